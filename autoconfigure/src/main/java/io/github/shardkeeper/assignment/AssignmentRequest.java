@@ -1,0 +1,23 @@
+package io.github.shardkeeper.assignment;
+
+import java.util.Map;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.SortedSet;
+
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+
+/**
+ * What an assignment is computed from. Not to be changed once it is built.
+ *
+ * @param subscriptions the members that may own shards, with the topics that each
+ * consumes
+ * @param shards the shards to be owned
+ * @param current today's owners (or the targets of moves under way); may name members
+ * that are gone
+ */
+public record AssignmentRequest(SortedMap<MemberId, Set<String>> subscriptions, SortedSet<ShardId> shards,
+		Map<ShardId, MemberId> current) {
+
+}

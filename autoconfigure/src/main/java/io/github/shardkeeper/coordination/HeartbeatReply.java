@@ -1,0 +1,52 @@
+package io.github.shardkeeper.coordination;
+
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.handover.Ownership;
+import io.github.shardkeeper.shard.MemberId;
+
+/**
+ * The answer to a heartbeat.
+ */
+public sealed interface HeartbeatReply {
+
+	/**
+	 * The session goes on.
+	 *
+	 * @param serverTimeMillis the store's time
+	 * @param leader who leads; {@code null} when nobody does
+	 * @param epoch the leadership's number
+	 * @param leaderLeaseEndMillis when the leader's lease ends, in the store's time: the
+	 * time for a heartbeat that elects another; 0 when nobody leads
+	 * @param earliestLeaseEndMillis when the first of all members' leases ends, in the
+	 * store's time
+	 * @param generation the group's generation
+	 * @param membership the version of the list of members
+	 * @param through the generation up to which the member's own changes are in this
+	 * reply; lower than {@code generation} when there are more
+	 * @param changes what has changed for the shards that the member owns
+	 */
+	record Alive(long serverTimeMillis, @Nullable MemberId leader, long epoch, long leaderLeaseEndMillis,
+			long earliestLeaseEndMillis, long generation, long membership, long through,
+			List<Ownership> changes) implements HeartbeatReply {
+
+		/**
+		 * Whether the next heartbeat would bring more of the member's own changes.
+		 * @return whether to ask again at once
+		 */
+		public boolean hasMore() {
+			return this.through < this.generation;
+		}
+
+	}
+
+	/**
+	 * The session is over: drop everything and join anew under a new id.
+	 */
+	record Expired() implements HeartbeatReply {
+
+	}
+
+}

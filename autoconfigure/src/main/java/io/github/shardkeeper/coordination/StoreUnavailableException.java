@@ -1,0 +1,13 @@
+package io.github.shardkeeper.coordination;
+
+/**
+ * The store did not answer in time or could not be reached. Whether the operation took
+ * place is unknown; repeating it later makes sense.
+ */
+public class StoreUnavailableException extends RuntimeException {
+
+	public StoreUnavailableException(String message, Throwable cause) {
+		super(message, cause);
+	}
+
+}

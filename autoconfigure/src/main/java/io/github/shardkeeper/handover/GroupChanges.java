@@ -1,0 +1,22 @@
+package io.github.shardkeeper.handover;
+
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.shard.MemberId;
+
+/**
+ * What has changed in a group since a generation. Immutable.
+ *
+ * @param leader the leader, or {@code null}
+ * @param epoch the leadership's number
+ * @param generation the group's generation
+ * @param membership the version of the list of members
+ * @param members all members, or {@code null} when their list has not changed
+ * @param ownerships the shards that changed, in the order of their change
+ */
+public record GroupChanges(@Nullable MemberId leader, long epoch, long generation, long membership,
+		@Nullable List<GroupMember> members, List<Ownership> ownerships) {
+
+}

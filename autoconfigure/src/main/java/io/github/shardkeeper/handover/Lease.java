@@ -1,0 +1,84 @@
+package io.github.shardkeeper.handover;
+
+import java.time.Duration;
+
+/**
+ * How long this member may consume after its last answered heartbeat, by its own
+ * monotonic clock.
+ * <p>
+ * The store counts the lease from when it saw the heartbeat, this member from when it
+ * sent it, less a safety margin: it stops before anybody else may start. Some time before
+ * the end no further record is handed to a handler, so that most calls return by
+ * themselves; one that still runs at the end is interrupted.
+ * <p>
+ * Thread-safe: one thread renews it, any thread asks.
+ */
+public final class Lease {
+
+	private final Duration untilEnd;
+
+	private final Duration untilLastHandOut;
+
+	private volatile Bounds bounds;
+
+	private volatile boolean held;
+
+	/**
+	 * Creates a lease that is not held.
+	 * @param length the lease that the store knows
+	 * @param now the time of the creation
+	 */
+	public Lease(Duration length, MonotonicTime now) {
+		Duration margin = length.dividedBy(10);
+		this.untilEnd = length.minus(margin);
+		this.untilLastHandOut = this.untilEnd.minus(margin);
+		this.bounds = new Bounds(now, now);
+	}
+
+	/**
+	 * Counts the lease anew from a heartbeat that was answered.
+	 * @param sentAt when that heartbeat was sent
+	 */
+	public void renew(MonotonicTime sentAt) {
+		this.bounds = new Bounds(sentAt.plus(this.untilLastHandOut), sentAt.plus(this.untilEnd));
+		this.held = true;
+	}
+
+	/**
+	 * Ends the lease at once, when the store said that the session is over.
+	 */
+	public void end() {
+		this.held = false;
+	}
+
+	/**
+	 * Whether a further record may be handed to a handler.
+	 * @param now the time
+	 * @return whether it may
+	 */
+	public boolean permitsHandOut(MonotonicTime now) {
+		return this.held && now.isBefore(this.bounds.lastHandOut);
+	}
+
+	/**
+	 * Whether the lease has not ended.
+	 * @param now the time
+	 * @return whether calls that run may go on
+	 */
+	public boolean isHeld(MonotonicTime now) {
+		return this.held && now.isBefore(this.bounds.end);
+	}
+
+	/**
+	 * When the lease ends if it is not renewed.
+	 * @return the end; in the past for a lease that ended or was never held
+	 */
+	public MonotonicTime endsAt() {
+		return this.bounds.end;
+	}
+
+	private record Bounds(MonotonicTime lastHandOut, MonotonicTime end) {
+
+	}
+
+}

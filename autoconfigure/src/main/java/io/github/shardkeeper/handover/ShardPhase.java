@@ -1,0 +1,17 @@
+package io.github.shardkeeper.handover;
+
+/**
+ * Where a shard stands in the protocol.
+ */
+public enum ShardPhase {
+
+	/** Nobody owns it. */
+	FREE,
+
+	/** Its owner may consume it. */
+	OWNED,
+
+	/** Its owner still holds it, and is to drain, flush and release it. */
+	REVOKING
+
+}

@@ -1,0 +1,22 @@
+package io.github.shardkeeper.report;
+
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A group as it was a moment ago. Immutable.
+ *
+ * @param group the group's name
+ * @param self the id of the member that reports; {@code null} when it is not a member
+ * @param connected whether the member's lease is held: it may consume
+ * @param leader the leader's id, {@code null} when nobody leads
+ * @param epoch the leadership's number
+ * @param generation how often a shard's ownership changed
+ * @param members the members, ordered by id
+ * @param shards the shards, ordered
+ */
+public record GroupReport(String group, @Nullable String self, boolean connected, @Nullable String leader, long epoch,
+		long generation, List<MemberReport> members, List<ShardReport> shards) {
+
+}

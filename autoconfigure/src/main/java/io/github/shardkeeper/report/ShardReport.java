@@ -1,0 +1,24 @@
+package io.github.shardkeeper.report;
+
+import java.time.Instant;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A shard as it was a moment ago. Immutable.
+ *
+ * @param topic its topic
+ * @param id its id within the topic
+ * @param state {@code FREE}, {@code OWNED} or {@code REVOKING}
+ * @param owner the owner's id
+ * @param target who gets it after a move that goes on
+ * @param token the owner's token, or the last one's
+ * @param offset the committed offset
+ * @param since when the state or owner changed last, by the store's clock
+ * @param problem what keeps this instance from consuming it, {@code null} when nothing
+ * does or another instance owns it
+ */
+public record ShardReport(String topic, String id, String state, @Nullable String owner, @Nullable String target,
+		long token, @Nullable String offset, Instant since, @Nullable String problem) {
+
+}

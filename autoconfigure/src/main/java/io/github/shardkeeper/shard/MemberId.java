@@ -1,0 +1,46 @@
+package io.github.shardkeeper.shard;
+
+/**
+ * One session of one running instance in a group: the instance's id, {@code ~}, and a
+ * part that is new for every session. Immutable; ordered by text.
+ *
+ * @param value the text, for example {@code host-17~k3v9x1}
+ */
+public record MemberId(String value) implements Comparable<MemberId> {
+
+	public MemberId {
+		int tilde = value.indexOf('~');
+		if (tilde < 0 || !Names.isValid(value.substring(0, tilde)) || !Names.isValid(value.substring(tilde + 1))) {
+			throw new IllegalArgumentException("Not a member id: '" + value + "': expected instance~session");
+		}
+	}
+
+	/**
+	 * Puts an id together.
+	 * @param instance the instance's id
+	 * @param session the part that is new for every session
+	 * @return the member id
+	 */
+	public static MemberId of(String instance, String session) {
+		return new MemberId(instance + "~" + session);
+	}
+
+	/**
+	 * The instance's id.
+	 * @return the part before the {@code ~}
+	 */
+	public String instance() {
+		return this.value.substring(0, this.value.indexOf('~'));
+	}
+
+	@Override
+	public int compareTo(MemberId other) {
+		return this.value.compareTo(other.value);
+	}
+
+	@Override
+	public String toString() {
+		return this.value;
+	}
+
+}

@@ -1,0 +1,51 @@
+package io.github.shardkeeper.shard;
+
+import java.util.regex.Pattern;
+
+/**
+ * The rule for names of groups, topics, shards and instances. They become parts of Redis
+ * keys, where braces would move a key to another slot, and of text that people read.
+ */
+public final class Names {
+
+	/** In words, for error messages. */
+	public static final String RULE = "Use 1 to 100 letters, digits, dots, dashes or underscores, "
+			+ "beginning with a letter or digit, for example 'page-visits'.";
+
+	private static final Pattern VALID = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,99}");
+
+	private Names() {
+	}
+
+	/**
+	 * Tells whether a name follows the rule.
+	 * @param name the name
+	 * @return whether it is valid
+	 */
+	public static boolean isValid(String name) {
+		return VALID.matcher(name).matches();
+	}
+
+	/**
+	 * Checks a name.
+	 * @param name the name
+	 * @param where the property or annotation it comes from
+	 * @return the name
+	 * @throws ShardkeeperConfigurationException when it breaks the rule
+	 */
+	public static String requireValid(String name, String where) {
+		if (!isValid(name)) {
+			throw new ShardkeeperConfigurationException(
+					"The name '%s' in %s is not valid.".formatted(printable(name), where), RULE);
+		}
+		return name;
+	}
+
+	private static String printable(String name) {
+		StringBuilder text = new StringBuilder();
+		name.chars()
+			.forEach((c) -> text.append(Character.isISOControl(c) ? "\\u%04x".formatted(c) : String.valueOf((char) c)));
+		return text.toString();
+	}
+
+}

@@ -1,0 +1,21 @@
+package io.github.shardkeeper.shard;
+
+/**
+ * A position in a shard. Only its source can compare two of them. Immutable.
+ *
+ * @param value the source's own text, for Redis Streams an entry id like {@code 1731-0}
+ */
+public record Offset(String value) {
+
+	public Offset {
+		if (value.isEmpty()) {
+			throw new IllegalArgumentException("An offset must not be empty");
+		}
+	}
+
+	@Override
+	public String toString() {
+		return this.value;
+	}
+
+}

@@ -1,0 +1,14 @@
+-- Raises a shard's fence and reads its checkpoint in one step.
+--
+-- KEYS     1 checkpoint hash (fence, offset, committed), 2 state hash
+-- ARGV     1 token
+-- result   {'ACQUIRED', offset or '', {key, value, …}} or {'REFUSED', fence}
+-- keeps    the fence never falls
+-- cost     O(entries of the state)
+
+local fence = tonumber(redis.call('HGET', KEYS[1], 'fence') or '0')
+if fence > tonumber(ARGV[1]) then
+  return {'REFUSED', string.format('%.0f', fence)}
+end
+redis.call('HSET', KEYS[1], 'fence', ARGV[1])
+return {'ACQUIRED', redis.call('HGET', KEYS[1], 'offset') or '', redis.call('HGETALL', KEYS[2])}
