@@ -3,8 +3,12 @@ package io.github.shardkeeper.coordination;
 import java.time.Duration;
 import java.util.List;
 
+import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.handover.GroupChanges;
+import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.MemberDescription;
+import io.github.shardkeeper.handover.PlanReply;
+import io.github.shardkeeper.handover.ReapReply;
 import io.github.shardkeeper.handover.Transition;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
@@ -122,6 +126,13 @@ public interface CoordinationStore extends AutoCloseable {
 
 	/** An open subscription; see {@link CoordinationStore#subscribe}. */
 	interface Subscription extends AutoCloseable {
+
+		/**
+		 * Whether it still stands, as far as this process knows. One that does not is to be
+		 * closed and opened anew: the member's life hangs on it.
+		 * @return whether it is open
+		 */
+		boolean isOpen();
 
 		@Override
 		void close();

@@ -15,8 +15,9 @@ import org.jspecify.annotations.Nullable;
  * @param generation how often a shard's ownership changed
  * @param members the members, ordered by id
  * @param shards the shards, ordered
+ * @param error why members and shards could not be read, {@code null} when they could
  */
 public record GroupReport(String group, @Nullable String self, boolean connected, @Nullable String leader, long epoch,
-		long generation, List<MemberReport> members, List<ShardReport> shards) {
+		long generation, List<MemberReport> members, List<ShardReport> shards, @Nullable String error) {
 
 }

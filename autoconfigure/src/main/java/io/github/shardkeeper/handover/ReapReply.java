@@ -1,4 +1,4 @@
-package io.github.shardkeeper.coordination;
+package io.github.shardkeeper.handover;
 
 import java.util.List;
 

@@ -1,10 +1,9 @@
-package io.github.shardkeeper.coordination;
+package io.github.shardkeeper.handover;
 
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
-import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.shard.MemberId;
 
 /**

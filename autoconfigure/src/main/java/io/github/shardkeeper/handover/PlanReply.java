@@ -1,4 +1,4 @@
-package io.github.shardkeeper.coordination;
+package io.github.shardkeeper.handover;
 
 /**
  * The answer to a plan.

@@ -1,4 +1,4 @@
-package io.github.shardkeeper.coordination;
+package io.github.shardkeeper;
 
 /**
  * The store did not answer in time or could not be reached. Whether the operation took

@@ -1,0 +1,53 @@
+package io.github.shardkeeper.actuate;
+
+import java.util.Map;
+
+import org.springframework.boot.health.contributor.AbstractHealthIndicator;
+import org.springframework.boot.health.contributor.Health;
+
+import io.github.shardkeeper.consumer.ShardConsumerRunner;
+import io.github.shardkeeper.coordination.ShardCoordinator;
+import io.github.shardkeeper.shard.ShardId;
+
+/**
+ * Up while this instance may consume and nothing holds a shard of it up. An instance
+ * without handlers is always up. Thread-safe; asks nobody.
+ */
+public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
+
+	private final ShardCoordinator coordinator;
+
+	private final ShardConsumerRunner runner;
+
+	/**
+	 * Creates the indicator.
+	 * @param coordinator knows whether the lease is held
+	 * @param runner knows what holds shards up
+	 */
+	public ShardkeeperHealthIndicator(ShardCoordinator coordinator, ShardConsumerRunner runner) {
+		super("Shardkeeper's health check failed");
+		this.coordinator = coordinator;
+		this.runner = runner;
+	}
+
+	@Override
+	protected void doHealthCheck(Health.Builder builder) {
+		builder.up().withDetail("group", this.coordinator.settings().group());
+		if (!this.runner.isRunning()) {
+			builder.withDetail("member", "none: this instance has no @ShardConsumer method");
+			return;
+		}
+		this.coordinator.member().ifPresent((member) -> builder.withDetail("member", member.value()));
+		builder.withDetail("leader", this.coordinator.isLeader());
+		if (!this.coordinator.isConnected()) {
+			builder.down()
+				.withDetail("reason", "The lease is not held: heartbeats to the store are not answered. "
+						+ "Nothing is consumed; it goes on by itself once they are.");
+		}
+		Map<ShardId, String> problems = this.runner.problems();
+		if (!problems.isEmpty()) {
+			builder.down().withDetail("shards", problems);
+		}
+	}
+
+}

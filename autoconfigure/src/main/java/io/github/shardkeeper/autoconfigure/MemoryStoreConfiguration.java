@@ -1,0 +1,41 @@
+package io.github.shardkeeper.autoconfigure;
+
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+import io.github.shardkeeper.coordination.CheckpointStore;
+import io.github.shardkeeper.coordination.CoordinationSettings;
+import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.coordination.memory.MemoryCheckpointStore;
+import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
+import io.github.shardkeeper.source.ShardSource;
+import io.github.shardkeeper.source.memory.MemoryStreamSource;
+
+/**
+ * Everything inside this process.
+ */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnProperty(name = "shardkeeper.store", havingValue = "memory")
+class MemoryStoreConfiguration {
+
+	@Bean
+	@ConditionalOnMissingBean
+	CoordinationStore shardkeeperCoordinationStore() {
+		return new MemoryCoordinationStore();
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	CheckpointStore shardkeeperCheckpointStore() {
+		return new MemoryCheckpointStore();
+	}
+
+	@Bean
+	@ConditionalOnMissingBean(ShardSource.class)
+	MemoryStreamSource shardkeeperSource(ShardkeeperProperties properties, CoordinationSettings checkedSettings) {
+		return new MemoryStreamSource(ShardkeeperAutoConfiguration.shardCounts(properties));
+	}
+
+}

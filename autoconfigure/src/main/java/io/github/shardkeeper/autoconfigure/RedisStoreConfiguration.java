@@ -1,0 +1,99 @@
+package io.github.shardkeeper.autoconfigure;
+
+import java.time.Duration;
+
+import io.lettuce.core.RedisClient;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import io.github.shardkeeper.coordination.CheckpointStore;
+import io.github.shardkeeper.coordination.CoordinationSettings;
+import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.coordination.redis.RedisCheckpointStore;
+import io.github.shardkeeper.coordination.redis.RedisCoordinationStore;
+import io.github.shardkeeper.redis.RedisConnector;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.source.ShardSource;
+import io.github.shardkeeper.source.redis.RedisStreamSource;
+
+/**
+ * Everything on Redis, by the connection factory that {@code spring.data.redis.*} has
+ * made.
+ */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnProperty(name = "shardkeeper.store", havingValue = "redis", matchIfMissing = true)
+class RedisStoreConfiguration {
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass({ RedisConnectionFactory.class, LettuceConnectionFactory.class,
+			RedisClient.class })
+	static class WithLettuce {
+
+		/** Long enough for a busy Redis, short enough to tell before the lease ends. */
+		private static final Duration LONGEST_CONTROL_TIMEOUT = Duration.ofSeconds(1);
+
+		private static final Duration DATA_TIMEOUT = Duration.ofSeconds(5);
+
+		@Bean
+		@ConditionalOnMissingBean
+		RedisConnector shardkeeperRedisConnector(ObjectProvider<RedisConnectionFactory> factory) {
+			RedisConnectionFactory unique = factory.getIfUnique();
+			if (unique == null) {
+				throw new ShardkeeperConfigurationException(
+						"'shardkeeper.store' is 'redis', but there is no single RedisConnectionFactory bean.",
+						"Let Spring Boot create it from 'spring.data.redis.*', mark one of several as @Primary, "
+								+ "or set 'shardkeeper.store: memory' for a first look without Redis.");
+			}
+			return new RedisConnector(unique);
+		}
+
+		@Bean
+		@ConditionalOnMissingBean
+		CoordinationStore shardkeeperCoordinationStore(RedisConnector connector, ShardkeeperProperties properties,
+				CoordinationSettings settings) {
+			Duration third = settings.lease().dividedBy(3);
+			return new RedisCoordinationStore(connector, properties.keyPrefix(), settings.group(),
+					(third.compareTo(LONGEST_CONTROL_TIMEOUT) < 0) ? third : LONGEST_CONTROL_TIMEOUT);
+		}
+
+		@Bean
+		@ConditionalOnMissingBean
+		CheckpointStore shardkeeperCheckpointStore(RedisConnector connector, ShardkeeperProperties properties,
+				CoordinationSettings settings) {
+			return new RedisCheckpointStore(connector, properties.keyPrefix(), settings.group(), DATA_TIMEOUT);
+		}
+
+		@Bean
+		@ConditionalOnMissingBean(ShardSource.class)
+		RedisStreamSource shardkeeperSource(RedisConnector connector, ShardkeeperProperties properties,
+				CoordinationSettings settings) {
+			return new RedisStreamSource(connector, properties.keyPrefix(),
+					ShardkeeperAutoConfiguration.shardCounts(properties), DATA_TIMEOUT);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnMissingClass("io.lettuce.core.RedisClient")
+	static class WithoutLettuce {
+
+		@Bean
+		@ConditionalOnMissingBean
+		CoordinationStore shardkeeperCoordinationStore() {
+			throw new ShardkeeperConfigurationException(
+					"'shardkeeper.store' is 'redis', but the Lettuce client is not on the class path.",
+					"Add the dependency 'org.springframework.boot:spring-boot-starter-data-redis', "
+							+ "or set 'shardkeeper.store: memory' for a first look without Redis.");
+		}
+
+	}
+
+}

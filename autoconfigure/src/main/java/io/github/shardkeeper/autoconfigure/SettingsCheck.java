@@ -1,0 +1,77 @@
+package io.github.shardkeeper.autoconfigure;
+
+import java.time.Duration;
+
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Session;
+import io.github.shardkeeper.shard.Names;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+
+/**
+ * Checks settings by themselves and against each other. Has no state.
+ */
+final class SettingsCheck {
+
+	private static final int HEARTBEATS_PER_LEASE = 3;
+
+	private static final int MOST_SHARDS = 100_000;
+
+	private SettingsCheck() {
+	}
+
+	static void check(ShardkeeperProperties properties) {
+		checkSession(properties.session());
+		requireAtLeast("shardkeeper.rebalance.settle-time", properties.rebalance().settleTime(), Duration.ZERO);
+		if (properties.consumer().threads() < 1) {
+			throw new ShardkeeperConfigurationException(
+					"'shardkeeper.consumer.threads' is %d.".formatted(properties.consumer().threads()),
+					"Set it to 1 or more; the default is 16.");
+		}
+		if (properties.keyPrefix().isBlank() || properties.keyPrefix().chars().anyMatch((c) -> c == '{' || c == '}' || c <= ' ')) {
+			throw new ShardkeeperConfigurationException(
+					"'shardkeeper.key-prefix' is '%s'.".formatted(properties.keyPrefix()),
+					"Use text without braces and spaces (braces would move the keys to another slot), "
+							+ "for example 'shardkeeper'.");
+		}
+		properties.topics().forEach((name, topic) -> {
+			Names.requireValid(name, "shardkeeper.topics.*");
+			if (topic.shards() < 1 || topic.shards() > MOST_SHARDS) {
+				throw new ShardkeeperConfigurationException(
+						"'shardkeeper.topics.%s.shards' is %d.".formatted(name, topic.shards()),
+						"Set it to a number from 1 to %d.".formatted(MOST_SHARDS));
+			}
+		});
+	}
+
+	private static void checkSession(Session session) {
+		requireAtLeast("shardkeeper.session.heartbeat-interval", session.heartbeatInterval(), Duration.ofMillis(10));
+		Duration shortestLease = session.heartbeatInterval().multipliedBy(HEARTBEATS_PER_LEASE);
+		if (session.lease().compareTo(shortestLease) < 0) {
+			throw new ShardkeeperConfigurationException(
+					"'shardkeeper.session.lease' is %s, shorter than three times 'shardkeeper.session.heartbeat-interval', which is %s: one late heartbeat would stop consumption."
+						.formatted(text(session.lease()), text(session.heartbeatInterval())),
+					"Set the lease to at least %s, or the heartbeat interval to at most %s."
+						.formatted(text(shortestLease), text(session.lease().dividedBy(HEARTBEATS_PER_LEASE))));
+		}
+		if (session.timeout().compareTo(session.lease()) < 0) {
+			throw new ShardkeeperConfigurationException(
+					"'shardkeeper.session.timeout' is %s, shorter than 'shardkeeper.session.lease', which is %s: a session would end while its member still consumes."
+						.formatted(text(session.timeout()), text(session.lease())),
+					"Set the timeout to at least %s; five times the lease, %s, is a good value.".formatted(
+							text(session.lease()), text(session.lease().multipliedBy(5))));
+		}
+	}
+
+	private static void requireAtLeast(String property, Duration value, Duration least) {
+		if (value.compareTo(least) < 0) {
+			throw new ShardkeeperConfigurationException("'%s' is %s.".formatted(property, text(value)),
+					"Set it to %s or more.".formatted(text(least)));
+		}
+	}
+
+	/** As it is written in a properties file. */
+	private static String text(Duration duration) {
+		long millis = duration.toMillis();
+		return (millis % 1000 == 0) ? millis / 1000 + "s" : millis + "ms";
+	}
+
+}

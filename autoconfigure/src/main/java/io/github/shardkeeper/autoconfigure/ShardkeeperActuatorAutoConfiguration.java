@@ -1,0 +1,71 @@
+package io.github.shardkeeper.autoconfigure;
+
+import io.micrometer.core.instrument.MeterRegistry;
+
+import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+import io.github.shardkeeper.actuate.MicrometerConsumerMeters;
+import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
+import io.github.shardkeeper.actuate.ShardsEndpoint;
+import io.github.shardkeeper.consumer.ShardConsumerRunner;
+import io.github.shardkeeper.coordination.GroupReporter;
+import io.github.shardkeeper.coordination.ShardCoordinator;
+
+/**
+ * Endpoint, health and meters, each where its library is there.
+ */
+@AutoConfiguration(after = ShardkeeperAutoConfiguration.class,
+		afterName = "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration")
+@ConditionalOnBean(ShardCoordinator.class)
+public final class ShardkeeperActuatorAutoConfiguration {
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass({ Endpoint.class, ConditionalOnAvailableEndpoint.class })
+	static class EndpointConfiguration {
+
+		@Bean
+		@ConditionalOnMissingBean
+		@ConditionalOnAvailableEndpoint
+		ShardsEndpoint shardsEndpoint(GroupReporter reporter) {
+			return new ShardsEndpoint(reporter);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass({ HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class })
+	static class HealthConfiguration {
+
+		@Bean
+		@ConditionalOnMissingBean
+		@ConditionalOnEnabledHealthIndicator("shardkeeper")
+		ShardkeeperHealthIndicator shardkeeperHealthIndicator(ShardCoordinator coordinator,
+				ShardConsumerRunner runner) {
+			return new ShardkeeperHealthIndicator(coordinator, runner);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(MeterRegistry.class)
+	@ConditionalOnBean(MeterRegistry.class)
+	static class MeterConfiguration {
+
+		@Bean
+		@ConditionalOnMissingBean
+		MicrometerConsumerMeters shardkeeperConsumerMeters(MeterRegistry registry) {
+			return new MicrometerConsumerMeters(registry);
+		}
+
+	}
+
+}

@@ -1,0 +1,175 @@
+package io.github.shardkeeper.autoconfigure;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.TreeMap;
+
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.thread.Threading;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.ImportRuntimeHints;
+import org.springframework.core.env.Environment;
+
+import io.github.shardkeeper.ShardStateReader;
+import io.github.shardkeeper.ShardTemplate;
+import io.github.shardkeeper.assignment.AssignmentStrategy;
+import io.github.shardkeeper.assignment.StickyAssignment;
+import io.github.shardkeeper.consumer.CommittedStateReader;
+import io.github.shardkeeper.consumer.ConsumerMeters;
+import io.github.shardkeeper.consumer.ShardConsumerRunner;
+import io.github.shardkeeper.consumer.ShardHandlerDetector;
+import io.github.shardkeeper.consumer.WorkerThreads;
+import io.github.shardkeeper.coordination.CheckpointStore;
+import io.github.shardkeeper.coordination.CoordinationSettings;
+import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.coordination.GroupReporter;
+import io.github.shardkeeper.coordination.HeartbeatScheduler;
+import io.github.shardkeeper.coordination.MonotonicClock;
+import io.github.shardkeeper.coordination.ShardCoordinator;
+import io.github.shardkeeper.handover.Lease;
+import io.github.shardkeeper.shard.Names;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.source.KeyedShardTemplate;
+import io.github.shardkeeper.source.PayloadConverter;
+import io.github.shardkeeper.source.ShardAppender;
+import io.github.shardkeeper.source.ShardSource;
+
+/**
+ * Wires coordinator, heartbeats and consumers from {@code shardkeeper.*}.
+ */
+@AutoConfiguration(afterName = { "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
+		"org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration" })
+@ConditionalOnBooleanProperty(name = "shardkeeper.enabled", matchIfMissing = true)
+@EnableConfigurationProperties(ShardkeeperProperties.class)
+@ImportRuntimeHints(ShardkeeperRuntimeHints.class)
+@Import({ RedisStoreConfiguration.class, MemoryStoreConfiguration.class })
+public final class ShardkeeperAutoConfiguration {
+
+	private static final Duration DEFAULT_PHASE_TIMEOUT = Duration.ofSeconds(30);
+
+	@Bean
+	@ConditionalOnMissingBean
+	CoordinationSettings shardkeeperCoordinationSettings(ShardkeeperProperties properties, Environment environment) {
+		SettingsCheck.check(properties);
+		String group = properties.group();
+		String where = "shardkeeper.group";
+		if (group == null || group.isEmpty()) {
+			group = environment.getProperty("spring.application.name", "");
+			where = "spring.application.name, which is the default of shardkeeper.group";
+		}
+		if (group.isEmpty()) {
+			throw new ShardkeeperConfigurationException(
+					"Neither 'shardkeeper.group' nor 'spring.application.name' is set.",
+					"Set 'shardkeeper.group' to the name that all instances of this application share.");
+		}
+		String instance = properties.instanceId();
+		instance = (instance != null && !instance.isEmpty()) ? Names.requireValid(instance, "shardkeeper.instance-id")
+				: defaultInstanceId();
+		return new CoordinationSettings(Names.requireValid(group, where), instance,
+				properties.session().heartbeatInterval(), properties.session().lease(), properties.session().timeout(),
+				properties.rebalance().settleTime());
+	}
+
+	/** Good enough to be read by people; the member id adds what makes it unique. */
+	private static String defaultInstanceId() {
+		String host;
+		try {
+			host = InetAddress.getLocalHost().getHostName();
+		}
+		catch (UnknownHostException ex) {
+			host = "localhost";
+		}
+		String readable = host.replaceAll("[^A-Za-z0-9-]", "-").replaceAll("^-+", "");
+		readable = readable.isEmpty() ? "host" : readable.substring(0, Math.min(readable.length(), 60));
+		return readable + "-" + ProcessHandle.current().pid();
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	AssignmentStrategy shardkeeperAssignmentStrategy() {
+		return new StickyAssignment();
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	Lease shardkeeperLease(CoordinationSettings settings) {
+		return new Lease(settings.lease(), MonotonicClock.SYSTEM.now());
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	HeartbeatScheduler shardkeeperHeartbeatScheduler(CoordinationStore store, Lease lease,
+			CoordinationSettings settings) {
+		return new HeartbeatScheduler(store, lease, settings.heartbeatInterval(), MonotonicClock.SYSTEM);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	ShardCoordinator shardkeeperCoordinator(CoordinationSettings settings, CoordinationStore store,
+			HeartbeatScheduler heartbeats, Lease lease, AssignmentStrategy strategy) {
+		return new ShardCoordinator(settings, store, heartbeats, lease, strategy, MonotonicClock.SYSTEM);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	PayloadConverter shardkeeperPayloadConverter(ObjectProvider<JsonMapper> mapper) {
+		return new PayloadConverter(mapper.getIfUnique(JsonMapper::new));
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	ShardHandlerDetector shardkeeperHandlerDetector(ConfigurableListableBeanFactory beans, PayloadConverter converter) {
+		return new ShardHandlerDetector(beans, converter);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	ShardConsumerRunner shardkeeperConsumerRunner(ShardkeeperProperties properties, ShardCoordinator coordinator,
+			ShardHandlerDetector detector, ShardSource source, CheckpointStore checkpoints, Lease lease,
+			ObjectProvider<JsonMapper> mapper, ObjectProvider<ConsumerMeters> meters, Environment environment) {
+		Duration phaseTimeout = environment.getProperty("spring.lifecycle.timeout-per-shutdown-phase", Duration.class,
+				DEFAULT_PHASE_TIMEOUT);
+		WorkerThreads threads = new WorkerThreads(Threading.VIRTUAL.isActive(environment),
+				properties.consumer().threads());
+		// Less than the phase, so that an unfinished drain still leaves in order.
+		return new ShardConsumerRunner(coordinator, detector, source, checkpoints, lease, MonotonicClock.SYSTEM,
+				threads, mapper.getIfUnique(JsonMapper::new), meters.getIfUnique(() -> ConsumerMeters.NONE),
+				phaseTimeout.multipliedBy(9).dividedBy(10));
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	GroupReporter shardkeeperGroupReporter(ShardCoordinator coordinator, CoordinationStore coordinationStore,
+			CheckpointStore checkpointStore, ShardConsumerRunner runner) {
+		return new GroupReporter(coordinator, coordinationStore, checkpointStore, runner);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	ShardStateReader shardkeeperStateReader(CheckpointStore checkpoints, ObjectProvider<JsonMapper> mapper) {
+		return new CommittedStateReader(checkpoints, mapper.getIfUnique(JsonMapper::new));
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	ShardTemplate shardkeeperTemplate(ShardSource source, ShardAppender appender, PayloadConverter converter) {
+		return new KeyedShardTemplate(source.topics(), appender, converter);
+	}
+
+	static Map<String, Integer> shardCounts(ShardkeeperProperties properties) {
+		Map<String, Integer> counts = new TreeMap<>();
+		properties.topics().forEach((name, topic) -> counts.put(name, topic.shards()));
+		return counts;
+	}
+
+}

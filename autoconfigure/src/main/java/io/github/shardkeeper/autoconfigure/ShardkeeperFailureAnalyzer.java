@@ -1,0 +1,18 @@
+package io.github.shardkeeper.autoconfigure;
+
+import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+
+/**
+ * Says in plain words what is wrong with the configuration and what to write instead.
+ */
+class ShardkeeperFailureAnalyzer extends AbstractFailureAnalyzer<ShardkeeperConfigurationException> {
+
+	@Override
+	protected FailureAnalysis analyze(Throwable rootFailure, ShardkeeperConfigurationException cause) {
+		return new FailureAnalysis(cause.getDescription(), cause.getAction(), cause);
+	}
+
+}

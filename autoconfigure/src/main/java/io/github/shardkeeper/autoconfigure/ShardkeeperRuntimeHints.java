@@ -1,0 +1,18 @@
+package io.github.shardkeeper.autoconfigure;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.RuntimeHintsRegistrar;
+
+/**
+ * Resources that a native image must contain.
+ */
+class ShardkeeperRuntimeHints implements RuntimeHintsRegistrar {
+
+	@Override
+	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
+		hints.resources().registerPattern("io/github/shardkeeper/coordination/redis/*.lua");
+	}
+
+}

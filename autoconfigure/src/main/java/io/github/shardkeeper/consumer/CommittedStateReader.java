@@ -1,0 +1,47 @@
+package io.github.shardkeeper.consumer;
+
+import java.util.Map;
+import java.util.TreeMap;
+
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.json.JsonMapper;
+
+import io.github.shardkeeper.ShardStateReader;
+import io.github.shardkeeper.coordination.CheckpointStore;
+import io.github.shardkeeper.shard.ShardId;
+
+/**
+ * Reads committed state from the data plane. Thread-safe.
+ */
+public final class CommittedStateReader implements ShardStateReader {
+
+	private final CheckpointStore checkpoints;
+
+	private final JsonMapper mapper;
+
+	/**
+	 * Creates a reader.
+	 * @param checkpoints the data plane
+	 * @param mapper reads the values
+	 */
+	public CommittedStateReader(CheckpointStore checkpoints, JsonMapper mapper) {
+		this.checkpoints = checkpoints;
+		this.mapper = mapper;
+	}
+
+	@Override
+	public <T> Map<String, T> read(ShardId shard, Class<T> type) {
+		Map<String, T> values = new TreeMap<>();
+		this.checkpoints.read(shard).state().forEach((key, json) -> {
+			try {
+				values.put(key, this.mapper.readValue(json, type));
+			}
+			catch (JacksonException ex) {
+				throw new IllegalArgumentException("The state of %s under key '%s' cannot be read as %s: %s"
+					.formatted(shard, key, type.getName(), ex.getOriginalMessage()), ex);
+			}
+		});
+		return values;
+	}
+
+}

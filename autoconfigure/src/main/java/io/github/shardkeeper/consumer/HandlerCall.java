@@ -1,0 +1,45 @@
+package io.github.shardkeeper.consumer;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs user code so that another thread can interrupt just that, and nothing that the
+ * thread does afterwards. Thread-safe.
+ */
+final class HandlerCall {
+
+	private @Nullable Thread running;
+
+	/** Runs user code on the current thread. */
+	void run(UserCode code) throws Throwable {
+		synchronized (this) {
+			this.running = Thread.currentThread();
+		}
+		try {
+			code.run();
+		}
+		finally {
+			synchronized (this) {
+				this.running = null;
+				// Ours or the handler's own: it must not leak into what follows.
+				Thread.interrupted();
+			}
+		}
+	}
+
+	/** Interrupts the user code that runs now, if any. */
+	synchronized void interrupt() {
+		if (this.running != null) {
+			this.running.interrupt();
+		}
+	}
+
+	/** A call into the application. */
+	@FunctionalInterface
+	interface UserCode {
+
+		void run() throws Throwable;
+
+	}
+
+}

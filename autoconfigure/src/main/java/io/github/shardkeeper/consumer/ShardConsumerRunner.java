@@ -1,0 +1,230 @@
+package io.github.shardkeeper.consumer;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.context.SmartLifecycle;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.coordination.CheckpointStore;
+import io.github.shardkeeper.coordination.MonotonicClock;
+import io.github.shardkeeper.coordination.ShardConsumption;
+import io.github.shardkeeper.coordination.ShardCoordinator;
+import io.github.shardkeeper.coordination.SupervisedThread;
+import io.github.shardkeeper.handover.Lease;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.source.ShardReader;
+import io.github.shardkeeper.source.ShardSource;
+
+/**
+ * Runs the application's handlers: one reader for all shards of the instance, and for
+ * each shard a worker that exists only while the instance owns it. Thread-safe.
+ * <p>
+ * As a lifecycle it starts last and stops first: the web server answers before the first
+ * record is handled, and the connections to Redis stand until the last state is put away.
+ */
+public final class ShardConsumerRunner implements ShardConsumption, SmartLifecycle {
+
+	/** After the web server at start, before it at stop. */
+	public static final int PHASE = DEFAULT_PHASE - 512;
+
+	private static final Logger logger = LoggerFactory.getLogger(ShardConsumerRunner.class);
+
+	private static final long READER_PAUSE_MILLIS = 250;
+
+	private final ShardCoordinator coordinator;
+
+	private final ShardHandlerDetector detector;
+
+	private final ShardSource source;
+
+	private final CheckpointStore checkpoints;
+
+	private final Lease lease;
+
+	private final MonotonicClock clock;
+
+	private final WorkerThreads threads;
+
+	private final JsonMapper mapper;
+
+	private final ConsumerMeters meters;
+
+	private final Duration stopTimeout;
+
+	private final Map<ShardId, ShardWorker> workers = new ConcurrentHashMap<>();
+
+	private volatile @Nullable Running running;
+
+	private boolean readerAway;
+
+	/**
+	 * Creates a runner that is not started.
+	 * @param coordinator says which shards to consume
+	 * @param detector finds the handlers
+	 * @param source where records come from
+	 * @param checkpoints where state and offsets are kept
+	 * @param lease whether this instance may consume at all
+	 * @param clock the clock
+	 * @param threads the threads that handlers run on
+	 * @param mapper reads and writes the state's values
+	 * @param meters counts what is done
+	 * @param stopTimeout how long a stop may take
+	 */
+	public ShardConsumerRunner(ShardCoordinator coordinator, ShardHandlerDetector detector, ShardSource source,
+			CheckpointStore checkpoints, Lease lease, MonotonicClock clock, WorkerThreads threads,
+			JsonMapper mapper, ConsumerMeters meters, Duration stopTimeout) {
+		this.coordinator = coordinator;
+		this.detector = detector;
+		this.source = source;
+		this.checkpoints = checkpoints;
+		this.lease = lease;
+		this.clock = clock;
+		this.threads = threads;
+		this.mapper = mapper;
+		this.meters = meters;
+		this.stopTimeout = stopTimeout;
+	}
+
+	@Override
+	public void start() {
+		Map<String, ShardHandler> handlers = this.detector.detect(this.source.topics());
+		if (handlers.isEmpty()) {
+			logger.info("No @ShardConsumer method: this instance does not join group '{}'",
+					this.coordinator.settings().group());
+			return;
+		}
+		WorkerThreads.Running runningThreads = this.threads.start();
+		ShardReader reader = this.source.openReader();
+		ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor((task) -> {
+			Thread thread = new Thread(task, "shardkeeper-timer");
+			thread.setDaemon(true);
+			return thread;
+		});
+		WorkerContext context = new WorkerContext(this.coordinator.settings().group(), this.checkpoints, reader,
+				this.lease, this.clock, runningThreads.executor(), timer, this.mapper, this.meters,
+				this.coordinator.consumptionListener());
+		SupervisedThread readerThread = SupervisedThread.start("shardkeeper-reader", () -> read(reader));
+		this.running = new Running(handlers, context, readerThread, runningThreads);
+		Map<String, Integer> consumed = new TreeMap<>(this.source.topics());
+		consumed.keySet().retainAll(handlers.keySet());
+		this.coordinator.start(consumed, this);
+	}
+
+	private void read(ShardReader reader) throws InterruptedException {
+		try {
+			reader.poll();
+			this.readerAway = false;
+		}
+		catch (StoreUnavailableException ex) {
+			if (!this.readerAway) {
+				this.readerAway = true;
+				logger.warn("Cannot read records; trying on. {}", ex.getMessage());
+			}
+			Thread.sleep(READER_PAUSE_MILLIS);
+		}
+	}
+
+	@Override
+	public void stop() {
+		Running current = this.running;
+		if (current == null) {
+			return;
+		}
+		this.coordinator.stop(this.stopTimeout);
+		this.workers.values().forEach(ShardWorker::abandon);
+		current.readerThread.close();
+		current.context.reader().close();
+		current.context.timer().shutdownNow();
+		current.threads.shutdown().run();
+		this.running = null;
+	}
+
+	@Override
+	public boolean isRunning() {
+		return this.running != null;
+	}
+
+	@Override
+	public int getPhase() {
+		return PHASE;
+	}
+
+	@Override
+	public void start(ShardId shard, Token token, MemberId member) {
+		Running current = this.running;
+		ShardHandler handler = (current != null) ? current.handlers.get(shard.topic()) : null;
+		if (current == null || handler == null) {
+			logger.error("Got {} although this instance has no handler for its topic", shard);
+			return;
+		}
+		logger.info("Assigned {} (token {})", shard, token);
+		// The coordinator's loop is the only caller, so nothing comes in between.
+		ShardWorker predecessor = this.workers.get(shard);
+		ShardWorker worker = new ShardWorker(shard, token, member, handler, current.context,
+				(predecessor != null) ? predecessor.ended() : CompletableFuture.completedFuture(null));
+		this.workers.put(shard, worker);
+		worker.ended().thenRun(() -> this.workers.remove(shard, worker));
+		if (predecessor != null) {
+			predecessor.abandon();
+		}
+	}
+
+	@Override
+	public void drain(ShardId shard) {
+		ShardWorker worker = this.workers.get(shard);
+		if (worker != null) {
+			logger.info("Revoked {}", shard);
+			worker.drain();
+		}
+	}
+
+	@Override
+	public void abandon(ShardId shard) {
+		ShardWorker worker = this.workers.get(shard);
+		if (worker != null) {
+			logger.info("Lost {}", shard);
+			worker.abandon();
+		}
+	}
+
+	@Override
+	public void suspend() {
+		this.workers.values().forEach(ShardWorker::interruptHandler);
+	}
+
+	@Override
+	public void resume() {
+		this.workers.values().forEach(ShardWorker::wake);
+	}
+
+	@Override
+	public Map<ShardId, String> problems() {
+		Map<ShardId, String> problems = new TreeMap<>();
+		this.workers.forEach((shard, worker) -> {
+			String problem = worker.problem();
+			if (problem != null) {
+				problems.put(shard, problem);
+			}
+		});
+		return problems;
+	}
+
+	private record Running(Map<String, ShardHandler> handlers, WorkerContext context, SupervisedThread readerThread,
+			WorkerThreads.Running threads) {
+
+	}
+
+}

@@ -1,0 +1,117 @@
+package io.github.shardkeeper.consumer;
+
+import java.lang.annotation.Annotation;
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+
+import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.core.MethodIntrospector;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.core.annotation.AnnotationUtils;
+
+import io.github.shardkeeper.OnShardAssigned;
+import io.github.shardkeeper.OnShardRevoked;
+import io.github.shardkeeper.ShardConsumer;
+import io.github.shardkeeper.shard.Names;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.source.PayloadConverter;
+
+/**
+ * Finds the handlers among the application's beans, and what is wrong with them.
+ * Immutable.
+ */
+public final class ShardHandlerDetector {
+
+	private final ConfigurableListableBeanFactory beans;
+
+	private final PayloadConverter converter;
+
+	/**
+	 * Creates a detector.
+	 * @param beans the application's beans
+	 * @param converter reads payloads
+	 */
+	public ShardHandlerDetector(ConfigurableListableBeanFactory beans, PayloadConverter converter) {
+		this.beans = beans;
+		this.converter = converter;
+	}
+
+	/**
+	 * Finds all handlers; to be called once all singletons exist, when every bean's real
+	 * type is known.
+	 * @param topics the configured topics with their shard counts
+	 * @return the handlers by topic
+	 * @throws ShardkeeperConfigurationException when one cannot work as it is
+	 */
+	Map<String, ShardHandler> detect(Map<String, Integer> topics) {
+		Map<String, ShardHandler> handlers = new TreeMap<>();
+		for (String beanName : this.beans.getBeanNamesForType(Object.class)) {
+			Class<?> type = AutoProxyUtils.determineTargetClass(this.beans, beanName);
+			if (type != null && AnnotationUtils.isCandidateClass(type, ShardConsumer.class)) {
+				for (ShardHandler handler : handlers(beanName, type, topics)) {
+					ShardHandler other = handlers.putIfAbsent(handler.topic(), handler);
+					if (other != null) {
+						throw new ShardkeeperConfigurationException(
+								"The topic '%s' has two @ShardConsumer methods: %s and %s.".formatted(handler.topic(),
+										other.name(), handler.name()),
+								"Keep one of them: a shard has one consumer. To do two things with a record, "
+										+ "call both from that method.");
+					}
+				}
+			}
+		}
+		return handlers;
+	}
+
+	private List<ShardHandler> handlers(String beanName, Class<?> type, Map<String, Integer> topics) {
+		List<ShardHandler> handlers = new ArrayList<>();
+		List<HandlerSignature> assigned = callbacks(type, OnShardAssigned.class);
+		List<HandlerSignature> revoked = callbacks(type, OnShardRevoked.class);
+		for (Method method : methods(type, ShardConsumer.class)) {
+			HandlerSignature signature = HandlerSignature.ofConsumer(method, type);
+			String topic = topic(method, signature);
+			if (!topics.containsKey(topic)) {
+				throw new ShardkeeperConfigurationException(
+						"The @ShardConsumer method %s names the topic '%s', which is not configured; known topics: %s."
+							.formatted(signature.name(), topic, topics.keySet()),
+						"Add 'shardkeeper.topics.%s.shards' or correct the name in the annotation.".formatted(topic));
+			}
+			handlers.add(new ShardHandler(topic, () -> this.beans.getBean(beanName), signature, assigned, revoked,
+					this.converter));
+		}
+		if (handlers.isEmpty() && !(assigned.isEmpty() && revoked.isEmpty())) {
+			throw new ShardkeeperConfigurationException(
+					"The bean '%s' has an @OnShardAssigned or @OnShardRevoked method, but no @ShardConsumer method."
+						.formatted(beanName),
+					"Move the method to the bean of the handler that it belongs to.");
+		}
+		return handlers;
+	}
+
+	private String topic(Method method, HandlerSignature signature) {
+		ShardConsumer annotation = AnnotatedElementUtils.findMergedAnnotation(method, ShardConsumer.class);
+		String value = (annotation != null) ? annotation.value() : "";
+		String topic = this.beans.resolveEmbeddedValue(value);
+		return Names.requireValid((topic != null) ? topic : "", "@ShardConsumer on " + signature.name());
+	}
+
+	private static List<HandlerSignature> callbacks(Class<?> type, Class<? extends Annotation> annotation) {
+		return methods(type, annotation).stream()
+			.map((method) -> HandlerSignature.ofCallback(method, type, "@" + annotation.getSimpleName()))
+			.toList();
+	}
+
+	private static Set<Method> methods(Class<?> type, Class<? extends Annotation> annotation) {
+		return MethodIntrospector
+			.selectMethods(type,
+					(MethodIntrospector.MetadataLookup<Annotation>) (method) -> AnnotatedElementUtils
+						.findMergedAnnotation(method, annotation))
+			.keySet();
+	}
+
+}

@@ -1,0 +1,377 @@
+package io.github.shardkeeper.consumer;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import io.github.shardkeeper.ShardContext;
+import io.github.shardkeeper.ShardRecord;
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.coordination.CheckpointStore;
+import io.github.shardkeeper.handover.MonotonicTime;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.source.PayloadConversionException;
+import io.github.shardkeeper.source.SourceRecord;
+
+/**
+ * Consumes one shard under one token: acquires it, hands its records to the handler one
+ * after the other, commits, and puts everything away when it has to go.
+ * <p>
+ * It has no thread of its own: while there is something to do it is a task on the shared
+ * executor, never twice at a time; otherwise it is nothing but this object. What may be
+ * called from outside is thread-safe; the steps are confined to that task.
+ */
+final class ShardWorker {
+
+	private static final Logger logger = LoggerFactory.getLogger(ShardWorker.class);
+
+	private static final int RECORDS_PER_COMMIT = 500;
+
+	private static final Duration LONGEST_UNCOMMITTED = Duration.ofSeconds(1);
+
+	private static final Duration STORE_RETRY_PAUSE = Duration.ofMillis(200);
+
+	private final WorkerContext context;
+
+	private final ShardHandler handler;
+
+	private final OwnedShard owned;
+
+	private final SerialTask task;
+
+	private final CompletableFuture<Void> predecessorEnded;
+
+	private final RecordBuffer buffer = new RecordBuffer();
+
+	private final HandlerCall handlerCall = new HandlerCall();
+
+	private final FailureBackOff backOff = new FailureBackOff();
+
+	private final CompletableFuture<Void> ended = new CompletableFuture<>();
+
+	private volatile boolean draining;
+
+	private volatile boolean abandoned;
+
+	private volatile @Nullable String problem;
+
+	private @Nullable JournaledState state;
+
+	private boolean started;
+
+	private boolean halted;
+
+	private boolean farewellSaid;
+
+	private @Nullable MonotonicTime notBefore;
+
+	private @Nullable Offset uncommittedOffset;
+
+	private int uncommittedRecords;
+
+	private MonotonicTime uncommittedSince;
+
+	/**
+	 * Creates a worker that begins by itself.
+	 * @param predecessorEnded completes when an earlier worker of this instance for the
+	 * same shard has ended; before that nothing is done, not even a release
+	 */
+	ShardWorker(ShardId shard, Token token, MemberId member, ShardHandler handler, WorkerContext context,
+			CompletableFuture<Void> predecessorEnded) {
+		this.context = context;
+		this.handler = handler;
+		this.owned = new OwnedShard(shard, token, member, context);
+		this.task = new SerialTask(context.executor(), this::turn);
+		this.predecessorEnded = predecessorEnded;
+		predecessorEnded.thenRun(this::wake);
+		this.uncommittedSince = context.clock().now();
+	}
+
+	/** Completes when nothing is consumed or written under this token any more. */
+	CompletableFuture<Void> ended() {
+		return this.ended;
+	}
+
+	@Nullable String problem() {
+		return this.problem;
+	}
+
+	/** Something happened: look what there is to do. */
+	void wake() {
+		this.task.wake();
+	}
+
+	/** Put everything away and report the end. */
+	void drain() {
+		this.draining = true;
+		wake();
+	}
+
+	/** The shard is lost: end without a report. */
+	void abandon() {
+		this.abandoned = true;
+		this.owned.lose();
+		interruptHandler();
+		wake();
+	}
+
+	/** Interrupts the call that runs now, if any. */
+	void interruptHandler() {
+		this.handlerCall.interrupt();
+	}
+
+	private boolean turn() {
+		try {
+			return step();
+		}
+		catch (StoreUnavailableException ex) {
+			retryAfter(STORE_RETRY_PAUSE, "The store does not answer: " + ex.getMessage());
+		}
+		catch (Throwable ex) {
+			logger.error("Unexpected failure while consuming {}; going on", this.owned, ex);
+			retryAfter(this.backOff.next(), "Unexpected failure: " + ex);
+		}
+		return false;
+	}
+
+	/** Does what there is to do for one turn; tells whether there is more. */
+	private boolean step() {
+		if (this.ended.isDone() || !this.predecessorEnded.isDone()) {
+			return false;
+		}
+		if (this.abandoned || this.draining) {
+			finish();
+			return false;
+		}
+		MonotonicTime now = this.context.clock().now();
+		if (this.notBefore != null && now.isBefore(this.notBefore) || !this.context.lease().permitsHandOut(now)) {
+			return false;
+		}
+		this.notBefore = null;
+		if (!this.started && !start()) {
+			return false;
+		}
+		return consume();
+	}
+
+	/** Acquires the shard, tells the application, begins to read. */
+	private boolean start() {
+		JournaledState acquired = this.state;
+		if (acquired == null) {
+			CheckpointStore.Acquisition reply = this.context.checkpoints()
+				.acquire(this.owned.shard(), this.owned.token());
+			if (reply instanceof CheckpointStore.Acquisition.Refused refused) {
+				fenced(refused.fence());
+				return false;
+			}
+			CheckpointStore.Checkpoint checkpoint = ((CheckpointStore.Acquisition.Acquired) reply).checkpoint();
+			acquired = new JournaledState(checkpoint.state(), this.context.mapper());
+			this.state = acquired;
+			this.uncommittedOffset = checkpoint.offset();
+		}
+		Throwable failure = call(acquired, (view) -> this.handler.assigned(this.owned, view));
+		if (failure != null) {
+			failed("@OnShardAssigned", failure);
+			return false;
+		}
+		succeeded();
+		Offset after = this.uncommittedOffset;
+		this.uncommittedOffset = null;
+		this.started = true;
+		logger.debug("Consuming {} from {} under token {}", this.owned.shard(), after, this.owned.token());
+		this.context.reader().start(this.owned.shard(), after, this::offer);
+		return true;
+	}
+
+	private boolean offer(List<SourceRecord> records) {
+		boolean room = this.buffer.add(records);
+		wake();
+		return room;
+	}
+
+	/** Handles records until there are none, or a turn is over. */
+	private boolean consume() {
+		JournaledState current = Objects.requireNonNull(this.state);
+		while (!this.halted && !this.draining && !this.abandoned) {
+			MonotonicTime now = this.context.clock().now();
+			if (this.uncommittedRecords >= RECORDS_PER_COMMIT || (this.uncommittedRecords > 0
+					&& this.uncommittedSince.until(now).compareTo(LONGEST_UNCOMMITTED) > 0)) {
+				return commit(current);
+			}
+			SourceRecord next = this.context.lease().permitsHandOut(now) ? this.buffer.peek() : null;
+			if (next == null) {
+				break;
+			}
+			if (!handle(next, current)) {
+				return false;
+			}
+			if (this.uncommittedRecords++ == 0) {
+				this.uncommittedSince = now;
+			}
+			this.uncommittedOffset = next.offset();
+			if (this.buffer.remove()) {
+				this.context.reader().resume(this.owned.shard());
+			}
+		}
+		if (!commit(current)) {
+			return false;
+		}
+		return this.draining || this.abandoned;
+	}
+
+	private boolean handle(SourceRecord source, JournaledState current) {
+		ShardRecord<Object> converted;
+		try {
+			converted = this.handler.convert(this.owned, source);
+		}
+		catch (PayloadConversionException ex) {
+			halt(source, ex);
+			return false;
+		}
+		MonotonicTime begun = this.context.clock().now();
+		Throwable failure = call(current, (view) -> this.handler.handle(converted, this.owned, view));
+		if (failure == null) {
+			this.context.meters().handled(this.owned.shard().topic(), begun.until(this.context.clock().now()));
+			succeeded();
+			return true;
+		}
+		if (!this.owned.isHeld()) {
+			// Interrupted because the shard or the lease is lost: not the record's fault.
+			logger.debug("{} was interrupted at {}", this.owned.shard(), source.offset(), failure);
+			return false;
+		}
+		this.context.meters().failed(this.owned.shard().topic());
+		failed(this.handler.name() + " at offset " + source.offset(), failure);
+		commit(current);
+		return false;
+	}
+
+	private @Nullable Throwable call(JournaledState current, StateCall code) {
+		try (JournaledState.View view = current.open()) {
+			this.handlerCall.run(() -> code.run(view));
+			current.keep();
+			return null;
+		}
+		catch (Throwable ex) {
+			current.rollBack();
+			return ex;
+		}
+	}
+
+	private void succeeded() {
+		this.backOff.reset();
+		this.problem = null;
+	}
+
+	private void failed(String what, Throwable failure) {
+		Duration pause = this.backOff.next();
+		logger.warn("{} failed for {}; trying again in {} ms", what, this.owned.shard(), pause.toMillis(), failure);
+		retryAfter(pause, "%s keeps failing: %s".formatted(what, failure));
+	}
+
+	/** The record can never be handled: stay in front of it, visibly. */
+	private void halt(SourceRecord source, PayloadConversionException failure) {
+		this.halted = true;
+		this.context.meters().failed(this.owned.shard().topic());
+		this.problem = "Halted at offset %s: %s".formatted(source.offset(), failure.getMessage());
+		logger.error("{} is halted at offset {}, which {} cannot take; no record is skipped", this.owned.shard(),
+				source.offset(), this.handler.name(), failure);
+		commit(Objects.requireNonNull(this.state));
+	}
+
+	private void retryAfter(Duration pause, String why) {
+		this.problem = why;
+		this.notBefore = this.context.clock().now().plus(pause);
+		this.context.timer().schedule(this::wake, pause.toNanos(), TimeUnit.NANOSECONDS);
+	}
+
+	/** Commits what is not committed; tells whether the shard is still ours. */
+	private boolean commit(JournaledState current) {
+		if (this.uncommittedOffset == null && current.uncommitted().isEmpty()) {
+			return true;
+		}
+		CheckpointStore.CommitReply reply = this.context.checkpoints()
+			.commit(this.owned.shard(), this.owned.token(), this.uncommittedOffset, current.uncommitted());
+		boolean accepted = reply == CheckpointStore.CommitReply.COMMITTED;
+		this.context.meters().committed(this.owned.shard().topic(), accepted);
+		if (!accepted) {
+			fenced(Token.NONE);
+			return false;
+		}
+		current.committed();
+		this.uncommittedOffset = null;
+		this.uncommittedRecords = 0;
+		return true;
+	}
+
+	/** Somebody else has acquired the shard: nothing of ours counts any more. */
+	private void fenced(Token fence) {
+		logger.warn("{} was taken over by a newer owner; what was not committed under token {} is dropped",
+				this.owned.shard(), this.owned.token());
+		this.owned.lose();
+		this.context.reader().stop(this.owned.shard());
+		revoked();
+		end(fence);
+	}
+
+	/** The last step: no more records, the application's farewell, the final commit. */
+	private void finish() {
+		this.context.reader().stop(this.owned.shard());
+		this.buffer.clear();
+		revoked();
+		JournaledState last = this.state;
+		if (last != null && this.started) {
+			try {
+				if (!commit(last)) {
+					return;
+				}
+			}
+			catch (StoreUnavailableException ex) {
+				if (!this.abandoned) {
+					throw ex;
+				}
+				logger.debug("{} is lost and its last commit was not heard", this.owned.shard(), ex);
+			}
+		}
+		end(Token.NONE);
+	}
+
+	/** Calls the application's farewell, once. */
+	private void revoked() {
+		JournaledState last = this.state;
+		if (last == null || !this.started || this.farewellSaid) {
+			return;
+		}
+		this.farewellSaid = true;
+		Throwable failure = call(last, (view) -> this.handler.revoked(this.owned, view));
+		if (failure != null) {
+			logger.warn("@OnShardRevoked failed for {}; the handover goes on", this.owned.shard(), failure);
+		}
+	}
+
+	private void end(Token fence) {
+		this.problem = null;
+		this.ended.complete(null);
+		if (!this.abandoned) {
+			this.context.listener().workerEnded(this.owned.shard(), this.owned.token(), fence);
+		}
+	}
+
+	/** A call that gets the state. */
+	@FunctionalInterface
+	private interface StateCall {
+
+		void run(JournaledState.View view) throws Throwable;
+
+	}
+
+}

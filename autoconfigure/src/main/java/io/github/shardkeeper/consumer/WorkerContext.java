@@ -1,0 +1,32 @@
+package io.github.shardkeeper.consumer;
+
+import java.util.concurrent.Executor;
+import java.util.concurrent.ScheduledExecutorService;
+
+import tools.jackson.databind.json.JsonMapper;
+
+import io.github.shardkeeper.coordination.CheckpointStore;
+import io.github.shardkeeper.coordination.MonotonicClock;
+import io.github.shardkeeper.coordination.ShardConsumption;
+import io.github.shardkeeper.handover.Lease;
+import io.github.shardkeeper.source.ShardReader;
+
+/**
+ * What all workers of an instance share. Immutable.
+ *
+ * @param group the group's name
+ * @param checkpoints the data plane
+ * @param reader where records come from
+ * @param lease whether this instance may consume at all
+ * @param clock the clock
+ * @param executor runs the workers
+ * @param timer wakes workers that wait for another attempt
+ * @param mapper reads and writes the state's values
+ * @param meters counts what workers do
+ * @param listener hears when a worker has ended
+ */
+record WorkerContext(String group, CheckpointStore checkpoints, ShardReader reader, Lease lease, MonotonicClock clock,
+		Executor executor, ScheduledExecutorService timer, JsonMapper mapper, ConsumerMeters meters,
+		ShardConsumption.Listener listener) {
+
+}

@@ -1,0 +1,18 @@
+package io.github.shardkeeper.coordination;
+
+import java.time.Duration;
+
+/**
+ * What a member of a group is configured with. Immutable.
+ *
+ * @param group the group's name
+ * @param instance the instance's id
+ * @param heartbeatInterval how often it says that it is alive
+ * @param lease how long after an answered heartbeat it may consume
+ * @param timeout how long after a heartbeat its session ends at the latest
+ * @param settleTime how long the leader waits for further joins and leaves after one
+ */
+public record CoordinationSettings(String group, String instance, Duration heartbeatInterval, Duration lease,
+		Duration timeout, Duration settleTime) {
+
+}

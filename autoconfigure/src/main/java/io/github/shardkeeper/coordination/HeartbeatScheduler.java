@@ -1,0 +1,255 @@
+package io.github.shardkeeper.coordination;
+
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.handover.HeartbeatReply;
+import io.github.shardkeeper.handover.Lease;
+import io.github.shardkeeper.handover.MonotonicTime;
+import io.github.shardkeeper.shard.MemberId;
+
+/**
+ * Keeps the member's session alive: one heartbeat per interval, one more at once whenever
+ * the store signals news, and one exactly when the leader's lease ends, so that a dead
+ * leader is replaced without delay. Each answer renews the {@link Lease} before anything
+ * else happens to it.
+ * <p>
+ * It has a thread of its own that nothing else can delay, and so has the watch over the
+ * end of the lease. Thread-safe.
+ */
+public final class HeartbeatScheduler implements AutoCloseable {
+
+	private final CoordinationStore store;
+
+	private final Lease lease;
+
+	private final Duration interval;
+
+	private final MonotonicClock clock;
+
+	private final ReentrantLock lock = new ReentrantLock();
+
+	private final Condition changed = this.lock.newCondition();
+
+	private @Nullable Session session;
+
+	private boolean beatRequested;
+
+	private MonotonicTime nextBeat;
+
+	private @Nullable Listener listener;
+
+	private @Nullable LeaseGuard guard;
+
+	private @Nullable SupervisedThread thread;
+
+	/**
+	 * Creates a scheduler that is not started.
+	 * @param store the store to send heartbeats to
+	 * @param lease the lease that they renew
+	 * @param interval the time between two of them
+	 * @param clock the clock
+	 */
+	public HeartbeatScheduler(CoordinationStore store, Lease lease, Duration interval, MonotonicClock clock) {
+		this.store = store;
+		this.lease = lease;
+		this.interval = interval;
+		this.clock = clock;
+		this.nextBeat = clock.now();
+	}
+
+	/**
+	 * Starts the threads; no heartbeat is sent before a session begins.
+	 * @param listener hears the answers, on the heartbeat's own thread
+	 */
+	void start(Listener listener) {
+		this.listener = listener;
+		this.guard = new LeaseGuard(this.lease, this.clock, () -> leaseEnded(listener), listener::leaseHeldAgain);
+		this.thread = SupervisedThread.start("shardkeeper-heartbeat", this::run);
+	}
+
+	void beginSession(MemberId member, BooleanSupplier candidate) {
+		signal(() -> {
+			this.session = new Session(member, candidate);
+			this.beatRequested = true;
+		});
+	}
+
+	/** Ends heartbeats and lease at once; the store is not told. */
+	void endSession() {
+		signal(() -> this.session = null);
+		endLease();
+	}
+
+	/**
+	 * Sends a heartbeat now. Several requests before it is sent make one.
+	 */
+	public void beatNow() {
+		signal(() -> this.beatRequested = true);
+	}
+
+	private void signal(Runnable change) {
+		this.lock.lock();
+		try {
+			change.run();
+			this.changed.signal();
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	private void run() throws InterruptedException {
+		beat(awaitBeat());
+	}
+
+	private Session awaitBeat() throws InterruptedException {
+		this.lock.lockInterruptibly();
+		try {
+			while (true) {
+				MonotonicTime now = this.clock.now();
+				if (this.session == null) {
+					this.changed.await();
+				}
+				else if (this.beatRequested || !now.isBefore(this.nextBeat)) {
+					this.beatRequested = false;
+					this.nextBeat = now.plus(this.interval);
+					return this.session;
+				}
+				else {
+					this.changed.await(now.until(this.nextBeat).toNanos(), TimeUnit.NANOSECONDS);
+				}
+			}
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	private void beat(Session beating) {
+		Listener hears = Objects.requireNonNull(this.listener);
+		MonotonicTime sentAt = this.clock.now();
+		HeartbeatReply reply;
+		try {
+			reply = this.store.heartbeat(beating.member, beating.seenGeneration, beating.candidate.getAsBoolean());
+		}
+		catch (StoreUnavailableException ex) {
+			hears.heartbeatFailed(beating.member, ex);
+			return;
+		}
+		if (reply instanceof HeartbeatReply.Alive alive) {
+			if (renewLease(beating, sentAt)) {
+				beating.seenGeneration = alive.through();
+				scheduleNext(alive);
+				hears.heartbeatAnswered(beating.member, alive);
+			}
+		}
+		else {
+			signal(() -> this.session = (this.session == beating) ? null : this.session);
+			endLease();
+			hears.sessionExpired(beating.member);
+		}
+	}
+
+	/** Not for a session that was ended while its heartbeat was under way. */
+	private boolean renewLease(Session beating, MonotonicTime sentAt) {
+		this.lock.lock();
+		try {
+			if (this.session != beating) {
+				return false;
+			}
+			boolean wasHeld = this.lease.isHeld(this.clock.now());
+			this.lease.renew(sentAt);
+			if (!wasHeld && this.guard != null) {
+				this.guard.leaseChanged();
+			}
+			return true;
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/** Not when the session ended with it: that says more, and is told elsewhere. */
+	private void leaseEnded(Listener hears) {
+		boolean inSession;
+		this.lock.lock();
+		try {
+			inSession = this.session != null;
+		}
+		finally {
+			this.lock.unlock();
+		}
+		if (inSession) {
+			hears.leaseEnded();
+		}
+	}
+
+	private void endLease() {
+		this.lease.end();
+		if (this.guard != null) {
+			this.guard.leaseChanged();
+		}
+	}
+
+	private void scheduleNext(HeartbeatReply.Alive alive) {
+		if (alive.hasMore()) {
+			beatNow();
+			return;
+		}
+		long leaderHasMillis = alive.leaderLeaseEndMillis() - alive.serverTimeMillis();
+		if (leaderHasMillis > 0 && leaderHasMillis < this.interval.toMillis()) {
+			MonotonicTime election = this.clock.now().plus(Duration.ofMillis(leaderHasMillis + 1));
+			signal(() -> this.nextBeat = MonotonicTime.earliest(this.nextBeat, election));
+		}
+	}
+
+	@Override
+	public void close() {
+		if (this.thread != null) {
+			this.thread.close();
+		}
+		if (this.guard != null) {
+			this.guard.close();
+		}
+	}
+
+	/** Hears what came of heartbeats; must not block. */
+	interface Listener {
+
+		void heartbeatAnswered(MemberId member, HeartbeatReply.Alive reply);
+
+		void heartbeatFailed(MemberId member, StoreUnavailableException failure);
+
+		void sessionExpired(MemberId member);
+
+		void leaseEnded();
+
+		void leaseHeldAgain();
+
+	}
+
+	private static final class Session {
+
+		private final MemberId member;
+
+		private final BooleanSupplier candidate;
+
+		/** Only read and written by the heartbeat's thread. */
+		private long seenGeneration;
+
+		Session(MemberId member, BooleanSupplier candidate) {
+			this.member = member;
+			this.candidate = candidate;
+		}
+
+	}
+
+}

@@ -1,0 +1,68 @@
+package io.github.shardkeeper.coordination;
+
+import java.util.Map;
+
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+
+/**
+ * What the coordinator needs from whoever consumes the shards. No method may block or run
+ * user code on the caller's thread. Thread-safe.
+ */
+public interface ShardConsumption {
+
+	/**
+	 * Acquire a shard and consume it. If it is still being consumed under an older token,
+	 * that ends first.
+	 * @param shard the shard
+	 * @param token the token
+	 * @param member the member that owns it
+	 */
+	void start(ShardId shard, Token token, MemberId member);
+
+	/**
+	 * Take no new record of a shard, let the running call return, put the state away,
+	 * then report {@link Listener#workerEnded}.
+	 * @param shard the shard
+	 */
+	void drain(ShardId shard);
+
+	/**
+	 * The shard is lost: take no new record, interrupt the running call. Nothing is
+	 * reported.
+	 * @param shard the shard
+	 */
+	void abandon(ShardId shard);
+
+	/**
+	 * The lease has ended: interrupt what runs. Records are not handed out anyway.
+	 */
+	void suspend();
+
+	/**
+	 * The lease is held again: go on.
+	 */
+	void resume();
+
+	/**
+	 * What keeps shards of this instance from being consumed.
+	 * @return a sentence for each shard that is held up
+	 */
+	Map<ShardId, String> problems();
+
+	/** Hears about workers. Thread-safe. */
+	interface Listener {
+
+		/**
+		 * A worker that was to drain, or was fenced, has ended: nothing is consumed or
+		 * written under its token any more.
+		 * @param shard the shard
+		 * @param token the token it had
+		 * @param fence the newer token that refused it, or {@link Token#NONE}
+		 */
+		void workerEnded(ShardId shard, Token token, Token fence);
+
+	}
+
+}

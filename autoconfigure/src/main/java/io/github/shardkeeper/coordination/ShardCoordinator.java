@@ -1,0 +1,456 @@
+package io.github.shardkeeper.coordination;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.assignment.AssignmentStrategy;
+import io.github.shardkeeper.coordination.CoordinationStore.Subscription;
+import io.github.shardkeeper.handover.HeartbeatReply;
+import io.github.shardkeeper.handover.HoldingAction;
+import io.github.shardkeeper.handover.Leadership;
+import io.github.shardkeeper.handover.Lease;
+import io.github.shardkeeper.handover.MemberDescription;
+import io.github.shardkeeper.handover.MonotonicTime;
+import io.github.shardkeeper.handover.ShardHoldings;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+
+/**
+ * One member of one group: joins, learns from its heartbeats which shards it owns, has
+ * them consumed, gives them up when they move, and leads the group while it is elected.
+ * <p>
+ * Everything is decided by {@link ShardHoldings} and {@link Leadership} on one loop,
+ * which carries their actions out and feeds back what came of them. User code never runs
+ * on it. Thread-safe.
+ */
+public final class ShardCoordinator implements AutoCloseable {
+
+	private static final Logger logger = LoggerFactory.getLogger(ShardCoordinator.class);
+
+	private static final Duration RETRY_PAUSE = Duration.ofMillis(250);
+
+	private final CoordinationSettings settings;
+
+	private final CoordinationStore store;
+
+	private final HeartbeatScheduler heartbeats;
+
+	private final Lease lease;
+
+	private final MonotonicClock clock;
+
+	private final BlockingQueue<Runnable> events = new LinkedBlockingQueue<>();
+
+	private final ShardHoldings holdings = new ShardHoldings();
+
+	private final Leadership leadership;
+
+	private final LeaderDriver leader;
+
+	private final PendingReleases releases;
+
+	private volatile @Nullable Session session;
+
+	private volatile boolean leading;
+
+	private volatile Map<String, Integer> topics = Map.of();
+
+	private volatile boolean storeAway;
+
+	private volatile MonotonicTime lastPass;
+
+	private @Nullable MonotonicTime joinAt;
+
+	private @Nullable Departure departure;
+
+	private @Nullable ShardConsumption consumption;
+
+	private @Nullable SupervisedThread loop;
+
+	/**
+	 * Creates a coordinator that is not started.
+	 * @param settings what the member is configured with
+	 * @param store the group's control plane
+	 * @param heartbeats keeps the session alive
+	 * @param lease the lease that the heartbeats renew
+	 * @param strategy decides the owners while this member leads
+	 * @param clock the clock
+	 */
+	public ShardCoordinator(CoordinationSettings settings, CoordinationStore store, HeartbeatScheduler heartbeats,
+			Lease lease, AssignmentStrategy strategy, MonotonicClock clock) {
+		this.settings = settings;
+		this.store = store;
+		this.heartbeats = heartbeats;
+		this.lease = lease;
+		this.clock = clock;
+		this.leadership = new Leadership(settings.heartbeatInterval(), settings.settleTime(), () -> this.topics,
+				strategy);
+		this.leader = new LeaderDriver(this.leadership, store, clock);
+		this.releases = new PendingReleases(store, this.holdings, clock);
+		this.lastPass = clock.now();
+	}
+
+	/**
+	 * Joins the group. When the store is away it keeps trying.
+	 * @param topics the topics that the member consumes, with their shard counts
+	 * @param consumption consumes the shards that the member gets
+	 * @throws io.github.shardkeeper.shard.ShardkeeperConfigurationException when the
+	 * store can never be used as it is configured
+	 */
+	public void start(Map<String, Integer> topics, ShardConsumption consumption) {
+		this.topics = Map.copyOf(topics);
+		this.consumption = consumption;
+		this.heartbeats.start(new HeartbeatEvents());
+		try {
+			this.store.verify();
+			join();
+		}
+		catch (StoreUnavailableException ex) {
+			storeFailed(ex);
+			this.joinAt = this.clock.now().plus(RETRY_PAUSE);
+		}
+		this.loop = SupervisedThread.start("shardkeeper-coordinator", this::pass);
+	}
+
+	/**
+	 * Leaves the group: announces it, keeps consuming while the leader moves the shards
+	 * away one by one, and is gone when the last one is released. After half the time, or
+	 * at once when the store is away, what is left is given up without waiting for the
+	 * leader; at the end the process stops beating with whatever is still held, and is
+	 * reaped by the others.
+	 * @param timeout how long this may take
+	 */
+	public void stop(Duration timeout) {
+		if (this.loop == null) {
+			return;
+		}
+		CountDownLatch left = new CountDownLatch(1);
+		post(() -> this.departure = new Departure(this.clock.now().plus(timeout.dividedBy(2)), left));
+		try {
+			if (!left.await(timeout.toNanos(), TimeUnit.NANOSECONDS)) {
+				logger.warn("Could not give up all shards of group '{}' within {} ms; leaving with what is held",
+						this.settings.group(), timeout.toMillis());
+			}
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+		close();
+	}
+
+	/**
+	 * Ends the loop and the heartbeats without telling anybody.
+	 */
+	@Override
+	public void close() {
+		if (this.loop != null) {
+			this.loop.close();
+		}
+		this.heartbeats.close();
+		this.lease.end();
+		closeSubscription();
+		this.session = null;
+		this.leading = false;
+		this.loop = null;
+	}
+
+	/**
+	 * Tells that a worker has ended; see {@link ShardConsumption.Listener}.
+	 * @return the listener to give to the consumption
+	 */
+	public ShardConsumption.Listener consumptionListener() {
+		return (shard, token, fence) -> post(() -> perform(this.holdings.workerEnded(shard, token, fence)));
+	}
+
+	/**
+	 * This member's id in the current session.
+	 * @return the id, empty while it is not in the group
+	 */
+	public Optional<MemberId> member() {
+		return Optional.ofNullable(this.session).map(Session::member);
+	}
+
+	/**
+	 * Whether this member leads the group. At most one member of a group does, as far as
+	 * clocks go: what must not be done twice needs a fence of its own.
+	 * @return whether it leads and its lease is held
+	 */
+	public boolean isLeader() {
+		return this.leading && isConnected();
+	}
+
+	/**
+	 * Whether the member's lease is held: the store answers, shards are consumed.
+	 * @return whether it is
+	 */
+	public boolean isConnected() {
+		return this.session != null && this.lease.isHeld(this.clock.now());
+	}
+
+	public CoordinationSettings settings() {
+		return this.settings;
+	}
+
+	private void post(Runnable event) {
+		this.events.add(event);
+	}
+
+	/**
+	 * One round of the loop: the next event or deadline, then all that follows from it.
+	 */
+	private void pass() throws InterruptedException {
+		Runnable event = this.events.poll(untilNextWake().toNanos(), TimeUnit.NANOSECONDS);
+		try {
+			if (event != null) {
+				event.run();
+			}
+			MonotonicTime now = this.clock.now();
+			if (this.joinAt != null && !now.isBefore(this.joinAt) && this.departure == null) {
+				join();
+			}
+			Session current = this.session;
+			if (current != null) {
+				this.releases.sendDue(current.member());
+				this.leader.run(current.member());
+			}
+			if (this.departure != null) {
+				depart(this.departure);
+			}
+			this.lastPass = this.clock.now();
+		}
+		catch (StoreUnavailableException ex) {
+			storeFailed(ex);
+		}
+	}
+
+	private Duration untilNextWake() {
+		MonotonicTime now = this.clock.now();
+		MonotonicTime wake = now.plus(Duration.ofMinutes(1));
+		for (MonotonicTime time : new @Nullable MonotonicTime[] { this.joinAt, this.leadership.wakeAt(),
+				this.releases.wakeAt(), (this.departure != null) ? this.departure.wakeAt() : null }) {
+			wake = (time != null) ? MonotonicTime.earliest(wake, time) : wake;
+		}
+		return now.until(wake);
+	}
+
+	private void join() {
+		// Cleared only on success: a failure of any kind tries again.
+		this.joinAt = this.clock.now().plus(RETRY_PAUSE);
+		MemberId member = MemberId.of(this.settings.instance(),
+				Long.toString(ThreadLocalRandom.current().nextLong(1L << 40), 36));
+		Subscription subscription = this.store.subscribe(member, this.heartbeats::beatNow);
+		try {
+			this.store.join(member, new MemberDescription(new TreeMap<>(this.topics)), this.settings.lease(),
+					this.settings.timeout());
+		}
+		catch (RuntimeException ex) {
+			subscription.close();
+			throw ex;
+		}
+		this.session = new Session(member, subscription);
+		this.joinAt = null;
+		this.heartbeats.beginSession(member, this::isFitToLead);
+		logger.info("Joined group '{}' as {}", this.settings.group(), member);
+	}
+
+	/** A loop that no longer completes its passes must not lead. */
+	private boolean isFitToLead() {
+		return this.lastPass.until(this.clock.now()).compareTo(this.settings.lease()) < 0;
+	}
+
+	private void perform(List<HoldingAction> actions) {
+		ShardConsumption consumption = Objects.requireNonNull(this.consumption);
+		Session current = this.session;
+		for (HoldingAction action : actions) {
+			if (action instanceof HoldingAction.Start start && current != null) {
+				consumption.start(start.shard(), start.token(), current.member());
+			}
+			else if (action instanceof HoldingAction.Drain drain) {
+				consumption.drain(drain.shard());
+			}
+			else if (action instanceof HoldingAction.Abandon abandon) {
+				consumption.abandon(abandon.shard());
+			}
+			else if (action instanceof HoldingAction.Release release) {
+				this.releases.add(release);
+			}
+		}
+	}
+
+	private void heartbeatAnswered(MemberId member, HeartbeatReply.Alive reply) {
+		Session current = this.session;
+		if (current == null || !current.member().equals(member)) {
+			return;
+		}
+		if (this.storeAway) {
+			this.storeAway = false;
+			logger.info("The store answers again; group '{}' goes on", this.settings.group());
+		}
+		if (!current.subscription().isOpen()) {
+			resubscribe(current);
+		}
+		reply.changes().forEach((change) -> perform(this.holdings.ownershipChanged(change, member)));
+		this.leadership.heartbeatAnswered(reply, member, this.clock.now());
+		if (this.leading != this.leadership.leads()) {
+			this.leading = this.leadership.leads();
+			logger.info(this.leading ? "Leads group '{}' (epoch {})" : "No longer leads group '{}' (epoch {})",
+					this.settings.group(), reply.epoch());
+		}
+	}
+
+	/** Without a subscription the next late heartbeat would pass for a death. */
+	private void resubscribe(Session current) {
+		current.subscription().close();
+		Subscription subscription = this.store.subscribe(current.member(), this.heartbeats::beatNow);
+		this.session = new Session(current.member(), subscription);
+		logger.info("Subscribed anew for {}", current.member());
+	}
+
+	private void sessionExpired(MemberId member) {
+		Session current = this.session;
+		if (current == null || !current.member().equals(member)) {
+			return;
+		}
+		logger.warn("The session of {} in group '{}' is over: its shards were given to others. Joining anew", member,
+				this.settings.group());
+		endSession();
+		this.joinAt = this.clock.now();
+	}
+
+	private void endSession() {
+		this.heartbeats.endSession();
+		closeSubscription();
+		this.session = null;
+		this.leading = false;
+		this.leadership.sessionLost();
+		this.releases.clear();
+		perform(this.holdings.sessionLost());
+	}
+
+	private void depart(Departure departing) {
+		Session current = this.session;
+		if (current == null || !isConnected()) {
+			// Without a lease nothing runs, and nothing could be committed either.
+			departed(departing);
+			return;
+		}
+		if (!departing.announced) {
+			this.store.announceLeave(current.member());
+			departing.announced = true;
+		}
+		if (!departing.hurried && !this.clock.now().isBefore(departing.patienceEndsAt)) {
+			departing.hurried = true;
+			perform(this.holdings.leaveWithoutPlan());
+		}
+		if (this.holdings.isEmpty()) {
+			this.heartbeats.endSession();
+			try {
+				this.store.leave(current.member());
+				logger.info("Left group '{}'", this.settings.group());
+			}
+			finally {
+				// If the store did not hear it, the closed subscription tells.
+				departed(departing);
+			}
+		}
+	}
+
+	private void departed(Departure departing) {
+		this.departure = null;
+		if (this.session != null) {
+			endSession();
+		}
+		departing.left.countDown();
+	}
+
+	private void closeSubscription() {
+		Session current = this.session;
+		if (current != null) {
+			current.subscription().close();
+		}
+	}
+
+	private void storeFailed(StoreUnavailableException failure) {
+		if (!this.storeAway) {
+			this.storeAway = true;
+			logger.warn("The store of group '{}' does not answer; trying on. {}", this.settings.group(),
+					failure.getMessage());
+		}
+		else {
+			logger.debug("The store of group '{}' still does not answer", this.settings.group(), failure);
+		}
+	}
+
+	private final class HeartbeatEvents implements HeartbeatScheduler.Listener {
+
+		@Override
+		public void heartbeatAnswered(MemberId member, HeartbeatReply.Alive reply) {
+			post(() -> ShardCoordinator.this.heartbeatAnswered(member, reply));
+		}
+
+		@Override
+		public void heartbeatFailed(MemberId member, StoreUnavailableException failure) {
+			post(() -> storeFailed(failure));
+		}
+
+		@Override
+		public void sessionExpired(MemberId member) {
+			post(() -> ShardCoordinator.this.sessionExpired(member));
+		}
+
+		@Override
+		public void leaseEnded() {
+			logger.warn("The lease in group '{}' has ended: nothing is consumed until a heartbeat is answered",
+					ShardCoordinator.this.settings.group());
+			Objects.requireNonNull(ShardCoordinator.this.consumption).suspend();
+		}
+
+		@Override
+		public void leaseHeldAgain() {
+			Objects.requireNonNull(ShardCoordinator.this.consumption).resume();
+		}
+
+	}
+
+	private record Session(MemberId member, Subscription subscription) {
+
+	}
+
+	/** Confined to the loop. */
+	private static final class Departure {
+
+		private final MonotonicTime patienceEndsAt;
+
+		private final CountDownLatch left;
+
+		private boolean announced;
+
+		private boolean hurried;
+
+		Departure(MonotonicTime patienceEndsAt, CountDownLatch left) {
+			this.patienceEndsAt = patienceEndsAt;
+			this.left = left;
+		}
+
+		@Nullable MonotonicTime wakeAt() {
+			return this.hurried ? null : this.patienceEndsAt;
+		}
+
+	}
+
+}

@@ -1,0 +1,254 @@
+package io.github.shardkeeper.coordination.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+
+import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.codec.StringCodec;
+
+import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.coordination.ReleaseReply;
+import io.github.shardkeeper.handover.GroupChanges;
+import io.github.shardkeeper.handover.GroupMember;
+import io.github.shardkeeper.handover.HeartbeatReply;
+import io.github.shardkeeper.handover.MemberDescription;
+import io.github.shardkeeper.handover.Ownership;
+import io.github.shardkeeper.handover.PlanReply;
+import io.github.shardkeeper.handover.ReapReply;
+import io.github.shardkeeper.handover.Transition;
+import io.github.shardkeeper.redis.LuaScript;
+import io.github.shardkeeper.redis.RedisConnector;
+import io.github.shardkeeper.redis.RedisLink;
+import io.github.shardkeeper.redis.RedisSubscription;
+import io.github.shardkeeper.redis.RedisVerification;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.shard.Token;
+
+/**
+ * The control plane of one group on Redis. All its keys begin with
+ * <code>&lt;prefix&gt;:{&lt;group&gt;}</code> and so share a slot; {@code control.lua},
+ * beside this class' scripts, lists them with what they hold. Each method is one script,
+ * run by {@code EVALSHA}. Thread-safe.
+ */
+public final class RedisCoordinationStore implements CoordinationStore {
+
+	/** Written into the group; a member that expects another one refuses to join. */
+	private static final String FORMAT = "1";
+
+	/** Keeps each script in the low milliseconds. */
+	private static final int BATCH = 500;
+
+	private static final LuaScript JOIN = script(ScriptOutputType.MULTI, "join.lua");
+
+	private static final LuaScript HEARTBEAT = script(ScriptOutputType.MULTI, "heartbeat.lua");
+
+	private static final LuaScript CHANGES = script(ScriptOutputType.MULTI, "changes.lua");
+
+	private static final LuaScript PLAN = script(ScriptOutputType.MULTI, "plan.lua");
+
+	private static final LuaScript RELEASE = script(ScriptOutputType.VALUE, "release.lua");
+
+	private static final LuaScript REAP = script(ScriptOutputType.MULTI, "reap.lua");
+
+	private static final LuaScript LEAVE = script(ScriptOutputType.VALUE, "leave.lua");
+
+	private final RedisConnector connector;
+
+	private final RedisLink<String> link;
+
+	private final Duration timeout;
+
+	private final String group;
+
+	private final String baseKey;
+
+	/**
+	 * Creates a store; connects when it is first used.
+	 * @param connector opens connections
+	 * @param keyPrefix what all keys begin with
+	 * @param group the group's name
+	 * @param timeout the longest wait for an answer
+	 */
+	public RedisCoordinationStore(RedisConnector connector, String keyPrefix, String group, Duration timeout) {
+		this.connector = connector;
+		this.link = new RedisLink<>(connector, StringCodec.UTF8, timeout);
+		this.timeout = timeout;
+		this.group = group;
+		this.baseKey = keyPrefix + ":{" + group + "}";
+	}
+
+	private static LuaScript script(ScriptOutputType output, String file) {
+		return LuaScript.load(RedisCoordinationStore.class, output, "control.lua", file);
+	}
+
+	@Override
+	public void verify() {
+		RedisVerification.verify(this.link);
+	}
+
+	@Override
+	public Subscription subscribe(MemberId member, Runnable onEvent) {
+		RedisSubscription subscription = RedisSubscription.open(this.connector, this.baseKey + ":member:" + member,
+				this.timeout, onEvent);
+		return new Subscription() {
+			@Override
+			public boolean isOpen() {
+				return subscription.isOpen();
+			}
+
+			@Override
+			public void close() {
+				subscription.close();
+			}
+		};
+	}
+
+	@Override
+	public void join(MemberId member, MemberDescription description, Duration lease, Duration timeout) {
+		List<Object> reply = run(JOIN, member.value(), millis(lease), millis(timeout),
+				DescriptionFormat.write(description), FORMAT);
+		if (reply.get(0).equals("FORMAT")) {
+			throw new ShardkeeperConfigurationException(
+					"The group '%s' in Redis is kept in format %s, but this version of Shardkeeper reads format %s."
+						.formatted(this.group, reply.get(1), FORMAT),
+					"Use the version of Shardkeeper that the group's other members use, or another 'shardkeeper.group'.");
+		}
+	}
+
+	@Override
+	public HeartbeatReply heartbeat(MemberId member, long seenGeneration, boolean candidate) {
+		List<Object> reply = run(HEARTBEAT, member.value(), number(seenGeneration), candidate ? "1" : "0",
+				number(BATCH));
+		if (reply.get(0).equals("EXPIRED")) {
+			return new HeartbeatReply.Expired();
+		}
+		ReplyReader reader = new ReplyReader(reply, 1);
+		return new HeartbeatReply.Alive(reader.number(), reader.member(), reader.number(), reader.number(),
+				reader.number(), reader.number(), reader.number(), reader.number(), reader.ownerships());
+	}
+
+	@Override
+	public GroupChanges changes(long afterGeneration, long seenMembership) {
+		List<Ownership> ownerships = new ArrayList<>();
+		List<GroupMember> members = null;
+		long seen = afterGeneration;
+		long membershipSeen = seenMembership;
+		while (true) {
+			ReplyReader reader = new ReplyReader(run(CHANGES, number(seen), number(membershipSeen), number(BATCH)), 0);
+			MemberId leader = reader.member();
+			long epoch = reader.number();
+			long generation = reader.number();
+			long membership = reader.number();
+			long through = reader.number();
+			List<GroupMember> changedMembers = reader.nested().members();
+			members = (membership != membershipSeen) ? changedMembers : members;
+			ownerships.addAll(reader.nested().ownerships());
+			seen = through;
+			membershipSeen = membership;
+			if (through >= generation) {
+				return new GroupChanges(leader, epoch, generation, membership, members, ownerships);
+			}
+		}
+	}
+
+	@Override
+	public PlanReply plan(MemberId leader, long epoch, List<Transition> transitions) {
+		int applied = 0;
+		int conflicts = 0;
+		for (int from = 0; from < transitions.size(); from += BATCH) {
+			List<String> arguments = new ArrayList<>(List.of(leader.value(), number(epoch)));
+			transitions.subList(from, Math.min(from + BATCH, transitions.size()))
+				.forEach((transition) -> addArguments(transition, arguments));
+			List<Object> reply = run(PLAN, arguments);
+			if (reply.get(0).equals("DEPOSED")) {
+				return new PlanReply.Deposed();
+			}
+			applied += ((Number) reply.get(1)).intValue();
+			conflicts += ((Number) reply.get(2)).intValue();
+		}
+		return new PlanReply.Applied(applied, conflicts);
+	}
+
+	private static void addArguments(Transition transition, List<String> arguments) {
+		String action;
+		MemberId member;
+		if (transition instanceof Transition.Assign assign) {
+			action = "ASSIGN";
+			member = assign.owner();
+		}
+		else if (transition instanceof Transition.Revoke revoke) {
+			action = "REVOKE";
+			member = revoke.target();
+		}
+		else {
+			action = "RETARGET";
+			member = ((Transition.Retarget) transition).target();
+		}
+		Collections.addAll(arguments, action, transition.shard().toString(), number(transition.expectedGeneration()),
+				(member != null) ? member.value() : "");
+	}
+
+	@Override
+	public ReleaseReply release(MemberId owner, ShardId shard, Token token, Token tokenFloor) {
+		String reply = this.link.run(RELEASE, List.of(this.baseKey),
+				List.of(owner.value(), shard.toString(), token.toString(), tokenFloor.toString()));
+		return ReleaseReply.valueOf(reply);
+	}
+
+	@Override
+	public ReapReply reap(MemberId leader, long epoch, long steadySinceMillis) {
+		List<Object> reply = run(REAP, leader.value(), number(epoch), number(steadySinceMillis), number(BATCH));
+		if (reply.get(0).equals("DEPOSED")) {
+			return new ReapReply.Deposed();
+		}
+		List<MemberId> dead = new ArrayList<>();
+		List<MemberId> timedOut = new ArrayList<>();
+		List<MemberId> slow = new ArrayList<>();
+		for (int i = 2; i < reply.size(); i += 2) {
+			List<MemberId> verdict = switch ((String) reply.get(i)) {
+				case "DEAD" -> dead;
+				case "TIMEDOUT" -> timedOut;
+				default -> slow;
+			};
+			verdict.add(new MemberId((String) reply.get(i + 1)));
+		}
+		return new ReapReply.Looked(dead, timedOut, slow, Long.parseLong((String) reply.get(1)));
+	}
+
+	@Override
+	public void announceLeave(MemberId member) {
+		this.link.run(LEAVE, List.of(this.baseKey), List.of(member.value(), "ANNOUNCE"));
+	}
+
+	@Override
+	public void leave(MemberId member) {
+		this.link.run(LEAVE, List.of(this.baseKey), List.of(member.value(), "END"));
+	}
+
+	private List<Object> run(LuaScript script, String... arguments) {
+		return run(script, Arrays.asList(arguments));
+	}
+
+	private List<Object> run(LuaScript script, List<String> arguments) {
+		return this.link.run(script, List.of(this.baseKey), arguments);
+	}
+
+	private static String millis(Duration duration) {
+		return number(duration.toMillis());
+	}
+
+	private static String number(long number) {
+		return Long.toString(number);
+	}
+
+	@Override
+	public void close() {
+		this.link.close();
+	}
+
+}

@@ -1,0 +1,73 @@
+package io.github.shardkeeper.coordination.redis;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.handover.GroupMember;
+import io.github.shardkeeper.handover.Ownership;
+import io.github.shardkeeper.handover.ShardPhase;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+
+/**
+ * Reads the array that a script returned, field after field. Confined to one thread.
+ */
+final class ReplyReader {
+
+	private final List<?> reply;
+
+	private int position;
+
+	ReplyReader(List<?> reply, int position) {
+		this.reply = reply;
+		this.position = position;
+	}
+
+	private String text() {
+		return (String) this.reply.get(this.position++);
+	}
+
+	long number() {
+		return Long.parseLong(text());
+	}
+
+	@Nullable MemberId member() {
+		return memberOrNull(text());
+	}
+
+	ReplyReader nested() {
+		return new ReplyReader((List<?>) this.reply.get(this.position++), 0);
+	}
+
+	/** The rest, as triples of shard, generation and record. */
+	List<Ownership> ownerships() {
+		List<Ownership> ownerships = new ArrayList<>((this.reply.size() - this.position) / 3);
+		while (this.position < this.reply.size()) {
+			ShardId shard = ShardId.parse(text());
+			long generation = number();
+			String[] fields = text().split("\\|", -1);
+			ownerships.add(new Ownership(shard, ShardPhase.valueOf(fields[0]), new Token(Long.parseLong(fields[1])),
+					memberOrNull(fields[2]), memberOrNull(fields[3]), generation, Long.parseLong(fields[4])));
+		}
+		return ownerships;
+	}
+
+	/** The rest, as pairs of member and record. */
+	List<GroupMember> members() {
+		List<GroupMember> members = new ArrayList<>();
+		while (this.position < this.reply.size()) {
+			MemberId id = new MemberId(text());
+			String[] fields = text().split("\\|", 4);
+			members.add(new GroupMember(id, DescriptionFormat.read(fields[3]), fields[0].equals("L")));
+		}
+		return members;
+	}
+
+	private static @Nullable MemberId memberOrNull(String text) {
+		return text.isEmpty() ? null : new MemberId(text);
+	}
+
+}

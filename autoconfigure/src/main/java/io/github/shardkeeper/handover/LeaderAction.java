@@ -1,0 +1,41 @@
+package io.github.shardkeeper.handover;
+
+import java.util.List;
+
+/**
+ * What a leader does next.
+ */
+public sealed interface LeaderAction {
+
+	/**
+	 * Read what has changed in the group.
+	 *
+	 * @param generation the generation seen last
+	 * @param membership the membership version seen last
+	 */
+	record Refresh(long generation, long membership) implements LeaderAction {
+
+	}
+
+	/**
+	 * Look for dead members.
+	 *
+	 * @param epoch the leadership under which to look
+	 * @param steadySinceMillis since when the leader's own heartbeats were answered
+	 * without a gap
+	 */
+	record LookForDead(long epoch, long steadySinceMillis) implements LeaderAction {
+
+	}
+
+	/**
+	 * Apply transitions.
+	 *
+	 * @param epoch the leadership under which to apply them
+	 * @param transitions the transitions, not empty
+	 */
+	record ApplyPlan(long epoch, List<Transition> transitions) implements LeaderAction {
+
+	}
+
+}

@@ -1,0 +1,216 @@
+package io.github.shardkeeper.handover;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.assignment.AssignmentStrategy;
+import io.github.shardkeeper.shard.MemberId;
+
+/**
+ * The leader's half of the protocol: when to read the group, when to look for dead
+ * members, when to plan. It acts on events and at the earliest deadline, not on a period:
+ * joins and leaves after a short settle time, so that a deployment's many are planned
+ * together; freed shards at once.
+ * <p>
+ * The driver feeds events in and asks {@link #next} until there is nothing more to do.
+ * Not thread-safe: confined to the coordinator's loop.
+ */
+public final class Leadership {
+
+	/** How long to wait after an action failed because the store was away. */
+	private static final Duration RETRY_PAUSE = Duration.ofMillis(200);
+
+	private final Duration settleTime;
+
+	private final Planner planner;
+
+	private final Steadiness steadiness;
+
+	private GroupPicture picture = new GroupPicture();
+
+	private long epoch;
+
+	private boolean pictureIsNew;
+
+	private boolean refreshDue;
+
+	private @Nullable MonotonicTime planAt;
+
+	private @Nullable MonotonicTime lookAt;
+
+	private @Nullable MonotonicTime pausedUntil;
+
+	private long lastServerMillis;
+
+	private MonotonicTime lastAnswered = new MonotonicTime(0);
+
+	/**
+	 * Creates the machine of a member that does not lead yet.
+	 * @param heartbeatInterval how often the member beats
+	 * @param settleTime how long to wait for further joins and leaves after one
+	 * @param ownTopics the member's topics with their shard counts
+	 * @param strategy decides the owners
+	 */
+	public Leadership(Duration heartbeatInterval, Duration settleTime, Supplier<Map<String, Integer>> ownTopics,
+			AssignmentStrategy strategy) {
+		this.settleTime = settleTime;
+		this.planner = new Planner(ownTopics, strategy);
+		this.steadiness = new Steadiness(heartbeatInterval);
+	}
+
+	/**
+	 * A heartbeat was answered.
+	 * @param reply the answer
+	 * @param self this member
+	 * @param now when it was answered
+	 */
+	public void heartbeatAnswered(HeartbeatReply.Alive reply, MemberId self, MonotonicTime now) {
+		this.steadiness.answered(reply.serverTimeMillis(), now);
+		this.lastServerMillis = reply.serverTimeMillis();
+		this.lastAnswered = now;
+		if (!self.equals(reply.leader())) {
+			deposed();
+			return;
+		}
+		if (reply.epoch() != this.epoch) {
+			this.epoch = reply.epoch();
+			this.picture = new GroupPicture();
+			this.pictureIsNew = true;
+			this.planAt = now.plus(this.settleTime);
+		}
+		this.refreshDue |= this.pictureIsNew || reply.generation() != this.picture.generation()
+				|| reply.membership() != this.picture.membership();
+		this.lookAt = at(reply.earliestLeaseEndMillis());
+	}
+
+	/**
+	 * The session is over, or the store said that somebody else leads.
+	 */
+	public void deposed() {
+		this.epoch = 0;
+		this.refreshDue = false;
+		this.planAt = null;
+		this.lookAt = null;
+	}
+
+	/**
+	 * The member begins a new session: what it saw before says nothing about others.
+	 */
+	public void sessionLost() {
+		deposed();
+		this.steadiness.restart();
+	}
+
+	public boolean leads() {
+		return this.epoch != 0;
+	}
+
+	/**
+	 * Says what is due.
+	 * @param now the time
+	 * @return the action, or {@code null} when nothing is due
+	 */
+	public @Nullable LeaderAction next(MonotonicTime now) {
+		if (!leads() || !isDue(this.pausedUntil, now) && this.pausedUntil != null) {
+			return null;
+		}
+		this.pausedUntil = null;
+		if (this.refreshDue) {
+			return new LeaderAction.Refresh(this.picture.generation(), this.picture.membership());
+		}
+		if (isDue(this.lookAt, now)) {
+			return new LeaderAction.LookForDead(this.epoch, this.steadiness.sinceMillis());
+		}
+		if (isDue(this.planAt, now)) {
+			this.planAt = null;
+			List<Transition> transitions = this.planner.plan(this.picture);
+			return transitions.isEmpty() ? null : new LeaderAction.ApplyPlan(this.epoch, transitions);
+		}
+		return null;
+	}
+
+	/**
+	 * When to ask {@link #next} again if no event comes before.
+	 * @return the time, or {@code null} for no need
+	 */
+	public @Nullable MonotonicTime wakeAt() {
+		if (!leads()) {
+			return null;
+		}
+		if (this.pausedUntil != null) {
+			return this.pausedUntil;
+		}
+		if (this.lookAt == null || this.planAt == null) {
+			return (this.lookAt != null) ? this.lookAt : this.planAt;
+		}
+		return MonotonicTime.earliest(this.lookAt, this.planAt);
+	}
+
+	/**
+	 * A {@link LeaderAction.Refresh} was done.
+	 * @param changes what it read
+	 * @param now the time
+	 */
+	public void refreshed(GroupChanges changes, MonotonicTime now) {
+		this.picture.apply(changes);
+		this.refreshDue = false;
+		boolean freed = !this.pictureIsNew
+				&& changes.ownerships().stream().anyMatch((ownership) -> ownership.phase() == ShardPhase.FREE);
+		if (freed) {
+			this.planAt = now;
+		}
+		else if (changes.members() != null && this.planAt == null) {
+			this.planAt = now.plus(this.settleTime);
+		}
+		this.pictureIsNew = false;
+	}
+
+	/**
+	 * A {@link LeaderAction.LookForDead} was done.
+	 * @param reply what it found
+	 * @param now the time
+	 */
+	public void looked(ReapReply.Looked reply, MonotonicTime now) {
+		this.lookAt = (reply.nextLookMillis() != 0) ? at(reply.nextLookMillis()) : null;
+		if (!reply.dead().isEmpty() || !reply.timedOut().isEmpty()) {
+			this.refreshDue = true;
+			this.planAt = now;
+		}
+	}
+
+	/**
+	 * A {@link LeaderAction.ApplyPlan} was done.
+	 * @param reply what came of it
+	 * @param now the time
+	 */
+	public void planned(PlanReply.Applied reply, MonotonicTime now) {
+		this.refreshDue = true;
+		if (reply.conflicts() > 0) {
+			this.planAt = now.plus(this.settleTime);
+		}
+	}
+
+	/**
+	 * An action failed; it is tried again after a pause.
+	 * @param now the time
+	 */
+	public void failed(MonotonicTime now) {
+		this.pausedUntil = now.plus(RETRY_PAUSE);
+		this.refreshDue = true;
+		this.planAt = now;
+	}
+
+	private static boolean isDue(@Nullable MonotonicTime time, MonotonicTime now) {
+		return time != null && !now.isBefore(time);
+	}
+
+	/** Later than the real point by the answer's way back, never earlier. */
+	private MonotonicTime at(long serverMillis) {
+		return this.lastAnswered.plus(Duration.ofMillis(serverMillis - this.lastServerMillis + 1));
+	}
+
+}

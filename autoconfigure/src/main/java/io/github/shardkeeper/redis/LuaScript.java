@@ -1,0 +1,56 @@
+package io.github.shardkeeper.redis;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+
+import io.lettuce.core.ScriptOutputType;
+
+/**
+ * A Lua script with its hash. Immutable.
+ *
+ * @param text the script
+ * @param digest its SHA-1, by which Redis knows it
+ * @param output the shape of its result
+ */
+public record LuaScript(String text, String digest, ScriptOutputType output) {
+
+	/**
+	 * Loads a script that stands in one or several files beside a class.
+	 * @param beside the class
+	 * @param output the shape of the result
+	 * @param files the files' names, to be put one after the other
+	 * @return the script
+	 */
+	public static LuaScript load(Class<?> beside, ScriptOutputType output, String... files) {
+		StringBuilder text = new StringBuilder();
+		for (String file : files) {
+			try (InputStream stream = beside.getResourceAsStream(file)) {
+				if (stream == null) {
+					throw new IllegalStateException(
+							"Missing on the class path: " + file + " beside " + beside.getName());
+				}
+				text.append(new String(stream.readAllBytes(), StandardCharsets.UTF_8)).append('\n');
+			}
+			catch (IOException ex) {
+				throw new UncheckedIOException("Cannot read " + file, ex);
+			}
+		}
+		return new LuaScript(text.toString(), sha1(text.toString()), output);
+	}
+
+	private static String sha1(String text) {
+		try {
+			byte[] digest = MessageDigest.getInstance("SHA-1").digest(text.getBytes(StandardCharsets.UTF_8));
+			return HexFormat.of().formatHex(digest);
+		}
+		catch (NoSuchAlgorithmException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+}

@@ -1,0 +1,107 @@
+package io.github.shardkeeper.redis;
+
+import io.lettuce.core.AbstractRedisClient;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.cluster.SlotHash;
+import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
+import io.lettuce.core.cluster.pubsub.StatefulRedisClusterPubSubConnection;
+import io.lettuce.core.codec.RedisCodec;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
+
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+
+/**
+ * Opens connections with the Lettuce client behind Spring's connection factory, so that
+ * addresses, credentials, TLS, Sentinel and Cluster are as {@code spring.data.redis.*}
+ * says, while blocking reads and heartbeats share no connection with the application.
+ * Thread-safe.
+ */
+public final class RedisConnector {
+
+	private final LettuceConnectionFactory factory;
+
+	/**
+	 * Creates a connector.
+	 * @param factory the application's connection factory
+	 * @throws ShardkeeperConfigurationException when it is not Lettuce's
+	 */
+	public RedisConnector(RedisConnectionFactory factory) {
+		if (!(factory instanceof LettuceConnectionFactory lettuce)) {
+			throw new ShardkeeperConfigurationException(
+					"Shardkeeper needs the Lettuce client, but the RedisConnectionFactory bean is a %s."
+						.formatted(factory.getClass().getName()),
+					"Set 'spring.data.redis.client-type: lettuce', or define a LettuceConnectionFactory bean.");
+		}
+		this.factory = lettuce;
+	}
+
+	/** Whether keys are spread over the slots of a Redis Cluster. */
+	public boolean isCluster() {
+		return this.factory.isClusterAware();
+	}
+
+	/**
+	 * Opens a connection; blocks until it stands.
+	 * @param codec turns keys and values into bytes
+	 * @param <V> the type of values
+	 * @return the connection, to be closed by the caller
+	 * @throws io.lettuce.core.RedisException when Redis cannot be reached
+	 */
+	public <V> Connection<V> open(RedisCodec<String, V> codec) {
+		AbstractRedisClient client = this.factory.getRequiredNativeClient();
+		if (client instanceof RedisClusterClient cluster) {
+			StatefulRedisClusterConnection<String, V> connection = cluster.connect(codec);
+			return new Connection<>(connection, connection.async());
+		}
+		StatefulRedisConnection<String, V> connection = ((RedisClient) client).connect(codec);
+		return new Connection<>(connection, connection.async());
+	}
+
+	/**
+	 * Opens a connection for subscriptions; on a Cluster at the master of the channel's
+	 * slot, where scripts that work on that slot can count its subscribers.
+	 * @param channel the channel that it is for
+	 * @return the connection, to be closed by the caller
+	 * @throws io.lettuce.core.RedisException when Redis cannot be reached
+	 */
+	PubSubConnection openPubSub(String channel) {
+		AbstractRedisClient client = this.factory.getRequiredNativeClient();
+		if (client instanceof RedisClusterClient cluster) {
+			StatefulRedisClusterPubSubConnection<String, String> connection = cluster.connectPubSub(StringCodec.UTF8);
+			RedisClusterNode master = connection.getPartitions().getMasterBySlot(SlotHash.getSlot(channel));
+			StatefulRedisPubSubConnection<String, String> atMaster = connection.getConnection(master.getNodeId());
+			return new PubSubConnection(connection, atMaster, atMaster.async());
+		}
+		StatefulRedisPubSubConnection<String, String> connection = ((RedisClient) client)
+			.connectPubSub(StringCodec.UTF8);
+		return new PubSubConnection(connection, connection, connection.async());
+	}
+
+	/**
+	 * An open connection.
+	 *
+	 * @param stateful to configure and close it
+	 * @param commands the commands that a single Redis and a Cluster both have
+	 * @param <V> the type of values
+	 */
+	public record Connection<V>(StatefulConnection<String, V> stateful, RedisClusterAsyncCommands<String, V> commands) {
+
+	}
+
+	record PubSubConnection(StatefulConnection<String, String> toClose,
+			StatefulRedisPubSubConnection<String, String> connection,
+			RedisPubSubAsyncCommands<String, String> commands) {
+
+	}
+
+}

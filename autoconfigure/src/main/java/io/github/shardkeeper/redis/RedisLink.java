@@ -1,0 +1,190 @@
+package io.github.shardkeeper.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
+
+import io.lettuce.core.RedisException;
+import io.lettuce.core.RedisFuture;
+import io.lettuce.core.RedisNoScriptException;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import io.lettuce.core.codec.RedisCodec;
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.redis.RedisConnector.Connection;
+
+/**
+ * One connection to Redis, opened when it is first needed, with a time limit on every
+ * call. After two calls in a row without an answer it is closed and opened anew, because
+ * a connection that was cut without a word never answers again. Thread-safe; calls of
+ * several threads are pipelined.
+ *
+ * @param <V> the type of values
+ */
+public final class RedisLink<V> implements AutoCloseable {
+
+	private static final int TIMEOUTS_BEFORE_REOPENING = 2;
+
+	private final RedisConnector connector;
+
+	private final RedisCodec<String, V> codec;
+
+	private final Duration timeout;
+
+	private @Nullable Connection<V> connection;
+
+	private boolean closed;
+
+	private int timeoutsInARow;
+
+	/**
+	 * Creates a link that is not connected.
+	 * @param connector opens the connection
+	 * @param codec turns keys and values into bytes
+	 * @param timeout the longest wait for an answer
+	 */
+	public RedisLink(RedisConnector connector, RedisCodec<String, V> codec, Duration timeout) {
+		this.connector = connector;
+		this.codec = codec;
+		this.timeout = timeout;
+	}
+
+	/**
+	 * Sends one command and waits for its answer.
+	 * @param command sends it
+	 * @param <T> the answer's type
+	 * @return the answer
+	 * @throws StoreUnavailableException when there is none in time, or an error
+	 */
+	public <T> T call(Function<RedisClusterAsyncCommands<String, V>, RedisFuture<T>> command) {
+		return callAll(List.of(command)).get(0);
+	}
+
+	/**
+	 * Sends commands, pipelined, and waits for their answers.
+	 * @param commands send them
+	 * @param <T> the answers' type
+	 * @return the answers in the same order
+	 * @throws StoreUnavailableException when one is missing in time, or is an error; the
+	 * others may have been carried out
+	 */
+	public <T> List<T> callAll(
+			List<? extends Function<RedisClusterAsyncCommands<String, V>, RedisFuture<T>>> commands) {
+		try {
+			RedisClusterAsyncCommands<String, V> open = open().commands();
+			List<RedisFuture<T>> futures = new ArrayList<>(commands.size());
+			for (Function<RedisClusterAsyncCommands<String, V>, RedisFuture<T>> command : commands) {
+				futures.add(command.apply(open));
+			}
+			List<T> answers = await(futures);
+			answered();
+			return answers;
+		}
+		catch (RedisException ex) {
+			throw new StoreUnavailableException("Redis: " + ex.getMessage(), ex);
+		}
+	}
+
+	/**
+	 * Runs a script, by its hash where Redis knows it.
+	 * @param script the script
+	 * @param keys its keys, all in one slot
+	 * @param arguments its arguments
+	 * @param <T> the answer's type
+	 * @return the answer
+	 * @throws StoreUnavailableException when there is none in time, or an error
+	 */
+	@SuppressWarnings("unchecked")
+	public <T> T run(LuaScript script, List<String> keys, List<V> arguments) {
+		String[] keyArray = keys.toArray(String[]::new);
+		V[] argumentArray = (V[]) arguments.toArray();
+		try {
+			return call((commands) -> commands.evalsha(script.digest(), script.output(), keyArray, argumentArray));
+		}
+		catch (StoreUnavailableException ex) {
+			if (!(ex.getCause() instanceof RedisNoScriptException)) {
+				throw ex;
+			}
+			return call((commands) -> commands.eval(script.text(), script.output(), keyArray, argumentArray));
+		}
+	}
+
+	private <T> List<T> await(List<RedisFuture<T>> futures) {
+		long deadline = System.nanoTime() + this.timeout.toNanos();
+		List<T> answers = new ArrayList<>(futures.size());
+		try {
+			for (RedisFuture<T> future : futures) {
+				answers.add(future.get(Math.max(0, deadline - System.nanoTime()), TimeUnit.NANOSECONDS));
+			}
+			return answers;
+		}
+		catch (ExecutionException ex) {
+			futures.forEach((future) -> future.cancel(true));
+			if (ex.getCause() instanceof RedisException redis) {
+				throw redis;
+			}
+			throw new RedisException(ex.getCause());
+		}
+		catch (TimeoutException ex) {
+			// What is cancelled is not sent (again) after a reconnect.
+			futures.forEach((future) -> future.cancel(true));
+			timedOut();
+			throw new RedisException("no answer within " + this.timeout.toMillis() + " ms", ex);
+		}
+		catch (InterruptedException ex) {
+			futures.forEach((future) -> future.cancel(true));
+			Thread.currentThread().interrupt();
+			throw new RedisException("interrupted while waiting for an answer", ex);
+		}
+	}
+
+	private synchronized Connection<V> open() {
+		if (this.closed) {
+			throw new RedisException("this connection was closed");
+		}
+		Connection<V> open = this.connection;
+		if (open != null && !open.stateful().isOpen()) {
+			// The client's own reconnecting backs off for up to half a minute and queues
+			// meanwhile; a fresh attempt fails or succeeds at once.
+			disconnect();
+			open = null;
+		}
+		if (open == null) {
+			open = this.connector.open(this.codec);
+			open.stateful().setTimeout(this.timeout);
+			this.connection = open;
+			this.timeoutsInARow = 0;
+		}
+		return open;
+	}
+
+	private synchronized void answered() {
+		this.timeoutsInARow = 0;
+	}
+
+	private synchronized void timedOut() {
+		this.timeoutsInARow++;
+		if (this.timeoutsInARow >= TIMEOUTS_BEFORE_REOPENING) {
+			disconnect();
+		}
+	}
+
+	private void disconnect() {
+		if (this.connection != null) {
+			this.connection.stateful().closeAsync();
+			this.connection = null;
+		}
+	}
+
+	@Override
+	public synchronized void close() {
+		this.closed = true;
+		disconnect();
+	}
+
+}

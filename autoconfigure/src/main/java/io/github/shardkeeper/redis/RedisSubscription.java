@@ -1,0 +1,78 @@
+package io.github.shardkeeper.redis;
+
+import java.time.Duration;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+import io.lettuce.core.RedisException;
+import io.lettuce.core.pubsub.RedisPubSubAdapter;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.redis.RedisConnector.PubSubConnection;
+
+/**
+ * A subscription to one channel on a connection of its own. Thread-safe.
+ */
+public final class RedisSubscription implements AutoCloseable {
+
+	private final PubSubConnection connection;
+
+	private RedisSubscription(PubSubConnection connection) {
+		this.connection = connection;
+	}
+
+	/**
+	 * Subscribes, and waits until Redis has confirmed it.
+	 * @param connector opens the connection
+	 * @param channel the channel
+	 * @param timeout the longest wait
+	 * @param onMessage called on a thread of the client for every message; must not block
+	 * @return the subscription
+	 * @throws StoreUnavailableException when Redis does not confirm in time
+	 */
+	public static RedisSubscription open(RedisConnector connector, String channel, Duration timeout,
+			Runnable onMessage) {
+		try {
+			PubSubConnection connection = connector.openPubSub(channel);
+			connection.connection().addListener(new RedisPubSubAdapter<>() {
+				@Override
+				public void message(String from, String message) {
+					onMessage.run();
+				}
+			});
+			RedisSubscription subscription = new RedisSubscription(connection);
+			subscription.subscribe(channel, timeout);
+			return subscription;
+		}
+		catch (RedisException ex) {
+			throw new StoreUnavailableException("Redis: " + ex.getMessage(), ex);
+		}
+	}
+
+	private void subscribe(String channel, Duration timeout) {
+		try {
+			this.connection.commands().subscribe(channel).get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+		}
+		catch (ExecutionException | TimeoutException ex) {
+			close();
+			throw new StoreUnavailableException("Redis: cannot subscribe to " + channel, ex);
+		}
+		catch (InterruptedException ex) {
+			close();
+			Thread.currentThread().interrupt();
+			throw new StoreUnavailableException("Redis: interrupted while subscribing to " + channel, ex);
+		}
+	}
+
+	/** Whether the connection stands. */
+	public boolean isOpen() {
+		return this.connection.connection().isOpen();
+	}
+
+	@Override
+	public void close() {
+		this.connection.toClose().closeAsync();
+	}
+
+}

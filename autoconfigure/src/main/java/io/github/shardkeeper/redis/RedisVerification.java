@@ -1,0 +1,83 @@
+package io.github.shardkeeper.redis;
+
+import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+
+/**
+ * Looks at start whether Redis can be used at all, and tells what can never work from
+ * what is merely away. Has no state.
+ */
+public final class RedisVerification {
+
+	private static final Logger logger = LoggerFactory.getLogger(RedisVerification.class);
+
+	private static final Pattern VERSION = Pattern.compile("redis_version:(\\d+)\\.(\\d+)");
+
+	private static final String CREDENTIALS_ACTION = "Set 'spring.data.redis.password' (and "
+			+ "'spring.data.redis.username' where an ACL user is used) to what Redis expects.";
+
+	private RedisVerification() {
+	}
+
+	/**
+	 * Checks credentials and version.
+	 * @param link where to ask
+	 * @throws ShardkeeperConfigurationException when the credentials are refused or the
+	 * version is below 6.2
+	 * @throws StoreUnavailableException when Redis does not answer
+	 */
+	public static void verify(RedisLink<String> link) {
+		try {
+			verifyVersion(link.call((commands) -> commands.info("server")));
+		}
+		catch (StoreUnavailableException ex) {
+			String error = serverError(ex);
+			if (error == null) {
+				throw ex;
+			}
+			if (error.startsWith("NOPERM")) {
+				logger.debug("The version of Redis cannot be checked: {}", error);
+				return;
+			}
+			String problem = error.startsWith("NOAUTH") ? "asks for a password that it was not given"
+					: "refuses the configured credentials";
+			throw new ShardkeeperConfigurationException("Redis " + problem + " (" + error + ").", CREDENTIALS_ACTION,
+					ex);
+		}
+	}
+
+	private static void verifyVersion(String info) {
+		Matcher version = VERSION.matcher(info);
+		if (version.find()) {
+			int major = Integer.parseInt(version.group(1));
+			int minor = Integer.parseInt(version.group(2));
+			if (major < 6 || major == 6 && minor < 2) {
+				throw new ShardkeeperConfigurationException(
+						"Redis %d.%d is too old for Shardkeeper.".formatted(major, minor),
+						"Use Redis 6.2 or newer, or Valkey.");
+			}
+		}
+	}
+
+	/** The answer of a Redis that is there but will not have us, or null. */
+	private static @Nullable String serverError(Throwable failure) {
+		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+			String message = (cause.getMessage() != null) ? cause.getMessage() : "";
+			String upper = message.toUpperCase(Locale.ROOT);
+			if (upper.startsWith("NOAUTH") || upper.startsWith("WRONGPASS") || upper.startsWith("NOPERM")
+					|| upper.startsWith("ERR AUTH") || upper.startsWith("ERR CLIENT SENT AUTH")) {
+				return message;
+			}
+		}
+		return null;
+	}
+
+}

@@ -1,0 +1,93 @@
+package io.github.shardkeeper.source.redis;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.redis.RedisConnector;
+import io.github.shardkeeper.redis.RedisLink;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.source.ShardReader;
+
+/**
+ * Reads any number of streams with one blocking {@code XREAD} at a time per lane: one
+ * lane on a single Redis, one per slot on a Cluster. Thread-safe but for {@link #poll()}.
+ */
+final class RedisStreamReader implements ShardReader {
+
+	private final RedisConnector connector;
+
+	private final RedisLink<byte[]> link;
+
+	private final Function<ShardId, String> laneKey;
+
+	private final Function<ShardId, String> streamKey;
+
+	private final Map<String, StreamLane> lanes = new HashMap<>();
+
+	/** A permit for every reason to look at the lanes again. */
+	private final Semaphore signals = new Semaphore(0);
+
+	RedisStreamReader(RedisConnector connector, RedisLink<byte[]> link, Function<ShardId, String> bucketKey,
+			Function<ShardId, String> streamKey) {
+		this.connector = connector;
+		this.link = link;
+		this.laneKey = connector.isCluster() ? bucketKey : (shard) -> "";
+		this.streamKey = streamKey;
+	}
+
+	@Override
+	public void start(ShardId shard, @Nullable Offset after, RecordSink sink) {
+		StreamLane lane = lane(shard);
+		lane.start(this.streamKey.apply(shard), (after != null) ? after.value() : "0-0", sink);
+		lane.wakeUp();
+	}
+
+	@Override
+	public void stop(ShardId shard) {
+		lane(shard).stop(this.streamKey.apply(shard));
+	}
+
+	@Override
+	public void resume(ShardId shard) {
+		StreamLane lane = lane(shard);
+		if (lane.resume(this.streamKey.apply(shard))) {
+			lane.wakeUp();
+		}
+	}
+
+	private StreamLane lane(ShardId shard) {
+		synchronized (this.lanes) {
+			return this.lanes.computeIfAbsent(this.laneKey.apply(shard),
+					(key) -> new StreamLane(this.connector, this.link, this.signals::release));
+		}
+	}
+
+	@Override
+	public void poll() throws InterruptedException {
+		List<StreamLane> current;
+		synchronized (this.lanes) {
+			current = new ArrayList<>(this.lanes.values());
+		}
+		for (StreamLane lane : current) {
+			lane.deliverAndReadOn();
+		}
+		this.signals.tryAcquire(StreamLane.BLOCK.toMillis(), TimeUnit.MILLISECONDS);
+		this.signals.drainPermits();
+	}
+
+	@Override
+	public void close() {
+		synchronized (this.lanes) {
+			this.lanes.values().forEach(StreamLane::close);
+		}
+	}
+
+}

@@ -1,0 +1,107 @@
+package io.github.shardkeeper.source.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+
+import io.lettuce.core.RedisFuture;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.codec.RedisCodec;
+import io.lettuce.core.codec.StringCodec;
+
+import io.github.shardkeeper.redis.RedisConnector;
+import io.github.shardkeeper.redis.RedisLink;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.source.ShardAppender;
+import io.github.shardkeeper.source.ShardReader;
+import io.github.shardkeeper.source.ShardSource;
+
+/**
+ * Topics on Redis Streams, one stream per shard:
+ *
+ * <pre>
+ * &lt;prefix&gt;:{&lt;topic&gt;#&lt;bucket&gt;}:stream:&lt;id&gt;     fields: k (key), v (payload)
+ * </pre>
+ *
+ * The bucket is {@code id mod 16}: on Redis Cluster a topic's shards then lie in at most
+ * 16 slots, because one {@code XREAD} may only name streams of one slot. A record is
+ * appended with {@code XADD … * k <key> v <payload>}; its entry id is its offset.
+ * Thread-safe.
+ */
+public final class RedisStreamSource implements ShardSource, ShardAppender {
+
+	static final RedisCodec<String, byte[]> CODEC = RedisCodec.of(StringCodec.UTF8, ByteArrayCodec.INSTANCE);
+
+	static final String KEY_FIELD = "k";
+
+	static final String PAYLOAD_FIELD = "v";
+
+	private static final int BUCKETS = 16;
+
+	private final RedisConnector connector;
+
+	private final RedisLink<byte[]> link;
+
+	private final String keyPrefix;
+
+	private final Map<String, Integer> topics;
+
+	/**
+	 * Creates a source; connects when it is first used.
+	 * @param connector opens connections
+	 * @param keyPrefix what all keys begin with
+	 * @param topics the topics with their shard counts
+	 * @param timeout the longest wait for an answer
+	 */
+	public RedisStreamSource(RedisConnector connector, String keyPrefix, Map<String, Integer> topics,
+			Duration timeout) {
+		this.connector = connector;
+		this.link = new RedisLink<>(connector, CODEC, timeout);
+		this.keyPrefix = keyPrefix;
+		this.topics = Map.copyOf(topics);
+	}
+
+	@Override
+	public Map<String, Integer> topics() {
+		return this.topics;
+	}
+
+	@Override
+	public ShardReader openReader() {
+		return new RedisStreamReader(this.connector, this.link, this::bucketKey, this::streamKey);
+	}
+
+	@Override
+	public List<Offset> append(List<NewRecord> records) {
+		List<Function<RedisClusterAsyncCommands<String, byte[]>, RedisFuture<String>>> appends = new ArrayList<>(
+				records.size());
+		for (NewRecord newRecord : records) {
+			Map<String, byte[]> fields = new LinkedHashMap<>();
+			fields.put(KEY_FIELD, newRecord.key().getBytes(StandardCharsets.UTF_8));
+			fields.put(PAYLOAD_FIELD, newRecord.payload());
+			String stream = streamKey(newRecord.shard());
+			appends.add((commands) -> commands.xadd(stream, fields));
+		}
+		return this.link.callAll(appends).stream().map(Offset::new).toList();
+	}
+
+	private String bucketKey(ShardId shard) {
+		return this.keyPrefix + ":{" + shard.topic() + "#" + Integer.parseInt(shard.id()) % BUCKETS + "}";
+	}
+
+	private String streamKey(ShardId shard) {
+		return bucketKey(shard) + ":stream:" + shard.id();
+	}
+
+	@Override
+	public void close() {
+		this.link.close();
+	}
+
+}

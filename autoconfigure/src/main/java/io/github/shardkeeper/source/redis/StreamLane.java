@@ -1,0 +1,288 @@
+package io.github.shardkeeper.source.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
+
+import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisConnectionStateListener;
+import io.lettuce.core.RedisException;
+import io.lettuce.core.RedisFuture;
+import io.lettuce.core.StreamMessage;
+import io.lettuce.core.UnblockType;
+import io.lettuce.core.XReadArgs;
+import io.lettuce.core.XReadArgs.StreamOffset;
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.redis.RedisConnector;
+import io.github.shardkeeper.redis.RedisConnector.Connection;
+import io.github.shardkeeper.redis.RedisLink;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.source.ShardReader.RecordSink;
+import io.github.shardkeeper.source.SourceRecord;
+
+/**
+ * One connection with one blocking {@code XREAD} over all the streams that share it. A
+ * stream that joins must not wait until the read comes back by itself, so it is woken
+ * with {@code CLIENT UNBLOCK}. Thread-safe but for {@link #deliverAndReadOn()}.
+ */
+final class StreamLane implements AutoCloseable {
+
+	/** How long a read waits for records: an idle lane costs one command in this time. */
+	static final Duration BLOCK = Duration.ofSeconds(2);
+
+	/** On a Cluster a read cannot be woken yet, so it waits for a shorter time. */
+	private static final Duration CLUSTER_BLOCK = Duration.ofMillis(200);
+
+	/** A read that is not back this long after its block is lost. */
+	private static final Duration GRACE = Duration.ofSeconds(3);
+
+	private static final int RECORDS_PER_STREAM = 500;
+
+	private static final int WAKE_ATTEMPTS = 20;
+
+	private static final long WAKE_PAUSE_NANOS = 500_000;
+
+	private final RedisConnector connector;
+
+	private final RedisLink<byte[]> link;
+
+	private final Runnable onChange;
+
+	private final Duration block;
+
+	/** By stream key; guarded by this. */
+	private final Map<String, Position> positions = new HashMap<>();
+
+	/** Guarded by this. */
+	private @Nullable Read read;
+
+	private volatile boolean woken;
+
+	private volatile long clientId;
+
+	private @Nullable Connection<byte[]> connection;
+
+	StreamLane(RedisConnector connector, RedisLink<byte[]> link, Runnable onChange) {
+		this.connector = connector;
+		this.link = link;
+		this.onChange = onChange;
+		this.block = connector.isCluster() ? CLUSTER_BLOCK : BLOCK;
+	}
+
+	synchronized void start(String stream, String lastId, RecordSink sink) {
+		this.positions.put(stream, new Position(sink, lastId));
+	}
+
+	synchronized void stop(String stream) {
+		this.positions.remove(stream);
+	}
+
+	synchronized boolean resume(String stream) {
+		Position position = this.positions.get(stream);
+		if (position == null || !position.paused) {
+			return false;
+		}
+		position.paused = false;
+		return true;
+	}
+
+	/** Makes the next read begin at once, with all streams that there are now. */
+	void wakeUp() {
+		this.woken = true;
+		this.onChange.run();
+		Read waiting = currentRead();
+		if (waiting == null || this.connector.isCluster()) {
+			return;
+		}
+		// The read may not have reached Redis yet: then there is nobody to unblock.
+		for (int attempt = 0; attempt < WAKE_ATTEMPTS && this.woken && !waiting.future.isDone(); attempt++) {
+			long id = this.clientId;
+			try {
+				if (this.link.call((commands) -> commands.clientUnblock(id, UnblockType.TIMEOUT)) > 0) {
+					return;
+				}
+			}
+			catch (StoreUnavailableException ex) {
+				// The read ends by itself, sooner or later; waking it only saves time.
+				return;
+			}
+			LockSupport.parkNanos(WAKE_PAUSE_NANOS);
+		}
+		// Nobody could be unblocked by this id: after a reconnect it is another one.
+		this.clientId = 0;
+	}
+
+	private synchronized @Nullable Read currentRead() {
+		return this.read;
+	}
+
+	/** Hands over what the last read brought, if it is back, and begins the next one. */
+	void deliverAndReadOn() throws InterruptedException {
+		Read current = currentRead();
+		if (current != null) {
+			if (!current.future.isDone()) {
+				if (!isConnected() || System.nanoTime() - current.deadlineNanos > 0) {
+					disconnect();
+					throw new StoreUnavailableException("Redis: the connection of a blocking read was lost",
+							new RedisException("XREAD"));
+				}
+				return;
+			}
+			deliver(current);
+		}
+		readOn();
+	}
+
+	private void deliver(Read back) throws InterruptedException {
+		List<StreamMessage<String, byte[]>> messages;
+		try {
+			messages = back.future.get();
+		}
+		catch (ExecutionException ex) {
+			disconnect();
+			throw new StoreUnavailableException("Redis: " + ex.getCause(), ex);
+		}
+		Map<String, List<SourceRecord>> byStream = new HashMap<>();
+		for (StreamMessage<String, byte[]> message : messages) {
+			byStream.computeIfAbsent(message.getStream(), (stream) -> new ArrayList<>()).add(toRecord(message));
+		}
+		synchronized (this) {
+			this.read = null;
+			byStream.forEach((stream, records) -> {
+				Position position = this.positions.get(stream);
+				// Not for a stream that was stopped, or stopped and started anew,
+				// meanwhile.
+				if (position != null && position == back.positions.get(stream)) {
+					position.lastId = records.get(records.size() - 1).offset().value();
+					position.paused = !position.sink.offer(records);
+				}
+			});
+		}
+	}
+
+	private static SourceRecord toRecord(StreamMessage<String, byte[]> message) {
+		String id = message.getId();
+		byte[] key = message.getBody().get(RedisStreamSource.KEY_FIELD);
+		byte[] payload = message.getBody().get(RedisStreamSource.PAYLOAD_FIELD);
+		return new SourceRecord(new Offset(id), (key != null) ? new String(key, StandardCharsets.UTF_8) : null,
+				(payload != null) ? payload : new byte[0],
+				Instant.ofEpochMilli(Long.parseLong(id.substring(0, id.indexOf('-')))));
+	}
+
+	private void readOn() throws InterruptedException {
+		Connection<byte[]> open = connected();
+		if (this.clientId == 0) {
+			this.clientId = askClientId(open);
+		}
+		synchronized (this) {
+			this.woken = false;
+			this.read = null;
+			Map<String, Position> wanted = new HashMap<>();
+			List<StreamOffset<String>> offsets = new ArrayList<>();
+			this.positions.forEach((stream, position) -> {
+				if (!position.paused) {
+					wanted.put(stream, position);
+					offsets.add(StreamOffset.from(stream, position.lastId));
+				}
+			});
+			if (offsets.isEmpty()) {
+				return;
+			}
+			RedisFuture<List<StreamMessage<String, byte[]>>> future = xread(open, offsets);
+			this.read = new Read(future, wanted, System.nanoTime() + this.block.plus(GRACE).toNanos());
+			future.whenComplete((messages, failure) -> this.onChange.run());
+		}
+	}
+
+	@SuppressWarnings({ "unchecked", "rawtypes" })
+	private RedisFuture<List<StreamMessage<String, byte[]>>> xread(Connection<byte[]> open,
+			List<StreamOffset<String>> offsets) {
+		XReadArgs arguments = XReadArgs.Builder.block(this.block).count(RECORDS_PER_STREAM);
+		return open.commands().xread(arguments, offsets.toArray(new StreamOffset[0]));
+	}
+
+	private boolean isConnected() {
+		return this.connection != null && this.connection.stateful().isOpen();
+	}
+
+	private Connection<byte[]> connected() {
+		if (!isConnected()) {
+			disconnect();
+		}
+		Connection<byte[]> open = this.connection;
+		try {
+			if (open == null) {
+				open = this.connector.open(RedisStreamSource.CODEC);
+				open.stateful().setTimeout(this.block.plus(GRACE));
+				open.stateful().addListener(new RedisConnectionStateListener() {
+					@Override
+					public void onRedisDisconnected(RedisChannelHandler<?, ?> disconnected) {
+						StreamLane.this.onChange.run();
+					}
+				});
+				this.connection = open;
+				this.clientId = 0;
+			}
+			return open;
+		}
+		catch (RedisException ex) {
+			throw new StoreUnavailableException("Redis: " + ex.getMessage(), ex);
+		}
+	}
+
+	private static long askClientId(Connection<byte[]> open) throws InterruptedException {
+		try {
+			return open.commands().clientId().get(GRACE.toMillis(), TimeUnit.MILLISECONDS);
+		}
+		catch (ExecutionException | TimeoutException ex) {
+			throw new StoreUnavailableException("Redis: no answer to CLIENT ID: " + ex.getMessage(), ex);
+		}
+	}
+
+	private void disconnect() {
+		synchronized (this) {
+			this.read = null;
+		}
+		if (this.connection != null) {
+			this.connection.stateful().closeAsync();
+			this.connection = null;
+		}
+	}
+
+	@Override
+	public void close() {
+		disconnect();
+	}
+
+	/** Where reading of one stream stands; guarded by its lane. */
+	private static final class Position {
+
+		private final RecordSink sink;
+
+		private String lastId;
+
+		private boolean paused;
+
+		Position(RecordSink sink, String lastId) {
+			this.sink = sink;
+			this.lastId = lastId;
+		}
+
+	}
+
+	private record Read(RedisFuture<List<StreamMessage<String, byte[]>>> future, Map<String, Position> positions,
+			long deadlineNanos) {
+
+	}
+
+}
