@@ -1,0 +1,94 @@
+package io.github.shardkeeper.coordination.memory;
+
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.coordination.CheckpointStore;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+
+/**
+ * The checkpoints of one group inside one process, for tests and for trying things out
+ * without Redis. All members of the group share one instance; it forgets everything with
+ * the process. It holds no resources: closing it does nothing, so that no member takes it
+ * away from the others. Thread-safe.
+ */
+public final class MemoryCheckpointStore implements CheckpointStore {
+
+	private final Map<ShardId, Entry> entries = new HashMap<>();
+
+	@Override
+	public synchronized Acquisition acquire(ShardId shard, Token token) {
+		Entry entry = this.entries.computeIfAbsent(shard, (id) -> new Entry());
+		if (entry.fence.compareTo(token) > 0) {
+			return new Acquisition.Refused(entry.fence);
+		}
+		entry.fence = token;
+		return new Acquisition.Acquired(entry.toCheckpoint());
+	}
+
+	@Override
+	public synchronized CommitReply commit(ShardId shard, Token token, @Nullable Offset offset,
+			Map<String, @Nullable String> changes) {
+		Entry entry = this.entries.get(shard);
+		if (entry == null || !entry.fence.equals(token)) {
+			return CommitReply.STALE;
+		}
+		if (offset != null) {
+			entry.offset = offset;
+		}
+		changes.forEach(entry::change);
+		return CommitReply.COMMITTED;
+	}
+
+	@Override
+	public synchronized Checkpoint read(ShardId shard) {
+		Entry entry = this.entries.get(shard);
+		return (entry != null) ? entry.toCheckpoint() : new Checkpoint(null, Map.of());
+	}
+
+	@Override
+	public synchronized Map<ShardId, Offset> offsets(Collection<ShardId> shards) {
+		Map<ShardId, Offset> offsets = new HashMap<>();
+		for (ShardId shard : shards) {
+			Entry entry = this.entries.get(shard);
+			if (entry != null && entry.offset != null) {
+				offsets.put(shard, entry.offset);
+			}
+		}
+		return offsets;
+	}
+
+	@Override
+	public void close() {
+	}
+
+	/** The durable part of one shard. Confined to the lock of the store. */
+	private static final class Entry {
+
+		private final Map<String, String> state = new HashMap<>();
+
+		private Token fence = Token.NONE;
+
+		private @Nullable Offset offset;
+
+		void change(String key, @Nullable String value) {
+			if (value != null) {
+				this.state.put(key, value);
+			}
+			else {
+				this.state.remove(key);
+			}
+		}
+
+		Checkpoint toCheckpoint() {
+			return new Checkpoint(this.offset, Map.copyOf(this.state));
+		}
+
+	}
+
+}

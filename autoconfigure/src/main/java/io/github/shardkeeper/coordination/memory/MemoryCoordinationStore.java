@@ -1,0 +1,228 @@
+package io.github.shardkeeper.coordination.memory;
+
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArraySet;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.coordination.HeartbeatReply;
+import io.github.shardkeeper.coordination.PlanReply;
+import io.github.shardkeeper.coordination.ReapReply;
+import io.github.shardkeeper.coordination.ReleaseReply;
+import io.github.shardkeeper.handover.GroupChanges;
+import io.github.shardkeeper.handover.MemberDescription;
+import io.github.shardkeeper.handover.Ownership;
+import io.github.shardkeeper.handover.Transition;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+
+/**
+ * A group inside one process, for tests and for trying things out without Redis: one
+ * instance is one group, which all members share. It makes the same transitions as the
+ * scripts for Redis, one at a time, and forgets everything with the process.
+ * <p>
+ * Subscribers are called after the transition, without any lock, on the thread that
+ * caused it; calls on several threads may overlap. The store holds no resources: closing
+ * it does nothing, so that no member takes it away from the others. Thread-safe.
+ */
+public final class MemoryCoordinationStore implements CoordinationStore {
+
+	private static final Log logger = LogFactory.getLog(MemoryCoordinationStore.class);
+
+	private final InstantSource clock;
+
+	private final Object lock = new Object();
+
+	private final Group group = new Group();
+
+	private final Set<MemorySubscription> subscriptions = new CopyOnWriteArraySet<>();
+
+	/**
+	 * Creates an empty group that goes by the system's clock.
+	 */
+	public MemoryCoordinationStore() {
+		this(InstantSource.system());
+	}
+
+	/**
+	 * Creates an empty group.
+	 * @param clock the store's time; microseconds count
+	 */
+	public MemoryCoordinationStore(InstantSource clock) {
+		this.clock = clock;
+	}
+
+	@Override
+	public void verify() {
+	}
+
+	@Override
+	public Subscription subscribe(MemberId member, Runnable onEvent) {
+		MemorySubscription subscription = new MemorySubscription(member, onEvent);
+		this.subscriptions.add(subscription);
+		return subscription;
+	}
+
+	@Override
+	public void join(MemberId member, MemberDescription description, Duration lease, Duration timeout) {
+		change((group) -> {
+			group.join(member, description, lease.toMillis(), timeout.toMillis());
+		});
+	}
+
+	@Override
+	public HeartbeatReply heartbeat(MemberId member, long seenGeneration, boolean candidate) {
+		return transition((group) -> {
+			Session session = group.session(member);
+			if (session == null) {
+				return new HeartbeatReply.Expired();
+			}
+			session.renew(group.nowMillis());
+			boolean resigns = member.equals(group.leader()) && !candidate;
+			if (resigns) {
+				group.resign();
+			}
+			else if (candidate && group.leaderLeaseEnd() <= group.nowMillis()) {
+				group.elect(member);
+			}
+			long leaderLeaseEnd = group.leaderLeaseEnd();
+			boolean led = leaderLeaseEnd > group.nowMillis();
+			return new HeartbeatReply.Alive(group.nowMillis(), led ? group.leader() : null, group.epoch(),
+					led ? leaderLeaseEnd : 0, group.earliestLeaseEnd(), group.generation(), group.membership(),
+					group.generation(), List.copyOf(session.owned.tailMap(seenGeneration, false).values()));
+		});
+	}
+
+	@Override
+	public GroupChanges changes(long afterGeneration, long seenMembership) {
+		return transition((group) -> group.changesSince(afterGeneration, seenMembership));
+	}
+
+	@Override
+	public PlanReply plan(MemberId leader, long epoch, List<Transition> transitions) {
+		return transition((group) -> {
+			if (!group.leads(leader, epoch)) {
+				return new PlanReply.Deposed();
+			}
+			return new Planning(group).apply(transitions);
+		});
+	}
+
+	@Override
+	public ReleaseReply release(MemberId owner, ShardId shard, Token token, Token tokenFloor) {
+		return transition((group) -> {
+			Ownership ownership = group.shard(shard);
+			if (ownership == null || !owner.equals(ownership.owner()) || !token.equals(ownership.token())) {
+				return ReleaseReply.STALE;
+			}
+			group.raiseTokenTo(tokenFloor);
+			group.takeFromOwner(ownership);
+			return ReleaseReply.RELEASED;
+		});
+	}
+
+	@Override
+	public ReapReply reap(MemberId leader, long epoch, long steadySinceMillis) {
+		return transition((group) -> {
+			if (!group.leads(leader, epoch)) {
+				return new ReapReply.Deposed();
+			}
+			return new Reaping(group, steadySinceMillis, this::isSubscribed).look();
+		});
+	}
+
+	@Override
+	public void announceLeave(MemberId member) {
+		change((group) -> {
+			Session session = group.session(member);
+			if (session != null) {
+				session.startLeaving();
+				group.membershipChanged();
+			}
+		});
+	}
+
+	@Override
+	public void leave(MemberId member) {
+		change((group) -> {
+			Session session = group.session(member);
+			if (session != null) {
+				boolean led = member.equals(group.leader());
+				if (led) {
+					group.resign();
+				}
+				group.remove(session);
+				if (led) {
+					group.notifySuccessor();
+				}
+			}
+		});
+	}
+
+	@Override
+	public void close() {
+	}
+
+	private boolean isSubscribed(MemberId member) {
+		return this.subscriptions.stream().anyMatch((subscription) -> subscription.member.equals(member));
+	}
+
+	private void change(Consumer<Group> change) {
+		transition((group) -> {
+			change.accept(group);
+			return true;
+		});
+	}
+
+	private <T> T transition(Function<Group, T> transition) {
+		T reply;
+		Set<MemberId> concerned;
+		synchronized (this.lock) {
+			this.group.setTime(this.clock.instant());
+			reply = transition.apply(this.group);
+			concerned = this.group.drainNotifications();
+		}
+		this.subscriptions.stream()
+			.filter((subscription) -> concerned.contains(subscription.member))
+			.forEach(MemorySubscription::notifySubscriber);
+		return reply;
+	}
+
+	/** Compared by identity: a member may have several. */
+	private final class MemorySubscription implements Subscription {
+
+		private final MemberId member;
+
+		private final Runnable onEvent;
+
+		MemorySubscription(MemberId member, Runnable onEvent) {
+			this.member = member;
+			this.onEvent = onEvent;
+		}
+
+		void notifySubscriber() {
+			try {
+				this.onEvent.run();
+			}
+			catch (RuntimeException ex) {
+				// One member's failure must not look like that of another's transition.
+				logger.error("Subscriber of member " + this.member + " failed", ex);
+			}
+		}
+
+		@Override
+		public void close() {
+			MemoryCoordinationStore.this.subscriptions.remove(this);
+		}
+
+	}
+
+}

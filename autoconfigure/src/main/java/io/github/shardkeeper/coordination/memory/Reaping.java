@@ -1,0 +1,75 @@
+package io.github.shardkeeper.coordination.memory;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Predicate;
+
+import io.github.shardkeeper.coordination.ReapReply;
+import io.github.shardkeeper.shard.MemberId;
+
+/**
+ * One look for dead members; the counterpart of {@code reap.lua}. Nobody is reaped before
+ * the end of his lease. Confined to the lock of its store.
+ */
+final class Reaping {
+
+	private final Group group;
+
+	private final long steadySince;
+
+	private final Predicate<MemberId> subscribed;
+
+	private final List<MemberId> dead = new ArrayList<>();
+
+	private final List<MemberId> timedOut = new ArrayList<>();
+
+	private final List<MemberId> slow = new ArrayList<>();
+
+	private long nextLook;
+
+	/**
+	 * Begins a look.
+	 * @param group the group
+	 * @param steadySince since when, in milliseconds, the leader itself was answered:
+	 * silence of others before that proves nothing
+	 * @param subscribed whether a member's subscription is open, the evidence of its life
+	 */
+	Reaping(Group group, long steadySince, Predicate<MemberId> subscribed) {
+		this.group = group;
+		this.steadySince = steadySince;
+		this.subscribed = subscribed;
+	}
+
+	ReapReply.Looked look() {
+		this.group.lateSessions().forEach(this::judge);
+		return new ReapReply.Looked(List.copyOf(this.dead), List.copyOf(this.timedOut), List.copyOf(this.slow),
+				this.nextLook);
+	}
+
+	private void judge(Session session) {
+		long silentSince = Math.max(session.lastHeardFrom(), this.steadySince);
+		long dueWhenGone = silentSince + session.leaseMillis();
+		long dueAnyway = silentSince + session.timeoutMillis();
+		long now = this.group.nowMillis();
+		if (now < dueWhenGone) {
+			lookAgainAt(dueWhenGone);
+		}
+		else if (!this.subscribed.test(session.id)) {
+			this.dead.add(session.id);
+			this.group.remove(session);
+		}
+		else if (now >= dueAnyway) {
+			this.timedOut.add(session.id);
+			this.group.remove(session);
+		}
+		else {
+			this.slow.add(session.id);
+			lookAgainAt(dueAnyway);
+		}
+	}
+
+	private void lookAgainAt(long millis) {
+		this.nextLook = (this.nextLook == 0) ? millis : Math.min(this.nextLook, millis);
+	}
+
+}

@@ -1,0 +1,323 @@
+package io.github.shardkeeper.coordination;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import io.github.shardkeeper.coordination.CheckpointStore.Acquisition;
+import io.github.shardkeeper.coordination.CheckpointStore.Checkpoint;
+import io.github.shardkeeper.coordination.CheckpointStore.CommitReply;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What every {@link CheckpointStore} does. A subclass supplies stores.
+ */
+public abstract class CheckpointStoreContract {
+
+	private static final ShardId SHARD = ShardId.of("orders", 1);
+
+	private static final ShardId OTHER = ShardId.of("orders", 2);
+
+	private static final Checkpoint EMPTY = new Checkpoint(null, Map.of());
+
+	/** As large as real ones are, so that a store that rounds them shows. */
+	private static final Token OLD = new Token(1_767_225_600_123_456L);
+
+	private static final Token NEW = new Token(OLD.value() + 1);
+
+	private CheckpointStore store;
+
+	/**
+	 * Creates a store for a group that never existed before.
+	 * @return the store, which the contract closes
+	 */
+	protected abstract CheckpointStore createStore();
+
+	@BeforeEach
+	protected final void openStore() {
+		this.store = createStore();
+	}
+
+	@AfterEach
+	protected final void closeStore() {
+		this.store.close();
+	}
+
+	@Test
+	void aNewShardBeginsEmpty() {
+		assertThat(this.store.read(SHARD)).isEqualTo(EMPTY);
+		assertThat(acquire(OLD)).isEqualTo(EMPTY);
+		assertThat(this.store.read(SHARD)).isEqualTo(EMPTY);
+		assertThat(this.store.offsets(List.of(SHARD))).isEmpty();
+	}
+
+	@Test
+	void whatWasCommittedIsRead() {
+		acquire(OLD);
+
+		assertThat(commit(OLD, "5-0", Map.of("a", "1", "b", "[2]"))).isEqualTo(CommitReply.COMMITTED);
+
+		Checkpoint expected = new Checkpoint(new Offset("5-0"), Map.of("a", "1", "b", "[2]"));
+		assertThat(this.store.read(SHARD)).isEqualTo(expected);
+		assertThat(acquire(NEW)).isEqualTo(expected);
+	}
+
+	@Test
+	void acquiringMayBeRepeated() {
+		acquire(OLD);
+		commit(OLD, "5-0", Map.of());
+
+		assertThat(acquire(OLD).offset()).isEqualTo(new Offset("5-0"));
+
+		assertThat(commit(OLD, "6-0", Map.of())).isEqualTo(CommitReply.COMMITTED);
+	}
+
+	@Test
+	void committingMayBeRepeated() {
+		acquire(OLD);
+		commit(OLD, "5-0", Map.of("a", "1"));
+
+		assertThat(commit(OLD, "5-0", Map.of("a", "1"))).isEqualTo(CommitReply.COMMITTED);
+
+		assertThat(this.store.read(SHARD)).isEqualTo(new Checkpoint(new Offset("5-0"), Map.of("a", "1")));
+	}
+
+	@Test
+	void theOldOwnerWritesNothingAfterTheNewOneAcquired() {
+		acquire(OLD);
+		commit(OLD, "5-0", change("a", "1", "b", "2"));
+		acquire(NEW);
+
+		assertThat(commit(OLD, "6-0", change("a", "3", "b", null, "c", "4"))).isEqualTo(CommitReply.STALE);
+
+		assertThat(this.store.read(SHARD)).isEqualTo(new Checkpoint(new Offset("5-0"), Map.of("a", "1", "b", "2")));
+		assertThat(commit(NEW, "6-0", Map.of())).isEqualTo(CommitReply.COMMITTED);
+	}
+
+	@Test
+	void anOlderTokenIsRefusedWithTheFence() {
+		acquire(NEW);
+
+		assertThat(this.store.acquire(SHARD, OLD)).isEqualTo(new Acquisition.Refused(NEW));
+
+		assertThat(commit(OLD, "5-0", Map.of())).isEqualTo(CommitReply.STALE);
+		assertThat(commit(NEW, "6-0", Map.of())).isEqualTo(CommitReply.COMMITTED);
+	}
+
+	@Test
+	void nobodyCommitsWithoutHavingAcquired() {
+		assertThat(commit(OLD, "5-0", Map.of("a", "1"))).isEqualTo(CommitReply.STALE);
+		assertThat(this.store.read(SHARD)).isEqualTo(EMPTY);
+
+		acquire(OLD);
+		assertThat(commit(NEW, "5-0", Map.of("a", "1"))).as("a newer token").isEqualTo(CommitReply.STALE);
+		assertThat(this.store.read(SHARD)).isEqualTo(EMPTY);
+	}
+
+	@Test
+	void withoutAnOffsetTheOffsetStays() {
+		acquire(OLD);
+		assertThat(commit(OLD, null, Map.of("a", "1"))).isEqualTo(CommitReply.COMMITTED);
+		assertThat(this.store.read(SHARD)).isEqualTo(new Checkpoint(null, Map.of("a", "1")));
+		commit(OLD, "5-0", Map.of());
+
+		commit(OLD, null, Map.of("a", "2"));
+
+		assertThat(this.store.read(SHARD)).isEqualTo(new Checkpoint(new Offset("5-0"), Map.of("a", "2")));
+	}
+
+	@Test
+	void onlyTheNamedEntriesChange() {
+		acquire(OLD);
+		commit(OLD, "1-0", Map.of("kept", "1", "changed", "1", "removed", "1"));
+
+		commit(OLD, "2-0", change("changed", "2", "removed", null, "added", "2", "unknown", null));
+
+		assertThat(this.store.read(SHARD).state())
+			.containsExactlyInAnyOrderEntriesOf(Map.of("kept", "1", "changed", "2", "added", "2"));
+	}
+
+	@Test
+	void theLastEntryMayBeRemovedAndComeBack() {
+		acquire(OLD);
+		commit(OLD, "1-0", Map.of("a", "1"));
+		commit(OLD, "2-0", change("a", null));
+		assertThat(this.store.read(SHARD)).isEqualTo(new Checkpoint(new Offset("2-0"), Map.of()));
+
+		commit(OLD, "3-0", Map.of("a", "2"));
+
+		assertThat(this.store.read(SHARD).state()).isEqualTo(Map.of("a", "2"));
+	}
+
+	@Test
+	void anOffsetMayGoBack() {
+		acquire(OLD);
+		commit(OLD, "9-0", Map.of());
+
+		commit(OLD, "10-0", Map.of());
+		commit(OLD, "2-0", Map.of());
+
+		assertThat(this.store.read(SHARD).offset()).isEqualTo(new Offset("2-0"));
+	}
+
+	@Test
+	void shardsHaveNothingToDoWithEachOther() {
+		acquire(OLD);
+		this.store.acquire(OTHER, NEW);
+		this.store.commit(OTHER, NEW, new Offset("7-0"), Map.of("b", "2"));
+
+		assertThat(commit(OLD, "5-0", Map.of("a", "1"))).isEqualTo(CommitReply.COMMITTED);
+
+		assertThat(this.store.read(SHARD)).isEqualTo(new Checkpoint(new Offset("5-0"), Map.of("a", "1")));
+		assertThat(this.store.read(OTHER)).isEqualTo(new Checkpoint(new Offset("7-0"), Map.of("b", "2")));
+		assertThat(this.store.read(new ShardId("payments", "1"))).isEqualTo(EMPTY);
+	}
+
+	@Test
+	void shardsWithLikeNamesAreDifferent() {
+		List<ShardId> shards = List.of(new ShardId("a-b", "c"), new ShardId("a", "b-c"), new ShardId("a.b", "c"),
+				new ShardId("a", "b.c"), new ShardId("A", "b.c"), new ShardId("a", "1"), new ShardId("a", "01"));
+		Map<ShardId, Offset> offsets = new HashMap<>();
+		for (ShardId shard : shards) {
+			Offset offset = new Offset("of-" + shard);
+			this.store.acquire(shard, OLD);
+			this.store.commit(shard, OLD, offset, Map.of());
+			offsets.put(shard, offset);
+		}
+
+		assertThat(this.store.offsets(shards)).isEqualTo(offsets);
+	}
+
+	@Test
+	void offsetsAreReadForManyShards() {
+		List<ShardId> shards = IntStream.range(0, 700).mapToObj((i) -> ShardId.of("many", i)).toList();
+		Map<ShardId, Offset> offsets = new HashMap<>();
+		for (int i = 0; i < shards.size(); i += 2) {
+			this.store.acquire(shards.get(i), OLD);
+			if (i % 3 != 0) {
+				this.store.commit(shards.get(i), OLD, new Offset(i + "-0"), Map.of());
+				offsets.put(shards.get(i), new Offset(i + "-0"));
+			}
+		}
+
+		assertThat(this.store.offsets(shards)).isEqualTo(offsets);
+		assertThat(this.store.offsets(List.of())).isEmpty();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", " ", "with space", "two\nlines\r\n", "{braces}", "pipe|and:colon", "quote\"'\\",
+			"\u0000", "Grüße 世界", "\uD83D\uDE80", "%s", "fence", "offset", "committed" })
+	void anyTextIsAKeyAndAValue(String text) {
+		acquire(OLD);
+
+		assertThat(commit(OLD, "1-0", Map.of(text, text))).isEqualTo(CommitReply.COMMITTED);
+		assertThat(this.store.read(SHARD)).isEqualTo(new Checkpoint(new Offset("1-0"), Map.of(text, text)));
+		assertThat(acquire(OLD).state()).isEqualTo(Map.of(text, text));
+
+		commit(OLD, null, change(text, null));
+		assertThat(this.store.read(SHARD)).isEqualTo(new Checkpoint(new Offset("1-0"), Map.of()));
+	}
+
+	@Test
+	void anyTextButNoneIsAnOffset() {
+		acquire(OLD);
+
+		for (String offset : List.of("0", " ", "1.5e9", "{\"part\": 3}", "世界|\n")) {
+			commit(OLD, offset, Map.of());
+			assertThat(this.store.read(SHARD).offset()).isEqualTo(new Offset(offset));
+			assertThat(this.store.offsets(List.of(SHARD))).isEqualTo(Map.of(SHARD, new Offset(offset)));
+		}
+	}
+
+	@Test
+	void aValueMayBeLarge() {
+		acquire(OLD);
+		String large = "0123456789abcdeü".repeat(200_000);
+
+		commit(OLD, "1-0", Map.of("large", large));
+
+		assertThat(this.store.read(SHARD).state().get("large").equals(large)).isTrue();
+	}
+
+	@Test
+	void manyChangesAreOneCommit() {
+		acquire(OLD);
+		Map<String, String> puts = new HashMap<>();
+		IntStream.range(0, 5_000).forEach((i) -> puts.put("key-" + i, "value-" + i));
+		assertThat(commit(OLD, "1-0", puts)).isEqualTo(CommitReply.COMMITTED);
+		assertThat(acquire(OLD).state()).isEqualTo(puts);
+
+		Map<String, String> mixed = new HashMap<>();
+		IntStream.range(0, 4_999).forEach((i) -> mixed.put("key-" + i, (i % 2 == 0) ? null : "changed-" + i));
+		mixed.put("key-new", "new");
+		assertThat(commit(OLD, "2-0", mixed)).isEqualTo(CommitReply.COMMITTED);
+
+		puts.putAll(mixed);
+		puts.values().removeIf((value) -> value == null);
+		assertThat(this.store.read(SHARD)).isEqualTo(new Checkpoint(new Offset("2-0"), puts));
+
+		acquire(NEW);
+		assertThat(commit(OLD, "3-0", mixed)).isEqualTo(CommitReply.STALE);
+		assertThat(this.store.read(SHARD)).isEqualTo(new Checkpoint(new Offset("2-0"), puts));
+	}
+
+	@Test
+	void aCheckpointThatWasReadIsASnapshot() {
+		acquire(OLD);
+		commit(OLD, "1-0", Map.of("a", "1"));
+		Checkpoint before = this.store.read(SHARD);
+		Checkpoint acquired = acquire(OLD);
+
+		commit(OLD, "2-0", change("a", null, "b", "2"));
+
+		assertThat(before).isEqualTo(new Checkpoint(new Offset("1-0"), Map.of("a", "1"))).isEqualTo(acquired);
+	}
+
+	@Test
+	void ofManyOwnersTheNewestOneWrites() {
+		List<Token> tokens = new ArrayList<>();
+		IntStream.range(0, 64).forEach((i) -> tokens.add(new Token(OLD.value() + i)));
+
+		tokens.parallelStream().forEach((token) -> {
+			if (this.store.acquire(SHARD, token) instanceof Acquisition.Acquired) {
+				commit(token, token + "-0", Map.of("owner", token.toString()));
+			}
+		});
+
+		Token newest = tokens.get(tokens.size() - 1);
+		assertThat(this.store.read(SHARD))
+			.isEqualTo(new Checkpoint(new Offset(newest + "-0"), Map.of("owner", newest.toString())));
+	}
+
+	private Checkpoint acquire(Token token) {
+		Acquisition acquisition = this.store.acquire(SHARD, token);
+		assertThat(acquisition).isInstanceOf(Acquisition.Acquired.class);
+		return ((Acquisition.Acquired) acquisition).checkpoint();
+	}
+
+	private CommitReply commit(Token token, String offset, Map<String, String> changes) {
+		return this.store.commit(SHARD, token, (offset != null) ? new Offset(offset) : null, changes);
+	}
+
+	/** A map that takes {@code null} values, which {@link Map#of} does not. */
+	private static Map<String, String> change(String... keysAndValues) {
+		Map<String, String> changes = new HashMap<>();
+		for (int i = 0; i < keysAndValues.length; i += 2) {
+			changes.put(keysAndValues[i], keysAndValues[i + 1]);
+		}
+		return changes;
+	}
+
+}

@@ -1,0 +1,131 @@
+package io.github.shardkeeper.coordination;
+
+import org.junit.jupiter.api.Test;
+
+import io.github.shardkeeper.handover.GroupChanges;
+import io.github.shardkeeper.handover.ShardPhase;
+
+import static io.github.shardkeeper.coordination.TestGroup.LONG;
+import static io.github.shardkeeper.coordination.TestGroup.SHORT;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatNoException;
+
+/**
+ * Joining, beating, and being unknown.
+ */
+interface MembershipStories extends GroupStories {
+
+	@Test
+	default void aUsableStoreIsVerified() {
+		assertThatNoException().isThrownBy(group().store()::verify);
+	}
+
+	@Test
+	default void aGroupBeginsEmpty() {
+		GroupChanges all = group().all();
+
+		assertThat(all.leader()).isNull();
+		assertThat(all.epoch()).isZero();
+		assertThat(all.generation()).isZero();
+		assertThat(all.members()).isEmpty();
+		assertThat(all.ownerships()).isEmpty();
+	}
+
+	@Test
+	default void whoJoinedIsListedWithWhatItSaid() {
+		TestMember a = group().join("a");
+		TestMember b = group().join("b");
+
+		assertThat(group().all().members()).containsExactlyInAnyOrder(a.entry(false), b.entry(false));
+	}
+
+	@Test
+	default void whoJoinedIsAlive() {
+		TestMember a = group().join("a");
+
+		HeartbeatReply.Alive reply = a.beat();
+
+		assertThat(reply.leader()).isNull();
+		assertThat(reply.leaderLeaseEndMillis()).isZero();
+		assertThat(reply.epoch()).isZero();
+		assertThat(reply.generation()).isZero();
+		assertThat(reply.membership()).isEqualTo(group().all().membership());
+		assertThat(reply.changes()).isEmpty();
+		assertThat(reply.hasMore()).isFalse();
+	}
+
+	@Test
+	default void whoNeverJoinedIsExpired() {
+		group().join("a");
+
+		group().stranger("b").assertExpired();
+	}
+
+	@Test
+	default void joiningAgainIsHarmless() {
+		TestMember a = group().join("a").lead();
+		a.assign(FIRST, a);
+
+		a.join(LONG, LONG);
+
+		assertThat(group().all().members()).containsExactly(a.entry(false));
+		assertThat(a.beat().leader()).isEqualTo(a.id());
+		assertThat(a.news()).containsExactly(group().shard(FIRST));
+		a.leave();
+		assertThat(group().shard(FIRST).phase()).isEqualTo(ShardPhase.FREE);
+	}
+
+	@Test
+	default void aBeatRenewsTheLease() {
+		TestMember a = group().join("a");
+		HeartbeatReply.Alive before = a.beat();
+		group().advance(SHORT);
+
+		HeartbeatReply.Alive after = a.beat();
+
+		assertThat(after.serverTimeMillis()).isGreaterThanOrEqualTo(before.serverTimeMillis() + SHORT.toMillis());
+		assertThat(before.earliestLeaseEndMillis()).isEqualTo(before.serverTimeMillis() + LONG.toMillis());
+		assertThat(after.earliestLeaseEndMillis()).isEqualTo(after.serverTimeMillis() + LONG.toMillis());
+	}
+
+	@Test
+	default void aBeatTellsWhichLeaseEndsFirst() {
+		TestMember a = group().join("a");
+		TestMember b = group().join("b", SHORT, LONG);
+
+		long lastBeat = b.beat().serverTimeMillis();
+		group().advance(SHORT);
+
+		assertThat(a.beat().earliestLeaseEndMillis()).isEqualTo(lastBeat + SHORT.toMillis());
+	}
+
+	@Test
+	default void whoWasSilentButNotReapedResumesInPlace() {
+		TestMember a = group().join("a").lead();
+		TestMember b = group().join("b", SHORT, LONG);
+		long token = a.assign(FIRST, b).token().value();
+		group().advance(SHORT.multipliedBy(2));
+
+		assertThat(b.news()).singleElement().satisfies((shard) -> {
+			assertThat(shard.phase()).isEqualTo(ShardPhase.OWNED);
+			assertThat(shard.token().value()).isEqualTo(token);
+		});
+	}
+
+	@Test
+	default void aBeatTellsOnlyWhatWasNotSeen() {
+		TestMember a = group().join("a").lead();
+		TestMember b = group().join("b");
+		a.assign(FIRST, b);
+		assertThat(b.news()).containsExactly(group().shard(FIRST));
+		assertThat(b.news()).isEmpty();
+
+		a.assign(SECOND, b);
+		a.assign(THIRD, a);
+		a.revoke(FIRST, null);
+
+		assertThat(b.news()).containsExactly(group().shard(SECOND), group().shard(FIRST));
+		assertThat(b.news()).isEmpty();
+	}
+
+}

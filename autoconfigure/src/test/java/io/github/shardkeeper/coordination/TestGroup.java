@@ -1,0 +1,100 @@
+package io.github.shardkeeper.coordination;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+
+import io.github.shardkeeper.handover.GroupChanges;
+import io.github.shardkeeper.handover.MemberDescription;
+import io.github.shardkeeper.handover.Ownership;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+
+/**
+ * A group in a story: its store, its time and its members.
+ */
+public final class TestGroup implements AutoCloseable {
+
+	/** A time that ends in no story. */
+	public static final Duration LONG = Duration.ofHours(1);
+
+	/** A time that stories wait for; it may end by itself at any moment. */
+	public static final Duration SHORT = Duration.ofMillis(150);
+
+	private final CoordinationStore store;
+
+	private final Consumer<Duration> time;
+
+	private final List<TestMember> members = new ArrayList<>();
+
+	TestGroup(CoordinationStore store, Consumer<Duration> time) {
+		this.store = store;
+		this.time = time;
+	}
+
+	public CoordinationStore store() {
+		return this.store;
+	}
+
+	/** Lets at least that much of the store's time pass. */
+	public void advance(Duration duration) {
+		this.time.accept(duration);
+	}
+
+	/** A member that is alive as long as the story goes on. */
+	public TestMember join(String name) {
+		return join(name, LONG, LONG.multipliedBy(2));
+	}
+
+	public TestMember join(String name, Duration lease, Duration timeout) {
+		TestMember member = stranger(name);
+		member.join(lease, timeout);
+		return member;
+	}
+
+	/** Somebody who is subscribed, but has not joined. */
+	TestMember stranger(String name) {
+		TestMember member = new TestMember(this, MemberId.of(name, "1"), describe(name));
+		this.members.add(member);
+		return member;
+	}
+
+	/** Everything as it is now. */
+	public GroupChanges all() {
+		return this.store.changes(0, -1);
+	}
+
+	/** What the store knows about one shard. */
+	public Ownership shard(ShardId shard) {
+		return all().ownerships()
+			.stream()
+			.filter((ownership) -> ownership.shard().equals(shard))
+			.findFirst()
+			.orElseThrow(() -> new AssertionError(shard + " is unknown to the store"));
+	}
+
+	/** What a planned change of the shard has to expect, 0 for a new one. */
+	long generationOf(ShardId shard) {
+		return all().ownerships()
+			.stream()
+			.filter((ownership) -> ownership.shard().equals(shard))
+			.mapToLong(Ownership::generation)
+			.findFirst()
+			.orElse(0);
+	}
+
+	@Override
+	public void close() {
+		this.members.forEach(TestMember::disconnect);
+		this.store.close();
+	}
+
+	/** Different for each name, so that a mix-up shows. */
+	private static MemberDescription describe(String name) {
+		return new MemberDescription(new TreeMap<>(Map.of("orders", 16, "topic-of-" + name, 4)));
+	}
+
+}

@@ -1,0 +1,195 @@
+package io.github.shardkeeper.coordination;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+
+import io.github.shardkeeper.handover.GroupMember;
+import io.github.shardkeeper.handover.MemberDescription;
+import io.github.shardkeeper.handover.Ownership;
+import io.github.shardkeeper.handover.Transition;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A member in a story: does what a coordinator would do, when it is told to.
+ */
+public final class TestMember {
+
+	private final TestGroup group;
+
+	private final MemberId id;
+
+	private final MemberDescription description;
+
+	/** One permit per notification that no story has looked at yet. */
+	private final Semaphore bell = new Semaphore(0);
+
+	private final CoordinationStore.Subscription subscription;
+
+	private long epoch;
+
+	private long seen;
+
+	TestMember(TestGroup group, MemberId id, MemberDescription description) {
+		this.group = group;
+		this.id = id;
+		this.description = description;
+		this.subscription = store().subscribe(id, this.bell::release);
+	}
+
+	public MemberId id() {
+		return this.id;
+	}
+
+	/** Its entry in the list of members. */
+	GroupMember entry(boolean leaving) {
+		return new GroupMember(this.id, this.description, leaving);
+	}
+
+	void join(Duration lease, Duration timeout) {
+		store().join(this.id, this.description, lease, timeout);
+	}
+
+	/** Beats, fit to lead if it leads already. */
+	public HeartbeatReply.Alive beat() {
+		return beat(this.epoch > 0);
+	}
+
+	HeartbeatReply.Alive beat(boolean candidate) {
+		HeartbeatReply reply = store().heartbeat(this.id, this.seen, candidate);
+		assertThat(reply).isInstanceOf(HeartbeatReply.Alive.class);
+		return (HeartbeatReply.Alive) reply;
+	}
+
+	void assertExpired() {
+		assertThat(store().heartbeat(this.id, this.seen, true)).isEqualTo(new HeartbeatReply.Expired());
+	}
+
+	/** Beats until it knows all of its own news. */
+	public List<Ownership> news() {
+		List<Ownership> news = new ArrayList<>();
+		HeartbeatReply.Alive reply;
+		do {
+			reply = beat();
+			news.addAll(reply.changes());
+			assertThat(reply.through()).isBetween(this.seen, reply.generation());
+			this.seen = reply.through();
+		}
+		while (reply.hasMore());
+		return news;
+	}
+
+	/** Beats as a candidate and is elected. */
+	public TestMember lead() {
+		HeartbeatReply.Alive reply = beat(true);
+		assertThat(reply.leader()).isEqualTo(this.id);
+		this.epoch = reply.epoch();
+		return this;
+	}
+
+	HeartbeatReply.Alive resign() {
+		return beat(false);
+	}
+
+	long epoch() {
+		return this.epoch;
+	}
+
+	public PlanReply plan(Transition... transitions) {
+		return store().plan(this.id, this.epoch, List.of(transitions));
+	}
+
+	/** Gives a free or new shard to a member. */
+	public Ownership assign(ShardId shard, TestMember owner) {
+		long generation = this.group.generationOf(shard);
+		assertThat(plan(new Transition.Assign(shard, generation, owner.id))).isEqualTo(new PlanReply.Applied(1, 0));
+		return this.group.shard(shard);
+	}
+
+	/** Asks the owner to release a shard, in favour of a target or of nobody. */
+	public Ownership revoke(ShardId shard, TestMember target) {
+		long generation = this.group.generationOf(shard);
+		assertThat(plan(new Transition.Revoke(shard, generation, (target != null) ? target.id : null)))
+			.isEqualTo(new PlanReply.Applied(1, 0));
+		return this.group.shard(shard);
+	}
+
+	ReleaseReply release(ShardId shard) {
+		return release(this.group.shard(shard), Token.NONE);
+	}
+
+	ReleaseReply release(Ownership shard, Token tokenFloor) {
+		return store().release(this.id, shard.shard(), shard.token(), tokenFloor);
+	}
+
+	/** Looks for dead members after it was answered for ever. */
+	ReapReply.Looked reap() {
+		return reap(0);
+	}
+
+	ReapReply.Looked reap(long steadySinceMillis) {
+		ReapReply reply = store().reap(this.id, this.epoch, steadySinceMillis);
+		assertThat(reply).isInstanceOf(ReapReply.Looked.class);
+		return (ReapReply.Looked) reply;
+	}
+
+	/**
+	 * Looks for dead members until one is found: that a subscription was closed may take
+	 * a moment to be known.
+	 */
+	ReapReply.Looked reapDead() {
+		ReapReply.Looked reply = reap();
+		for (int looks = 0; reply.dead().isEmpty() && looks < 5_000; looks++) {
+			this.group.advance(Duration.ofMillis(1));
+			reply = reap();
+		}
+		return reply;
+	}
+
+	void announceLeave() {
+		store().announceLeave(this.id);
+	}
+
+	void leave() {
+		store().leave(this.id);
+	}
+
+	/** Closes its subscription, as the kernel does for a dead process. */
+	void disconnect() {
+		this.subscription.close();
+	}
+
+	void assertNotified() {
+		assertNotified(1);
+	}
+
+	/**
+	 * Waits for notifications. Stories count each one of a member that they watch, so
+	 * that none is on its way when they claim that there was none.
+	 */
+	void assertNotified(int times) {
+		try {
+			assertThat(this.bell.tryAcquire(times, 10, TimeUnit.SECONDS)).as("%s was notified", this.id).isTrue();
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new IllegalStateException(ex);
+		}
+		assertNotNotified();
+	}
+
+	void assertNotNotified() {
+		assertThat(this.bell.availablePermits()).as("further notifications of %s", this.id).isZero();
+	}
+
+	private CoordinationStore store() {
+		return this.group.store();
+	}
+
+}

@@ -1,0 +1,74 @@
+package io.github.shardkeeper.testsupport;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.ConnectException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+class TestRedisTests {
+
+	@Test
+	void answersOnceStarted() throws IOException {
+		try (TestRedis redis = TestRedis.start()) {
+			assertThat(ask(redis, "PING")).isEqualTo("+PONG");
+			assertThat(redis.isRunning()).isTrue();
+		}
+	}
+
+	@Test
+	void takesArguments() throws IOException {
+		try (TestRedis redis = TestRedis.start("--requirepass", "secret")) {
+			assertThat(ask(redis, "PING")).startsWith("-NOAUTH");
+			assertThat(ask(redis, "AUTH secret")).isEqualTo("+OK");
+		}
+	}
+
+	@Test
+	void comesBackEmptyOnTheSamePort() throws IOException {
+		try (TestRedis redis = TestRedis.start()) {
+			int port = redis.port();
+			assertThat(ask(redis, "SET a 1")).isEqualTo("+OK");
+			redis.kill();
+			assertThat(redis.isRunning()).isFalse();
+			assertThatExceptionOfType(ConnectException.class).isThrownBy(() -> ask(redis, "PING"));
+
+			redis.restart();
+			assertThat(redis.port()).isEqualTo(port);
+			assertThat(ask(redis, "EXISTS a")).isEqualTo(":0");
+
+			redis.stop();
+			redis.restart();
+			assertThat(ask(redis, "PING")).isEqualTo("+PONG");
+		}
+	}
+
+	@Test
+	void isSharedByWhoeverAsks() throws IOException {
+		assertThat(TestRedis.shared()).isSameAs(TestRedis.shared());
+		assertThat(ask(TestRedis.shared(), "PING")).isEqualTo("+PONG");
+	}
+
+	@Test
+	void saysWhyItDoesNotStart() {
+		assertThatExceptionOfType(RuntimeException.class).isThrownBy(() -> TestRedis.start("--no-such-option", "1"))
+			.withMessageContaining("no-such-option");
+	}
+
+	private static String ask(TestRedis redis, String command) throws IOException {
+		try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), redis.port());
+				BufferedReader reply = new BufferedReader(
+						new InputStreamReader(socket.getInputStream(), StandardCharsets.US_ASCII))) {
+			socket.getOutputStream().write((command + "\r\n").getBytes(StandardCharsets.US_ASCII));
+			return reply.readLine();
+		}
+	}
+
+}
