@@ -35,8 +35,7 @@ public final class MicrometerConsumerMeters implements ConsumerMeters {
 
 	@Override
 	public void committed(String topic, boolean accepted) {
-		this.registry
-			.counter("shardkeeper.commits", "topic", topic, "outcome", accepted ? "committed" : "stale")
+		this.registry.counter("shardkeeper.commits", "topic", topic, "outcome", accepted ? "committed" : "stale")
 			.increment();
 	}
 

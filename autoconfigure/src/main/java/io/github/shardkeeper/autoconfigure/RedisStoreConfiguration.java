@@ -33,8 +33,7 @@ import io.github.shardkeeper.source.redis.RedisStreamSource;
 class RedisStoreConfiguration {
 
 	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnClass({ RedisConnectionFactory.class, LettuceConnectionFactory.class,
-			RedisClient.class })
+	@ConditionalOnClass({ RedisConnectionFactory.class, LettuceConnectionFactory.class, RedisClient.class })
 	static class WithLettuce {
 
 		/** Long enough for a busy Redis, short enough to tell before the lease ends. */

@@ -26,7 +26,8 @@ final class SettingsCheck {
 					"'shardkeeper.consumer.threads' is %d.".formatted(properties.consumer().threads()),
 					"Set it to 1 or more; the default is 16.");
 		}
-		if (properties.keyPrefix().isBlank() || properties.keyPrefix().chars().anyMatch((c) -> c == '{' || c == '}' || c <= ' ')) {
+		if (properties.keyPrefix().isBlank()
+				|| properties.keyPrefix().chars().anyMatch((c) -> c == '{' || c == '}' || c <= ' ')) {
 			throw new ShardkeeperConfigurationException(
 					"'shardkeeper.key-prefix' is '%s'.".formatted(properties.keyPrefix()),
 					"Use text without braces and spaces (braces would move the keys to another slot), "
@@ -56,8 +57,8 @@ final class SettingsCheck {
 			throw new ShardkeeperConfigurationException(
 					"'shardkeeper.session.timeout' is %s, shorter than 'shardkeeper.session.lease', which is %s: a session would end while its member still consumes."
 						.formatted(text(session.timeout()), text(session.lease())),
-					"Set the timeout to at least %s; five times the lease, %s, is a good value.".formatted(
-							text(session.lease()), text(session.lease().multipliedBy(5))));
+					"Set the timeout to at least %s; five times the lease, %s, is a good value."
+						.formatted(text(session.lease()), text(session.lease().multipliedBy(5))));
 		}
 	}
 

@@ -26,9 +26,9 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  */
 @ConfigurationProperties("shardkeeper")
 public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Nullable String group,
-		@Nullable String instanceId, @DefaultValue("redis") Store store,
-		@DefaultValue("shardkeeper") String keyPrefix, @DefaultValue Session session, @DefaultValue Rebalance rebalance,
-		@DefaultValue Consumer consumer, @DefaultValue Map<String, Topic> topics) {
+		@Nullable String instanceId, @DefaultValue("redis") Store store, @DefaultValue("shardkeeper") String keyPrefix,
+		@DefaultValue Session session, @DefaultValue Rebalance rebalance, @DefaultValue Consumer consumer,
+		@DefaultValue Map<String, Topic> topics) {
 
 	/** Where things are kept. */
 	public enum Store {

@@ -84,8 +84,8 @@ public final class ShardConsumerRunner implements ShardConsumption, SmartLifecyc
 	 * @param stopTimeout how long a stop may take
 	 */
 	public ShardConsumerRunner(ShardCoordinator coordinator, ShardHandlerDetector detector, ShardSource source,
-			CheckpointStore checkpoints, Lease lease, MonotonicClock clock, WorkerThreads threads,
-			JsonMapper mapper, ConsumerMeters meters, Duration stopTimeout) {
+			CheckpointStore checkpoints, Lease lease, MonotonicClock clock, WorkerThreads threads, JsonMapper mapper,
+			ConsumerMeters meters, Duration stopTimeout) {
 		this.coordinator = coordinator;
 		this.detector = detector;
 		this.source = source;

@@ -9,8 +9,8 @@ import org.springframework.core.task.VirtualThreadTaskExecutor;
 import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
 
 /**
- * The threads that handlers run on: a virtual thread for each turn of a shard's worker, or
- * a bounded pool that the shards share turn by turn. Immutable.
+ * The threads that handlers run on: a virtual thread for each turn of a shard's worker,
+ * or a bounded pool that the shards share turn by turn. Immutable.
  *
  * @param virtual whether to use virtual threads
  * @param poolSize the size of the pool where they are not used

@@ -128,8 +128,8 @@ public interface CoordinationStore extends AutoCloseable {
 	interface Subscription extends AutoCloseable {
 
 		/**
-		 * Whether it still stands, as far as this process knows. One that does not is to be
-		 * closed and opened anew: the member's life hangs on it.
+		 * Whether it still stands, as far as this process knows. One that does not is to
+		 * be closed and opened anew: the member's life hangs on it.
 		 * @return whether it is open
 		 */
 		boolean isOpen();

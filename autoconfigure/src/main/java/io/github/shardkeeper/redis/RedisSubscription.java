@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.lettuce.core.RedisException;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
@@ -17,6 +18,8 @@ import io.github.shardkeeper.redis.RedisConnector.PubSubConnection;
 public final class RedisSubscription implements AutoCloseable {
 
 	private final PubSubConnection connection;
+
+	private final AtomicBoolean closed = new AtomicBoolean();
 
 	private RedisSubscription(PubSubConnection connection) {
 		this.connection = connection;
@@ -67,12 +70,14 @@ public final class RedisSubscription implements AutoCloseable {
 
 	/** Whether the connection stands. */
 	public boolean isOpen() {
-		return this.connection.connection().isOpen();
+		return !this.closed.get() && this.connection.connection().isOpen();
 	}
 
 	@Override
 	public void close() {
-		this.connection.toClose().closeAsync();
+		if (this.closed.compareAndSet(false, true)) {
+			this.connection.toClose().closeAsync();
+		}
 	}
 
 }

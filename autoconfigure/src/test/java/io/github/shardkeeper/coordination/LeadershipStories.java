@@ -6,6 +6,10 @@ import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
 
+import io.github.shardkeeper.handover.ReapReply;
+import io.github.shardkeeper.handover.PlanReply;
+import io.github.shardkeeper.handover.HeartbeatReply;
+
 import static io.github.shardkeeper.coordination.TestGroup.LONG;
 import static io.github.shardkeeper.coordination.TestGroup.SHORT;
 import static org.assertj.core.api.Assertions.assertThat;

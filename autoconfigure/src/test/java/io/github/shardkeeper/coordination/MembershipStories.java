@@ -2,6 +2,7 @@ package io.github.shardkeeper.coordination;
 
 import org.junit.jupiter.api.Test;
 
+import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.GroupChanges;
 import io.github.shardkeeper.handover.ShardPhase;
 

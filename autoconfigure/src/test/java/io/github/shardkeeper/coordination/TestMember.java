@@ -6,6 +6,9 @@ import java.util.List;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
+import io.github.shardkeeper.handover.ReapReply;
+import io.github.shardkeeper.handover.PlanReply;
+import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.GroupMember;
 import io.github.shardkeeper.handover.MemberDescription;
 import io.github.shardkeeper.handover.Ownership;

@@ -12,9 +12,9 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 import io.github.shardkeeper.coordination.CoordinationStore;
-import io.github.shardkeeper.coordination.HeartbeatReply;
-import io.github.shardkeeper.coordination.PlanReply;
-import io.github.shardkeeper.coordination.ReapReply;
+import io.github.shardkeeper.handover.HeartbeatReply;
+import io.github.shardkeeper.handover.PlanReply;
+import io.github.shardkeeper.handover.ReapReply;
 import io.github.shardkeeper.coordination.ReleaseReply;
 import io.github.shardkeeper.handover.GroupChanges;
 import io.github.shardkeeper.handover.MemberDescription;
@@ -216,6 +216,11 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 				// One member's failure must not look like that of another's transition.
 				logger.error("Subscriber of member " + this.member + " failed", ex);
 			}
+		}
+
+		@Override
+		public boolean isOpen() {
+			return MemoryCoordinationStore.this.subscriptions.contains(this);
 		}
 
 		@Override

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
 
-import io.github.shardkeeper.coordination.ReapReply;
+import io.github.shardkeeper.handover.ReapReply;
 import io.github.shardkeeper.shard.MemberId;
 
 /**

@@ -160,7 +160,8 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	public PlanReply plan(MemberId leader, long epoch, List<Transition> transitions) {
 		int applied = 0;
 		int conflicts = 0;
-		for (int from = 0; from < transitions.size(); from += BATCH) {
+		// At least one round: also an empty plan learns whether its leader still leads.
+		for (int from = 0; from == 0 || from < transitions.size(); from += BATCH) {
 			List<String> arguments = new ArrayList<>(List.of(leader.value(), number(epoch)));
 			transitions.subList(from, Math.min(from + BATCH, transitions.size()))
 				.forEach((transition) -> addArguments(transition, arguments));

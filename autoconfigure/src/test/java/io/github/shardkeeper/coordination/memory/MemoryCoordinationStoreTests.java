@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.CoordinationStoreContract;
-import io.github.shardkeeper.coordination.HeartbeatReply;
+import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.coordination.TestMember;
 import io.github.shardkeeper.handover.MemberDescription;
 import io.github.shardkeeper.shard.MemberId;

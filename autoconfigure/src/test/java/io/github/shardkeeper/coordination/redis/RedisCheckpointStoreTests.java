@@ -1,0 +1,18 @@
+package io.github.shardkeeper.coordination.redis;
+
+import java.time.Duration;
+import java.util.UUID;
+
+import io.github.shardkeeper.coordination.CheckpointStore;
+import io.github.shardkeeper.coordination.CheckpointStoreContract;
+import io.github.shardkeeper.testsupport.RedisClients;
+
+class RedisCheckpointStoreTests extends CheckpointStoreContract {
+
+	@Override
+	protected CheckpointStore createStore() {
+		return new RedisCheckpointStore(RedisClients.sharedConnector(), "test", UUID.randomUUID().toString(),
+				Duration.ofSeconds(10));
+	}
+
+}

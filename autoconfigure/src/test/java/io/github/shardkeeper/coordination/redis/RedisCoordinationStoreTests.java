@@ -1,0 +1,78 @@
+package io.github.shardkeeper.coordination.redis;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.concurrent.locks.LockSupport;
+
+import org.junit.jupiter.api.Test;
+
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisServerCommands;
+import org.springframework.data.redis.core.StringRedisTemplate;
+
+import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.coordination.CoordinationStoreContract;
+import io.github.shardkeeper.handover.MemberDescription;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.testsupport.RedisClients;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+class RedisCoordinationStoreTests extends CoordinationStoreContract {
+
+	private final String groupName = UUID.randomUUID().toString();
+
+	@Override
+	protected CoordinationStore createStore() {
+		return new RedisCoordinationStore(RedisClients.sharedConnector(), "test", this.groupName,
+				Duration.ofSeconds(10));
+	}
+
+	/** Redis' clock cannot be set: waits until it shows that the time has passed. */
+	@Override
+	protected void advance(Duration duration) {
+		try (RedisConnection connection = RedisClients.sharedFactory().getConnection()) {
+			RedisServerCommands server = connection.serverCommands();
+			long end = server.time() + duration.toMillis() + 1;
+			while (server.time() < end) {
+				LockSupport.parkNanos(1_000_000);
+			}
+		}
+	}
+
+	@Test
+	void everyKeyHasTheGroupsHashTag() {
+		group().join("a").lead();
+
+		assertThat(new StringRedisTemplate(RedisClients.sharedFactory()).keys("test:*" + this.groupName + "*"))
+			.isNotEmpty()
+			.allMatch((key) -> key.startsWith("test:{" + this.groupName + "}:"));
+	}
+
+	@Test
+	void refusesAGroupOfAnotherFormat() {
+		new StringRedisTemplate(RedisClients.sharedFactory()).opsForHash()
+			.put("test:{" + this.groupName + "}:group", "format", "99");
+
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
+			.isThrownBy(() -> group().store()
+				.join(MemberId.of("a", "1"), new MemberDescription(new TreeMap<>()), Duration.ofSeconds(3),
+						Duration.ofSeconds(15)))
+			.withMessageContaining("format 99")
+			.withMessageContaining("shardkeeper.group");
+	}
+
+	@Test
+	void tokensAreMicrosecondsOfRedisTime() {
+		long before = Instant.now().minusSeconds(5).toEpochMilli() * 1000;
+		long token = group().join("a").lead().assign(ShardId.of("orders", 1), group().join("b")).token().value();
+
+		assertThat(token).isBetween(before, before + 60_000_000);
+	}
+
+}
