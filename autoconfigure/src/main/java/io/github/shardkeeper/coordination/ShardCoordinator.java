@@ -124,7 +124,8 @@ public final class ShardCoordinator implements AutoCloseable {
 			storeFailed(ex);
 			this.joinAt = this.clock.now().plus(RETRY_PAUSE);
 		}
-		this.loop = SupervisedThread.start("shardkeeper-coordinator", this::pass);
+		// An application without a web server has nothing else that keeps it running.
+		this.loop = SupervisedThread.startForeground("shardkeeper-coordinator", this::pass);
 	}
 
 	/**

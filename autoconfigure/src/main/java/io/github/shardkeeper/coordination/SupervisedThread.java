@@ -4,8 +4,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A daemon thread that repeats a step until it is stopped. A step that throws anything is
- * logged and repeated after a pause: no loop of ours ever dies silently. Thread-safe.
+ * A thread that repeats a step until it is stopped. A step that throws anything is logged
+ * and repeated after a pause: no loop of ours ever dies silently. Thread-safe.
  */
 public final class SupervisedThread implements AutoCloseable {
 
@@ -21,21 +21,34 @@ public final class SupervisedThread implements AutoCloseable {
 
 	private volatile boolean running = true;
 
-	private SupervisedThread(String name, Step step) {
+	private SupervisedThread(String name, Step step, boolean daemon) {
 		this.step = step;
 		this.thread = new Thread(this::run, name);
-		this.thread.setDaemon(true);
+		this.thread.setDaemon(daemon);
 	}
 
 	/**
-	 * Starts a thread.
+	 * Starts a daemon thread.
 	 * @param name its name
 	 * @param step what it repeats; it should block while there is nothing to do, and
 	 * return early when interrupted
 	 * @return the running thread
 	 */
 	public static SupervisedThread start(String name, Step step) {
-		SupervisedThread thread = new SupervisedThread(name, step);
+		return start(new SupervisedThread(name, step, true));
+	}
+
+	/**
+	 * Starts a thread that keeps the process running until it is closed.
+	 * @param name its name
+	 * @param step what it repeats
+	 * @return the running thread
+	 */
+	public static SupervisedThread startForeground(String name, Step step) {
+		return start(new SupervisedThread(name, step, false));
+	}
+
+	private static SupervisedThread start(SupervisedThread thread) {
 		thread.thread.start();
 		return thread;
 	}

@@ -1,5 +1,8 @@
 package io.github.shardkeeper.redis;
 
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.StatefulConnection;
@@ -15,6 +18,7 @@ import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
 
+import org.springframework.context.SmartLifecycle;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -26,9 +30,16 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
  * says, while blocking reads and heartbeats share no connection with the application.
  * Thread-safe.
  */
-public final class RedisConnector {
+public final class RedisConnector implements SmartLifecycle {
+
+	/** Stops after the consumers, before the application's own client at phase 0. */
+	private static final int PHASE = 1;
 
 	private final LettuceConnectionFactory factory;
+
+	private final Set<StatefulConnection<?, ?>> connections = ConcurrentHashMap.newKeySet();
+
+	private volatile boolean running;
 
 	/**
 	 * Creates a connector.
@@ -60,10 +71,10 @@ public final class RedisConnector {
 	public <V> Connection<V> open(RedisCodec<String, V> codec) {
 		AbstractRedisClient client = this.factory.getRequiredNativeClient();
 		if (client instanceof RedisClusterClient cluster) {
-			StatefulRedisClusterConnection<String, V> connection = cluster.connect(codec);
+			StatefulRedisClusterConnection<String, V> connection = opened(cluster.connect(codec));
 			return new Connection<>(connection, connection.async());
 		}
-		StatefulRedisConnection<String, V> connection = ((RedisClient) client).connect(codec);
+		StatefulRedisConnection<String, V> connection = opened(((RedisClient) client).connect(codec));
 		return new Connection<>(connection, connection.async());
 	}
 
@@ -77,14 +88,57 @@ public final class RedisConnector {
 	PubSubConnection openPubSub(String channel) {
 		AbstractRedisClient client = this.factory.getRequiredNativeClient();
 		if (client instanceof RedisClusterClient cluster) {
-			StatefulRedisClusterPubSubConnection<String, String> connection = cluster.connectPubSub(StringCodec.UTF8);
+			StatefulRedisClusterPubSubConnection<String, String> connection = opened(
+					cluster.connectPubSub(StringCodec.UTF8));
 			RedisClusterNode master = connection.getPartitions().getMasterBySlot(SlotHash.getSlot(channel));
 			StatefulRedisPubSubConnection<String, String> atMaster = connection.getConnection(master.getNodeId());
 			return new PubSubConnection(connection, atMaster, atMaster.async());
 		}
-		StatefulRedisPubSubConnection<String, String> connection = ((RedisClient) client)
-			.connectPubSub(StringCodec.UTF8);
+		StatefulRedisPubSubConnection<String, String> connection = opened(
+				((RedisClient) client).connectPubSub(StringCodec.UTF8));
 		return new PubSubConnection(connection, connection, connection.async());
+	}
+
+	private <C extends StatefulConnection<?, ?>> C opened(C connection) {
+		this.connections.add(connection);
+		return connection;
+	}
+
+	/**
+	 * Closes a connection; does not wait. Harmless for one that was closed before.
+	 * @param connection the connection
+	 */
+	public void close(StatefulConnection<?, ?> connection) {
+		if (this.connections.remove(connection)) {
+			connection.closeAsync();
+		}
+	}
+
+	@Override
+	public void start() {
+		this.running = true;
+	}
+
+	/** Closes what is still open; whoever needs a connection later opens a new one. */
+	@Override
+	public void stop() {
+		this.running = false;
+		for (StatefulConnection<?, ?> connection : this.connections) {
+			if (this.connections.remove(connection)) {
+				// Waits: the client is shut down next, and would complain.
+				connection.close();
+			}
+		}
+	}
+
+	@Override
+	public boolean isRunning() {
+		return this.running;
+	}
+
+	@Override
+	public int getPhase() {
+		return PHASE;
 	}
 
 	/**

@@ -176,7 +176,7 @@ public final class RedisLink<V> implements AutoCloseable {
 
 	private void disconnect() {
 		if (this.connection != null) {
-			this.connection.stateful().closeAsync();
+			this.connector.close(this.connection.stateful());
 			this.connection = null;
 		}
 	}

@@ -17,11 +17,14 @@ import io.github.shardkeeper.redis.RedisConnector.PubSubConnection;
  */
 public final class RedisSubscription implements AutoCloseable {
 
+	private final RedisConnector connector;
+
 	private final PubSubConnection connection;
 
 	private final AtomicBoolean closed = new AtomicBoolean();
 
-	private RedisSubscription(PubSubConnection connection) {
+	private RedisSubscription(RedisConnector connector, PubSubConnection connection) {
+		this.connector = connector;
 		this.connection = connection;
 	}
 
@@ -44,7 +47,7 @@ public final class RedisSubscription implements AutoCloseable {
 					onMessage.run();
 				}
 			});
-			RedisSubscription subscription = new RedisSubscription(connection);
+			RedisSubscription subscription = new RedisSubscription(connector, connection);
 			subscription.subscribe(channel, timeout);
 			return subscription;
 		}
@@ -76,7 +79,7 @@ public final class RedisSubscription implements AutoCloseable {
 	@Override
 	public void close() {
 		if (this.closed.compareAndSet(false, true)) {
-			this.connection.toClose().closeAsync();
+			this.connector.close(this.connection.toClose());
 		}
 	}
 

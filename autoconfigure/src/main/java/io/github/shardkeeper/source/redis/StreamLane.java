@@ -254,7 +254,7 @@ final class StreamLane implements AutoCloseable {
 			this.read = null;
 		}
 		if (this.connection != null) {
-			this.connection.stateful().closeAsync();
+			this.connector.close(this.connection.stateful());
 			this.connection = null;
 		}
 	}

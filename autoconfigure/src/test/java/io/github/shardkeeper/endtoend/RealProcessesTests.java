@@ -1,0 +1,309 @@
+package io.github.shardkeeper.endtoend;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import io.github.shardkeeper.coordination.redis.RedisCheckpointStore;
+import io.github.shardkeeper.coordination.redis.RedisCoordinationStore;
+import io.github.shardkeeper.handover.GroupChanges;
+import io.github.shardkeeper.handover.GroupMember;
+import io.github.shardkeeper.handover.Ownership;
+import io.github.shardkeeper.handover.ShardPhase;
+import io.github.shardkeeper.redis.RedisConnector;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.testsupport.RedisClients;
+import io.github.shardkeeper.testsupport.TestRedis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Instances as processes, at default settings, on a real Redis, with a record per shard
+ * every 20 ms: what is seen at the handlers when one comes, goes, dies or freezes.
+ */
+class RealProcessesTests {
+
+	private static final int SHARDS = 8;
+
+	private static final Duration LEASE = Duration.ofSeconds(3);
+
+	private static final String GROUP = "processes";
+
+	@TempDir
+	private Path directory;
+
+	private TestRedis redis;
+
+	private LettuceConnectionFactory connections;
+
+	private RedisCoordinationStore store;
+
+	private RedisCheckpointStore checkpoints;
+
+	private Instances instances;
+
+	private Feeder feeder;
+
+	@BeforeEach
+	void start() {
+		this.redis = TestRedis.start();
+		this.connections = RedisClients.factory(this.redis);
+		RedisConnector connector = new RedisConnector(this.connections);
+		this.store = new RedisCoordinationStore(connector, "shardkeeper", GROUP, Duration.ofSeconds(10));
+		this.checkpoints = new RedisCheckpointStore(connector, "shardkeeper", GROUP, Duration.ofSeconds(10));
+		this.instances = new Instances(this.redis, this.directory, GROUP, SHARDS);
+		this.feeder = new Feeder(connector, SHARDS, Duration.ofMillis(20));
+	}
+
+	@AfterEach
+	void stop() {
+		this.feeder.close();
+		this.instances.close();
+		this.store.close();
+		this.checkpoints.close();
+		this.connections.destroy();
+		this.redis.close();
+	}
+
+	@Test
+	void plannedMovesAreShortAndOtherShardsDoNotNotice() {
+		this.instances.start("one");
+		this.instances.start("two");
+		awaitBalance(2);
+		awaitHandled(100);
+		long joining = now();
+		Map<String, String> before = owners();
+		this.instances.start("three");
+		awaitBalance(3);
+		awaitHandled(50);
+		reportMoves("join", before, joining);
+
+		before = owners();
+		long leaving = now();
+		this.instances.terminate("three");
+		this.instances.awaitEnd("three");
+		awaitBalance(2);
+		awaitHandled(50);
+		reportMoves("leave", before, leaving);
+		everyRecordIsHandledExactlyOnce();
+	}
+
+	@Test
+	void aKilledFollowersShardsAreConsumedSoonAfterItsLease() {
+		this.instances.start("one");
+		awaitBalance(1);
+		this.instances.start("two");
+		awaitBalance(2);
+		awaitHandled(50);
+		killAndMeasure(leader().equals("one") ? "two" : "one");
+	}
+
+	@Test
+	void aKilledLeadersShardsAreConsumedSoonAfterItsLease() {
+		this.instances.start("one");
+		awaitBalance(1);
+		this.instances.start("two");
+		awaitBalance(2);
+		awaitHandled(50);
+		killAndMeasure(leader());
+	}
+
+	@Test
+	void aFrozenProcessKeepsItsShardsAndGoesOn() {
+		this.instances.start("one");
+		this.instances.start("two");
+		awaitBalance(2);
+		awaitHandled(50);
+		Map<ShardId, Ownership> before = ownerships();
+		Set<String> frozen = shardsOf("two");
+
+		this.instances.signal("two", "STOP");
+		long stopped = now();
+		Awaitility.await()
+			.pollInterval(Duration.ofMillis(100))
+			.atMost(Duration.ofSeconds(20))
+			.until(() -> now() - stopped > 8_000_000);
+		this.instances.signal("two", "CONT");
+		long woken = now();
+		awaitHandled(50);
+
+		assertThat(ownerships()).as("no shard moved").isEqualTo(before);
+		Map<String, List<Trace.Line>> lines = Trace.read(this.directory).byShard();
+		for (String shard : frozen) {
+			long first = lines.get(shard)
+				.stream()
+				.mapToLong(Trace.Line::micros)
+				.filter((at) -> at > woken)
+				.min()
+				.orElseThrow();
+			assertThat(Duration.ofNanos((first - woken) * 1000)).as("shard %s goes on", shard)
+				.isLessThan(Duration.ofSeconds(1));
+		}
+		everyRecordIsHandledExactlyOnce();
+	}
+
+	private void killAndMeasure(String victim) {
+		Set<String> orphaned = shardsOf(victim);
+		String survivor = victim.equals("one") ? "two" : "one";
+		// Its last heartbeat is at most one interval older than its death.
+		this.instances.kill(victim);
+		long killed = now();
+		awaitOwner(orphaned, survivor);
+		awaitHandled(50);
+
+		Map<String, List<Trace.Line>> lines = Trace.read(this.directory).byShard();
+		Map<String, Long> takenOverMillis = new TreeMap<>();
+		for (String shard : orphaned) {
+			long first = lines.get(shard)
+				.stream()
+				.filter((line) -> line.instance().equals(survivor))
+				.mapToLong(Trace.Line::micros)
+				.filter((at) -> at > killed)
+				.min()
+				.orElseThrow();
+			takenOverMillis.put(shard, (first - killed) / 1000);
+		}
+		System.out.printf("kill -9 of %s: its shards were consumed again after %s ms%n", victim, takenOverMillis);
+		assertThat(takenOverMillis.values())
+			.allSatisfy((millis) -> assertThat(millis).isLessThan(LEASE.plusMillis(500).toMillis()));
+		for (String shard : lines.keySet()) {
+			if (!orphaned.contains(shard)) {
+				assertThat(Trace.longestGap(lines.get(shard), killed)).as("unmoved shard %s", shard)
+					.isLessThan(Duration.ofMillis(500));
+			}
+		}
+		everyRecordIsHandledExactlyOnce();
+	}
+
+	/** The first record by the new owner, minus the last by the old one. */
+	private void reportMoves(String what, Map<String, String> before, long since) {
+		Map<String, List<Trace.Line>> lines = Trace.read(this.directory).byShard();
+		Map<String, String> after = owners();
+		Map<String, Long> moved = new TreeMap<>();
+		Map<String, Long> unmoved = new TreeMap<>();
+		lines.forEach((shard, handled) -> {
+			long gap = Trace.longestGap(handled, since).toMillis();
+			(after.get(shard).equals(before.get(shard)) ? unmoved : moved).put(shard, gap);
+		});
+		System.out.printf("%s: longest gap in ms of moved shards %s, of others %s%n", what, moved, unmoved);
+		assertThat(moved).isNotEmpty();
+		long[] gaps = moved.values().stream().mapToLong(Long::longValue).sorted().toArray();
+		assertThat(gaps[gaps.length / 2]).as("median gap of moved shards, of %s", Arrays.toString(gaps))
+			.isLessThan(100);
+		long[] others = unmoved.values().stream().mapToLong(Long::longValue).sorted().toArray();
+		assertThat(others[others.length / 2]).as("median gap of others, of %s", Arrays.toString(others))
+			.isLessThan(100);
+	}
+
+	/**
+	 * State and order: the last call for each shard has counted every number once, and no
+	 * call has seen a number before the one in front of it was committed or handled.
+	 */
+	private void everyRecordIsHandledExactlyOnce() {
+		long sent = this.feeder.stop();
+		long sum = sent * (sent + 1) / 2;
+		Awaitility.await().atMost(Duration.ofSeconds(20)).untilAsserted(() -> {
+			for (int shard = 0; shard < SHARDS; shard++) {
+				assertThat(this.checkpoints.read(ShardId.of(TracingInstance.TOPIC, shard)).state())
+					.as("shard %d", shard)
+					.containsEntry("count", Long.toString(sent))
+					.containsEntry("sum", Long.toString(sum));
+			}
+		});
+		Trace.read(this.directory).byShard().forEach((shard, lines) -> {
+			for (int i = 1; i < lines.size(); i++) {
+				Trace.Line line = lines.get(i);
+				Trace.Line before = lines.get(i - 1);
+				boolean sameOwner = line.token() == before.token();
+				assertThat(line.token()).as("tokens of shard %s rise", shard).isGreaterThanOrEqualTo(before.token());
+				assertThat(line.number()).as("order of shard %s", shard)
+					.isLessThanOrEqualTo(before.number() + 1)
+					.isGreaterThan(sameOwner ? before.number() : 0);
+			}
+		});
+	}
+
+	private static long now() {
+		return ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now());
+	}
+
+	private String leader() {
+		MemberId leader = this.store.changes(0, -1).leader();
+		return (leader != null) ? leader.instance() : "";
+	}
+
+	private Map<ShardId, Ownership> ownerships() {
+		return this.store.changes(0, -1)
+			.ownerships()
+			.stream()
+			.collect(Collectors.toMap(Ownership::shard, (ownership) -> ownership));
+	}
+
+	private Map<String, String> owners() {
+		Map<String, String> owners = new TreeMap<>();
+		ownerships()
+			.forEach((shard, ownership) -> owners.put(shard.id(), String.valueOf(ownership.owner()).split("~")[0]));
+		return owners;
+	}
+
+	private Set<String> shardsOf(String instance) {
+		Set<String> shards = new TreeSet<>();
+		owners().forEach((shard, owner) -> {
+			if (owner.equals(instance)) {
+				shards.add(shard);
+			}
+		});
+		return shards;
+	}
+
+	/** All shards owned, loads differ by at most one. */
+	private void awaitBalance(int members) {
+		Awaitility.await().atMost(Duration.ofSeconds(60)).pollInterval(Duration.ofMillis(20)).untilAsserted(() -> {
+			GroupChanges group = this.store.changes(0, -1);
+			assertThat(group.members()).hasSize(members).noneMatch(GroupMember::leaving);
+			assertThat(group.ownerships()).hasSize(SHARDS)
+				.allMatch((ownership) -> ownership.phase() == ShardPhase.OWNED);
+			Map<MemberId, Long> loads = group.ownerships()
+				.stream()
+				.collect(Collectors.groupingBy(Ownership::owner, Collectors.counting()));
+			assertThat(loads).hasSize(members);
+			assertThat(loads.values()).allMatch((load) -> load >= SHARDS / members && load <= SHARDS / members + 1);
+		});
+	}
+
+	private void awaitOwner(Set<String> shards, String owner) {
+		Awaitility.await()
+			.atMost(Duration.ofSeconds(60))
+			.pollInterval(Duration.ofMillis(20))
+			.until(() -> shardsOf(owner).containsAll(shards));
+	}
+
+	/** That many more records of every shard. */
+	private void awaitHandled(int more) {
+		long target = this.feeder.sent() + more;
+		Awaitility.await().atMost(Duration.ofSeconds(60)).pollInterval(Duration.ofMillis(50)).until(() -> {
+			Map<String, List<Trace.Line>> lines = Trace.read(this.directory).byShard();
+			return lines.size() == SHARDS && lines.values()
+				.stream()
+				.allMatch((handled) -> handled.get(handled.size() - 1).number() >= target);
+		});
+	}
+
+}

@@ -1,0 +1,69 @@
+package io.github.shardkeeper.endtoend;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * What the handlers of all instances have written down.
+ *
+ * @param lines each call of a handler, in the order of time
+ */
+record Trace(List<Line> lines) {
+
+	static Trace read(Path directory) {
+		try (Stream<Path> files = Files.list(directory)) {
+			List<Line> lines = new ArrayList<>();
+			for (Path file : files.filter((path) -> path.toString().endsWith(".trace")).toList()) {
+				Files.readAllLines(file).forEach((line) -> lines.add(Line.parse(line)));
+			}
+			lines.sort(Comparator.comparingLong(Line::micros));
+			return new Trace(lines);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	Map<String, List<Line>> byShard() {
+		return this.lines.stream().collect(Collectors.groupingBy(Line::shard, TreeMap::new, Collectors.toList()));
+	}
+
+	/** Which instance handled a record of each shard last. */
+	Map<String, String> lastOwners() {
+		Map<String, String> owners = new TreeMap<>();
+		this.lines.forEach((line) -> owners.put(line.shard(), line.instance()));
+		return owners;
+	}
+
+	/** The longest time without a record of a shard, from a point in time on. */
+	static Duration longestGap(List<Line> lines, long fromMicros) {
+		long longest = 0;
+		for (int i = 1; i < lines.size(); i++) {
+			if (lines.get(i).micros() >= fromMicros) {
+				longest = Math.max(longest, lines.get(i).micros() - lines.get(i - 1).micros());
+			}
+		}
+		return Duration.ofNanos(longest * 1000);
+	}
+
+	record Line(long micros, String instance, String shard, long number, long token, long sum, long count) {
+
+		static Line parse(String text) {
+			String[] fields = text.split(" ");
+			return new Line(Long.parseLong(fields[0]), fields[1], fields[2], Long.parseLong(fields[3]),
+					Long.parseLong(fields[4]), Long.parseLong(fields[5]), Long.parseLong(fields[6]));
+		}
+
+	}
+
+}
