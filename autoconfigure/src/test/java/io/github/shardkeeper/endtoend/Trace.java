@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -38,22 +39,43 @@ record Trace(List<Line> lines) {
 		return this.lines.stream().collect(Collectors.groupingBy(Line::shard, TreeMap::new, Collectors.toList()));
 	}
 
-	/** Which instance handled a record of each shard last. */
-	Map<String, String> lastOwners() {
-		Map<String, String> owners = new TreeMap<>();
-		this.lines.forEach((line) -> owners.put(line.shard(), line.instance()));
-		return owners;
-	}
-
-	/** The longest time without a record of a shard, from a point in time on. */
-	static Duration longestGap(List<Line> lines, long fromMicros) {
+	/** The longest time without a record of a shard between two points in time. */
+	static Duration longestGap(List<Line> lines, long fromMicros, long toMicros) {
 		long longest = 0;
 		for (int i = 1; i < lines.size(); i++) {
-			if (lines.get(i).micros() >= fromMicros) {
+			if (lines.get(i).micros() >= fromMicros && lines.get(i - 1).micros() <= toMicros) {
 				longest = Math.max(longest, lines.get(i).micros() - lines.get(i - 1).micros());
 			}
 		}
-		return Duration.ofNanos(longest * 1000);
+		return micros(longest);
+	}
+
+	/** The first change of a shard's owner after a point in time. */
+	static Optional<Move> move(List<Line> lines, long fromMicros) {
+		for (int i = 1; i < lines.size(); i++) {
+			if (lines.get(i).micros() >= fromMicros && !lines.get(i).instance().equals(lines.get(i - 1).instance())) {
+				return Optional.of(new Move(lines.get(i - 1).micros(), lines.get(i).micros()));
+			}
+		}
+		return Optional.empty();
+	}
+
+	private static Duration micros(long micros) {
+		return Duration.ofNanos(micros * 1000);
+	}
+
+	/**
+	 * A change of owner.
+	 *
+	 * @param lastMicros the old owner's last record
+	 * @param firstMicros the new owner's first
+	 */
+	record Move(long lastMicros, long firstMicros) {
+
+		Duration gap() {
+			return micros(this.firstMicros - this.lastMicros);
+		}
+
 	}
 
 	record Line(long micros, String instance, String shard, long number, long token, long sum, long count) {
