@@ -47,17 +47,21 @@ final class VisitCounter {
 
 	@OnShardAssigned
 	void assigned(ShardContext context, ShardState state) {
-		logger.info("{} assigned to {} after line {}, token {}", context.shard(), context.member(), lastLine(state),
-				context.token());
+		logger.info("{} assigned to {}, {}", context.shard(), context.member(), progress(state));
 	}
 
 	@OnShardRevoked
 	void revoked(ShardContext context, ShardState state) {
-		logger.info("{} revoked from {} after line {}", context.shard(), context.member(), lastLine(state));
+		logger.info("{} revoked from {}, {}", context.shard(), context.member(), progress(state));
 	}
 
 	private static long lastLine(ShardState state) {
 		return state.get(LINE, Long.class).orElse(-1L);
+	}
+
+	private static String progress(ShardState state) {
+		long line = lastLine(state);
+		return (line < 0) ? "nothing counted yet" : "counted up to line " + line;
 	}
 
 }
