@@ -1,0 +1,27 @@
+package io.github.shardkeeper.sample;
+
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/**
+ * Decides what is fed, and by whom.
+ */
+@Configuration(proxyBeanMethods = false)
+class FeedingConfiguration {
+
+	@Bean
+	LogLines logLines(SampleProperties properties) {
+		if (properties.file() != null) {
+			return new FileLines(properties.file());
+		}
+		return new GeneratedLines((properties.linesLimit() != null) ? properties.linesLimit() : Long.MAX_VALUE);
+	}
+
+	/** The group's leader feeds: there is always one, and never two for long. */
+	@Bean
+	FeederDuty feederDuty() {
+		// To be wired: (ShardCoordinator coordinator) -> coordinator::isLeader.
+		return () -> false;
+	}
+
+}

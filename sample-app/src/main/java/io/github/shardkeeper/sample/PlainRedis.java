@@ -1,0 +1,103 @@
+package io.github.shardkeeper.sample;
+
+import java.io.BufferedInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.Closeable;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.ConnectException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A connection to a Redis on this machine, over a plain socket: for the moments before
+ * there is an application, and for the keeper, which is none. Confined to one thread.
+ */
+final class PlainRedis implements Closeable {
+
+	private static final int TIMEOUT_MILLIS = 2000;
+
+	private static final int LONGEST_LINE = 1024;
+
+	private final Socket socket;
+
+	private final InputStream in;
+
+	private PlainRedis(Socket socket) throws IOException {
+		this.socket = socket;
+		this.in = new BufferedInputStream(socket.getInputStream());
+	}
+
+	/**
+	 * Connects.
+	 * @param port the port on this machine
+	 * @return the connection, or {@code null} when nothing listens there
+	 * @throws IOException when it cannot be told
+	 */
+	static @Nullable PlainRedis connect(int port) throws IOException {
+		Socket socket = new Socket();
+		try {
+			socket.connect(new InetSocketAddress(InetAddress.getByAddress(new byte[] { 127, 0, 0, 1 }), port),
+					TIMEOUT_MILLIS);
+			socket.setSoTimeout(TIMEOUT_MILLIS);
+			return new PlainRedis(socket);
+		}
+		catch (ConnectException ex) {
+			socket.close();
+			return null;
+		}
+		catch (IOException ex) {
+			socket.close();
+			throw ex;
+		}
+	}
+
+	/**
+	 * Sends a command and waits for its answer.
+	 * @param command name and arguments, separated by spaces
+	 * @return the first line of the answer with its type's mark, like {@code +PONG}; for
+	 * a string, the string
+	 * @throws IOException when there is no answer
+	 */
+	String ask(String command) throws IOException {
+		this.socket.getOutputStream().write((command + "\r\n").getBytes(StandardCharsets.UTF_8));
+		String line = readLine();
+		if (!line.startsWith("$")) {
+			return line;
+		}
+		int length = Integer.parseInt(line.substring(1));
+		String string = new String(this.in.readNBytes(length), StandardCharsets.UTF_8);
+		readLine();
+		return string;
+	}
+
+	/**
+	 * Waits for every answer from now on, however long it takes.
+	 * @throws IOException when the connection is closed
+	 */
+	void waitForever() throws IOException {
+		this.socket.setSoTimeout(0);
+	}
+
+	private String readLine() throws IOException {
+		ByteArrayOutputStream line = new ByteArrayOutputStream();
+		for (int next = this.in.read(); next != '\n' && line.size() < LONGEST_LINE; next = this.in.read()) {
+			if (next < 0) {
+				throw new EOFException("The connection was closed");
+			}
+			line.write(next);
+		}
+		return line.toString(StandardCharsets.UTF_8).trim();
+	}
+
+	@Override
+	public void close() throws IOException {
+		this.socket.close();
+	}
+
+}

@@ -1,0 +1,153 @@
+package io.github.shardkeeper.sample;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.LongStream;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.core.StringRedisTemplate;
+
+import io.github.shardkeeper.ShardTemplate;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+@DisabledOnOs(OS.WINDOWS)
+class FeederTests {
+
+	private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+	private static final int LINES = 300;
+
+	private final Recorder sent = new Recorder();
+
+	private final AtomicBoolean duty = new AtomicBoolean(true);
+
+	private LettuceConnectionFactory connectionFactory;
+
+	private FeedProgress progress;
+
+	@BeforeEach
+	void startRedis() throws IOException {
+		int port = FreePorts.next();
+		assertThat(RedisKeeper.start(port)).isEmpty();
+		this.connectionFactory = new LettuceConnectionFactory("127.0.0.1", port);
+		this.connectionFactory.start();
+		this.progress = new FeedProgress(new StringRedisTemplate(this.connectionFactory));
+	}
+
+	@AfterEach
+	void leaveRedis() {
+		this.connectionFactory.destroy();
+	}
+
+	@Test
+	void feedsAllLinesOnceInOrder() {
+		Feeder feeder = feeder();
+		feeder.start();
+		await().atMost(PATIENCE).until(() -> this.progress.next("generated") == LINES);
+		feeder.stop();
+		assertThat(feeder.isRunning()).isFalse();
+		assertThat(this.sent.numbers).containsExactlyElementsOf(LongStream.range(0, LINES).boxed().toList());
+	}
+
+	@Test
+	void nextInstanceGoesOnWhereTheLastOneWas() {
+		Feeder first = feeder();
+		first.start();
+		await().atMost(PATIENCE).until(() -> !this.sent.numbers.isEmpty());
+		first.stop();
+		Feeder second = feeder();
+		second.start();
+		await().atMost(PATIENCE).until(() -> this.progress.next("generated") == LINES);
+		second.stop();
+		assertThat(this.sent.numbers).containsExactlyElementsOf(LongStream.range(0, LINES).boxed().toList());
+	}
+
+	@Test
+	void takeOverReadsTheProgressAnew() {
+		this.duty.set(false);
+		Feeder feeder = feeder();
+		feeder.start();
+		this.progress.next("generated", 250);
+		this.duty.set(true);
+		await().atMost(PATIENCE).until(() -> this.progress.next("generated") == LINES);
+		feeder.stop();
+		assertThat(this.sent.numbers).containsExactlyElementsOf(LongStream.range(250, LINES).boxed().toList());
+	}
+
+	@Test
+	void goesOnAfterAFailure() {
+		this.sent.failOnce.set(true);
+		Feeder feeder = feeder();
+		feeder.start();
+		await().atMost(PATIENCE).until(() -> this.progress.next("generated") == LINES);
+		feeder.stop();
+		assertThat(this.sent.failOnce).isFalse();
+		assertThat(this.sent.numbers).containsExactlyElementsOf(LongStream.range(0, LINES).boxed().toList());
+	}
+
+	@Test
+	void linesOfTwoSourcesDoNotMix() {
+		this.progress.claim("generated");
+		this.progress.claim("generated");
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
+			.isThrownBy(() -> this.progress.claim("/var/log/access.log"))
+			.withMessageContaining("'generated'")
+			.withMessageContaining("'/var/log/access.log'")
+			.withMessageContaining("--sample.redis.port=6380");
+	}
+
+	private Feeder feeder() {
+		SampleProperties properties = new SampleProperties(null, 1000, (long) LINES, new SampleProperties.Redis(6379));
+		return new Feeder(new GeneratedLines(LINES), this.progress, this.duty::get, this.sent, properties);
+	}
+
+	/** Remembers the numbers of the lines that were sent. */
+	private static final class Recorder implements ShardTemplate {
+
+		private final List<Long> numbers = new CopyOnWriteArrayList<>();
+
+		private final AtomicBoolean failOnce = new AtomicBoolean();
+
+		@Override
+		public List<Appended> sendAll(String topic, Collection<Outgoing> records) {
+			assertThat(topic).isEqualTo("visits");
+			if (this.failOnce.compareAndSet(true, false)) {
+				throw new IllegalStateException("Redis is away");
+			}
+			for (Outgoing outgoing : records) {
+				AccessLine line = (AccessLine) outgoing.payload();
+				assertThat(outgoing.key()).isEqualTo(line.client());
+				this.numbers.add(line.number());
+			}
+			return records.stream().map((record) -> new Appended(ShardId.of(topic, 0), new Offset("1-0"))).toList();
+		}
+
+		@Override
+		public Appended send(String topic, String key, Object payload) {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
+		public ShardId shardFor(String topic, String key) {
+			throw new UnsupportedOperationException();
+		}
+
+	}
+
+}

@@ -1,0 +1,141 @@
+package io.github.shardkeeper.sample;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * The whole sample, in processes of its own that are killed while they count.
+ */
+@DisabledOnOs(OS.WINDOWS)
+class SampleApplicationTests {
+
+	private static final Duration PATIENCE = Duration.ofMinutes(2);
+
+	private static final int LINES = 6_000;
+
+	private static final int LINES_PER_SECOND = 300;
+
+	private final int redisPort = FreePorts.next();
+
+	private final List<SampleInstance> instances = new ArrayList<>();
+
+	@TempDir
+	private Path logs;
+
+	@AfterEach
+	void killAll() throws InterruptedException {
+		for (SampleInstance instance : this.instances) {
+			instance.kill();
+		}
+	}
+
+	@Test
+	void countsAreExactWhoeverDies() throws Exception {
+		start(3);
+		awaitThat(() -> owners().size() == 3);
+
+		awaitThat(() -> any().countedLines() >= LINES / 3);
+		SampleInstance killed = leader();
+		killed.kill();
+		this.instances.remove(killed);
+		awaitThat(() -> owners().size() == 2);
+
+		awaitThat(() -> any().countedLines() >= 2 * LINES / 3);
+		SampleInstance terminated = leader();
+		terminated.terminate();
+		this.instances.remove(terminated);
+		start(1);
+
+		awaitThat(() -> any().countedLines() >= LINES);
+		awaitThat(() -> owners().size() == 2);
+		assertThat(counts()).isEqualTo(expectedCounts());
+		assertThat(any().countedLines()).isEqualTo(LINES);
+
+		killAll();
+		await().atMost(PATIENCE).until(this::redisIsGone);
+	}
+
+	private void start(int count) {
+		for (int i = 0; i < count; i++) {
+			this.instances.add(new SampleInstance(this.logs, List.of("--sample.redis.port=" + this.redisPort,
+					"--sample.lines-limit=" + LINES, "--sample.lines-per-second=" + LINES_PER_SECOND)));
+		}
+	}
+
+	/** Who is not reached yet, or not any more, is asked again. */
+	private void awaitThat(Callable<Boolean> condition) {
+		await().atMost(PATIENCE).ignoreExceptionsInstanceOf(IOException.class).until(() -> {
+			assertThat(this.instances).allMatch(SampleInstance::isAlive);
+			return condition.call();
+		});
+	}
+
+	private SampleInstance any() {
+		return this.instances.get(0);
+	}
+
+	private SampleInstance leader() {
+		List<SampleInstance> leaders = new ArrayList<>();
+		awaitThat(() -> {
+			for (SampleInstance instance : this.instances) {
+				if (instance.isLeader()) {
+					leaders.add(instance);
+				}
+			}
+			return !leaders.isEmpty();
+		});
+		return leaders.get(0);
+	}
+
+	/** The owners of the shards; nobody while a shard has none. */
+	private Set<String> owners() throws IOException {
+		Set<String> owners = new HashSet<>();
+		for (JsonNode shard : any().group().path("shards")) {
+			if (!shard.path("owner").isString()) {
+				return Set.of();
+			}
+			owners.add(shard.path("owner").asString());
+		}
+		return owners;
+	}
+
+	private boolean redisIsGone() throws IOException {
+		try (PlainRedis redis = PlainRedis.connect(this.redisPort)) {
+			return redis == null;
+		}
+	}
+
+	private Map<String, Long> counts() throws IOException {
+		return any().text("/visits")
+			.lines()
+			.map((line) -> line.split(" ", 2))
+			.collect(Collectors.toMap((words) -> words[1], (words) -> Long.parseLong(words[0]), Long::sum,
+					TreeMap::new));
+	}
+
+	private static Map<String, Long> expectedCounts() {
+		return new GeneratedLines(LINES).read(0, LINES)
+			.stream()
+			.collect(Collectors.groupingBy(AccessLine::client, TreeMap::new, Collectors.counting()));
+	}
+
+}

@@ -1,0 +1,88 @@
+package io.github.shardkeeper.sample;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** An instance of the sample in a process of its own. */
+final class SampleInstance {
+
+	private static final HttpClient HTTP = HttpClient.newHttpClient();
+
+	private final int port = FreePorts.next();
+
+	private final Process process;
+
+	/**
+	 * Starts an instance.
+	 * @param logs the directory for its output
+	 * @param options further command line options
+	 */
+	SampleInstance(Path logs, List<String> options) {
+		List<String> command = new ArrayList<>(
+				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-XX:TieredStopAtLevel=1",
+						SampleApplication.class.getName(), "--server.port=" + this.port));
+		command.addAll(options);
+		ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true)
+			.redirectOutput(logs.resolve(this.port + ".log").toFile());
+		builder.environment().put("CLASSPATH", System.getProperty("java.class.path"));
+		try {
+			this.process = builder.start();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	boolean isAlive() {
+		return this.process.isAlive();
+	}
+
+	/** As {@code kill -9} does. */
+	void kill() throws InterruptedException {
+		this.process.destroyForcibly().waitFor();
+	}
+
+	/** As {@code kill} does. */
+	void terminate() throws InterruptedException {
+		this.process.destroy();
+		this.process.waitFor();
+	}
+
+	String text(String path) throws IOException {
+		HttpRequest request = HttpRequest.newBuilder(URI.create("http://localhost:" + this.port + path))
+			.timeout(Duration.ofSeconds(5))
+			.build();
+		try {
+			return HTTP.send(request, BodyHandlers.ofString()).body();
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	/** What the instance reports of its group. */
+	JsonNode group() throws IOException {
+		return new JsonMapper().readTree(text("/actuator/shards")).path("groups").path(0);
+	}
+
+	boolean isLeader() throws IOException {
+		JsonNode group = group();
+		return group.path("leader").isString() && group.path("leader").equals(group.path("self"));
+	}
+
+	long countedLines() throws IOException {
+		return new JsonMapper().readTree(text("/visits/top?limit=0")).path("lines").asLong();
+	}
+
+}

@@ -1,0 +1,67 @@
+package io.github.shardkeeper.sample;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.http.MediaType;
+import org.springframework.test.web.servlet.assertj.MockMvcTester;
+
+import io.github.shardkeeper.ShardStateReader;
+import io.github.shardkeeper.shard.ShardId;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class VisitsControllerTests {
+
+	private static final Map<ShardId, Map<String, String>> COMMITTED = Map.of(ShardId.of("visits", 0),
+			Map.of("line", "6", "client:192.0.2.9",
+					"{\"count\":2,\"bytes\":10,\"lastVisit\":\"17/May/2015:10:05:03 +0000\"}"),
+			ShardId.of("visits", 2),
+			Map.of("line", "5", "client:192.0.2.1", "{\"count\":3,\"bytes\":0,\"lastVisit\":\"\"}", "client:192.0.2.2",
+					"{\"count\":2,\"bytes\":1,\"lastVisit\":\"\"}"));
+
+	private final AtomicInteger reads = new AtomicInteger();
+
+	private final MockMvcTester mvc = MockMvcTester
+		.of(new VisitsController(new VisitCounts(new Reader(), new JsonMapper(), 3)));
+
+	@Test
+	void topSumsUpAllShards() {
+		assertThat(this.mvc.get().uri("/visits/top?limit=2")).hasStatusOk().bodyJson().isStrictlyEqualTo("""
+				{"lines": 7, "clients": 3, "top": [
+					{"client": "192.0.2.1", "count": 3, "bytes": 0, "lastVisit": ""},
+					{"client": "192.0.2.2", "count": 2, "bytes": 1, "lastVisit": ""}]}""");
+	}
+
+	@Test
+	void allIsTextAsOfUniq() {
+		assertThat(this.mvc.get().uri("/visits")).hasStatusOk()
+			.hasContentTypeCompatibleWith(MediaType.TEXT_PLAIN)
+			.hasBodyTextEqualTo("3 192.0.2.1\n2 192.0.2.2\n2 192.0.2.9\n");
+	}
+
+	@Test
+	void manyPagesReadOnce() {
+		VisitCounts counts = new VisitCounts(new Reader(), new JsonMapper(), 3);
+		assertThat(counts.clients()).isEqualTo(counts.clients());
+		assertThat(this.reads).hasValueLessThanOrEqualTo(6);
+	}
+
+	private final class Reader implements ShardStateReader {
+
+		@Override
+		public <T> Map<String, T> read(ShardId shard, Class<T> type) {
+			VisitsControllerTests.this.reads.incrementAndGet();
+			Map<String, T> values = new LinkedHashMap<>();
+			COMMITTED.getOrDefault(shard, Map.of())
+				.forEach((key, json) -> values.put(key, new JsonMapper().readValue(json, type)));
+			return values;
+		}
+
+	}
+
+}
