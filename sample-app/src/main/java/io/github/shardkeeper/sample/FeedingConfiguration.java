@@ -3,6 +3,8 @@ package io.github.shardkeeper.sample;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
+import io.github.shardkeeper.coordination.ShardCoordinator;
+
 /**
  * Decides what is fed, and by whom.
  */
@@ -19,9 +21,8 @@ class FeedingConfiguration {
 
 	/** The group's leader feeds: there is always one, and never two for long. */
 	@Bean
-	FeederDuty feederDuty() {
-		// To be wired: (ShardCoordinator coordinator) -> coordinator::isLeader.
-		return () -> false;
+	FeederDuty feederDuty(ShardCoordinator coordinator) {
+		return coordinator::isLeader;
 	}
 
 }
