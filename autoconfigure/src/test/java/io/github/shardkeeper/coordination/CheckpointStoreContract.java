@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.AfterEach;
@@ -299,6 +300,32 @@ public abstract class CheckpointStoreContract {
 		Token newest = tokens.get(tokens.size() - 1);
 		assertThat(this.store.read(SHARD))
 			.isEqualTo(new Checkpoint(new Offset(newest + "-0"), Map.of("owner", newest.toString())));
+	}
+
+	@Test
+	void theNewOwnerSeesAllThatTheOldOneWrites() {
+		for (int i = 0; i < 200; i++) {
+			ShardId shard = ShardId.of("raced", i);
+			this.store.acquire(shard, OLD);
+			CompletableFuture<Void> begun = new CompletableFuture<>();
+			CompletableFuture<Void> ended = CompletableFuture.runAsync(() -> {
+				for (int n = 0; commitBoth(shard, OLD, n) == CommitReply.COMMITTED; n++) {
+					begun.complete(null);
+				}
+			});
+			begun.join();
+
+			Checkpoint seen = ((Acquisition.Acquired) this.store.acquire(shard, NEW)).checkpoint();
+
+			ended.join();
+			assertThat(this.store.read(shard)).isEqualTo(seen);
+			assertThat(seen.offset()).isEqualTo(new Offset(seen.state().get("n")));
+		}
+	}
+
+	private CommitReply commitBoth(ShardId shard, Token token, int n) {
+		String text = Integer.toString(n);
+		return this.store.commit(shard, token, new Offset(text), Map.of("n", text));
 	}
 
 	private Checkpoint acquire(Token token) {

@@ -1,7 +1,8 @@
 package io.github.shardkeeper.coordination;
 
+import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.Semaphore;
+import java.util.concurrent.CompletableFuture;
 
 import org.junit.jupiter.api.Test;
 
@@ -196,13 +197,13 @@ interface NotificationStories extends GroupStories {
 	@Test
 	default void everySubscriptionIsTold() {
 		TestMember a = group().join("a").lead();
-		Semaphore second = new Semaphore(0);
-		group().store().subscribe(a.id(), second::release);
+		CompletableFuture<Boolean> second = new CompletableFuture<>();
+		group().store().subscribe(a.id(), () -> second.complete(true));
 
 		group().join("b", LONG, LONG);
 
 		a.assertNotified();
-		second.acquireUninterruptibly();
+		assertThat(second).succeedsWithin(Duration.ofSeconds(10));
 	}
 
 	@Test

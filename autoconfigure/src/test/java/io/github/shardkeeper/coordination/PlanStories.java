@@ -1,7 +1,9 @@
 package io.github.shardkeeper.coordination;
 
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
 
@@ -243,6 +245,30 @@ interface PlanStories extends GroupStories {
 
 		assertThat(List.of(first, second, third, fourth, fifth)).isSorted().doesNotHaveDuplicates();
 		assertThat(first).isGreaterThan(Token.NONE);
+	}
+
+	@Test
+	default void whatHappensAtTheSameTimeHappensInSomeOrder() {
+		TestMember a = group().join("a").lead();
+		int rounds = 100;
+		List<CompletableFuture<List<Token>>> threads = Stream.of(FIRST, SECOND, THIRD)
+			.map((shard) -> CompletableFuture.supplyAsync(
+					() -> IntStream.range(0, rounds).mapToObj((i) -> assignAndRelease(a, shard)).toList(),
+					(task) -> new Thread(task).start()))
+			.toList();
+
+		List<Token> tokens = threads.stream().flatMap((thread) -> thread.join().stream()).toList();
+
+		assertThat(tokens).doesNotHaveDuplicates().hasSize(3 * rounds);
+		assertThat(group().all().generation()).isEqualTo(2 * 3 * rounds);
+		assertThat(group().all().ownerships()).hasSize(3);
+		assertThat(a.news()).isEmpty();
+	}
+
+	private static Token assignAndRelease(TestMember member, ShardId shard) {
+		Token token = member.assign(shard, member).token();
+		assertThat(member.release(shard)).isEqualTo(ReleaseReply.RELEASED);
+		return token;
 	}
 
 	@Test

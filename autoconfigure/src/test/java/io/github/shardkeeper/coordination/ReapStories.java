@@ -265,13 +265,15 @@ interface ReapStories extends GroupStories {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b", SHORT, LONG.multipliedBy(2));
 		TestMember c = group().join("c", SHORT, LONG);
+		TestMember d = group().join("d", SHORT, LONG.multipliedBy(3));
 		b.beat();
 		long lastBeat = c.beat().serverTimeMillis();
+		d.beat();
 		group().advance(SHORT);
 
 		ReapReply.Looked reply = a.reap();
 
-		assertThat(reply.slow()).containsExactlyInAnyOrder(b.id(), c.id());
+		assertThat(reply.slow()).containsExactlyInAnyOrder(b.id(), c.id(), d.id());
 		assertThat(reply.nextLookMillis()).isEqualTo(lastBeat + LONG.toMillis());
 	}
 

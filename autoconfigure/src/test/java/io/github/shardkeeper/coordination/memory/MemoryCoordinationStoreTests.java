@@ -82,7 +82,8 @@ class MemoryCoordinationStoreTests extends CoordinationStoreContract {
 
 		a.assign(ShardId.of("orders", 1), a);
 
-		assertThat(whileCalled.join()).asInstanceOf(InstanceOfAssertFactories.type(HeartbeatReply.Alive.class))
+		assertThat(whileCalled).succeedsWithin(Duration.ofSeconds(10))
+			.asInstanceOf(InstanceOfAssertFactories.type(HeartbeatReply.Alive.class))
 			.satisfies((reply) -> assertThat(reply.changes()).hasSize(1));
 	}
 
