@@ -100,8 +100,9 @@ final class Group {
 		return (session != null) ? session.leaseEnd() : 0;
 	}
 
+	/** A leader whose own lease has ended decides nothing more. */
 	boolean leads(MemberId id, long epochOfLeader) {
-		return id.equals(this.leader) && this.epoch == epochOfLeader;
+		return id.equals(this.leader) && this.epoch == epochOfLeader && leaderLeaseEnd() > nowMillis();
 	}
 
 	void elect(MemberId id) {

@@ -109,6 +109,8 @@ local function takeFrom(owner, id, phase, token, target)
   end
 end
 
+-- A leader whose own lease has ended decides nothing more, also before somebody else is elected.
 local function leads(id, epoch)
   return leader() == id and groupNumber('epoch') == tonumber(epoch)
+    and tonumber(redis.call('ZSCORE', SESSIONS, id) or '0') > nowMillis
 end

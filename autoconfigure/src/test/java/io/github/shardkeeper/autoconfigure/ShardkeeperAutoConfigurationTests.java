@@ -1,0 +1,292 @@
+package io.github.shardkeeper.autoconfigure;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+import io.github.shardkeeper.ShardConsumer;
+import io.github.shardkeeper.ShardTemplate;
+import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
+import io.github.shardkeeper.actuate.ShardsEndpoint;
+import io.github.shardkeeper.consumer.ShardConsumerRunner;
+import io.github.shardkeeper.coordination.CoordinationSettings;
+import io.github.shardkeeper.coordination.HeartbeatScheduler;
+import io.github.shardkeeper.coordination.ShardCoordinator;
+import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
+import io.github.shardkeeper.coordination.redis.RedisCoordinationStore;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.testsupport.TestRedis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class ShardkeeperAutoConfigurationTests {
+
+	private final ApplicationContextRunner redis = new ApplicationContextRunner()
+		.withConfiguration(
+				AutoConfigurations.of(ShardkeeperAutoConfiguration.class, ShardkeeperActuatorAutoConfiguration.class,
+						DataRedisAutoConfiguration.class, JacksonAutoConfiguration.class))
+		.withPropertyValues("shardkeeper.group=orders", "shardkeeper.topics.orders.shards=2",
+				"management.endpoints.web.exposure.include=shards",
+				"spring.data.redis.port=" + TestRedis.shared().port());
+
+	private final ApplicationContextRunner memory = this.redis.withPropertyValues("shardkeeper.store=memory");
+
+	@Test
+	void wiresEverythingOnRedis() {
+		this.redis.run((context) -> assertThat(context).hasNotFailed()
+			.hasSingleBean(ShardCoordinator.class)
+			.hasSingleBean(HeartbeatScheduler.class)
+			.hasSingleBean(ShardConsumerRunner.class)
+			.hasSingleBean(ShardTemplate.class)
+			.hasSingleBean(ShardsEndpoint.class)
+			.hasSingleBean(ShardkeeperHealthIndicator.class)
+			.hasSingleBean(RedisCoordinationStore.class));
+	}
+
+	@Test
+	void wiresEverythingInMemory() {
+		this.memory.run((context) -> assertThat(context).hasNotFailed()
+			.hasSingleBean(MemoryCoordinationStore.class)
+			.doesNotHaveBean(RedisCoordinationStore.class));
+	}
+
+	@Test
+	void memoryNeedsNoRedisOnTheClassPath() {
+		new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(ShardkeeperAutoConfiguration.class))
+			.withClassLoader(new FilteredClassLoader("io.lettuce", "org.springframework.data.redis"))
+			.withPropertyValues("shardkeeper.store=memory", "shardkeeper.group=orders")
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void saysThatRedisIsMissingOnTheClassPath() {
+		new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(ShardkeeperAutoConfiguration.class))
+			.withClassLoader(new FilteredClassLoader("io.lettuce", "org.springframework.data.redis"))
+			.withPropertyValues("shardkeeper.group=orders")
+			.run((context) -> assertStopped(context.getStartupFailure(), "Lettuce", "spring-boot-starter-data-redis"));
+	}
+
+	@Test
+	void canBeSwitchedOff() {
+		this.redis.withPropertyValues("shardkeeper.enabled=false")
+			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(ShardCoordinator.class));
+	}
+
+	@Test
+	void theGroupDefaultsToTheApplicationsName() {
+		this.memory.withPropertyValues("shardkeeper.group=", "spring.application.name=shop")
+			.run((context) -> assertThat(context.getBean(CoordinationSettings.class).group()).isEqualTo("shop"));
+	}
+
+	@Test
+	void thereIsNoEndpointWhereItIsNotExposed() {
+		this.memory.withPropertyValues("management.endpoints.web.exposure.include=health")
+			.run((context) -> assertThat(context).doesNotHaveBean(ShardsEndpoint.class));
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', textBlock = """
+			shardkeeper.group=or{d}ers                     | shardkeeper.group                       | letters, digits
+			shardkeeper.group=or ders                      | shardkeeper.group                       | letters, digits
+			shardkeeper.group=or\\u0007ders                | or\\u0007ders                           | letters, digits
+			shardkeeper.group=                             | spring.application.name                 | shardkeeper.group
+			shardkeeper.instance-id=a~b                    | shardkeeper.instance-id                 | letters, digits
+			shardkeeper.topics.[a{b}].shards=2             | a{b}                                    | letters, digits
+			shardkeeper.topics.[a b].shards=2              | a b                                     | letters, digits
+			shardkeeper.topics.orders.shards=0             | shardkeeper.topics.orders.shards        | from 1
+			shardkeeper.key-prefix={x}                     | shardkeeper.key-prefix                  | without braces
+			shardkeeper.consumer.threads=0                 | shardkeeper.consumer.threads            | 1 or more
+			shardkeeper.session.lease=1s                   | shardkeeper.session.heartbeat-interval  | at least 1500ms
+			shardkeeper.session.timeout=2s                 | shardkeeper.session.lease               | at least 3s
+			shardkeeper.session.heartbeat-interval=1ms     | shardkeeper.session.heartbeat-interval  | 10ms or more
+			shardkeeper.rebalance.settle-time=-1ms         | shardkeeper.rebalance.settle-time       | 0s or more
+			""")
+	void badSettingsStopTheStartAndSayWhatToWrite(String property, String names, String fix) {
+		String value = property.replace("\\u0007", "\u0007");
+		this.memory.withPropertyValues(value).run((context) -> assertStopped(context.getStartupFailure(), names, fix));
+	}
+
+	@Test
+	void anUnknownTopicStopsTheStart() {
+		this.memory.withUserConfiguration(UnknownTopic.class)
+			.run((context) -> assertStopped(context.getStartupFailure(), "'parcels'",
+					"shardkeeper.topics.parcels.shards"));
+	}
+
+	@Test
+	void twoHandlersForOneTopicStopTheStart() {
+		this.memory.withUserConfiguration(TwoHandlers.class)
+			.run((context) -> assertStopped(context.getStartupFailure(), "two @ShardConsumer methods", "Keep one"));
+	}
+
+	@Test
+	void anUnsupportedSignatureStopsTheStart() {
+		this.memory.withUserConfiguration(BadSignature.class)
+			.run((context) -> assertStopped(context.getStartupFailure(), "BadHandler.handle(String, Integer)",
+					"each at most once"));
+	}
+
+	@Test
+	void aWrongPasswordStopsTheStart() {
+		try (TestRedis locked = TestRedis.start("--requirepass", "secret")) {
+			this.redis.withUserConfiguration(OneHandler.class)
+				.withPropertyValues("spring.data.redis.port=" + locked.port(), "spring.data.redis.password=wrong")
+				.run((context) -> assertStopped(context.getStartupFailure(), "refuses", "spring.data.redis.password"));
+			this.redis.withUserConfiguration(OneHandler.class)
+				.withPropertyValues("spring.data.redis.port=" + locked.port())
+				.run((context) -> assertStopped(context.getStartupFailure(), "password", "spring.data.redis.password"));
+			this.redis.withUserConfiguration(OneHandler.class)
+				.withPropertyValues("spring.data.redis.port=" + locked.port(), "spring.data.redis.password=secret")
+				.run((context) -> assertThat(context).hasNotFailed());
+		}
+	}
+
+	@Test
+	void aRedisThatIsAwayIsWaitedFor() {
+		try (TestRedis away = TestRedis.start()) {
+			away.kill();
+			this.redis.withUserConfiguration(OneHandler.class)
+				.withPropertyValues("spring.data.redis.port=" + away.port())
+				.run((context) -> {
+					assertThat(context).hasNotFailed();
+					ShardkeeperHealthIndicator health = context.getBean(ShardkeeperHealthIndicator.class);
+					Health down = health.health();
+					assertThat(down.getStatus()).isEqualTo(Status.DOWN);
+					assertThat(down.getDetails().get("reason").toString()).contains("not answered");
+					assertThat(context.getBean(ShardsEndpoint.class).groups().groups().get(0).error()).isNotNull();
+
+					away.restart();
+					Awaitility.await()
+						.atMost(Duration.ofSeconds(20))
+						.until(() -> health.health().getStatus().equals(Status.UP));
+					context.getBean(ShardTemplate.class).send("orders", "key", "hello");
+					Awaitility.await()
+						.atMost(Duration.ofSeconds(20))
+						.until(() -> context.getBean(Handler.class).received.isDone());
+				});
+		}
+	}
+
+	@Test
+	void aRedisThatGoesStopsConsumptionAndItGoesOnByItself() {
+		try (TestRedis comesAndGoes = TestRedis.start()) {
+			this.redis.withUserConfiguration(OneHandler.class)
+				.withPropertyValues("spring.data.redis.port=" + comesAndGoes.port(), "shardkeeper.session.lease=1500ms")
+				.run((context) -> {
+					ShardkeeperHealthIndicator health = context.getBean(ShardkeeperHealthIndicator.class);
+					awaitStatus(health, Status.UP);
+					comesAndGoes.kill();
+					awaitStatus(health, Status.DOWN);
+					comesAndGoes.restart();
+					awaitStatus(health, Status.UP);
+					context.getBean(ShardTemplate.class).send("orders", "key", "hello");
+					Awaitility.await()
+						.atMost(Duration.ofSeconds(20))
+						.until(() -> context.getBean(Handler.class).received.isDone());
+				});
+		}
+	}
+
+	private static void awaitStatus(ShardkeeperHealthIndicator health, Status status) {
+		Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> health.health().getStatus().equals(status));
+	}
+
+	@Test
+	void anInstanceWithoutHandlersSendsAndDoesNotJoin() {
+		this.redis.run((context) -> {
+			assertThat(context.getBean(ShardTemplate.class).send("orders", "key", "value").offset()).isNotNull();
+			assertThat(context.getBean(ShardCoordinator.class).member()).isEmpty();
+			assertThat(context.getBean(ShardkeeperHealthIndicator.class).health().getStatus()).isEqualTo(Status.UP);
+		});
+	}
+
+	/** What the failure analyzer prints is what the user sees. */
+	private static void assertStopped(Throwable failure, String names, String fix) {
+		assertThat(failure).as("the start must fail").isNotNull();
+		FailureAnalysis analysis = new ShardkeeperFailureAnalyzer().analyze(failure);
+		assertThat(analysis).as("analysis of %s", failure).isNotNull();
+		assertThat(analysis.getCause()).isInstanceOf(ShardkeeperConfigurationException.class);
+		assertThat(List.of(analysis.getDescription() + " " + analysis.getAction())).allSatisfy((text) -> {
+			assertThat(text).contains(names);
+			assertThat(analysis.getAction()).contains(fix);
+		});
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class OneHandler {
+
+		@Bean
+		Handler handler() {
+			return new Handler();
+		}
+
+	}
+
+	static class Handler {
+
+		final CompletableFuture<String> received = new CompletableFuture<>();
+
+		@ShardConsumer("orders")
+		void handle(String payload) {
+			this.received.complete(payload);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class UnknownTopic {
+
+		@ShardConsumer("parcels")
+		void handle(String payload) {
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class TwoHandlers {
+
+		@ShardConsumer("orders")
+		void one(String payload) {
+		}
+
+		@ShardConsumer("orders")
+		void two(String payload) {
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class BadSignature {
+
+		@Bean
+		BadHandler badHandler() {
+			return new BadHandler();
+		}
+
+	}
+
+	static class BadHandler {
+
+		@ShardConsumer("orders")
+		void handle(String payload, Integer another) {
+		}
+
+	}
+
+}

@@ -1,0 +1,123 @@
+package io.github.shardkeeper.endtoend;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Properties;
+import java.util.Set;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import io.github.shardkeeper.coordination.GroupReporter;
+import io.github.shardkeeper.endtoend.InOneJvmTests.Application;
+import io.github.shardkeeper.endtoend.InOneJvmTests.Handler;
+import io.github.shardkeeper.testsupport.RedisClients;
+import io.github.shardkeeper.testsupport.TestRedis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Two idle instances cost the same commands per second, however many shards they own.
+ */
+class IdleCostTests {
+
+	private static final int SECONDS = 8;
+
+	private static final Set<String> OBSERVED_OR_INNER = Set.of("cmdstat_time", "cmdstat_info", "cmdstat_hget",
+			"cmdstat_hmget", "cmdstat_zadd", "cmdstat_zscore", "cmdstat_zrange", "cmdstat_zrangebyscore");
+
+	@Test
+	void commandsDoNotGrowWithShards() {
+		double few = commandsPerSecond(4);
+		double many = commandsPerSecond(4000);
+
+		System.out.printf("commands per second of two idle instances: %.1f with 4 shards, %.1f with 4,000%n", few,
+				many);
+		// Two heartbeats per second and instance, and a blocking read every two seconds.
+		assertThat(few).isBetween(4.0, 6.0);
+		assertThat(many).isBetween(few - 0.5, few + 0.5);
+	}
+
+	private static double commandsPerSecond(int shards) {
+		List<ConfigurableApplicationContext> instances = new ArrayList<>();
+		try (TestRedis redis = TestRedis.start()) {
+			LettuceConnectionFactory observer = RedisClients.factory(redis);
+			try (RedisConnection connection = observer.getConnection()) {
+				instances.add(start(redis, shards));
+				instances.add(start(redis, shards));
+				awaitAllConsumed(instances, shards);
+				return observe(connection);
+			}
+			finally {
+				instances.forEach(ConfigurableApplicationContext::close);
+				observer.destroy();
+			}
+		}
+	}
+
+	private static ConfigurableApplicationContext start(TestRedis redis, int shards) {
+		return new SpringApplicationBuilder(Application.class).web(WebApplicationType.NONE)
+			.registerShutdownHook(false)
+			.run("--shardkeeper.group=idle", "--shardkeeper.topics.orders.shards=" + shards,
+					"--spring.main.banner-mode=off", "--logging.level.root=warn",
+					"--spring.data.redis.port=" + redis.port());
+	}
+
+	private static void awaitAllConsumed(List<ConfigurableApplicationContext> instances, int shards) {
+		Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> {
+			int started = instances.stream()
+				.map((instance) -> instance.getBean(Handler.class))
+				.mapToInt((handler) -> handler.assigned.size() - handler.revoked.size())
+				.sum();
+			return started == shards
+					&& instances.get(0)
+						.getBean(GroupReporter.class)
+						.report()
+						.shards()
+						.stream()
+						.allMatch((shard) -> shard.state().equals("OWNED"))
+					&& instances.get(0)
+						.getBean(GroupReporter.class)
+						.report()
+						.members()
+						.stream()
+						.allMatch((member) -> member.shards() == shards / 2);
+		});
+	}
+
+	/** Counted by Redis itself over a time that Redis itself measures. */
+	private static double observe(RedisConnection connection) {
+		long beginMillis = connection.serverCommands().time();
+		long begin = commands(connection);
+		Awaitility.await()
+			.pollInterval(Duration.ofSeconds(1))
+			.atMost(Duration.ofSeconds(60))
+			.until(() -> connection.serverCommands().time() - beginMillis >= SECONDS * 1000);
+		return (commands(connection) - begin) * 1000.0 / (connection.serverCommands().time() - beginMillis);
+	}
+
+	/**
+	 * All commands but those of this observer ({@code TIME}, {@code INFO}) and those that
+	 * the heartbeat's script calls: they are part of the one command that it is.
+	 */
+	private static long commands(RedisConnection connection) {
+		Properties statistics = connection.serverCommands().info("commandstats");
+		return statistics.stringPropertyNames()
+			.stream()
+			.filter((name) -> !OBSERVED_OR_INNER.contains(name))
+			.mapToLong((name) -> calls(statistics.getProperty(name)))
+			.sum();
+	}
+
+	private static long calls(String line) {
+		return Long.parseLong(line.substring(line.indexOf('=') + 1, line.indexOf(',')));
+	}
+
+}

@@ -1,0 +1,297 @@
+package io.github.shardkeeper.endtoend;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.data.redis.core.StringRedisTemplate;
+
+import io.github.shardkeeper.OnShardAssigned;
+import io.github.shardkeeper.OnShardRevoked;
+import io.github.shardkeeper.ShardConsumer;
+import io.github.shardkeeper.ShardContext;
+import io.github.shardkeeper.ShardRecord;
+import io.github.shardkeeper.ShardState;
+import io.github.shardkeeper.ShardStateReader;
+import io.github.shardkeeper.ShardTemplate;
+import io.github.shardkeeper.coordination.GroupReporter;
+import io.github.shardkeeper.report.GroupReport;
+import io.github.shardkeeper.report.ShardReport;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.testsupport.TestRedis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Whole applications, several in this JVM, on a real Redis (and one without).
+ */
+class InOneJvmTests {
+
+	private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+	private final String run = UUID.randomUUID().toString();
+
+	private final List<ConfigurableApplicationContext> instances = new ArrayList<>();
+
+	private ConfigurableApplicationContext start(String name, String... properties) {
+		List<String> arguments = new ArrayList<>(
+				List.of("--shardkeeper.group=" + this.run, "--shardkeeper.instance-id=" + name,
+						"--shardkeeper.key-prefix=" + this.run, "--shardkeeper.topics.orders.shards=4",
+						"--spring.main.banner-mode=off", "--spring.data.redis.port=" + TestRedis.shared().port()));
+		arguments.addAll(List.of(properties));
+		ConfigurableApplicationContext context = new SpringApplicationBuilder(Application.class)
+			.web(WebApplicationType.NONE)
+			.registerShutdownHook(false)
+			.run(arguments.toArray(String[]::new));
+		this.instances.add(context);
+		return context;
+	}
+
+	@AfterEach
+	void stop() {
+		this.instances.forEach(ConfigurableApplicationContext::close);
+	}
+
+	@Test
+	void fourShardsOverOneTwoAndThreeInstancesAndBack() {
+		ConfigurableApplicationContext one = start("one");
+		awaitLoads(one, Map.of("one", 4L));
+		start("two");
+		awaitLoads(one, Map.of("one", 2L, "two", 2L));
+		ConfigurableApplicationContext three = start("three");
+		Awaitility.await().atMost(PATIENCE).untilAsserted(() -> {
+			assertThat(loads(one)).containsOnlyKeys("one", "two", "three");
+			assertThat(loads(one).values().stream().sorted().toList()).containsExactly(1L, 1L, 2L);
+			assertThat(report(one).shards()).allMatch((shard) -> shard.state().equals("OWNED"));
+		});
+		three.close();
+		awaitLoads(one, Map.of("one", 2L, "two", 2L));
+		assertThat(report(one).members()).hasSize(2);
+	}
+
+	@Test
+	void whatAMoveCarriesAlongIsExact() {
+		ConfigurableApplicationContext one = start("one");
+		ShardTemplate template = one.getBean(ShardTemplate.class);
+		int perKey = 300;
+		List<ConfigurableApplicationContext> others = new ArrayList<>();
+		for (int number = 1; number <= perKey; number++) {
+			List<ShardTemplate.Outgoing> records = new ArrayList<>();
+			for (int key = 0; key < 10; key++) {
+				records.add(new ShardTemplate.Outgoing("key-" + key, new Order("key-" + key, number)));
+			}
+			template.sendAll("orders", records);
+			if (number == 100 || number == 200) {
+				others.add(start("other-" + number));
+			}
+		}
+		others.forEach(ConfigurableApplicationContext::close);
+
+		long sum = perKey * (perKey + 1L) / 2;
+		Awaitility.await().atMost(PATIENCE).untilAsserted(() -> {
+			Map<String, Long> sums = sums(one);
+			for (int key = 0; key < 10; key++) {
+				assertThat(sums).containsEntry("key-" + key, sum);
+			}
+		});
+	}
+
+	@Test
+	void callbacksFrameTheConsumption() {
+		ConfigurableApplicationContext one = start("one");
+		awaitLoads(one, Map.of("one", 4L));
+		Handler handler = one.getBean(Handler.class);
+		Awaitility.await().atMost(PATIENCE).until(() -> handler.assigned.size() == 4);
+		one.close();
+
+		assertThat(handler.revoked).hasSize(4).containsExactlyInAnyOrderElementsOf(handler.assigned);
+		// What @OnShardRevoked wrote is part of the final commit.
+		ConfigurableApplicationContext two = start("two");
+		assertThat(two.getBean(ShardStateReader.class).read(ShardId.of("orders", 0), String.class))
+			.containsEntry("farewell", "one");
+	}
+
+	@Test
+	void aHandlerThatThrowsGetsTheSameRecordAgainAndItsStateBack() {
+		ConfigurableApplicationContext one = start("one");
+		Handler handler = one.getBean(Handler.class);
+		handler.failures.set(2);
+		one.getBean(ShardTemplate.class).send("orders", "key", new Order("key", 5));
+
+		Awaitility.await().atMost(PATIENCE).untilAsserted(() -> assertThat(sums(one)).containsEntry("key", 5L));
+		assertThat(handler.calls).hasValue(3);
+	}
+
+	@Test
+	void aPayloadThatCannotBeConvertedHaltsItsShardVisiblyAndOthersGoOn() {
+		ConfigurableApplicationContext one = start("one");
+		ShardTemplate template = one.getBean(ShardTemplate.class);
+		ShardId halted = template.shardFor("orders", "bad");
+		String other = otherKey(template, halted);
+		ShardTemplate.Appended bad = template.send("orders", "bad", "not json");
+		template.send("orders", "bad", new Order("bad", 1));
+		template.send("orders", other, new Order(other, 1));
+
+		Awaitility.await().atMost(PATIENCE).untilAsserted(() -> {
+			assertThat(sums(one)).containsEntry(other, 1L).doesNotContainKey("bad");
+			assertThat(report(one).shards()).filteredOn((shard) -> shard.problem() != null)
+				.singleElement()
+				.satisfies((shard) -> {
+					assertThat(shard.id()).isEqualTo(halted.id());
+					assertThat(shard.problem()).contains(bad.offset().value()).contains("Order");
+				});
+		});
+	}
+
+	@Test
+	void aSessionThatIsGoneIsBegunAnewWithWhatWasCommitted() {
+		ConfigurableApplicationContext one = start("one");
+		one.getBean(ShardTemplate.class).send("orders", "key", new Order("key", 5));
+		Awaitility.await().atMost(PATIENCE).untilAsserted(() -> assertThat(sums(one)).containsEntry("key", 5L));
+		String member = report(one).self();
+
+		StringRedisTemplate redis = one.getBean(StringRedisTemplate.class);
+		redis.delete(redis.keys(this.run + ":{" + this.run + "}:*"));
+		Awaitility.await()
+			.atMost(PATIENCE)
+			.untilAsserted(() -> assertThat(report(one).self()).isNotNull().isNotEqualTo(member));
+		one.getBean(ShardTemplate.class).send("orders", "key", new Order("key", 6));
+
+		Awaitility.await().atMost(PATIENCE).untilAsserted(() -> assertThat(sums(one)).containsEntry("key", 11L));
+	}
+
+	@Test
+	void worksInMemory() {
+		ConfigurableApplicationContext one = start("one", "--shardkeeper.store=memory");
+		one.getBean(ShardTemplate.class).send("orders", "key", new Order("key", 5));
+
+		Awaitility.await().atMost(PATIENCE).untilAsserted(() -> assertThat(sums(one)).containsEntry("key", 5L));
+		assertThat(report(one).shards()).hasSize(4).allMatch((shard) -> shard.state().equals("OWNED"));
+	}
+
+	@Test
+	void worksOnVirtualThreadsWhereThereAreSome() {
+		ConfigurableApplicationContext one = start("one", "--spring.threads.virtual.enabled=true");
+		one.getBean(ShardTemplate.class).send("orders", "key", new Order("key", 5));
+
+		Awaitility.await().atMost(PATIENCE).untilAsserted(() -> assertThat(sums(one)).containsEntry("key", 5L));
+		boolean virtual = Runtime.version().feature() >= 21;
+		assertThat(one.getBean(Handler.class).onVirtualThread).isEqualTo(virtual);
+	}
+
+	@Test
+	void canBeStoppedAndStartedAgain() {
+		ConfigurableApplicationContext one = start("one");
+		awaitLoads(one, Map.of("one", 4L));
+		one.stop();
+		one.start();
+		one.getBean(ShardTemplate.class).send("orders", "key", new Order("key", 5));
+
+		Awaitility.await().atMost(PATIENCE).untilAsserted(() -> assertThat(sums(one)).containsEntry("key", 5L));
+	}
+
+	private String otherKey(ShardTemplate template, ShardId not) {
+		String key = "other";
+		while (template.shardFor("orders", key).equals(not)) {
+			key += "-";
+		}
+		return key;
+	}
+
+	private static GroupReport report(ConfigurableApplicationContext instance) {
+		return instance.getBean(GroupReporter.class).report();
+	}
+
+	private static Map<String, Long> loads(ConfigurableApplicationContext instance) {
+		return report(instance).shards()
+			.stream()
+			.collect(Collectors.groupingBy((ShardReport shard) -> String.valueOf(shard.owner()).split("~")[0],
+					TreeMap::new, Collectors.counting()));
+	}
+
+	private static void awaitLoads(ConfigurableApplicationContext instance, Map<String, Long> loads) {
+		Awaitility.await().atMost(PATIENCE).untilAsserted(() -> assertThat(loads(instance)).isEqualTo(loads));
+	}
+
+	private static Map<String, Long> sums(ConfigurableApplicationContext instance) {
+		Map<String, Long> sums = new TreeMap<>();
+		ShardStateReader reader = instance.getBean(ShardStateReader.class);
+		for (int shard = 0; shard < 4; shard++) {
+			reader.read(ShardId.of("orders", shard), String.class).forEach((key, value) -> {
+				if (key.startsWith("sum:")) {
+					sums.put(key.substring(4), Long.parseLong(value));
+				}
+			});
+		}
+		return sums;
+	}
+
+	record Order(String key, int number) {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class Application {
+
+		@Bean
+		Handler handler() {
+			return new Handler();
+		}
+
+	}
+
+	static class Handler {
+
+		final List<String> assigned = new CopyOnWriteArrayList<>();
+
+		final List<String> revoked = new CopyOnWriteArrayList<>();
+
+		final AtomicInteger failures = new AtomicInteger();
+
+		final AtomicInteger calls = new AtomicInteger();
+
+		volatile boolean onVirtualThread;
+
+		@ShardConsumer("orders")
+		void handle(ShardRecord<Order> order, ShardContext context, ShardState state) {
+			this.onVirtualThread = Thread.currentThread().toString().startsWith("VirtualThread");
+			this.calls.incrementAndGet();
+			assertThat(context.isHeld()).isTrue();
+			assertThat(order.key()).isEqualTo(order.payload().key());
+			state.increment("sum:" + order.key(), order.payload().number());
+			if (this.failures.getAndDecrement() > 0) {
+				throw new IllegalStateException("fails on purpose");
+			}
+		}
+
+		@OnShardAssigned
+		void assigned(ShardContext context) {
+			this.assigned.add(context.shard().id());
+		}
+
+		@OnShardRevoked
+		void revoked(ShardContext context, ShardState state) {
+			state.put("farewell", context.member().instance());
+			this.revoked.add(context.shard().id());
+		}
+
+	}
+
+}
