@@ -3,6 +3,7 @@ package io.github.shardkeeper.redis;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -129,6 +130,10 @@ public final class RedisLink<V> implements AutoCloseable {
 				throw redis;
 			}
 			throw new RedisException(ex.getCause());
+		}
+		catch (CancellationException ex) {
+			// Another thread found the connection dead and closed it.
+			throw new RedisException("the connection was closed while waiting for an answer", ex);
 		}
 		catch (TimeoutException ex) {
 			// What is cancelled is not sent (again) after a reconnect.

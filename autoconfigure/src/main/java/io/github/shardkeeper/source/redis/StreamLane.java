@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -148,9 +149,9 @@ final class StreamLane implements AutoCloseable {
 		try {
 			messages = back.future.get();
 		}
-		catch (ExecutionException ex) {
+		catch (ExecutionException | CancellationException ex) {
 			disconnect();
-			throw new StoreUnavailableException("Redis: " + ex.getCause(), ex);
+			throw new StoreUnavailableException("Redis: a blocking read failed: " + ex.getMessage(), ex);
 		}
 		Map<String, List<SourceRecord>> byStream = new HashMap<>();
 		for (StreamMessage<String, byte[]> message : messages) {
