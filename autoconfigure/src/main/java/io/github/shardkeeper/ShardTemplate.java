@@ -15,9 +15,9 @@ import io.github.shardkeeper.shard.ShardId;
  * with the same key are therefore handled in the order in which they were sent by one
  * thread.
  * <p>
- * A send that throws may or may not have been appended: sending it again can double it.
- * Where that matters, send a number of your own along and let the handler skip what it
- * has seen.
+ * A send that throws may or may not have been appended, and of several records any part:
+ * sending them again can double them. Where that matters, send a number of your own along
+ * and let the handler skip what it has seen.
  */
 public interface ShardTemplate {
 

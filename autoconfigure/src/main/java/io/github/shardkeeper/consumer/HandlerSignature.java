@@ -32,6 +32,9 @@ final class HandlerSignature {
 
 	private final @Nullable Type payloadType;
 
+	/** Looked up once: a handler has one bean. */
+	private volatile @Nullable Method invocable;
+
 	private HandlerSignature(Method method, List<Argument> arguments, @Nullable Type payloadType) {
 		this.method = method;
 		this.arguments = arguments;
@@ -127,11 +130,15 @@ final class HandlerSignature {
 		return this.payloadType;
 	}
 
-	/** The method to call on a bean, which may be a proxy. */
+	/** The method to call on the bean, which may be a proxy. */
 	Method invocableOn(Object bean) {
-		Method invocable = AopUtils.selectInvocableMethod(this.method, bean.getClass());
-		ReflectionUtils.makeAccessible(invocable);
-		return invocable;
+		Method found = this.invocable;
+		if (found == null) {
+			found = AopUtils.selectInvocableMethod(this.method, bean.getClass());
+			ReflectionUtils.makeAccessible(found);
+			this.invocable = found;
+		}
+		return found;
 	}
 
 	@Nullable Object[] arguments(@Nullable ShardRecord<Object> converted, ShardContext context, ShardState state) {

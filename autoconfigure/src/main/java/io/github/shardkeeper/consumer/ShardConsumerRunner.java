@@ -117,10 +117,17 @@ public final class ShardConsumerRunner implements ShardConsumption, SmartLifecyc
 				this.lease, this.clock, runningThreads.executor(), timer, this.mapper, this.meters,
 				this.coordinator.consumptionListener());
 		SupervisedThread readerThread = SupervisedThread.start("shardkeeper-reader", () -> read(reader));
-		this.running = new Running(handlers, context, readerThread, runningThreads);
+		Running current = new Running(handlers, context, readerThread, runningThreads);
+		this.running = current;
 		Map<String, Integer> consumed = new TreeMap<>(this.source.topics());
 		consumed.keySet().retainAll(handlers.keySet());
-		this.coordinator.start(consumed, this);
+		try {
+			this.coordinator.start(consumed, this);
+		}
+		catch (RuntimeException ex) {
+			shutDown(current);
+			throw ex;
+		}
 	}
 
 	private void read(ShardReader reader) throws InterruptedException {
@@ -144,6 +151,10 @@ public final class ShardConsumerRunner implements ShardConsumption, SmartLifecyc
 			return;
 		}
 		this.coordinator.stop(this.stopTimeout);
+		shutDown(current);
+	}
+
+	private void shutDown(Running current) {
 		this.workers.values().forEach(ShardWorker::abandon);
 		current.readerThread.close();
 		current.context.reader().close();

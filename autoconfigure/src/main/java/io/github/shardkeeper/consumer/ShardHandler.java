@@ -3,9 +3,10 @@ package io.github.shardkeeper.consumer;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.List;
-import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
+
+import org.springframework.util.function.SingletonSupplier;
 
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardRecord;
@@ -21,7 +22,7 @@ final class ShardHandler {
 
 	private final String topic;
 
-	private final Supplier<Object> bean;
+	private final SingletonSupplier<Object> bean;
 
 	private final HandlerSignature consumer;
 
@@ -31,8 +32,8 @@ final class ShardHandler {
 
 	private final PayloadConverter converter;
 
-	ShardHandler(String topic, Supplier<Object> bean, HandlerSignature consumer, List<HandlerSignature> assigned,
-			List<HandlerSignature> revoked, PayloadConverter converter) {
+	ShardHandler(String topic, SingletonSupplier<Object> bean, HandlerSignature consumer,
+			List<HandlerSignature> assigned, List<HandlerSignature> revoked, PayloadConverter converter) {
 		this.topic = topic;
 		this.bean = bean;
 		this.consumer = consumer;
@@ -81,7 +82,7 @@ final class ShardHandler {
 
 	private void invoke(HandlerSignature signature, @Nullable ShardRecord<Object> converted, ShardContext context,
 			ShardState state) throws Throwable {
-		Object target = this.bean.get();
+		Object target = this.bean.obtain();
 		Method method = signature.invocableOn(target);
 		try {
 			method.invoke(target, signature.arguments(converted, context, state));

@@ -9,10 +9,12 @@ import java.util.Set;
 import java.util.TreeMap;
 
 import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
+import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.util.function.SingletonSupplier;
 
 import io.github.shardkeeper.OnShardAssigned;
 import io.github.shardkeeper.OnShardRevoked;
@@ -51,7 +53,8 @@ public final class ShardHandlerDetector {
 	Map<String, ShardHandler> detect(Map<String, Integer> topics) {
 		Map<String, ShardHandler> handlers = new TreeMap<>();
 		for (String beanName : this.beans.getBeanNamesForType(Object.class)) {
-			Class<?> type = AutoProxyUtils.determineTargetClass(this.beans, beanName);
+			Class<?> type = ScopedProxyUtils.isScopedTarget(beanName) ? null
+					: AutoProxyUtils.determineTargetClass(this.beans, beanName);
 			if (type != null && AnnotationUtils.isCandidateClass(type, ShardConsumer.class)) {
 				for (ShardHandler handler : handlers(beanName, type, topics)) {
 					ShardHandler other = handlers.putIfAbsent(handler.topic(), handler);
@@ -81,8 +84,8 @@ public final class ShardHandlerDetector {
 							.formatted(signature.name(), topic, topics.keySet()),
 						"Add 'shardkeeper.topics.%s.shards' or correct the name in the annotation.".formatted(topic));
 			}
-			handlers.add(new ShardHandler(topic, () -> this.beans.getBean(beanName), signature, assigned, revoked,
-					this.converter));
+			handlers.add(new ShardHandler(topic, SingletonSupplier.of(() -> this.beans.getBean(beanName)), signature,
+					assigned, revoked, this.converter));
 		}
 		if (handlers.isEmpty() && !(assigned.isEmpty() && revoked.isEmpty())) {
 			throw new ShardkeeperConfigurationException(

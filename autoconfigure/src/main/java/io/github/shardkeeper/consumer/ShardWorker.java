@@ -92,6 +92,9 @@ final class ShardWorker {
 		this.owned = new OwnedShard(shard, token, member, context);
 		this.task = new SerialTask(context.executor(), this::turn);
 		this.predecessorEnded = predecessorEnded;
+		if (!predecessorEnded.isDone()) {
+			this.problem = "Waits for the end of an earlier call of " + handler.name() + " for this shard";
+		}
 		predecessorEnded.thenRun(this::wake);
 		this.uncommittedSince = context.clock().now();
 	}

@@ -95,6 +95,19 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		signal(() -> this.beatRequested = true);
 	}
 
+	/**
+	 * Has the next heartbeat tell everything anew that the member owns, because news were
+	 * lost on the way.
+	 */
+	void tellAllAgain() {
+		signal(() -> {
+			if (this.session != null) {
+				this.session.forgetful = true;
+			}
+			this.beatRequested = true;
+		});
+	}
+
 	private void signal(Runnable change) {
 		this.lock.lock();
 		try {
@@ -137,6 +150,10 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		Listener hears = Objects.requireNonNull(this.listener);
 		MonotonicTime sentAt = this.clock.now();
 		HeartbeatReply reply;
+		if (beating.forgetful) {
+			beating.forgetful = false;
+			beating.seenGeneration = 0;
+		}
 		try {
 			reply = this.store.heartbeat(beating.member, beating.seenGeneration, beating.candidate.getAsBoolean());
 		}
@@ -241,6 +258,9 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		private final MemberId member;
 
 		private final BooleanSupplier candidate;
+
+		/** What was seen is to be told again. */
+		private volatile boolean forgetful;
 
 		/** Only read and written by the heartbeat's thread. */
 		private long seenGeneration;

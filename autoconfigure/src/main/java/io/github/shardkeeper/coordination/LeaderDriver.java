@@ -1,8 +1,11 @@
 package io.github.shardkeeper.coordination;
 
+import java.time.Duration;
+
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.handover.LeaderAction;
 import io.github.shardkeeper.handover.Leadership;
 import io.github.shardkeeper.handover.PlanReply;
@@ -15,6 +18,10 @@ import io.github.shardkeeper.shard.MemberId;
 final class LeaderDriver {
 
 	private static final Logger logger = LoggerFactory.getLogger(LeaderDriver.class);
+
+	private static final Duration STORE_RETRY_PAUSE = Duration.ofMillis(200);
+
+	private static final Duration FAILURE_RETRY_PAUSE = Duration.ofSeconds(5);
 
 	private final Leadership leadership;
 
@@ -37,9 +44,17 @@ final class LeaderDriver {
 				action = this.leadership.next(this.clock.now());
 			}
 		}
-		catch (RuntimeException ex) {
-			this.leadership.failed(this.clock.now());
+		catch (StoreUnavailableException ex) {
+			this.leadership.failed(this.clock.now(), STORE_RETRY_PAUSE);
 			throw ex;
+		}
+		catch (RuntimeException ex) {
+			// Most likely the application's own AssignmentStrategy. This member's shards
+			// must
+			// not suffer from it.
+			logger.error("Cannot plan; all shards stay where they are. Trying again in {} s",
+					FAILURE_RETRY_PAUSE.toSeconds(), ex);
+			this.leadership.failed(this.clock.now(), FAILURE_RETRY_PAUSE);
 		}
 	}
 

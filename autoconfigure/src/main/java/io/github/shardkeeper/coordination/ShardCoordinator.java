@@ -302,15 +302,23 @@ public final class ShardCoordinator implements AutoCloseable {
 			this.storeAway = false;
 			logger.info("The store answers again; group '{}' goes on", this.settings.group());
 		}
-		if (!current.subscription().isOpen()) {
-			resubscribe(current);
+		try {
+			reply.changes().forEach((change) -> perform(this.holdings.ownershipChanged(change, member)));
 		}
-		reply.changes().forEach((change) -> perform(this.holdings.ownershipChanged(change, member)));
+		catch (RuntimeException ex) {
+			// The store counts these news as heard: without this they would never come
+			// again.
+			this.heartbeats.tellAllAgain();
+			throw ex;
+		}
 		this.leadership.heartbeatAnswered(reply, member, this.clock.now());
 		if (this.leading != this.leadership.leads()) {
 			this.leading = this.leadership.leads();
 			logger.info(this.leading ? "Leads group '{}' (epoch {})" : "No longer leads group '{}' (epoch {})",
 					this.settings.group(), reply.epoch());
+		}
+		if (!current.subscription().isOpen()) {
+			resubscribe(current);
 		}
 	}
 

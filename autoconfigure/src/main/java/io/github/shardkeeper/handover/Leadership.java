@@ -21,9 +21,6 @@ import io.github.shardkeeper.shard.MemberId;
  */
 public final class Leadership {
 
-	/** How long to wait after an action failed because the store was away. */
-	private static final Duration RETRY_PAUSE = Duration.ofMillis(200);
-
 	private final Duration settleTime;
 
 	private final Planner planner;
@@ -197,9 +194,10 @@ public final class Leadership {
 	/**
 	 * An action failed; it is tried again after a pause.
 	 * @param now the time
+	 * @param pause how long to do nothing
 	 */
-	public void failed(MonotonicTime now) {
-		this.pausedUntil = now.plus(RETRY_PAUSE);
+	public void failed(MonotonicTime now, Duration pause) {
+		this.pausedUntil = now.plus(pause);
 		this.refreshDue = true;
 		this.planAt = now;
 	}

@@ -1,6 +1,7 @@
 package io.github.shardkeeper.handover;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -35,6 +36,12 @@ public final class ShardHoldings {
 	private final Map<ShardId, Holding> holdings = new TreeMap<>();
 
 	/**
+	 * The last token of each shard that was given up: what comes late about it is old
+	 * news.
+	 */
+	private final Map<ShardId, Token> givenUp = new HashMap<>();
+
+	/**
 	 * The store told about a shard.
 	 * @param ownership what it told
 	 * @param self this member
@@ -47,7 +54,9 @@ public final class ShardHoldings {
 		ShardId shard = ownership.shard();
 		Token token = ownership.token();
 		Holding holding = this.holdings.get(shard);
-		if (holding != null && holding.token.compareTo(token) > 0) {
+		boolean outdated = (holding != null) ? holding.token.compareTo(token) > 0
+				: this.givenUp.getOrDefault(shard, Token.NONE).compareTo(token) >= 0;
+		if (outdated) {
 			return List.of();
 		}
 		boolean sameToken = holding != null && holding.token.equals(token);
@@ -103,6 +112,7 @@ public final class ShardHoldings {
 	 * @param token the token it was released under
 	 */
 	public void released(ShardId shard, Token token) {
+		this.givenUp.merge(shard, token, (one, other) -> (one.compareTo(other) > 0) ? one : other);
 		this.holdings.computeIfPresent(shard, (s, holding) -> holding.token.equals(token) ? null : holding);
 	}
 
@@ -134,6 +144,7 @@ public final class ShardHoldings {
 			}
 		});
 		this.holdings.clear();
+		this.givenUp.clear();
 		return actions;
 	}
 

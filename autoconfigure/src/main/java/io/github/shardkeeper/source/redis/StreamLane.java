@@ -11,6 +11,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
 import io.lettuce.core.RedisChannelHandler;
@@ -67,7 +68,7 @@ final class StreamLane implements AutoCloseable {
 	/** Guarded by this. */
 	private @Nullable Read read;
 
-	private volatile boolean woken;
+	private final AtomicBoolean woken = new AtomicBoolean();
 
 	private volatile long clientId;
 
@@ -99,14 +100,17 @@ final class StreamLane implements AutoCloseable {
 
 	/** Makes the next read begin at once, with all streams that there are now. */
 	void wakeUp() {
-		this.woken = true;
+		if (!this.woken.compareAndSet(false, true)) {
+			// Somebody is waking it already, and the next read takes in all there is.
+			return;
+		}
 		this.onChange.run();
 		Read waiting = currentRead();
 		if (waiting == null || this.connector.isCluster()) {
 			return;
 		}
 		// The read may not have reached Redis yet: then there is nobody to unblock.
-		for (int attempt = 0; attempt < WAKE_ATTEMPTS && this.woken && !waiting.future.isDone(); attempt++) {
+		for (int attempt = 0; attempt < WAKE_ATTEMPTS && this.woken.get() && !waiting.future.isDone(); attempt++) {
 			long id = this.clientId;
 			try {
 				if (this.link.call((commands) -> commands.clientUnblock(id, UnblockType.TIMEOUT)) > 0) {
@@ -115,12 +119,15 @@ final class StreamLane implements AutoCloseable {
 			}
 			catch (StoreUnavailableException ex) {
 				// The read ends by itself, sooner or later; waking it only saves time.
+				this.woken.set(false);
 				return;
 			}
 			LockSupport.parkNanos(WAKE_PAUSE_NANOS);
 		}
-		// Nobody could be unblocked by this id: after a reconnect it is another one.
-		this.clientId = 0;
+		if (this.woken.compareAndSet(true, false) && !waiting.future.isDone()) {
+			// Nobody could be unblocked by this id: after a reconnect it is another one.
+			this.clientId = 0;
+		}
 	}
 
 	private synchronized @Nullable Read currentRead() {
@@ -186,7 +193,7 @@ final class StreamLane implements AutoCloseable {
 			this.clientId = askClientId(open);
 		}
 		synchronized (this) {
-			this.woken = false;
+			this.woken.set(false);
 			this.read = null;
 			Map<String, Position> wanted = new HashMap<>();
 			List<StreamOffset<String>> offsets = new ArrayList<>();
