@@ -68,13 +68,13 @@ public final class ShardHoldings {
 	}
 
 	private List<HoldingAction> start(ShardId shard, Token token) {
-		this.holdings.put(shard, new Holding(token, Phase.HELD));
+		this.holdings.put(shard, new Holding(token, token, Phase.HELD));
 		return List.of(new Start(shard, token));
 	}
 
 	private List<HoldingAction> revoke(ShardId shard, Token token, @Nullable Holding holding) {
 		if (holding == null || (holding.phase == Phase.DRAINED && !holding.token.equals(token))) {
-			this.holdings.put(shard, new Holding(token, Phase.DRAINED));
+			this.holdings.put(shard, new Holding(token, token, Phase.DRAINED));
 			return List.of(new Release(shard, token, Token.NONE));
 		}
 		if (holding.phase == Phase.DRAINED) {
@@ -82,7 +82,7 @@ public final class ShardHoldings {
 		}
 		// Also under a newer token than the one it was started with: whatever still runs
 		// must have ended before the release.
-		this.holdings.put(shard, new Holding(token, Phase.DRAINING));
+		this.holdings.put(shard, new Holding(token, holding.worker, Phase.DRAINING));
 		return (holding.phase == Phase.HELD) ? List.of(new Drain(shard)) : List.of();
 	}
 
@@ -98,11 +98,11 @@ public final class ShardHoldings {
 		if (holding == null || holding.phase == Phase.DRAINED) {
 			return List.of();
 		}
-		if (holding.phase == Phase.HELD && !holding.token.equals(token)) {
-			// An older worker; the one of today's token was started meanwhile.
+		if (!holding.worker.equals(token)) {
+			// An older worker; another was started meanwhile and has not ended.
 			return List.of();
 		}
-		this.holdings.put(shard, new Holding(holding.token, Phase.DRAINED));
+		this.holdings.put(shard, new Holding(holding.token, holding.worker, Phase.DRAINED));
 		return List.of(new Release(shard, holding.token, fence));
 	}
 
@@ -127,7 +127,7 @@ public final class ShardHoldings {
 				return holding;
 			}
 			actions.add(new Drain(shard));
-			return new Holding(holding.token, Phase.DRAINING);
+			return new Holding(holding.token, holding.worker, Phase.DRAINING);
 		});
 		return actions;
 	}
@@ -162,7 +162,8 @@ public final class ShardHoldings {
 
 	}
 
-	private record Holding(Token token, Phase phase) {
+	/** Worker: the token that the last worker was started under, at most the token. */
+	private record Holding(Token token, Token worker, Phase phase) {
 
 	}
 

@@ -1,0 +1,258 @@
+package io.github.shardkeeper.assignment;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+import org.junit.jupiter.api.Test;
+
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class StickyAssignmentTests {
+
+	private static final MemberId A = MemberId.of("a", "1");
+
+	private static final MemberId B = MemberId.of("b", "1");
+
+	private static final MemberId C = MemberId.of("c", "1");
+
+	private static final int RANDOM_GROUPS = 2_000;
+
+	private final AssignmentStrategy strategy = new StickyAssignment();
+
+	@Test
+	void fourShardsAreSharedByWhoeverIsThere() {
+		Map<ShardId, MemberId> one = assign(Map.of(), 4, A);
+		assertThat(one.values()).containsExactly(A, A, A, A);
+
+		Map<ShardId, MemberId> two = assign(one, 4, A, B);
+		assertThat(loads(two)).containsOnly(Map.entry(A, 2), Map.entry(B, 2));
+		assertThat(moves(one, two)).isEqualTo(2);
+
+		Map<ShardId, MemberId> three = assign(two, 4, A, B, C);
+		assertThat(loads(three).values()).containsExactlyInAnyOrder(1, 1, 2);
+		assertThat(moves(two, three)).isEqualTo(1);
+	}
+
+	@Test
+	void whatALeavingMemberHadGoesBack() {
+		Map<ShardId, MemberId> three = assign(Map.of(), 4, A, B, C);
+
+		Map<ShardId, MemberId> two = assign(three, 4, A, B);
+		assertThat(loads(two)).containsOnly(Map.entry(A, 2), Map.entry(B, 2));
+		assertThat(two.entrySet())
+			.containsAll(three.entrySet().stream().filter((entry) -> !entry.getValue().equals(C)).toList());
+
+		assertThat(assign(two, 4, B).values()).containsOnly(B);
+	}
+
+	@Test
+	void nobodyGetsAnythingWhereNobodyIs() {
+		assertThat(assign(Map.of(), 4)).isEmpty();
+		assertThat(assign(Map.of(ShardId.of("t", 0), A), 4)).isEmpty();
+	}
+
+	@Test
+	void nothingIsAssignedWhereNothingIs() {
+		assertThat(assign(Map.of(), 0, A, B)).isEmpty();
+	}
+
+	@Test
+	void aShardWithoutSubscriberIsLeftOut() {
+		ShardId wanted = ShardId.of("wanted", 0);
+		ShardId unwanted = ShardId.of("unwanted", 0);
+
+		assertThat(assign(Map.of(A, Set.of("wanted")), List.of(wanted, unwanted), Map.of(unwanted, A)))
+			.containsExactly(Map.entry(wanted, A));
+	}
+
+	@Test
+	void aChainOfMembersLevelsWhatNoSingleMoveCould() {
+		// Only a can give to b, and only b to c.
+		SortedMap<MemberId, Set<String>> subscriptions = new TreeMap<>(
+				Map.of(A, Set.of("ab"), B, Set.of("ab", "bc"), C, Set.of("bc")));
+		List<ShardId> shards = List.of(ShardId.of("ab", 0), ShardId.of("ab", 1), ShardId.of("bc", 0));
+		Map<ShardId, MemberId> current = Map.of(shards.get(0), A, shards.get(1), A, shards.get(2), B);
+
+		assertThat(loads(assign(subscriptions, shards, current)).values()).containsExactly(1, 1, 1);
+	}
+
+	@Test
+	void randomGroupsHoldEveryShardOnceInBalance() {
+		for (long seed = 0; seed < RANDOM_GROUPS; seed++) {
+			AssignmentRequest request = randomRequest(new Random(seed), 6, 12);
+
+			Map<ShardId, MemberId> owners = this.strategy.assign(request);
+
+			assertThat(owners.keySet()).as("seed %d: shards", seed).isEqualTo(takeable(request));
+			owners.forEach((shard, owner) -> assertThat(request.subscriptions().get(owner)).contains(shard.topic()));
+			assertThat(this.strategy.assign(request)).as("seed %d: same again", seed).isEqualTo(owners);
+			assertThat(this.strategy
+				.assign(new AssignmentRequest(request.subscriptions(), request.shards(), new HashMap<>(owners))))
+				.as("seed %d: stable", seed)
+				.isEqualTo(owners);
+		}
+	}
+
+	@Test
+	void noMoveAndNoChainOfMovesCouldImproveTheBalance() {
+		for (long seed = 0; seed < RANDOM_GROUPS / 4; seed++) {
+			AssignmentRequest request = randomRequest(new Random(seed), 4, 6);
+
+			int unevenness = unevenness(loads(this.strategy.assign(request)).values());
+
+			assertThat(unevenness).as("seed %d: the best there is", seed)
+				.isEqualTo(leastUnevenness(request, new ArrayList<>(takeable(request)), new HashMap<>()));
+		}
+	}
+
+	@Test
+	void equalSubscriptionsDifferByOneAtMostWithTheFewestMoves() {
+		for (long seed = 0; seed < RANDOM_GROUPS; seed++) {
+			Random random = new Random(seed);
+			SortedMap<MemberId, Set<String>> subscriptions = new TreeMap<>();
+			for (int i = 0; i < 1 + random.nextInt(7); i++) {
+				subscriptions.put(MemberId.of("m" + i, "1"), Set.of("t0", "t1"));
+			}
+			SortedSet<ShardId> shards = randomShards(random, 2, 20);
+			Map<ShardId, MemberId> current = randomOwners(random, shards, 9);
+
+			Map<ShardId, MemberId> owners = this.strategy.assign(new AssignmentRequest(subscriptions, shards, current));
+
+			Map<MemberId, Integer> loads = new TreeMap<>();
+			subscriptions.keySet().forEach((member) -> loads.put(member, 0));
+			loads.putAll(loads(owners));
+			int least = shards.size() / subscriptions.size();
+			assertThat(loads.values()).as("seed %d: loads", seed)
+				.allMatch((load) -> load == least || load == least + 1);
+			assertThat(moves(current, owners)).as("seed %d: moves", seed)
+				.isEqualTo(fewestMoves(subscriptions.keySet(), shards, current));
+		}
+	}
+
+	/** Those who hold most keep one more than the others; the rest must go. */
+	private static int fewestMoves(Set<MemberId> members, Set<ShardId> shards, Map<ShardId, MemberId> current) {
+		int each = shards.size() / members.size();
+		int larger = shards.size() % members.size();
+		int kept = 0;
+		List<Integer> held = members.stream()
+			.map((member) -> (int) shards.stream().filter((shard) -> member.equals(current.get(shard))).count())
+			.sorted((one, other) -> other - one)
+			.toList();
+		for (int i = 0; i < held.size(); i++) {
+			kept += Math.min(held.get(i), (i < larger) ? each + 1 : each);
+		}
+		int owned = (int) shards.stream().filter(current::containsKey).count();
+		return owned - kept;
+	}
+
+	private static int leastUnevenness(AssignmentRequest request, List<ShardId> open, Map<MemberId, Integer> loads) {
+		if (open.isEmpty()) {
+			return unevenness(loads.values());
+		}
+		int least = Integer.MAX_VALUE;
+		ShardId shard = open.remove(open.size() - 1);
+		for (Map.Entry<MemberId, Set<String>> member : request.subscriptions().entrySet()) {
+			if (member.getValue().contains(shard.topic())) {
+				loads.merge(member.getKey(), 1, Integer::sum);
+				least = Math.min(least, leastUnevenness(request, open, loads));
+				loads.merge(member.getKey(), -1, Integer::sum);
+			}
+		}
+		open.add(shard);
+		return least;
+	}
+
+	/** For a fixed sum it is the lower, the closer the loads are to each other. */
+	private static int unevenness(Collection<Integer> loads) {
+		return loads.stream().mapToInt((load) -> load * load).sum();
+	}
+
+	private static AssignmentRequest randomRequest(Random random, int mostMembers, int mostShards) {
+		SortedMap<MemberId, Set<String>> subscriptions = new TreeMap<>();
+		int members = random.nextInt(mostMembers + 1);
+		for (int i = 0; i < members; i++) {
+			Set<String> topics = new TreeSet<>();
+			for (int topic = 0; topic < 3; topic++) {
+				if (random.nextBoolean()) {
+					topics.add("t" + topic);
+				}
+			}
+			subscriptions.put(MemberId.of("m" + i, "1"), topics);
+		}
+		SortedSet<ShardId> shards = randomShards(random, 3, mostShards);
+		return new AssignmentRequest(subscriptions, shards, randomOwners(random, shards, mostMembers + 1));
+	}
+
+	private static SortedSet<ShardId> randomShards(Random random, int topics, int most) {
+		SortedSet<ShardId> shards = new TreeSet<>();
+		int count = random.nextInt(most + 1);
+		for (int i = 0; i < count; i++) {
+			shards.add(ShardId.of("t" + random.nextInt(topics), random.nextInt(most)));
+		}
+		return shards;
+	}
+
+	/** Some shards are owned, some by members that are gone. */
+	private static Map<ShardId, MemberId> randomOwners(Random random, Set<ShardId> shards, int members) {
+		Map<ShardId, MemberId> owners = new HashMap<>();
+		int skew = 1 + random.nextInt(members);
+		for (ShardId shard : shards) {
+			if (random.nextInt(4) > 0) {
+				owners.put(shard, MemberId.of("m" + random.nextInt(skew), "1"));
+			}
+		}
+		return owners;
+	}
+
+	private static Set<ShardId> takeable(AssignmentRequest request) {
+		Set<ShardId> takeable = new TreeSet<>(request.shards());
+		takeable
+			.removeIf((shard) -> request.subscriptions().values().stream().noneMatch((t) -> t.contains(shard.topic())));
+		return takeable;
+	}
+
+	private Map<ShardId, MemberId> assign(Map<ShardId, MemberId> current, int shardCount, MemberId... members) {
+		Map<MemberId, Set<String>> subscriptions = new HashMap<>();
+		for (MemberId member : members) {
+			subscriptions.put(member, Set.of("t"));
+		}
+		List<ShardId> shards = new ArrayList<>();
+		for (int number = 0; number < shardCount; number++) {
+			shards.add(ShardId.of("t", number));
+		}
+		return assign(subscriptions, shards, current);
+	}
+
+	private Map<ShardId, MemberId> assign(Map<MemberId, Set<String>> subscriptions, List<ShardId> shards,
+			Map<ShardId, MemberId> current) {
+		return this.strategy
+			.assign(new AssignmentRequest(new TreeMap<>(subscriptions), new TreeSet<>(shards), current));
+	}
+
+	private static Map<MemberId, Integer> loads(Map<ShardId, MemberId> owners) {
+		Map<MemberId, Integer> loads = new TreeMap<>();
+		owners.values().forEach((owner) -> loads.merge(owner, 1, Integer::sum));
+		return loads;
+	}
+
+	private static int moves(Map<ShardId, MemberId> before, Map<ShardId, MemberId> after) {
+		return (int) before.entrySet()
+			.stream()
+			.filter((entry) -> after.containsKey(entry.getKey()))
+			.filter((entry) -> !entry.getValue().equals(after.get(entry.getKey())))
+			.count();
+	}
+
+}

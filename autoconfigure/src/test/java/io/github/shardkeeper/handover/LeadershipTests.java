@@ -1,0 +1,376 @@
+package io.github.shardkeeper.handover;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+import org.junit.jupiter.api.Test;
+
+import io.github.shardkeeper.assignment.StickyAssignment;
+import io.github.shardkeeper.handover.LeaderAction.ApplyPlan;
+import io.github.shardkeeper.handover.LeaderAction.LookForDead;
+import io.github.shardkeeper.handover.LeaderAction.Refresh;
+import io.github.shardkeeper.handover.Transition.Assign;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class LeadershipTests {
+
+	private static final MemberId ME = MemberId.of("me", "1");
+
+	private static final MemberId OTHER = MemberId.of("other", "1");
+
+	private static final ShardId SHARD = ShardId.of("orders", 0);
+
+	private static final Duration INTERVAL = Duration.ofMillis(500);
+
+	private static final Duration SETTLE = Duration.ofMillis(100);
+
+	/** Where the store's clock stands when this member's clock stands at zero. */
+	private static final long STORE_START = 1_000_000;
+
+	private static final long LEASE = 3_000;
+
+	private final Leadership leadership = new Leadership(INTERVAL, SETTLE, () -> Map.of("orders", 1),
+			new StickyAssignment());
+
+	/** This member's clock in milliseconds. */
+	private long now = 0;
+
+	/** How far the store's clock has jumped. */
+	private long jump = 0;
+
+	private long epoch = 1;
+
+	private long generation = 0;
+
+	private long membership = 1;
+
+	@Test
+	void whoDoesNotLeadHasNothingToDo() {
+		answered(OTHER);
+
+		assertThat(this.leadership.leads()).isFalse();
+		assertThat(next()).isNull();
+		assertThat(this.leadership.wakeAt()).isNull();
+	}
+
+	@Test
+	void anElectedLeaderReadsTheGroupAndPlansAfterTheSettleTime() {
+		answered(ME);
+		assertThat(this.leadership.leads()).isTrue();
+		assertThat(next()).isEqualTo(new Refresh(0, -1));
+
+		refreshed(List.of(member(ME)));
+		assertThat(next()).isNull();
+		assertThat(this.leadership.wakeAt()).isEqualTo(at(SETTLE.toMillis()));
+
+		this.now += SETTLE.toMillis() - 1;
+		assertThat(next()).isNull();
+		this.now += 1;
+		assertThat(next()).isEqualTo(new ApplyPlan(1, List.of(new Assign(SHARD, 0, ME))));
+	}
+
+	@Test
+	void whatWasPlannedIsReadAndNotPlannedAgain() {
+		leadInPeace();
+		this.generation++;
+		answered(ME);
+
+		assertThat(next()).isEqualTo(new Refresh(1, 1));
+		refreshed(null, owned());
+		this.now += SETTLE.toMillis();
+		assertThat(next()).isNull();
+	}
+
+	@Test
+	void aJoinIsPlannedAfterTheSettleTimeTogetherWithThoseThatFollow() {
+		leadInPeace();
+		long joined = this.now;
+		this.membership++;
+		answered(ME);
+		assertThat(next()).isEqualTo(new Refresh(1, 1));
+		refreshed(List.of(member(ME), member(OTHER)));
+
+		this.now += SETTLE.toMillis() / 2;
+		this.membership++;
+		answered(ME);
+		refreshed(List.of(member(ME), member(OTHER), member(MemberId.of("third", "1"))));
+		assertThat(next()).isNull();
+		assertThat(this.leadership.wakeAt()).isEqualTo(at(joined + SETTLE.toMillis()));
+	}
+
+	@Test
+	void aFreedShardIsPlannedAtOnce() {
+		leadInPeace();
+		this.generation++;
+		answered(ME);
+		assertThat(next()).isEqualTo(new Refresh(1, 1));
+		refreshed(null, new Ownership(SHARD, ShardPhase.FREE, new Token(1), null, null, this.generation, 0));
+
+		assertThat(next()).isEqualTo(new ApplyPlan(1, List.of(new Assign(SHARD, this.generation, ME))));
+		assertThat(next()).isNull();
+	}
+
+	@Test
+	void looksForDeadWhenTheEarliestLeaseEnds() {
+		leadInPeace();
+		this.leadership.heartbeatAnswered(alive(ME, this.now + 200), ME, time());
+
+		assertThat(this.leadership.wakeAt()).isEqualTo(at(this.now + 201));
+		this.now += 200;
+		assertThat(next()).isNull();
+		this.now += 1;
+		assertThat(next()).isEqualTo(new LookForDead(1, STORE_START));
+	}
+
+	@Test
+	void aDeathIsPlannedAtOnce() {
+		leadInPeace();
+		this.leadership.looked(new ReapReply.Looked(List.of(OTHER), List.of(), List.of(), 0), time());
+
+		assertThat(next()).isEqualTo(new Refresh(1, 1));
+		this.generation++;
+		this.membership++;
+		refreshed(List.of(member(ME)),
+				new Ownership(SHARD, ShardPhase.FREE, new Token(1), null, null, this.generation, 0));
+		assertThat(next()).isInstanceOf(ApplyPlan.class);
+	}
+
+	@Test
+	void aTimeoutIsPlannedAtOnceToo() {
+		leadInPeace();
+		this.leadership.looked(new ReapReply.Looked(List.of(), List.of(OTHER), List.of(), 0), time());
+
+		assertThat(next()).isInstanceOf(Refresh.class);
+	}
+
+	@Test
+	void aSlowMemberIsLookedAtAgainWhenItsTimeoutEnds() {
+		leadInPeace();
+		this.leadership.looked(
+				new ReapReply.Looked(List.of(), List.of(), List.of(OTHER), STORE_START + this.now + 12_000), time());
+
+		assertThat(next()).isNull();
+		assertThat(this.leadership.wakeAt()).isEqualTo(at(this.now + 12_001));
+	}
+
+	@Test
+	void whenNobodyIsLateThereIsNothingToLookFor() {
+		leadInPeace();
+		this.leadership.looked(new ReapReply.Looked(List.of(), List.of(), List.of(), 0), time());
+
+		assertThat(this.leadership.wakeAt()).isNull();
+	}
+
+	@Test
+	void silenceIsJudgedSinceTheFirstAnswer() {
+		leadInPeace();
+		beatAfter(INTERVAL.toMillis());
+		beatAfter(2 * INTERVAL.toMillis());
+
+		assertThat(steadySince()).isEqualTo(STORE_START);
+	}
+
+	@Test
+	void aGapBetweenAnswersBeginsAnew() {
+		leadInPeace();
+		beatAfter(2 * INTERVAL.toMillis() + 1);
+		long afterGap = STORE_START + this.now;
+		beatAfter(INTERVAL.toMillis());
+
+		assertThat(steadySince()).isEqualTo(afterGap);
+	}
+
+	@Test
+	void aJumpOfTheStoresClockBeginsAnew() {
+		leadInPeace();
+		this.jump = 60_000;
+		beatAfter(INTERVAL.toMillis());
+		assertThat(steadySince()).isEqualTo(STORE_START + this.now + 60_000);
+
+		this.jump = -60_000;
+		beatAfter(INTERVAL.toMillis());
+		assertThat(steadySince()).isEqualTo(STORE_START + this.now - 60_000);
+	}
+
+	@Test
+	void aPauseOfThisProcessBeginsAnewThoughTheAnswersComeAtOnce() {
+		leadInPeace();
+		// By the store's clock nothing happened: it stood still as well.
+		this.jump = -10_000;
+		beatAfter(10_000);
+
+		assertThat(steadySince()).isEqualTo(STORE_START + this.now - 10_000);
+	}
+
+	@Test
+	void aNewSessionBeginsAnew() {
+		leadInPeace();
+		this.leadership.sessionLost();
+		assertThat(this.leadership.leads()).isFalse();
+
+		this.epoch++;
+		beatAfter(INTERVAL.toMillis());
+		assertThat(steadySince()).isEqualTo(STORE_START + this.now);
+	}
+
+	@Test
+	void conflictsArePlannedAgainAfterTheSettleTime() {
+		answered(ME);
+		refreshed(List.of(member(ME)));
+		this.now += SETTLE.toMillis();
+		assertThat(next()).isEqualTo(new ApplyPlan(1, List.of(new Assign(SHARD, 0, ME))));
+		this.leadership.planned(new PlanReply.Applied(0, 1), time());
+		refreshed(null);
+
+		assertThat(next()).isNull();
+		this.now += SETTLE.toMillis();
+		assertThat(next()).isEqualTo(new ApplyPlan(1, List.of(new Assign(SHARD, 0, ME))));
+	}
+
+	@Test
+	void whoIsDeposedDoesNothingMore() {
+		leadInPeace();
+		this.membership++;
+		answered(ME);
+		this.leadership.deposed();
+
+		assertThat(this.leadership.leads()).isFalse();
+		assertThat(next()).isNull();
+		assertThat(this.leadership.wakeAt()).isNull();
+	}
+
+	@Test
+	void anotherLeaderDeposes() {
+		leadInPeace();
+		answered(OTHER);
+
+		assertThat(this.leadership.leads()).isFalse();
+		assertThat(next()).isNull();
+	}
+
+	@Test
+	void nobodyLeadingDeposesToo() {
+		leadInPeace();
+		answered(null);
+
+		assertThat(this.leadership.leads()).isFalse();
+	}
+
+	@Test
+	void afterAFailureItWaitsAndThenReadsAndPlansAgain() {
+		leadInPeace();
+		this.leadership.failed(time());
+
+		assertThat(next()).isNull();
+		assertThat(this.leadership.wakeAt()).isEqualTo(at(this.now + 200));
+		this.now += 200;
+		assertThat(next()).isInstanceOf(Refresh.class);
+		this.generation++;
+		refreshed(null, new Ownership(SHARD, ShardPhase.FREE, new Token(1), null, null, this.generation, 0));
+		assertThat(next()).isInstanceOf(ApplyPlan.class);
+	}
+
+	@Test
+	void aNewEpochReadsThePictureAnew() {
+		leadInPeace();
+		answered(OTHER);
+		this.epoch += 2;
+		this.generation = 7;
+		answered(ME);
+
+		assertThat(next()).isEqualTo(new Refresh(0, -1));
+	}
+
+	@Test
+	void aNewEpochAtOnceReadsThePictureAnewToo() {
+		leadInPeace();
+		this.epoch++;
+		answered(ME);
+
+		assertThat(next()).isEqualTo(new Refresh(0, -1));
+		refreshed(List.of(member(ME)), owned());
+		this.now += SETTLE.toMillis();
+		assertThat(next()).as("everything is where it shall be").isNull();
+	}
+
+	@Test
+	void shardsThatWereFreeAtTheElectionWaitForTheSettleTime() {
+		answered(ME);
+		this.generation = 3;
+		refreshed(List.of(member(ME)), new Ownership(SHARD, ShardPhase.FREE, new Token(1), null, null, 3, 0));
+
+		assertThat(next()).isNull();
+		this.now += SETTLE.toMillis();
+		assertThat(next()).isEqualTo(new ApplyPlan(1, List.of(new Assign(SHARD, 3, ME))));
+	}
+
+	/** Elected, alone, owner of the only shard, and nothing left to do. */
+	private void leadInPeace() {
+		answered(ME);
+		this.generation = 1;
+		refreshed(List.of(member(ME)), owned());
+		this.now += SETTLE.toMillis();
+		assertThat(next()).isNull();
+	}
+
+	private Ownership owned() {
+		return new Ownership(SHARD, ShardPhase.OWNED, new Token(1), ME, null, this.generation, 0);
+	}
+
+	private void beatAfter(long millis) {
+		this.now += millis;
+		answered(ME);
+	}
+
+	/** What it would tell the store if somebody were late now. */
+	private long steadySince() {
+		this.leadership.heartbeatAnswered(alive(ME, this.now - 1), ME, time());
+		LeaderAction action = next();
+		if (action instanceof Refresh) {
+			refreshed(List.of(member(ME)), owned());
+			action = next();
+		}
+		assertThat(action).isInstanceOf(LookForDead.class);
+		return ((LookForDead) action).steadySinceMillis();
+	}
+
+	private void answered(MemberId leader) {
+		this.leadership.heartbeatAnswered(alive(leader, this.now + LEASE), ME, time());
+	}
+
+	private HeartbeatReply.Alive alive(MemberId leader, long earliestLeaseEnd) {
+		long serverTime = STORE_START + this.now + this.jump;
+		long earliest = STORE_START + earliestLeaseEnd + this.jump;
+		return new HeartbeatReply.Alive(serverTime, leader, this.epoch, serverTime + LEASE, earliest, this.generation,
+				this.membership, this.generation, List.of());
+	}
+
+	private void refreshed(List<GroupMember> members, Ownership... ownerships) {
+		this.leadership.refreshed(
+				new GroupChanges(ME, this.epoch, this.generation, this.membership, members, List.of(ownerships)),
+				time());
+	}
+
+	private static GroupMember member(MemberId id) {
+		return new GroupMember(id, new MemberDescription(new TreeMap<>(Map.of("orders", 1))), false);
+	}
+
+	private LeaderAction next() {
+		return this.leadership.next(time());
+	}
+
+	private MonotonicTime time() {
+		return at(this.now);
+	}
+
+	private static MonotonicTime at(long millis) {
+		return new MonotonicTime(millis * 1_000_000);
+	}
+
+}

@@ -1,0 +1,229 @@
+package io.github.shardkeeper.handover;
+
+import java.util.List;
+
+import org.junit.jupiter.api.Test;
+
+import io.github.shardkeeper.handover.HoldingAction.Abandon;
+import io.github.shardkeeper.handover.HoldingAction.Drain;
+import io.github.shardkeeper.handover.HoldingAction.Release;
+import io.github.shardkeeper.handover.HoldingAction.Start;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class ShardHoldingsTests {
+
+	private static final MemberId ME = MemberId.of("me", "1");
+
+	private static final MemberId OTHER = MemberId.of("other", "1");
+
+	private static final ShardId SHARD = ShardId.of("orders", 1);
+
+	private static final ShardId SECOND = ShardId.of("orders", 2);
+
+	private static final Token OLD = new Token(10);
+
+	private static final Token NEW = new Token(20);
+
+	private final ShardHoldings holdings = new ShardHoldings();
+
+	@Test
+	void aShardIsStartedDrainedAndReleased() {
+		assertThat(owned(OLD)).containsExactly(new Start(SHARD, OLD));
+		assertThat(this.holdings.isEmpty()).isFalse();
+
+		assertThat(revoking(OLD)).containsExactly(new Drain(SHARD));
+		assertThat(ended(OLD)).containsExactly(new Release(SHARD, OLD, Token.NONE));
+		assertThat(this.holdings.isEmpty()).as("before the store has taken it").isFalse();
+
+		this.holdings.released(SHARD, OLD);
+		assertThat(this.holdings.isEmpty()).isTrue();
+	}
+
+	@Test
+	void nothingIsReleasedBeforeItsWorkerHasEnded() {
+		owned(OLD);
+
+		assertThat(revoking(OLD)).doesNotHaveAnyElementsOfTypes(Release.class);
+		assertThat(revoking(OLD)).isEmpty();
+		assertThat(owned(OLD)).isEmpty();
+	}
+
+	@Test
+	void whatIsToldAgainChangesNothing() {
+		owned(OLD);
+		assertThat(owned(OLD)).isEmpty();
+
+		revoking(OLD);
+		assertThat(revoking(OLD)).isEmpty();
+
+		ended(OLD);
+		assertThat(ended(OLD)).isEmpty();
+		assertThat(revoking(OLD)).isEmpty();
+		assertThat(owned(OLD)).isEmpty();
+
+		this.holdings.released(SHARD, OLD);
+		this.holdings.released(SHARD, OLD);
+		assertThat(ended(OLD)).isEmpty();
+		assertThat(this.holdings.isEmpty()).isTrue();
+	}
+
+	@Test
+	void aRevokeOfSomethingNeverStartedIsReleasedAtOnce() {
+		assertThat(revoking(OLD)).containsExactly(new Release(SHARD, OLD, Token.NONE));
+		assertThat(this.holdings.isEmpty()).isFalse();
+
+		this.holdings.released(SHARD, OLD);
+		assertThat(this.holdings.isEmpty()).isTrue();
+	}
+
+	@Test
+	void whatConcernsOthersIsIgnored() {
+		assertThat(tell(ShardPhase.OWNED, OLD, OTHER)).isEmpty();
+		assertThat(tell(ShardPhase.REVOKING, OLD, OTHER)).isEmpty();
+		assertThat(tell(ShardPhase.FREE, OLD, null)).isEmpty();
+		assertThat(this.holdings.isEmpty()).isTrue();
+	}
+
+	@Test
+	void aNewerTokenStartsAnew() {
+		owned(OLD);
+
+		assertThat(owned(NEW)).containsExactly(new Start(SHARD, NEW));
+		assertThat(ended(OLD)).as("the older worker").isEmpty();
+		assertThat(revoking(NEW)).containsExactly(new Drain(SHARD));
+		assertThat(ended(NEW)).containsExactly(new Release(SHARD, NEW, Token.NONE));
+	}
+
+	@Test
+	void anOlderTokenIsStale() {
+		owned(NEW);
+
+		assertThat(owned(OLD)).isEmpty();
+		assertThat(revoking(OLD)).isEmpty();
+		this.holdings.released(SHARD, OLD);
+		assertThat(this.holdings.isEmpty()).isFalse();
+		assertThat(revoking(NEW)).containsExactly(new Drain(SHARD));
+	}
+
+	@Test
+	void aNewerTokenWhileDrainingStartsAnew() {
+		owned(OLD);
+		revoking(OLD);
+
+		assertThat(owned(NEW)).containsExactly(new Start(SHARD, NEW));
+		assertThat(ended(OLD)).as("its release would be refused anyway").isEmpty();
+	}
+
+	@Test
+	void aRevokeUnderANewerTokenWaitsForWhatStillRuns() {
+		owned(OLD);
+
+		assertThat(revoking(NEW)).containsExactly(new Drain(SHARD));
+		assertThat(ended(OLD)).containsExactly(new Release(SHARD, NEW, Token.NONE));
+	}
+
+	@Test
+	void aRevokeUnderANewerTokenWhileDrainingWaitsForTheSameWorker() {
+		owned(OLD);
+		revoking(OLD);
+
+		assertThat(revoking(NEW)).isEmpty();
+		assertThat(ended(OLD)).containsExactly(new Release(SHARD, NEW, Token.NONE));
+	}
+
+	@Test
+	void aRevokeUnderANewerTokenAfterTheEndIsReleasedAtOnce() {
+		owned(OLD);
+		revoking(OLD);
+		ended(OLD);
+
+		assertThat(revoking(NEW)).containsExactly(new Release(SHARD, NEW, Token.NONE));
+		this.holdings.released(SHARD, OLD);
+		assertThat(this.holdings.isEmpty()).isFalse();
+		this.holdings.released(SHARD, NEW);
+		assertThat(this.holdings.isEmpty()).isTrue();
+	}
+
+	@Test
+	void theLateEndOfAnOlderWorkerReleasesNothingThatTheNewerOneStillDrains() {
+		owned(OLD);
+		owned(NEW);
+		revoking(NEW);
+
+		assertThat(ended(OLD)).isEmpty();
+		assertThat(ended(NEW)).containsExactly(new Release(SHARD, NEW, Token.NONE));
+	}
+
+	@Test
+	void aWorkerThatWasRefusedGivesTheShardBackWithTheFence() {
+		owned(OLD);
+
+		assertThat(this.holdings.workerEnded(SHARD, OLD, NEW)).containsExactly(new Release(SHARD, OLD, NEW));
+		assertThat(revoking(OLD)).isEmpty();
+		assertThat(owned(new Token(21))).containsExactly(new Start(SHARD, new Token(21)));
+		this.holdings.released(SHARD, OLD);
+		assertThat(this.holdings.isEmpty()).as("held under the newer token").isFalse();
+	}
+
+	@Test
+	void theEndOfAnUnknownWorkerIsIgnored() {
+		assertThat(ended(OLD)).isEmpty();
+	}
+
+	@Test
+	void leavingWithoutPlanDrainsWhatIsHeldAndNotDrainingYet() {
+		owned(OLD);
+		tell(SECOND, ShardPhase.OWNED, OLD, ME);
+		tell(SECOND, ShardPhase.REVOKING, OLD, ME);
+
+		assertThat(this.holdings.leaveWithoutPlan()).containsExactly(new Drain(SHARD));
+		assertThat(this.holdings.leaveWithoutPlan()).isEmpty();
+		assertThat(revoking(OLD)).as("the plan came after all").isEmpty();
+		assertThat(ended(OLD)).containsExactly(new Release(SHARD, OLD, Token.NONE));
+	}
+
+	@Test
+	void aLostSessionAbandonsWhatStillRuns() {
+		owned(OLD);
+		tell(SECOND, ShardPhase.REVOKING, OLD, ME);
+
+		assertThat(this.holdings.sessionLost()).containsExactly(new Abandon(SHARD));
+		assertThat(this.holdings.isEmpty()).isTrue();
+		assertThat(ended(OLD)).isEmpty();
+		assertThat(this.holdings.sessionLost()).isEmpty();
+	}
+
+	@Test
+	void aLostSessionAbandonsWhatIsDraining() {
+		owned(OLD);
+		revoking(OLD);
+
+		assertThat(this.holdings.sessionLost()).containsExactly(new Abandon(SHARD));
+	}
+
+	private List<HoldingAction> owned(Token token) {
+		return tell(ShardPhase.OWNED, token, ME);
+	}
+
+	private List<HoldingAction> revoking(Token token) {
+		return tell(ShardPhase.REVOKING, token, ME);
+	}
+
+	private List<HoldingAction> ended(Token token) {
+		return this.holdings.workerEnded(SHARD, token, Token.NONE);
+	}
+
+	private List<HoldingAction> tell(ShardPhase phase, Token token, MemberId owner) {
+		return tell(SHARD, phase, token, owner);
+	}
+
+	private List<HoldingAction> tell(ShardId shard, ShardPhase phase, Token token, MemberId owner) {
+		MemberId target = (phase == ShardPhase.REVOKING) ? OTHER : null;
+		return this.holdings.ownershipChanged(new Ownership(shard, phase, token, owner, target, token.value(), 0), ME);
+	}
+
+}

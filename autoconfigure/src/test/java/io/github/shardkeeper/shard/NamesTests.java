@@ -1,0 +1,49 @@
+package io.github.shardkeeper.shard;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+class NamesTests {
+
+	@ParameterizedTest
+	@ValueSource(strings = { "a", "7", "page-visits", "page_visits.v2", "A-Z" })
+	void acceptsWhatFollowsTheRule(String name) {
+		assertThat(Names.requireValid(name, "shardkeeper.group")).isEqualTo(name);
+	}
+
+	@ParameterizedTest
+	@ValueSource(
+			strings = { "", " ", "a b", "-a", ".a", "_a", "{a}", "a}", "a:b", "a/b", "a~b", "é", "a\n", "a\u0000" })
+	void refusesEverythingElse(String name) {
+		assertThat(Names.isValid(name)).isFalse();
+	}
+
+	@Test
+	void namesHaveAHundredCharactersAtMost() {
+		assertThat(Names.isValid("a".repeat(100))).isTrue();
+		assertThat(Names.isValid("a".repeat(101))).isFalse();
+	}
+
+	@Test
+	void saysWhereTheNameStandsAndWhatToWrite() {
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
+			.isThrownBy(() -> Names.requireValid("{a}", "shardkeeper.group"))
+			.satisfies((ex) -> {
+				assertThat(ex.getDescription()).isEqualTo("The name '{a}' in shardkeeper.group is not valid.");
+				assertThat(ex.getAction()).isEqualTo(Names.RULE);
+				assertThat(ex).hasMessage(ex.getDescription() + " " + ex.getAction());
+			});
+	}
+
+	@Test
+	void controlCharactersAreShownInsteadOfWritten() {
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
+			.isThrownBy(() -> Names.requireValid("a\nb\u0000", "here"))
+			.withMessageContaining("'a\\u000ab\\u0000'");
+	}
+
+}
