@@ -265,7 +265,7 @@ class LeadershipTests {
 	@Test
 	void afterAFailureItWaitsAndThenReadsAndPlansAgain() {
 		leadInPeace();
-		this.leadership.failed(time());
+		this.leadership.failed(time(), Duration.ofMillis(200));
 
 		assertThat(next()).isNull();
 		assertThat(this.leadership.wakeAt()).isEqualTo(at(this.now + 200));
