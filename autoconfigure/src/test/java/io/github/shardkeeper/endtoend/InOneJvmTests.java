@@ -35,6 +35,7 @@ import io.github.shardkeeper.report.GroupReport;
 import io.github.shardkeeper.report.ShardReport;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.testsupport.TestRedis;
+import io.github.shardkeeper.testsupport.TestRedisCluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -193,6 +194,29 @@ class InOneJvmTests {
 		Awaitility.await().atMost(PATIENCE).untilAsserted(() -> assertThat(sums(one)).containsEntry("key", 5L));
 		boolean virtual = Runtime.version().feature() >= 21;
 		assertThat(one.getBean(Handler.class).onVirtualThread).isEqualTo(virtual);
+	}
+
+	/** Shards, their state and the group lie in slots of different nodes. */
+	@Test
+	void worksOnACluster() {
+		try (TestRedisCluster cluster = TestRedisCluster.start(3)) {
+			String nodes = "--spring.data.redis.cluster.nodes=" + cluster.addresses();
+			ConfigurableApplicationContext one = start("one", nodes);
+			awaitLoads(one, Map.of("one", 4L));
+			ConfigurableApplicationContext two = start("two", nodes);
+			awaitLoads(one, Map.of("one", 2L, "two", 2L));
+			for (int key = 0; key < 20; key++) {
+				one.getBean(ShardTemplate.class).send("orders", "key-" + key, new Order("key-" + key, key));
+			}
+			two.close();
+			one.getBean(ShardTemplate.class).send("orders", "key-7", new Order("key-7", 1));
+
+			Awaitility.await().atMost(PATIENCE).untilAsserted(() -> {
+				assertThat(sums(one)).hasSize(20).containsEntry("key-7", 8L).containsEntry("key-19", 19L);
+				assertThat(loads(one)).isEqualTo(Map.of("one", 4L));
+			});
+			one.close();
+		}
 	}
 
 	@Test
