@@ -5,11 +5,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.TreeMap;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
 import org.jspecify.annotations.Nullable;
@@ -18,12 +16,10 @@ import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.assignment.AssignmentStrategy;
-import io.github.shardkeeper.coordination.CoordinationStore.Subscription;
 import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.HoldingAction;
 import io.github.shardkeeper.handover.Leadership;
 import io.github.shardkeeper.handover.Lease;
-import io.github.shardkeeper.handover.MemberDescription;
 import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.handover.ShardHoldings;
 import io.github.shardkeeper.shard.MemberId;
@@ -64,7 +60,7 @@ public final class ShardCoordinator implements AutoCloseable {
 
 	private final PendingReleases releases;
 
-	private volatile @Nullable Session session;
+	private final Membership membership;
 
 	private volatile boolean leading;
 
@@ -98,6 +94,7 @@ public final class ShardCoordinator implements AutoCloseable {
 		this.heartbeats = heartbeats;
 		this.lease = lease;
 		this.clock = clock;
+		this.membership = new Membership(settings, store, heartbeats);
 		this.leadership = new Leadership(settings.heartbeatInterval(), settings.settleTime(), () -> this.topics,
 				strategy);
 		this.leader = new LeaderDriver(this.leadership, store, clock);
@@ -115,6 +112,7 @@ public final class ShardCoordinator implements AutoCloseable {
 	public void start(Map<String, Integer> topics, ShardConsumption consumption) {
 		this.topics = Map.copyOf(topics);
 		this.consumption = consumption;
+		this.lastPass = this.clock.now();
 		this.heartbeats.start(new HeartbeatEvents());
 		try {
 			this.store.verify();
@@ -163,9 +161,9 @@ public final class ShardCoordinator implements AutoCloseable {
 			this.loop.close();
 		}
 		this.heartbeats.close();
-		this.lease.end();
-		closeSubscription();
-		this.session = null;
+		this.membership.end();
+		this.holdings.sessionLost();
+		this.releases.clear();
 		this.leading = false;
 		this.loop = null;
 	}
@@ -183,7 +181,7 @@ public final class ShardCoordinator implements AutoCloseable {
 	 * @return the id, empty while it is not in the group
 	 */
 	public Optional<MemberId> member() {
-		return Optional.ofNullable(this.session).map(Session::member);
+		return Optional.ofNullable(this.membership.member());
 	}
 
 	/**
@@ -200,7 +198,7 @@ public final class ShardCoordinator implements AutoCloseable {
 	 * @return whether it is
 	 */
 	public boolean isConnected() {
-		return this.session != null && this.lease.isHeld(this.clock.now());
+		return this.membership.member() != null && this.lease.isHeld(this.clock.now());
 	}
 
 	public CoordinationSettings settings() {
@@ -224,10 +222,10 @@ public final class ShardCoordinator implements AutoCloseable {
 			if (this.joinAt != null && !now.isBefore(this.joinAt) && this.departure == null) {
 				join();
 			}
-			Session current = this.session;
-			if (current != null) {
-				this.releases.sendDue(current.member());
-				this.leader.run(current.member());
+			MemberId self = this.membership.member();
+			if (self != null) {
+				this.releases.sendDue(self);
+				this.leader.run(self);
 			}
 			if (this.departure != null) {
 				depart(this.departure);
@@ -252,21 +250,8 @@ public final class ShardCoordinator implements AutoCloseable {
 	private void join() {
 		// Cleared only on success: a failure of any kind tries again.
 		this.joinAt = this.clock.now().plus(RETRY_PAUSE);
-		MemberId member = MemberId.of(this.settings.instance(),
-				Long.toString(ThreadLocalRandom.current().nextLong(1L << 40), 36));
-		Subscription subscription = this.store.subscribe(member, this.heartbeats::beatNow);
-		try {
-			this.store.join(member, new MemberDescription(new TreeMap<>(this.topics)), this.settings.lease(),
-					this.settings.timeout());
-		}
-		catch (RuntimeException ex) {
-			subscription.close();
-			throw ex;
-		}
-		this.session = new Session(member, subscription);
+		this.membership.join(this.topics, this::isFitToLead);
 		this.joinAt = null;
-		this.heartbeats.beginSession(member, this::isFitToLead);
-		logger.info("Joined group '{}' as {}", this.settings.group(), member);
 	}
 
 	/** A loop that no longer completes its passes must not lead. */
@@ -276,10 +261,10 @@ public final class ShardCoordinator implements AutoCloseable {
 
 	private void perform(List<HoldingAction> actions) {
 		ShardConsumption consumption = Objects.requireNonNull(this.consumption);
-		Session current = this.session;
+		MemberId self = this.membership.member();
 		for (HoldingAction action : actions) {
-			if (action instanceof HoldingAction.Start start && current != null) {
-				consumption.start(start.shard(), start.token(), current.member());
+			if (action instanceof HoldingAction.Start start && self != null) {
+				consumption.start(start.shard(), start.token(), self);
 			}
 			else if (action instanceof HoldingAction.Drain drain) {
 				consumption.drain(drain.shard());
@@ -294,8 +279,7 @@ public final class ShardCoordinator implements AutoCloseable {
 	}
 
 	private void heartbeatAnswered(MemberId member, HeartbeatReply.Alive reply) {
-		Session current = this.session;
-		if (current == null || !current.member().equals(member)) {
+		if (!this.membership.is(member)) {
 			return;
 		}
 		if (this.storeAway) {
@@ -317,22 +301,11 @@ public final class ShardCoordinator implements AutoCloseable {
 			logger.info(this.leading ? "Leads group '{}' (epoch {})" : "No longer leads group '{}' (epoch {})",
 					this.settings.group(), reply.epoch());
 		}
-		if (!current.subscription().isOpen()) {
-			resubscribe(current);
-		}
-	}
-
-	/** Without a subscription the next late heartbeat would pass for a death. */
-	private void resubscribe(Session current) {
-		current.subscription().close();
-		Subscription subscription = this.store.subscribe(current.member(), this.heartbeats::beatNow);
-		this.session = new Session(current.member(), subscription);
-		logger.info("Subscribed anew for {}", current.member());
+		this.membership.keepSubscribed();
 	}
 
 	private void sessionExpired(MemberId member) {
-		Session current = this.session;
-		if (current == null || !current.member().equals(member)) {
+		if (!this.membership.is(member)) {
 			return;
 		}
 		logger.warn("The session of {} in group '{}' is over: its shards were given to others. Joining anew", member,
@@ -342,9 +315,7 @@ public final class ShardCoordinator implements AutoCloseable {
 	}
 
 	private void endSession() {
-		this.heartbeats.endSession();
-		closeSubscription();
-		this.session = null;
+		this.membership.end();
 		this.leading = false;
 		this.leadership.sessionLost();
 		this.releases.clear();
@@ -352,24 +323,23 @@ public final class ShardCoordinator implements AutoCloseable {
 	}
 
 	private void depart(Departure departing) {
-		Session current = this.session;
-		if (current == null || !isConnected()) {
+		MemberId self = this.membership.member();
+		if (self == null || !isConnected()) {
 			// Without a lease nothing runs, and nothing could be committed either.
 			departed(departing);
 			return;
 		}
-		if (!departing.announced) {
-			this.store.announceLeave(current.member());
-			departing.announced = true;
+		if (!departing.isAnnounced()) {
+			this.store.announceLeave(self);
+			departing.announced();
 		}
-		if (!departing.hurried && !this.clock.now().isBefore(departing.patienceEndsAt)) {
-			departing.hurried = true;
+		if (departing.hurriesNow(this.clock.now())) {
 			perform(this.holdings.leaveWithoutPlan());
 		}
 		if (this.holdings.isEmpty()) {
 			this.heartbeats.endSession();
 			try {
-				this.store.leave(current.member());
+				this.store.leave(self);
 				logger.info("Left group '{}'", this.settings.group());
 			}
 			finally {
@@ -381,17 +351,8 @@ public final class ShardCoordinator implements AutoCloseable {
 
 	private void departed(Departure departing) {
 		this.departure = null;
-		if (this.session != null) {
-			endSession();
-		}
-		departing.left.countDown();
-	}
-
-	private void closeSubscription() {
-		Session current = this.session;
-		if (current != null) {
-			current.subscription().close();
-		}
+		endSession();
+		departing.departed();
 	}
 
 	private void storeFailed(StoreUnavailableException failure) {
@@ -432,32 +393,6 @@ public final class ShardCoordinator implements AutoCloseable {
 		@Override
 		public void leaseHeldAgain() {
 			Objects.requireNonNull(ShardCoordinator.this.consumption).resume();
-		}
-
-	}
-
-	private record Session(MemberId member, Subscription subscription) {
-
-	}
-
-	/** Confined to the loop. */
-	private static final class Departure {
-
-		private final MonotonicTime patienceEndsAt;
-
-		private final CountDownLatch left;
-
-		private boolean announced;
-
-		private boolean hurried;
-
-		Departure(MonotonicTime patienceEndsAt, CountDownLatch left) {
-			this.patienceEndsAt = patienceEndsAt;
-			this.left = left;
-		}
-
-		@Nullable MonotonicTime wakeAt() {
-			return this.hurried ? null : this.patienceEndsAt;
 		}
 
 	}

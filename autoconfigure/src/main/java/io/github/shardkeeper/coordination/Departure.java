@@ -1,0 +1,59 @@
+package io.github.shardkeeper.coordination;
+
+import java.util.concurrent.CountDownLatch;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.handover.MonotonicTime;
+
+/**
+ * How far this member has come with leaving its group. Confined to the coordinator's
+ * loop, but for the latch.
+ */
+final class Departure {
+
+	private final MonotonicTime patienceEndsAt;
+
+	private final CountDownLatch departed;
+
+	private boolean announced;
+
+	private boolean hurried;
+
+	/**
+	 * Begins a departure.
+	 * @param patienceEndsAt how long to wait for the leader to move the shards away
+	 * @param departed is counted down at the end
+	 */
+	Departure(MonotonicTime patienceEndsAt, CountDownLatch departed) {
+		this.patienceEndsAt = patienceEndsAt;
+		this.departed = departed;
+	}
+
+	boolean isAnnounced() {
+		return this.announced;
+	}
+
+	void announced() {
+		this.announced = true;
+	}
+
+	/** Whether patience has ended; told once. */
+	boolean hurriesNow(MonotonicTime now) {
+		if (this.hurried || now.isBefore(this.patienceEndsAt)) {
+			return false;
+		}
+		this.hurried = true;
+		return true;
+	}
+
+	void departed() {
+		this.departed.countDown();
+	}
+
+	/** When to look again if nothing happens, {@code null} for no need. */
+	@Nullable MonotonicTime wakeAt() {
+		return this.hurried ? null : this.patienceEndsAt;
+	}
+
+}

@@ -1,0 +1,90 @@
+package io.github.shardkeeper.coordination;
+
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.BooleanSupplier;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import io.github.shardkeeper.coordination.CoordinationStore.Subscription;
+import io.github.shardkeeper.handover.MemberDescription;
+import io.github.shardkeeper.shard.MemberId;
+
+/**
+ * This instance's place in the group: the member id of its session, the subscription that
+ * proves its life, the heartbeats. Confined to the coordinator's loop, but for
+ * {@link #member()}.
+ */
+final class Membership {
+
+	private static final Logger logger = LoggerFactory.getLogger(Membership.class);
+
+	private final CoordinationSettings settings;
+
+	private final CoordinationStore store;
+
+	private final HeartbeatScheduler heartbeats;
+
+	private volatile @Nullable MemberId member;
+
+	private @Nullable Subscription subscription;
+
+	Membership(CoordinationSettings settings, CoordinationStore store, HeartbeatScheduler heartbeats) {
+		this.settings = settings;
+		this.store = store;
+		this.heartbeats = heartbeats;
+	}
+
+	/** The member id, {@code null} outside a session. */
+	@Nullable MemberId member() {
+		return this.member;
+	}
+
+	boolean is(MemberId id) {
+		return id.equals(this.member);
+	}
+
+	/** Begins a session, under an id that was never used before. */
+	void join(Map<String, Integer> topics, BooleanSupplier candidate) {
+		MemberId id = MemberId.of(this.settings.instance(),
+				Long.toString(ThreadLocalRandom.current().nextLong(1L << 40), 36));
+		// First of all: without it the first late heartbeat would pass for a death.
+		Subscription opened = this.store.subscribe(id, this.heartbeats::beatNow);
+		try {
+			this.store.join(id, new MemberDescription(new TreeMap<>(topics)), this.settings.lease(),
+					this.settings.timeout());
+		}
+		catch (RuntimeException ex) {
+			opened.close();
+			throw ex;
+		}
+		this.subscription = opened;
+		this.member = id;
+		this.heartbeats.beginSession(id, candidate);
+		logger.info("Joined group '{}' as {}", this.settings.group(), id);
+	}
+
+	/** Renews a subscription whose connection was lost. */
+	void keepSubscribed() {
+		MemberId id = this.member;
+		if (id != null && this.subscription != null && !this.subscription.isOpen()) {
+			this.subscription.close();
+			this.subscription = this.store.subscribe(id, this.heartbeats::beatNow);
+			logger.info("Subscribed anew for {}", id);
+		}
+	}
+
+	/** Ends the session here; the store is not told. */
+	void end() {
+		this.heartbeats.endSession();
+		if (this.subscription != null) {
+			this.subscription.close();
+			this.subscription = null;
+		}
+		this.member = null;
+	}
+
+}
