@@ -115,6 +115,7 @@ public final class ShardCoordinator implements AutoCloseable {
 	public void start(Map<String, Integer> topics, ShardConsumption consumption) {
 		this.topics = Map.copyOf(topics);
 		this.consumption = consumption;
+		forgetEarlierRun();
 		this.heartbeats.start(new HeartbeatEvents());
 		try {
 			this.store.verify();
@@ -126,6 +127,18 @@ public final class ShardCoordinator implements AutoCloseable {
 		}
 		// An application without a web server has nothing else that keeps it running.
 		this.loop = SupervisedThread.startForeground("shardkeeper-coordinator", this::pass);
+	}
+
+	/** A stop that ran out of time has left something behind. */
+	private void forgetEarlierRun() {
+		this.heartbeats.endSession();
+		this.events.clear();
+		this.departure = null;
+		this.joinAt = null;
+		this.releases.clear();
+		this.holdings.sessionLost();
+		this.leadership.sessionLost();
+		this.lastPass = this.clock.now();
 	}
 
 	/**
@@ -302,15 +315,16 @@ public final class ShardCoordinator implements AutoCloseable {
 			this.storeAway = false;
 			logger.info("The store answers again; group '{}' goes on", this.settings.group());
 		}
-		if (!current.subscription().isOpen()) {
-			resubscribe(current);
-		}
 		reply.changes().forEach((change) -> perform(this.holdings.ownershipChanged(change, member)));
 		this.leadership.heartbeatAnswered(reply, member, this.clock.now());
 		if (this.leading != this.leadership.leads()) {
 			this.leading = this.leadership.leads();
 			logger.info(this.leading ? "Leads group '{}' (epoch {})" : "No longer leads group '{}' (epoch {})",
 					this.settings.group(), reply.epoch());
+		}
+		if (!current.subscription().isOpen()) {
+			// Last, because it may fail, and the news above would not come again.
+			resubscribe(current);
 		}
 	}
 
