@@ -112,7 +112,7 @@ public final class ShardCoordinator implements AutoCloseable {
 	public void start(Map<String, Integer> topics, ShardConsumption consumption) {
 		this.topics = Map.copyOf(topics);
 		this.consumption = consumption;
-		this.lastPass = this.clock.now();
+		forgetEarlierRun();
 		this.heartbeats.start(new HeartbeatEvents());
 		try {
 			this.store.verify();
@@ -124,6 +124,17 @@ public final class ShardCoordinator implements AutoCloseable {
 		}
 		// An application without a web server has nothing else that keeps it running.
 		this.loop = SupervisedThread.startForeground("shardkeeper-coordinator", this::pass);
+	}
+
+	/** A stop that ran out of time has left something behind. */
+	private void forgetEarlierRun() {
+		this.events.clear();
+		this.departure = null;
+		this.joinAt = null;
+		this.releases.clear();
+		this.holdings.sessionLost();
+		this.leadership.sessionLost();
+		this.lastPass = this.clock.now();
 	}
 
 	/**
@@ -162,8 +173,6 @@ public final class ShardCoordinator implements AutoCloseable {
 		}
 		this.heartbeats.close();
 		this.membership.end();
-		this.holdings.sessionLost();
-		this.releases.clear();
 		this.leading = false;
 		this.loop = null;
 	}

@@ -1,0 +1,96 @@
+package io.github.shardkeeper.coordination;
+
+import java.time.Duration;
+import java.util.List;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.handover.GroupChanges;
+import io.github.shardkeeper.handover.HeartbeatReply;
+import io.github.shardkeeper.handover.MemberDescription;
+import io.github.shardkeeper.handover.PlanReply;
+import io.github.shardkeeper.handover.ReapReply;
+import io.github.shardkeeper.handover.Transition;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+
+/**
+ * One member's way to a store, which can be cut. Thread-safe.
+ */
+class ForwardingStore implements CoordinationStore {
+
+	private final CoordinationStore store;
+
+	private volatile boolean away;
+
+	ForwardingStore(CoordinationStore store) {
+		this.store = store;
+	}
+
+	/** Whether every call fails as if the store could not be reached. */
+	void setAway(boolean away) {
+		this.away = away;
+	}
+
+	final CoordinationStore reach() {
+		if (this.away) {
+			throw new StoreUnavailableException("away, as the test wants it", new IllegalStateException());
+		}
+		return this.store;
+	}
+
+	@Override
+	public void verify() {
+		reach().verify();
+	}
+
+	@Override
+	public Subscription subscribe(MemberId member, Runnable onEvent) {
+		return reach().subscribe(member, onEvent);
+	}
+
+	@Override
+	public void join(MemberId member, MemberDescription description, Duration lease, Duration timeout) {
+		reach().join(member, description, lease, timeout);
+	}
+
+	@Override
+	public HeartbeatReply heartbeat(MemberId member, long seenGeneration, boolean candidate) {
+		return reach().heartbeat(member, seenGeneration, candidate);
+	}
+
+	@Override
+	public GroupChanges changes(long afterGeneration, long seenMembership) {
+		return reach().changes(afterGeneration, seenMembership);
+	}
+
+	@Override
+	public PlanReply plan(MemberId leader, long epoch, List<Transition> transitions) {
+		return reach().plan(leader, epoch, transitions);
+	}
+
+	@Override
+	public ReleaseReply release(MemberId owner, ShardId shard, Token token, Token tokenFloor) {
+		return reach().release(owner, shard, token, tokenFloor);
+	}
+
+	@Override
+	public ReapReply reap(MemberId leader, long epoch, long steadySinceMillis) {
+		return reach().reap(leader, epoch, steadySinceMillis);
+	}
+
+	@Override
+	public void announceLeave(MemberId member) {
+		reach().announceLeave(member);
+	}
+
+	@Override
+	public void leave(MemberId member) {
+		reach().leave(member);
+	}
+
+	@Override
+	public void close() {
+	}
+
+}

@@ -1,0 +1,362 @@
+package io.github.shardkeeper.coordination;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
+import io.github.shardkeeper.handover.HeartbeatReply;
+import io.github.shardkeeper.handover.Lease;
+import io.github.shardkeeper.handover.MonotonicTime;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.testsupport.SettableClock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+class HeartbeatSchedulerTests {
+
+	private static final MemberId ME = MemberId.of("me", "1");
+
+	private static final Duration LONG = Duration.ofHours(1);
+
+	private static final HeartbeatReply ALIVE = alive(0, 0, 0);
+
+	private final SettableClock settableClock = new SettableClock();
+
+	private final ScriptedStore store = new ScriptedStore();
+
+	private final Told told = new Told();
+
+	private Lease lease;
+
+	private HeartbeatScheduler heartbeats;
+
+	@AfterEach
+	void close() {
+		this.store.letGo();
+		this.heartbeats.close();
+	}
+
+	@Test
+	void noHeartbeatIsSentBeforeASessionBegins() {
+		start(Duration.ofMillis(1), LONG, MonotonicClock.SYSTEM);
+		this.heartbeats.beatNow();
+		begin();
+
+		this.store.awaitBeats(1);
+		assertThat(this.store.beats.get(0).seenGeneration()).isZero();
+	}
+
+	@Test
+	void beatsOncePerInterval() {
+		start(Duration.ofMillis(20), LONG, MonotonicClock.SYSTEM);
+		begin();
+
+		this.store.awaitBeats(5);
+		List<Beat> beats = this.store.beats;
+		for (int i = 1; i < 5; i++) {
+			assertThat(beats.get(i - 1).at().until(beats.get(i).at())).isGreaterThan(Duration.ofMillis(10));
+		}
+		assertThat(beats.get(0).at().until(beats.get(4).at())).isGreaterThan(Duration.ofMillis(70));
+	}
+
+	@Test
+	void theLeaseCountsFromTheTimeOfSending() throws InterruptedException {
+		start(LONG, Duration.ofSeconds(10), this.settableClock);
+		MonotonicTime sentAt = this.settableClock.now();
+		this.store.answers = (beat) -> {
+			this.settableClock.advance(Duration.ofSeconds(4));
+			return ALIVE;
+		};
+		begin();
+
+		this.told.assertNext("held");
+		assertThat(this.lease.endsAt()).isEqualTo(sentAt.plus(Duration.ofSeconds(9)));
+	}
+
+	@Test
+	void anAnswerThatComesAfterTheLeaseHoldsNothing() {
+		start(LONG, Duration.ofSeconds(10), this.settableClock);
+		this.store.answers = (beat) -> {
+			this.settableClock.advance(Duration.ofSeconds(9));
+			return ALIVE;
+		};
+		begin();
+
+		await().until(() -> this.told.answers.size() == 1);
+		assertThat(this.lease.isHeld(this.settableClock.now())).isFalse();
+	}
+
+	@Test
+	void anEventMeansAnExtraBeat() {
+		start(LONG, LONG, MonotonicClock.SYSTEM);
+		begin();
+		this.store.awaitBeats(1);
+
+		this.heartbeats.beatNow();
+		this.store.awaitBeats(2);
+	}
+
+	@Test
+	void eventsDuringABeatMakeOneMore() {
+		start(LONG, LONG, MonotonicClock.SYSTEM);
+		this.store.holdBack();
+		begin();
+		this.store.awaitBeats(1);
+		for (int i = 0; i < 10; i++) {
+			this.heartbeats.beatNow();
+		}
+		this.store.letGo();
+
+		await().until(() -> this.told.answers.size() == 2 && this.store.isIdle());
+		assertThat(this.store.beats).hasSize(2);
+	}
+
+	@Test
+	void beatsWhenTheLeadersLeaseEnds() {
+		start(LONG, LONG, MonotonicClock.SYSTEM);
+		this.store.answers = (beat) -> (beat == 1) ? alive(50, 0, 0) : ALIVE;
+		begin();
+
+		this.store.awaitBeats(2);
+		assertThat(this.store.beats.get(0).at().until(this.store.beats.get(1).at()))
+			.isGreaterThanOrEqualTo(Duration.ofMillis(50));
+		assertThat(this.store.beats.get(1).candidate()).isTrue();
+	}
+
+	@Test
+	void asksAgainAtOnceWhenThereIsMore() {
+		start(LONG, LONG, MonotonicClock.SYSTEM);
+		this.store.answers = (beat) -> alive(0, Math.min(5 * beat, 12), 12);
+		begin();
+
+		this.store.awaitBeats(3);
+		await().until(this.store::isIdle);
+		assertThat(this.store.beats).extracting(Beat::seenGeneration).containsExactly(0L, 5L, 10L);
+		this.heartbeats.beatNow();
+		this.store.awaitBeats(4);
+		assertThat(this.store.beats.get(3).seenGeneration()).isEqualTo(12);
+	}
+
+	@Test
+	void theEndOfTheLeaseIsToldOnceAndThatItIsHeldAgain() throws InterruptedException {
+		start(Duration.ofMillis(10), Duration.ofMillis(200), MonotonicClock.SYSTEM);
+		begin();
+		this.told.assertNext("held");
+
+		this.store.setAway(true);
+		this.told.assertNext("ended");
+		int failures = this.told.failures.size();
+		await().until(() -> this.told.failures.size() > failures + 3);
+		this.store.setAway(false);
+		this.told.assertNext("held");
+	}
+
+	@Test
+	void aHangingHeartbeatDoesNotDelayTheEndOfTheLease() throws InterruptedException {
+		start(Duration.ofMillis(10), Duration.ofMillis(200), MonotonicClock.SYSTEM);
+		begin();
+		this.told.assertNext("held");
+
+		this.store.holdBack();
+		this.told.assertNext("ended");
+		assertThat(this.lease.isHeld(MonotonicClock.SYSTEM.now())).isFalse();
+		assertThat(this.store.isHanging()).isTrue();
+		this.store.letGo();
+		this.told.assertNext("held");
+	}
+
+	@Test
+	void anExpiredSessionEndsTheLeaseAndTheBeats() throws InterruptedException {
+		start(Duration.ofMillis(1), LONG, MonotonicClock.SYSTEM);
+		this.store.answers = (beat) -> (beat < 3) ? ALIVE : new HeartbeatReply.Expired();
+		begin();
+
+		this.told.assertNext("held");
+		this.told.assertNext("expired " + ME);
+		assertThat(this.lease.isHeld(MonotonicClock.SYSTEM.now())).isFalse();
+		await().until(this.store::isIdle);
+		assertThat(this.store.beats).hasSize(3);
+		assertThat(this.told.events).as("that the lease ended with it is no news").isEmpty();
+	}
+
+	@Test
+	void aNewSessionBeginsFromTheStart() throws InterruptedException {
+		start(LONG, LONG, MonotonicClock.SYSTEM);
+		this.store.answers = (beat) -> alive(0, 9, 9);
+		begin();
+		await().until(() -> this.told.answers.size() == 1);
+		this.heartbeats.endSession();
+		MemberId again = MemberId.of("me", "2");
+		this.heartbeats.beginSession(again, () -> false);
+
+		this.store.awaitBeats(2);
+		assertThat(this.store.beats.get(1)).satisfies((beat) -> {
+			assertThat(beat.member()).isEqualTo(again);
+			assertThat(beat.seenGeneration()).isZero();
+			assertThat(beat.candidate()).isFalse();
+		});
+	}
+
+	@Test
+	void anAnswerForASessionThatWasEndedMeanwhileIsDropped() {
+		start(LONG, LONG, MonotonicClock.SYSTEM);
+		this.store.holdBack();
+		begin();
+		this.store.awaitBeats(1);
+		this.heartbeats.endSession();
+		this.store.letGo();
+
+		await().until(this.store::isIdle);
+		assertThat(this.told.answers).isEmpty();
+		assertThat(this.lease.isHeld(MonotonicClock.SYSTEM.now())).isFalse();
+	}
+
+	@Test
+	void aFailureNobodyExpectedDoesNotEndTheBeats() {
+		start(Duration.ofMillis(1), LONG, MonotonicClock.SYSTEM);
+		this.store.answers = (beat) -> {
+			if (beat == 1) {
+				throw new ExpectedException();
+			}
+			return ALIVE;
+		};
+		begin();
+
+		this.store.awaitBeats(3);
+	}
+
+	private void start(Duration interval, Duration leaseLength, MonotonicClock clock) {
+		this.lease = new Lease(leaseLength, clock.now());
+		this.heartbeats = new HeartbeatScheduler(this.store, this.lease, interval, clock);
+		this.heartbeats.start(this.told);
+	}
+
+	private void begin() {
+		this.heartbeats.beginSession(ME, () -> true);
+	}
+
+	private static HeartbeatReply.Alive alive(long leaderHasMillis, long through, long generation) {
+		return new HeartbeatReply.Alive(1_000, ME, 1, 1_000 + leaderHasMillis, 0, generation, 1, through, List.of());
+	}
+
+	private record Beat(MemberId member, long seenGeneration, boolean candidate, MonotonicTime at) {
+
+	}
+
+	/** Answers heartbeats as the test wants it, and nothing else. */
+	private static final class ScriptedStore extends ForwardingStore {
+
+		private final List<Beat> beats = new CopyOnWriteArrayList<>();
+
+		private volatile Function<Integer, HeartbeatReply> answers = (beat) -> ALIVE;
+
+		private volatile CountDownLatch gate = new CountDownLatch(0);
+
+		private volatile boolean hanging;
+
+		private volatile Thread thread;
+
+		ScriptedStore() {
+			super(new MemoryCoordinationStore());
+		}
+
+		@Override
+		public HeartbeatReply heartbeat(MemberId member, long seenGeneration, boolean candidate) {
+			this.thread = Thread.currentThread();
+			this.beats.add(new Beat(member, seenGeneration, candidate, MonotonicClock.SYSTEM.now()));
+			reach();
+			try {
+				this.hanging = this.gate.getCount() > 0;
+				this.gate.await();
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+			}
+			this.hanging = false;
+			return this.answers.apply(this.beats.size());
+		}
+
+		void holdBack() {
+			this.gate = new CountDownLatch(1);
+		}
+
+		void letGo() {
+			this.gate.countDown();
+		}
+
+		boolean isHanging() {
+			return this.hanging;
+		}
+
+		/** The thread waits for the next time or event. */
+		boolean isIdle() {
+			Thread.State state = this.thread.getState();
+			return state == Thread.State.TIMED_WAITING || state == Thread.State.WAITING;
+		}
+
+		void awaitBeats(int count) {
+			await().until(() -> this.beats.size() >= count);
+		}
+
+	}
+
+	private static final class Told implements HeartbeatScheduler.Listener {
+
+		private final BlockingQueue<String> events = new LinkedBlockingQueue<>();
+
+		private final List<HeartbeatReply> answers = new CopyOnWriteArrayList<>();
+
+		private final List<Exception> failures = new CopyOnWriteArrayList<>();
+
+		void assertNext(String event) throws InterruptedException {
+			assertThat(this.events.poll(10, TimeUnit.SECONDS)).isEqualTo(event);
+		}
+
+		@Override
+		public void heartbeatAnswered(MemberId member, HeartbeatReply.Alive reply) {
+			this.answers.add(reply);
+		}
+
+		@Override
+		public void heartbeatFailed(MemberId member, StoreUnavailableException failure) {
+			this.failures.add(failure);
+		}
+
+		@Override
+		public void sessionExpired(MemberId member) {
+			this.events.add("expired " + member);
+		}
+
+		@Override
+		public void leaseEnded() {
+			this.events.add("ended");
+		}
+
+		@Override
+		public void leaseHeldAgain() {
+			this.events.add("held");
+		}
+
+	}
+
+	/** It is logged: without a trace. */
+	private static final class ExpectedException extends RuntimeException {
+
+		ExpectedException() {
+			super("expected by a test", null, false, false);
+		}
+
+	}
+
+}

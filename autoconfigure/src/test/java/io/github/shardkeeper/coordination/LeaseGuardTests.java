@@ -1,0 +1,82 @@
+package io.github.shardkeeper.coordination;
+
+import java.time.Duration;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import io.github.shardkeeper.handover.Lease;
+import io.github.shardkeeper.handover.MonotonicTime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class LeaseGuardTests {
+
+	private final BlockingQueue<String> told = new LinkedBlockingQueue<>();
+
+	private final MonotonicTime start = MonotonicClock.SYSTEM.now();
+
+	private final Lease lease = new Lease(Duration.ofHours(1), this.start);
+
+	private final LeaseGuard guard = new LeaseGuard(this.lease, MonotonicClock.SYSTEM, () -> this.told.add("ended"),
+			() -> this.told.add("held"));
+
+	@AfterEach
+	void close() {
+		this.guard.close();
+	}
+
+	@Test
+	void tellsEachChangeOnce() throws InterruptedException {
+		this.guard.leaseChanged();
+		hold();
+		this.guard.leaseChanged();
+		assertTold("held");
+
+		this.lease.end();
+		this.guard.leaseChanged();
+		this.guard.leaseChanged();
+		assertTold("ended");
+
+		hold();
+		assertTold("held");
+		assertThat(this.told).isEmpty();
+	}
+
+	@Test
+	void tellsTheEndByItself() throws InterruptedException {
+		MonotonicTime longAgo = this.start.minus(Duration.ofMinutes(54)).plus(Duration.ofMillis(200));
+		this.lease.renew(longAgo);
+		this.guard.leaseChanged();
+		assertTold("held");
+
+		assertTold("ended");
+		assertThat(this.start.until(MonotonicClock.SYSTEM.now())).isGreaterThanOrEqualTo(Duration.ofMillis(200));
+	}
+
+	@Test
+	void aRenewalPutsTheEndOff() throws InterruptedException {
+		MonotonicTime longAgo = this.start.minus(Duration.ofMinutes(54));
+		this.lease.renew(longAgo.plus(Duration.ofMillis(100)));
+		this.guard.leaseChanged();
+		assertTold("held");
+		// Without a word to the guard, as a heartbeat does it.
+		this.lease.renew(longAgo.plus(Duration.ofMillis(300)));
+
+		assertTold("ended");
+		assertThat(this.start.until(MonotonicClock.SYSTEM.now())).isGreaterThanOrEqualTo(Duration.ofMillis(300));
+	}
+
+	private void hold() {
+		this.lease.renew(MonotonicClock.SYSTEM.now());
+		this.guard.leaseChanged();
+	}
+
+	private void assertTold(String what) throws InterruptedException {
+		assertThat(this.told.poll(10, TimeUnit.SECONDS)).isEqualTo(what);
+	}
+
+}

@@ -1,0 +1,477 @@
+package io.github.shardkeeper.coordination;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.assignment.StickyAssignment;
+import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
+import io.github.shardkeeper.handover.Lease;
+import io.github.shardkeeper.handover.Ownership;
+import io.github.shardkeeper.handover.PlanReply;
+import io.github.shardkeeper.handover.ShardPhase;
+import io.github.shardkeeper.handover.Transition;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.shard.Token;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/** Several members in one process, which share a store in memory. */
+class ShardCoordinatorTests {
+
+	private static final Map<String, Integer> TOPICS = Map.of("orders", 4);
+
+	private static final Duration INTERVAL = Duration.ofMillis(40);
+
+	private static final Duration LEASE = Duration.ofMillis(500);
+
+	private static final Duration TIMEOUT = Duration.ofMillis(1500);
+
+	private static final Duration LONG = Duration.ofSeconds(30);
+
+	private final MemoryCoordinationStore store = new MemoryCoordinationStore();
+
+	private final TestConsumption.Ledger ledger = new TestConsumption.Ledger();
+
+	private final List<Instance> instances = new ArrayList<>();
+
+	@AfterEach
+	void closeAll() {
+		this.instances.forEach(Instance::kill);
+		assertThat(this.ledger.breaches()).isEmpty();
+	}
+
+	@Test
+	void oneMemberGetsEverything() {
+		Instance a = instance("a").start();
+
+		awaitConsumed(a, 4);
+		assertThat(a.coordinator.isConnected()).isTrue();
+		await().until(a.coordinator::isLeader);
+		assertThat(a.coordinator.member()).get().extracting(MemberId::instance).isEqualTo("a");
+	}
+
+	@Test
+	void anotherMemberGetsHalfUnderHigherTokens() {
+		Instance a = instance("a").start();
+		awaitConsumed(a, 4);
+		Map<ShardId, Token> before = a.consumption.consumed();
+		Instance b = instance("b").start();
+
+		awaitConsumed(a, 2);
+		awaitConsumed(b, 2);
+		assertThat(b.consumption.consumed()).allSatisfy((shard, token) -> {
+			assertThat(a.consumption.consumed()).doesNotContainKey(shard);
+			assertThat(token).isGreaterThan(before.get(shard));
+		});
+		assertThat(before).containsAllEntriesOf(a.consumption.consumed());
+	}
+
+	@Test
+	void aDrainThatIsNotAnsweredHoldsTheMove() {
+		Instance a = instance("a").start();
+		awaitConsumed(a, 4);
+		a.consumption.setAnswersDrains(false);
+		Instance b = instance("b").start();
+		await().until(() -> a.consumption.draining().size() == 2);
+		List<ShardId> stuck = a.consumption.draining();
+
+		// Long enough for every deadline of a session to pass.
+		MonotonicClock clock = MonotonicClock.SYSTEM;
+		long end = clock.now().plus(TIMEOUT).nanos();
+		await().until(() -> clock.now().nanos() - end > 0);
+		assertThat(b.consumption.consumed()).isEmpty();
+		assertThat(shardsIn(ShardPhase.REVOKING)).containsExactlyInAnyOrderElementsOf(stuck);
+
+		Map<ShardId, Token> before = a.consumption.consumed();
+		stuck.forEach(a.consumption::finishDrain);
+		awaitConsumed(b, 2);
+		stuck.forEach((shard) -> assertThat(b.consumption.consumed().get(shard)).isGreaterThan(before.get(shard)));
+	}
+
+	@Test
+	void whoStopsHandsOverBeforeItIsGone() {
+		Instance a = instance("a").start();
+		awaitConsumed(a, 4);
+		Instance b = instance("b").start();
+		awaitConsumed(b, 2);
+
+		a.coordinator.stop(LONG);
+
+		assertThat(a.consumption.consumed()).isEmpty();
+		assertThat(a.coordinator.member()).isEmpty();
+		assertThat(members()).hasSize(1);
+		awaitConsumed(b, 4);
+		await().until(b.coordinator::isLeader);
+	}
+
+	@Test
+	void theOnlyMemberThatStopsFreesItsShards() {
+		Instance a = instance("a").start();
+		awaitConsumed(a, 4);
+
+		a.coordinator.stop(LONG);
+
+		assertThat(a.consumption.consumed()).isEmpty();
+		assertThat(members()).isEmpty();
+		assertThat(shardsIn(ShardPhase.FREE)).hasSize(4);
+		assertThat(a.coordinator.isConnected()).isFalse();
+	}
+
+	@Test
+	void aStopDoesNotWaitForTheLeaderForMoreThanHalfItsTime() {
+		Instance a = instance("a").start();
+		awaitConsumed(a, 4);
+		Instance b = instance("b").start();
+		awaitConsumed(b, 2);
+		// The leader lives, but nothing that it plans arrives.
+		a.store.planRefused = true;
+
+		b.coordinator.stop(Duration.ofSeconds(2));
+
+		assertThat(b.consumption.consumed()).isEmpty();
+		assertThat(members()).hasSize(1);
+		a.store.planRefused = false;
+		awaitConsumed(a, 4);
+	}
+
+	@Test
+	void aStopThatADrainHoldsUpEndsInTimeAndTheOthersWaitForTheLease() {
+		Instance a = instance("a").start();
+		awaitConsumed(a, 4);
+		Instance b = instance("b").start();
+		awaitConsumed(b, 2);
+		b.consumption.setAnswersDrains(false);
+
+		b.coordinator.stop(Duration.ofMillis(300));
+		assertThat(b.consumption.draining()).hasSize(2);
+		assertThat(a.consumption.consumed()).hasSize(2);
+		b.consumption.die();
+
+		awaitConsumed(a, 4);
+	}
+
+	@Test
+	void aDeadMembersShardsStartElsewhereAfterItsLease() {
+		Instance a = instance("a").start();
+		awaitConsumed(a, 4);
+		Instance b = instance("b").start();
+		awaitConsumed(b, 2);
+
+		b.kill();
+
+		awaitConsumed(a, 4);
+		assertThat(members()).hasSize(1);
+	}
+
+	@Test
+	void aDeadLeaderIsReplaced() {
+		Instance a = instance("a").start();
+		awaitConsumed(a, 4);
+		await().until(a.coordinator::isLeader);
+		Instance b = instance("b").start();
+		awaitConsumed(b, 2);
+
+		a.kill();
+
+		awaitConsumed(b, 4);
+		assertThat(b.coordinator.isLeader()).isTrue();
+	}
+
+	@Test
+	void aMemberWhoseStoreIsAwayForAWhileIsSuspendedAndResumesWithTheSameTokens() {
+		Instance a = instance("a").start();
+		awaitConsumed(a, 4);
+		Map<ShardId, Token> before = a.consumption.consumed();
+
+		a.store.setAway(true);
+		await().until(() -> a.consumption.suspensions() == 1);
+		assertThat(a.coordinator.isConnected()).isFalse();
+		assertThat(a.coordinator.isLeader()).isFalse();
+		a.store.setAway(false);
+
+		await().until(() -> a.consumption.resumptions() == 2);
+		assertThat(a.consumption.consumed()).isEqualTo(before);
+		assertThat(a.coordinator.isConnected()).isTrue();
+		Instance b = instance("b").start();
+		awaitConsumed(b, 2);
+	}
+
+	@Test
+	void whoIsTimedOutAbandonsEverythingAndJoinsAnew() {
+		Instance a = instance("a").start();
+		awaitConsumed(a, 4);
+		Instance b = instance("b").start();
+		awaitConsumed(b, 2);
+		MemberId before = b.coordinator.member().orElseThrow();
+		b.store.setAway(true);
+		await().until(() -> b.consumption.suspensions() == 1);
+		// What runs is interrupted at the end of the lease, and ends.
+		b.consumption.die();
+		awaitConsumed(a, 4);
+		b.store.setAway(false);
+
+		awaitConsumed(b, 2);
+		awaitConsumed(a, 2);
+		assertThat(b.coordinator.member().orElseThrow()).isNotEqualTo(before);
+	}
+
+	@Test
+	void aStoreThatIsAwayAtTheStartIsTriedUntilItAnswers() {
+		Instance a = instance("a");
+		a.store.setAway(true);
+		a.start();
+		assertThat(a.coordinator.member()).isEmpty();
+		assertThat(a.coordinator.isConnected()).isFalse();
+		a.store.setAway(false);
+
+		awaitConsumed(a, 4);
+	}
+
+	@Test
+	void aStoreThatCanNeverBeUsedStopsTheStart() {
+		Instance a = instance("a");
+		a.store.unusable = true;
+
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class).isThrownBy(a::start);
+		a.coordinator.close();
+	}
+
+	@Test
+	void aReleaseIsRepeatedUntilTheStoreHasAnswered() {
+		Instance a = instance("a").start();
+		awaitConsumed(a, 4);
+		a.store.releasesToFail = 3;
+		Instance b = instance("b").start();
+
+		awaitConsumed(b, 2);
+		assertThat(a.store.releasesToFail).isZero();
+	}
+
+	@Test
+	void aRefusedWorkerGetsItsShardAgainUnderATokenBeyondTheFence() {
+		Instance a = instance("a").start();
+		awaitConsumed(a, 4);
+		ShardId shard = ShardId.of("orders", 0);
+		Token fence = new Token(a.consumption.consumed().get(shard).value() + 1_000_000_000_000L);
+
+		a.consumption.refuse(shard, fence);
+
+		await().untilAsserted(
+				() -> assertThat(a.consumption.consumed().getOrDefault(shard, Token.NONE)).isGreaterThan(fence));
+	}
+
+	@Test
+	void aLostSubscriptionIsOpenedAnew() {
+		Instance a = instance("a").start();
+		awaitConsumed(a, 4);
+		a.store.loseSubscriptions();
+
+		await().until(() -> a.store.openSubscriptions() == 1);
+		Instance b = instance("b").start();
+		awaitConsumed(b, 2);
+	}
+
+	@Test
+	void newsThatComeWhileNoSubscriptionCanBeOpenedAreNotLost() {
+		Instance a = instance("a").start();
+		awaitConsumed(a, 4);
+		Instance b = instance("b").start();
+		awaitConsumed(b, 2);
+		b.store.subscriptionsToFail = Integer.MAX_VALUE;
+		b.store.loseSubscriptions();
+		await().until(() -> b.store.subscriptionsToFail < Integer.MAX_VALUE);
+
+		a.coordinator.stop(LONG);
+		awaitConsumed(b, 4);
+		b.store.subscriptionsToFail = 0;
+		await().until(() -> b.store.openSubscriptions() == 1);
+	}
+
+	@Test
+	void startsAgainAfterAStop() {
+		Instance a = instance("a").start();
+		awaitConsumed(a, 4);
+		MemberId before = a.coordinator.member().orElseThrow();
+		a.coordinator.stop(LONG);
+		a.start();
+
+		awaitConsumed(a, 4);
+		assertThat(a.coordinator.member().orElseThrow()).isNotEqualTo(before);
+		a.coordinator.stop(LONG);
+		assertThat(members()).isEmpty();
+	}
+
+	@Test
+	void startsAgainAfterAStopThatADrainHeldUp() {
+		Instance a = instance("a").start();
+		awaitConsumed(a, 4);
+		a.consumption.setAnswersDrains(false);
+		a.coordinator.stop(Duration.ofMillis(100));
+		a.consumption.die();
+		a.consumption.setAnswersDrains(true);
+		a.start();
+
+		awaitConsumed(a, 4);
+		CompletableFuture<Void> stop = CompletableFuture.runAsync(() -> a.coordinator.stop(LONG));
+		await().until(stop::isDone);
+		assertThat(members()).isEmpty();
+	}
+
+	@Test
+	void startsAgainAfterAStopThatHadNoTimeAtAll() {
+		Instance a = instance("a").start();
+		awaitConsumed(a, 4);
+		a.coordinator.stop(Duration.ZERO);
+		a.consumption.die();
+		a.start();
+
+		awaitConsumed(a, 4);
+		assertThat(a.coordinator.isConnected()).isTrue();
+	}
+
+	@Test
+	void aStopWithoutAStartDoesNothing() {
+		instance("a").coordinator.stop(LONG);
+	}
+
+	@Test
+	void aStopWhileTheStoreIsAwayEndsWithTheLease() {
+		Instance a = instance("a").start();
+		awaitConsumed(a, 4);
+		a.store.setAway(true);
+
+		CompletableFuture<Void> stop = CompletableFuture.runAsync(() -> a.coordinator.stop(LONG));
+		await().until(stop::isDone);
+		assertThat(a.consumption.consumed()).isEmpty();
+	}
+
+	private static void awaitConsumed(Instance instance, int shards) {
+		await().untilAsserted(() -> assertThat(instance.consumption.consumed()).hasSize(shards));
+	}
+
+	private List<ShardId> shardsIn(ShardPhase phase) {
+		return this.store.changes(0, -1)
+			.ownerships()
+			.stream()
+			.filter((ownership) -> ownership.phase() == phase)
+			.map(Ownership::shard)
+			.toList();
+	}
+
+	private List<?> members() {
+		return this.store.changes(0, -1).members();
+	}
+
+	private Instance instance(String name) {
+		Instance instance = new Instance(name);
+		this.instances.add(instance);
+		return instance;
+	}
+
+	/** One process. */
+	private final class Instance {
+
+		private final TroubledStore store = new TroubledStore(ShardCoordinatorTests.this.store);
+
+		private final TestConsumption consumption = new TestConsumption(ShardCoordinatorTests.this.ledger);
+
+		private final ShardCoordinator coordinator;
+
+		Instance(String name) {
+			CoordinationSettings settings = new CoordinationSettings("group", name, INTERVAL, LEASE, TIMEOUT,
+					Duration.ofMillis(10));
+			MonotonicClock clock = MonotonicClock.SYSTEM;
+			Lease lease = new Lease(LEASE, clock.now());
+			this.coordinator = new ShardCoordinator(settings, this.store,
+					new HeartbeatScheduler(this.store, lease, INTERVAL, clock), lease, new StickyAssignment(), clock);
+			this.consumption.reportTo(this.coordinator.consumptionListener());
+		}
+
+		Instance start() {
+			this.coordinator.start(TOPICS, this.consumption);
+			return this;
+		}
+
+		/** What it runs ends at once, and nobody is told. */
+		void kill() {
+			this.coordinator.close();
+			this.consumption.die();
+		}
+
+	}
+
+	/** Fails in one operation, and loses subscriptions. */
+	private static final class TroubledStore extends ForwardingStore {
+
+		private final List<Subscription> subscriptions = new ArrayList<>();
+
+		private volatile boolean unusable;
+
+		private volatile boolean planRefused;
+
+		private volatile int releasesToFail;
+
+		private volatile int subscriptionsToFail;
+
+		TroubledStore(CoordinationStore store) {
+			super(store);
+		}
+
+		@Override
+		public void verify() {
+			if (this.unusable) {
+				throw new ShardkeeperConfigurationException("Wrong password.", "Set the right one.");
+			}
+			super.verify();
+		}
+
+		@Override
+		public synchronized Subscription subscribe(MemberId member, Runnable onEvent) {
+			if (this.subscriptionsToFail > 0) {
+				this.subscriptionsToFail--;
+				throw new StoreUnavailableException("no subscription", new IllegalStateException());
+			}
+			Subscription subscription = super.subscribe(member, onEvent);
+			this.subscriptions.add(subscription);
+			return subscription;
+		}
+
+		synchronized void loseSubscriptions() {
+			this.subscriptions.forEach(Subscription::close);
+		}
+
+		synchronized long openSubscriptions() {
+			return this.subscriptions.stream().filter(Subscription::isOpen).count();
+		}
+
+		@Override
+		public PlanReply plan(MemberId leader, long epoch, List<Transition> transitions) {
+			if (this.planRefused) {
+				throw new StoreUnavailableException("no plan", new IllegalStateException());
+			}
+			return super.plan(leader, epoch, transitions);
+		}
+
+		@Override
+		public synchronized ReleaseReply release(MemberId owner, ShardId shard, Token token, Token tokenFloor) {
+			if (this.releasesToFail > 0) {
+				this.releasesToFail--;
+				throw new StoreUnavailableException("no release", new IllegalStateException());
+			}
+			return super.release(owner, shard, token, tokenFloor);
+		}
+
+	}
+
+}

@@ -1,0 +1,150 @@
+package io.github.shardkeeper.coordination;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+
+/**
+ * Consumes nothing, but keeps account of what it was told, and tells a ledger that all
+ * members share. Thread-safe.
+ */
+final class TestConsumption implements ShardConsumption {
+
+	private final Ledger ledger;
+
+	private final Map<ShardId, Token> consumed = new TreeMap<>();
+
+	private final TreeSet<ShardId> draining = new TreeSet<>();
+
+	private ShardConsumption.Listener listener;
+
+	private boolean answersDrains = true;
+
+	private int suspensions;
+
+	private int resumptions;
+
+	TestConsumption(Ledger ledger) {
+		this.ledger = ledger;
+	}
+
+	void reportTo(ShardConsumption.Listener listener) {
+		this.listener = listener;
+	}
+
+	synchronized void setAnswersDrains(boolean answersDrains) {
+		this.answersDrains = answersDrains;
+	}
+
+	@Override
+	public synchronized void start(ShardId shard, Token token, MemberId member) {
+		this.ledger.started(shard, token, this);
+		this.consumed.put(shard, token);
+		this.draining.remove(shard);
+	}
+
+	@Override
+	public synchronized void drain(ShardId shard) {
+		this.draining.add(shard);
+		if (this.answersDrains) {
+			finishDrain(shard);
+		}
+	}
+
+	/** What a handler that returns at last does. */
+	synchronized void finishDrain(ShardId shard) {
+		end(shard, Token.NONE);
+	}
+
+	/** Ends a worker as if a newer token had refused it. */
+	synchronized void refuse(ShardId shard, Token fence) {
+		end(shard, fence);
+	}
+
+	private void end(ShardId shard, Token fence) {
+		Token token = this.consumed.remove(shard);
+		this.draining.remove(shard);
+		this.ledger.ended(shard, this);
+		this.listener.workerEnded(shard, token, fence);
+	}
+
+	@Override
+	public synchronized void abandon(ShardId shard) {
+		this.consumed.remove(shard);
+		this.draining.remove(shard);
+		this.ledger.ended(shard, this);
+	}
+
+	/** Everything ends at once, as in a process that is killed. */
+	synchronized void die() {
+		List.copyOf(this.consumed.keySet()).forEach(this::abandon);
+	}
+
+	@Override
+	public synchronized void suspend() {
+		this.suspensions++;
+	}
+
+	@Override
+	public synchronized void resume() {
+		this.resumptions++;
+	}
+
+	@Override
+	public Map<ShardId, String> problems() {
+		return Map.of();
+	}
+
+	synchronized Map<ShardId, Token> consumed() {
+		return new TreeMap<>(this.consumed);
+	}
+
+	synchronized List<ShardId> draining() {
+		return List.copyOf(this.draining);
+	}
+
+	synchronized int suspensions() {
+		return this.suspensions;
+	}
+
+	synchronized int resumptions() {
+		return this.resumptions;
+	}
+
+	/** Who consumes what; remembers every breach of "one consumer, rising tokens". */
+	static final class Ledger {
+
+		private final Map<ShardId, TestConsumption> consumers = new TreeMap<>();
+
+		private final Map<ShardId, Token> tokens = new TreeMap<>();
+
+		private final List<String> breaches = new ArrayList<>();
+
+		synchronized void started(ShardId shard, Token token, TestConsumption consumer) {
+			TestConsumption other = this.consumers.put(shard, consumer);
+			if (other != null && other != consumer) {
+				this.breaches.add(shard + " was started while another still consumed it");
+			}
+			Token last = this.tokens.put(shard, token);
+			if (last != null && last.compareTo(token) >= 0) {
+				this.breaches.add(shard + " got token " + token + " after " + last);
+			}
+		}
+
+		synchronized void ended(ShardId shard, TestConsumption consumer) {
+			this.consumers.remove(shard, consumer);
+		}
+
+		synchronized List<String> breaches() {
+			return List.copyOf(this.breaches);
+		}
+
+	}
+
+}

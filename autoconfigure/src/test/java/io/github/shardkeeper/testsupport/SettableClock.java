@@ -1,0 +1,25 @@
+package io.github.shardkeeper.testsupport;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
+
+import io.github.shardkeeper.coordination.MonotonicClock;
+import io.github.shardkeeper.handover.MonotonicTime;
+
+/**
+ * A clock that stands still unless it is told to go on. Thread-safe.
+ */
+public final class SettableClock implements MonotonicClock {
+
+	private final AtomicLong nanos = new AtomicLong();
+
+	@Override
+	public MonotonicTime now() {
+		return new MonotonicTime(this.nanos.get());
+	}
+
+	public void advance(Duration duration) {
+		this.nanos.addAndGet(duration.toNanos());
+	}
+
+}
