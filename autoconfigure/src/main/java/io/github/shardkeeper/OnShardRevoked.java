@@ -14,10 +14,13 @@ import org.springframework.aot.hint.annotation.Reflective;
  * final commit.
  * <p>
  * It takes {@link ShardContext} and {@link ShardState}, in any order and each at most
- * once. What it writes to {@link ShardState} is part of that commit. It is called too
- * when the shard was lost without warning (the session ended, a newer owner exists): that
- * commit is then refused, and nothing it wrote counts. When it throws, that is logged and
- * the handover goes on.
+ * once. What it writes to {@link ShardState} is part of that commit. When it throws, that
+ * is logged and the handover goes on.
+ * <p>
+ * It is called too when the shard was lost without warning (the session ended, a newer
+ * owner exists), so that the application can drop what it holds for the shard. A new
+ * owner may consume by then; {@link ShardContext#isHeld()} tells, and the commit that
+ * follows is refused as soon as that owner has acquired the shard.
  * <p>
  * On a bean with handlers of several topics it is called for the shards of all of them.
  * For one shard it never runs at the same time as the handler.

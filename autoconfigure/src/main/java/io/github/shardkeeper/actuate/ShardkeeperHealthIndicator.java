@@ -34,15 +34,17 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 	protected void doHealthCheck(Health.Builder builder) {
 		builder.up().withDetail("group", this.coordinator.settings().group());
 		if (!this.runner.isRunning()) {
-			builder.withDetail("member", "none: this instance has no @ShardConsumer method");
+			builder.withDetail("member", "none: this instance has no @ShardConsumer method, or is not started");
 			return;
 		}
 		this.coordinator.member().ifPresent((member) -> builder.withDetail("member", member.value()));
 		builder.withDetail("leader", this.coordinator.isLeader());
 		if (!this.coordinator.isConnected()) {
 			builder.down()
-				.withDetail("reason", "The lease is not held: heartbeats to the store are not answered. "
-						+ "Nothing is consumed; it goes on by itself once they are.");
+				.withDetail("reason",
+						"The lease is not held: heartbeats to the store are not answered. "
+								+ "Nothing is consumed; it goes on by itself once they are. "
+								+ this.coordinator.trouble().orElse(""));
 		}
 		Map<ShardId, String> problems = this.runner.problems();
 		if (!problems.isEmpty()) {

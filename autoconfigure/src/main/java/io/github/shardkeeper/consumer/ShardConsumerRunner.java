@@ -32,8 +32,9 @@ import io.github.shardkeeper.source.ShardSource;
  * Runs the application's handlers: one reader for all shards of the instance, and for
  * each shard a worker that exists only while the instance owns it. Thread-safe.
  * <p>
- * As a lifecycle it starts last and stops first: the web server answers before the first
- * record is handled, and the connections to Redis stand until the last state is put away.
+ * As a lifecycle it starts after the web server, which answers before the first record is
+ * handled, and stops before it, while the connections to Redis still stand. Beans in
+ * later phases, the default one among them, start after it and stop before it.
  */
 public final class ShardConsumerRunner implements ShardConsumption, SmartLifecycle {
 

@@ -82,7 +82,8 @@ public final class ShardHandlerDetector {
 				throw new ShardkeeperConfigurationException(
 						"The @ShardConsumer method %s names the topic '%s', which is not configured; known topics: %s."
 							.formatted(signature.name(), topic, topics.keySet()),
-						"Add 'shardkeeper.topics.%s.shards' or correct the name in the annotation.".formatted(topic));
+						"Add 'shardkeeper.topics.[%s].shards' or correct the name in the annotation; the brackets may be left out if the name has only letters, digits and dashes."
+							.formatted(topic));
 			}
 			handlers.add(new ShardHandler(topic, SingletonSupplier.of(() -> this.beans.getBean(beanName)), signature,
 					assigned, revoked, this.converter));

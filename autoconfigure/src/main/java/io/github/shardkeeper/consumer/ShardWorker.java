@@ -38,6 +38,9 @@ final class ShardWorker {
 
 	private static final Duration LONGEST_UNCOMMITTED = Duration.ofSeconds(1);
 
+	/** A drain that takes longer is worth telling. */
+	private static final Duration LONG_DRAIN = Duration.ofSeconds(5);
+
 	private static final Duration STORE_RETRY_PAUSE = Duration.ofMillis(200);
 
 	private final WorkerContext context;
@@ -58,17 +61,19 @@ final class ShardWorker {
 
 	private final CompletableFuture<Void> ended = new CompletableFuture<>();
 
-	private volatile boolean draining;
+	private volatile @Nullable MonotonicTime drainingSince;
 
 	private volatile boolean abandoned;
 
-	private volatile @Nullable String problem;
+	/** What keeps the shard from being consumed now, and may pass. */
+	private volatile @Nullable String trouble;
+
+	/** Why the shard stays where it is. */
+	private volatile @Nullable String haltReason;
 
 	private @Nullable JournaledState state;
 
 	private boolean started;
-
-	private boolean halted;
 
 	private boolean farewellSaid;
 
@@ -93,7 +98,7 @@ final class ShardWorker {
 		this.task = new SerialTask(context.executor(), this::turn);
 		this.predecessorEnded = predecessorEnded;
 		if (!predecessorEnded.isDone()) {
-			this.problem = "Waits for the end of an earlier call of " + handler.name() + " for this shard";
+			this.trouble = "Waits for the end of an earlier call of " + handler.name() + " for this shard";
 		}
 		predecessorEnded.thenRun(this::wake);
 		this.uncommittedSince = context.clock().now();
@@ -104,8 +109,18 @@ final class ShardWorker {
 		return this.ended;
 	}
 
+	/** What keeps the shard from being consumed, or from being handed over. */
 	@Nullable String problem() {
-		return this.problem;
+		MonotonicTime since = this.drainingSince;
+		if (since != null && !this.ended.isDone()) {
+			Duration draining = since.until(this.context.clock().now());
+			if (draining.compareTo(LONG_DRAIN) > 0) {
+				String why = (this.trouble != null) ? this.trouble
+						: "a call of %s has not returned".formatted(this.handler.name());
+				return "Is to be handed over for %d s, but %s".formatted(draining.toSeconds(), why);
+			}
+		}
+		return (this.haltReason != null) ? this.haltReason : this.trouble;
 	}
 
 	/** Something happened: look what there is to do. */
@@ -115,7 +130,7 @@ final class ShardWorker {
 
 	/** Put everything away and report the end. */
 	void drain() {
-		this.draining = true;
+		this.drainingSince = this.context.clock().now();
 		wake();
 	}
 
@@ -151,7 +166,7 @@ final class ShardWorker {
 		if (this.ended.isDone() || !this.predecessorEnded.isDone()) {
 			return false;
 		}
-		if (this.abandoned || this.draining) {
+		if (mustEnd()) {
 			finish();
 			return false;
 		}
@@ -164,6 +179,10 @@ final class ShardWorker {
 			return false;
 		}
 		return consume();
+	}
+
+	private boolean mustEnd() {
+		return this.abandoned || this.drainingSince != null;
 	}
 
 	/** Acquires the shard, tells the application, begins to read. */
@@ -204,7 +223,7 @@ final class ShardWorker {
 	/** Handles records until there are none, or a turn is over. */
 	private boolean consume() {
 		JournaledState current = Objects.requireNonNull(this.state);
-		while (!this.halted && !this.draining && !this.abandoned) {
+		while (this.haltReason == null && !mustEnd()) {
 			MonotonicTime now = this.context.clock().now();
 			if (this.uncommittedRecords >= RECORDS_PER_COMMIT || (this.uncommittedRecords > 0
 					&& this.uncommittedSince.until(now).compareTo(LONGEST_UNCOMMITTED) > 0)) {
@@ -228,7 +247,7 @@ final class ShardWorker {
 		if (!commit(current)) {
 			return false;
 		}
-		return this.draining || this.abandoned;
+		return mustEnd();
 	}
 
 	private boolean handle(SourceRecord source, JournaledState current) {
@@ -272,7 +291,7 @@ final class ShardWorker {
 
 	private void succeeded() {
 		this.backOff.reset();
-		this.problem = null;
+		this.trouble = null;
 	}
 
 	private void failed(String what, Throwable failure) {
@@ -283,17 +302,18 @@ final class ShardWorker {
 
 	/** The record can never be handled: stay in front of it, visibly. */
 	private void halt(SourceRecord source, PayloadConversionException failure) {
-		this.halted = true;
 		this.context.meters().failed(this.owned.shard().topic());
-		this.problem = "Halted at offset %s: %s".formatted(source.offset(), failure.getMessage());
+		this.haltReason = "Halted at offset %s: %s".formatted(source.offset(), failure.getMessage());
 		logger.error("{} is halted at offset {}, which {} cannot take; no record is skipped", this.owned.shard(),
 				source.offset(), this.handler.name(), failure);
 		commit(Objects.requireNonNull(this.state));
 	}
 
 	private void retryAfter(Duration pause, String why) {
-		this.problem = why;
-		this.notBefore = this.context.clock().now().plus(pause);
+		this.trouble = why;
+		MonotonicTime retryAt = this.context.clock().now().plus(pause);
+		// A handler's longer pause is not cut short by a store that fails meanwhile.
+		this.notBefore = (this.notBefore != null && retryAt.isBefore(this.notBefore)) ? this.notBefore : retryAt;
 		this.context.timer().schedule(this::wake, pause.toNanos(), TimeUnit.NANOSECONDS);
 	}
 
@@ -313,6 +333,9 @@ final class ShardWorker {
 		current.committed();
 		this.uncommittedOffset = null;
 		this.uncommittedRecords = 0;
+		if (this.notBefore == null) {
+			this.trouble = null;
+		}
 		return true;
 	}
 
@@ -362,7 +385,7 @@ final class ShardWorker {
 	}
 
 	private void end(Token fence) {
-		this.problem = null;
+		this.trouble = null;
 		this.ended.complete(null);
 		if (!this.abandoned) {
 			this.context.listener().workerEnded(this.owned.shard(), this.owned.token(), fence);

@@ -1,11 +1,18 @@
 package io.github.shardkeeper.coordination;
 
 import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Supplier;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.handover.GroupChanges;
+import io.github.shardkeeper.handover.GroupMember;
 import io.github.shardkeeper.handover.LeaderAction;
 import io.github.shardkeeper.handover.Leadership;
 import io.github.shardkeeper.handover.PlanReply;
@@ -25,11 +32,18 @@ final class LeaderDriver {
 
 	private final Leadership leadership;
 
+	private final Supplier<Map<String, Integer>> topics;
+
+	/** Members and topics whose shard counts differ and were reported. */
+	private final Set<String> reported = new HashSet<>();
+
 	private final CoordinationStore store;
 
 	private final MonotonicClock clock;
 
-	LeaderDriver(Leadership leadership, CoordinationStore store, MonotonicClock clock) {
+	LeaderDriver(Leadership leadership, Supplier<Map<String, Integer>> topics, CoordinationStore store,
+			MonotonicClock clock) {
+		this.topics = topics;
 		this.leadership = leadership;
 		this.store = store;
 		this.clock = clock;
@@ -60,7 +74,9 @@ final class LeaderDriver {
 
 	private void perform(LeaderAction action, MemberId self) {
 		if (action instanceof LeaderAction.Refresh refresh) {
-			this.leadership.refreshed(this.store.changes(refresh.generation(), refresh.membership()), this.clock.now());
+			GroupChanges changes = this.store.changes(refresh.generation(), refresh.membership());
+			this.leadership.refreshed(changes, this.clock.now());
+			reportDifferences(changes);
 		}
 		else if (action instanceof LeaderAction.LookForDead look) {
 			looked(this.store.reap(self, look.epoch(), look.steadySinceMillis()));
@@ -68,6 +84,24 @@ final class LeaderDriver {
 		else if (action instanceof LeaderAction.ApplyPlan plan) {
 			planned(plan, this.store.plan(self, plan.epoch(), plan.transitions()));
 		}
+	}
+
+	/** The leader's shard counts hold; who was configured with others should know. */
+	private void reportDifferences(GroupChanges changes) {
+		List<GroupMember> members = changes.members();
+		if (members == null) {
+			return;
+		}
+		for (GroupMember member : members) {
+			member.description().topicShards().forEach((topic, count) -> {
+				Integer own = this.topics.get().get(topic);
+				if (own != null && !own.equals(count) && this.reported.add(member.id() + " " + topic)) {
+					logger.warn("{} has 'shardkeeper.topics.{}.shards: {}', but this leader has {}, which holds. "
+							+ "Give all instances the same number", member.id(), topic, count, own);
+				}
+			});
+		}
+		this.reported.removeIf((entry) -> members.stream().noneMatch((member) -> entry.startsWith(member.id() + " ")));
 	}
 
 	private void looked(ReapReply reply) {

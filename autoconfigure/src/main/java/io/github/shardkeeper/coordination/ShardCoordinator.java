@@ -23,8 +23,7 @@ import io.github.shardkeeper.handover.Lease;
 import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.handover.ShardHoldings;
 import io.github.shardkeeper.shard.MemberId;
-import io.github.shardkeeper.shard.ShardId;
-import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 
 /**
  * One member of one group: joins, learns from its heartbeats which shards it owns, has
@@ -39,6 +38,8 @@ public final class ShardCoordinator implements AutoCloseable {
 	private static final Logger logger = LoggerFactory.getLogger(ShardCoordinator.class);
 
 	private static final Duration RETRY_PAUSE = Duration.ofMillis(250);
+
+	private static final Duration MISCONFIGURED_RETRY_PAUSE = Duration.ofSeconds(5);
 
 	private final CoordinationSettings settings;
 
@@ -66,7 +67,7 @@ public final class ShardCoordinator implements AutoCloseable {
 
 	private volatile Map<String, Integer> topics = Map.of();
 
-	private volatile boolean storeAway;
+	private volatile @Nullable String trouble;
 
 	private volatile MonotonicTime lastPass;
 
@@ -97,7 +98,7 @@ public final class ShardCoordinator implements AutoCloseable {
 		this.membership = new Membership(settings, store, heartbeats);
 		this.leadership = new Leadership(settings.heartbeatInterval(), settings.settleTime(), () -> this.topics,
 				strategy);
-		this.leader = new LeaderDriver(this.leadership, store, clock);
+		this.leader = new LeaderDriver(this.leadership, () -> this.topics, store, clock);
 		this.releases = new PendingReleases(store, this.holdings, clock);
 		this.lastPass = clock.now();
 	}
@@ -115,12 +116,10 @@ public final class ShardCoordinator implements AutoCloseable {
 		forgetEarlierRun();
 		this.heartbeats.start(new HeartbeatEvents());
 		try {
-			this.store.verify();
 			join();
 		}
 		catch (StoreUnavailableException ex) {
 			storeFailed(ex);
-			this.joinAt = this.clock.now().plus(RETRY_PAUSE);
 		}
 		// An application without a web server has nothing else that keeps it running.
 		this.loop = SupervisedThread.startForeground("shardkeeper-coordinator", this::pass);
@@ -210,6 +209,18 @@ public final class ShardCoordinator implements AutoCloseable {
 		return this.membership.member() != null && this.lease.isHeld(this.clock.now());
 	}
 
+	/**
+	 * Why the member is not connected, as far as it knows.
+	 * @return the last failure since the store answered last
+	 */
+	public Optional<String> trouble() {
+		return Optional.ofNullable(this.trouble);
+	}
+
+	/**
+	 * What this member is configured with.
+	 * @return the settings
+	 */
 	public CoordinationSettings settings() {
 		return this.settings;
 	}
@@ -244,6 +255,12 @@ public final class ShardCoordinator implements AutoCloseable {
 		catch (StoreUnavailableException ex) {
 			storeFailed(ex);
 		}
+		catch (ShardkeeperConfigurationException ex) {
+			// Found only now because the store was away at the start.
+			this.trouble = ex.getMessage();
+			this.joinAt = this.clock.now().plus(MISCONFIGURED_RETRY_PAUSE);
+			logger.error("Cannot join group '{}': {}", this.settings.group(), ex.getMessage());
+		}
 	}
 
 	private Duration untilNextWake() {
@@ -259,6 +276,7 @@ public final class ShardCoordinator implements AutoCloseable {
 	private void join() {
 		// Cleared only on success: a failure of any kind tries again.
 		this.joinAt = this.clock.now().plus(RETRY_PAUSE);
+		this.store.verify();
 		this.membership.join(this.topics, this::isFitToLead);
 		this.joinAt = null;
 	}
@@ -291,8 +309,8 @@ public final class ShardCoordinator implements AutoCloseable {
 		if (!this.membership.is(member)) {
 			return;
 		}
-		if (this.storeAway) {
-			this.storeAway = false;
+		if (this.trouble != null) {
+			this.trouble = null;
 			logger.info("The store answers again; group '{}' goes on", this.settings.group());
 		}
 		try {
@@ -365,14 +383,14 @@ public final class ShardCoordinator implements AutoCloseable {
 	}
 
 	private void storeFailed(StoreUnavailableException failure) {
-		if (!this.storeAway) {
-			this.storeAway = true;
-			logger.warn("The store of group '{}' does not answer; trying on. {}", this.settings.group(),
+		if (this.trouble == null) {
+			logger.warn("The store of group '{}' cannot be used; trying on. {}", this.settings.group(),
 					failure.getMessage());
 		}
 		else {
-			logger.debug("The store of group '{}' still does not answer", this.settings.group(), failure);
+			logger.debug("The store of group '{}' still cannot be used", this.settings.group(), failure);
 		}
+		this.trouble = failure.getMessage();
 	}
 
 	private final class HeartbeatEvents implements HeartbeatScheduler.Listener {

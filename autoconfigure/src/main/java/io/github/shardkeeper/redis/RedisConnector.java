@@ -1,7 +1,9 @@
 package io.github.shardkeeper.redis;
 
+import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.RedisClient;
@@ -37,6 +39,8 @@ public final class RedisConnector implements SmartLifecycle {
 
 	private final LettuceConnectionFactory factory;
 
+	private final ConnectionOpener opener = new ConnectionOpener();
+
 	private final Set<StatefulConnection<?, ?>> connections = ConcurrentHashMap.newKeySet();
 
 	private volatile boolean running;
@@ -64,28 +68,39 @@ public final class RedisConnector implements SmartLifecycle {
 	/**
 	 * Opens a connection; blocks until it stands.
 	 * @param codec turns keys and values into bytes
+	 * @param timeout the longest wait
 	 * @param <V> the type of values
 	 * @return the connection, to be closed by the caller
-	 * @throws io.lettuce.core.RedisException when Redis cannot be reached
+	 * @throws io.lettuce.core.RedisException when Redis cannot be reached in time
 	 */
-	public <V> Connection<V> open(RedisCodec<String, V> codec) {
-		AbstractRedisClient client = this.factory.getRequiredNativeClient();
-		if (client instanceof RedisClusterClient cluster) {
-			StatefulRedisClusterConnection<String, V> connection = opened(cluster.connect(codec));
-			return new Connection<>(connection, connection.async());
-		}
-		StatefulRedisConnection<String, V> connection = opened(((RedisClient) client).connect(codec));
-		return new Connection<>(connection, connection.async());
+	public <V> Connection<V> open(RedisCodec<String, V> codec, Duration timeout) {
+		return this.opener.open(() -> connect(codec), (late) -> close(late.stateful()), timeout);
 	}
 
 	/**
 	 * Opens a connection for subscriptions; on a Cluster at the master of the channel's
 	 * slot, where scripts that work on that slot can count its subscribers.
 	 * @param channel the channel that it is for
+	 * @param timeout the longest wait
 	 * @return the connection, to be closed by the caller
-	 * @throws io.lettuce.core.RedisException when Redis cannot be reached
+	 * @throws io.lettuce.core.RedisException when Redis cannot be reached in time
 	 */
-	PubSubConnection openPubSub(String channel) {
+	PubSubConnection openPubSub(String channel, Duration timeout) {
+		return this.opener.open(() -> connectPubSub(channel), (late) -> close(late.toClose()), timeout);
+	}
+
+	private <V> Connection<V> connect(RedisCodec<String, V> codec) {
+		AbstractRedisClient client = this.factory.getRequiredNativeClient();
+		if (client instanceof RedisClusterClient cluster) {
+			StatefulRedisClusterConnection<String, V> connection = opened(cluster.connect(codec));
+			return new Connection<>(connection, connection.async());
+		}
+		StatefulRedisConnection<String, V> connection = opened(
+				connectSingle(() -> ((RedisClient) client).connect(codec)));
+		return new Connection<>(connection, connection.async());
+	}
+
+	private PubSubConnection connectPubSub(String channel) {
 		AbstractRedisClient client = this.factory.getRequiredNativeClient();
 		if (client instanceof RedisClusterClient cluster) {
 			StatefulRedisClusterPubSubConnection<String, String> connection = opened(
@@ -95,8 +110,23 @@ public final class RedisConnector implements SmartLifecycle {
 			return new PubSubConnection(connection, atMaster, atMaster.async());
 		}
 		StatefulRedisPubSubConnection<String, String> connection = opened(
-				((RedisClient) client).connectPubSub(StringCodec.UTF8));
+				connectSingle(() -> ((RedisClient) client).connectPubSub(StringCodec.UTF8)));
 		return new PubSubConnection(connection, connection, connection.async());
+	}
+
+	/** The client for static master/replica addresses is made without any of them. */
+	private static <C> C connectSingle(Supplier<C> connect) {
+		try {
+			return connect.get();
+		}
+		catch (IllegalStateException ex) {
+			throw new ShardkeeperConfigurationException(
+					"The RedisConnectionFactory has no address of a single Redis, a Sentinel or a Cluster: "
+							+ ex.getMessage(),
+					"Use 'spring.data.redis.host', 'url', 'sentinel.*' or 'cluster.*'; "
+							+ "'spring.data.redis.masterreplica.*' is not supported.",
+					ex);
+		}
 	}
 
 	private <C extends StatefulConnection<?, ?>> C opened(C connection) {

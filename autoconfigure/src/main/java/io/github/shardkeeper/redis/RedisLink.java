@@ -160,7 +160,7 @@ public final class RedisLink<V> implements AutoCloseable {
 			open = null;
 		}
 		if (open == null) {
-			open = this.connector.open(this.codec);
+			open = this.connector.open(this.codec, this.timeout);
 			open.stateful().setTimeout(this.timeout);
 			this.connection = open;
 			this.timeoutsInARow = 0;

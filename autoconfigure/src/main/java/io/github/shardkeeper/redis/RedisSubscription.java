@@ -40,7 +40,7 @@ public final class RedisSubscription implements AutoCloseable {
 	public static RedisSubscription open(RedisConnector connector, String channel, Duration timeout,
 			Runnable onMessage) {
 		try {
-			PubSubConnection connection = connector.openPubSub(channel);
+			PubSubConnection connection = connector.openPubSub(channel, timeout);
 			connection.connection().addListener(new RedisPubSubAdapter<>() {
 				@Override
 				public void message(String from, String message) {

@@ -70,7 +70,8 @@ public final class KeyedShardTemplate implements ShardTemplate {
 		if (count == null) {
 			throw new ShardkeeperConfigurationException(
 					"The topic '%s' is not configured; known topics: %s.".formatted(topic, this.topics.keySet()),
-					"Add 'shardkeeper.topics.%s.shards' or correct the name in the call.".formatted(topic));
+					"Add 'shardkeeper.topics.[%s].shards' or correct the name in the call; the brackets may be left out if the name has only letters, digits and dashes."
+						.formatted(topic));
 		}
 		return count;
 	}

@@ -126,7 +126,7 @@ class ShardkeeperAutoConfigurationTests {
 	void anUnknownTopicStopsTheStart() {
 		this.memory.withUserConfiguration(UnknownTopic.class)
 			.run((context) -> assertStopped(context.getStartupFailure(), "'parcels'",
-					"shardkeeper.topics.parcels.shards"));
+					"shardkeeper.topics.[parcels].shards"));
 	}
 
 	@Test

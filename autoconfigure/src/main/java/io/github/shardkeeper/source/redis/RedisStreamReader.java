@@ -10,6 +10,7 @@ import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.RedisLink;
 import io.github.shardkeeper.shard.Offset;
@@ -76,8 +77,18 @@ final class RedisStreamReader implements ShardReader {
 		synchronized (this.lanes) {
 			current = new ArrayList<>(this.lanes.values());
 		}
+		StoreUnavailableException failure = null;
 		for (StreamLane lane : current) {
-			lane.deliverAndReadOn();
+			try {
+				lane.deliverAndReadOn();
+			}
+			catch (StoreUnavailableException ex) {
+				// One node's failure must not keep the lanes of others waiting.
+				failure = ex;
+			}
+		}
+		if (failure != null) {
+			throw failure;
 		}
 		this.signals.tryAcquire(StreamLane.BLOCK.toMillis(), TimeUnit.MILLISECONDS);
 		this.signals.drainPermits();

@@ -230,7 +230,7 @@ final class StreamLane implements AutoCloseable {
 		Connection<byte[]> open = this.connection;
 		try {
 			if (open == null) {
-				open = this.connector.open(RedisStreamSource.CODEC);
+				open = this.connector.open(RedisStreamSource.CODEC, GRACE);
 				open.stateful().setTimeout(this.block.plus(GRACE));
 				open.stateful().addListener(new RedisConnectionStateListener() {
 					@Override
