@@ -91,10 +91,10 @@ final class JournaledState {
 		public <T> Optional<T> get(String key, Class<T> type) {
 			check(key);
 			String json = JournaledState.this.entries.get(key);
-			return (json != null) ? Optional.of(read(key, json, type)) : Optional.empty();
+			return (json != null) ? Optional.ofNullable(read(key, json, type)) : Optional.empty();
 		}
 
-		private <T> T read(String key, String json, Class<T> type) {
+		private <T> @Nullable T read(String key, String json, Class<T> type) {
 			try {
 				return JournaledState.this.mapper.readValue(json, type);
 			}

@@ -8,7 +8,11 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
+import org.springframework.aop.scope.ScopedObject;
+import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotatedElementUtils;
@@ -51,7 +55,7 @@ public final class ShardHandlerDetector {
 	Map<String, ShardHandler> detect(Map<String, Integer> topics) {
 		Map<String, ShardHandler> handlers = new TreeMap<>();
 		for (String beanName : this.beans.getBeanNamesForType(Object.class)) {
-			Class<?> type = AutoProxyUtils.determineTargetClass(this.beans, beanName);
+			Class<?> type = type(beanName);
 			if (type != null && AnnotationUtils.isCandidateClass(type, ShardConsumer.class)) {
 				for (ShardHandler handler : handlers(beanName, type, topics)) {
 					ShardHandler other = handlers.putIfAbsent(handler.topic(), handler);
@@ -66,6 +70,20 @@ public final class ShardHandlerDetector {
 			}
 		}
 		return handlers;
+	}
+
+	/**
+	 * The application's own class; of the two beans that make a scoped one, the proxy's.
+	 */
+	private @Nullable Class<?> type(String beanName) {
+		if (ScopedProxyUtils.isScopedTarget(beanName)) {
+			return null;
+		}
+		Class<?> type = AutoProxyUtils.determineTargetClass(this.beans, beanName);
+		if (type != null && ScopedObject.class.isAssignableFrom(type)) {
+			return AutoProxyUtils.determineTargetClass(this.beans, ScopedProxyUtils.getTargetBeanName(beanName));
+		}
+		return type;
 	}
 
 	private List<ShardHandler> handlers(String beanName, Class<?> type, Map<String, Integer> topics) {
