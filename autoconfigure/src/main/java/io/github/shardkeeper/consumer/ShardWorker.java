@@ -62,7 +62,11 @@ final class ShardWorker {
 
 	private volatile boolean abandoned;
 
+	/** What holds the record or the start up; stays until a call succeeds. */
 	private volatile @Nullable String problem;
+
+	/** What failed around it, above all the store; gone with the next turn that works. */
+	private volatile @Nullable String turnProblem;
 
 	private @Nullable JournaledState state;
 
@@ -102,7 +106,8 @@ final class ShardWorker {
 	}
 
 	@Nullable String problem() {
-		return this.problem;
+		String current = this.turnProblem;
+		return (current != null) ? current : this.problem;
 	}
 
 	/** Something happened: look what there is to do. */
@@ -134,11 +139,13 @@ final class ShardWorker {
 			return step();
 		}
 		catch (StoreUnavailableException ex) {
-			retryAfter(STORE_RETRY_PAUSE, "The store does not answer: " + ex.getMessage());
+			this.turnProblem = "The store does not answer: " + ex.getMessage();
+			retryAfter(STORE_RETRY_PAUSE);
 		}
 		catch (Throwable ex) {
 			logger.error("Unexpected failure while consuming {}; going on", this.owned, ex);
-			retryAfter(this.backOff.next(), "Unexpected failure: " + ex);
+			this.turnProblem = "Unexpected failure: " + ex;
+			retryAfter(this.backOff.next());
 		}
 		return false;
 	}
@@ -157,10 +164,9 @@ final class ShardWorker {
 			return false;
 		}
 		this.notBefore = null;
-		if (!this.started && !start()) {
-			return false;
-		}
-		return consume();
+		boolean more = (this.started || start()) && consume();
+		this.turnProblem = null;
+		return more;
 	}
 
 	/** Acquires the shard, tells the application, begins to read. */
@@ -178,9 +184,11 @@ final class ShardWorker {
 			this.state = acquired;
 			this.uncommittedOffset = checkpoint.offset();
 		}
-		Throwable failure = call(acquired, (view) -> this.handler.assigned(this.owned, view));
+		Throwable failure = callWhileHeld(acquired, (view) -> this.handler.assigned(this.owned, view));
 		if (failure != null) {
-			failed("@OnShardAssigned", failure);
+			if (this.owned.isHeld()) {
+				failed("@OnShardAssigned", failure);
+			}
 			return false;
 		}
 		succeeded();
@@ -238,7 +246,7 @@ final class ShardWorker {
 			return false;
 		}
 		MonotonicTime begun = this.context.clock().now();
-		Throwable failure = call(current, (view) -> this.handler.handle(converted, this.owned, view));
+		Throwable failure = callWhileHeld(current, (view) -> this.handler.handle(converted, this.owned, view));
 		if (failure == null) {
 			this.context.meters().handled(this.owned.shard().topic(), begun.until(this.context.clock().now()));
 			succeeded();
@@ -253,6 +261,18 @@ final class ShardWorker {
 		failed(this.handler.name() + " at offset " + source.offset(), failure);
 		commit(current);
 		return false;
+	}
+
+	private @Nullable Throwable callWhileHeld(JournaledState current, StateCall code) {
+		return call(current, (view) -> {
+			// Once more, now that whoever takes the shard or the lease away can
+			// interrupt:
+			// acquiring or converting may have taken long.
+			if (!this.owned.isHeld()) {
+				throw new InterruptedException("The shard was lost before the call");
+			}
+			code.run(view);
+		});
 	}
 
 	private @Nullable Throwable call(JournaledState current, StateCall code) {
@@ -275,7 +295,8 @@ final class ShardWorker {
 	private void failed(String what, Throwable failure) {
 		Duration pause = this.backOff.next();
 		logger.warn("{} failed for {}; trying again in {} ms", what, this.owned.shard(), pause.toMillis(), failure);
-		retryAfter(pause, "%s keeps failing: %s".formatted(what, failure));
+		this.problem = "%s keeps failing: %s".formatted(what, failure);
+		retryAfter(pause);
 	}
 
 	/** The record can never be handled: stay in front of it, visibly. */
@@ -288,8 +309,7 @@ final class ShardWorker {
 		commit(Objects.requireNonNull(this.state));
 	}
 
-	private void retryAfter(Duration pause, String why) {
-		this.problem = why;
+	private void retryAfter(Duration pause) {
 		this.notBefore = this.context.clock().now().plus(pause);
 		this.context.timer().schedule(this::wake, pause.toNanos(), TimeUnit.NANOSECONDS);
 	}
@@ -360,6 +380,7 @@ final class ShardWorker {
 
 	private void end(Token fence) {
 		this.problem = null;
+		this.turnProblem = null;
 		this.ended.complete(null);
 		if (!this.abandoned) {
 			this.context.listener().workerEnded(this.owned.shard(), this.owned.token(), fence);
