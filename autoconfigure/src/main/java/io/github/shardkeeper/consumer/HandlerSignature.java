@@ -11,6 +11,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.support.AopUtils;
+import org.springframework.core.GenericTypeResolver;
 import org.springframework.core.MethodParameter;
 import org.springframework.core.ResolvableType;
 import org.springframework.util.ReflectionUtils;
@@ -93,10 +94,10 @@ final class HandlerSignature {
 								+ "each at most once.");
 			}
 			if (argument == Argument.PAYLOAD) {
-				payloadType = type.getType();
+				payloadType = GenericTypeResolver.resolveType(type.getType(), beanType);
 			}
 			else if (argument == Argument.RECORD) {
-				payloadType = recordPayload(type, name);
+				payloadType = GenericTypeResolver.resolveType(recordPayload(type, name), beanType);
 			}
 			arguments.add(argument);
 		}

@@ -3,10 +3,9 @@ package io.github.shardkeeper.consumer;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.List;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
-
-import org.springframework.util.function.SingletonSupplier;
 
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardRecord;
@@ -22,7 +21,7 @@ final class ShardHandler {
 
 	private final String topic;
 
-	private final SingletonSupplier<Object> bean;
+	private final Supplier<Object> bean;
 
 	private final HandlerSignature consumer;
 
@@ -32,8 +31,8 @@ final class ShardHandler {
 
 	private final PayloadConverter converter;
 
-	ShardHandler(String topic, SingletonSupplier<Object> bean, HandlerSignature consumer,
-			List<HandlerSignature> assigned, List<HandlerSignature> revoked, PayloadConverter converter) {
+	ShardHandler(String topic, Supplier<Object> bean, HandlerSignature consumer, List<HandlerSignature> assigned,
+			List<HandlerSignature> revoked, PayloadConverter converter) {
 		this.topic = topic;
 		this.bean = bean;
 		this.consumer = consumer;
@@ -82,7 +81,7 @@ final class ShardHandler {
 
 	private void invoke(HandlerSignature signature, @Nullable ShardRecord<Object> converted, ShardContext context,
 			ShardState state) throws Throwable {
-		Object target = this.bean.obtain();
+		Object target = this.bean.get();
 		Method method = signature.invocableOn(target);
 		try {
 			method.invoke(target, signature.arguments(converted, context, state));

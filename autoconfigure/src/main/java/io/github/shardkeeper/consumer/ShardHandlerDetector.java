@@ -7,8 +7,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
+import org.springframework.aop.scope.ScopedObject;
 import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.MethodIntrospector;
@@ -53,8 +57,7 @@ public final class ShardHandlerDetector {
 	Map<String, ShardHandler> detect(Map<String, Integer> topics) {
 		Map<String, ShardHandler> handlers = new TreeMap<>();
 		for (String beanName : this.beans.getBeanNamesForType(Object.class)) {
-			Class<?> type = ScopedProxyUtils.isScopedTarget(beanName) ? null
-					: AutoProxyUtils.determineTargetClass(this.beans, beanName);
+			Class<?> type = type(beanName);
 			if (type != null && AnnotationUtils.isCandidateClass(type, ShardConsumer.class)) {
 				for (ShardHandler handler : handlers(beanName, type, topics)) {
 					ShardHandler other = handlers.putIfAbsent(handler.topic(), handler);
@@ -71,6 +74,20 @@ public final class ShardHandlerDetector {
 		return handlers;
 	}
 
+	/**
+	 * The application's own class; of the two beans that make a scoped one, the proxy's.
+	 */
+	private @Nullable Class<?> type(String beanName) {
+		if (ScopedProxyUtils.isScopedTarget(beanName)) {
+			return null;
+		}
+		Class<?> type = AutoProxyUtils.determineTargetClass(this.beans, beanName);
+		if (type != null && ScopedObject.class.isAssignableFrom(type)) {
+			return AutoProxyUtils.determineTargetClass(this.beans, ScopedProxyUtils.getTargetBeanName(beanName));
+		}
+		return type;
+	}
+
 	private List<ShardHandler> handlers(String beanName, Class<?> type, Map<String, Integer> topics) {
 		List<ShardHandler> handlers = new ArrayList<>();
 		List<HandlerSignature> assigned = callbacks(type, OnShardAssigned.class);
@@ -79,14 +96,10 @@ public final class ShardHandlerDetector {
 			HandlerSignature signature = HandlerSignature.ofConsumer(method, type);
 			String topic = topic(method, signature);
 			if (!topics.containsKey(topic)) {
-				throw new ShardkeeperConfigurationException(
-						"The @ShardConsumer method %s names the topic '%s', which is not configured; known topics: %s."
-							.formatted(signature.name(), topic, topics.keySet()),
-						"Add 'shardkeeper.topics.[%s].shards' or correct the name in the annotation; the brackets may be left out if the name has only letters, digits and dashes."
-							.formatted(topic));
+				throw ShardkeeperConfigurationException.unknownTopic("The @ShardConsumer method " + signature.name(),
+						topic, topics.keySet());
 			}
-			handlers.add(new ShardHandler(topic, SingletonSupplier.of(() -> this.beans.getBean(beanName)), signature,
-					assigned, revoked, this.converter));
+			handlers.add(new ShardHandler(topic, beanOnce(beanName), signature, assigned, revoked, this.converter));
 		}
 		if (handlers.isEmpty() && !(assigned.isEmpty() && revoked.isEmpty())) {
 			throw new ShardkeeperConfigurationException(
@@ -95,6 +108,12 @@ public final class ShardHandlerDetector {
 					"Move the method to the bean of the handler that it belongs to.");
 		}
 		return handlers;
+	}
+
+	/** Looked up at the first record, so that a lazy bean stays lazy, and then kept. */
+	private Supplier<Object> beanOnce(String beanName) {
+		SingletonSupplier<Object> once = SingletonSupplier.of(() -> this.beans.getBean(beanName));
+		return once::obtain;
 	}
 
 	private String topic(Method method, HandlerSignature signature) {

@@ -65,15 +65,17 @@ final class ShardWorker {
 
 	private volatile boolean abandoned;
 
-	/** What keeps the shard from being consumed now, and may pass. */
-	private volatile @Nullable String trouble;
+	/** What holds the record or the start up; stays until a call succeeds. */
+	private volatile @Nullable String problem;
 
-	/** Why the shard stays where it is. */
-	private volatile @Nullable String haltReason;
+	/** What failed around it, above all the store; gone with the next turn that works. */
+	private volatile @Nullable String turnProblem;
 
 	private @Nullable JournaledState state;
 
 	private boolean started;
+
+	private boolean halted;
 
 	private boolean farewellSaid;
 
@@ -98,7 +100,7 @@ final class ShardWorker {
 		this.task = new SerialTask(context.executor(), this::turn);
 		this.predecessorEnded = predecessorEnded;
 		if (!predecessorEnded.isDone()) {
-			this.trouble = "Waits for the end of an earlier call of " + handler.name() + " for this shard";
+			this.problem = "Waits for the end of an earlier call of " + handler.name() + " for this shard";
 		}
 		predecessorEnded.thenRun(this::wake);
 		this.uncommittedSince = context.clock().now();
@@ -111,16 +113,15 @@ final class ShardWorker {
 
 	/** What keeps the shard from being consumed, or from being handed over. */
 	@Nullable String problem() {
+		String passing = this.turnProblem;
+		String current = (passing != null) ? passing : this.problem;
 		MonotonicTime since = this.drainingSince;
-		if (since != null && !this.ended.isDone()) {
-			Duration draining = since.until(this.context.clock().now());
-			if (draining.compareTo(LONG_DRAIN) > 0) {
-				String why = (this.trouble != null) ? this.trouble
-						: "a call of %s has not returned".formatted(this.handler.name());
-				return "Is to be handed over for %d s, but %s".formatted(draining.toSeconds(), why);
-			}
+		Duration draining = (since != null) ? since.until(this.context.clock().now()) : Duration.ZERO;
+		if (draining.compareTo(LONG_DRAIN) <= 0) {
+			return current;
 		}
-		return (this.haltReason != null) ? this.haltReason : this.trouble;
+		return "Is to be handed over for %d s, but %s".formatted(draining.toSeconds(),
+				(current != null) ? current : "a call of " + this.handler.name() + " has not returned");
 	}
 
 	/** Something happened: look what there is to do. */
@@ -152,11 +153,13 @@ final class ShardWorker {
 			return step();
 		}
 		catch (StoreUnavailableException ex) {
-			retryAfter(STORE_RETRY_PAUSE, "The store does not answer: " + ex.getMessage());
+			this.turnProblem = "The store does not answer: " + ex.getMessage();
+			retryAfter(STORE_RETRY_PAUSE);
 		}
 		catch (Throwable ex) {
 			logger.error("Unexpected failure while consuming {}; going on", this.owned, ex);
-			retryAfter(this.backOff.next(), "Unexpected failure: " + ex);
+			this.turnProblem = "Unexpected failure: " + ex;
+			retryAfter(this.backOff.next());
 		}
 		return false;
 	}
@@ -175,10 +178,9 @@ final class ShardWorker {
 			return false;
 		}
 		this.notBefore = null;
-		if (!this.started && !start()) {
-			return false;
-		}
-		return consume();
+		boolean more = (this.started || start()) && consume();
+		this.turnProblem = null;
+		return more;
 	}
 
 	private boolean mustEnd() {
@@ -200,9 +202,11 @@ final class ShardWorker {
 			this.state = acquired;
 			this.uncommittedOffset = checkpoint.offset();
 		}
-		Throwable failure = call(acquired, (view) -> this.handler.assigned(this.owned, view));
+		Throwable failure = callWhileHeld(acquired, (view) -> this.handler.assigned(this.owned, view));
 		if (failure != null) {
-			failed("@OnShardAssigned", failure);
+			if (this.owned.isHeld()) {
+				failed("@OnShardAssigned", failure);
+			}
 			return false;
 		}
 		succeeded();
@@ -223,7 +227,7 @@ final class ShardWorker {
 	/** Handles records until there are none, or a turn is over. */
 	private boolean consume() {
 		JournaledState current = Objects.requireNonNull(this.state);
-		while (this.haltReason == null && !mustEnd()) {
+		while (!this.halted && !mustEnd()) {
 			MonotonicTime now = this.context.clock().now();
 			if (this.uncommittedRecords >= RECORDS_PER_COMMIT || (this.uncommittedRecords > 0
 					&& this.uncommittedSince.until(now).compareTo(LONGEST_UNCOMMITTED) > 0)) {
@@ -260,7 +264,7 @@ final class ShardWorker {
 			return false;
 		}
 		MonotonicTime begun = this.context.clock().now();
-		Throwable failure = call(current, (view) -> this.handler.handle(converted, this.owned, view));
+		Throwable failure = callWhileHeld(current, (view) -> this.handler.handle(converted, this.owned, view));
 		if (failure == null) {
 			this.context.meters().handled(this.owned.shard().topic(), begun.until(this.context.clock().now()));
 			succeeded();
@@ -277,6 +281,17 @@ final class ShardWorker {
 		return false;
 	}
 
+	private @Nullable Throwable callWhileHeld(JournaledState current, StateCall code) {
+		return call(current, (view) -> {
+			// Once more, now that whoever takes shard or lease away can interrupt this:
+			// acquiring or converting may have taken long.
+			if (!this.owned.isHeld()) {
+				throw new InterruptedException("The shard was lost before the call");
+			}
+			code.run(view);
+		});
+	}
+
 	private @Nullable Throwable call(JournaledState current, StateCall code) {
 		try (JournaledState.View view = current.open()) {
 			this.handlerCall.run(() -> code.run(view));
@@ -291,26 +306,27 @@ final class ShardWorker {
 
 	private void succeeded() {
 		this.backOff.reset();
-		this.trouble = null;
+		this.problem = null;
 	}
 
 	private void failed(String what, Throwable failure) {
 		Duration pause = this.backOff.next();
 		logger.warn("{} failed for {}; trying again in {} ms", what, this.owned.shard(), pause.toMillis(), failure);
-		retryAfter(pause, "%s keeps failing: %s".formatted(what, failure));
+		this.problem = "%s keeps failing: %s".formatted(what, failure);
+		retryAfter(pause);
 	}
 
 	/** The record can never be handled: stay in front of it, visibly. */
 	private void halt(SourceRecord source, PayloadConversionException failure) {
+		this.halted = true;
 		this.context.meters().failed(this.owned.shard().topic());
-		this.haltReason = "Halted at offset %s: %s".formatted(source.offset(), failure.getMessage());
+		this.problem = "Halted at offset %s: %s".formatted(source.offset(), failure.getMessage());
 		logger.error("{} is halted at offset {}, which {} cannot take; no record is skipped", this.owned.shard(),
 				source.offset(), this.handler.name(), failure);
 		commit(Objects.requireNonNull(this.state));
 	}
 
-	private void retryAfter(Duration pause, String why) {
-		this.trouble = why;
+	private void retryAfter(Duration pause) {
 		MonotonicTime retryAt = this.context.clock().now().plus(pause);
 		// A handler's longer pause is not cut short by a store that fails meanwhile.
 		this.notBefore = (this.notBefore != null && retryAt.isBefore(this.notBefore)) ? this.notBefore : retryAt;
@@ -333,9 +349,6 @@ final class ShardWorker {
 		current.committed();
 		this.uncommittedOffset = null;
 		this.uncommittedRecords = 0;
-		if (this.notBefore == null) {
-			this.trouble = null;
-		}
 		return true;
 	}
 
@@ -385,7 +398,8 @@ final class ShardWorker {
 	}
 
 	private void end(Token fence) {
-		this.trouble = null;
+		this.problem = null;
+		this.turnProblem = null;
 		this.ended.complete(null);
 		if (!this.abandoned) {
 			this.context.listener().workerEnded(this.owned.shard(), this.owned.token(), fence);

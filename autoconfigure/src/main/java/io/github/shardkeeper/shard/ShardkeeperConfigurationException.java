@@ -1,5 +1,7 @@
 package io.github.shardkeeper.shard;
 
+import java.util.Collection;
+
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,6 +33,21 @@ public class ShardkeeperConfigurationException extends RuntimeException {
 		super(description + " " + action, cause);
 		this.description = description;
 		this.action = action;
+	}
+
+	/**
+	 * A topic is named that is not configured.
+	 * @param where who names it, the beginning of a sentence
+	 * @param topic the topic
+	 * @param known the topics that are configured
+	 * @return the exception
+	 */
+	public static ShardkeeperConfigurationException unknownTopic(String where, String topic, Collection<String> known) {
+		return new ShardkeeperConfigurationException(
+				"%s names the topic '%s', which is not configured; known topics: %s.".formatted(where, topic, known),
+				("Add 'shardkeeper.topics.[%s].shards' or correct the name. The brackets may be left out "
+						+ "around a name of letters, digits and dashes.")
+					.formatted(topic));
 	}
 
 	/**

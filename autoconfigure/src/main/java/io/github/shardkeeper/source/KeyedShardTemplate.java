@@ -68,10 +68,8 @@ public final class KeyedShardTemplate implements ShardTemplate {
 	private int shardCount(String topic) {
 		Integer count = this.topics.get(topic);
 		if (count == null) {
-			throw new ShardkeeperConfigurationException(
-					"The topic '%s' is not configured; known topics: %s.".formatted(topic, this.topics.keySet()),
-					"Add 'shardkeeper.topics.[%s].shards' or correct the name in the call; the brackets may be left out if the name has only letters, digits and dashes."
-						.formatted(topic));
+			throw ShardkeeperConfigurationException.unknownTopic("A call of ShardTemplate", topic,
+					this.topics.keySet());
 		}
 		return count;
 	}

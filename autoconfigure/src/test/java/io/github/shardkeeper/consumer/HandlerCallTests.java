@@ -1,0 +1,64 @@
+package io.github.shardkeeper.consumer;
+
+import java.io.IOException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+class HandlerCallTests {
+
+	private final HandlerCall call = new HandlerCall();
+
+	@Test
+	void interruptsTheCallThatRuns() throws Exception {
+		CountDownLatch begun = new CountDownLatch(1);
+		CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
+		Thread thread = new Thread(() -> {
+			try {
+				this.call.run(() -> {
+					begun.countDown();
+					new CountDownLatch(1).await();
+				});
+			}
+			catch (Throwable ex) {
+				interrupted.complete(ex instanceof InterruptedException && !Thread.currentThread().isInterrupted());
+			}
+		});
+		thread.start();
+		begun.await();
+		this.call.interrupt();
+
+		assertThat(interrupted.get(10, TimeUnit.SECONDS)).isTrue();
+	}
+
+	@Test
+	void anInterruptDoesNotLeakOutOfTheCall() throws Throwable {
+		this.call.run(() -> this.call.interrupt());
+		assertThat(Thread.currentThread().isInterrupted()).isFalse();
+
+		this.call.run(() -> Thread.currentThread().interrupt());
+		assertThat(Thread.currentThread().isInterrupted()).isFalse();
+	}
+
+	@Test
+	void nothingIsInterruptedWhenNothingRuns() throws Throwable {
+		this.call.run(() -> {
+		});
+		this.call.interrupt();
+
+		assertThat(Thread.currentThread().isInterrupted()).isFalse();
+	}
+
+	@Test
+	void passesOnWhatWasThrown() {
+		assertThatExceptionOfType(IOException.class).isThrownBy(() -> this.call.run(() -> {
+			throw new IOException("from the handler");
+		}));
+	}
+
+}

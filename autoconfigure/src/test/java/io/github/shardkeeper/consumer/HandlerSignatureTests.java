@@ -1,0 +1,261 @@
+package io.github.shardkeeper.consumer;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.Type;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.core.ResolvableType;
+
+import io.github.shardkeeper.ShardContext;
+import io.github.shardkeeper.ShardRecord;
+import io.github.shardkeeper.ShardState;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.mockito.Mockito.mock;
+
+class HandlerSignatureTests {
+
+	private static final ShardRecord<Object> RECORD = new ShardRecord<>(ShardId.of("t", 0), new Offset("1"), "key",
+			"payload", Instant.EPOCH);
+
+	private static final ShardContext CONTEXT = mock(ShardContext.class);
+
+	private static final ShardState STATE = mock(ShardState.class);
+
+	static Stream<Method> supported() {
+		return Stream.of(Supported.class.getDeclaredMethods());
+	}
+
+	@ParameterizedTest
+	@MethodSource("supported")
+	void everyOrderOfParametersGetsItsArguments(Method method) {
+		HandlerSignature signature = HandlerSignature.ofConsumer(method, Supported.class);
+
+		Object[] arguments = signature.arguments(RECORD, CONTEXT, STATE);
+		Class<?>[] types = method.getParameterTypes();
+		assertThat(arguments).hasSameSizeAs(types);
+		for (int i = 0; i < types.length; i++) {
+			Object expected = (types[i] == ShardRecord.class) ? RECORD
+					: (types[i] == ShardContext.class) ? CONTEXT : (types[i] == ShardState.class) ? STATE : "payload";
+			assertThat(arguments[i]).isSameAs(expected);
+		}
+		boolean wantsRecord = Stream.of(types).anyMatch((type) -> type == String.class || type == ShardRecord.class);
+		assertThat(signature.payloadType()).isEqualTo(wantsRecord ? String.class : null);
+		assertThat(signature.name()).startsWith("Supported." + method.getName() + "(");
+	}
+
+	@Test
+	void payloadsMayBeGeneric() {
+		Type listOfVisits = ResolvableType.forClassWithGenerics(List.class, Visit.class).getType();
+
+		assertThat(payloadType(Generic.class, "list")).hasToString(listOfVisits.toString());
+		assertThat(payloadType(Generic.class, "record")).hasToString(listOfVisits.toString());
+		assertThat(payloadType(Generic.class, "map"))
+			.hasToString(ResolvableType.forClassWithGenerics(Map.class, String.class, Integer.class).toString());
+		assertThat(payloadType(Generic.class, "primitive")).isEqualTo(long.class);
+		assertThat(payloadType(Generic.class, "bytes")).isEqualTo(byte[].class);
+		assertThat(payloadType(Generic.class, "anything")).isEqualTo(Object.class);
+	}
+
+	@Test
+	void payloadsMayBeWhatASubclassMakesOfATypeVariable() {
+		Type listOfVisits = ResolvableType.forClassWithGenerics(List.class, Visit.class).getType();
+
+		assertThat(payloadType(OfVisits.class, "payload")).isEqualTo(Visit.class);
+		assertThat(payloadType(OfVisits.class, "record")).isEqualTo(Visit.class);
+		assertThat(payloadType(OfVisits.class, "list")).hasToString(listOfVisits.toString());
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "raw", "wildcard", "variable" })
+	void aRecordOfNothingInParticularIsRefused(String name) {
+		assertRefused(name, "takes a ShardRecord without saying of what", "for example ShardRecord<String>");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "returnsSomething, returns String, Declare it 'void'", "isPrivate, is private or static, not private",
+			"isStatic, is private or static, instance method",
+			"twoPayloads, parameter 2 of type java.lang.Integer, each at most once",
+			"payloadAndRecord, more than one parameter for the same thing, each at most once",
+			"recordAndPayload, more than one parameter for the same thing, each at most once",
+			"twoContexts, more than one parameter for the same thing, each at most once",
+			"twoStates, more than one parameter for the same thing, each at most once" })
+	void whatIsNotSupportedIsRefused(String name, String problem, String fix) {
+		assertRefused(name, problem, fix);
+	}
+
+	@Test
+	void callbacksTakeContextAndState() {
+		HandlerSignature signature = HandlerSignature.ofCallback(method(Callbacks.class, "both"), Callbacks.class,
+				"@OnShardAssigned");
+
+		assertThat(signature.arguments(null, CONTEXT, STATE)).containsExactly(STATE, CONTEXT);
+		assertThat(HandlerSignature.ofCallback(method(Callbacks.class, "none"), Callbacks.class, "@OnShardAssigned")
+			.arguments(null, CONTEXT, STATE)).isEmpty();
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "payload, has a parameter of type java.lang.String, ShardContext and ShardState only",
+			"record, has a parameter of type, ShardContext and ShardState only",
+			"twice, more than one parameter for the same thing, at most once",
+			"returns, returns int, Declare it 'void'" })
+	void callbacksTakeNothingElse(String name, String problem, String fix) {
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class).isThrownBy(
+				() -> HandlerSignature.ofCallback(method(Callbacks.class, name), Callbacks.class, "@OnShardRevoked"))
+			.satisfies((ex) -> {
+				assertThat(ex.getDescription()).contains("@OnShardRevoked", "Callbacks." + name + "(", problem);
+				assertThat(ex.getAction()).contains(fix);
+			});
+	}
+
+	private static void assertRefused(String name, String problem, String fix) {
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
+			.isThrownBy(() -> HandlerSignature.ofConsumer(method(Unsupported.class, name), Unsupported.class))
+			.satisfies((ex) -> {
+				assertThat(ex.getDescription()).contains("@ShardConsumer", "Unsupported." + name + "(", problem);
+				assertThat(ex.getAction()).contains(fix);
+			});
+	}
+
+	private static Type payloadType(Class<?> type, String name) {
+		return HandlerSignature.ofConsumer(method(type, name), type).payloadType();
+	}
+
+	private static Method method(Class<?> type, String name) {
+		return Stream.concat(Stream.of(type.getDeclaredMethods()), Stream.of(type.getSuperclass().getDeclaredMethods()))
+			.filter((method) -> method.getName().equals(name))
+			.findFirst()
+			.orElseThrow();
+	}
+
+	record Visit(String client) {
+
+	}
+
+	@SuppressWarnings("unused")
+	abstract static class Supported {
+
+		abstract void none();
+
+		abstract void payload(String payload);
+
+		abstract void record(ShardRecord<String> record);
+
+		abstract void context(ShardContext context);
+
+		abstract void state(ShardState state);
+
+		abstract void payloadState(String payload, ShardState state);
+
+		abstract void statePayload(ShardState state, String payload);
+
+		abstract void recordContext(ShardRecord<String> record, ShardContext context);
+
+		abstract void contextState(ShardContext context, ShardState state);
+
+		abstract void payloadContextState(String payload, ShardContext context, ShardState state);
+
+		abstract void payloadStateContext(String payload, ShardState state, ShardContext context);
+
+		abstract void contextPayloadState(ShardContext context, String payload, ShardState state);
+
+		abstract void contextStateRecord(ShardContext context, ShardState state, ShardRecord<String> record);
+
+		abstract void stateRecordContext(ShardState state, ShardRecord<String> record, ShardContext context);
+
+		abstract void stateContextPayload(ShardState state, ShardContext context, String payload);
+
+	}
+
+	@SuppressWarnings("unused")
+	abstract static class Generic {
+
+		abstract void list(List<Visit> visits);
+
+		abstract void record(ShardRecord<List<Visit>> visits);
+
+		abstract void map(Map<String, Integer> counts);
+
+		abstract void primitive(long number);
+
+		abstract void bytes(byte[] payload);
+
+		abstract void anything(Object payload);
+
+	}
+
+	@SuppressWarnings("unused")
+	abstract static class Of<T> {
+
+		abstract void payload(T payload);
+
+		abstract void record(ShardRecord<T> record);
+
+		abstract void list(List<T> payload);
+
+	}
+
+	abstract static class OfVisits extends Of<Visit> {
+
+	}
+
+	@SuppressWarnings({ "unused", "rawtypes" })
+	abstract static class Unsupported {
+
+		abstract void raw(ShardRecord record);
+
+		abstract void wildcard(ShardRecord<?> record);
+
+		abstract <T> void variable(ShardRecord<T> record);
+
+		abstract String returnsSomething(String payload);
+
+		private void isPrivate(String payload) {
+		}
+
+		static void isStatic(String payload) {
+		}
+
+		abstract void twoPayloads(String one, Integer other);
+
+		abstract void payloadAndRecord(String payload, ShardRecord<String> record);
+
+		abstract void recordAndPayload(ShardRecord<String> record, String payload);
+
+		abstract void twoContexts(ShardContext one, ShardContext other);
+
+		abstract void twoStates(String payload, ShardState one, ShardState other);
+
+	}
+
+	@SuppressWarnings("unused")
+	abstract static class Callbacks {
+
+		abstract void none();
+
+		abstract void both(ShardState state, ShardContext context);
+
+		abstract void payload(String payload);
+
+		abstract void record(ShardContext context, ShardRecord<String> record);
+
+		abstract void twice(ShardState one, ShardState other);
+
+		abstract int returns();
+
+	}
+
+}

@@ -1,0 +1,260 @@
+package io.github.shardkeeper.consumer;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.json.JsonMapper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
+
+class JournaledStateTests {
+
+	private final JournaledState state = new JournaledState(Map.of("a", "1", "b", "\"two\""), new JsonMapper());
+
+	@Test
+	void readsWhatWasCommittedBefore() {
+		JournaledState.View view = this.state.open();
+
+		assertThat(view.get("a", Integer.class)).contains(1);
+		assertThat(view.get("b", String.class)).contains("two");
+		assertThat(view.get("c", String.class)).isEmpty();
+		assertThat(view.keys()).containsExactly("a", "b");
+		assertThat(this.state.uncommitted()).isEmpty();
+	}
+
+	@Test
+	void readsWhatItHasWritten() {
+		JournaledState.View view = this.state.open();
+		view.put("c", new Point(1, 2));
+		view.remove("a");
+
+		assertThat(view.get("c", Point.class)).contains(new Point(1, 2));
+		assertThat(view.get("a", Integer.class)).isEmpty();
+		assertThat(view.keys()).containsExactly("b", "c");
+	}
+
+	@Test
+	void nothingIsToBeCommittedBeforeTheCallSucceeds() {
+		JournaledState.View view = this.state.open();
+		view.put("a", 2);
+		assertThat(this.state.uncommitted()).isEmpty();
+
+		this.state.keep();
+		assertThat(this.state.uncommitted()).containsOnly(Map.entry("a", "2"));
+	}
+
+	@Test
+	void whatAFailedCallWroteIsUndone() {
+		JournaledState.View view = this.state.open();
+		view.put("a", 2);
+		view.put("a", 3);
+		view.remove("b");
+		view.put("c", 1);
+		this.state.rollBack();
+
+		JournaledState.View next = this.state.open();
+		assertThat(next.get("a", Integer.class)).contains(1);
+		assertThat(next.get("b", String.class)).contains("two");
+		assertThat(next.keys()).containsExactly("a", "b");
+		this.state.keep();
+		assertThat(this.state.uncommitted()).isEmpty();
+	}
+
+	@Test
+	void whatEarlierCallsWroteStaysWhenALaterOneFails() {
+		this.state.open().put("a", 2);
+		this.state.keep();
+		this.state.open().remove("a");
+		this.state.rollBack();
+
+		assertThat(this.state.open().get("a", Integer.class)).contains(2);
+		assertThat(this.state.uncommitted()).containsOnly(Map.entry("a", "2"));
+	}
+
+	@Test
+	void removedEntriesAreCommittedAsNull() {
+		this.state.open().remove("a");
+		this.state.keep();
+
+		assertThat(this.state.uncommitted()).hasSize(1).containsEntry("a", null);
+		this.state.committed();
+		assertThat(this.state.uncommitted()).isEmpty();
+	}
+
+	@Test
+	void writingWhatStandsThereChangesNothing() {
+		JournaledState.View view = this.state.open();
+		view.put("a", 1);
+		view.remove("c");
+		this.state.keep();
+
+		assertThat(this.state.uncommitted()).isEmpty();
+	}
+
+	@Test
+	void valuesAreCopied() {
+		int[] value = { 1 };
+		JournaledState.View view = this.state.open();
+		view.put("c", value);
+		value[0] = 2;
+
+		assertThat(view.get("c", int[].class)).hasValueSatisfying((read) -> assertThat(read).containsExactly(1));
+	}
+
+	@Test
+	void countsWholeNumbers() {
+		JournaledState.View view = this.state.open();
+
+		assertThat(view.increment("a", 2)).isEqualTo(3);
+		assertThat(view.increment("new", -1)).isEqualTo(-1);
+		assertThat(view.get("new", Long.class)).contains(-1L);
+		assertThatIllegalArgumentException().isThrownBy(() -> view.increment("b", 1)).withMessageContaining("'b'");
+		view.put("big", Long.MAX_VALUE);
+		assertThatExceptionOfType(ArithmeticException.class).isThrownBy(() -> view.increment("big", 1));
+		assertThat(view.get("big", Long.class)).contains(Long.MAX_VALUE);
+	}
+
+	@Test
+	void refusesWhatMakesNoSense() {
+		JournaledState.View view = this.state.open();
+
+		assertThatIllegalArgumentException().isThrownBy(() -> view.put("", 1));
+		assertThatIllegalArgumentException().isThrownBy(() -> view.get("", String.class));
+		assertThatNullPointerException().isThrownBy(() -> view.put("a", null)).withMessageContaining("remove");
+		assertThatIllegalArgumentException().isThrownBy(() -> view.get("b", Integer.class))
+			.withMessageContaining("'b'")
+			.withMessageContaining("java.lang.Integer");
+		assertThatIllegalArgumentException().isThrownBy(() -> view.put("c", new Endless()))
+			.withMessageContaining("'c'");
+	}
+
+	@Test
+	void aValueThatIsNullInJsonIsNoValue() {
+		JournaledState.View view = this.state.open();
+		view.put("c", Optional.empty());
+
+		assertThat(view.get("c", String.class)).isEmpty();
+	}
+
+	@Test
+	void endsWithTheCall() {
+		JournaledState.View view = this.state.open();
+		view.close();
+
+		assertThatIllegalStateException().isThrownBy(() -> view.get("a", Integer.class));
+		assertThatIllegalStateException().isThrownBy(() -> view.put("a", 1));
+		assertThatIllegalStateException().isThrownBy(() -> view.remove("a"));
+		assertThatIllegalStateException().isThrownBy(() -> view.increment("a", 1));
+		assertThatIllegalStateException().isThrownBy(view::keys);
+	}
+
+	@Test
+	void belongsToTheThreadOfTheCall() {
+		JournaledState.View view = this.state.open();
+
+		assertThatExceptionOfType(CompletionException.class)
+			.isThrownBy(() -> CompletableFuture.runAsync(() -> view.put("a", 1)).join())
+			.withCauseInstanceOf(IllegalStateException.class);
+	}
+
+	@Test
+	void theKeysAreACopy() {
+		JournaledState.View view = this.state.open();
+		var keys = view.keys();
+		view.remove("a");
+
+		assertThat(keys).containsExactly("a", "b");
+		assertThatExceptionOfType(UnsupportedOperationException.class).isThrownBy(() -> keys.add("c"));
+	}
+
+	@Test
+	void commitsAndRollBacksInAnyOrderLeaveWhatAPlainMapHas() {
+		for (long seed = 0; seed < 300; seed++) {
+			Random random = new Random(seed);
+			JournaledState journaled = new JournaledState(Map.of("k0", "0"), new JsonMapper());
+			Map<String, Long> kept = new HashMap<>(Map.of("k0", 0L));
+			Map<String, String> store = new HashMap<>(Map.of("k0", "0"));
+			for (int call = 0; call < 20; call++) {
+				Map<String, Long> model = new HashMap<>(kept);
+				try (JournaledState.View view = journaled.open()) {
+					for (int step = 0; step < random.nextInt(4); step++) {
+						write(view, model, random);
+					}
+				}
+				if (random.nextInt(3) > 0) {
+					journaled.keep();
+					kept = model;
+				}
+				else {
+					journaled.rollBack();
+				}
+				if (random.nextInt(4) == 0) {
+					commit(journaled, store);
+					assertThat(numbers(store)).as("seed %d, call %d", seed, call).isEqualTo(kept);
+				}
+				try (JournaledState.View view = journaled.open()) {
+					assertThat(view.keys()).as("seed %d, call %d", seed, call)
+						.containsExactlyInAnyOrderElementsOf(kept.keySet());
+				}
+			}
+		}
+	}
+
+	private static void write(JournaledState.View view, Map<String, Long> model, Random random) {
+		String key = "k" + random.nextInt(4);
+		switch (random.nextInt(3)) {
+			case 0 -> {
+				long value = random.nextInt(3);
+				view.put(key, value);
+				model.put(key, value);
+			}
+			case 1 -> {
+				view.remove(key);
+				model.remove(key);
+			}
+			default -> assertThat(view.increment(key, 1)).isEqualTo(model.merge(key, 1L, Long::sum));
+		}
+	}
+
+	private static void commit(JournaledState journaled, Map<String, String> store) {
+		journaled.uncommitted().forEach((key, json) -> {
+			if (json != null) {
+				store.put(key, json);
+			}
+			else {
+				store.remove(key);
+			}
+		});
+		journaled.committed();
+	}
+
+	private static Map<String, Long> numbers(Map<String, String> store) {
+		Map<String, Long> numbers = new HashMap<>();
+		store.forEach((key, json) -> numbers.put(key, Long.parseLong(json)));
+		return numbers;
+	}
+
+	record Point(int x, int y) {
+
+	}
+
+	/** Cannot be written as JSON. */
+	static final class Endless {
+
+		public List<Endless> getSelf() {
+			return List.of(this);
+		}
+
+	}
+
+}

@@ -1,0 +1,74 @@
+package io.github.shardkeeper.consumer;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.PriorityQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+import io.github.shardkeeper.handover.MonotonicTime;
+import io.github.shardkeeper.testsupport.SettableClock;
+
+/**
+ * An executor and a timer that run nothing but what the test lets them run, on the test's
+ * own thread and by the test's own clock.
+ */
+final class ManualThreads implements Executor {
+
+	private final SettableClock clock;
+
+	private final Deque<Runnable> tasks = new ArrayDeque<>();
+
+	private final PriorityQueue<Alarm> alarms = new PriorityQueue<>(Comparator.comparing(Alarm::due));
+
+	ManualThreads(SettableClock clock) {
+		this.clock = clock;
+	}
+
+	@Override
+	public void execute(Runnable task) {
+		this.tasks.add(task);
+	}
+
+	/** Runs until nobody has anything to do. */
+	void runAll() {
+		while (!this.tasks.isEmpty()) {
+			this.tasks.remove().run();
+		}
+	}
+
+	/** Lets time pass, and what becomes due with it run. */
+	void pass(Duration duration) {
+		this.clock.advance(duration);
+		while (!this.alarms.isEmpty() && !this.clock.now().isBefore(this.alarms.peek().due())) {
+			this.alarms.remove().task().run();
+		}
+		runAll();
+	}
+
+	boolean hasAlarms() {
+		return !this.alarms.isEmpty();
+	}
+
+	ScheduledThreadPoolExecutor timer() {
+		return new ScheduledThreadPoolExecutor(0) {
+
+			@Override
+			public ScheduledFuture<?> schedule(Runnable task, long delay, TimeUnit unit) {
+				MonotonicTime due = ManualThreads.this.clock.now().plus(Duration.ofNanos(unit.toNanos(delay)));
+				ManualThreads.this.alarms.add(new Alarm(due, task));
+				return null;
+			}
+
+		};
+	}
+
+	private record Alarm(MonotonicTime due, Runnable task) {
+
+	}
+
+}

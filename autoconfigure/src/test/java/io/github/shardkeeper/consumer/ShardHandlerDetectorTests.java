@@ -1,0 +1,329 @@
+package io.github.shardkeeper.consumer;
+
+import java.io.IOException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+import org.aopalliance.intercept.MethodInterceptor;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.aop.framework.autoproxy.BeanNameAutoProxyCreator;
+import org.springframework.aop.scope.ScopedProxyUtils;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.config.BeanDefinitionHolder;
+import org.springframework.beans.factory.support.RootBeanDefinition;
+import org.springframework.context.support.GenericApplicationContext;
+import org.springframework.mock.env.MockEnvironment;
+
+import io.github.shardkeeper.OnShardAssigned;
+import io.github.shardkeeper.OnShardRevoked;
+import io.github.shardkeeper.ShardConsumer;
+import io.github.shardkeeper.ShardContext;
+import io.github.shardkeeper.ShardRecord;
+import io.github.shardkeeper.ShardState;
+import io.github.shardkeeper.shard.Names;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.source.PayloadConverter;
+import io.github.shardkeeper.source.SourceRecord;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.mockito.BDDMockito.given;
+import static org.mockito.Mockito.mock;
+
+class ShardHandlerDetectorTests {
+
+	private static final Map<String, Integer> TOPICS = Map.of("orders", 4, "visits", 4);
+
+	private final MockEnvironment environment = new MockEnvironment();
+
+	@Test
+	void findsNothingWhereNothingIs() {
+		assertThat(detect(Object.class)).isEmpty();
+	}
+
+	@Test
+	void findsHandlersOfSeveralTopicsInOneBean() throws Throwable {
+		Map<String, ShardHandler> handlers = detect(Two.class);
+
+		assertThat(handlers).containsOnlyKeys("orders", "visits");
+		assertThat(handlers.get("orders").topic()).isEqualTo("orders");
+		assertThat(handlers.get("orders").name()).isEqualTo("Two.order(String)");
+	}
+
+	@Test
+	void callsTheBeanAndItsCallbacks() throws Throwable {
+		try (GenericApplicationContext context = context(Two.class)) {
+			ShardHandler handler = detect(context, TOPICS).get("orders");
+			ShardContext shard = mock(ShardContext.class);
+			ShardState state = mock(ShardState.class);
+			given(shard.shard()).willReturn(ShardId.of("orders", 0));
+			SourceRecord source = new SourceRecord(new Offset("1"), "k", "hello".getBytes(), Instant.EPOCH);
+			handler.assigned(shard, state);
+			ShardRecord<Object> converted = handler.convert(shard, source);
+			handler.handle(converted, shard, state);
+			handler.revoked(shard, state);
+
+			assertThat(context.getBean(Two.class).calls).containsExactly("assigned", "order hello", "revoked");
+			assertThat(converted)
+				.isEqualTo(new ShardRecord<>(ShardId.of("orders", 0), new Offset("1"), "k", "hello", Instant.EPOCH));
+		}
+	}
+
+	@Test
+	void whatTheHandlerThrowsIsThrown() {
+		try (GenericApplicationContext context = context(Failing.class)) {
+			ShardHandler handler = detect(context, TOPICS).get("orders");
+
+			assertThatExceptionOfType(IOException.class)
+				.isThrownBy(() -> handler.handle(null, mock(ShardContext.class), mock(ShardState.class)));
+		}
+	}
+
+	@Test
+	void aHandlerThatWantsNoPayloadGetsNoneConverted() {
+		try (GenericApplicationContext context = context(Failing.class)) {
+			ShardHandler handler = detect(context, TOPICS).get("orders");
+			SourceRecord source = new SourceRecord(new Offset("1"), null, "{".getBytes(), Instant.EPOCH);
+
+			assertThat(handler.convert(mock(ShardContext.class), source)).isNull();
+		}
+	}
+
+	@Test
+	void callsClassesThroughTheirProxies() throws Throwable {
+		assertProxied(true);
+	}
+
+	@Test
+	void callsInterfacesThroughTheirProxies() throws Throwable {
+		assertProxied(false);
+	}
+
+	private void assertProxied(boolean ofClass) throws Throwable {
+		List<String> intercepted = new ArrayList<>();
+		GenericApplicationContext context = new GenericApplicationContext();
+		context.registerBean("interceptor", MethodInterceptor.class, () -> (invocation) -> {
+			intercepted.add(invocation.getMethod().getName());
+			return invocation.proceed();
+		});
+		context.registerBean(BeanNameAutoProxyCreator.class, () -> {
+			BeanNameAutoProxyCreator creator = new BeanNameAutoProxyCreator();
+			creator.setBeanNames("handler");
+			creator.setInterceptorNames("interceptor");
+			creator.setProxyTargetClass(ofClass);
+			return creator;
+		});
+		context.registerBean("handler", OfInterface.class);
+		context.refresh();
+		try (context) {
+			assertThat(AopUtils.isCglibProxy(context.getBean("handler"))).isEqualTo(ofClass);
+			assertThat(AopUtils.isJdkDynamicProxy(context.getBean("handler"))).isEqualTo(!ofClass);
+			ShardHandler handler = detect(context, TOPICS).get("orders");
+			handler.handle(null, mock(ShardContext.class), mock(ShardState.class));
+			assertThat(intercepted).containsExactly("handle");
+		}
+	}
+
+	@Test
+	void placeholdersInTheTopicAreResolved() {
+		this.environment.setProperty("my.topic", "orders");
+
+		assertThat(detect(WithPlaceholder.class)).containsOnlyKeys("orders");
+	}
+
+	@Test
+	void aPlaceholderThatCannotBeResolvedIsNamed() {
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
+			.isThrownBy(() -> detect(WithPlaceholder.class))
+			.withMessageContaining("${my.topic}");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "{orders}", "my orders", "orders\n", "orders\u0001", "" })
+	void aTopicWithAnImpossibleNameIsRefused(String topic) {
+		this.environment.setProperty("my.topic", topic);
+
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
+			.isThrownBy(() -> detect(WithPlaceholder.class))
+			.satisfies((ex) -> {
+				assertThat(ex.getDescription()).contains("@ShardConsumer on WithPlaceholder.handle(String)")
+					.doesNotContain("\n", "\u0001");
+				assertThat(ex.getAction()).isEqualTo(Names.RULE);
+			});
+	}
+
+	@Test
+	void anUnknownTopicIsRefused() {
+		this.environment.setProperty("my.topic", "order");
+
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
+			.isThrownBy(() -> detect(WithPlaceholder.class))
+			.satisfies((ex) -> {
+				assertThat(ex.getDescription()).contains("WithPlaceholder.handle(String)", "'order'", "orders",
+						"visits");
+				assertThat(ex.getAction()).contains("shardkeeper.topics.[order].shards");
+			});
+	}
+
+	@Test
+	void twoHandlersForOneTopicAreRefused() {
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
+			.isThrownBy(() -> detect(Two.class, Failing.class))
+			.satisfies((ex) -> {
+				assertThat(ex.getDescription()).contains("'orders'", "Two.order(String)", "Failing.fail()");
+				assertThat(ex.getAction()).contains("Keep one of them");
+			});
+	}
+
+	@Test
+	void twoHandlersForOneTopicInOneBeanAreRefused() {
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class).isThrownBy(() -> detect(SameTopic.class))
+			.withMessageContaining("SameTopic.one()")
+			.withMessageContaining("SameTopic.other()");
+	}
+
+	@Test
+	void callbacksWithoutHandlerAreRefused() {
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class).isThrownBy(() -> detect(OnlyCallback.class))
+			.withMessageContaining("no @ShardConsumer method")
+			.withMessageContaining("Move the method");
+	}
+
+	@Test
+	void aCallbackThatWantsMoreIsRefused() {
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class).isThrownBy(() -> detect(WrongCallback.class))
+			.withMessageContaining("@OnShardAssigned method WrongCallback.assigned(String)");
+	}
+
+	@Test
+	void aScopedBeanIsOneHandlerThoughItIsTwoBeans() {
+		GenericApplicationContext context = new GenericApplicationContext();
+		BeanDefinitionHolder proxy = ScopedProxyUtils
+			.createScopedProxy(new BeanDefinitionHolder(new RootBeanDefinition(Two.class), "two"), context, true);
+		context.registerBeanDefinition(proxy.getBeanName(), proxy.getBeanDefinition());
+		context.refresh();
+		try (context) {
+			assertThat(detect(context, TOPICS)).containsOnlyKeys("orders", "visits");
+		}
+	}
+
+	private Map<String, ShardHandler> detect(Class<?>... beans) {
+		try (GenericApplicationContext context = context(beans)) {
+			return detect(context, TOPICS);
+		}
+	}
+
+	private Map<String, ShardHandler> detect(GenericApplicationContext context, Map<String, Integer> topics) {
+		return new ShardHandlerDetector(context.getBeanFactory(), new PayloadConverter(new JsonMapper()))
+			.detect(topics);
+	}
+
+	private GenericApplicationContext context(Class<?>... beans) {
+		GenericApplicationContext context = new GenericApplicationContext();
+		context.setEnvironment(this.environment);
+		for (Class<?> bean : beans) {
+			context.registerBean(bean);
+		}
+		context.refresh();
+		return context;
+	}
+
+	static class Two {
+
+		final List<String> calls = new ArrayList<>();
+
+		@ShardConsumer("orders")
+		void order(String payload) {
+			this.calls.add("order " + payload);
+		}
+
+		@ShardConsumer("visits")
+		void visit() {
+			this.calls.add("visit");
+		}
+
+		@OnShardAssigned
+		void assigned() {
+			this.calls.add("assigned");
+		}
+
+		@OnShardRevoked
+		void revoked() {
+			this.calls.add("revoked");
+		}
+
+	}
+
+	static class Failing {
+
+		@ShardConsumer("orders")
+		void fail() throws IOException {
+			throw new IOException("as the test wants it");
+		}
+
+	}
+
+	interface Handling {
+
+		void handle();
+
+	}
+
+	static class OfInterface implements Handling {
+
+		@Override
+		@ShardConsumer("orders")
+		public void handle() {
+		}
+
+	}
+
+	static class WithPlaceholder {
+
+		@ShardConsumer("${my.topic}")
+		void handle(String payload) {
+		}
+
+	}
+
+	static class SameTopic {
+
+		@ShardConsumer("orders")
+		void one() {
+		}
+
+		@ShardConsumer("orders")
+		void other() {
+		}
+
+	}
+
+	static class OnlyCallback {
+
+		@OnShardRevoked
+		void revoked() {
+		}
+
+	}
+
+	static class WrongCallback {
+
+		@ShardConsumer("orders")
+		void handle() {
+		}
+
+		@OnShardAssigned
+		void assigned(String payload) {
+		}
+
+	}
+
+}

@@ -1,0 +1,751 @@
+package io.github.shardkeeper.consumer;
+
+import java.io.IOException;
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import tools.jackson.core.JsonParser;
+import tools.jackson.databind.DeserializationContext;
+import tools.jackson.databind.ValueDeserializer;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.module.SimpleModule;
+
+import io.github.shardkeeper.ShardContext;
+import io.github.shardkeeper.ShardRecord;
+import io.github.shardkeeper.ShardState;
+import io.github.shardkeeper.coordination.CheckpointStore.Checkpoint;
+import io.github.shardkeeper.handover.Lease;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.source.PayloadConverter;
+import io.github.shardkeeper.testsupport.SettableClock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * On the test's own thread and by the test's own clock: nothing runs unless it is told.
+ */
+class ShardWorkerTests {
+
+	private static final ShardId SHARD = ShardId.of("orders", 1);
+
+	private static final MemberId ME = MemberId.of("me", "1");
+
+	private static final Token TOKEN = new Token(10);
+
+	private static final Token NEWER = new Token(20);
+
+	private static final Duration LEASE = Duration.ofSeconds(10);
+
+	private final SettableClock clock = new SettableClock();
+
+	private final Lease lease = new Lease(LEASE, this.clock.now());
+
+	private final ManualThreads threads = new ManualThreads(this.clock);
+
+	private final TroubledCheckpoints checkpoints = new TroubledCheckpoints();
+
+	private final TestReader reader = new TestReader();
+
+	private final List<String> ended = new ArrayList<>();
+
+	private final List<String> meters = new ArrayList<>();
+
+	private final Application application = new Application();
+
+	@BeforeEach
+	void holdLease() {
+		this.lease.renew(this.clock.now());
+	}
+
+	@Test
+	void acquiresTellsTheApplicationAndReadsFromTheBeginning() {
+		start();
+
+		assertThat(this.application.calls).containsExactly("assigned");
+		assertThat(this.reader.calls()).containsExactly("start after null");
+	}
+
+	@Test
+	void goesOnWhereTheCheckpointStands() {
+		this.checkpoints.acquire(SHARD, Token.NONE);
+		this.checkpoints.commit(SHARD, Token.NONE, new Offset("7"), Map.of("count", "7"));
+		this.application.onAssigned = (state) -> assertThat(state.get("count", Long.class)).contains(7L);
+		start();
+
+		assertThat(this.reader.calls()).containsExactly("start after 7");
+	}
+
+	@Test
+	void stateAndOffsetAreCommittedTogether() {
+		start();
+		this.application.onRecord = (record, state) -> state.increment("count", 1);
+		deliver(1, 3);
+
+		assertThat(this.application.calls).containsExactly("assigned", "r1", "r2", "r3");
+		assertThat(checkpoint()).isEqualTo(new Checkpoint(new Offset("3"), Map.of("count", "3")));
+		assertThat(this.meters).containsExactly("handled", "handled", "handled", "committed true");
+	}
+
+	@Test
+	void nothingIsCommittedTwice() {
+		ShardWorker worker = start();
+		deliver(1, 1);
+		worker.wake();
+		this.threads.runAll();
+
+		assertThat(this.checkpoints.committed()).containsExactly(new Offset("1"));
+	}
+
+	@Test
+	void manyRecordsAreCommittedInBetween() {
+		start();
+		deliver(1, 1100);
+
+		assertThat(this.checkpoints.committed()).containsExactly(new Offset("500"), new Offset("1000"),
+				new Offset("1100"));
+	}
+
+	@Test
+	void slowRecordsAreCommittedInBetween() {
+		start();
+		this.application.onRecord = (record, state) -> {
+			this.clock.advance(Duration.ofMillis(600));
+			holdLease();
+		};
+		deliver(1, 4);
+
+		assertThat(this.checkpoints.committed()).containsExactly(new Offset("2"), new Offset("4"));
+	}
+
+	@Test
+	void whatIsCommittedNeverRunsAheadOfWhatWasHandled() {
+		start();
+		this.application.onRecord = (record, state) -> {
+			int number = Integer.parseInt(record.payload().substring(1));
+			Offset offset = checkpoint().offset();
+			assertThat(offset == null || Integer.parseInt(offset.value()) < number).isTrue();
+		};
+		deliver(1, 1100);
+
+		assertThat(this.application.calls).hasSize(1101);
+	}
+
+	@Test
+	void aFailedRecordIsHandledAgainAfterAPauseItsStateUndone() {
+		ShardWorker worker = start();
+		List<Long> counts = new ArrayList<>();
+		this.application.onRecord = (record, state) -> {
+			counts.add(state.increment("count", 1));
+			state.put("last", record.payload());
+			if (record.payload().equals("r2") && counts.size() < 4) {
+				throw new IOException("as the test wants it");
+			}
+		};
+		deliver(1, 3);
+		assertThat(this.application.calls).containsExactly("assigned", "r1", "r2");
+		assertThat(checkpoint()).isEqualTo(new Checkpoint(new Offset("1"), Map.of("count", "1", "last", "\"r1\"")));
+		assertThat(worker.problem()).contains("Application.handle", "offset 2", "as the test wants it");
+
+		this.threads.pass(Duration.ofMillis(199));
+		assertThat(this.application.calls).hasSize(3);
+		this.threads.pass(Duration.ofMillis(1));
+		assertThat(this.application.calls).containsExactly("assigned", "r1", "r2", "r2");
+		this.threads.pass(Duration.ofMillis(399));
+		assertThat(this.application.calls).hasSize(4);
+		this.threads.pass(Duration.ofMillis(1));
+
+		assertThat(this.application.calls).containsExactly("assigned", "r1", "r2", "r2", "r2", "r3");
+		assertThat(counts).containsExactly(1L, 2L, 2L, 2L, 3L);
+		assertThat(checkpoint()).isEqualTo(new Checkpoint(new Offset("3"), Map.of("count", "3", "last", "\"r3\"")));
+		assertThat(worker.problem()).isNull();
+		assertThat(this.meters).filteredOn("failed"::equals).hasSize(2);
+	}
+
+	@Test
+	void newRecordsDoNotShortenThePause() {
+		start();
+		this.application.onRecord = (record, state) -> {
+			throw new IOException("as the test wants it");
+		};
+		deliver(1, 1);
+		deliver(2, 2);
+
+		assertThat(this.application.calls).containsExactly("assigned", "r1");
+	}
+
+	@Test
+	void anErrorIsAFailureLikeAnyOther() {
+		start();
+		this.application.onRecord = (record, state) -> {
+			if (this.application.calls.size() == 2) {
+				throw new AssertionError("as the test wants it");
+			}
+		};
+		deliver(1, 1);
+		this.threads.pass(Duration.ofMillis(200));
+
+		assertThat(this.application.calls).containsExactly("assigned", "r1", "r1");
+		assertThat(checkpoint().offset()).isEqualTo(new Offset("1"));
+	}
+
+	@Test
+	void aPayloadThatCannotBeConvertedHaltsTheShardInFrontOfIt() {
+		ShardWorker worker = startWith("handleVisit", new JsonMapper());
+		this.reader.deliver(SHARD, 1, "{\"client\":\"c1\"}");
+		this.reader.deliver(SHARD, 2, "nonsense");
+		this.reader.deliver(SHARD, 3, "{\"client\":\"c3\"}");
+		this.threads.runAll();
+
+		assertThat(this.application.calls).containsExactly("assigned", "visit of c1");
+		assertThat(checkpoint().offset()).isEqualTo(new Offset("1"));
+		assertThat(worker.problem()).contains("Halted at offset 2", "Visit");
+		this.threads.pass(Duration.ofHours(1));
+		holdLease();
+		deliver(4, 4);
+		assertThat(this.application.calls).hasSize(2);
+		assertThat(this.meters).filteredOn("failed"::equals).hasSize(1);
+
+		worker.drain();
+		this.threads.runAll();
+		assertThat(this.ended).containsExactly("orders/1 token 10 fence 0");
+		assertThat(checkpoint().offset()).isEqualTo(new Offset("1"));
+	}
+
+	@Test
+	void aHaltIsStillShownWhenItsCommitHadToBeRepeated() {
+		ShardWorker worker = startWith("handleVisit", new JsonMapper());
+		this.application.onVisit = () -> this.checkpoints.setAway(true);
+		this.reader.deliver(SHARD, 1, "{\"client\":\"c1\"}");
+		this.reader.deliver(SHARD, 2, "nonsense");
+		this.threads.runAll();
+		this.checkpoints.setAway(false);
+		this.threads.pass(Duration.ofMillis(200));
+
+		assertThat(checkpoint().offset()).isEqualTo(new Offset("1"));
+		assertThat(worker.problem()).contains("Halted at offset 2");
+	}
+
+	@Test
+	void aDrainLetsTheCallReturnSaysFarewellCommitsAndReports() {
+		ShardWorker worker = start();
+		this.application.onRecord = (record, state) -> {
+			if (record.payload().equals("r2")) {
+				worker.drain();
+				assertThat(Thread.currentThread().isInterrupted()).isFalse();
+				assertThat(this.ended).isEmpty();
+			}
+			state.increment("count", 1);
+		};
+		this.application.onRevoked = (state) -> {
+			assertThat(this.reader.calls()).last().isEqualTo("stop");
+			assertThat(this.ended).isEmpty();
+			state.put("farewell", true);
+		};
+		deliver(1, 5);
+
+		assertThat(this.application.calls).containsExactly("assigned", "r1", "r2", "revoked");
+		assertThat(checkpoint()).isEqualTo(new Checkpoint(new Offset("2"), Map.of("count", "2", "farewell", "true")));
+		assertThat(this.ended).containsExactly("orders/1 token 10 fence 0");
+		assertThat(worker.ended()).isDone();
+	}
+
+	@Test
+	void whatDrainsIsReportedOnlyOnceItIsCommitted() {
+		ShardWorker worker = start();
+		deliver(1, 1);
+		this.application.onRevoked = (state) -> state.put("farewell", true);
+		this.checkpoints.setAway(true);
+		worker.drain();
+		this.threads.runAll();
+		this.threads.pass(Duration.ofSeconds(1));
+		assertThat(this.ended).isEmpty();
+		assertThat(worker.ended()).isNotDone();
+
+		this.checkpoints.setAway(false);
+		this.threads.pass(Duration.ofSeconds(1));
+		assertThat(this.ended).hasSize(1);
+		assertThat(this.application.calls).containsExactly("assigned", "r1", "revoked");
+		assertThat(checkpoint().state()).containsEntry("farewell", "true");
+	}
+
+	@Test
+	void aFarewellThatFailsDoesNotHoldTheHandoverUp() {
+		ShardWorker worker = start();
+		deliver(1, 1);
+		this.application.onRevoked = (state) -> {
+			state.put("farewell", true);
+			throw new IOException("as the test wants it");
+		};
+		worker.drain();
+		this.threads.runAll();
+
+		assertThat(this.ended).hasSize(1);
+		assertThat(checkpoint()).isEqualTo(new Checkpoint(new Offset("1"), Map.of()));
+	}
+
+	@Test
+	void aDrainDoesNotWaitForThePauseAfterAFailure() {
+		ShardWorker worker = start();
+		this.application.onRecord = (record, state) -> {
+			throw new IOException("as the test wants it");
+		};
+		deliver(1, 1);
+		worker.drain();
+		this.threads.runAll();
+
+		assertThat(this.ended).hasSize(1);
+		assertThat(checkpoint().offset()).isNull();
+	}
+
+	@Test
+	void aDrainBeforeTheStartNeedsNeitherAcquisitionNorFarewell() {
+		this.lease.end();
+		ShardWorker worker = start();
+		worker.drain();
+		this.threads.runAll();
+
+		assertThat(this.ended).hasSize(1);
+		assertThat(this.application.calls).isEmpty();
+	}
+
+	@Test
+	void afterTheEndNothingHappensAnyMore() {
+		ShardWorker worker = start();
+		worker.drain();
+		this.threads.runAll();
+		worker.drain();
+		worker.abandon();
+		worker.wake();
+		this.threads.runAll();
+
+		assertThat(this.ended).hasSize(1);
+		assertThat(this.application.calls).containsExactly("assigned", "revoked");
+	}
+
+	@Test
+	void aStaleCommitEndsTheWorker() {
+		ShardWorker worker = start();
+		this.application.onRecord = (record, state) -> state.increment("count", 1);
+		deliver(1, 1);
+		this.checkpoints.acquire(SHARD, NEWER);
+		deliver(2, 2);
+
+		assertThat(this.ended).containsExactly("orders/1 token 10 fence 0");
+		assertThat(this.application.calls).containsExactly("assigned", "r1", "r2", "revoked");
+		assertThat(this.reader.calls()).last().isEqualTo("stop");
+		assertThat(this.application.lastContext.isHeld()).isFalse();
+		assertThat(checkpoint()).isEqualTo(new Checkpoint(new Offset("1"), Map.of("count", "1")));
+		assertThat(this.meters).last().isEqualTo("committed false");
+		worker.wake();
+		this.threads.runAll();
+		assertThat(this.ended).hasSize(1);
+	}
+
+	@Test
+	void aStaleLastCommitIsReportedOnce() {
+		ShardWorker worker = start();
+		this.checkpoints.acquire(SHARD, NEWER);
+		this.application.onRevoked = (state) -> state.put("farewell", true);
+		worker.drain();
+		this.threads.runAll();
+
+		assertThat(this.ended).hasSize(1);
+		assertThat(checkpoint().state()).isEmpty();
+	}
+
+	@Test
+	void aRefusedAcquisitionIsReportedWithTheFence() {
+		this.checkpoints.acquire(SHARD, NEWER);
+		start();
+
+		assertThat(this.ended).containsExactly("orders/1 token 10 fence 20");
+		assertThat(this.application.calls).isEmpty();
+		assertThat(this.reader.calls()).doesNotContain("start after null");
+	}
+
+	@Test
+	void aStoreThatIsAwayAtTheStartIsTriedAgain() {
+		this.checkpoints.setAway(true);
+		ShardWorker worker = start();
+		assertThat(worker.problem()).contains("The store does not answer");
+		assertThat(this.application.calls).isEmpty();
+		this.checkpoints.setAway(false);
+		this.threads.pass(Duration.ofMillis(200));
+
+		assertThat(this.application.calls).containsExactly("assigned");
+		assertThat(worker.problem()).isNull();
+	}
+
+	@Test
+	void aStoreThatIsAwayAtACommitIsTriedAgainAndNothingIsHandledTwice() {
+		ShardWorker worker = start();
+		this.application.onRecord = (record, state) -> state.increment("count", 1);
+		this.checkpoints.setAway(true);
+		deliver(1, 2);
+		assertThat(worker.problem()).contains("The store does not answer");
+		assertThat(checkpoint().offset()).isNull();
+		this.checkpoints.setAway(false);
+		this.threads.pass(Duration.ofMillis(200));
+
+		assertThat(this.application.calls).containsExactly("assigned", "r1", "r2");
+		assertThat(checkpoint()).isEqualTo(new Checkpoint(new Offset("2"), Map.of("count", "2")));
+		assertThat(worker.problem()).as("the store answers again").isNull();
+	}
+
+	@Test
+	void anAssignedMethodThatFailsIsCalledAgainBeforeAnyRecord() {
+		this.application.onAssigned = (state) -> {
+			state.increment("starts", 1);
+			if (this.application.calls.size() < 3) {
+				throw new IOException("as the test wants it");
+			}
+		};
+		ShardWorker worker = start();
+		assertThat(worker.problem()).contains("@OnShardAssigned", "as the test wants it");
+		assertThat(this.reader.calls()).isEmpty();
+		this.threads.pass(Duration.ofMillis(200));
+		this.threads.pass(Duration.ofMillis(400));
+
+		assertThat(this.application.calls).containsExactly("assigned", "assigned", "assigned");
+		assertThat(this.reader.calls()).containsExactly("start after null");
+		assertThat(worker.problem()).isNull();
+		assertThat(checkpoint().state()).containsExactly(Map.entry("starts", "1"));
+	}
+
+	@Test
+	void anAssignedMethodThatIsInterruptedAtTheEndOfTheLeaseIsNoFailure() {
+		ShardWorker[] worker = new ShardWorker[1];
+		this.application.onAssigned = (state) -> {
+			if (this.application.calls.size() == 1) {
+				this.clock.advance(LEASE);
+				worker[0].interruptHandler();
+				Thread.sleep(10_000);
+			}
+		};
+		worker[0] = worker(TOKEN, handler("handle", new JsonMapper()), CompletableFuture.completedFuture(null));
+		this.threads.runAll();
+		assertThat(worker[0].problem()).isNull();
+		assertThat(this.threads.hasAlarms()).isFalse();
+
+		holdLease();
+		worker[0].wake();
+		this.threads.runAll();
+		assertThat(this.application.calls).containsExactly("assigned", "assigned");
+	}
+
+	@Test
+	void withoutLeaseNothingIsAcquired() {
+		this.lease.end();
+		ShardWorker worker = start();
+		assertThat(this.application.calls).isEmpty();
+
+		holdLease();
+		worker.wake();
+		this.threads.runAll();
+		assertThat(this.application.calls).containsExactly("assigned");
+	}
+
+	@Test
+	void shortlyBeforeTheEndOfTheLeaseNoRecordIsHandedOutAndThenItGoesOn() {
+		ShardWorker worker = start();
+		this.clock.advance(Duration.ofSeconds(8));
+		deliver(1, 2);
+		assertThat(this.application.calls).containsExactly("assigned");
+
+		this.clock.advance(Duration.ofSeconds(2));
+		worker.wake();
+		this.threads.runAll();
+		assertThat(this.application.calls).containsExactly("assigned");
+
+		holdLease();
+		worker.wake();
+		this.threads.runAll();
+		assertThat(this.application.calls).containsExactly("assigned", "r1", "r2");
+	}
+
+	@Test
+	void theLeaseIsLookedAtForEveryRecord() {
+		start();
+		this.application.onRecord = (record, state) -> this.clock.advance(Duration.ofSeconds(3));
+		deliver(1, 5);
+
+		assertThat(this.application.calls).containsExactly("assigned", "r1", "r2", "r3");
+	}
+
+	@Test
+	void aConversionThatTookAllOfTheLeaseHandsNothingOut() {
+		SimpleModule slow = new SimpleModule();
+		slow.addDeserializer(Visit.class, new ValueDeserializer<>() {
+			@Override
+			public Visit deserialize(JsonParser parser, DeserializationContext context) {
+				parser.skipChildren();
+				ShardWorkerTests.this.clock.advance(LEASE);
+				return new Visit("slow");
+			}
+		});
+		ShardWorker worker = startWith("handleVisit", JsonMapper.builder().addModule(slow).build());
+		this.reader.deliver(SHARD, 1, "{}");
+		this.threads.runAll();
+
+		assertThat(this.application.calls).containsExactly("assigned");
+		assertThat(worker.problem()).isNull();
+		assertThat(checkpoint().offset()).isNull();
+	}
+
+	@Test
+	void aCallThatIsInterruptedAtTheEndOfTheLeaseIsNoFailure() {
+		ShardWorker worker = start();
+		this.application.onRecord = (record, state) -> {
+			state.increment("count", 1);
+			if (this.application.calls.size() == 2) {
+				this.clock.advance(Duration.ofSeconds(9));
+				worker.interruptHandler();
+				Thread.sleep(10_000);
+			}
+		};
+		deliver(1, 1);
+		assertThat(this.application.calls).containsExactly("assigned", "r1");
+		assertThat(worker.problem()).isNull();
+		assertThat(this.meters).doesNotContain("failed");
+		assertThat(this.threads.hasAlarms()).isFalse();
+		assertThat(Thread.currentThread().isInterrupted()).isFalse();
+
+		holdLease();
+		worker.wake();
+		this.threads.runAll();
+		assertThat(this.application.calls).containsExactly("assigned", "r1", "r1");
+		assertThat(checkpoint()).isEqualTo(new Checkpoint(new Offset("1"), Map.of("count", "1")));
+	}
+
+	@Test
+	void anAbandonedWorkerIsInterruptedAndReportsNothing() {
+		ShardWorker worker = start();
+		this.application.onRecord = (record, state) -> {
+			worker.abandon();
+			assertThat(this.application.lastContext.isHeld()).isFalse();
+			Thread.sleep(10_000);
+		};
+		deliver(1, 2);
+
+		assertThat(this.application.calls).containsExactly("assigned", "r1", "revoked");
+		assertThat(worker.ended()).isDone();
+		assertThat(this.ended).isEmpty();
+		assertThat(checkpoint().offset()).isNull();
+	}
+
+	@Test
+	void anAbandonedWorkerDoesNotWaitForItsLastCommit() {
+		ShardWorker worker = start();
+		this.checkpoints.setAway(true);
+		deliver(1, 1);
+		worker.abandon();
+		this.threads.runAll();
+
+		assertThat(worker.ended()).isDone();
+		assertThat(this.ended).isEmpty();
+	}
+
+	@Test
+	void aSuccessorWaitsForTheEndOfItsPredecessor() {
+		ShardWorker predecessor = start();
+		deliver(1, 1);
+		ShardWorker successor = worker(NEWER, handler("handle", new JsonMapper()), predecessor.ended());
+		this.threads.runAll();
+		assertThat(this.application.calls).containsExactly("assigned", "r1");
+		successor.wake();
+		this.threads.runAll();
+		assertThat(this.application.calls).hasSize(2);
+
+		predecessor.abandon();
+		this.threads.runAll();
+		assertThat(this.application.calls).containsExactly("assigned", "r1", "revoked", "assigned");
+		assertThat(this.reader.calls()).containsExactly("start after null", "stop", "start after 1");
+		assertThat(this.application.lastContext.token()).isEqualTo(NEWER);
+	}
+
+	@Test
+	void aSuccessorThatIsToDrainWaitsToo() {
+		ShardWorker predecessor = start();
+		ShardWorker successor = worker(NEWER, handler("handle", new JsonMapper()), predecessor.ended());
+		successor.drain();
+		this.threads.runAll();
+		assertThat(this.ended).isEmpty();
+
+		predecessor.abandon();
+		this.threads.runAll();
+		assertThat(this.ended).containsExactly("orders/1 token 20 fence 0");
+	}
+
+	@Test
+	void aFullBufferPausesTheShardUntilHalfOfItIsHandled() {
+		start();
+		assertThat(this.reader.deliver(SHARD, 1, 1000)).isFalse();
+		this.threads.runAll();
+
+		assertThat(this.reader.calls()).containsExactly("start after null", "resume");
+		assertThat(this.application.calls).hasSize(1001);
+	}
+
+	@Test
+	void theHandlerSeesWhatItWorksFor() {
+		start();
+		this.application.onRecord = (record, state) -> {
+			assertThat(record.shard()).isEqualTo(SHARD);
+			assertThat(record.key()).isEqualTo("key");
+			ShardContext context = this.application.lastContext;
+			assertThat(context.group()).isEqualTo("group");
+			assertThat(context.shard()).isEqualTo(SHARD);
+			assertThat(context.member()).isEqualTo(ME);
+			assertThat(context.token()).isEqualTo(TOKEN);
+			assertThat(context.isHeld()).isTrue();
+		};
+		deliver(1, 1);
+
+		assertThat(checkpoint().offset()).isEqualTo(new Offset("1"));
+	}
+
+	@Test
+	void aStateThatWasKeptBeyondTheCallCannotBeUsed() {
+		start();
+		List<ShardState> kept = new ArrayList<>();
+		this.application.onRecord = (record, state) -> {
+			kept.add(state);
+			kept.get(0).put("k", record.payload());
+		};
+		deliver(1, 2);
+
+		assertThat(checkpoint()).isEqualTo(new Checkpoint(new Offset("1"), Map.of("k", "\"r1\"")));
+	}
+
+	private ShardWorker start() {
+		return startWith("handle", new JsonMapper());
+	}
+
+	private ShardWorker startWith(String method, JsonMapper mapper) {
+		ShardWorker worker = worker(TOKEN, handler(method, mapper), CompletableFuture.completedFuture(null));
+		this.threads.runAll();
+		return worker;
+	}
+
+	private ShardWorker worker(Token token, ShardHandler handler, CompletableFuture<Void> predecessorEnded) {
+		WorkerContext context = new WorkerContext("group", this.checkpoints, this.reader, this.lease, this.clock,
+				this.threads, this.threads.timer(), new JsonMapper(), new Meters(),
+				(shard, ofToken, fence) -> this.ended.add("%s token %s fence %s".formatted(shard, ofToken, fence)));
+		return new ShardWorker(SHARD, token, ME, handler, context, predecessorEnded);
+	}
+
+	private ShardHandler handler(String method, JsonMapper mapper) {
+		return new ShardHandler("orders", () -> this.application,
+				HandlerSignature.ofConsumer(method(method), Application.class),
+				List.of(HandlerSignature.ofCallback(method("assigned"), Application.class, "@OnShardAssigned")),
+				List.of(HandlerSignature.ofCallback(method("revoked"), Application.class, "@OnShardRevoked")),
+				new PayloadConverter(mapper));
+	}
+
+	private static Method method(String name) {
+		return Stream.of(Application.class.getDeclaredMethods())
+			.filter((method) -> method.getName().equals(name))
+			.findFirst()
+			.orElseThrow();
+	}
+
+	private void deliver(int first, int last) {
+		this.reader.deliver(SHARD, first, last);
+		this.threads.runAll();
+	}
+
+	private Checkpoint checkpoint() {
+		return this.checkpoints.read(SHARD);
+	}
+
+	record Visit(String client) {
+
+	}
+
+	/** What the user wrote. */
+	static final class Application {
+
+		private final List<String> calls = new ArrayList<>();
+
+		private OnRecord onRecord = (record, state) -> {
+		};
+
+		private OnState onAssigned = (state) -> {
+		};
+
+		private OnState onRevoked = (state) -> {
+		};
+
+		private Runnable onVisit = () -> {
+		};
+
+		private ShardContext lastContext;
+
+		void handle(ShardRecord<String> record, ShardContext context, ShardState state) throws Exception {
+			this.calls.add(record.payload());
+			this.lastContext = context;
+			this.onRecord.handle(record, state);
+		}
+
+		void handleVisit(Visit visit) {
+			this.calls.add("visit of " + visit.client());
+			this.onVisit.run();
+		}
+
+		void assigned(ShardContext context, ShardState state) throws Exception {
+			this.calls.add("assigned");
+			this.lastContext = context;
+			this.onAssigned.handle(state);
+		}
+
+		void revoked(ShardState state) throws Exception {
+			this.calls.add("revoked");
+			this.onRevoked.handle(state);
+		}
+
+	}
+
+	@FunctionalInterface
+	interface OnRecord {
+
+		void handle(ShardRecord<String> record, ShardState state) throws Exception;
+
+	}
+
+	@FunctionalInterface
+	interface OnState {
+
+		void handle(ShardState state) throws Exception;
+
+	}
+
+	private final class Meters implements ConsumerMeters {
+
+		@Override
+		public void handled(String topic, Duration duration) {
+			ShardWorkerTests.this.meters.add("handled");
+		}
+
+		@Override
+		public void failed(String topic) {
+			ShardWorkerTests.this.meters.add("failed");
+		}
+
+		@Override
+		public void committed(String topic, boolean accepted) {
+			ShardWorkerTests.this.meters.add("committed " + accepted);
+		}
+
+	}
+
+}

@@ -1,0 +1,71 @@
+package io.github.shardkeeper.consumer;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.source.ShardReader;
+import io.github.shardkeeper.source.SourceRecord;
+
+/**
+ * A reader that delivers what a test tells it to.
+ */
+final class TestReader implements ShardReader {
+
+	private final Map<ShardId, RecordSink> sinks = new HashMap<>();
+
+	private final List<String> calls = new ArrayList<>();
+
+	/** Delivers records with the numbers for offsets and payloads like {@code r1}. */
+	boolean deliver(ShardId shard, int first, int last) {
+		List<SourceRecord> records = new ArrayList<>();
+		for (int number = first; number <= last; number++) {
+			records.add(record(number, "r" + number));
+		}
+		return this.sinks.get(shard).offer(records);
+	}
+
+	boolean deliver(ShardId shard, int number, String payload) {
+		return this.sinks.get(shard).offer(List.of(record(number, payload)));
+	}
+
+	private static SourceRecord record(int number, String payload) {
+		return new SourceRecord(new Offset(Integer.toString(number)), "key", payload.getBytes(), Instant.EPOCH);
+	}
+
+	/** What was called, in order. */
+	List<String> calls() {
+		return this.calls;
+	}
+
+	@Override
+	public void start(ShardId shard, Offset after, RecordSink sink) {
+		this.sinks.put(shard, sink);
+		this.calls.add("start after " + after);
+	}
+
+	@Override
+	public void stop(ShardId shard) {
+		this.sinks.remove(shard);
+		this.calls.add("stop");
+	}
+
+	@Override
+	public void resume(ShardId shard) {
+		this.calls.add("resume");
+	}
+
+	@Override
+	public void poll() {
+		throw new UnsupportedOperationException();
+	}
+
+	@Override
+	public void close() {
+	}
+
+}

@@ -1,0 +1,71 @@
+package io.github.shardkeeper.consumer;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.coordination.CheckpointStore;
+import io.github.shardkeeper.coordination.memory.MemoryCheckpointStore;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+
+/**
+ * A data plane in memory that can be away, and counts the commits that were accepted.
+ */
+final class TroubledCheckpoints implements CheckpointStore {
+
+	private final MemoryCheckpointStore store = new MemoryCheckpointStore();
+
+	private final List<Offset> committed = new ArrayList<>();
+
+	private boolean away;
+
+	void setAway(boolean away) {
+		this.away = away;
+	}
+
+	/** The offsets of accepted commits, in order. */
+	List<Offset> committed() {
+		return this.committed;
+	}
+
+	private MemoryCheckpointStore reach() {
+		if (this.away) {
+			throw new StoreUnavailableException("away, as the test wants it", new IllegalStateException());
+		}
+		return this.store;
+	}
+
+	@Override
+	public Acquisition acquire(ShardId shard, Token token) {
+		return reach().acquire(shard, token);
+	}
+
+	@Override
+	public CommitReply commit(ShardId shard, Token token, Offset offset, Map<String, String> changes) {
+		CommitReply reply = reach().commit(shard, token, offset, changes);
+		if (reply == CommitReply.COMMITTED) {
+			this.committed.add(offset);
+		}
+		return reply;
+	}
+
+	/** What a user would find, also while the store is away. */
+	@Override
+	public Checkpoint read(ShardId shard) {
+		return this.store.read(shard);
+	}
+
+	@Override
+	public Map<ShardId, Offset> offsets(Collection<ShardId> shards) {
+		return this.store.offsets(shards);
+	}
+
+	@Override
+	public void close() {
+	}
+
+}

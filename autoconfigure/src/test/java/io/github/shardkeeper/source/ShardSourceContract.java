@@ -1,0 +1,394 @@
+package io.github.shardkeeper.source;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.source.ShardAppender.NewRecord;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What every {@link ShardSource} that can be written to does. A subclass supplies the
+ * source; a thread polls a reader all the time, as the runner's does.
+ */
+public abstract class ShardSourceContract {
+
+	/** Much less than a poll waits when nothing happens. */
+	protected static final Duration SOON = Duration.ofMillis(700);
+
+	protected static final ShardId SHARD = ShardId.of("orders", 0);
+
+	private static final ShardId OTHER = ShardId.of("orders", 1);
+
+	private static final int SHARDS = 40;
+
+	private ShardSource source;
+
+	private ShardAppender appender;
+
+	private ShardReader reader;
+
+	private Thread poller;
+
+	private volatile boolean polling = true;
+
+	private final List<RuntimeException> failures = new CopyOnWriteArrayList<>();
+
+	/**
+	 * Creates a source without records.
+	 * @param topics the topics with their shard counts
+	 * @return the source, which the contract closes
+	 */
+	protected abstract ShardSource createSource(Map<String, Integer> topics);
+
+	/** The other side of a source. */
+	protected ShardAppender appender(ShardSource created) {
+		return (ShardAppender) created;
+	}
+
+	@BeforeEach
+	void open() {
+		this.source = createSource(Map.of("orders", SHARDS));
+		this.appender = appender(this.source);
+		this.reader = this.source.openReader();
+		this.poller = new Thread(this::pollOn, "poller");
+		this.poller.setDaemon(true);
+		this.poller.start();
+	}
+
+	@AfterEach
+	void close() throws InterruptedException {
+		this.polling = false;
+		this.poller.interrupt();
+		this.poller.join(10_000);
+		this.reader.close();
+		this.source.close();
+	}
+
+	@Test
+	void knowsItsTopics() {
+		assertThat(this.source.topics()).containsOnly(Map.entry("orders", SHARDS));
+	}
+
+	@Test
+	void recordsArriveAsTheyWereSentAndInTheirOrder() {
+		List<Offset> offsets = append(SHARD, 1, 1200);
+		Sink sink = start(SHARD, null);
+
+		List<SourceRecord> records = sink.await(1200);
+		assertThat(records).extracting(SourceRecord::offset).containsExactlyElementsOf(offsets).doesNotHaveDuplicates();
+		assertThat(payloads(records)).containsExactlyElementsOf(payloads(1, 1200));
+		assertThat(records.get(0).key()).isEqualTo("kéy");
+		assertThat(records.get(0).timestamp()).isNotNull();
+	}
+
+	@Test
+	void bytesArriveAsTheyAre() {
+		byte[] bytes = { 0, -1, '\r', '\n', (byte) 0xc3, 0x28 };
+		this.appender.append(List.of(new NewRecord(SHARD, "", bytes), new NewRecord(SHARD, "k", new byte[0])));
+		Sink sink = start(SHARD, null);
+
+		List<SourceRecord> records = sink.await(2);
+		assertThat(records.get(0).payload()).isEqualTo(bytes);
+		assertThat(records.get(0).key()).isEmpty();
+		assertThat(records.get(1).payload()).isEmpty();
+	}
+
+	@Test
+	void startsAfterAnOffset() {
+		List<Offset> offsets = append(SHARD, 1, 5);
+		Sink sink = start(SHARD, offsets.get(2));
+
+		assertThat(payloads(sink.await(2))).containsExactly("r4", "r5");
+		append(SHARD, 6, 6);
+		assertThat(payloads(sink.await(1))).containsExactly("r6");
+	}
+
+	@Test
+	void startsAfterTheLastOffset() {
+		List<Offset> offsets = append(SHARD, 1, 5);
+		Sink sink = start(SHARD, offsets.get(4));
+		append(SHARD, 6, 6);
+
+		assertThat(payloads(sink.await(1))).containsExactly("r6");
+	}
+
+	@Test
+	void recordsThatAreAppendedWhileAPollWaitsArriveAtOnce() {
+		Sink sink = start(SHARD, null);
+		for (int number = 1; number <= 5; number++) {
+			awaitWaiting();
+			append(SHARD, number, number);
+			assertThat(payloads(sink.awaitSoon(1))).containsExactly("r" + number);
+		}
+	}
+
+	@Test
+	void aShardThatIsStartedWhileAPollWaitsIsReadAtOnce() {
+		start(SHARD, null);
+		for (int number = 1; number <= 8; number++) {
+			ShardId shard = ShardId.of("orders", number);
+			append(shard, 1, 1);
+			awaitWaiting();
+			assertThat(payloads(start(shard, null).awaitSoon(1))).containsExactly("r1");
+		}
+	}
+
+	@Test
+	void shardsThatAreStartedAllAtOnceAreReadAtOnce() {
+		append(SHARD, 1, 1);
+		start(SHARD, null).await(1);
+		List<Sink> sinks = new ArrayList<>();
+		for (int number = 1; number < SHARDS; number++) {
+			append(ShardId.of("orders", number), 1, 1);
+		}
+		awaitWaiting();
+		for (int number = 1; number < SHARDS; number++) {
+			sinks.add(start(ShardId.of("orders", number), null));
+		}
+
+		sinks.forEach((sink) -> assertThat(payloads(sink.awaitSoon(1))).containsExactly("r1"));
+	}
+
+	@Test
+	void aShardThatIsStartedOnAnIdleReaderIsReadAtOnce() {
+		append(SHARD, 1, 1);
+		awaitWaiting();
+
+		assertThat(payloads(start(SHARD, null).awaitSoon(1))).containsExactly("r1");
+	}
+
+	@Test
+	void afterAStopNothingMoreIsDelivered() {
+		Sink other = start(OTHER, null);
+		Sink sink = start(SHARD, null);
+		append(SHARD, 1, 1);
+		sink.await(1);
+		this.reader.stop(SHARD);
+		append(SHARD, 2, 3);
+		// Proof that polls went on after it.
+		append(OTHER, 1, 1);
+		other.await(1);
+		append(OTHER, 2, 2);
+		other.await(1);
+
+		assertThat(sink.records).isEmpty();
+	}
+
+	@Test
+	void afterAStopThatCrossesADeliveryNothingMoreIsDelivered() {
+		for (int round = 0; round < 50; round++) {
+			Sink sink = start(SHARD, null);
+			append(SHARD, 1, 3);
+			this.reader.stop(SHARD);
+			int atStop = sink.delivered;
+			append(OTHER, 1, 1);
+			Sink other = start(OTHER, null);
+			other.await(round + 1);
+			this.reader.stop(OTHER);
+
+			assertThat(sink.delivered).isEqualTo(atStop);
+		}
+	}
+
+	@Test
+	void aShardThatIsStoppedAndStartedAnewIsDeliveredFromTheNewOffsetOnly() {
+		Sink first = start(SHARD, null);
+		List<Offset> offsets = append(SHARD, 1, 3);
+		first.await(3);
+		this.reader.stop(SHARD);
+		Sink second = start(SHARD, offsets.get(0));
+		append(SHARD, 4, 4);
+
+		assertThat(payloads(second.await(3))).containsExactly("r2", "r3", "r4");
+		assertThat(first.records).isEmpty();
+	}
+
+	@Test
+	void startedAnewAgainAndAgainItMissesAndRepeatsNothing() {
+		List<Offset> offsets = append(SHARD, 1, 200);
+		Offset after = null;
+		List<String> handled = new ArrayList<>();
+		while (handled.size() < 200) {
+			Sink sink = start(SHARD, after);
+			SourceRecord next = sink.await(1).get(0);
+			this.reader.stop(SHARD);
+			handled.add(new String(next.payload()));
+			after = next.offset();
+		}
+
+		assertThat(handled).containsExactlyElementsOf(payloads(1, 200));
+		assertThat(after).isEqualTo(offsets.get(199));
+	}
+
+	@Test
+	void aFullSinkPausesItsShardOnly() {
+		Sink sink = new Sink(false);
+		this.reader.start(SHARD, null, sink);
+		Sink other = start(OTHER, null);
+		append(SHARD, 1, 1);
+		sink.await(1);
+		append(SHARD, 2, 3);
+		append(OTHER, 1, 1);
+		other.await(1);
+		append(OTHER, 2, 2);
+		other.await(1);
+		assertThat(sink.records).isEmpty();
+
+		sink.room = true;
+		awaitWaiting();
+		this.reader.resume(SHARD);
+		assertThat(payloads(sink.awaitSoon(2))).containsExactly("r2", "r3");
+		this.reader.resume(SHARD);
+		append(SHARD, 4, 4);
+		assertThat(payloads(sink.awaitSoon(1))).containsExactly("r4");
+	}
+
+	@Test
+	void whatIsUnknownCanBeStoppedAndResumed() {
+		this.reader.stop(SHARD);
+		this.reader.resume(SHARD);
+		append(SHARD, 1, 1);
+
+		assertThat(payloads(start(SHARD, null).await(1))).containsExactly("r1");
+	}
+
+	@Test
+	void manyShardsAreReadAtOnceEachInItsOrder() {
+		Map<ShardId, Sink> sinks = new HashMap<>();
+		List<NewRecord> records = new ArrayList<>();
+		for (int number = 0; number < SHARDS; number++) {
+			ShardId shard = ShardId.of("orders", number);
+			sinks.put(shard, start(shard, null));
+			for (int i = 1; i <= 100; i++) {
+				records.add(new NewRecord(shard, "k", ("r" + i).getBytes()));
+			}
+		}
+		this.appender.append(records);
+
+		sinks.forEach((shard, sink) -> assertThat(payloads(sink.await(100))).as(shard.toString())
+			.containsExactlyElementsOf(payloads(1, 100)));
+	}
+
+	@Test
+	void nothingFailedMeanwhile() {
+		append(SHARD, 1, 1);
+		start(SHARD, null).await(1);
+
+		assertThat(this.failures).isEmpty();
+	}
+
+	protected final Sink start(ShardId shard, Offset after) {
+		Sink sink = new Sink(true);
+		this.reader.start(shard, after, sink);
+		return sink;
+	}
+
+	protected final List<Offset> append(ShardId shard, int first, int last) {
+		List<NewRecord> records = new ArrayList<>();
+		for (int number = first; number <= last; number++) {
+			records.add(new NewRecord(shard, "kéy", ("r" + number).getBytes()));
+		}
+		return this.appender.append(records);
+	}
+
+	/** Until the thread that polls has nothing to do. */
+	protected final void awaitWaiting() {
+		await().until(() -> this.poller.getState() == Thread.State.TIMED_WAITING);
+	}
+
+	/** What polls have thrown. */
+	protected final List<RuntimeException> failures() {
+		return this.failures;
+	}
+
+	protected static List<String> payloads(List<SourceRecord> records) {
+		return records.stream().map((record) -> new String(record.payload())).toList();
+	}
+
+	private static List<String> payloads(int first, int last) {
+		List<String> payloads = new ArrayList<>();
+		for (int number = first; number <= last; number++) {
+			payloads.add("r" + number);
+		}
+		return payloads;
+	}
+
+	private void pollOn() {
+		while (this.polling) {
+			try {
+				this.reader.poll();
+			}
+			catch (InterruptedException ex) {
+				return;
+			}
+			catch (StoreUnavailableException ex) {
+				this.failures.add(ex);
+			}
+		}
+	}
+
+	/** Takes everything, and says whether it has room. */
+	protected static final class Sink implements ShardReader.RecordSink {
+
+		private final BlockingQueue<SourceRecord> records = new LinkedBlockingQueue<>();
+
+		private volatile boolean room;
+
+		private volatile int delivered;
+
+		Sink(boolean room) {
+			this.room = room;
+		}
+
+		@Override
+		public boolean offer(List<SourceRecord> more) {
+			assertThat(more).isNotEmpty();
+			this.delivered += more.size();
+			this.records.addAll(more);
+			return this.room;
+		}
+
+		public List<SourceRecord> await(int count) {
+			return await(count, Duration.ofSeconds(10));
+		}
+
+		public List<SourceRecord> awaitSoon(int count) {
+			return await(count, SOON);
+		}
+
+		private List<SourceRecord> await(int count, Duration longest) {
+			List<SourceRecord> taken = new ArrayList<>();
+			long end = System.nanoTime() + longest.toNanos();
+			try {
+				while (taken.size() < count) {
+					SourceRecord next = this.records.poll(end - System.nanoTime(), TimeUnit.NANOSECONDS);
+					assertThat(next).as("record %d of %d within %s", taken.size() + 1, count, longest).isNotNull();
+					taken.add(next);
+				}
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+				throw new IllegalStateException(ex);
+			}
+			return taken;
+		}
+
+	}
+
+}

@@ -1,0 +1,132 @@
+package io.github.shardkeeper.source.redis;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+
+import org.junit.jupiter.api.Test;
+
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.stream.MapRecord;
+import org.springframework.data.redis.core.StringRedisTemplate;
+
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.source.ShardSource;
+import io.github.shardkeeper.source.ShardSourceContract;
+import io.github.shardkeeper.source.SourceRecord;
+import io.github.shardkeeper.testsupport.RedisClients;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+class RedisStreamSourceTests extends ShardSourceContract {
+
+	private final String prefix = UUID.randomUUID().toString();
+
+	private final StringRedisTemplate redis = new StringRedisTemplate(RedisClients.sharedFactory());
+
+	@Override
+	protected ShardSource createSource(Map<String, Integer> topics) {
+		return new RedisStreamSource(RedisClients.sharedConnector(), this.prefix, topics, Duration.ofSeconds(10));
+	}
+
+	@Test
+	void everyShardIsAStreamInABucketOfItsTopic() {
+		append(ShardId.of("orders", 3), 1, 1);
+		append(ShardId.of("orders", 19), 1, 1);
+
+		assertThat(keys()).containsExactlyInAnyOrder(this.prefix + ":{orders#3}:stream:3",
+				this.prefix + ":{orders#3}:stream:19");
+	}
+
+	@Test
+	void anOffsetIsTheIdOfTheEntry() {
+		Offset offset = append(SHARD, 1, 1).get(0);
+
+		assertThat(this.redis.opsForStream().range(stream(), org.springframework.data.domain.Range.unbounded()))
+			.singleElement()
+			.satisfies((entry) -> {
+				assertThat(entry.getId().getValue()).isEqualTo(offset.value());
+				assertThat(entry.getValue()).isEqualTo(Map.of("k", "kéy", "v", "r1"));
+			});
+		SourceRecord read = start(SHARD, null).await(1).get(0);
+		assertThat(read.timestamp())
+			.isEqualTo(Instant.ofEpochMilli(Long.parseLong(offset.value().replaceAll("-.*", ""))));
+	}
+
+	@Test
+	void entriesOfOthersThatLackAKeyOrAPayloadAreReadAsTheyAre() {
+		this.redis.opsForStream().add(MapRecord.create(stream(), Map.of("something", "else")));
+
+		SourceRecord read = start(SHARD, null).await(1).get(0);
+		assertThat(read.key()).isNull();
+		assertThat(read.payload()).isEmpty();
+	}
+
+	@Test
+	void startsAfterAnOffsetThatWasTrimmedAway() {
+		List<Offset> offsets = append(SHARD, 1, 5);
+		this.redis.opsForStream().trim(stream(), 2, false);
+
+		assertThat(payloads(start(SHARD, offsets.get(0)).await(2))).containsExactly("r4", "r5");
+	}
+
+	@Test
+	void goesOnWhenItsConnectionsAreKilled() {
+		Sink sink = start(SHARD, null);
+		append(SHARD, 1, 1);
+		sink.await(1);
+		for (int round = 0; round < 3; round++) {
+			awaitWaiting();
+			killConnectionsThatRead();
+			int number = 2 + round;
+			// The first call may find out that its own connection was killed as well.
+			await().ignoreExceptions().until(() -> !append(SHARD, number, number).isEmpty());
+			assertThat(payloads(sink.await(1))).containsExactly("r" + number);
+		}
+		assertThat(failures()).isNotEmpty();
+
+		awaitWaiting();
+		ShardId other = ShardId.of("orders", 1);
+		append(other, 1, 1);
+		assertThat(payloads(start(other, null).awaitSoon(1))).containsExactly("r1");
+	}
+
+	@Test
+	void aShardThatIsStartedJustWhenTheConnectionIsKilledIsReadToo() {
+		start(SHARD, null);
+		append(SHARD, 1, 1);
+		for (int number = 1; number <= 5; number++) {
+			ShardId shard = ShardId.of("orders", number);
+			append(shard, 1, 1);
+			awaitWaiting();
+			killConnectionsThatRead();
+			assertThat(payloads(start(shard, null).await(1))).containsExactly("r1");
+		}
+	}
+
+	/** Those whose last command was a blocking XREAD; nobody else's here. */
+	private void killConnectionsThatRead() {
+		try (RedisConnection connection = RedisClients.sharedFactory().getConnection()) {
+			connection.serverCommands()
+				.getClientList()
+				.stream()
+				.filter((client) -> "xread".equals(client.getLastCommand()))
+				.map((client) -> client.getAddressPort().split(":"))
+				.forEach((address) -> connection.serverCommands().killClient(address[0], Integer.parseInt(address[1])));
+		}
+	}
+
+	private String stream() {
+		return this.prefix + ":{orders#0}:stream:0";
+	}
+
+	private Set<String> keys() {
+		return this.redis.keys(this.prefix + ":*");
+	}
+
+}
