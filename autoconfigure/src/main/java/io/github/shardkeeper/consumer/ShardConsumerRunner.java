@@ -122,12 +122,26 @@ public final class ShardConsumerRunner implements ShardConsumption, SmartLifecyc
 		this.running = current;
 		Map<String, Integer> consumed = new TreeMap<>(this.source.topics());
 		consumed.keySet().retainAll(handlers.keySet());
+		warmUp(consumed);
 		try {
 			this.coordinator.start(consumed, this);
 		}
 		catch (RuntimeException ex) {
 			shutDown(current);
 			throw ex;
+		}
+	}
+
+	/**
+	 * Opens the data plane's connection before the first shard comes: the shard stands
+	 * still meanwhile.
+	 */
+	private void warmUp(Map<String, Integer> topics) {
+		try {
+			this.checkpoints.offsets(topics.keySet().stream().map((topic) -> ShardId.of(topic, 0)).toList());
+		}
+		catch (StoreUnavailableException ex) {
+			logger.debug("The store cannot be used yet", ex);
 		}
 	}
 

@@ -42,6 +42,10 @@ final class RedisStreamReader implements ShardReader {
 		this.link = link;
 		this.laneKey = connector.isCluster() ? bucketKey : (shard) -> "";
 		this.streamKey = streamKey;
+		if (!connector.isCluster()) {
+			// Connected by the first poll: the first shard shall not wait for that.
+			this.lanes.put("", newLane());
+		}
 	}
 
 	@Override
@@ -66,9 +70,12 @@ final class RedisStreamReader implements ShardReader {
 
 	private StreamLane lane(ShardId shard) {
 		synchronized (this.lanes) {
-			return this.lanes.computeIfAbsent(this.laneKey.apply(shard),
-					(key) -> new StreamLane(this.connector, this.link, this.signals::release));
+			return this.lanes.computeIfAbsent(this.laneKey.apply(shard), (key) -> newLane());
 		}
+	}
+
+	private StreamLane newLane() {
+		return new StreamLane(this.connector, this.link, this.signals::release);
 	}
 
 	@Override
