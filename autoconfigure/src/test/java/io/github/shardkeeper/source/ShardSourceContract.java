@@ -309,7 +309,7 @@ public abstract class ShardSourceContract {
 
 	/** Until the thread that polls has nothing to do. */
 	protected final void awaitWaiting() {
-		await().until(() -> this.poller.getState() == Thread.State.TIMED_WAITING);
+		await().pollInterval(Duration.ofMillis(1)).until(() -> this.poller.getState() == Thread.State.TIMED_WAITING);
 	}
 
 	/** What polls have thrown. */

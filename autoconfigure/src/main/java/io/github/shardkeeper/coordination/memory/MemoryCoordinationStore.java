@@ -8,8 +8,8 @@ import java.util.concurrent.CopyOnWriteArraySet;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.handover.HeartbeatReply;
@@ -35,7 +35,7 @@ import io.github.shardkeeper.shard.Token;
  */
 public final class MemoryCoordinationStore implements CoordinationStore {
 
-	private static final Log logger = LogFactory.getLog(MemoryCoordinationStore.class);
+	private static final Logger logger = LoggerFactory.getLogger(MemoryCoordinationStore.class);
 
 	private final InstantSource clock;
 
@@ -214,7 +214,7 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 			}
 			catch (RuntimeException ex) {
 				// One member's failure must not look like that of another's transition.
-				logger.error("Subscriber of member " + this.member + " failed", ex);
+				logger.error("Subscriber of member {} failed", this.member, ex);
 			}
 		}
 
