@@ -66,9 +66,11 @@ final class StreamLane implements AutoCloseable {
 	/** Guarded by this. */
 	private @Nullable Read read;
 
-	private volatile boolean woken;
+	/** Set when nobody could be unblocked: after a reconnect the id is another one. */
+	private volatile boolean clientIdInDoubt = true;
 
-	private volatile long clientId;
+	/** Of the connection; confined to the thread that polls. */
+	private long clientId;
 
 	private @Nullable Connection<byte[]> connection;
 
@@ -98,17 +100,15 @@ final class StreamLane implements AutoCloseable {
 
 	/** Makes the next read begin at once, with all streams that there are now. */
 	void wakeUp() {
-		this.woken = true;
 		this.onChange.run();
 		Read waiting = currentRead();
 		if (waiting == null || this.connector.isCluster()) {
 			return;
 		}
 		// The read may not have reached Redis yet: then there is nobody to unblock.
-		for (int attempt = 0; attempt < WAKE_ATTEMPTS && this.woken && !waiting.future.isDone(); attempt++) {
-			long id = this.clientId;
+		for (int attempt = 0; attempt < WAKE_ATTEMPTS && !waiting.future.isDone(); attempt++) {
 			try {
-				if (this.link.call((commands) -> commands.clientUnblock(id, UnblockType.TIMEOUT)) > 0) {
+				if (this.link.call((commands) -> commands.clientUnblock(waiting.clientId, UnblockType.TIMEOUT)) > 0) {
 					return;
 				}
 			}
@@ -118,8 +118,9 @@ final class StreamLane implements AutoCloseable {
 			}
 			LockSupport.parkNanos(WAKE_PAUSE_NANOS);
 		}
-		// Nobody could be unblocked by this id: after a reconnect it is another one.
-		this.clientId = 0;
+		if (!waiting.future.isDone()) {
+			this.clientIdInDoubt = true;
+		}
 	}
 
 	private synchronized @Nullable Read currentRead() {
@@ -181,11 +182,11 @@ final class StreamLane implements AutoCloseable {
 
 	private void readOn() throws InterruptedException {
 		Connection<byte[]> open = connected();
-		if (this.clientId == 0) {
+		if (this.clientIdInDoubt) {
 			this.clientId = askClientId(open);
+			this.clientIdInDoubt = false;
 		}
 		synchronized (this) {
-			this.woken = false;
 			this.read = null;
 			Map<String, Position> wanted = new HashMap<>();
 			List<StreamOffset<String>> offsets = new ArrayList<>();
@@ -199,7 +200,7 @@ final class StreamLane implements AutoCloseable {
 				return;
 			}
 			RedisFuture<List<StreamMessage<String, byte[]>>> future = xread(open, offsets);
-			this.read = new Read(future, wanted, System.nanoTime() + this.block.plus(GRACE).toNanos());
+			this.read = new Read(future, wanted, this.clientId, System.nanoTime() + this.block.plus(GRACE).toNanos());
 			future.whenComplete((messages, failure) -> this.onChange.run());
 		}
 	}
@@ -231,7 +232,7 @@ final class StreamLane implements AutoCloseable {
 					}
 				});
 				this.connection = open;
-				this.clientId = 0;
+				this.clientIdInDoubt = true;
 			}
 			return open;
 		}
@@ -281,7 +282,7 @@ final class StreamLane implements AutoCloseable {
 	}
 
 	private record Read(RedisFuture<List<StreamMessage<String, byte[]>>> future, Map<String, Position> positions,
-			long deadlineNanos) {
+			long clientId, long deadlineNanos) {
 
 	}
 
