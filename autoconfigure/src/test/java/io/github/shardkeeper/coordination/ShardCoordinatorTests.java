@@ -6,6 +6,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -24,7 +26,6 @@ import io.github.shardkeeper.shard.Token;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.awaitility.Awaitility.await;
 
 /** Several members in one process, which share a store in memory. */
 class ShardCoordinatorTests {
@@ -354,6 +355,11 @@ class ShardCoordinatorTests {
 		CompletableFuture<Void> stop = CompletableFuture.runAsync(() -> a.coordinator.stop(LONG));
 		await().until(stop::isDone);
 		assertThat(a.consumption.consumed()).isEmpty();
+	}
+
+	/** Looks often: most of what is waited for comes within milliseconds. */
+	private static ConditionFactory await() {
+		return Awaitility.await().pollInterval(Duration.ofMillis(2));
 	}
 
 	private static void awaitConsumed(Instance instance, int shards) {

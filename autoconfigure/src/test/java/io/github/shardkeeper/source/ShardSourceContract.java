@@ -12,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.StoreUnavailableException;
@@ -149,7 +150,7 @@ public abstract class ShardSourceContract {
 		}
 	}
 
-	@Test
+	@RepeatedTest(5)
 	void shardsThatAreStartedAllAtOnceAreReadAtOnce() {
 		append(SHARD, 1, 1);
 		start(SHARD, null).await(1);
@@ -309,7 +310,7 @@ public abstract class ShardSourceContract {
 
 	/** Until the thread that polls has nothing to do. */
 	protected final void awaitWaiting() {
-		await().until(() -> this.poller.getState() == Thread.State.TIMED_WAITING);
+		await().pollInterval(Duration.ofMillis(1)).until(() -> this.poller.getState() == Thread.State.TIMED_WAITING);
 	}
 
 	/** What polls have thrown. */

@@ -68,9 +68,11 @@ final class StreamLane implements AutoCloseable {
 	/** Guarded by this. */
 	private @Nullable Read read;
 
-	private final AtomicBoolean woken = new AtomicBoolean();
+	/** Set when nobody could be unblocked: after a reconnect the id is another one. */
+	private volatile boolean clientIdInDoubt = true;
 
-	private volatile long clientId;
+	/** Of the connection; confined to the thread that polls. */
+	private long clientId;
 
 	private @Nullable Connection<byte[]> connection;
 
@@ -100,33 +102,29 @@ final class StreamLane implements AutoCloseable {
 
 	/** Makes the next read begin at once, with all streams that there are now. */
 	void wakeUp() {
-		if (!this.woken.compareAndSet(false, true)) {
-			// Somebody is waking it already, and the next read takes in all there is.
-			return;
-		}
 		this.onChange.run();
 		Read waiting = currentRead();
-		if (waiting == null || this.connector.isCluster()) {
+		if (waiting == null || this.connector.isCluster() || !waiting.waking.compareAndSet(false, true)) {
+			// Whoever is waking it already wakes it for all: the next read takes in all
+			// there
+			// is.
 			return;
 		}
 		// The read may not have reached Redis yet: then there is nobody to unblock.
-		for (int attempt = 0; attempt < WAKE_ATTEMPTS && this.woken.get() && !waiting.future.isDone(); attempt++) {
-			long id = this.clientId;
+		for (int attempt = 0; attempt < WAKE_ATTEMPTS && !waiting.future.isDone(); attempt++) {
 			try {
-				if (this.link.call((commands) -> commands.clientUnblock(id, UnblockType.TIMEOUT)) > 0) {
+				if (this.link.call((commands) -> commands.clientUnblock(waiting.clientId, UnblockType.TIMEOUT)) > 0) {
 					return;
 				}
 			}
 			catch (StoreUnavailableException ex) {
 				// The read ends by itself, sooner or later; waking it only saves time.
-				this.woken.set(false);
 				return;
 			}
 			LockSupport.parkNanos(WAKE_PAUSE_NANOS);
 		}
-		if (this.woken.compareAndSet(true, false) && !waiting.future.isDone()) {
-			// Nobody could be unblocked by this id: after a reconnect it is another one.
-			this.clientId = 0;
+		if (!waiting.future.isDone()) {
+			this.clientIdInDoubt = true;
 		}
 	}
 
@@ -189,11 +187,11 @@ final class StreamLane implements AutoCloseable {
 
 	private void readOn() throws InterruptedException {
 		Connection<byte[]> open = connected();
-		if (this.clientId == 0) {
+		if (this.clientIdInDoubt) {
 			this.clientId = askClientId(open);
+			this.clientIdInDoubt = false;
 		}
 		synchronized (this) {
-			this.woken.set(false);
 			this.read = null;
 			Map<String, Position> wanted = new HashMap<>();
 			List<StreamOffset<String>> offsets = new ArrayList<>();
@@ -207,7 +205,8 @@ final class StreamLane implements AutoCloseable {
 				return;
 			}
 			RedisFuture<List<StreamMessage<String, byte[]>>> future = xread(open, offsets);
-			this.read = new Read(future, wanted, System.nanoTime() + this.block.plus(GRACE).toNanos());
+			this.read = new Read(future, wanted, this.clientId, new AtomicBoolean(),
+					System.nanoTime() + this.block.plus(GRACE).toNanos());
 			future.whenComplete((messages, failure) -> this.onChange.run());
 		}
 	}
@@ -239,7 +238,7 @@ final class StreamLane implements AutoCloseable {
 					}
 				});
 				this.connection = open;
-				this.clientId = 0;
+				this.clientIdInDoubt = true;
 			}
 			return open;
 		}
@@ -289,7 +288,7 @@ final class StreamLane implements AutoCloseable {
 	}
 
 	private record Read(RedisFuture<List<StreamMessage<String, byte[]>>> future, Map<String, Position> positions,
-			long deadlineNanos) {
+			long clientId, AtomicBoolean waking, long deadlineNanos) {
 
 	}
 

@@ -1,0 +1,234 @@
+package io.github.shardkeeper;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.AccessTarget;
+import com.tngtech.archunit.core.domain.Dependency;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import org.junit.jupiter.api.Test;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The floor plan. What stands here is what there is: an arrow that is new or gone changes
+ * a test.
+ */
+class ArchitectureTests {
+
+	private static final String ROOT = "io.github.shardkeeper";
+
+	/** What a user types. */
+	private static final String API = "api";
+
+	private static final Set<String> PURE = Set.of("shard", "report", "assignment", "handover");
+
+	private static final JavaClasses CLASSES = new ClassFileImporter()
+		.withImportOption(new ImportOption.DoNotIncludeTests())
+		.importPackages(ROOT);
+
+	@Test
+	void arrowsGoDownOnly() {
+		Map<String, Set<String>> plan = new LinkedHashMap<>();
+		plan.put("shard", Set.of());
+		plan.put("report", Set.of());
+		plan.put(API, Set.of("shard"));
+		plan.put("assignment", Set.of("shard"));
+		plan.put("handover", Set.of("assignment", "shard"));
+		plan.put("redis", Set.of(API, "shard"));
+		plan.put("coordination", Set.of("assignment", "handover", "report", API, "shard"));
+		plan.put("coordination.memory", Set.of("coordination", "handover", "shard"));
+		plan.put("coordination.redis", Set.of("coordination", "handover", "redis", "shard"));
+		plan.put("source", Set.of(API, "shard"));
+		plan.put("source.memory", Set.of("source", "shard"));
+		plan.put("source.redis", Set.of("source", "redis", API, "shard"));
+		plan.put("consumer", Set.of("source", "coordination", "handover", API, "shard"));
+		plan.put("actuate", Set.of("consumer", "coordination", "report", "shard"));
+		plan.put("autoconfigure",
+				Set.of("actuate", "consumer", "source", "source.memory", "source.redis", "coordination",
+						"coordination.memory", "coordination.redis", "redis", "handover", "assignment", API, "shard"));
+
+		assertThat(lines(arrows(ArchitectureTests::room))).containsExactlyInAnyOrderElementsOf(lines(plan));
+		List<String> below = new ArrayList<>();
+		plan.forEach((room, arrows) -> {
+			assertThat(below).as("rooms below " + room).containsAll(arrows);
+			below.add(room);
+		});
+	}
+
+	@Test
+	void thereAreNoCycles() {
+		slices().matching(ROOT + ".(**)").should().beFreeOfCycles().check(CLASSES);
+	}
+
+	@Test
+	void librariesAreUsedWhereTheyBelong() {
+		Map<String, Set<String>> plan = new TreeMap<>();
+		plan.put(API, Set.of("spring"));
+		plan.put("shard", Set.of());
+		plan.put("report", Set.of());
+		plan.put("assignment", Set.of());
+		plan.put("handover", Set.of());
+		plan.put("redis", Set.of("lettuce", "spring", "spring-data", "slf4j"));
+		plan.put("coordination", Set.of("slf4j"));
+		plan.put("coordination.memory", Set.of("slf4j"));
+		plan.put("coordination.redis", Set.of("lettuce", "jackson"));
+		plan.put("source", Set.of("jackson"));
+		plan.put("source.memory", Set.of());
+		plan.put("source.redis", Set.of("lettuce"));
+		plan.put("consumer", Set.of("spring", "jackson", "slf4j"));
+		plan.put("actuate", Set.of("spring-boot", "micrometer"));
+		plan.put("autoconfigure", Set.of("spring", "spring-boot", "spring-data", "lettuce", "jackson", "micrometer"));
+
+		assertThat(lines(arrows(ArchitectureTests::library))).containsExactlyInAnyOrderElementsOf(lines(plan));
+	}
+
+	@Test
+	void whatAUserTypesNeedsOfSpringOnlyAHint() {
+		noClasses().that()
+			.resideInAPackage(ROOT)
+			.should()
+			.dependOnClassesThat(DescribedPredicate.describe("are Spring's, but no hint",
+					(type) -> type.getPackageName().startsWith("org.springframework")
+							&& !type.getPackageName().equals("org.springframework.aot.hint.annotation")))
+			.check(CLASSES);
+	}
+
+	@Test
+	void thePureRoomsKnowNoThreadsAndNoClocks() {
+		noClasses().that(arePure())
+			.should()
+			.dependOnClassesThat()
+			.resideInAnyPackage("java.util.concurrent..", "java.io..", "java.net..", "java.nio..")
+			.orShould()
+			.dependOnClassesThat()
+			.haveNameMatching(
+					"java\\.lang\\.(Thread|ThreadLocal|Runtime|Process.*)|java\\.util\\.(Timer|Random)|java\\.time\\.(Clock|InstantSource)")
+			.check(CLASSES);
+		assertThat(callers("java.lang.System", "nanoTime", "currentTimeMillis"))
+			.noneMatch((type) -> PURE.contains(room(type)));
+		assertThat(callers("java.time.Instant", "now")).noneMatch((type) -> PURE.contains(room(type)));
+	}
+
+	/** Everybody else gets the time from there; the Redis rooms measure timeouts. */
+	@Test
+	void theMonotonicClockIsReadInOnePlace() {
+		assertThat(names(callers("java.lang.System", "nanoTime"))).containsExactlyInAnyOrder("MonotonicClock",
+				"RedisLink", "StreamLane");
+	}
+
+	/** Only what stands for another's clock: the store's and the source's, in memory. */
+	@Test
+	void theWallClockIsReadInOnePlacePerStoreInMemory() {
+		assertThat(names(Stream
+			.of(callers("java.lang.System", "currentTimeMillis"), callers("java.time.Instant", "now"),
+					callers("java.time.InstantSource", "system"), callers("java.time.Clock"))
+			.flatMap(Set::stream)
+			.collect(Collectors.toSet()))).containsExactlyInAnyOrder("MemoryCoordinationStore", "MemoryStreamSource");
+	}
+
+	@Test
+	void threadsSleepOnlyBetweenTwoAttempts() {
+		assertThat(names(callers("java.lang.Thread", "sleep"))).containsExactlyInAnyOrder("SupervisedThread",
+				"ShardConsumerRunner");
+	}
+
+	@Test
+	void noRoomIsNamedAfterNothing() {
+		Set<String> words = CLASSES.stream()
+			.flatMap((type) -> Stream.of(type.getPackageName().split("\\.")))
+			.collect(Collectors.toSet());
+
+		assertThat(words).doesNotContain("util", "utils", "impl", "internal", "service", "model", "common", "commons",
+				"core", "helper", "misc");
+	}
+
+	private static Map<String, Set<String>> arrows(Function<JavaClass, String> end) {
+		Map<String, Set<String>> arrows = new TreeMap<>();
+		for (JavaClass type : CLASSES) {
+			Set<String> ends = arrows.computeIfAbsent(room(type), (room) -> new TreeSet<>());
+			type.getDirectDependenciesFromSelf()
+				.stream()
+				.map(Dependency::getTargetClass)
+				.map(JavaClass::getBaseComponentType)
+				.map(end)
+				.filter((room) -> !room.isEmpty() && !room.equals(room(type)))
+				.forEach(ends::add);
+		}
+		return arrows;
+	}
+
+	/** The rooms, and their arrows one by one. */
+	private static Set<String> lines(Map<String, Set<String>> arrows) {
+		Set<String> lines = new TreeSet<>(arrows.keySet());
+		arrows.forEach((from, ends) -> ends.forEach((to) -> lines.add(from + " -> " + to)));
+		return lines;
+	}
+
+	/** The package below the root; empty for what is not ours. */
+	private static String room(JavaClass type) {
+		String name = type.getPackageName();
+		if (name.equals(ROOT)) {
+			return API;
+		}
+		return name.startsWith(ROOT + ".") ? name.substring(ROOT.length() + 1) : "";
+	}
+
+	private static String library(JavaClass type) {
+		String name = type.getPackageName();
+		Map<String, String> libraries = new LinkedHashMap<>();
+		libraries.put("java.", "");
+		libraries.put(ROOT, "");
+		libraries.put("org.jspecify.", "");
+		libraries.put("org.springframework.boot.", "spring-boot");
+		libraries.put("org.springframework.data.", "spring-data");
+		libraries.put("org.springframework.", "spring");
+		libraries.put("io.lettuce.", "lettuce");
+		libraries.put("tools.jackson.", "jackson");
+		libraries.put("io.micrometer.", "micrometer");
+		libraries.put("org.slf4j", "slf4j");
+		for (Map.Entry<String, String> entry : libraries.entrySet()) {
+			if (name.startsWith(entry.getKey())) {
+				return entry.getValue();
+			}
+		}
+		return name;
+	}
+
+	private static DescribedPredicate<JavaClass> arePure() {
+		return DescribedPredicate.describe("are in a pure room", (type) -> PURE.contains(room(type)));
+	}
+
+	/**
+	 * Our types that call one of these methods, or any of that type when none is named.
+	 */
+	private static Set<JavaClass> callers(String owner, String... methods) {
+		Set<String> names = Set.of(methods);
+		return CLASSES.stream()
+			.filter((type) -> type.getAccessesFromSelf()
+				.stream()
+				.map((access) -> (AccessTarget) access.getTarget())
+				.anyMatch((target) -> target.getOwner().getName().equals(owner)
+						&& (names.isEmpty() || names.contains(target.getName()))))
+			.collect(Collectors.toSet());
+	}
+
+	private static List<String> names(Set<JavaClass> types) {
+		return types.stream().map(JavaClass::getSimpleName).toList();
+	}
+
+}
