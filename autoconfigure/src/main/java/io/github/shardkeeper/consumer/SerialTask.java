@@ -1,7 +1,9 @@
 package io.github.shardkeeper.consumer;
 
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 
 /**
  * A task that runs on a shared executor while there is something to do, never twice at a
@@ -12,6 +14,8 @@ final class SerialTask {
 	private final Executor executor;
 
 	private final BooleanSupplier turn;
+
+	private final Consumer<Throwable> onRefusal;
 
 	/** Guarded by this. */
 	private boolean scheduled;
@@ -24,8 +28,11 @@ final class SerialTask {
 	 * @param executor runs it
 	 * @param turn does what there is to do, for a bounded time, and tells whether there
 	 * is more; must not throw
+	 * @param onRefusal hears that the executor had no thread for a turn; is to wake the
+	 * task later
 	 */
-	SerialTask(Executor executor, BooleanSupplier turn) {
+	SerialTask(Executor executor, BooleanSupplier turn, Consumer<Throwable> onRefusal) {
+		this.onRefusal = onRefusal;
 		this.executor = executor;
 		this.turn = turn;
 	}
@@ -39,22 +46,40 @@ final class SerialTask {
 			}
 			this.scheduled = true;
 		}
-		this.executor.execute(this::run);
+		try {
+			this.executor.execute(this::run);
+		}
+		catch (RejectedExecutionException | OutOfMemoryError ex) {
+			// No thread can be had now (or, at the end, ever): try again later.
+			synchronized (this) {
+				this.scheduled = false;
+			}
+			this.onRefusal.accept(ex);
+		}
 	}
 
 	private void run() {
+		while (turnLeavesMore()) {
+			try {
+				// Between two turns the thread belongs to whoever waits for it.
+				this.executor.execute(this::run);
+				return;
+			}
+			catch (RejectedExecutionException | OutOfMemoryError ex) {
+				// No other thread can be had: this one goes on.
+			}
+		}
+	}
+
+	private boolean turnLeavesMore() {
 		synchronized (this) {
 			this.wakeRequested = false;
 		}
 		boolean more = this.turn.getAsBoolean();
 		synchronized (this) {
 			this.scheduled = more || this.wakeRequested;
-			if (!this.scheduled) {
-				return;
-			}
+			return this.scheduled;
 		}
-		// Not a loop: between two turns the thread belongs to whoever waits for it.
-		this.executor.execute(this::run);
 	}
 
 }

@@ -85,6 +85,8 @@ final class ShardWorker {
 
 	private int uncommittedRecords;
 
+	private long commitAttempts;
+
 	private MonotonicTime uncommittedSince;
 
 	/**
@@ -97,7 +99,7 @@ final class ShardWorker {
 		this.context = context;
 		this.handler = handler;
 		this.owned = new OwnedShard(shard, token, member, context);
-		this.task = new SerialTask(context.executor(), this::turn);
+		this.task = new SerialTask(context.executor(), this::turn, this::noThread);
 		this.predecessorEnded = predecessorEnded;
 		if (!predecessorEnded.isDone()) {
 			this.problem = "Waits for the end of an earlier call of " + handler.name() + " for this shard";
@@ -146,6 +148,15 @@ final class ShardWorker {
 	/** Interrupts the call that runs now, if any. */
 	void interruptHandler() {
 		this.handlerCall.interrupt();
+	}
+
+	private void noThread(Throwable refusal) {
+		if (this.context.timer().isShutdown()) {
+			return;
+		}
+		logger.warn("No thread for {}; trying again in {} ms", this.owned, STORE_RETRY_PAUSE.toMillis(), refusal);
+		this.turnProblem = "No thread could be had: " + refusal;
+		this.context.timer().schedule(this::wake, STORE_RETRY_PAUSE.toNanos(), TimeUnit.NANOSECONDS);
 	}
 
 	private boolean turn() {
@@ -330,7 +341,9 @@ final class ShardWorker {
 		MonotonicTime retryAt = this.context.clock().now().plus(pause);
 		// A handler's longer pause is not cut short by a store that fails meanwhile.
 		this.notBefore = (this.notBefore != null && retryAt.isBefore(this.notBefore)) ? this.notBefore : retryAt;
-		this.context.timer().schedule(this::wake, pause.toNanos(), TimeUnit.NANOSECONDS);
+		if (!this.context.timer().isShutdown()) {
+			this.context.timer().schedule(this::wake, pause.toNanos(), TimeUnit.NANOSECONDS);
+		}
 	}
 
 	/** Commits what is not committed; tells whether the shard is still ours. */
@@ -339,7 +352,8 @@ final class ShardWorker {
 			return true;
 		}
 		CheckpointStore.CommitReply reply = this.context.checkpoints()
-			.commit(this.owned.shard(), this.owned.token(), this.uncommittedOffset, current.uncommitted());
+			.commit(this.owned.shard(), this.owned.token(), ++this.commitAttempts, this.uncommittedOffset,
+					current.uncommitted());
 		boolean accepted = reply == CheckpointStore.CommitReply.COMMITTED;
 		this.context.meters().committed(this.owned.shard().topic(), accepted);
 		if (!accepted) {
@@ -354,8 +368,8 @@ final class ShardWorker {
 
 	/** Somebody else has acquired the shard: nothing of ours counts any more. */
 	private void fenced(Token fence) {
-		logger.warn("{} was taken over by a newer owner; what was not committed under token {} is dropped",
-				this.owned.shard(), this.owned.token());
+		logger.warn("{} was taken over by a newer owner, or its checkpoint is gone; "
+				+ "what was not committed under token {} is dropped", this.owned.shard(), this.owned.token());
 		this.owned.lose();
 		this.context.reader().stop(this.owned.shard());
 		revoked();

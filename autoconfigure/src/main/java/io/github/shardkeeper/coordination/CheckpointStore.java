@@ -37,7 +37,8 @@ public interface CheckpointStore extends AutoCloseable {
 	 * @param changes state entries by key, with {@code null} for removed ones
 	 * @return whether the write was accepted
 	 */
-	CommitReply commit(ShardId shard, Token token, @Nullable Offset offset, Map<String, @Nullable String> changes);
+	CommitReply commit(ShardId shard, Token token, long number, @Nullable Offset offset,
+			Map<String, @Nullable String> changes);
 
 	/**
 	 * Reads a checkpoint without any right to write.
@@ -96,7 +97,10 @@ public interface CheckpointStore extends AutoCloseable {
 		/** Everything was written. */
 		COMMITTED,
 
-		/** The fence does not stand at the token; nothing was written. */
+		/**
+		 * The fence does not stand at the token, or a later commit was written; nothing
+		 * was written.
+		 */
 		STALE
 
 	}

@@ -71,7 +71,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 	 */
 	void start(Listener listener) {
 		this.listener = listener;
-		this.guard = new LeaseGuard(this.lease, this.clock, () -> leaseEnded(listener), listener::leaseHeldAgain);
+		this.guard = new LeaseGuard(this.lease, this.clock, () -> leaseEnded(listener));
 		this.thread = SupervisedThread.start("shardkeeper-heartbeat", this::run);
 	}
 
@@ -162,7 +162,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 			return;
 		}
 		if (reply instanceof HeartbeatReply.Alive alive) {
-			if (renewLease(beating, sentAt)) {
+			if (renewLease(beating, sentAt, hears)) {
 				beating.seenGeneration = alive.through();
 				scheduleNext(alive);
 				hears.heartbeatAnswered(beating.member, alive);
@@ -176,22 +176,29 @@ public final class HeartbeatScheduler implements AutoCloseable {
 	}
 
 	/** Not for a session that was ended while its heartbeat was under way. */
-	private boolean renewLease(Session beating, MonotonicTime sentAt) {
+	private boolean renewLease(Session beating, MonotonicTime sentAt, Listener hears) {
+		boolean pausedMeanwhile;
 		this.lock.lock();
 		try {
 			if (this.session != beating) {
 				return false;
 			}
-			boolean wasHeld = this.lease.isHeld(this.clock.now());
+			MonotonicTime handedOutUntil = this.lease.lastHandOutAt();
 			this.lease.renew(sentAt);
-			if (!wasHeld && this.guard != null) {
-				this.guard.leaseChanged();
-			}
-			return true;
+			// In this order: whoever found handing out over has looked before this
+			// moment.
+			pausedMeanwhile = !this.clock.now().isBefore(handedOutUntil);
 		}
 		finally {
 			this.lock.unlock();
 		}
+		if (pausedMeanwhile) {
+			if (this.guard != null) {
+				this.guard.leaseChanged();
+			}
+			hears.handOutResumed();
+		}
+		return true;
 	}
 
 	/** Not when the session ended with it: that says more, and is told elsewhere. */
@@ -247,9 +254,11 @@ public final class HeartbeatScheduler implements AutoCloseable {
 
 		void sessionExpired(MemberId member);
 
+		/** The lease has ended, though the session may go on. */
 		void leaseEnded();
 
-		void leaseHeldAgain();
+		/** Records were not handed out for a while, and may be again. */
+		void handOutResumed();
 
 	}
 

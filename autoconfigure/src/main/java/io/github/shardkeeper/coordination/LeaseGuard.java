@@ -8,8 +8,8 @@ import io.github.shardkeeper.handover.Lease;
 import io.github.shardkeeper.handover.MonotonicTime;
 
 /**
- * Says when the lease has ended and when it is held again. Has a thread of its own, so
- * that neither a heartbeat that hangs nor a slow plan can make it late. Thread-safe.
+ * Says when the lease has ended. Has a thread of its own, so that neither a heartbeat
+ * that hangs nor a slow plan can make it late. Thread-safe.
  */
 final class LeaseGuard implements AutoCloseable {
 
@@ -19,21 +19,19 @@ final class LeaseGuard implements AutoCloseable {
 
 	private final Runnable onEnd;
 
-	private final Runnable onHeldAgain;
-
 	private final ReentrantLock lock = new ReentrantLock();
 
 	private final Condition changed = this.lock.newCondition();
 
 	private final SupervisedThread thread;
 
-	private boolean held;
+	/** Only the thread writes it. */
+	private volatile boolean held;
 
-	LeaseGuard(Lease lease, MonotonicClock clock, Runnable onEnd, Runnable onHeldAgain) {
+	LeaseGuard(Lease lease, MonotonicClock clock, Runnable onEnd) {
 		this.lease = lease;
 		this.clock = clock;
 		this.onEnd = onEnd;
-		this.onHeldAgain = onHeldAgain;
 		this.thread = SupervisedThread.start("shardkeeper-lease", this::watch);
 	}
 
@@ -48,13 +46,19 @@ final class LeaseGuard implements AutoCloseable {
 		}
 	}
 
+	/** Whether it has seen that the lease is held, and waits for its end. */
+	boolean isArmed() {
+		return this.held;
+	}
+
 	private void watch() throws InterruptedException {
 		boolean heldNow = awaitChange();
 		this.held = heldNow;
-		(heldNow ? this.onHeldAgain : this.onEnd).run();
+		if (!heldNow) {
+			this.onEnd.run();
+		}
 	}
 
-	/** Only this thread reads and writes {@code held}. */
 	private boolean awaitChange() throws InterruptedException {
 		this.lock.lockInterruptibly();
 		try {

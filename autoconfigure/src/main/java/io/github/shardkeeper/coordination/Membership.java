@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.coordination.CoordinationStore.Subscription;
 import io.github.shardkeeper.handover.MemberDescription;
 import io.github.shardkeeper.shard.MemberId;
@@ -30,7 +31,12 @@ final class Membership {
 
 	private volatile @Nullable MemberId member;
 
+	/** The id of a join that was not answered. */
+	private @Nullable MemberId joining;
+
 	private @Nullable Subscription subscription;
+
+	private boolean subscriptionAway;
 
 	Membership(CoordinationSettings settings, CoordinationStore store, HeartbeatScheduler heartbeats) {
 		this.settings = settings;
@@ -47,33 +53,55 @@ final class Membership {
 		return id.equals(this.member);
 	}
 
-	/** Begins a session, under an id that was never used before. */
+	/**
+	 * Begins a session, under an id that was never used before. An attempt without an
+	 * answer may have been carried out: the next one takes the same id, or the first
+	 * would leave a member behind that nobody is.
+	 */
 	void join(Map<String, Integer> topics, BooleanSupplier candidate) {
-		MemberId id = MemberId.of(this.settings.instance(),
-				Long.toString(ThreadLocalRandom.current().nextLong(1L << 40), 36));
+		MemberId id = this.joining;
+		if (id == null) {
+			id = MemberId.of(this.settings.instance(),
+					Long.toString(ThreadLocalRandom.current().nextLong(1L << 40), 36));
+			this.joining = id;
+		}
 		// First of all: without it the first late heartbeat would pass for a death.
-		Subscription opened = this.store.subscribe(id, this.heartbeats::beatNow);
-		try {
-			this.store.join(id, new MemberDescription(new TreeMap<>(topics)), this.settings.lease(),
-					this.settings.timeout());
-		}
-		catch (RuntimeException ex) {
-			opened.close();
-			throw ex;
-		}
-		this.subscription = opened;
+		ensureSubscribed(id);
+		this.store.join(id, new MemberDescription(new TreeMap<>(topics)), this.settings.lease(),
+				this.settings.timeout());
+		this.joining = null;
 		this.member = id;
 		this.heartbeats.beginSession(id, candidate);
 		logger.info("Joined group '{}' as {}", this.settings.group(), id);
 	}
 
+	private void ensureSubscribed(MemberId id) {
+		Subscription current = this.subscription;
+		if (current == null || !current.isOpen()) {
+			if (current != null) {
+				current.close();
+			}
+			this.subscription = this.store.subscribe(id, this.heartbeats::beatNow);
+		}
+	}
+
 	/** Renews a subscription whose connection was lost. */
 	void keepSubscribed() {
 		MemberId id = this.member;
-		if (id != null && this.subscription != null && !this.subscription.isOpen()) {
-			this.subscription.close();
-			this.subscription = this.store.subscribe(id, this.heartbeats::beatNow);
+		if (id == null || this.subscription == null || this.subscription.isOpen()) {
+			return;
+		}
+		try {
+			ensureSubscribed(id);
+			this.subscriptionAway = false;
 			logger.info("Subscribed anew for {}", id);
+		}
+		catch (StoreUnavailableException ex) {
+			// Heartbeats are answered all the same; tried again with the next one.
+			if (!this.subscriptionAway) {
+				this.subscriptionAway = true;
+				logger.warn("Cannot subscribe for {}; trying on. {}", id, ex.getMessage());
+			}
 		}
 	}
 
@@ -85,6 +113,7 @@ final class Membership {
 			this.subscription = null;
 		}
 		this.member = null;
+		this.joining = null;
 	}
 
 }

@@ -53,17 +53,23 @@ final class PendingReleases {
 		if (this.clock.now().isBefore(this.nextAttempt)) {
 			return;
 		}
-		try {
-			for (Release release = this.pending.peek(); release != null; release = this.pending.peek()) {
+		StoreUnavailableException failure = null;
+		for (int count = this.pending.size(); count > 0 && failure == null; count--) {
+			Release release = this.pending.remove();
+			try {
 				// Stale is as good as released: the shard is not ours any more.
 				this.store.release(member, release.shard(), release.token(), release.tokenFloor());
 				this.holdings.released(release.shard(), release.token());
-				this.pending.remove();
+			}
+			catch (StoreUnavailableException ex) {
+				// To the end: one that always fails must not keep the others waiting.
+				this.pending.add(release);
+				failure = ex;
 			}
 		}
-		catch (StoreUnavailableException ex) {
+		if (failure != null) {
 			this.nextAttempt = this.clock.now().plus(RETRY_PAUSE);
-			throw ex;
+			throw failure;
 		}
 	}
 

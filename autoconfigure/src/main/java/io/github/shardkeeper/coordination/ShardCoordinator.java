@@ -258,7 +258,7 @@ public final class ShardCoordinator implements AutoCloseable {
 		catch (ShardkeeperConfigurationException ex) {
 			// Found only now because the store was away at the start.
 			this.trouble = ex.getMessage();
-			this.joinAt = this.clock.now().plus(MISCONFIGURED_RETRY_PAUSE);
+			this.joinAt = (this.membership.member() != null) ? null : this.clock.now().plus(MISCONFIGURED_RETRY_PAUSE);
 			logger.error("Cannot join group '{}': {}", this.settings.group(), ex.getMessage());
 		}
 	}
@@ -291,7 +291,7 @@ public final class ShardCoordinator implements AutoCloseable {
 		MemberId self = this.membership.member();
 		for (HoldingAction action : actions) {
 			if (action instanceof HoldingAction.Start start && self != null) {
-				consumption.start(start.shard(), start.token(), self);
+				start(consumption, start, self);
 			}
 			else if (action instanceof HoldingAction.Drain drain) {
 				consumption.drain(drain.shard());
@@ -302,6 +302,16 @@ public final class ShardCoordinator implements AutoCloseable {
 			else if (action instanceof HoldingAction.Release release) {
 				this.releases.add(release);
 			}
+		}
+	}
+
+	private void start(ShardConsumption consumption, HoldingAction.Start start, MemberId self) {
+		try {
+			consumption.start(start.shard(), start.token(), self);
+		}
+		catch (Throwable ex) {
+			this.holdings.notStarted(start.shard());
+			throw ex;
 		}
 	}
 
@@ -316,7 +326,7 @@ public final class ShardCoordinator implements AutoCloseable {
 		try {
 			reply.changes().forEach((change) -> perform(this.holdings.ownershipChanged(change, member)));
 		}
-		catch (RuntimeException ex) {
+		catch (Throwable ex) {
 			// The store counts these news as heard: without this they would never come
 			// again.
 			this.heartbeats.tellAllAgain();
@@ -418,7 +428,7 @@ public final class ShardCoordinator implements AutoCloseable {
 		}
 
 		@Override
-		public void leaseHeldAgain() {
+		public void handOutResumed() {
 			Objects.requireNonNull(ShardCoordinator.this.consumption).resume();
 		}
 

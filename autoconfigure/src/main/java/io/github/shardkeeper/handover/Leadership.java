@@ -21,6 +21,9 @@ import io.github.shardkeeper.shard.MemberId;
  */
 public final class Leadership {
 
+	/** Before planning anew what did not fit; also where no settle time is wanted. */
+	private static final Duration CONFLICT_PAUSE = Duration.ofMillis(100);
+
 	private final Duration settleTime;
 
 	private final Planner planner;
@@ -75,13 +78,22 @@ public final class Leadership {
 		}
 		if (reply.epoch() != this.epoch) {
 			this.epoch = reply.epoch();
-			this.picture = new GroupPicture();
-			this.pictureIsNew = true;
 			this.planAt = now.plus(this.settleTime);
+			forgetPicture();
+		}
+		else if (reply.generation() < this.picture.generation()) {
+			// The store has lost writes.
+			forgetPicture();
 		}
 		this.refreshDue |= this.pictureIsNew || reply.generation() != this.picture.generation()
 				|| reply.membership() != this.picture.membership();
 		this.lookAt = at(reply.earliestLeaseEndMillis());
+	}
+
+	private void forgetPicture() {
+		this.picture = new GroupPicture();
+		this.pictureIsNew = true;
+		this.refreshDue = true;
 	}
 
 	/**
@@ -118,6 +130,10 @@ public final class Leadership {
 		this.pausedUntil = null;
 		if (this.refreshDue) {
 			return new LeaderAction.Refresh(this.picture.generation(), this.picture.membership());
+		}
+		if (isDue(this.lookAt, now) && !this.steadiness.isRecent(now)) {
+			// Perhaps the store is away: the next answer tells when to look.
+			this.lookAt = null;
 		}
 		if (isDue(this.lookAt, now)) {
 			return new LeaderAction.LookForDead(this.epoch, this.steadiness.sinceMillis());
@@ -187,7 +203,9 @@ public final class Leadership {
 	public void planned(PlanReply.Applied reply, MonotonicTime now) {
 		this.refreshDue = true;
 		if (reply.conflicts() > 0) {
-			this.planAt = now.plus(this.settleTime);
+			// Something moved meanwhile, or the picture is wrong.
+			forgetPicture();
+			this.planAt = now.plus(CONFLICT_PAUSE);
 		}
 	}
 

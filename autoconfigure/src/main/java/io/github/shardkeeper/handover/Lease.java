@@ -70,6 +70,15 @@ public final class Lease {
 	}
 
 	/**
+	 * When records are no longer handed out if the lease is not renewed.
+	 * @return the end of handing out; in the past for a lease that ended or was never
+	 * held
+	 */
+	public MonotonicTime lastHandOutAt() {
+		return this.bounds.lastHandOut;
+	}
+
+	/**
 	 * When the lease ends if it is not renewed.
 	 * @return the end; in the past for a lease that ended or was never held
 	 */

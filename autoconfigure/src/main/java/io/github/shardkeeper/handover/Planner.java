@@ -61,7 +61,13 @@ final class Planner {
 		Map<ShardId, MemberId> owners = this.strategy.assign(new AssignmentRequest(subscriptions, shards, current));
 		List<Transition> transitions = new ArrayList<>();
 		for (ShardId shard : shards) {
-			Transition transition = transition(shard, picture.ownership(shard), owners.get(shard));
+			MemberId wanted = owners.get(shard);
+			if (wanted != null && !subscriptions.getOrDefault(wanted, Set.of()).contains(shard.topic())) {
+				throw new IllegalStateException(
+						"The assignment strategy gives %s to %s, who does not consume that topic".formatted(shard,
+								wanted));
+			}
+			Transition transition = transition(shard, picture.ownership(shard), wanted);
 			if (transition != null) {
 				transitions.add(transition);
 			}

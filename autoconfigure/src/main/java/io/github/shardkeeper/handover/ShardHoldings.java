@@ -107,6 +107,15 @@ public final class ShardHoldings {
 	}
 
 	/**
+	 * A {@link Start} could not even be begun; when the store tells of the shard again,
+	 * it is tried again.
+	 * @param shard the shard
+	 */
+	public void notStarted(ShardId shard) {
+		this.holdings.remove(shard);
+	}
+
+	/**
 	 * The store has taken a release, or said that the shard was not ours any more.
 	 * @param shard the shard
 	 * @param token the token it was released under

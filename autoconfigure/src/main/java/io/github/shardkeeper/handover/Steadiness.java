@@ -43,6 +43,14 @@ final class Steadiness {
 		this.lastAnswered = now;
 	}
 
+	/**
+	 * Whether the last answer is not older than a gap may be; after that nothing can be
+	 * said until the next one.
+	 */
+	boolean isRecent(MonotonicTime now) {
+		return this.started && this.lastAnswered.until(now).compareTo(this.longestGap) <= 0;
+	}
+
 	void restart() {
 		this.started = false;
 	}

@@ -6,7 +6,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 import io.lettuce.core.AbstractRedisClient;
+import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisConnectionStateListener;
+import io.lettuce.core.RedisException;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.RedisClusterClient;
@@ -106,6 +109,10 @@ public final class RedisConnector implements SmartLifecycle {
 			StatefulRedisClusterPubSubConnection<String, String> connection = opened(
 					cluster.connectPubSub(StringCodec.UTF8));
 			RedisClusterNode master = connection.getPartitions().getMasterBySlot(SlotHash.getSlot(channel));
+			if (master == null) {
+				close(connection);
+				throw new RedisException("no master is known for the slot of " + channel);
+			}
 			StatefulRedisPubSubConnection<String, String> atMaster = connection.getConnection(master.getNodeId());
 			return new PubSubConnection(connection, atMaster, atMaster.async());
 		}
@@ -131,6 +138,18 @@ public final class RedisConnector implements SmartLifecycle {
 
 	private <C extends StatefulConnection<?, ?>> C opened(C connection) {
 		this.connections.add(connection);
+		if (!isCluster()) {
+			// The client would reconnect and send again what was not answered, long after
+			// its
+			// caller has given up. We open a new connection instead, and the caller
+			// decides.
+			connection.addListener(new RedisConnectionStateListener() {
+				@Override
+				public void onRedisDisconnected(RedisChannelHandler<?, ?> disconnected) {
+					close(connection);
+				}
+			});
+		}
 		return connection;
 	}
 

@@ -7,6 +7,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 
 import io.lettuce.core.RedisException;
@@ -37,6 +38,10 @@ public final class RedisLink<V> implements AutoCloseable {
 
 	private final Duration timeout;
 
+	/** Not a monitor: a virtual thread that waits for it lets its carrier go. */
+	private final ReentrantLock lock = new ReentrantLock();
+
+	/** Guarded by the lock, as is all below. */
 	private @Nullable Connection<V> connection;
 
 	private boolean closed;
@@ -77,16 +82,17 @@ public final class RedisLink<V> implements AutoCloseable {
 	public <T> List<T> callAll(
 			List<? extends Function<RedisClusterAsyncCommands<String, V>, RedisFuture<T>>> commands) {
 		try {
-			RedisClusterAsyncCommands<String, V> open = open().commands();
+			Connection<V> open = open();
 			List<RedisFuture<T>> futures = new ArrayList<>(commands.size());
 			for (Function<RedisClusterAsyncCommands<String, V>, RedisFuture<T>> command : commands) {
-				futures.add(command.apply(open));
+				futures.add(command.apply(open.commands()));
 			}
-			List<T> answers = await(futures);
-			answered();
+			List<T> answers = await(futures, open);
+			answered(open, true);
 			return answers;
 		}
-		catch (RedisException ex) {
+		catch (RedisException | IllegalStateException ex) {
+			// The second is what a client says that is being stopped.
 			throw new StoreUnavailableException("Redis: " + ex.getMessage(), ex);
 		}
 	}
@@ -115,7 +121,7 @@ public final class RedisLink<V> implements AutoCloseable {
 		}
 	}
 
-	private <T> List<T> await(List<RedisFuture<T>> futures) {
+	private <T> List<T> await(List<RedisFuture<T>> futures, Connection<V> on) {
 		long deadline = System.nanoTime() + this.timeout.toNanos();
 		List<T> answers = new ArrayList<>(futures.size());
 		try {
@@ -138,7 +144,7 @@ public final class RedisLink<V> implements AutoCloseable {
 		catch (TimeoutException ex) {
 			// What is cancelled is not sent (again) after a reconnect.
 			futures.forEach((future) -> future.cancel(true));
-			timedOut();
+			answered(on, false);
 			throw new RedisException("no answer within " + this.timeout.toMillis() + " ms", ex);
 		}
 		catch (InterruptedException ex) {
@@ -148,34 +154,47 @@ public final class RedisLink<V> implements AutoCloseable {
 		}
 	}
 
-	private synchronized Connection<V> open() {
-		if (this.closed) {
-			throw new RedisException("this connection was closed");
+	private Connection<V> open() {
+		this.lock.lock();
+		try {
+			if (this.closed) {
+				throw new RedisException("this connection was closed");
+			}
+			Connection<V> open = this.connection;
+			if (open != null && !open.stateful().isOpen()) {
+				// The client's own reconnecting backs off for up to half a minute and
+				// queues
+				// meanwhile; a fresh attempt fails or succeeds at once.
+				disconnect();
+				open = null;
+			}
+			if (open == null) {
+				open = this.connector.open(this.codec, this.timeout);
+				open.stateful().setTimeout(this.timeout);
+				this.connection = open;
+				this.timeoutsInARow = 0;
+			}
+			return open;
 		}
-		Connection<V> open = this.connection;
-		if (open != null && !open.stateful().isOpen()) {
-			// The client's own reconnecting backs off for up to half a minute and queues
-			// meanwhile; a fresh attempt fails or succeeds at once.
-			disconnect();
-			open = null;
+		finally {
+			this.lock.unlock();
 		}
-		if (open == null) {
-			open = this.connector.open(this.codec, this.timeout);
-			open.stateful().setTimeout(this.timeout);
-			this.connection = open;
-			this.timeoutsInARow = 0;
-		}
-		return open;
 	}
 
-	private synchronized void answered() {
-		this.timeoutsInARow = 0;
-	}
-
-	private synchronized void timedOut() {
-		this.timeoutsInARow++;
-		if (this.timeoutsInARow >= TIMEOUTS_BEFORE_REOPENING) {
-			disconnect();
+	/** What happened on an older connection says nothing about today's. */
+	private void answered(Connection<V> on, boolean inTime) {
+		this.lock.lock();
+		try {
+			if (this.connection != on) {
+				return;
+			}
+			this.timeoutsInARow = inTime ? 0 : this.timeoutsInARow + 1;
+			if (this.timeoutsInARow >= TIMEOUTS_BEFORE_REOPENING) {
+				disconnect();
+			}
+		}
+		finally {
+			this.lock.unlock();
 		}
 	}
 
@@ -187,9 +206,15 @@ public final class RedisLink<V> implements AutoCloseable {
 	}
 
 	@Override
-	public synchronized void close() {
-		this.closed = true;
-		disconnect();
+	public void close() {
+		this.lock.lock();
+		try {
+			this.closed = true;
+			disconnect();
+		}
+		finally {
+			this.lock.unlock();
+		}
 	}
 
 }

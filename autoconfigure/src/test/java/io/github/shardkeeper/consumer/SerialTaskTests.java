@@ -5,6 +5,7 @@ import java.util.Deque;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -27,7 +28,7 @@ class SerialTaskTests {
 		SerialTask task = new SerialTask(this.submitted::add, () -> {
 			turns.incrementAndGet();
 			return false;
-		});
+		}, SerialTaskTests::unexpected);
 		assertThat(this.submitted).isEmpty();
 		task.wake();
 		task.wake();
@@ -43,7 +44,8 @@ class SerialTaskTests {
 	@Test
 	void givesTheThreadBackBetweenTwoTurns() {
 		AtomicInteger left = new AtomicInteger(3);
-		SerialTask task = new SerialTask(this.submitted::add, () -> left.decrementAndGet() > 0);
+		SerialTask task = new SerialTask(this.submitted::add, () -> left.decrementAndGet() > 0,
+				SerialTaskTests::unexpected);
 		task.wake();
 
 		for (int turn = 1; turn <= 3; turn++) {
@@ -63,7 +65,7 @@ class SerialTaskTests {
 				task[0].wake();
 			}
 			return false;
-		});
+		}, SerialTaskTests::unexpected);
 		task[0].wake();
 		this.submitted.remove().run();
 
@@ -87,7 +89,7 @@ class SerialTaskTests {
 			done[0] += work.getAndSet(0);
 			running.decrementAndGet();
 			return false;
-		});
+		}, SerialTaskTests::unexpected);
 		CountDownLatch finished = new CountDownLatch(WAKERS);
 		for (int i = 0; i < WAKERS; i++) {
 			wakers.execute(() -> {
@@ -106,6 +108,46 @@ class SerialTaskTests {
 		assertThat(pool.awaitTermination(10, TimeUnit.SECONDS)).isTrue();
 		assertThat(done[0]).isEqualTo(WAKERS * WAKES);
 		assertThat(mostAtATime).hasValue(1);
+	}
+
+	@Test
+	void anExecutorThatRefusesIsToldAndTheNextWakeTriesAgain() {
+		AtomicInteger turns = new AtomicInteger();
+		AtomicInteger refusals = new AtomicInteger();
+		AtomicInteger attempts = new AtomicInteger();
+		SerialTask task = new SerialTask((turn) -> {
+			if (attempts.incrementAndGet() <= 2) {
+				throw new RejectedExecutionException("no thread");
+			}
+			turn.run();
+		}, () -> turns.incrementAndGet() < 0, (refusal) -> refusals.incrementAndGet());
+		task.wake();
+		task.wake();
+		assertThat(refusals).hasValue(2);
+		assertThat(turns).hasValue(0);
+
+		task.wake();
+		assertThat(turns).hasValue(1);
+	}
+
+	@Test
+	void aTurnGoesOnWhereItIsWhenNoOtherThreadCanBeHad() {
+		AtomicInteger left = new AtomicInteger(3);
+		AtomicInteger attempts = new AtomicInteger();
+		SerialTask task = new SerialTask((turn) -> {
+			if (attempts.incrementAndGet() > 1) {
+				throw new RejectedExecutionException("shut down");
+			}
+			this.submitted.add(turn);
+		}, () -> left.decrementAndGet() > 0, SerialTaskTests::unexpected);
+		task.wake();
+		this.submitted.remove().run();
+
+		assertThat(left).hasValue(0);
+	}
+
+	private static void unexpected(Throwable refusal) {
+		throw new AssertionError(refusal);
 	}
 
 }

@@ -78,7 +78,7 @@ class ShardWorkerTests {
 	@Test
 	void goesOnWhereTheCheckpointStands() {
 		this.checkpoints.acquire(SHARD, Token.NONE);
-		this.checkpoints.commit(SHARD, Token.NONE, new Offset("7"), Map.of("count", "7"));
+		this.checkpoints.commit(SHARD, Token.NONE, 1, new Offset("7"), Map.of("count", "7"));
 		this.application.onAssigned = (state) -> assertThat(state.get("count", Long.class)).contains(7L);
 		start();
 

@@ -45,8 +45,8 @@ final class TroubledCheckpoints implements CheckpointStore {
 	}
 
 	@Override
-	public CommitReply commit(ShardId shard, Token token, Offset offset, Map<String, String> changes) {
-		CommitReply reply = reach().commit(shard, token, offset, changes);
+	public CommitReply commit(ShardId shard, Token token, long number, Offset offset, Map<String, String> changes) {
+		CommitReply reply = reach().commit(shard, token, number, offset, changes);
 		if (reply == CommitReply.COMMITTED) {
 			this.committed.add(offset);
 		}

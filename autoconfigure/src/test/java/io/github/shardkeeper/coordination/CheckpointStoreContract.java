@@ -40,6 +40,8 @@ public abstract class CheckpointStoreContract {
 
 	private CheckpointStore store;
 
+	private long attempts;
+
 	/**
 	 * Creates a store for a group that never existed before.
 	 * @return the store, which the contract closes
@@ -54,6 +56,42 @@ public abstract class CheckpointStoreContract {
 	@AfterEach
 	protected final void closeStore() {
 		this.store.close();
+	}
+
+	@Test
+	void aCommitThatArrivesAfterItsSuccessorWritesNothing() {
+		this.store.acquire(SHARD, OLD);
+		this.store.commit(SHARD, OLD, 2, new Offset("20"), Map.of("x", "2", "y", "2"));
+		this.store.commit(SHARD, OLD, 3, new Offset("30"), Map.of("x", "3"));
+
+		assertThat(this.store.commit(SHARD, OLD, 1, new Offset("10"), Map.of("x", "1", "y", "1")))
+			.isEqualTo(CommitReply.STALE);
+		assertThat(this.store.read(SHARD)).isEqualTo(new Checkpoint(new Offset("30"), Map.of("x", "3", "y", "2")));
+	}
+
+	@Test
+	void aCommitThatArrivesTwiceIsWrittenOnce() {
+		this.store.acquire(SHARD, OLD);
+		assertThat(this.store.commit(SHARD, OLD, 1, new Offset("10"), Map.of("x", "1")))
+			.isEqualTo(CommitReply.COMMITTED);
+		assertThat(this.store.commit(SHARD, OLD, 1, new Offset("9"), Map.of("x", "0")))
+			.isEqualTo(CommitReply.COMMITTED);
+
+		assertThat(this.store.read(SHARD)).isEqualTo(new Checkpoint(new Offset("10"), Map.of("x", "1")));
+	}
+
+	@Test
+	void commitsAreNumberedAnewUnderEveryToken() {
+		this.store.acquire(SHARD, OLD);
+		this.store.commit(SHARD, OLD, 7, new Offset("70"), Map.of());
+		this.store.acquire(SHARD, NEW);
+
+		assertThat(this.store.commit(SHARD, NEW, 1, new Offset("71"), Map.of())).isEqualTo(CommitReply.COMMITTED);
+		this.store.acquire(SHARD, NEW);
+		assertThat(this.store.commit(SHARD, NEW, 1, new Offset("72"), Map.of()))
+			.as("acquiring again under the same token does not begin anew")
+			.isEqualTo(CommitReply.COMMITTED);
+		assertThat(this.store.read(SHARD).offset()).isEqualTo(new Offset("71"));
 	}
 
 	@Test
@@ -177,7 +215,7 @@ public abstract class CheckpointStoreContract {
 	void shardsHaveNothingToDoWithEachOther() {
 		acquire(OLD);
 		this.store.acquire(OTHER, NEW);
-		this.store.commit(OTHER, NEW, new Offset("7-0"), Map.of("b", "2"));
+		this.store.commit(OTHER, NEW, ++this.attempts, new Offset("7-0"), Map.of("b", "2"));
 
 		assertThat(commit(OLD, "5-0", Map.of("a", "1"))).isEqualTo(CommitReply.COMMITTED);
 
@@ -194,7 +232,7 @@ public abstract class CheckpointStoreContract {
 		for (ShardId shard : shards) {
 			Offset offset = new Offset("of-" + shard);
 			this.store.acquire(shard, OLD);
-			this.store.commit(shard, OLD, offset, Map.of());
+			this.store.commit(shard, OLD, ++this.attempts, offset, Map.of());
 			offsets.put(shard, offset);
 		}
 
@@ -208,7 +246,7 @@ public abstract class CheckpointStoreContract {
 		for (int i = 0; i < shards.size(); i += 2) {
 			this.store.acquire(shards.get(i), OLD);
 			if (i % 3 != 0) {
-				this.store.commit(shards.get(i), OLD, new Offset(i + "-0"), Map.of());
+				this.store.commit(shards.get(i), OLD, ++this.attempts, new Offset(i + "-0"), Map.of());
 				offsets.put(shards.get(i), new Offset(i + "-0"));
 			}
 		}
@@ -325,7 +363,7 @@ public abstract class CheckpointStoreContract {
 
 	private CommitReply commitBoth(ShardId shard, Token token, int n) {
 		String text = Integer.toString(n);
-		return this.store.commit(shard, token, new Offset(text), Map.of("n", text));
+		return this.store.commit(shard, token, ++this.attempts, new Offset(text), Map.of("n", text));
 	}
 
 	private Checkpoint acquire(Token token) {
@@ -335,7 +373,7 @@ public abstract class CheckpointStoreContract {
 	}
 
 	private CommitReply commit(Token token, String offset, Map<String, String> changes) {
-		return this.store.commit(SHARD, token, (offset != null) ? new Offset(offset) : null, changes);
+		return this.store.commit(SHARD, token, ++this.attempts, (offset != null) ? new Offset(offset) : null, changes);
 	}
 
 	/** A map that takes {@code null} values, which {@link Map#of} does not. */

@@ -7,6 +7,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 
 import org.junit.jupiter.api.AfterEach;
@@ -160,6 +161,30 @@ class HeartbeatSchedulerTests {
 		await().until(() -> this.told.failures.size() > failures + 3);
 		this.store.setAway(false);
 		this.told.assertNext("held");
+	}
+
+	/**
+	 * From 80 % of the lease on no record is handed out, at 90 % it ends: an answer in
+	 * between must wake whoever has gone to sleep.
+	 */
+	@Test
+	void anAnswerJustBeforeTheEndOfTheLeaseResumesHandingOut() throws InterruptedException {
+		AtomicReference<MonotonicTime> time = new AtomicReference<>(MonotonicClock.SYSTEM.now());
+		start(LONG, Duration.ofSeconds(10), time::get);
+		begin();
+		this.told.assertNext("held");
+		time.updateAndGet((now) -> now.plus(Duration.ofMillis(7900)));
+		this.heartbeats.beatNow();
+		this.store.awaitBeats(2);
+		await().until(this.store::isIdle);
+		assertThat(this.told.events).isEmpty();
+
+		time.updateAndGet((now) -> now.plus(Duration.ofMillis(8500)));
+		assertThat(this.lease.isHeld(time.get())).isTrue();
+		assertThat(this.lease.permitsHandOut(time.get())).isFalse();
+		this.heartbeats.beatNow();
+		this.told.assertNext("held");
+		assertThat(this.lease.permitsHandOut(time.get())).isTrue();
 	}
 
 	@Test
@@ -344,7 +369,7 @@ class HeartbeatSchedulerTests {
 		}
 
 		@Override
-		public void leaseHeldAgain() {
+		public void handOutResumed() {
 			this.events.add("held");
 		}
 

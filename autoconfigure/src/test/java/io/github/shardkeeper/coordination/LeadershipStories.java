@@ -90,12 +90,14 @@ interface LeadershipStories extends GroupStories {
 	}
 
 	@Test
-	default void aLateLeaderThatBeatsFirstLeadsOn() {
+	default void aLateLeaderThatBeatsFirstBeginsANewEpoch() {
 		TestMember a = group().join("a", SHORT, LONG).lead();
 		group().join("b");
 		group().advance(SHORT.multipliedBy(2));
 
-		assertThat(a.lead().epoch()).isEqualTo(1);
+		assertThat(a.lead().epoch()).isEqualTo(2);
+		assertThat(group().store().reap(a.id(), 1, 0)).as("what it decided before its silence")
+			.isEqualTo(new ReapReply.Deposed());
 	}
 
 	@Test

@@ -220,17 +220,39 @@ class LeadershipTests {
 	}
 
 	@Test
-	void conflictsArePlannedAgainAfterTheSettleTime() {
+	void afterConflictsThePictureIsReadAnewAndPlannedAgain() {
 		answered(ME);
 		refreshed(List.of(member(ME)));
 		this.now += SETTLE.toMillis();
 		assertThat(next()).isEqualTo(new ApplyPlan(1, List.of(new Assign(SHARD, 0, ME))));
 		this.leadership.planned(new PlanReply.Applied(0, 1), time());
-		refreshed(null);
+		assertThat(next()).isEqualTo(new Refresh(0, -1));
+		refreshed(List.of(member(ME)));
 
 		assertThat(next()).isNull();
-		this.now += SETTLE.toMillis();
+		this.now += 100;
 		assertThat(next()).isEqualTo(new ApplyPlan(1, List.of(new Assign(SHARD, 0, ME))));
+	}
+
+	@Test
+	void aGenerationThatFellMeansThatTheStoreHasLostWrites() {
+		leadInPeace();
+		this.generation++;
+		answered(ME);
+		refreshed(null, new Ownership(SHARD, ShardPhase.OWNED, new Token(1), ME, null, this.generation, 0));
+		this.generation--;
+		answered(ME);
+
+		assertThat(next()).isEqualTo(new Refresh(0, -1));
+	}
+
+	@Test
+	void whoHasHeardNothingForAWhileDoesNotLookForTheDead() {
+		leadInPeace();
+		this.now += INTERVAL.toMillis() * 20;
+
+		assertThat(next()).isNull();
+		assertThat(this.leadership.wakeAt()).as("no busy loop until the next answer").isNull();
 	}
 
 	@Test

@@ -27,17 +27,24 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 		if (entry.fence.compareTo(token) > 0) {
 			return new Acquisition.Refused(entry.fence);
 		}
-		entry.fence = token;
+		if (entry.fence.compareTo(token) < 0) {
+			entry.fence = token;
+			entry.lastCommit = 0;
+		}
 		return new Acquisition.Acquired(entry.toCheckpoint());
 	}
 
 	@Override
-	public synchronized CommitReply commit(ShardId shard, Token token, @Nullable Offset offset,
+	public synchronized CommitReply commit(ShardId shard, Token token, long number, @Nullable Offset offset,
 			Map<String, @Nullable String> changes) {
 		Entry entry = this.entries.get(shard);
-		if (entry == null || !entry.fence.equals(token)) {
+		if (entry == null || !entry.fence.equals(token) || number < entry.lastCommit) {
 			return CommitReply.STALE;
 		}
+		if (number == entry.lastCommit) {
+			return CommitReply.COMMITTED;
+		}
+		entry.lastCommit = number;
 		if (offset != null) {
 			entry.offset = offset;
 		}
@@ -73,6 +80,8 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 		private final Map<String, String> state = new HashMap<>();
 
 		private Token fence = Token.NONE;
+
+		private long lastCommit;
 
 		private @Nullable Offset offset;
 

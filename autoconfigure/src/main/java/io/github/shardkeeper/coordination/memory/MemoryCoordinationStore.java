@@ -85,19 +85,24 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 			if (session == null) {
 				return new HeartbeatReply.Expired();
 			}
+			// Before the own lease is renewed: a leader that was silent for a lease
+			// begins a
+			// new epoch.
+			boolean vacant = group.leaderLeaseEnd() <= group.nowMillis();
 			session.renew(group.nowMillis());
 			boolean resigns = member.equals(group.leader()) && !candidate;
 			if (resigns) {
 				group.resign();
 			}
-			else if (candidate && group.leaderLeaseEnd() <= group.nowMillis()) {
+			else if (candidate && vacant) {
 				group.elect(member);
 			}
 			long leaderLeaseEnd = group.leaderLeaseEnd();
 			boolean led = leaderLeaseEnd > group.nowMillis();
+			long seen = (seenGeneration <= group.generation()) ? seenGeneration : 0;
 			return new HeartbeatReply.Alive(group.nowMillis(), led ? group.leader() : null, group.epoch(),
 					led ? leaderLeaseEnd : 0, group.earliestLeaseEnd(), group.generation(), group.membership(),
-					group.generation(), List.copyOf(session.owned.tailMap(seenGeneration, false).values()));
+					group.generation(), List.copyOf(session.owned.tailMap(seen, false).values()));
 		});
 	}
 

@@ -26,7 +26,7 @@ import io.github.shardkeeper.shard.Token;
  * The data plane of one group on Redis. Each shard has a slot of its own:
  *
  * <pre>
- * &lt;prefix&gt;:{&lt;group&gt;/&lt;topic&gt;/&lt;id&gt;}:checkpoint   hash: fence, offset, committed (millis)
+ * &lt;prefix&gt;:{&lt;group&gt;/&lt;topic&gt;/&lt;id&gt;}:checkpoint   hash: fence, commit (number), offset, committed (millis)
  * &lt;prefix&gt;:{&lt;group&gt;/&lt;topic&gt;/&lt;id&gt;}:state        hash: the state's entries, values as JSON
  * </pre>
  *
@@ -71,7 +71,7 @@ public final class RedisCheckpointStore implements CheckpointStore {
 	}
 
 	@Override
-	public CommitReply commit(ShardId shard, Token token, @Nullable Offset offset,
+	public CommitReply commit(ShardId shard, Token token, long number, @Nullable Offset offset,
 			Map<String, @Nullable String> changes) {
 		List<String> puts = new ArrayList<>();
 		List<String> removes = new ArrayList<>();
@@ -84,8 +84,9 @@ public final class RedisCheckpointStore implements CheckpointStore {
 				removes.add(key);
 			}
 		});
-		List<String> arguments = new ArrayList<>(3 + puts.size() + removes.size());
+		List<String> arguments = new ArrayList<>(4 + puts.size() + removes.size());
 		arguments.add(token.toString());
+		arguments.add(Long.toString(number));
 		arguments.add((offset != null) ? offset.value() : "");
 		arguments.add(Integer.toString(puts.size() / 2));
 		arguments.addAll(puts);

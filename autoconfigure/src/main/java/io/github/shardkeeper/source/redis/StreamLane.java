@@ -14,8 +14,6 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
-import io.lettuce.core.RedisChannelHandler;
-import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.StreamMessage;
@@ -231,12 +229,6 @@ final class StreamLane implements AutoCloseable {
 			if (open == null) {
 				open = this.connector.open(RedisStreamSource.CODEC, GRACE);
 				open.stateful().setTimeout(this.block.plus(GRACE));
-				open.stateful().addListener(new RedisConnectionStateListener() {
-					@Override
-					public void onRedisDisconnected(RedisChannelHandler<?, ?> disconnected) {
-						StreamLane.this.onChange.run();
-					}
-				});
 				this.connection = open;
 				this.clientIdInDoubt = true;
 			}

@@ -1,6 +1,6 @@
 -- Raises a shard's fence and reads its checkpoint in one step.
 --
--- KEYS     1 checkpoint hash (fence, offset, committed), 2 state hash
+-- KEYS     1 checkpoint hash (fence, commit, offset, committed), 2 state hash
 -- ARGV     1 token
 -- result   {'ACQUIRED', offset or '', {key, value, …}} or {'REFUSED', fence}
 -- keeps    the fence never falls
@@ -10,5 +10,8 @@ local fence = tonumber(redis.call('HGET', KEYS[1], 'fence') or '0')
 if fence > tonumber(ARGV[1]) then
   return {'REFUSED', string.format('%.0f', fence)}
 end
-redis.call('HSET', KEYS[1], 'fence', ARGV[1])
+if fence < tonumber(ARGV[1]) then
+  -- Commits are numbered anew under every token.
+  redis.call('HSET', KEYS[1], 'fence', ARGV[1], 'commit', 0)
+end
 return {'ACQUIRED', redis.call('HGET', KEYS[1], 'offset') or '', redis.call('HGETALL', KEYS[2])}

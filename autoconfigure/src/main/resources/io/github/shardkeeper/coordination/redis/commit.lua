@@ -1,24 +1,32 @@
 -- Writes offset and state changes of a shard in one step, if the fence stands at the writer's token.
 --
--- KEYS     1 checkpoint hash (fence, offset, committed), 2 state hash
--- ARGV     1 token, 2 offset or '' to leave it, 3 number of entries to put, key, value, …, then keys to remove
+-- KEYS     1 checkpoint hash (fence, commit, offset, committed), 2 state hash
+-- ARGV     1 token, 2 number of the commit under that token, 3 offset or '' to leave it,
+--          4 number of entries to put, key, value, …, then keys to remove
 -- result   'COMMITTED' or 'STALE'
--- keeps    all of it is written or nothing
+-- keeps    all of it is written or nothing; a commit that arrives late, after its successor, writes nothing
 -- cost     O(changes)
 
-if redis.call('HGET', KEYS[1], 'fence') ~= ARGV[1] then
+local fence = redis.call('HMGET', KEYS[1], 'fence', 'commit')
+local number, last = tonumber(ARGV[2]), tonumber(fence[2] or '0')
+if fence[1] ~= ARGV[1] or number < last then
   return 'STALE'
 end
-local time = redis.call('TIME')
-if ARGV[2] ~= '' then
-  redis.call('HSET', KEYS[1], 'offset', ARGV[2])
+if number == last then
+  -- Sent again by the client after it lost the connection: it was written.
+  return 'COMMITTED'
 end
-redis.call('HSET', KEYS[1], 'committed', time[1] .. string.format('%03d', math.floor(tonumber(time[2]) / 1000)))
-local puts = tonumber(ARGV[3])
-for i = 4, 3 + 2 * puts, 2 do
+local time = redis.call('TIME')
+if ARGV[3] ~= '' then
+  redis.call('HSET', KEYS[1], 'offset', ARGV[3])
+end
+redis.call('HSET', KEYS[1], 'commit', ARGV[2],
+  'committed', time[1] .. string.format('%03d', math.floor(tonumber(time[2]) / 1000)))
+local puts = tonumber(ARGV[4])
+for i = 5, 4 + 2 * puts, 2 do
   redis.call('HSET', KEYS[2], ARGV[i], ARGV[i + 1])
 end
-for i = 4 + 2 * puts, #ARGV do
+for i = 5 + 2 * puts, #ARGV do
   redis.call('HDEL', KEYS[2], ARGV[i])
 end
 return 'COMMITTED'

@@ -12,10 +12,11 @@ local flag, lease = member(id)
 if not flag then
   return {'EXPIRED'}
 end
-redis.call('ZADD', SESSIONS, text(nowMillis + lease), id)
-
+-- Before the own lease is renewed: a leader that was silent for a lease begins a new epoch, and what it decided
+-- before its silence is refused.
 local leading = leader()
 local leaseEnd = leading and tonumber(redis.call('ZSCORE', SESSIONS, leading) or '0') or 0
+redis.call('ZADD', SESSIONS, text(nowMillis + lease), id)
 if leading == id and not candidate then
   redis.call('HSET', GROUP, 'leader', '')
   leading, leaseEnd = nil, 0
@@ -26,6 +27,8 @@ elseif leaseEnd <= nowMillis then
     redis.call('HSET', GROUP, 'leader', id)
     redis.call('HINCRBY', GROUP, 'epoch', 1)
   end
+elseif leading == id then
+  leaseEnd = nowMillis + lease
 end
 
 local earliest = redis.call('ZRANGE', SESSIONS, 0, 0, 'WITHSCORES')
@@ -33,6 +36,10 @@ local state = redis.call('HMGET', GROUP, 'epoch', 'generation', 'membership')
 local reply = {'ALIVE', text(nowMillis), leading or '', state[1] or '0', text(leaseEnd), earliest[2],
   state[2] or '0', state[3] or '0', state[2] or '0'}
 
+if tonumber(seen) > tonumber(reply[7]) then
+  -- Redis has lost writes: what the member has seen means nothing any more.
+  seen = '0'
+end
 local changes = redis.call('ZRANGEBYSCORE', ownedKey(id), '(' .. seen, '+inf', 'WITHSCORES', 'LIMIT', 0, limit)
 for i = 1, #changes, 2 do
   reply[#reply + 1] = changes[i]
