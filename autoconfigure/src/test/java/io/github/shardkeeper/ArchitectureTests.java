@@ -89,7 +89,7 @@ class ArchitectureTests {
 		plan.put("coordination.redis", Set.of("lettuce", "jackson"));
 		plan.put("source", Set.of("jackson"));
 		plan.put("source.memory", Set.of());
-		plan.put("source.redis", Set.of("lettuce"));
+		plan.put("source.redis", Set.of("lettuce", "slf4j"));
 		plan.put("consumer", Set.of("spring", "jackson", "slf4j"));
 		plan.put("actuate", Set.of("spring-boot", "micrometer"));
 		plan.put("autoconfigure", Set.of("spring", "spring-boot", "spring-data", "lettuce", "jackson", "micrometer"));

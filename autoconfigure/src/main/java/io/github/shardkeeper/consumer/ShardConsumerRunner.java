@@ -69,7 +69,8 @@ public final class ShardConsumerRunner implements ShardConsumption, SmartLifecyc
 
 	private volatile @Nullable Running running;
 
-	private boolean readerAway;
+	/** Why no shard can be read. */
+	private volatile @Nullable String readTrouble;
 
 	/**
 	 * Creates a runner that is not started.
@@ -147,14 +148,15 @@ public final class ShardConsumerRunner implements ShardConsumption, SmartLifecyc
 
 	private void read(ShardReader reader) throws InterruptedException {
 		try {
-			reader.poll();
-			this.readerAway = false;
+			if (reader.poll()) {
+				this.readTrouble = null;
+			}
 		}
 		catch (StoreUnavailableException ex) {
-			if (!this.readerAway) {
-				this.readerAway = true;
+			if (this.readTrouble == null) {
 				logger.warn("Cannot read records; trying on. {}", ex.getMessage());
 			}
+			this.readTrouble = ex.getMessage();
 			Thread.sleep(READER_PAUSE_MILLIS);
 		}
 	}
@@ -239,10 +241,18 @@ public final class ShardConsumerRunner implements ShardConsumption, SmartLifecyc
 	@Override
 	public Map<ShardId, String> problems() {
 		Map<ShardId, String> problems = new TreeMap<>();
+		Running current = this.running;
+		if (current != null) {
+			problems.putAll(current.context.reader().problems());
+		}
+		String noReads = this.readTrouble;
 		this.workers.forEach((shard, worker) -> {
 			String problem = worker.problem();
 			if (problem != null) {
 				problems.put(shard, problem);
+			}
+			else if (noReads != null) {
+				problems.putIfAbsent(shard, "Records cannot be read: " + noReads);
 			}
 		});
 		return problems;

@@ -1,6 +1,7 @@
 package io.github.shardkeeper.source;
 
 import java.util.List;
+import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
@@ -37,11 +38,18 @@ public interface ShardReader extends AutoCloseable {
 	/**
 	 * Waits for records of any shard, for at most a few seconds, and hands them to their
 	 * sinks.
+	 * @return whether the source has answered a read, with records or without
 	 * @throws InterruptedException when the thread is interrupted
 	 * @throws RuntimeException of the source when it cannot be reached; a later poll goes
 	 * on where the last one ended
 	 */
-	void poll() throws InterruptedException;
+	boolean poll() throws InterruptedException;
+
+	/**
+	 * The shards that cannot be read while others can.
+	 * @return the reason for each
+	 */
+	Map<ShardId, String> problems();
 
 	@Override
 	void close();

@@ -60,8 +60,13 @@ final class TestReader implements ShardReader {
 	}
 
 	@Override
-	public void poll() {
-		throw new UnsupportedOperationException();
+	public boolean poll() {
+		throw new UnsupportedOperationException("The test hands records over itself");
+	}
+
+	@Override
+	public Map<ShardId, String> problems() {
+		return Map.of();
 	}
 
 	@Override

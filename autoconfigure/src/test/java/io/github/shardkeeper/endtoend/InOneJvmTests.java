@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 
@@ -30,6 +31,7 @@ import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.ShardTemplate;
+import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.coordination.GroupReporter;
 import io.github.shardkeeper.report.GroupReport;
 import io.github.shardkeeper.report.ShardReport;
@@ -158,6 +160,55 @@ class InOneJvmTests {
 					assertThat(shard.problem()).contains(bad.offset().value()).contains("Order");
 				});
 		});
+	}
+
+	@Test
+	void aStreamThatIsNoStreamShowsAndOthersGoOn() {
+		ConfigurableApplicationContext one = start("one");
+		awaitLoads(one, Map.of("one", 4L));
+		StringRedisTemplate redis = one.getBean(StringRedisTemplate.class);
+		ShardTemplate template = one.getBean(ShardTemplate.class);
+		ShardId spoilt = template.shardFor("orders", "key");
+		String stream = this.run + ":{orders#" + spoilt.id() + "}:stream:" + spoilt.id();
+		redis.opsForValue().set(stream, "not a stream");
+		String other = otherKey(template, spoilt);
+		Awaitility.await().atMost(PATIENCE).untilAsserted(() -> {
+			template.send("orders", other, new Order(other, 1));
+			assertThat(sums(one).getOrDefault(other, 0L)).isGreaterThan(2);
+			assertThat(report(one).shards()).filteredOn((shard) -> shard.problem() != null)
+				.singleElement()
+				.satisfies((shard) -> {
+					assertThat(shard.id()).isEqualTo(spoilt.id());
+					assertThat(shard.problem()).contains(stream).contains("WRONGTYPE");
+				});
+		});
+
+		redis.delete(stream);
+		template.send("orders", "key", new Order("key", 5));
+		Awaitility.await().atMost(PATIENCE).untilAsserted(() -> {
+			assertThat(sums(one)).containsEntry("key", 5L);
+			assertThat(report(one).shards()).allMatch((shard) -> shard.problem() == null);
+		});
+	}
+
+	/** Also when the last stop ran out of time because a handler did not return. */
+	@Test
+	void aStartWaitsForTheHandlerThatTheLastStopCouldNotEnd() {
+		ConfigurableApplicationContext one = start("one", "--spring.lifecycle.timeout-per-shutdown-phase=1s");
+		Handler handler = one.getBean(Handler.class);
+		handler.stuck = new CountDownLatch(1);
+		one.getBean(ShardTemplate.class).send("orders", "key", new Order("key", 5));
+		Awaitility.await().atMost(PATIENCE).until(() -> handler.calls.get() == 1);
+		one.stop();
+		one.start();
+		ShardId shard = one.getBean(ShardTemplate.class).shardFor("orders", "key");
+		Awaitility.await()
+			.atMost(PATIENCE)
+			.untilAsserted(() -> assertThat(one.getBean(ShardConsumerRunner.class).problems()).containsKey(shard));
+		assertThat(handler.calls).hasValue(1);
+
+		handler.stuck.countDown();
+		Awaitility.await().atMost(PATIENCE).untilAsserted(() -> assertThat(sums(one)).containsEntry("key", 5L));
 	}
 
 	@Test
@@ -293,15 +344,30 @@ class InOneJvmTests {
 
 		volatile boolean onVirtualThread;
 
+		volatile CountDownLatch stuck = new CountDownLatch(0);
+
 		@ShardConsumer("orders")
 		void handle(ShardRecord<Order> order, ShardContext context, ShardState state) {
 			this.onVirtualThread = Thread.currentThread().toString().startsWith("VirtualThread");
-			this.calls.incrementAndGet();
 			assertThat(context.isHeld()).isTrue();
+			this.calls.incrementAndGet();
+			awaitUninterruptibly(this.stuck);
 			assertThat(order.key()).isEqualTo(order.payload().key());
 			state.increment("sum:" + order.key(), order.payload().number());
 			if (this.failures.getAndDecrement() > 0) {
 				throw new IllegalStateException("fails on purpose");
+			}
+		}
+
+		/** As a handler does that ignores its interruption. */
+		private static void awaitUninterruptibly(CountDownLatch latch) {
+			while (latch.getCount() > 0) {
+				try {
+					latch.await();
+				}
+				catch (InterruptedException ex) {
+					// Ignored on purpose.
+				}
 			}
 		}
 

@@ -99,13 +99,19 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender {
 		}
 
 		@Override
-		public void poll() throws InterruptedException {
+		public boolean poll() throws InterruptedException {
 			synchronized (MemoryStreamSource.this) {
 				if (!deliver()) {
 					MemoryStreamSource.this.wait(1000);
 					deliver();
 				}
+				return true;
 			}
+		}
+
+		@Override
+		public Map<ShardId, String> problems() {
+			return Map.of();
 		}
 
 		private boolean deliver() {

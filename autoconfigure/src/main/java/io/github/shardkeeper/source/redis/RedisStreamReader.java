@@ -51,7 +51,7 @@ final class RedisStreamReader implements ShardReader {
 	@Override
 	public void start(ShardId shard, @Nullable Offset after, RecordSink sink) {
 		StreamLane lane = lane(shard);
-		lane.start(this.streamKey.apply(shard), (after != null) ? after.value() : "0-0", sink);
+		lane.start(shard, this.streamKey.apply(shard), (after != null) ? after.value() : "0-0", sink);
 		lane.wakeUp();
 	}
 
@@ -79,15 +79,16 @@ final class RedisStreamReader implements ShardReader {
 	}
 
 	@Override
-	public void poll() throws InterruptedException {
+	public boolean poll() throws InterruptedException {
 		List<StreamLane> current;
 		synchronized (this.lanes) {
 			current = new ArrayList<>(this.lanes.values());
 		}
+		boolean answered = false;
 		StoreUnavailableException failure = null;
 		for (StreamLane lane : current) {
 			try {
-				lane.deliverAndReadOn();
+				answered |= lane.deliverAndReadOn();
 			}
 			catch (StoreUnavailableException ex) {
 				// One node's failure must not keep the lanes of others waiting.
@@ -99,6 +100,16 @@ final class RedisStreamReader implements ShardReader {
 		}
 		this.signals.tryAcquire(StreamLane.BLOCK.toMillis(), TimeUnit.MILLISECONDS);
 		this.signals.drainPermits();
+		return answered;
+	}
+
+	@Override
+	public Map<ShardId, String> problems() {
+		Map<ShardId, String> problems = new HashMap<>();
+		synchronized (this.lanes) {
+			this.lanes.values().forEach((lane) -> problems.putAll(lane.problems()));
+		}
+		return problems;
 	}
 
 	@Override

@@ -14,6 +14,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
+import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.StreamMessage;
@@ -21,12 +22,15 @@ import io.lettuce.core.UnblockType;
 import io.lettuce.core.XReadArgs;
 import io.lettuce.core.XReadArgs.StreamOffset;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.RedisConnector.Connection;
 import io.github.shardkeeper.redis.RedisLink;
 import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ShardReader.RecordSink;
 import io.github.shardkeeper.source.SourceRecord;
 
@@ -37,6 +41,8 @@ import io.github.shardkeeper.source.SourceRecord;
  */
 final class StreamLane implements AutoCloseable {
 
+	private static final Logger logger = LoggerFactory.getLogger(StreamLane.class);
+
 	/** How long a read waits for records: an idle lane costs one command in this time. */
 	static final Duration BLOCK = Duration.ofSeconds(2);
 
@@ -45,6 +51,9 @@ final class StreamLane implements AutoCloseable {
 
 	/** A read that is not back this long after its block is lost. */
 	private static final Duration GRACE = Duration.ofSeconds(3);
+
+	/** How often to look whether a stream that could not be read can be. */
+	private static final Duration PROBE_INTERVAL = Duration.ofSeconds(2);
 
 	private static final int RECORDS_PER_STREAM = 500;
 
@@ -81,8 +90,8 @@ final class StreamLane implements AutoCloseable {
 		this.block = connector.isCluster() ? CLUSTER_BLOCK : BLOCK;
 	}
 
-	synchronized void start(String stream, String lastId, RecordSink sink) {
-		this.positions.put(stream, new Position(sink, lastId));
+	synchronized void start(ShardId shard, String stream, String lastId, RecordSink sink) {
+		this.positions.put(stream, new Position(shard, sink, lastId));
 	}
 
 	synchronized void stop(String stream) {
@@ -130,8 +139,22 @@ final class StreamLane implements AutoCloseable {
 		return this.read;
 	}
 
-	/** Hands over what the last read brought, if it is back, and begins the next one. */
-	void deliverAndReadOn() throws InterruptedException {
+	/** The shards whose streams cannot be read, while others can. */
+	synchronized Map<ShardId, String> problems() {
+		Map<ShardId, String> problems = new HashMap<>();
+		this.positions.forEach((stream, position) -> {
+			if (position.problem != null) {
+				problems.put(position.shard, "The stream %s cannot be read: %s".formatted(stream, position.problem));
+			}
+		});
+		return problems;
+	}
+
+	/**
+	 * Hands over what the last read brought, if it is back, and begins the next one;
+	 * tells whether one was back.
+	 */
+	boolean deliverAndReadOn() throws InterruptedException {
 		Read current = currentRead();
 		if (current != null) {
 			if (!current.future.isDone()) {
@@ -140,11 +163,12 @@ final class StreamLane implements AutoCloseable {
 					throw new StoreUnavailableException("Redis: the connection of a blocking read was lost",
 							new RedisException("XREAD"));
 				}
-				return;
+				return false;
 			}
 			deliver(current);
 		}
 		readOn();
+		return current != null;
 	}
 
 	private void deliver(Read back) throws InterruptedException {
@@ -153,6 +177,10 @@ final class StreamLane implements AutoCloseable {
 			messages = back.future.get();
 		}
 		catch (ExecutionException | CancellationException ex) {
+			if (ex.getCause() instanceof RedisCommandExecutionException && findUnreadable(back)) {
+				// Redis refused the whole read because of them; the others go on.
+				return;
+			}
 			disconnect();
 			throw new StoreUnavailableException("Redis: a blocking read failed: " + ex.getMessage(), ex);
 		}
@@ -174,6 +202,52 @@ final class StreamLane implements AutoCloseable {
 		}
 	}
 
+	/** Asks for each stream alone; tells whether some were refused. */
+	private boolean findUnreadable(Read refused) {
+		boolean found = false;
+		for (Map.Entry<String, Position> entry : refused.positions.entrySet()) {
+			found |= !isReadable(entry.getKey(), entry.getValue());
+		}
+		synchronized (this) {
+			this.read = null;
+		}
+		return found;
+	}
+
+	private boolean isReadable(String stream, Position position) {
+		String problem = null;
+		try {
+			this.link.call((commands) -> commands.xlen(stream));
+		}
+		catch (StoreUnavailableException ex) {
+			if (!(ex.getCause() instanceof RedisCommandExecutionException)) {
+				throw ex;
+			}
+			problem = ex.getMessage();
+		}
+		synchronized (this) {
+			if (problem != null && position.problem == null) {
+				logger.error("{} cannot be read; its stream is {}. {}", position.shard, stream, problem);
+			}
+			position.problem = problem;
+			position.probeAtNanos = System.nanoTime() + PROBE_INTERVAL.toNanos();
+		}
+		return problem == null;
+	}
+
+	/** Looks whether what could not be read can be read again. */
+	private void probe() {
+		Map<String, Position> due = new HashMap<>();
+		synchronized (this) {
+			this.positions.forEach((stream, position) -> {
+				if (position.problem != null && System.nanoTime() - position.probeAtNanos >= 0) {
+					due.put(stream, position);
+				}
+			});
+		}
+		due.forEach(this::isReadable);
+	}
+
 	private static SourceRecord toRecord(StreamMessage<String, byte[]> message) {
 		String id = message.getId();
 		byte[] key = message.getBody().get(RedisStreamSource.KEY_FIELD);
@@ -189,12 +263,13 @@ final class StreamLane implements AutoCloseable {
 			this.clientId = askClientId(open);
 			this.clientIdInDoubt = false;
 		}
+		probe();
 		synchronized (this) {
 			this.read = null;
 			Map<String, Position> wanted = new HashMap<>();
 			List<StreamOffset<String>> offsets = new ArrayList<>();
 			this.positions.forEach((stream, position) -> {
-				if (!position.paused) {
+				if (!position.paused && position.problem == null) {
 					wanted.put(stream, position);
 					offsets.add(StreamOffset.from(stream, position.lastId));
 				}
@@ -266,13 +341,21 @@ final class StreamLane implements AutoCloseable {
 	/** Where reading of one stream stands; guarded by its lane. */
 	private static final class Position {
 
+		private final ShardId shard;
+
 		private final RecordSink sink;
 
 		private String lastId;
 
 		private boolean paused;
 
-		Position(RecordSink sink, String lastId) {
+		/** Why the stream cannot be read, while others can. */
+		private @Nullable String problem;
+
+		private long probeAtNanos;
+
+		Position(ShardId shard, RecordSink sink, String lastId) {
+			this.shard = shard;
 			this.sink = sink;
 			this.lastId = lastId;
 		}
