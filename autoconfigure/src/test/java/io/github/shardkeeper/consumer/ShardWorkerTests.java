@@ -480,10 +480,12 @@ class ShardWorkerTests {
 		ShardWorker worker = start();
 		this.application.onRecord = (record, state) -> {
 			if (record.payload().equals("r1")) {
-				this.clock.advance(Duration.ofMillis(8500));
+				// Less than what makes it commit first.
+				this.clock.advance(Duration.ofMillis(900));
 				assertThat(this.application.lastContext.isHeld()).isTrue();
 			}
 		};
+		this.clock.advance(Duration.ofMillis(7500));
 		deliver(1, 2);
 		assertThat(this.application.calls).containsExactly("assigned", "r1");
 		assertThat(checkpoint().offset()).isEqualTo(new Offset("1"));
