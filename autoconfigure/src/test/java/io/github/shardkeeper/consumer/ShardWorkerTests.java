@@ -7,6 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.BeforeEach;
@@ -429,7 +431,7 @@ class ShardWorkerTests {
 			if (this.application.calls.size() == 1) {
 				this.clock.advance(LEASE);
 				worker[0].interruptHandler();
-				Thread.sleep(10_000);
+				untilInterrupted();
 			}
 		};
 		worker[0] = worker(TOKEN, handler("handle", new JsonMapper()), CompletableFuture.completedFuture(null));
@@ -474,6 +476,27 @@ class ShardWorkerTests {
 	}
 
 	@Test
+	void noFurtherRecordIsHandedOutShortlyBeforeTheEndOfTheLease() {
+		ShardWorker worker = start();
+		this.application.onRecord = (record, state) -> {
+			if (record.payload().equals("r1")) {
+				// Less than what makes it commit first.
+				this.clock.advance(Duration.ofMillis(900));
+				assertThat(this.application.lastContext.isHeld()).isTrue();
+			}
+		};
+		this.clock.advance(Duration.ofMillis(7500));
+		deliver(1, 2);
+		assertThat(this.application.calls).containsExactly("assigned", "r1");
+		assertThat(checkpoint().offset()).isEqualTo(new Offset("1"));
+
+		holdLease();
+		worker.wake();
+		this.threads.runAll();
+		assertThat(this.application.calls).containsExactly("assigned", "r1", "r2");
+	}
+
+	@Test
 	void theLeaseIsLookedAtForEveryRecord() {
 		start();
 		this.application.onRecord = (record, state) -> this.clock.advance(Duration.ofSeconds(3));
@@ -510,7 +533,7 @@ class ShardWorkerTests {
 			if (this.application.calls.size() == 2) {
 				this.clock.advance(Duration.ofSeconds(9));
 				worker.interruptHandler();
-				Thread.sleep(10_000);
+				untilInterrupted();
 			}
 		};
 		deliver(1, 1);
@@ -533,7 +556,7 @@ class ShardWorkerTests {
 		this.application.onRecord = (record, state) -> {
 			worker.abandon();
 			assertThat(this.application.lastContext.isHeld()).isFalse();
-			Thread.sleep(10_000);
+			untilInterrupted();
 		};
 		deliver(1, 2);
 
@@ -625,6 +648,11 @@ class ShardWorkerTests {
 		deliver(1, 2);
 
 		assertThat(checkpoint()).isEqualTo(new Checkpoint(new Offset("1"), Map.of("k", "\"r1\"")));
+	}
+
+	/** What a handler does that waits for something that never comes. */
+	private static void untilInterrupted() throws InterruptedException {
+		assertThat(new CountDownLatch(1).await(10, TimeUnit.SECONDS)).isTrue();
 	}
 
 	private ShardWorker start() {
