@@ -16,7 +16,6 @@ import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.coordination.CheckpointStore;
 import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.shard.MemberId;
-import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.source.PayloadConversionException;
@@ -33,10 +32,6 @@ import io.github.shardkeeper.source.SourceRecord;
 final class ShardWorker {
 
 	private static final Logger logger = LoggerFactory.getLogger(ShardWorker.class);
-
-	private static final int RECORDS_PER_COMMIT = 500;
-
-	private static final Duration LONGEST_UNCOMMITTED = Duration.ofSeconds(1);
 
 	/** A drain that takes longer is worth telling. */
 	private static final Duration LONG_DRAIN = Duration.ofSeconds(5);
@@ -71,7 +66,8 @@ final class ShardWorker {
 	/** What failed around it, above all the store; gone with the next turn that works. */
 	private volatile @Nullable String turnProblem;
 
-	private @Nullable JournaledState state;
+	/** {@code null} until the shard is acquired. */
+	private @Nullable ShardProgress progress;
 
 	private boolean started;
 
@@ -80,14 +76,6 @@ final class ShardWorker {
 	private boolean farewellSaid;
 
 	private @Nullable MonotonicTime notBefore;
-
-	private @Nullable Offset uncommittedOffset;
-
-	private int uncommittedRecords;
-
-	private long commitAttempts;
-
-	private MonotonicTime uncommittedSince;
 
 	/**
 	 * Creates a worker that begins by itself.
@@ -105,7 +93,6 @@ final class ShardWorker {
 			this.problem = "Waits for the end of an earlier call of " + handler.name() + " for this shard";
 		}
 		predecessorEnded.thenRun(this::wake);
-		this.uncommittedSince = context.clock().now();
 	}
 
 	/** Completes when nothing is consumed or written under this token any more. */
@@ -200,7 +187,7 @@ final class ShardWorker {
 
 	/** Acquires the shard, tells the application, begins to read. */
 	private boolean start() {
-		JournaledState acquired = this.state;
+		ShardProgress acquired = this.progress;
 		if (acquired == null) {
 			CheckpointStore.Acquisition reply = this.context.checkpoints()
 				.acquire(this.owned.shard(), this.owned.token());
@@ -208,10 +195,9 @@ final class ShardWorker {
 				fenced(refused.fence());
 				return false;
 			}
-			CheckpointStore.Checkpoint checkpoint = ((CheckpointStore.Acquisition.Acquired) reply).checkpoint();
-			acquired = new JournaledState(checkpoint.state(), this.context.mapper());
-			this.state = acquired;
-			this.uncommittedOffset = checkpoint.offset();
+			acquired = new ShardProgress(((CheckpointStore.Acquisition.Acquired) reply).checkpoint(), this.owned,
+					this.context);
+			this.progress = acquired;
 		}
 		Throwable failure = callWhileHeld(acquired, (view) -> this.handler.assigned(this.owned, view));
 		if (failure != null) {
@@ -221,11 +207,9 @@ final class ShardWorker {
 			return false;
 		}
 		succeeded();
-		Offset after = this.uncommittedOffset;
-		this.uncommittedOffset = null;
 		this.started = true;
-		logger.debug("Consuming {} from {} under token {}", this.owned.shard(), after, this.owned.token());
-		this.context.reader().start(this.owned.shard(), after, this::offer);
+		logger.debug("Consuming {} after {} under token {}", this.owned, acquired.begin(), this.owned.token());
+		this.context.reader().start(this.owned.shard(), acquired.begin(), this::offer);
 		return true;
 	}
 
@@ -237,11 +221,10 @@ final class ShardWorker {
 
 	/** Handles records until there are none, or a turn is over. */
 	private boolean consume() {
-		JournaledState current = Objects.requireNonNull(this.state);
+		ShardProgress current = Objects.requireNonNull(this.progress);
 		while (!this.halted && !mustEnd()) {
 			MonotonicTime now = this.context.clock().now();
-			if (this.uncommittedRecords >= RECORDS_PER_COMMIT || (this.uncommittedRecords > 0
-					&& this.uncommittedSince.until(now).compareTo(LONGEST_UNCOMMITTED) > 0)) {
+			if (current.isCommitDue(now)) {
 				return commit(current);
 			}
 			SourceRecord next = this.context.lease().permitsHandOut(now) ? this.buffer.peek() : null;
@@ -251,48 +234,44 @@ final class ShardWorker {
 			if (!handle(next, current)) {
 				return false;
 			}
-			if (this.uncommittedRecords++ == 0) {
-				this.uncommittedSince = now;
-			}
-			this.uncommittedOffset = next.offset();
-			if (this.buffer.remove()) {
-				this.context.reader().resume(this.owned.shard());
-			}
 		}
-		if (!commit(current)) {
-			return false;
-		}
-		return mustEnd();
+		return commit(current) && mustEnd();
 	}
 
-	private boolean handle(SourceRecord source, JournaledState current) {
+	private boolean handle(SourceRecord source, ShardProgress current) {
 		ShardRecord<Object> converted;
 		try {
 			converted = this.handler.convert(this.owned, source);
 		}
 		catch (PayloadConversionException ex) {
-			halt(source, ex);
+			halt(source, ex, current);
 			return false;
 		}
 		MonotonicTime begun = this.context.clock().now();
 		Throwable failure = callWhileHeld(current, (view) -> this.handler.handle(converted, this.owned, view));
 		if (failure == null) {
-			this.context.meters().handled(this.owned.shard().topic(), begun.until(this.context.clock().now()));
+			// First of all: what follows may fail, and must not have the record handled
+			// twice.
+			current.handled(source.offset(), begun);
+			if (this.buffer.remove()) {
+				this.context.reader().resume(this.owned.shard());
+			}
 			succeeded();
+			this.context.meters().handled(this.owned.shard().topic(), begun.until(this.context.clock().now()));
 			return true;
 		}
 		if (!this.owned.isHeld()) {
 			// Interrupted because the shard or the lease is lost: not the record's fault.
-			logger.debug("{} was interrupted at {}", this.owned.shard(), source.offset(), failure);
+			logger.debug("{} was interrupted at {}", this.owned, source.offset(), failure);
 			return false;
 		}
-		this.context.meters().failed(this.owned.shard().topic());
 		failed(this.handler.name() + " at offset " + source.offset(), failure);
+		this.context.meters().failed(this.owned.shard().topic());
 		commit(current);
 		return false;
 	}
 
-	private @Nullable Throwable callWhileHeld(JournaledState current, StateCall code) {
+	private @Nullable Throwable callWhileHeld(ShardProgress current, StateCall code) {
 		return call(current, (view) -> {
 			// Once more, now that whoever takes shard or lease away can interrupt this:
 			// acquiring or converting may have taken long.
@@ -303,14 +282,14 @@ final class ShardWorker {
 		});
 	}
 
-	private @Nullable Throwable call(JournaledState current, StateCall code) {
-		try (JournaledState.View view = current.open()) {
+	private @Nullable Throwable call(ShardProgress current, StateCall code) {
+		try (JournaledState.View view = current.state().open()) {
 			this.handlerCall.run(() -> code.run(view));
-			current.keep();
+			current.state().keep();
 			return null;
 		}
 		catch (Throwable ex) {
-			current.rollBack();
+			current.state().rollBack();
 			return ex;
 		}
 	}
@@ -328,13 +307,13 @@ final class ShardWorker {
 	}
 
 	/** The record can never be handled: stay in front of it, visibly. */
-	private void halt(SourceRecord source, PayloadConversionException failure) {
+	private void halt(SourceRecord source, PayloadConversionException failure, ShardProgress current) {
 		this.halted = true;
 		this.context.meters().failed(this.owned.shard().topic());
 		this.problem = "Halted at offset %s: %s".formatted(source.offset(), failure.getMessage());
 		logger.error("{} is halted at offset {}, which {} cannot take; no record is skipped", this.owned.shard(),
 				source.offset(), this.handler.name(), failure);
-		commit(Objects.requireNonNull(this.state));
+		commit(current);
 	}
 
 	private void retryAfter(Duration pause) {
@@ -346,24 +325,13 @@ final class ShardWorker {
 		}
 	}
 
-	/** Commits what is not committed; tells whether the shard is still ours. */
-	private boolean commit(JournaledState current) {
-		if (this.uncommittedOffset == null && current.uncommitted().isEmpty()) {
+	/** Tells whether the shard is still ours. */
+	private boolean commit(ShardProgress current) {
+		if (current.commit()) {
 			return true;
 		}
-		CheckpointStore.CommitReply reply = this.context.checkpoints()
-			.commit(this.owned.shard(), this.owned.token(), ++this.commitAttempts, this.uncommittedOffset,
-					current.uncommitted());
-		boolean accepted = reply == CheckpointStore.CommitReply.COMMITTED;
-		this.context.meters().committed(this.owned.shard().topic(), accepted);
-		if (!accepted) {
-			fenced(Token.NONE);
-			return false;
-		}
-		current.committed();
-		this.uncommittedOffset = null;
-		this.uncommittedRecords = 0;
-		return true;
+		fenced(Token.NONE);
+		return false;
 	}
 
 	/** Somebody else has acquired the shard: nothing of ours counts any more. */
@@ -381,7 +349,7 @@ final class ShardWorker {
 		this.context.reader().stop(this.owned.shard());
 		this.buffer.clear();
 		revoked();
-		JournaledState last = this.state;
+		ShardProgress last = this.progress;
 		if (last != null && this.started) {
 			try {
 				if (!commit(last)) {
@@ -400,7 +368,7 @@ final class ShardWorker {
 
 	/** Calls the application's farewell, once. */
 	private void revoked() {
-		JournaledState last = this.state;
+		ShardProgress last = this.progress;
 		if (last == null || !this.started || this.farewellSaid) {
 			return;
 		}
