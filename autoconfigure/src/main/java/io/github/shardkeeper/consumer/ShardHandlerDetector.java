@@ -56,6 +56,7 @@ public final class ShardHandlerDetector {
 	 */
 	Map<String, ShardHandler> detect(Map<String, Integer> topics) {
 		Map<String, ShardHandler> handlers = new TreeMap<>();
+		Map<String, String> beanNames = new TreeMap<>();
 		for (String beanName : this.beans.getBeanNamesForType(Object.class)) {
 			Class<?> type = type(beanName);
 			if (type != null && AnnotationUtils.isCandidateClass(type, ShardConsumer.class)) {
@@ -63,11 +64,13 @@ public final class ShardHandlerDetector {
 					ShardHandler other = handlers.putIfAbsent(handler.topic(), handler);
 					if (other != null) {
 						throw new ShardkeeperConfigurationException(
-								"The topic '%s' has two @ShardConsumer methods: %s and %s.".formatted(handler.topic(),
-										other.name(), handler.name()),
+								"The topic '%s' has two @ShardConsumer methods: %s of bean '%s' and %s of bean '%s'."
+									.formatted(handler.topic(), other.name(), beanNames.get(handler.topic()),
+											handler.name(), beanName),
 								"Keep one of them: a shard has one consumer. To do two things with a record, "
 										+ "call both from that method.");
 					}
+					beanNames.put(handler.topic(), beanName);
 				}
 			}
 		}
