@@ -1,0 +1,85 @@
+package io.github.shardkeeper.autoconfigure;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.util.ClassUtils;
+
+import io.github.shardkeeper.ShardConsumer;
+import io.github.shardkeeper.ShardTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/**
+ * Run on a class path of its own, without anything that is optional.
+ */
+@Tag("without-optional-dependencies")
+class WithoutOptionalDependenciesTests {
+
+	@Test
+	void nothingOptionalIsThere() {
+		for (String name : new String[] { "io.lettuce.core.RedisClient",
+				"org.springframework.data.redis.connection.RedisConnectionFactory",
+				"org.springframework.boot.actuate.endpoint.annotation.Endpoint",
+				"org.springframework.boot.health.contributor.HealthIndicator",
+				"io.micrometer.core.instrument.MeterRegistry" }) {
+			assertThat(ClassUtils.isPresent(name, null)).as(name).isFalse();
+		}
+	}
+
+	@Test
+	void consumesInMemory() throws Exception {
+		try (ConfigurableApplicationContext context = start("--shardkeeper.store=memory")) {
+			context.getBean(ShardTemplate.class).send("orders", "key", "hello");
+			assertThat(context.getBean(Handler.class).received.get(20, TimeUnit.SECONDS)).isEqualTo("hello");
+		}
+	}
+
+	@Test
+	void saysWhatToAddForRedis() {
+		assertThatThrownBy(() -> start()).hasRootCauseMessage(
+				"'shardkeeper.store' is 'redis', but the Lettuce client is not on the class path. Add the dependency "
+						+ "'org.springframework.boot:spring-boot-starter-data-redis', or set 'shardkeeper.store: memory' "
+						+ "for a first look without Redis.");
+	}
+
+	private static ConfigurableApplicationContext start(String... arguments) {
+		return new SpringApplicationBuilder(Application.class).web(WebApplicationType.NONE)
+			.registerShutdownHook(false)
+			.properties("shardkeeper.group=orders", "shardkeeper.topics.orders.shards=2", "spring.main.banner-mode=off")
+			.run(arguments);
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class Application {
+
+		@Bean
+		Handler handler() {
+			return new Handler();
+		}
+
+	}
+
+	static class Handler {
+
+		final CompletableFuture<String> received = new CompletableFuture<>();
+
+		@ShardConsumer("orders")
+		void handle(String payload) {
+			this.received.complete(payload);
+		}
+
+	}
+
+}
