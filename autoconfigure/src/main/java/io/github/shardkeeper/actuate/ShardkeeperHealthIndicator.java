@@ -42,9 +42,8 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 		if (!this.coordinator.isConnected()) {
 			builder.down()
 				.withDetail("reason",
-						"The lease is not held: heartbeats to the store are not answered. "
-								+ "Nothing is consumed; it goes on by itself once they are. "
-								+ this.coordinator.trouble().orElse(""));
+						"The lease is not held, so nothing is consumed. It goes on by itself once the store answers: "
+								+ this.coordinator.trouble().orElse("no heartbeat was answered yet, or not in time"));
 		}
 		Map<ShardId, String> problems = this.runner.problems();
 		if (!problems.isEmpty()) {

@@ -123,8 +123,8 @@ public final class ShardConsumerRunner implements ShardConsumption, SmartLifecyc
 		this.running = current;
 		Map<String, Integer> consumed = new TreeMap<>(this.source.topics());
 		consumed.keySet().retainAll(handlers.keySet());
-		warmUp(consumed);
 		try {
+			warmUp(consumed);
 			this.coordinator.start(consumed, this);
 		}
 		catch (RuntimeException ex) {

@@ -54,10 +54,15 @@ public final class ShardHoldings {
 		ShardId shard = ownership.shard();
 		Token token = ownership.token();
 		Holding holding = this.holdings.get(shard);
-		boolean outdated = (holding != null) ? holding.token.compareTo(token) > 0
-				: this.givenUp.getOrDefault(shard, Token.NONE).compareTo(token) >= 0;
-		if (outdated) {
+		Token lastGivenUp = this.givenUp.getOrDefault(shard, Token.NONE);
+		if (token.compareTo((holding != null) ? holding.token : lastGivenUp) < 0) {
 			return List.of();
+		}
+		if (holding == null && token.equals(lastGivenUp)) {
+			// Either old news, and the release is stale, or the store has lost the first
+			// one.
+			this.holdings.put(shard, new Holding(token, token, Phase.DRAINED));
+			return List.of(new Release(shard, token, Token.NONE));
 		}
 		boolean sameToken = holding != null && holding.token.equals(token);
 		return switch (ownership.phase()) {

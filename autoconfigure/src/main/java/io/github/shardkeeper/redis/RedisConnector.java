@@ -127,6 +127,9 @@ public final class RedisConnector implements SmartLifecycle {
 			return connect.get();
 		}
 		catch (IllegalStateException ex) {
+			if (!String.valueOf(ex.getMessage()).contains("RedisURI is not available")) {
+				throw ex;
+			}
 			throw new ShardkeeperConfigurationException(
 					"The RedisConnectionFactory has no address of a single Redis, a Sentinel or a Cluster: "
 							+ ex.getMessage(),

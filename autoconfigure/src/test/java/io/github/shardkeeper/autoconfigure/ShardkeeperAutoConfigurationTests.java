@@ -168,7 +168,7 @@ class ShardkeeperAutoConfigurationTests {
 					ShardkeeperHealthIndicator health = context.getBean(ShardkeeperHealthIndicator.class);
 					Health down = health.health();
 					assertThat(down.getStatus()).isEqualTo(Status.DOWN);
-					assertThat(down.getDetails().get("reason").toString()).contains("not answered");
+					assertThat(down.getDetails().get("reason").toString()).contains("The lease is not held", "Redis");
 					assertThat(context.getBean(ShardsEndpoint.class).groups().groups().get(0).error()).isNotNull();
 
 					away.restart();

@@ -7,6 +7,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.handover.ReapReply;
+import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.handover.PlanReply;
 import io.github.shardkeeper.handover.HeartbeatReply;
 
@@ -98,6 +99,26 @@ interface LeadershipStories extends GroupStories {
 		assertThat(a.lead().epoch()).isEqualTo(2);
 		assertThat(group().store().reap(a.id(), 1, 0)).as("what it decided before its silence")
 			.isEqualTo(new ReapReply.Deposed());
+	}
+
+	@Test
+	default void aLeaderWhoseOwnLeaseEndedDecidesNothingThoughNobodyHasReplacedIt() {
+		TestMember a = group().join("a", SHORT, LONG).lead();
+		group().join("b");
+		group().advance(SHORT.multipliedBy(2));
+
+		assertThat(group().store().plan(a.id(), 1, List.of())).isEqualTo(new PlanReply.Deposed());
+		assertThat(group().store().reap(a.id(), 1, 0)).isEqualTo(new ReapReply.Deposed());
+	}
+
+	/** As after a failover that lost the writes since. */
+	@Test
+	default void whoHasSeenMoreThanThereIsIsToldEverything() {
+		TestMember a = group().join("a").lead();
+		a.assign(ShardId.of("orders", 1), a);
+
+		HeartbeatReply.Alive reply = (HeartbeatReply.Alive) group().store().heartbeat(a.id(), 1000, true);
+		assertThat(reply.changes()).hasSize(1);
 	}
 
 	@Test
