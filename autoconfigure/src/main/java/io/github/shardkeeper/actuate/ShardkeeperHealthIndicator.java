@@ -1,6 +1,10 @@
 package io.github.shardkeeper.actuate;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
@@ -14,6 +18,8 @@ import io.github.shardkeeper.shard.ShardId;
  * without handlers is always up. Thread-safe; asks nobody.
  */
 public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
+
+	private static final int MOST_NAMED = 10;
 
 	private final ShardCoordinator coordinator;
 
@@ -45,10 +51,20 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 						"The lease is not held, so nothing is consumed. It goes on by itself once the store answers: "
 								+ this.coordinator.trouble().orElse("no heartbeat was answered yet, or not in time"));
 		}
-		Map<ShardId, String> problems = this.runner.problems();
+		// By problem, because many shards may share one.
+		Map<String, List<ShardId>> problems = new TreeMap<>();
+		this.runner.problems()
+			.forEach((shard, problem) -> problems.computeIfAbsent(problem, (p) -> new ArrayList<>()).add(shard));
 		if (!problems.isEmpty()) {
-			builder.down().withDetail("shards", problems);
+			Map<String, String> shards = new TreeMap<>();
+			problems.forEach((problem, affected) -> shards.put(problem, text(affected)));
+			builder.down().withDetail("problems", shards);
 		}
+	}
+
+	private static String text(List<ShardId> shards) {
+		String first = shards.stream().limit(MOST_NAMED).map(ShardId::toString).collect(Collectors.joining(", "));
+		return (shards.size() > MOST_NAMED) ? first + " and " + (shards.size() - MOST_NAMED) + " more" : first;
 	}
 
 }

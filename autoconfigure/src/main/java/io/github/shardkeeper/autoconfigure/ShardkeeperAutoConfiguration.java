@@ -53,7 +53,7 @@ import io.github.shardkeeper.source.ShardSource;
 @ConditionalOnBooleanProperty(name = "shardkeeper.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(ShardkeeperProperties.class)
 @ImportRuntimeHints(ShardkeeperRuntimeHints.class)
-@Import({ RedisStoreConfiguration.class, MemoryStoreConfiguration.class })
+@Import({ RedisStoreConfiguration.class, MemoryStoreConfiguration.class, UnknownStoreConfiguration.class })
 public final class ShardkeeperAutoConfiguration {
 
 	private static final Duration DEFAULT_PHASE_TIMEOUT = Duration.ofSeconds(30);

@@ -21,8 +21,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param session How instances stay members of the group.
  * @param rebalance How shards are distributed.
  * @param consumer How handlers are run.
- * @param topics Topics by name. Names with other characters than letters, digits and
- * dashes are written in brackets.
+ * @param topics Topics by name, each with its number of shards ("shards"). Names with
+ * other characters than letters, digits and dashes are written in brackets.
  */
 @ConfigurationProperties("shardkeeper")
 public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Nullable String group,

@@ -148,8 +148,9 @@ public final class ShardConsumerRunner implements ShardConsumption, SmartLifecyc
 
 	private void read(ShardReader reader) throws InterruptedException {
 		try {
-			if (reader.poll()) {
+			if (reader.poll() && this.readTrouble != null) {
 				this.readTrouble = null;
+				logger.info("Records are read again");
 			}
 		}
 		catch (StoreUnavailableException ex) {

@@ -183,11 +183,12 @@ public final class HeartbeatScheduler implements AutoCloseable {
 			if (this.session != beating) {
 				return false;
 			}
+			boolean ended = this.lease.isEnded();
 			MonotonicTime handedOutUntil = this.lease.lastHandOutAt();
 			this.lease.renew(sentAt);
 			// In this order: whoever found handing out over has looked before this
 			// moment.
-			pausedMeanwhile = !this.clock.now().isBefore(handedOutUntil);
+			pausedMeanwhile = ended || !this.clock.now().isBefore(handedOutUntil);
 		}
 		finally {
 			this.lock.unlock();

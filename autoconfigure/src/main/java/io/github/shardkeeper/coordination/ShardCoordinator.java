@@ -345,8 +345,8 @@ public final class ShardCoordinator implements AutoCloseable {
 		if (!this.membership.is(member)) {
 			return;
 		}
-		logger.warn("The session of {} in group '{}' is over: its shards were given to others. Joining anew", member,
-				this.settings.group());
+		logger.warn("The session of {} in group '{}' is over: its shards were given to others, or the store has lost "
+				+ "its data. Joining anew", member, this.settings.group());
 		endSession();
 		this.joinAt = this.clock.now();
 	}
@@ -405,6 +405,8 @@ public final class ShardCoordinator implements AutoCloseable {
 
 	private final class HeartbeatEvents implements HeartbeatScheduler.Listener {
 
+		private volatile boolean ended;
+
 		@Override
 		public void heartbeatAnswered(MemberId member, HeartbeatReply.Alive reply) {
 			post(() -> ShardCoordinator.this.heartbeatAnswered(member, reply));
@@ -424,11 +426,16 @@ public final class ShardCoordinator implements AutoCloseable {
 		public void leaseEnded() {
 			logger.warn("The lease in group '{}' has ended: nothing is consumed until a heartbeat is answered",
 					ShardCoordinator.this.settings.group());
+			this.ended = true;
 			Objects.requireNonNull(ShardCoordinator.this.consumption).suspend();
 		}
 
 		@Override
 		public void handOutResumed() {
+			if (this.ended) {
+				this.ended = false;
+				logger.info("The lease in group '{}' is held again", ShardCoordinator.this.settings.group());
+			}
 			Objects.requireNonNull(ShardCoordinator.this.consumption).resume();
 		}
 

@@ -70,9 +70,16 @@ public final class Lease {
 	}
 
 	/**
+	 * Whether the lease was ended before its time, or never held.
+	 * @return whether its bounds mean nothing
+	 */
+	public boolean isEnded() {
+		return !this.held;
+	}
+
+	/**
 	 * When records are no longer handed out if the lease is not renewed.
-	 * @return the end of handing out; in the past for a lease that ended or was never
-	 * held
+	 * @return the end of handing out, if the lease was not {@linkplain #isEnded() ended}
 	 */
 	public MonotonicTime lastHandOutAt() {
 		return this.bounds.lastHandOut;
@@ -80,7 +87,7 @@ public final class Lease {
 
 	/**
 	 * When the lease ends if it is not renewed.
-	 * @return the end; in the past for a lease that ended or was never held
+	 * @return the end, if the lease was not {@linkplain #isEnded() ended}
 	 */
 	public MonotonicTime endsAt() {
 		return this.bounds.end;

@@ -143,6 +143,14 @@ class ShardkeeperAutoConfigurationTests {
 	}
 
 	@Test
+	void aMisspeltStoreStopsTheStart() {
+		this.redis.withPropertyValues("shardkeeper.store=foo")
+			.withBean(Sender.class)
+			.run((context) -> assertThat(context.getStartupFailure()).hasStackTraceContaining("shardkeeper.store")
+				.hasStackTraceContaining("foo"));
+	}
+
+	@Test
 	void aWrongPasswordStopsTheStart() {
 		try (TestRedis locked = TestRedis.start("--requirepass", "secret")) {
 			this.redis.withUserConfiguration(OneHandler.class)
@@ -226,6 +234,13 @@ class ShardkeeperAutoConfigurationTests {
 			assertThat(text).contains(names);
 			assertThat(analysis.getAction()).contains(fix);
 		});
+	}
+
+	static class Sender {
+
+		Sender(ShardTemplate template) {
+		}
+
 	}
 
 	@Configuration(proxyBeanMethods = false)

@@ -201,6 +201,21 @@ class HeartbeatSchedulerTests {
 		this.told.assertNext("held");
 	}
 
+	/** The watch over the end of the lease begins anew with the next session. */
+	@Test
+	void aSessionAfterOneThatExpiredEarlyHasALeaseThatEnds() throws InterruptedException {
+		start(Duration.ofMillis(10), Duration.ofSeconds(1), MonotonicClock.SYSTEM);
+		this.store.answers = (beat) -> (beat == 2) ? new HeartbeatReply.Expired() : ALIVE;
+		begin();
+		this.told.assertNext("held");
+		this.told.assertNext("expired " + ME);
+
+		begin();
+		this.told.assertNext("held");
+		this.store.setAway(true);
+		this.told.assertNext("ended");
+	}
+
 	@Test
 	void anExpiredSessionEndsTheLeaseAndTheBeats() throws InterruptedException {
 		start(Duration.ofMillis(1), LONG, MonotonicClock.SYSTEM);

@@ -53,8 +53,9 @@ public final class TestRedisCluster implements AutoCloseable {
 		try {
 			Path directory = Files.createTempDirectory("shardkeeper-test-cluster");
 			Path file = directory.resolve(UUID.randomUUID() + ".conf");
-			file.toFile().deleteOnExit();
+			// What is registered last is deleted first.
 			directory.toFile().deleteOnExit();
+			file.toFile().deleteOnExit();
 			return file;
 		}
 		catch (IOException ex) {

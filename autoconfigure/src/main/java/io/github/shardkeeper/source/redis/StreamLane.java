@@ -49,6 +49,8 @@ final class StreamLane implements AutoCloseable {
 	/** On a Cluster a read cannot be woken yet, so it waits for a shorter time. */
 	private static final Duration CLUSTER_BLOCK = Duration.ofMillis(200);
 
+	private static final Duration PROOF_BLOCK = Duration.ofMillis(10);
+
 	/** A read that is not back this long after its block is lost. */
 	private static final Duration GRACE = Duration.ofSeconds(3);
 
@@ -80,6 +82,11 @@ final class StreamLane implements AutoCloseable {
 
 	/** Of the connection; confined to the thread that polls. */
 	private long clientId;
+
+	/**
+	 * Whether a read has come back on this connection; confined to the thread that polls.
+	 */
+	private boolean proven;
 
 	private @Nullable Connection<byte[]> connection;
 
@@ -166,6 +173,7 @@ final class StreamLane implements AutoCloseable {
 				return false;
 			}
 			deliver(current);
+			this.proven = true;
 		}
 		readOn();
 		return current != null;
@@ -182,7 +190,8 @@ final class StreamLane implements AutoCloseable {
 				return;
 			}
 			disconnect();
-			throw new StoreUnavailableException("Redis: a blocking read failed: " + ex.getMessage(), ex);
+			throw new StoreUnavailableException("Redis: a blocking read failed: "
+					+ ((ex.getCause() != null) ? ex.getCause().getMessage() : "the connection was lost"), ex);
 		}
 		Map<String, List<SourceRecord>> byStream = new HashMap<>();
 		for (StreamMessage<String, byte[]> message : messages) {
@@ -287,7 +296,10 @@ final class StreamLane implements AutoCloseable {
 	@SuppressWarnings({ "unchecked", "rawtypes" })
 	private RedisFuture<List<StreamMessage<String, byte[]>>> xread(Connection<byte[]> open,
 			List<StreamOffset<String>> offsets) {
-		XReadArgs arguments = XReadArgs.Builder.block(this.block).count(RECORDS_PER_STREAM);
+		// The first read on a connection comes back at once, so that a problem that is
+		// over
+		// does not look like one for as long as nothing is sent.
+		XReadArgs arguments = XReadArgs.Builder.block(this.proven ? this.block : PROOF_BLOCK).count(RECORDS_PER_STREAM);
 		return open.commands().xread(arguments, offsets.toArray(new StreamOffset[0]));
 	}
 
@@ -305,6 +317,7 @@ final class StreamLane implements AutoCloseable {
 				open = this.connector.open(RedisStreamSource.CODEC, GRACE);
 				open.stateful().setTimeout(this.block.plus(GRACE));
 				this.connection = open;
+				this.proven = false;
 				this.clientIdInDoubt = true;
 			}
 			return open;
