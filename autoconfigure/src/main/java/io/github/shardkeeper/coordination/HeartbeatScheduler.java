@@ -202,17 +202,13 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		return true;
 	}
 
-	/** Not when the session ended with it: that says more, and is told elsewhere. */
+	/**
+	 * Only of a lease that ran out. One that was ended with its session says less than
+	 * that session's end, which is told elsewhere; and a new session may hold it again by
+	 * now.
+	 */
 	private void leaseEnded(Listener hears) {
-		boolean inSession;
-		this.lock.lock();
-		try {
-			inSession = this.session != null;
-		}
-		finally {
-			this.lock.unlock();
-		}
-		if (inSession) {
+		if (!this.lease.isEnded() && !this.lease.isHeld(this.clock.now())) {
 			hears.leaseEnded();
 		}
 	}

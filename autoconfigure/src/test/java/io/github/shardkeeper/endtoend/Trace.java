@@ -25,7 +25,9 @@ record Trace(List<Line> lines) {
 		try (Stream<Path> files = Files.list(directory)) {
 			List<Line> lines = new ArrayList<>();
 			for (Path file : files.filter((path) -> path.toString().endsWith(".trace")).toList()) {
-				Files.readAllLines(file).forEach((line) -> lines.add(Line.parse(line)));
+				String text = Files.readString(file);
+				// The last line may be being written.
+				text.substring(0, text.lastIndexOf('\n') + 1).lines().forEach((line) -> lines.add(Line.parse(line)));
 			}
 			lines.sort(Comparator.comparingLong(Line::micros));
 			return new Trace(lines);
