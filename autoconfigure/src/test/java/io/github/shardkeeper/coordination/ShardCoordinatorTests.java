@@ -397,10 +397,11 @@ class ShardCoordinatorTests {
 		Instance(String name) {
 			CoordinationSettings settings = new CoordinationSettings("group", name, INTERVAL, LEASE, TIMEOUT,
 					Duration.ofMillis(10));
-			MonotonicClock clock = MonotonicClock.SYSTEM;
-			Lease lease = new Lease(LEASE, clock.now());
+			MemberRuntime runtime = TestRuntime.on(MonotonicClock.SYSTEM);
+			Lease lease = new Lease(LEASE, runtime.clock().now());
 			this.coordinator = new ShardCoordinator(settings, this.store,
-					new HeartbeatScheduler(this.store, lease, INTERVAL, clock), lease, new StickyAssignment(), clock);
+					new HeartbeatScheduler(this.store, lease, INTERVAL, runtime), lease, new StickyAssignment(),
+					runtime);
 			this.consumption.reportTo(this.coordinator.consumptionListener());
 		}
 
