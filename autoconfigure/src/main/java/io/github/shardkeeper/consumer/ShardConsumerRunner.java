@@ -63,6 +63,9 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	private volatile @Nullable Running running;
 
+	/** Of the last run, which may have ended before all of them. */
+	private @Nullable ShardWorkers earlierWorkers;
+
 	/** Why no shard can be read. */
 	private volatile @Nullable String readTrouble;
 
@@ -112,7 +115,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		WorkerContext context = new WorkerContext(this.coordinator.settings().group(), this.checkpoints, reader,
 				this.lease, this.runtime.clock(), runningThreads.executor(), timer, this.mapper, this.meters,
 				this.coordinator.consumptionListener());
-		ShardWorkers workers = new ShardWorkers(handlers, context);
+		ShardWorkers workers = new ShardWorkers(handlers, context, this.earlierWorkers);
 		Loops.Loop readerLoop = this.runtime.loops().start("shardkeeper-reader", () -> read(reader));
 		Running current = new Running(workers, context, readerLoop, runningThreads);
 		this.running = current;
@@ -170,6 +173,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	private void shutDown(Running current) {
 		current.workers.abandonAll();
+		this.earlierWorkers = current.workers;
 		current.readerLoop.close();
 		current.context.reader().close();
 		current.context.timer().shutdownNow();

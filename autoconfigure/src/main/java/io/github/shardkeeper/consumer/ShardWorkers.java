@@ -5,6 +5,7 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentSkipListMap;
 
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,13 +30,23 @@ final class ShardWorkers implements ShardConsumption {
 	private final Map<ShardId, ShardWorker> workers = new ConcurrentSkipListMap<>();
 
 	/**
-	 * Creates it without workers.
+	 * Creates it without workers of its own.
 	 * @param handlers the handlers by topic
 	 * @param context what the workers share
+	 * @param earlier those of an earlier run, of which some may not have ended: a new
+	 * worker waits for the one before it
 	 */
-	ShardWorkers(Map<String, ShardHandler> handlers, WorkerContext context) {
+	ShardWorkers(Map<String, ShardHandler> handlers, WorkerContext context, @Nullable ShardWorkers earlier) {
 		this.handlers = handlers;
 		this.context = context;
+		if (earlier != null) {
+			earlier.workers.forEach(this::keepUntilEnded);
+		}
+	}
+
+	private void keepUntilEnded(ShardId shard, ShardWorker worker) {
+		this.workers.put(shard, worker);
+		worker.ended().thenRun(() -> this.workers.remove(shard, worker));
 	}
 
 	@Override
@@ -50,8 +61,7 @@ final class ShardWorkers implements ShardConsumption {
 		ShardWorker predecessor = this.workers.get(shard);
 		ShardWorker worker = new ShardWorker(shard, token, member, handler, this.context,
 				(predecessor != null) ? predecessor.ended() : CompletableFuture.completedFuture(null));
-		this.workers.put(shard, worker);
-		worker.ended().thenRun(() -> this.workers.remove(shard, worker));
+		keepUntilEnded(shard, worker);
 		if (predecessor != null) {
 			predecessor.abandon();
 		}
