@@ -41,6 +41,7 @@ import io.github.shardkeeper.coordination.MemberRuntime;
 import io.github.shardkeeper.coordination.MonotonicClock;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.handover.Lease;
+import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.Names;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.source.KeyedShardTemplate;
@@ -81,7 +82,7 @@ public final class ShardkeeperAutoConfiguration {
 				: defaultInstanceId();
 		return new CoordinationSettings(Names.requireValid(group, where), instance,
 				properties.session().heartbeatInterval(), properties.session().lease(), properties.session().timeout(),
-				properties.rebalance().settleTime());
+				properties.rebalance().settleTime(), ApplicationVersion.UNKNOWN);
 	}
 
 	/** Good enough to be read by people; the member id adds what makes it unique. */

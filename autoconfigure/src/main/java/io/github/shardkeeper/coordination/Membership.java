@@ -70,8 +70,8 @@ final class Membership {
 		}
 		// First of all: without it the first late heartbeat would pass for a death.
 		ensureSubscribed(id);
-		this.store.join(id, new MemberDescription(new TreeMap<>(topics)), this.settings.lease(),
-				this.settings.timeout());
+		MemberDescription description = new MemberDescription(new TreeMap<>(topics), this.settings.version());
+		this.store.join(id, description, this.settings.lease(), this.settings.timeout());
 		this.joining = null;
 		this.member = id;
 		this.heartbeats.beginSession(id, candidate);
