@@ -83,6 +83,11 @@ final class SimulatedInstance {
 		return this.lease.isHeld(this.process.clock().now());
 	}
 
+	/** Whether a heartbeat was answered in the last half of the lease. */
+	boolean heardLately() {
+		return this.lease.isHeld(this.process.clock().now().plus(Simulation.LEASE.dividedBy(2)));
+	}
+
 	@Override
 	public String toString() {
 		return this.process.name();

@@ -298,8 +298,8 @@ final class Simulation {
 			}
 		}
 		for (SimulatedInstance member : members()) {
-			if (!member.holdsLease()) {
-				return member + " does not hold its lease";
+			if (!member.heardLately()) {
+				return member + " has not been heard lately";
 			}
 		}
 		Map<String, Integer> loads = new TreeMap<>();
