@@ -302,6 +302,10 @@ final class Simulation {
 				return member + " has not been heard lately";
 			}
 		}
+		int known = this.coordinationStore.changes(0, -1).members().size();
+		if (known != members().size()) {
+			return "The store knows %d members, of %d".formatted(known, members().size());
+		}
 		Map<String, Integer> loads = new TreeMap<>();
 		members().forEach((instance) -> loads.put(instance.toString(), 0));
 		for (Ownership ownership : this.coordinationStore.changes(0, -1).ownerships()) {
