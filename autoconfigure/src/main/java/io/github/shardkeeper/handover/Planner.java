@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.assignment.Assignee;
 import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.assignment.AssignmentStrategy;
+import io.github.shardkeeper.assignment.Tenure;
 import io.github.shardkeeper.handover.Transition.Assign;
 import io.github.shardkeeper.handover.Transition.Retarget;
 import io.github.shardkeeper.handover.Transition.Revoke;
@@ -52,11 +53,11 @@ final class Planner {
 			}
 		}
 		SortedSet<ShardId> shards = shards(picture);
-		Map<ShardId, MemberId> current = new HashMap<>();
+		Map<ShardId, Tenure> current = new HashMap<>();
 		for (Ownership ownership : picture.ownerships()) {
 			MemberId destination = ownership.destination();
 			if (destination != null) {
-				current.put(ownership.shard(), destination);
+				current.put(ownership.shard(), new Tenure(destination, ownership.generation()));
 			}
 		}
 		Map<ShardId, MemberId> owners = this.strategy.assign(new AssignmentRequest(members, shards, current));
