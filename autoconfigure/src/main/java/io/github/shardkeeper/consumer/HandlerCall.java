@@ -1,10 +1,12 @@
 package io.github.shardkeeper.consumer;
 
+import java.util.List;
+
 import org.jspecify.annotations.Nullable;
 
 /**
  * Runs user code so that another thread can interrupt just that, and nothing that the
- * thread does afterwards. Thread-safe.
+ * thread does afterwards, and can see where it stands. Thread-safe.
  */
 final class HandlerCall {
 
@@ -32,6 +34,14 @@ final class HandlerCall {
 		if (this.running != null) {
 			this.running.interrupt();
 		}
+	}
+
+	/**
+	 * Where the user code that runs now stands, the innermost frame first; empty when
+	 * none runs.
+	 */
+	synchronized List<StackTraceElement> stack() {
+		return (this.running != null) ? List.of(this.running.getStackTrace()) : List.of();
 	}
 
 	/** A call into the application. */
