@@ -13,6 +13,7 @@ import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.Lease;
 import io.github.shardkeeper.handover.MonotonicTime;
+import io.github.shardkeeper.handover.Seen;
 import io.github.shardkeeper.shard.MemberId;
 
 /**
@@ -152,10 +153,10 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		HeartbeatReply reply;
 		if (beating.forgetful) {
 			beating.forgetful = false;
-			beating.seenGeneration = 0;
+			beating.seen = new Seen(beating.seen.history(), 0);
 		}
 		try {
-			reply = this.store.heartbeat(beating.member, beating.seenGeneration, beating.candidate.getAsBoolean());
+			reply = this.store.heartbeat(beating.member, beating.seen, beating.candidate.getAsBoolean());
 		}
 		catch (StoreUnavailableException ex) {
 			hears.heartbeatFailed(beating.member, ex);
@@ -163,7 +164,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		}
 		if (reply instanceof HeartbeatReply.Alive alive) {
 			if (renewLease(beating, sentAt, hears)) {
-				beating.seenGeneration = alive.through();
+				beating.seen = alive.seen();
 				scheduleNext(alive);
 				hears.heartbeatAnswered(beating.member, alive);
 			}
@@ -269,7 +270,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		private volatile boolean forgetful;
 
 		/** Only read and written by the heartbeat's thread. */
-		private long seenGeneration;
+		private Seen seen = Seen.NOTHING;
 
 		Session(MemberId member, BooleanSupplier candidate) {
 			this.member = member;

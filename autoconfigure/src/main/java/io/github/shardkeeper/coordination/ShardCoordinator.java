@@ -376,7 +376,7 @@ public final class ShardCoordinator implements AutoCloseable {
 		if (this.holdings.isEmpty()) {
 			this.heartbeats.endSession();
 			try {
-				this.store.leave(self);
+				this.store.leave(self, Duration.ZERO);
 				logger.info("Left group '{}'", this.settings.group());
 			}
 			finally {

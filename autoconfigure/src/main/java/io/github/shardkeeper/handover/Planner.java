@@ -97,7 +97,7 @@ final class Planner {
 		if (now == null || now.phase() == ShardPhase.FREE) {
 			return (wanted != null) ? new Assign(shard, (now != null) ? now.generation() : 0, wanted) : null;
 		}
-		if (Objects.equals(now.destination(), wanted)) {
+		if (now.phase() == ShardPhase.COMPLETED || Objects.equals(now.destination(), wanted)) {
 			return null;
 		}
 		return (now.phase() == ShardPhase.OWNED) ? new Revoke(shard, now.generation(), wanted)

@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.assignment.StickyAssignment;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
+import io.github.shardkeeper.handover.HoldingAction;
 import io.github.shardkeeper.handover.Lease;
 import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.handover.PlanReply;
@@ -470,12 +471,13 @@ class ShardCoordinatorTests {
 		}
 
 		@Override
-		public synchronized ReleaseReply release(MemberId owner, ShardId shard, Token token, Token tokenFloor) {
+		public synchronized List<ReleaseReply> release(MemberId owner, List<HoldingAction.Release> releases,
+				Duration quietPeriod) {
 			if (this.releasesToFail > 0) {
 				this.releasesToFail--;
 				throw new StoreUnavailableException("no release", new IllegalStateException());
 			}
-			return super.release(owner, shard, token, tokenFloor);
+			return super.release(owner, releases, quietPeriod);
 		}
 
 	}

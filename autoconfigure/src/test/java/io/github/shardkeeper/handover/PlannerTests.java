@@ -167,7 +167,7 @@ class PlannerTests {
 	}
 
 	private void is(ShardId shard, ShardPhase phase, MemberId owner, MemberId target, long generation) {
-		this.ownerships.add(new Ownership(shard, phase, new Token(generation), owner, target, generation, 0));
+		this.ownerships.add(new Ownership(shard, phase, new Token(generation), owner, target, generation, 0, 0));
 	}
 
 }

@@ -15,6 +15,7 @@ import io.github.shardkeeper.coordination.CoordinationStoreContract;
 import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.coordination.TestMember;
 import io.github.shardkeeper.handover.MemberDescription;
+import io.github.shardkeeper.handover.Seen;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -60,7 +61,7 @@ class MemoryCoordinationStoreTests extends CoordinationStoreContract {
 		long before = System.currentTimeMillis();
 		try (CoordinationStore store = new MemoryCoordinationStore()) {
 			store.join(MEMBER, DESCRIPTION, Duration.ofSeconds(3), Duration.ofSeconds(15));
-			HeartbeatReply.Alive reply = (HeartbeatReply.Alive) store.heartbeat(MEMBER, 0, true);
+			HeartbeatReply.Alive reply = (HeartbeatReply.Alive) store.heartbeat(MEMBER, Seen.NOTHING, true);
 			assertThat(reply.serverTimeMillis()).isBetween(before, System.currentTimeMillis());
 		}
 	}
@@ -72,7 +73,7 @@ class MemoryCoordinationStoreTests extends CoordinationStoreContract {
 		CompletableFuture<HeartbeatReply> whileCalled = new CompletableFuture<>();
 		store.subscribe(a.id(), () -> {
 			try {
-				whileCalled.complete(CompletableFuture.supplyAsync(() -> store.heartbeat(a.id(), 0, true))
+				whileCalled.complete(CompletableFuture.supplyAsync(() -> store.heartbeat(a.id(), Seen.NOTHING, true))
 					.get(10, TimeUnit.SECONDS));
 			}
 			catch (Exception ex) {
