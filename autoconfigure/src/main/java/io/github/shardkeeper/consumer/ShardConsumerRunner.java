@@ -67,6 +67,8 @@ public final class ShardConsumerRunner implements ShardConsumption, SmartLifecyc
 
 	private final Map<ShardId, ShardWorker> workers = new ConcurrentHashMap<>();
 
+	private final Map<ShardId, ShardPreparation> preparations = new ConcurrentHashMap<>();
+
 	private volatile @Nullable Running running;
 
 	/** Why no shard can be read. */
@@ -173,6 +175,7 @@ public final class ShardConsumerRunner implements ShardConsumption, SmartLifecyc
 	}
 
 	private void shutDown(Running current) {
+		this.preparations.values().forEach(ShardPreparation::stop);
 		this.workers.values().forEach(ShardWorker::abandon);
 		current.readerThread.close();
 		current.context.reader().close();
@@ -203,12 +206,37 @@ public final class ShardConsumerRunner implements ShardConsumption, SmartLifecyc
 		// The coordinator's loop is the only caller, so nothing comes in between.
 		ShardWorker predecessor = this.workers.get(shard);
 		ShardWorker worker = new ShardWorker(shard, token, member, handler, current.context,
-				(predecessor != null) ? predecessor.ended() : CompletableFuture.completedFuture(null));
+				ended(predecessor, this.preparations.get(shard)));
 		this.workers.put(shard, worker);
 		worker.ended().thenRun(() -> this.workers.remove(shard, worker));
 		if (predecessor != null) {
 			predecessor.abandon();
 		}
+	}
+
+	/** Completes when neither does anything more. */
+	private static CompletableFuture<Void> ended(@Nullable ShardWorker worker, @Nullable ShardPreparation preparation) {
+		CompletableFuture<Void> ended = (worker != null) ? worker.ended() : CompletableFuture.completedFuture(null);
+		if (preparation == null) {
+			return ended;
+		}
+		preparation.drop();
+		return CompletableFuture.allOf(ended, preparation.ended());
+	}
+
+	@Override
+	public void prepare(ShardId shard, MemberId member) {
+		Running current = this.running;
+		ShardHandler handler = (current != null) ? current.handlers.get(shard.topic()) : null;
+		if (current == null || handler == null || !handler.prepares()) {
+			return;
+		}
+		logger.debug("Preparing for {}", shard);
+		ShardPreparation preparation = ShardPreparation.begin(handler,
+				new ComingShard(current.context.group(), shard, member), current.context.executor(),
+				ended(this.workers.get(shard), this.preparations.get(shard)));
+		this.preparations.put(shard, preparation);
+		preparation.ended().thenRun(() -> this.preparations.remove(shard, preparation));
 	}
 
 	@Override
@@ -217,6 +245,22 @@ public final class ShardConsumerRunner implements ShardConsumption, SmartLifecyc
 		if (worker != null) {
 			logger.info("Revoked {}", shard);
 			worker.drain();
+		}
+	}
+
+	@Override
+	public void cancelDrain(ShardId shard) {
+		ShardWorker worker = this.workers.get(shard);
+		if (worker != null && worker.cancelDrain()) {
+			logger.info("Keeps {}: its move was cancelled", shard);
+		}
+	}
+
+	@Override
+	public void interrupt(ShardId shard, Duration draining) {
+		ShardWorker worker = this.workers.get(shard);
+		if (worker != null) {
+			worker.interrupt(draining);
 		}
 	}
 
@@ -237,6 +281,11 @@ public final class ShardConsumerRunner implements ShardConsumption, SmartLifecyc
 	@Override
 	public void resume() {
 		this.workers.values().forEach(ShardWorker::wake);
+	}
+
+	@Override
+	public void writeBack() {
+		this.workers.values().forEach(ShardWorker::writeBack);
 	}
 
 	@Override

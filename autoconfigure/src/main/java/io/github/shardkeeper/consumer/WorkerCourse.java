@@ -24,7 +24,9 @@ final class WorkerCourse {
 		}
 	}
 
-	/** The shard stays; tells whether that is still possible, or nothing was cancelled. */
+	/**
+	 * The shard stays; tells whether that is still possible, or nothing was cancelled.
+	 */
 	synchronized boolean cancelDrain() {
 		if (this.ending || this.abandoned || this.drainingSince == null) {
 			return false;

@@ -16,6 +16,7 @@ import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.assignment.AssignmentStrategy;
+import io.github.shardkeeper.handover.HandoverRules;
 import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.HoldingAction;
 import io.github.shardkeeper.handover.Leadership;
@@ -53,7 +54,7 @@ public final class ShardCoordinator implements AutoCloseable {
 
 	private final BlockingQueue<Runnable> events = new LinkedBlockingQueue<>();
 
-	private final ShardHoldings holdings = new ShardHoldings();
+	private final ShardHoldings holdings = new ShardHoldings(HandoverRules.DEFAULT);
 
 	private final Leadership leadership;
 
@@ -96,8 +97,8 @@ public final class ShardCoordinator implements AutoCloseable {
 		this.lease = lease;
 		this.clock = clock;
 		this.membership = new Membership(settings, store, heartbeats);
-		this.leadership = new Leadership(settings.heartbeatInterval(), settings.settleTime(), () -> this.topics,
-				strategy);
+		this.leadership = new Leadership(settings.heartbeatInterval(), settings.lease(), settings.settleTime(),
+				HandoverRules.DEFAULT, () -> this.topics, strategy);
 		this.leader = new LeaderDriver(this.leadership, () -> this.topics, store, clock);
 		this.releases = new PendingReleases(store, this.holdings, clock);
 		this.lastPass = clock.now();
@@ -181,7 +182,8 @@ public final class ShardCoordinator implements AutoCloseable {
 	 * @return the listener to give to the consumption
 	 */
 	public ShardConsumption.Listener consumptionListener() {
-		return (shard, token, fence) -> post(() -> perform(this.holdings.workerEnded(shard, token, fence)));
+		return (shard, token, fence,
+				completed) -> post(() -> perform(this.holdings.workerEnded(shard, token, fence, completed)));
 	}
 
 	/**
@@ -324,7 +326,8 @@ public final class ShardCoordinator implements AutoCloseable {
 			logger.info("The store answers again; group '{}' goes on", this.settings.group());
 		}
 		try {
-			reply.changes().forEach((change) -> perform(this.holdings.ownershipChanged(change, member)));
+			reply.changes()
+				.forEach((change) -> perform(this.holdings.ownershipChanged(change, member, this.clock.now())));
 		}
 		catch (Throwable ex) {
 			// The store counts these news as heard: without this they would never come
@@ -371,7 +374,7 @@ public final class ShardCoordinator implements AutoCloseable {
 			departing.announced();
 		}
 		if (departing.hurriesNow(this.clock.now())) {
-			perform(this.holdings.leaveWithoutPlan());
+			perform(this.holdings.leaveWithoutPlan(this.clock.now()));
 		}
 		if (this.holdings.isEmpty()) {
 			this.heartbeats.endSession();

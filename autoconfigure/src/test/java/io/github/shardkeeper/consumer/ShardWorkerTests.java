@@ -667,14 +667,14 @@ class ShardWorkerTests {
 
 	private ShardWorker worker(Token token, ShardHandler handler, CompletableFuture<Void> predecessorEnded) {
 		WorkerContext context = new WorkerContext("group", this.checkpoints, this.reader, this.lease, this.clock,
-				this.threads, this.threads.timer(), new JsonMapper(), new Meters(),
-				(shard, ofToken, fence) -> this.ended.add("%s token %s fence %s".formatted(shard, ofToken, fence)));
+				this.threads, this.threads.timer(), new JsonMapper(), new Meters(), (shard, ofToken, fence,
+						completed) -> this.ended.add("%s token %s fence %s".formatted(shard, ofToken, fence)));
 		return new ShardWorker(SHARD, token, ME, handler, context, predecessorEnded);
 	}
 
 	private ShardHandler handler(String method, JsonMapper mapper) {
 		return new ShardHandler("orders", () -> this.application,
-				HandlerSignature.ofConsumer(method(method), Application.class),
+				HandlerSignature.ofConsumer(method(method), Application.class), List.of(),
 				List.of(HandlerSignature.ofCallback(method("assigned"), Application.class, "@OnShardAssigned")),
 				List.of(HandlerSignature.ofCallback(method("revoked"), Application.class, "@OnShardRevoked")),
 				new PayloadConverter(mapper));
