@@ -57,13 +57,14 @@ final class DrainReport {
 	}
 
 	private String obstacle(@Nullable String current) {
-		List<StackTraceElement> stack = applicationFrames();
+		List<StackTraceElement> stack = frames();
 		if (!stack.isEmpty()) {
 			return "a call of %s has not returned; it is at %s".formatted(this.handlerName,
 					stack.stream()
+						.filter(DrainReport::saysSomething)
 						.limit(FRAMES_IN_PROBLEM)
-						.map(StackTraceElement::toString)
-						.collect(Collectors.joining(" < ")));
+						.map(DrainReport::text)
+						.collect(Collectors.joining(", called by ")));
 		}
 		return (current != null) ? current
 				: "its worker has no turn: all threads that shards share may be busy, or the store is slow";
@@ -71,7 +72,7 @@ final class DrainReport {
 
 	/** The drain is overdue, and the call that runs now is about to be interrupted. */
 	void overdue(Duration draining) {
-		List<StackTraceElement> stack = applicationFrames();
+		List<StackTraceElement> stack = frames();
 		if (stack.isEmpty()) {
 			logger.warn("{} is to be handed over for {} s, which is too long, but {}", this.owned, draining.toSeconds(),
 					obstacle(this.troubles.current()));
@@ -85,7 +86,19 @@ final class DrainReport {
 				stack.stream().map((frame) -> "\n\tat " + frame).collect(Collectors.joining()));
 	}
 
-	private List<StackTraceElement> applicationFrames() {
+	/** Where in the JDK a thread is parked says little, and generated code even less. */
+	private static boolean saysSomething(StackTraceElement frame) {
+		return frame.getFileName() != null
+				&& (frame.getModuleName() == null || !frame.getModuleName().startsWith("java."));
+	}
+
+	/** Without module and class loader. */
+	private static String text(StackTraceElement frame) {
+		return "%s.%s(%s:%d)".formatted(frame.getClassName(), frame.getMethodName(), frame.getFileName(),
+				frame.getLineNumber());
+	}
+
+	private List<StackTraceElement> frames() {
 		return this.calls.stack().stream().takeWhile((frame) -> !frame.getClassName().equals(OUR_CALL)).toList();
 	}
 

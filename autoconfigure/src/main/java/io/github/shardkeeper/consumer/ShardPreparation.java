@@ -30,6 +30,8 @@ final class ShardPreparation {
 
 	private boolean dropped;
 
+	private volatile boolean stopped;
+
 	private ShardPreparation(ShardHandler handler, ShardContext shard) {
 		this.handler = handler;
 		this.shard = shard;
@@ -64,6 +66,7 @@ final class ShardPreparation {
 
 	/** Not wanted any more: one that runs is interrupted. */
 	void stop() {
+		this.stopped = true;
 		drop();
 		this.call.interrupt();
 	}
@@ -86,7 +89,12 @@ final class ShardPreparation {
 			this.call.run(() -> this.handler.prepare(this.shard));
 		}
 		catch (Throwable ex) {
-			logger.warn("@OnShardPreparing failed for {}; the shard starts without it", this.shard.shard(), ex);
+			if (this.stopped) {
+				logger.debug("@OnShardPreparing was interrupted for {}", this.shard.shard(), ex);
+			}
+			else {
+				logger.warn("@OnShardPreparing failed for {}; the shard starts without it", this.shard.shard(), ex);
+			}
 		}
 		finally {
 			this.ended.complete(null);
