@@ -11,6 +11,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -400,8 +401,11 @@ class ShardWorkerTests {
 		assertThat(called.await(10, TimeUnit.SECONDS)).isTrue();
 		worker.drain();
 		this.clock.advance(Duration.ofSeconds(6));
-		assertThat(worker.problem()).contains("Is to be handed over for 6 s", "Application.handle", "has not returned",
-				"it is at io.github.shardkeeper.consumer.ShardWorkerTests.untilInterrupted(ShardWorkerTests.java:");
+		Awaitility.await()
+			.atMost(Duration.ofSeconds(10))
+			.untilAsserted(() -> assertThat(worker.problem()).contains("Is to be handed over for 6 s",
+					"Application.handle", "has not returned",
+					"it is at io.github.shardkeeper.consumer.ShardWorkerTests.untilInterrupted(ShardWorkerTests.java:"));
 
 		worker.interrupt(Duration.ofSeconds(50));
 		busy.join();
