@@ -12,10 +12,13 @@ final class HandlerCall {
 
 	private @Nullable Thread running;
 
+	private boolean interrupted;
+
 	/** Runs user code on the current thread. */
 	void run(UserCode code) throws Throwable {
 		synchronized (this) {
 			this.running = Thread.currentThread();
+			this.interrupted = false;
 		}
 		try {
 			code.run();
@@ -32,8 +35,14 @@ final class HandlerCall {
 	/** Interrupts the user code that runs now, if any. */
 	synchronized void interrupt() {
 		if (this.running != null) {
+			this.interrupted = true;
 			this.running.interrupt();
 		}
+	}
+
+	/** Whether the user code that runs now, or ran last, was interrupted from here. */
+	synchronized boolean wasInterrupted() {
+		return this.interrupted;
 	}
 
 	/**

@@ -105,8 +105,9 @@ final class RecordLoop {
 	}
 
 	private Outcome failed(SourceRecord source, Throwable failure, ShardProgress progress) {
-		if (!this.owned.isHeld()) {
-			// Interrupted because the shard or the lease is lost: not the record's fault.
+		if (!this.owned.isHeld() || this.calls.wasInterrupted()) {
+			// Because the shard or the lease is lost, or was: not the record's fault.
+			// Whoever interrupts wakes the worker when there is something to do.
 			logger.debug("{} was interrupted at {}", this.owned, source.offset(), failure);
 			return Outcome.DONE;
 		}

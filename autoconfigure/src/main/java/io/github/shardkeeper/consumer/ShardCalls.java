@@ -49,6 +49,14 @@ final class ShardCalls {
 		this.running.interrupt();
 	}
 
+	/**
+	 * Whether the last call was interrupted from here: what it has thrown is nobody's
+	 * fault then.
+	 */
+	boolean wasInterrupted() {
+		return this.running.wasInterrupted();
+	}
+
 	/** Where the call that runs now stands, empty when none does. */
 	List<StackTraceElement> stack() {
 		return this.running.stack();

@@ -200,7 +200,7 @@ final class ShardWorker {
 		}
 		Throwable failure = this.calls.callWhileHeld(acquired, (view) -> this.handler.assigned(this.owned, view));
 		if (failure != null) {
-			if (this.owned.isHeld()) {
+			if (this.owned.isHeld() && !this.calls.wasInterrupted()) {
 				this.troubles.callFailed("@OnShardAssigned", failure);
 			}
 			return false;
