@@ -2,7 +2,6 @@ package io.github.shardkeeper.handover;
 
 import java.util.HashMap;
 import java.util.Map;
-import java.util.Set;
 import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
@@ -11,6 +10,7 @@ import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.assignment.Assignee;
 import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.assignment.AssignmentStrategy;
 import io.github.shardkeeper.shard.MemberId;
@@ -49,30 +49,31 @@ final class Planner {
 	 * in the store's time
 	 */
 	Plan plan(GroupPicture picture, long nowMillis, long claimsUntilMillis) {
-		SortedMap<MemberId, Set<String>> subscriptions = new TreeMap<>();
+		SortedMap<MemberId, Assignee> members = new TreeMap<>();
 		for (GroupMember member : picture.members()) {
 			if (!member.leaving()) {
-				subscriptions.put(member.id(), member.description().topicShards().keySet());
+				MemberDescription description = member.description();
+				members.put(member.id(), new Assignee(description.topicShards().keySet(), description.version()));
 			}
 		}
 		SortedSet<ShardId> shards = shards(picture);
 		Map<ShardId, MemberId> current = new HashMap<>();
 		for (Ownership ownership : picture.ownerships()) {
-			MemberId member = current(ownership, subscriptions);
+			MemberId member = current(ownership, members);
 			if (member != null) {
 				current.put(ownership.shard(), member);
 			}
 		}
-		Map<ShardId, MemberId> owners = this.strategy.assign(new AssignmentRequest(subscriptions, shards, current));
+		Map<ShardId, MemberId> owners = this.strategy.assign(new AssignmentRequest(members, shards, current));
 		PlanBuilder plan = new PlanBuilder(this.mostConcurrentMoves, nowMillis, claimsUntilMillis);
 		for (ShardId shard : shards) {
 			MemberId wanted = owners.get(shard);
-			if (wanted != null && !subscriptions.getOrDefault(wanted, Set.of()).contains(shard.topic())) {
+			if (wanted != null && !canOwn(members.get(wanted), shard)) {
 				throw new IllegalStateException(
 						"The assignment strategy gives %s to %s, who does not consume that topic".formatted(shard,
 								wanted));
 			}
-			plan.add(shard, picture.ownership(shard), wanted, subscriptions.keySet());
+			plan.add(shard, picture.ownership(shard), wanted, members.keySet());
 		}
 		return plan.build();
 	}
@@ -81,11 +82,14 @@ final class Planner {
 	 * Who has a shard or is to get it; while it is released for somebody who is gone, its
 	 * owner.
 	 */
-	private static @Nullable MemberId current(Ownership ownership, Map<MemberId, Set<String>> subscriptions) {
+	private static @Nullable MemberId current(Ownership ownership, Map<MemberId, Assignee> members) {
 		MemberId destination = ownership.destination();
-		boolean reachable = destination != null
-				&& subscriptions.getOrDefault(destination, Set.of()).contains(ownership.shard().topic());
+		boolean reachable = destination != null && canOwn(members.get(destination), ownership.shard());
 		return (!reachable && ownership.phase() == ShardPhase.REVOKING) ? ownership.owner() : destination;
+	}
+
+	private static boolean canOwn(@Nullable Assignee member, ShardId shard) {
+		return member != null && member.topics().contains(shard.topic());
 	}
 
 	/**

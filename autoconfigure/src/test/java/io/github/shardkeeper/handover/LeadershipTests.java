@@ -13,6 +13,7 @@ import io.github.shardkeeper.handover.LeaderAction.ApplyPlan;
 import io.github.shardkeeper.handover.LeaderAction.LookForDead;
 import io.github.shardkeeper.handover.LeaderAction.Refresh;
 import io.github.shardkeeper.handover.Transition.Assign;
+import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -506,7 +507,8 @@ class LeadershipTests {
 	}
 
 	private static GroupMember member(MemberId id) {
-		return new GroupMember(id, new MemberDescription(new TreeMap<>(Map.of("orders", 1))), false);
+		return new GroupMember(id,
+				new MemberDescription(new TreeMap<>(Map.of("orders", 1)), ApplicationVersion.UNKNOWN), false);
 	}
 
 	private LeaderAction next() {

@@ -12,10 +12,11 @@ import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.CoordinationStoreContract;
-import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.coordination.TestMember;
+import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.MemberDescription;
 import io.github.shardkeeper.handover.Seen;
+import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -26,7 +27,8 @@ class MemoryCoordinationStoreTests extends CoordinationStoreContract {
 
 	private static final MemberId MEMBER = MemberId.of("somebody", "1");
 
-	private static final MemberDescription DESCRIPTION = new MemberDescription(new TreeMap<>());
+	private static final MemberDescription DESCRIPTION = new MemberDescription(new TreeMap<>(),
+			ApplicationVersion.UNKNOWN);
 
 	private volatile Instant now = Instant.parse("2026-01-01T00:00:00.123456Z");
 
