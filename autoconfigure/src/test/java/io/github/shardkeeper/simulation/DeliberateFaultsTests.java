@@ -157,7 +157,7 @@ class DeliberateFaultsTests {
 					tokens.put((ShardId) arguments[0], (Token) arguments[1]);
 				}
 				if (method.getName().equals("drain")) {
-					listener.workerEnded((ShardId) arguments[0], tokens.get(arguments[0]), Token.NONE);
+					listener.workerEnded((ShardId) arguments[0], tokens.get(arguments[0]), Token.NONE, false);
 				}
 				return next.call(arguments);
 			});
