@@ -42,14 +42,19 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 
 	private static final Logger logger = LoggerFactory.getLogger(MemoryCoordinationStore.class);
 
-	/** As much as the other stores do at once. */
-	private static final int BATCH = 500;
+	/** Shards told at once, as by other stores. */
+	private static final int READ_AT_ONCE = 500;
+
+	/** Shards freed at once, as by other stores. */
+	private static final int WRITTEN_AT_ONCE = 200;
 
 	private final InstantSource clock;
 
 	private final Object lock = new Object();
 
-	private final int batch;
+	private final int readAtOnce;
+
+	private final int writtenAtOnce;
 
 	private Group group = new Group();
 
@@ -67,12 +72,13 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 	 * @param clock the store's time; microseconds count
 	 */
 	public MemoryCoordinationStore(InstantSource clock) {
-		this(clock, BATCH);
+		this(clock, READ_AT_ONCE, WRITTEN_AT_ONCE);
 	}
 
-	MemoryCoordinationStore(InstantSource clock, int batch) {
+	MemoryCoordinationStore(InstantSource clock, int readAtOnce, int writtenAtOnce) {
 		this.clock = clock;
-		this.batch = batch;
+		this.readAtOnce = readAtOnce;
+		this.writtenAtOnce = writtenAtOnce;
 	}
 
 	@Override
@@ -100,7 +106,7 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 			if (session == null) {
 				return new HeartbeatReply.Expired();
 			}
-			return new Beat(group, session, seen).answer(candidate, isSubscribed(member), this.batch);
+			return new Beat(group, session, seen).answer(candidate, isSubscribed(member), this.readAtOnce);
 		});
 	}
 
@@ -176,7 +182,8 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 			if (!group.leads(leader, epoch)) {
 				return new ReapReply.Deposed();
 			}
-			return new Reaping(group, steadySinceMillis, crashQuietPeriod.toMillis(), this::isSubscribed, this.batch)
+			return new Reaping(group, steadySinceMillis, crashQuietPeriod.toMillis(), this::isSubscribed,
+					this.writtenAtOnce)
 				.look();
 		});
 	}
@@ -198,7 +205,7 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 			Session session = group.sessions.get(member);
 			if (session != null) {
 				group.resign(member);
-				group.remove(session, this.batch, quietPeriod.toMillis());
+				group.remove(session, this.writtenAtOnce, quietPeriod.toMillis());
 				group.membershipChanged();
 			}
 		});
