@@ -2,7 +2,6 @@ package io.github.shardkeeper.coordination.memory;
 
 import java.time.Duration;
 import java.time.InstantSource;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -19,11 +18,9 @@ import io.github.shardkeeper.handover.HoldingAction;
 import io.github.shardkeeper.handover.PlanReply;
 import io.github.shardkeeper.handover.ReapReply;
 import io.github.shardkeeper.handover.Seen;
-import io.github.shardkeeper.handover.ShardPhase;
 import io.github.shardkeeper.coordination.ReleaseReply;
 import io.github.shardkeeper.handover.GroupChanges;
 import io.github.shardkeeper.handover.MemberDescription;
-import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.handover.Transition;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
@@ -127,53 +124,12 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 
 	@Override
 	public List<ReleaseReply> release(MemberId owner, List<HoldingAction.Release> releases, Duration quietPeriod) {
-		return transition((group) -> releases.stream()
-			.map((release) -> release(group, owner, release, quietPeriod.toMillis()))
-			.toList());
-	}
-
-	private static ReleaseReply release(Group group, MemberId owner, HoldingAction.Release release, long quietMillis) {
-		Ownership shard = group.shards.get(release.shard());
-		if (shard == null || !owner.equals(shard.owner()) || !release.token().equals(shard.token())) {
-			return ReleaseReply.STALE;
-		}
-		group.raiseTokenTo(release.tokenFloor());
-		if (release.completed()) {
-			group.complete(shard);
-		}
-		else {
-			group.takeFromOwner(shard, quietMillis);
-		}
-		return ReleaseReply.RELEASED;
+		return transition((group) -> new Holding(group, owner).release(releases, quietPeriod.toMillis()));
 	}
 
 	@Override
 	public Set<ShardId> claim(MemberId member, Map<ShardId, Token> held) {
-		return transition((group) -> {
-			Set<ShardId> granted = new LinkedHashSet<>();
-			if (group.sessions.get(member) != null) {
-				held.forEach((shard, token) -> {
-					if (claim(group, member, shard, token)) {
-						granted.add(shard);
-					}
-				});
-			}
-			return granted;
-		});
-	}
-
-	private static boolean claim(Group group, MemberId member, ShardId id, Token token) {
-		Ownership shard = group.shards.get(id);
-		if (shard != null && member.equals(shard.owner()) && token.equals(shard.token())) {
-			return true;
-		}
-		boolean older = shard == null || shard.phase() != ShardPhase.COMPLETED && shard.token().compareTo(token) < 0;
-		if (older) {
-			group.raiseTokenTo(token);
-			group.own(id, token, member);
-			group.notifyLeader();
-		}
-		return older;
+		return transition((group) -> new Holding(group, member).claim(held));
 	}
 
 	@Override
