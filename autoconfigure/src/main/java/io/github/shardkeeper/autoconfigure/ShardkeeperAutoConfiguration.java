@@ -88,7 +88,7 @@ public final class ShardkeeperAutoConfiguration {
 				: defaultInstanceId();
 		return new CoordinationSettings(Names.requireValid(group, where), instance,
 				properties.session().heartbeatInterval(), properties.session().lease(), properties.session().timeout(),
-				properties.rebalance().settleTime(), ApplicationVersion.UNKNOWN,
+				properties.rebalance().settleTime(), version(properties, environment),
 				handoverRules(properties.handover(), shutdownPhase));
 	}
 
@@ -102,6 +102,15 @@ public final class ShardkeeperAutoConfiguration {
 				(handover.onTimeout() == ShardkeeperProperties.OnTimeout.FORCE) ? HandoverRules.OnTimeout.FORCE
 						: HandoverRules.OnTimeout.HOLD,
 				handover.quietPeriod(), handover.crashQuietPeriod(), handover.maxConcurrentMoves());
+	}
+
+	/** Without a setting what Boot has found in the application's manifest. */
+	private static ApplicationVersion version(ShardkeeperProperties properties, Environment environment) {
+		String version = properties.version();
+		if (version == null || version.isBlank()) {
+			version = environment.getProperty("spring.application.version", "");
+		}
+		return new ApplicationVersion(version.strip());
 	}
 
 	/** Good enough to be read by people; the member id adds what makes it unique. */

@@ -180,7 +180,7 @@ public final class ShardCoordinator implements AutoCloseable {
 	 * @param patience how long to wait for the leader to move the shards away
 	 * @return completes when the member is gone
 	 */
-	CompletableFuture<Void> leave(Duration patience) {
+	public CompletableFuture<Void> leave(Duration patience) {
 		CompletableFuture<Void> departed = new CompletableFuture<>();
 		post(() -> this.departure = new Departure(this.clock.now().plus(patience), departed));
 		return departed;

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.assignment.Assignee;
 import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.assignment.AssignmentStrategy;
+import io.github.shardkeeper.assignment.Tenure;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 
@@ -57,11 +58,11 @@ final class Planner {
 			}
 		}
 		SortedSet<ShardId> shards = shards(picture);
-		Map<ShardId, MemberId> current = new HashMap<>();
+		Map<ShardId, Tenure> current = new HashMap<>();
 		for (Ownership ownership : picture.ownerships()) {
 			MemberId member = current(ownership, members);
 			if (member != null) {
-				current.put(ownership.shard(), member);
+				current.put(ownership.shard(), new Tenure(member, ownership.generation()));
 			}
 		}
 		Map<ShardId, MemberId> owners = this.strategy.assign(new AssignmentRequest(members, shards, current));

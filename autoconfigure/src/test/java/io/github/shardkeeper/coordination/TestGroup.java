@@ -110,7 +110,7 @@ public final class TestGroup implements AutoCloseable {
 	/** Different for each name, so that a mix-up shows. */
 	private static MemberDescription describe(String name) {
 		return new MemberDescription(new TreeMap<>(Map.of("orders", 16, "topic-of-" + name, 4)),
-				ApplicationVersion.UNKNOWN);
+				new ApplicationVersion("1.4|" + name));
 	}
 
 }

@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Test;
 import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.assignment.AssignmentStrategy;
 import io.github.shardkeeper.assignment.StickyAssignment;
+import io.github.shardkeeper.assignment.Tenure;
 import io.github.shardkeeper.handover.Transition.Assign;
 import io.github.shardkeeper.handover.Transition.Cancel;
 import io.github.shardkeeper.handover.Transition.Retarget;
@@ -160,11 +161,12 @@ class PlannerTests {
 		List<AssignmentRequest> asked = new ArrayList<>();
 		this.strategy = (request) -> {
 			asked.add(request);
-			return request.current();
+			return Map.of(ZERO, A, ONE, B);
 		};
 
 		assertThat(plan()).isEmpty();
-		assertThat(asked.get(0).current()).containsOnly(Map.entry(ZERO, A), Map.entry(ONE, B));
+		assertThat(asked.get(0).current()).containsOnly(Map.entry(ZERO, new Tenure(A, 1)),
+				Map.entry(ONE, new Tenure(B, 2)));
 	}
 
 	@Test

@@ -9,7 +9,7 @@ import io.github.shardkeeper.coordination.StoreServer;
 /**
  * A coordination store in memory with a clock that stands still until it is moved.
  */
-final class MemoryServer implements StoreServer {
+public final class MemoryServer implements StoreServer {
 
 	private volatile Instant now = Instant.parse("2026-01-01T00:00:00Z");
 
@@ -19,11 +19,19 @@ final class MemoryServer implements StoreServer {
 		this.store = new MemoryCoordinationStore(() -> this.now);
 	}
 
-	CoordinationStore store() {
+	/**
+	 * Creates a server whose store does only a little at once.
+	 * @param batch how much
+	 */
+	public MemoryServer(int batch) {
+		this.store = new MemoryCoordinationStore(() -> this.now, batch);
+	}
+
+	public CoordinationStore store() {
 		return this.store;
 	}
 
-	void setTime(Instant time) {
+	public void setTime(Instant time) {
 		this.now = time;
 	}
 
