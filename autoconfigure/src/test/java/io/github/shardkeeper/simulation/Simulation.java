@@ -22,6 +22,7 @@ import io.github.shardkeeper.coordination.CheckpointStore;
 import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.coordination.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
+import io.github.shardkeeper.handover.HandoverRules;
 import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.handover.ShardPhase;
 import io.github.shardkeeper.shard.ApplicationVersion;
@@ -169,7 +170,7 @@ final class Simulation {
 		String name = "i" + this.instances.size();
 		SimulatedProcess process = new SimulatedProcess(name, this.time, this.random, this.longestDelay);
 		CoordinationSettings settings = new CoordinationSettings("group", name, Duration.ofMillis(500), LEASE, TIMEOUT,
-				Duration.ofMillis(100), ApplicationVersion.UNKNOWN);
+				Duration.ofMillis(100), ApplicationVersion.UNKNOWN, HandoverRules.DEFAULT);
 		SimulatedInstance instance = new SimulatedInstance(process, this.network, settings, this.coordinationStore,
 				this.checkpointStore, this.topic, this.consumers, this.tampering);
 		this.instances.add(instance);
