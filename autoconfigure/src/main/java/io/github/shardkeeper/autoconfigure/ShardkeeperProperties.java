@@ -18,6 +18,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * Defaults to the host name and the process id.
  * @param store Where membership, ownership, offsets and state are kept.
  * @param keyPrefix Text that all keys in Redis begin with.
+ * @param redis What Redis has to have done before it counts.
  * @param session How instances stay members of the group.
  * @param rebalance How shards are distributed.
  * @param consumer How handlers are run.
@@ -27,8 +28,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 @ConfigurationProperties("shardkeeper")
 public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Nullable String group,
 		@Nullable String instanceId, @DefaultValue("redis") Store store, @DefaultValue("shardkeeper") String keyPrefix,
-		@DefaultValue Session session, @DefaultValue Rebalance rebalance, @DefaultValue Consumer consumer,
-		@DefaultValue Map<String, Topic> topics) {
+		@DefaultValue Redis redis, @DefaultValue Session session, @DefaultValue Rebalance rebalance,
+		@DefaultValue Consumer consumer, @DefaultValue Map<String, Topic> topics) {
 
 	/** Where things are kept. */
 	public enum Store {
@@ -38,6 +39,19 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 
 		/** In this process, for tests and a first look; gone when it ends. */
 		MEMORY
+
+	}
+
+	/**
+	 * What Redis has to have done before it counts.
+	 *
+	 * @param waitForReplicas Number of replicas that a change of ownership must have
+	 * reached before the new owner consumes. With 0, a failover may undo a change that
+	 * was just made.
+	 * @param waitTimeout How long to wait for these replicas before the change is tried
+	 * again. At most a third of the lease.
+	 */
+	public record Redis(@DefaultValue("0") int waitForReplicas, @DefaultValue("1s") Duration waitTimeout) {
 
 	}
 

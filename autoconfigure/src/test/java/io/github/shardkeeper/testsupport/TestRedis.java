@@ -42,6 +42,8 @@ public final class TestRedis implements AutoCloseable {
 
 	private static final Pattern MASTER_OFFSET = Pattern.compile("master_repl_offset:(\\d+)");
 
+	private static final Pattern ONLINE_REPLICA = Pattern.compile("slave\\d+:.*state=online");
+
 	private static final Pattern REPLICA_OFFSET = Pattern.compile("slave\\d+:.*offset=(\\d+)");
 
 	/** The port of a cluster's bus is higher by 10,000 and must exist too. */
@@ -82,7 +84,7 @@ public final class TestRedis implements AutoCloseable {
 	 * @param arguments further arguments, for example {@code --replicaof}
 	 * @return the running Redis
 	 */
-	static TestRedis startReplicating(String... arguments) {
+	public static TestRedis startReplicating(String... arguments) {
 		List<String> all = new ArrayList<>(List.of("--repl-diskless-sync", "yes", "--repl-diskless-sync-delay", "0",
 				"--repl-diskless-load", "swapdb"));
 		all.addAll(List.of(arguments));
@@ -159,6 +161,22 @@ public final class TestRedis implements AutoCloseable {
 				new CommandArgs<>(StringCodec.UTF8).add("PAUSE").add(PATIENCE.toMillis()).add("WRITE")));
 		Awaitility.await().atMost(PATIENCE).until(() -> replicationLag() == 0);
 		kill();
+	}
+
+	/**
+	 * Empties this master, and waits until a number of replicas have followed. From then
+	 * on a {@code WAIT} counts them; when they are merely connected, it may not yet.
+	 * @param replicas the number
+	 */
+	public void emptyWithReplicas(int replicas) {
+		Awaitility.await()
+			.atMost(PATIENCE)
+			.until(() -> ONLINE_REPLICA.matcher(call((commands) -> commands.info("replication"))).results().count(),
+					(online) -> online == replicas);
+		Awaitility.await().atMost(PATIENCE).until(() -> call((commands) -> {
+			commands.flushall();
+			return commands.waitForReplication(replicas, PATIENCE.toMillis());
+		}) >= replicas);
 	}
 
 	private long replicationLag() {

@@ -129,6 +129,19 @@ public final class TestRedisCluster implements AutoCloseable {
 		return this.nodes.stream().filter(TestRedis::isRunning).filter((node) -> self(node).hasSlot(slot)).findFirst();
 	}
 
+	/**
+	 * The replica of the node that serves the slot of a key.
+	 * @param key the key
+	 * @return the replica
+	 */
+	public TestRedis replicaOf(String key) {
+		String master = self(masterOf(key).orElseThrow()).getNodeId();
+		return this.nodes.stream()
+			.filter((node) -> node.isRunning() && master.equals(self(node).getSlaveOf()))
+			.findFirst()
+			.orElseThrow();
+	}
+
 	private static RedisClusterNode self(TestRedis node) {
 		String seen = node.call((commands) -> commands.clusterNodes());
 		return ClusterPartitionParser.parse(seen)
@@ -156,18 +169,13 @@ public final class TestRedisCluster implements AutoCloseable {
 	 * @param key the key
 	 */
 	public void switchMasterOf(String key) {
-		TestRedis master = masterOf(key).orElseThrow();
-		String id = self(master).getNodeId();
-		TestRedis replica = this.nodes.stream()
-			.filter((node) -> node.isRunning() && id.equals(self(node).getSlaveOf()))
-			.findFirst()
-			.orElseThrow();
+		TestRedis replica = replicaOf(key);
 		replica.call((commands) -> commands.clusterFailover(false));
 		Awaitility.await().atMost(PATIENCE).until(() -> masterOf(key), Optional.of(replica)::equals);
 		awaitWhole();
 	}
 
-	/** Starts again what was killed, and waits until it has followed. */
+	/** Starts again what was killed, waits until it has followed, and empties all. */
 	public void restore() {
 		this.nodes.stream().filter((node) -> !node.isRunning()).forEach((node) -> {
 			// Its own configuration still says master; as such it must not be asked.
@@ -175,6 +183,9 @@ public final class TestRedisCluster implements AutoCloseable {
 			awaitReplica(node);
 		});
 		awaitWhole();
+		this.nodes.stream()
+			.filter((node) -> !self(node).getSlots().isEmpty())
+			.forEach((master) -> master.emptyWithReplicas(1));
 	}
 
 	private static void awaitReplica(TestRedis node) {

@@ -16,8 +16,8 @@ import org.awaitility.Awaitility;
 
 /**
  * A real master with replicas, watched by three real Sentinels of which two must agree.
- * They fail over about two seconds after the master is killed. Confined to one thread at
- * a time.
+ * They fail over about three seconds after the master is killed. Confined to one thread
+ * at a time.
  */
 public final class TestRedisSentinel implements AutoCloseable {
 
@@ -48,7 +48,7 @@ public final class TestRedisSentinel implements AutoCloseable {
 				started.nodes.add(TestRedis.startReplicating("--replicaof", "127.0.0.1",
 						String.valueOf(started.nodes.get(0).port())));
 			}
-			started.awaitReplicas();
+			started.nodes.get(0).emptyWithReplicas(replicas);
 			for (int i = 0; i < SENTINELS; i++) {
 				started.sentinels.add(TestRedis.startSentinel(started.configuration()));
 			}
@@ -59,16 +59,6 @@ public final class TestRedisSentinel implements AutoCloseable {
 			started.close();
 			throw ex;
 		}
-	}
-
-	private void awaitReplicas() {
-		for (TestRedis replica : this.nodes.subList(1, this.nodes.size())) {
-			Awaitility.await().atMost(PATIENCE).until(() -> isInSync(replica));
-		}
-	}
-
-	private static boolean isInSync(TestRedis replica) {
-		return replica.call((commands) -> commands.info("replication")).contains("master_link_status:up");
 	}
 
 	private void awaitSentinels() {
@@ -87,7 +77,7 @@ public final class TestRedisSentinel implements AutoCloseable {
 			file.toFile().deleteOnExit();
 			Files.writeString(file, """
 					sentinel monitor %1$s 127.0.0.1 %2$d 2
-					sentinel down-after-milliseconds %1$s 1000
+					sentinel down-after-milliseconds %1$s 2000
 					sentinel failover-timeout %1$s 10000
 					""".formatted(MASTER_NAME, this.nodes.get(0).port()));
 			return file;
@@ -114,21 +104,6 @@ public final class TestRedisSentinel implements AutoCloseable {
 	public List<TestRedis> replicas() {
 		TestRedis master = master();
 		return this.nodes.stream().filter((node) -> node != master).toList();
-	}
-
-	/**
-	 * Kills the master when its replicas have all that it has answered.
-	 * @return the killed one
-	 */
-	public TestRedis killMaster() {
-		TestRedis master = master();
-		master.killInSync();
-		return master;
-	}
-
-	/** Waits until another node than a given one is the master. */
-	public void awaitMasterOtherThan(TestRedis old) {
-		Awaitility.await().atMost(PATIENCE).until(() -> master() != old);
 	}
 
 	/** For {@code spring.data.redis.sentinel.nodes}. */

@@ -24,6 +24,8 @@ import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.RedisLink;
 import io.github.shardkeeper.redis.RedisSubscription;
 import io.github.shardkeeper.redis.RedisVerification;
+import io.github.shardkeeper.redis.ReplicaWait;
+import io.github.shardkeeper.redis.ReplicatedLink;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
@@ -61,6 +63,9 @@ public final class RedisCoordinationStore implements CoordinationStore {
 
 	private final RedisLink<String> link;
 
+	/** For changes of ownership. */
+	private final ReplicatedLink ownership;
+
 	private final Duration timeout;
 
 	private final String group;
@@ -68,15 +73,29 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	private final String baseKey;
 
 	/**
-	 * Creates a store; connects when it is first used.
+	 * Creates a store that waits for no replicas; connects when it is first used.
 	 * @param connector opens connections
 	 * @param keyPrefix what all keys begin with
 	 * @param group the group's name
 	 * @param timeout the longest wait for an answer
 	 */
 	public RedisCoordinationStore(RedisConnector connector, String keyPrefix, String group, Duration timeout) {
+		this(connector, keyPrefix, group, timeout, ReplicaWait.NONE);
+	}
+
+	/**
+	 * Creates a store; connects when it is first used.
+	 * @param connector opens connections
+	 * @param keyPrefix what all keys begin with
+	 * @param group the group's name
+	 * @param timeout the longest wait for an answer
+	 * @param wait what replicas a change of ownership must have reached
+	 */
+	public RedisCoordinationStore(RedisConnector connector, String keyPrefix, String group, Duration timeout,
+			ReplicaWait wait) {
 		this.connector = connector;
 		this.link = new RedisLink<>(connector, StringCodec.UTF8, timeout);
+		this.ownership = new ReplicatedLink(connector, this.link, timeout, wait);
 		this.timeout = timeout;
 		this.group = group;
 		this.baseKey = keyPrefix + ":{" + group + "}";
@@ -165,7 +184,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 			List<String> arguments = new ArrayList<>(List.of(leader.value(), number(epoch)));
 			transitions.subList(from, Math.min(from + BATCH, transitions.size()))
 				.forEach((transition) -> addArguments(transition, arguments));
-			List<Object> reply = run(PLAN, arguments);
+			List<Object> reply = runDurably(PLAN, arguments);
 			if (reply.get(0).equals("DEPOSED")) {
 				return new PlanReply.Deposed();
 			}
@@ -196,14 +215,15 @@ public final class RedisCoordinationStore implements CoordinationStore {
 
 	@Override
 	public ReleaseReply release(MemberId owner, ShardId shard, Token token, Token tokenFloor) {
-		String reply = this.link.run(RELEASE, List.of(this.baseKey),
+		String reply = runDurably(RELEASE,
 				List.of(owner.value(), shard.toString(), token.toString(), tokenFloor.toString()));
 		return ReleaseReply.valueOf(reply);
 	}
 
 	@Override
 	public ReapReply reap(MemberId leader, long epoch, long steadySinceMillis) {
-		List<Object> reply = run(REAP, leader.value(), number(epoch), number(steadySinceMillis), number(BATCH));
+		List<Object> reply = runDurably(REAP,
+				List.of(leader.value(), number(epoch), number(steadySinceMillis), number(BATCH)));
 		if (reply.get(0).equals("DEPOSED")) {
 			return new ReapReply.Deposed();
 		}
@@ -228,7 +248,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 
 	@Override
 	public void leave(MemberId member) {
-		this.link.run(LEAVE, List.of(this.baseKey), List.of(member.value(), "END"));
+		runDurably(LEAVE, List.of(member.value(), "END"));
 	}
 
 	private List<Object> run(LuaScript script, String... arguments) {
@@ -237,6 +257,11 @@ public final class RedisCoordinationStore implements CoordinationStore {
 
 	private List<Object> run(LuaScript script, List<String> arguments) {
 		return this.link.run(script, List.of(this.baseKey), arguments);
+	}
+
+	/** For what a failover must not undo, where replicas are to be waited for. */
+	private <T> T runDurably(LuaScript script, List<String> arguments) {
+		return this.ownership.run(script, List.of(this.baseKey), arguments);
 	}
 
 	private static String millis(Duration duration) {
@@ -249,6 +274,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 
 	@Override
 	public void close() {
+		this.ownership.close();
 		this.link.close();
 	}
 

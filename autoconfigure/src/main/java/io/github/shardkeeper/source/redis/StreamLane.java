@@ -166,7 +166,7 @@ final class StreamLane implements AutoCloseable {
 		if (current != null) {
 			if (!current.future.isDone()) {
 				if (!isConnected() || System.nanoTime() - current.deadlineNanos > 0) {
-					disconnect();
+					lost();
 					throw new StoreUnavailableException("Redis: the connection of a blocking read was lost",
 							new RedisException("XREAD"));
 				}
@@ -189,7 +189,7 @@ final class StreamLane implements AutoCloseable {
 				// Redis refused the whole read because of them; the others go on.
 				return;
 			}
-			disconnect();
+			lost();
 			throw new StoreUnavailableException("Redis: a blocking read failed: "
 					+ ((ex.getCause() != null) ? ex.getCause().getMessage() : "the connection was lost"), ex);
 		}
@@ -229,7 +229,7 @@ final class StreamLane implements AutoCloseable {
 			this.link.call((commands) -> commands.xlen(stream));
 		}
 		catch (StoreUnavailableException ex) {
-			if (!(ex.getCause() instanceof RedisCommandExecutionException)) {
+			if (!RedisLink.isRefusal(ex)) {
 				throw ex;
 			}
 			problem = ex.getMessage();
@@ -334,6 +334,11 @@ final class StreamLane implements AutoCloseable {
 		catch (ExecutionException | TimeoutException ex) {
 			throw new StoreUnavailableException("Redis: no answer to CLIENT ID: " + ex.getMessage(), ex);
 		}
+	}
+
+	private void lost() {
+		disconnect();
+		this.connector.suspectTopology();
 	}
 
 	private void disconnect() {
