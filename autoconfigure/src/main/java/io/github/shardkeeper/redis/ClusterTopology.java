@@ -24,14 +24,20 @@ final class ClusterTopology {
 	private static final Logger logger = LoggerFactory.getLogger(ClusterTopology.class);
 
 	/** Each look asks every node. */
-	private static final Duration LEAST_PAUSE = Duration.ofMillis(250);
+	private static final Duration PAUSE = Duration.ofMillis(500);
+
+	/** After a failure: for as long as a failover may take to be known everywhere. */
+	private static final int LOOKS_AFTER_FAILURE = 10;
 
 	private final RedisClusterClient client;
 
-	/** The last look, or the one under way; guarded by this, as is the pause after it. */
+	/** The last look, or the one under way; guarded by this, as is all below. */
 	private CompletableFuture<Void> look = CompletableFuture.completedFuture(null);
 
+	/** Ends some time after the look. */
 	private CompletableFuture<Void> pause = this.look;
+
+	private int looksLeft;
 
 	ClusterTopology(RedisClusterClient client) {
 		this.client = client;
@@ -41,19 +47,35 @@ final class ClusterTopology {
 		return this.client == other;
 	}
 
-	/** Begins to look anew, unless that is under way or was done just now. */
-	synchronized CompletableFuture<Void> lookAnew() {
-		if (this.pause.isDone()) {
-			this.look = this.client.refreshPartitionsAsync().toCompletableFuture();
-			this.pause = this.look.handle((done, failure) -> {
-				if (failure != null) {
-					logger.debug("Cannot ask the nodes of the Cluster who serves which slot", failure);
-				}
-				return done;
-			}).thenRunAsync(() -> {
-			}, CompletableFuture.delayedExecutor(LEAST_PAUSE.toMillis(), TimeUnit.MILLISECONDS));
-		}
+	/**
+	 * Looks anew, now and again for some seconds: a failover takes its time, and a
+	 * command that goes to a dead node meanwhile stays there until its caller gives up.
+	 */
+	synchronized void suspect() {
+		this.looksLeft = LOOKS_AFTER_FAILURE;
+		lookOn();
+	}
+
+	private synchronized CompletableFuture<Void> lookOnce() {
+		this.looksLeft = Math.max(this.looksLeft, 1);
+		lookOn();
 		return this.look;
+	}
+
+	private synchronized void lookOn() {
+		if (this.looksLeft == 0 || !this.pause.isDone()) {
+			return;
+		}
+		this.looksLeft--;
+		this.look = this.client.refreshPartitionsAsync().toCompletableFuture();
+		this.pause = this.look.handle((done, failure) -> {
+			if (failure != null) {
+				logger.debug("Cannot ask the nodes of the Cluster who serves which slot", failure);
+			}
+			return done;
+		}).thenRunAsync(() -> {
+		}, CompletableFuture.delayedExecutor(PAUSE.toMillis(), TimeUnit.MILLISECONDS));
+		this.pause.thenRun(this::lookOn);
 	}
 
 	/**
@@ -62,7 +84,7 @@ final class ClusterTopology {
 	 */
 	String findMaster(String key, Duration longestLook) {
 		try {
-			lookAnew().get(longestLook.toNanos(), TimeUnit.NANOSECONDS);
+			lookOnce().get(longestLook.toNanos(), TimeUnit.NANOSECONDS);
 		}
 		catch (ExecutionException | TimeoutException ex) {
 			// A node that does not answer holds up a look for longer than we wait.

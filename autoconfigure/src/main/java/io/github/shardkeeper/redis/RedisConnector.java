@@ -104,10 +104,28 @@ public final class RedisConnector implements SmartLifecycle {
 	 * who serves which slot. Does not wait for it.
 	 */
 	public void suspectTopology() {
-		if (isCluster() && this.factory.isRunning()
-				&& this.factory.getRequiredNativeClient() instanceof RedisClusterClient cluster) {
-			topology(cluster).lookAnew();
+		// None where the factory is being stopped.
+		if (this.factory.getNativeClient() instanceof RedisClusterClient cluster) {
+			topology(cluster).suspect();
 		}
+	}
+
+	/**
+	 * Watches, on a Cluster, who serves a key's slot; asked, it looks anew, without
+	 * waiting for it, and tells whether that is another node than now.
+	 * @param key the key
+	 * @return the watch, {@code null} where there is no Cluster
+	 */
+	@Nullable BooleanSupplier watchMaster(String key) {
+		if (!(this.factory.getNativeClient() instanceof RedisClusterClient cluster)) {
+			return null;
+		}
+		ClusterTopology known = topology(cluster);
+		String before = known.knownMaster(key);
+		return () -> {
+			known.suspect();
+			return before != null && !before.equals(Objects.requireNonNullElse(known.knownMaster(key), before));
+		};
 	}
 
 	private ClusterTopology topology(RedisClusterClient client) {

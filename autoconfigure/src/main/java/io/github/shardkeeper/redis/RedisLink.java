@@ -8,6 +8,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
@@ -32,6 +33,11 @@ import io.github.shardkeeper.redis.RedisConnector.Connection;
  * @param <V> the type of values
  */
 public final class RedisLink<V> implements AutoCloseable {
+
+	/**
+	 * How long a node of a Cluster may take before we look whether it is still the one.
+	 */
+	private static final long PATIENCE_WITH_A_NODE_NANOS = 500_000_000;
 
 	private static final int TIMEOUTS_BEFORE_REOPENING = 2;
 
@@ -91,7 +97,7 @@ public final class RedisLink<V> implements AutoCloseable {
 	 */
 	public <T> List<T> callAll(
 			List<? extends Function<RedisClusterAsyncCommands<String, V>, RedisFuture<T>>> commands) {
-		return exchange((connection) -> {
+		return exchange(null, (connection) -> {
 			List<RedisFuture<T>> futures = new ArrayList<>(commands.size());
 			for (Function<RedisClusterAsyncCommands<String, V>, RedisFuture<T>> command : commands) {
 				futures.add(command.apply(connection.commands()));
@@ -100,11 +106,12 @@ public final class RedisLink<V> implements AutoCloseable {
 		});
 	}
 
-	private <T> List<T> exchange(Function<Connection<V>, List<RedisFuture<T>>> send) {
+	private <T> List<T> exchange(@Nullable String key, Function<Connection<V>, List<RedisFuture<T>>> send) {
 		Connection<V> open = null;
 		try {
 			open = open();
-			List<T> answers = await(send.apply(open), open);
+			BooleanSupplier servedElsewhere = (key != null) ? this.connector.watchMaster(key) : null;
+			List<T> answers = await(send.apply(open), open, servedElsewhere);
 			answered(open, true);
 			return answers;
 		}
@@ -129,8 +136,10 @@ public final class RedisLink<V> implements AutoCloseable {
 		String[] keyArray = keys.toArray(String[]::new);
 		V[] argumentArray = (V[]) arguments.toArray();
 		return byHashFirst(
-				() -> call((commands) -> commands.evalsha(script.digest(), script.output(), keyArray, argumentArray)),
-				() -> call((commands) -> commands.eval(script.text(), script.output(), keyArray, argumentArray)));
+				() -> callAt(keys.get(0),
+						(commands) -> commands.evalsha(script.digest(), script.output(), keyArray, argumentArray)),
+				() -> callAt(keys.get(0),
+						(commands) -> commands.eval(script.text(), script.output(), keyArray, argumentArray)));
 	}
 
 	/**
@@ -156,10 +165,14 @@ public final class RedisLink<V> implements AutoCloseable {
 						(commands) -> commands.eval(script.text(), script.output(), keyArray, argumentArray)));
 	}
 
+	private <T> T callAt(String key, Function<RedisClusterAsyncCommands<String, V>, RedisFuture<T>> command) {
+		return exchange(key, (connection) -> List.of(command.apply(connection.commands()))).get(0);
+	}
+
 	@SuppressWarnings("unchecked")
 	private <T> T callAndWait(String key, ReplicaWait wait,
 			Function<RedisClusterAsyncCommands<String, V>, RedisFuture<T>> command) {
-		List<Object> answers = exchange((connection) -> {
+		List<Object> answers = exchange(key, (connection) -> {
 			RedisClusterAsyncCommands<String, V> node = connection.commandsAt(key, this.timeout);
 			RedisFuture<?> answer = command.apply(node);
 			RedisFuture<?> replicas = node.waitForReplication(wait.replicas(), wait.timeout().toMillis());
@@ -203,14 +216,42 @@ public final class RedisLink<V> implements AutoCloseable {
 				&& !NOT_SERVED_HERE.matcher(String.valueOf(error.getMessage())).find();
 	}
 
-	private <T> List<T> await(List<RedisFuture<T>> futures, Connection<V> on) {
+	/**
+	 * Waits for an answer. On a Cluster, one that was asked of a node that has died never
+	 * comes: not waited for any longer once another node serves the slot.
+	 */
+	private static <T> T await(RedisFuture<T> future, long deadline, @Nullable BooleanSupplier servedElsewhere)
+			throws InterruptedException, ExecutionException, TimeoutException {
+		while (true) {
+			long left = Math.max(0, deadline - System.nanoTime());
+			long patience = (servedElsewhere != null) ? Math.min(left, PATIENCE_WITH_A_NODE_NANOS) : left;
+			try {
+				return future.get(patience, TimeUnit.NANOSECONDS);
+			}
+			catch (TimeoutException ex) {
+				if (servedElsewhere == null || patience == left) {
+					throw ex;
+				}
+				if (servedElsewhere.getAsBoolean()) {
+					throw new RedisException("another node serves the slot now", ex);
+				}
+			}
+		}
+	}
+
+	private <T> List<T> await(List<RedisFuture<T>> futures, Connection<V> on,
+			@Nullable BooleanSupplier servedElsewhere) {
 		long deadline = System.nanoTime() + this.timeout.toNanos();
 		List<T> answers = new ArrayList<>(futures.size());
 		try {
 			for (RedisFuture<T> future : futures) {
-				answers.add(future.get(Math.max(0, deadline - System.nanoTime()), TimeUnit.NANOSECONDS));
+				answers.add(await(future, deadline, servedElsewhere));
 			}
 			return answers;
+		}
+		catch (RedisException ex) {
+			futures.forEach((future) -> future.cancel(true));
+			throw ex;
 		}
 		catch (ExecutionException ex) {
 			futures.forEach((future) -> future.cancel(true));

@@ -14,7 +14,6 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
-import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.StreamMessage;
@@ -185,13 +184,15 @@ final class StreamLane implements AutoCloseable {
 			messages = back.future.get();
 		}
 		catch (ExecutionException | CancellationException ex) {
-			if (ex.getCause() instanceof RedisCommandExecutionException && findUnreadable(back)) {
+			Throwable cause = (ex.getCause() != null) ? ex.getCause() : ex;
+			StoreUnavailableException failure = new StoreUnavailableException(
+					"Redis: a blocking read failed: " + cause.getMessage(), cause);
+			if (RedisLink.isRefusal(failure) && findUnreadable(back)) {
 				// Redis refused the whole read because of them; the others go on.
 				return;
 			}
 			lost();
-			throw new StoreUnavailableException("Redis: a blocking read failed: "
-					+ ((ex.getCause() != null) ? ex.getCause().getMessage() : "the connection was lost"), ex);
+			throw failure;
 		}
 		Map<String, List<SourceRecord>> byStream = new HashMap<>();
 		for (StreamMessage<String, byte[]> message : messages) {

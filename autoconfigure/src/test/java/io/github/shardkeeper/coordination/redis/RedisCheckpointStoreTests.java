@@ -5,8 +5,10 @@ import java.util.UUID;
 
 import io.github.shardkeeper.coordination.CheckpointStore;
 import io.github.shardkeeper.coordination.CheckpointStoreContract;
+import io.github.shardkeeper.testsupport.OnEveryRedis;
 import io.github.shardkeeper.testsupport.RedisClients;
 
+@OnEveryRedis
 class RedisCheckpointStoreTests extends CheckpointStoreContract {
 
 	@Override

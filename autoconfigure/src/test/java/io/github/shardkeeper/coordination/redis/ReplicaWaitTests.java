@@ -25,6 +25,7 @@ import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.testsupport.OnEveryRedis;
 import io.github.shardkeeper.testsupport.RedisClients;
 import io.github.shardkeeper.testsupport.TestRedis;
 import io.github.shardkeeper.testsupport.TestRedisCluster;
@@ -36,6 +37,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * With {@code shardkeeper.redis.wait-for-replicas} an ownership counts when replicas have
  * it, and not before.
  */
+@OnEveryRedis
 class ReplicaWaitTests {
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(5);
