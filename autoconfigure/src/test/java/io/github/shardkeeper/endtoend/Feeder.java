@@ -10,13 +10,15 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
+import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.source.redis.RedisStreamSource;
 
 /**
- * Appends 1, 2, 3 … to every shard, one record per shard and interval.
+ * Appends 1, 2, 3 … to every shard, one record per shard and interval; the same number
+ * again when Redis has not taken it.
  */
 final class Feeder implements AutoCloseable {
 
@@ -29,9 +31,12 @@ final class Feeder implements AutoCloseable {
 	private final int shards;
 
 	Feeder(RedisConnector connector, int shards, Duration interval) {
+		this(connector, shards, interval, Duration.ofSeconds(10));
+	}
+
+	Feeder(RedisConnector connector, int shards, Duration interval, Duration timeout) {
 		this.shards = shards;
-		this.source = new RedisStreamSource(connector, "shardkeeper", Map.of(TracingInstance.TOPIC, shards),
-				Duration.ofSeconds(10));
+		this.source = new RedisStreamSource(connector, "shardkeeper", Map.of(TracingInstance.TOPIC, shards), timeout);
 		this.timer.scheduleAtFixedRate(this::feed, 0, interval.toMillis(), TimeUnit.MILLISECONDS);
 	}
 
@@ -42,8 +47,13 @@ final class Feeder implements AutoCloseable {
 			records.add(new NewRecord(ShardId.of(TracingInstance.TOPIC, shard), "key",
 					Long.toString(number).getBytes(StandardCharsets.UTF_8)));
 		}
-		this.source.append(records);
-		this.sent.set(number);
+		try {
+			this.source.append(records);
+			this.sent.set(number);
+		}
+		catch (StoreUnavailableException ex) {
+			// The same number next time; some shards may get it twice.
+		}
 	}
 
 	/** How many records each shard has. */

@@ -28,6 +28,8 @@ import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.RedisLink;
 import io.github.shardkeeper.redis.RedisSubscription;
 import io.github.shardkeeper.redis.RedisVerification;
+import io.github.shardkeeper.redis.ReplicaWait;
+import io.github.shardkeeper.redis.ReplicatedLink;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
@@ -54,6 +56,9 @@ public final class RedisCoordinationStore implements CoordinationStore {
 
 	private final RedisLink<String> link;
 
+	/** For changes of ownership. */
+	private final ReplicatedLink ownership;
+
 	private final Duration timeout;
 
 	private final String group;
@@ -67,20 +72,34 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	private final int writtenAtOnce;
 
 	/**
-	 * Creates a store; connects when it is first used.
+	 * Creates a store that waits for no replicas; connects when it is first used.
 	 * @param connector opens connections
 	 * @param keyPrefix what all keys begin with
 	 * @param group the group's name
 	 * @param timeout the longest wait for an answer
 	 */
 	public RedisCoordinationStore(RedisConnector connector, String keyPrefix, String group, Duration timeout) {
-		this(connector, keyPrefix, group, timeout, ControlScripts.STANDARD, READ_AT_ONCE, WRITTEN_AT_ONCE);
+		this(connector, keyPrefix, group, timeout, ReplicaWait.NONE);
 	}
 
-	RedisCoordinationStore(RedisConnector connector, String keyPrefix, String group, Duration timeout,
+	/**
+	 * Creates a store; connects when it is first used.
+	 * @param connector opens connections
+	 * @param keyPrefix what all keys begin with
+	 * @param group the group's name
+	 * @param timeout the longest wait for an answer
+	 * @param wait what replicas a change of ownership must have reached
+	 */
+	public RedisCoordinationStore(RedisConnector connector, String keyPrefix, String group, Duration timeout,
+			ReplicaWait wait) {
+		this(connector, keyPrefix, group, timeout, wait, ControlScripts.STANDARD, READ_AT_ONCE, WRITTEN_AT_ONCE);
+	}
+
+	RedisCoordinationStore(RedisConnector connector, String keyPrefix, String group, Duration timeout, ReplicaWait wait,
 			ControlScripts scripts, int readAtOnce, int writtenAtOnce) {
 		this.connector = connector;
 		this.link = new RedisLink<>(connector, StringCodec.UTF8, timeout);
+		this.ownership = new ReplicatedLink(connector, this.link, timeout, wait);
 		this.timeout = timeout;
 		this.group = group;
 		this.baseKey = keyPrefix + ":{" + group + "}";
@@ -167,7 +186,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 			List<String> arguments = new ArrayList<>(List.of(leader.value(), number(epoch)));
 			transitions.subList(from, Math.min(from + this.writtenAtOnce, transitions.size()))
 				.forEach((transition) -> addArguments(transition, arguments));
-			List<Object> reply = run(this.scripts.plan(), arguments);
+			List<Object> reply = runDurably(this.scripts.plan(), arguments);
 			if (reply.get(0).equals("DEPOSED")) {
 				return new PlanReply.Deposed();
 			}
@@ -208,8 +227,8 @@ public final class RedisCoordinationStore implements CoordinationStore {
 			releases.subList(from, Math.min(from + this.writtenAtOnce, releases.size()))
 				.forEach((release) -> Collections.addAll(arguments, release.shard().toString(),
 						release.token().toString(), release.tokenFloor().toString(), flag(release.completed())));
-			run(this.scripts.release(), arguments)
-				.forEach((reply) -> replies.add(ReleaseReply.valueOf((String) reply)));
+			List<Object> answers = runDurably(this.scripts.release(), arguments);
+			answers.forEach((answer) -> replies.add(ReleaseReply.valueOf((String) answer)));
 		}
 		return replies;
 	}
@@ -223,15 +242,16 @@ public final class RedisCoordinationStore implements CoordinationStore {
 			entries.subList(from, Math.min(from + this.writtenAtOnce, entries.size()))
 				.forEach((entry) -> Collections.addAll(arguments, entry.getKey().toString(),
 						entry.getValue().toString()));
-			run(this.scripts.claim(), arguments).forEach((shard) -> granted.add(ShardId.parse((String) shard)));
+			List<Object> answers = runDurably(this.scripts.claim(), arguments);
+			answers.forEach((shard) -> granted.add(ShardId.parse((String) shard)));
 		}
 		return granted;
 	}
 
 	@Override
 	public ReapReply reap(MemberId leader, long epoch, long steadySinceMillis, Duration crashQuietPeriod) {
-		List<Object> reply = run(this.scripts.reap(), leader.value(), number(epoch), number(steadySinceMillis),
-				millis(crashQuietPeriod), number(this.writtenAtOnce));
+		List<Object> reply = runDurably(this.scripts.reap(), List.of(leader.value(), number(epoch),
+				number(steadySinceMillis), millis(crashQuietPeriod), number(this.writtenAtOnce)));
 		if (reply.get(0).equals("DEPOSED")) {
 			return new ReapReply.Deposed();
 		}
@@ -260,7 +280,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	}
 
 	private void leave(MemberId member, String step, Duration quietPeriod) {
-		this.link.run(this.scripts.leave(), List.of(this.baseKey),
+		runDurably(this.scripts.leave(),
 				List.of(member.value(), step, millis(quietPeriod), number(this.writtenAtOnce)));
 	}
 
@@ -270,6 +290,11 @@ public final class RedisCoordinationStore implements CoordinationStore {
 
 	private List<Object> run(LuaScript script, List<String> arguments) {
 		return this.link.run(script, List.of(this.baseKey), arguments);
+	}
+
+	/** For what a failover must not undo, where replicas are to be waited for. */
+	private <T> T runDurably(LuaScript script, List<String> arguments) {
+		return this.ownership.run(script, List.of(this.baseKey), arguments);
 	}
 
 	private static String millis(Duration duration) {
@@ -286,6 +311,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 
 	@Override
 	public void close() {
+		this.ownership.close();
 		this.link.close();
 	}
 
