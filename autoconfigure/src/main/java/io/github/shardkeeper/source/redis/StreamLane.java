@@ -185,7 +185,7 @@ final class StreamLane implements AutoCloseable {
 			messages = back.future.get();
 		}
 		catch (ExecutionException | CancellationException ex) {
-			if (ex.getCause() instanceof RedisCommandExecutionException && findUnreadable(back)) {
+			if (concernsAStream(ex.getCause()) && findUnreadable(back)) {
 				// Redis refused the whole read because of them; the others go on.
 				return;
 			}
@@ -229,7 +229,7 @@ final class StreamLane implements AutoCloseable {
 			this.link.call((commands) -> commands.xlen(stream));
 		}
 		catch (StoreUnavailableException ex) {
-			if (!(ex.getCause() instanceof RedisCommandExecutionException)) {
+			if (!concernsAStream(ex.getCause())) {
 				throw ex;
 			}
 			problem = ex.getMessage();
@@ -242,6 +242,15 @@ final class StreamLane implements AutoCloseable {
 			position.probeAtNanos = System.nanoTime() + PROBE_INTERVAL.toNanos();
 		}
 		return problem == null;
+	}
+
+	/**
+	 * Whether Redis refused a command because of a key in it. Whatever else it says, for
+	 * example that it is loading its data, says nothing about a stream.
+	 */
+	private static boolean concernsAStream(@Nullable Throwable failure) {
+		String message = (failure instanceof RedisCommandExecutionException) ? failure.getMessage() : null;
+		return message != null && (message.startsWith("WRONGTYPE") || message.startsWith("NOPERM"));
 	}
 
 	/** Looks whether what could not be read can be read again. */
