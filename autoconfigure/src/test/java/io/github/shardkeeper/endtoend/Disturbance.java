@@ -1,32 +1,36 @@
 package io.github.shardkeeper.endtoend;
 
 import java.time.Duration;
+import java.util.EnumSet;
+import java.util.Set;
 
 /**
  * What a {@link FaultyProxy} does to connections. Immutable.
  *
  * @param effect what happens
- * @param scope to which connections
+ * @param roles to which connections
  * @param delay how late everything arrives, for {@link Effect#DELAY}
  */
-record Disturbance(Effect effect, Scope scope, Duration delay) {
+record Disturbance(Effect effect, Set<Role> roles, Duration delay) {
 
-	static final Disturbance NONE = new Disturbance(Effect.NONE, Scope.ALL, Duration.ZERO);
+	static final Set<Role> ALL = EnumSet.allOf(Role.class);
 
-	static Disturbance refuse(Scope scope) {
-		return new Disturbance(Effect.REFUSE, scope, Duration.ZERO);
+	static final Disturbance NONE = new Disturbance(Effect.NONE, ALL, Duration.ZERO);
+
+	static Disturbance refuse(Set<Role> roles) {
+		return new Disturbance(Effect.REFUSE, roles, Duration.ZERO);
 	}
 
-	static Disturbance hold(Scope scope) {
-		return new Disturbance(Effect.HOLD, scope, Duration.ZERO);
+	static Disturbance hold(Set<Role> roles) {
+		return new Disturbance(Effect.HOLD, roles, Duration.ZERO);
 	}
 
 	static Disturbance delay(Duration delay) {
-		return new Disturbance(Effect.DELAY, Scope.ALL, delay);
+		return new Disturbance(Effect.DELAY, ALL, delay);
 	}
 
-	boolean is(Effect wanted, boolean subscription) {
-		return this.effect == wanted && (this.scope == Scope.ALL || subscription == (this.scope == Scope.SUBSCRIPTION));
+	boolean is(Effect wanted, Role role) {
+		return this.effect == wanted && this.roles.contains(role);
 	}
 
 	enum Effect {
@@ -47,15 +51,17 @@ record Disturbance(Effect effect, Scope scope, Duration delay) {
 
 	}
 
-	enum Scope {
+	/** What a connection is for, as far as what was sent on it tells. */
+	enum Role {
 
-		ALL,
-
-		/** Connections on which {@code SUBSCRIBE} was sent. */
+		/** Events. */
 		SUBSCRIPTION,
 
-		/** All but those. */
-		OTHERS
+		/** Heartbeats, plans, releases. */
+		CONTROL,
+
+		/** Records and commits; also a connection of which nothing is known yet. */
+		DATA
 
 	}
 

@@ -18,10 +18,10 @@ record Fault(Kind kind, int instance, boolean toLeader, Duration length) {
 		KILL(500, 6000, Concerns.PROCESS, true),
 
 		/** {@code SIGSTOP} for less than the session timeout. */
-		SHORT_FREEZE(500, 5000, Concerns.PROCESS, false),
+		SHORT_FREEZE(500, 3500, Concerns.PROCESS, false),
 
 		/** {@code SIGSTOP} until the shards have moved away, and for this long more. */
-		LONG_FREEZE(500, 3000, Concerns.PROCESS, true),
+		LONG_FREEZE(300, 2000, Concerns.PROCESS, true),
 
 		/** {@code SIGTERM} to one instance after the other, each started again. */
 		ROLLING_RESTART(0, 0, Concerns.ALL_PROCESSES, true),
@@ -36,10 +36,12 @@ record Fault(Kind kind, int instance, boolean toLeader, Duration length) {
 		DISCONNECTION(4000, 8000, Concerns.NETWORK, true),
 
 		/** Nothing arrives, nothing is closed, for less than the session timeout. */
-		SHORT_SILENCE(500, 5000, Concerns.NETWORK, false),
+		SHORT_SILENCE(500, 3500, Concerns.NETWORK, false),
 
-		/** Nothing arrives, nothing is closed, for longer than the session timeout. */
-		LONG_SILENCE(10_000, 12_000, Concerns.NETWORK, true),
+		/**
+		 * Nothing arrives, nothing is closed, until the shards have moved, and longer.
+		 */
+		LONG_SILENCE(300, 4000, Concerns.NETWORK, true),
 
 		/** The subscription is reset and refused; heartbeats are fine. */
 		SUBSCRIPTION_RESET(500, 6000, Concerns.NETWORK, false),
@@ -47,11 +49,26 @@ record Fault(Kind kind, int instance, boolean toLeader, Duration length) {
 		/** Nothing arrives on the subscription; heartbeats are fine. */
 		SUBSCRIPTION_SILENCE(500, 6000, Concerns.NETWORK, false),
 
-		/** All but the subscription is reset and refused. */
-		OTHERS_RESET(500, 5000, Concerns.NETWORK, false),
+		/** All but the subscription is reset and refused, for less than the timeout. */
+		OTHERS_RESET(500, 3500, Concerns.NETWORK, false),
 
-		/** Nothing arrives but on the subscription. */
-		OTHERS_SILENCE(500, 5000, Concerns.NETWORK, false),
+		/** Nothing arrives but on the subscription, for less than the timeout. */
+		OTHERS_SILENCE(500, 3500, Concerns.NETWORK, false),
+
+		/**
+		 * Heartbeats and subscription are reset and refused until the shards have moved,
+		 * and longer; records and commits pass: only its lease stops the old owner.
+		 */
+		COORDINATION_RESET(300, 3000, Concerns.NETWORK, true),
+
+		/** The same by nothing but heartbeats that do not arrive. */
+		HEARTBEATS_SILENCE(300, 3000, Concerns.NETWORK, true),
+
+		/** Records and commits are reset and refused; heartbeats are fine. */
+		DATA_RESET(500, 6000, Concerns.NETWORK, false),
+
+		/** Neither records nor commits arrive; heartbeats are fine. */
+		DATA_SILENCE(500, 6000, Concerns.NETWORK, false),
 
 		/** Everything arrives late, far less than a lease. */
 		SLOW_NETWORK(1000, 5000, Concerns.NETWORK, false);

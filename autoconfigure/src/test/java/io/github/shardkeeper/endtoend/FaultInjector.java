@@ -3,6 +3,7 @@ package io.github.shardkeeper.endtoend;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -10,7 +11,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
-import io.github.shardkeeper.endtoend.Disturbance.Scope;
+import io.github.shardkeeper.endtoend.Disturbance.Role;
 import io.github.shardkeeper.endtoend.TraceChecker.Freeze;
 import io.github.shardkeeper.testsupport.TestRedis;
 
@@ -19,6 +20,16 @@ import io.github.shardkeeper.testsupport.TestRedis;
  * one instance, or of Redis, at a time.
  */
 final class FaultInjector implements AutoCloseable {
+
+	private static final Set<Role> EVENTS = Set.of(Role.SUBSCRIPTION);
+
+	private static final Set<Role> OTHERS = Set.of(Role.CONTROL, Role.DATA);
+
+	private static final Set<Role> COORDINATION = Set.of(Role.SUBSCRIPTION, Role.CONTROL);
+
+	private static final Set<Role> HEARTBEATS = Set.of(Role.CONTROL);
+
+	private static final Set<Role> DATA = Set.of(Role.DATA);
 
 	private final TestRedis redis;
 
@@ -69,20 +80,30 @@ final class FaultInjector implements AutoCloseable {
 		switch (fault.kind()) {
 			case KILL -> kill(instance, length);
 			case SHORT_FREEZE -> freeze(instance, () -> pause(length));
-			case LONG_FREEZE -> freeze(instance, () -> {
-				this.group.awaitNothingOwnedBy(instance);
-				pause(length);
-			});
+			case LONG_FREEZE -> freeze(instance, () -> untilMoved(instance, length));
 			case ROLLING_RESTART -> rollingRestart();
 			case REDIS_KILL -> killRedis(length);
-			case RESET, DISCONNECTION -> disturb(instance, Disturbance.refuse(Scope.ALL), length);
-			case SHORT_SILENCE, LONG_SILENCE -> disturb(instance, Disturbance.hold(Scope.ALL), length);
-			case SUBSCRIPTION_RESET -> disturb(instance, Disturbance.refuse(Scope.SUBSCRIPTION), length);
-			case SUBSCRIPTION_SILENCE -> disturb(instance, Disturbance.hold(Scope.SUBSCRIPTION), length);
-			case OTHERS_RESET -> disturb(instance, Disturbance.refuse(Scope.OTHERS), length);
-			case OTHERS_SILENCE -> disturb(instance, Disturbance.hold(Scope.OTHERS), length);
-			case SLOW_NETWORK -> disturb(instance, Disturbance.delay(length.dividedBy(50)), length);
+			case RESET, DISCONNECTION -> disturb(instance, Disturbance.refuse(Disturbance.ALL), () -> pause(length));
+			case SHORT_SILENCE -> disturb(instance, Disturbance.hold(Disturbance.ALL), () -> pause(length));
+			case LONG_SILENCE ->
+				disturb(instance, Disturbance.hold(Disturbance.ALL), () -> untilMoved(instance, length));
+			case SUBSCRIPTION_RESET -> disturb(instance, Disturbance.refuse(EVENTS), () -> pause(length));
+			case SUBSCRIPTION_SILENCE -> disturb(instance, Disturbance.hold(EVENTS), () -> pause(length));
+			case OTHERS_RESET -> disturb(instance, Disturbance.refuse(OTHERS), () -> pause(length));
+			case OTHERS_SILENCE -> disturb(instance, Disturbance.hold(OTHERS), () -> pause(length));
+			case COORDINATION_RESET ->
+				disturb(instance, Disturbance.refuse(COORDINATION), () -> untilMoved(instance, length));
+			case HEARTBEATS_SILENCE ->
+				disturb(instance, Disturbance.hold(HEARTBEATS), () -> untilMoved(instance, length));
+			case DATA_RESET -> disturb(instance, Disturbance.refuse(DATA), () -> pause(length));
+			case DATA_SILENCE -> disturb(instance, Disturbance.hold(DATA), () -> pause(length));
+			case SLOW_NETWORK -> disturb(instance, Disturbance.delay(length.dividedBy(50)), () -> pause(length));
 		}
+	}
+
+	private void untilMoved(String instance, Duration more) {
+		this.group.awaitNothingOwnedBy(instance);
+		pause(more);
 	}
 
 	private void kill(String instance, Duration length) {
@@ -119,11 +140,15 @@ final class FaultInjector implements AutoCloseable {
 		this.redis.restart();
 	}
 
-	private void disturb(String instance, Disturbance disturbance, Duration length) {
+	private void disturb(String instance, Disturbance disturbance, Runnable meanwhile) {
 		FaultyProxy proxy = this.proxies.get(instance);
 		proxy.disturb(disturbance);
-		pause(length);
-		proxy.heal();
+		try {
+			meanwhile.run();
+		}
+		finally {
+			proxy.heal();
+		}
 	}
 
 	/** Lets time pass: that is what a fault is made of. */

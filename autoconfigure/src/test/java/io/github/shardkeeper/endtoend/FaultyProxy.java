@@ -21,6 +21,8 @@ final class FaultyProxy implements AutoCloseable {
 
 	private final int redisPort;
 
+	private final String controlKey;
+
 	private final Set<ProxiedConnection> connections = ConcurrentHashMap.newKeySet();
 
 	private final ReentrantLock lock = new ReentrantLock();
@@ -30,8 +32,14 @@ final class FaultyProxy implements AutoCloseable {
 	/** Guarded by the lock. */
 	private Disturbance disturbance = Disturbance.NONE;
 
-	FaultyProxy(int redisPort) {
+	/**
+	 * Creates a proxy that lets everything through.
+	 * @param redisPort where Redis is
+	 * @param controlKey what is sent on connections of the control plane only
+	 */
+	FaultyProxy(int redisPort, String controlKey) {
 		this.redisPort = redisPort;
+		this.controlKey = controlKey;
 		try {
 			this.server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
 		}
@@ -62,7 +70,7 @@ final class FaultyProxy implements AutoCloseable {
 			this.lock.unlock();
 		}
 		for (ProxiedConnection connection : this.connections) {
-			if (next.is(Effect.REFUSE, connection.isSubscription())) {
+			if (next.is(Effect.REFUSE, connection.role())) {
 				connection.reset();
 			}
 		}
@@ -79,10 +87,10 @@ final class FaultyProxy implements AutoCloseable {
 	void admit(ProxiedConnection connection) throws IOException, InterruptedException {
 		this.lock.lockInterruptibly();
 		try {
-			while (this.disturbance.is(Effect.HOLD, connection.isSubscription())) {
+			while (this.disturbance.is(Effect.HOLD, connection.role())) {
 				this.changed.await();
 			}
-			if (this.disturbance.is(Effect.REFUSE, connection.isSubscription())) {
+			if (this.disturbance.is(Effect.REFUSE, connection.role())) {
 				throw new IOException("Refused");
 			}
 			Disturbance now = this.disturbance;
@@ -102,7 +110,7 @@ final class FaultyProxy implements AutoCloseable {
 	private void acceptAll() throws IOException {
 		while (!this.server.isClosed()) {
 			Socket client = this.server.accept();
-			ProxiedConnection connection = new ProxiedConnection(this, client);
+			ProxiedConnection connection = new ProxiedConnection(this, client, this.controlKey);
 			this.connections.add(connection);
 			connection.open(this.redisPort);
 		}
@@ -130,7 +138,7 @@ final class FaultyProxy implements AutoCloseable {
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
-		disturb(Disturbance.refuse(Disturbance.Scope.ALL));
+		disturb(Disturbance.refuse(Disturbance.ALL));
 	}
 
 	/** What such a thread does. */

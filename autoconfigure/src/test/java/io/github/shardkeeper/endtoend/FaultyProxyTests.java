@@ -8,13 +8,14 @@ import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Set;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-import io.github.shardkeeper.endtoend.Disturbance.Scope;
+import io.github.shardkeeper.endtoend.Disturbance.Role;
 import io.github.shardkeeper.testsupport.TestRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -22,7 +23,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 class FaultyProxyTests {
 
-	private final FaultyProxy proxy = new FaultyProxy(TestRedis.shared().port());
+	private final FaultyProxy proxy = new FaultyProxy(TestRedis.shared().port(), "{group}");
 
 	private Client plain;
 
@@ -46,7 +47,7 @@ class FaultyProxyTests {
 
 	@Test
 	void resetsAllConnectionsAndNewOnes() throws IOException {
-		this.proxy.disturb(Disturbance.refuse(Scope.ALL));
+		this.proxy.disturb(Disturbance.refuse(Disturbance.ALL));
 		assertThatExceptionOfType(IOException.class).isThrownBy(() -> this.plain.ask("PING"));
 		assertThatExceptionOfType(IOException.class).isThrownBy(this.subscribed::line);
 		try (Client another = new Client(this.proxy.port())) {
@@ -61,7 +62,7 @@ class FaultyProxyTests {
 
 	@Test
 	void resetsTheSubscriptionAlone() throws IOException {
-		this.proxy.disturb(Disturbance.refuse(Scope.SUBSCRIPTION));
+		this.proxy.disturb(Disturbance.refuse(Set.of(Role.SUBSCRIPTION)));
 		assertThatExceptionOfType(IOException.class).isThrownBy(this.subscribed::line);
 		assertThat(this.plain.ask("PING")).isEqualTo("+PONG");
 		try (Client another = new Client(this.proxy.port())) {
@@ -72,15 +73,27 @@ class FaultyProxyTests {
 	}
 
 	@Test
-	void resetsAllButTheSubscription() throws IOException {
-		this.proxy.disturb(Disturbance.refuse(Scope.OTHERS));
+	void resetsTheDataAlone() throws IOException {
+		this.proxy.disturb(Disturbance.refuse(Set.of(Role.DATA)));
 		assertThatExceptionOfType(IOException.class).isThrownBy(() -> this.plain.ask("PING"));
 		assertThat(this.subscribed.ask("PING")).isEqualTo("*2");
 	}
 
 	@Test
+	void resetsTheControlPlaneAlone() throws IOException {
+		try (Client control = new Client(this.proxy.port())) {
+			assertThat(control.ask("EXISTS a:{group}")).isEqualTo(":0");
+			this.proxy.disturb(Disturbance.refuse(Set.of(Role.CONTROL)));
+			assertThatExceptionOfType(IOException.class).isThrownBy(() -> control.ask("PING"));
+			assertThat(this.plain.ask("PING")).isEqualTo("+PONG");
+			assertThatExceptionOfType(IOException.class).isThrownBy(() -> this.plain.ask("EXISTS a:{group}"));
+			assertThat(this.subscribed.ask("PING")).isEqualTo("*2");
+		}
+	}
+
+	@Test
 	void whatWasHeldArrivesLater() throws IOException {
-		this.proxy.disturb(Disturbance.hold(Scope.OTHERS));
+		this.proxy.disturb(Disturbance.hold(Set.of(Role.DATA)));
 		this.plain.send("PING");
 		assertThatExceptionOfType(SocketTimeoutException.class).isThrownBy(() -> this.plain.lineWithin(200));
 		assertThat(this.subscribed.ask("PING")).isEqualTo("*2");
@@ -90,7 +103,7 @@ class FaultyProxyTests {
 
 	@Test
 	void anEndIsHeldToo() throws IOException {
-		this.proxy.disturb(Disturbance.hold(Scope.SUBSCRIPTION));
+		this.proxy.disturb(Disturbance.hold(Set.of(Role.SUBSCRIPTION)));
 		this.subscribed.close();
 		assertThat(this.plain.ask("PUBLISH c x")).isEqualTo(":1");
 		this.proxy.heal();
@@ -107,7 +120,7 @@ class FaultyProxyTests {
 
 	@Test
 	void aRedisThatIsAwayResets() throws IOException {
-		try (TestRedis away = TestRedis.start(); FaultyProxy toAway = new FaultyProxy(away.port())) {
+		try (TestRedis away = TestRedis.start(); FaultyProxy toAway = new FaultyProxy(away.port(), "{group}")) {
 			away.kill();
 			try (Client client = new Client(toAway.port())) {
 				assertThatExceptionOfType(IOException.class).isThrownBy(() -> client.ask("PING"));

@@ -43,29 +43,40 @@ final class Feeder implements AutoCloseable {
 
 	private final AtomicLongArray sent;
 
+	private final int slices;
+
+	private int slice;
+
 	/** Whether an append was not answered: some of it may have been carried out. */
 	private volatile boolean unsure;
 
-	Feeder(RedisConnector connector, int shards, Duration interval) {
+	/**
+	 * Begins to feed.
+	 * @param interval the time between two records of a shard
+	 * @param slices how many parts of the shards are fed one after the other
+	 */
+	Feeder(RedisConnector connector, int shards, Duration interval, int slices) {
+		this.slices = slices;
 		this.sent = new AtomicLongArray(shards);
 		this.source = new RedisStreamSource(connector, "shardkeeper", Map.of(TracingInstance.TOPIC, shards), TIMEOUT);
 		this.ends = new RedisLink<>(connector, StringCodec.UTF8, TIMEOUT);
-		this.timer.scheduleAtFixedRate(this::feed, 0, interval.toMillis(), TimeUnit.MILLISECONDS);
+		this.timer.scheduleAtFixedRate(this::feed, 0, interval.dividedBy(slices).toMillis(), TimeUnit.MILLISECONDS);
 	}
 
 	private void feed() {
 		try {
 			lookUpWhatIsUnsure();
 			List<NewRecord> records = new ArrayList<>();
-			for (int shard = 0; shard < this.sent.length(); shard++) {
+			for (int shard = this.slice; shard < this.sent.length(); shard += this.slices) {
 				records.add(new NewRecord(ShardId.of(TracingInstance.TOPIC, shard), "key",
 						Long.toString(this.sent.get(shard) + 1).getBytes(StandardCharsets.UTF_8)));
 			}
 			this.unsure = true;
 			this.source.append(records);
-			for (int shard = 0; shard < this.sent.length(); shard++) {
+			for (int shard = this.slice; shard < this.sent.length(); shard += this.slices) {
 				this.sent.incrementAndGet(shard);
 			}
+			this.slice = (this.slice + 1) % this.slices;
 			this.unsure = false;
 		}
 		catch (StoreUnavailableException ex) {

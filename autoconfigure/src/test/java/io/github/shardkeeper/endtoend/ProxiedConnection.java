@@ -7,6 +7,8 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 
+import io.github.shardkeeper.endtoend.Disturbance.Role;
+
 /**
  * One connection through a {@link FaultyProxy}: a thread for each direction. Thread-safe.
  */
@@ -20,16 +22,18 @@ final class ProxiedConnection {
 
 	private final Socket redis = new Socket();
 
-	private volatile boolean subscription;
+	private final String controlKey;
 
-	ProxiedConnection(FaultyProxy proxy, Socket client) {
+	private volatile Role role = Role.DATA;
+
+	ProxiedConnection(FaultyProxy proxy, Socket client, String controlKey) {
 		this.proxy = proxy;
 		this.client = client;
+		this.controlKey = controlKey;
 	}
 
-	/** Whether it is known to be the one that hears of events. */
-	boolean isSubscription() {
-		return this.subscription;
+	Role role() {
+		return this.role;
 	}
 
 	void open(int redisPort) {
@@ -53,8 +57,8 @@ final class ProxiedConnection {
 		InputStream in = from.getInputStream();
 		try {
 			for (int length = read(in, bytes); length >= 0; length = read(in, bytes)) {
-				if (from == this.client && isSubscribe(bytes, length)) {
-					this.subscription = true;
+				if (from == this.client && this.role == Role.DATA) {
+					this.role = roleBy(new String(bytes, 0, length, StandardCharsets.ISO_8859_1));
 				}
 				this.proxy.admit(this);
 				to.getOutputStream().write(bytes, 0, length);
@@ -77,8 +81,11 @@ final class ProxiedConnection {
 		}
 	}
 
-	private static boolean isSubscribe(byte[] bytes, int length) {
-		return new String(bytes, 0, length, StandardCharsets.ISO_8859_1).contains(SUBSCRIBE);
+	private Role roleBy(String sent) {
+		if (sent.contains(SUBSCRIBE)) {
+			return Role.SUBSCRIPTION;
+		}
+		return sent.contains(this.controlKey) ? Role.CONTROL : Role.DATA;
 	}
 
 	/** Closes both sides with a reset. */

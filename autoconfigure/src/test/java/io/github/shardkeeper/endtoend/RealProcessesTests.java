@@ -68,7 +68,7 @@ class RealProcessesTests {
 		this.store = new RedisCoordinationStore(connector, "shardkeeper", GROUP, Duration.ofSeconds(10));
 		this.checkpoints = new RedisCheckpointStore(connector, "shardkeeper", GROUP, Duration.ofSeconds(10));
 		this.instances = new Instances((name) -> this.redis.port(), this.directory, GROUP, SHARDS);
-		this.feeder = new Feeder(connector, SHARDS, Duration.ofMillis(20));
+		this.feeder = new Feeder(connector, SHARDS, Duration.ofMillis(20), 1);
 	}
 
 	@AfterEach

@@ -2,6 +2,7 @@ package io.github.shardkeeper.endtoend;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -44,8 +45,8 @@ public final class TracingInstance {
 		}
 
 		@Bean
-		Tracer tracer(TraceWriter trace, @Value("${trace.work:0ms}") Duration work) {
-			return new Tracer(trace, work);
+		Tracer tracer(TraceWriter trace, @Value("${trace.work:0ms}") Duration longestWork) {
+			return new Tracer(trace, longestWork);
 		}
 
 		@Bean
@@ -68,11 +69,11 @@ public final class TracingInstance {
 
 		private final TraceWriter trace;
 
-		private final Duration work;
+		private final Duration longestWork;
 
-		Tracer(TraceWriter trace, Duration work) {
+		Tracer(TraceWriter trace, Duration longestWork) {
 			this.trace = trace;
-			this.work = work;
+			this.longestWork = longestWork;
 		}
 
 		@ShardConsumer(TOPIC)
@@ -92,8 +93,9 @@ public final class TracingInstance {
 		}
 
 		private void work(boolean heedsInterruption) throws InterruptedException {
-			long end = System.nanoTime() + this.work.toNanos();
-			for (long left = this.work.toNanos(); left > 0; left = end - System.nanoTime()) {
+			long work = ThreadLocalRandom.current().nextLong(this.longestWork.toNanos() + 1);
+			long end = System.nanoTime() + work;
+			for (long left = work; left > 0; left = end - System.nanoTime()) {
 				try {
 					TimeUnit.NANOSECONDS.sleep(left);
 				}
