@@ -57,7 +57,7 @@ public final class StickyAssignment implements AssignmentStrategy {
 
 		Draft(AssignmentRequest request) {
 			this.request = request;
-			request.subscriptions().keySet().forEach((member) -> {
+			request.members().keySet().forEach((member) -> {
 				this.loads.put(member, 0);
 				this.held.put(member, new TreeMap<>());
 				this.byLoad.add(member);
@@ -174,7 +174,8 @@ public final class StickyAssignment implements AssignmentStrategy {
 		}
 
 		private boolean subscribes(MemberId member, String topic) {
-			return this.request.subscriptions().getOrDefault(member, Set.of()).contains(topic);
+			Assignee assignee = this.request.members().get(member);
+			return assignee != null && assignee.topics().contains(topic);
 		}
 
 	}

@@ -33,6 +33,8 @@ public interface CheckpointStore extends AutoCloseable {
 	 * the token.
 	 * @param shard the shard
 	 * @param token the token under which it was acquired
+	 * @param number the number of the commit under that token; each attempt has one of
+	 * its own, higher than those before
 	 * @param offset the new offset, {@code null} to leave it as it is
 	 * @param changes state entries by key, with {@code null} for removed ones
 	 * @return whether the write was accepted
@@ -101,7 +103,14 @@ public interface CheckpointStore extends AutoCloseable {
 		 * The fence does not stand at the token, or a later commit was written; nothing
 		 * was written.
 		 */
-		STALE
+		STALE,
+
+		/**
+		 * There is no checkpoint at all: the store was emptied since the acquisition.
+		 * Nothing was written. Who still holds the shard acquires it again under the same
+		 * token and writes its whole state.
+		 */
+		GONE
 
 	}
 

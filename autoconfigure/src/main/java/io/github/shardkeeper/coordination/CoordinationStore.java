@@ -2,13 +2,17 @@ package io.github.shardkeeper.coordination;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.handover.GroupChanges;
 import io.github.shardkeeper.handover.HeartbeatReply;
+import io.github.shardkeeper.handover.HoldingAction;
 import io.github.shardkeeper.handover.MemberDescription;
 import io.github.shardkeeper.handover.PlanReply;
 import io.github.shardkeeper.handover.ReapReply;
+import io.github.shardkeeper.handover.Seen;
 import io.github.shardkeeper.handover.Transition;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
@@ -42,7 +46,9 @@ public interface CoordinationStore extends AutoCloseable {
 	Subscription subscribe(MemberId member, Runnable onEvent);
 
 	/**
-	 * Makes a member known. Repeating it for the same member is harmless.
+	 * Makes a member known. Repeating it for the same member is harmless. The join that
+	 * begins a group, be it for the first time or because the store was emptied, gives
+	 * all members its lease's time to {@linkplain #claim claim} what they hold.
 	 * @param member an id that was never used before
 	 * @param description what the others must know of it
 	 * @param lease how long after a heartbeat it may consume
@@ -56,12 +62,12 @@ public interface CoordinationStore extends AutoCloseable {
 	/**
 	 * Renews a session, elects a leader when there is none, and tells what is new.
 	 * @param member the member
-	 * @param seenGeneration the {@link HeartbeatReply.Alive#through()} of the last reply,
-	 * 0 at first
+	 * @param seen the {@link HeartbeatReply.Alive#seen()} of the last reply,
+	 * {@link Seen#NOTHING} at first
 	 * @param candidate whether the member is fit to lead; a leader that is not resigns
 	 * @return the news, or that the session is over
 	 */
-	HeartbeatReply heartbeat(MemberId member, long seenGeneration, boolean candidate);
+	HeartbeatReply heartbeat(MemberId member, Seen seen, boolean candidate);
 
 	/**
 	 * Reads what has changed in the whole group; needs no membership. Several steps for a
@@ -83,16 +89,32 @@ public interface CoordinationStore extends AutoCloseable {
 	PlanReply plan(MemberId leader, long epoch, List<Transition> transitions);
 
 	/**
-	 * Gives a shard up, after which the member must not consume it. It goes straight to
-	 * the target of the move, or becomes free. Repeating it is harmless.
+	 * Gives shards up, after which the member must not consume them. Each goes straight
+	 * to the target of its move, or becomes free; with a quiet period it rests before. A
+	 * completed one goes to nobody any more. Repeating it is harmless. Several steps for
+	 * many shards, each atomic in itself.
 	 * @param owner the owner
-	 * @param shard the shard
-	 * @param token the token under which it is owned
-	 * @param tokenFloor the next token must be higher than this one too;
-	 * {@link Token#NONE} normally, the fence's value when the fence was found ahead
-	 * @return whether it was released, or was not the member's any longer
+	 * @param releases the shards, with the tokens under which they are owned
+	 * @param quietPeriod how long nobody may own them then
+	 * @return for each release, in their order, whether it was made, or the shard was not
+	 * the member's any longer
 	 */
-	ReleaseReply release(MemberId owner, ShardId shard, Token token, Token tokenFloor);
+	List<ReleaseReply> release(MemberId owner, List<HoldingAction.Release> releases, Duration quietPeriod);
+
+	/**
+	 * Takes possession of shards that the store does not know, or knows an older owner
+	 * of, because it was emptied or has lost writes. A shard is granted when the store
+	 * does not know it, or under an older token only, unless it is completed; and when
+	 * this member owns it under this very token already, so that repeating it is
+	 * harmless. To be called only for shards that the member holds under a lease that has
+	 * not ended at the moment of the call: nobody else can hold them then, so what the
+	 * store says of an older token is out of date. Several steps for many shards, each
+	 * atomic in itself.
+	 * @param member the member; an unknown one is granted nothing
+	 * @param held what it holds, with the tokens under which it does
+	 * @return the shards that it owns now, under those tokens
+	 */
+	Set<ShardId> claim(MemberId member, Map<ShardId, Token> held);
 
 	/**
 	 * Ends the sessions of members that are dead: no heartbeat for a lease and no
@@ -102,9 +124,10 @@ public interface CoordinationStore extends AutoCloseable {
 	 * @param steadySinceMillis since when, in milliseconds of the store's time, the
 	 * leader's own heartbeats were answered without a gap; silence of others before that
 	 * proves nothing
+	 * @param crashQuietPeriod how long nobody may own the shards of the dead
 	 * @return who is gone and when to look again, or that somebody else leads
 	 */
-	ReapReply reap(MemberId leader, long epoch, long steadySinceMillis);
+	ReapReply reap(MemberId leader, long epoch, long steadySinceMillis, Duration crashQuietPeriod);
 
 	/**
 	 * Announces that a member leaves: the leader moves its shards away while it still
@@ -115,11 +138,13 @@ public interface CoordinationStore extends AutoCloseable {
 
 	/**
 	 * Ends a session. The member must have stopped consuming; shards that it still owns
-	 * go to the targets of their moves or become free. A leader resigns with it. Harmless
-	 * for a member that is unknown.
+	 * go where a release would have brought them, very many of them only with the
+	 * leader's next look for the dead. A leader resigns with it. Harmless for a member
+	 * that is unknown.
 	 * @param member the member
+	 * @param quietPeriod how long nobody may own its shards then
 	 */
-	void leave(MemberId member);
+	void leave(MemberId member, Duration quietPeriod);
 
 	@Override
 	void close();

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -31,21 +32,21 @@ public final class GroupReporter {
 
 	private final CheckpointStore checkpointStore;
 
-	private final ShardConsumption consumption;
+	private final Supplier<Map<ShardId, String>> problems;
 
 	/**
 	 * Creates a reporter.
 	 * @param coordinator this member
 	 * @param coordinationStore the group's control plane
 	 * @param checkpointStore the group's data plane
-	 * @param consumption this member's consumption
+	 * @param problems tells what keeps shards of this instance from being consumed
 	 */
 	public GroupReporter(ShardCoordinator coordinator, CoordinationStore coordinationStore,
-			CheckpointStore checkpointStore, ShardConsumption consumption) {
+			CheckpointStore checkpointStore, Supplier<Map<ShardId, String>> problems) {
 		this.coordinator = coordinator;
 		this.coordinationStore = coordinationStore;
 		this.checkpointStore = checkpointStore;
-		this.consumption = consumption;
+		this.problems = problems;
 	}
 
 	/**
@@ -85,7 +86,7 @@ public final class GroupReporter {
 
 	private List<ShardReport> shards(List<Ownership> ownerships) {
 		Map<ShardId, Offset> offsets = this.checkpointStore.offsets(ownerships.stream().map(Ownership::shard).toList());
-		Map<ShardId, String> problems = this.consumption.problems();
+		Map<ShardId, String> problems = this.problems.get();
 		return ownerships.stream().sorted((one, other) -> one.shard().compareTo(other.shard())).map((ownership) -> {
 			ShardId shard = ownership.shard();
 			Offset offset = offsets.get(shard);

@@ -79,7 +79,7 @@ final class LeaderDriver {
 			reportDifferences(changes);
 		}
 		else if (action instanceof LeaderAction.LookForDead look) {
-			looked(this.store.reap(self, look.epoch(), look.steadySinceMillis()));
+			looked(this.store.reap(self, look.epoch(), look.steadySinceMillis(), Duration.ZERO));
 		}
 		else if (action instanceof LeaderAction.ApplyPlan plan) {
 			planned(plan, this.store.plan(self, plan.epoch(), plan.transitions()));

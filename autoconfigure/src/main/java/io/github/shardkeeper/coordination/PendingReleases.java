@@ -3,6 +3,7 @@ package io.github.shardkeeper.coordination;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
@@ -58,7 +59,7 @@ final class PendingReleases {
 			Release release = this.pending.remove();
 			try {
 				// Stale is as good as released: the shard is not ours any more.
-				this.store.release(member, release.shard(), release.token(), release.tokenFloor());
+				this.store.release(member, List.of(release), Duration.ZERO);
 				this.holdings.released(release.shard(), release.token());
 			}
 			catch (StoreUnavailableException ex) {

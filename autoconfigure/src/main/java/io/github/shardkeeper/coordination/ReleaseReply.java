@@ -5,7 +5,7 @@ package io.github.shardkeeper.coordination;
  */
 public enum ReleaseReply {
 
-	/** The shard went to its target or is free. */
+	/** The shard went to its target, rests, is free, or is completed. */
 	RELEASED,
 
 	/** The member did not own it under that token (any longer). */

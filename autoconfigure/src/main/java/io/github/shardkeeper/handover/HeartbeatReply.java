@@ -25,11 +25,18 @@ public sealed interface HeartbeatReply {
 	 * @param membership the version of the list of members
 	 * @param through the generation up to which the member's own changes are in this
 	 * reply; lower than {@code generation} when there are more
-	 * @param changes what has changed for the shards that the member owns
+	 * @param changes what has changed for the shards that the member owns or is to get
+	 * @param history the number of the group's past; another one than before means that
+	 * the store was emptied or has lost writes
+	 * @param lost whether the store has lost writes that this member saw: the changes,
+	 * over as many replies as it takes, tell everything that it owns or is to get
+	 * @param subscribed whether the store sees a subscription to the member's own channel
+	 * @param claimsUntilMillis until when, in the store's time, no free shard is given to
+	 * anybody, because who holds it may still claim it; 0 for no such time
 	 */
 	record Alive(long serverTimeMillis, @Nullable MemberId leader, long epoch, long leaderLeaseEndMillis,
-			long earliestLeaseEndMillis, long generation, long membership, long through,
-			List<Ownership> changes) implements HeartbeatReply {
+			long earliestLeaseEndMillis, long generation, long membership, long through, List<Ownership> changes,
+			long history, boolean lost, boolean subscribed, long claimsUntilMillis) implements HeartbeatReply {
 
 		/**
 		 * Whether the next heartbeat would bring more of the member's own changes.
@@ -37,6 +44,14 @@ public sealed interface HeartbeatReply {
 		 */
 		public boolean hasMore() {
 			return this.through < this.generation;
+		}
+
+		/**
+		 * What the member has seen with this reply.
+		 * @return what to send with the next heartbeat
+		 */
+		public Seen seen() {
+			return new Seen(this.history, this.through);
 		}
 
 	}

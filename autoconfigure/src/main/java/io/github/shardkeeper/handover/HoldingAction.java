@@ -47,9 +47,12 @@ public sealed interface HoldingAction {
 	 *
 	 * @param shard the shard
 	 * @param token the token under which it was held
-	 * @param tokenFloor what the next token must exceed, or {@link Token#NONE}
+	 * @param tokenFloor what the next token must exceed, or {@link Token#NONE}: the
+	 * fence's value when the fence was found ahead
+	 * @param completed whether the shard has come to its end, and nobody is to get it
+	 * again
 	 */
-	record Release(ShardId shard, Token token, Token tokenFloor) implements HoldingAction {
+	record Release(ShardId shard, Token token, Token tokenFloor, boolean completed) implements HoldingAction {
 
 	}
 

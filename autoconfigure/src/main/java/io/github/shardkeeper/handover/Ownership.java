@@ -17,16 +17,23 @@ import io.github.shardkeeper.shard.Token;
  * @param generation the group's generation at the shard's last change; the value that
  * planned changes are compared with
  * @param sinceMillis when it changed last, in milliseconds of the store's clock
+ * @param untilMillis when a quiet shard's rest is over, in milliseconds of the store's
+ * clock; 0 in every other phase
  */
 public record Ownership(ShardId shard, ShardPhase phase, Token token, @Nullable MemberId owner,
-		@Nullable MemberId target, long generation, long sinceMillis) {
+		@Nullable MemberId target, long generation, long sinceMillis, long untilMillis) {
 
 	/**
 	 * Who has it or is to have it.
-	 * @return the target of a move that goes on, else the owner, {@code null} for none
+	 * @return the target of a shard that is being released or rests, the owner of one
+	 * that is owned; {@code null} for none
 	 */
 	public @Nullable MemberId destination() {
-		return (this.phase == ShardPhase.REVOKING) ? this.target : this.owner;
+		return switch (this.phase) {
+			case OWNED -> this.owner;
+			case REVOKING, QUIET -> this.target;
+			case FREE, COMPLETED -> null;
+		};
 	}
 
 }

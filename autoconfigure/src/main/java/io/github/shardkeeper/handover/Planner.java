@@ -5,7 +5,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
@@ -14,6 +13,7 @@ import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.assignment.Assignee;
 import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.assignment.AssignmentStrategy;
 import io.github.shardkeeper.handover.Transition.Assign;
@@ -44,10 +44,11 @@ final class Planner {
 	}
 
 	List<Transition> plan(GroupPicture picture) {
-		SortedMap<MemberId, Set<String>> subscriptions = new TreeMap<>();
+		SortedMap<MemberId, Assignee> members = new TreeMap<>();
 		for (GroupMember member : picture.members()) {
 			if (!member.leaving()) {
-				subscriptions.put(member.id(), member.description().topicShards().keySet());
+				MemberDescription description = member.description();
+				members.put(member.id(), new Assignee(description.topicShards().keySet(), description.version()));
 			}
 		}
 		SortedSet<ShardId> shards = shards(picture);
@@ -58,11 +59,11 @@ final class Planner {
 				current.put(ownership.shard(), destination);
 			}
 		}
-		Map<ShardId, MemberId> owners = this.strategy.assign(new AssignmentRequest(subscriptions, shards, current));
+		Map<ShardId, MemberId> owners = this.strategy.assign(new AssignmentRequest(members, shards, current));
 		List<Transition> transitions = new ArrayList<>();
 		for (ShardId shard : shards) {
 			MemberId wanted = owners.get(shard);
-			if (wanted != null && !subscriptions.getOrDefault(wanted, Set.of()).contains(shard.topic())) {
+			if (wanted != null && !canOwn(members.get(wanted), shard)) {
 				throw new IllegalStateException(
 						"The assignment strategy gives %s to %s, who does not consume that topic".formatted(shard,
 								wanted));
@@ -73,6 +74,10 @@ final class Planner {
 			}
 		}
 		return transitions;
+	}
+
+	private static boolean canOwn(@Nullable Assignee member, ShardId shard) {
+		return member != null && member.topics().contains(shard.topic());
 	}
 
 	/**
@@ -97,7 +102,7 @@ final class Planner {
 		if (now == null || now.phase() == ShardPhase.FREE) {
 			return (wanted != null) ? new Assign(shard, (now != null) ? now.generation() : 0, wanted) : null;
 		}
-		if (Objects.equals(now.destination(), wanted)) {
+		if (now.phase() == ShardPhase.COMPLETED || Objects.equals(now.destination(), wanted)) {
 			return null;
 		}
 		return (now.phase() == ShardPhase.OWNED) ? new Revoke(shard, now.generation(), wanted)

@@ -62,13 +62,13 @@ public final class ShardHoldings {
 			// Either old news, and the release is stale, or the store has lost the first
 			// one.
 			this.holdings.put(shard, new Holding(token, token, Phase.DRAINED));
-			return List.of(new Release(shard, token, Token.NONE));
+			return List.of(new Release(shard, token, Token.NONE, false));
 		}
 		boolean sameToken = holding != null && holding.token.equals(token);
 		return switch (ownership.phase()) {
 			case OWNED -> sameToken ? List.of() : start(shard, token);
 			case REVOKING -> revoke(shard, token, holding);
-			case FREE -> List.of();
+			case FREE, QUIET, COMPLETED -> List.of();
 		};
 	}
 
@@ -80,7 +80,7 @@ public final class ShardHoldings {
 	private List<HoldingAction> revoke(ShardId shard, Token token, @Nullable Holding holding) {
 		if (holding == null || (holding.phase == Phase.DRAINED && !holding.token.equals(token))) {
 			this.holdings.put(shard, new Holding(token, token, Phase.DRAINED));
-			return List.of(new Release(shard, token, Token.NONE));
+			return List.of(new Release(shard, token, Token.NONE, false));
 		}
 		if (holding.phase == Phase.DRAINED) {
 			return List.of();
@@ -108,7 +108,7 @@ public final class ShardHoldings {
 			return List.of();
 		}
 		this.holdings.put(shard, new Holding(holding.token, holding.worker, Phase.DRAINED));
-		return List.of(new Release(shard, holding.token, fence));
+		return List.of(new Release(shard, holding.token, fence, false));
 	}
 
 	/**

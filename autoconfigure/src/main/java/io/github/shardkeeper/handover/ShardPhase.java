@@ -12,6 +12,12 @@ public enum ShardPhase {
 	OWNED,
 
 	/** Its owner still holds it, and is to drain, flush and release it. */
-	REVOKING
+	REVOKING,
+
+	/** It was released, and rests: nobody may own it yet. */
+	QUIET,
+
+	/** Its owner has come to its end; nobody will own it again. */
+	COMPLETED
 
 }

@@ -24,7 +24,8 @@ public sealed interface Transition {
 	long expectedGeneration();
 
 	/**
-	 * Gives a free (or new) shard to a member, with a new token.
+	 * Gives a free (or new) shard, or a quiet one whose rest is over, to a member, with a
+	 * new token.
 	 *
 	 * @param shard the shard
 	 * @param expectedGeneration its generation
@@ -46,13 +47,24 @@ public sealed interface Transition {
 	}
 
 	/**
-	 * Changes who gets a shard that is being released.
+	 * Changes who gets a shard that is being released or rests. The rest lasts as long as
+	 * before.
 	 *
 	 * @param shard the shard
 	 * @param expectedGeneration its generation
 	 * @param target the new target; {@code null} for nobody
 	 */
 	record Retarget(ShardId shard, long expectedGeneration, @Nullable MemberId target) implements Transition {
+
+	}
+
+	/**
+	 * Takes a revocation back: the owner keeps the shard, under the token that it has.
+	 *
+	 * @param shard the shard
+	 * @param expectedGeneration its generation
+	 */
+	record Cancel(ShardId shard, long expectedGeneration) implements Transition {
 
 	}
 

@@ -2,13 +2,17 @@ package io.github.shardkeeper.coordination;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.handover.GroupChanges;
 import io.github.shardkeeper.handover.HeartbeatReply;
+import io.github.shardkeeper.handover.HoldingAction;
 import io.github.shardkeeper.handover.MemberDescription;
 import io.github.shardkeeper.handover.PlanReply;
 import io.github.shardkeeper.handover.ReapReply;
+import io.github.shardkeeper.handover.Seen;
 import io.github.shardkeeper.handover.Transition;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
@@ -55,8 +59,8 @@ class ForwardingStore implements CoordinationStore {
 	}
 
 	@Override
-	public HeartbeatReply heartbeat(MemberId member, long seenGeneration, boolean candidate) {
-		return reach().heartbeat(member, seenGeneration, candidate);
+	public HeartbeatReply heartbeat(MemberId member, Seen seen, boolean candidate) {
+		return reach().heartbeat(member, seen, candidate);
 	}
 
 	@Override
@@ -70,13 +74,18 @@ class ForwardingStore implements CoordinationStore {
 	}
 
 	@Override
-	public ReleaseReply release(MemberId owner, ShardId shard, Token token, Token tokenFloor) {
-		return reach().release(owner, shard, token, tokenFloor);
+	public List<ReleaseReply> release(MemberId owner, List<HoldingAction.Release> releases, Duration quietPeriod) {
+		return reach().release(owner, releases, quietPeriod);
 	}
 
 	@Override
-	public ReapReply reap(MemberId leader, long epoch, long steadySinceMillis) {
-		return reach().reap(leader, epoch, steadySinceMillis);
+	public Set<ShardId> claim(MemberId member, Map<ShardId, Token> held) {
+		return reach().claim(member, held);
+	}
+
+	@Override
+	public ReapReply reap(MemberId leader, long epoch, long steadySinceMillis, Duration crashQuietPeriod) {
+		return reach().reap(leader, epoch, steadySinceMillis, crashQuietPeriod);
 	}
 
 	@Override
@@ -85,8 +94,8 @@ class ForwardingStore implements CoordinationStore {
 	}
 
 	@Override
-	public void leave(MemberId member) {
-		reach().leave(member);
+	public void leave(MemberId member, Duration quietPeriod) {
+		reach().leave(member, quietPeriod);
 	}
 
 	@Override

@@ -18,6 +18,7 @@ import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.Lease;
 import io.github.shardkeeper.handover.MonotonicTime;
+import io.github.shardkeeper.handover.Seen;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.testsupport.SettableClock;
 
@@ -278,7 +279,7 @@ class HeartbeatSchedulerTests {
 
 	private void start(Duration interval, Duration leaseLength, MonotonicClock clock) {
 		this.lease = new Lease(leaseLength, clock.now());
-		this.heartbeats = new HeartbeatScheduler(this.store, this.lease, interval, clock);
+		this.heartbeats = new HeartbeatScheduler(this.store, this.lease, interval, TestRuntime.on(clock));
 		this.heartbeats.start(this.told);
 	}
 
@@ -287,7 +288,8 @@ class HeartbeatSchedulerTests {
 	}
 
 	private static HeartbeatReply.Alive alive(long leaderHasMillis, long through, long generation) {
-		return new HeartbeatReply.Alive(1_000, ME, 1, 1_000 + leaderHasMillis, 0, generation, 1, through, List.of());
+		return new HeartbeatReply.Alive(1_000, ME, 1, 1_000 + leaderHasMillis, 0, generation, 1, through, List.of(), 1,
+				false, true, 0);
 	}
 
 	private record Beat(MemberId member, long seenGeneration, boolean candidate, MonotonicTime at) {
@@ -312,9 +314,9 @@ class HeartbeatSchedulerTests {
 		}
 
 		@Override
-		public HeartbeatReply heartbeat(MemberId member, long seenGeneration, boolean candidate) {
+		public HeartbeatReply heartbeat(MemberId member, Seen seen, boolean candidate) {
 			this.thread = Thread.currentThread();
-			this.beats.add(new Beat(member, seenGeneration, candidate, MonotonicClock.SYSTEM.now()));
+			this.beats.add(new Beat(member, seen.generation(), candidate, MonotonicClock.SYSTEM.now()));
 			reach();
 			try {
 				this.hanging = this.gate.getCount() > 0;

@@ -1,5 +1,6 @@
 package io.github.shardkeeper.coordination;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -7,6 +8,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.handover.ReapReply;
+import io.github.shardkeeper.handover.Seen;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.handover.PlanReply;
 import io.github.shardkeeper.handover.HeartbeatReply;
@@ -97,7 +99,7 @@ interface LeadershipStories extends GroupStories {
 		group().advance(SHORT.multipliedBy(2));
 
 		assertThat(a.lead().epoch()).isEqualTo(2);
-		assertThat(group().store().reap(a.id(), 1, 0)).as("what it decided before its silence")
+		assertThat(group().store().reap(a.id(), 1, 0, Duration.ZERO)).as("what it decided before its silence")
 			.isEqualTo(new ReapReply.Deposed());
 	}
 
@@ -108,7 +110,7 @@ interface LeadershipStories extends GroupStories {
 		group().advance(SHORT.multipliedBy(2));
 
 		assertThat(group().store().plan(a.id(), 1, List.of())).isEqualTo(new PlanReply.Deposed());
-		assertThat(group().store().reap(a.id(), 1, 0)).isEqualTo(new ReapReply.Deposed());
+		assertThat(group().store().reap(a.id(), 1, 0, Duration.ZERO)).isEqualTo(new ReapReply.Deposed());
 	}
 
 	/** As after a failover that lost the writes since. */
@@ -117,7 +119,7 @@ interface LeadershipStories extends GroupStories {
 		TestMember a = group().join("a").lead();
 		a.assign(ShardId.of("orders", 1), a);
 
-		HeartbeatReply.Alive reply = (HeartbeatReply.Alive) group().store().heartbeat(a.id(), 1000, true);
+		HeartbeatReply.Alive reply = (HeartbeatReply.Alive) group().store().heartbeat(a.id(), new Seen(1, 1000), true);
 		assertThat(reply.changes()).hasSize(1);
 	}
 
@@ -166,8 +168,8 @@ interface LeadershipStories extends GroupStories {
 		assertThat(store.plan(b.id(), a.epoch(), List.of())).isEqualTo(new PlanReply.Deposed());
 		assertThat(store.plan(a.id(), a.epoch() - 1, List.of())).isEqualTo(new PlanReply.Deposed());
 		assertThat(store.plan(a.id(), a.epoch() + 1, List.of())).isEqualTo(new PlanReply.Deposed());
-		assertThat(store.reap(b.id(), a.epoch(), 0)).isEqualTo(new ReapReply.Deposed());
-		assertThat(store.reap(a.id(), a.epoch() - 1, 0)).isEqualTo(new ReapReply.Deposed());
+		assertThat(store.reap(b.id(), a.epoch(), 0, Duration.ZERO)).isEqualTo(new ReapReply.Deposed());
+		assertThat(store.reap(a.id(), a.epoch() - 1, 0, Duration.ZERO)).isEqualTo(new ReapReply.Deposed());
 	}
 
 	@Test

@@ -6,6 +6,7 @@ import java.util.concurrent.CompletableFuture;
 
 import org.junit.jupiter.api.Test;
 
+import io.github.shardkeeper.handover.HoldingAction;
 import io.github.shardkeeper.handover.Transition;
 import io.github.shardkeeper.shard.Token;
 
@@ -132,7 +133,8 @@ interface NotificationStories extends GroupStories {
 
 		a.plan(new Transition.Assign(FIRST, 0, b.id()), new Transition.Revoke(FIRST, 99, a.id()));
 		group().store().plan(b.id(), a.epoch(), List.of(new Transition.Assign(SECOND, 0, a.id())));
-		group().store().release(b.id(), FIRST, Token.NONE, Token.NONE);
+		group().store()
+			.release(b.id(), List.of(new HoldingAction.Release(FIRST, Token.NONE, Token.NONE, false)), Duration.ZERO);
 		a.reap();
 		a.beat();
 		b.beat();

@@ -1,9 +1,12 @@
 package io.github.shardkeeper.coordination;
 
+import java.time.Duration;
+import java.util.List;
 import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
 
+import io.github.shardkeeper.handover.HoldingAction;
 import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.handover.ShardPhase;
 import io.github.shardkeeper.shard.ShardId;
@@ -116,8 +119,12 @@ interface ReleaseStories extends GroupStories {
 		Ownership owned = a.assign(FIRST, a);
 
 		assertThat(b.release(owned, Token.NONE)).isEqualTo(ReleaseReply.STALE);
-		assertThat(group().store().release(a.id(), ShardId.of("unknown", 1), owned.token(), Token.NONE))
-			.isEqualTo(ReleaseReply.STALE);
+		assertThat(
+				group().store()
+					.release(a.id(), List
+						.of(new HoldingAction.Release(ShardId.of("unknown", 1), owned.token(), Token.NONE, false)),
+							Duration.ZERO))
+			.containsExactly(ReleaseReply.STALE);
 
 		a.revoke(FIRST, b);
 		assertThat(b.release(FIRST)).as("by the target").isEqualTo(ReleaseReply.STALE);

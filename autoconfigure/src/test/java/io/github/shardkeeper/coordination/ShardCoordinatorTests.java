@@ -14,11 +14,13 @@ import org.junit.jupiter.api.Test;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.assignment.StickyAssignment;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
+import io.github.shardkeeper.handover.HoldingAction;
 import io.github.shardkeeper.handover.Lease;
 import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.handover.PlanReply;
 import io.github.shardkeeper.handover.ShardPhase;
 import io.github.shardkeeper.handover.Transition;
+import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
@@ -396,11 +398,12 @@ class ShardCoordinatorTests {
 
 		Instance(String name) {
 			CoordinationSettings settings = new CoordinationSettings("group", name, INTERVAL, LEASE, TIMEOUT,
-					Duration.ofMillis(10));
-			MonotonicClock clock = MonotonicClock.SYSTEM;
-			Lease lease = new Lease(LEASE, clock.now());
+					Duration.ofMillis(10), ApplicationVersion.UNKNOWN);
+			MemberRuntime runtime = TestRuntime.on(MonotonicClock.SYSTEM);
+			Lease lease = new Lease(LEASE, runtime.clock().now());
 			this.coordinator = new ShardCoordinator(settings, this.store,
-					new HeartbeatScheduler(this.store, lease, INTERVAL, clock), lease, new StickyAssignment(), clock);
+					new HeartbeatScheduler(this.store, lease, INTERVAL, runtime), lease, new StickyAssignment(),
+					runtime);
 			this.consumption.reportTo(this.coordinator.consumptionListener());
 		}
 
@@ -470,12 +473,13 @@ class ShardCoordinatorTests {
 		}
 
 		@Override
-		public synchronized ReleaseReply release(MemberId owner, ShardId shard, Token token, Token tokenFloor) {
+		public synchronized List<ReleaseReply> release(MemberId owner, List<HoldingAction.Release> releases,
+				Duration quietPeriod) {
 			if (this.releasesToFail > 0) {
 				this.releasesToFail--;
 				throw new StoreUnavailableException("no release", new IllegalStateException());
 			}
-			return super.release(owner, shard, token, tokenFloor);
+			return super.release(owner, releases, quietPeriod);
 		}
 
 	}

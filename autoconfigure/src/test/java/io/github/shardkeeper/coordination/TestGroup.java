@@ -10,6 +10,7 @@ import java.util.function.Consumer;
 import io.github.shardkeeper.handover.GroupChanges;
 import io.github.shardkeeper.handover.MemberDescription;
 import io.github.shardkeeper.handover.Ownership;
+import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 
@@ -94,7 +95,8 @@ public final class TestGroup implements AutoCloseable {
 
 	/** Different for each name, so that a mix-up shows. */
 	private static MemberDescription describe(String name) {
-		return new MemberDescription(new TreeMap<>(Map.of("orders", 16, "topic-of-" + name, 4)));
+		return new MemberDescription(new TreeMap<>(Map.of("orders", 16, "topic-of-" + name, 4)),
+				ApplicationVersion.UNKNOWN);
 	}
 
 }

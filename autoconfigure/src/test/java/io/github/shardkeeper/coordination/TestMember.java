@@ -10,8 +10,10 @@ import io.github.shardkeeper.handover.ReapReply;
 import io.github.shardkeeper.handover.PlanReply;
 import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.GroupMember;
+import io.github.shardkeeper.handover.HoldingAction;
 import io.github.shardkeeper.handover.MemberDescription;
 import io.github.shardkeeper.handover.Ownership;
+import io.github.shardkeeper.handover.Seen;
 import io.github.shardkeeper.handover.Transition;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
@@ -37,7 +39,7 @@ public final class TestMember {
 
 	private long epoch;
 
-	private long seen;
+	private Seen seen = Seen.NOTHING;
 
 	TestMember(TestGroup group, MemberId id, MemberDescription description) {
 		this.group = group;
@@ -81,8 +83,8 @@ public final class TestMember {
 		do {
 			reply = beat();
 			news.addAll(reply.changes());
-			assertThat(reply.through()).isBetween(this.seen, reply.generation());
-			this.seen = reply.through();
+			assertThat(reply.through()).isBetween(this.seen.generation(), reply.generation());
+			this.seen = reply.seen();
 		}
 		while (reply.hasMore());
 		return news;
@@ -128,7 +130,10 @@ public final class TestMember {
 	}
 
 	ReleaseReply release(Ownership shard, Token tokenFloor) {
-		return store().release(this.id, shard.shard(), shard.token(), tokenFloor);
+		return store()
+			.release(this.id, List.of(new HoldingAction.Release(shard.shard(), shard.token(), tokenFloor, false)),
+					Duration.ZERO)
+			.get(0);
 	}
 
 	/** Looks for dead members after it was answered for ever. */
@@ -137,7 +142,7 @@ public final class TestMember {
 	}
 
 	ReapReply.Looked reap(long steadySinceMillis) {
-		ReapReply reply = store().reap(this.id, this.epoch, steadySinceMillis);
+		ReapReply reply = store().reap(this.id, this.epoch, steadySinceMillis, Duration.ZERO);
 		assertThat(reply).isInstanceOf(ReapReply.Looked.class);
 		return (ReapReply.Looked) reply;
 	}
@@ -160,7 +165,7 @@ public final class TestMember {
 	}
 
 	void leave() {
-		store().leave(this.id);
+		store().leave(this.id, Duration.ZERO);
 	}
 
 	/** Closes its subscription, as the kernel does for a dead process. */

@@ -12,6 +12,7 @@ import io.github.shardkeeper.handover.LeaderAction.ApplyPlan;
 import io.github.shardkeeper.handover.LeaderAction.LookForDead;
 import io.github.shardkeeper.handover.LeaderAction.Refresh;
 import io.github.shardkeeper.handover.Transition.Assign;
+import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -110,7 +111,7 @@ class LeadershipTests {
 		this.generation++;
 		answered(ME);
 		assertThat(next()).isEqualTo(new Refresh(1, 1));
-		refreshed(null, new Ownership(SHARD, ShardPhase.FREE, new Token(1), null, null, this.generation, 0));
+		refreshed(null, new Ownership(SHARD, ShardPhase.FREE, new Token(1), null, null, this.generation, 0, 0));
 
 		assertThat(next()).isEqualTo(new ApplyPlan(1, List.of(new Assign(SHARD, this.generation, ME))));
 		assertThat(next()).isNull();
@@ -137,7 +138,7 @@ class LeadershipTests {
 		this.generation++;
 		this.membership++;
 		refreshed(List.of(member(ME)),
-				new Ownership(SHARD, ShardPhase.FREE, new Token(1), null, null, this.generation, 0));
+				new Ownership(SHARD, ShardPhase.FREE, new Token(1), null, null, this.generation, 0, 0));
 		assertThat(next()).isInstanceOf(ApplyPlan.class);
 	}
 
@@ -239,7 +240,7 @@ class LeadershipTests {
 		leadInPeace();
 		this.generation++;
 		answered(ME);
-		refreshed(null, new Ownership(SHARD, ShardPhase.OWNED, new Token(1), ME, null, this.generation, 0));
+		refreshed(null, new Ownership(SHARD, ShardPhase.OWNED, new Token(1), ME, null, this.generation, 0, 0));
 		this.generation--;
 		answered(ME);
 
@@ -294,7 +295,7 @@ class LeadershipTests {
 		this.now += 200;
 		assertThat(next()).isInstanceOf(Refresh.class);
 		this.generation++;
-		refreshed(null, new Ownership(SHARD, ShardPhase.FREE, new Token(1), null, null, this.generation, 0));
+		refreshed(null, new Ownership(SHARD, ShardPhase.FREE, new Token(1), null, null, this.generation, 0, 0));
 		assertThat(next()).isInstanceOf(ApplyPlan.class);
 	}
 
@@ -325,7 +326,7 @@ class LeadershipTests {
 	void shardsThatWereFreeAtTheElectionWaitForTheSettleTime() {
 		answered(ME);
 		this.generation = 3;
-		refreshed(List.of(member(ME)), new Ownership(SHARD, ShardPhase.FREE, new Token(1), null, null, 3, 0));
+		refreshed(List.of(member(ME)), new Ownership(SHARD, ShardPhase.FREE, new Token(1), null, null, 3, 0, 0));
 
 		assertThat(next()).isNull();
 		this.now += SETTLE.toMillis();
@@ -342,7 +343,7 @@ class LeadershipTests {
 	}
 
 	private Ownership owned() {
-		return new Ownership(SHARD, ShardPhase.OWNED, new Token(1), ME, null, this.generation, 0);
+		return new Ownership(SHARD, ShardPhase.OWNED, new Token(1), ME, null, this.generation, 0, 0);
 	}
 
 	private void beatAfter(long millis) {
@@ -370,7 +371,7 @@ class LeadershipTests {
 		long serverTime = STORE_START + this.now + this.jump;
 		long earliest = STORE_START + earliestLeaseEnd + this.jump;
 		return new HeartbeatReply.Alive(serverTime, leader, this.epoch, serverTime + LEASE, earliest, this.generation,
-				this.membership, this.generation, List.of());
+				this.membership, this.generation, List.of(), 1, false, true, 0);
 	}
 
 	private void refreshed(List<GroupMember> members, Ownership... ownerships) {
@@ -380,7 +381,8 @@ class LeadershipTests {
 	}
 
 	private static GroupMember member(MemberId id) {
-		return new GroupMember(id, new MemberDescription(new TreeMap<>(Map.of("orders", 1))), false);
+		return new GroupMember(id,
+				new MemberDescription(new TreeMap<>(Map.of("orders", 1)), ApplicationVersion.UNKNOWN), false);
 	}
 
 	private LeaderAction next() {

@@ -13,6 +13,7 @@ import io.github.shardkeeper.assignment.StickyAssignment;
 import io.github.shardkeeper.handover.Transition.Assign;
 import io.github.shardkeeper.handover.Transition.Retarget;
 import io.github.shardkeeper.handover.Transition.Revoke;
+import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -122,9 +123,10 @@ class PlannerTests {
 	void aTopicThatOnlyOthersConsumeIsPlannedToo() {
 		ShardId theirs = ShardId.of("payments", 0);
 		member(A, 2);
-		this.members.add(new GroupMember(B, new MemberDescription(new TreeMap<>(Map.of("payments", 1))), false));
+		this.members.add(new GroupMember(B,
+				new MemberDescription(new TreeMap<>(Map.of("payments", 1)), ApplicationVersion.UNKNOWN), false));
 		this.members.add(new GroupMember(MemberId.of("c", "1"),
-				new MemberDescription(new TreeMap<>(Map.of("payments", 1))), false));
+				new MemberDescription(new TreeMap<>(Map.of("payments", 1)), ApplicationVersion.UNKNOWN), false));
 
 		assertThat(plan()).containsExactly(new Assign(ZERO, 0, A), new Assign(ONE, 0, A), new Assign(theirs, 0, B));
 	}
@@ -163,11 +165,12 @@ class PlannerTests {
 	}
 
 	private void member(MemberId id, int shards, boolean leaving) {
-		this.members.add(new GroupMember(id, new MemberDescription(new TreeMap<>(Map.of("orders", shards))), leaving));
+		this.members.add(new GroupMember(id,
+				new MemberDescription(new TreeMap<>(Map.of("orders", shards)), ApplicationVersion.UNKNOWN), leaving));
 	}
 
 	private void is(ShardId shard, ShardPhase phase, MemberId owner, MemberId target, long generation) {
-		this.ownerships.add(new Ownership(shard, phase, new Token(generation), owner, target, generation, 0));
+		this.ownerships.add(new Ownership(shard, phase, new Token(generation), owner, target, generation, 0, 0));
 	}
 
 }

@@ -36,7 +36,7 @@ class ShardHoldingsTests {
 		assertThat(this.holdings.isEmpty()).isFalse();
 
 		assertThat(revoking(OLD)).containsExactly(new Drain(SHARD));
-		assertThat(ended(OLD)).containsExactly(new Release(SHARD, OLD, Token.NONE));
+		assertThat(ended(OLD)).containsExactly(new Release(SHARD, OLD, Token.NONE, false));
 		assertThat(this.holdings.isEmpty()).as("before the store has taken it").isFalse();
 
 		this.holdings.released(SHARD, OLD);
@@ -73,7 +73,7 @@ class ShardHoldingsTests {
 
 	@Test
 	void aRevokeOfSomethingNeverStartedIsReleasedAtOnce() {
-		assertThat(revoking(OLD)).containsExactly(new Release(SHARD, OLD, Token.NONE));
+		assertThat(revoking(OLD)).containsExactly(new Release(SHARD, OLD, Token.NONE, false));
 		assertThat(this.holdings.isEmpty()).isFalse();
 
 		this.holdings.released(SHARD, OLD);
@@ -95,7 +95,7 @@ class ShardHoldingsTests {
 		assertThat(owned(NEW)).containsExactly(new Start(SHARD, NEW));
 		assertThat(ended(OLD)).as("the older worker").isEmpty();
 		assertThat(revoking(NEW)).containsExactly(new Drain(SHARD));
-		assertThat(ended(NEW)).containsExactly(new Release(SHARD, NEW, Token.NONE));
+		assertThat(ended(NEW)).containsExactly(new Release(SHARD, NEW, Token.NONE, false));
 	}
 
 	@Test
@@ -123,7 +123,7 @@ class ShardHoldingsTests {
 		owned(OLD);
 
 		assertThat(revoking(NEW)).containsExactly(new Drain(SHARD));
-		assertThat(ended(OLD)).containsExactly(new Release(SHARD, NEW, Token.NONE));
+		assertThat(ended(OLD)).containsExactly(new Release(SHARD, NEW, Token.NONE, false));
 	}
 
 	@Test
@@ -132,7 +132,7 @@ class ShardHoldingsTests {
 		revoking(OLD);
 
 		assertThat(revoking(NEW)).isEmpty();
-		assertThat(ended(OLD)).containsExactly(new Release(SHARD, NEW, Token.NONE));
+		assertThat(ended(OLD)).containsExactly(new Release(SHARD, NEW, Token.NONE, false));
 	}
 
 	@Test
@@ -141,7 +141,7 @@ class ShardHoldingsTests {
 		revoking(OLD);
 		ended(OLD);
 
-		assertThat(revoking(NEW)).containsExactly(new Release(SHARD, NEW, Token.NONE));
+		assertThat(revoking(NEW)).containsExactly(new Release(SHARD, NEW, Token.NONE, false));
 		this.holdings.released(SHARD, OLD);
 		assertThat(this.holdings.isEmpty()).isFalse();
 		this.holdings.released(SHARD, NEW);
@@ -155,14 +155,14 @@ class ShardHoldingsTests {
 		revoking(NEW);
 
 		assertThat(ended(OLD)).isEmpty();
-		assertThat(ended(NEW)).containsExactly(new Release(SHARD, NEW, Token.NONE));
+		assertThat(ended(NEW)).containsExactly(new Release(SHARD, NEW, Token.NONE, false));
 	}
 
 	@Test
 	void aWorkerThatWasRefusedGivesTheShardBackWithTheFence() {
 		owned(OLD);
 
-		assertThat(this.holdings.workerEnded(SHARD, OLD, NEW)).containsExactly(new Release(SHARD, OLD, NEW));
+		assertThat(this.holdings.workerEnded(SHARD, OLD, NEW)).containsExactly(new Release(SHARD, OLD, NEW, false));
 		assertThat(revoking(OLD)).isEmpty();
 		assertThat(owned(new Token(21))).containsExactly(new Start(SHARD, new Token(21)));
 		this.holdings.released(SHARD, OLD);
@@ -183,7 +183,7 @@ class ShardHoldingsTests {
 		assertThat(this.holdings.leaveWithoutPlan()).containsExactly(new Drain(SHARD));
 		assertThat(this.holdings.leaveWithoutPlan()).isEmpty();
 		assertThat(revoking(OLD)).as("the plan came after all").isEmpty();
-		assertThat(ended(OLD)).containsExactly(new Release(SHARD, OLD, Token.NONE));
+		assertThat(ended(OLD)).containsExactly(new Release(SHARD, OLD, Token.NONE, false));
 	}
 
 	@Test
@@ -223,7 +223,8 @@ class ShardHoldingsTests {
 
 	private List<HoldingAction> tell(ShardId shard, ShardPhase phase, Token token, MemberId owner) {
 		MemberId target = (phase == ShardPhase.REVOKING) ? OTHER : null;
-		return this.holdings.ownershipChanged(new Ownership(shard, phase, token, owner, target, token.value(), 0), ME);
+		return this.holdings.ownershipChanged(new Ownership(shard, phase, token, owner, target, token.value(), 0, 0),
+				ME);
 	}
 
 }

@@ -199,7 +199,7 @@ final class Group {
 
 	private void write(ShardId id, ShardPhase phase, Token token, @Nullable MemberId owner, @Nullable MemberId target) {
 		this.generation++;
-		Ownership now = new Ownership(id, phase, token, owner, target, this.generation, nowMillis());
+		Ownership now = new Ownership(id, phase, token, owner, target, this.generation, nowMillis(), 0);
 		Ownership before = this.shards.put(id, now);
 		if (before != null) {
 			this.changes.remove(before.generation());

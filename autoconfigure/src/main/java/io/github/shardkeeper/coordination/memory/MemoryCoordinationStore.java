@@ -3,6 +3,7 @@ package io.github.shardkeeper.coordination.memory;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArraySet;
 import java.util.function.Consumer;
@@ -13,8 +14,10 @@ import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.handover.HeartbeatReply;
+import io.github.shardkeeper.handover.HoldingAction;
 import io.github.shardkeeper.handover.PlanReply;
 import io.github.shardkeeper.handover.ReapReply;
+import io.github.shardkeeper.handover.Seen;
 import io.github.shardkeeper.coordination.ReleaseReply;
 import io.github.shardkeeper.handover.GroupChanges;
 import io.github.shardkeeper.handover.MemberDescription;
@@ -79,7 +82,7 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 	}
 
 	@Override
-	public HeartbeatReply heartbeat(MemberId member, long seenGeneration, boolean candidate) {
+	public HeartbeatReply heartbeat(MemberId member, Seen seen, boolean candidate) {
 		return transition((group) -> {
 			Session session = group.session(member);
 			if (session == null) {
@@ -99,10 +102,11 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 			}
 			long leaderLeaseEnd = group.leaderLeaseEnd();
 			boolean led = leaderLeaseEnd > group.nowMillis();
-			long seen = (seenGeneration <= group.generation()) ? seenGeneration : 0;
+			long through = (seen.generation() <= group.generation()) ? seen.generation() : 0;
 			return new HeartbeatReply.Alive(group.nowMillis(), led ? group.leader() : null, group.epoch(),
 					led ? leaderLeaseEnd : 0, group.earliestLeaseEnd(), group.generation(), group.membership(),
-					group.generation(), List.copyOf(session.owned.tailMap(seen, false).values()));
+					group.generation(), List.copyOf(session.owned.tailMap(through, false).values()), 1, false,
+					isSubscribed(member), 0);
 		});
 	}
 
@@ -122,20 +126,27 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 	}
 
 	@Override
-	public ReleaseReply release(MemberId owner, ShardId shard, Token token, Token tokenFloor) {
-		return transition((group) -> {
-			Ownership ownership = group.shard(shard);
-			if (ownership == null || !owner.equals(ownership.owner()) || !token.equals(ownership.token())) {
-				return ReleaseReply.STALE;
-			}
-			group.raiseTokenTo(tokenFloor);
-			group.takeFromOwner(ownership);
-			return ReleaseReply.RELEASED;
-		});
+	public List<ReleaseReply> release(MemberId owner, List<HoldingAction.Release> releases, Duration quietPeriod) {
+		return transition((group) -> releases.stream().map((release) -> release(group, owner, release)).toList());
+	}
+
+	private static ReleaseReply release(Group group, MemberId owner, HoldingAction.Release release) {
+		Ownership ownership = group.shard(release.shard());
+		if (ownership == null || !owner.equals(ownership.owner()) || !release.token().equals(ownership.token())) {
+			return ReleaseReply.STALE;
+		}
+		group.raiseTokenTo(release.tokenFloor());
+		group.takeFromOwner(ownership);
+		return ReleaseReply.RELEASED;
 	}
 
 	@Override
-	public ReapReply reap(MemberId leader, long epoch, long steadySinceMillis) {
+	public Set<ShardId> claim(MemberId member, Map<ShardId, Token> held) {
+		return Set.of();
+	}
+
+	@Override
+	public ReapReply reap(MemberId leader, long epoch, long steadySinceMillis, Duration crashQuietPeriod) {
 		return transition((group) -> {
 			if (!group.leads(leader, epoch)) {
 				return new ReapReply.Deposed();
@@ -156,7 +167,7 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 	}
 
 	@Override
-	public void leave(MemberId member) {
+	public void leave(MemberId member, Duration quietPeriod) {
 		change((group) -> {
 			Session session = group.session(member);
 			if (session != null) {

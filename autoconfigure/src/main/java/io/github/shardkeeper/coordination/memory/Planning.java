@@ -44,7 +44,10 @@ final class Planning {
 		if (transition instanceof Transition.Revoke revoke) {
 			return move(shard, ShardPhase.OWNED, revoke.target());
 		}
-		return move(shard, ShardPhase.REVOKING, ((Transition.Retarget) transition).target());
+		if (transition instanceof Transition.Retarget retarget) {
+			return move(shard, ShardPhase.REVOKING, retarget.target());
+		}
+		return false;
 	}
 
 	private boolean assign(Transition.Assign assign, @Nullable Ownership shard) {

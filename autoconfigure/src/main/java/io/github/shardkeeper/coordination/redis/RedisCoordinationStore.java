@@ -5,6 +5,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.codec.StringCodec;
@@ -14,10 +16,12 @@ import io.github.shardkeeper.coordination.ReleaseReply;
 import io.github.shardkeeper.handover.GroupChanges;
 import io.github.shardkeeper.handover.GroupMember;
 import io.github.shardkeeper.handover.HeartbeatReply;
+import io.github.shardkeeper.handover.HoldingAction;
 import io.github.shardkeeper.handover.MemberDescription;
 import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.handover.PlanReply;
 import io.github.shardkeeper.handover.ReapReply;
+import io.github.shardkeeper.handover.Seen;
 import io.github.shardkeeper.handover.Transition;
 import io.github.shardkeeper.redis.LuaScript;
 import io.github.shardkeeper.redis.RedisConnector;
@@ -121,15 +125,16 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	}
 
 	@Override
-	public HeartbeatReply heartbeat(MemberId member, long seenGeneration, boolean candidate) {
-		List<Object> reply = run(HEARTBEAT, member.value(), number(seenGeneration), candidate ? "1" : "0",
+	public HeartbeatReply heartbeat(MemberId member, Seen seen, boolean candidate) {
+		List<Object> reply = run(HEARTBEAT, member.value(), number(seen.generation()), candidate ? "1" : "0",
 				number(BATCH));
 		if (reply.get(0).equals("EXPIRED")) {
 			return new HeartbeatReply.Expired();
 		}
 		ReplyReader reader = new ReplyReader(reply, 1);
 		return new HeartbeatReply.Alive(reader.number(), reader.member(), reader.number(), reader.number(),
-				reader.number(), reader.number(), reader.number(), reader.number(), reader.ownerships());
+				reader.number(), reader.number(), reader.number(), reader.number(), reader.ownerships(), 1, false, true,
+				0);
 	}
 
 	@Override
@@ -186,23 +191,34 @@ public final class RedisCoordinationStore implements CoordinationStore {
 			action = "REVOKE";
 			member = revoke.target();
 		}
-		else {
+		else if (transition instanceof Transition.Retarget retarget) {
 			action = "RETARGET";
-			member = ((Transition.Retarget) transition).target();
+			member = retarget.target();
+		}
+		else {
+			action = "CANCEL";
+			member = null;
 		}
 		Collections.addAll(arguments, action, transition.shard().toString(), number(transition.expectedGeneration()),
 				(member != null) ? member.value() : "");
 	}
 
 	@Override
-	public ReleaseReply release(MemberId owner, ShardId shard, Token token, Token tokenFloor) {
-		String reply = this.link.run(RELEASE, List.of(this.baseKey),
-				List.of(owner.value(), shard.toString(), token.toString(), tokenFloor.toString()));
-		return ReleaseReply.valueOf(reply);
+	public List<ReleaseReply> release(MemberId owner, List<HoldingAction.Release> releases, Duration quietPeriod) {
+		return releases.stream().map((release) -> {
+			String reply = this.link.run(RELEASE, List.of(this.baseKey), List.of(owner.value(),
+					release.shard().toString(), release.token().toString(), release.tokenFloor().toString()));
+			return ReleaseReply.valueOf(reply);
+		}).toList();
 	}
 
 	@Override
-	public ReapReply reap(MemberId leader, long epoch, long steadySinceMillis) {
+	public Set<ShardId> claim(MemberId member, Map<ShardId, Token> held) {
+		return Set.of();
+	}
+
+	@Override
+	public ReapReply reap(MemberId leader, long epoch, long steadySinceMillis, Duration crashQuietPeriod) {
 		List<Object> reply = run(REAP, leader.value(), number(epoch), number(steadySinceMillis), number(BATCH));
 		if (reply.get(0).equals("DEPOSED")) {
 			return new ReapReply.Deposed();
@@ -227,7 +243,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	}
 
 	@Override
-	public void leave(MemberId member) {
+	public void leave(MemberId member, Duration quietPeriod) {
 		this.link.run(LEAVE, List.of(this.baseKey), List.of(member.value(), "END"));
 	}
 

@@ -50,7 +50,7 @@ final class ReplyReader {
 			long generation = number();
 			String[] fields = text().split("\\|", -1);
 			ownerships.add(new Ownership(shard, ShardPhase.valueOf(fields[0]), new Token(Long.parseLong(fields[1])),
-					memberOrNull(fields[2]), memberOrNull(fields[3]), generation, Long.parseLong(fields[4])));
+					memberOrNull(fields[2]), memberOrNull(fields[3]), generation, Long.parseLong(fields[4]), 0));
 		}
 		return ownerships;
 	}

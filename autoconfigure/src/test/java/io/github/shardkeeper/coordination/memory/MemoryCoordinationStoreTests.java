@@ -12,9 +12,11 @@ import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.CoordinationStoreContract;
-import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.coordination.TestMember;
+import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.MemberDescription;
+import io.github.shardkeeper.handover.Seen;
+import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -25,7 +27,8 @@ class MemoryCoordinationStoreTests extends CoordinationStoreContract {
 
 	private static final MemberId MEMBER = MemberId.of("somebody", "1");
 
-	private static final MemberDescription DESCRIPTION = new MemberDescription(new TreeMap<>());
+	private static final MemberDescription DESCRIPTION = new MemberDescription(new TreeMap<>(),
+			ApplicationVersion.UNKNOWN);
 
 	private volatile Instant now = Instant.parse("2026-01-01T00:00:00.123456Z");
 
@@ -60,7 +63,7 @@ class MemoryCoordinationStoreTests extends CoordinationStoreContract {
 		long before = System.currentTimeMillis();
 		try (CoordinationStore store = new MemoryCoordinationStore()) {
 			store.join(MEMBER, DESCRIPTION, Duration.ofSeconds(3), Duration.ofSeconds(15));
-			HeartbeatReply.Alive reply = (HeartbeatReply.Alive) store.heartbeat(MEMBER, 0, true);
+			HeartbeatReply.Alive reply = (HeartbeatReply.Alive) store.heartbeat(MEMBER, Seen.NOTHING, true);
 			assertThat(reply.serverTimeMillis()).isBetween(before, System.currentTimeMillis());
 		}
 	}
@@ -72,7 +75,7 @@ class MemoryCoordinationStoreTests extends CoordinationStoreContract {
 		CompletableFuture<HeartbeatReply> whileCalled = new CompletableFuture<>();
 		store.subscribe(a.id(), () -> {
 			try {
-				whileCalled.complete(CompletableFuture.supplyAsync(() -> store.heartbeat(a.id(), 0, true))
+				whileCalled.complete(CompletableFuture.supplyAsync(() -> store.heartbeat(a.id(), Seen.NOTHING, true))
 					.get(10, TimeUnit.SECONDS));
 			}
 			catch (Exception ex) {

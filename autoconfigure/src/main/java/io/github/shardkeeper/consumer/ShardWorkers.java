@@ -1,0 +1,120 @@
+package io.github.shardkeeper.consumer;
+
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentSkipListMap;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import io.github.shardkeeper.coordination.ShardConsumption;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+
+/**
+ * The workers of an instance: one for each shard that it owns, and one more for each that
+ * has not ended yet. Thread-safe.
+ */
+final class ShardWorkers implements ShardConsumption {
+
+	private static final Logger logger = LoggerFactory.getLogger(ShardWorkers.class);
+
+	private final Map<String, ShardHandler> handlers;
+
+	private final WorkerContext context;
+
+	/** In an order, so that all goes the same way every time. */
+	private final Map<ShardId, ShardWorker> workers = new ConcurrentSkipListMap<>();
+
+	/**
+	 * Creates it without workers of its own.
+	 * @param handlers the handlers by topic
+	 * @param context what the workers share
+	 * @param earlier those of an earlier run, of which some may not have ended: a new
+	 * worker waits for the one before it
+	 */
+	ShardWorkers(Map<String, ShardHandler> handlers, WorkerContext context, @Nullable ShardWorkers earlier) {
+		this.handlers = handlers;
+		this.context = context;
+		if (earlier != null) {
+			earlier.workers.forEach(this::keepUntilEnded);
+		}
+	}
+
+	private void keepUntilEnded(ShardId shard, ShardWorker worker) {
+		this.workers.put(shard, worker);
+		worker.ended().thenRun(() -> this.workers.remove(shard, worker));
+	}
+
+	@Override
+	public void start(ShardId shard, Token token, MemberId member) {
+		ShardHandler handler = this.handlers.get(shard.topic());
+		if (handler == null) {
+			logger.error("Got {} although this instance has no handler for its topic", shard);
+			return;
+		}
+		logger.info("Assigned {} (token {})", shard, token);
+		// The coordinator's loop is the only caller, so nothing comes in between.
+		ShardWorker predecessor = this.workers.get(shard);
+		ShardWorker worker = new ShardWorker(shard, token, member, handler, this.context,
+				(predecessor != null) ? predecessor.ended() : CompletableFuture.completedFuture(null));
+		keepUntilEnded(shard, worker);
+		if (predecessor != null) {
+			predecessor.abandon();
+		}
+	}
+
+	@Override
+	public void drain(ShardId shard) {
+		ShardWorker worker = this.workers.get(shard);
+		if (worker != null) {
+			logger.info("Revoked {}", shard);
+			worker.drain();
+		}
+	}
+
+	@Override
+	public void abandon(ShardId shard) {
+		ShardWorker worker = this.workers.get(shard);
+		if (worker != null) {
+			logger.info("Lost {}", shard);
+			worker.abandon();
+		}
+	}
+
+	/** Every shard is lost, because the instance stops. */
+	void abandonAll() {
+		this.workers.values().forEach(ShardWorker::abandon);
+	}
+
+	@Override
+	public void suspend() {
+		this.workers.values().forEach(ShardWorker::interruptHandler);
+	}
+
+	@Override
+	public void resume() {
+		this.workers.values().forEach(ShardWorker::wake);
+	}
+
+	@Override
+	public Map<ShardId, String> problems() {
+		Map<ShardId, String> problems = new TreeMap<>(this.context.reader().problems());
+		this.workers.forEach((shard, worker) -> {
+			String problem = worker.problem();
+			if (problem != null) {
+				problems.put(shard, problem);
+			}
+		});
+		return problems;
+	}
+
+	/** The shards that have a worker. */
+	Iterable<ShardId> shards() {
+		return this.workers.keySet();
+	}
+
+}
