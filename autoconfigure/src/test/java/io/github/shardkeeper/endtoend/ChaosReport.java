@@ -53,7 +53,7 @@ final class ChaosReport {
 				changes of owner   %d
 				records            %d fed, %d calls returned (%d of them again), %d were interrupted
 				commits            %d accepted, %d refused; acquisitions: %d accepted, %d refused
-				overlaps           %d, each a call in which its process was frozen
+				overlaps           %d excused: each the one call in which its process was frozen
 				longest standstill %s, during %s
 				outside of faults  %s
 				""".formatted(this.faults.values().stream().mapToInt(Integer::intValue).sum(), this.faults,

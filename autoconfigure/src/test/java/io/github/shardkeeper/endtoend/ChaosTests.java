@@ -58,7 +58,7 @@ class ChaosTests {
 	/** A machine may have no time for a process for longer than one would think. */
 	private static final Duration LONGEST_STANDSTILL_WITHOUT_FAULT = Duration.ofSeconds(5);
 
-	private static final List<String> ARGUMENTS = List.of(
+	private static final List<String> ARGUMENTS = List.of("--shardkeeper.session.lease=" + LEASE.toSeconds() + "s",
 			"--shardkeeper.session.timeout=" + SESSION_TIMEOUT.toSeconds() + "s", "--trace.work=60ms",
 			"--logging.level.io.github.shardkeeper=debug");
 
@@ -111,8 +111,9 @@ class ChaosTests {
 
 	@Test
 	void whateverGoesWrongThePromisesHold() {
-		System.out.printf("chaos: seed %d for %s; %d instances, %d shards, lease %s, session timeout %s%n", this.seed,
-				this.duration, INSTANCES.size(), SHARDS, LEASE, SESSION_TIMEOUT);
+		System.out.printf("chaos: seed %d for %d s; %d instances, %d shards, lease %d s, session timeout %d s%n",
+				this.seed, this.duration.toSeconds(), INSTANCES.size(), SHARDS, LEASE.toSeconds(),
+				SESSION_TIMEOUT.toSeconds());
 		this.begin = Trace.nowMicros();
 		INSTANCES.forEach(this.faults::startInstance);
 		this.group.awaitRest();

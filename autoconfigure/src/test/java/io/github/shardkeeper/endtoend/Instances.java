@@ -4,10 +4,12 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.ToIntFunction;
 
 /**
@@ -16,6 +18,9 @@ import java.util.function.ToIntFunction;
  * threads that care for the same instance.
  */
 final class Instances implements AutoCloseable {
+
+	/** Twice as long as an instance may take for it, and more. */
+	private static final Duration LONGEST_END = Duration.ofSeconds(90);
 
 	private final Map<String, Process> processes = new ConcurrentSkipListMap<>();
 
@@ -28,6 +33,9 @@ final class Instances implements AutoCloseable {
 	private final String group;
 
 	private final int shards;
+
+	/** Guarded by this. */
+	private boolean closed;
 
 	/**
 	 * Creates the place for a group's instances.
@@ -43,7 +51,7 @@ final class Instances implements AutoCloseable {
 	}
 
 	/** Starts an instance that is new, or has ended: it writes on in its files then. */
-	void start(String name, String... arguments) {
+	synchronized void start(String name, String... arguments) {
 		List<String> command = new ArrayList<>(List.of(
 				Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx128m",
 				"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", System.getProperty("java.class.path"),
@@ -52,6 +60,9 @@ final class Instances implements AutoCloseable {
 				"--shardkeeper.topics." + TracingInstance.TOPIC + ".shards=" + this.shards,
 				"--trace.file=" + this.directory.resolve(name + ".trace")));
 		command.addAll(List.of(arguments));
+		if (this.closed) {
+			throw new IllegalStateException("Closed: nobody would end " + name);
+		}
 		try {
 			this.processes.put(name,
 					new ProcessBuilder(command).redirectErrorStream(true)
@@ -87,19 +98,17 @@ final class Instances implements AutoCloseable {
 		}
 	}
 
-	boolean isRunning(String name) {
-		return process(name).isAlive();
-	}
-
+	/** Waits for an end that is under way; fails if it does not come. */
 	void awaitEnd(String name) {
-		process(name).onExit().join();
+		process(name).onExit().orTimeout(LONGEST_END.toSeconds(), TimeUnit.SECONDS).join();
 	}
 
 	private Process process(String name) {
 		return this.processes.get(name);
 	}
 
-	private void killAll() {
+	private synchronized void killAll() {
+		this.closed = true;
 		this.processes.values().forEach(Process::destroyForcibly);
 		this.processes.values().forEach((process) -> process.onExit().join());
 	}

@@ -20,10 +20,10 @@ import io.github.shardkeeper.endtoend.Trace.StoreCall;
 final class TraceChecker {
 
 	/**
-	 * How long after a process goes on its threads may need until they run, and see that
-	 * the lease is over or that they are interrupted.
+	 * How long a call may need to return after its process was told to go on: not long,
+	 * but the machine may have no time for it.
 	 */
-	private static final long WAKE_UP_MICROS = 500_000;
+	private static final long WAKE_UP_MICROS = 2_000_000;
 
 	private final Map<String, Long> fed;
 
