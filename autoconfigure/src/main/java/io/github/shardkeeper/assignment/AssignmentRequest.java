@@ -12,10 +12,9 @@ import io.github.shardkeeper.shard.ShardId;
  *
  * @param members the members that may own shards
  * @param shards the shards to be owned
- * @param current today's owners (or the targets of moves under way); may name members
- * that are gone
+ * @param current today's owners; a shard that nobody owns is not in it
  */
 public record AssignmentRequest(SortedMap<MemberId, Assignee> members, SortedSet<ShardId> shards,
-		Map<ShardId, MemberId> current) {
+		Map<ShardId, Tenure> current) {
 
 }

@@ -82,7 +82,16 @@ public final class ShardkeeperAutoConfiguration {
 				: defaultInstanceId();
 		return new CoordinationSettings(Names.requireValid(group, where), instance,
 				properties.session().heartbeatInterval(), properties.session().lease(), properties.session().timeout(),
-				properties.rebalance().settleTime(), ApplicationVersion.UNKNOWN);
+				properties.rebalance().settleTime(), version(properties, environment));
+	}
+
+	/** Without a setting what Boot has found in the application's manifest. */
+	private static ApplicationVersion version(ShardkeeperProperties properties, Environment environment) {
+		String version = properties.version();
+		if (version == null || version.isBlank()) {
+			version = environment.getProperty("spring.application.version", "");
+		}
+		return new ApplicationVersion(version.strip());
 	}
 
 	/** Good enough to be read by people; the member id adds what makes it unique. */

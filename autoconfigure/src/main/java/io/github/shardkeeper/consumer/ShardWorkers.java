@@ -1,5 +1,6 @@
 package io.github.shardkeeper.consumer;
 
+import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
@@ -29,6 +30,8 @@ final class ShardWorkers implements ShardConsumption {
 	/** In an order, so that all goes the same way every time. */
 	private final Map<ShardId, ShardWorker> workers = new ConcurrentSkipListMap<>();
 
+	private final Map<ShardId, ShardPreparation> preparations = new ConcurrentSkipListMap<>();
+
 	/**
 	 * Creates it without workers of its own.
 	 * @param handlers the handlers by topic
@@ -41,7 +44,13 @@ final class ShardWorkers implements ShardConsumption {
 		this.context = context;
 		if (earlier != null) {
 			earlier.workers.forEach(this::keepUntilEnded);
+			earlier.preparations.forEach(this::keepUntilEnded);
 		}
+	}
+
+	private void keepUntilEnded(ShardId shard, ShardPreparation preparation) {
+		this.preparations.put(shard, preparation);
+		preparation.ended().thenRun(() -> this.preparations.remove(shard, preparation));
 	}
 
 	private void keepUntilEnded(ShardId shard, ShardWorker worker) {
@@ -60,11 +69,32 @@ final class ShardWorkers implements ShardConsumption {
 		// The coordinator's loop is the only caller, so nothing comes in between.
 		ShardWorker predecessor = this.workers.get(shard);
 		ShardWorker worker = new ShardWorker(shard, token, member, handler, this.context,
-				(predecessor != null) ? predecessor.ended() : CompletableFuture.completedFuture(null));
+				ended(predecessor, this.preparations.get(shard)));
 		keepUntilEnded(shard, worker);
 		if (predecessor != null) {
 			predecessor.abandon();
 		}
+	}
+
+	/** Completes when neither does anything for its shard any more. */
+	private static CompletableFuture<Void> ended(@Nullable ShardWorker worker, @Nullable ShardPreparation preparation) {
+		CompletableFuture<Void> ended = (worker != null) ? worker.ended() : CompletableFuture.completedFuture(null);
+		if (preparation == null) {
+			return ended;
+		}
+		preparation.drop();
+		return CompletableFuture.allOf(ended, preparation.ended());
+	}
+
+	@Override
+	public void prepare(ShardId shard, MemberId member) {
+		ShardHandler handler = this.handlers.get(shard.topic());
+		if (handler == null || !handler.prepares()) {
+			return;
+		}
+		logger.debug("Prepares for {}", shard);
+		keepUntilEnded(shard, ShardPreparation.begin(handler, new ComingShard(this.context.group(), shard, member),
+				this.context.executor(), ended(this.workers.get(shard), this.preparations.get(shard))));
 	}
 
 	@Override
@@ -73,6 +103,22 @@ final class ShardWorkers implements ShardConsumption {
 		if (worker != null) {
 			logger.info("Revoked {}", shard);
 			worker.drain();
+		}
+	}
+
+	@Override
+	public void cancelDrain(ShardId shard) {
+		ShardWorker worker = this.workers.get(shard);
+		if (worker != null && worker.cancelDrain()) {
+			logger.info("Keeps {}: its move was cancelled", shard);
+		}
+	}
+
+	@Override
+	public void interrupt(ShardId shard, Duration draining) {
+		ShardWorker worker = this.workers.get(shard);
+		if (worker != null) {
+			worker.interrupt(draining);
 		}
 	}
 
@@ -87,6 +133,7 @@ final class ShardWorkers implements ShardConsumption {
 
 	/** Every shard is lost, because the instance stops. */
 	void abandonAll() {
+		this.preparations.values().forEach(ShardPreparation::stop);
 		this.workers.values().forEach(ShardWorker::abandon);
 	}
 
@@ -98,6 +145,11 @@ final class ShardWorkers implements ShardConsumption {
 	@Override
 	public void resume() {
 		this.workers.values().forEach(ShardWorker::wake);
+	}
+
+	@Override
+	public void writeBack() {
+		this.workers.values().forEach(ShardWorker::writeBack);
 	}
 
 	@Override

@@ -16,6 +16,7 @@ import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.report.GroupReport;
 import io.github.shardkeeper.report.MemberReport;
 import io.github.shardkeeper.report.ShardReport;
+import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
@@ -76,8 +77,9 @@ public final class GroupReporter {
 		List<MemberReport> members = new ArrayList<>();
 		for (GroupMember member : (group.members() != null) ? group.members() : List.<GroupMember>of()) {
 			String id = member.id().value();
-			members.add(new MemberReport(id, member.id().instance(), member.id().equals(group.leader()),
-					member.leaving(), member.description().topicShards(), loads.getOrDefault(id, 0)));
+			members.add(new MemberReport(id, member.id().instance(), text(member.description().version()),
+					member.id().equals(group.leader()), member.leaving(), member.description().topicShards(),
+					loads.getOrDefault(id, 0)));
 		}
 		members.sort((one, other) -> one.id().compareTo(other.id()));
 		return new GroupReport(this.coordinator.settings().group(), self(), this.coordinator.isConnected(),
@@ -94,6 +96,10 @@ public final class GroupReporter {
 					text(ownership.target()), ownership.token().value(), (offset != null) ? offset.value() : null,
 					Instant.ofEpochMilli(ownership.sinceMillis()), problems.get(shard));
 		}).toList();
+	}
+
+	private static @Nullable String text(ApplicationVersion version) {
+		return version.equals(ApplicationVersion.UNKNOWN) ? null : version.value();
 	}
 
 	private static @Nullable String text(@Nullable MemberId member) {

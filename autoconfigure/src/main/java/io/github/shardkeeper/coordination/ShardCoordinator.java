@@ -18,6 +18,7 @@ import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.assignment.AssignmentStrategy;
+import io.github.shardkeeper.handover.HandoverRules;
 import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.HoldingAction;
 import io.github.shardkeeper.handover.Leadership;
@@ -57,7 +58,7 @@ public final class ShardCoordinator implements AutoCloseable {
 
 	private final Queue<Runnable> events = new ConcurrentLinkedQueue<>();
 
-	private final ShardHoldings holdings = new ShardHoldings();
+	private final ShardHoldings holdings = new ShardHoldings(HandoverRules.DEFAULT);
 
 	private final Leadership leadership;
 
@@ -101,8 +102,8 @@ public final class ShardCoordinator implements AutoCloseable {
 		this.runtime = runtime;
 		this.clock = runtime.clock();
 		this.membership = new Membership(settings, store, heartbeats, runtime.random());
-		this.leadership = new Leadership(settings.heartbeatInterval(), settings.settleTime(), () -> this.topics,
-				strategy);
+		this.leadership = new Leadership(settings.heartbeatInterval(), settings.lease(), settings.settleTime(),
+				HandoverRules.DEFAULT, () -> this.topics, strategy);
 		this.leader = new LeaderDriver(this.leadership, () -> this.topics, store, this.clock);
 		this.releases = new PendingReleases(store, this.holdings, this.clock);
 		this.lastPass = this.clock.now();
@@ -171,7 +172,7 @@ public final class ShardCoordinator implements AutoCloseable {
 	 * @param patience how long to wait for the leader to move the shards away
 	 * @return completes when the member is gone
 	 */
-	CompletableFuture<Void> leave(Duration patience) {
+	public CompletableFuture<Void> leave(Duration patience) {
 		CompletableFuture<Void> departed = new CompletableFuture<>();
 		post(() -> this.departure = new Departure(this.clock.now().plus(patience), departed));
 		return departed;
@@ -197,7 +198,8 @@ public final class ShardCoordinator implements AutoCloseable {
 	 * @return the listener to give to the consumption
 	 */
 	public ShardConsumption.Listener consumptionListener() {
-		return (shard, token, fence) -> post(() -> perform(this.holdings.workerEnded(shard, token, fence)));
+		return (shard, token, fence,
+				completed) -> post(() -> perform(this.holdings.workerEnded(shard, token, fence, completed)));
 	}
 
 	/**
@@ -347,7 +349,8 @@ public final class ShardCoordinator implements AutoCloseable {
 			logger.info("The store answers again; group '{}' goes on", this.settings.group());
 		}
 		try {
-			reply.changes().forEach((change) -> perform(this.holdings.ownershipChanged(change, member)));
+			reply.changes()
+				.forEach((change) -> perform(this.holdings.ownershipChanged(change, member, this.clock.now())));
 		}
 		catch (Throwable ex) {
 			// The store counts these news as heard: without this they would never come
@@ -394,7 +397,7 @@ public final class ShardCoordinator implements AutoCloseable {
 			departing.announced();
 		}
 		if (departing.hurriesNow(this.clock.now())) {
-			perform(this.holdings.leaveWithoutPlan());
+			perform(this.holdings.leaveWithoutPlan(this.clock.now()));
 		}
 		if (this.holdings.isEmpty()) {
 			this.heartbeats.endSession();

@@ -48,6 +48,13 @@ public abstract class CheckpointStoreContract {
 	 */
 	protected abstract CheckpointStore createStore();
 
+	/** What the store comes back with if it loses what is written from now on. */
+	protected abstract Object snapshot(CheckpointStore created);
+
+	protected abstract void loseWritesSince(CheckpointStore created, Object snapshot);
+
+	protected abstract void empty(CheckpointStore created);
+
 	@BeforeEach
 	protected final void openStore() {
 		this.store = createStore();
@@ -157,12 +164,39 @@ public abstract class CheckpointStoreContract {
 
 	@Test
 	void nobodyCommitsWithoutHavingAcquired() {
-		assertThat(commit(OLD, "5-0", Map.of("a", "1"))).isEqualTo(CommitReply.STALE);
+		assertThat(commit(OLD, "5-0", Map.of("a", "1"))).isEqualTo(CommitReply.GONE);
 		assertThat(this.store.read(SHARD)).isEqualTo(EMPTY);
 
 		acquire(OLD);
 		assertThat(commit(NEW, "5-0", Map.of("a", "1"))).as("a newer token").isEqualTo(CommitReply.STALE);
 		assertThat(this.store.read(SHARD)).isEqualTo(EMPTY);
+	}
+
+	@Test
+	void whoHoldsAShardWritesItAnewAfterTheStoreWasEmptied() {
+		acquire(OLD);
+		commit(OLD, "5-0", Map.of("a", "1"));
+		empty(this.store);
+
+		assertThat(commit(OLD, "6-0", Map.of("b", "2"))).isEqualTo(CommitReply.GONE);
+		assertThat(this.store.read(SHARD)).isEqualTo(EMPTY);
+
+		assertThat(acquire(OLD)).isEqualTo(EMPTY);
+		assertThat(commit(OLD, "6-0", Map.of("a", "1", "b", "2"))).isEqualTo(CommitReply.COMMITTED);
+		assertThat(this.store.read(SHARD)).isEqualTo(new Checkpoint(new Offset("6-0"), Map.of("a", "1", "b", "2")));
+	}
+
+	@Test
+	void aCheckpointThatLostItsLastCommitsIsWhatItWas() {
+		acquire(OLD);
+		commit(OLD, "5-0", Map.of("a", "1"));
+		Object before = snapshot(this.store);
+		commit(OLD, "6-0", Map.of("a", "2"));
+		acquire(NEW);
+		loseWritesSince(this.store, before);
+
+		assertThat(this.store.read(SHARD)).isEqualTo(new Checkpoint(new Offset("5-0"), Map.of("a", "1")));
+		assertThat(commit(NEW, "7-0", Map.of("a", "3"))).as("its fence is lost").isEqualTo(CommitReply.STALE);
 	}
 
 	@Test

@@ -1,7 +1,5 @@
 package io.github.shardkeeper.coordination;
 
-import java.time.Duration;
-
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
@@ -12,8 +10,9 @@ import org.junit.jupiter.api.BeforeEach;
  * The stories hold when time passes by itself, too: what must not end has an hour, what
  * must end has been waited for.
  */
-public abstract class CoordinationStoreContract implements MembershipStories, LeadershipStories, PlanStories,
-		ReleaseStories, LeaveStories, ReapStories, ChangesStories, NotificationStories {
+public abstract class CoordinationStoreContract
+		implements MembershipStories, LeadershipStories, PlanStories, ReleaseStories, QuietStories, LeaveStories,
+		ReapStories, ClaimStories, LostWritesStories, ChangesStories, NotificationStories {
 
 	private TestGroup group;
 
@@ -24,14 +23,15 @@ public abstract class CoordinationStoreContract implements MembershipStories, Le
 	protected abstract CoordinationStore createStore();
 
 	/**
-	 * Returns when at least that much of the store's time has passed.
-	 * @param duration how much
+	 * What keeps the group.
+	 * @return the server of the store that was created last
 	 */
-	protected abstract void advance(Duration duration);
+	protected abstract StoreServer server();
 
 	@BeforeEach
 	protected final void openGroup() {
-		this.group = new TestGroup(createStore(), this::advance);
+		this.group = new TestGroup(createStore(), server());
+		this.group.found();
 	}
 
 	@AfterEach

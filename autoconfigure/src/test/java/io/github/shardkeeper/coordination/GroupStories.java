@@ -5,7 +5,7 @@ import io.github.shardkeeper.shard.ShardId;
 /**
  * Stories about a group, each told to a fresh one.
  */
-interface GroupStories {
+public interface GroupStories {
 
 	ShardId FIRST = ShardId.of("orders", 1);
 

@@ -8,8 +8,6 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.handover.ReapReply;
-import io.github.shardkeeper.handover.Seen;
-import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.handover.PlanReply;
 import io.github.shardkeeper.handover.HeartbeatReply;
 
@@ -111,16 +109,6 @@ interface LeadershipStories extends GroupStories {
 
 		assertThat(group().store().plan(a.id(), 1, List.of())).isEqualTo(new PlanReply.Deposed());
 		assertThat(group().store().reap(a.id(), 1, 0, Duration.ZERO)).isEqualTo(new ReapReply.Deposed());
-	}
-
-	/** As after a failover that lost the writes since. */
-	@Test
-	default void whoHasSeenMoreThanThereIsIsToldEverything() {
-		TestMember a = group().join("a").lead();
-		a.assign(ShardId.of("orders", 1), a);
-
-		HeartbeatReply.Alive reply = (HeartbeatReply.Alive) group().store().heartbeat(a.id(), new Seen(1, 1000), true);
-		assertThat(reply.changes()).hasSize(1);
 	}
 
 	@Test

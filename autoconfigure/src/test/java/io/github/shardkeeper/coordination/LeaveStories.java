@@ -1,10 +1,14 @@
 package io.github.shardkeeper.coordination;
 
+import java.util.stream.IntStream;
+
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.handover.GroupChanges;
 import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.handover.ShardPhase;
+import io.github.shardkeeper.handover.Transition;
+import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -118,6 +122,29 @@ interface LeaveStories extends GroupStories {
 		stranger.leave();
 
 		assertThat(group().all()).isEqualTo(before);
+	}
+
+	@Test
+	default void whoLeavesWithVeryManyLeavesTheRestToTheLeadersNextLooks() {
+		TestMember a = group().join("a").lead();
+		TestMember b = group().join("b");
+		a.plan(IntStream.range(0, 1_200)
+			.mapToObj((i) -> new Transition.Assign(ShardId.of("many", i), 0, b.id()))
+			.toArray(Transition[]::new));
+
+		b.leave();
+
+		b.assertExpired();
+		assertThat(group().all().members()).containsExactly(a.entry(false));
+		assertThat(countFree()).isBetween(1L, 1_199L);
+		assertThat(a.beat().earliestLeaseEndMillis()).as("to look at once").isZero();
+		a.reapToTheEnd();
+		assertThat(countFree()).isEqualTo(1_200);
+		assertThat(a.beat().earliestLeaseEndMillis()).isPositive();
+	}
+
+	private long countFree() {
+		return group().all().ownerships().stream().filter((shard) -> shard.phase() == ShardPhase.FREE).count();
 	}
 
 	@Test

@@ -1,5 +1,7 @@
 package io.github.shardkeeper.coordination;
 
+import java.time.Duration;
+
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.handover.HeartbeatReply;
@@ -37,7 +39,7 @@ interface MembershipStories extends GroupStories {
 		TestMember a = group().join("a");
 		TestMember b = group().join("b");
 
-		assertThat(group().all().members()).containsExactlyInAnyOrder(a.entry(false), b.entry(false));
+		assertThat(group().all().members()).containsExactly(a.entry(false), b.entry(false));
 	}
 
 	@Test
@@ -87,6 +89,22 @@ interface MembershipStories extends GroupStories {
 		assertThat(after.serverTimeMillis()).isGreaterThanOrEqualTo(before.serverTimeMillis() + SHORT.toMillis());
 		assertThat(before.earliestLeaseEndMillis()).isEqualTo(before.serverTimeMillis() + LONG.toMillis());
 		assertThat(after.earliestLeaseEndMillis()).isEqualTo(after.serverTimeMillis() + LONG.toMillis());
+	}
+
+	@Test
+	default void aBeatTellsWhetherTheSubscriptionIsSeen() {
+		TestMember a = group().join("a");
+		TestMember b = group().join("b");
+		assertThat(a.beat().subscribed()).isTrue();
+
+		b.disconnect();
+
+		// That a subscription was closed may take a moment to be known.
+		for (int beats = 0; b.beat().subscribed() && beats < 5_000; beats++) {
+			group().advance(Duration.ofMillis(1));
+		}
+		assertThat(b.beat().subscribed()).isFalse();
+		assertThat(a.beat().subscribed()).isTrue();
 	}
 
 	@Test

@@ -74,19 +74,79 @@ interface NotificationStories extends GroupStories {
 	}
 
 	@Test
-	default void theOwnerIsToldThatItIsToRelease() {
+	default void ownerAndTargetAreToldOfAMove() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		TestMember c = group().join("c");
-		a.assertNotified(2);
+		TestMember d = group().join("d");
+		a.assertNotified(3);
 		a.assign(FIRST, b);
 		b.assertNotified();
 
 		a.revoke(FIRST, c);
 		b.assertNotified();
-		a.plan(new Transition.Retarget(FIRST, group().generationOf(FIRST), null));
+		c.assertNotified();
+		a.retarget(FIRST, d);
+		b.assertNotified();
+		d.assertNotified();
+		a.cancel(FIRST);
 		b.assertNotified();
 
+		a.assertNotNotified();
+		c.assertNotNotified();
+		d.assertNotNotified();
+	}
+
+	@Test
+	default void leaderAndTargetAreToldOfARest() {
+		TestMember a = group().join("a").lead();
+		TestMember b = group().join("b");
+		TestMember c = group().join("c");
+		TestMember d = group().join("d");
+		a.assertNotified(3);
+		a.assign(FIRST, b);
+		a.revoke(FIRST, c);
+		b.assertNotified(2);
+		c.assertNotified();
+
+		b.release(FIRST, LONG);
+		a.assertNotified();
+		c.assertNotified();
+		a.retarget(FIRST, d);
+		d.assertNotified();
+
+		a.assertNotNotified();
+		b.assertNotNotified();
+		c.assertNotNotified();
+	}
+
+	@Test
+	default void theLeaderIsToldOfACompletedShard() {
+		TestMember a = group().join("a").lead();
+		TestMember b = group().join("b");
+		a.assertNotified();
+		a.assign(FIRST, b);
+		b.assertNotified();
+
+		b.complete(FIRST);
+
+		a.assertNotified();
+		b.assertNotNotified();
+	}
+
+	@Test
+	default void theOneHeardFromLastIsToldThatTheLeaderResigned() {
+		TestMember a = group().join("a").lead();
+		TestMember b = group().join("b");
+		TestMember c = group().join("c");
+		a.assertNotified(2);
+		// So that the two beats are not at the same millisecond.
+		group().advance(SHORT);
+		b.beat();
+
+		a.resign();
+
+		b.assertNotified();
 		a.assertNotNotified();
 		c.assertNotNotified();
 	}
@@ -100,6 +160,7 @@ interface NotificationStories extends GroupStories {
 		a.assign(FIRST, b);
 		a.revoke(FIRST, c);
 		b.assertNotified(2);
+		c.assertNotified();
 
 		b.release(FIRST);
 
@@ -170,6 +231,7 @@ interface NotificationStories extends GroupStories {
 		a.assign(FIRST, b);
 		a.assign(SECOND, b);
 		a.revoke(FIRST, c);
+		c.assertNotified();
 
 		b.leave();
 
@@ -187,6 +249,7 @@ interface NotificationStories extends GroupStories {
 		a.assign(SECOND, b);
 		a.revoke(FIRST, c);
 		b.assertNotified(3);
+		c.assertNotified();
 		group().advance(SHORT);
 
 		assertThat(a.reap().timedOut()).containsExactly(b.id());

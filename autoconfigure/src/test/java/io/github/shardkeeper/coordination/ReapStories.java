@@ -2,12 +2,15 @@ package io.github.shardkeeper.coordination;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.handover.ReapReply;
 import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.handover.ShardPhase;
+import io.github.shardkeeper.handover.Transition;
+import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 
 import static io.github.shardkeeper.coordination.TestGroup.LONG;
@@ -290,6 +293,25 @@ interface ReapStories extends GroupStories {
 
 		assertThat(b.beat().leader()).isEqualTo(b.id());
 		assertThat(group().shard(FIRST).phase()).isEqualTo(ShardPhase.FREE);
+	}
+
+	@Test
+	default void veryManyTakeSeveralLooks() {
+		TestMember a = group().join("a").lead();
+		TestMember b = group().join("b", SHORT, SHORT);
+		TestMember c = group().join("c", SHORT, SHORT);
+		a.plan(IntStream.range(0, 1_200)
+			.mapToObj((i) -> new Transition.Assign(ShardId.of("many", i), 0, (i % 2 == 0) ? b.id() : c.id()))
+			.toArray(Transition[]::new));
+		group().advance(SHORT);
+
+		ReapReply.Looked first = a.reap();
+
+		assertThat(first.timedOut()).containsExactly(b.id());
+		assertThat(first.nextLookMillis()).isPositive().isLessThanOrEqualTo(a.beat().serverTimeMillis());
+		b.assertExpired();
+		assertThat(a.reapToTheEnd()).containsExactly(c.id());
+		assertThat(group().all().ownerships()).hasSize(1_200).allMatch((shard) -> shard.phase() == ShardPhase.FREE);
 	}
 
 	@Test

@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.function.Consumer;
 
 import io.github.shardkeeper.handover.GroupChanges;
 import io.github.shardkeeper.handover.MemberDescription;
@@ -27,13 +26,13 @@ public final class TestGroup implements AutoCloseable {
 
 	private final CoordinationStore store;
 
-	private final Consumer<Duration> time;
+	private final StoreServer server;
 
 	private final List<TestMember> members = new ArrayList<>();
 
-	TestGroup(CoordinationStore store, Consumer<Duration> time) {
+	TestGroup(CoordinationStore store, StoreServer server) {
 		this.store = store;
-		this.time = time;
+		this.server = server;
 	}
 
 	public CoordinationStore store() {
@@ -42,7 +41,22 @@ public final class TestGroup implements AutoCloseable {
 
 	/** Lets at least that much of the store's time pass. */
 	public void advance(Duration duration) {
-		this.time.accept(duration);
+		this.server.advance(duration);
+	}
+
+	public StoreServer server() {
+		return this.server;
+	}
+
+	/**
+	 * Has the group begin, and the time pass in which nothing is handed out because
+	 * somebody may still claim it.
+	 */
+	void found() {
+		MemberId founder = MemberId.of("founder", "1");
+		this.store.join(founder, describe("founder"), Duration.ofMillis(1), Duration.ofMillis(1));
+		this.store.leave(founder, Duration.ZERO);
+		advance(Duration.ofMillis(2));
 	}
 
 	/** A member that is alive as long as the story goes on. */
@@ -96,7 +110,7 @@ public final class TestGroup implements AutoCloseable {
 	/** Different for each name, so that a mix-up shows. */
 	private static MemberDescription describe(String name) {
 		return new MemberDescription(new TreeMap<>(Map.of("orders", 16, "topic-of-" + name, 4)),
-				ApplicationVersion.UNKNOWN);
+				new ApplicationVersion("1.4|" + name));
 	}
 
 }

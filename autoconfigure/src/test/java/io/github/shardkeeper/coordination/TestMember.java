@@ -2,7 +2,10 @@ package io.github.shardkeeper.coordination;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
@@ -67,7 +70,11 @@ public final class TestMember {
 	}
 
 	HeartbeatReply.Alive beat(boolean candidate) {
-		HeartbeatReply reply = store().heartbeat(this.id, this.seen, candidate);
+		return beat(this.seen, candidate);
+	}
+
+	HeartbeatReply.Alive beat(Seen asIfSeen, boolean candidate) {
+		HeartbeatReply reply = store().heartbeat(this.id, asIfSeen, candidate);
 		assertThat(reply).isInstanceOf(HeartbeatReply.Alive.class);
 		return (HeartbeatReply.Alive) reply;
 	}
@@ -79,15 +86,23 @@ public final class TestMember {
 	/** Beats until it knows all of its own news. */
 	public List<Ownership> news() {
 		List<Ownership> news = new ArrayList<>();
-		HeartbeatReply.Alive reply;
-		do {
-			reply = beat();
-			news.addAll(reply.changes());
-			assertThat(reply.through()).isBetween(this.seen.generation(), reply.generation());
-			this.seen = reply.seen();
+		while (hear(news).hasMore()) {
+			assertThat(this.seen.generation()).isPositive();
 		}
-		while (reply.hasMore());
 		return news;
+	}
+
+	/** Beats once, and keeps in mind what it was told. */
+	HeartbeatReply.Alive hear(List<Ownership> news) {
+		HeartbeatReply.Alive reply = beat();
+		news.addAll(reply.changes());
+		assertThat(reply.through()).isBetween(reply.lost() ? 0 : this.seen.generation(), reply.generation());
+		this.seen = reply.seen();
+		return reply;
+	}
+
+	Seen seen() {
+		return this.seen;
 	}
 
 	/** Beats as a candidate and is elected. */
@@ -125,15 +140,44 @@ public final class TestMember {
 		return this.group.shard(shard);
 	}
 
+	PlanReply retarget(ShardId shard, TestMember target) {
+		return plan(
+				new Transition.Retarget(shard, this.group.generationOf(shard), (target != null) ? target.id : null));
+	}
+
+	PlanReply cancel(ShardId shard) {
+		return plan(new Transition.Cancel(shard, this.group.generationOf(shard)));
+	}
+
 	ReleaseReply release(ShardId shard) {
 		return release(this.group.shard(shard), Token.NONE);
 	}
 
+	ReleaseReply release(ShardId shard, Duration quietPeriod) {
+		Ownership released = this.group.shard(shard);
+		return release(new HoldingAction.Release(shard, released.token(), Token.NONE, false), quietPeriod);
+	}
+
+	/** Gives a shard up for ever. */
+	ReleaseReply complete(ShardId shard) {
+		Ownership completed = this.group.shard(shard);
+		return release(new HoldingAction.Release(shard, completed.token(), Token.NONE, true), Duration.ZERO);
+	}
+
+	ReleaseReply release(HoldingAction.Release release, Duration quietPeriod) {
+		return store().release(this.id, List.of(release), quietPeriod).get(0);
+	}
+
+	Set<ShardId> claim(Ownership... held) {
+		Map<ShardId, Token> tokens = new LinkedHashMap<>();
+		for (Ownership shard : held) {
+			tokens.put(shard.shard(), shard.token());
+		}
+		return store().claim(this.id, tokens);
+	}
+
 	ReleaseReply release(Ownership shard, Token tokenFloor) {
-		return store()
-			.release(this.id, List.of(new HoldingAction.Release(shard.shard(), shard.token(), tokenFloor, false)),
-					Duration.ZERO)
-			.get(0);
+		return release(new HoldingAction.Release(shard.shard(), shard.token(), tokenFloor, false), Duration.ZERO);
 	}
 
 	/** Looks for dead members after it was answered for ever. */
@@ -160,12 +204,32 @@ public final class TestMember {
 		return reply;
 	}
 
+	/** Looks as long as there is something to be done; returns those who timed out. */
+	List<MemberId> reapToTheEnd() {
+		List<MemberId> timedOut = new ArrayList<>();
+		ReapReply.Looked reply;
+		do {
+			reply = reap();
+			timedOut.addAll(reply.timedOut());
+		}
+		while (reply.nextLookMillis() != 0);
+		return timedOut;
+	}
+
+	ReapReply.Looked reapWithQuietPeriod(Duration crashQuietPeriod) {
+		return (ReapReply.Looked) store().reap(this.id, this.epoch, 0, crashQuietPeriod);
+	}
+
 	void announceLeave() {
 		store().announceLeave(this.id);
 	}
 
 	void leave() {
-		store().leave(this.id, Duration.ZERO);
+		leave(Duration.ZERO);
+	}
+
+	void leave(Duration quietPeriod) {
+		store().leave(this.id, quietPeriod);
 	}
 
 	/** Closes its subscription, as the kernel does for a dead process. */

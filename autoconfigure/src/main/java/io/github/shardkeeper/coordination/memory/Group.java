@@ -2,21 +2,13 @@ package io.github.shardkeeper.coordination.memory;
 
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.Comparator;
-import java.util.HashMap;
-import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
-import java.util.NavigableMap;
 import java.util.Set;
-import java.util.TreeMap;
-import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.handover.GroupChanges;
-import io.github.shardkeeper.handover.GroupMember;
-import io.github.shardkeeper.handover.MemberDescription;
 import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.handover.ShardPhase;
 import io.github.shardkeeper.shard.MemberId;
@@ -29,30 +21,51 @@ import io.github.shardkeeper.shard.Token;
  */
 final class Group {
 
-	/** The order in which members are looked at: the one silent for longest first. */
-	private static final Comparator<Session> BY_LEASE_END = Comparator.comparingLong(Session::leaseEnd)
-		.thenComparing((session) -> session.id);
+	final Sessions sessions;
 
-	private final Map<MemberId, Session> sessions = new HashMap<>();
+	final ShardTable shards;
 
-	private final Map<ShardId, Ownership> shards = new HashMap<>();
-
-	/** All shards that were ever owned, by the generation of their last change. */
-	private final NavigableMap<Long, Ownership> changes = new TreeMap<>();
-
-	private final Set<MemberId> toNotify = new HashSet<>();
+	/** Members to be told of the transition, in the order in which it came to them. */
+	private final Set<MemberId> toNotify = new LinkedHashSet<>();
 
 	private @Nullable MemberId leader;
 
 	private long epoch;
 
-	private long generation;
-
 	private long membership;
 
 	private long lastToken;
 
+	/** 0 until the first member joins. */
+	private long history;
+
+	private long claimsUntil;
+
+	private long claimsSince;
+
 	private long nowMicros;
+
+	Group() {
+		this(new Sessions(), new ShardTable());
+	}
+
+	private Group(Sessions sessions, ShardTable shards) {
+		this.sessions = sessions;
+		this.shards = shards;
+	}
+
+	/** As it is between two transitions. */
+	Group copy() {
+		Group copy = new Group(this.sessions.copy(), this.shards.copy());
+		copy.leader = this.leader;
+		copy.epoch = this.epoch;
+		copy.membership = this.membership;
+		copy.lastToken = this.lastToken;
+		copy.history = this.history;
+		copy.claimsUntil = this.claimsUntil;
+		copy.claimsSince = this.claimsSince;
+		return copy;
+	}
 
 	/** Sets the time of the transition that follows. */
 	void setTime(Instant now) {
@@ -63,31 +76,52 @@ final class Group {
 		return Math.floorDiv(this.nowMicros, 1000L);
 	}
 
-	void join(MemberId id, MemberDescription description, long leaseMillis, long timeoutMillis) {
-		Session session = new Session(id, description, leaseMillis, timeoutMillis);
-		Session known = this.sessions.put(id, session);
-		if (known != null) {
-			session.owned.putAll(known.owned);
+	void join(Session session) {
+		if (this.history == 0) {
+			this.history = Math.max(1, this.nowMicros);
+			openClaims(session.leaseMillis());
 		}
+		Session before = this.sessions.get(session.id);
+		session.told = (before != null) ? before.told : 0;
 		session.renew(nowMillis());
+		this.sessions.add(session);
 		membershipChanged();
 	}
 
-	@Nullable Session session(MemberId id) {
-		return this.sessions.get(id);
+	long history() {
+		return this.history;
 	}
 
-	/** Sessions whose lease has ended, the one silent for longest first. */
-	List<Session> lateSessions() {
-		return this.sessions.values()
-			.stream()
-			.filter((session) -> session.leaseEnd() <= nowMillis())
-			.sorted(BY_LEASE_END)
-			.toList();
+	/**
+	 * Writes are lost that a member saw: everybody is told everything anew, and nobody
+	 * leads.
+	 */
+	void beginHistoryAfter(long seen, long leaseMillis) {
+		this.history = Math.max(Math.max(seen, this.history) + 1, this.nowMicros);
+		this.leader = null;
+		openClaims(leaseMillis);
 	}
 
-	long earliestLeaseEnd() {
-		return this.sessions.values().stream().mapToLong(Session::leaseEnd).min().orElse(0);
+	private void openClaims(long leaseMillis) {
+		this.claimsUntil = Math.max(this.claimsUntil, nowMillis() + leaseMillis);
+		this.claimsSince = nowMillis();
+	}
+
+	/**
+	 * Until when no shard is handed out, because who holds it may still claim it; 0 for
+	 * no such time.
+	 */
+	long claimsUntil() {
+		if (this.claimsUntil != 0 && nowMillis() < this.claimsSince) {
+			// The clock was set back, nobody knows how far: the time begins anew.
+			this.claimsUntil = nowMillis() + this.claimsUntil - this.claimsSince;
+			this.claimsSince = nowMillis();
+		}
+		else if (nowMillis() >= this.claimsUntil) {
+			// Over for good, also if the clock is set back later.
+			this.claimsUntil = 0;
+		}
+		return this.claimsUntil;
 	}
 
 	@Nullable MemberId leader() {
@@ -110,21 +144,17 @@ final class Group {
 		this.epoch++;
 	}
 
-	void resign() {
-		this.leader = null;
-	}
-
-	/** Tells the one whose lease ends last, who is surely awake, to come and lead. */
-	void notifySuccessor() {
-		this.sessions.values().stream().max(BY_LEASE_END).ifPresent((session) -> notify(session.id));
+	/** Tells the one heard from last, if a member led, to come and lead. */
+	void resign(MemberId id) {
+		if (id.equals(this.leader)) {
+			this.leader = null;
+			Session successor = this.sessions.lastBut(id);
+			notify((successor != null) ? successor.id : null);
+		}
 	}
 
 	long epoch() {
 		return this.epoch;
-	}
-
-	long generation() {
-		return this.generation;
 	}
 
 	long membership() {
@@ -136,84 +166,77 @@ final class Group {
 		return session != null && !session.isLeaving();
 	}
 
-	@Nullable Ownership shard(ShardId id) {
-		return this.shards.get(id);
-	}
-
 	void assign(ShardId id, MemberId owner) {
-		write(id, ShardPhase.OWNED, nextToken(), owner, null);
+		own(id, nextToken(), owner);
 		notify(owner);
 	}
 
-	/** Asks the owner to release a shard, or changes who gets it then. */
+	void own(ShardId id, Token token, MemberId owner) {
+		write(id, ShardPhase.OWNED, token, owner, null, 0);
+	}
+
 	void revoke(Ownership shard, @Nullable MemberId target) {
-		write(shard.shard(), ShardPhase.REVOKING, shard.token(), shard.owner(), target);
+		write(shard.shard(), ShardPhase.REVOKING, shard.token(), shard.owner(), target, 0);
 		notify(shard.owner());
+		notify(target);
+	}
+
+	void complete(Ownership shard) {
+		write(shard.shard(), ShardPhase.COMPLETED, shard.token(), null, null, 0);
+		notify(this.leader);
+	}
+
+	/** A shard rests, or rests on; its target stays if it still can take it. */
+	void rest(Ownership shard, @Nullable MemberId target, long untilMillis) {
+		write(shard.shard(), ShardPhase.QUIET, shard.token(), null, canTake(target) ? target : null, untilMillis);
 	}
 
 	/**
-	 * Takes a shard from its owner, who no longer consumes it: straight to the target of
-	 * its move, or to nobody.
+	 * Takes a shard from its owner, who no longer consumes it: it rests, or goes straight
+	 * to the target of its move, or to nobody.
 	 */
-	void takeFromOwner(Ownership shard) {
-		MemberId target = shard.target();
-		if (shard.phase() == ShardPhase.REVOKING && target != null && canTake(target)) {
+	void takeFromOwner(Ownership shard, long quietMillis) {
+		MemberId target = canTake(shard.target()) ? shard.target() : null;
+		long untilMillis = Math.max(nowMillis() + quietMillis, claimsUntil());
+		if (untilMillis > nowMillis()) {
+			rest(shard, target, untilMillis);
+			notify(this.leader);
+			notify(target);
+		}
+		else if (target != null) {
 			assign(shard.shard(), target);
 		}
 		else {
-			write(shard.shard(), ShardPhase.FREE, shard.token(), null, null);
+			write(shard.shard(), ShardPhase.FREE, shard.token(), null, null, 0);
 			notify(this.leader);
 		}
 	}
 
-	/** Forgets a member, whose shards go where their moves would have led them. */
-	void remove(Session session) {
+	/**
+	 * Ends a member: frees its shards, up to a limit; while some are left for the next
+	 * look, so is the session. Of those that it was to get it only is no longer told.
+	 * @return how many it dealt with
+	 */
+	int remove(Session session, int limit, long quietMillis) {
 		// First, so that none of its shards comes back to it.
-		this.sessions.remove(session.id);
-		session.owned.values().forEach(this::takeFromOwner);
-		membershipChanged();
+		this.sessions.end(session);
+		List<Ownership> concerned = this.shards.concerning(session.id, 0, limit);
+		for (Ownership shard : concerned) {
+			if (session.id.equals(shard.owner())) {
+				takeFromOwner(shard, quietMillis);
+			}
+			else {
+				this.shards.forget(session.id, shard);
+			}
+		}
+		if (this.shards.concernsNothing(session.id)) {
+			this.sessions.forget(session);
+		}
+		return concerned.size();
 	}
 
 	void raiseTokenTo(Token floor) {
 		this.lastToken = Math.max(this.lastToken, floor.value());
-	}
-
-	void membershipChanged() {
-		this.membership++;
-		notify(this.leader);
-	}
-
-	GroupChanges changesSince(long afterGeneration, long seenMembership) {
-		List<GroupMember> members = (seenMembership != this.membership)
-				? this.sessions.values().stream().map(Session::toMember).toList() : null;
-		return new GroupChanges(this.leader, this.epoch, this.generation, this.membership, members,
-				List.copyOf(this.changes.tailMap(afterGeneration, false).values()));
-	}
-
-	/** Members to be told of the transitions made, each once. */
-	Set<MemberId> drainNotifications() {
-		Set<MemberId> drained = Set.copyOf(this.toNotify);
-		this.toNotify.clear();
-		return drained;
-	}
-
-	private void write(ShardId id, ShardPhase phase, Token token, @Nullable MemberId owner, @Nullable MemberId target) {
-		this.generation++;
-		Ownership now = new Ownership(id, phase, token, owner, target, this.generation, nowMillis(), 0);
-		Ownership before = this.shards.put(id, now);
-		if (before != null) {
-			this.changes.remove(before.generation());
-			index(before.owner(), (owned) -> owned.remove(before.generation()));
-		}
-		this.changes.put(now.generation(), now);
-		index(owner, (owned) -> owned.put(now.generation(), now));
-	}
-
-	private void index(@Nullable MemberId owner, Consumer<NavigableMap<Long, Ownership>> change) {
-		Session session = (owner != null) ? this.sessions.get(owner) : null;
-		if (session != null) {
-			change.accept(session.owned);
-		}
 	}
 
 	/** Tokens never repeat, not even when the clock goes back. */
@@ -222,10 +245,37 @@ final class Group {
 		return new Token(this.lastToken);
 	}
 
-	private void notify(@Nullable MemberId id) {
+	void membershipChanged() {
+		this.membership++;
+		notifyLeader();
+	}
+
+	GroupChanges changesSince(long afterGeneration, long seenMembership) {
+		return new GroupChanges(this.leader, this.epoch, this.shards.generation(), this.membership,
+				(seenMembership != this.membership) ? this.sessions.members() : null,
+				this.shards.changedSince(afterGeneration));
+	}
+
+	void notifyLeader() {
+		notify(this.leader);
+	}
+
+	void notify(@Nullable MemberId id) {
 		if (id != null) {
 			this.toNotify.add(id);
 		}
+	}
+
+	/** Members to be told of the transitions made, each once. */
+	List<MemberId> drainNotifications() {
+		List<MemberId> drained = List.copyOf(this.toNotify);
+		this.toNotify.clear();
+		return drained;
+	}
+
+	private void write(ShardId id, ShardPhase phase, Token token, @Nullable MemberId owner, @Nullable MemberId target,
+			long untilMillis) {
+		this.shards.write(new Ownership(id, phase, token, owner, target, 0, nowMillis(), untilMillis));
 	}
 
 }

@@ -1,8 +1,12 @@
 package io.github.shardkeeper.coordination.memory;
 
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
 
 import org.jspecify.annotations.Nullable;
 
@@ -19,7 +23,7 @@ import io.github.shardkeeper.shard.Token;
  */
 public final class MemoryCheckpointStore implements CheckpointStore {
 
-	private final Map<ShardId, Entry> entries = new HashMap<>();
+	private Map<ShardId, Entry> entries = new HashMap<>();
 
 	@Override
 	public synchronized Acquisition acquire(ShardId shard, Token token) {
@@ -38,7 +42,10 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 	public synchronized CommitReply commit(ShardId shard, Token token, long number, @Nullable Offset offset,
 			Map<String, @Nullable String> changes) {
 		Entry entry = this.entries.get(shard);
-		if (entry == null || !entry.fence.equals(token) || number < entry.lastCommit) {
+		if (entry == null) {
+			return CommitReply.GONE;
+		}
+		if (!entry.fence.equals(token) || number < entry.lastCommit) {
 			return CommitReply.STALE;
 		}
 		if (number == entry.lastCommit) {
@@ -60,7 +67,7 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 
 	@Override
 	public synchronized Map<ShardId, Offset> offsets(Collection<ShardId> shards) {
-		Map<ShardId, Offset> offsets = new HashMap<>();
+		Map<ShardId, Offset> offsets = new LinkedHashMap<>();
 		for (ShardId shard : shards) {
 			Entry entry = this.entries.get(shard);
 			if (entry != null && entry.offset != null) {
@@ -70,20 +77,63 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 		return offsets;
 	}
 
+	/**
+	 * Everything as it is now.
+	 * @return a copy
+	 */
+	synchronized Snapshot snapshot() {
+		return new Snapshot(copy(this.entries));
+	}
+
+	/**
+	 * Forgets everything that was written since, as a failover may.
+	 * @param snapshot what is known then
+	 */
+	synchronized void loseWritesSince(Snapshot snapshot) {
+		this.entries = copy(snapshot.entries);
+	}
+
+	/** Forgets everything, as a server without persistence does when it ends. */
+	synchronized void empty() {
+		this.entries = new HashMap<>();
+	}
+
+	private static Map<ShardId, Entry> copy(Map<ShardId, Entry> entries) {
+		Map<ShardId, Entry> copy = new HashMap<>();
+		entries.forEach((shard, entry) -> copy.put(shard, new Entry(entry)));
+		return copy;
+	}
+
 	@Override
 	public void close() {
 	}
 
-	/** The durable part of one shard. Confined to the lock of the store. */
-	private static final class Entry {
+	/** What the store knew at a moment. */
+	record Snapshot(Map<ShardId, Entry> entries) {
 
-		private final Map<String, String> state = new HashMap<>();
+	}
+
+	/** The durable part of one shard. Confined to the lock of the store. */
+	static final class Entry {
+
+		/** In an order that is the same in every run. */
+		private final SortedMap<String, String> state = new TreeMap<>();
 
 		private Token fence = Token.NONE;
 
 		private long lastCommit;
 
 		private @Nullable Offset offset;
+
+		Entry() {
+		}
+
+		Entry(Entry other) {
+			this.state.putAll(other.state);
+			this.fence = other.fence;
+			this.lastCommit = other.lastCommit;
+			this.offset = other.offset;
+		}
 
 		void change(String key, @Nullable String value) {
 			if (value != null) {
@@ -95,7 +145,7 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 		}
 
 		Checkpoint toCheckpoint() {
-			return new Checkpoint(this.offset, Map.copyOf(this.state));
+			return new Checkpoint(this.offset, Collections.unmodifiableMap(new TreeMap<>(this.state)));
 		}
 
 	}

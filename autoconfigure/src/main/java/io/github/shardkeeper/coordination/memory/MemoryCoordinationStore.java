@@ -2,6 +2,7 @@ package io.github.shardkeeper.coordination.memory;
 
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -18,6 +19,7 @@ import io.github.shardkeeper.handover.HoldingAction;
 import io.github.shardkeeper.handover.PlanReply;
 import io.github.shardkeeper.handover.ReapReply;
 import io.github.shardkeeper.handover.Seen;
+import io.github.shardkeeper.handover.ShardPhase;
 import io.github.shardkeeper.coordination.ReleaseReply;
 import io.github.shardkeeper.handover.GroupChanges;
 import io.github.shardkeeper.handover.MemberDescription;
@@ -40,11 +42,16 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 
 	private static final Logger logger = LoggerFactory.getLogger(MemoryCoordinationStore.class);
 
+	/** As much as the other stores do at once. */
+	private static final int BATCH = 500;
+
 	private final InstantSource clock;
 
 	private final Object lock = new Object();
 
-	private final Group group = new Group();
+	private final int batch;
+
+	private Group group = new Group();
 
 	private final Set<MemorySubscription> subscriptions = new CopyOnWriteArraySet<>();
 
@@ -60,7 +67,12 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 	 * @param clock the store's time; microseconds count
 	 */
 	public MemoryCoordinationStore(InstantSource clock) {
+		this(clock, BATCH);
+	}
+
+	MemoryCoordinationStore(InstantSource clock, int batch) {
 		this.clock = clock;
+		this.batch = batch;
 	}
 
 	@Override
@@ -77,36 +89,18 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 	@Override
 	public void join(MemberId member, MemberDescription description, Duration lease, Duration timeout) {
 		change((group) -> {
-			group.join(member, description, lease.toMillis(), timeout.toMillis());
+			group.join(new Session(member, description, lease.toMillis(), timeout.toMillis()));
 		});
 	}
 
 	@Override
 	public HeartbeatReply heartbeat(MemberId member, Seen seen, boolean candidate) {
 		return transition((group) -> {
-			Session session = group.session(member);
+			Session session = group.sessions.get(member);
 			if (session == null) {
 				return new HeartbeatReply.Expired();
 			}
-			// Before the own lease is renewed: a leader that was silent for a lease
-			// begins a
-			// new epoch.
-			boolean vacant = group.leaderLeaseEnd() <= group.nowMillis();
-			session.renew(group.nowMillis());
-			boolean resigns = member.equals(group.leader()) && !candidate;
-			if (resigns) {
-				group.resign();
-			}
-			else if (candidate && vacant) {
-				group.elect(member);
-			}
-			long leaderLeaseEnd = group.leaderLeaseEnd();
-			boolean led = leaderLeaseEnd > group.nowMillis();
-			long through = (seen.generation() <= group.generation()) ? seen.generation() : 0;
-			return new HeartbeatReply.Alive(group.nowMillis(), led ? group.leader() : null, group.epoch(),
-					led ? leaderLeaseEnd : 0, group.earliestLeaseEnd(), group.generation(), group.membership(),
-					group.generation(), List.copyOf(session.owned.tailMap(through, false).values()), 1, false,
-					isSubscribed(member), 0);
+			return new Beat(group, session, seen).answer(candidate, isSubscribed(member), this.batch);
 		});
 	}
 
@@ -127,22 +121,53 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 
 	@Override
 	public List<ReleaseReply> release(MemberId owner, List<HoldingAction.Release> releases, Duration quietPeriod) {
-		return transition((group) -> releases.stream().map((release) -> release(group, owner, release)).toList());
+		return transition((group) -> releases.stream()
+			.map((release) -> release(group, owner, release, quietPeriod.toMillis()))
+			.toList());
 	}
 
-	private static ReleaseReply release(Group group, MemberId owner, HoldingAction.Release release) {
-		Ownership ownership = group.shard(release.shard());
-		if (ownership == null || !owner.equals(ownership.owner()) || !release.token().equals(ownership.token())) {
+	private static ReleaseReply release(Group group, MemberId owner, HoldingAction.Release release, long quietMillis) {
+		Ownership shard = group.shards.get(release.shard());
+		if (shard == null || !owner.equals(shard.owner()) || !release.token().equals(shard.token())) {
 			return ReleaseReply.STALE;
 		}
 		group.raiseTokenTo(release.tokenFloor());
-		group.takeFromOwner(ownership);
+		if (release.completed()) {
+			group.complete(shard);
+		}
+		else {
+			group.takeFromOwner(shard, quietMillis);
+		}
 		return ReleaseReply.RELEASED;
 	}
 
 	@Override
 	public Set<ShardId> claim(MemberId member, Map<ShardId, Token> held) {
-		return Set.of();
+		return transition((group) -> {
+			Set<ShardId> granted = new LinkedHashSet<>();
+			if (group.sessions.get(member) != null) {
+				held.forEach((shard, token) -> {
+					if (claim(group, member, shard, token)) {
+						granted.add(shard);
+					}
+				});
+			}
+			return granted;
+		});
+	}
+
+	private static boolean claim(Group group, MemberId member, ShardId id, Token token) {
+		Ownership shard = group.shards.get(id);
+		if (shard != null && member.equals(shard.owner()) && token.equals(shard.token())) {
+			return true;
+		}
+		boolean older = shard == null || shard.phase() != ShardPhase.COMPLETED && shard.token().compareTo(token) < 0;
+		if (older) {
+			group.raiseTokenTo(token);
+			group.own(id, token, member);
+			group.notifyLeader();
+		}
+		return older;
 	}
 
 	@Override
@@ -151,14 +176,15 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 			if (!group.leads(leader, epoch)) {
 				return new ReapReply.Deposed();
 			}
-			return new Reaping(group, steadySinceMillis, this::isSubscribed).look();
+			return new Reaping(group, steadySinceMillis, crashQuietPeriod.toMillis(), this::isSubscribed, this.batch)
+				.look();
 		});
 	}
 
 	@Override
 	public void announceLeave(MemberId member) {
 		change((group) -> {
-			Session session = group.session(member);
+			Session session = group.sessions.get(member);
 			if (session != null) {
 				session.startLeaving();
 				group.membershipChanged();
@@ -169,18 +195,45 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 	@Override
 	public void leave(MemberId member, Duration quietPeriod) {
 		change((group) -> {
-			Session session = group.session(member);
+			Session session = group.sessions.get(member);
 			if (session != null) {
-				boolean led = member.equals(group.leader());
-				if (led) {
-					group.resign();
-				}
-				group.remove(session);
-				if (led) {
-					group.notifySuccessor();
-				}
+				group.resign(member);
+				group.remove(session, this.batch, quietPeriod.toMillis());
+				group.membershipChanged();
 			}
 		});
+	}
+
+	/**
+	 * Everything as it is now, but for the subscriptions.
+	 * @return a copy
+	 */
+	Snapshot snapshot() {
+		synchronized (this.lock) {
+			return new Snapshot(this.group.copy());
+		}
+	}
+
+	/**
+	 * Forgets everything that was written since, as a failover may.
+	 * @param snapshot what is known then
+	 */
+	void loseWritesSince(Snapshot snapshot) {
+		synchronized (this.lock) {
+			this.group = snapshot.group.copy();
+		}
+	}
+
+	/** Forgets everything, as a server without persistence does when it ends. */
+	void empty() {
+		synchronized (this.lock) {
+			this.group = new Group();
+		}
+	}
+
+	/** Closes all subscriptions, as a server does when it ends. */
+	void closeSubscriptions() {
+		this.subscriptions.clear();
 	}
 
 	@Override
@@ -200,16 +253,23 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 
 	private <T> T transition(Function<Group, T> transition) {
 		T reply;
-		Set<MemberId> concerned;
+		List<MemberId> concerned;
 		synchronized (this.lock) {
 			this.group.setTime(this.clock.instant());
 			reply = transition.apply(this.group);
 			concerned = this.group.drainNotifications();
 		}
-		this.subscriptions.stream()
-			.filter((subscription) -> concerned.contains(subscription.member))
-			.forEach(MemorySubscription::notifySubscriber);
+		for (MemberId member : concerned) {
+			this.subscriptions.stream()
+				.filter((subscription) -> subscription.member.equals(member))
+				.forEach(MemorySubscription::notifySubscriber);
+		}
 		return reply;
+	}
+
+	/** What the store knew at a moment. */
+	record Snapshot(Group group) {
+
 	}
 
 	/** Compared by identity: a member may have several. */

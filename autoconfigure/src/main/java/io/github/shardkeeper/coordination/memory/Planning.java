@@ -4,15 +4,16 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
-import io.github.shardkeeper.handover.PlanReply;
 import io.github.shardkeeper.handover.Ownership;
+import io.github.shardkeeper.handover.PlanReply;
 import io.github.shardkeeper.handover.ShardPhase;
 import io.github.shardkeeper.handover.Transition;
 import io.github.shardkeeper.shard.MemberId;
 
 /**
  * Applies what the leader wants; the counterpart of {@code plan.lua}. An owner never
- * changes here: only a free shard gets one. Confined to the lock of its store.
+ * changes here: only a shard that is free, or has rested long enough, gets one, and none
+ * while somebody may still claim it. Confined to the lock of its store.
  */
 final class Planning {
 
@@ -33,7 +34,7 @@ final class Planning {
 	}
 
 	private boolean apply(Transition transition) {
-		Ownership shard = this.group.shard(transition.shard());
+		Ownership shard = this.group.shards.get(transition.shard());
 		long generation = (shard != null) ? shard.generation() : 0;
 		if (generation != transition.expectedGeneration()) {
 			return false;
@@ -41,31 +42,78 @@ final class Planning {
 		if (transition instanceof Transition.Assign assign) {
 			return assign(assign, shard);
 		}
+		if (shard == null) {
+			return false;
+		}
 		if (transition instanceof Transition.Revoke revoke) {
-			return move(shard, ShardPhase.OWNED, revoke.target());
+			return revoke(shard, revoke.target());
 		}
 		if (transition instanceof Transition.Retarget retarget) {
-			return move(shard, ShardPhase.REVOKING, retarget.target());
+			return retarget(shard, retarget.target());
 		}
-		return false;
+		return cancel(shard);
 	}
 
 	private boolean assign(Transition.Assign assign, @Nullable Ownership shard) {
-		boolean free = shard == null || shard.phase() == ShardPhase.FREE;
-		if (!free || !this.group.canTake(assign.owner())) {
+		if (!this.group.canTake(assign.owner()) || !isAvailable(shard)) {
 			return false;
 		}
 		this.group.assign(assign.shard(), assign.owner());
 		return true;
 	}
 
-	private boolean move(@Nullable Ownership shard, ShardPhase expected, @Nullable MemberId target) {
-		boolean fits = target == null || this.group.canTake(target);
-		if (!fits || shard == null || shard.phase() != expected) {
+	private boolean isAvailable(@Nullable Ownership shard) {
+		if (this.group.claimsUntil() > 0) {
+			return false;
+		}
+		if (shard == null || shard.phase() == ShardPhase.FREE) {
+			return true;
+		}
+		long now = this.group.nowMillis();
+		if (shard.phase() == ShardPhase.QUIET && now < shard.sinceMillis()) {
+			// The clock was set back, nobody knows how far: the rest begins anew.
+			this.group.rest(shard, shard.target(), now + shard.untilMillis() - shard.sinceMillis());
+			return false;
+		}
+		return shard.phase() == ShardPhase.QUIET && now >= shard.untilMillis();
+	}
+
+	private boolean revoke(Ownership shard, @Nullable MemberId target) {
+		if (shard.phase() != ShardPhase.OWNED || !fits(target)) {
 			return false;
 		}
 		this.group.revoke(shard, target);
 		return true;
+	}
+
+	private boolean retarget(Ownership shard, @Nullable MemberId target) {
+		if (!fits(target)) {
+			return false;
+		}
+		if (shard.phase() == ShardPhase.REVOKING) {
+			this.group.revoke(shard, target);
+			return true;
+		}
+		if (shard.phase() == ShardPhase.QUIET) {
+			this.group.rest(shard, target, shard.untilMillis());
+			this.group.notify(target);
+			return true;
+		}
+		return false;
+	}
+
+	private boolean cancel(Ownership shard) {
+		MemberId owner = shard.owner();
+		if (shard.phase() != ShardPhase.REVOKING || owner == null) {
+			return false;
+		}
+		this.group.own(shard.shard(), shard.token(), owner);
+		this.group.notify(owner);
+		return true;
+	}
+
+	private boolean fits(@Nullable MemberId target) {
+		return target == null || this.group.canTake(target);
 	}
 
 }

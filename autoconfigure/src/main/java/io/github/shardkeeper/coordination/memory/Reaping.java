@@ -17,7 +17,13 @@ final class Reaping {
 
 	private final long steadySince;
 
+	private final long quietMillis;
+
 	private final Predicate<MemberId> subscribed;
+
+	private final int limit;
+
+	private int done;
 
 	private final List<MemberId> dead = new ArrayList<>();
 
@@ -32,16 +38,31 @@ final class Reaping {
 	 * @param group the group
 	 * @param steadySince since when, in milliseconds, the leader itself was answered:
 	 * silence of others before that proves nothing
+	 * @param quietMillis how long nobody may own the shards of the dead
 	 * @param subscribed whether a member's subscription is open, the evidence of its life
+	 * @param limit how many members and shards to end and free at most
 	 */
-	Reaping(Group group, long steadySince, Predicate<MemberId> subscribed) {
+	Reaping(Group group, long steadySince, long quietMillis, Predicate<MemberId> subscribed, int limit) {
 		this.group = group;
 		this.steadySince = steadySince;
+		this.quietMillis = quietMillis;
 		this.subscribed = subscribed;
+		this.limit = limit;
 	}
 
 	ReapReply.Looked look() {
-		this.group.lateSessions().forEach(this::judge);
+		for (Session session : this.group.sessions.late(this.group.nowMillis())) {
+			if (this.done >= this.limit) {
+				lookAgainAt(this.group.nowMillis());
+				break;
+			}
+			if (!this.group.sessions.isKnown(session)) {
+				remove(session);
+			}
+			else {
+				judge(session);
+			}
+		}
 		return new ReapReply.Looked(List.copyOf(this.dead), List.copyOf(this.timedOut), List.copyOf(this.slow),
 				this.nextLook);
 	}
@@ -56,15 +77,27 @@ final class Reaping {
 		}
 		else if (!this.subscribed.test(session.id)) {
 			this.dead.add(session.id);
-			this.group.remove(session);
+			end(session);
 		}
 		else if (now >= dueAnyway) {
 			this.timedOut.add(session.id);
-			this.group.remove(session);
+			end(session);
 		}
 		else {
 			this.slow.add(session.id);
 			lookAgainAt(dueAnyway);
+		}
+	}
+
+	private void end(Session session) {
+		remove(session);
+		this.group.membershipChanged();
+	}
+
+	private void remove(Session session) {
+		this.done += 1 + this.group.remove(session, this.limit - this.done, this.quietMillis);
+		if (this.group.sessions.isLeft(session)) {
+			lookAgainAt(this.group.nowMillis());
 		}
 	}
 

@@ -1,11 +1,7 @@
 package io.github.shardkeeper.coordination.memory;
 
-import java.util.NavigableMap;
-import java.util.TreeMap;
-
 import io.github.shardkeeper.handover.GroupMember;
 import io.github.shardkeeper.handover.MemberDescription;
-import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.shard.MemberId;
 
 /**
@@ -25,8 +21,8 @@ final class Session {
 
 	private long leaseEnd;
 
-	/** The shards that it owns, by the generation of their last change. */
-	final NavigableMap<Long, Ownership> owned = new TreeMap<>();
+	/** The generation up to which the member was told its changes. */
+	long told;
 
 	Session(MemberId id, MemberDescription description, long leaseMillis, long timeoutMillis) {
 		this.id = id;
@@ -35,8 +31,21 @@ final class Session {
 		this.timeoutMillis = timeoutMillis;
 	}
 
+	Session copy() {
+		Session copy = new Session(this.id, this.description, this.leaseMillis, this.timeoutMillis);
+		copy.leaving = this.leaving;
+		copy.leaseEnd = this.leaseEnd;
+		copy.told = this.told;
+		return copy;
+	}
+
 	void renew(long now) {
 		this.leaseEnd = now + this.leaseMillis;
+	}
+
+	/** It is gone; what is left is only that some of its shards are still to be freed. */
+	void end() {
+		this.leaseEnd = 0;
 	}
 
 	void startLeaving() {

@@ -4,11 +4,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.codec.StringCodec;
 
 import io.github.shardkeeper.coordination.CoordinationStore;
@@ -42,24 +42,10 @@ import io.github.shardkeeper.shard.Token;
 public final class RedisCoordinationStore implements CoordinationStore {
 
 	/** Written into the group; a member that expects another one refuses to join. */
-	private static final String FORMAT = "1";
+	private static final String FORMAT = "2";
 
 	/** Keeps each script in the low milliseconds. */
 	private static final int BATCH = 500;
-
-	private static final LuaScript JOIN = script(ScriptOutputType.MULTI, "join.lua");
-
-	private static final LuaScript HEARTBEAT = script(ScriptOutputType.MULTI, "heartbeat.lua");
-
-	private static final LuaScript CHANGES = script(ScriptOutputType.MULTI, "changes.lua");
-
-	private static final LuaScript PLAN = script(ScriptOutputType.MULTI, "plan.lua");
-
-	private static final LuaScript RELEASE = script(ScriptOutputType.VALUE, "release.lua");
-
-	private static final LuaScript REAP = script(ScriptOutputType.MULTI, "reap.lua");
-
-	private static final LuaScript LEAVE = script(ScriptOutputType.VALUE, "leave.lua");
 
 	private final RedisConnector connector;
 
@@ -71,6 +57,10 @@ public final class RedisCoordinationStore implements CoordinationStore {
 
 	private final String baseKey;
 
+	private final ControlScripts scripts;
+
+	private final int batch;
+
 	/**
 	 * Creates a store; connects when it is first used.
 	 * @param connector opens connections
@@ -79,15 +69,18 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	 * @param timeout the longest wait for an answer
 	 */
 	public RedisCoordinationStore(RedisConnector connector, String keyPrefix, String group, Duration timeout) {
+		this(connector, keyPrefix, group, timeout, ControlScripts.STANDARD, BATCH);
+	}
+
+	RedisCoordinationStore(RedisConnector connector, String keyPrefix, String group, Duration timeout,
+			ControlScripts scripts, int batch) {
 		this.connector = connector;
 		this.link = new RedisLink<>(connector, StringCodec.UTF8, timeout);
 		this.timeout = timeout;
 		this.group = group;
 		this.baseKey = keyPrefix + ":{" + group + "}";
-	}
-
-	private static LuaScript script(ScriptOutputType output, String file) {
-		return LuaScript.load(RedisCoordinationStore.class, output, "control.lua", file);
+		this.scripts = scripts;
+		this.batch = batch;
 	}
 
 	@Override
@@ -114,7 +107,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 
 	@Override
 	public void join(MemberId member, MemberDescription description, Duration lease, Duration timeout) {
-		List<Object> reply = run(JOIN, member.value(), millis(lease), millis(timeout),
+		List<Object> reply = run(this.scripts.join(), member.value(), millis(lease), millis(timeout),
 				DescriptionFormat.write(description), FORMAT);
 		if (reply.get(0).equals("FORMAT")) {
 			throw new ShardkeeperConfigurationException(
@@ -126,15 +119,12 @@ public final class RedisCoordinationStore implements CoordinationStore {
 
 	@Override
 	public HeartbeatReply heartbeat(MemberId member, Seen seen, boolean candidate) {
-		List<Object> reply = run(HEARTBEAT, member.value(), number(seen.generation()), candidate ? "1" : "0",
-				number(BATCH));
+		List<Object> reply = run(this.scripts.heartbeat(), member.value(), number(seen.history()),
+				number(seen.generation()), flag(candidate), number(this.batch));
 		if (reply.get(0).equals("EXPIRED")) {
 			return new HeartbeatReply.Expired();
 		}
-		ReplyReader reader = new ReplyReader(reply, 1);
-		return new HeartbeatReply.Alive(reader.number(), reader.member(), reader.number(), reader.number(),
-				reader.number(), reader.number(), reader.number(), reader.number(), reader.ownerships(), 1, false, true,
-				0);
+		return new ReplyReader(reply, 1).alive();
 	}
 
 	@Override
@@ -144,7 +134,8 @@ public final class RedisCoordinationStore implements CoordinationStore {
 		long seen = afterGeneration;
 		long membershipSeen = seenMembership;
 		while (true) {
-			ReplyReader reader = new ReplyReader(run(CHANGES, number(seen), number(membershipSeen), number(BATCH)), 0);
+			ReplyReader reader = new ReplyReader(
+					run(this.scripts.changes(), number(seen), number(membershipSeen), number(this.batch)), 0);
 			MemberId leader = reader.member();
 			long epoch = reader.number();
 			long generation = reader.number();
@@ -166,11 +157,11 @@ public final class RedisCoordinationStore implements CoordinationStore {
 		int applied = 0;
 		int conflicts = 0;
 		// At least one round: also an empty plan learns whether its leader still leads.
-		for (int from = 0; from == 0 || from < transitions.size(); from += BATCH) {
+		for (int from = 0; from == 0 || from < transitions.size(); from += this.batch) {
 			List<String> arguments = new ArrayList<>(List.of(leader.value(), number(epoch)));
-			transitions.subList(from, Math.min(from + BATCH, transitions.size()))
+			transitions.subList(from, Math.min(from + this.batch, transitions.size()))
 				.forEach((transition) -> addArguments(transition, arguments));
-			List<Object> reply = run(PLAN, arguments);
+			List<Object> reply = run(this.scripts.plan(), arguments);
 			if (reply.get(0).equals("DEPOSED")) {
 				return new PlanReply.Deposed();
 			}
@@ -205,21 +196,36 @@ public final class RedisCoordinationStore implements CoordinationStore {
 
 	@Override
 	public List<ReleaseReply> release(MemberId owner, List<HoldingAction.Release> releases, Duration quietPeriod) {
-		return releases.stream().map((release) -> {
-			String reply = this.link.run(RELEASE, List.of(this.baseKey), List.of(owner.value(),
-					release.shard().toString(), release.token().toString(), release.tokenFloor().toString()));
-			return ReleaseReply.valueOf(reply);
-		}).toList();
+		List<ReleaseReply> replies = new ArrayList<>(releases.size());
+		for (int from = 0; from < releases.size(); from += this.batch) {
+			List<String> arguments = new ArrayList<>(List.of(owner.value(), millis(quietPeriod)));
+			releases.subList(from, Math.min(from + this.batch, releases.size()))
+				.forEach((release) -> Collections.addAll(arguments, release.shard().toString(),
+						release.token().toString(), release.tokenFloor().toString(), flag(release.completed())));
+			run(this.scripts.release(), arguments)
+				.forEach((reply) -> replies.add(ReleaseReply.valueOf((String) reply)));
+		}
+		return replies;
 	}
 
 	@Override
 	public Set<ShardId> claim(MemberId member, Map<ShardId, Token> held) {
-		return Set.of();
+		Set<ShardId> granted = new LinkedHashSet<>();
+		List<Map.Entry<ShardId, Token>> entries = List.copyOf(held.entrySet());
+		for (int from = 0; from < entries.size(); from += this.batch) {
+			List<String> arguments = new ArrayList<>(List.of(member.value()));
+			entries.subList(from, Math.min(from + this.batch, entries.size()))
+				.forEach((entry) -> Collections.addAll(arguments, entry.getKey().toString(),
+						entry.getValue().toString()));
+			run(this.scripts.claim(), arguments).forEach((shard) -> granted.add(ShardId.parse((String) shard)));
+		}
+		return granted;
 	}
 
 	@Override
 	public ReapReply reap(MemberId leader, long epoch, long steadySinceMillis, Duration crashQuietPeriod) {
-		List<Object> reply = run(REAP, leader.value(), number(epoch), number(steadySinceMillis), number(BATCH));
+		List<Object> reply = run(this.scripts.reap(), leader.value(), number(epoch), number(steadySinceMillis),
+				millis(crashQuietPeriod), number(this.batch));
 		if (reply.get(0).equals("DEPOSED")) {
 			return new ReapReply.Deposed();
 		}
@@ -239,12 +245,17 @@ public final class RedisCoordinationStore implements CoordinationStore {
 
 	@Override
 	public void announceLeave(MemberId member) {
-		this.link.run(LEAVE, List.of(this.baseKey), List.of(member.value(), "ANNOUNCE"));
+		leave(member, "ANNOUNCE", Duration.ZERO);
 	}
 
 	@Override
 	public void leave(MemberId member, Duration quietPeriod) {
-		this.link.run(LEAVE, List.of(this.baseKey), List.of(member.value(), "END"));
+		leave(member, "END", quietPeriod);
+	}
+
+	private void leave(MemberId member, String step, Duration quietPeriod) {
+		this.link.run(this.scripts.leave(), List.of(this.baseKey),
+				List.of(member.value(), step, millis(quietPeriod), number(this.batch)));
 	}
 
 	private List<Object> run(LuaScript script, String... arguments) {
@@ -257,6 +268,10 @@ public final class RedisCoordinationStore implements CoordinationStore {
 
 	private static String millis(Duration duration) {
 		return number(duration.toMillis());
+	}
+
+	private static String flag(boolean flag) {
+		return flag ? "1" : "0";
 	}
 
 	private static String number(long number) {

@@ -1,11 +1,13 @@
 package io.github.shardkeeper.coordination.redis;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.handover.GroupMember;
+import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.handover.ShardPhase;
 import io.github.shardkeeper.shard.MemberId;
@@ -38,6 +40,28 @@ final class ReplyReader {
 		return memberOrNull(text());
 	}
 
+	private boolean flag() {
+		return text().equals("1");
+	}
+
+	/** What {@code heartbeat.lua} tells a member that is alive. */
+	HeartbeatReply.Alive alive() {
+		long serverTime = number();
+		MemberId leader = member();
+		long epoch = number();
+		long leaderLeaseEnd = number();
+		long earliestLeaseEnd = number();
+		long generation = number();
+		long membership = number();
+		long through = number();
+		long history = number();
+		boolean lost = flag();
+		boolean subscribed = flag();
+		long claimsUntil = number();
+		return new HeartbeatReply.Alive(serverTime, leader, epoch, leaderLeaseEnd, earliestLeaseEnd, generation,
+				membership, through, ownerships(), history, lost, subscribed, claimsUntil);
+	}
+
 	ReplyReader nested() {
 		return new ReplyReader((List<?>) this.reply.get(this.position++), 0);
 	}
@@ -50,12 +74,13 @@ final class ReplyReader {
 			long generation = number();
 			String[] fields = text().split("\\|", -1);
 			ownerships.add(new Ownership(shard, ShardPhase.valueOf(fields[0]), new Token(Long.parseLong(fields[1])),
-					memberOrNull(fields[2]), memberOrNull(fields[3]), generation, Long.parseLong(fields[4]), 0));
+					memberOrNull(fields[2]), memberOrNull(fields[3]), generation, Long.parseLong(fields[4]),
+					Long.parseLong(fields[5])));
 		}
 		return ownerships;
 	}
 
-	/** The rest, as pairs of member and record. */
+	/** The rest, as pairs of member and record; ordered by the member's id. */
 	List<GroupMember> members() {
 		List<GroupMember> members = new ArrayList<>();
 		while (this.position < this.reply.size()) {
@@ -63,6 +88,7 @@ final class ReplyReader {
 			String[] fields = text().split("\\|", 4);
 			members.add(new GroupMember(id, DescriptionFormat.read(fields[3]), fields[0].equals("L")));
 		}
+		members.sort(Comparator.comparing(GroupMember::id));
 		return members;
 	}
 

@@ -8,21 +8,26 @@
 -- cost     O(shards in the reply), plus O(members) when their list changed
 
 local seen, seenMembership, limit = ARGV[1], ARGV[2], tonumber(ARGV[3])
-local state = redis.call('HMGET', GROUP, 'epoch', 'generation', 'membership')
-local generation, membership = state[2] or '0', state[3] or '0'
-local members = {}
+local generation, membership = group.generation or '0', group.membership or '0'
+local list = {}
 if membership ~= seenMembership then
-  members = redis.call('HGETALL', MEMBERS)
+  list = redis.call('HGETALL', MEMBERS)
 end
 local changed = redis.call('ZRANGEBYSCORE', CHANGES, '(' .. seen, '+inf', 'WITHSCORES', 'LIMIT', 0, limit)
-local shards = {}
+local names, shards = {}, {}
 for i = 1, #changed, 2 do
-  shards[#shards + 1] = changed[i]
-  shards[#shards + 1] = changed[i + 1]
-  shards[#shards + 1] = redis.call('HGET', SHARDS, changed[i])
+  names[#names + 1] = changed[i]
+end
+if #names > 0 then
+  local records = redis.call('HMGET', SHARDS, unpack(names))
+  for i, name in ipairs(names) do
+    shards[#shards + 1] = name
+    shards[#shards + 1] = changed[2 * i]
+    shards[#shards + 1] = records[i]
+  end
 end
 local through = generation
-if #changed == 2 * limit then
+if #names == limit then
   through = changed[#changed]
 end
-return {leader() or '', state[1] or '0', generation, membership, through, members, shards}
+return {leader() or '', group.epoch or '0', generation, membership, through, list, shards}

@@ -3,11 +3,14 @@
 -- KEYS     1 checkpoint hash (fence, commit, offset, committed), 2 state hash
 -- ARGV     1 token, 2 number of the commit under that token, 3 offset or '' to leave it,
 --          4 number of entries to put, key, value, …, then keys to remove
--- result   'COMMITTED' or 'STALE'
+-- result   'COMMITTED', 'STALE', or 'GONE' when there is no checkpoint: Redis was emptied since the acquisition
 -- keeps    all of it is written or nothing; a commit that arrives late, after its successor, writes nothing
 -- cost     O(changes)
 
 local fence = redis.call('HMGET', KEYS[1], 'fence', 'commit')
+if not fence[1] then
+  return 'GONE'
+end
 local number, last = tonumber(ARGV[2]), tonumber(fence[2] or '0')
 if fence[1] ~= ARGV[1] or number < last then
   return 'STALE'

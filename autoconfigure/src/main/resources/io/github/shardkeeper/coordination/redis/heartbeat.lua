@@ -1,52 +1,86 @@
 -- Renews a session, elects a leader when there is none or its lease ended, tells the member its own news.
 --
--- ARGV     1 member, 2 generation seen, 3 candidate ('1' or '0'), 4 most changes in one reply
+-- ARGV     1 member, 2 history seen, 3 generation seen, 4 candidate ('1' or '0'), 5 most changes in one reply
 -- result   {'EXPIRED'} or {'ALIVE', now, leader, epoch, end of the leader's lease, earliest end of a lease,
---          generation, membership, generation that the changes reach to, then per change: shard, generation, record}
+--          generation, membership, generation that the changes reach to, history, writes lost ('1' or '0'),
+--          subscribed ('1' or '0'), end of the time for claims or 0, then per change: shard, generation, record}
 --          (times in millis; leader '' and 0 when nobody leads)
--- keeps    the epoch grows with every leadership
--- cost     O(log members) when nothing changed, else O(changes)
+-- keeps    the epoch grows with every leadership; nobody is told anything in a history that was lost
+-- cost     O(log members) when nothing changed, else O(changes); O(members) once after the clock was set back
 
-local id, seen, candidate, limit = ARGV[1], ARGV[2], ARGV[3] == '1', tonumber(ARGV[4])
-local flag, lease = member(id)
-if not flag then
+local id, seenHistory, seen = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local candidate, limit = ARGV[4] == '1', tonumber(ARGV[5])
+local self = member(id)
+if not self then
   return {'EXPIRED'}
 end
+
+-- Before anybody is judged: a lease that ends later than if it had begun now was written before the clock was set back.
+while true do
+  local last = redis.call('ZREVRANGE', SESSIONS, 0, 0, 'WITHSCORES')
+  local known = last[1] and member(last[1])
+  if not known or tonumber(last[2]) <= nowMillis + known.lease then
+    break
+  end
+  redis.call('ZADD', SESSIONS, text(nowMillis + known.lease), last[1])
+end
+
+-- A member that was told more than is written here was told it by writes that are lost. The first one to notice begins
+-- a new history, in which everybody is told everything anew and may claim what it holds.
+local told, history = tonumber(redis.call('HGET', TOLD, id) or '0'), groupNumber('history')
+if seenHistory ~= 0 and (seenHistory > history or seenHistory == history and seen > told) then
+  setGroup('history', text(math.max(math.max(seenHistory, history) + 1, nowMicros)))
+  setGroup('leader', '')
+  openClaims(self.lease)
+end
+local lost = seenHistory ~= 0 and seenHistory ~= groupNumber('history')
+if lost then
+  seen, told = 0, 0
+end
+
 -- Before the own lease is renewed: a leader that was silent for a lease begins a new epoch, and what it decided
 -- before its silence is refused.
 local leading = leader()
 local leaseEnd = leading and tonumber(redis.call('ZSCORE', SESSIONS, leading) or '0') or 0
-redis.call('ZADD', SESSIONS, text(nowMillis + lease), id)
+redis.call('ZADD', SESSIONS, text(nowMillis + self.lease), id)
 if leading == id and not candidate then
-  redis.call('HSET', GROUP, 'leader', '')
+  setGroup('leader', '')
+  notifySuccessor(id)
   leading, leaseEnd = nil, 0
 elseif leaseEnd <= nowMillis then
   leading, leaseEnd = nil, 0
   if candidate then
-    leading, leaseEnd = id, nowMillis + lease
-    redis.call('HSET', GROUP, 'leader', id)
-    redis.call('HINCRBY', GROUP, 'epoch', 1)
+    leading, leaseEnd = id, nowMillis + self.lease
+    setGroup('leader', id)
+    count('epoch')
   end
 elseif leading == id then
-  leaseEnd = nowMillis + lease
+  leaseEnd = nowMillis + self.lease
 end
 
 local earliest = redis.call('ZRANGE', SESSIONS, 0, 0, 'WITHSCORES')
-local state = redis.call('HMGET', GROUP, 'epoch', 'generation', 'membership')
-local reply = {'ALIVE', text(nowMillis), leading or '', state[1] or '0', text(leaseEnd), earliest[2],
-  state[2] or '0', state[3] or '0', state[2] or '0'}
-
-if tonumber(seen) > tonumber(reply[7]) then
-  -- Redis has lost writes: what the member has seen means nothing any more.
-  seen = '0'
+local generation = group.generation or '0'
+local reply = {'ALIVE', text(nowMillis), leading or '', group.epoch or '0', text(leaseEnd), earliest[2],
+  generation, group.membership or '0', generation, group.history or '0', lost and '1' or '0',
+  redis.call('PUBSUB', 'NUMSUB', channel(id))[2] > 0 and '1' or '0', text(claimsUntil())}
+local news = redis.call('ZRANGEBYSCORE', concernsKey(id), '(' .. text(seen), '+inf', 'WITHSCORES', 'LIMIT', 0, limit)
+if #news > 0 then
+  local names = {}
+  for i = 1, #news, 2 do
+    names[#names + 1] = news[i]
+  end
+  local records = redis.call('HMGET', SHARDS, unpack(names))
+  for i, name in ipairs(names) do
+    reply[#reply + 1] = name
+    reply[#reply + 1] = news[2 * i]
+    reply[#reply + 1] = records[i]
+  end
+  if #names == limit then
+    reply[9] = news[#news]
+  end
 end
-local changes = redis.call('ZRANGEBYSCORE', ownedKey(id), '(' .. seen, '+inf', 'WITHSCORES', 'LIMIT', 0, limit)
-for i = 1, #changes, 2 do
-  reply[#reply + 1] = changes[i]
-  reply[#reply + 1] = changes[i + 1]
-  reply[#reply + 1] = redis.call('HGET', SHARDS, changes[i])
+if lost or tonumber(reply[9]) > told then
+  redis.call('HSET', TOLD, id, reply[9])
 end
-if #changes == 2 * limit then
-  reply[9] = changes[#changes]
-end
+finish()
 return reply

@@ -1,30 +1,61 @@
 -- Applies changes that the leader wants, each compared-and-set against the shard's generation.
 --
--- ARGV     1 leader, 2 epoch, then per change: ASSIGN|REVOKE|RETARGET, shard, expected generation, member or ''
+-- ARGV     1 leader, 2 epoch, then per change: ASSIGN|REVOKE|RETARGET|CANCEL, shard, expected generation, member or ''
 -- result   {'APPLIED', applied, conflicts} or {'DEPOSED'}
--- keeps    an owner never changes here: only a free shard gets one
+-- keeps    an owner never changes here: only a shard that is free, or has rested long enough, gets one, and none
+--          while somebody may still claim it
 -- cost     O(changes * log shards); the caller sends at most a few hundred at once
 
 if not leads(ARGV[1], ARGV[2]) then
   return {'DEPOSED'}
 end
+
+-- before: what shard() returned. Whether the shard may get an owner now.
+local function isAvailable(id, before)
+  if claimsUntil() > 0 then
+    return false
+  end
+  if not before or before.phase == 'FREE' then
+    return true
+  end
+  if before.phase == 'QUIET' and nowMillis < before.since then
+    -- The clock was set back, nobody knows how far: the rest begins anew.
+    rest(id, before, before.target, nowMillis + before.restEnd - before.since)
+    return false
+  end
+  return before.phase == 'QUIET' and nowMillis >= before.restEnd
+end
+
+local function apply(action, id, before, target)
+  local phase = before and before.phase
+  if action == 'ASSIGN' and target ~= '' and isAvailable(id, before) then
+    write(id, before, 'OWNED', nextToken(), target, '')
+    notify(target)
+  elseif action == 'REVOKE' and phase == 'OWNED' or action == 'RETARGET' and phase == 'REVOKING' then
+    write(id, before, 'REVOKING', before.token, before.owner, target)
+    notify(before.owner)
+    notify(target)
+  elseif action == 'RETARGET' and phase == 'QUIET' then
+    rest(id, before, target, before.restEnd)
+    notify(target)
+  elseif action == 'CANCEL' and phase == 'REVOKING' then
+    write(id, before, 'OWNED', before.token, before.owner, '')
+    notify(before.owner)
+  else
+    return false
+  end
+  return true
+end
+
 local applied, conflicts = 0, 0
 for i = 3, #ARGV, 4 do
   local action, id, expected, target = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2]), ARGV[i + 3]
   local generation = tonumber(redis.call('ZSCORE', CHANGES, id) or '0')
-  local phase, token, owner = shard(id)
-  local fits = generation == expected and (target == '' or canTake(target))
-  if fits and action == 'ASSIGN' and (not phase or phase == 'FREE') and target ~= '' then
-    write(id, 'OWNED', nextToken(), target, '')
-    notify(target)
-    applied = applied + 1
-  elseif fits and action == 'REVOKE' and phase == 'OWNED' or fits and action == 'RETARGET' and phase == 'REVOKING' then
-    write(id, 'REVOKING', token, owner, target)
-    notify(owner)
+  if generation == expected and (target == '' or canTake(target)) and apply(action, id, shard(id), target) then
     applied = applied + 1
   else
     conflicts = conflicts + 1
   end
 end
-sendNotifications()
+finish()
 return {'APPLIED', applied, conflicts}

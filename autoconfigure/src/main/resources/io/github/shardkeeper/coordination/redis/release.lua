@@ -1,18 +1,27 @@
--- The owner gives a shard up: it goes straight to the target of its move, or to nobody. Repeatable.
+-- The owner gives shards up: each goes straight to the target of its move, or rests, or to nobody. Repeatable.
 --
--- ARGV     1 owner, 2 shard, 3 token, 4 token that the next one must exceed too ('0' normally)
--- result   'RELEASED' or 'STALE' when the member does not own the shard under that token
--- keeps    a token ends with its release
--- cost     O(log shards)
+-- ARGV     1 owner, 2 quiet period millis, then per shard: shard, token, token that the next one must exceed too
+--          ('0' normally), completed ('1' or '0')
+-- result   per shard RELEASED, or STALE when the member does not own it under that token
+-- keeps    a token ends with its release; a completed shard never gets an owner again
+-- cost     O(shards given * log shards); the caller sends at most a few hundred at once
 
-local id, released, token, floor = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
-local phase, current, owner, target = shard(released)
-if owner ~= id or current ~= token then
-  return 'STALE'
+local id, quietMillis, reply = ARGV[1], tonumber(ARGV[2]), {}
+for i = 3, #ARGV, 4 do
+  local name, token, floor, completed = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3] == '1'
+  local before = shard(name)
+  if before and before.owner == id and before.token == token then
+    raiseToken(floor)
+    if completed then
+      write(name, before, 'COMPLETED', token, '', '')
+      notify(leader())
+    else
+      takeFrom(name, before, quietMillis)
+    end
+    reply[#reply + 1] = 'RELEASED'
+  else
+    reply[#reply + 1] = 'STALE'
+  end
 end
-if floor > groupNumber('token') then
-  redis.call('HSET', GROUP, 'token', text(floor))
-end
-takeFrom(id, released, phase, token, target)
-sendNotifications()
-return 'RELEASED'
+finish()
+return reply

@@ -10,4 +10,19 @@ class MemoryCheckpointStoreTests extends CheckpointStoreContract {
 		return new MemoryCheckpointStore();
 	}
 
+	@Override
+	protected Object snapshot(CheckpointStore created) {
+		return MemoryFailover.snapshot((MemoryCheckpointStore) created);
+	}
+
+	@Override
+	protected void loseWritesSince(CheckpointStore created, Object snapshot) {
+		MemoryFailover.loseWritesSince((MemoryCheckpointStore) created, snapshot);
+	}
+
+	@Override
+	protected void empty(CheckpointStore created) {
+		MemoryFailover.empty((MemoryCheckpointStore) created);
+	}
+
 }

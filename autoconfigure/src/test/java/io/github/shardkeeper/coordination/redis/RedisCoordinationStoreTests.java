@@ -4,16 +4,14 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.TreeMap;
 import java.util.UUID;
-import java.util.concurrent.locks.LockSupport;
 
 import org.junit.jupiter.api.Test;
 
-import org.springframework.data.redis.connection.RedisConnection;
-import org.springframework.data.redis.connection.RedisServerCommands;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.CoordinationStoreContract;
+import io.github.shardkeeper.coordination.StoreServer;
 import io.github.shardkeeper.handover.MemberDescription;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
@@ -30,20 +28,13 @@ class RedisCoordinationStoreTests extends CoordinationStoreContract {
 
 	@Override
 	protected CoordinationStore createStore() {
-		return new RedisCoordinationStore(RedisClients.sharedConnector(), "test", this.groupName,
+		return new RedisCoordinationStore(RedisClients.sharedConnector(), RedisServer.PREFIX, this.groupName,
 				Duration.ofSeconds(10));
 	}
 
-	/** Redis' clock cannot be set: waits until it shows that the time has passed. */
 	@Override
-	protected void advance(Duration duration) {
-		try (RedisConnection connection = RedisClients.sharedFactory().getConnection()) {
-			RedisServerCommands server = connection.serverCommands();
-			long end = server.time() + duration.toMillis() + 1;
-			while (server.time() < end) {
-				LockSupport.parkNanos(1_000_000);
-			}
-		}
+	protected StoreServer server() {
+		return new RedisServer(this.groupName);
 	}
 
 	@Test

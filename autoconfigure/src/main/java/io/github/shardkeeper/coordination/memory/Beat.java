@@ -1,0 +1,72 @@
+package io.github.shardkeeper.coordination.memory;
+
+import java.util.List;
+
+import io.github.shardkeeper.handover.HeartbeatReply;
+import io.github.shardkeeper.handover.Ownership;
+import io.github.shardkeeper.handover.Seen;
+
+/**
+ * One heartbeat of a member that is known; the counterpart of {@code heartbeat.lua}.
+ * Confined to the lock of its store.
+ */
+final class Beat {
+
+	private final Group group;
+
+	private final Session session;
+
+	private final Seen seen;
+
+	Beat(Group group, Session session, Seen seen) {
+		this.group = group;
+		this.session = session;
+		this.seen = seen;
+	}
+
+	HeartbeatReply.Alive answer(boolean candidate, boolean subscribed, int limit) {
+		// Before anybody is judged.
+		this.group.sessions.clockRead(this.group.nowMillis());
+		boolean lost = haveWritesBeenLost();
+		renew(candidate);
+		boolean led = this.group.leaderLeaseEnd() > this.group.nowMillis();
+		List<Ownership> news = this.group.shards.concerning(this.session.id, lost ? 0 : this.seen.generation(), limit);
+		long generation = this.group.shards.generation();
+		long through = (news.size() == limit) ? news.get(limit - 1).generation() : generation;
+		this.session.told = lost ? through : Math.max(this.session.told, through);
+		return new HeartbeatReply.Alive(this.group.nowMillis(), led ? this.group.leader() : null, this.group.epoch(),
+				led ? this.group.leaderLeaseEnd() : 0, this.group.sessions.earliestLeaseEnd(), generation,
+				this.group.membership(), through, news, this.group.history(), lost, subscribed,
+				this.group.claimsUntil());
+	}
+
+	/**
+	 * A member that was told more than is known here was told it by writes that are lost.
+	 * The first one to notice begins a new history.
+	 */
+	private boolean haveWritesBeenLost() {
+		long history = this.seen.history();
+		if (history == 0) {
+			return false;
+		}
+		boolean toldMore = history == this.group.history() && this.seen.generation() > this.session.told;
+		if (history > this.group.history() || toldMore) {
+			this.group.beginHistoryAfter(history, this.session.leaseMillis());
+		}
+		return history != this.group.history();
+	}
+
+	private void renew(boolean candidate) {
+		// Before the own lease is renewed: a leader that was silent for a lease begins a
+		// new epoch.
+		boolean vacant = this.group.leaderLeaseEnd() <= this.group.nowMillis();
+		this.session.renew(this.group.nowMillis());
+		if (!candidate) {
+			this.group.resign(this.session.id);
+		}
+		else if (vacant) {
+			this.group.elect(this.session.id);
+		}
+	}
+
+}

@@ -1,0 +1,25 @@
+-- A member takes possession of what it holds and Redis does not know (any longer). Repeatable.
+--
+-- ARGV     1 member, then per shard: shard, token under which the member holds it
+-- result   the shards that the member owns now under those tokens; none for an unknown member
+-- keeps    a newer token is never taken from anybody; the next token exceeds every claimed one
+-- cost     O(shards given * log shards); the caller sends at most a few hundred at once
+
+local id, granted = ARGV[1], {}
+if not member(id) then
+  return granted
+end
+for i = 2, #ARGV, 2 do
+  local name, token = ARGV[i], ARGV[i + 1]
+  local before = shard(name)
+  if before and before.owner == id and before.token == token then
+    granted[#granted + 1] = name
+  elseif not before or before.phase ~= 'COMPLETED' and tonumber(before.token) < tonumber(token) then
+    raiseToken(token)
+    write(name, before, 'OWNED', token, id, '')
+    notify(leader())
+    granted[#granted + 1] = name
+  end
+end
+finish()
+return granted

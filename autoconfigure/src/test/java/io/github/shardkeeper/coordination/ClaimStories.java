@@ -1,0 +1,199 @@
+package io.github.shardkeeper.coordination;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.stream.IntStream;
+
+import org.junit.jupiter.api.Test;
+
+import io.github.shardkeeper.handover.HeartbeatReply;
+import io.github.shardkeeper.handover.Ownership;
+import io.github.shardkeeper.handover.PlanReply;
+import io.github.shardkeeper.handover.ShardPhase;
+import io.github.shardkeeper.handover.Transition;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+
+import static io.github.shardkeeper.coordination.TestGroup.LONG;
+import static io.github.shardkeeper.coordination.TestGroup.SHORT;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Groups that begin anew because the store was emptied, and what members keep over it.
+ */
+interface ClaimStories extends GroupStories {
+
+	@Test
+	default void aGroupThatBeginsHandsNothingOutForALease() {
+		group().server().empty();
+		TestMember a = group().join("a").lead();
+		long joined = a.beat().serverTimeMillis();
+
+		assertThat(a.plan(new Transition.Assign(FIRST, 0, a.id()))).isEqualTo(new PlanReply.Applied(0, 1));
+
+		assertThat(group().all().ownerships()).isEmpty();
+		assertThat(a.beat().claimsUntilMillis()).isBetween(joined + LONG.toMillis() - SHORT.toMillis() * 100,
+				joined + LONG.toMillis());
+	}
+
+	@Test
+	default void afterALeaseItHandsOut() {
+		group().server().empty();
+		group().join("a", SHORT, LONG);
+		group().advance(SHORT);
+		TestMember b = group().join("b").lead();
+
+		assertThat(b.beat().claimsUntilMillis()).isZero();
+		assertThat(b.assign(FIRST, b).owner()).isEqualTo(b.id());
+	}
+
+	@Test
+	default void onlyTheJoinThatBeginsAGroupLeavesTimeForClaims() {
+		TestMember a = group().join("a").lead();
+
+		assertThat(a.beat().claimsUntilMillis()).isZero();
+	}
+
+	@Test
+	default void whoHeldAShardKeepsItUnderItsToken() {
+		TestMember a = group().join("a").lead();
+		Ownership held = a.assign(FIRST, a);
+		group().server().empty();
+		a.assertExpired();
+		TestMember b = group().join("b");
+
+		assertThat(b.claim(held)).containsExactly(FIRST);
+
+		Ownership kept = group().shard(FIRST);
+		assertThat(kept.phase()).isEqualTo(ShardPhase.OWNED);
+		assertThat(kept.owner()).isEqualTo(b.id());
+		assertThat(kept.token()).isEqualTo(held.token());
+		assertThat(b.news()).containsExactly(kept);
+	}
+
+	@Test
+	default void claimingMayBeRepeated() {
+		TestMember a = group().join("a").lead();
+		Ownership owned = a.assign(FIRST, a);
+		Ownership revoking = a.assign(SECOND, a);
+		a.revoke(SECOND, null);
+		long generation = group().all().generation();
+
+		assertThat(a.claim(owned, revoking)).containsExactly(FIRST, SECOND);
+
+		assertThat(group().all().generation()).isEqualTo(generation);
+	}
+
+	@Test
+	default void anOlderOwnershipGivesWay() {
+		TestMember a = group().join("a").lead();
+		TestMember b = group().join("b");
+		TestMember c = group().join("c");
+		Ownership old = a.assign(FIRST, b);
+		a.revoke(FIRST, c);
+		Ownership newer = withToken(old, old.token().value() + 1_000_000_000L);
+
+		assertThat(a.claim(newer)).containsExactly(FIRST);
+
+		assertThat(group().shard(FIRST).owner()).isEqualTo(a.id());
+		assertThat(group().shard(FIRST).target()).isNull();
+		assertThat(group().shard(FIRST).token()).isEqualTo(newer.token());
+		assertThat(a.news()).containsExactly(group().shard(FIRST));
+		assertThat(b.news()).isEmpty();
+		assertThat(c.news()).isEmpty();
+		assertThat(b.release(old, Token.NONE)).isEqualTo(ReleaseReply.STALE);
+	}
+
+	@Test
+	default void anOwnershipThatIsNotOlderStays() {
+		TestMember a = group().join("a").lead();
+		TestMember b = group().join("b");
+		Ownership now = a.assign(FIRST, b);
+		a.assign(SECOND, a);
+		a.release(SECOND);
+		Ownership free = group().shard(SECOND);
+
+		assertThat(a.claim(now, withToken(now, now.token().value() - 1), free)).isEmpty();
+
+		assertThat(group().shard(FIRST)).isEqualTo(now);
+		assertThat(group().shard(SECOND)).isEqualTo(free);
+	}
+
+	@Test
+	default void aStrangerIsGrantedNothing() {
+		TestMember a = group().join("a").lead();
+		Ownership held = a.assign(FIRST, a);
+		group().server().empty();
+		group().join("b");
+
+		assertThat(a.claim(held)).isEmpty();
+
+		assertThat(group().all().ownerships()).isEmpty();
+	}
+
+	@Test
+	default void theNextTokenIsAboveTheClaimedOnes() {
+		TestMember a = group().join("a").lead();
+		Ownership held = a.assign(FIRST, a);
+		Ownership ahead = withToken(held, held.token().value() + 1_000_000_000_000L);
+		a.claim(ahead);
+
+		assertThat(a.assign(SECOND, a).token()).isGreaterThan(ahead.token());
+	}
+
+	@Test
+	default void theLeaderIsToldOfClaims() {
+		TestMember a = group().join("a").lead();
+		TestMember b = group().join("b");
+		a.assertNotified();
+		Ownership held = new Ownership(FIRST, ShardPhase.OWNED, new Token(1), b.id(), null, 0, 0, 0);
+
+		b.claim(held, withToken(held, 2));
+		a.assertNotified();
+
+		b.claim(held);
+		a.assertNotNotified();
+		b.assertNotNotified();
+	}
+
+	@Test
+	default void whatIsGivenUpMeanwhileRestsUntilClaimsAreOver() {
+		TestMember a = group().join("a").lead();
+		TestMember b = group().join("b");
+		Ownership first = a.assign(FIRST, a);
+		Ownership second = a.assign(SECOND, a);
+		group().server().empty();
+		a.join(LONG, LONG);
+		b.join(LONG, LONG);
+		a.claim(first, second);
+		a.lead();
+		a.revoke(FIRST, b);
+
+		a.release(FIRST);
+		a.release(second, Token.NONE);
+
+		HeartbeatReply.Alive reply = a.beat();
+		assertThat(group().shard(FIRST).phase()).isEqualTo(ShardPhase.QUIET);
+		assertThat(group().shard(FIRST).target()).isEqualTo(b.id());
+		assertThat(group().shard(FIRST).untilMillis()).isEqualTo(reply.claimsUntilMillis()).isPositive();
+		assertThat(group().shard(SECOND).phase()).isEqualTo(ShardPhase.QUIET);
+		assertThat(group().shard(SECOND).target()).isNull();
+	}
+
+	@Test
+	default void veryManyAreClaimedAndReleased() {
+		TestMember a = group().join("a").lead();
+		Map<ShardId, Token> held = new LinkedHashMap<>();
+		IntStream.range(0, 1_200).forEach((i) -> held.put(ShardId.of("many", i), new Token(1 + i)));
+
+		assertThat(group().store().claim(a.id(), held)).containsExactlyElementsOf(held.keySet());
+
+		assertThat(a.news()).extracting(Ownership::shard).containsExactlyElementsOf(held.keySet());
+	}
+
+	private static Ownership withToken(Ownership shard, long token) {
+		return new Ownership(shard.shard(), shard.phase(), new Token(token), shard.owner(), shard.target(),
+				shard.generation(), shard.sinceMillis(), shard.untilMillis());
+	}
+
+}

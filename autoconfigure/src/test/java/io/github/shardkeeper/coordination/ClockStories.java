@@ -1,0 +1,139 @@
+package io.github.shardkeeper.coordination;
+
+import java.time.Duration;
+
+import org.junit.jupiter.api.Test;
+
+import io.github.shardkeeper.handover.HeartbeatReply;
+import io.github.shardkeeper.handover.Ownership;
+import io.github.shardkeeper.handover.PlanReply;
+import io.github.shardkeeper.handover.ShardPhase;
+import io.github.shardkeeper.handover.Transition;
+
+import static io.github.shardkeeper.coordination.TestGroup.LONG;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The store's clock is set back: whatever was to end ends after its length, counted anew,
+ * and not when the clock comes to that time again.
+ */
+public interface ClockStories extends GroupStories {
+
+	Duration DAY = Duration.ofDays(1);
+
+	/**
+	 * Sets the store's clock back.
+	 * @param duration how far
+	 */
+	void turnClockBack(Duration duration);
+
+	@Test
+	default void aLeaderThatDiedBeforeIsReplaced() {
+		TestMember a = group().join("a").lead();
+		TestMember b = group().join("b");
+		turnClockBack(DAY);
+
+		HeartbeatReply.Alive reply = b.beat(true);
+		assertThat(reply.leader()).isEqualTo(a.id());
+		assertThat(reply.leaderLeaseEndMillis()).isEqualTo(reply.serverTimeMillis() + LONG.toMillis());
+		assertThat(reply.earliestLeaseEndMillis()).isEqualTo(reply.leaderLeaseEndMillis());
+		group().advance(LONG);
+
+		assertThat(b.lead().epoch()).isEqualTo(2);
+	}
+
+	@Test
+	default void whoDiedBeforeIsReaped() {
+		TestMember a = group().join("a").lead();
+		TestMember b = group().join("b");
+		b.disconnect();
+		turnClockBack(DAY);
+		a.beat();
+		group().advance(LONG.dividedBy(2));
+		a.beat();
+		group().advance(LONG.dividedBy(2));
+
+		assertThat(a.reapDead().dead()).containsExactly(b.id());
+	}
+
+	@Test
+	default void aRestBeginsAnew() {
+		TestMember a = group().join("a").lead();
+		TestMember b = group().join("b");
+		a.assign(FIRST, a);
+		a.revoke(FIRST, b);
+		a.release(FIRST, LONG.dividedBy(2));
+		Ownership before = group().shard(FIRST);
+		turnClockBack(DAY);
+		long now = a.beat().serverTimeMillis();
+
+		assertThat(a.plan(new Transition.Assign(FIRST, before.generation(), b.id())))
+			.isEqualTo(new PlanReply.Applied(0, 1));
+
+		Ownership after = group().shard(FIRST);
+		assertThat(after.phase()).isEqualTo(ShardPhase.QUIET);
+		assertThat(after.target()).isEqualTo(b.id());
+		assertThat(after.sinceMillis()).isEqualTo(now);
+		assertThat(after.untilMillis()).isEqualTo(now + LONG.dividedBy(2).toMillis());
+		assertThat(a.plan(new Transition.Assign(FIRST, after.generation(), b.id())))
+			.isEqualTo(new PlanReply.Applied(0, 1));
+		assertThat(group().shard(FIRST)).isEqualTo(after);
+		group().advance(LONG.dividedBy(2));
+		assertThat(a.assign(FIRST, b).owner()).isEqualTo(b.id());
+	}
+
+	@Test
+	default void aRestThatBeginsAnewForgetsATargetThatIsGone() {
+		TestMember a = group().join("a").lead();
+		TestMember b = group().join("b");
+		a.assign(FIRST, a);
+		a.revoke(FIRST, b);
+		a.release(FIRST, LONG);
+		b.leave();
+		turnClockBack(DAY);
+		a.beat();
+
+		a.plan(new Transition.Assign(FIRST, group().generationOf(FIRST), a.id()));
+
+		assertThat(group().shard(FIRST).target()).isNull();
+	}
+
+	@Test
+	default void theTimeForClaimsBeginsAnew() {
+		group().server().empty();
+		TestMember a = group().join("a").lead();
+		turnClockBack(DAY);
+
+		HeartbeatReply.Alive reply = a.beat();
+
+		assertThat(reply.claimsUntilMillis()).isEqualTo(reply.serverTimeMillis() + LONG.toMillis());
+		group().advance(LONG);
+		a.lead();
+		assertThat(a.assign(FIRST, a).owner()).isEqualTo(a.id());
+	}
+
+	@Test
+	default void timeForClaimsThatIsOverDoesNotComeBack() {
+		TestMember a = group().join("a").lead();
+		turnClockBack(DAY);
+
+		assertThat(a.beat().claimsUntilMillis()).isZero();
+	}
+
+	@Test
+	default void tokensAndHistoriesRise() {
+		TestMember a = group().join("a").lead();
+		Ownership first = a.assign(FIRST, a);
+		Object before = group().server().snapshot();
+		a.assign(SECOND, a);
+		a.news();
+		long history = a.seen().history();
+		turnClockBack(DAY);
+		a.beat();
+
+		assertThat(a.assign(THIRD, a).token()).isGreaterThan(first.token());
+		group().server().loseWritesSince(before);
+		assertThat(a.beat().history()).isEqualTo(history + 1);
+	}
+
+}

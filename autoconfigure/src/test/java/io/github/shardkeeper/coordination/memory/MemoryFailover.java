@@ -1,0 +1,47 @@
+package io.github.shardkeeper.coordination.memory;
+
+/**
+ * What can happen to the server behind a store, for tests of other rooms that run on the
+ * stores in memory.
+ */
+public final class MemoryFailover {
+
+	private MemoryFailover() {
+	}
+
+	/** What a group comes back with if it loses what is written from now on. */
+	public static Object snapshot(MemoryCoordinationStore store) {
+		return store.snapshot();
+	}
+
+	/** Takes a group back to what it was; subscriptions are what they are. */
+	public static void loseWritesSince(MemoryCoordinationStore store, Object snapshot) {
+		store.loseWritesSince((MemoryCoordinationStore.Snapshot) snapshot);
+	}
+
+	/** Takes everything from a group; subscriptions are what they are. */
+	public static void empty(MemoryCoordinationStore store) {
+		store.empty();
+	}
+
+	/** Closes all subscriptions, as a server does when it ends. */
+	public static void closeSubscriptions(MemoryCoordinationStore store) {
+		store.closeSubscriptions();
+	}
+
+	/** What a group's checkpoints come back with. */
+	public static Object snapshot(MemoryCheckpointStore store) {
+		return store.snapshot();
+	}
+
+	/** Takes all checkpoints back to what they were. */
+	public static void loseWritesSince(MemoryCheckpointStore store, Object snapshot) {
+		store.loseWritesSince((MemoryCheckpointStore.Snapshot) snapshot);
+	}
+
+	/** Takes all checkpoints away. */
+	public static void empty(MemoryCheckpointStore store) {
+		store.empty();
+	}
+
+}

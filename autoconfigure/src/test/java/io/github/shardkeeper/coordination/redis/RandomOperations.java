@@ -1,0 +1,401 @@
+package io.github.shardkeeper.coordination.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.stream.IntStream;
+
+import io.github.shardkeeper.coordination.CheckpointStore.Acquisition;
+import io.github.shardkeeper.coordination.ReleaseReply;
+import io.github.shardkeeper.handover.GroupChanges;
+import io.github.shardkeeper.handover.HeartbeatReply;
+import io.github.shardkeeper.handover.HoldingAction;
+import io.github.shardkeeper.handover.MemberDescription;
+import io.github.shardkeeper.handover.Ownership;
+import io.github.shardkeeper.handover.PlanReply;
+import io.github.shardkeeper.handover.ReapReply;
+import io.github.shardkeeper.handover.Seen;
+import io.github.shardkeeper.handover.ShardPhase;
+import io.github.shardkeeper.handover.Transition;
+import io.github.shardkeeper.shard.ApplicationVersion;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+
+/**
+ * Does one random thing after another to a pair of stores: mostly what members would do,
+ * often with what they knew a while ago, sometimes with what nobody ever knew. The same
+ * seed does the same. Confined to the test's thread.
+ */
+final class RandomOperations {
+
+	private static final Duration LEASE = Duration.ofSeconds(3);
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(8);
+
+	private final Random random;
+
+	private final StorePair stores;
+
+	/** How often each outcome was seen: what never happens is not compared. */
+	private final Map<String, Integer> outcomes = new TreeMap<>();
+
+	private final List<MemberId> members = new ArrayList<>();
+
+	private final Map<MemberId, Seen> seen = new HashMap<>();
+
+	/** What is or was owned, with the tokens: what members may hold, or believe to. */
+	private final List<Ownership> everOwned = new ArrayList<>();
+
+	private GroupChanges picture;
+
+	private List<Object> snapshot;
+
+	private int sessions;
+
+	private int done;
+
+	private String last = "nothing";
+
+	RandomOperations(long seed, StorePair stores) {
+		this.random = new Random(seed);
+		this.stores = stores;
+		this.picture = stores.all();
+		IntStream.range(0, 6).forEach((i) -> newSession(i));
+	}
+
+	Map<String, Integer> outcomes() {
+		return this.outcomes;
+	}
+
+	/** What was done last, for the message of a failure. */
+	String last() {
+		return this.last;
+	}
+
+	void next() {
+		this.done++;
+		this.stores.moveClock(step());
+		int choice = this.random.nextInt(1000);
+		if (choice < 330) {
+			heartbeat(anyMember());
+		}
+		else if (choice < 530) {
+			plan();
+		}
+		else if (choice < 640) {
+			release();
+		}
+		else if (choice < 680) {
+			claim();
+		}
+		else if (choice < 740) {
+			reap();
+		}
+		else if (choice < 800) {
+			readGroup();
+		}
+		else if (choice < 860) {
+			join(this.random.nextInt(this.members.size()));
+		}
+		else if (choice < 875) {
+			announce();
+		}
+		else if (choice < 885) {
+			leave();
+		}
+		else if (choice < 905) {
+			changeSubscription();
+		}
+		else if (choice < 940) {
+			acquire();
+		}
+		else if (choice < 990) {
+			commit();
+		}
+		else {
+			disaster();
+		}
+	}
+
+	private Duration step() {
+		int choice = this.random.nextInt(1000);
+		if (choice < 940) {
+			return Duration.ofNanos(1000L * this.random.nextInt(40_000));
+		}
+		if (choice < 990) {
+			return Duration.ofMillis(this.random.nextInt((int) LEASE.toMillis() * 2));
+		}
+		if (choice < 995) {
+			return Duration.ofSeconds(this.random.nextInt(20));
+		}
+		count("clock set back");
+		return (choice < 999) ? Duration.ofMillis(-this.random.nextInt(10_000)) : Duration.ofDays(-1);
+	}
+
+	private void newSession(int slot) {
+		MemberId id = MemberId.of("m" + slot, "s" + this.sessions++);
+		if (slot < this.members.size()) {
+			MemberId before = this.members.set(slot, id);
+			while (this.stores.subscriptions(before) > 0) {
+				this.stores.closeSubscription(before);
+			}
+		}
+		else {
+			this.members.add(id);
+		}
+		this.seen.put(id, Seen.NOTHING);
+		this.stores.subscribe(id);
+	}
+
+	private MemberId anyMember() {
+		return this.members.get(this.random.nextInt(this.members.size()));
+	}
+
+	private void join(int slot) {
+		if (this.random.nextInt(3) == 0) {
+			newSession(slot);
+		}
+		MemberId id = this.members.get(slot);
+		// Unlike leases too: some rules look at one member's, some at another's.
+		Duration lease = (slot == 0) ? LEASE.multipliedBy(2) : LEASE;
+		MemberDescription description = new MemberDescription(new TreeMap<>(Map.of("orders", slot)),
+				ApplicationVersion.UNKNOWN);
+		log("join " + id);
+		this.stores.control((store) -> {
+			store.join(id, description, lease, TIMEOUT);
+			return "";
+		});
+	}
+
+	private void heartbeat(MemberId id) {
+		Seen told = this.seen.get(id);
+		int choice = this.random.nextInt(100);
+		Seen sent = (choice < 4) ? new Seen(told.history(), 0)
+				: (choice < 5) ? new Seen(told.history(), told.generation() + 1) : told;
+		boolean candidate = this.random.nextInt(20) > 0;
+		log("heartbeat " + id + " " + sent + " " + candidate);
+		HeartbeatReply reply = this.stores.control((store) -> store.heartbeat(id, sent, candidate));
+		if (!(reply instanceof HeartbeatReply.Alive alive)) {
+			count("expired");
+			return;
+		}
+		count("alive");
+		countIf(alive.lost(), "lost");
+		countIf(alive.hasMore(), "more to tell");
+		countIf(!alive.subscribed(), "not subscribed");
+		countIf(alive.claimsUntilMillis() > 0, "time for claims");
+		countIf(alive.leader() == null, "no leader");
+		if (this.random.nextInt(20) > 0) {
+			this.seen.put(id, alive.seen());
+		}
+	}
+
+	private void readGroup() {
+		log("changes");
+		this.picture = this.stores.all();
+		for (Ownership shard : this.picture.ownerships()) {
+			count("phase " + shard.phase());
+			if (shard.owner() != null && !this.everOwned.contains(shard)) {
+				this.everOwned.add(shard);
+			}
+		}
+		while (this.everOwned.size() > 60) {
+			this.everOwned.remove(this.random.nextInt(this.everOwned.size()));
+		}
+	}
+
+	private MemberId leader() {
+		GroupChanges now = (this.random.nextInt(5) > 0) ? this.stores.all() : this.picture;
+		return (now.leader() != null && this.random.nextInt(30) > 0) ? now.leader() : anyMember();
+	}
+
+	private void plan() {
+		if (this.random.nextInt(4) > 0) {
+			readGroup();
+		}
+		MemberId leader = leader();
+		long epoch = this.picture.epoch() + ((this.random.nextInt(30) == 0) ? 1 : 0);
+		List<Transition> transitions = IntStream.range(0, this.random.nextInt(8))
+			.mapToObj((i) -> transition())
+			.toList();
+		log("plan " + leader + " " + epoch + " " + transitions);
+		PlanReply reply = this.stores.control((store) -> store.plan(leader, epoch, transitions));
+		count(reply.getClass().getSimpleName());
+		countIf(reply instanceof PlanReply.Applied applied && applied.conflicts() > 0, "conflicts");
+	}
+
+	private Transition transition() {
+		MemberId target = (this.random.nextInt(6) == 0) ? null : anyMember();
+		ShardId shard = anyShard();
+		Ownership now = this.picture.ownerships()
+			.stream()
+			.filter((ownership) -> ownership.shard().equals(shard))
+			.findFirst()
+			.orElse(null);
+		long generation = ((now != null) ? now.generation() : 0) + ((this.random.nextInt(15) == 0) ? 1 : 0);
+		if (now == null || now.phase() == ShardPhase.FREE || this.random.nextInt(6) == 0) {
+			return new Transition.Assign(shard, generation, (target != null) ? target : anyMember());
+		}
+		if (now.phase() == ShardPhase.OWNED) {
+			return new Transition.Revoke(shard, generation, target);
+		}
+		if (now.phase() == ShardPhase.QUIET && this.random.nextInt(3) > 0) {
+			return new Transition.Assign(shard, generation, anyMember());
+		}
+		return (this.random.nextInt(3) > 0) ? new Transition.Retarget(shard, generation, target)
+				: new Transition.Cancel(shard, generation);
+	}
+
+	/** A few at a time, later ones as time goes on: completed ones never come back. */
+	private ShardId anyShard() {
+		return ShardId.of("orders", this.done / 250 + this.random.nextInt(14));
+	}
+
+	private Duration quietPeriod() {
+		return (this.random.nextInt(3) == 0) ? Duration.ofMillis(this.random.nextInt(2_000)) : Duration.ZERO;
+	}
+
+	private void release() {
+		readGroup();
+		MemberId owner = anyMember();
+		List<HoldingAction.Release> releases = new ArrayList<>();
+		for (int i = this.random.nextInt(7); i >= 0 && !this.everOwned.isEmpty(); i--) {
+			Ownership shard = this.everOwned.get(this.random.nextInt(this.everOwned.size()));
+			owner = (i == 0 && shard.owner() != null) ? shard.owner() : owner;
+			Token floor = (this.random.nextInt(10) == 0) ? new Token(shard.token().value() + 5_000_000) : Token.NONE;
+			releases.add(new HoldingAction.Release(shard.shard(), shard.token(), floor, this.random.nextInt(12) == 0));
+		}
+		MemberId by = owner;
+		Duration quiet = quietPeriod();
+		log("release " + by + " " + releases + " " + quiet);
+		List<ReleaseReply> replies = this.stores.control((store) -> store.release(by, releases, quiet));
+		replies.forEach((reply) -> count("release " + reply));
+	}
+
+	private void claim() {
+		MemberId id = anyMember();
+		Map<ShardId, Token> held = new LinkedHashMap<>();
+		for (int i = this.random.nextInt(7); i > 0 && !this.everOwned.isEmpty(); i--) {
+			Ownership shard = this.everOwned.get(this.random.nextInt(this.everOwned.size()));
+			held.put(shard.shard(), new Token(shard.token().value() + this.random.nextInt(3) - 1));
+		}
+		log("claim " + id + " " + held);
+		int granted = this.stores.control((store) -> store.claim(id, held)).size();
+		countIf(granted > 0, "claims granted");
+		countIf(granted < held.size(), "claims refused");
+	}
+
+	private void reap() {
+		MemberId leader = leader();
+		long epoch = this.stores.all().epoch();
+		long steadySince = this.stores.nowMillis() - this.random.nextInt(20_000);
+		Duration quiet = quietPeriod();
+		log("reap " + leader + " " + epoch + " " + steadySince + " " + quiet);
+		ReapReply reply = this.stores.control((store) -> store.reap(leader, epoch, steadySince, quiet));
+		if (reply instanceof ReapReply.Looked looked) {
+			countIf(!looked.dead().isEmpty(), "dead");
+			countIf(!looked.timedOut().isEmpty(), "timed out");
+			countIf(!looked.slow().isEmpty(), "slow");
+			countIf(looked.nextLookMillis() == this.stores.nowMillis(), "more to reap");
+		}
+	}
+
+	private void announce() {
+		MemberId id = anyMember();
+		log("announce " + id);
+		this.stores.control((store) -> {
+			store.announceLeave(id);
+			return "";
+		});
+	}
+
+	private void leave() {
+		MemberId id = anyMember();
+		Duration quiet = quietPeriod();
+		log("leave " + id + " " + quiet);
+		this.stores.control((store) -> {
+			store.leave(id, quiet);
+			return "";
+		});
+	}
+
+	private void changeSubscription() {
+		MemberId id = anyMember();
+		log("subscription of " + id);
+		if (this.stores.subscriptions(id) > 0 && this.random.nextBoolean()) {
+			this.stores.closeSubscription(id);
+		}
+		else {
+			this.stores.subscribe(id);
+		}
+	}
+
+	private void acquire() {
+		ShardId shard = anyShard();
+		Token token = anyToken();
+		log("acquire " + shard + " " + token);
+		count(this.stores.data((store) -> store.acquire(shard, token)).getClass().getSimpleName());
+	}
+
+	private void commit() {
+		ShardId shard = anyShard();
+		Token token = anyToken();
+		if (this.random.nextBoolean()) {
+			Acquisition acquired = this.stores.data((store) -> store.acquire(shard, token));
+			log("acquired " + acquired);
+		}
+		long number = this.random.nextInt(4);
+		Offset offset = (this.random.nextInt(4) > 0) ? new Offset("o" + this.random.nextInt(9)) : null;
+		Map<String, String> changes = new LinkedHashMap<>();
+		IntStream.range(0, this.random.nextInt(4))
+			.forEach((i) -> changes.put("k" + this.random.nextInt(3), this.random.nextBoolean() ? "v" + i : null));
+		log("commit " + shard + " " + token + " " + number + " " + offset + " " + changes);
+		count("commit " + this.stores.data((store) -> store.commit(shard, token, number, offset, changes)));
+		this.stores.data((store) -> store.read(shard));
+	}
+
+	private Token anyToken() {
+		return new Token(1_767_225_600_123_456L + this.random.nextInt(4));
+	}
+
+	private void disaster() {
+		int choice = this.random.nextInt(100);
+		if (choice < 50) {
+			log("snapshot");
+			this.snapshot = this.stores.snapshot();
+		}
+		else if (choice < 90 && this.snapshot != null) {
+			log("lose writes");
+			this.stores.loseWritesSince(this.snapshot);
+			this.snapshot = null;
+			count("writes lost");
+		}
+		else if (choice >= 90) {
+			log("empty");
+			this.stores.empty();
+			count("emptied");
+		}
+	}
+
+	private void log(String operation) {
+		this.last = operation;
+	}
+
+	private void countIf(boolean condition, String outcome) {
+		if (condition) {
+			count(outcome);
+		}
+	}
+
+	private void count(String outcome) {
+		this.outcomes.merge(outcome, 1, Integer::sum);
+	}
+
+}
