@@ -57,17 +57,13 @@ class RedisThatLoadsTests {
 					Map.of("orders", 1), Duration.ofSeconds(10)); ShardReader reader = source.openReader()) {
 				Thread poller = new Thread(() -> pollOn(reader));
 				poller.start();
-				reader.start(SHARD, null, (more) -> this.records.addAll(more));
-				append(source, RECORDS);
-				for (int i = 0; i < RECORDS; i++) {
-					assertThat(this.records.poll(10, TimeUnit.SECONDS)).isNotNull();
+				try {
+					restartWhileItIsRead(redis, source, reader);
 				}
-				redis.kill();
-				redis.restart();
-				append(source, 1);
-				assertThat(this.records.poll(1, TimeUnit.SECONDS)).as("the record after the restart").isNotNull();
-				poller.interrupt();
-				poller.join();
+				finally {
+					poller.interrupt();
+					poller.join();
+				}
 			}
 			finally {
 				connections.destroy();
@@ -75,6 +71,19 @@ class RedisThatLoadsTests {
 		}
 		assertThat(this.failures).as("it was seen while it loaded").anyMatch((message) -> message.contains("LOADING"));
 		assertThat(this.problems).isEmpty();
+	}
+
+	private void restartWhileItIsRead(TestRedis redis, RedisStreamSource source, ShardReader reader)
+			throws InterruptedException {
+		reader.start(SHARD, null, this.records::addAll);
+		append(source, RECORDS);
+		for (int i = 0; i < RECORDS; i++) {
+			assertThat(this.records.poll(10, TimeUnit.SECONDS)).isNotNull();
+		}
+		redis.kill();
+		redis.restart();
+		append(source, 1);
+		assertThat(this.records.poll(1, TimeUnit.SECONDS)).as("the record after the restart").isNotNull();
 	}
 
 	private static void append(RedisStreamSource source, int count) {
