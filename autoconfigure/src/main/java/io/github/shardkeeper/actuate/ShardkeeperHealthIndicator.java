@@ -15,8 +15,9 @@ import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
- * Up while this instance may consume and nothing holds a shard of it up. An instance
- * without handlers is always up. Thread-safe; asks nobody.
+ * Up while this instance may consume and nothing holds a shard of it up, or, at the
+ * leader, any shard of the group. An instance without handlers is always up. Thread-safe;
+ * asks nobody.
  */
 public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 
@@ -60,15 +61,20 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 		if (!loopProblems.isEmpty()) {
 			builder.down().withDetail("loops", loopProblems);
 		}
-		// By problem, because many shards may share one.
-		Map<String, List<ShardId>> problems = new TreeMap<>();
-		this.runner.problems()
-			.forEach((shard, problem) -> problems.computeIfAbsent(problem, (p) -> new ArrayList<>()).add(shard));
-		if (!problems.isEmpty()) {
-			Map<String, String> shards = new TreeMap<>();
-			problems.forEach((problem, affected) -> shards.put(problem, text(affected)));
-			builder.down().withDetail("problems", shards);
+		tell(builder, "problems", this.runner.problems());
+		tell(builder, "unattended", this.coordinator.unattended());
+	}
+
+	private static void tell(Health.Builder builder, String detail, Map<ShardId, String> problems) {
+		if (problems.isEmpty()) {
+			return;
 		}
+		// By problem, because many shards may share one.
+		Map<String, List<ShardId>> shards = new TreeMap<>();
+		problems.forEach((shard, problem) -> shards.computeIfAbsent(problem, (p) -> new ArrayList<>()).add(shard));
+		Map<String, String> texts = new TreeMap<>();
+		shards.forEach((problem, affected) -> texts.put(problem, text(affected)));
+		builder.down().withDetail(detail, texts);
 	}
 
 	private static String text(List<ShardId> shards) {

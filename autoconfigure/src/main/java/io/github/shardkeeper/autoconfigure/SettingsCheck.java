@@ -2,6 +2,7 @@ package io.github.shardkeeper.autoconfigure;
 
 import java.time.Duration;
 
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Handover;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Session;
 import io.github.shardkeeper.shard.Names;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
@@ -13,13 +14,22 @@ final class SettingsCheck {
 
 	private static final int HEARTBEATS_PER_LEASE = 3;
 
+	private static final Duration SHORTEST_HANDOVER = Duration.ofMillis(100);
+
+	private static final Duration LONGEST_QUIET_PERIOD = Duration.ofDays(1);
+
 	private static final int MOST_SHARDS = 100_000;
 
 	private SettingsCheck() {
 	}
 
-	static void check(ShardkeeperProperties properties) {
+	/**
+	 * Checks them.
+	 * @param shutdownPhase how long a phase of the application's shutdown may take
+	 */
+	static void check(ShardkeeperProperties properties, Duration shutdownPhase) {
 		checkSession(properties.session());
+		checkHandover(properties.handover(), shutdownPhase);
 		requireAtLeast("shardkeeper.rebalance.settle-time", properties.rebalance().settleTime(), Duration.ZERO);
 		if (properties.consumer().threads() < 1) {
 			throw new ShardkeeperConfigurationException(
@@ -59,6 +69,35 @@ final class SettingsCheck {
 						.formatted(text(session.timeout()), text(session.lease())),
 					"Set the timeout to at least %s; five times the lease, %s, is a good value."
 						.formatted(text(session.lease()), text(session.lease().multipliedBy(5))));
+		}
+	}
+
+	private static void checkHandover(Handover handover, Duration shutdownPhase) {
+		Duration timeout = handover.timeout();
+		if (timeout != null) {
+			requireAtLeast("shardkeeper.handover.timeout", timeout, SHORTEST_HANDOVER);
+			if (timeout.compareTo(shutdownPhase) > 0) {
+				throw new ShardkeeperConfigurationException(
+						"'shardkeeper.handover.timeout' is %s, longer than 'spring.lifecycle.timeout-per-shutdown-phase', which is %s: a shutdown would cut off handlers that a move waits for."
+							.formatted(text(timeout), text(shutdownPhase)),
+						"Set the shutdown phase to at least %s (and your platform's time limit to more), or the handover timeout to at most %s."
+							.formatted(text(timeout), text(shutdownPhase)));
+			}
+		}
+		requireBetween("shardkeeper.handover.quiet-period", handover.quietPeriod(), LONGEST_QUIET_PERIOD);
+		requireBetween("shardkeeper.handover.crash-quiet-period", handover.crashQuietPeriod(), LONGEST_QUIET_PERIOD);
+		if (handover.maxConcurrentMoves() < 0) {
+			throw new ShardkeeperConfigurationException(
+					"'shardkeeper.handover.max-concurrent-moves' is %d.".formatted(handover.maxConcurrentMoves()),
+					"Set it to 1 or more, or to 0 for any number of moves at once.");
+		}
+	}
+
+	private static void requireBetween(String property, Duration value, Duration most) {
+		requireAtLeast(property, value, Duration.ZERO);
+		if (value.compareTo(most) > 0) {
+			throw new ShardkeeperConfigurationException("'%s' is %s.".formatted(property, text(value)),
+					"Set it to %s or less: nobody consumes the shard meanwhile.".formatted(text(most)));
 		}
 	}
 

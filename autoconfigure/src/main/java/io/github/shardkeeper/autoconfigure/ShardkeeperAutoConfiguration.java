@@ -16,6 +16,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProp
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.thread.Threading;
+import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.ImportRuntimeHints;
@@ -26,7 +27,10 @@ import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.assignment.AssignmentStrategy;
 import io.github.shardkeeper.assignment.StickyAssignment;
 import io.github.shardkeeper.consumer.CommittedStateReader;
+import io.github.shardkeeper.consumer.ConsumerEvents;
 import io.github.shardkeeper.consumer.ConsumerMeters;
+import io.github.shardkeeper.consumer.ExitOnSessionLoss;
+import io.github.shardkeeper.consumer.PublishedEvents;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.consumer.ShardHandlerDetector;
 import io.github.shardkeeper.consumer.WorkerThreads;
@@ -40,6 +44,7 @@ import io.github.shardkeeper.coordination.LoopThreads;
 import io.github.shardkeeper.coordination.MemberRuntime;
 import io.github.shardkeeper.coordination.MonotonicClock;
 import io.github.shardkeeper.coordination.ShardCoordinator;
+import io.github.shardkeeper.handover.HandoverRules;
 import io.github.shardkeeper.handover.Lease;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.Names;
@@ -65,7 +70,8 @@ public final class ShardkeeperAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	CoordinationSettings shardkeeperCoordinationSettings(ShardkeeperProperties properties, Environment environment) {
-		SettingsCheck.check(properties);
+		Duration shutdownPhase = shutdownPhase(environment);
+		SettingsCheck.check(properties, shutdownPhase);
 		String group = properties.group();
 		String where = "shardkeeper.group";
 		if (group == null || group.isEmpty()) {
@@ -82,7 +88,20 @@ public final class ShardkeeperAutoConfiguration {
 				: defaultInstanceId();
 		return new CoordinationSettings(Names.requireValid(group, where), instance,
 				properties.session().heartbeatInterval(), properties.session().lease(), properties.session().timeout(),
-				properties.rebalance().settleTime(), version(properties, environment));
+				properties.rebalance().settleTime(), version(properties, environment),
+				handoverRules(properties.handover(), shutdownPhase));
+	}
+
+	private static Duration shutdownPhase(Environment environment) {
+		return environment.getProperty("spring.lifecycle.timeout-per-shutdown-phase", Duration.class,
+				DEFAULT_PHASE_TIMEOUT);
+	}
+
+	private static HandoverRules handoverRules(ShardkeeperProperties.Handover handover, Duration shutdownPhase) {
+		return new HandoverRules(handover.timeoutWithin(shutdownPhase),
+				(handover.onTimeout() == ShardkeeperProperties.OnTimeout.FORCE) ? HandoverRules.OnTimeout.FORCE
+						: HandoverRules.OnTimeout.HOLD,
+				handover.quietPeriod(), handover.crashQuietPeriod(), handover.maxConcurrentMoves());
 	}
 
 	/** Without a setting what Boot has found in the application's manifest. */
@@ -164,15 +183,22 @@ public final class ShardkeeperAutoConfiguration {
 	ShardConsumerRunner shardkeeperConsumerRunner(ShardkeeperProperties properties, ShardCoordinator coordinator,
 			ShardHandlerDetector detector, ShardSource source, CheckpointStore checkpoints, Lease lease,
 			MemberRuntime runtime, ObjectProvider<JsonMapper> mapper, ObjectProvider<ConsumerMeters> meters,
-			Environment environment) {
-		Duration phaseTimeout = environment.getProperty("spring.lifecycle.timeout-per-shutdown-phase", Duration.class,
-				DEFAULT_PHASE_TIMEOUT);
+			ConsumerEvents events, Environment environment) {
 		WorkerThreads threads = new WorkerThreads(Threading.VIRTUAL.isActive(environment),
 				properties.consumer().threads());
 		// Less than the phase, so that an unfinished drain still leaves in order.
 		return new ShardConsumerRunner(coordinator, detector, source, checkpoints, lease, runtime, threads,
-				mapper.getIfUnique(JsonMapper::new), meters.getIfUnique(() -> ConsumerMeters.NONE),
-				phaseTimeout.multipliedBy(9).dividedBy(10));
+				mapper.getIfUnique(JsonMapper::new), meters.getIfUnique(() -> ConsumerMeters.NONE), events,
+				shutdownPhase(environment).multipliedBy(9).dividedBy(10));
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	ConsumerEvents shardkeeperConsumerEvents(ShardkeeperProperties properties, CoordinationSettings settings,
+			ApplicationEventPublisher publisher) {
+		PublishedEvents published = new PublishedEvents(settings.group(), publisher);
+		return (properties.session().onLoss() == ShardkeeperProperties.OnLoss.EXIT)
+				? new ExitOnSessionLoss(published, Runtime.getRuntime()::halt) : published;
 	}
 
 	@Bean

@@ -22,6 +22,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param keyPrefix Text that all keys in Redis begin with.
  * @param session How instances stay members of the group.
  * @param rebalance How shards are distributed.
+ * @param handover How shards change hands.
  * @param consumer How handlers are run.
  * @param topics Topics by name, each with its number of shards ("shards"). Names with
  * other characters than letters, digits and dashes are written in brackets.
@@ -30,7 +31,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Nullable String group,
 		@Nullable String instanceId, @Nullable String version, @DefaultValue("redis") Store store,
 		@DefaultValue("shardkeeper") String keyPrefix, @DefaultValue Session session, @DefaultValue Rebalance rebalance,
-		@DefaultValue Consumer consumer, @DefaultValue Map<String, Topic> topics) {
+		@DefaultValue Handover handover, @DefaultValue Consumer consumer, @DefaultValue Map<String, Topic> topics) {
 
 	/** Where things are kept. */
 	public enum Store {
@@ -51,9 +52,68 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * dead instance's shards move after this time. At least three heartbeat intervals.
 	 * @param timeout How long a slow instance (silent, but its process lives) keeps its
 	 * shards. At least as long as the lease.
+	 * @param onLoss What happens when the lease ends because the store does not answer in
+	 * time, or the process was paused.
 	 */
 	public record Session(@DefaultValue("500ms") Duration heartbeatInterval, @DefaultValue("3s") Duration lease,
-			@DefaultValue("15s") Duration timeout) {
+			@DefaultValue("15s") Duration timeout, @DefaultValue("suspend") OnLoss onLoss) {
+
+	}
+
+	/** What happens when the lease ends. */
+	public enum OnLoss {
+
+		/** Nothing is consumed until the store answers. */
+		SUSPEND,
+
+		/**
+		 * The process ends at once, without shutdown hooks, with exit code 75: for
+		 * handlers that ignore interruptions and whose writes nothing fences.
+		 */
+		EXIT
+
+	}
+
+	/**
+	 * How shards change hands.
+	 *
+	 * @param timeout How long a shard that moves away may wait for a handler call to
+	 * return; then the call is interrupted and reported. At most
+	 * spring.lifecycle.timeout-per-shutdown-phase; defaults to 50s, or to that where it
+	 * is shorter.
+	 * @param onTimeout What happens to the shard then.
+	 * @param quietPeriod How long nobody consumes a shard after a planned move.
+	 * @param crashQuietPeriod How long nobody consumes a shard after its owner's death.
+	 * @param maxConcurrentMoves How many shards of the group move at once; 0 for any
+	 * number. The leader's number holds.
+	 */
+	public record Handover(@Nullable Duration timeout, @DefaultValue("hold") OnTimeout onTimeout,
+			@DefaultValue("0s") Duration quietPeriod, @DefaultValue("0s") Duration crashQuietPeriod,
+			@DefaultValue("0") int maxConcurrentMoves) {
+
+		static final Duration LONGEST_DEFAULT_TIMEOUT = Duration.ofSeconds(50);
+
+		/** The timeout, or its default with a shutdown phase of that length. */
+		Duration timeoutWithin(Duration shutdownPhase) {
+			if (this.timeout != null) {
+				return this.timeout;
+			}
+			return (shutdownPhase.compareTo(LONGEST_DEFAULT_TIMEOUT) < 0) ? shutdownPhase : LONGEST_DEFAULT_TIMEOUT;
+		}
+
+	}
+
+	/** What happens to a shard whose handler does not return in time. */
+	public enum OnTimeout {
+
+		/** It stays until the call returns; it never has a second owner. */
+		HOLD,
+
+		/**
+		 * It goes to its next owner while the call may still run: what that call writes
+		 * to the shard's state is refused, other side effects are not.
+		 */
+		FORCE
 
 	}
 

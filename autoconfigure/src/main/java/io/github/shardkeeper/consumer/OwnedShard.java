@@ -40,6 +40,10 @@ final class OwnedShard implements ShardContext {
 		this.lost = true;
 	}
 
+	boolean isLost() {
+		return this.lost;
+	}
+
 	@Override
 	public String group() {
 		return this.group;

@@ -59,6 +59,8 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	private final ConsumerMeters meters;
 
+	private final ConsumerEvents events;
+
 	private final Duration stopTimeout;
 
 	private volatile @Nullable Running running;
@@ -80,11 +82,12 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	 * @param threads the threads that handlers run on
 	 * @param mapper reads and writes the state's values
 	 * @param meters counts what is done
+	 * @param events hears what becomes of session and shards
 	 * @param stopTimeout how long a stop may take
 	 */
 	public ShardConsumerRunner(ShardCoordinator coordinator, ShardHandlerDetector detector, ShardSource source,
 			CheckpointStore checkpoints, Lease lease, MemberRuntime runtime, WorkerThreads threads, JsonMapper mapper,
-			ConsumerMeters meters, Duration stopTimeout) {
+			ConsumerMeters meters, ConsumerEvents events, Duration stopTimeout) {
 		this.coordinator = coordinator;
 		this.detector = detector;
 		this.source = source;
@@ -94,6 +97,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		this.threads = threads;
 		this.mapper = mapper;
 		this.meters = meters;
+		this.events = events;
 		this.stopTimeout = stopTimeout;
 	}
 
@@ -114,8 +118,9 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		});
 		WorkerContext context = new WorkerContext(this.coordinator.settings().group(), this.checkpoints, reader,
 				this.lease, this.runtime.clock(), runningThreads.executor(), timer, this.mapper, this.meters,
-				this.coordinator.consumptionListener());
-		ShardWorkers workers = new ShardWorkers(handlers, context, this.earlierWorkers);
+				this.events, this.coordinator.consumptionListener());
+		ShardWorkers workers = new ShardWorkers(handlers, context,
+				new SessionWatch(this.coordinator::member, this.events), this.earlierWorkers);
 		Loops.Loop readerLoop = this.runtime.loops().start("shardkeeper-reader", () -> read(reader));
 		Running current = new Running(workers, context, readerLoop, runningThreads);
 		this.running = current;

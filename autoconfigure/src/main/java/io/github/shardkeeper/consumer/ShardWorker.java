@@ -208,6 +208,7 @@ final class ShardWorker {
 		this.troubles.callSucceeded();
 		this.started = true;
 		logger.debug("Consuming {} after {} under token {}", this.owned, acquired.begin(), this.owned.token());
+		this.context.events().assigned(this.owned);
 		this.context.reader().start(this.owned.shard(), acquired.begin(), this::offer);
 		return true;
 	}
@@ -276,6 +277,9 @@ final class ShardWorker {
 
 	private void end(Token fence) {
 		this.troubles.clear();
+		if (this.started) {
+			this.context.events().revoked(this.owned, this.owned.isLost());
+		}
 		this.ended.complete(null);
 		if (!this.course.isAbandoned()) {
 			this.context.listener().workerEnded(this.owned.shard(), this.owned.token(), fence, false);

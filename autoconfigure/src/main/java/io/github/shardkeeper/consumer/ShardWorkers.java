@@ -27,6 +27,8 @@ final class ShardWorkers implements ShardConsumption {
 
 	private final WorkerContext context;
 
+	private final SessionWatch session;
+
 	/** In an order, so that all goes the same way every time. */
 	private final Map<ShardId, ShardWorker> workers = new ConcurrentSkipListMap<>();
 
@@ -36,10 +38,13 @@ final class ShardWorkers implements ShardConsumption {
 	 * Creates it without workers of its own.
 	 * @param handlers the handlers by topic
 	 * @param context what the workers share
+	 * @param session tells when the session is lost
 	 * @param earlier those of an earlier run, of which some may not have ended: a new
 	 * worker waits for the one before it
 	 */
-	ShardWorkers(Map<String, ShardHandler> handlers, WorkerContext context, @Nullable ShardWorkers earlier) {
+	ShardWorkers(Map<String, ShardHandler> handlers, WorkerContext context, SessionWatch session,
+			@Nullable ShardWorkers earlier) {
+		this.session = session;
 		this.handlers = handlers;
 		this.context = context;
 		if (earlier != null) {
@@ -139,11 +144,14 @@ final class ShardWorkers implements ShardConsumption {
 
 	@Override
 	public void suspend() {
+		// First of all: the application may want nothing to go on.
+		this.session.lost();
 		this.workers.values().forEach(ShardWorker::interruptHandler);
 	}
 
 	@Override
 	public void resume() {
+		this.session.held();
 		this.workers.values().forEach(ShardWorker::wake);
 	}
 

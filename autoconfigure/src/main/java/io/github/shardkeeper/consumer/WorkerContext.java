@@ -23,10 +23,11 @@ import io.github.shardkeeper.source.ShardReader;
  * @param timer wakes workers that wait for another attempt
  * @param mapper reads and writes the state's values
  * @param meters counts what workers do
+ * @param events hears which shards are consumed
  * @param listener hears when a worker has ended
  */
 record WorkerContext(String group, CheckpointStore checkpoints, ShardReader reader, Lease lease, MonotonicClock clock,
 		Executor executor, ScheduledExecutorService timer, JsonMapper mapper, ConsumerMeters meters,
-		ShardConsumption.Listener listener) {
+		ConsumerEvents events, ShardConsumption.Listener listener) {
 
 }

@@ -2,6 +2,7 @@ package io.github.shardkeeper.coordination;
 
 import java.time.Duration;
 
+import io.github.shardkeeper.handover.HandoverRules;
 import io.github.shardkeeper.shard.ApplicationVersion;
 
 /**
@@ -14,8 +15,9 @@ import io.github.shardkeeper.shard.ApplicationVersion;
  * @param timeout how long after a heartbeat its session ends at the latest
  * @param settleTime how long the leader waits for further joins and leaves after one
  * @param version the version of the application
+ * @param handover how shards change hands
  */
 public record CoordinationSettings(String group, String instance, Duration heartbeatInterval, Duration lease,
-		Duration timeout, Duration settleTime, ApplicationVersion version) {
+		Duration timeout, Duration settleTime, ApplicationVersion version, HandoverRules handover) {
 
 }

@@ -38,6 +38,11 @@ final class Departure {
 		this.announced = true;
 	}
 
+	/** The group does not know of it any more. */
+	void sessionBegun() {
+		this.announced = false;
+	}
+
 	/** Whether patience has ended; told once. */
 	boolean hurriesNow(MonotonicTime now) {
 		if (this.hurried || now.isBefore(this.patienceEndsAt)) {

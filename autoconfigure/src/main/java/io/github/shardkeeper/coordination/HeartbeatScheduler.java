@@ -108,6 +108,19 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		});
 	}
 
+	/**
+	 * What the member holds agrees with the store again after that many losses of writes;
+	 * before that, answers do not renew the lease.
+	 */
+	void reconciled(int losses) {
+		signal(() -> {
+			if (this.session != null) {
+				this.session.lossesReconciled = losses;
+			}
+			this.beatRequested = true;
+		});
+	}
+
 	private void signal(Runnable change) {
 		this.lock.lock();
 		try {
@@ -172,16 +185,35 @@ public final class HeartbeatScheduler implements AutoCloseable {
 			return;
 		}
 		if (reply instanceof HeartbeatReply.Alive alive) {
-			if (renewLease(beating, sentAt, hears)) {
-				beating.seen = alive.seen();
-				scheduleNext(alive);
-				hears.heartbeatAnswered(beating.member, alive);
-			}
+			answered(beating, alive, sentAt, hears);
 		}
 		else {
+			// The lease goes on: if it has not ended, the store was emptied, and the
+			// member may still claim what it holds.
 			signal(() -> this.session = (this.session == beating) ? null : this.session);
-			endLease();
 			hears.sessionExpired(beating.member);
+		}
+	}
+
+	private void answered(Session beating, HeartbeatReply.Alive alive, MonotonicTime sentAt, Listener hears) {
+		if (alive.lost()) {
+			beating.losses++;
+		}
+		boolean agrees = beating.losses == beating.lossesReconciled;
+		if (agrees ? renewLease(beating, sentAt, hears) : isCurrent(beating)) {
+			beating.seen = alive.seen();
+			scheduleNext(alive);
+			hears.heartbeatAnswered(beating.member, alive);
+		}
+	}
+
+	private boolean isCurrent(Session beating) {
+		this.lock.lock();
+		try {
+			return this.session == beating;
+		}
+		finally {
+			this.lock.unlock();
 		}
 	}
 
@@ -259,6 +291,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 
 		void heartbeatFailed(MemberId member, StoreUnavailableException failure);
 
+		/** No heartbeats are sent any more; the lease was not ended. */
 		void sessionExpired(MemberId member);
 
 		/** The lease has ended, though the session may go on. */
@@ -277,6 +310,12 @@ public final class HeartbeatScheduler implements AutoCloseable {
 
 		/** What was seen is to be told again. */
 		private volatile boolean forgetful;
+
+		/** How many of the losses were reconciled. */
+		private volatile int lossesReconciled;
+
+		/** Only read and written by the heartbeat's loop. */
+		private int losses;
 
 		/** Only read and written by the heartbeat's loop. */
 		private Seen seen = Seen.NOTHING;

@@ -32,6 +32,8 @@ final class LeaderDriver {
 
 	private final Leadership leadership;
 
+	private final Duration crashQuietPeriod;
+
 	private final Supplier<Map<String, Integer>> topics;
 
 	/** Members and topics whose shard counts differ and were reported. */
@@ -41,8 +43,9 @@ final class LeaderDriver {
 
 	private final MonotonicClock clock;
 
-	LeaderDriver(Leadership leadership, Supplier<Map<String, Integer>> topics, CoordinationStore store,
-			MonotonicClock clock) {
+	LeaderDriver(Leadership leadership, Duration crashQuietPeriod, Supplier<Map<String, Integer>> topics,
+			CoordinationStore store, MonotonicClock clock) {
+		this.crashQuietPeriod = crashQuietPeriod;
 		this.topics = topics;
 		this.leadership = leadership;
 		this.store = store;
@@ -79,7 +82,7 @@ final class LeaderDriver {
 			reportDifferences(changes);
 		}
 		else if (action instanceof LeaderAction.LookForDead look) {
-			looked(this.store.reap(self, look.epoch(), look.steadySinceMillis(), Duration.ZERO));
+			looked(this.store.reap(self, look.epoch(), look.steadySinceMillis(), this.crashQuietPeriod));
 		}
 		else if (action instanceof LeaderAction.ApplyPlan plan) {
 			planned(plan, this.store.plan(self, plan.epoch(), plan.transitions()));

@@ -23,6 +23,9 @@ final class Membership {
 
 	private static final Logger logger = LoggerFactory.getLogger(Membership.class);
 
+	/** One may have been on its way when the subscription was opened. */
+	private static final int UNSUBSCRIBED_ANSWERS = 2;
+
 	private final CoordinationSettings settings;
 
 	private final CoordinationStore store;
@@ -39,6 +42,9 @@ final class Membership {
 	private @Nullable Subscription subscription;
 
 	private boolean subscriptionAway;
+
+	/** In a row, and since it was opened. */
+	private int answersWithoutSubscription;
 
 	Membership(CoordinationSettings settings, CoordinationStore store, HeartbeatScheduler heartbeats,
 			RandomGenerator random) {
@@ -58,11 +64,12 @@ final class Membership {
 	}
 
 	/**
-	 * Begins a session, under an id that was never used before. An attempt without an
-	 * answer may have been carried out: the next one takes the same id, or the first
-	 * would leave a member behind that nobody is.
+	 * Makes this instance known to the group, under an id that was never used before. An
+	 * attempt without an answer may have been carried out: the next one takes the same
+	 * id, or the first would leave a member behind that nobody is.
+	 * @return the id to {@linkplain #begin begin} a session with
 	 */
-	void join(Map<String, Integer> topics, BooleanSupplier candidate) {
+	MemberId join(Map<String, Integer> topics) {
 		MemberId id = this.joining;
 		if (id == null) {
 			id = MemberId.of(this.settings.instance(), Long.toString(this.random.nextLong(1L << 40), 36));
@@ -72,6 +79,11 @@ final class Membership {
 		ensureSubscribed(id);
 		MemberDescription description = new MemberDescription(new TreeMap<>(topics), this.settings.version());
 		this.store.join(id, description, this.settings.lease(), this.settings.timeout());
+		return id;
+	}
+
+	/** Begins the session: from now on heartbeats renew the lease. */
+	void begin(MemberId id, BooleanSupplier candidate) {
 		this.joining = null;
 		this.member = id;
 		this.heartbeats.beginSession(id, candidate);
@@ -85,13 +97,26 @@ final class Membership {
 				current.close();
 			}
 			this.subscription = this.store.subscribe(id, this.heartbeats::beatNow);
+			this.answersWithoutSubscription = 0;
 		}
 	}
 
-	/** Renews a subscription whose connection was lost. */
-	void keepSubscribed() {
+	/**
+	 * Renews a subscription whose connection was lost, as far as this process knows or
+	 * the store says.
+	 * @param subscribed whether the store saw the subscription
+	 */
+	void keepSubscribed(boolean subscribed) {
 		MemberId id = this.member;
-		if (id == null || this.subscription == null || this.subscription.isOpen()) {
+		if (id == null || this.subscription == null) {
+			return;
+		}
+		this.answersWithoutSubscription = subscribed ? 0 : this.answersWithoutSubscription + 1;
+		if (this.answersWithoutSubscription >= UNSUBSCRIBED_ANSWERS) {
+			logger.warn("The store does not see the subscription of {}; subscribing anew", id);
+			this.subscription.close();
+		}
+		else if (this.subscription.isOpen()) {
 			return;
 		}
 		try {
@@ -108,9 +133,14 @@ final class Membership {
 		}
 	}
 
-	/** Ends the session here; the store is not told. */
+	/** Ends session and lease here; the store is not told. */
 	void end() {
 		this.heartbeats.endSession();
+		forgotten();
+	}
+
+	/** The store does not know the session any more; the lease goes on. */
+	void forgotten() {
 		if (this.subscription != null) {
 			this.subscription.close();
 			this.subscription = null;

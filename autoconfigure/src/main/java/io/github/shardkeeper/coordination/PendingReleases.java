@@ -2,6 +2,7 @@ package io.github.shardkeeper.coordination;
 
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 
@@ -14,14 +15,16 @@ import io.github.shardkeeper.handover.ShardHoldings;
 import io.github.shardkeeper.shard.MemberId;
 
 /**
- * Releases that the store has not answered yet; each is repeated until it has. Confined
- * to the coordinator's loop.
+ * Releases that the store has not answered yet; each is repeated until it has. Those that
+ * come together are sent together. Confined to the coordinator's loop.
  */
 final class PendingReleases {
 
 	private static final Duration RETRY_PAUSE = Duration.ofMillis(200);
 
 	private final CoordinationStore store;
+
+	private final Duration quietPeriod;
 
 	private final ShardHoldings holdings;
 
@@ -31,8 +34,12 @@ final class PendingReleases {
 
 	private MonotonicTime nextAttempt;
 
-	PendingReleases(CoordinationStore store, ShardHoldings holdings, MonotonicClock clock) {
+	/** Whether the last attempt failed. */
+	private boolean failed;
+
+	PendingReleases(CoordinationStore store, Duration quietPeriod, ShardHoldings holdings, MonotonicClock clock) {
 		this.store = store;
+		this.quietPeriod = quietPeriod;
 		this.holdings = holdings;
 		this.clock = clock;
 		this.nextAttempt = clock.now();
@@ -44,6 +51,7 @@ final class PendingReleases {
 
 	void clear() {
 		this.pending.clear();
+		this.failed = false;
 	}
 
 	@Nullable MonotonicTime wakeAt() {
@@ -54,24 +62,34 @@ final class PendingReleases {
 		if (this.clock.now().isBefore(this.nextAttempt)) {
 			return;
 		}
-		StoreUnavailableException failure = null;
-		for (int count = this.pending.size(); count > 0 && failure == null; count--) {
-			Release release = this.pending.remove();
+		while (!this.pending.isEmpty()) {
+			List<Release> batch = takeBatch();
 			try {
 				// Stale is as good as released: the shard is not ours any more.
-				this.store.release(member, List.of(release), Duration.ZERO);
-				this.holdings.released(release.shard(), release.token());
+				this.store.release(member, batch, this.quietPeriod);
+				this.failed = false;
+				batch.forEach((release) -> this.holdings.released(release.shard(), release.token()));
 			}
 			catch (StoreUnavailableException ex) {
-				// To the end: one that always fails must not keep the others waiting.
-				this.pending.add(release);
-				failure = ex;
+				this.pending.addAll(batch);
+				this.failed = true;
+				this.nextAttempt = this.clock.now().plus(RETRY_PAUSE);
+				throw ex;
 			}
 		}
-		if (failure != null) {
-			this.nextAttempt = this.clock.now().plus(RETRY_PAUSE);
-			throw failure;
+	}
+
+	/**
+	 * After a failure one alone, which went to the end before: one that always fails must
+	 * not keep the others waiting.
+	 */
+	private List<Release> takeBatch() {
+		List<Release> batch = new ArrayList<>();
+		do {
+			batch.add(this.pending.remove());
 		}
+		while (!this.failed && !this.pending.isEmpty());
+		return batch;
 	}
 
 }

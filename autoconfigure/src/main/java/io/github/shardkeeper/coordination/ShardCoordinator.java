@@ -1,16 +1,18 @@
 package io.github.shardkeeper.coordination;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Queue;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -18,14 +20,14 @@ import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.assignment.AssignmentStrategy;
-import io.github.shardkeeper.handover.HandoverRules;
 import io.github.shardkeeper.handover.HeartbeatReply;
-import io.github.shardkeeper.handover.HoldingAction;
 import io.github.shardkeeper.handover.Leadership;
 import io.github.shardkeeper.handover.Lease;
 import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.handover.ShardHoldings;
+import io.github.shardkeeper.handover.UnattendedShards;
 import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 
 /**
@@ -58,21 +60,25 @@ public final class ShardCoordinator implements AutoCloseable {
 
 	private final Queue<Runnable> events = new ConcurrentLinkedQueue<>();
 
-	private final ShardHoldings holdings = new ShardHoldings(HandoverRules.DEFAULT);
+	private final HoldingDriver holdings;
+
+	private final Reconciliation reconciliation;
 
 	private final Leadership leadership;
 
 	private final LeaderDriver leader;
 
-	private final PendingReleases releases;
-
 	private final Membership membership;
+
+	private final HeartbeatEvents heartbeatEvents = new HeartbeatEvents();
 
 	private volatile boolean leading;
 
 	private volatile Map<String, Integer> topics = Map.of();
 
 	private volatile @Nullable String trouble;
+
+	private volatile UnattendedShards unattended = UnattendedShards.NONE;
 
 	private volatile MonotonicTime lastPass;
 
@@ -102,10 +108,12 @@ public final class ShardCoordinator implements AutoCloseable {
 		this.runtime = runtime;
 		this.clock = runtime.clock();
 		this.membership = new Membership(settings, store, heartbeats, runtime.random());
+		this.holdings = new HoldingDriver(settings, store, this.clock);
+		this.reconciliation = new Reconciliation(this.holdings, heartbeats, lease, this.clock);
 		this.leadership = new Leadership(settings.heartbeatInterval(), settings.lease(), settings.settleTime(),
-				HandoverRules.DEFAULT, () -> this.topics, strategy);
-		this.leader = new LeaderDriver(this.leadership, () -> this.topics, store, this.clock);
-		this.releases = new PendingReleases(store, this.holdings, this.clock);
+				settings.handover(), () -> this.topics, strategy);
+		this.leader = new LeaderDriver(this.leadership, settings.handover().crashQuietPeriod(), () -> this.topics,
+				store, this.clock);
 		this.lastPass = this.clock.now();
 	}
 
@@ -119,8 +127,8 @@ public final class ShardCoordinator implements AutoCloseable {
 	public void start(Map<String, Integer> topics, ShardConsumption consumption) {
 		this.topics = Map.copyOf(topics);
 		this.consumption = consumption;
-		forgetEarlierRun();
-		this.heartbeats.start(new HeartbeatEvents());
+		forgetEarlierRun(consumption);
+		this.heartbeats.start(this.heartbeatEvents);
 		try {
 			join();
 		}
@@ -132,12 +140,12 @@ public final class ShardCoordinator implements AutoCloseable {
 	}
 
 	/** A stop that ran out of time has left something behind. */
-	private void forgetEarlierRun() {
+	private void forgetEarlierRun(ShardConsumption consumption) {
 		this.events.clear();
 		this.departure = null;
 		this.joinAt = null;
-		this.releases.clear();
-		this.holdings.sessionLost();
+		this.holdings.start(consumption);
+		this.reconciliation.clear();
 		this.leadership.sessionLost();
 		this.lastPass = this.clock.now();
 	}
@@ -199,7 +207,7 @@ public final class ShardCoordinator implements AutoCloseable {
 	 */
 	public ShardConsumption.Listener consumptionListener() {
 		return (shard, token, fence,
-				completed) -> post(() -> perform(this.holdings.workerEnded(shard, token, fence, completed)));
+				completed) -> post(() -> this.holdings.workerEnded(shard, token, fence, completed));
 	}
 
 	/**
@@ -225,6 +233,15 @@ public final class ShardCoordinator implements AutoCloseable {
 	 */
 	public boolean isConnected() {
 		return this.membership.member() != null && this.lease.isHeld(this.clock.now());
+	}
+
+	/**
+	 * The shards of the group that nobody has consumed for longer than they should stand
+	 * still, as far as this member knows: it does while it leads.
+	 * @return a sentence with the reason for each
+	 */
+	public SortedMap<ShardId, String> unattended() {
+		return isConnected() ? this.unattended.overdue(this.clock.now()) : new TreeMap<>();
 	}
 
 	/**
@@ -261,13 +278,22 @@ public final class ShardCoordinator implements AutoCloseable {
 				event.run();
 			}
 			MonotonicTime now = this.clock.now();
-			if (this.joinAt != null && !now.isBefore(this.joinAt) && this.departure == null) {
+			if (isBetweenSessions() && !this.lease.isHeld(now)) {
+				// What was to be taken along is not held any more.
+				this.heartbeatEvents.leaseEnded();
+				endSession();
+			}
+			if (this.joinAt != null && !now.isBefore(this.joinAt) && (this.departure == null || isBetweenSessions())) {
 				join();
 			}
 			MemberId self = this.membership.member();
 			if (self != null) {
-				this.releases.sendDue(self);
+				this.reconciliation.run(self);
+			}
+			this.holdings.run(self);
+			if (self != null) {
 				this.leader.run(self);
+				this.unattended = this.leadership.unattended();
 			}
 			if (this.departure != null) {
 				depart(this.departure);
@@ -286,13 +312,21 @@ public final class ShardCoordinator implements AutoCloseable {
 		return wakeAt();
 	}
 
+	/**
+	 * Whether shards are held under the lease of a session that the store has forgotten.
+	 */
+	private boolean isBetweenSessions() {
+		return this.membership.member() == null && !this.holdings.isEmpty();
+	}
+
 	private @Nullable MonotonicTime wakeAt() {
 		if (!this.events.isEmpty()) {
 			return this.clock.now();
 		}
 		MonotonicTime wake = null;
 		for (MonotonicTime time : new @Nullable MonotonicTime[] { this.joinAt, this.leadership.wakeAt(),
-				this.releases.wakeAt(), (this.departure != null) ? this.departure.wakeAt() : null }) {
+				this.holdings.wakeAt(), this.reconciliation.wakeAt(), isBetweenSessions() ? this.lease.endsAt() : null,
+				(this.departure != null) ? this.departure.wakeAt() : null }) {
 			wake = (wake == null || time != null && time.isBefore(wake)) ? time : wake;
 		}
 		return wake;
@@ -302,42 +336,23 @@ public final class ShardCoordinator implements AutoCloseable {
 		// Cleared only on success: a failure of any kind tries again.
 		this.joinAt = this.clock.now().plus(RETRY_PAUSE);
 		this.store.verify();
-		this.membership.join(this.topics, this::isFitToLead);
+		MemberId joined = this.membership.join(this.topics);
+		if (isBetweenSessions()) {
+			// Before the new session's heartbeats renew the lease: what is not granted
+			// must not be consumed any longer than the old one permits.
+			this.holdings.claimUnconfirmed(joined, this.lease.isHeld(this.clock.now()));
+		}
+		this.reconciliation.clear();
+		this.membership.begin(joined, this::isFitToLead);
 		this.joinAt = null;
+		if (this.departure != null) {
+			this.departure.sessionBegun();
+		}
 	}
 
 	/** A loop that no longer completes its passes must not lead. */
 	private boolean isFitToLead() {
 		return this.lastPass.until(this.clock.now()).compareTo(this.settings.lease()) < 0;
-	}
-
-	private void perform(List<HoldingAction> actions) {
-		ShardConsumption consumption = Objects.requireNonNull(this.consumption);
-		MemberId self = this.membership.member();
-		for (HoldingAction action : actions) {
-			if (action instanceof HoldingAction.Start start && self != null) {
-				start(consumption, start, self);
-			}
-			else if (action instanceof HoldingAction.Drain drain) {
-				consumption.drain(drain.shard());
-			}
-			else if (action instanceof HoldingAction.Abandon abandon) {
-				consumption.abandon(abandon.shard());
-			}
-			else if (action instanceof HoldingAction.Release release) {
-				this.releases.add(release);
-			}
-		}
-	}
-
-	private void start(ShardConsumption consumption, HoldingAction.Start start, MemberId self) {
-		try {
-			consumption.start(start.shard(), start.token(), self);
-		}
-		catch (Throwable ex) {
-			this.holdings.notStarted(start.shard());
-			throw ex;
-		}
 	}
 
 	private void heartbeatAnswered(MemberId member, HeartbeatReply.Alive reply) {
@@ -348,9 +363,9 @@ public final class ShardCoordinator implements AutoCloseable {
 			this.trouble = null;
 			logger.info("The store answers again; group '{}' goes on", this.settings.group());
 		}
+		this.reconciliation.answered(reply);
 		try {
-			reply.changes()
-				.forEach((change) -> perform(this.holdings.ownershipChanged(change, member, this.clock.now())));
+			this.holdings.told(reply.changes(), member);
 		}
 		catch (Throwable ex) {
 			// The store counts these news as heard: without this they would never come
@@ -358,34 +373,53 @@ public final class ShardCoordinator implements AutoCloseable {
 			this.heartbeats.tellAllAgain();
 			throw ex;
 		}
+		this.reconciliation.told(reply);
 		this.leadership.heartbeatAnswered(reply, member, this.clock.now());
 		if (this.leading != this.leadership.leads()) {
 			this.leading = this.leadership.leads();
 			logger.info(this.leading ? "Leads group '{}' (epoch {})" : "No longer leads group '{}' (epoch {})",
 					this.settings.group(), reply.epoch());
 		}
-		this.membership.keepSubscribed();
+		this.membership.keepSubscribed(reply.subscribed());
 	}
 
 	private void sessionExpired(MemberId member) {
 		if (!this.membership.is(member)) {
 			return;
 		}
-		logger.warn("The session of {} in group '{}' is over: its shards were given to others, or the store has lost "
-				+ "its data. Joining anew", member, this.settings.group());
-		endSession();
+		if (this.lease.isHeld(this.clock.now())) {
+			logger.warn("The store does not know the session of {} in group '{}' any more, so it has lost its data. "
+					+ "Joining anew with what is held", member, this.settings.group());
+			this.membership.forgotten();
+			leadsNoMore();
+			this.holdings.sessionForgotten();
+		}
+		else {
+			// If the watch over the lease has not told it yet, it would not any more.
+			this.heartbeatEvents.leaseEnded();
+			logger.warn("The session of {} in group '{}' is over: its shards were given to others, or the store has "
+					+ "lost its data. Joining anew", member, this.settings.group());
+			endSession();
+		}
 		this.joinAt = this.clock.now();
 	}
 
 	private void endSession() {
 		this.membership.end();
+		leadsNoMore();
+		this.holdings.sessionLost();
+	}
+
+	private void leadsNoMore() {
 		this.leading = false;
 		this.leadership.sessionLost();
-		this.releases.clear();
-		perform(this.holdings.sessionLost());
+		this.unattended = UnattendedShards.NONE;
 	}
 
 	private void depart(Departure departing) {
+		if (isBetweenSessions()) {
+			return;
+		}
 		MemberId self = this.membership.member();
 		if (self == null || !isConnected()) {
 			// Without a lease nothing runs, and nothing could be committed either.
@@ -397,12 +431,12 @@ public final class ShardCoordinator implements AutoCloseable {
 			departing.announced();
 		}
 		if (departing.hurriesNow(this.clock.now())) {
-			perform(this.holdings.leaveWithoutPlan(this.clock.now()));
+			this.holdings.leaveWithoutPlan();
 		}
 		if (this.holdings.isEmpty()) {
 			this.heartbeats.endSession();
 			try {
-				this.store.leave(self, Duration.ZERO);
+				this.store.leave(self, this.settings.handover().quietPeriod());
 				logger.info("Left group '{}'", this.settings.group());
 			}
 			finally {
@@ -431,7 +465,8 @@ public final class ShardCoordinator implements AutoCloseable {
 
 	private final class HeartbeatEvents implements HeartbeatScheduler.Listener {
 
-		private volatile boolean ended;
+		/** Whether the end of the lease was told, and not yet that it is held again. */
+		private final AtomicBoolean ended = new AtomicBoolean();
 
 		@Override
 		public void heartbeatAnswered(MemberId member, HeartbeatReply.Alive reply) {
@@ -450,16 +485,16 @@ public final class ShardCoordinator implements AutoCloseable {
 
 		@Override
 		public void leaseEnded() {
-			logger.warn("The lease in group '{}' has ended: nothing is consumed until a heartbeat is answered",
-					ShardCoordinator.this.settings.group());
-			this.ended = true;
-			Objects.requireNonNull(ShardCoordinator.this.consumption).suspend();
+			if (this.ended.compareAndSet(false, true)) {
+				logger.warn("The lease in group '{}' has ended: nothing is consumed until a heartbeat is answered",
+						ShardCoordinator.this.settings.group());
+				Objects.requireNonNull(ShardCoordinator.this.consumption).suspend();
+			}
 		}
 
 		@Override
 		public void handOutResumed() {
-			if (this.ended) {
-				this.ended = false;
+			if (this.ended.compareAndSet(true, false)) {
 				logger.info("The lease in group '{}' is held again", ShardCoordinator.this.settings.group());
 			}
 			Objects.requireNonNull(ShardCoordinator.this.consumption).resume();

@@ -67,6 +67,8 @@ class ShardWorkerTests {
 
 	private final List<String> meters = new ArrayList<>();
 
+	private final List<String> events = new ArrayList<>();
+
 	private final Application application = new Application();
 
 	@BeforeEach
@@ -526,6 +528,21 @@ class ShardWorkerTests {
 	}
 
 	@Test
+	void theApplicationHearsWhichShardsAreConsumed() {
+		ShardWorker worker = start();
+		assertThat(this.events).containsExactly("assigned 10");
+		worker.drain();
+		this.threads.runAll();
+		assertThat(this.events).containsExactly("assigned 10", "revoked 10");
+
+		ShardWorker next = worker(NEWER, handler("handle", new JsonMapper()), worker.ended());
+		this.threads.runAll();
+		next.abandon();
+		this.threads.runAll();
+		assertThat(this.events).containsExactly("assigned 10", "revoked 10", "assigned 20", "lost 20");
+	}
+
+	@Test
 	void afterTheEndNothingHappensAnyMore() {
 		ShardWorker worker = start();
 		worker.drain();
@@ -872,8 +889,8 @@ class ShardWorkerTests {
 
 	private ShardWorker worker(Token token, ShardHandler handler, CompletableFuture<Void> predecessorEnded) {
 		WorkerContext context = new WorkerContext("group", this.checkpoints, this.reader, this.lease, this.clock,
-				this.threads, this.threads.timer(), new JsonMapper(), new Meters(), (shard, ofToken, fence,
-						completed) -> this.ended.add("%s token %s fence %s".formatted(shard, ofToken, fence)));
+				this.threads, this.threads.timer(), new JsonMapper(), new Meters(), new Events(), (shard, ofToken,
+						fence, completed) -> this.ended.add("%s token %s fence %s".formatted(shard, ofToken, fence)));
 		return new ShardWorker(SHARD, token, ME, handler, context, predecessorEnded);
 	}
 
@@ -959,6 +976,28 @@ class ShardWorkerTests {
 	interface OnState {
 
 		void handle(ShardState state) throws Exception;
+
+	}
+
+	private final class Events implements ConsumerEvents {
+
+		@Override
+		public void sessionLost(MemberId member) {
+		}
+
+		@Override
+		public void sessionResumed(MemberId member, boolean anew) {
+		}
+
+		@Override
+		public void assigned(ShardContext shard) {
+			ShardWorkerTests.this.events.add("assigned " + shard.token());
+		}
+
+		@Override
+		public void revoked(ShardContext shard, boolean lost) {
+			ShardWorkerTests.this.events.add((lost ? "lost " : "revoked ") + shard.token());
+		}
 
 	}
 

@@ -1,6 +1,7 @@
 package io.github.shardkeeper.consumer;
 
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledExecutorService;
 
@@ -34,8 +35,10 @@ public final class SimulatedConsumers {
 	/** The workers of one process. */
 	public ShardConsumption workers(CheckpointStore checkpoints, ShardReader reader, Lease lease, MonotonicClock clock,
 			Executor executor, ScheduledExecutorService timer, ShardConsumption.Listener listener) {
-		return new ShardWorkers(this.handlers, new WorkerContext("group", checkpoints, reader, lease, clock, executor,
-				timer, this.mapper, ConsumerMeters.NONE, listener), null);
+		return new ShardWorkers(this.handlers,
+				new WorkerContext("group", checkpoints, reader, lease, clock, executor, timer, this.mapper,
+						ConsumerMeters.NONE, ConsumerEvents.NONE, listener),
+				new SessionWatch(Optional::empty, ConsumerEvents.NONE), null);
 	}
 
 }

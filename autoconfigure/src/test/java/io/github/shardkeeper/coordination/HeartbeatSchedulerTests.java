@@ -33,6 +33,9 @@ class HeartbeatSchedulerTests {
 
 	private static final HeartbeatReply ALIVE = alive(0, 0, 0);
 
+	private static final HeartbeatReply LOST = new HeartbeatReply.Alive(1_000, ME, 1, 0, 0, 1, 1, 1, List.of(), 2, true,
+			true, 0);
+
 	private final SettableClock settableClock = new SettableClock();
 
 	private final ScriptedStore store = new ScriptedStore();
@@ -210,6 +213,7 @@ class HeartbeatSchedulerTests {
 		begin();
 		this.told.assertNext("held");
 		this.told.assertNext("expired " + ME);
+		this.heartbeats.endSession();
 
 		begin();
 		this.told.assertNext("held");
@@ -218,17 +222,47 @@ class HeartbeatSchedulerTests {
 	}
 
 	@Test
-	void anExpiredSessionEndsTheLeaseAndTheBeats() throws InterruptedException {
+	void anExpiredSessionEndsTheBeatsAndLeavesTheLeaseToWhoHearsOfIt() throws InterruptedException {
 		start(Duration.ofMillis(1), LONG, MonotonicClock.SYSTEM);
 		this.store.answers = (beat) -> (beat < 3) ? ALIVE : new HeartbeatReply.Expired();
 		begin();
 
 		this.told.assertNext("held");
 		this.told.assertNext("expired " + ME);
-		assertThat(this.lease.isHeld(MonotonicClock.SYSTEM.now())).isFalse();
 		await().until(this.store::isIdle);
 		assertThat(this.store.beats).hasSize(3);
+		assertThat(this.lease.isHeld(MonotonicClock.SYSTEM.now())).isTrue();
+		this.heartbeats.endSession();
+		assertThat(this.lease.isHeld(MonotonicClock.SYSTEM.now())).isFalse();
 		assertThat(this.told.events).as("that the lease ended with it is no news").isEmpty();
+	}
+
+	@Test
+	void afterLostWritesTheLeaseIsRenewedOnlyOnceWhatIsHeldIsReconciled() throws InterruptedException {
+		AtomicReference<MonotonicTime> time = new AtomicReference<>(MonotonicClock.SYSTEM.now());
+		start(LONG, Duration.ofSeconds(10), time::get);
+		this.store.answers = (beat) -> (beat == 2 || beat == 4) ? LOST : ALIVE;
+		begin();
+		await().until(() -> this.told.answers.size() == 1);
+		MonotonicTime end = this.lease.endsAt();
+
+		beatAfter(Duration.ofSeconds(2), time, 2);
+		beatAfter(Duration.ofSeconds(2), time, 3);
+		beatAfter(Duration.ofSeconds(2), time, 4);
+		assertThat(this.lease.endsAt()).isEqualTo(end);
+		this.heartbeats.reconciled(1);
+		await().until(() -> this.told.answers.size() == 5);
+		assertThat(this.lease.endsAt()).as("lost more meanwhile").isEqualTo(end);
+
+		this.heartbeats.reconciled(2);
+		await().until(() -> this.told.answers.size() == 6);
+		assertThat(this.lease.endsAt()).isEqualTo(end.plus(Duration.ofSeconds(6)));
+	}
+
+	private void beatAfter(Duration pause, AtomicReference<MonotonicTime> time, int answers) {
+		time.updateAndGet((now) -> now.plus(pause));
+		this.heartbeats.beatNow();
+		await().until(() -> this.told.answers.size() == answers);
 	}
 
 	@Test

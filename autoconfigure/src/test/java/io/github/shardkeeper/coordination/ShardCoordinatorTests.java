@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.assignment.StickyAssignment;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
+import io.github.shardkeeper.handover.HandoverRules;
 import io.github.shardkeeper.handover.HoldingAction;
 import io.github.shardkeeper.handover.Lease;
 import io.github.shardkeeper.handover.Ownership;
@@ -398,7 +399,7 @@ class ShardCoordinatorTests {
 
 		Instance(String name) {
 			CoordinationSettings settings = new CoordinationSettings("group", name, INTERVAL, LEASE, TIMEOUT,
-					Duration.ofMillis(10), ApplicationVersion.UNKNOWN);
+					Duration.ofMillis(10), ApplicationVersion.UNKNOWN, HandoverRules.DEFAULT);
 			MemberRuntime runtime = TestRuntime.on(MonotonicClock.SYSTEM);
 			Lease lease = new Lease(LEASE, runtime.clock().now());
 			this.coordinator = new ShardCoordinator(settings, this.store,

@@ -31,7 +31,7 @@ final class RedisSettableClock extends RedisServer {
 
 	CoordinationStore store(int batch) {
 		return new RedisCoordinationStore(RedisClients.sharedConnector(), PREFIX, this.group, Duration.ofSeconds(10),
-				SCRIPTS, batch);
+				SCRIPTS, batch, batch);
 	}
 
 	void setTime(Instant time) {

@@ -1,0 +1,97 @@
+package io.github.shardkeeper.coordination;
+
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.handover.HeartbeatReply;
+import io.github.shardkeeper.handover.Lease;
+import io.github.shardkeeper.handover.MonotonicTime;
+import io.github.shardkeeper.shard.MemberId;
+
+/**
+ * Brings this member and a store that has lost writes together again, within a session
+ * that it still knows: it tells all that it knows, and what it does not is claimed. Until
+ * then the lease is not renewed, so that nothing is consumed for longer than the others
+ * wait for claims. Confined to the coordinator's loop.
+ */
+final class Reconciliation {
+
+	private static final Logger logger = LoggerFactory.getLogger(Reconciliation.class);
+
+	private static final Duration RETRY_PAUSE = Duration.ofMillis(100);
+
+	private final HoldingDriver holdings;
+
+	private final HeartbeatScheduler heartbeats;
+
+	private final Lease lease;
+
+	private final MonotonicClock clock;
+
+	/** How many losses this session has been told of. */
+	private int losses;
+
+	private boolean begun;
+
+	/** When to claim, {@code null} while that is not known yet, or not needed. */
+	private @Nullable MonotonicTime claimAt;
+
+	Reconciliation(HoldingDriver holdings, HeartbeatScheduler heartbeats, Lease lease, MonotonicClock clock) {
+		this.holdings = holdings;
+		this.heartbeats = heartbeats;
+		this.lease = lease;
+		this.clock = clock;
+	}
+
+	/** A session begins. */
+	void clear() {
+		this.losses = 0;
+		this.begun = false;
+		this.claimAt = null;
+	}
+
+	/** To be called before what the reply tells is taken in. */
+	void answered(HeartbeatReply.Alive reply) {
+		if (reply.lost()) {
+			logger.warn("The store has lost writes, perhaps by a failover: comparing what it knows with what is held");
+			this.losses++;
+			this.begun = true;
+			this.claimAt = null;
+			this.holdings.writesLost();
+		}
+	}
+
+	/** To be called after what the reply tells was taken in. */
+	void told(HeartbeatReply.Alive reply) {
+		if (this.begun && this.claimAt == null && !reply.hasMore()) {
+			this.claimAt = this.clock.now();
+		}
+	}
+
+	/** Claims when it is time to. */
+	void run(MemberId self) {
+		MonotonicTime now = this.clock.now();
+		if (this.claimAt == null || now.isBefore(this.claimAt)) {
+			return;
+		}
+		try {
+			this.holdings.claimUnconfirmed(self, this.lease.isHeld(now));
+		}
+		catch (StoreUnavailableException ex) {
+			this.claimAt = now.plus(RETRY_PAUSE);
+			throw ex;
+		}
+		this.begun = false;
+		this.claimAt = null;
+		this.heartbeats.reconciled(this.losses);
+	}
+
+	@Nullable MonotonicTime wakeAt() {
+		return this.claimAt;
+	}
+
+}
