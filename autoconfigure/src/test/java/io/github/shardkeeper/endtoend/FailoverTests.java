@@ -2,8 +2,6 @@ package io.github.shardkeeper.endtoend;
 
 import java.nio.file.Path;
 import java.time.Duration;
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -93,14 +91,14 @@ class FailoverTests {
 					.registerShutdownHook(false)
 					.run(arguments.toArray(String[]::new)));
 		}
-		this.feeder = new Feeder(this.connector, SHARDS, Duration.ofMillis(20), Duration.ofSeconds(1));
+		this.feeder = new Feeder(this.connector, SHARDS, Duration.ofMillis(20), 1, Duration.ofSeconds(1));
 		Awaitility.await()
 			.atMost(PATIENCE)
 			.untilAsserted(() -> assertThat(report().shards()).hasSize(SHARDS)
 				.allMatch((shard) -> shard.state().equals("OWNED"))
 				.extracting(ShardReport::owner)
 				.containsAll(report().members().stream().map(MemberReport::id).toList()));
-		awaitHandledAfter(now());
+		awaitHandledAfter(Trace.nowMicros());
 	}
 
 	private GroupReport report() {
@@ -189,7 +187,7 @@ class FailoverTests {
 	}
 
 	private Failover awaitFailover(String what, Callable<Boolean> isOver) {
-		long killed = now();
+		long killed = Trace.nowMicros();
 		AtomicLong notYet = new AtomicLong();
 		// A Sentinel cuts the connections of a node that it makes the master.
 		Awaitility.await()
@@ -197,12 +195,12 @@ class FailoverTests {
 			.pollInterval(Duration.ofMillis(20))
 			.ignoreExceptionsInstanceOf(RedisException.class)
 			.until(() -> {
-				long asked = now();
+				long asked = Trace.nowMicros();
 				boolean over = isOver.call();
 				notYet.set(over ? notYet.get() : asked);
 				return over;
 			});
-		long replaced = now();
+		long replaced = Trace.nowMicros();
 		awaitHandledAfter(replaced);
 		Map<String, Long> stood = new TreeMap<>();
 		Trace.read(this.directory)
@@ -218,18 +216,18 @@ class FailoverTests {
 		long leaseEnd = failover.killed + LEASE.toNanos() / 1000;
 		assertThat(failover.notYetReplaced).as("the failover takes longer than the lease").isGreaterThan(leaseEnd);
 		assertThat(Trace.read(this.directory).lines())
-			.noneMatch((line) -> line.micros() > leaseEnd && line.micros() < failover.notYetReplaced);
+			.noneMatch((line) -> line.beginMicros() > leaseEnd && line.beginMicros() < failover.notYetReplaced);
 	}
 
 	/** By the same instances, under the same tokens: nothing was handed over. */
 	private void resumedInPlace(Failover failover) {
 		Trace.read(this.directory).byShard().forEach((shard, lines) -> {
 			Trace.Line before = lines.stream()
-				.filter((line) -> line.micros() < failover.killed)
+				.filter((line) -> line.beginMicros() < failover.killed)
 				.reduce((first, second) -> second)
 				.orElseThrow();
 			assertThat(lines).as("shard %s after the failover", shard)
-				.filteredOn((line) -> line.micros() > failover.killed)
+				.filteredOn((line) -> line.beginMicros() > failover.killed)
 				.isNotEmpty()
 				.allMatch((line) -> line.token() == before.token() && line.instance().equals(before.instance()));
 		});
@@ -269,13 +267,10 @@ class FailoverTests {
 	private void awaitHandledAfter(long micros) {
 		Awaitility.await().atMost(PATIENCE).pollInterval(Duration.ofMillis(50)).until(() -> {
 			Map<String, List<Trace.Line>> lines = Trace.read(this.directory).byShard();
-			return lines.size() == SHARDS
-					&& lines.values().stream().allMatch((handled) -> handled.get(handled.size() - 1).micros() > micros);
+			return lines.size() == SHARDS && lines.values()
+				.stream()
+				.allMatch((handled) -> handled.get(handled.size() - 1).beginMicros() > micros);
 		});
-	}
-
-	private static long now() {
-		return ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now());
 	}
 
 	/**

@@ -30,9 +30,10 @@ import org.awaitility.Awaitility;
 import redis.embedded.core.ExecutableProvider;
 
 /**
- * A real Redis on a port of its own, that keeps nothing on disk: the binary that the
- * system property or environment variable {@value #BINARY} names, else the one inside
- * embedded-redis. Ends with the JVM at the latest. Confined to one thread at a time.
+ * A real Redis on a port of its own, that keeps nothing on disk unless its arguments say
+ * so: the binary that the system property or environment variable {@value #BINARY} names,
+ * else the one inside embedded-redis. Ends with the JVM at the latest. Confined to one
+ * thread at a time.
  */
 public final class TestRedis implements AutoCloseable {
 
@@ -233,7 +234,10 @@ public final class TestRedis implements AutoCloseable {
 		return Client.INSTANCE;
 	}
 
-	/** Starts a Redis that was stopped or killed again, empty, on the same port. */
+	/**
+	 * Starts a Redis that was stopped or killed again, on the same port: empty, or with
+	 * what it has kept where its arguments say so.
+	 */
 	public void restart() {
 		kill();
 		launch();
