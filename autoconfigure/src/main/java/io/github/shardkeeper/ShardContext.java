@@ -22,8 +22,10 @@ public interface ShardContext {
 	ShardId shard();
 
 	/**
-	 * This instance's id in the group; a new one for every session.
-	 * @return the member that owns the shard
+	 * This instance's id in the group, as it was when the shard was assigned to it; a new
+	 * one for every session. A shard that is kept while the session is begun anew,
+	 * because the store was emptied, keeps this id too.
+	 * @return the member that the shard was assigned to
 	 */
 	MemberId member();
 
@@ -31,15 +33,19 @@ public interface ShardContext {
 	 * The fencing token of this ownership. It is higher than the token of every earlier
 	 * owner of the shard: store it with what you write elsewhere, and refuse writes whose
 	 * token is lower than the stored one.
-	 * @return the token
+	 * @return the token; {@link Token#NONE} in an {@link OnShardPreparing} method
 	 */
 	Token token();
 
 	/**
 	 * Whether this instance may still consume the shard as far as it knows: its lease has
-	 * not ended and the shard was not taken away. Long handlers look at it now and then
-	 * and stop early. It is advice, not a lock: only the token protects a write.
-	 * @return whether the shard is still held
+	 * not ended and the shard was not taken away. It changes by itself, when the store
+	 * does not answer in time or another instance owns the shard; the running call is
+	 * interrupted then too. While a shard is only being handed over it is still held.
+	 * Long handlers look at it now and then, and stop early by throwing: the record is
+	 * handled again, here or elsewhere. It is advice, not a lock: a process that is
+	 * frozen after it has looked does not know, and only the token protects a write.
+	 * @return whether the shard is held
 	 */
 	boolean isHeld();
 

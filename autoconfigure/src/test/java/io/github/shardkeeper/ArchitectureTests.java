@@ -143,8 +143,7 @@ class ArchitectureTests {
 
 	@Test
 	void threadsSleepOnlyBetweenTwoAttempts() {
-		assertThat(names(callers("java.lang.Thread", "sleep"))).containsExactlyInAnyOrder("SupervisedThread",
-				"ShardConsumerRunner");
+		assertThat(names(callers("java.lang.Thread", "sleep"))).containsExactly("LoopThread");
 	}
 
 	@Test

@@ -10,6 +10,7 @@ import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
+import io.github.shardkeeper.coordination.LoopThreads;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.shard.ShardId;
 
@@ -25,15 +26,19 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 
 	private final ShardConsumerRunner runner;
 
+	private final LoopThreads loops;
+
 	/**
 	 * Creates the indicator.
 	 * @param coordinator knows whether the lease is held
 	 * @param runner knows what holds shards up
+	 * @param loops knows which loops fail or hang
 	 */
-	public ShardkeeperHealthIndicator(ShardCoordinator coordinator, ShardConsumerRunner runner) {
+	public ShardkeeperHealthIndicator(ShardCoordinator coordinator, ShardConsumerRunner runner, LoopThreads loops) {
 		super("Shardkeeper's health check failed");
 		this.coordinator = coordinator;
 		this.runner = runner;
+		this.loops = loops;
 	}
 
 	@Override
@@ -50,6 +55,10 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 				.withDetail("reason",
 						"The lease is not held, so nothing is consumed. It goes on by itself once the store answers: "
 								+ this.coordinator.trouble().orElse("no heartbeat was answered yet, or not in time"));
+		}
+		Map<String, String> loopProblems = this.loops.problems();
+		if (!loopProblems.isEmpty()) {
+			builder.down().withDetail("loops", loopProblems);
 		}
 		// By problem, because many shards may share one.
 		Map<String, List<ShardId>> problems = new TreeMap<>();

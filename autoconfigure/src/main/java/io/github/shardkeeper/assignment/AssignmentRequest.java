@@ -1,7 +1,6 @@
 package io.github.shardkeeper.assignment;
 
 import java.util.Map;
-import java.util.Set;
 import java.util.SortedMap;
 import java.util.SortedSet;
 
@@ -11,13 +10,11 @@ import io.github.shardkeeper.shard.ShardId;
 /**
  * What an assignment is computed from. Not to be changed once it is built.
  *
- * @param subscriptions the members that may own shards, with the topics that each
- * consumes
+ * @param members the members that may own shards
  * @param shards the shards to be owned
- * @param current today's owners (or the targets of moves under way); may name members
- * that are gone
+ * @param current today's owners; a shard that nobody owns is not in it
  */
-public record AssignmentRequest(SortedMap<MemberId, Set<String>> subscriptions, SortedSet<ShardId> shards,
-		Map<ShardId, MemberId> current) {
+public record AssignmentRequest(SortedMap<MemberId, Assignee> members, SortedSet<ShardId> shards,
+		Map<ShardId, Tenure> current) {
 
 }

@@ -14,10 +14,12 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 import io.github.shardkeeper.actuate.MicrometerConsumerMeters;
+import io.github.shardkeeper.actuate.MicrometerLoopMeters;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
 import io.github.shardkeeper.actuate.ShardsEndpoint;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.coordination.GroupReporter;
+import io.github.shardkeeper.coordination.LoopThreads;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 
 /**
@@ -48,9 +50,9 @@ public final class ShardkeeperActuatorAutoConfiguration {
 		@Bean
 		@ConditionalOnMissingBean
 		@ConditionalOnEnabledHealthIndicator("shardkeeper")
-		ShardkeeperHealthIndicator shardkeeperHealthIndicator(ShardCoordinator coordinator,
-				ShardConsumerRunner runner) {
-			return new ShardkeeperHealthIndicator(coordinator, runner);
+		ShardkeeperHealthIndicator shardkeeperHealthIndicator(ShardCoordinator coordinator, ShardConsumerRunner runner,
+				LoopThreads loops) {
+			return new ShardkeeperHealthIndicator(coordinator, runner, loops);
 		}
 
 	}
@@ -64,6 +66,12 @@ public final class ShardkeeperActuatorAutoConfiguration {
 		@ConditionalOnMissingBean
 		MicrometerConsumerMeters shardkeeperConsumerMeters(MeterRegistry registry) {
 			return new MicrometerConsumerMeters(registry);
+		}
+
+		@Bean
+		@ConditionalOnMissingBean
+		MicrometerLoopMeters shardkeeperLoopMeters(MeterRegistry registry) {
+			return new MicrometerLoopMeters(registry);
 		}
 
 	}

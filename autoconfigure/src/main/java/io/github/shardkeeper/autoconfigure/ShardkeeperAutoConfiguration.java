@@ -35,9 +35,13 @@ import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.GroupReporter;
 import io.github.shardkeeper.coordination.HeartbeatScheduler;
+import io.github.shardkeeper.coordination.LoopMeters;
+import io.github.shardkeeper.coordination.LoopThreads;
+import io.github.shardkeeper.coordination.MemberRuntime;
 import io.github.shardkeeper.coordination.MonotonicClock;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.handover.Lease;
+import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.Names;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.source.KeyedShardTemplate;
@@ -78,7 +82,16 @@ public final class ShardkeeperAutoConfiguration {
 				: defaultInstanceId();
 		return new CoordinationSettings(Names.requireValid(group, where), instance,
 				properties.session().heartbeatInterval(), properties.session().lease(), properties.session().timeout(),
-				properties.rebalance().settleTime());
+				properties.rebalance().settleTime(), version(properties, environment));
+	}
+
+	/** Without a setting what Boot has found in the application's manifest. */
+	private static ApplicationVersion version(ShardkeeperProperties properties, Environment environment) {
+		String version = properties.version();
+		if (version == null || version.isBlank()) {
+			version = environment.getProperty("spring.application.version", "");
+		}
+		return new ApplicationVersion(version.strip());
 	}
 
 	/** Good enough to be read by people; the member id adds what makes it unique. */
@@ -109,16 +122,29 @@ public final class ShardkeeperAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
+	LoopThreads shardkeeperLoopThreads(ObjectProvider<LoopMeters> meters) {
+		return new LoopThreads(MonotonicClock.SYSTEM, meters.getIfUnique(() -> LoopMeters.NONE),
+				LoopThreads.DEFAULT_STALL_LIMIT);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	MemberRuntime shardkeeperMemberRuntime(LoopThreads loops) {
+		return MemberRuntime.of(loops);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
 	HeartbeatScheduler shardkeeperHeartbeatScheduler(CoordinationStore store, Lease lease,
-			CoordinationSettings settings) {
-		return new HeartbeatScheduler(store, lease, settings.heartbeatInterval(), MonotonicClock.SYSTEM);
+			CoordinationSettings settings, MemberRuntime runtime) {
+		return new HeartbeatScheduler(store, lease, settings.heartbeatInterval(), runtime);
 	}
 
 	@Bean
 	@ConditionalOnMissingBean
 	ShardCoordinator shardkeeperCoordinator(CoordinationSettings settings, CoordinationStore store,
-			HeartbeatScheduler heartbeats, Lease lease, AssignmentStrategy strategy) {
-		return new ShardCoordinator(settings, store, heartbeats, lease, strategy, MonotonicClock.SYSTEM);
+			HeartbeatScheduler heartbeats, Lease lease, AssignmentStrategy strategy, MemberRuntime runtime) {
+		return new ShardCoordinator(settings, store, heartbeats, lease, strategy, runtime);
 	}
 
 	@Bean
@@ -137,14 +163,15 @@ public final class ShardkeeperAutoConfiguration {
 	@ConditionalOnMissingBean
 	ShardConsumerRunner shardkeeperConsumerRunner(ShardkeeperProperties properties, ShardCoordinator coordinator,
 			ShardHandlerDetector detector, ShardSource source, CheckpointStore checkpoints, Lease lease,
-			ObjectProvider<JsonMapper> mapper, ObjectProvider<ConsumerMeters> meters, Environment environment) {
+			MemberRuntime runtime, ObjectProvider<JsonMapper> mapper, ObjectProvider<ConsumerMeters> meters,
+			Environment environment) {
 		Duration phaseTimeout = environment.getProperty("spring.lifecycle.timeout-per-shutdown-phase", Duration.class,
 				DEFAULT_PHASE_TIMEOUT);
 		WorkerThreads threads = new WorkerThreads(Threading.VIRTUAL.isActive(environment),
 				properties.consumer().threads());
 		// Less than the phase, so that an unfinished drain still leaves in order.
-		return new ShardConsumerRunner(coordinator, detector, source, checkpoints, lease, MonotonicClock.SYSTEM,
-				threads, mapper.getIfUnique(JsonMapper::new), meters.getIfUnique(() -> ConsumerMeters.NONE),
+		return new ShardConsumerRunner(coordinator, detector, source, checkpoints, lease, runtime, threads,
+				mapper.getIfUnique(JsonMapper::new), meters.getIfUnique(() -> ConsumerMeters.NONE),
 				phaseTimeout.multipliedBy(9).dividedBy(10));
 	}
 
@@ -152,7 +179,7 @@ public final class ShardkeeperAutoConfiguration {
 	@ConditionalOnMissingBean
 	GroupReporter shardkeeperGroupReporter(ShardCoordinator coordinator, CoordinationStore coordinationStore,
 			CheckpointStore checkpointStore, ShardConsumerRunner runner) {
-		return new GroupReporter(coordinator, coordinationStore, checkpointStore, runner);
+		return new GroupReporter(coordinator, coordinationStore, checkpointStore, runner::problems);
 	}
 
 	@Bean

@@ -16,6 +16,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * spring.application.name.
  * @param instanceId Id of this instance, shown to people and part of its member ids.
  * Defaults to the host name and the process id.
+ * @param version Version of this application. While instances of several versions are
+ * there, shards move to the newest. Defaults to spring.application.version.
  * @param store Where membership, ownership, offsets and state are kept.
  * @param keyPrefix Text that all keys in Redis begin with.
  * @param session How instances stay members of the group.
@@ -26,9 +28,9 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  */
 @ConfigurationProperties("shardkeeper")
 public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Nullable String group,
-		@Nullable String instanceId, @DefaultValue("redis") Store store, @DefaultValue("shardkeeper") String keyPrefix,
-		@DefaultValue Session session, @DefaultValue Rebalance rebalance, @DefaultValue Consumer consumer,
-		@DefaultValue Map<String, Topic> topics) {
+		@Nullable String instanceId, @Nullable String version, @DefaultValue("redis") Store store,
+		@DefaultValue("shardkeeper") String keyPrefix, @DefaultValue Session session, @DefaultValue Rebalance rebalance,
+		@DefaultValue Consumer consumer, @DefaultValue Map<String, Topic> topics) {
 
 	/** Where things are kept. */
 	public enum Store {

@@ -1,19 +1,24 @@
 package io.github.shardkeeper.consumer;
 
+import java.util.List;
+
 import org.jspecify.annotations.Nullable;
 
 /**
  * Runs user code so that another thread can interrupt just that, and nothing that the
- * thread does afterwards. Thread-safe.
+ * thread does afterwards, and can see where it stands. Thread-safe.
  */
 final class HandlerCall {
 
 	private @Nullable Thread running;
 
+	private boolean interrupted;
+
 	/** Runs user code on the current thread. */
 	void run(UserCode code) throws Throwable {
 		synchronized (this) {
 			this.running = Thread.currentThread();
+			this.interrupted = false;
 		}
 		try {
 			code.run();
@@ -30,8 +35,22 @@ final class HandlerCall {
 	/** Interrupts the user code that runs now, if any. */
 	synchronized void interrupt() {
 		if (this.running != null) {
+			this.interrupted = true;
 			this.running.interrupt();
 		}
+	}
+
+	/** Whether the user code that runs now, or ran last, was interrupted from here. */
+	synchronized boolean wasInterrupted() {
+		return this.interrupted;
+	}
+
+	/**
+	 * Where the user code that runs now stands, the innermost frame first; empty when
+	 * none runs.
+	 */
+	synchronized List<StackTraceElement> stack() {
+		return (this.running != null) ? List.of(this.running.getStackTrace()) : List.of();
 	}
 
 	/** A call into the application. */

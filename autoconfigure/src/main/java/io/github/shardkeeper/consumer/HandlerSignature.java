@@ -60,6 +60,15 @@ final class HandlerSignature {
 		return read(method, beanType, annotation, EnumSet.of(Argument.CONTEXT, Argument.STATE));
 	}
 
+	/**
+	 * Reads the signature of an {@code @OnShardPreparing} method, which is called before
+	 * there is a state.
+	 * @throws ShardkeeperConfigurationException when it is not supported
+	 */
+	static HandlerSignature ofPreparation(Method method, Class<?> beanType, String annotation) {
+		return read(method, beanType, annotation, EnumSet.of(Argument.CONTEXT));
+	}
+
 	private static HandlerSignature read(Method method, Class<?> beanType, String annotation, Set<Argument> allowed) {
 		String name = name(method);
 		if (method.getReturnType() != void.class) {
@@ -81,7 +90,8 @@ final class HandlerSignature {
 			if (!allowed.contains(argument)) {
 				throw new ShardkeeperConfigurationException(
 						"The %s method %s has a parameter of type %s.".formatted(annotation, name, type),
-						"It may take ShardContext and ShardState only.");
+						allowed.contains(Argument.STATE) ? "It may take ShardContext and ShardState only."
+								: "It may take ShardContext only: the state is not there before @OnShardAssigned.");
 			}
 			boolean repeated = arguments.contains(argument)
 					|| argument == Argument.PAYLOAD && arguments.contains(Argument.RECORD)
@@ -142,7 +152,7 @@ final class HandlerSignature {
 		return found;
 	}
 
-	@Nullable Object[] arguments(@Nullable ShardRecord<Object> converted, ShardContext context, ShardState state) {
+	@Nullable Object[] arguments(@Nullable ShardRecord<Object> converted, ShardContext context, @Nullable ShardState state) {
 		@Nullable Object[] values = new @Nullable Object[this.arguments.size()];
 		for (int i = 0; i < values.length; i++) {
 			values[i] = switch (this.arguments.get(i)) {

@@ -65,6 +65,11 @@ final class JournaledState {
 		return this.uncommitted;
 	}
 
+	/** All entries, committed or not. */
+	Map<String, String> entries() {
+		return Collections.unmodifiableMap(this.entries);
+	}
+
 	void committed() {
 		this.uncommitted.clear();
 	}

@@ -3,8 +3,6 @@ package io.github.shardkeeper.consumer;
 import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 
@@ -17,14 +15,12 @@ import org.springframework.context.SmartLifecycle;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.coordination.CheckpointStore;
-import io.github.shardkeeper.coordination.MonotonicClock;
-import io.github.shardkeeper.coordination.ShardConsumption;
+import io.github.shardkeeper.coordination.Loops;
+import io.github.shardkeeper.coordination.MemberRuntime;
 import io.github.shardkeeper.coordination.ShardCoordinator;
-import io.github.shardkeeper.coordination.SupervisedThread;
 import io.github.shardkeeper.handover.Lease;
-import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.shard.ShardId;
-import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.ShardSource;
 
@@ -36,14 +32,14 @@ import io.github.shardkeeper.source.ShardSource;
  * handled, and stops before it, while the connections to Redis still stand. Beans in
  * later phases, the default one among them, start after it and stop before it.
  */
-public final class ShardConsumerRunner implements ShardConsumption, SmartLifecycle {
+public final class ShardConsumerRunner implements SmartLifecycle {
 
 	/** After the web server at start, before it at stop. */
 	public static final int PHASE = DEFAULT_PHASE - 512;
 
 	private static final Logger logger = LoggerFactory.getLogger(ShardConsumerRunner.class);
 
-	private static final long READER_PAUSE_MILLIS = 250;
+	private static final Duration READER_PAUSE = Duration.ofMillis(250);
 
 	private final ShardCoordinator coordinator;
 
@@ -55,7 +51,7 @@ public final class ShardConsumerRunner implements ShardConsumption, SmartLifecyc
 
 	private final Lease lease;
 
-	private final MonotonicClock clock;
+	private final MemberRuntime runtime;
 
 	private final WorkerThreads threads;
 
@@ -65,9 +61,10 @@ public final class ShardConsumerRunner implements ShardConsumption, SmartLifecyc
 
 	private final Duration stopTimeout;
 
-	private final Map<ShardId, ShardWorker> workers = new ConcurrentHashMap<>();
-
 	private volatile @Nullable Running running;
+
+	/** Of the last run, which may have ended before all of them. */
+	private @Nullable ShardWorkers earlierWorkers;
 
 	/** Why no shard can be read. */
 	private volatile @Nullable String readTrouble;
@@ -79,21 +76,21 @@ public final class ShardConsumerRunner implements ShardConsumption, SmartLifecyc
 	 * @param source where records come from
 	 * @param checkpoints where state and offsets are kept
 	 * @param lease whether this instance may consume at all
-	 * @param clock the clock
+	 * @param runtime clock and loops
 	 * @param threads the threads that handlers run on
 	 * @param mapper reads and writes the state's values
 	 * @param meters counts what is done
 	 * @param stopTimeout how long a stop may take
 	 */
 	public ShardConsumerRunner(ShardCoordinator coordinator, ShardHandlerDetector detector, ShardSource source,
-			CheckpointStore checkpoints, Lease lease, MonotonicClock clock, WorkerThreads threads, JsonMapper mapper,
+			CheckpointStore checkpoints, Lease lease, MemberRuntime runtime, WorkerThreads threads, JsonMapper mapper,
 			ConsumerMeters meters, Duration stopTimeout) {
 		this.coordinator = coordinator;
 		this.detector = detector;
 		this.source = source;
 		this.checkpoints = checkpoints;
 		this.lease = lease;
-		this.clock = clock;
+		this.runtime = runtime;
 		this.threads = threads;
 		this.mapper = mapper;
 		this.meters = meters;
@@ -116,16 +113,17 @@ public final class ShardConsumerRunner implements ShardConsumption, SmartLifecyc
 			return thread;
 		});
 		WorkerContext context = new WorkerContext(this.coordinator.settings().group(), this.checkpoints, reader,
-				this.lease, this.clock, runningThreads.executor(), timer, this.mapper, this.meters,
+				this.lease, this.runtime.clock(), runningThreads.executor(), timer, this.mapper, this.meters,
 				this.coordinator.consumptionListener());
-		SupervisedThread readerThread = SupervisedThread.start("shardkeeper-reader", () -> read(reader));
-		Running current = new Running(handlers, context, readerThread, runningThreads);
+		ShardWorkers workers = new ShardWorkers(handlers, context, this.earlierWorkers);
+		Loops.Loop readerLoop = this.runtime.loops().start("shardkeeper-reader", () -> read(reader));
+		Running current = new Running(workers, context, readerLoop, runningThreads);
 		this.running = current;
 		Map<String, Integer> consumed = new TreeMap<>(this.source.topics());
 		consumed.keySet().retainAll(handlers.keySet());
 		try {
 			warmUp(consumed);
-			this.coordinator.start(consumed, this);
+			this.coordinator.start(consumed, workers);
 		}
 		catch (RuntimeException ex) {
 			shutDown(current);
@@ -146,19 +144,20 @@ public final class ShardConsumerRunner implements ShardConsumption, SmartLifecyc
 		}
 	}
 
-	private void read(ShardReader reader) throws InterruptedException {
+	private MonotonicTime read(ShardReader reader) throws InterruptedException {
 		try {
 			if (reader.poll() && this.readTrouble != null) {
 				this.readTrouble = null;
 				logger.info("Records are read again");
 			}
+			return this.runtime.clock().now();
 		}
 		catch (StoreUnavailableException ex) {
 			if (this.readTrouble == null) {
 				logger.warn("Cannot read records; trying on. {}", ex.getMessage());
 			}
 			this.readTrouble = ex.getMessage();
-			Thread.sleep(READER_PAUSE_MILLIS);
+			return this.runtime.clock().now().plus(READER_PAUSE);
 		}
 	}
 
@@ -173,8 +172,9 @@ public final class ShardConsumerRunner implements ShardConsumption, SmartLifecyc
 	}
 
 	private void shutDown(Running current) {
-		this.workers.values().forEach(ShardWorker::abandon);
-		current.readerThread.close();
+		current.workers.abandonAll();
+		this.earlierWorkers = current.workers;
+		current.readerLoop.close();
 		current.context.reader().close();
 		current.context.timer().shutdownNow();
 		current.threads.shutdown().run();
@@ -191,75 +191,25 @@ public final class ShardConsumerRunner implements ShardConsumption, SmartLifecyc
 		return PHASE;
 	}
 
-	@Override
-	public void start(ShardId shard, Token token, MemberId member) {
-		Running current = this.running;
-		ShardHandler handler = (current != null) ? current.handlers.get(shard.topic()) : null;
-		if (current == null || handler == null) {
-			logger.error("Got {} although this instance has no handler for its topic", shard);
-			return;
-		}
-		logger.info("Assigned {} (token {})", shard, token);
-		// The coordinator's loop is the only caller, so nothing comes in between.
-		ShardWorker predecessor = this.workers.get(shard);
-		ShardWorker worker = new ShardWorker(shard, token, member, handler, current.context,
-				(predecessor != null) ? predecessor.ended() : CompletableFuture.completedFuture(null));
-		this.workers.put(shard, worker);
-		worker.ended().thenRun(() -> this.workers.remove(shard, worker));
-		if (predecessor != null) {
-			predecessor.abandon();
-		}
-	}
-
-	@Override
-	public void drain(ShardId shard) {
-		ShardWorker worker = this.workers.get(shard);
-		if (worker != null) {
-			logger.info("Revoked {}", shard);
-			worker.drain();
-		}
-	}
-
-	@Override
-	public void abandon(ShardId shard) {
-		ShardWorker worker = this.workers.get(shard);
-		if (worker != null) {
-			logger.info("Lost {}", shard);
-			worker.abandon();
-		}
-	}
-
-	@Override
-	public void suspend() {
-		this.workers.values().forEach(ShardWorker::interruptHandler);
-	}
-
-	@Override
-	public void resume() {
-		this.workers.values().forEach(ShardWorker::wake);
-	}
-
-	@Override
+	/**
+	 * What keeps shards of this instance from being consumed.
+	 * @return a sentence for each shard that is held up
+	 */
 	public Map<ShardId, String> problems() {
-		Map<ShardId, String> problems = new TreeMap<>();
 		Running current = this.running;
-		if (current != null) {
-			problems.putAll(current.context.reader().problems());
+		if (current == null) {
+			return Map.of();
 		}
+		Map<ShardId, String> problems = current.workers.problems();
 		String noReads = this.readTrouble;
-		this.workers.forEach((shard, worker) -> {
-			String problem = worker.problem();
-			if (problem != null) {
-				problems.put(shard, problem);
-			}
-			else if (noReads != null) {
-				problems.putIfAbsent(shard, "Records cannot be read: " + noReads);
-			}
-		});
+		if (noReads != null) {
+			current.workers.shards()
+				.forEach((shard) -> problems.putIfAbsent(shard, "Records cannot be read: " + noReads));
+		}
 		return problems;
 	}
 
-	private record Running(Map<String, ShardHandler> handlers, WorkerContext context, SupervisedThread readerThread,
+	private record Running(ShardWorkers workers, WorkerContext context, Loops.Loop readerLoop,
 			WorkerThreads.Running threads) {
 
 	}

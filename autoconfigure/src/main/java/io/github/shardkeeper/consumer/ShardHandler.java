@@ -15,7 +15,8 @@ import io.github.shardkeeper.source.SourceRecord;
 
 /**
  * The handler of one topic: a {@code @ShardConsumer} method with the
- * {@code @OnShardAssigned} and {@code @OnShardRevoked} methods of its bean. Thread-safe.
+ * {@code @OnShardPreparing}, {@code @OnShardAssigned} and {@code @OnShardRevoked} methods
+ * of its bean. Thread-safe.
  */
 final class ShardHandler {
 
@@ -25,17 +26,20 @@ final class ShardHandler {
 
 	private final HandlerSignature consumer;
 
+	private final List<HandlerSignature> preparing;
+
 	private final List<HandlerSignature> assigned;
 
 	private final List<HandlerSignature> revoked;
 
 	private final PayloadConverter converter;
 
-	ShardHandler(String topic, Supplier<Object> bean, HandlerSignature consumer, List<HandlerSignature> assigned,
-			List<HandlerSignature> revoked, PayloadConverter converter) {
+	ShardHandler(String topic, Supplier<Object> bean, HandlerSignature consumer, List<HandlerSignature> preparing,
+			List<HandlerSignature> assigned, List<HandlerSignature> revoked, PayloadConverter converter) {
 		this.topic = topic;
 		this.bean = bean;
 		this.consumer = consumer;
+		this.preparing = preparing;
 		this.assigned = assigned;
 		this.revoked = revoked;
 		this.converter = converter;
@@ -67,6 +71,17 @@ final class ShardHandler {
 		invoke(this.consumer, converted, context, state);
 	}
 
+	/** Whether the application wants to know of shards before they come. */
+	boolean prepares() {
+		return !this.preparing.isEmpty();
+	}
+
+	void prepare(ShardContext context) throws Throwable {
+		for (HandlerSignature callback : this.preparing) {
+			invoke(callback, null, context, null);
+		}
+	}
+
 	void assigned(ShardContext context, ShardState state) throws Throwable {
 		for (HandlerSignature callback : this.assigned) {
 			invoke(callback, null, context, state);
@@ -80,7 +95,7 @@ final class ShardHandler {
 	}
 
 	private void invoke(HandlerSignature signature, @Nullable ShardRecord<Object> converted, ShardContext context,
-			ShardState state) throws Throwable {
+			@Nullable ShardState state) throws Throwable {
 		Object target = this.bean.get();
 		Method method = signature.invocableOn(target);
 		try {

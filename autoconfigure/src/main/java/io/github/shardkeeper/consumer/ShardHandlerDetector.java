@@ -21,6 +21,7 @@ import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.util.function.SingletonSupplier;
 
 import io.github.shardkeeper.OnShardAssigned;
+import io.github.shardkeeper.OnShardPreparing;
 import io.github.shardkeeper.OnShardRevoked;
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.shard.Names;
@@ -93,8 +94,9 @@ public final class ShardHandlerDetector {
 
 	private List<ShardHandler> handlers(String beanName, Class<?> type, Map<String, Integer> topics) {
 		List<ShardHandler> handlers = new ArrayList<>();
-		List<HandlerSignature> assigned = callbacks(type, OnShardAssigned.class);
-		List<HandlerSignature> revoked = callbacks(type, OnShardRevoked.class);
+		List<HandlerSignature> preparing = callbacks(type, OnShardPreparing.class, HandlerSignature::ofPreparation);
+		List<HandlerSignature> assigned = callbacks(type, OnShardAssigned.class, HandlerSignature::ofCallback);
+		List<HandlerSignature> revoked = callbacks(type, OnShardRevoked.class, HandlerSignature::ofCallback);
 		for (Method method : methods(type, ShardConsumer.class)) {
 			HandlerSignature signature = HandlerSignature.ofConsumer(method, type);
 			String topic = topic(method, signature);
@@ -102,11 +104,12 @@ public final class ShardHandlerDetector {
 				throw ShardkeeperConfigurationException.unknownTopic("The @ShardConsumer method " + signature.name(),
 						topic, topics.keySet());
 			}
-			handlers.add(new ShardHandler(topic, beanOnce(beanName), signature, assigned, revoked, this.converter));
+			handlers.add(new ShardHandler(topic, beanOnce(beanName), signature, preparing, assigned, revoked,
+					this.converter));
 		}
-		if (handlers.isEmpty() && !(assigned.isEmpty() && revoked.isEmpty())) {
+		if (handlers.isEmpty() && !(preparing.isEmpty() && assigned.isEmpty() && revoked.isEmpty())) {
 			throw new ShardkeeperConfigurationException(
-					"The bean '%s' has an @OnShardAssigned or @OnShardRevoked method, but no @ShardConsumer method."
+					"The bean '%s' has an @OnShardPreparing, @OnShardAssigned or @OnShardRevoked method, but no @ShardConsumer method."
 						.formatted(beanName),
 					"Move the method to the bean of the handler that it belongs to.");
 		}
@@ -126,9 +129,10 @@ public final class ShardHandlerDetector {
 		return Names.requireValid((topic != null) ? topic : "", "@ShardConsumer on " + signature.name());
 	}
 
-	private static List<HandlerSignature> callbacks(Class<?> type, Class<? extends Annotation> annotation) {
+	private static List<HandlerSignature> callbacks(Class<?> type, Class<? extends Annotation> annotation,
+			SignatureReader reader) {
 		return methods(type, annotation).stream()
-			.map((method) -> HandlerSignature.ofCallback(method, type, "@" + annotation.getSimpleName()))
+			.map((method) -> reader.read(method, type, "@" + annotation.getSimpleName()))
 			.toList();
 	}
 
@@ -138,6 +142,14 @@ public final class ShardHandlerDetector {
 					(MethodIntrospector.MetadataLookup<Annotation>) (method) -> AnnotatedElementUtils
 						.findMergedAnnotation(method, annotation))
 			.keySet();
+	}
+
+	/** Reads the signature of a callback, and checks it. */
+	@FunctionalInterface
+	private interface SignatureReader {
+
+		HandlerSignature read(Method method, Class<?> beanType, String annotation);
+
 	}
 
 }

@@ -1,9 +1,14 @@
 package io.github.shardkeeper.consumer;
 
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
+import io.github.shardkeeper.coordination.CheckpointStore.Acquisition;
 import io.github.shardkeeper.coordination.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.coordination.CheckpointStore.CommitReply;
 import io.github.shardkeeper.handover.MonotonicTime;
@@ -15,6 +20,8 @@ import io.github.shardkeeper.shard.Offset;
  * shard's worker.
  */
 final class ShardProgress {
+
+	private static final Logger logger = LoggerFactory.getLogger(ShardProgress.class);
 
 	private static final int RECORDS_PER_COMMIT = 500;
 
@@ -28,6 +35,8 @@ final class ShardProgress {
 
 	private final JournaledState state;
 
+	private @Nullable Offset committedOffset;
+
 	private @Nullable Offset uncommittedOffset;
 
 	private int uncommittedRecords;
@@ -36,10 +45,13 @@ final class ShardProgress {
 
 	private long commitAttempts;
 
+	private boolean storeDistrusted;
+
 	ShardProgress(Checkpoint checkpoint, OwnedShard owned, WorkerContext context) {
 		this.owned = owned;
 		this.context = context;
 		this.begin = checkpoint.offset();
+		this.committedOffset = checkpoint.offset();
 		this.state = new JournaledState(checkpoint.state(), context.mapper());
 		this.uncommittedSince = context.clock().now();
 	}
@@ -68,24 +80,83 @@ final class ShardProgress {
 	}
 
 	/**
-	 * Commits what is not committed; tells whether the shard is still ours. When the
-	 * store does not answer, the next commit takes all of it along.
+	 * What the store has of it may be lost or out of date: the next commit writes all of
+	 * it.
 	 */
-	boolean commit() {
-		if (this.uncommittedOffset == null && this.state.uncommitted().isEmpty()) {
-			return true;
+	void distrustStore() {
+		this.storeDistrusted = true;
+	}
+
+	/**
+	 * Commits what is not committed. When the store does not answer, the next commit
+	 * takes all of it along.
+	 */
+	Outcome commit() {
+		if (this.storeDistrusted) {
+			return writeBack();
 		}
+		if (this.uncommittedOffset == null && this.state.uncommitted().isEmpty()) {
+			return Outcome.COMMITTED;
+		}
+		return commit(this.uncommittedOffset, this.state.uncommitted());
+	}
+
+	/**
+	 * Makes a checkpoint anew, from memory. Only while the shard is held: otherwise a
+	 * newer owner may have begun without one.
+	 */
+	private Outcome writeBack() {
+		if (!this.owned.isHeld()) {
+			return Outcome.NOT_YET;
+		}
+		Acquisition reply = this.context.checkpoints().acquire(this.owned.shard(), this.owned.token());
+		if (!(reply instanceof Acquisition.Acquired acquired)) {
+			return Outcome.FENCED;
+		}
+		Map<String, @Nullable String> whole = new HashMap<>(this.state.entries());
+		acquired.checkpoint().state().keySet().forEach((key) -> whole.putIfAbsent(key, null));
+		Offset offset = (this.uncommittedOffset != null) ? this.uncommittedOffset : this.committedOffset;
+		Outcome outcome = commit(offset, whole);
+		if (outcome == Outcome.COMMITTED) {
+			this.storeDistrusted = false;
+			logger.info("The store has lost writes: {} was written back at offset {}, with {} entries of state",
+					this.owned, offset, this.state.entries().size());
+		}
+		return outcome;
+	}
+
+	private Outcome commit(@Nullable Offset offset, Map<String, @Nullable String> changes) {
 		CommitReply reply = this.context.checkpoints()
-			.commit(this.owned.shard(), this.owned.token(), ++this.commitAttempts, this.uncommittedOffset,
-					this.state.uncommitted());
+			.commit(this.owned.shard(), this.owned.token(), ++this.commitAttempts, offset, changes);
+		if (reply == CommitReply.GONE) {
+			boolean twice = this.storeDistrusted;
+			this.storeDistrusted = true;
+			return twice ? Outcome.NOT_YET : writeBack();
+		}
 		boolean accepted = reply == CommitReply.COMMITTED;
 		if (accepted) {
 			this.state.committed();
+			this.committedOffset = (offset != null) ? offset : this.committedOffset;
 			this.uncommittedOffset = null;
 			this.uncommittedRecords = 0;
 		}
 		this.context.meters().committed(this.owned.shard().topic(), accepted);
-		return accepted;
+		return accepted ? Outcome.COMMITTED : Outcome.FENCED;
+	}
+
+	/** What came of a commit. */
+	enum Outcome {
+
+		/** There is nothing left to commit. */
+		COMMITTED,
+		/** A newer owner has acquired the shard; nothing was written. */
+		FENCED,
+		/**
+		 * The store has no checkpoint to write to, and none may be made while the shard
+		 * is not held.
+		 */
+		NOT_YET
+
 	}
 
 }

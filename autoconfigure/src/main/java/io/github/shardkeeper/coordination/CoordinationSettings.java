@@ -2,6 +2,8 @@ package io.github.shardkeeper.coordination;
 
 import java.time.Duration;
 
+import io.github.shardkeeper.shard.ApplicationVersion;
+
 /**
  * What a member of a group is configured with. Immutable.
  *
@@ -11,8 +13,9 @@ import java.time.Duration;
  * @param lease how long after an answered heartbeat it may consume
  * @param timeout how long after a heartbeat its session ends at the latest
  * @param settleTime how long the leader waits for further joins and leaves after one
+ * @param version the version of the application
  */
 public record CoordinationSettings(String group, String instance, Duration heartbeatInterval, Duration lease,
-		Duration timeout, Duration settleTime) {
+		Duration timeout, Duration settleTime, ApplicationVersion version) {
 
 }

@@ -1,6 +1,6 @@
 package io.github.shardkeeper.coordination;
 
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CompletableFuture;
 
 import org.jspecify.annotations.Nullable;
 
@@ -8,13 +8,13 @@ import io.github.shardkeeper.handover.MonotonicTime;
 
 /**
  * How far this member has come with leaving its group. Confined to the coordinator's
- * loop, but for the latch.
+ * loop, but for the future.
  */
 final class Departure {
 
 	private final MonotonicTime patienceEndsAt;
 
-	private final CountDownLatch departed;
+	private final CompletableFuture<Void> departed;
 
 	private boolean announced;
 
@@ -23,9 +23,9 @@ final class Departure {
 	/**
 	 * Begins a departure.
 	 * @param patienceEndsAt how long to wait for the leader to move the shards away
-	 * @param departed is counted down at the end
+	 * @param departed is completed at the end
 	 */
-	Departure(MonotonicTime patienceEndsAt, CountDownLatch departed) {
+	Departure(MonotonicTime patienceEndsAt, CompletableFuture<Void> departed) {
 		this.patienceEndsAt = patienceEndsAt;
 		this.departed = departed;
 	}
@@ -48,7 +48,7 @@ final class Departure {
 	}
 
 	void departed() {
-		this.departed.countDown();
+		this.departed.complete(null);
 	}
 
 	/** When to look again if nothing happens, {@code null} for no need. */

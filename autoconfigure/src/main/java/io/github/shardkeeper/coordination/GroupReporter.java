@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -15,6 +16,7 @@ import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.report.GroupReport;
 import io.github.shardkeeper.report.MemberReport;
 import io.github.shardkeeper.report.ShardReport;
+import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
@@ -31,21 +33,21 @@ public final class GroupReporter {
 
 	private final CheckpointStore checkpointStore;
 
-	private final ShardConsumption consumption;
+	private final Supplier<Map<ShardId, String>> problems;
 
 	/**
 	 * Creates a reporter.
 	 * @param coordinator this member
 	 * @param coordinationStore the group's control plane
 	 * @param checkpointStore the group's data plane
-	 * @param consumption this member's consumption
+	 * @param problems tells what keeps shards of this instance from being consumed
 	 */
 	public GroupReporter(ShardCoordinator coordinator, CoordinationStore coordinationStore,
-			CheckpointStore checkpointStore, ShardConsumption consumption) {
+			CheckpointStore checkpointStore, Supplier<Map<ShardId, String>> problems) {
 		this.coordinator = coordinator;
 		this.coordinationStore = coordinationStore;
 		this.checkpointStore = checkpointStore;
-		this.consumption = consumption;
+		this.problems = problems;
 	}
 
 	/**
@@ -75,8 +77,9 @@ public final class GroupReporter {
 		List<MemberReport> members = new ArrayList<>();
 		for (GroupMember member : (group.members() != null) ? group.members() : List.<GroupMember>of()) {
 			String id = member.id().value();
-			members.add(new MemberReport(id, member.id().instance(), member.id().equals(group.leader()),
-					member.leaving(), member.description().topicShards(), loads.getOrDefault(id, 0)));
+			members.add(new MemberReport(id, member.id().instance(), text(member.description().version()),
+					member.id().equals(group.leader()), member.leaving(), member.description().topicShards(),
+					loads.getOrDefault(id, 0)));
 		}
 		members.sort((one, other) -> one.id().compareTo(other.id()));
 		return new GroupReport(this.coordinator.settings().group(), self(), this.coordinator.isConnected(),
@@ -85,7 +88,7 @@ public final class GroupReporter {
 
 	private List<ShardReport> shards(List<Ownership> ownerships) {
 		Map<ShardId, Offset> offsets = this.checkpointStore.offsets(ownerships.stream().map(Ownership::shard).toList());
-		Map<ShardId, String> problems = this.consumption.problems();
+		Map<ShardId, String> problems = this.problems.get();
 		return ownerships.stream().sorted((one, other) -> one.shard().compareTo(other.shard())).map((ownership) -> {
 			ShardId shard = ownership.shard();
 			Offset offset = offsets.get(shard);
@@ -93,6 +96,10 @@ public final class GroupReporter {
 					text(ownership.target()), ownership.token().value(), (offset != null) ? offset.value() : null,
 					Instant.ofEpochMilli(ownership.sinceMillis()), problems.get(shard));
 		}).toList();
+	}
+
+	private static @Nullable String text(ApplicationVersion version) {
+		return version.equals(ApplicationVersion.UNKNOWN) ? null : version.value();
 	}
 
 	private static @Nullable String text(@Nullable MemberId member) {

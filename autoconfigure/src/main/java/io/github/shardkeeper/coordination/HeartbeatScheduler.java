@@ -2,8 +2,6 @@ package io.github.shardkeeper.coordination;
 
 import java.time.Duration;
 import java.util.Objects;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 
@@ -22,8 +20,8 @@ import io.github.shardkeeper.shard.MemberId;
  * leader is replaced without delay. Each answer renews the {@link Lease} before anything
  * else happens to it.
  * <p>
- * It has a thread of its own that nothing else can delay, and so has the watch over the
- * end of the lease. Thread-safe.
+ * It has a loop of its own that nothing else can delay, and so has the watch over the end
+ * of the lease. Thread-safe.
  */
 public final class HeartbeatScheduler implements AutoCloseable {
 
@@ -35,9 +33,9 @@ public final class HeartbeatScheduler implements AutoCloseable {
 
 	private final MonotonicClock clock;
 
-	private final ReentrantLock lock = new ReentrantLock();
+	private final MemberRuntime runtime;
 
-	private final Condition changed = this.lock.newCondition();
+	private final ReentrantLock lock = new ReentrantLock();
 
 	private @Nullable Session session;
 
@@ -49,31 +47,32 @@ public final class HeartbeatScheduler implements AutoCloseable {
 
 	private @Nullable LeaseGuard guard;
 
-	private @Nullable SupervisedThread thread;
+	private volatile Loops.@Nullable Loop loop;
 
 	/**
 	 * Creates a scheduler that is not started.
 	 * @param store the store to send heartbeats to
 	 * @param lease the lease that they renew
 	 * @param interval the time between two of them
-	 * @param clock the clock
+	 * @param runtime clock and loops
 	 */
-	public HeartbeatScheduler(CoordinationStore store, Lease lease, Duration interval, MonotonicClock clock) {
+	public HeartbeatScheduler(CoordinationStore store, Lease lease, Duration interval, MemberRuntime runtime) {
 		this.store = store;
 		this.lease = lease;
 		this.interval = interval;
-		this.clock = clock;
-		this.nextBeat = clock.now();
+		this.runtime = runtime;
+		this.clock = runtime.clock();
+		this.nextBeat = this.clock.now();
 	}
 
 	/**
-	 * Starts the threads; no heartbeat is sent before a session begins.
-	 * @param listener hears the answers, on the heartbeat's own thread
+	 * Starts the loops; no heartbeat is sent before a session begins.
+	 * @param listener hears the answers, on the heartbeat's own loop
 	 */
 	void start(Listener listener) {
 		this.listener = listener;
-		this.guard = new LeaseGuard(this.lease, this.clock, () -> leaseEnded(listener));
-		this.thread = SupervisedThread.start("shardkeeper-heartbeat", this::run);
+		this.guard = new LeaseGuard(this.lease, this.runtime, () -> leaseEnded(listener));
+		this.loop = this.runtime.loops().start("shardkeeper-heartbeat", this::step);
 	}
 
 	void beginSession(MemberId member, BooleanSupplier candidate) {
@@ -113,34 +112,44 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		this.lock.lock();
 		try {
 			change.run();
-			this.changed.signal();
+		}
+		finally {
+			this.lock.unlock();
+		}
+		Loops.Loop running = this.loop;
+		if (running != null) {
+			running.wake();
+		}
+	}
+
+	private @Nullable MonotonicTime step() {
+		Session due = takeDue();
+		if (due != null) {
+			beat(due);
+		}
+		this.lock.lock();
+		try {
+			if (this.session == null) {
+				return null;
+			}
+			return this.beatRequested ? this.clock.now() : this.nextBeat;
 		}
 		finally {
 			this.lock.unlock();
 		}
 	}
 
-	private void run() throws InterruptedException {
-		beat(awaitBeat());
-	}
-
-	private Session awaitBeat() throws InterruptedException {
-		this.lock.lockInterruptibly();
+	/** The session to beat for now, or {@code null}. */
+	private @Nullable Session takeDue() {
+		this.lock.lock();
 		try {
-			while (true) {
-				MonotonicTime now = this.clock.now();
-				if (this.session == null) {
-					this.changed.await();
-				}
-				else if (this.beatRequested || !now.isBefore(this.nextBeat)) {
-					this.beatRequested = false;
-					this.nextBeat = now.plus(this.interval);
-					return this.session;
-				}
-				else {
-					this.changed.await(now.until(this.nextBeat).toNanos(), TimeUnit.NANOSECONDS);
-				}
+			MonotonicTime now = this.clock.now();
+			if (this.session == null || !this.beatRequested && now.isBefore(this.nextBeat)) {
+				return null;
 			}
+			this.beatRequested = false;
+			this.nextBeat = now.plus(this.interval);
+			return this.session;
 		}
 		finally {
 			this.lock.unlock();
@@ -235,8 +244,8 @@ public final class HeartbeatScheduler implements AutoCloseable {
 
 	@Override
 	public void close() {
-		if (this.thread != null) {
-			this.thread.close();
+		if (this.loop != null) {
+			this.loop.close();
 		}
 		if (this.guard != null) {
 			this.guard.close();
@@ -269,7 +278,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		/** What was seen is to be told again. */
 		private volatile boolean forgetful;
 
-		/** Only read and written by the heartbeat's thread. */
+		/** Only read and written by the heartbeat's loop. */
 		private Seen seen = Seen.NOTHING;
 
 		Session(MemberId member, BooleanSupplier candidate) {

@@ -1,15 +1,13 @@
 package io.github.shardkeeper.coordination;
 
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.handover.Lease;
 import io.github.shardkeeper.handover.MonotonicTime;
 
 /**
- * Says when the lease has ended. Has a thread of its own, so that neither a heartbeat
- * that hangs nor a slow plan can make it late. Thread-safe.
+ * Says when the lease has ended. Is a loop of its own, so that neither a heartbeat that
+ * hangs nor a slow plan can make it late. Thread-safe.
  */
 final class LeaseGuard implements AutoCloseable {
 
@@ -19,31 +17,21 @@ final class LeaseGuard implements AutoCloseable {
 
 	private final Runnable onEnd;
 
-	private final ReentrantLock lock = new ReentrantLock();
+	private final Loops.Loop loop;
 
-	private final Condition changed = this.lock.newCondition();
-
-	private final SupervisedThread thread;
-
-	/** Only the thread writes it. */
+	/** Only the loop writes it. */
 	private volatile boolean held;
 
-	LeaseGuard(Lease lease, MonotonicClock clock, Runnable onEnd) {
+	LeaseGuard(Lease lease, MemberRuntime runtime, Runnable onEnd) {
 		this.lease = lease;
-		this.clock = clock;
+		this.clock = runtime.clock();
 		this.onEnd = onEnd;
-		this.thread = SupervisedThread.start("shardkeeper-lease", this::watch);
+		this.loop = runtime.loops().start("shardkeeper-lease", this::look);
 	}
 
 	/** The lease was ended, or may be held again: look at once. */
 	void leaseChanged() {
-		this.lock.lock();
-		try {
-			this.changed.signal();
-		}
-		finally {
-			this.lock.unlock();
-		}
+		this.loop.wake();
 	}
 
 	/** Whether it has seen that the lease is held, and waits for its end. */
@@ -51,39 +39,19 @@ final class LeaseGuard implements AutoCloseable {
 		return this.held;
 	}
 
-	private void watch() throws InterruptedException {
-		boolean heldNow = awaitChange();
+	private @Nullable MonotonicTime look() {
+		boolean heldNow = this.lease.isHeld(this.clock.now());
+		boolean ended = this.held && !heldNow;
 		this.held = heldNow;
-		if (!heldNow) {
+		if (ended) {
 			this.onEnd.run();
 		}
-	}
-
-	private boolean awaitChange() throws InterruptedException {
-		this.lock.lockInterruptibly();
-		try {
-			while (true) {
-				MonotonicTime now = this.clock.now();
-				boolean heldNow = this.lease.isHeld(now);
-				if (heldNow != this.held) {
-					return heldNow;
-				}
-				if (heldNow) {
-					this.changed.await(now.until(this.lease.endsAt()).toNanos(), TimeUnit.NANOSECONDS);
-				}
-				else {
-					this.changed.await();
-				}
-			}
-		}
-		finally {
-			this.lock.unlock();
-		}
+		return heldNow ? this.lease.endsAt() : null;
 	}
 
 	@Override
 	public void close() {
-		this.thread.close();
+		this.loop.close();
 	}
 
 }

@@ -2,8 +2,8 @@ package io.github.shardkeeper.coordination;
 
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BooleanSupplier;
+import java.util.random.RandomGenerator;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -29,6 +29,8 @@ final class Membership {
 
 	private final HeartbeatScheduler heartbeats;
 
+	private final RandomGenerator random;
+
 	private volatile @Nullable MemberId member;
 
 	/** The id of a join that was not answered. */
@@ -38,10 +40,12 @@ final class Membership {
 
 	private boolean subscriptionAway;
 
-	Membership(CoordinationSettings settings, CoordinationStore store, HeartbeatScheduler heartbeats) {
+	Membership(CoordinationSettings settings, CoordinationStore store, HeartbeatScheduler heartbeats,
+			RandomGenerator random) {
 		this.settings = settings;
 		this.store = store;
 		this.heartbeats = heartbeats;
+		this.random = random;
 	}
 
 	/** The member id, {@code null} outside a session. */
@@ -61,14 +65,13 @@ final class Membership {
 	void join(Map<String, Integer> topics, BooleanSupplier candidate) {
 		MemberId id = this.joining;
 		if (id == null) {
-			id = MemberId.of(this.settings.instance(),
-					Long.toString(ThreadLocalRandom.current().nextLong(1L << 40), 36));
+			id = MemberId.of(this.settings.instance(), Long.toString(this.random.nextLong(1L << 40), 36));
 			this.joining = id;
 		}
 		// First of all: without it the first late heartbeat would pass for a death.
 		ensureSubscribed(id);
-		this.store.join(id, new MemberDescription(new TreeMap<>(topics)), this.settings.lease(),
-				this.settings.timeout());
+		MemberDescription description = new MemberDescription(new TreeMap<>(topics), this.settings.version());
+		this.store.join(id, description, this.settings.lease(), this.settings.timeout());
 		this.joining = null;
 		this.member = id;
 		this.heartbeats.beginSession(id, candidate);

@@ -1,5 +1,6 @@
 package io.github.shardkeeper.coordination;
 
+import java.time.Duration;
 import java.util.Map;
 
 import io.github.shardkeeper.shard.MemberId;
@@ -29,6 +30,28 @@ public interface ShardConsumption {
 	void drain(ShardId shard);
 
 	/**
+	 * The move is off: go on consuming a shard that was to drain. If its end has begun,
+	 * with the application's farewell, it is carried out and reported as usual.
+	 * @param shard the shard
+	 */
+	void cancelDrain(ShardId shard);
+
+	/**
+	 * A drain takes too long: interrupt the running call, and report where it stands.
+	 * @param shard the shard
+	 * @param draining how long the drain has gone on
+	 */
+	void interrupt(ShardId shard, Duration draining);
+
+	/**
+	 * A shard that another instance may still consume is likely to be started here soon:
+	 * let the application prepare for it. Only a hint; it may never come.
+	 * @param shard the shard
+	 * @param member the member that is to own it
+	 */
+	void prepare(ShardId shard, MemberId member);
+
+	/**
 	 * The shard is lost: take no new record, interrupt the running call. Nothing is
 	 * reported.
 	 * @param shard the shard
@@ -46,6 +69,12 @@ public interface ShardConsumption {
 	void resume();
 
 	/**
+	 * The store has lost writes: write back what it must know of the shards that are
+	 * consumed here.
+	 */
+	void writeBack();
+
+	/**
 	 * What keeps shards of this instance from being consumed.
 	 * @return a sentence for each shard that is held up
 	 */
@@ -55,13 +84,15 @@ public interface ShardConsumption {
 	interface Listener {
 
 		/**
-		 * A worker that was to drain, or was fenced, has ended: nothing is consumed or
-		 * written under its token any more.
+		 * A worker that was to drain, was fenced, or has come to its shard's end, has
+		 * ended: nothing is consumed or written under its token any more.
 		 * @param shard the shard
 		 * @param token the token it had
 		 * @param fence the newer token that refused it, or {@link Token#NONE}
+		 * @param completed whether the last record that the shard will ever have was
+		 * handled: nobody needs to own it again
 		 */
-		void workerEnded(ShardId shard, Token token, Token fence);
+		void workerEnded(ShardId shard, Token token, Token fence, boolean completed);
 
 	}
 

@@ -5,10 +5,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -16,6 +18,7 @@ import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.assignment.AssignmentStrategy;
+import io.github.shardkeeper.handover.HandoverRules;
 import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.HoldingAction;
 import io.github.shardkeeper.handover.Leadership;
@@ -49,11 +52,13 @@ public final class ShardCoordinator implements AutoCloseable {
 
 	private final Lease lease;
 
+	private final MemberRuntime runtime;
+
 	private final MonotonicClock clock;
 
-	private final BlockingQueue<Runnable> events = new LinkedBlockingQueue<>();
+	private final Queue<Runnable> events = new ConcurrentLinkedQueue<>();
 
-	private final ShardHoldings holdings = new ShardHoldings();
+	private final ShardHoldings holdings = new ShardHoldings(HandoverRules.DEFAULT);
 
 	private final Leadership leadership;
 
@@ -77,7 +82,7 @@ public final class ShardCoordinator implements AutoCloseable {
 
 	private @Nullable ShardConsumption consumption;
 
-	private @Nullable SupervisedThread loop;
+	private volatile Loops.@Nullable Loop loop;
 
 	/**
 	 * Creates a coordinator that is not started.
@@ -86,21 +91,22 @@ public final class ShardCoordinator implements AutoCloseable {
 	 * @param heartbeats keeps the session alive
 	 * @param lease the lease that the heartbeats renew
 	 * @param strategy decides the owners while this member leads
-	 * @param clock the clock
+	 * @param runtime clock, loops and random numbers
 	 */
 	public ShardCoordinator(CoordinationSettings settings, CoordinationStore store, HeartbeatScheduler heartbeats,
-			Lease lease, AssignmentStrategy strategy, MonotonicClock clock) {
+			Lease lease, AssignmentStrategy strategy, MemberRuntime runtime) {
 		this.settings = settings;
 		this.store = store;
 		this.heartbeats = heartbeats;
 		this.lease = lease;
-		this.clock = clock;
-		this.membership = new Membership(settings, store, heartbeats);
-		this.leadership = new Leadership(settings.heartbeatInterval(), settings.settleTime(), () -> this.topics,
-				strategy);
-		this.leader = new LeaderDriver(this.leadership, () -> this.topics, store, clock);
-		this.releases = new PendingReleases(store, this.holdings, clock);
-		this.lastPass = clock.now();
+		this.runtime = runtime;
+		this.clock = runtime.clock();
+		this.membership = new Membership(settings, store, heartbeats, runtime.random());
+		this.leadership = new Leadership(settings.heartbeatInterval(), settings.lease(), settings.settleTime(),
+				HandoverRules.DEFAULT, () -> this.topics, strategy);
+		this.leader = new LeaderDriver(this.leadership, () -> this.topics, store, this.clock);
+		this.releases = new PendingReleases(store, this.holdings, this.clock);
+		this.lastPass = this.clock.now();
 	}
 
 	/**
@@ -122,7 +128,7 @@ public final class ShardCoordinator implements AutoCloseable {
 			storeFailed(ex);
 		}
 		// An application without a web server has nothing else that keeps it running.
-		this.loop = SupervisedThread.startForeground("shardkeeper-coordinator", this::pass);
+		this.loop = this.runtime.loops().startForeground("shardkeeper-coordinator", this::pass);
 	}
 
 	/** A stop that ran out of time has left something behind. */
@@ -148,13 +154,12 @@ public final class ShardCoordinator implements AutoCloseable {
 		if (this.loop == null) {
 			return;
 		}
-		CountDownLatch left = new CountDownLatch(1);
-		post(() -> this.departure = new Departure(this.clock.now().plus(timeout.dividedBy(2)), left));
 		try {
-			if (!left.await(timeout.toNanos(), TimeUnit.NANOSECONDS)) {
-				logger.warn("Could not give up all shards of group '{}' within {} ms; leaving with what is held",
-						this.settings.group(), timeout.toMillis());
-			}
+			leave(timeout.dividedBy(2)).get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+		}
+		catch (TimeoutException | ExecutionException ex) {
+			logger.warn("Could not give up all shards of group '{}' within {} ms; leaving with what is held",
+					this.settings.group(), timeout.toMillis());
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
@@ -163,12 +168,24 @@ public final class ShardCoordinator implements AutoCloseable {
 	}
 
 	/**
+	 * Begins to leave the group, as {@link #stop} does.
+	 * @param patience how long to wait for the leader to move the shards away
+	 * @return completes when the member is gone
+	 */
+	public CompletableFuture<Void> leave(Duration patience) {
+		CompletableFuture<Void> departed = new CompletableFuture<>();
+		post(() -> this.departure = new Departure(this.clock.now().plus(patience), departed));
+		return departed;
+	}
+
+	/**
 	 * Ends the loop and the heartbeats without telling anybody.
 	 */
 	@Override
 	public void close() {
-		if (this.loop != null) {
-			this.loop.close();
+		Loops.Loop running = this.loop;
+		if (running != null) {
+			running.close();
 		}
 		this.heartbeats.close();
 		this.membership.end();
@@ -181,7 +198,8 @@ public final class ShardCoordinator implements AutoCloseable {
 	 * @return the listener to give to the consumption
 	 */
 	public ShardConsumption.Listener consumptionListener() {
-		return (shard, token, fence) -> post(() -> perform(this.holdings.workerEnded(shard, token, fence)));
+		return (shard, token, fence,
+				completed) -> post(() -> perform(this.holdings.workerEnded(shard, token, fence, completed)));
 	}
 
 	/**
@@ -227,13 +245,17 @@ public final class ShardCoordinator implements AutoCloseable {
 
 	private void post(Runnable event) {
 		this.events.add(event);
+		Loops.Loop running = this.loop;
+		if (running != null) {
+			running.wake();
+		}
 	}
 
 	/**
 	 * One round of the loop: the next event or deadline, then all that follows from it.
 	 */
-	private void pass() throws InterruptedException {
-		Runnable event = this.events.poll(untilNextWake().toNanos(), TimeUnit.NANOSECONDS);
+	private @Nullable MonotonicTime pass() {
+		Runnable event = this.events.poll();
 		try {
 			if (event != null) {
 				event.run();
@@ -261,16 +283,19 @@ public final class ShardCoordinator implements AutoCloseable {
 			this.joinAt = (this.membership.member() != null) ? null : this.clock.now().plus(MISCONFIGURED_RETRY_PAUSE);
 			logger.error("Cannot join group '{}': {}", this.settings.group(), ex.getMessage());
 		}
+		return wakeAt();
 	}
 
-	private Duration untilNextWake() {
-		MonotonicTime now = this.clock.now();
-		MonotonicTime wake = now.plus(Duration.ofMinutes(1));
+	private @Nullable MonotonicTime wakeAt() {
+		if (!this.events.isEmpty()) {
+			return this.clock.now();
+		}
+		MonotonicTime wake = null;
 		for (MonotonicTime time : new @Nullable MonotonicTime[] { this.joinAt, this.leadership.wakeAt(),
 				this.releases.wakeAt(), (this.departure != null) ? this.departure.wakeAt() : null }) {
-			wake = (time != null) ? MonotonicTime.earliest(wake, time) : wake;
+			wake = (wake == null || time != null && time.isBefore(wake)) ? time : wake;
 		}
-		return now.until(wake);
+		return wake;
 	}
 
 	private void join() {
@@ -324,7 +349,8 @@ public final class ShardCoordinator implements AutoCloseable {
 			logger.info("The store answers again; group '{}' goes on", this.settings.group());
 		}
 		try {
-			reply.changes().forEach((change) -> perform(this.holdings.ownershipChanged(change, member)));
+			reply.changes()
+				.forEach((change) -> perform(this.holdings.ownershipChanged(change, member, this.clock.now())));
 		}
 		catch (Throwable ex) {
 			// The store counts these news as heard: without this they would never come
@@ -371,7 +397,7 @@ public final class ShardCoordinator implements AutoCloseable {
 			departing.announced();
 		}
 		if (departing.hurriesNow(this.clock.now())) {
-			perform(this.holdings.leaveWithoutPlan());
+			perform(this.holdings.leaveWithoutPlan(this.clock.now()));
 		}
 		if (this.holdings.isEmpty()) {
 			this.heartbeats.endSession();

@@ -1,5 +1,7 @@
 package io.github.shardkeeper.handover;
 
+import java.time.Duration;
+
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 
@@ -30,6 +32,36 @@ public sealed interface HoldingAction {
 	 * @param shard the shard
 	 */
 	record Drain(ShardId shard) implements HoldingAction {
+
+	}
+
+	/**
+	 * Go on consuming: the move for which the shard is draining was cancelled. Too late
+	 * for a worker that has begun its end; that one reports it as usual.
+	 *
+	 * @param shard the shard
+	 */
+	record CancelDrain(ShardId shard) implements HoldingAction {
+
+	}
+
+	/**
+	 * Interrupt the call that keeps a shard from being given up, and report where it
+	 * stands.
+	 *
+	 * @param shard the shard
+	 * @param draining how long the drain has gone on
+	 */
+	record Interrupt(ShardId shard, Duration draining) implements HoldingAction {
+
+	}
+
+	/**
+	 * The shard is likely to come soon: let the application prepare for it.
+	 *
+	 * @param shard the shard
+	 */
+	record Prepare(ShardId shard) implements HoldingAction {
 
 	}
 

@@ -30,6 +30,10 @@ public final class Leadership {
 
 	private final Steadiness steadiness;
 
+	private final Duration lease;
+
+	private final HandoverRules rules;
+
 	private GroupPicture picture = new GroupPicture();
 
 	private long epoch;
@@ -44,6 +48,17 @@ public final class Leadership {
 
 	private @Nullable MonotonicTime pausedUntil;
 
+	private long claimsUntilMillis;
+
+	/** Whether there are moves that wait for others. */
+	private boolean movesHeldBack;
+
+	private UnattendedShards unattended = UnattendedShards.NONE;
+
+	private long history;
+
+	private long leadsSinceMillis;
+
 	private long lastServerMillis;
 
 	private MonotonicTime lastAnswered = new MonotonicTime(0);
@@ -51,14 +66,18 @@ public final class Leadership {
 	/**
 	 * Creates the machine of a member that does not lead yet.
 	 * @param heartbeatInterval how often the member beats
+	 * @param lease how long a shard may have no owner until that is told
 	 * @param settleTime how long to wait for further joins and leaves after one
+	 * @param rules how shards change hands
 	 * @param ownTopics the member's topics with their shard counts
 	 * @param strategy decides the owners
 	 */
-	public Leadership(Duration heartbeatInterval, Duration settleTime, Supplier<Map<String, Integer>> ownTopics,
-			AssignmentStrategy strategy) {
+	public Leadership(Duration heartbeatInterval, Duration lease, Duration settleTime, HandoverRules rules,
+			Supplier<Map<String, Integer>> ownTopics, AssignmentStrategy strategy) {
+		this.lease = lease;
 		this.settleTime = settleTime;
-		this.planner = new Planner(ownTopics, strategy);
+		this.rules = rules;
+		this.planner = new Planner(rules.mostConcurrentMoves(), ownTopics, strategy);
 		this.steadiness = new Steadiness(heartbeatInterval);
 	}
 
@@ -72,6 +91,7 @@ public final class Leadership {
 		this.steadiness.answered(reply.serverTimeMillis(), now);
 		this.lastServerMillis = reply.serverTimeMillis();
 		this.lastAnswered = now;
+		this.claimsUntilMillis = reply.claimsUntilMillis();
 		if (!self.equals(reply.leader())) {
 			deposed();
 			return;
@@ -79,12 +99,14 @@ public final class Leadership {
 		if (reply.epoch() != this.epoch) {
 			this.epoch = reply.epoch();
 			this.planAt = now.plus(this.settleTime);
+			this.leadsSinceMillis = reply.serverTimeMillis();
 			forgetPicture();
 		}
-		else if (reply.generation() < this.picture.generation()) {
+		else if (reply.history() != this.history || reply.generation() < this.picture.generation()) {
 			// The store has lost writes.
 			forgetPicture();
 		}
+		this.history = reply.history();
 		this.refreshDue |= this.pictureIsNew || reply.generation() != this.picture.generation()
 				|| reply.membership() != this.picture.membership();
 		this.lookAt = at(reply.earliestLeaseEndMillis());
@@ -104,6 +126,7 @@ public final class Leadership {
 		this.refreshDue = false;
 		this.planAt = null;
 		this.lookAt = null;
+		this.unattended = UnattendedShards.NONE;
 	}
 
 	/**
@@ -139,9 +162,10 @@ public final class Leadership {
 			return new LeaderAction.LookForDead(this.epoch, this.steadiness.sinceMillis());
 		}
 		if (isDue(this.planAt, now)) {
-			this.planAt = null;
-			List<Transition> transitions = this.planner.plan(this.picture);
-			return transitions.isEmpty() ? null : new LeaderAction.ApplyPlan(this.epoch, transitions);
+			Plan plan = this.planner.plan(this.picture, serverMillis(now), this.claimsUntilMillis);
+			this.planAt = (plan.nextMillis() != 0) ? at(plan.nextMillis()) : null;
+			this.movesHeldBack = plan.movesHeldBack();
+			return plan.transitions().isEmpty() ? null : new LeaderAction.ApplyPlan(this.epoch, plan.transitions());
 		}
 		return null;
 	}
@@ -171,15 +195,28 @@ public final class Leadership {
 	public void refreshed(GroupChanges changes, MonotonicTime now) {
 		this.picture.apply(changes);
 		this.refreshDue = false;
-		boolean freed = !this.pictureIsNew
-				&& changes.ownerships().stream().anyMatch((ownership) -> ownership.phase() == ShardPhase.FREE);
-		if (freed) {
-			this.planAt = now;
+		if (!this.pictureIsNew && changes.ownerships().stream().anyMatch(this::callsForPlan)) {
+			planBy(now);
 		}
-		else if (changes.members() != null && this.planAt == null) {
-			this.planAt = now.plus(this.settleTime);
+		else if (changes.members() != null) {
+			planBy(now.plus(this.settleTime));
 		}
 		this.pictureIsNew = false;
+		this.unattended = new UnattendedShards.Finder(this.picture, this.lease, this.rules.timeout(),
+				this.leadsSinceMillis)
+			.find(this.planner.shards(this.picture), this.lastServerMillis, this.lastAnswered);
+	}
+
+	private boolean callsForPlan(Ownership changed) {
+		return switch (changed.phase()) {
+			case FREE, QUIET -> true;
+			case OWNED, COMPLETED -> this.movesHeldBack;
+			case REVOKING -> false;
+		};
+	}
+
+	private void planBy(MonotonicTime time) {
+		this.planAt = (this.planAt != null) ? MonotonicTime.earliest(this.planAt, time) : time;
 	}
 
 	/**
@@ -220,6 +257,14 @@ public final class Leadership {
 		this.planAt = now;
 	}
 
+	/**
+	 * The shards that stand still.
+	 * @return those that the leader saw last, none for who does not lead
+	 */
+	public UnattendedShards unattended() {
+		return this.unattended;
+	}
+
 	private static boolean isDue(@Nullable MonotonicTime time, MonotonicTime now) {
 		return time != null && !now.isBefore(time);
 	}
@@ -227,6 +272,11 @@ public final class Leadership {
 	/** Later than the real point by the answer's way back, never earlier. */
 	private MonotonicTime at(long serverMillis) {
 		return this.lastAnswered.plus(Duration.ofMillis(serverMillis - this.lastServerMillis + 1));
+	}
+
+	/** Earlier than the real time by the answer's way back, never later. */
+	private long serverMillis(MonotonicTime now) {
+		return this.lastServerMillis + this.lastAnswered.until(now).toMillis();
 	}
 
 }

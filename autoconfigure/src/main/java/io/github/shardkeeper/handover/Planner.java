@@ -1,11 +1,7 @@
 package io.github.shardkeeper.handover;
 
-import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
-import java.util.Objects;
-import java.util.Set;
 import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
@@ -14,11 +10,10 @@ import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.assignment.Assignee;
 import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.assignment.AssignmentStrategy;
-import io.github.shardkeeper.handover.Transition.Assign;
-import io.github.shardkeeper.handover.Transition.Retarget;
-import io.github.shardkeeper.handover.Transition.Revoke;
+import io.github.shardkeeper.assignment.Tenure;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 
@@ -28,80 +23,99 @@ import io.github.shardkeeper.shard.ShardId;
  */
 final class Planner {
 
+	private final int mostConcurrentMoves;
+
 	private final Supplier<Map<String, Integer>> ownTopics;
 
 	private final AssignmentStrategy strategy;
 
 	/**
 	 * Creates a planner.
+	 * @param mostConcurrentMoves how many shards may be drained at once, 0 for any number
 	 * @param ownTopics the leader's own topics with their shard counts, which win over
 	 * what other members were configured with
 	 * @param strategy decides the owners
 	 */
-	Planner(Supplier<Map<String, Integer>> ownTopics, AssignmentStrategy strategy) {
+	Planner(int mostConcurrentMoves, Supplier<Map<String, Integer>> ownTopics, AssignmentStrategy strategy) {
+		this.mostConcurrentMoves = mostConcurrentMoves;
 		this.ownTopics = ownTopics;
 		this.strategy = strategy;
 	}
 
-	List<Transition> plan(GroupPicture picture) {
-		SortedMap<MemberId, Set<String>> subscriptions = new TreeMap<>();
+	/**
+	 * Plans.
+	 * @param picture the group
+	 * @param nowMillis the store's time, or a little earlier
+	 * @param claimsUntilMillis until when free shards may be claimed by who holds them,
+	 * in the store's time
+	 */
+	Plan plan(GroupPicture picture, long nowMillis, long claimsUntilMillis) {
+		SortedMap<MemberId, Assignee> members = new TreeMap<>();
 		for (GroupMember member : picture.members()) {
 			if (!member.leaving()) {
-				subscriptions.put(member.id(), member.description().topicShards().keySet());
+				MemberDescription description = member.description();
+				members.put(member.id(), new Assignee(description.topicShards().keySet(), description.version()));
 			}
 		}
 		SortedSet<ShardId> shards = shards(picture);
-		Map<ShardId, MemberId> current = new HashMap<>();
+		Map<ShardId, Tenure> current = new HashMap<>();
 		for (Ownership ownership : picture.ownerships()) {
-			MemberId destination = ownership.destination();
-			if (destination != null) {
-				current.put(ownership.shard(), destination);
+			MemberId member = current(ownership, members);
+			if (member != null) {
+				current.put(ownership.shard(), new Tenure(member, ownership.generation()));
 			}
 		}
-		Map<ShardId, MemberId> owners = this.strategy.assign(new AssignmentRequest(subscriptions, shards, current));
-		List<Transition> transitions = new ArrayList<>();
+		Map<ShardId, MemberId> owners = this.strategy.assign(new AssignmentRequest(members, shards, current));
+		PlanBuilder plan = new PlanBuilder(this.mostConcurrentMoves, nowMillis, claimsUntilMillis);
 		for (ShardId shard : shards) {
 			MemberId wanted = owners.get(shard);
-			if (wanted != null && !subscriptions.getOrDefault(wanted, Set.of()).contains(shard.topic())) {
+			if (wanted != null && !canOwn(members.get(wanted), shard)) {
 				throw new IllegalStateException(
 						"The assignment strategy gives %s to %s, who does not consume that topic".formatted(shard,
 								wanted));
 			}
-			Transition transition = transition(shard, picture.ownership(shard), wanted);
-			if (transition != null) {
-				transitions.add(transition);
-			}
+			plan.add(shard, picture.ownership(shard), wanted, members.keySet());
 		}
-		return transitions;
+		return plan.build();
+	}
+
+	/**
+	 * Who has a shard or is to get it; while it is released for somebody who is gone, its
+	 * owner.
+	 */
+	private static @Nullable MemberId current(Ownership ownership, Map<MemberId, Assignee> members) {
+		MemberId destination = ownership.destination();
+		boolean reachable = destination != null && canOwn(members.get(destination), ownership.shard());
+		return (!reachable && ownership.phase() == ShardPhase.REVOKING) ? ownership.owner() : destination;
+	}
+
+	private static boolean canOwn(@Nullable Assignee member, ShardId shard) {
+		return member != null && member.topics().contains(shard.topic());
 	}
 
 	/**
 	 * All shards there are: those that the store knows (a shard with data is never
 	 * forgotten because somebody lowered a number) and those of the configured topics,
-	 * where the leader's own numbers win.
+	 * where the leader's own numbers win. Not those that have come to their end.
 	 */
-	private SortedSet<ShardId> shards(GroupPicture picture) {
+	SortedSet<ShardId> shards(GroupPicture picture) {
 		Map<String, Integer> topics = new TreeMap<>(this.ownTopics.get());
 		picture.members().forEach((member) -> member.description().topicShards().forEach(topics::putIfAbsent));
 		SortedSet<ShardId> shards = new TreeSet<>();
-		picture.ownerships().forEach((ownership) -> shards.add(ownership.shard()));
 		topics.forEach((topic, count) -> {
 			for (int number = 0; number < count; number++) {
 				shards.add(ShardId.of(topic, number));
 			}
 		});
+		for (Ownership ownership : picture.ownerships()) {
+			if (ownership.phase() == ShardPhase.COMPLETED) {
+				shards.remove(ownership.shard());
+			}
+			else {
+				shards.add(ownership.shard());
+			}
+		}
 		return shards;
-	}
-
-	private static @Nullable Transition transition(ShardId shard, @Nullable Ownership now, @Nullable MemberId wanted) {
-		if (now == null || now.phase() == ShardPhase.FREE) {
-			return (wanted != null) ? new Assign(shard, (now != null) ? now.generation() : 0, wanted) : null;
-		}
-		if (now.phase() == ShardPhase.COMPLETED || Objects.equals(now.destination(), wanted)) {
-			return null;
-		}
-		return (now.phase() == ShardPhase.OWNED) ? new Revoke(shard, now.generation(), wanted)
-				: new Retarget(shard, now.generation(), wanted);
 	}
 
 }

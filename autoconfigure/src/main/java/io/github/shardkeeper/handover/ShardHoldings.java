@@ -4,12 +4,19 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.SortedMap;
 import java.util.TreeMap;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.handover.HandoverRules.OnTimeout;
+import io.github.shardkeeper.handover.Holding.Phase;
 import io.github.shardkeeper.handover.HoldingAction.Abandon;
+import io.github.shardkeeper.handover.HoldingAction.CancelDrain;
 import io.github.shardkeeper.handover.HoldingAction.Drain;
+import io.github.shardkeeper.handover.HoldingAction.Interrupt;
+import io.github.shardkeeper.handover.HoldingAction.Prepare;
 import io.github.shardkeeper.handover.HoldingAction.Release;
 import io.github.shardkeeper.handover.HoldingAction.Start;
 import io.github.shardkeeper.shard.MemberId;
@@ -18,18 +25,22 @@ import io.github.shardkeeper.shard.Token;
 
 /**
  * The member's half of the protocol: which shards it holds, and what to do when the store
- * or a worker tells something new about one of them.
+ * or a worker tells something new about one of them, or a drain is overdue.
  *
  * <pre>
  *              OWNED by me             REVOKING               drained              released
  *   (nothing) ────────────▶ HELD ────────────────▶ DRAINING ──────────▶ DRAINED ─────────────▶ (nothing)
- *                            │   refused: a newer token exists            ▲
+ *                            │ ◀──────────────────── │                    ▲
+ *                            │   OWNED again: the    └── overdue: force ──┤
+ *                            │   move was cancelled                       │
+ *                            │   refused: a newer token exists            │
  *                            └────────────────────────────────────────────┘
  * </pre>
  *
  * A shard is released only after its worker said that it has drained (or was never
- * started); that is what keeps a stuck handler from getting a second owner. Not
- * thread-safe: confined to the coordinator's loop.
+ * started); that is what keeps a stuck handler from getting a second owner, unless the
+ * user has chosen {@link OnTimeout#FORCE}. Not thread-safe: confined to the coordinator's
+ * loop.
  */
 public final class ShardHoldings {
 
@@ -41,54 +52,107 @@ public final class ShardHoldings {
 	 */
 	private final Map<ShardId, Token> givenUp = new HashMap<>();
 
+	/** The last owner's token of each shard that was prepared for. */
+	private final Map<ShardId, Token> prepared = new HashMap<>();
+
+	private final Confirmations confirmations = new Confirmations();
+
+	private final DrainDeadlines deadlines;
+
+	private final OnTimeout onTimeout;
+
+	/** Whether everything is given up without being asked. */
+	private boolean leaving;
+
+	/**
+	 * Creates a member's holdings: none.
+	 * @param rules how shards change hands
+	 */
+	public ShardHoldings(HandoverRules rules) {
+		this.deadlines = new DrainDeadlines(rules.timeout());
+		this.onTimeout = rules.onTimeout();
+	}
+
 	/**
 	 * The store told about a shard.
 	 * @param ownership what it told
 	 * @param self this member
+	 * @param now the time
 	 * @return what to do
 	 */
-	public List<HoldingAction> ownershipChanged(Ownership ownership, MemberId self) {
+	public List<HoldingAction> ownershipChanged(Ownership ownership, MemberId self, MonotonicTime now) {
 		if (!self.equals(ownership.owner())) {
-			return List.of();
+			return prepare(ownership, self);
 		}
 		ShardId shard = ownership.shard();
 		Token token = ownership.token();
 		Holding holding = this.holdings.get(shard);
 		Token lastGivenUp = this.givenUp.getOrDefault(shard, Token.NONE);
-		if (token.compareTo((holding != null) ? holding.token : lastGivenUp) < 0) {
+		if (token.compareTo((holding != null) ? holding.token() : lastGivenUp) < 0) {
 			return List.of();
 		}
+		this.confirmations.confirm(shard);
 		if (holding == null && token.equals(lastGivenUp)) {
 			// Either old news, and the release is stale, or the store has lost the first
 			// one.
-			this.holdings.put(shard, new Holding(token, token, Phase.DRAINED));
-			return List.of(new Release(shard, token, Token.NONE, false));
+			return release(shard, token);
 		}
-		boolean sameToken = holding != null && holding.token.equals(token);
 		return switch (ownership.phase()) {
-			case OWNED -> sameToken ? List.of() : start(shard, token);
-			case REVOKING -> revoke(shard, token, holding);
+			case OWNED -> owned(shard, token, holding, now);
+			case REVOKING -> revoke(shard, token, holding, now);
 			case FREE, QUIET, COMPLETED -> List.of();
 		};
 	}
 
-	private List<HoldingAction> start(ShardId shard, Token token) {
-		this.holdings.put(shard, new Holding(token, token, Phase.HELD));
+	private List<HoldingAction> prepare(Ownership ownership, MemberId self) {
+		boolean comes = ownership.phase() == ShardPhase.REVOKING || ownership.phase() == ShardPhase.QUIET;
+		if (!comes || !self.equals(ownership.target())
+				|| ownership.token().equals(this.prepared.put(ownership.shard(), ownership.token()))) {
+			return List.of();
+		}
+		return List.of(new Prepare(ownership.shard()));
+	}
+
+	private List<HoldingAction> owned(ShardId shard, Token token, @Nullable Holding holding, MonotonicTime now) {
+		if (holding != null && holding.token().equals(token)) {
+			return keep(shard, holding);
+		}
+		if (this.leaving) {
+			return revoke(shard, token, holding, now);
+		}
+		this.prepared.remove(shard);
+		this.deadlines.over(shard);
+		this.holdings.put(shard, Holding.started(token));
 		return List.of(new Start(shard, token));
 	}
 
-	private List<HoldingAction> revoke(ShardId shard, Token token, @Nullable Holding holding) {
-		if (holding == null || (holding.phase == Phase.DRAINED && !holding.token.equals(token))) {
-			this.holdings.put(shard, new Holding(token, token, Phase.DRAINED));
-			return List.of(new Release(shard, token, Token.NONE, false));
+	private List<HoldingAction> keep(ShardId shard, Holding holding) {
+		if (holding.phase() != Phase.DRAINING || this.leaving) {
+			return List.of();
 		}
-		if (holding.phase == Phase.DRAINED) {
+		this.deadlines.over(shard);
+		this.holdings.put(shard, holding.in(Phase.HELD));
+		return List.of(new CancelDrain(shard));
+	}
+
+	private List<HoldingAction> revoke(ShardId shard, Token token, @Nullable Holding holding, MonotonicTime now) {
+		if (holding == null || (!holding.runs() && !holding.token().equals(token))) {
+			return release(shard, token);
+		}
+		if (!holding.runs()) {
 			return List.of();
 		}
 		// Also under a newer token than the one it was started with: whatever still runs
 		// must have ended before the release.
-		this.holdings.put(shard, new Holding(token, holding.worker, Phase.DRAINING));
-		return (holding.phase == Phase.HELD) ? List.of(new Drain(shard)) : List.of();
+		this.holdings.put(shard, new Holding(token, holding.worker(), Phase.DRAINING));
+		this.deadlines.began(shard, now);
+		return (holding.phase() == Phase.HELD) ? List.of(new Drain(shard)) : List.of();
+	}
+
+	/** Gives a shard up that no worker runs for. */
+	private List<HoldingAction> release(ShardId shard, Token token) {
+		this.holdings.put(shard, Holding.drained(token));
+		return List.of(new Release(shard, token, Token.NONE, false));
 	}
 
 	/**
@@ -96,19 +160,21 @@ public final class ShardHoldings {
 	 * @param shard its shard
 	 * @param token the token it was started under
 	 * @param fence a newer token that it was refused with, or {@link Token#NONE}
+	 * @param completed whether the shard has come to its end
 	 * @return what to do
 	 */
-	public List<HoldingAction> workerEnded(ShardId shard, Token token, Token fence) {
+	public List<HoldingAction> workerEnded(ShardId shard, Token token, Token fence, boolean completed) {
 		Holding holding = this.holdings.get(shard);
-		if (holding == null || holding.phase == Phase.DRAINED) {
+		if (holding == null || !holding.runs()) {
 			return List.of();
 		}
-		if (!holding.worker.equals(token)) {
+		if (!holding.worker().equals(token)) {
 			// An older worker; another was started meanwhile and has not ended.
 			return List.of();
 		}
-		this.holdings.put(shard, new Holding(holding.token, holding.worker, Phase.DRAINED));
-		return List.of(new Release(shard, holding.token, fence, false));
+		this.deadlines.over(shard);
+		this.holdings.put(shard, holding.in(Phase.DRAINED));
+		return List.of(new Release(shard, holding.token(), fence, completed));
 	}
 
 	/**
@@ -127,38 +193,118 @@ public final class ShardHoldings {
 	 */
 	public void released(ShardId shard, Token token) {
 		this.givenUp.merge(shard, token, (one, other) -> (one.compareTo(other) > 0) ? one : other);
-		this.holdings.computeIfPresent(shard, (s, holding) -> holding.token.equals(token) ? null : holding);
+		this.holdings.computeIfPresent(shard, (s, holding) -> holding.token().equals(token) ? null : holding);
 	}
 
 	/**
-	 * The member wants to go and cannot wait for the leader's plan.
-	 * @return what to do
+	 * Time has passed.
+	 * @param now the time
+	 * @return what to do about drains that are overdue
 	 */
-	public List<HoldingAction> leaveWithoutPlan() {
+	public List<HoldingAction> timePassed(MonotonicTime now) {
 		List<HoldingAction> actions = new ArrayList<>();
-		this.holdings.replaceAll((shard, holding) -> {
-			if (holding.phase != Phase.HELD) {
-				return holding;
+		this.deadlines.passed(now).forEach((shard, draining) -> {
+			actions.add(new Interrupt(shard, draining));
+			Holding holding = this.holdings.get(shard);
+			if (this.onTimeout == OnTimeout.FORCE && holding != null) {
+				this.deadlines.over(shard);
+				actions.add(new Abandon(shard));
+				actions.addAll(release(shard, holding.token()));
 			}
-			actions.add(new Drain(shard));
-			return new Holding(holding.token, holding.worker, Phase.DRAINING);
 		});
 		return actions;
 	}
 
 	/**
-	 * The session is over.
+	 * When to tell that {@linkplain #timePassed time has passed} if nothing happens
+	 * before.
+	 * @return the time, or {@code null} for no need
+	 */
+	public @Nullable MonotonicTime wakeAt() {
+		return this.deadlines.next();
+	}
+
+	/**
+	 * The member wants to go and cannot wait for the leader's plan: everything is given
+	 * up, and nothing more is taken.
+	 * @param now the time
+	 * @return what to do
+	 */
+	public List<HoldingAction> leaveWithoutPlan(MonotonicTime now) {
+		this.leaving = true;
+		List<HoldingAction> actions = new ArrayList<>();
+		this.holdings.replaceAll((shard, holding) -> {
+			if (holding.phase() != Phase.HELD) {
+				return holding;
+			}
+			this.deadlines.began(shard, now);
+			actions.add(new Drain(shard));
+			return holding.in(Phase.DRAINING);
+		});
+		return actions;
+	}
+
+	/**
+	 * The store has lost writes that this member saw: what runs here has to be confirmed,
+	 * by what the store tells next or by a claim.
+	 */
+	public void writesLost() {
+		this.confirmations.require(this.holdings);
+	}
+
+	/**
+	 * The store does not know the session any more although its lease has not ended, so
+	 * it was emptied: what runs here goes on, and has to be claimed in a new session.
+	 * What was drained is nobody's now.
+	 */
+	public void sessionForgotten() {
+		this.holdings.values().removeIf((holding) -> !holding.runs());
+		this.givenUp.clear();
+		this.prepared.clear();
+		this.confirmations.require(this.holdings);
+	}
+
+	/**
+	 * What is to be claimed: it runs here, and the store has not confirmed it.
+	 * @return the shards, with their tokens
+	 */
+	public SortedMap<ShardId, Token> unconfirmed() {
+		return this.confirmations.missing(this.holdings);
+	}
+
+	/**
+	 * The store has answered a claim of what was {@linkplain #unconfirmed() unconfirmed}.
+	 * @param granted the shards that are the member's
+	 * @return what to do
+	 */
+	public List<HoldingAction> claimed(Set<ShardId> granted) {
+		List<HoldingAction> actions = new ArrayList<>();
+		unconfirmed().keySet().stream().filter((shard) -> !granted.contains(shard)).forEach((shard) -> {
+			this.holdings.remove(shard);
+			this.deadlines.over(shard);
+			actions.add(new Abandon(shard));
+		});
+		this.confirmations.clear();
+		return actions;
+	}
+
+	/**
+	 * The session is over, and its lease too.
 	 * @return what to do
 	 */
 	public List<HoldingAction> sessionLost() {
 		List<HoldingAction> actions = new ArrayList<>();
 		this.holdings.forEach((shard, holding) -> {
-			if (holding.phase != Phase.DRAINED) {
+			if (holding.runs()) {
 				actions.add(new Abandon(shard));
 			}
 		});
 		this.holdings.clear();
 		this.givenUp.clear();
+		this.prepared.clear();
+		this.confirmations.clear();
+		this.deadlines.clear();
+		this.leaving = false;
 		return actions;
 	}
 
@@ -168,17 +314,6 @@ public final class ShardHoldings {
 	 */
 	public boolean isEmpty() {
 		return this.holdings.isEmpty();
-	}
-
-	private enum Phase {
-
-		HELD, DRAINING, DRAINED
-
-	}
-
-	/** Worker: the token that the last worker was started under, at most the token. */
-	private record Holding(Token token, Token worker, Phase phase) {
-
 	}
 
 }

@@ -14,6 +14,7 @@ import java.util.TreeSet;
 
 import org.junit.jupiter.api.Test;
 
+import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 
@@ -73,33 +74,49 @@ class StickyAssignmentTests {
 		ShardId wanted = ShardId.of("wanted", 0);
 		ShardId unwanted = ShardId.of("unwanted", 0);
 
-		assertThat(assign(Map.of(A, Set.of("wanted")), List.of(wanted, unwanted), Map.of(unwanted, A)))
+		assertThat(assign(Map.of(A, consumes("wanted")), List.of(wanted, unwanted), Map.of(unwanted, A)))
 			.containsExactly(Map.entry(wanted, A));
 	}
 
 	@Test
 	void aChainOfMembersLevelsWhatNoSingleMoveCould() {
 		// Only a can give to b, and only b to c.
-		SortedMap<MemberId, Set<String>> subscriptions = new TreeMap<>(
-				Map.of(A, Set.of("ab"), B, Set.of("ab", "bc"), C, Set.of("bc")));
+		SortedMap<MemberId, Assignee> members = new TreeMap<>(
+				Map.of(A, consumes("ab"), B, consumes("ab", "bc"), C, consumes("bc")));
 		List<ShardId> shards = List.of(ShardId.of("ab", 0), ShardId.of("ab", 1), ShardId.of("bc", 0));
 		Map<ShardId, MemberId> current = Map.of(shards.get(0), A, shards.get(1), A, shards.get(2), B);
 
-		assertThat(loads(assign(subscriptions, shards, current)).values()).containsExactly(1, 1, 1);
+		assertThat(loads(assign(members, shards, current)).values()).containsExactly(1, 1, 1);
 	}
 
 	@Test
-	void randomGroupsHoldEveryShardOnceInBalance() {
+	void whatCameLastIsTheFirstToMove() {
+		SortedMap<MemberId, Assignee> members = new TreeMap<>(Map.of(A, consumes("t"), B, consumes("t")));
+		SortedSet<ShardId> shards = new TreeSet<>();
+		Map<ShardId, Tenure> current = new HashMap<>();
+		for (int number = 0; number < 6; number++) {
+			shards.add(ShardId.of("t", number));
+			current.put(ShardId.of("t", number), new Tenure(A, (number % 2 == 0) ? 100 + number : number));
+		}
+
+		Map<ShardId, MemberId> owners = this.strategy.assign(new AssignmentRequest(members, shards, current));
+
+		assertThat(shards).filteredOn((shard) -> owners.get(shard).equals(B))
+			.containsExactly(ShardId.of("t", 0), ShardId.of("t", 2), ShardId.of("t", 4));
+	}
+
+	@Test
+	void randomGroupsHoldEveryShardOnceAndStable() {
 		for (long seed = 0; seed < RANDOM_GROUPS; seed++) {
-			AssignmentRequest request = randomRequest(new Random(seed), 6, 12);
+			AssignmentRequest request = randomRequest(new Random(seed), 6, 12, 3);
 
 			Map<ShardId, MemberId> owners = this.strategy.assign(request);
 
 			assertThat(owners.keySet()).as("seed %d: shards", seed).isEqualTo(takeable(request));
-			owners.forEach((shard, owner) -> assertThat(request.subscriptions().get(owner)).contains(shard.topic()));
+			owners.forEach((shard, owner) -> assertThat(request.members().get(owner).topics()).contains(shard.topic()));
 			assertThat(this.strategy.assign(request)).as("seed %d: same again", seed).isEqualTo(owners);
-			assertThat(this.strategy
-				.assign(new AssignmentRequest(request.subscriptions(), request.shards(), new HashMap<>(owners))))
+			assertThat(
+					this.strategy.assign(new AssignmentRequest(request.members(), request.shards(), tenures(owners))))
 				.as("seed %d: stable", seed)
 				.isEqualTo(owners);
 		}
@@ -108,7 +125,7 @@ class StickyAssignmentTests {
 	@Test
 	void noMoveAndNoChainOfMovesCouldImproveTheBalance() {
 		for (long seed = 0; seed < RANDOM_GROUPS / 4; seed++) {
-			AssignmentRequest request = randomRequest(new Random(seed), 4, 6);
+			AssignmentRequest request = randomRequest(new Random(seed), 4, 6, 1);
 
 			int unevenness = unevenness(loads(this.strategy.assign(request)).values());
 
@@ -121,23 +138,24 @@ class StickyAssignmentTests {
 	void equalSubscriptionsDifferByOneAtMostWithTheFewestMoves() {
 		for (long seed = 0; seed < RANDOM_GROUPS; seed++) {
 			Random random = new Random(seed);
-			SortedMap<MemberId, Set<String>> subscriptions = new TreeMap<>();
+			SortedMap<MemberId, Assignee> members = new TreeMap<>();
 			for (int i = 0; i < 1 + random.nextInt(7); i++) {
-				subscriptions.put(MemberId.of("m" + i, "1"), Set.of("t0", "t1"));
+				members.put(MemberId.of("m" + i, "1"), consumes("t0", "t1"));
 			}
 			SortedSet<ShardId> shards = randomShards(random, 2, 20);
 			Map<ShardId, MemberId> current = randomOwners(random, shards, 9);
 
-			Map<ShardId, MemberId> owners = this.strategy.assign(new AssignmentRequest(subscriptions, shards, current));
+			Map<ShardId, MemberId> owners = this.strategy
+				.assign(new AssignmentRequest(members, shards, tenures(current)));
 
 			Map<MemberId, Integer> loads = new TreeMap<>();
-			subscriptions.keySet().forEach((member) -> loads.put(member, 0));
+			members.keySet().forEach((member) -> loads.put(member, 0));
 			loads.putAll(loads(owners));
-			int least = shards.size() / subscriptions.size();
+			int least = shards.size() / members.size();
 			assertThat(loads.values()).as("seed %d: loads", seed)
 				.allMatch((load) -> load == least || load == least + 1);
 			assertThat(moves(current, owners)).as("seed %d: moves", seed)
-				.isEqualTo(fewestMoves(subscriptions.keySet(), shards, current));
+				.isEqualTo(fewestMoves(members.keySet(), shards, current));
 		}
 	}
 
@@ -163,8 +181,8 @@ class StickyAssignmentTests {
 		}
 		int least = Integer.MAX_VALUE;
 		ShardId shard = open.remove(open.size() - 1);
-		for (Map.Entry<MemberId, Set<String>> member : request.subscriptions().entrySet()) {
-			if (member.getValue().contains(shard.topic())) {
+		for (Map.Entry<MemberId, Assignee> member : request.members().entrySet()) {
+			if (member.getValue().topics().contains(shard.topic())) {
 				loads.merge(member.getKey(), 1, Integer::sum);
 				least = Math.min(least, leastUnevenness(request, open, loads));
 				loads.merge(member.getKey(), -1, Integer::sum);
@@ -179,20 +197,21 @@ class StickyAssignmentTests {
 		return loads.stream().mapToInt((load) -> load * load).sum();
 	}
 
-	private static AssignmentRequest randomRequest(Random random, int mostMembers, int mostShards) {
-		SortedMap<MemberId, Set<String>> subscriptions = new TreeMap<>();
-		int members = random.nextInt(mostMembers + 1);
-		for (int i = 0; i < members; i++) {
+	private static AssignmentRequest randomRequest(Random random, int mostMembers, int mostShards, int versions) {
+		SortedMap<MemberId, Assignee> members = new TreeMap<>();
+		int count = random.nextInt(mostMembers + 1);
+		for (int i = 0; i < count; i++) {
 			Set<String> topics = new TreeSet<>();
 			for (int topic = 0; topic < 3; topic++) {
 				if (random.nextBoolean()) {
 					topics.add("t" + topic);
 				}
 			}
-			subscriptions.put(MemberId.of("m" + i, "1"), topics);
+			members.put(MemberId.of("m" + i, "1"),
+					new Assignee(topics, new ApplicationVersion("1." + random.nextInt(versions))));
 		}
 		SortedSet<ShardId> shards = randomShards(random, 3, mostShards);
-		return new AssignmentRequest(subscriptions, shards, randomOwners(random, shards, mostMembers + 1));
+		return new AssignmentRequest(members, shards, tenures(randomOwners(random, shards, mostMembers + 1)));
 	}
 
 	private static SortedSet<ShardId> randomShards(Random random, int topics, int most) {
@@ -218,27 +237,39 @@ class StickyAssignmentTests {
 
 	private static Set<ShardId> takeable(AssignmentRequest request) {
 		Set<ShardId> takeable = new TreeSet<>(request.shards());
-		takeable
-			.removeIf((shard) -> request.subscriptions().values().stream().noneMatch((t) -> t.contains(shard.topic())));
+		takeable.removeIf((shard) -> request.members()
+			.values()
+			.stream()
+			.noneMatch((member) -> member.topics().contains(shard.topic())));
 		return takeable;
 	}
 
-	private Map<ShardId, MemberId> assign(Map<ShardId, MemberId> current, int shardCount, MemberId... members) {
-		Map<MemberId, Set<String>> subscriptions = new HashMap<>();
-		for (MemberId member : members) {
-			subscriptions.put(member, Set.of("t"));
+	private Map<ShardId, MemberId> assign(Map<ShardId, MemberId> current, int shardCount, MemberId... ids) {
+		Map<MemberId, Assignee> members = new HashMap<>();
+		for (MemberId id : ids) {
+			members.put(id, consumes("t"));
 		}
 		List<ShardId> shards = new ArrayList<>();
 		for (int number = 0; number < shardCount; number++) {
 			shards.add(ShardId.of("t", number));
 		}
-		return assign(subscriptions, shards, current);
+		return assign(members, shards, current);
 	}
 
-	private Map<ShardId, MemberId> assign(Map<MemberId, Set<String>> subscriptions, List<ShardId> shards,
+	private static Assignee consumes(String... topics) {
+		return new Assignee(Set.of(topics), ApplicationVersion.UNKNOWN);
+	}
+
+	private Map<ShardId, MemberId> assign(Map<MemberId, Assignee> members, List<ShardId> shards,
 			Map<ShardId, MemberId> current) {
 		return this.strategy
-			.assign(new AssignmentRequest(new TreeMap<>(subscriptions), new TreeSet<>(shards), current));
+			.assign(new AssignmentRequest(new TreeMap<>(members), new TreeSet<>(shards), tenures(current)));
+	}
+
+	private static Map<ShardId, Tenure> tenures(Map<ShardId, MemberId> owners) {
+		Map<ShardId, Tenure> tenures = new HashMap<>();
+		owners.forEach((shard, owner) -> tenures.put(shard, new Tenure(owner, 0)));
+		return tenures;
 	}
 
 	private static Map<MemberId, Integer> loads(Map<ShardId, MemberId> owners) {

@@ -30,6 +30,7 @@ import io.github.shardkeeper.coordination.HeartbeatScheduler;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.coordination.redis.RedisCoordinationStore;
+import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.testsupport.TestRedis;
 
@@ -92,6 +93,18 @@ class ShardkeeperAutoConfigurationTests {
 	void theGroupDefaultsToTheApplicationsName() {
 		this.memory.withPropertyValues("shardkeeper.group=", "spring.application.name=shop")
 			.run((context) -> assertThat(context.getBean(CoordinationSettings.class).group()).isEqualTo("shop"));
+	}
+
+	@Test
+	void theVersionDefaultsToTheApplicationsVersion() {
+		this.memory.run((context) -> assertThat(context.getBean(CoordinationSettings.class).version())
+			.isEqualTo(ApplicationVersion.UNKNOWN));
+		this.memory.withPropertyValues("shardkeeper.version=", "spring.application.version=1.4.2")
+			.run((context) -> assertThat(context.getBean(CoordinationSettings.class).version())
+				.isEqualTo(new ApplicationVersion("1.4.2")));
+		this.memory.withPropertyValues("shardkeeper.version=117", "spring.application.version=1.4.2")
+			.run((context) -> assertThat(context.getBean(CoordinationSettings.class).version())
+				.isEqualTo(new ApplicationVersion("117")));
 	}
 
 	@Test

@@ -121,6 +121,21 @@ class HandlerSignatureTests {
 			});
 	}
 
+	@Test
+	void preparationsTakeTheContextOnly() {
+		assertThat(
+				HandlerSignature.ofPreparation(method(Callbacks.class, "context"), Callbacks.class, "@OnShardPreparing")
+					.arguments(null, CONTEXT, null))
+			.containsExactly(CONTEXT);
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
+			.isThrownBy(() -> HandlerSignature.ofPreparation(method(Callbacks.class, "both"), Callbacks.class,
+					"@OnShardPreparing"))
+			.satisfies((ex) -> {
+				assertThat(ex.getDescription()).contains("@OnShardPreparing", "Callbacks.both(", "ShardState");
+				assertThat(ex.getAction()).contains("ShardContext only", "not there before @OnShardAssigned");
+			});
+	}
+
 	private static void assertRefused(String name, String problem, String fix) {
 		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
 			.isThrownBy(() -> HandlerSignature.ofConsumer(method(Unsupported.class, name), Unsupported.class))
@@ -247,6 +262,8 @@ class HandlerSignatureTests {
 		abstract void none();
 
 		abstract void both(ShardState state, ShardContext context);
+
+		abstract void context(ShardContext context);
 
 		abstract void payload(String payload);
 

@@ -41,6 +41,11 @@ final class ManualThreads implements Executor {
 		}
 	}
 
+	/** Runs the next turn of whoever has something to do. */
+	void runOne() {
+		this.tasks.remove().run();
+	}
+
 	/** Lets time pass, and what becomes due with it run. */
 	void pass(Duration duration) {
 		this.clock.advance(duration);

@@ -21,11 +21,13 @@ import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.mock.env.MockEnvironment;
 
 import io.github.shardkeeper.OnShardAssigned;
+import io.github.shardkeeper.OnShardPreparing;
 import io.github.shardkeeper.OnShardRevoked;
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.ShardState;
+import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.Names;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
@@ -204,6 +206,20 @@ class ShardHandlerDetectorTests {
 	}
 
 	@Test
+	void aPreparationIsFoundAndGetsNoState() throws Throwable {
+		try (GenericApplicationContext context = context(Preparing.class)) {
+			ShardHandler handler = detect(context, TOPICS).get("orders");
+			assertThat(handler.prepares()).isTrue();
+			handler.prepare(new ComingShard("group", ShardId.of("orders", 1), MemberId.of("me", "1")));
+			assertThat(context.getBean(Preparing.class).calls).containsExactly("orders/1");
+		}
+		assertThat(detect(Two.class).get("orders").prepares()).isFalse();
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
+			.isThrownBy(() -> detect(WrongPreparation.class))
+			.withMessageContaining("@OnShardPreparing method WrongPreparation.prepare(ShardState)");
+	}
+
+	@Test
 	void aScopedBeanIsOneHandlerThoughItIsTwoBeans() {
 		GenericApplicationContext context = new GenericApplicationContext();
 		BeanDefinitionHolder proxy = ScopedProxyUtils
@@ -310,6 +326,33 @@ class ShardHandlerDetectorTests {
 
 		@OnShardRevoked
 		void revoked() {
+		}
+
+	}
+
+	static class Preparing {
+
+		final List<String> calls = new ArrayList<>();
+
+		@ShardConsumer("orders")
+		void handle() {
+		}
+
+		@OnShardPreparing
+		void prepare(ShardContext shard) {
+			this.calls.add(shard.shard().toString());
+		}
+
+	}
+
+	static class WrongPreparation {
+
+		@ShardConsumer("orders")
+		void handle() {
+		}
+
+		@OnShardPreparing
+		void prepare(ShardState state) {
 		}
 
 	}

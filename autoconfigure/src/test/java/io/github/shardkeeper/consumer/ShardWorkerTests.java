@@ -11,8 +11,12 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import tools.jackson.core.JsonParser;
 import tools.jackson.databind.DeserializationContext;
 import tools.jackson.databind.ValueDeserializer;
@@ -36,6 +40,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * On the test's own thread and by the test's own clock: nothing runs unless it is told.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class ShardWorkerTests {
 
 	private static final ShardId SHARD = ShardId.of("orders", 1);
@@ -318,6 +323,206 @@ class ShardWorkerTests {
 
 		assertThat(this.ended).hasSize(1);
 		assertThat(this.application.calls).isEmpty();
+	}
+
+	@Test
+	void aDrainThatIsCancelledInTimeChangesNothing() {
+		ShardWorker worker = start();
+		this.application.onRecord = (record, state) -> {
+			if (record.payload().equals("r2")) {
+				worker.drain();
+				assertThat(worker.cancelDrain()).isTrue();
+			}
+		};
+		deliver(1, 3);
+		worker.drain();
+		worker.cancelDrain();
+		deliver(4, 4);
+
+		assertThat(this.application.calls).containsExactly("assigned", "r1", "r2", "r3", "r4");
+		assertThat(this.reader.calls()).containsExactly("start after null");
+		assertThat(this.ended).isEmpty();
+		this.clock.advance(Duration.ofMinutes(1));
+		assertThat(worker.problem()).as("it is not to be handed over any more").isNull();
+	}
+
+	@Test
+	void aDrainThatIsCancelledAfterItsCallHasReturnedLosesNoRecord() {
+		ShardWorker worker = start();
+		this.application.onRecord = (record, state) -> {
+			if (record.payload().equals("r1")) {
+				worker.drain();
+			}
+		};
+		this.reader.deliver(SHARD, 1, 2);
+		this.threads.runOne();
+		assertThat(this.application.calls).containsExactly("assigned", "r1");
+		worker.cancelDrain();
+		this.threads.runAll();
+
+		assertThat(this.application.calls).containsExactly("assigned", "r1", "r2");
+	}
+
+	@Test
+	void aDrainCannotBeCancelledOnceTheFarewellHasBegun() {
+		ShardWorker worker = start();
+		this.application.onRevoked = (state) -> assertThat(worker.cancelDrain()).isFalse();
+		worker.drain();
+		this.threads.runAll();
+		worker.cancelDrain();
+		this.threads.runAll();
+
+		assertThat(this.application.calls).containsExactly("assigned", "revoked");
+		assertThat(this.ended).containsExactly("orders/1 token 10 fence 0");
+	}
+
+	@Test
+	void aWorkerThatIsAbandonedIsNotKeptByACancelledDrain() {
+		ShardWorker worker = start();
+		worker.drain();
+		worker.abandon();
+		assertThat(worker.cancelDrain()).isFalse();
+		this.threads.runAll();
+
+		assertThat(worker.ended()).isDone();
+	}
+
+	@Test
+	void aDrainThatIsOverdueInterruptsTheCallAndSaysWhereItStands(CapturedOutput output) throws Exception {
+		ShardWorker worker = start();
+		CountDownLatch called = new CountDownLatch(1);
+		this.application.onRecord = (record, state) -> {
+			called.countDown();
+			untilInterrupted();
+		};
+		this.reader.deliver(SHARD, 1, 1);
+		Thread busy = new Thread(this.threads::runAll);
+		busy.start();
+		assertThat(called.await(10, TimeUnit.SECONDS)).isTrue();
+		worker.drain();
+		this.clock.advance(Duration.ofSeconds(6));
+		Awaitility.await()
+			.atMost(Duration.ofSeconds(10))
+			.untilAsserted(() -> assertThat(worker.problem()).contains("Is to be handed over for 6 s",
+					"Application.handle", "has not returned",
+					"it is at io.github.shardkeeper.consumer.ShardWorkerTests.untilInterrupted(ShardWorkerTests.java:"));
+
+		worker.interrupt(Duration.ofSeconds(50));
+		busy.join();
+		this.threads.runAll();
+		assertThat(this.ended).containsExactly("orders/1 token 10 fence 0");
+		assertThat(checkpoint().offset()).as("the record is handled elsewhere").isNull();
+		assertThat(output)
+			.contains("orders/1 is to be handed over for 50 s", "Application.handle",
+					"ShardWorkerTests.untilInterrupted", "'shardkeeper.handover.timeout'")
+			.doesNotContain("at " + ShardHandler.class.getName());
+	}
+
+	@Test
+	void aDrainThatIsOverdueForAnotherReasonSaysSo(CapturedOutput output) {
+		ShardWorker worker = start();
+		deliver(1, 1);
+		this.application.onRevoked = (state) -> state.put("farewell", true);
+		this.checkpoints.setAway(true);
+		worker.drain();
+		this.threads.runAll();
+		worker.interrupt(Duration.ofSeconds(50));
+
+		assertThat(output)
+			.contains("orders/1 is to be handed over for 50 s, which is too long, but The store does not");
+	}
+
+	@Test
+	void whatTheStoreHasLostIsWrittenBackWholeUnderTheSameToken() {
+		start();
+		this.application.onRecord = (record, state) -> {
+			state.put(record.payload(), 1);
+			state.increment("count", 1);
+			if (record.payload().equals("r3")) {
+				state.remove("r1");
+			}
+		};
+		deliver(1, 2);
+		this.checkpoints.empty();
+		deliver(3, 3);
+
+		assertThat(checkpoint()).isEqualTo(new Checkpoint(new Offset("3"), Map.of("count", "3", "r2", "1", "r3", "1")));
+		assertThat(this.ended).isEmpty();
+		assertThat(this.application.calls).containsExactly("assigned", "r1", "r2", "r3");
+		assertThat(this.meters).endsWith("committed true");
+		deliver(4, 4);
+		assertThat(checkpoint().offset()).isEqualTo(new Offset("4"));
+	}
+
+	@Test
+	void whatTheStoreMayHaveLostIsWrittenBackThoughThereIsNothingNew() {
+		ShardWorker worker = start();
+		this.application.onRecord = (record, state) -> state.increment("count", 1);
+		deliver(1, 2);
+		this.checkpoints.empty();
+		worker.writeBack();
+		this.threads.runAll();
+
+		assertThat(checkpoint()).isEqualTo(new Checkpoint(new Offset("2"), Map.of("count", "2")));
+	}
+
+	@Test
+	void whatAnOlderCheckpointStillHasIsRemovedByTheOneThatIsWrittenBack() {
+		ShardWorker worker = start();
+		this.application.onRecord = (record, state) -> state.increment("count", 1);
+		deliver(1, 1);
+		this.checkpoints.empty();
+		this.checkpoints.acquire(SHARD, Token.NONE);
+		this.checkpoints.commit(SHARD, Token.NONE, 1, new Offset("0"), Map.of("removed since", "1"));
+		worker.writeBack();
+		this.threads.runAll();
+
+		assertThat(checkpoint()).isEqualTo(new Checkpoint(new Offset("1"), Map.of("count", "1")));
+	}
+
+	@Test
+	void aLastCommitThatFindsNothingWaitsForTheLease() {
+		ShardWorker worker = start();
+		this.application.onRevoked = (state) -> state.put("farewell", true);
+		deliver(1, 1);
+		this.checkpoints.empty();
+		this.clock.advance(LEASE);
+		worker.drain();
+		this.threads.runAll();
+		assertThat(this.ended).isEmpty();
+		assertThat(worker.problem()).contains("The store was emptied");
+
+		holdLease();
+		worker.wake();
+		this.threads.runAll();
+		assertThat(this.ended).hasSize(1);
+		assertThat(checkpoint()).isEqualTo(new Checkpoint(new Offset("1"), Map.of("farewell", "true")));
+	}
+
+	@Test
+	void anAbandonedWorkerWritesNothingBack() {
+		ShardWorker worker = start();
+		this.application.onRevoked = (state) -> state.put("farewell", true);
+		deliver(1, 1);
+		this.checkpoints.empty();
+		worker.abandon();
+		this.threads.runAll();
+
+		assertThat(worker.ended()).isDone();
+		assertThat(checkpoint()).isEqualTo(new Checkpoint(null, Map.of()));
+	}
+
+	@Test
+	void whatANewerOwnerHasAcquiredIsNotWrittenBack() {
+		ShardWorker worker = start();
+		deliver(1, 1);
+		this.checkpoints.empty();
+		this.checkpoints.acquire(SHARD, NEWER);
+		worker.writeBack();
+		this.threads.runAll();
+
+		assertThat(this.ended).containsExactly("orders/1 token 10 fence 0");
+		assertThat(checkpoint().offset()).isNull();
 	}
 
 	@Test
@@ -667,14 +872,14 @@ class ShardWorkerTests {
 
 	private ShardWorker worker(Token token, ShardHandler handler, CompletableFuture<Void> predecessorEnded) {
 		WorkerContext context = new WorkerContext("group", this.checkpoints, this.reader, this.lease, this.clock,
-				this.threads, this.threads.timer(), new JsonMapper(), new Meters(),
-				(shard, ofToken, fence) -> this.ended.add("%s token %s fence %s".formatted(shard, ofToken, fence)));
+				this.threads, this.threads.timer(), new JsonMapper(), new Meters(), (shard, ofToken, fence,
+						completed) -> this.ended.add("%s token %s fence %s".formatted(shard, ofToken, fence)));
 		return new ShardWorker(SHARD, token, ME, handler, context, predecessorEnded);
 	}
 
 	private ShardHandler handler(String method, JsonMapper mapper) {
 		return new ShardHandler("orders", () -> this.application,
-				HandlerSignature.ofConsumer(method(method), Application.class),
+				HandlerSignature.ofConsumer(method(method), Application.class), List.of(),
 				List.of(HandlerSignature.ofCallback(method("assigned"), Application.class, "@OnShardAssigned")),
 				List.of(HandlerSignature.ofCallback(method("revoked"), Application.class, "@OnShardRevoked")),
 				new PayloadConverter(mapper));

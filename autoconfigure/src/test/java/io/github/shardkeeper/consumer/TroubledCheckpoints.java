@@ -2,8 +2,10 @@ package io.github.shardkeeper.consumer;
 
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.coordination.CheckpointStore;
@@ -17,7 +19,10 @@ import io.github.shardkeeper.shard.Token;
  */
 final class TroubledCheckpoints implements CheckpointStore {
 
-	private final MemoryCheckpointStore store = new MemoryCheckpointStore();
+	private MemoryCheckpointStore store = new MemoryCheckpointStore();
+
+	/** Shards that the store has a record of. */
+	private final Set<ShardId> acquired = new HashSet<>();
 
 	private final List<Offset> committed = new ArrayList<>();
 
@@ -25,6 +30,12 @@ final class TroubledCheckpoints implements CheckpointStore {
 
 	void setAway(boolean away) {
 		this.away = away;
+	}
+
+	/** Everything is gone, as after a flush. */
+	void empty() {
+		this.store = new MemoryCheckpointStore();
+		this.acquired.clear();
 	}
 
 	/** The offsets of accepted commits, in order. */
@@ -41,12 +52,18 @@ final class TroubledCheckpoints implements CheckpointStore {
 
 	@Override
 	public Acquisition acquire(ShardId shard, Token token) {
-		return reach().acquire(shard, token);
+		Acquisition reply = reach().acquire(shard, token);
+		this.acquired.add(shard);
+		return reply;
 	}
 
 	@Override
 	public CommitReply commit(ShardId shard, Token token, long number, Offset offset, Map<String, String> changes) {
-		CommitReply reply = reach().commit(shard, token, number, offset, changes);
+		MemoryCheckpointStore reached = reach();
+		if (!this.acquired.contains(shard)) {
+			return CommitReply.GONE;
+		}
+		CommitReply reply = reached.commit(shard, token, number, offset, changes);
 		if (reply == CommitReply.COMMITTED) {
 			this.committed.add(offset);
 		}

@@ -279,7 +279,7 @@ class HeartbeatSchedulerTests {
 
 	private void start(Duration interval, Duration leaseLength, MonotonicClock clock) {
 		this.lease = new Lease(leaseLength, clock.now());
-		this.heartbeats = new HeartbeatScheduler(this.store, this.lease, interval, clock);
+		this.heartbeats = new HeartbeatScheduler(this.store, this.lease, interval, TestRuntime.on(clock));
 		this.heartbeats.start(this.told);
 	}
 

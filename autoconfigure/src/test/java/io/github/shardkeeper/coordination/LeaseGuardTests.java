@@ -22,7 +22,8 @@ class LeaseGuardTests {
 
 	private final Lease lease = new Lease(Duration.ofHours(1), this.start);
 
-	private final LeaseGuard guard = new LeaseGuard(this.lease, MonotonicClock.SYSTEM, () -> this.told.add("ended"));
+	private final LeaseGuard guard = new LeaseGuard(this.lease, TestRuntime.on(MonotonicClock.SYSTEM),
+			() -> this.told.add("ended"));
 
 	@AfterEach
 	void close() {

@@ -20,6 +20,7 @@ import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.handover.PlanReply;
 import io.github.shardkeeper.handover.ShardPhase;
 import io.github.shardkeeper.handover.Transition;
+import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
@@ -397,11 +398,12 @@ class ShardCoordinatorTests {
 
 		Instance(String name) {
 			CoordinationSettings settings = new CoordinationSettings("group", name, INTERVAL, LEASE, TIMEOUT,
-					Duration.ofMillis(10));
-			MonotonicClock clock = MonotonicClock.SYSTEM;
-			Lease lease = new Lease(LEASE, clock.now());
+					Duration.ofMillis(10), ApplicationVersion.UNKNOWN);
+			MemberRuntime runtime = TestRuntime.on(MonotonicClock.SYSTEM);
+			Lease lease = new Lease(LEASE, runtime.clock().now());
 			this.coordinator = new ShardCoordinator(settings, this.store,
-					new HeartbeatScheduler(this.store, lease, INTERVAL, clock), lease, new StickyAssignment(), clock);
+					new HeartbeatScheduler(this.store, lease, INTERVAL, runtime), lease, new StickyAssignment(),
+					runtime);
 			this.consumption.reportTo(this.coordinator.consumptionListener());
 		}
 

@@ -1,5 +1,6 @@
 package io.github.shardkeeper.coordination;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -21,6 +22,14 @@ final class TestConsumption implements ShardConsumption {
 	private final Map<ShardId, Token> consumed = new TreeMap<>();
 
 	private final TreeSet<ShardId> draining = new TreeSet<>();
+
+	private final List<ShardId> cancelled = new ArrayList<>();
+
+	private final List<ShardId> interrupted = new ArrayList<>();
+
+	private final List<ShardId> prepared = new ArrayList<>();
+
+	private int writesBack;
 
 	private ShardConsumption.Listener listener;
 
@@ -59,19 +68,45 @@ final class TestConsumption implements ShardConsumption {
 
 	/** What a handler that returns at last does. */
 	synchronized void finishDrain(ShardId shard) {
-		end(shard, Token.NONE);
+		end(shard, Token.NONE, false);
+	}
+
+	/** What a handler does that has seen the last record there will ever be. */
+	synchronized void complete(ShardId shard) {
+		end(shard, Token.NONE, true);
 	}
 
 	/** Ends a worker as if a newer token had refused it. */
 	synchronized void refuse(ShardId shard, Token fence) {
-		end(shard, fence);
+		end(shard, fence, false);
 	}
 
-	private void end(ShardId shard, Token fence) {
+	private void end(ShardId shard, Token fence, boolean completed) {
 		Token token = this.consumed.remove(shard);
 		this.draining.remove(shard);
 		this.ledger.ended(shard, this);
-		this.listener.workerEnded(shard, token, fence);
+		this.listener.workerEnded(shard, token, fence, completed);
+	}
+
+	@Override
+	public synchronized void cancelDrain(ShardId shard) {
+		this.draining.remove(shard);
+		this.cancelled.add(shard);
+	}
+
+	@Override
+	public synchronized void interrupt(ShardId shard, Duration draining) {
+		this.interrupted.add(shard);
+	}
+
+	@Override
+	public synchronized void prepare(ShardId shard, MemberId member) {
+		this.prepared.add(shard);
+	}
+
+	@Override
+	public synchronized void writeBack() {
+		this.writesBack++;
 	}
 
 	@Override
@@ -107,6 +142,22 @@ final class TestConsumption implements ShardConsumption {
 
 	synchronized List<ShardId> draining() {
 		return List.copyOf(this.draining);
+	}
+
+	synchronized List<ShardId> cancelled() {
+		return List.copyOf(this.cancelled);
+	}
+
+	synchronized List<ShardId> interrupted() {
+		return List.copyOf(this.interrupted);
+	}
+
+	synchronized List<ShardId> prepared() {
+		return List.copyOf(this.prepared);
+	}
+
+	synchronized int writesBack() {
+		return this.writesBack;
 	}
 
 	synchronized int suspensions() {

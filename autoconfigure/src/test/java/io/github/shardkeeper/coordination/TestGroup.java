@@ -9,6 +9,7 @@ import java.util.TreeMap;
 import io.github.shardkeeper.handover.GroupChanges;
 import io.github.shardkeeper.handover.MemberDescription;
 import io.github.shardkeeper.handover.Ownership;
+import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 
@@ -108,7 +109,8 @@ public final class TestGroup implements AutoCloseable {
 
 	/** Different for each name, so that a mix-up shows. */
 	private static MemberDescription describe(String name) {
-		return new MemberDescription(new TreeMap<>(Map.of("orders", 16, "topic-of-" + name, 4)));
+		return new MemberDescription(new TreeMap<>(Map.of("orders", 16, "topic-of-" + name, 4)),
+				new ApplicationVersion("1.4|" + name));
 	}
 
 }

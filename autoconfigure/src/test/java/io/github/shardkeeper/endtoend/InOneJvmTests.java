@@ -34,12 +34,14 @@ import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.coordination.GroupReporter;
 import io.github.shardkeeper.report.GroupReport;
+import io.github.shardkeeper.report.MemberReport;
 import io.github.shardkeeper.report.ShardReport;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.testsupport.TestRedis;
 import io.github.shardkeeper.testsupport.TestRedisCluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 /**
  * Whole applications, several in this JVM, on a real Redis (and one without).
@@ -86,6 +88,34 @@ class InOneJvmTests {
 		three.close();
 		awaitLoads(one, Map.of("one", 2L, "two", 2L));
 		assertThat(report(one).members()).hasSize(2);
+	}
+
+	@Test
+	void aDeploymentMovesShardsToTheNewVersion() {
+		Map<String, ConfigurableApplicationContext> old = new TreeMap<>();
+		old.put("a", start("a", "--shardkeeper.version=1.9"));
+		old.put("b", start("b", "--shardkeeper.version=1.9"));
+		awaitLoads(old.get("a"), Map.of("a", 2L, "b", 2L));
+		ConfigurableApplicationContext c = start("c", "--shardkeeper.version=1.10");
+		Awaitility.await().atMost(PATIENCE).until(() -> loads(c).getOrDefault("c", 0L) == 1);
+		assertThat(report(c).members()).extracting(MemberReport::instance, MemberReport::version)
+			.containsExactlyInAnyOrder(tuple("a", "1.9"), tuple("b", "1.9"), tuple("c", "1.10"));
+
+		// Ordinary balance would leave one of the first one's shards to the second.
+		String first = (loads(c).get("a") == 2) ? "a" : "b";
+		String second = first.equals("a") ? "b" : "a";
+		old.get(first).close();
+		awaitLoads(c, Map.of(second, 1L, "c", 3L));
+
+		ConfigurableApplicationContext d = start("d", "--shardkeeper.version=1.10");
+		awaitLoads(c, Map.of(second, 1L, "c", 2L, "d", 1L));
+		old.get(second).close();
+		awaitLoads(c, Map.of("c", 2L, "d", 2L));
+
+		for (int key = 0; key < 20; key++) {
+			d.getBean(ShardTemplate.class).send("orders", "key-" + key, new Order("key-" + key, key));
+		}
+		Awaitility.await().atMost(PATIENCE).untilAsserted(() -> assertThat(sums(d)).hasSize(20));
 	}
 
 	@Test

@@ -1,6 +1,7 @@
 package io.github.shardkeeper.handover;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -12,6 +13,7 @@ import io.github.shardkeeper.handover.LeaderAction.ApplyPlan;
 import io.github.shardkeeper.handover.LeaderAction.LookForDead;
 import io.github.shardkeeper.handover.LeaderAction.Refresh;
 import io.github.shardkeeper.handover.Transition.Assign;
+import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -35,8 +37,17 @@ class LeadershipTests {
 
 	private static final long LEASE = 3_000;
 
-	private final Leadership leadership = new Leadership(INTERVAL, SETTLE, () -> Map.of("orders", 1),
-			new StickyAssignment());
+	private static final Duration HANDOVER = Duration.ofSeconds(50);
+
+	private final Leadership leadership = new Leadership(INTERVAL, Duration.ofMillis(LEASE), SETTLE,
+			new HandoverRules(HANDOVER, HandoverRules.OnTimeout.HOLD, Duration.ZERO, Duration.ZERO, 1),
+			() -> this.ownTopics, new StickyAssignment());
+
+	private Map<String, Integer> ownTopics = Map.of("orders", 1);
+
+	private long claimsUntil = 0;
+
+	private long history = 1;
 
 	/** This member's clock in milliseconds. */
 	private long now = 0;
@@ -332,6 +343,122 @@ class LeadershipTests {
 		assertThat(next()).isEqualTo(new ApplyPlan(1, List.of(new Assign(SHARD, 3, ME))));
 	}
 
+	@Test
+	void anotherPastMeansThatTheStoreHasLostWrites() {
+		leadInPeace();
+		this.history++;
+		answered(ME);
+
+		assertThat(next()).isEqualTo(new Refresh(0, -1));
+	}
+
+	@Test
+	void aShardThatRestsIsAssignedExactlyWhenItsRestIsOver() {
+		leadInPeace();
+		this.generation++;
+		answered(ME);
+		refreshed(null, resting(STORE_START + this.now + 700));
+		assertThat(next()).isNull();
+		assertThat(this.leadership.wakeAt()).isEqualTo(at(this.now + 701));
+
+		this.now += 701;
+		assertThat(next()).isEqualTo(new ApplyPlan(1, List.of(new Assign(SHARD, this.generation, ME))));
+	}
+
+	@Test
+	void aJoinIsNotKeptWaitingByARest() {
+		leadInPeace();
+		this.generation++;
+		this.membership++;
+		answered(ME);
+		refreshed(null, resting(STORE_START + this.now + 60_000));
+		assertThat(next()).isNull();
+		this.membership++;
+		answered(ME);
+		refreshed(List.of(member(ME), member(OTHER)));
+
+		assertThat(this.leadership.wakeAt()).isEqualTo(at(this.now + SETTLE.toMillis()));
+	}
+
+	@Test
+	void whileClaimsAreTakenNothingIsAssigned() {
+		this.claimsUntil = STORE_START + LEASE;
+		answered(ME);
+		refreshed(List.of(member(ME)));
+		this.now += SETTLE.toMillis();
+		assertThat(next()).isNull();
+		assertThat(this.leadership.wakeAt()).isEqualTo(at(LEASE + 1));
+
+		this.now = LEASE + 1;
+		assertThat(next()).isEqualTo(new ApplyPlan(1, List.of(new Assign(SHARD, 0, ME))));
+	}
+
+	@Test
+	void movesThatWereHeldBackFollowWhenOthersHaveArrived() {
+		this.ownTopics = Map.of("orders", 4);
+		answered(ME);
+		this.generation = 4;
+		List<Ownership> mine = new ArrayList<>();
+		for (int shard = 0; shard < 4; shard++) {
+			mine.add(of(shard, ShardPhase.OWNED, ME, null, shard + 1));
+		}
+		refreshed(List.of(member(ME), member(OTHER)), mine.toArray(new Ownership[0]));
+		this.now += SETTLE.toMillis();
+		assertThat(next()).isInstanceOfSatisfying(ApplyPlan.class, (plan) -> assertThat(plan.transitions()).hasSize(1));
+
+		this.generation = 5;
+		answered(ME);
+		refreshed(null, of(3, ShardPhase.REVOKING, ME, OTHER, 5));
+		assertThat(next()).isNull();
+		this.generation = 6;
+		answered(ME);
+		refreshed(null, of(3, ShardPhase.OWNED, OTHER, null, 6));
+		assertThat(next()).isInstanceOfSatisfying(ApplyPlan.class, (plan) -> assertThat(plan.transitions()).hasSize(1));
+	}
+
+	@Test
+	void whatStandsStillForTooLongIsReportedWithTheReason() {
+		this.ownTopics = Map.of("orders", 4);
+		answered(ME);
+		this.generation = 4;
+		refreshed(List.of(member(ME)), of(0, ShardPhase.OWNED, ME, null, 1), of(1, ShardPhase.FREE, null, null, 2),
+				of(2, ShardPhase.REVOKING, OTHER, ME, 3), new Ownership(ShardId.of("payments", 0), ShardPhase.QUIET,
+						new Token(4), null, null, 4, STORE_START, STORE_START + 10_000));
+
+		assertThat(overdueAfter(LEASE)).isEmpty();
+		assertThat(overdueAfter(LEASE + 1)).containsOnlyKeys(ShardId.of("orders", 1), ShardId.of("orders", 3))
+			.containsEntry(ShardId.of("orders", 1), "Nobody has owned it for 3 s: it could not be assigned yet");
+		assertThat(overdueAfter(10_000 + LEASE)).doesNotContainKey(ShardId.of("payments", 0));
+		assertThat(overdueAfter(10_001 + LEASE)).containsEntry(ShardId.of("payments", 0),
+				"Its quiet period has been over for 3 s, but nobody owns it: no instance of the group consumes its topic");
+		assertThat(overdueAfter(HANDOVER.toMillis())).doesNotContainKey(ShardId.of("orders", 2));
+		assertThat(overdueAfter(HANDOVER.toMillis() + 1).get(ShardId.of("orders", 2)))
+			.contains(OTHER + " was asked 50 s ago");
+	}
+
+	@Test
+	void onlyALeaderReportsWhatStandsStill() {
+		answered(ME);
+		refreshed(List.of(member(ME)));
+		assertThat(overdueAfter(60_000)).isNotEmpty();
+		answered(OTHER);
+
+		assertThat(overdueAfter(60_000)).isEmpty();
+	}
+
+	private Map<ShardId, String> overdueAfter(long millis) {
+		return this.leadership.unattended().overdue(at(millis));
+	}
+
+	private static Ownership of(int shard, ShardPhase phase, MemberId owner, MemberId target, long generation) {
+		return new Ownership(ShardId.of("orders", shard), phase, new Token(generation), owner, target, generation,
+				STORE_START, 0);
+	}
+
+	private Ownership resting(long until) {
+		return new Ownership(SHARD, ShardPhase.QUIET, new Token(1), null, ME, this.generation, STORE_START, until);
+	}
+
 	/** Elected, alone, owner of the only shard, and nothing left to do. */
 	private void leadInPeace() {
 		answered(ME);
@@ -370,7 +497,7 @@ class LeadershipTests {
 		long serverTime = STORE_START + this.now + this.jump;
 		long earliest = STORE_START + earliestLeaseEnd + this.jump;
 		return new HeartbeatReply.Alive(serverTime, leader, this.epoch, serverTime + LEASE, earliest, this.generation,
-				this.membership, this.generation, List.of(), 1, false, true, 0);
+				this.membership, this.generation, List.of(), this.history, false, true, this.claimsUntil);
 	}
 
 	private void refreshed(List<GroupMember> members, Ownership... ownerships) {
@@ -380,7 +507,8 @@ class LeadershipTests {
 	}
 
 	private static GroupMember member(MemberId id) {
-		return new GroupMember(id, new MemberDescription(new TreeMap<>(Map.of("orders", 1))), false);
+		return new GroupMember(id,
+				new MemberDescription(new TreeMap<>(Map.of("orders", 1)), ApplicationVersion.UNKNOWN), false);
 	}
 
 	private LeaderAction next() {

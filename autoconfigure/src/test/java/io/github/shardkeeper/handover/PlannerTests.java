@@ -10,9 +10,12 @@ import org.junit.jupiter.api.Test;
 import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.assignment.AssignmentStrategy;
 import io.github.shardkeeper.assignment.StickyAssignment;
+import io.github.shardkeeper.assignment.Tenure;
 import io.github.shardkeeper.handover.Transition.Assign;
+import io.github.shardkeeper.handover.Transition.Cancel;
 import io.github.shardkeeper.handover.Transition.Retarget;
 import io.github.shardkeeper.handover.Transition.Revoke;
+import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -29,6 +32,11 @@ class PlannerTests {
 
 	private static final ShardId ONE = ShardId.of("orders", 1);
 
+	private static final MemberId C = MemberId.of("c", "1");
+
+	/** The store's time. */
+	private static final long NOW = 1_000;
+
 	private final List<GroupMember> members = new ArrayList<>();
 
 	private final List<Ownership> ownerships = new ArrayList<>();
@@ -36,6 +44,13 @@ class PlannerTests {
 	private AssignmentStrategy strategy = new StickyAssignment();
 
 	private Map<String, Integer> ownTopics = Map.of("orders", 2);
+
+	private int mostConcurrentMoves;
+
+	private long claimsUntil;
+
+	/** What came of the last planning. */
+	private Plan plan;
 
 	@Test
 	void newAndFreeShardsAreAssignedAtTheirGeneration() {
@@ -71,7 +86,7 @@ class PlannerTests {
 		member(B, 2);
 		is(ZERO, ShardPhase.OWNED, A, null, 1);
 
-		assertThat(plan()).containsExactly(new Revoke(ZERO, 1, B), new Assign(ONE, 0, B));
+		assertThat(plan()).containsExactly(new Assign(ONE, 0, B), new Revoke(ZERO, 1, B));
 	}
 
 	@Test
@@ -122,9 +137,10 @@ class PlannerTests {
 	void aTopicThatOnlyOthersConsumeIsPlannedToo() {
 		ShardId theirs = ShardId.of("payments", 0);
 		member(A, 2);
-		this.members.add(new GroupMember(B, new MemberDescription(new TreeMap<>(Map.of("payments", 1))), false));
+		this.members.add(new GroupMember(B,
+				new MemberDescription(new TreeMap<>(Map.of("payments", 1)), ApplicationVersion.UNKNOWN), false));
 		this.members.add(new GroupMember(MemberId.of("c", "1"),
-				new MemberDescription(new TreeMap<>(Map.of("payments", 1))), false));
+				new MemberDescription(new TreeMap<>(Map.of("payments", 1)), ApplicationVersion.UNKNOWN), false));
 
 		assertThat(plan()).containsExactly(new Assign(ZERO, 0, A), new Assign(ONE, 0, A), new Assign(theirs, 0, B));
 	}
@@ -145,17 +161,158 @@ class PlannerTests {
 		List<AssignmentRequest> asked = new ArrayList<>();
 		this.strategy = (request) -> {
 			asked.add(request);
-			return request.current();
+			return Map.of(ZERO, A, ONE, B);
 		};
 
 		assertThat(plan()).isEmpty();
-		assertThat(asked.get(0).current()).containsOnly(Map.entry(ZERO, A), Map.entry(ONE, B));
+		assertThat(asked.get(0).current()).containsOnly(Map.entry(ZERO, new Tenure(A, 1)),
+				Map.entry(ONE, new Tenure(B, 2)));
+	}
+
+	@Test
+	void anOwnerIsWantedBackWhenTheTargetIsGone() {
+		member(A, 2);
+		member(B, 2, true);
+		is(ZERO, ShardPhase.OWNED, A, null, 1);
+		is(ONE, ShardPhase.REVOKING, A, B, 2);
+
+		assertThat(plan()).containsExactly(new Cancel(ONE, 2));
+	}
+
+	@Test
+	void anOwnerMayBeWantedBackByTheStrategy() {
+		member(A, 2);
+		member(B, 2);
+		is(ZERO, ShardPhase.OWNED, B, null, 1);
+		is(ONE, ShardPhase.REVOKING, A, B, 2);
+		this.strategy = (request) -> Map.of(ZERO, B, ONE, A);
+
+		assertThat(plan()).containsExactly(new Cancel(ONE, 2));
+	}
+
+	@Test
+	void aShardThatRestsIsAssignedWhenItsRestIsOver() {
+		member(A, 2);
+		is(ZERO, ShardPhase.OWNED, A, null, 1);
+		rests(ONE, A, 2, NOW + 300);
+		assertThat(plan()).isEmpty();
+		assertThat(this.plan.nextMillis()).isEqualTo(NOW + 300);
+
+		this.ownerships.clear();
+		is(ZERO, ShardPhase.OWNED, A, null, 1);
+		rests(ONE, A, 2, NOW);
+		assertThat(plan()).containsExactly(new Assign(ONE, 2, A));
+		assertThat(this.plan.nextMillis()).isZero();
+	}
+
+	@Test
+	void aShardThatRestsGetsAnotherTargetMeanwhile() {
+		member(A, 2);
+		member(B, 2);
+		rests(ZERO, null, 1, NOW + 300);
+		rests(ONE, MemberId.of("gone", "1"), 2, NOW + 200);
+
+		assertThat(plan()).containsExactly(new Retarget(ZERO, 1, A), new Retarget(ONE, 2, B));
+		assertThat(this.plan.nextMillis()).isEqualTo(NOW + 200);
+	}
+
+	@Test
+	void nothingIsAssignedWhileWhoHoldsItMayClaimIt() {
+		this.claimsUntil = NOW + 500;
+		this.ownTopics = Map.of("orders", 5);
+		member(A, 5);
+		member(B, 5);
+		is(ZERO, ShardPhase.FREE, null, null, 1);
+		rests(ONE, A, 2, NOW);
+		is(ShardId.of("orders", 2), ShardPhase.OWNED, A, null, 3);
+		is(ShardId.of("orders", 3), ShardPhase.REVOKING, A, C, 4);
+
+		assertThat(plan()).doesNotHaveAnyElementsOfTypes(Assign.class).hasAtLeastOneElementOfType(Cancel.class);
+		assertThat(this.plan.nextMillis()).isEqualTo(NOW + 500);
+
+		this.claimsUntil = NOW;
+		assertThat(plan()).filteredOn(Assign.class::isInstance).hasSize(3);
+	}
+
+	@Test
+	void aCompletedShardIsNoLoadAndGoesToNobody() {
+		member(A, 2);
+		member(B, 2);
+		is(ZERO, ShardPhase.COMPLETED, null, null, 1);
+		is(ONE, ShardPhase.OWNED, A, null, 2);
+		List<AssignmentRequest> asked = new ArrayList<>();
+		AssignmentStrategy sticky = this.strategy;
+		this.strategy = (request) -> {
+			asked.add(request);
+			return sticky.assign(request);
+		};
+
+		assertThat(plan()).isEmpty();
+		assertThat(asked.get(0).shards()).containsExactly(ONE);
+		assertThat(asked.get(0).current()).containsOnlyKeys(ONE);
+	}
+
+	@Test
+	void noMoreMovesAtOnceThanAreAllowed() {
+		this.mostConcurrentMoves = 2;
+		member(A, 8);
+		member(B, 8);
+		ownsAll(A, 8);
+
+		assertThat(plan()).hasSize(2).hasOnlyElementsOfType(Revoke.class);
+		assertThat(this.plan.movesHeldBack()).isTrue();
+	}
+
+	@Test
+	void movesUnderWayCount() {
+		this.mostConcurrentMoves = 2;
+		member(A, 3);
+		member(B, 3, true);
+		member(C, 3);
+		this.ownTopics = Map.of("orders", 3);
+		is(ZERO, ShardPhase.REVOKING, B, C, 1);
+		is(ONE, ShardPhase.OWNED, B, null, 2);
+		is(ShardId.of("orders", 2), ShardPhase.OWNED, B, null, 3);
+
+		assertThat(plan()).containsExactly(new Revoke(ONE, 2, A));
+		assertThat(this.plan.movesHeldBack()).isTrue();
+	}
+
+	@Test
+	void whoWaitsToGoIsServedFirst() {
+		this.mostConcurrentMoves = 1;
+		member(A, 4);
+		member(B, 4, true);
+		member(C, 4);
+		this.ownTopics = Map.of("orders", 4);
+		for (int shard = 0; shard < 3; shard++) {
+			is(ShardId.of("orders", shard), ShardPhase.OWNED, A, null, shard + 1);
+		}
+		ShardId last = ShardId.of("orders", 3);
+		is(last, ShardPhase.OWNED, B, null, 4);
+
+		assertThat(plan()).containsExactly(new Revoke(last, 4, C));
+	}
+
+	@Test
+	void whatNobodyOwnsIsNotLimited() {
+		this.mostConcurrentMoves = 1;
+		member(A, 4);
+		this.ownTopics = Map.of("orders", 4);
+		is(ZERO, ShardPhase.FREE, null, null, 1);
+		is(ONE, ShardPhase.REVOKING, A, B, 2);
+
+		assertThat(plan()).containsExactly(new Assign(ZERO, 1, A), new Cancel(ONE, 2),
+				new Assign(ShardId.of("orders", 2), 0, A), new Assign(ShardId.of("orders", 3), 0, A));
+		assertThat(this.plan.movesHeldBack()).isFalse();
 	}
 
 	private List<Transition> plan() {
 		GroupPicture picture = new GroupPicture();
 		picture.apply(new GroupChanges(A, 1, 100, 1, this.members, this.ownerships));
-		return new Planner(() -> this.ownTopics, this.strategy).plan(picture);
+		this.plan = new Planner(this.mostConcurrentMoves, () -> this.ownTopics, this.strategy).plan(picture, NOW,
+				this.claimsUntil);
+		return this.plan.transitions();
 	}
 
 	private void member(MemberId id, int shards) {
@@ -163,11 +320,25 @@ class PlannerTests {
 	}
 
 	private void member(MemberId id, int shards, boolean leaving) {
-		this.members.add(new GroupMember(id, new MemberDescription(new TreeMap<>(Map.of("orders", shards))), leaving));
+		this.members.add(new GroupMember(id,
+				new MemberDescription(new TreeMap<>(Map.of("orders", shards)), ApplicationVersion.UNKNOWN), leaving));
 	}
 
 	private void is(ShardId shard, ShardPhase phase, MemberId owner, MemberId target, long generation) {
 		this.ownerships.add(new Ownership(shard, phase, new Token(generation), owner, target, generation, 0, 0));
+	}
+
+	private void rests(ShardId shard, MemberId target, long generation, long until) {
+		this.ownerships
+			.add(new Ownership(shard, ShardPhase.QUIET, new Token(generation), null, target, generation, 0, until));
+	}
+
+	/** So many shards, all of one owner. */
+	private void ownsAll(MemberId owner, int shards) {
+		this.ownTopics = Map.of("orders", shards);
+		for (int shard = 0; shard < shards; shard++) {
+			is(ShardId.of("orders", shard), ShardPhase.OWNED, owner, null, shard + 1);
+		}
 	}
 
 }

@@ -5,7 +5,9 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.handover.HoldingAction.Abandon;
+import io.github.shardkeeper.handover.HoldingAction.CancelDrain;
 import io.github.shardkeeper.handover.HoldingAction.Drain;
+import io.github.shardkeeper.handover.HoldingAction.Prepare;
 import io.github.shardkeeper.handover.HoldingAction.Release;
 import io.github.shardkeeper.handover.HoldingAction.Start;
 import io.github.shardkeeper.shard.MemberId;
@@ -28,7 +30,9 @@ class ShardHoldingsTests {
 
 	private static final Token NEW = new Token(20);
 
-	private final ShardHoldings holdings = new ShardHoldings();
+	private static final MonotonicTime NOW = new MonotonicTime(0);
+
+	private final ShardHoldings holdings = new ShardHoldings(HandoverRules.DEFAULT);
 
 	@Test
 	void aShardIsStartedDrainedAndReleased() {
@@ -36,7 +40,7 @@ class ShardHoldingsTests {
 		assertThat(this.holdings.isEmpty()).isFalse();
 
 		assertThat(revoking(OLD)).containsExactly(new Drain(SHARD));
-		assertThat(ended(OLD)).containsExactly(new Release(SHARD, OLD, Token.NONE, false));
+		assertThat(ended(OLD)).containsExactly(release(OLD));
 		assertThat(this.holdings.isEmpty()).as("before the store has taken it").isFalse();
 
 		this.holdings.released(SHARD, OLD);
@@ -49,7 +53,63 @@ class ShardHoldingsTests {
 
 		assertThat(revoking(OLD)).doesNotHaveAnyElementsOfTypes(Release.class);
 		assertThat(revoking(OLD)).isEmpty();
+	}
+
+	@Test
+	void anOwnerThatIsWantedBackGoesOn() {
+		owned(OLD);
+		revoking(OLD);
+		assertThat(owned(OLD)).containsExactly(new CancelDrain(SHARD));
 		assertThat(owned(OLD)).isEmpty();
+
+		assertThat(revoking(OLD)).as("another move").containsExactly(new Drain(SHARD));
+		assertThat(ended(OLD)).containsExactly(release(OLD));
+	}
+
+	@Test
+	void anOwnerThatIsWantedBackTooLateGivesTheShardUpAllTheSame() {
+		owned(OLD);
+		revoking(OLD);
+		owned(OLD);
+		assertThat(ended(OLD)).as("its farewell was under way").containsExactly(release(OLD));
+		assertThat(owned(OLD)).as("told again").isEmpty();
+	}
+
+	@Test
+	void aShardThatHasDrainedIsNotKept() {
+		owned(OLD);
+		revoking(OLD);
+		ended(OLD);
+		assertThat(owned(OLD)).isEmpty();
+	}
+
+	@Test
+	void aWorkerAtTheEndOfItsShardCompletesIt() {
+		owned(OLD);
+		assertThat(this.holdings.workerEnded(SHARD, OLD, Token.NONE, true))
+			.containsExactly(new Release(SHARD, OLD, Token.NONE, true));
+	}
+
+	@Test
+	void aShardThatComesIsPreparedForOnce() {
+		assertThat(coming(ShardPhase.REVOKING, OLD)).containsExactly(new Prepare(SHARD));
+		assertThat(coming(ShardPhase.REVOKING, OLD)).isEmpty();
+		assertThat(coming(ShardPhase.QUIET, OLD)).as("the same move").isEmpty();
+		assertThat(owned(NEW)).containsExactly(new Start(SHARD, NEW));
+	}
+
+	@Test
+	void aShardThatComesAnotherTimeIsPreparedForAnew() {
+		coming(ShardPhase.QUIET, OLD);
+		assertThat(coming(ShardPhase.QUIET, NEW)).containsExactly(new Prepare(SHARD));
+	}
+
+	@Test
+	void whatGoesToOthersIsNotPreparedFor() {
+		assertThat(tell(ShardPhase.REVOKING, OLD, OTHER, OTHER)).isEmpty();
+		assertThat(tell(ShardPhase.FREE, OLD, null, ME)).isEmpty();
+		owned(OLD);
+		assertThat(revoking(OLD)).containsExactly(new Drain(SHARD));
 	}
 
 	@Test
@@ -73,7 +133,7 @@ class ShardHoldingsTests {
 
 	@Test
 	void aRevokeOfSomethingNeverStartedIsReleasedAtOnce() {
-		assertThat(revoking(OLD)).containsExactly(new Release(SHARD, OLD, Token.NONE, false));
+		assertThat(revoking(OLD)).containsExactly(release(OLD));
 		assertThat(this.holdings.isEmpty()).isFalse();
 
 		this.holdings.released(SHARD, OLD);
@@ -95,7 +155,7 @@ class ShardHoldingsTests {
 		assertThat(owned(NEW)).containsExactly(new Start(SHARD, NEW));
 		assertThat(ended(OLD)).as("the older worker").isEmpty();
 		assertThat(revoking(NEW)).containsExactly(new Drain(SHARD));
-		assertThat(ended(NEW)).containsExactly(new Release(SHARD, NEW, Token.NONE, false));
+		assertThat(ended(NEW)).containsExactly(release(NEW));
 	}
 
 	@Test
@@ -123,7 +183,7 @@ class ShardHoldingsTests {
 		owned(OLD);
 
 		assertThat(revoking(NEW)).containsExactly(new Drain(SHARD));
-		assertThat(ended(OLD)).containsExactly(new Release(SHARD, NEW, Token.NONE, false));
+		assertThat(ended(OLD)).containsExactly(release(NEW));
 	}
 
 	@Test
@@ -132,7 +192,7 @@ class ShardHoldingsTests {
 		revoking(OLD);
 
 		assertThat(revoking(NEW)).isEmpty();
-		assertThat(ended(OLD)).containsExactly(new Release(SHARD, NEW, Token.NONE, false));
+		assertThat(ended(OLD)).containsExactly(release(NEW));
 	}
 
 	@Test
@@ -141,7 +201,7 @@ class ShardHoldingsTests {
 		revoking(OLD);
 		ended(OLD);
 
-		assertThat(revoking(NEW)).containsExactly(new Release(SHARD, NEW, Token.NONE, false));
+		assertThat(revoking(NEW)).containsExactly(release(NEW));
 		this.holdings.released(SHARD, OLD);
 		assertThat(this.holdings.isEmpty()).isFalse();
 		this.holdings.released(SHARD, NEW);
@@ -155,14 +215,15 @@ class ShardHoldingsTests {
 		revoking(NEW);
 
 		assertThat(ended(OLD)).isEmpty();
-		assertThat(ended(NEW)).containsExactly(new Release(SHARD, NEW, Token.NONE, false));
+		assertThat(ended(NEW)).containsExactly(release(NEW));
 	}
 
 	@Test
 	void aWorkerThatWasRefusedGivesTheShardBackWithTheFence() {
 		owned(OLD);
 
-		assertThat(this.holdings.workerEnded(SHARD, OLD, NEW)).containsExactly(new Release(SHARD, OLD, NEW, false));
+		assertThat(this.holdings.workerEnded(SHARD, OLD, NEW, false))
+			.containsExactly(new Release(SHARD, OLD, NEW, false));
 		assertThat(revoking(OLD)).isEmpty();
 		assertThat(owned(new Token(21))).containsExactly(new Start(SHARD, new Token(21)));
 		this.holdings.released(SHARD, OLD);
@@ -180,10 +241,21 @@ class ShardHoldingsTests {
 		tell(SECOND, ShardPhase.OWNED, OLD, ME);
 		tell(SECOND, ShardPhase.REVOKING, OLD, ME);
 
-		assertThat(this.holdings.leaveWithoutPlan()).containsExactly(new Drain(SHARD));
-		assertThat(this.holdings.leaveWithoutPlan()).isEmpty();
+		assertThat(this.holdings.leaveWithoutPlan(NOW)).containsExactly(new Drain(SHARD));
+		assertThat(this.holdings.leaveWithoutPlan(NOW)).isEmpty();
 		assertThat(revoking(OLD)).as("the plan came after all").isEmpty();
-		assertThat(ended(OLD)).containsExactly(new Release(SHARD, OLD, Token.NONE, false));
+		assertThat(ended(OLD)).containsExactly(release(OLD));
+	}
+
+	@Test
+	void whoLeavesWithoutPlanKeepsNothingAndTakesNothing() {
+		owned(OLD);
+		this.holdings.leaveWithoutPlan(NOW);
+		assertThat(owned(OLD)).as("the store tells it again").isEmpty();
+		assertThat(tell(SECOND, ShardPhase.OWNED, OLD, ME))
+			.containsExactly(new Release(SECOND, OLD, Token.NONE, false));
+		assertThat(owned(NEW)).as("waits for what runs").isEmpty();
+		assertThat(ended(OLD)).containsExactly(release(NEW));
 	}
 
 	@Test
@@ -214,17 +286,31 @@ class ShardHoldingsTests {
 	}
 
 	private List<HoldingAction> ended(Token token) {
-		return this.holdings.workerEnded(SHARD, token, Token.NONE);
+		return this.holdings.workerEnded(SHARD, token, Token.NONE, false);
+	}
+
+	/** The store tells its next owner. */
+	private List<HoldingAction> coming(ShardPhase phase, Token token) {
+		return tell(phase, token, (phase == ShardPhase.REVOKING) ? OTHER : null, ME);
+	}
+
+	private static Release release(Token token) {
+		return new Release(SHARD, token, Token.NONE, false);
 	}
 
 	private List<HoldingAction> tell(ShardPhase phase, Token token, MemberId owner) {
 		return tell(SHARD, phase, token, owner);
 	}
 
+	private List<HoldingAction> tell(ShardPhase phase, Token token, MemberId owner, MemberId target) {
+		return this.holdings.ownershipChanged(new Ownership(SHARD, phase, token, owner, target, token.value(), 0, 0),
+				ME, NOW);
+	}
+
 	private List<HoldingAction> tell(ShardId shard, ShardPhase phase, Token token, MemberId owner) {
 		MemberId target = (phase == ShardPhase.REVOKING) ? OTHER : null;
 		return this.holdings.ownershipChanged(new Ownership(shard, phase, token, owner, target, token.value(), 0, 0),
-				ME);
+				ME, NOW);
 	}
 
 }

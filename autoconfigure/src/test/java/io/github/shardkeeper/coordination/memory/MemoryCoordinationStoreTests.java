@@ -13,11 +13,12 @@ import org.junit.jupiter.api.Test;
 import io.github.shardkeeper.coordination.ClockStories;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.CoordinationStoreContract;
-import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.coordination.StoreServer;
 import io.github.shardkeeper.coordination.TestMember;
+import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.MemberDescription;
 import io.github.shardkeeper.handover.Seen;
+import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -28,7 +29,8 @@ class MemoryCoordinationStoreTests extends CoordinationStoreContract implements 
 
 	private static final MemberId MEMBER = MemberId.of("somebody", "1");
 
-	private static final MemberDescription DESCRIPTION = new MemberDescription(new TreeMap<>());
+	private static final MemberDescription DESCRIPTION = new MemberDescription(new TreeMap<>(),
+			ApplicationVersion.UNKNOWN);
 
 	private MemoryServer server;
 

@@ -22,6 +22,7 @@ import io.github.shardkeeper.handover.ReapReply;
 import io.github.shardkeeper.handover.Seen;
 import io.github.shardkeeper.handover.ShardPhase;
 import io.github.shardkeeper.handover.Transition;
+import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
@@ -164,7 +165,8 @@ final class RandomOperations {
 		MemberId id = this.members.get(slot);
 		// Unlike leases too: some rules look at one member's, some at another's.
 		Duration lease = (slot == 0) ? LEASE.multipliedBy(2) : LEASE;
-		MemberDescription description = new MemberDescription(new TreeMap<>(Map.of("orders", slot)));
+		MemberDescription description = new MemberDescription(new TreeMap<>(Map.of("orders", slot)),
+				ApplicationVersion.UNKNOWN);
 		log("join " + id);
 		this.stores.control((store) -> {
 			store.join(id, description, lease, TIMEOUT);

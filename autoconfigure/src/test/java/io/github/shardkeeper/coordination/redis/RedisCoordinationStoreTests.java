@@ -13,6 +13,7 @@ import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.CoordinationStoreContract;
 import io.github.shardkeeper.coordination.StoreServer;
 import io.github.shardkeeper.handover.MemberDescription;
+import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
@@ -52,8 +53,8 @@ class RedisCoordinationStoreTests extends CoordinationStoreContract {
 
 		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
 			.isThrownBy(() -> group().store()
-				.join(MemberId.of("a", "1"), new MemberDescription(new TreeMap<>()), Duration.ofSeconds(3),
-						Duration.ofSeconds(15)))
+				.join(MemberId.of("a", "1"), new MemberDescription(new TreeMap<>(), ApplicationVersion.UNKNOWN),
+						Duration.ofSeconds(3), Duration.ofSeconds(15)))
 			.withMessageContaining("format 99")
 			.withMessageContaining("shardkeeper.group");
 	}

@@ -32,6 +32,7 @@ import io.github.shardkeeper.handover.ReapReply;
 import io.github.shardkeeper.handover.Seen;
 import io.github.shardkeeper.handover.Transition;
 import io.github.shardkeeper.redis.RedisConnector;
+import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -62,7 +63,8 @@ class ScriptCostTests {
 
 	private static final Duration LEASE = Duration.ofHours(1);
 
-	private static final MemberDescription DESCRIPTION = new MemberDescription(new TreeMap<>(Map.of("many", SHARDS)));
+	private static final MemberDescription DESCRIPTION = new MemberDescription(new TreeMap<>(Map.of("many", SHARDS)),
+			ApplicationVersion.UNKNOWN);
 
 	private final Map<String, Long> micros = new LinkedHashMap<>();
 

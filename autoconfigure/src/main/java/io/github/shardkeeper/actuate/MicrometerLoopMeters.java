@@ -1,0 +1,34 @@
+package io.github.shardkeeper.actuate;
+
+import io.micrometer.core.instrument.MeterRegistry;
+
+import io.github.shardkeeper.coordination.LoopMeters;
+
+/**
+ * Meters of Shardkeeper's own loops: counters {@code shardkeeper.loop.failures} and
+ * {@code shardkeeper.loop.stalls}, both by {@code loop}; neither exists before something
+ * went wrong. Thread-safe.
+ */
+public final class MicrometerLoopMeters implements LoopMeters {
+
+	private final MeterRegistry registry;
+
+	/**
+	 * Creates the meters.
+	 * @param registry where they are kept
+	 */
+	public MicrometerLoopMeters(MeterRegistry registry) {
+		this.registry = registry;
+	}
+
+	@Override
+	public void failed(String loop) {
+		this.registry.counter("shardkeeper.loop.failures", "loop", loop).increment();
+	}
+
+	@Override
+	public void stalled(String loop) {
+		this.registry.counter("shardkeeper.loop.stalls", "loop", loop).increment();
+	}
+
+}

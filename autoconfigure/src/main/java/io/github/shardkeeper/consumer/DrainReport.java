@@ -1,0 +1,105 @@
+package io.github.shardkeeper.consumer;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Collectors;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import io.github.shardkeeper.handover.MonotonicTime;
+
+/**
+ * Says what keeps a shard from being handed over: in the log when the drain is overdue,
+ * in health as soon as it is long. Thread-safe.
+ */
+final class DrainReport {
+
+	private static final Logger logger = LoggerFactory.getLogger(DrainReport.class);
+
+	/** A drain that takes longer is worth telling. */
+	private static final Duration LONG_DRAIN = Duration.ofSeconds(5);
+
+	private static final int FRAMES_IN_PROBLEM = 3;
+
+	/** The frames below belong to nobody who can change them. */
+	private static final String OUR_CALL = ShardHandler.class.getName();
+
+	private final OwnedShard owned;
+
+	private final String handlerName;
+
+	private final WorkerCourse course;
+
+	private final ShardCalls calls;
+
+	private final WorkerTroubles troubles;
+
+	DrainReport(OwnedShard owned, String handlerName, WorkerCourse course, ShardCalls calls, WorkerTroubles troubles) {
+		this.owned = owned;
+		this.handlerName = handlerName;
+		this.course = course;
+		this.calls = calls;
+		this.troubles = troubles;
+	}
+
+	/** What keeps the shard from being consumed, or from being handed over. */
+	@Nullable String problem(MonotonicTime now) {
+		MonotonicTime since = this.course.drainingSince();
+		Duration draining = (since != null) ? since.until(now) : Duration.ZERO;
+		String current = this.troubles.current();
+		if (draining.compareTo(LONG_DRAIN) <= 0) {
+			return current;
+		}
+		String obstacle = obstacle(current);
+		return "Is to be handed over for %d s, but %s".formatted(draining.toSeconds(), obstacle);
+	}
+
+	private String obstacle(@Nullable String current) {
+		List<StackTraceElement> stack = frames();
+		if (!stack.isEmpty()) {
+			return "a call of %s has not returned; it is at %s".formatted(this.handlerName,
+					stack.stream()
+						.filter(DrainReport::saysSomething)
+						.limit(FRAMES_IN_PROBLEM)
+						.map(DrainReport::text)
+						.collect(Collectors.joining(", called by ")));
+		}
+		return (current != null) ? current
+				: "its worker has no turn: all threads that shards share may be busy, or the store is slow";
+	}
+
+	/** The drain is overdue, and the call that runs now is about to be interrupted. */
+	void overdue(Duration draining) {
+		List<StackTraceElement> stack = frames();
+		if (stack.isEmpty()) {
+			logger.warn("{} is to be handed over for {} s, which is too long, but {}", this.owned, draining.toSeconds(),
+					obstacle(this.troubles.current()));
+			return;
+		}
+		logger.warn(
+				"{} is to be handed over for {} s, but a call of {} has not returned: interrupting it. Have it "
+						+ "return when it is interrupted, and limit the time that it waits for others; or set "
+						+ "'shardkeeper.handover.timeout' to more than such a call may take. It is at{}",
+				this.owned, draining.toSeconds(), this.handlerName,
+				stack.stream().map((frame) -> "\n\tat " + frame).collect(Collectors.joining()));
+	}
+
+	/** Where in the JDK a thread is parked says little, and generated code even less. */
+	private static boolean saysSomething(StackTraceElement frame) {
+		return frame.getFileName() != null
+				&& (frame.getModuleName() == null || !frame.getModuleName().startsWith("java."));
+	}
+
+	/** Without module and class loader. */
+	private static String text(StackTraceElement frame) {
+		return "%s.%s(%s:%d)".formatted(frame.getClassName(), frame.getMethodName(), frame.getFileName(),
+				frame.getLineNumber());
+	}
+
+	private List<StackTraceElement> frames() {
+		return this.calls.stack().stream().takeWhile((frame) -> !frame.getClassName().equals(OUR_CALL)).toList();
+	}
+
+}

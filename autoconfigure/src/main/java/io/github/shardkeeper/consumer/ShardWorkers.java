@@ -1,0 +1,172 @@
+package io.github.shardkeeper.consumer;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentSkipListMap;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import io.github.shardkeeper.coordination.ShardConsumption;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+
+/**
+ * The workers of an instance: one for each shard that it owns, and one more for each that
+ * has not ended yet. Thread-safe.
+ */
+final class ShardWorkers implements ShardConsumption {
+
+	private static final Logger logger = LoggerFactory.getLogger(ShardWorkers.class);
+
+	private final Map<String, ShardHandler> handlers;
+
+	private final WorkerContext context;
+
+	/** In an order, so that all goes the same way every time. */
+	private final Map<ShardId, ShardWorker> workers = new ConcurrentSkipListMap<>();
+
+	private final Map<ShardId, ShardPreparation> preparations = new ConcurrentSkipListMap<>();
+
+	/**
+	 * Creates it without workers of its own.
+	 * @param handlers the handlers by topic
+	 * @param context what the workers share
+	 * @param earlier those of an earlier run, of which some may not have ended: a new
+	 * worker waits for the one before it
+	 */
+	ShardWorkers(Map<String, ShardHandler> handlers, WorkerContext context, @Nullable ShardWorkers earlier) {
+		this.handlers = handlers;
+		this.context = context;
+		if (earlier != null) {
+			earlier.workers.forEach(this::keepUntilEnded);
+			earlier.preparations.forEach(this::keepUntilEnded);
+		}
+	}
+
+	private void keepUntilEnded(ShardId shard, ShardPreparation preparation) {
+		this.preparations.put(shard, preparation);
+		preparation.ended().thenRun(() -> this.preparations.remove(shard, preparation));
+	}
+
+	private void keepUntilEnded(ShardId shard, ShardWorker worker) {
+		this.workers.put(shard, worker);
+		worker.ended().thenRun(() -> this.workers.remove(shard, worker));
+	}
+
+	@Override
+	public void start(ShardId shard, Token token, MemberId member) {
+		ShardHandler handler = this.handlers.get(shard.topic());
+		if (handler == null) {
+			logger.error("Got {} although this instance has no handler for its topic", shard);
+			return;
+		}
+		logger.info("Assigned {} (token {})", shard, token);
+		// The coordinator's loop is the only caller, so nothing comes in between.
+		ShardWorker predecessor = this.workers.get(shard);
+		ShardWorker worker = new ShardWorker(shard, token, member, handler, this.context,
+				ended(predecessor, this.preparations.get(shard)));
+		keepUntilEnded(shard, worker);
+		if (predecessor != null) {
+			predecessor.abandon();
+		}
+	}
+
+	/** Completes when neither does anything for its shard any more. */
+	private static CompletableFuture<Void> ended(@Nullable ShardWorker worker, @Nullable ShardPreparation preparation) {
+		CompletableFuture<Void> ended = (worker != null) ? worker.ended() : CompletableFuture.completedFuture(null);
+		if (preparation == null) {
+			return ended;
+		}
+		preparation.drop();
+		return CompletableFuture.allOf(ended, preparation.ended());
+	}
+
+	@Override
+	public void prepare(ShardId shard, MemberId member) {
+		ShardHandler handler = this.handlers.get(shard.topic());
+		if (handler == null || !handler.prepares()) {
+			return;
+		}
+		logger.debug("Prepares for {}", shard);
+		keepUntilEnded(shard, ShardPreparation.begin(handler, new ComingShard(this.context.group(), shard, member),
+				this.context.executor(), ended(this.workers.get(shard), this.preparations.get(shard))));
+	}
+
+	@Override
+	public void drain(ShardId shard) {
+		ShardWorker worker = this.workers.get(shard);
+		if (worker != null) {
+			logger.info("Revoked {}", shard);
+			worker.drain();
+		}
+	}
+
+	@Override
+	public void cancelDrain(ShardId shard) {
+		ShardWorker worker = this.workers.get(shard);
+		if (worker != null && worker.cancelDrain()) {
+			logger.info("Keeps {}: its move was cancelled", shard);
+		}
+	}
+
+	@Override
+	public void interrupt(ShardId shard, Duration draining) {
+		ShardWorker worker = this.workers.get(shard);
+		if (worker != null) {
+			worker.interrupt(draining);
+		}
+	}
+
+	@Override
+	public void abandon(ShardId shard) {
+		ShardWorker worker = this.workers.get(shard);
+		if (worker != null) {
+			logger.info("Lost {}", shard);
+			worker.abandon();
+		}
+	}
+
+	/** Every shard is lost, because the instance stops. */
+	void abandonAll() {
+		this.preparations.values().forEach(ShardPreparation::stop);
+		this.workers.values().forEach(ShardWorker::abandon);
+	}
+
+	@Override
+	public void suspend() {
+		this.workers.values().forEach(ShardWorker::interruptHandler);
+	}
+
+	@Override
+	public void resume() {
+		this.workers.values().forEach(ShardWorker::wake);
+	}
+
+	@Override
+	public void writeBack() {
+		this.workers.values().forEach(ShardWorker::writeBack);
+	}
+
+	@Override
+	public Map<ShardId, String> problems() {
+		Map<ShardId, String> problems = new TreeMap<>(this.context.reader().problems());
+		this.workers.forEach((shard, worker) -> {
+			String problem = worker.problem();
+			if (problem != null) {
+				problems.put(shard, problem);
+			}
+		});
+		return problems;
+	}
+
+	/** The shards that have a worker. */
+	Iterable<ShardId> shards() {
+		return this.workers.keySet();
+	}
+
+}

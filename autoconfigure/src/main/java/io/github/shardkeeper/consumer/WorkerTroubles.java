@@ -1,0 +1,131 @@
+package io.github.shardkeeper.consumer;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.handover.MonotonicTime;
+
+/**
+ * What holds a worker up, and until when it waits for another attempt. Confined to the
+ * worker, but for {@link #current()} and {@link #noThread}.
+ */
+final class WorkerTroubles {
+
+	private static final Logger logger = LoggerFactory.getLogger(WorkerTroubles.class);
+
+	private static final Duration STORE_RETRY_PAUSE = Duration.ofMillis(200);
+
+	private final OwnedShard owned;
+
+	private final WorkerContext context;
+
+	private final Runnable wake;
+
+	private final FailureBackOff backOff = new FailureBackOff();
+
+	/** What holds the record or the start up; stays until a call succeeds. */
+	private volatile @Nullable String problem;
+
+	/** What failed around it, above all the store; gone with the next turn that works. */
+	private volatile @Nullable String turnProblem;
+
+	private @Nullable MonotonicTime notBefore;
+
+	/**
+	 * Begins without trouble.
+	 * @param wake wakes the worker for another attempt
+	 */
+	WorkerTroubles(OwnedShard owned, WorkerContext context, Runnable wake) {
+		this.owned = owned;
+		this.context = context;
+		this.wake = wake;
+	}
+
+	/** What holds the worker up now. */
+	@Nullable String current() {
+		String passing = this.turnProblem;
+		return (passing != null) ? passing : this.problem;
+	}
+
+	/** Something holds the worker up that ends with the next call that succeeds. */
+	void heldUpBy(String problem) {
+		this.problem = problem;
+	}
+
+	void callSucceeded() {
+		this.backOff.reset();
+		this.problem = null;
+	}
+
+	void callFailed(String what, Throwable failure) {
+		Duration pause = this.backOff.next();
+		logger.warn("{} failed for {}; trying again in {} ms", what, this.owned, pause.toMillis(), failure);
+		this.problem = "%s keeps failing: %s".formatted(what, failure);
+		retryAfter(pause);
+	}
+
+	void turnSucceeded() {
+		this.turnProblem = null;
+	}
+
+	void storeFailed(StoreUnavailableException failure) {
+		this.turnProblem = "The store does not answer: " + failure.getMessage();
+		retryAfter(STORE_RETRY_PAUSE);
+	}
+
+	/** The store has no checkpoint to write to, and none could be made yet. */
+	void checkpointGone() {
+		this.turnProblem = "The store was emptied; offset and state are written back once the lease is held";
+		if (this.owned.isHeld()) {
+			retryAfter(STORE_RETRY_PAUSE);
+		}
+	}
+
+	void unexpected(Throwable failure) {
+		logger.error("Unexpected failure while consuming {}; going on", this.owned, failure);
+		this.turnProblem = "Unexpected failure: " + failure;
+		retryAfter(this.backOff.next());
+	}
+
+	void noThread(Throwable refusal) {
+		if (this.context.timer().isShutdown()) {
+			return;
+		}
+		logger.warn("No thread for {}; trying again in {} ms", this.owned, STORE_RETRY_PAUSE.toMillis(), refusal);
+		this.turnProblem = "No thread could be had: " + refusal;
+		schedule(STORE_RETRY_PAUSE);
+	}
+
+	/** Whether the pause after a failure is over. */
+	boolean permitAttempt(MonotonicTime now) {
+		if (this.notBefore != null && now.isBefore(this.notBefore)) {
+			return false;
+		}
+		this.notBefore = null;
+		return true;
+	}
+
+	void clear() {
+		this.problem = null;
+		this.turnProblem = null;
+	}
+
+	private void retryAfter(Duration pause) {
+		MonotonicTime retryAt = this.context.clock().now().plus(pause);
+		// A handler's longer pause is not cut short by a store that fails meanwhile.
+		this.notBefore = (this.notBefore != null && retryAt.isBefore(this.notBefore)) ? this.notBefore : retryAt;
+		schedule(pause);
+	}
+
+	private void schedule(Duration pause) {
+		if (!this.context.timer().isShutdown()) {
+			this.context.timer().schedule(this.wake, pause.toNanos(), TimeUnit.NANOSECONDS);
+		}
+	}
+
+}

@@ -1,0 +1,93 @@
+package io.github.shardkeeper.coordination;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Loops on threads of their own, under supervision: a step that throws is logged, counted
+ * and repeated after a pause of 50 ms to 5 s; one that does not come back for long is
+ * logged with its stack, counted and interrupted. No loop ever dies silently.
+ * Thread-safe.
+ */
+public final class LoopThreads implements Loops {
+
+	/** Far above every time limit that a step has for what it waits for. */
+	public static final Duration DEFAULT_STALL_LIMIT = Duration.ofSeconds(10);
+
+	private final MonotonicClock clock;
+
+	private final LoopMeters meters;
+
+	private final Duration stallLimit;
+
+	private final Set<LoopThread> loops = ConcurrentHashMap.newKeySet();
+
+	/** Guarded by this; {@code null} while no loop runs. */
+	private @Nullable LoopThread watchdog;
+
+	/**
+	 * Creates loops that are not started.
+	 * @param clock the clock
+	 * @param meters counts failures and stalls
+	 * @param stallLimit how long a step may take before it is interrupted
+	 */
+	public LoopThreads(MonotonicClock clock, LoopMeters meters, Duration stallLimit) {
+		this.clock = clock;
+		this.meters = meters;
+		this.stallLimit = stallLimit;
+	}
+
+	@Override
+	public Loop start(String name, Step step) {
+		return start(new LoopThread(name, step, true, this.clock, this.meters, this::ended));
+	}
+
+	@Override
+	public Loop startForeground(String name, Step step) {
+		return start(new LoopThread(name, step, false, this.clock, this.meters, this::ended));
+	}
+
+	/**
+	 * What is wrong with loops now.
+	 * @return a sentence for each loop that fails again and again, or hangs
+	 */
+	public Map<String, String> problems() {
+		Map<String, String> problems = new TreeMap<>();
+		this.loops.forEach((loop) -> {
+			String problem = loop.problem(this.stallLimit);
+			if (problem != null) {
+				problems.put(loop.name(), problem);
+			}
+		});
+		return problems;
+	}
+
+	private synchronized Loop start(LoopThread loop) {
+		this.loops.add(loop);
+		if (this.watchdog == null) {
+			Duration period = this.stallLimit.dividedBy(10);
+			this.watchdog = new LoopThread("shardkeeper-watchdog", () -> {
+				this.loops.forEach((watched) -> watched.interruptIfStalled(this.stallLimit));
+				return this.clock.now().plus(period);
+			}, true, this.clock, this.meters, (ended) -> {
+			});
+			this.watchdog.begin();
+		}
+		loop.begin();
+		return loop;
+	}
+
+	private synchronized void ended(LoopThread loop) {
+		this.loops.remove(loop);
+		if (this.loops.isEmpty() && this.watchdog != null) {
+			this.watchdog.close();
+			this.watchdog = null;
+		}
+	}
+
+}

@@ -1,0 +1,116 @@
+package io.github.shardkeeper.handover;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.handover.Transition.Assign;
+import io.github.shardkeeper.handover.Transition.Cancel;
+import io.github.shardkeeper.handover.Transition.Retarget;
+import io.github.shardkeeper.handover.Transition.Revoke;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+
+/**
+ * Finds for each shard the transition towards the member that is to have it, if one can
+ * be made now. Confined to the call that plans.
+ */
+final class PlanBuilder {
+
+	private final int mostConcurrentMoves;
+
+	private final long nowMillis;
+
+	private final long claimsUntilMillis;
+
+	private final List<Transition> transitions = new ArrayList<>();
+
+	/** Those of members that wait to go come first. */
+	private final List<Transition> urgentMoves = new ArrayList<>();
+
+	private final List<Transition> moves = new ArrayList<>();
+
+	/** Shards that are being released already, and stay so. */
+	private int movesUnderWay;
+
+	private long nextMillis;
+
+	PlanBuilder(int mostConcurrentMoves, long nowMillis, long claimsUntilMillis) {
+		this.mostConcurrentMoves = mostConcurrentMoves;
+		this.nowMillis = nowMillis;
+		this.claimsUntilMillis = claimsUntilMillis;
+	}
+
+	/**
+	 * Takes in one shard.
+	 * @param now what is known about it, {@code null} for a new one
+	 * @param wanted who is to have it
+	 * @param staying the members that do not leave: the shards of others move first
+	 */
+	void add(ShardId shard, @Nullable Ownership now, @Nullable MemberId wanted, Set<MemberId> staying) {
+		if (now == null) {
+			assign(shard, 0, wanted, 0);
+			return;
+		}
+		switch (now.phase()) {
+			case FREE -> assign(shard, now.generation(), wanted, 0);
+			case OWNED -> {
+				MemberId owner = now.owner();
+				if (!Objects.equals(owner, wanted)) {
+					boolean urgent = owner != null && !staying.contains(owner);
+					(urgent ? this.urgentMoves : this.moves).add(new Revoke(shard, now.generation(), wanted));
+				}
+			}
+			case REVOKING -> released(now, wanted);
+			case QUIET -> quiet(now, wanted);
+			case COMPLETED -> {
+			}
+		}
+	}
+
+	private void assign(ShardId shard, long generation, @Nullable MemberId wanted, long restEndsMillis) {
+		if (wanted == null) {
+			return;
+		}
+		long possibleMillis = Math.max(restEndsMillis, this.claimsUntilMillis);
+		if (this.nowMillis >= possibleMillis) {
+			this.transitions.add(new Assign(shard, generation, wanted));
+		}
+		else {
+			this.nextMillis = (this.nextMillis != 0) ? Math.min(this.nextMillis, possibleMillis) : possibleMillis;
+		}
+	}
+
+	private void released(Ownership now, @Nullable MemberId wanted) {
+		if (wanted != null && wanted.equals(now.owner())) {
+			this.transitions.add(new Cancel(now.shard(), now.generation()));
+			return;
+		}
+		this.movesUnderWay++;
+		if (!Objects.equals(now.target(), wanted)) {
+			this.transitions.add(new Retarget(now.shard(), now.generation(), wanted));
+		}
+	}
+
+	private void quiet(Ownership now, @Nullable MemberId wanted) {
+		assign(now.shard(), now.generation(), wanted, now.untilMillis());
+		boolean rests = this.nowMillis < Math.max(now.untilMillis(), this.claimsUntilMillis);
+		if (rests && !Objects.equals(now.target(), wanted)) {
+			// Who is to get it can prepare meanwhile.
+			this.transitions.add(new Retarget(now.shard(), now.generation(), wanted));
+		}
+	}
+
+	Plan build() {
+		this.urgentMoves.addAll(this.moves);
+		int room = (this.mostConcurrentMoves != 0) ? Math.max(this.mostConcurrentMoves - this.movesUnderWay, 0)
+				: this.urgentMoves.size();
+		boolean heldBack = room < this.urgentMoves.size();
+		this.transitions.addAll(heldBack ? this.urgentMoves.subList(0, room) : this.urgentMoves);
+		return new Plan(List.copyOf(this.transitions), this.nextMillis, heldBack);
+	}
+
+}

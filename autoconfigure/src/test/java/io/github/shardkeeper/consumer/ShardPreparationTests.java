@@ -1,0 +1,165 @@
+package io.github.shardkeeper.consumer;
+
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.json.JsonMapper;
+
+import io.github.shardkeeper.ShardContext;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.source.PayloadConverter;
+import io.github.shardkeeper.testsupport.SettableClock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class ShardPreparationTests {
+
+	private static final ShardId SHARD = ShardId.of("orders", 1);
+
+	private static final MemberId ME = MemberId.of("me", "1");
+
+	private final ManualThreads threads = new ManualThreads(new SettableClock());
+
+	private final CompletableFuture<Void> othersEnded = new CompletableFuture<>();
+
+	private final Application application = new Application();
+
+	@Test
+	void theApplicationPreparesForAShardThatItDoesNotHoldYet() {
+		this.othersEnded.complete(null);
+		ShardPreparation preparation = begin();
+		assertThat(this.application.seen).as("not on the caller's thread").isEmpty();
+		this.threads.runAll();
+
+		assertThat(this.application.seen).singleElement().satisfies((context) -> {
+			assertThat(context.group()).isEqualTo("group");
+			assertThat(context.shard()).isEqualTo(SHARD);
+			assertThat(context.member()).isEqualTo(ME);
+			assertThat(context.token()).isEqualTo(Token.NONE);
+			assertThat(context.isHeld()).isFalse();
+		});
+		assertThat(preparation.ended()).isDone();
+	}
+
+	@Test
+	void itWaitsForWhatStillRunsForTheShard() {
+		begin();
+		this.threads.runAll();
+		assertThat(this.application.seen).isEmpty();
+
+		this.othersEnded.complete(null);
+		this.threads.runAll();
+		assertThat(this.application.seen).hasSize(1);
+	}
+
+	@Test
+	void aShardThatComesFirstIsNotPreparedForAndDoesNotWait() {
+		ShardPreparation waiting = begin();
+		waiting.drop();
+		assertThat(waiting.ended()).isDone();
+		this.othersEnded.complete(null);
+		ShardPreparation queued = begin();
+		queued.drop();
+		assertThat(queued.ended()).isDone();
+		this.threads.runAll();
+
+		assertThat(this.application.seen).isEmpty();
+	}
+
+	@Test
+	void aShardThatComesMeanwhileWaitsForItsEnd() {
+		this.othersEnded.complete(null);
+		ShardPreparation[] preparation = new ShardPreparation[1];
+		this.application.onPreparing = () -> {
+			preparation[0].drop();
+			assertThat(preparation[0].ended()).isNotDone();
+			assertThat(Thread.currentThread().isInterrupted()).isFalse();
+		};
+		preparation[0] = begin();
+		this.threads.runAll();
+
+		assertThat(this.application.seen).hasSize(1);
+		assertThat(preparation[0].ended()).isCompletedWithValue(null);
+	}
+
+	@Test
+	void whatFailsIsNotRepeated() {
+		this.othersEnded.complete(null);
+		this.application.onPreparing = () -> {
+			throw new IllegalStateException("as the test wants it");
+		};
+		ShardPreparation preparation = begin();
+		this.threads.runAll();
+
+		assertThat(this.application.seen).hasSize(1);
+		assertThat(preparation.ended()).isCompletedWithValue(null);
+	}
+
+	@Test
+	void atTheStopItIsInterrupted() {
+		this.othersEnded.complete(null);
+		ShardPreparation[] preparation = new ShardPreparation[1];
+		this.application.onPreparing = () -> {
+			preparation[0].stop();
+			assertThat(new CountDownLatch(1).await(10, TimeUnit.SECONDS)).isTrue();
+		};
+		preparation[0] = begin();
+		this.threads.runAll();
+
+		assertThat(preparation[0].ended()).isDone();
+		assertThat(Thread.currentThread().isInterrupted()).isFalse();
+	}
+
+	@Test
+	void withoutAThreadThereIsNone() {
+		this.othersEnded.complete(null);
+		ShardPreparation preparation = ShardPreparation.begin(handler(), new ComingShard("group", SHARD, ME),
+				(task) -> {
+					throw new RejectedExecutionException("as the test wants it");
+				}, this.othersEnded);
+
+		assertThat(preparation.ended()).isDone();
+	}
+
+	private ShardPreparation begin() {
+		return ShardPreparation.begin(handler(), new ComingShard("group", SHARD, ME), this.threads, this.othersEnded);
+	}
+
+	private ShardHandler handler() {
+		Method method = Application.class.getDeclaredMethods()[0];
+		HandlerSignature preparing = HandlerSignature.ofPreparation(method, Application.class, "@OnShardPreparing");
+		return new ShardHandler("orders", () -> this.application, preparing, List.of(preparing), List.of(), List.of(),
+				new PayloadConverter(new JsonMapper()));
+	}
+
+	/** What the user wrote. */
+	static final class Application {
+
+		private final List<ShardContext> seen = new ArrayList<>();
+
+		private Preparing onPreparing = () -> {
+		};
+
+		void prepare(ShardContext context) throws Exception {
+			this.seen.add(context);
+			this.onPreparing.run();
+		}
+
+	}
+
+	@FunctionalInterface
+	interface Preparing {
+
+		void run() throws Exception;
+
+	}
+
+}

@@ -1,0 +1,41 @@
+package io.github.shardkeeper.consumer;
+
+import java.util.Map;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ScheduledExecutorService;
+
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
+
+import io.github.shardkeeper.coordination.CheckpointStore;
+import io.github.shardkeeper.coordination.MonotonicClock;
+import io.github.shardkeeper.coordination.ShardConsumption;
+import io.github.shardkeeper.handover.Lease;
+import io.github.shardkeeper.source.PayloadConverter;
+import io.github.shardkeeper.source.ShardReader;
+
+/**
+ * Real workers with the handlers of one bean, on threads and clocks of a test's choice.
+ */
+public final class SimulatedConsumers {
+
+	private final JsonMapper mapper = new JsonMapper();
+
+	private final Map<String, ShardHandler> handlers;
+
+	/** Finds the handlers of a bean. */
+	public SimulatedConsumers(Object bean, Map<String, Integer> topics) {
+		DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
+		beans.registerSingleton("handlers", bean);
+		this.handlers = new ShardHandlerDetector(beans, new PayloadConverter(this.mapper)).detect(topics);
+	}
+
+	/** The workers of one process. */
+	public ShardConsumption workers(CheckpointStore checkpoints, ShardReader reader, Lease lease, MonotonicClock clock,
+			Executor executor, ScheduledExecutorService timer, ShardConsumption.Listener listener) {
+		return new ShardWorkers(this.handlers, new WorkerContext("group", checkpoints, reader, lease, clock, executor,
+				timer, this.mapper, ConsumerMeters.NONE, listener), null);
+	}
+
+}

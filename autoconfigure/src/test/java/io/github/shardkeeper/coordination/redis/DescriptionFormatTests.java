@@ -1,0 +1,51 @@
+package io.github.shardkeeper.coordination.redis;
+
+import java.util.Map;
+import java.util.TreeMap;
+
+import org.junit.jupiter.api.Test;
+
+import io.github.shardkeeper.handover.MemberDescription;
+import io.github.shardkeeper.shard.ApplicationVersion;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Members of different versions of this library read what the others wrote. */
+class DescriptionFormatTests {
+
+	@Test
+	void isWrittenAsDocumented() {
+		assertThat(DescriptionFormat.write(description("1.4.2")))
+			.isEqualTo("{\"topics\":{\"visits\":8},\"version\":\"1.4.2\"}");
+	}
+
+	@Test
+	void readsWhatItWrites() {
+		MemberDescription odd = description("1|\"2\"\n");
+
+		assertThat(DescriptionFormat.read(DescriptionFormat.write(odd))).isEqualTo(odd);
+	}
+
+	@Test
+	void aVersionThatIsNotThereIsUnknown() {
+		String json = "{\"topics\":{\"visits\":8}}";
+
+		assertThat(DescriptionFormat.read(json)).isEqualTo(description(""));
+		assertThat(DescriptionFormat.write(description(""))).isEqualTo(json);
+		assertThat(DescriptionFormat.read("{\"topics\":{\"visits\":8},\"version\":null}")).isEqualTo(description(""));
+		assertThat(DescriptionFormat.read("{\"topics\":{\"visits\":8},\"version\":{\"major\":1}}"))
+			.isEqualTo(description(""));
+	}
+
+	@Test
+	void fieldsOfANewerVersionAreIgnored() {
+		assertThat(DescriptionFormat
+			.read("{\"zone\":\"a\",\"topics\":{\"visits\":8},\"more\":{\"topics\":[1]},\"version\":\"1.4.2\"}"))
+			.isEqualTo(description("1.4.2"));
+	}
+
+	private static MemberDescription description(String version) {
+		return new MemberDescription(new TreeMap<>(Map.of("visits", 8)), new ApplicationVersion(version));
+	}
+
+}

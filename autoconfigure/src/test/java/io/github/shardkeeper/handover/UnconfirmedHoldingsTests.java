@@ -1,0 +1,165 @@
+package io.github.shardkeeper.handover;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+import org.junit.jupiter.api.Test;
+
+import io.github.shardkeeper.handover.HoldingAction.Abandon;
+import io.github.shardkeeper.handover.HoldingAction.CancelDrain;
+import io.github.shardkeeper.handover.HoldingAction.Prepare;
+import io.github.shardkeeper.handover.HoldingAction.Release;
+import io.github.shardkeeper.handover.HoldingAction.Start;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What a member does with its shards when the store has lost writes, or everything.
+ */
+class UnconfirmedHoldingsTests {
+
+	private static final MemberId ME = MemberId.of("me", "1");
+
+	private static final MemberId ANEW = MemberId.of("me", "2");
+
+	private static final MemberId OTHER = MemberId.of("other", "1");
+
+	private static final MonotonicTime NOW = new MonotonicTime(0);
+
+	private static final ShardId HELD = ShardId.of("orders", 1);
+
+	private static final ShardId DRAINING = ShardId.of("orders", 2);
+
+	private static final ShardId DRAINED = ShardId.of("orders", 3);
+
+	private static final Token OLDER = new Token(5);
+
+	private static final Token TOKEN = new Token(10);
+
+	private final ShardHoldings holdings = new ShardHoldings(HandoverRules.DEFAULT);
+
+	@Test
+	void whatTheStoreTellsIsConfirmed() {
+		holdOfEach();
+		this.holdings.writesLost();
+		assertThat(this.holdings.unconfirmed()).isEqualTo(Map.of(HELD, TOKEN, DRAINING, TOKEN));
+
+		assertThat(tell(HELD, ShardPhase.OWNED, TOKEN, ME)).isEmpty();
+		assertThat(tell(DRAINING, ShardPhase.REVOKING, TOKEN, ME)).isEmpty();
+		assertThat(this.holdings.unconfirmed()).isEmpty();
+		assertThat(this.holdings.claimed(Set.of())).isEmpty();
+	}
+
+	@Test
+	void whatIsNotGrantedIsAbandoned() {
+		holdOfEach();
+		this.holdings.writesLost();
+		assertThat(this.holdings.claimed(Set.of(HELD))).containsExactly(new Abandon(DRAINING));
+		assertThat(this.holdings.unconfirmed()).isEmpty();
+
+		assertThat(ended(DRAINING)).isEmpty();
+		assertThat(tell(HELD, ShardPhase.OWNED, TOKEN, ME)).as("goes on").isEmpty();
+		assertThat(tell(DRAINING, ShardPhase.OWNED, new Token(20), ME))
+			.containsExactly(new Start(DRAINING, new Token(20)));
+	}
+
+	@Test
+	void anOwnershipFromBeforeIsNoConfirmation() {
+		holdOfEach();
+		this.holdings.writesLost();
+		assertThat(tell(HELD, ShardPhase.OWNED, OLDER, ME)).isEmpty();
+		assertThat(this.holdings.unconfirmed()).containsEntry(HELD, TOKEN);
+	}
+
+	@Test
+	void aRevokeThatTheStoreHasLostIsCancelled() {
+		holdOfEach();
+		this.holdings.writesLost();
+		assertThat(tell(DRAINING, ShardPhase.OWNED, TOKEN, ME)).containsExactly(new CancelDrain(DRAINING));
+	}
+
+	@Test
+	void aReleaseThatTheStoreHasLostIsMadeAgain() {
+		holdOfEach();
+		this.holdings.released(DRAINED, TOKEN);
+		this.holdings.writesLost();
+		assertThat(tell(DRAINED, ShardPhase.REVOKING, TOKEN, ME))
+			.containsExactly(new Release(DRAINED, TOKEN, Token.NONE, false));
+	}
+
+	@Test
+	void whatEndsBeforeItIsClaimedIsNotClaimed() {
+		holdOfEach();
+		this.holdings.writesLost();
+		assertThat(ended(DRAINING)).containsExactly(new Release(DRAINING, TOKEN, Token.NONE, false));
+		assertThat(this.holdings.unconfirmed()).containsOnlyKeys(HELD);
+		assertThat(this.holdings.claimed(Set.of(HELD))).isEmpty();
+	}
+
+	@Test
+	void whatComesAfterTheLossNeedsNoConfirmation() {
+		this.holdings.writesLost();
+		tell(HELD, ShardPhase.OWNED, TOKEN, ME);
+		assertThat(this.holdings.unconfirmed()).isEmpty();
+	}
+
+	@Test
+	void inANewSessionWhatRunsIsClaimedAndGoesOn() {
+		holdOfEach();
+		this.holdings.sessionForgotten();
+		assertThat(this.holdings.unconfirmed()).isEqualTo(Map.of(HELD, TOKEN, DRAINING, TOKEN));
+		assertThat(this.holdings.claimed(Set.of(HELD, DRAINING))).isEmpty();
+
+		assertThat(tell(HELD, ShardPhase.OWNED, TOKEN, ANEW)).isEmpty();
+		assertThat(tell(DRAINING, ShardPhase.OWNED, TOKEN, ANEW)).as("nobody waits for it any more")
+			.containsExactly(new CancelDrain(DRAINING));
+	}
+
+	@Test
+	void inANewSessionWhatHasDrainedIsNobodys() {
+		holdOfEach();
+		this.holdings.sessionForgotten();
+		assertThat(tell(DRAINED, ShardPhase.OWNED, new Token(20), ANEW))
+			.containsExactly(new Start(DRAINED, new Token(20)));
+	}
+
+	@Test
+	void inANewSessionShardsThatComeArePreparedForAgain() {
+		Ownership coming = new Ownership(HELD, ShardPhase.REVOKING, TOKEN, OTHER, ME, 1, 0, 0);
+		assertThat(this.holdings.ownershipChanged(coming, ME, NOW)).containsExactly(new Prepare(HELD));
+		this.holdings.sessionForgotten();
+		assertThat(this.holdings.ownershipChanged(coming, ME, NOW)).containsExactly(new Prepare(HELD));
+	}
+
+	@Test
+	void theEndOfTheLeaseAbandonsWhatWasNotClaimed() {
+		holdOfEach();
+		this.holdings.sessionForgotten();
+		assertThat(this.holdings.sessionLost()).containsExactly(new Abandon(HELD), new Abandon(DRAINING));
+		assertThat(this.holdings.unconfirmed()).isEmpty();
+	}
+
+	private void holdOfEach() {
+		for (ShardId shard : List.of(HELD, DRAINING, DRAINED)) {
+			tell(shard, ShardPhase.OWNED, TOKEN, ME);
+		}
+		tell(DRAINING, ShardPhase.REVOKING, TOKEN, ME);
+		tell(DRAINED, ShardPhase.REVOKING, TOKEN, ME);
+		ended(DRAINED);
+	}
+
+	private List<HoldingAction> ended(ShardId shard) {
+		return this.holdings.workerEnded(shard, TOKEN, Token.NONE, false);
+	}
+
+	private List<HoldingAction> tell(ShardId shard, ShardPhase phase, Token token, MemberId self) {
+		MemberId target = (phase == ShardPhase.REVOKING) ? OTHER : null;
+		return this.holdings.ownershipChanged(new Ownership(shard, phase, token, self, target, token.value(), 0, 0),
+				self, NOW);
+	}
+
+}

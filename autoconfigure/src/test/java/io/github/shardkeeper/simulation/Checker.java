@@ -1,0 +1,159 @@
+package io.github.shardkeeper.simulation;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+
+/** Watches every call of a handler, and every write, for what must never be. */
+final class Checker {
+
+	private static final Logger logger = LoggerFactory.getLogger(Checker.class);
+
+	private final VirtualTime time;
+
+	private final Map<ShardId, List<Call>> running = new HashMap<>();
+
+	/** The highest token under which a handler was called. */
+	private final Map<ShardId, Token> highest = new HashMap<>();
+
+	private final Map<String, SimulatedInstance> ownerOfToken = new HashMap<>();
+
+	private final Map<ShardId, Long> committed = new HashMap<>();
+
+	private int calls;
+
+	private int moves;
+
+	private int excused;
+
+	Checker(VirtualTime time) {
+		this.time = time;
+	}
+
+	/** A handler is called. */
+	Call begin(SimulatedInstance instance, ShardId shard, Token token, long number, long count, long sum) {
+		this.calls++;
+		Call call = new Call(instance, shard, token, number, this.time.now());
+		logger.debug("Call: {}", call);
+		require(count == number - 1 && sum == number * (number - 1) / 2, "%s: the state holds %d records (sum %d)",
+				call, count, sum);
+		Token before = this.highest.getOrDefault(shard, Token.NONE);
+		require(token.compareTo(before) >= 0, "%s: called although %s has consumed", call, before);
+		if (token.compareTo(before) > 0) {
+			this.moves++;
+		}
+		this.highest.put(shard, token);
+		SimulatedInstance owner = this.ownerOfToken.putIfAbsent(shard + " " + token, instance);
+		require(owner == null || owner == instance, "%s: %s has had the same token", call, owner);
+		List<Call> others = this.running.computeIfAbsent(shard, (id) -> new ArrayList<>());
+		others.removeIf((other) -> !other.instance.isAlive());
+		for (Call other : others) {
+			require(other.instance != instance, "%s: called while %s runs on the same instance", call, other);
+			if (other.isExcused()) {
+				this.excused++;
+			}
+			else {
+				require(false, "%s: called while %s runs", call, other);
+			}
+		}
+		others.add(call);
+		return call;
+	}
+
+	void end(Call call) {
+		logger.debug("Returned: {}", call);
+		this.running.get(call.shard).remove(call);
+	}
+
+	/** A commit was accepted. */
+	void committed(ShardId shard, long number, long count, long sum) {
+		logger.debug("Committed: {} up to {}", shard, number);
+		long before = this.committed.getOrDefault(shard, 0L);
+		require(number >= before, "%s: offset %d was committed after %d", shard, number, before);
+		require(count == number && sum == number * (number + 1) / 2,
+				"%s: committed %d with the state of %d records (sum %d)", shard, number, count, sum);
+		this.committed.put(shard, number);
+	}
+
+	/** The store has forgotten: what was committed before does not bind any more. */
+	void forget() {
+		this.committed.clear();
+	}
+
+	long committed(ShardId shard) {
+		return this.committed.getOrDefault(shard, 0L);
+	}
+
+	int calls() {
+		return this.calls;
+	}
+
+	int moves() {
+		return this.moves;
+	}
+
+	int excused() {
+		return this.excused;
+	}
+
+	private void require(boolean condition, String message, Object... arguments) {
+		if (!condition) {
+			AssertionError breach = new AssertionError(message.formatted(arguments));
+			// Told at once: the code under test may well survive whatever a handler
+			// throws.
+			this.time.fail(breach);
+			throw breach;
+		}
+	}
+
+	/** A call that has not returned. */
+	static final class Call {
+
+		private final SimulatedInstance instance;
+
+		private final ShardId shard;
+
+		private final Token token;
+
+		private final long number;
+
+		private final long since;
+
+		/** Whether it does not listen to interruption. */
+		private boolean stubborn;
+
+		private Call(SimulatedInstance instance, ShardId shard, Token token, long number, long since) {
+			this.instance = instance;
+			this.shard = shard;
+			this.token = token;
+			this.number = number;
+			this.since = since;
+		}
+
+		void stubborn() {
+			this.stubborn = true;
+		}
+
+		/**
+		 * What is not promised: a frozen process, a handler that ignores the lease's end.
+		 */
+		private boolean isExcused() {
+			return this.instance.process.wasFrozenSince(this.since) || this.stubborn && !this.instance.holdsLease();
+		}
+
+		@Override
+		public String toString() {
+			return "%s record %d on %s under %s since %d ms".formatted(this.shard, this.number, this.instance,
+					this.token, this.since / 1_000_000);
+		}
+
+	}
+
+}

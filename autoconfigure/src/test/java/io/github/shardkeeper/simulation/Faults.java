@@ -1,0 +1,153 @@
+package io.github.shardkeeper.simulation;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.random.RandomGenerator;
+
+import io.github.shardkeeper.simulation.SimulatedNetwork.Way;
+
+/** What may befall a group. */
+final class Faults {
+
+	private static final int KINDS = 14;
+
+	private final Simulation simulation;
+
+	private final RandomGenerator random;
+
+	/** One kind in a course: two of them together may well be the death of a member. */
+	private final int harmlessKind;
+
+	Faults(Simulation simulation, RandomGenerator random) {
+		this.simulation = simulation;
+		this.random = random;
+		this.harmlessKind = random.nextInt(5);
+	}
+
+	/** One of them. */
+	void next() {
+		List<SimulatedInstance> members = this.simulation.members();
+		if (members.isEmpty()) {
+			this.simulation.startInstance();
+			return;
+		}
+		SimulatedInstance one = members.get(this.random.nextInt(members.size()));
+		switch (this.random.nextInt(KINDS)) {
+			case 0 -> crash(one);
+			case 1 -> crashOfLeaderAndMember(one);
+			case 2 -> powerLoss(one);
+			case 3 -> freeze(one, "short pause", 50, 2500);
+			case 4 -> freeze(one, "long pause", 3000, 9000);
+			case 5 -> cut(one, "cut", Way.values());
+			case 6 -> cut(one, "cut of events", Way.EVENTS);
+			case 7 -> cut(one, "cut of heartbeats", Way.CONTROL);
+			case 8 -> cut(one, "cut of checkpoints", Way.DATA);
+			case 9 -> storeRestart();
+			case 10 -> clockJump();
+			case 11 -> leave(one);
+			case 12 -> join();
+			case 13 -> rollingRestart(members);
+			default -> throw new IllegalStateException();
+		}
+	}
+
+	/** One that must not move a shard. */
+	void harmless() {
+		List<SimulatedInstance> members = this.simulation.members();
+		SimulatedInstance one = members.get(this.random.nextInt(members.size()));
+		switch (this.harmlessKind) {
+			case 0 -> freeze(one, "short pause", 50, 2500);
+			case 1 -> cut(one, "cut of events", Way.EVENTS);
+			case 2 -> cut(one, "cut of checkpoints", Way.DATA);
+			case 3 -> storeRestart();
+			case 4 -> clockJump();
+			default -> throw new IllegalStateException();
+		}
+	}
+
+	private void crash(SimulatedInstance one) {
+		this.simulation.fault("crash", Duration.ZERO);
+		one.die();
+		restartAfterAWhile();
+	}
+
+	private void restartAfterAWhile() {
+		if (this.random.nextBoolean() || this.simulation.members().isEmpty()) {
+			int pause = this.random.nextInt(4000);
+			this.simulation.fault("restart", Duration.ofMillis(pause));
+			this.simulation.in(pause, this.simulation::startInstance);
+		}
+	}
+
+	private void crashOfLeaderAndMember(SimulatedInstance one) {
+		SimulatedInstance leader = this.simulation.leader();
+		this.simulation.fault("crash of leader and member", Duration.ZERO);
+		if (leader != null && leader.isAlive()) {
+			leader.die();
+		}
+		if (one.isAlive()) {
+			one.die();
+		}
+		restartAfterAWhile();
+	}
+
+	/** Nobody closes the connections. */
+	private void powerLoss(SimulatedInstance one) {
+		this.simulation.fault("power loss", Simulation.TIMEOUT);
+		one.process.crash();
+		this.simulation.in(Simulation.TIMEOUT.toMillis() * 2, one.link::processDied);
+		restartAfterAWhile();
+	}
+
+	private void freeze(SimulatedInstance one, String kind, int shortest, int longest) {
+		Duration duration = Duration.ofMillis(this.random.nextInt(shortest, longest));
+		this.simulation.fault(kind, duration);
+		one.process.freeze(duration);
+	}
+
+	private void cut(SimulatedInstance one, String kind, Way... ways) {
+		Duration duration = Duration.ofMillis(this.random.nextInt(100, 8000));
+		this.simulation.fault(kind, duration);
+		for (Way way : ways) {
+			one.link.cut(way, duration);
+		}
+	}
+
+	private void storeRestart() {
+		Duration duration = Duration.ofMillis(this.random.nextInt(50, 8000));
+		this.simulation.fault("restart of the store", duration);
+		this.simulation.network().restartStore(duration);
+	}
+
+	private void clockJump() {
+		int millis = this.random.nextInt(4) == 0 ? 3_600_000 : this.random.nextInt(500, 20_000);
+		this.simulation.fault("jump of the store's clock", Duration.ZERO);
+		this.simulation.storeClockJumps(
+				Duration.ofMillis((this.random.nextBoolean() && !Boolean.getBoolean("nojump")) ? -millis : millis));
+	}
+
+	private void leave(SimulatedInstance one) {
+		this.simulation.fault("leave", Duration.ofSeconds(4));
+		this.simulation.leave(one);
+		restartAfterAWhile();
+	}
+
+	private void join() {
+		this.simulation.fault("join", Duration.ZERO);
+		this.simulation.startInstance();
+	}
+
+	private void rollingRestart(List<SimulatedInstance> members) {
+		this.simulation.fault("rolling restart", Duration.ofMillis(1000L * members.size() + 4000));
+		for (int i = 0; i < members.size(); i++) {
+			SimulatedInstance member = members.get(i);
+			this.simulation.in(1000L * i, () -> {
+				if (member.isMember()) {
+					this.simulation.leave(member);
+				}
+			});
+			this.simulation.in(1000L * i + this.random.nextInt(1500), this.simulation::startInstance);
+		}
+	}
+
+}

@@ -1,0 +1,96 @@
+package io.github.shardkeeper.simulation;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+
+import io.github.shardkeeper.assignment.StickyAssignment;
+import io.github.shardkeeper.consumer.SimulatedConsumers;
+import io.github.shardkeeper.coordination.CheckpointStore;
+import io.github.shardkeeper.coordination.CoordinationSettings;
+import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.coordination.HeartbeatScheduler;
+import io.github.shardkeeper.coordination.MemberRuntime;
+import io.github.shardkeeper.coordination.ShardConsumption;
+import io.github.shardkeeper.coordination.ShardCoordinator;
+import io.github.shardkeeper.handover.Lease;
+
+/** One instance of an application: the real thing in a simulated process. */
+final class SimulatedInstance {
+
+	/**
+	 * How long a call to the store may take, as with the real one: a third of the lease.
+	 */
+	private static final int LEASE_PER_TIMEOUT = 3;
+
+	final SimulatedProcess process;
+
+	final SimulatedNetwork.Link link;
+
+	final Lease lease;
+
+	private final ShardCoordinator coordinator;
+
+	private final ShardConsumption consumption;
+
+	private final Map<String, Integer> topics;
+
+	private boolean leaving;
+
+	SimulatedInstance(SimulatedProcess process, SimulatedNetwork network, CoordinationSettings settings,
+			CoordinationStore coordinationStore, CheckpointStore checkpointStore, SimulatedTopic topic,
+			SimulatedConsumers consumers, Tampering tampering) {
+		this.process = process;
+		this.link = network.link(process);
+		MemberRuntime runtime = process.runtime();
+		Duration timeout = settings.lease().dividedBy(LEASE_PER_TIMEOUT);
+		CoordinationStore coordination = this.link.reach(tampering.coordination(coordinationStore), timeout);
+		CheckpointStore checkpoints = this.link.reach(tampering.checkpoints(checkpointStore), timeout);
+		this.lease = new Lease(tampering.lease(settings.lease()), runtime.clock().now());
+		HeartbeatScheduler heartbeats = new HeartbeatScheduler(coordination, this.lease, settings.heartbeatInterval(),
+				runtime);
+		this.coordinator = new ShardCoordinator(settings, coordination, heartbeats, this.lease, new StickyAssignment(),
+				runtime);
+		ShardConsumption.Listener listener = this.coordinator.consumptionListener();
+		this.consumption = tampering.consumption(consumers.workers(checkpoints, topic.reader(process), this.lease,
+				runtime.clock(), process.executor(), process.timer(), listener), listener);
+		this.topics = Map.of(SimulatedTopic.NAME, topic.ends().size());
+	}
+
+	void start() {
+		this.coordinator.start(this.topics, this.consumption);
+	}
+
+	CompletableFuture<Void> leave(Duration patience) {
+		this.leaving = true;
+		return this.coordinator.leave(patience);
+	}
+
+	void die() {
+		this.process.crash();
+		this.link.processDied();
+	}
+
+	boolean isMember() {
+		return !this.leaving && !this.process.isCrashed();
+	}
+
+	boolean isAlive() {
+		return !this.process.isCrashed();
+	}
+
+	boolean holdsLease() {
+		return this.lease.isHeld(this.process.clock().now());
+	}
+
+	/** Whether a heartbeat was answered in the last half of the lease. */
+	boolean heardLately() {
+		return this.lease.isHeld(this.process.clock().now().plus(Simulation.LEASE.dividedBy(2)));
+	}
+
+	@Override
+	public String toString() {
+		return this.process.name();
+	}
+
+}

@@ -1,0 +1,308 @@
+package io.github.shardkeeper.simulation;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.PriorityQueue;
+import java.util.concurrent.Semaphore;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Time that passes only from event to event, and the one thread at a time on which events
+ * happen. Code under test may block in it: {@link #block} lets other events happen
+ * meanwhile, on another thread, and comes back when its own moment has come. However many
+ * threads wait, one runs; so the order of everything follows from the events alone, and
+ * the same seed gives the same course.
+ */
+final class VirtualTime {
+
+	/** More events than that in one course: something spins. */
+	private static final int MOST_EVENTS = 2_000_000;
+
+	/**
+	 * Whether threads are named after the moment and the process, for logs of a replay.
+	 */
+	private final boolean traced;
+
+	private final Runners runners;
+
+	private final PriorityQueue<Event> queue = new PriorityQueue<>();
+
+	private final Semaphore finished = new Semaphore(0);
+
+	private long now = 1_000_000_000L;
+
+	private long events;
+
+	private int waiting;
+
+	private boolean ending;
+
+	private @Nullable Throwable failure;
+
+	VirtualTime(Runners runners, boolean traced) {
+		this.traced = traced;
+		this.runners = runners;
+	}
+
+	/** The time in nanoseconds. */
+	long now() {
+		return this.now;
+	}
+
+	long events() {
+		return this.events;
+	}
+
+	/** Has something happen on behalf of a process, {@code null} for the world's. */
+	Event at(long nanos, @Nullable SimulatedProcess owner, Runnable action) {
+		Event event = new Event(Math.max(nanos, this.now), this.events++, owner, action, null);
+		this.queue.add(event);
+		return event;
+	}
+
+	/** Ends the course after the event that happens now. */
+	void end() {
+		this.ending = true;
+	}
+
+	void fail(Throwable cause) {
+		if (this.failure == null) {
+			this.failure = cause;
+		}
+		this.ending = true;
+	}
+
+	/** Runs to the end, or to the first failure. */
+	@Nullable Throwable run() {
+		this.runners.next().hand(this);
+		this.finished.acquireUninterruptibly();
+		return this.failure;
+	}
+
+	/** Lets time pass on the thread that runs now. */
+	void block(long until, SimulatedProcess owner, boolean interruptible) throws InterruptedException {
+		Runners.Runner self = Runners.current();
+		Event next = this.queue.peek();
+		if ((next == null || next.at > until) && !this.ending) {
+			this.now = Math.max(this.now, until);
+			return;
+		}
+		Waiter waiter = new Waiter(self, owner, interruptible);
+		waiter.event = new Event(Math.max(until, this.now), this.events++, owner, null, waiter);
+		this.queue.add(waiter.event);
+		this.waiting++;
+		owner.waiters.add(waiter);
+		self.waiter = waiter;
+		this.runners.next().hand(this);
+		self.awaitBaton();
+		self.waiter = null;
+		name(owner);
+		this.waiting--;
+		owner.waiters.remove(waiter);
+		if (owner.isCrashed()) {
+			throw new SimulatedCrash();
+		}
+		if (waiter.interrupted) {
+			throw new InterruptedException("The simulated call was interrupted");
+		}
+	}
+
+	/** Somebody interrupts a thread that may be blocked. */
+	void interrupted(Runners.Runner runner) {
+		Waiter waiter = runner.waiter;
+		if (waiter != null && waiter.interruptible && !waiter.interrupted) {
+			waiter.interrupted = true;
+			wakeNow(waiter);
+		}
+	}
+
+	void wakeNow(Waiter waiter) {
+		waiter.event = new Event(this.now, this.events++, waiter.owner, null, waiter);
+		this.queue.add(waiter.event);
+	}
+
+	/** What the thread that has the baton does until somebody else gets it. */
+	void loop(Runners.Runner self) {
+		while (true) {
+			Event event = this.queue.poll();
+			if (this.ending && (this.waiting == 0 || event == null) || event == null) {
+				this.runners.idle(self);
+				this.finished.release();
+				return;
+			}
+			if (this.events > MOST_EVENTS) {
+				fail(new AssertionError("Does not come to rest"));
+			}
+			SimulatedProcess owner = event.owner;
+			if (owner != null && owner.frozenUntil() > event.at && !owner.isCrashed()) {
+				event.at = owner.frozenUntil();
+				this.queue.add(event);
+				continue;
+			}
+			this.now = Math.max(this.now, event.at);
+			if (event.waiter != null) {
+				if (event.waiter.event == event) {
+					this.runners.idle(self);
+					event.waiter.runner.hand(this);
+					return;
+				}
+			}
+			else if (!this.ending && (owner == null || !owner.isCrashed())) {
+				happen(event);
+			}
+		}
+	}
+
+	private void happen(Event event) {
+		name(event.owner);
+		try {
+			event.action.run();
+		}
+		catch (SimulatedCrash ex) {
+			// The end of a process that was in the middle of it.
+		}
+		catch (Throwable ex) {
+			fail(ex);
+		}
+	}
+
+	private void name(@Nullable SimulatedProcess owner) {
+		if (this.traced) {
+			Thread.currentThread()
+				.setName("%6d ms %s".formatted(this.now / 1_000_000 - 1000, (owner != null) ? owner : "world"));
+		}
+	}
+
+	/** Something that happens at a time; at the same time, in the order of its making. */
+	static final class Event implements Comparable<Event> {
+
+		private long at;
+
+		private final long number;
+
+		private final @Nullable SimulatedProcess owner;
+
+		private final @Nullable Runnable action;
+
+		private final @Nullable Waiter waiter;
+
+		private Event(long at, long number, @Nullable SimulatedProcess owner, @Nullable Runnable action,
+				@Nullable Waiter waiter) {
+			this.at = at;
+			this.number = number;
+			this.owner = owner;
+			this.action = action;
+			this.waiter = waiter;
+		}
+
+		@Override
+		public int compareTo(Event other) {
+			return (this.at != other.at) ? Long.compare(this.at, other.at) : Long.compare(this.number, other.number);
+		}
+
+	}
+
+	/** A thread that is blocked. */
+	static final class Waiter {
+
+		private final Runners.Runner runner;
+
+		private final SimulatedProcess owner;
+
+		private final boolean interruptible;
+
+		private boolean interrupted;
+
+		private @Nullable Event event;
+
+		private Waiter(Runners.Runner runner, SimulatedProcess owner, boolean interruptible) {
+			this.runner = runner;
+			this.owner = owner;
+			this.interruptible = interruptible;
+		}
+
+	}
+
+	/** The threads, of which one runs; may serve one course after the other. */
+	static final class Runners implements AutoCloseable {
+
+		private final Deque<Runner> idle = new ArrayDeque<>();
+
+		private volatile boolean closed;
+
+		static Runner current() {
+			return (Runner) Thread.currentThread();
+		}
+
+		private Runner next() {
+			Runner runner = this.idle.poll();
+			if (runner == null) {
+				runner = new Runner(this);
+				runner.setDaemon(true);
+				runner.start();
+			}
+			return runner;
+		}
+
+		private void idle(Runner runner) {
+			this.idle.push(runner);
+		}
+
+		@Override
+		public void close() {
+			this.closed = true;
+			this.idle.forEach((runner) -> runner.baton.release());
+			this.idle.clear();
+		}
+
+		/** One thread. */
+		static final class Runner extends Thread {
+
+			private final Runners runners;
+
+			private final Semaphore baton = new Semaphore(0);
+
+			private @Nullable VirtualTime time;
+
+			private @Nullable Waiter waiter;
+
+			private Runner(Runners runners) {
+				super("simulation");
+				this.runners = runners;
+			}
+
+			private void hand(VirtualTime virtualTime) {
+				this.time = virtualTime;
+				this.baton.release();
+			}
+
+			private void awaitBaton() {
+				this.baton.acquireUninterruptibly();
+			}
+
+			/** Whoever is blocked in virtual time is woken there, not here. */
+			@Override
+			public void interrupt() {
+				VirtualTime virtualTime = this.time;
+				if (virtualTime != null) {
+					virtualTime.interrupted(this);
+				}
+			}
+
+			@Override
+			public void run() {
+				while (true) {
+					awaitBaton();
+					if (this.runners.closed) {
+						return;
+					}
+					this.time.loop(this);
+				}
+			}
+
+		}
+
+	}
+
+}
