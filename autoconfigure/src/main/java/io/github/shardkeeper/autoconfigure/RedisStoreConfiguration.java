@@ -20,6 +20,7 @@ import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.redis.RedisCheckpointStore;
 import io.github.shardkeeper.coordination.redis.RedisCoordinationStore;
 import io.github.shardkeeper.redis.RedisConnector;
+import io.github.shardkeeper.redis.ReplicaWait;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.source.redis.RedisStreamSource;
@@ -60,14 +61,19 @@ class RedisStoreConfiguration {
 				CoordinationSettings settings) {
 			Duration third = settings.lease().dividedBy(3);
 			return new RedisCoordinationStore(connector, properties.keyPrefix(), settings.group(),
-					(third.compareTo(LONGEST_CONTROL_TIMEOUT) < 0) ? third : LONGEST_CONTROL_TIMEOUT);
+					(third.compareTo(LONGEST_CONTROL_TIMEOUT) < 0) ? third : LONGEST_CONTROL_TIMEOUT, wait(properties));
 		}
 
 		@Bean
 		@ConditionalOnMissingBean
 		CheckpointStore shardkeeperCheckpointStore(RedisConnector connector, ShardkeeperProperties properties,
 				CoordinationSettings settings) {
-			return new RedisCheckpointStore(connector, properties.keyPrefix(), settings.group(), DATA_TIMEOUT);
+			return new RedisCheckpointStore(connector, properties.keyPrefix(), settings.group(), DATA_TIMEOUT,
+					wait(properties));
+		}
+
+		private static ReplicaWait wait(ShardkeeperProperties properties) {
+			return new ReplicaWait(properties.redis().waitForReplicas(), properties.redis().waitTimeout());
 		}
 
 		@Bean

@@ -3,6 +3,7 @@ package io.github.shardkeeper.autoconfigure;
 import java.time.Duration;
 
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Handover;
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Redis;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Session;
 import io.github.shardkeeper.shard.Names;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
@@ -18,6 +19,8 @@ final class SettingsCheck {
 
 	private static final Duration LONGEST_QUIET_PERIOD = Duration.ofDays(1);
 
+	private static final int WAITS_PER_LEASE = 3;
+
 	private static final int MOST_SHARDS = 100_000;
 
 	private SettingsCheck() {
@@ -30,6 +33,7 @@ final class SettingsCheck {
 	static void check(ShardkeeperProperties properties, Duration shutdownPhase) {
 		checkSession(properties.session());
 		checkHandover(properties.handover(), shutdownPhase);
+		checkRedis(properties.redis(), properties.session());
 		requireAtLeast("shardkeeper.rebalance.settle-time", properties.rebalance().settleTime(), Duration.ZERO);
 		if (properties.consumer().threads() < 1) {
 			throw new ShardkeeperConfigurationException(
@@ -98,6 +102,26 @@ final class SettingsCheck {
 		if (value.compareTo(most) > 0) {
 			throw new ShardkeeperConfigurationException("'%s' is %s.".formatted(property, text(value)),
 					"Set it to %s or less: nobody consumes the shard meanwhile.".formatted(text(most)));
+		}
+	}
+
+	private static void checkRedis(Redis redis, Session session) {
+		if (redis.waitForReplicas() < 0) {
+			throw new ShardkeeperConfigurationException(
+					"'shardkeeper.redis.wait-for-replicas' is %d.".formatted(redis.waitForReplicas()),
+					"Set it to the number of replicas that must have a change of ownership, or to 0 for none.");
+		}
+		if (redis.waitForReplicas() == 0) {
+			return;
+		}
+		requireAtLeast("shardkeeper.redis.wait-timeout", redis.waitTimeout(), Duration.ofMillis(1));
+		Duration longest = session.lease().dividedBy(WAITS_PER_LEASE);
+		if (redis.waitTimeout().compareTo(longest) > 0) {
+			throw new ShardkeeperConfigurationException(
+					"'shardkeeper.redis.wait-timeout' is %s, longer than a third of 'shardkeeper.session.lease', which is %s: a leader that waits for replicas would be taken for one that hangs."
+						.formatted(text(redis.waitTimeout()), text(session.lease())),
+					"Set the timeout to at most %s, or the lease to at least %s.".formatted(text(longest),
+							text(redis.waitTimeout().multipliedBy(WAITS_PER_LEASE))));
 		}
 	}
 

@@ -20,6 +20,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * there, shards move to the newest. Defaults to spring.application.version.
  * @param store Where membership, ownership, offsets and state are kept.
  * @param keyPrefix Text that all keys in Redis begin with.
+ * @param redis What Redis has to have done before it counts.
  * @param session How instances stay members of the group.
  * @param rebalance How shards are distributed.
  * @param handover How shards change hands.
@@ -30,8 +31,9 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 @ConfigurationProperties("shardkeeper")
 public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Nullable String group,
 		@Nullable String instanceId, @Nullable String version, @DefaultValue("redis") Store store,
-		@DefaultValue("shardkeeper") String keyPrefix, @DefaultValue Session session, @DefaultValue Rebalance rebalance,
-		@DefaultValue Handover handover, @DefaultValue Consumer consumer, @DefaultValue Map<String, Topic> topics) {
+		@DefaultValue("shardkeeper") String keyPrefix, @DefaultValue Redis redis, @DefaultValue Session session,
+		@DefaultValue Rebalance rebalance, @DefaultValue Handover handover, @DefaultValue Consumer consumer,
+		@DefaultValue Map<String, Topic> topics) {
 
 	/** Where things are kept. */
 	public enum Store {
@@ -41,6 +43,19 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 
 		/** In this process, for tests and a first look; gone when it ends. */
 		MEMORY
+
+	}
+
+	/**
+	 * What Redis has to have done before it counts.
+	 *
+	 * @param waitForReplicas Number of replicas that a change of ownership must have
+	 * reached before the new owner consumes. With 0, a failover may undo a change that
+	 * was just made.
+	 * @param waitTimeout How long to wait for these replicas before the change is tried
+	 * again. At most a third of the lease.
+	 */
+	public record Redis(@DefaultValue("0") int waitForReplicas, @DefaultValue("1s") Duration waitTimeout) {
 
 	}
 

@@ -42,6 +42,11 @@ final class ConnectionOpener {
 		}, "shardkeeper-connect");
 		thread.setDaemon(true);
 		thread.start();
+		return await(opening, closeLate, timeout);
+	}
+
+	/** Waits for a connection that is being opened. */
+	static <C> C await(CompletableFuture<C> opening, Consumer<C> closeLate, Duration timeout) {
 		try {
 			return opening.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
 		}

@@ -43,7 +43,7 @@ public record LuaScript(String text, String digest, ScriptOutputType output) {
 		return new LuaScript(text.toString(), sha1(text.toString()), output);
 	}
 
-	private static String sha1(String text) {
+	static String sha1(String text) {
 		try {
 			byte[] digest = MessageDigest.getInstance("SHA-1").digest(text.getBytes(StandardCharsets.UTF_8));
 			return HexFormat.of().formatHex(digest);

@@ -1,8 +1,10 @@
 package io.github.shardkeeper.redis;
 
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 import io.lettuce.core.AbstractRedisClient;
@@ -21,7 +23,7 @@ import io.lettuce.core.cluster.pubsub.StatefulRedisClusterPubSubConnection;
 import io.lettuce.core.codec.RedisCodec;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
-import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.context.SmartLifecycle;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -45,6 +47,9 @@ public final class RedisConnector implements SmartLifecycle {
 	private final ConnectionOpener opener = new ConnectionOpener();
 
 	private final Set<StatefulConnection<?, ?>> connections = ConcurrentHashMap.newKeySet();
+
+	/** Of the client that was used last. */
+	private volatile @Nullable ClusterTopology topology;
 
 	private volatile boolean running;
 
@@ -89,7 +94,47 @@ public final class RedisConnector implements SmartLifecycle {
 	 * @throws io.lettuce.core.RedisException when Redis cannot be reached in time
 	 */
 	PubSubConnection openPubSub(String channel, Duration timeout) {
-		return this.opener.open(() -> connectPubSub(channel), (late) -> close(late.toClose()), timeout);
+		// What a frozen node holds up must leave time for the rest.
+		Duration longestLook = timeout.dividedBy(2);
+		return this.opener.open(() -> connectPubSub(channel, longestLook), (late) -> close(late.toClose()), timeout);
+	}
+
+	/**
+	 * For a caller whose command was not answered: on a Cluster, has the client look anew
+	 * who serves which slot. Does not wait for it.
+	 */
+	public void suspectTopology() {
+		// None where the factory is being stopped.
+		if (this.factory.getNativeClient() instanceof RedisClusterClient cluster) {
+			topology(cluster).suspect();
+		}
+	}
+
+	/**
+	 * Watches, on a Cluster, who serves a key's slot; asked, it looks anew, without
+	 * waiting for it, and tells whether that is another node than now.
+	 * @param key the key
+	 * @return the watch, {@code null} where there is no Cluster
+	 */
+	@Nullable BooleanSupplier watchMaster(String key) {
+		if (!(this.factory.getNativeClient() instanceof RedisClusterClient cluster)) {
+			return null;
+		}
+		ClusterTopology known = topology(cluster);
+		String before = known.knownMaster(key);
+		return () -> {
+			known.suspect();
+			return before != null && !before.equals(Objects.requireNonNullElse(known.knownMaster(key), before));
+		};
+	}
+
+	private ClusterTopology topology(RedisClusterClient client) {
+		ClusterTopology current = this.topology;
+		if (current == null || !current.isOf(client)) {
+			current = new ClusterTopology(client);
+			this.topology = current;
+		}
+		return current;
 	}
 
 	private <V> Connection<V> connect(RedisCodec<String, V> codec) {
@@ -103,22 +148,25 @@ public final class RedisConnector implements SmartLifecycle {
 		return new Connection<>(connection, connection.async());
 	}
 
-	private PubSubConnection connectPubSub(String channel) {
+	private PubSubConnection connectPubSub(String channel, Duration longestLook) {
 		AbstractRedisClient client = this.factory.getRequiredNativeClient();
 		if (client instanceof RedisClusterClient cluster) {
+			ClusterTopology known = topology(cluster);
+			String master = known.findMaster(channel, longestLook);
 			StatefulRedisClusterPubSubConnection<String, String> connection = opened(
 					cluster.connectPubSub(StringCodec.UTF8));
-			RedisClusterNode master = connection.getPartitions().getMasterBySlot(SlotHash.getSlot(channel));
-			if (master == null) {
-				close(connection);
-				throw new RedisException("no master is known for the slot of " + channel);
+			try {
+				return new PubSubConnection(connection, connection.getConnection(master),
+						() -> Objects.requireNonNullElse(known.knownMaster(channel), master).equals(master));
 			}
-			StatefulRedisPubSubConnection<String, String> atMaster = connection.getConnection(master.getNodeId());
-			return new PubSubConnection(connection, atMaster, atMaster.async());
+			catch (RuntimeException ex) {
+				close(connection);
+				throw ex;
+			}
 		}
 		StatefulRedisPubSubConnection<String, String> connection = opened(
 				connectSingle(() -> ((RedisClient) client).connectPubSub(StringCodec.UTF8)));
-		return new PubSubConnection(connection, connection, connection.async());
+		return new PubSubConnection(connection, connection, () -> true);
 	}
 
 	/** The client for static master/replica addresses is made without any of them. */
@@ -202,11 +250,36 @@ public final class RedisConnector implements SmartLifecycle {
 	 */
 	public record Connection<V>(StatefulConnection<String, V> stateful, RedisClusterAsyncCommands<String, V> commands) {
 
+		/**
+		 * The commands on the one connection that serves a key, for those that go by what
+		 * that connection did before. On a Cluster redirections are not followed.
+		 */
+		RedisClusterAsyncCommands<String, V> commandsAt(String key, Duration timeout) {
+			if (!(this.stateful instanceof StatefulRedisClusterConnection<String, V> cluster)) {
+				return this.commands;
+			}
+			RedisClusterNode master = cluster.getPartitions().getMasterBySlot(SlotHash.getSlot(key));
+			if (master == null) {
+				throw new RedisException("no master is known for the slot of " + key);
+			}
+			// A late one is kept with the others of this connection, and closed with
+			// them.
+			return ConnectionOpener.await(cluster.getConnectionAsync(master.getNodeId()), (late) -> {
+			}, timeout).async();
+		}
+
 	}
 
+	/**
+	 * An open connection for subscriptions.
+	 *
+	 * @param toClose what closes it
+	 * @param connection to subscribe with
+	 * @param isAtMaster whether its node still serves the channel's slot, as far as the
+	 * client knows
+	 */
 	record PubSubConnection(StatefulConnection<String, String> toClose,
-			StatefulRedisPubSubConnection<String, String> connection,
-			RedisPubSubAsyncCommands<String, String> commands) {
+			StatefulRedisPubSubConnection<String, String> connection, BooleanSupplier isAtMaster) {
 
 	}
 

@@ -8,8 +8,12 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.regex.Pattern;
 
+import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.RedisNoScriptException;
@@ -23,14 +27,26 @@ import io.github.shardkeeper.redis.RedisConnector.Connection;
 /**
  * One connection to Redis, opened when it is first needed, with a time limit on every
  * call. After two calls in a row without an answer it is closed and opened anew, because
- * a connection that was cut without a word never answers again. Thread-safe; calls of
- * several threads are pipelined.
+ * a connection that was cut without a word never answers again; so is one at a node that
+ * is no master any more. Thread-safe; calls of several threads are pipelined.
  *
  * @param <V> the type of values
  */
 public final class RedisLink<V> implements AutoCloseable {
 
+	/**
+	 * How long a node of a Cluster may take before we look whether it is still the one.
+	 */
+	private static final long PATIENCE_WITH_A_NODE_NANOS = 500_000_000;
+
 	private static final int TIMEOUTS_BEFORE_REOPENING = 2;
+
+	/** Of a node that does not serve what it is asked for, now or at all. */
+	private static final Pattern NOT_SERVED_HERE = Pattern
+		.compile("^(MOVED|ASK|TRYAGAIN|CLUSTERDOWN|MASTERDOWN|LOADING) ");
+
+	/** Of a replica, also from inside a script. On a connection made to a master. */
+	private static final String REPLICA_ERROR = "READONLY You can't write";
 
 	private final RedisConnector connector;
 
@@ -81,18 +97,27 @@ public final class RedisLink<V> implements AutoCloseable {
 	 */
 	public <T> List<T> callAll(
 			List<? extends Function<RedisClusterAsyncCommands<String, V>, RedisFuture<T>>> commands) {
-		try {
-			Connection<V> open = open();
+		return exchange(null, (connection) -> {
 			List<RedisFuture<T>> futures = new ArrayList<>(commands.size());
 			for (Function<RedisClusterAsyncCommands<String, V>, RedisFuture<T>> command : commands) {
-				futures.add(command.apply(open.commands()));
+				futures.add(command.apply(connection.commands()));
 			}
-			List<T> answers = await(futures, open);
+			return futures;
+		});
+	}
+
+	private <T> List<T> exchange(@Nullable String key, Function<Connection<V>, List<RedisFuture<T>>> send) {
+		Connection<V> open = null;
+		try {
+			open = open();
+			BooleanSupplier servedElsewhere = (key != null) ? this.connector.watchMaster(key) : null;
+			List<T> answers = await(send.apply(open), open, servedElsewhere);
 			answered(open, true);
 			return answers;
 		}
 		catch (RedisException | IllegalStateException ex) {
-			// The second is what a client says that is being stopped.
+			mastersMayHaveChanged(ex, open);
+			// IllegalStateException is what a client says that is being stopped.
 			throw new StoreUnavailableException("Redis: " + ex.getMessage(), ex);
 		}
 	}
@@ -110,25 +135,123 @@ public final class RedisLink<V> implements AutoCloseable {
 	public <T> T run(LuaScript script, List<String> keys, List<V> arguments) {
 		String[] keyArray = keys.toArray(String[]::new);
 		V[] argumentArray = (V[]) arguments.toArray();
+		return byHashFirst(
+				() -> callAt(keys.get(0),
+						(commands) -> commands.evalsha(script.digest(), script.output(), keyArray, argumentArray)),
+				() -> callAt(keys.get(0),
+						(commands) -> commands.eval(script.text(), script.output(), keyArray, argumentArray)));
+	}
+
+	/**
+	 * Runs a script, and waits until replicas have what this connection has written, the
+	 * script last. Holds up whatever else is sent on this link.
+	 * @param script the script
+	 * @param keys its keys, all in one slot
+	 * @param arguments its arguments
+	 * @param wait what to wait for
+	 * @param <T> the answer's type
+	 * @return the answer
+	 * @throws StoreUnavailableException when there is none in time, or an error, or when
+	 * too few replicas have it; the master may have it all the same
+	 */
+	@SuppressWarnings("unchecked")
+	<T> T runReplicated(LuaScript script, List<String> keys, List<V> arguments, ReplicaWait wait) {
+		String[] keyArray = keys.toArray(String[]::new);
+		V[] argumentArray = (V[]) arguments.toArray();
+		return byHashFirst(
+				() -> callAndWait(keys.get(0), wait,
+						(commands) -> commands.evalsha(script.digest(), script.output(), keyArray, argumentArray)),
+				() -> callAndWait(keys.get(0), wait,
+						(commands) -> commands.eval(script.text(), script.output(), keyArray, argumentArray)));
+	}
+
+	private <T> T callAt(String key, Function<RedisClusterAsyncCommands<String, V>, RedisFuture<T>> command) {
+		return exchange(key, (connection) -> List.of(command.apply(connection.commands()))).get(0);
+	}
+
+	@SuppressWarnings("unchecked")
+	private <T> T callAndWait(String key, ReplicaWait wait,
+			Function<RedisClusterAsyncCommands<String, V>, RedisFuture<T>> command) {
+		List<Object> answers = exchange(key, (connection) -> {
+			RedisClusterAsyncCommands<String, V> node = connection.commandsAt(key, this.timeout);
+			RedisFuture<?> answer = command.apply(node);
+			RedisFuture<?> replicas = node.waitForReplication(wait.replicas(), wait.timeout().toMillis());
+			return List.of((RedisFuture<Object>) answer, (RedisFuture<Object>) replicas);
+		});
+		wait.check((Long) answers.get(1));
+		return (T) answers.get(0);
+	}
+
+	private static <T> T byHashFirst(Supplier<T> byHash, Supplier<T> byText) {
 		try {
-			return call((commands) -> commands.evalsha(script.digest(), script.output(), keyArray, argumentArray));
+			return byHash.get();
 		}
 		catch (StoreUnavailableException ex) {
 			if (!(ex.getCause() instanceof RedisNoScriptException)) {
 				throw ex;
 			}
-			return call((commands) -> commands.eval(script.text(), script.output(), keyArray, argumentArray));
+			return byText.get();
 		}
 	}
 
-	private <T> List<T> await(List<RedisFuture<T>> futures, Connection<V> on) {
+	/** After a failover, neither client nor connection may know that it took place. */
+	private void mastersMayHaveChanged(RuntimeException failure, @Nullable Connection<V> on) {
+		String message = String.valueOf(failure.getMessage());
+		if (!(failure instanceof RedisCommandExecutionException) || NOT_SERVED_HERE.matcher(message).find()) {
+			this.connector.suspectTopology();
+		}
+		if (message.contains(REPLICA_ERROR) && on != null) {
+			discard(on);
+		}
+	}
+
+	/**
+	 * Whether a failure is Redis' own answer to what it was asked, rather than the
+	 * absence of a Redis that can answer.
+	 * @param failure what a call has thrown
+	 * @return whether asking again would change nothing
+	 */
+	public static boolean isRefusal(StoreUnavailableException failure) {
+		return failure.getCause() instanceof RedisCommandExecutionException error
+				&& !NOT_SERVED_HERE.matcher(String.valueOf(error.getMessage())).find();
+	}
+
+	/**
+	 * Waits for an answer. On a Cluster, one that was asked of a node that has died never
+	 * comes: not waited for any longer once another node serves the slot.
+	 */
+	private static <T> T await(RedisFuture<T> future, long deadline, @Nullable BooleanSupplier servedElsewhere)
+			throws InterruptedException, ExecutionException, TimeoutException {
+		while (true) {
+			long left = Math.max(0, deadline - System.nanoTime());
+			long patience = (servedElsewhere != null) ? Math.min(left, PATIENCE_WITH_A_NODE_NANOS) : left;
+			try {
+				return future.get(patience, TimeUnit.NANOSECONDS);
+			}
+			catch (TimeoutException ex) {
+				if (servedElsewhere == null || patience == left) {
+					throw ex;
+				}
+				if (servedElsewhere.getAsBoolean()) {
+					throw new RedisException("another node serves the slot now", ex);
+				}
+			}
+		}
+	}
+
+	private <T> List<T> await(List<RedisFuture<T>> futures, Connection<V> on,
+			@Nullable BooleanSupplier servedElsewhere) {
 		long deadline = System.nanoTime() + this.timeout.toNanos();
 		List<T> answers = new ArrayList<>(futures.size());
 		try {
 			for (RedisFuture<T> future : futures) {
-				answers.add(future.get(Math.max(0, deadline - System.nanoTime()), TimeUnit.NANOSECONDS));
+				answers.add(await(future, deadline, servedElsewhere));
 			}
 			return answers;
+		}
+		catch (RedisException ex) {
+			futures.forEach((future) -> future.cancel(true));
+			throw ex;
 		}
 		catch (ExecutionException ex) {
 			futures.forEach((future) -> future.cancel(true));
@@ -190,6 +313,18 @@ public final class RedisLink<V> implements AutoCloseable {
 			}
 			this.timeoutsInARow = inTime ? 0 : this.timeoutsInARow + 1;
 			if (this.timeoutsInARow >= TIMEOUTS_BEFORE_REOPENING) {
+				disconnect();
+			}
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	private void discard(Connection<V> on) {
+		this.lock.lock();
+		try {
+			if (this.connection == on) {
 				disconnect();
 			}
 		}

@@ -58,7 +58,7 @@ public final class RedisSubscription implements AutoCloseable {
 
 	private void subscribe(String channel, Duration timeout) {
 		try {
-			this.connection.commands().subscribe(channel).get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+			this.connection.connection().async().subscribe(channel).get(timeout.toNanos(), TimeUnit.NANOSECONDS);
 		}
 		catch (ExecutionException | TimeoutException ex) {
 			close();
@@ -71,9 +71,14 @@ public final class RedisSubscription implements AutoCloseable {
 		}
 	}
 
-	/** Whether the connection stands. */
+	/**
+	 * Whether the connection stands, on a Cluster: at the node that serves the channel's
+	 * slot, as far as the client knows. Elsewhere it would get what is published, but
+	 * scripts would not count it.
+	 */
 	public boolean isOpen() {
-		return !this.closed.get() && this.connection.connection().isOpen();
+		return !this.closed.get() && this.connection.connection().isOpen()
+				&& this.connection.isAtMaster().getAsBoolean();
 	}
 
 	@Override

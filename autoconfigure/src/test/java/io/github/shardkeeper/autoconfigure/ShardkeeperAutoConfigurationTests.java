@@ -129,10 +129,23 @@ class ShardkeeperAutoConfigurationTests {
 			shardkeeper.session.timeout=2s                 | shardkeeper.session.lease               | at least 3s
 			shardkeeper.session.heartbeat-interval=1ms     | shardkeeper.session.heartbeat-interval  | 10ms or more
 			shardkeeper.rebalance.settle-time=-1ms         | shardkeeper.rebalance.settle-time       | 0s or more
+			shardkeeper.redis.wait-for-replicas=-1         | shardkeeper.redis.wait-for-replicas     | 0 for none
 			""")
 	void badSettingsStopTheStartAndSayWhatToWrite(String property, String names, String fix) {
 		String value = property.replace("\\u0007", "\u0007");
 		this.memory.withPropertyValues(value).run((context) -> assertStopped(context.getStartupFailure(), names, fix));
+	}
+
+	@Test
+	void replicasCannotBeWaitedForLongerThanALeaderMayPause() {
+		this.memory.withPropertyValues("shardkeeper.redis.wait-for-replicas=1", "shardkeeper.redis.wait-timeout=1500ms")
+			.run((context) -> assertStopped(context.getStartupFailure(), "shardkeeper.redis.wait-timeout",
+					"at most 1s, or the lease to at least 4500ms"));
+		this.memory.withPropertyValues("shardkeeper.redis.wait-for-replicas=1", "shardkeeper.redis.wait-timeout=0ms")
+			.run((context) -> assertStopped(context.getStartupFailure(), "shardkeeper.redis.wait-timeout",
+					"1ms or more"));
+		this.memory.withPropertyValues("shardkeeper.redis.wait-for-replicas=0", "shardkeeper.redis.wait-timeout=1500ms")
+			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
 	@Test

@@ -8,65 +8,134 @@ import java.util.Map;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.function.Function;
+import java.util.stream.LongStream;
 
+import io.lettuce.core.Limit;
+import io.lettuce.core.Range;
+import io.lettuce.core.RedisFuture;
+import io.lettuce.core.StreamMessage;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import io.lettuce.core.codec.StringCodec;
+import org.awaitility.Awaitility;
+
+import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.redis.RedisConnector;
+import io.github.shardkeeper.redis.RedisLink;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.source.redis.RedisStreamSource;
 
 /**
- * Appends 1, 2, 3 … to every shard, one record per shard and interval.
+ * Appends 1, 2, 3 … to every shard, one record per shard and interval, each number once
+ * also when Redis is away in between: what was not answered is looked up before the next.
  */
 final class Feeder implements AutoCloseable {
 
-	private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
+	private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
-	private final AtomicLong sent = new AtomicLong();
+	private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
 
 	private final RedisStreamSource source;
 
-	private final int shards;
+	private final RedisLink<String> ends;
 
-	Feeder(RedisConnector connector, int shards, Duration interval) {
-		this.shards = shards;
-		this.source = new RedisStreamSource(connector, "shardkeeper", Map.of(TracingInstance.TOPIC, shards),
-				Duration.ofSeconds(10));
-		this.timer.scheduleAtFixedRate(this::feed, 0, interval.toMillis(), TimeUnit.MILLISECONDS);
+	private final AtomicLongArray sent;
+
+	private final int slices;
+
+	private int slice;
+
+	/** Whether an append was not answered: some of it may have been carried out. */
+	private volatile boolean unsure;
+
+	/**
+	 * Begins to feed.
+	 * @param interval the time between two records of a shard
+	 * @param slices how many parts of the shards are fed one after the other
+	 */
+	Feeder(RedisConnector connector, int shards, Duration interval, int slices) {
+		this(connector, shards, interval, slices, TIMEOUT);
+	}
+
+	Feeder(RedisConnector connector, int shards, Duration interval, int slices, Duration timeout) {
+		this.slices = slices;
+		this.sent = new AtomicLongArray(shards);
+		this.source = new RedisStreamSource(connector, "shardkeeper", Map.of(TracingInstance.TOPIC, shards), timeout);
+		this.ends = new RedisLink<>(connector, StringCodec.UTF8, timeout);
+		this.timer.scheduleAtFixedRate(this::feed, 0, interval.dividedBy(slices).toMillis(), TimeUnit.MILLISECONDS);
 	}
 
 	private void feed() {
-		long number = this.sent.get() + 1;
-		List<NewRecord> records = new ArrayList<>();
-		for (int shard = 0; shard < this.shards; shard++) {
-			records.add(new NewRecord(ShardId.of(TracingInstance.TOPIC, shard), "key",
-					Long.toString(number).getBytes(StandardCharsets.UTF_8)));
+		try {
+			lookUpWhatIsUnsure();
+			List<NewRecord> records = new ArrayList<>();
+			for (int shard = this.slice; shard < this.sent.length(); shard += this.slices) {
+				records.add(new NewRecord(ShardId.of(TracingInstance.TOPIC, shard), "key",
+						Long.toString(this.sent.get(shard) + 1).getBytes(StandardCharsets.UTF_8)));
+			}
+			this.unsure = true;
+			this.source.append(records);
+			for (int shard = this.slice; shard < this.sent.length(); shard += this.slices) {
+				this.sent.incrementAndGet(shard);
+			}
+			this.slice = (this.slice + 1) % this.slices;
+			this.unsure = false;
 		}
-		this.source.append(records);
-		this.sent.set(number);
+		catch (StoreUnavailableException ex) {
+			// The next round looks how far this one came.
+		}
 	}
 
-	/** How many records each shard has. */
+	private void lookUpWhatIsUnsure() {
+		if (!this.unsure) {
+			return;
+		}
+		List<Function<RedisClusterAsyncCommands<String, String>, RedisFuture<List<StreamMessage<String, String>>>>> lookUps = new ArrayList<>();
+		for (int shard = 0; shard < this.sent.length(); shard++) {
+			String stream = "shardkeeper:{%s#%d}:stream:%d".formatted(TracingInstance.TOPIC, shard % 16, shard);
+			lookUps.add((commands) -> commands.xrevrange(stream, Range.unbounded(), Limit.from(1)));
+		}
+		List<List<StreamMessage<String, String>>> last = this.ends.callAll(lookUps);
+		for (int shard = 0; shard < this.sent.length(); shard++) {
+			this.sent.set(shard,
+					last.get(shard).isEmpty() ? 0 : Long.parseLong(last.get(shard).get(0).getBody().get("v")));
+		}
+		this.unsure = false;
+	}
+
+	/** How many records each shard has at least. */
 	long sent() {
-		return this.sent.get();
+		return LongStream.range(0, this.sent.length()).map((shard) -> this.sent.get((int) shard)).min().orElseThrow();
 	}
 
-	/** Stops feeding; tells how many records each shard has. */
+	/** How many records a shard has. */
+	long sent(int shard) {
+		return this.sent.get(shard);
+	}
+
+	/** Stops feeding; tells how many records each shard has at least. */
 	long stop() {
 		this.timer.shutdown();
 		try {
-			this.timer.awaitTermination(10, TimeUnit.SECONDS);
+			this.timer.awaitTermination(2 * TIMEOUT.toSeconds(), TimeUnit.SECONDS);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 		}
+		Awaitility.await()
+			.atMost(Duration.ofSeconds(60))
+			.ignoreExceptionsInstanceOf(StoreUnavailableException.class)
+			.untilAsserted(this::lookUpWhatIsUnsure);
 		return sent();
 	}
 
 	@Override
 	public void close() {
-		stop();
+		this.timer.shutdownNow();
 		this.source.close();
+		this.ends.close();
 	}
 
 }

@@ -31,7 +31,8 @@ class IdleCostTests {
 	private static final int SECONDS = 8;
 
 	private static final Set<String> OBSERVED_OR_INNER = Set.of("cmdstat_time", "cmdstat_info", "cmdstat_hget",
-			"cmdstat_hmget", "cmdstat_zadd", "cmdstat_zscore", "cmdstat_zrange", "cmdstat_zrangebyscore");
+			"cmdstat_hmget", "cmdstat_zadd", "cmdstat_zscore", "cmdstat_zrange", "cmdstat_zrevrange",
+			"cmdstat_zrangebyscore", "cmdstat_pubsub");
 
 	@Test
 	void commandsDoNotGrowWithShards() {

@@ -2,23 +2,31 @@ package io.github.shardkeeper.endtoend;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
-
-import io.github.shardkeeper.testsupport.TestRedis;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.ToIntFunction;
 
 /**
  * Instances of {@link TracingInstance}, each a process of its own, in one group. Ends
- * them all when it is closed.
+ * them all when it is closed, and with the JVM at the latest. Thread-safe, but for two
+ * threads that care for the same instance.
  */
 final class Instances implements AutoCloseable {
 
-	private final Map<String, Process> processes = new TreeMap<>();
+	/** Twice as long as an instance may take for it, and more. */
+	private static final Duration LONGEST_END = Duration.ofSeconds(90);
 
-	private final TestRedis redis;
+	private final Map<String, Process> processes = new ConcurrentSkipListMap<>();
+
+	private final Thread killer = new Thread(this::killAll, "instances-killer");
+
+	private final ToIntFunction<String> redisPort;
 
 	private final Path directory;
 
@@ -26,26 +34,39 @@ final class Instances implements AutoCloseable {
 
 	private final int shards;
 
-	Instances(TestRedis redis, Path directory, String group, int shards) {
-		this.redis = redis;
+	/** Guarded by this. */
+	private boolean closed;
+
+	/**
+	 * Creates the place for a group's instances.
+	 * @param redisPort where the instance of a name finds Redis
+	 * @param directory for their traces and logs
+	 */
+	Instances(ToIntFunction<String> redisPort, Path directory, String group, int shards) {
+		this.redisPort = redisPort;
 		this.directory = directory;
 		this.group = group;
 		this.shards = shards;
+		Runtime.getRuntime().addShutdownHook(this.killer);
 	}
 
-	void start(String name, String... arguments) {
+	/** Starts an instance that is new, or has ended: it writes on in its files then. */
+	synchronized void start(String name, String... arguments) {
 		List<String> command = new ArrayList<>(List.of(
-				Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx256m",
+				Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx128m",
 				"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", System.getProperty("java.class.path"),
 				TracingInstance.class.getName(), "--spring.main.banner-mode=off", "--shardkeeper.group=" + this.group,
-				"--shardkeeper.instance-id=" + name, "--spring.data.redis.port=" + this.redis.port(),
+				"--shardkeeper.instance-id=" + name, "--spring.data.redis.port=" + this.redisPort.applyAsInt(name),
 				"--shardkeeper.topics." + TracingInstance.TOPIC + ".shards=" + this.shards,
 				"--trace.file=" + this.directory.resolve(name + ".trace")));
 		command.addAll(List.of(arguments));
+		if (this.closed) {
+			throw new IllegalStateException("Closed: nobody would end " + name);
+		}
 		try {
 			this.processes.put(name,
 					new ProcessBuilder(command).redirectErrorStream(true)
-						.redirectOutput(this.directory.resolve(name + ".log").toFile())
+						.redirectOutput(Redirect.appendTo(this.directory.resolve(name + ".log").toFile()))
 						.start());
 		}
 		catch (IOException ex) {
@@ -77,18 +98,25 @@ final class Instances implements AutoCloseable {
 		}
 	}
 
+	/** Waits for an end that is under way; fails if it does not come. */
 	void awaitEnd(String name) {
-		process(name).onExit().join();
+		process(name).onExit().orTimeout(LONGEST_END.toSeconds(), TimeUnit.SECONDS).join();
 	}
 
 	private Process process(String name) {
 		return this.processes.get(name);
 	}
 
-	@Override
-	public void close() {
+	private synchronized void killAll() {
+		this.closed = true;
 		this.processes.values().forEach(Process::destroyForcibly);
 		this.processes.values().forEach((process) -> process.onExit().join());
+	}
+
+	@Override
+	public void close() {
+		killAll();
+		Runtime.getRuntime().removeShutdownHook(this.killer);
 	}
 
 }

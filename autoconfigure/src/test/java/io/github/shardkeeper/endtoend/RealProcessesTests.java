@@ -2,8 +2,6 @@ package io.github.shardkeeper.endtoend;
 
 import java.nio.file.Path;
 import java.time.Duration;
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -69,8 +67,8 @@ class RealProcessesTests {
 		RedisConnector connector = new RedisConnector(this.connections);
 		this.store = new RedisCoordinationStore(connector, "shardkeeper", GROUP, Duration.ofSeconds(10));
 		this.checkpoints = new RedisCheckpointStore(connector, "shardkeeper", GROUP, Duration.ofSeconds(10));
-		this.instances = new Instances(this.redis, this.directory, GROUP, SHARDS);
-		this.feeder = new Feeder(connector, SHARDS, Duration.ofMillis(20));
+		this.instances = new Instances((name) -> this.redis.port(), this.directory, GROUP, SHARDS);
+		this.feeder = new Feeder(connector, SHARDS, Duration.ofMillis(20), 1);
 	}
 
 	@AfterEach
@@ -159,7 +157,7 @@ class RealProcessesTests {
 		for (String shard : frozen) {
 			long first = lines.get(shard)
 				.stream()
-				.mapToLong(Trace.Line::micros)
+				.mapToLong(Trace.Line::beginMicros)
 				.filter((at) -> at > woken)
 				.min()
 				.orElseThrow();
@@ -184,7 +182,7 @@ class RealProcessesTests {
 			long first = lines.get(shard)
 				.stream()
 				.filter((line) -> line.instance().equals(survivor))
-				.mapToLong(Trace.Line::micros)
+				.mapToLong(Trace.Line::beginMicros)
 				.filter((at) -> at > killed)
 				.min()
 				.orElseThrow();
@@ -263,7 +261,7 @@ class RealProcessesTests {
 	}
 
 	private static long now() {
-		return ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now());
+		return Trace.nowMicros();
 	}
 
 	private String leader() {

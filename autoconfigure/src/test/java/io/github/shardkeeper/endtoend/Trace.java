@@ -15,25 +15,57 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * What the handlers of all instances have written down.
+ * What all instances have written down.
  *
- * @param lines each call of a handler, in the order of time
+ * @param lines each call of a handler that returned, in the order in which they began
+ * @param interrupted each call of a handler that threw because it was interrupted
+ * @param storeCalls each acquisition and each commit that was answered
  */
-record Trace(List<Line> lines) {
+record Trace(List<Line> lines, List<Line> interrupted, List<StoreCall> storeCalls) {
+
+	static final String HANDLED = "handled";
+
+	static final String INTERRUPTED = "interrupted";
+
+	static final String ACQUIRE = "acquire";
+
+	static final String COMMIT = "commit";
+
+	static final String ACCEPTED = "accepted";
+
+	static final String REFUSED = "refused";
+
+	/**
+	 * The time for traces: of the monotonic clock, which on the systems that the tests
+	 * run on is the same for all processes of a machine and never set.
+	 */
+	static long nowMicros() {
+		return System.nanoTime() / 1000;
+	}
 
 	static Trace read(Path directory) {
+		Trace trace = new Trace(new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
 		try (Stream<Path> files = Files.list(directory)) {
-			List<Line> lines = new ArrayList<>();
 			for (Path file : files.filter((path) -> path.toString().endsWith(".trace")).toList()) {
 				String text = Files.readString(file);
 				// The last line may be being written.
-				text.substring(0, text.lastIndexOf('\n') + 1).lines().forEach((line) -> lines.add(Line.parse(line)));
+				text.substring(0, text.lastIndexOf('\n') + 1).lines().forEach(trace::add);
 			}
-			lines.sort(Comparator.comparingLong(Line::micros));
-			return new Trace(lines);
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
+		}
+		trace.lines.sort(Comparator.comparingLong(Line::beginMicros));
+		return trace;
+	}
+
+	private void add(String text) {
+		String[] fields = text.split(" ");
+		switch (fields[0]) {
+			case HANDLED -> this.lines.add(Line.parse(fields));
+			case INTERRUPTED -> this.interrupted.add(Line.parse(fields));
+			case ACQUIRE, COMMIT -> this.storeCalls.add(StoreCall.parse(fields));
+			default -> throw new IllegalArgumentException("No line of a trace: " + text);
 		}
 	}
 
@@ -45,8 +77,8 @@ record Trace(List<Line> lines) {
 	static Duration longestGap(List<Line> lines, long fromMicros, long toMicros) {
 		long longest = 0;
 		for (int i = 1; i < lines.size(); i++) {
-			if (lines.get(i).micros() >= fromMicros && lines.get(i - 1).micros() <= toMicros) {
-				longest = Math.max(longest, lines.get(i).micros() - lines.get(i - 1).micros());
+			if (lines.get(i).beginMicros() >= fromMicros && lines.get(i - 1).beginMicros() <= toMicros) {
+				longest = Math.max(longest, lines.get(i).beginMicros() - lines.get(i - 1).beginMicros());
 			}
 		}
 		return micros(longest);
@@ -55,14 +87,16 @@ record Trace(List<Line> lines) {
 	/** The first change of a shard's owner after a point in time. */
 	static Optional<Move> move(List<Line> lines, long fromMicros) {
 		for (int i = 1; i < lines.size(); i++) {
-			if (lines.get(i).micros() >= fromMicros && !lines.get(i).instance().equals(lines.get(i - 1).instance())) {
-				return Optional.of(new Move(lines.get(i - 1).micros(), lines.get(i).micros()));
+			Line line = lines.get(i);
+			Line before = lines.get(i - 1);
+			if (line.beginMicros() >= fromMicros && !line.instance().equals(before.instance())) {
+				return Optional.of(new Move(before.beginMicros(), line.beginMicros()));
 			}
 		}
 		return Optional.empty();
 	}
 
-	private static Duration micros(long micros) {
+	static Duration micros(long micros) {
 		return Duration.ofNanos(micros * 1000);
 	}
 
@@ -80,12 +114,35 @@ record Trace(List<Line> lines) {
 
 	}
 
-	record Line(long micros, String instance, String shard, long number, long token, long sum, long count) {
+	/**
+	 * A call of the handler.
+	 *
+	 * @param sum the sum of the shard's numbers after it, by the shard's state
+	 * @param count how many there were, by the shard's state
+	 */
+	record Line(long beginMicros, long endMicros, String instance, String shard, long token, long number, long sum,
+			long count) {
 
-		static Line parse(String text) {
-			String[] fields = text.split(" ");
-			return new Line(Long.parseLong(fields[0]), fields[1], fields[2], Long.parseLong(fields[3]),
-					Long.parseLong(fields[4]), Long.parseLong(fields[5]), Long.parseLong(fields[6]));
+		private static Line parse(String[] fields) {
+			return new Line(Long.parseLong(fields[1]), Long.parseLong(fields[2]), fields[3], fields[4],
+					Long.parseLong(fields[5]), Long.parseLong(fields[6]), Long.parseLong(fields[7]),
+					Long.parseLong(fields[8]));
+		}
+
+	}
+
+	/**
+	 * A call of the checkpoint store that was answered.
+	 *
+	 * @param what {@value #ACQUIRE} or {@value #COMMIT}
+	 * @param accepted whether it was, or was refused because of a newer token
+	 */
+	record StoreCall(String what, long beginMicros, long endMicros, String instance, String shard, long token,
+			boolean accepted) {
+
+		private static StoreCall parse(String[] fields) {
+			return new StoreCall(fields[0], Long.parseLong(fields[1]), Long.parseLong(fields[2]), fields[3], fields[4],
+					Long.parseLong(fields[5]), fields[6].equals(ACCEPTED));
 		}
 
 	}

@@ -1,16 +1,13 @@
 package io.github.shardkeeper.endtoend;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
+import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Value;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -20,10 +17,11 @@ import org.springframework.context.annotation.Configuration;
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardState;
+import io.github.shardkeeper.coordination.CheckpointStore;
 
 /**
- * An application that writes down each record that its handler sees, for tests that run
- * it as a process of its own.
+ * An application that writes down each record that its handler sees, and what the store
+ * said to its commits, for tests that run it as a process of its own.
  */
 public final class TracingInstance {
 
@@ -41,33 +39,72 @@ public final class TracingInstance {
 	static class Application {
 
 		@Bean
-		Tracer tracer(@Value("${trace.file}") Path file) {
-			return new Tracer(file);
+		TraceWriter traceWriter(@Value("${trace.file}") Path file,
+				@Value("${shardkeeper.instance-id}") String instance) {
+			return new TraceWriter(file, instance);
+		}
+
+		@Bean
+		Tracer tracer(TraceWriter trace, @Value("${trace.work:0ms}") Duration longestWork) {
+			return new Tracer(trace, longestWork);
+		}
+
+		@Bean
+		static BeanPostProcessor tracedCheckpoints(ObjectProvider<TraceWriter> trace) {
+			return new BeanPostProcessor() {
+				@Override
+				public Object postProcessAfterInitialization(Object bean, String name) {
+					return (bean instanceof CheckpointStore store) ? new TracedCheckpoints(store, trace.getObject())
+							: bean;
+				}
+			};
 		}
 
 	}
 
 	static final class Tracer {
 
-		private final FileChannel trace;
+		/** Every so many calls one does not heed its interruption. */
+		private static final int STUBBORN = 4;
 
-		Tracer(Path file) {
+		private final TraceWriter trace;
+
+		private final Duration longestWork;
+
+		Tracer(TraceWriter trace, Duration longestWork) {
+			this.trace = trace;
+			this.longestWork = longestWork;
+		}
+
+		@ShardConsumer(TOPIC)
+		void handle(String number, ShardContext context, ShardState state) throws InterruptedException {
+			long begin = Trace.nowMicros();
+			long value = Long.parseLong(number);
+			long sum = state.increment("sum", value);
+			long count = state.increment("count", 1);
+			boolean completed = false;
 			try {
-				this.trace = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+				work(value % STUBBORN != 0);
+				completed = true;
 			}
-			catch (IOException ex) {
-				throw new UncheckedIOException(ex);
+			finally {
+				this.trace.call(completed, begin, context.shard(), context.token(), number, sum, count);
 			}
 		}
 
-		/** One write per line: whole lines even if the process is killed. */
-		@ShardConsumer(TOPIC)
-		void handle(String number, ShardContext context, ShardState state) throws IOException {
-			long sum = state.increment("sum", Long.parseLong(number));
-			long count = state.increment("count", 1);
-			String line = "%d %s %s %s %s %d %d%n".formatted(ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now()),
-					context.member().instance(), context.shard().id(), number, context.token(), sum, count);
-			this.trace.write(ByteBuffer.wrap(line.getBytes(StandardCharsets.UTF_8)));
+		private void work(boolean heedsInterruption) throws InterruptedException {
+			long work = ThreadLocalRandom.current().nextLong(this.longestWork.toNanos() + 1);
+			long end = System.nanoTime() + work;
+			for (long left = work; left > 0; left = end - System.nanoTime()) {
+				try {
+					TimeUnit.NANOSECONDS.sleep(left);
+				}
+				catch (InterruptedException ex) {
+					if (heedsInterruption) {
+						throw ex;
+					}
+				}
+			}
 		}
 
 	}

@@ -23,7 +23,7 @@ final class Checker {
 	/** The highest token under which a handler was called. */
 	private final Map<ShardId, Token> highest = new HashMap<>();
 
-	private final Map<String, SimulatedInstance> ownerOfToken = new HashMap<>();
+	private final Map<Tenure, SimulatedInstance> owners = new HashMap<>();
 
 	private final Map<ShardId, Long> committed = new HashMap<>();
 
@@ -50,7 +50,7 @@ final class Checker {
 			this.moves++;
 		}
 		this.highest.put(shard, token);
-		SimulatedInstance owner = this.ownerOfToken.putIfAbsent(shard + " " + token, instance);
+		SimulatedInstance owner = this.owners.putIfAbsent(new Tenure(shard, token), instance);
 		require(owner == null || owner == instance, "%s: %s has had the same token", call, owner);
 		List<Call> others = this.running.computeIfAbsent(shard, (id) -> new ArrayList<>());
 		others.removeIf((other) -> !other.instance.isAlive());
@@ -111,6 +111,10 @@ final class Checker {
 			this.time.fail(breach);
 			throw breach;
 		}
+	}
+
+	private record Tenure(ShardId shard, Token token) {
+
 	}
 
 	/** A call that has not returned. */

@@ -28,7 +28,7 @@ final class SimulatedNetwork {
 	private final Duration longestLatency;
 
 	/** One of so many requests and answers is lost, 0 for none. */
-	private final int lossPeriod;
+	private int lossPeriod;
 
 	private final List<SimulatedSubscription> subscriptions = new ArrayList<>();
 
@@ -48,6 +48,11 @@ final class SimulatedNetwork {
 	void restartStore(Duration away) {
 		this.storeAwayUntil = Math.max(this.storeAwayUntil, this.time.now() + away.toNanos());
 		List.copyOf(this.subscriptions).forEach((subscription) -> subscription.breakIn(latency()));
+	}
+
+	/** From now on nothing is lost any more. */
+	void calmDown() {
+		this.lossPeriod = 0;
 	}
 
 	Link link(SimulatedProcess process) {

@@ -150,7 +150,11 @@ final class Simulation {
 		if (this.harmless) {
 			in(SETTLED.toMillis() - 1, () -> this.settledTokens = tokens());
 		}
-		in(FEEDING.toMillis(), this::look);
+		in(FEEDING.toMillis(), () -> {
+			this.network.calmDown();
+			this.lastFaultAt = Math.max(this.lastFaultAt, this.time.now());
+			look();
+		});
 		Throwable failure = this.time.run();
 		return new Outcome(failure, this.time.now(), this.time.events(), this.checker.calls(), this.checker.moves(),
 				this.checker.excused(), Duration.ofNanos(this.settledAt - this.lastFaultAt), this.faults);
@@ -282,7 +286,8 @@ final class Simulation {
 			}
 			long since = Math.max(this.lastFaultAt, FEEDING.toNanos());
 			if (this.time.now() - since > BOUND.toNanos()) {
-				throw new AssertionError("No rest " + BOUND.toSeconds() + " s after the last fault: " + unrest);
+				throw new AssertionError("No rest " + BOUND.toSeconds() + " s after the last fault: " + unrest + "; "
+						+ this.coordinationStore.changes(0, -1));
 			}
 		}
 		in(LOOK_PERIOD.toMillis(), this::look);
@@ -318,8 +323,7 @@ final class Simulation {
 		for (Map.Entry<ShardId, Long> end : this.topic.ends().entrySet()) {
 			long committed = this.checker.committed(end.getKey());
 			if (committed != end.getValue()) {
-				return "%s is committed up to %d of %d; %s".formatted(end.getKey(), committed, end.getValue(),
-						this.coordinationStore.changes(0, -1));
+				return end.getKey() + " is committed up to " + committed + " of " + end.getValue();
 			}
 		}
 		for (SimulatedInstance member : members()) {
@@ -329,7 +333,7 @@ final class Simulation {
 		}
 		int known = this.coordinationStore.changes(0, -1).members().size();
 		if (known != members().size()) {
-			return "The store knows %d members, of %d".formatted(known, members().size());
+			return "The store knows " + known + " members, of " + members().size();
 		}
 		Map<String, Integer> loads = new TreeMap<>();
 		members().forEach((instance) -> loads.put(instance.toString(), 0));

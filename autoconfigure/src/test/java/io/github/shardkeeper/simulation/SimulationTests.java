@@ -1,60 +1,166 @@
 package io.github.shardkeeper.simulation;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 
 import ch.qos.logback.classic.Level;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Many courses of whole groups with faults, each decided by its seed. One that failed is
- * replayed with {@code -Dshardkeeper.simulation.seed=…}; how many run is said by
- * {@code -Dshardkeeper.simulation.schedules=…}.
+ * Many courses of whole groups with faults, each decided by its seed. How many run is
+ * said by {@code -Dshardkeeper.simulation.schedules=…}, beginning with the seed
+ * {@code -Dshardkeeper.simulation.first=…}; one that failed is replayed, with all its
+ * logs, by {@code -Dshardkeeper.simulation.seed=…}.
  */
 class SimulationTests {
 
+	private static final Long REPLAY = Long.getLong("shardkeeper.simulation.seed");
+
+	private static final long FIRST = (REPLAY != null) ? REPLAY : Long.getLong("shardkeeper.simulation.first", 1);
+
+	private static final long SCHEDULES = (REPLAY != null) ? 1
+			: Long.getLong("shardkeeper.simulation.schedules", 20_000);
+
+	private SilentLogs logs;
+
+	@BeforeEach
+	void silence() {
+		this.logs = SilentLogs.begin((REPLAY != null) ? Level.DEBUG : Level.OFF);
+	}
+
+	@AfterEach
+	void close() {
+		this.logs.close();
+	}
+
 	@Test
-	@SuppressWarnings("try")
-	void nothingIsLostDoubledOrConsumedTwiceWhateverHappens() {
-		Long single = Long.getLong("shardkeeper.simulation.seed");
-		long first = Long.getLong("shardkeeper.simulation.first", 1);
-		int schedules = Integer.getInteger("shardkeeper.simulation.schedules", 20_000);
-		Map<String, Integer> faults = new TreeMap<>();
-		long calls = 0;
-		long events = 0;
-		long moves = 0;
-		long excused = 0;
-		long virtual = 0;
-		Duration longest = Duration.ZERO;
+	void nothingIsLostDoubledOrConsumedTwiceWhateverHappens() throws Exception {
 		long begun = System.nanoTime();
-		try (Simulation.Host host = new Simulation.Host();
-				SilentLogs logs = SilentLogs.begin((single != null) ? Level.DEBUG : Level.OFF)) {
-			for (long seed = (single != null) ? single : first; seed < ((single != null) ? single + 1
-					: first + schedules); seed++) {
-				Simulation.Outcome outcome = host.run(seed, Tampering.NONE, single != null);
-				if (outcome.failure() != null) {
-					throw new AssertionError("Seed " + seed + " at " + outcome.nanos() / 1_000_000 + " ms, "
-							+ outcome.faults() + ": " + outcome.failure().getMessage(), outcome.failure());
-				}
-				outcome.faults().forEach((kind, count) -> faults.merge(kind, count, Integer::sum));
-				calls += outcome.calls();
-				events += outcome.events();
-				moves += outcome.moves();
-				excused += outcome.excused();
-				virtual += outcome.nanos();
-				longest = (outcome.rest().compareTo(longest) > 0) ? outcome.rest() : longest;
+		Summary summary = runAll();
+		double seconds = (System.nanoTime() - begun) / 1e9;
+		System.out.printf("Simulation: %d schedules from seed %d in %.1f s (%.0f per s), %s%n", SCHEDULES, FIRST,
+				seconds, SCHEDULES / seconds, summary);
+		assertThat(summary.calls).isPositive();
+	}
+
+	@Test
+	void theSameSeedGivesTheSameCourse() {
+		try (Simulation.Host host = new Simulation.Host()) {
+			for (long seed = FIRST; seed < FIRST + Math.min(50, SCHEDULES); seed++) {
+				Simulation.Outcome outcome = host.run(seed, Tampering.NONE, REPLAY != null);
+				assertThat(host.run(seed, Tampering.NONE, false)).isEqualTo(outcome);
 			}
 		}
-		double seconds = (System.nanoTime() - begun) / 1e9;
-		System.out.printf(
-				"Simulation: %d schedules from seed %d in %.1f s (%.0f per s; %.0f h of the groups' time), %d events, "
-						+ "%d handler calls, %d changes of owner, %d excused overlaps, longest rest %d ms, faults %s%n",
-				schedules, first, seconds, schedules / seconds, virtual / 3.6e12, events, calls, moves, excused,
-				longest.toMillis(), faults);
-		assertThat(calls).isPositive();
+	}
+
+	private Summary runAll() throws Exception {
+		int workers = (int) Math.min(Runtime.getRuntime().availableProcessors(), SCHEDULES);
+		AtomicLong next = new AtomicLong(FIRST);
+		AtomicBoolean failed = new AtomicBoolean();
+		ExecutorService executor = Executors.newFixedThreadPool(workers);
+		try {
+			List<Callable<Summary>> tasks = new ArrayList<>();
+			for (int i = 0; i < workers; i++) {
+				tasks.add(() -> runUntilEnd(next, failed));
+			}
+			Summary all = new Summary();
+			for (Future<Summary> part : executor.invokeAll(tasks)) {
+				all.add(part.get());
+			}
+			return all;
+		}
+		catch (ExecutionException ex) {
+			if (ex.getCause() instanceof AssertionError failure) {
+				throw failure;
+			}
+			throw ex;
+		}
+		finally {
+			executor.shutdownNow();
+		}
+	}
+
+	private static Summary runUntilEnd(AtomicLong next, AtomicBoolean failed) {
+		Summary summary = new Summary();
+		try (Simulation.Host host = new Simulation.Host()) {
+			for (long seed = next.getAndIncrement(); seed < FIRST + SCHEDULES
+					&& !failed.get(); seed = next.getAndIncrement()) {
+				Simulation.Outcome outcome = host.run(seed, Tampering.NONE, REPLAY != null);
+				if (outcome.failure() != null) {
+					failed.set(true);
+					throw new AssertionError("Seed %d at %d ms, %s: %s".formatted(seed,
+							outcome.nanos() / 1_000_000 - 1000, outcome.faults(), outcome.failure().getMessage()),
+							outcome.failure());
+				}
+				summary.add(outcome);
+			}
+		}
+		return summary;
+	}
+
+	/** What happened in many courses. */
+	private static final class Summary {
+
+		private final Map<String, Integer> faults = new TreeMap<>();
+
+		private long calls;
+
+		private long events;
+
+		private long moves;
+
+		private long excused;
+
+		private long nanos;
+
+		private Duration longestRest = Duration.ZERO;
+
+		void add(Simulation.Outcome outcome) {
+			outcome.faults().forEach((kind, count) -> this.faults.merge(kind, count, Integer::sum));
+			this.calls += outcome.calls();
+			this.events += outcome.events();
+			this.moves += outcome.moves();
+			this.excused += outcome.excused();
+			this.nanos += outcome.nanos();
+			longest(outcome.rest());
+		}
+
+		void add(Summary other) {
+			other.faults.forEach((kind, count) -> this.faults.merge(kind, count, Integer::sum));
+			this.calls += other.calls;
+			this.events += other.events;
+			this.moves += other.moves;
+			this.excused += other.excused;
+			this.nanos += other.nanos;
+			longest(other.longestRest);
+		}
+
+		private void longest(Duration rest) {
+			this.longestRest = (rest.compareTo(this.longestRest) > 0) ? rest : this.longestRest;
+		}
+
+		@Override
+		public String toString() {
+			return ("%.1f h of the groups' time, %d events, %d handler calls, %d changes of owner, "
+					+ "%d overlaps with a frozen or stubborn owner, longest rest after the last fault %d ms, faults %s")
+				.formatted(this.nanos / 3.6e12, this.events, this.calls, this.moves, this.excused,
+						this.longestRest.toMillis(), this.faults);
+		}
+
 	}
 
 }

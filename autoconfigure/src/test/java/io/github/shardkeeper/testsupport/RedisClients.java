@@ -1,11 +1,16 @@
 package io.github.shardkeeper.testsupport;
 
+import java.util.List;
+import java.util.Set;
+
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
+import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import io.github.shardkeeper.redis.RedisConnector;
 
 /**
- * What Spring Boot would make of {@code spring.data.redis.port}.
+ * What Spring Boot would make of {@code spring.data.redis.*}.
  */
 public final class RedisClients {
 
@@ -16,7 +21,22 @@ public final class RedisClients {
 
 	/** A connection factory for a Redis, started. */
 	public static LettuceConnectionFactory factory(TestRedis redis) {
-		LettuceConnectionFactory factory = new LettuceConnectionFactory("127.0.0.1", redis.port());
+		return started(new LettuceConnectionFactory("127.0.0.1", redis.port()));
+	}
+
+	/** A connection factory for the master that Sentinels name, started. */
+	public static LettuceConnectionFactory factory(TestRedisSentinel redis) {
+		return started(new LettuceConnectionFactory(
+				new RedisSentinelConfiguration(TestRedisSentinel.MASTER_NAME, Set.of(redis.addresses().split(",")))));
+	}
+
+	/** A connection factory for a cluster, started. */
+	public static LettuceConnectionFactory factory(TestRedisCluster cluster) {
+		return started(
+				new LettuceConnectionFactory(new RedisClusterConfiguration(List.of(cluster.addresses().split(",")))));
+	}
+
+	private static LettuceConnectionFactory started(LettuceConnectionFactory factory) {
 		factory.afterPropertiesSet();
 		return factory;
 	}

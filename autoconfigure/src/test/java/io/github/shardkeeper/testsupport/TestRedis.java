@@ -7,19 +7,33 @@ import java.io.UncheckedIOException;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.api.sync.RedisCommands;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.output.StatusOutput;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
+import org.awaitility.Awaitility;
 import redis.embedded.core.ExecutableProvider;
 
 /**
- * A real Redis on a port of its own, that keeps nothing on disk: the binary that the
- * system property or environment variable {@value #BINARY} names, else the one inside
- * embedded-redis. Ends with the JVM at the latest. Confined to one thread at a time.
+ * A real Redis on a port of its own, that keeps nothing on disk unless its arguments say
+ * so: the binary that the system property or environment variable {@value #BINARY} names,
+ * else the one inside embedded-redis. Ends with the JVM at the latest. Confined to one
+ * thread at a time.
  */
 public final class TestRedis implements AutoCloseable {
 
@@ -27,8 +41,19 @@ public final class TestRedis implements AutoCloseable {
 
 	private static final int ATTEMPTS = 5;
 
+	private static final Pattern MASTER_OFFSET = Pattern.compile("master_repl_offset:(\\d+)");
+
+	private static final Pattern ONLINE_REPLICA = Pattern.compile("slave\\d+:.*state=online");
+
+	private static final Pattern REPLICA_OFFSET = Pattern.compile("slave\\d+:.*offset=(\\d+)");
+
 	/** The port of a cluster's bus is higher by 10,000 and must exist too. */
 	private static final int HIGHEST_PORT = 55_535;
+
+	private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+	/** What stands before the port. */
+	private final List<String> mode;
 
 	private final List<String> arguments;
 
@@ -38,7 +63,8 @@ public final class TestRedis implements AutoCloseable {
 
 	private Process process;
 
-	private TestRedis(List<String> arguments) {
+	private TestRedis(List<String> mode, List<String> arguments) {
+		this.mode = mode;
 		this.arguments = arguments;
 	}
 
@@ -48,7 +74,34 @@ public final class TestRedis implements AutoCloseable {
 	 * @return the running Redis
 	 */
 	public static TestRedis start(String... arguments) {
-		TestRedis redis = new TestRedis(List.of(arguments));
+		List<String> all = new ArrayList<>(List.of("--save", "", "--appendonly", "no"));
+		all.addAll(List.of(arguments));
+		return start(new TestRedis(List.of(), all));
+	}
+
+	/**
+	 * Starts a Redis that others copy, or that copies another, and waits until it accepts
+	 * connections. Copies go from memory to memory.
+	 * @param arguments further arguments, for example {@code --replicaof}
+	 * @return the running Redis
+	 */
+	public static TestRedis startReplicating(String... arguments) {
+		List<String> all = new ArrayList<>(List.of("--repl-diskless-sync", "yes", "--repl-diskless-sync-delay", "0",
+				"--repl-diskless-load", "swapdb"));
+		all.addAll(List.of(arguments));
+		return start(all.toArray(String[]::new));
+	}
+
+	/**
+	 * Starts a Sentinel and waits until it watches its master.
+	 * @param configuration a file that it may write to
+	 * @return the running Sentinel
+	 */
+	static TestRedis startSentinel(Path configuration) {
+		return start(new TestRedis(List.of(configuration.toString(), "--sentinel"), List.of()));
+	}
+
+	private static TestRedis start(TestRedis redis) {
 		Runtime.getRuntime().addShutdownHook(redis.killer);
 		for (int attempt = 1;; attempt++) {
 			redis.port = freePort();
@@ -100,7 +153,91 @@ public final class TestRedis implements AutoCloseable {
 		}
 	}
 
-	/** Starts a Redis that was stopped or killed again, empty, on the same port. */
+	/**
+	 * Kills a master ({@code SIGKILL}) when its replicas have all that it has answered:
+	 * what it was asked to write meanwhile stays without an answer.
+	 */
+	public void killInSync() {
+		call((commands) -> commands.dispatch(CommandType.CLIENT, new StatusOutput<>(StringCodec.UTF8),
+				new CommandArgs<>(StringCodec.UTF8).add("PAUSE").add(PATIENCE.toMillis()).add("WRITE")));
+		Awaitility.await().atMost(PATIENCE).until(() -> replicationLag() == 0);
+		kill();
+	}
+
+	/**
+	 * Empties this master, and waits until a number of replicas have followed. From then
+	 * on a {@code WAIT} counts them; when they are merely connected, it may not yet.
+	 * @param replicas the number
+	 */
+	public void emptyWithReplicas(int replicas) {
+		Awaitility.await()
+			.atMost(PATIENCE)
+			.until(() -> ONLINE_REPLICA.matcher(call((commands) -> commands.info("replication"))).results().count(),
+					(online) -> online == replicas);
+		Awaitility.await().atMost(PATIENCE).until(() -> call((commands) -> {
+			commands.flushall();
+			return commands.waitForReplication(replicas, PATIENCE.toMillis());
+		}) >= replicas);
+	}
+
+	private long replicationLag() {
+		String info = call((commands) -> commands.info("replication"));
+		Matcher own = MASTER_OFFSET.matcher(info);
+		if (!own.find()) {
+			throw new IllegalStateException("No master: " + info);
+		}
+		long lag = 0;
+		for (Matcher replica = REPLICA_OFFSET.matcher(info); replica.find();) {
+			lag = Math.max(lag, Long.parseLong(own.group(1)) - Long.parseLong(replica.group(1)));
+		}
+		return lag;
+	}
+
+	/** Stops the process where it is ({@code SIGSTOP}); its connections stand. */
+	public void freeze() {
+		signal("STOP");
+	}
+
+	/** Lets a frozen process go on. */
+	public void thaw() {
+		signal("CONT");
+	}
+
+	private void signal(String signal) {
+		try {
+			new ProcessBuilder("kill", "-" + signal, Long.toString(this.process.pid())).start().waitFor();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	/**
+	 * Asks this very process, on a connection for this one call.
+	 * @param command what to ask
+	 * @param <T> the answer's type
+	 * @return the answer
+	 */
+	public <T> T call(Function<RedisCommands<String, String>, T> command) {
+		try (StatefulRedisConnection<String, String> connection = client()
+			.connect(RedisURI.create("127.0.0.1", this.port))) {
+			return command.apply(connection.sync());
+		}
+	}
+
+	/** For calls of the tests' own; has no address. */
+	static RedisClient client() {
+		return Client.INSTANCE;
+	}
+
+	/**
+	 * Starts a Redis that was stopped or killed again, on the same port: empty, or with
+	 * what it has kept where its arguments say so.
+	 */
 	public void restart() {
 		kill();
 		launch();
@@ -118,8 +255,9 @@ public final class TestRedis implements AutoCloseable {
 	}
 
 	private void launch() {
-		List<String> command = new ArrayList<>(List.of(Binary.PATH.toString(), "--port", String.valueOf(this.port),
-				"--bind", "127.0.0.1", "--save", "", "--appendonly", "no"));
+		List<String> command = new ArrayList<>(List.of(Binary.PATH.toString()));
+		command.addAll(this.mode);
+		command.addAll(List.of("--port", String.valueOf(this.port), "--bind", "127.0.0.1"));
 		command.addAll(this.arguments);
 		try {
 			this.process = new ProcessBuilder(command).directory(Binary.DIRECTORY.toFile())
@@ -160,7 +298,7 @@ public final class TestRedis implements AutoCloseable {
 				if (!ready.isDone()) {
 					lines.add(line);
 				}
-				if (line.contains("eady to accept connections")) {
+				if (line.contains("eady to accept connections") || line.contains("+monitor master")) {
 					ready.complete(null);
 				}
 			}
@@ -201,6 +339,13 @@ public final class TestRedis implements AutoCloseable {
 	private static final class Shared {
 
 		private static final TestRedis INSTANCE = start();
+
+	}
+
+	/** Made when first asked for. */
+	private static final class Client {
+
+		private static final RedisClient INSTANCE = RedisClient.create();
 
 	}
 

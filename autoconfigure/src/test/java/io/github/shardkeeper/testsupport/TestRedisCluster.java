@@ -7,21 +7,26 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-import io.lettuce.core.RedisClient;
-import io.lettuce.core.RedisURI;
-import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.cluster.SlotHash;
+import io.lettuce.core.cluster.models.partitions.ClusterPartitionParser;
+import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import org.awaitility.Awaitility;
 
 /**
- * A real Redis Cluster of masters without replicas, its slots spread evenly.
+ * A real Redis Cluster, its slots spread evenly over its masters. With replicas it fails
+ * over about four seconds after a master is killed. Confined to one thread at a time.
  */
 public final class TestRedisCluster implements AutoCloseable {
 
 	private static final int SLOTS = 16384;
+
+	private static final Duration PATIENCE = Duration.ofSeconds(60);
 
 	private final List<TestRedis> nodes = new ArrayList<>();
 
@@ -29,18 +34,32 @@ public final class TestRedisCluster implements AutoCloseable {
 	}
 
 	/**
-	 * Starts a cluster and waits until it is up.
+	 * Starts a cluster without replicas and waits until it is up.
 	 * @param masters the number of nodes
 	 * @return the running cluster
 	 */
 	public static TestRedisCluster start(int masters) {
+		return start(masters, 0);
+	}
+
+	/**
+	 * Starts a cluster in which each master has one replica, and waits until it is up.
+	 * @param masters half the number of nodes
+	 * @return the running cluster
+	 */
+	public static TestRedisCluster startWithReplicas(int masters) {
+		return start(masters, masters);
+	}
+
+	private static TestRedisCluster start(int masters, int replicas) {
 		TestRedisCluster cluster = new TestRedisCluster();
 		try {
-			for (int i = 0; i < masters; i++) {
-				cluster.nodes.add(TestRedis.start("--cluster-enabled", "yes", "--cluster-config-file",
-						cluster.configuration().toString()));
+			for (int i = 0; i < masters + replicas; i++) {
+				cluster.nodes.add(TestRedis.startReplicating("--cluster-enabled", "yes", "--cluster-config-file",
+						cluster.configuration().toString(), "--cluster-node-timeout", "2000",
+						"--cluster-replica-validity-factor", "0"));
 			}
-			cluster.join();
+			cluster.join(masters);
 			return cluster;
 		}
 		catch (RuntimeException ex) {
@@ -63,29 +82,116 @@ public final class TestRedisCluster implements AutoCloseable {
 		}
 	}
 
-	private void join() {
-		int share = (SLOTS + this.nodes.size() - 1) / this.nodes.size();
+	private void join(int masters) {
+		int share = (SLOTS + masters - 1) / masters;
 		for (int i = 0; i < this.nodes.size(); i++) {
-			int[] slots = IntStream.range(i * share, Math.min(SLOTS, (i + 1) * share)).toArray();
-			try (RedisClient client = client(this.nodes.get(i));
-					StatefulRedisConnection<String, String> connection = client.connect()) {
-				connection.sync().clusterAddSlots(slots);
-				connection.sync().clusterMeet("127.0.0.1", this.nodes.get(0).port());
+			TestRedis node = this.nodes.get(i);
+			if (i < masters) {
+				int[] slots = IntStream.range(i * share, Math.min(SLOTS, (i + 1) * share)).toArray();
+				node.call((commands) -> commands.clusterAddSlots(slots));
 			}
+			node.call((commands) -> commands.clusterMeet("127.0.0.1", this.nodes.get(0).port()));
 		}
+		for (TestRedis replica : this.nodes.subList(masters, this.nodes.size())) {
+			TestRedis master = this.nodes.get(this.nodes.indexOf(replica) - masters);
+			awaitSeen(replica, (info) -> info.contains("cluster_known_nodes:" + this.nodes.size()));
+			String id = master.call((commands) -> commands.clusterMyId());
+			replica.call((commands) -> commands.clusterReplicate(id));
+		}
+		awaitWhole();
+	}
+
+	/**
+	 * Every node sees every slot served, and every replica has all that its master has.
+	 */
+	private void awaitWhole() {
 		for (TestRedis node : this.nodes) {
-			try (RedisClient client = client(node);
-					StatefulRedisConnection<String, String> connection = client.connect()) {
-				Awaitility.await()
-					.atMost(Duration.ofSeconds(30))
-					.until(() -> connection.sync().clusterInfo().contains("cluster_state:ok")
-							&& connection.sync().clusterInfo().contains("cluster_known_nodes:" + this.nodes.size()));
-			}
+			awaitSeen(node, (info) -> info.contains("cluster_state:ok")
+					&& info.contains("cluster_known_nodes:" + this.nodes.size()));
+			Awaitility.await()
+				.atMost(PATIENCE)
+				.until(() -> node.call((commands) -> commands.info("replication")),
+						(info) -> info.contains("role:master") || info.contains("master_link_status:up"));
 		}
 	}
 
-	private static RedisClient client(TestRedis node) {
-		return RedisClient.create(RedisURI.create("127.0.0.1", node.port()));
+	private static void awaitSeen(TestRedis node, Predicate<String> seen) {
+		Awaitility.await().atMost(PATIENCE).until(() -> node.call((commands) -> commands.clusterInfo()), seen);
+	}
+
+	/**
+	 * The node that serves the slot of a key.
+	 * @param key the key
+	 * @return its master, empty while there is none
+	 */
+	public Optional<TestRedis> masterOf(String key) {
+		int slot = SlotHash.getSlot(key);
+		return this.nodes.stream().filter(TestRedis::isRunning).filter((node) -> self(node).hasSlot(slot)).findFirst();
+	}
+
+	/**
+	 * The replica of the node that serves the slot of a key.
+	 * @param key the key
+	 * @return the replica
+	 */
+	public TestRedis replicaOf(String key) {
+		String master = self(masterOf(key).orElseThrow()).getNodeId();
+		return this.nodes.stream()
+			.filter((node) -> node.isRunning() && master.equals(self(node).getSlaveOf()))
+			.findFirst()
+			.orElseThrow();
+	}
+
+	private static RedisClusterNode self(TestRedis node) {
+		String seen = node.call((commands) -> commands.clusterNodes());
+		return ClusterPartitionParser.parse(seen)
+			.stream()
+			.filter((other) -> other.is(RedisClusterNode.NodeFlag.MYSELF))
+			.findFirst()
+			.orElseThrow();
+	}
+
+	/**
+	 * Kills the node that serves the slot of a key, when its replica has all that it has
+	 * answered.
+	 * @param key the key
+	 * @return the killed one
+	 */
+	public TestRedis killMasterOf(String key) {
+		TestRedis master = masterOf(key).orElseThrow();
+		master.killInSync();
+		return master;
+	}
+
+	/**
+	 * Makes the replica of the node that serves the slot of a key the master, in order;
+	 * the old master becomes its replica. Waits until it is done.
+	 * @param key the key
+	 */
+	public void switchMasterOf(String key) {
+		TestRedis replica = replicaOf(key);
+		replica.call((commands) -> commands.clusterFailover(false));
+		Awaitility.await().atMost(PATIENCE).until(() -> masterOf(key), Optional.of(replica)::equals);
+		awaitWhole();
+	}
+
+	/** Starts again what was killed, waits until it has followed, and empties all. */
+	public void restore() {
+		this.nodes.stream().filter((node) -> !node.isRunning()).forEach((node) -> {
+			// Its own configuration still says master; as such it must not be asked.
+			node.restart();
+			awaitReplica(node);
+		});
+		awaitWhole();
+		this.nodes.stream()
+			.filter((node) -> !self(node).getSlots().isEmpty())
+			.forEach((master) -> master.emptyWithReplicas(1));
+	}
+
+	private static void awaitReplica(TestRedis node) {
+		Awaitility.await()
+			.atMost(PATIENCE)
+			.until(() -> node.call((commands) -> commands.info("replication")).contains("role:slave"));
 	}
 
 	/** For {@code spring.data.redis.cluster.nodes}. */

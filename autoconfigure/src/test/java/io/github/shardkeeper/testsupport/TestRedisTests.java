@@ -7,8 +7,10 @@ import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -47,6 +49,17 @@ class TestRedisTests {
 			redis.stop();
 			redis.restart();
 			assertThat(ask(redis, "PING")).isEqualTo("+PONG");
+		}
+	}
+
+	@Test
+	void comesBackWithItsDataIfItsArgumentsSaySo(@TempDir Path directory) throws IOException {
+		try (TestRedis redis = TestRedis.start("--appendonly", "yes", "--appendfsync", "no", "--dir",
+				directory.toString())) {
+			assertThat(ask(redis, "INCR a")).isEqualTo(":1");
+			redis.kill();
+			redis.restart();
+			assertThat(ask(redis, "INCR a")).isEqualTo(":2");
 		}
 	}
 

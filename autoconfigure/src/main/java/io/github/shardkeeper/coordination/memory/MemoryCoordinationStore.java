@@ -2,7 +2,6 @@ package io.github.shardkeeper.coordination.memory;
 
 import java.time.Duration;
 import java.time.InstantSource;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -19,11 +18,9 @@ import io.github.shardkeeper.handover.HoldingAction;
 import io.github.shardkeeper.handover.PlanReply;
 import io.github.shardkeeper.handover.ReapReply;
 import io.github.shardkeeper.handover.Seen;
-import io.github.shardkeeper.handover.ShardPhase;
 import io.github.shardkeeper.coordination.ReleaseReply;
 import io.github.shardkeeper.handover.GroupChanges;
 import io.github.shardkeeper.handover.MemberDescription;
-import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.handover.Transition;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
@@ -42,14 +39,19 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 
 	private static final Logger logger = LoggerFactory.getLogger(MemoryCoordinationStore.class);
 
-	/** As much as the other stores do at once. */
-	private static final int BATCH = 500;
+	/** Shards told at once, as by other stores. */
+	private static final int READ_AT_ONCE = 500;
+
+	/** Shards freed at once, as by other stores. */
+	private static final int WRITTEN_AT_ONCE = 200;
 
 	private final InstantSource clock;
 
 	private final Object lock = new Object();
 
-	private final int batch;
+	private final int readAtOnce;
+
+	private final int writtenAtOnce;
 
 	private Group group = new Group();
 
@@ -67,12 +69,13 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 	 * @param clock the store's time; microseconds count
 	 */
 	public MemoryCoordinationStore(InstantSource clock) {
-		this(clock, BATCH);
+		this(clock, READ_AT_ONCE, WRITTEN_AT_ONCE);
 	}
 
-	MemoryCoordinationStore(InstantSource clock, int batch) {
+	MemoryCoordinationStore(InstantSource clock, int readAtOnce, int writtenAtOnce) {
 		this.clock = clock;
-		this.batch = batch;
+		this.readAtOnce = readAtOnce;
+		this.writtenAtOnce = writtenAtOnce;
 	}
 
 	@Override
@@ -100,7 +103,7 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 			if (session == null) {
 				return new HeartbeatReply.Expired();
 			}
-			return new Beat(group, session, seen).answer(candidate, isSubscribed(member), this.batch);
+			return new Beat(group, session, seen).answer(candidate, isSubscribed(member), this.readAtOnce);
 		});
 	}
 
@@ -121,53 +124,12 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 
 	@Override
 	public List<ReleaseReply> release(MemberId owner, List<HoldingAction.Release> releases, Duration quietPeriod) {
-		return transition((group) -> releases.stream()
-			.map((release) -> release(group, owner, release, quietPeriod.toMillis()))
-			.toList());
-	}
-
-	private static ReleaseReply release(Group group, MemberId owner, HoldingAction.Release release, long quietMillis) {
-		Ownership shard = group.shards.get(release.shard());
-		if (shard == null || !owner.equals(shard.owner()) || !release.token().equals(shard.token())) {
-			return ReleaseReply.STALE;
-		}
-		group.raiseTokenTo(release.tokenFloor());
-		if (release.completed()) {
-			group.complete(shard);
-		}
-		else {
-			group.takeFromOwner(shard, quietMillis);
-		}
-		return ReleaseReply.RELEASED;
+		return transition((group) -> new Holding(group, owner).release(releases, quietPeriod.toMillis()));
 	}
 
 	@Override
 	public Set<ShardId> claim(MemberId member, Map<ShardId, Token> held) {
-		return transition((group) -> {
-			Set<ShardId> granted = new LinkedHashSet<>();
-			if (group.sessions.get(member) != null) {
-				held.forEach((shard, token) -> {
-					if (claim(group, member, shard, token)) {
-						granted.add(shard);
-					}
-				});
-			}
-			return granted;
-		});
-	}
-
-	private static boolean claim(Group group, MemberId member, ShardId id, Token token) {
-		Ownership shard = group.shards.get(id);
-		if (shard != null && member.equals(shard.owner()) && token.equals(shard.token())) {
-			return true;
-		}
-		boolean older = shard == null || shard.phase() != ShardPhase.COMPLETED && shard.token().compareTo(token) < 0;
-		if (older) {
-			group.raiseTokenTo(token);
-			group.own(id, token, member);
-			group.notifyLeader();
-		}
-		return older;
+		return transition((group) -> new Holding(group, member).claim(held));
 	}
 
 	@Override
@@ -176,7 +138,8 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 			if (!group.leads(leader, epoch)) {
 				return new ReapReply.Deposed();
 			}
-			return new Reaping(group, steadySinceMillis, crashQuietPeriod.toMillis(), this::isSubscribed, this.batch)
+			return new Reaping(group, steadySinceMillis, crashQuietPeriod.toMillis(), this::isSubscribed,
+					this.writtenAtOnce)
 				.look();
 		});
 	}
@@ -198,7 +161,7 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 			Session session = group.sessions.get(member);
 			if (session != null) {
 				group.resign(member);
-				group.remove(session, this.batch, quietPeriod.toMillis());
+				group.remove(session, this.writtenAtOnce, quietPeriod.toMillis());
 				group.membershipChanged();
 			}
 		});

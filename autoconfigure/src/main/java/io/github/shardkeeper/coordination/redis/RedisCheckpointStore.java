@@ -18,6 +18,8 @@ import io.github.shardkeeper.coordination.CheckpointStore;
 import io.github.shardkeeper.redis.LuaScript;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.RedisLink;
+import io.github.shardkeeper.redis.ReplicaWait;
+import io.github.shardkeeper.redis.ReplicatedLink;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -42,7 +44,20 @@ public final class RedisCheckpointStore implements CheckpointStore {
 
 	private final RedisLink<String> link;
 
+	private final ReplicatedLink fences;
+
 	private final String keyStart;
+
+	/**
+	 * Creates a store that waits for no replicas; connects when it is first used.
+	 * @param connector opens connections
+	 * @param keyPrefix what all keys begin with
+	 * @param group the group's name
+	 * @param timeout the longest wait for an answer
+	 */
+	public RedisCheckpointStore(RedisConnector connector, String keyPrefix, String group, Duration timeout) {
+		this(connector, keyPrefix, group, timeout, ReplicaWait.NONE);
+	}
 
 	/**
 	 * Creates a store; connects when it is first used.
@@ -50,15 +65,18 @@ public final class RedisCheckpointStore implements CheckpointStore {
 	 * @param keyPrefix what all keys begin with
 	 * @param group the group's name
 	 * @param timeout the longest wait for an answer
+	 * @param wait what replicas a new owner's fence must have reached before he consumes
 	 */
-	public RedisCheckpointStore(RedisConnector connector, String keyPrefix, String group, Duration timeout) {
+	public RedisCheckpointStore(RedisConnector connector, String keyPrefix, String group, Duration timeout,
+			ReplicaWait wait) {
 		this.link = new RedisLink<>(connector, StringCodec.UTF8, timeout);
+		this.fences = new ReplicatedLink(connector, this.link, timeout, wait);
 		this.keyStart = keyPrefix + ":{" + group + "/";
 	}
 
 	@Override
 	public Acquisition acquire(ShardId shard, Token token) {
-		List<Object> reply = this.link.run(ACQUIRE, keys(shard), List.of(token.toString()));
+		List<Object> reply = this.fences.run(ACQUIRE, keys(shard), List.of(token.toString()));
 		if (reply.get(0).equals("REFUSED")) {
 			return new Acquisition.Refused(new Token(Long.parseLong((String) reply.get(1))));
 		}
@@ -130,6 +148,7 @@ public final class RedisCheckpointStore implements CheckpointStore {
 
 	@Override
 	public void close() {
+		this.fences.close();
 		this.link.close();
 	}
 

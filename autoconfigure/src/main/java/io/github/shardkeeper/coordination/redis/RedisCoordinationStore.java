@@ -28,6 +28,8 @@ import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.RedisLink;
 import io.github.shardkeeper.redis.RedisSubscription;
 import io.github.shardkeeper.redis.RedisVerification;
+import io.github.shardkeeper.redis.ReplicaWait;
+import io.github.shardkeeper.redis.ReplicatedLink;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
@@ -44,12 +46,18 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	/** Written into the group; a member that expects another one refuses to join. */
 	private static final String FORMAT = "2";
 
-	/** Keeps each script in the low milliseconds. */
-	private static final int BATCH = 500;
+	/** Shards told by one script; keeps each in the low milliseconds. */
+	private static final int READ_AT_ONCE = 500;
+
+	/** Shards changed by one script, for the same reason. */
+	private static final int WRITTEN_AT_ONCE = 200;
 
 	private final RedisConnector connector;
 
 	private final RedisLink<String> link;
+
+	/** For changes of ownership. */
+	private final ReplicatedLink ownership;
 
 	private final Duration timeout;
 
@@ -59,7 +67,20 @@ public final class RedisCoordinationStore implements CoordinationStore {
 
 	private final ControlScripts scripts;
 
-	private final int batch;
+	private final int readAtOnce;
+
+	private final int writtenAtOnce;
+
+	/**
+	 * Creates a store that waits for no replicas; connects when it is first used.
+	 * @param connector opens connections
+	 * @param keyPrefix what all keys begin with
+	 * @param group the group's name
+	 * @param timeout the longest wait for an answer
+	 */
+	public RedisCoordinationStore(RedisConnector connector, String keyPrefix, String group, Duration timeout) {
+		this(connector, keyPrefix, group, timeout, ReplicaWait.NONE);
+	}
 
 	/**
 	 * Creates a store; connects when it is first used.
@@ -67,20 +88,24 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	 * @param keyPrefix what all keys begin with
 	 * @param group the group's name
 	 * @param timeout the longest wait for an answer
+	 * @param wait what replicas a change of ownership must have reached
 	 */
-	public RedisCoordinationStore(RedisConnector connector, String keyPrefix, String group, Duration timeout) {
-		this(connector, keyPrefix, group, timeout, ControlScripts.STANDARD, BATCH);
+	public RedisCoordinationStore(RedisConnector connector, String keyPrefix, String group, Duration timeout,
+			ReplicaWait wait) {
+		this(connector, keyPrefix, group, timeout, wait, ControlScripts.STANDARD, READ_AT_ONCE, WRITTEN_AT_ONCE);
 	}
 
-	RedisCoordinationStore(RedisConnector connector, String keyPrefix, String group, Duration timeout,
-			ControlScripts scripts, int batch) {
+	RedisCoordinationStore(RedisConnector connector, String keyPrefix, String group, Duration timeout, ReplicaWait wait,
+			ControlScripts scripts, int readAtOnce, int writtenAtOnce) {
 		this.connector = connector;
 		this.link = new RedisLink<>(connector, StringCodec.UTF8, timeout);
+		this.ownership = new ReplicatedLink(connector, this.link, timeout, wait);
 		this.timeout = timeout;
 		this.group = group;
 		this.baseKey = keyPrefix + ":{" + group + "}";
 		this.scripts = scripts;
-		this.batch = batch;
+		this.readAtOnce = readAtOnce;
+		this.writtenAtOnce = writtenAtOnce;
 	}
 
 	@Override
@@ -120,7 +145,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	@Override
 	public HeartbeatReply heartbeat(MemberId member, Seen seen, boolean candidate) {
 		List<Object> reply = run(this.scripts.heartbeat(), member.value(), number(seen.history()),
-				number(seen.generation()), flag(candidate), number(this.batch));
+				number(seen.generation()), flag(candidate), number(this.readAtOnce));
 		if (reply.get(0).equals("EXPIRED")) {
 			return new HeartbeatReply.Expired();
 		}
@@ -135,7 +160,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 		long membershipSeen = seenMembership;
 		while (true) {
 			ReplyReader reader = new ReplyReader(
-					run(this.scripts.changes(), number(seen), number(membershipSeen), number(this.batch)), 0);
+					run(this.scripts.changes(), number(seen), number(membershipSeen), number(this.readAtOnce)), 0);
 			MemberId leader = reader.member();
 			long epoch = reader.number();
 			long generation = reader.number();
@@ -157,11 +182,11 @@ public final class RedisCoordinationStore implements CoordinationStore {
 		int applied = 0;
 		int conflicts = 0;
 		// At least one round: also an empty plan learns whether its leader still leads.
-		for (int from = 0; from == 0 || from < transitions.size(); from += this.batch) {
+		for (int from = 0; from == 0 || from < transitions.size(); from += this.writtenAtOnce) {
 			List<String> arguments = new ArrayList<>(List.of(leader.value(), number(epoch)));
-			transitions.subList(from, Math.min(from + this.batch, transitions.size()))
+			transitions.subList(from, Math.min(from + this.writtenAtOnce, transitions.size()))
 				.forEach((transition) -> addArguments(transition, arguments));
-			List<Object> reply = run(this.scripts.plan(), arguments);
+			List<Object> reply = runDurably(this.scripts.plan(), arguments);
 			if (reply.get(0).equals("DEPOSED")) {
 				return new PlanReply.Deposed();
 			}
@@ -197,13 +222,13 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	@Override
 	public List<ReleaseReply> release(MemberId owner, List<HoldingAction.Release> releases, Duration quietPeriod) {
 		List<ReleaseReply> replies = new ArrayList<>(releases.size());
-		for (int from = 0; from < releases.size(); from += this.batch) {
+		for (int from = 0; from < releases.size(); from += this.writtenAtOnce) {
 			List<String> arguments = new ArrayList<>(List.of(owner.value(), millis(quietPeriod)));
-			releases.subList(from, Math.min(from + this.batch, releases.size()))
+			releases.subList(from, Math.min(from + this.writtenAtOnce, releases.size()))
 				.forEach((release) -> Collections.addAll(arguments, release.shard().toString(),
 						release.token().toString(), release.tokenFloor().toString(), flag(release.completed())));
-			run(this.scripts.release(), arguments)
-				.forEach((reply) -> replies.add(ReleaseReply.valueOf((String) reply)));
+			List<Object> answers = runDurably(this.scripts.release(), arguments);
+			answers.forEach((answer) -> replies.add(ReleaseReply.valueOf((String) answer)));
 		}
 		return replies;
 	}
@@ -212,20 +237,21 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	public Set<ShardId> claim(MemberId member, Map<ShardId, Token> held) {
 		Set<ShardId> granted = new LinkedHashSet<>();
 		List<Map.Entry<ShardId, Token>> entries = List.copyOf(held.entrySet());
-		for (int from = 0; from < entries.size(); from += this.batch) {
+		for (int from = 0; from < entries.size(); from += this.writtenAtOnce) {
 			List<String> arguments = new ArrayList<>(List.of(member.value()));
-			entries.subList(from, Math.min(from + this.batch, entries.size()))
+			entries.subList(from, Math.min(from + this.writtenAtOnce, entries.size()))
 				.forEach((entry) -> Collections.addAll(arguments, entry.getKey().toString(),
 						entry.getValue().toString()));
-			run(this.scripts.claim(), arguments).forEach((shard) -> granted.add(ShardId.parse((String) shard)));
+			List<Object> answers = runDurably(this.scripts.claim(), arguments);
+			answers.forEach((shard) -> granted.add(ShardId.parse((String) shard)));
 		}
 		return granted;
 	}
 
 	@Override
 	public ReapReply reap(MemberId leader, long epoch, long steadySinceMillis, Duration crashQuietPeriod) {
-		List<Object> reply = run(this.scripts.reap(), leader.value(), number(epoch), number(steadySinceMillis),
-				millis(crashQuietPeriod), number(this.batch));
+		List<Object> reply = runDurably(this.scripts.reap(), List.of(leader.value(), number(epoch),
+				number(steadySinceMillis), millis(crashQuietPeriod), number(this.writtenAtOnce)));
 		if (reply.get(0).equals("DEPOSED")) {
 			return new ReapReply.Deposed();
 		}
@@ -254,8 +280,8 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	}
 
 	private void leave(MemberId member, String step, Duration quietPeriod) {
-		this.link.run(this.scripts.leave(), List.of(this.baseKey),
-				List.of(member.value(), step, millis(quietPeriod), number(this.batch)));
+		runDurably(this.scripts.leave(),
+				List.of(member.value(), step, millis(quietPeriod), number(this.writtenAtOnce)));
 	}
 
 	private List<Object> run(LuaScript script, String... arguments) {
@@ -264,6 +290,11 @@ public final class RedisCoordinationStore implements CoordinationStore {
 
 	private List<Object> run(LuaScript script, List<String> arguments) {
 		return this.link.run(script, List.of(this.baseKey), arguments);
+	}
+
+	/** For what a failover must not undo, where replicas are to be waited for. */
+	private <T> T runDurably(LuaScript script, List<String> arguments) {
+		return this.ownership.run(script, List.of(this.baseKey), arguments);
 	}
 
 	private static String millis(Duration duration) {
@@ -280,6 +311,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 
 	@Override
 	public void close() {
+		this.ownership.close();
 		this.link.close();
 	}
 

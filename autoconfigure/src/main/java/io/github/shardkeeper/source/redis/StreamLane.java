@@ -14,7 +14,6 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
-import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.StreamMessage;
@@ -166,7 +165,7 @@ final class StreamLane implements AutoCloseable {
 		if (current != null) {
 			if (!current.future.isDone()) {
 				if (!isConnected() || System.nanoTime() - current.deadlineNanos > 0) {
-					disconnect();
+					lost();
 					throw new StoreUnavailableException("Redis: the connection of a blocking read was lost",
 							new RedisException("XREAD"));
 				}
@@ -185,13 +184,15 @@ final class StreamLane implements AutoCloseable {
 			messages = back.future.get();
 		}
 		catch (ExecutionException | CancellationException ex) {
-			if (ex.getCause() instanceof RedisCommandExecutionException && findUnreadable(back)) {
+			Throwable cause = (ex.getCause() != null) ? ex.getCause() : ex;
+			StoreUnavailableException failure = new StoreUnavailableException(
+					"Redis: a blocking read failed: " + cause.getMessage(), cause);
+			if (RedisLink.isRefusal(failure) && findUnreadable(back)) {
 				// Redis refused the whole read because of them; the others go on.
 				return;
 			}
-			disconnect();
-			throw new StoreUnavailableException("Redis: a blocking read failed: "
-					+ ((ex.getCause() != null) ? ex.getCause().getMessage() : "the connection was lost"), ex);
+			lost();
+			throw failure;
 		}
 		Map<String, List<SourceRecord>> byStream = new HashMap<>();
 		for (StreamMessage<String, byte[]> message : messages) {
@@ -229,7 +230,7 @@ final class StreamLane implements AutoCloseable {
 			this.link.call((commands) -> commands.xlen(stream));
 		}
 		catch (StoreUnavailableException ex) {
-			if (!(ex.getCause() instanceof RedisCommandExecutionException)) {
+			if (!RedisLink.isRefusal(ex)) {
 				throw ex;
 			}
 			problem = ex.getMessage();
@@ -334,6 +335,11 @@ final class StreamLane implements AutoCloseable {
 		catch (ExecutionException | TimeoutException ex) {
 			throw new StoreUnavailableException("Redis: no answer to CLIENT ID: " + ex.getMessage(), ex);
 		}
+	}
+
+	private void lost() {
+		disconnect();
+		this.connector.suspectTopology();
 	}
 
 	private void disconnect() {

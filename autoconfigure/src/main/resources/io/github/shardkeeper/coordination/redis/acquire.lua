@@ -13,5 +13,9 @@ end
 if fence < tonumber(ARGV[1]) then
   -- Commits are numbered anew under every token.
   redis.call('HSET', KEYS[1], 'fence', ARGV[1], 'commit', 0)
+else
+  -- Changes nothing, but a WAIT that follows is promised to count only what was written on its own connection, and
+  -- the fence may have been raised on another one that was lost before any replica had it.
+  redis.call('HSET', KEYS[1], 'fence', ARGV[1])
 end
 return {'ACQUIRED', redis.call('HGET', KEYS[1], 'offset') or '', redis.call('HGETALL', KEYS[2])}

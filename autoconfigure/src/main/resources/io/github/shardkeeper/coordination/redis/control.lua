@@ -229,7 +229,7 @@ local function remove(id, limit, quietMillis)
       redis.call('ZREM', concernsKey(id), name)
     end
   end
-  if redis.call('EXISTS', concernsKey(id)) == 0 then
+  if redis.call('ZCARD', concernsKey(id)) == 0 then
     redis.call('ZREM', SESSIONS, id)
   else
     redis.call('ZADD', SESSIONS, 0, id)

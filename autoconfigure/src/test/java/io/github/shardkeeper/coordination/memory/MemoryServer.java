@@ -24,7 +24,7 @@ public final class MemoryServer implements StoreServer {
 	 * @param batch how much
 	 */
 	public MemoryServer(int batch) {
-		this.store = new MemoryCoordinationStore(() -> this.now, batch);
+		this.store = new MemoryCoordinationStore(() -> this.now, batch, batch);
 	}
 
 	public CoordinationStore store() {

@@ -5,9 +5,11 @@ import java.util.UUID;
 
 import io.github.shardkeeper.coordination.CheckpointStore;
 import io.github.shardkeeper.coordination.CheckpointStoreContract;
+import io.github.shardkeeper.testsupport.OnEveryRedis;
 import io.github.shardkeeper.testsupport.RedisClients;
 import io.github.shardkeeper.testsupport.RedisKeys;
 
+@OnEveryRedis
 class RedisCheckpointStoreTests extends CheckpointStoreContract {
 
 	private final String group = UUID.randomUUID().toString();

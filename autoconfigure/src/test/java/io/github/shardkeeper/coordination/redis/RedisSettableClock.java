@@ -7,6 +7,7 @@ import java.time.temporal.ChronoUnit;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.redis.ReplicaWait;
 import io.github.shardkeeper.testsupport.RedisClients;
 
 /**
@@ -31,7 +32,7 @@ final class RedisSettableClock extends RedisServer {
 
 	CoordinationStore store(int batch) {
 		return new RedisCoordinationStore(RedisClients.sharedConnector(), PREFIX, this.group, Duration.ofSeconds(10),
-				SCRIPTS, batch);
+				ReplicaWait.NONE, SCRIPTS, batch, batch);
 	}
 
 	void setTime(Instant time) {

@@ -18,11 +18,13 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.source.ShardSourceContract;
 import io.github.shardkeeper.source.SourceRecord;
+import io.github.shardkeeper.testsupport.OnEveryRedis;
 import io.github.shardkeeper.testsupport.RedisClients;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+@OnEveryRedis
 class RedisStreamSourceTests extends ShardSourceContract {
 
 	private final String prefix = UUID.randomUUID().toString();

@@ -1,0 +1,109 @@
+package io.github.shardkeeper.redis;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+import io.lettuce.core.RedisException;
+import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.cluster.SlotHash;
+import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Who serves which slot of a Redis Cluster, as its client knows it. The client looks anew
+ * by itself, but only every few seconds, and not for every kind of failure; a group would
+ * stand still for as long. Thread-safe.
+ */
+final class ClusterTopology {
+
+	private static final Logger logger = LoggerFactory.getLogger(ClusterTopology.class);
+
+	/** Each look asks every node. */
+	private static final Duration PAUSE = Duration.ofMillis(500);
+
+	/** After a failure: for as long as a failover may take to be known everywhere. */
+	private static final int LOOKS_AFTER_FAILURE = 10;
+
+	private final RedisClusterClient client;
+
+	/** The last look, or the one under way; guarded by this, as is all below. */
+	private CompletableFuture<Void> look = CompletableFuture.completedFuture(null);
+
+	/** Ends some time after the look. */
+	private CompletableFuture<Void> pause = this.look;
+
+	private int looksLeft;
+
+	ClusterTopology(RedisClusterClient client) {
+		this.client = client;
+	}
+
+	boolean isOf(RedisClusterClient other) {
+		return this.client == other;
+	}
+
+	/**
+	 * Looks anew, now and again for some seconds: a failover takes its time, and a
+	 * command that goes to a dead node meanwhile stays there until its caller gives up.
+	 */
+	synchronized void suspect() {
+		this.looksLeft = LOOKS_AFTER_FAILURE;
+		lookOn();
+	}
+
+	private synchronized CompletableFuture<Void> lookOnce() {
+		this.looksLeft = Math.max(this.looksLeft, 1);
+		lookOn();
+		return this.look;
+	}
+
+	private synchronized void lookOn() {
+		if (this.looksLeft == 0 || !this.pause.isDone()) {
+			return;
+		}
+		this.looksLeft--;
+		this.look = this.client.refreshPartitionsAsync().toCompletableFuture();
+		this.pause = this.look.handle((done, failure) -> {
+			if (failure != null) {
+				logger.debug("Cannot ask the nodes of the Cluster who serves which slot", failure);
+			}
+			return done;
+		}).thenRunAsync(() -> {
+		}, CompletableFuture.delayedExecutor(PAUSE.toMillis(), TimeUnit.MILLISECONDS));
+		this.pause.thenRun(this::lookOn);
+	}
+
+	/**
+	 * The id of the node that serves a key's slot, looked for anew. Whatever does not
+	 * answer in time is not waited for: then it is what was known before.
+	 */
+	String findMaster(String key, Duration longestLook) {
+		try {
+			lookOnce().get(longestLook.toNanos(), TimeUnit.NANOSECONDS);
+		}
+		catch (ExecutionException | TimeoutException ex) {
+			// A node that does not answer holds up a look for longer than we wait.
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new RedisException("interrupted while looking for the master of " + key, ex);
+		}
+		String master = knownMaster(key);
+		if (master == null) {
+			throw new RedisException("no master is known for the slot of " + key);
+		}
+		return master;
+	}
+
+	/** The id of the node that serves a key's slot, as far as the client knows. */
+	@Nullable String knownMaster(String key) {
+		RedisClusterNode master = this.client.getPartitions().getMasterBySlot(SlotHash.getSlot(key));
+		return (master != null) ? master.getNodeId() : null;
+	}
+
+}

@@ -1,0 +1,61 @@
+package io.github.shardkeeper.redis;
+
+import java.time.Duration;
+import java.util.List;
+
+import io.lettuce.core.codec.StringCodec;
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.StoreUnavailableException;
+
+/**
+ * Runs scripts whose changes a failover must not lose: waits until replicas have them
+ * ({@code WAIT}). That blocks the connection, so it has one of its own; others' commands,
+ * heartbeats above all, do not wait behind it. Where no replica has to be waited for, it
+ * is nothing but the plain link. Thread-safe.
+ */
+public final class ReplicatedLink implements AutoCloseable {
+
+	private final RedisLink<String> plain;
+
+	private final ReplicaWait wait;
+
+	private final @Nullable RedisLink<String> waiting;
+
+	/**
+	 * Creates a link that is not connected.
+	 * @param connector opens the connection
+	 * @param plain what to use where nothing has to be waited for; closed by its owner
+	 * @param timeout the longest wait for an answer, without the one for replicas
+	 * @param wait what to wait for
+	 */
+	public ReplicatedLink(RedisConnector connector, RedisLink<String> plain, Duration timeout, ReplicaWait wait) {
+		this.plain = plain;
+		this.wait = wait;
+		this.waiting = wait.isNone() ? null
+				: new RedisLink<>(connector, StringCodec.UTF8, timeout.plus(wait.timeout()));
+	}
+
+	/**
+	 * Runs a script.
+	 * @param script the script
+	 * @param keys its keys, all in one slot
+	 * @param arguments its arguments
+	 * @param <T> the answer's type
+	 * @return the answer
+	 * @throws StoreUnavailableException when there is none in time, or an error, or when
+	 * too few replicas have the change; the master may have it all the same
+	 */
+	public <T> T run(LuaScript script, List<String> keys, List<String> arguments) {
+		return (this.waiting != null) ? this.waiting.runReplicated(script, keys, arguments, this.wait)
+				: this.plain.run(script, keys, arguments);
+	}
+
+	@Override
+	public void close() {
+		if (this.waiting != null) {
+			this.waiting.close();
+		}
+	}
+
+}

@@ -1,0 +1,180 @@
+package io.github.shardkeeper.endtoend;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
+
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionTimeoutException;
+
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.coordination.redis.RedisCheckpointStore;
+import io.github.shardkeeper.coordination.redis.RedisCoordinationStore;
+import io.github.shardkeeper.endtoend.TraceChecker.State;
+import io.github.shardkeeper.handover.GroupChanges;
+import io.github.shardkeeper.handover.GroupMember;
+import io.github.shardkeeper.handover.Ownership;
+import io.github.shardkeeper.handover.ShardPhase;
+import io.github.shardkeeper.redis.RedisConnector;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.testsupport.RedisClients;
+import io.github.shardkeeper.testsupport.TestRedis;
+
+/**
+ * A group as Redis knows it, seen over connections that nobody disturbs, and what feeds
+ * it. Thread-safe.
+ */
+final class ChaosGroup implements AutoCloseable {
+
+	/** Much longer than anything may take on any machine. */
+	private static final Duration LONGEST_WAIT = Duration.ofSeconds(90);
+
+	/** So that the calls for the shards do not all begin at the same time. */
+	private static final int SLICES = 10;
+
+	private final int size;
+
+	private final int shards;
+
+	private final LettuceConnectionFactory connections;
+
+	private final RedisCoordinationStore store;
+
+	private final RedisCheckpointStore checkpoints;
+
+	private final Feeder feeder;
+
+	/**
+	 * Creates the view of a group and begins to feed it.
+	 * @param size how many instances it has when it is at rest
+	 * @param interval the time between two records of a shard
+	 */
+	ChaosGroup(TestRedis redis, String group, int size, int shards, Duration interval) {
+		this.size = size;
+		this.shards = shards;
+		this.connections = RedisClients.factory(redis);
+		RedisConnector connector = new RedisConnector(this.connections);
+		this.store = new RedisCoordinationStore(connector, "shardkeeper", group, Duration.ofSeconds(10));
+		this.checkpoints = new RedisCheckpointStore(connector, "shardkeeper", group, Duration.ofSeconds(10));
+		this.feeder = new Feeder(connector, shards, interval, SLICES);
+	}
+
+	/** The leader's instance, or none. */
+	String leader() {
+		MemberId leader = this.store.changes(0, -1).leader();
+		return (leader != null) ? leader.instance() : "";
+	}
+
+	/** Every shard with its owner and token. */
+	Map<ShardId, Ownership> ownerships() {
+		return this.store.changes(0, -1)
+			.ownerships()
+			.stream()
+			.collect(Collectors.toMap(Ownership::shard, (ownership) -> ownership, (one, other) -> one, TreeMap::new));
+	}
+
+	/** How many shards have another token than before. */
+	long movedSince(Map<ShardId, Ownership> before) {
+		return ownerships().values()
+			.stream()
+			.filter((now) -> !now.token().equals(before.get(now.shard()).token()))
+			.count();
+	}
+
+	void awaitJoined(String instance) {
+		await(instance + " is a member", () -> members(this.store.changes(0, -1)).stream()
+			.anyMatch((member) -> member.id().instance().equals(instance) && !member.leaving()));
+	}
+
+	void awaitNothingOwnedBy(String instance) {
+		await("nothing is owned by " + instance, () -> this.store.changes(0, -1)
+			.ownerships()
+			.stream()
+			.noneMatch((ownership) -> ownership.owner() != null && ownership.owner().instance().equals(instance)));
+	}
+
+	/**
+	 * All are there, have the same number of shards, and have handled what was fed until
+	 * now. Both at a time: whoever was just killed looks as if he were still there.
+	 */
+	void awaitRest() {
+		long fed = this.feeder.sent();
+		await("%d members share the shards evenly and have handled %d records of each".formatted(this.size, fed),
+				() -> isBalanced() && states().values().stream().allMatch((state) -> state.count() >= fed));
+	}
+
+	private boolean isBalanced() {
+		GroupChanges group = this.store.changes(0, -1);
+		List<GroupMember> members = members(group);
+		Map<MemberId, Long> loads = group.ownerships()
+			.stream()
+			.filter((ownership) -> ownership.phase() == ShardPhase.OWNED)
+			.collect(Collectors.groupingBy(Ownership::owner, Collectors.counting()));
+		return members.size() == this.size && members.stream().noneMatch(GroupMember::leaving)
+				&& loads.size() == this.size
+				&& loads.values().stream().allMatch((load) -> load == this.shards / this.size);
+	}
+
+	private static List<GroupMember> members(GroupChanges group) {
+		return Objects.requireNonNull(group.members(), "Asked for as if none were known");
+	}
+
+	/** Stops feeding; tells how many numbers each shard was fed with. */
+	Map<String, Long> stopFeeding() {
+		this.feeder.stop();
+		Map<String, Long> fed = new TreeMap<>();
+		for (int shard = 0; shard < this.shards; shard++) {
+			fed.put(Integer.toString(shard), this.feeder.sent(shard));
+		}
+		return fed;
+	}
+
+	void awaitAllCommitted(Map<String, Long> fed) {
+		await("all is handled and committed", () -> {
+			Map<String, State> states = states();
+			return fed.entrySet().stream().allMatch((entry) -> states.get(entry.getKey()).count() >= entry.getValue());
+		});
+	}
+
+	/** The committed state of every shard. */
+	Map<String, State> states() {
+		Map<String, State> states = new TreeMap<>();
+		for (int shard = 0; shard < this.shards; shard++) {
+			Map<String, String> state = this.checkpoints.read(ShardId.of(TracingInstance.TOPIC, shard)).state();
+			states.put(Integer.toString(shard), new State(Long.parseLong(state.getOrDefault("sum", "0")),
+					Long.parseLong(state.getOrDefault("count", "0"))));
+		}
+		return states;
+	}
+
+	private void await(String what, BooleanSupplier condition) {
+		try {
+			Awaitility.await(what)
+				.atMost(LONGEST_WAIT)
+				.pollInterval(Duration.ofMillis(100))
+				.ignoreExceptionsInstanceOf(StoreUnavailableException.class)
+				.until(condition::getAsBoolean);
+		}
+		catch (ConditionTimeoutException ex) {
+			GroupChanges group = this.store.changes(0, -1);
+			throw new AssertionError("%s: not so after %s; leader %s, members %s, shards %s, states %s".formatted(what,
+					LONGEST_WAIT, group.leader(), group.members(), group.ownerships(), states()), ex);
+		}
+	}
+
+	@Override
+	public void close() {
+		this.feeder.close();
+		this.store.close();
+		this.checkpoints.close();
+		this.connections.destroy();
+	}
+
+}

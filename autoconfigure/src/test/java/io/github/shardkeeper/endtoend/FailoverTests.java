@@ -1,0 +1,286 @@
+package io.github.shardkeeper.endtoend;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.UUID;
+import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
+
+import io.lettuce.core.RedisException;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.data.domain.Range;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.core.StringRedisTemplate;
+
+import io.github.shardkeeper.coordination.GroupReporter;
+import io.github.shardkeeper.coordination.redis.RedisCheckpointStore;
+import io.github.shardkeeper.redis.RedisConnector;
+import io.github.shardkeeper.report.GroupReport;
+import io.github.shardkeeper.report.MemberReport;
+import io.github.shardkeeper.report.ShardReport;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.testsupport.OnEveryRedis;
+import io.github.shardkeeper.testsupport.RedisClients;
+import io.github.shardkeeper.testsupport.TestRedis;
+import io.github.shardkeeper.testsupport.TestRedisCluster;
+import io.github.shardkeeper.testsupport.TestRedisSentinel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A master is killed in the middle of consumption, when its replica has what it has
+ * answered: consumption suspends in time and resumes by itself, in place, with nothing
+ * lost, repeated in the state, or consumed by two.
+ */
+class FailoverTests {
+
+	private static final int SHARDS = 8;
+
+	private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+	/** Shorter than a failover takes, so that consumption has to suspend. */
+	private static final Duration LEASE = Duration.ofMillis(1500);
+
+	/** Started when first needed. */
+	private static TestRedisCluster cluster;
+
+	private final String group = UUID.randomUUID().toString();
+
+	@TempDir
+	private Path directory;
+
+	private final List<ConfigurableApplicationContext> instances = new ArrayList<>();
+
+	private LettuceConnectionFactory connections;
+
+	private RedisConnector connector;
+
+	private RedisCheckpointStore checkpoints;
+
+	private Feeder feeder;
+
+	private TestRedisSentinel sentinels;
+
+	private void start(LettuceConnectionFactory factory, String... address) {
+		this.connections = factory;
+		this.connector = new RedisConnector(factory);
+		this.checkpoints = new RedisCheckpointStore(this.connector, "shardkeeper", this.group, Duration.ofSeconds(10));
+		for (String name : List.of("one", "two", "three")) {
+			List<String> arguments = new ArrayList<>(List.of(address));
+			arguments.addAll(List.of("--shardkeeper.group=" + this.group, "--shardkeeper.instance-id=" + name,
+					"--shardkeeper.topics." + TracingInstance.TOPIC + ".shards=" + SHARDS,
+					"--shardkeeper.session.lease=" + LEASE.toMillis() + "ms",
+					"--shardkeeper.session.heartbeat-interval=200ms", "--spring.main.banner-mode=off",
+					"--trace.file=" + this.directory.resolve(name + ".trace")));
+			this.instances
+				.add(new SpringApplicationBuilder(TracingInstance.Application.class).web(WebApplicationType.NONE)
+					.registerShutdownHook(false)
+					.run(arguments.toArray(String[]::new)));
+		}
+		this.feeder = new Feeder(this.connector, SHARDS, Duration.ofMillis(20), 1, Duration.ofSeconds(1));
+		Awaitility.await()
+			.atMost(PATIENCE)
+			.untilAsserted(() -> assertThat(report().shards()).hasSize(SHARDS)
+				.allMatch((shard) -> shard.state().equals("OWNED"))
+				.extracting(ShardReport::owner)
+				.containsAll(report().members().stream().map(MemberReport::id).toList()));
+		awaitHandledAfter(Trace.nowMicros());
+	}
+
+	private GroupReport report() {
+		return this.instances.get(0).getBean(GroupReporter.class).report();
+	}
+
+	@AfterEach
+	void stop() {
+		this.feeder.close();
+		this.instances.forEach(ConfigurableApplicationContext::close);
+		this.checkpoints.close();
+		this.connector.stop();
+		this.connections.destroy();
+		if (this.sentinels != null) {
+			this.sentinels.close();
+		}
+	}
+
+	@AfterAll
+	static void stopCluster() {
+		if (cluster != null) {
+			cluster.close();
+		}
+	}
+
+	@Test
+	@OnEveryRedis
+	void sentinelsReplaceTheMaster() {
+		this.sentinels = TestRedisSentinel.start(1);
+		start(RedisClients.factory(this.sentinels),
+				"--spring.data.redis.sentinel.master=" + TestRedisSentinel.MASTER_NAME,
+				"--spring.data.redis.sentinel.nodes=" + this.sentinels.addresses());
+		TestRedis master = this.sentinels.master();
+		TestRedis replica = this.sentinels.replicas().get(0);
+		master.killInSync();
+		Failover failover = awaitFailover("the master that Sentinels watch", () -> role(replica).equals("master"));
+
+		suspended(failover);
+		resumedInPlace(failover);
+		everythingIsExact();
+	}
+
+	@Test
+	@OnEveryRedis
+	void aClusterReplacesTheMasterOfTheGroup() {
+		startOnCluster();
+		cluster.killMasterOf(groupKey());
+		Failover failover = awaitFailover("the master of the group's slot",
+				() -> cluster.masterOf(groupKey()).isPresent());
+
+		suspended(failover);
+		resumedInPlace(failover);
+		everythingIsExact();
+	}
+
+	@Test
+	void aClusterReplacesTheMasterOfSomeShards() {
+		startOnCluster();
+		String checkpoint = IntStream.range(0, SHARDS)
+			.mapToObj((id) -> "shardkeeper:{" + this.group + "/" + ShardId.of(TracingInstance.TOPIC, id) + "}")
+			.filter((key) -> !cluster.masterOf(key).equals(cluster.masterOf(groupKey())))
+			.findFirst()
+			.orElseThrow();
+		cluster.killMasterOf(checkpoint);
+		Failover failover = awaitFailover("the master of some shards' checkpoints",
+				() -> cluster.masterOf(checkpoint).isPresent());
+
+		resumedInPlace(failover);
+		everythingIsExact();
+	}
+
+	private void startOnCluster() {
+		if (cluster == null) {
+			cluster = TestRedisCluster.startWithReplicas(3);
+		}
+		cluster.restore();
+		start(RedisClients.factory(cluster), "--spring.data.redis.cluster.nodes=" + cluster.addresses());
+	}
+
+	private String groupKey() {
+		return "shardkeeper:{" + this.group + "}";
+	}
+
+	private static String role(TestRedis redis) {
+		return redis.call((commands) -> commands.role()).get(0).toString();
+	}
+
+	private Failover awaitFailover(String what, Callable<Boolean> isOver) {
+		long killed = Trace.nowMicros();
+		AtomicLong notYet = new AtomicLong();
+		// A Sentinel cuts the connections of a node that it makes the master.
+		Awaitility.await()
+			.atMost(PATIENCE)
+			.pollInterval(Duration.ofMillis(20))
+			.ignoreExceptionsInstanceOf(RedisException.class)
+			.until(() -> {
+				long asked = Trace.nowMicros();
+				boolean over = isOver.call();
+				notYet.set(over ? notYet.get() : asked);
+				return over;
+			});
+		long replaced = Trace.nowMicros();
+		awaitHandledAfter(replaced);
+		Map<String, Long> stood = new TreeMap<>();
+		Trace.read(this.directory)
+			.byShard()
+			.forEach((shard, lines) -> stood.put(shard, Trace.longestGap(lines, killed, replaced).toMillis()));
+		System.out.printf("kill -9 of %s: replaced after %d ms; measured: shards stood still for %s ms%n", what,
+				(replaced - killed) / 1000, stood);
+		return new Failover(killed, notYet.get());
+	}
+
+	/** Nobody is called after his lease, until there is a Redis again. */
+	private void suspended(Failover failover) {
+		long leaseEnd = failover.killed + LEASE.toNanos() / 1000;
+		assertThat(failover.notYetReplaced).as("the failover takes longer than the lease").isGreaterThan(leaseEnd);
+		assertThat(Trace.read(this.directory).lines())
+			.noneMatch((line) -> line.beginMicros() > leaseEnd && line.beginMicros() < failover.notYetReplaced);
+	}
+
+	/** By the same instances, under the same tokens: nothing was handed over. */
+	private void resumedInPlace(Failover failover) {
+		Trace.read(this.directory).byShard().forEach((shard, lines) -> {
+			Trace.Line before = lines.stream()
+				.filter((line) -> line.beginMicros() < failover.killed)
+				.reduce((first, second) -> second)
+				.orElseThrow();
+			assertThat(lines).as("shard %s after the failover", shard)
+				.filteredOn((line) -> line.beginMicros() > failover.killed)
+				.isNotEmpty()
+				.allMatch((line) -> line.token() == before.token() && line.instance().equals(before.instance()));
+		});
+	}
+
+	/** What the new master has was counted once, and it has all that was ever sent. */
+	private void everythingIsExact() {
+		long sent = this.feeder.stop();
+		for (int id = 0; id < SHARDS; id++) {
+			ShardId shard = ShardId.of(TracingInstance.TOPIC, id);
+			List<Long> numbers = stream(shard);
+			assertThat(new TreeSet<>(numbers)).as("sent to %s", shard).hasSize(Math.toIntExact(sent));
+			Awaitility.await()
+				.atMost(PATIENCE)
+				.untilAsserted(() -> assertThat(this.checkpoints.read(shard).state()).as("%s", shard)
+					.containsEntry("count", Long.toString(numbers.size()))
+					.containsEntry("sum", Long.toString(numbers.stream().mapToLong(Long::longValue).sum())));
+		}
+		Trace.read(this.directory).byShard().forEach((shard, lines) -> {
+			for (int i = 1; i < lines.size(); i++) {
+				assertThat(lines.get(i).token()).as("tokens of shard %s", shard)
+					.isGreaterThanOrEqualTo(lines.get(i - 1).token());
+			}
+		});
+	}
+
+	private List<Long> stream(ShardId shard) {
+		String key = "shardkeeper:{" + shard.topic() + "#" + shard.id() + "}:stream:" + shard.id();
+		return new StringRedisTemplate(this.connections).<String, String>opsForStream()
+			.range(key, Range.unbounded())
+			.stream()
+			.map((entry) -> Long.parseLong(entry.getValue().get("v")))
+			.toList();
+	}
+
+	/** Every shard has handled something that was sent later. */
+	private void awaitHandledAfter(long micros) {
+		Awaitility.await().atMost(PATIENCE).pollInterval(Duration.ofMillis(50)).until(() -> {
+			Map<String, List<Trace.Line>> lines = Trace.read(this.directory).byShard();
+			return lines.size() == SHARDS && lines.values()
+				.stream()
+				.allMatch((handled) -> handled.get(handled.size() - 1).beginMicros() > micros);
+		});
+	}
+
+	/**
+	 * What was seen of a failover.
+	 *
+	 * @param killed when the old master had been killed
+	 * @param notYetReplaced when there was last seen to be no new one
+	 */
+	private record Failover(long killed, long notYetReplaced) {
+
+	}
+
+}

@@ -1,0 +1,74 @@
+package io.github.shardkeeper.endtoend;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.List;
+import java.util.Random;
+
+import io.github.shardkeeper.endtoend.Fault.Kind;
+
+/**
+ * What goes wrong when, decided by nothing but a seed. Every kind has its turn before one
+ * comes again; in some rounds a second fault begins while the first lasts.
+ */
+final class FaultPlan {
+
+	private static final int LONGEST_REST_MILLIS = 1500;
+
+	private static final int LONGEST_WAIT_MILLIS = 2000;
+
+	private final Random random;
+
+	private final int instances;
+
+	private final Deque<Kind> turns = new ArrayDeque<>();
+
+	FaultPlan(long seed, int instances) {
+		this.random = new Random(seed);
+		this.instances = instances;
+	}
+
+	Round next() {
+		if (this.turns.isEmpty()) {
+			List<Kind> kinds = new ArrayList<>(Arrays.asList(Kind.values()));
+			Collections.shuffle(kinds, this.random);
+			this.turns.addAll(kinds);
+		}
+		List<Fault> faults = new ArrayList<>();
+		faults.add(fault(this.turns.remove()));
+		if (this.random.nextInt(3) == 0) {
+			faults.add(companion(faults.get(0)));
+		}
+		return new Round(faults, millis(0, LONGEST_WAIT_MILLIS), millis(0, LONGEST_REST_MILLIS));
+	}
+
+	private Fault companion(Fault first) {
+		List<Kind> kinds = Arrays.stream(Kind.values()).filter(first.kind()::goesWith).toList();
+		return fault(kinds.get(this.random.nextInt(kinds.size())));
+	}
+
+	private Fault fault(Kind kind) {
+		return new Fault(kind, this.random.nextInt(this.instances), this.random.nextInt(3) == 0,
+				millis(kind.shortestMillis(), kind.longestMillis()));
+	}
+
+	private Duration millis(int least, int most) {
+		return Duration.ofMillis(least + this.random.nextInt(most - least + 1));
+	}
+
+	/**
+	 * One or two faults, after which the group is given time to come to rest.
+	 *
+	 * @param faults what goes wrong
+	 * @param secondAfter how long after the first one the second begins
+	 * @param rest how long nothing goes wrong afterwards
+	 */
+	record Round(List<Fault> faults, Duration secondAfter, Duration rest) {
+
+	}
+
+}
