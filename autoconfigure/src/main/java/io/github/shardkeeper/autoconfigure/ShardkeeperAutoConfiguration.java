@@ -15,6 +15,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.thread.Threading;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
@@ -93,8 +94,9 @@ public final class ShardkeeperAutoConfiguration {
 	}
 
 	private static Duration shutdownPhase(Environment environment) {
-		return environment.getProperty("spring.lifecycle.timeout-per-shutdown-phase", Duration.class,
-				DEFAULT_PHASE_TIMEOUT);
+		return Binder.get(environment)
+			.bind("spring.lifecycle.timeout-per-shutdown-phase", Duration.class)
+			.orElse(DEFAULT_PHASE_TIMEOUT);
 	}
 
 	private static HandoverRules handoverRules(ShardkeeperProperties.Handover handover, Duration shutdownPhase) {

@@ -16,6 +16,7 @@ import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
 import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -30,6 +31,7 @@ import io.github.shardkeeper.coordination.HeartbeatScheduler;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.coordination.redis.RedisCoordinationStore;
+import io.github.shardkeeper.handover.HandoverRules;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.testsupport.TestRedis;
@@ -129,11 +131,36 @@ class ShardkeeperAutoConfigurationTests {
 			shardkeeper.session.timeout=2s                 | shardkeeper.session.lease               | at least 3s
 			shardkeeper.session.heartbeat-interval=1ms     | shardkeeper.session.heartbeat-interval  | 10ms or more
 			shardkeeper.rebalance.settle-time=-1ms         | shardkeeper.rebalance.settle-time       | 0s or more
+			shardkeeper.handover.timeout=31s               | spring.lifecycle.timeout-per-shutdown-phase | at most 30s
+			shardkeeper.handover.timeout=31s               | shardkeeper.handover.timeout            | at least 31s
+			shardkeeper.handover.timeout=1ms               | shardkeeper.handover.timeout            | 100ms or more
+			shardkeeper.handover.quiet-period=-1ms         | shardkeeper.handover.quiet-period       | 0s or more
+			shardkeeper.handover.quiet-period=25h          | shardkeeper.handover.quiet-period       | 86400s or less
+			shardkeeper.handover.crash-quiet-period=-1ms   | shardkeeper.handover.crash-quiet-period | 0s or more
+			shardkeeper.handover.max-concurrent-moves=-1   | shardkeeper.handover.max-concurrent-moves | 1 or more
 			shardkeeper.redis.wait-for-replicas=-1         | shardkeeper.redis.wait-for-replicas     | 0 for none
 			""")
 	void badSettingsStopTheStartAndSayWhatToWrite(String property, String names, String fix) {
 		String value = property.replace("\\u0007", "\u0007");
 		this.memory.withPropertyValues(value).run((context) -> assertStopped(context.getStartupFailure(), names, fix));
+	}
+
+	@Test
+	void theHandoversTimeoutFitsTheShutdown() {
+		this.memory.run((context) -> assertThat(handover(context)).isEqualTo(new HandoverRules(Duration.ofSeconds(30),
+				HandoverRules.OnTimeout.HOLD, Duration.ZERO, Duration.ZERO, 0)));
+		this.memory.withPropertyValues("spring.lifecycle.timeout-per-shutdown-phase=2m")
+			.run((context) -> assertThat(handover(context).timeout()).isEqualTo(Duration.ofSeconds(50)));
+		this.memory
+			.withPropertyValues("spring.lifecycle.timeout-per-shutdown-phase=2m", "shardkeeper.handover.timeout=2m",
+					"shardkeeper.handover.on-timeout=force", "shardkeeper.handover.quiet-period=1s",
+					"shardkeeper.handover.crash-quiet-period=5s", "shardkeeper.handover.max-concurrent-moves=7")
+			.run((context) -> assertThat(handover(context)).isEqualTo(new HandoverRules(Duration.ofMinutes(2),
+					HandoverRules.OnTimeout.FORCE, Duration.ofSeconds(1), Duration.ofSeconds(5), 7)));
+	}
+
+	private static HandoverRules handover(AssertableApplicationContext context) {
+		return context.getBean(CoordinationSettings.class).handover();
 	}
 
 	@Test

@@ -11,17 +11,10 @@ import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-import io.github.shardkeeper.StoreUnavailableException;
-import io.github.shardkeeper.assignment.StickyAssignment;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.handover.HandoverRules;
-import io.github.shardkeeper.handover.HoldingAction;
-import io.github.shardkeeper.handover.Lease;
 import io.github.shardkeeper.handover.Ownership;
-import io.github.shardkeeper.handover.PlanReply;
 import io.github.shardkeeper.handover.ShardPhase;
-import io.github.shardkeeper.handover.Transition;
-import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
@@ -33,31 +26,23 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /** Several members in one process, which share a store in memory. */
 class ShardCoordinatorTests {
 
-	private static final Map<String, Integer> TOPICS = Map.of("orders", 4);
-
-	private static final Duration INTERVAL = Duration.ofMillis(40);
-
-	private static final Duration LEASE = Duration.ofMillis(500);
-
-	private static final Duration TIMEOUT = Duration.ofMillis(1500);
-
 	private static final Duration LONG = Duration.ofSeconds(30);
 
 	private final MemoryCoordinationStore store = new MemoryCoordinationStore();
 
 	private final TestConsumption.Ledger ledger = new TestConsumption.Ledger();
 
-	private final List<Instance> instances = new ArrayList<>();
+	private final List<TestInstance> instances = new ArrayList<>();
 
 	@AfterEach
 	void closeAll() {
-		this.instances.forEach(Instance::kill);
+		this.instances.forEach(TestInstance::kill);
 		assertThat(this.ledger.breaches()).isEmpty();
 	}
 
 	@Test
 	void oneMemberGetsEverything() {
-		Instance a = instance("a").start();
+		TestInstance a = instance("a").start();
 
 		awaitConsumed(a, 4);
 		assertThat(a.coordinator.isConnected()).isTrue();
@@ -67,10 +52,10 @@ class ShardCoordinatorTests {
 
 	@Test
 	void anotherMemberGetsHalfUnderHigherTokens() {
-		Instance a = instance("a").start();
+		TestInstance a = instance("a").start();
 		awaitConsumed(a, 4);
 		Map<ShardId, Token> before = a.consumption.consumed();
-		Instance b = instance("b").start();
+		TestInstance b = instance("b").start();
 
 		awaitConsumed(a, 2);
 		awaitConsumed(b, 2);
@@ -83,16 +68,16 @@ class ShardCoordinatorTests {
 
 	@Test
 	void aDrainThatIsNotAnsweredHoldsTheMove() {
-		Instance a = instance("a").start();
+		TestInstance a = instance("a").start();
 		awaitConsumed(a, 4);
 		a.consumption.setAnswersDrains(false);
-		Instance b = instance("b").start();
+		TestInstance b = instance("b").start();
 		await().until(() -> a.consumption.draining().size() == 2);
 		List<ShardId> stuck = a.consumption.draining();
 
 		// Long enough for every deadline of a session to pass.
 		MonotonicClock clock = MonotonicClock.SYSTEM;
-		long end = clock.now().plus(TIMEOUT).nanos();
+		long end = clock.now().plus(TestInstance.TIMEOUT).nanos();
 		await().until(() -> clock.now().nanos() - end > 0);
 		assertThat(b.consumption.consumed()).isEmpty();
 		assertThat(shardsIn(ShardPhase.REVOKING)).containsExactlyInAnyOrderElementsOf(stuck);
@@ -105,9 +90,9 @@ class ShardCoordinatorTests {
 
 	@Test
 	void whoStopsHandsOverBeforeItIsGone() {
-		Instance a = instance("a").start();
+		TestInstance a = instance("a").start();
 		awaitConsumed(a, 4);
-		Instance b = instance("b").start();
+		TestInstance b = instance("b").start();
 		awaitConsumed(b, 2);
 
 		a.coordinator.stop(LONG);
@@ -121,7 +106,7 @@ class ShardCoordinatorTests {
 
 	@Test
 	void theOnlyMemberThatStopsFreesItsShards() {
-		Instance a = instance("a").start();
+		TestInstance a = instance("a").start();
 		awaitConsumed(a, 4);
 
 		a.coordinator.stop(LONG);
@@ -134,9 +119,9 @@ class ShardCoordinatorTests {
 
 	@Test
 	void aStopDoesNotWaitForTheLeaderForMoreThanHalfItsTime() {
-		Instance a = instance("a").start();
+		TestInstance a = instance("a").start();
 		awaitConsumed(a, 4);
-		Instance b = instance("b").start();
+		TestInstance b = instance("b").start();
 		awaitConsumed(b, 2);
 		// The leader lives, but nothing that it plans arrives.
 		a.store.planRefused = true;
@@ -151,9 +136,9 @@ class ShardCoordinatorTests {
 
 	@Test
 	void aStopThatADrainHoldsUpEndsInTimeAndTheOthersWaitForTheLease() {
-		Instance a = instance("a").start();
+		TestInstance a = instance("a").start();
 		awaitConsumed(a, 4);
-		Instance b = instance("b").start();
+		TestInstance b = instance("b").start();
 		awaitConsumed(b, 2);
 		b.consumption.setAnswersDrains(false);
 
@@ -167,9 +152,9 @@ class ShardCoordinatorTests {
 
 	@Test
 	void aDeadMembersShardsStartElsewhereAfterItsLease() {
-		Instance a = instance("a").start();
+		TestInstance a = instance("a").start();
 		awaitConsumed(a, 4);
-		Instance b = instance("b").start();
+		TestInstance b = instance("b").start();
 		awaitConsumed(b, 2);
 
 		b.kill();
@@ -180,10 +165,10 @@ class ShardCoordinatorTests {
 
 	@Test
 	void aDeadLeaderIsReplaced() {
-		Instance a = instance("a").start();
+		TestInstance a = instance("a").start();
 		awaitConsumed(a, 4);
 		await().until(a.coordinator::isLeader);
-		Instance b = instance("b").start();
+		TestInstance b = instance("b").start();
 		awaitConsumed(b, 2);
 
 		a.kill();
@@ -194,7 +179,7 @@ class ShardCoordinatorTests {
 
 	@Test
 	void aMemberWhoseStoreIsAwayForAWhileIsSuspendedAndResumesWithTheSameTokens() {
-		Instance a = instance("a").start();
+		TestInstance a = instance("a").start();
 		awaitConsumed(a, 4);
 		Map<ShardId, Token> before = a.consumption.consumed();
 
@@ -207,15 +192,15 @@ class ShardCoordinatorTests {
 		await().until(() -> a.consumption.resumptions() == 2);
 		assertThat(a.consumption.consumed()).isEqualTo(before);
 		assertThat(a.coordinator.isConnected()).isTrue();
-		Instance b = instance("b").start();
+		TestInstance b = instance("b").start();
 		awaitConsumed(b, 2);
 	}
 
 	@Test
 	void whoIsTimedOutAbandonsEverythingAndJoinsAnew() {
-		Instance a = instance("a").start();
+		TestInstance a = instance("a").start();
 		awaitConsumed(a, 4);
-		Instance b = instance("b").start();
+		TestInstance b = instance("b").start();
 		awaitConsumed(b, 2);
 		MemberId before = b.coordinator.member().orElseThrow();
 		b.store.setAway(true);
@@ -232,7 +217,7 @@ class ShardCoordinatorTests {
 
 	@Test
 	void aStoreThatIsAwayAtTheStartIsTriedUntilItAnswers() {
-		Instance a = instance("a");
+		TestInstance a = instance("a");
 		a.store.setAway(true);
 		a.start();
 		assertThat(a.coordinator.member()).isEmpty();
@@ -244,7 +229,7 @@ class ShardCoordinatorTests {
 
 	@Test
 	void aStoreThatCanNeverBeUsedStopsTheStart() {
-		Instance a = instance("a");
+		TestInstance a = instance("a");
 		a.store.unusable = true;
 
 		assertThatExceptionOfType(ShardkeeperConfigurationException.class).isThrownBy(a::start);
@@ -253,10 +238,10 @@ class ShardCoordinatorTests {
 
 	@Test
 	void aReleaseIsRepeatedUntilTheStoreHasAnswered() {
-		Instance a = instance("a").start();
+		TestInstance a = instance("a").start();
 		awaitConsumed(a, 4);
 		a.store.releasesToFail = 3;
-		Instance b = instance("b").start();
+		TestInstance b = instance("b").start();
 
 		awaitConsumed(b, 2);
 		assertThat(a.store.releasesToFail).isZero();
@@ -264,7 +249,7 @@ class ShardCoordinatorTests {
 
 	@Test
 	void aRefusedWorkerGetsItsShardAgainUnderATokenBeyondTheFence() {
-		Instance a = instance("a").start();
+		TestInstance a = instance("a").start();
 		awaitConsumed(a, 4);
 		ShardId shard = ShardId.of("orders", 0);
 		Token fence = new Token(a.consumption.consumed().get(shard).value() + 1_000_000_000_000L);
@@ -277,20 +262,20 @@ class ShardCoordinatorTests {
 
 	@Test
 	void aLostSubscriptionIsOpenedAnew() {
-		Instance a = instance("a").start();
+		TestInstance a = instance("a").start();
 		awaitConsumed(a, 4);
 		a.store.loseSubscriptions();
 
 		await().until(() -> a.store.openSubscriptions() == 1);
-		Instance b = instance("b").start();
+		TestInstance b = instance("b").start();
 		awaitConsumed(b, 2);
 	}
 
 	@Test
 	void newsThatComeWhileNoSubscriptionCanBeOpenedAreNotLost() {
-		Instance a = instance("a").start();
+		TestInstance a = instance("a").start();
 		awaitConsumed(a, 4);
-		Instance b = instance("b").start();
+		TestInstance b = instance("b").start();
 		awaitConsumed(b, 2);
 		b.store.subscriptionsToFail = Integer.MAX_VALUE;
 		b.store.loseSubscriptions();
@@ -304,7 +289,7 @@ class ShardCoordinatorTests {
 
 	@Test
 	void startsAgainAfterAStop() {
-		Instance a = instance("a").start();
+		TestInstance a = instance("a").start();
 		awaitConsumed(a, 4);
 		MemberId before = a.coordinator.member().orElseThrow();
 		a.coordinator.stop(LONG);
@@ -318,7 +303,7 @@ class ShardCoordinatorTests {
 
 	@Test
 	void startsAgainAfterAStopThatADrainHeldUp() {
-		Instance a = instance("a").start();
+		TestInstance a = instance("a").start();
 		awaitConsumed(a, 4);
 		a.consumption.setAnswersDrains(false);
 		a.coordinator.stop(Duration.ofMillis(100));
@@ -334,7 +319,7 @@ class ShardCoordinatorTests {
 
 	@Test
 	void startsAgainAfterAStopThatHadNoTimeAtAll() {
-		Instance a = instance("a").start();
+		TestInstance a = instance("a").start();
 		awaitConsumed(a, 4);
 		a.coordinator.stop(Duration.ZERO);
 		a.consumption.die();
@@ -351,7 +336,7 @@ class ShardCoordinatorTests {
 
 	@Test
 	void aStopWhileTheStoreIsAwayEndsWithTheLease() {
-		Instance a = instance("a").start();
+		TestInstance a = instance("a").start();
 		awaitConsumed(a, 4);
 		a.store.setAway(true);
 
@@ -365,7 +350,7 @@ class ShardCoordinatorTests {
 		return Awaitility.await().pollInterval(Duration.ofMillis(2));
 	}
 
-	private static void awaitConsumed(Instance instance, int shards) {
+	private static void awaitConsumed(TestInstance instance, int shards) {
 		await().untilAsserted(() -> assertThat(instance.consumption.consumed()).hasSize(shards));
 	}
 
@@ -382,107 +367,10 @@ class ShardCoordinatorTests {
 		return this.store.changes(0, -1).members();
 	}
 
-	private Instance instance(String name) {
-		Instance instance = new Instance(name);
+	private TestInstance instance(String name) {
+		TestInstance instance = new TestInstance(name, this.store, this.ledger, HandoverRules.DEFAULT);
 		this.instances.add(instance);
 		return instance;
-	}
-
-	/** One process. */
-	private final class Instance {
-
-		private final TroubledStore store = new TroubledStore(ShardCoordinatorTests.this.store);
-
-		private final TestConsumption consumption = new TestConsumption(ShardCoordinatorTests.this.ledger);
-
-		private final ShardCoordinator coordinator;
-
-		Instance(String name) {
-			CoordinationSettings settings = new CoordinationSettings("group", name, INTERVAL, LEASE, TIMEOUT,
-					Duration.ofMillis(10), ApplicationVersion.UNKNOWN, HandoverRules.DEFAULT);
-			MemberRuntime runtime = TestRuntime.on(MonotonicClock.SYSTEM);
-			Lease lease = new Lease(LEASE, runtime.clock().now());
-			this.coordinator = new ShardCoordinator(settings, this.store,
-					new HeartbeatScheduler(this.store, lease, INTERVAL, runtime), lease, new StickyAssignment(),
-					runtime);
-			this.consumption.reportTo(this.coordinator.consumptionListener());
-		}
-
-		Instance start() {
-			this.coordinator.start(TOPICS, this.consumption);
-			return this;
-		}
-
-		/** What it runs ends at once, and nobody is told. */
-		void kill() {
-			this.coordinator.close();
-			this.consumption.die();
-		}
-
-	}
-
-	/** Fails in one operation, and loses subscriptions. */
-	private static final class TroubledStore extends ForwardingStore {
-
-		private final List<Subscription> subscriptions = new ArrayList<>();
-
-		private volatile boolean unusable;
-
-		private volatile boolean planRefused;
-
-		private volatile int releasesToFail;
-
-		private volatile int subscriptionsToFail;
-
-		TroubledStore(CoordinationStore store) {
-			super(store);
-		}
-
-		@Override
-		public void verify() {
-			if (this.unusable) {
-				throw new ShardkeeperConfigurationException("Wrong password.", "Set the right one.");
-			}
-			super.verify();
-		}
-
-		@Override
-		public synchronized Subscription subscribe(MemberId member, Runnable onEvent) {
-			if (this.subscriptionsToFail > 0) {
-				this.subscriptionsToFail--;
-				throw new StoreUnavailableException("no subscription", new IllegalStateException());
-			}
-			Subscription subscription = super.subscribe(member, onEvent);
-			this.subscriptions.add(subscription);
-			return subscription;
-		}
-
-		synchronized void loseSubscriptions() {
-			this.subscriptions.forEach(Subscription::close);
-		}
-
-		synchronized long openSubscriptions() {
-			return this.subscriptions.stream().filter(Subscription::isOpen).count();
-		}
-
-		@Override
-		public PlanReply plan(MemberId leader, long epoch, List<Transition> transitions) {
-			if (this.planRefused) {
-				throw new StoreUnavailableException("no plan", new IllegalStateException());
-			}
-			return super.plan(leader, epoch, transitions);
-		}
-
-		@Override
-		public synchronized List<ReleaseReply> release(MemberId owner, List<HoldingAction.Release> releases,
-				Duration quietPeriod) {
-			if (this.releasesToFail > 0) {
-				this.releasesToFail--;
-				throw new StoreUnavailableException("no release", new IllegalStateException());
-			}
-			return super.release(owner, releases, quietPeriod);
-		}
-
 	}
 
 }

@@ -103,6 +103,12 @@ final class Instances implements AutoCloseable {
 		process(name).onExit().orTimeout(LONGEST_END.toSeconds(), TimeUnit.SECONDS).join();
 	}
 
+	/** Waits for an end that is under way; tells the exit code. */
+	int awaitExitCode(String name) {
+		awaitEnd(name);
+		return process(name).exitValue();
+	}
+
 	private Process process(String name) {
 		return this.processes.get(name);
 	}

@@ -9,7 +9,7 @@ import io.github.shardkeeper.simulation.SimulatedNetwork.Way;
 /** What may befall a group. */
 final class Faults {
 
-	private static final int KINDS = 14;
+	private static final int KINDS = 16;
 
 	private final Simulation simulation;
 
@@ -17,6 +17,10 @@ final class Faults {
 
 	/** One kind in a course: two of them together may well be the death of a member. */
 	private final int harmlessKind;
+
+	private boolean clockJumped;
+
+	private boolean writesLost;
 
 	Faults(Simulation simulation, RandomGenerator random) {
 		this.simulation = simulation;
@@ -47,6 +51,8 @@ final class Faults {
 			case 11 -> leave(one);
 			case 12 -> join();
 			case 13 -> rollingRestart(members);
+			case 14 -> storeEmptied();
+			case 15 -> failover();
 			default -> throw new IllegalStateException();
 		}
 	}
@@ -119,11 +125,37 @@ final class Faults {
 		this.simulation.network().restartStore(duration);
 	}
 
+	/**
+	 * Not together with a clock that jumps: a store that has lost what it knew has
+	 * nothing else to tell which tokens are high enough, and how long others may claim.
+	 */
+	private void storeEmptied() {
+		if (this.clockJumped) {
+			return;
+		}
+		this.writesLost = true;
+		this.simulation.fault("emptied store", Duration.ZERO);
+		this.simulation.storeEmptied();
+	}
+
+	private void failover() {
+		if (this.clockJumped) {
+			return;
+		}
+		this.writesLost = true;
+		Duration lost = Duration.ofMillis(this.random.nextInt(1, 500));
+		this.simulation.fault("failover that loses writes", lost);
+		this.simulation.storeLosesWritesOf(lost);
+	}
+
 	private void clockJump() {
+		if (this.writesLost) {
+			return;
+		}
+		this.clockJumped = true;
 		int millis = this.random.nextInt(4) == 0 ? 3_600_000 : this.random.nextInt(500, 20_000);
 		this.simulation.fault("jump of the store's clock", Duration.ZERO);
-		this.simulation.storeClockJumps(
-				Duration.ofMillis((this.random.nextBoolean() && !Boolean.getBoolean("nojump")) ? -millis : millis));
+		this.simulation.storeClockJumps(Duration.ofMillis(this.random.nextBoolean() ? -millis : millis));
 	}
 
 	private void leave(SimulatedInstance one) {

@@ -22,6 +22,7 @@ import io.github.shardkeeper.coordination.CheckpointStore;
 import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.coordination.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
+import io.github.shardkeeper.coordination.memory.MemoryFailover;
 import io.github.shardkeeper.handover.HandoverRules;
 import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.handover.ShardPhase;
@@ -69,6 +70,8 @@ final class Simulation {
 
 	private final MemoryCoordinationStore coordinationStore;
 
+	private final MemoryCheckpointStore memoryCheckpoints = new MemoryCheckpointStore();
+
 	private final CheckpointStore checkpointStore;
 
 	private final List<SimulatedInstance> instances = new ArrayList<>();
@@ -92,6 +95,8 @@ final class Simulation {
 
 	/** Who had what before the first fault of a harmless course, or at rest. */
 	private Map<ShardId, Token> settledTokens = Map.of();
+
+	private int timesEmptied;
 
 	private long storeClockOffsetMillis;
 
@@ -117,7 +122,7 @@ final class Simulation {
 		this.coordinationStore = new MemoryCoordinationStore(
 				() -> Instant.ofEpochMilli(1_700_000_000_000L + this.storeClockOffsetMillis)
 					.plusNanos(this.time.now()));
-		this.checkpointStore = new CheckedCheckpoints(new MemoryCheckpointStore(), this.checker).checked();
+		this.checkpointStore = new CheckedCheckpoints(this.memoryCheckpoints, this.checker).checked();
 	}
 
 	/** Runs the course. */
@@ -202,6 +207,25 @@ final class Simulation {
 	SimulatedInstance leader() {
 		var leader = this.coordinationStore.changes(0, -1).leader();
 		return (leader != null) ? this.byName.get(leader.instance()) : null;
+	}
+
+	/** The store loses everything, and goes on. */
+	void storeEmptied() {
+		this.timesEmptied++;
+		MemoryFailover.empty(this.coordinationStore);
+		MemoryFailover.empty(this.memoryCheckpoints);
+		this.checker.forget();
+	}
+
+	/** The control plane loses what it is told from now on for a time. */
+	void storeLosesWritesOf(Duration duration) {
+		Object coordination = MemoryFailover.snapshot(this.coordinationStore);
+		int before = this.timesEmptied;
+		in(duration.toMillis(), () -> {
+			if (before == this.timesEmptied) {
+				MemoryFailover.loseWritesSince(this.coordinationStore, coordination);
+			}
+		});
 	}
 
 	void storeClockJumps(Duration jump) {

@@ -1,0 +1,345 @@
+package io.github.shardkeeper.coordination;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
+import io.github.shardkeeper.coordination.memory.MemoryFailover;
+import io.github.shardkeeper.handover.HandoverRules;
+import io.github.shardkeeper.handover.HandoverRules.OnTimeout;
+import io.github.shardkeeper.handover.MonotonicTime;
+import io.github.shardkeeper.handover.Ownership;
+import io.github.shardkeeper.handover.ShardPhase;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Moves that do not go straight, and stores that forget, with real coordinators on a
+ * store in memory.
+ */
+class HandoverStoriesTests {
+
+	private static final Duration SHORT = Duration.ofMillis(100);
+
+	private static final Duration QUIET = Duration.ofMillis(400);
+
+	private final MemoryCoordinationStore store = new MemoryCoordinationStore();
+
+	private final TestConsumption.Ledger ledger = new TestConsumption.Ledger();
+
+	private final List<TestInstance> instances = new ArrayList<>();
+
+	@AfterEach
+	void closeAll() {
+		this.instances.forEach(TestInstance::kill);
+		assertThat(this.ledger.breaches()).isEmpty();
+	}
+
+	@Test
+	void whoGetsAShardPreparesWhileItsOwnerStillConsumes() {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		a.consumption.setAnswersDrains(false);
+		TestInstance b = start("b");
+		await().until(() -> b.consumption.prepared().size() == 2);
+
+		assertThat(a.consumption.consumed()).hasSize(4);
+		assertThat(b.consumption.consumed()).isEmpty();
+		List<ShardId> moving = a.consumption.draining();
+		assertThat(b.consumption.prepared()).containsExactlyInAnyOrderElementsOf(moving);
+		moving.forEach(a.consumption::finishDrain);
+		awaitConsumed(b, 2);
+		assertThat(b.consumption.prepared()).as("once each").hasSize(2);
+	}
+
+	@Test
+	void anOwnerThatIsWantedBackKeepsItsShardsUnderTheirTokens() {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		Map<ShardId, Token> before = a.consumption.consumed();
+		a.consumption.setAnswersDrains(false);
+		TestInstance b = start("b");
+		await().until(() -> a.consumption.draining().size() == 2);
+		List<ShardId> moving = a.consumption.draining();
+		b.kill();
+
+		await().until(() -> a.consumption.draining().isEmpty());
+		assertThat(a.consumption.cancelled()).containsExactlyInAnyOrderElementsOf(moving);
+		assertThat(a.consumption.consumed()).isEqualTo(before);
+		await().until(() -> shardsIn(ShardPhase.OWNED).size() == 4);
+	}
+
+	@Test
+	void anOverdueDrainIsInterruptedAgainAndAgainAndHeld() {
+		TestInstance a = start("a", rules(SHORT, OnTimeout.HOLD));
+		awaitConsumed(a, 4);
+		a.consumption.setAnswersDrains(false);
+		TestInstance b = start("b", rules(SHORT, OnTimeout.HOLD));
+		await().until(() -> a.consumption.interrupted().size() >= 6);
+
+		assertThat(b.consumption.consumed()).isEmpty();
+		List<ShardId> moving = a.consumption.draining();
+		assertThat(moving).hasSize(2);
+		await().untilAsserted(() -> assertThat(a.coordinator.unattended()).as("by the leader")
+			.containsOnlyKeys(moving)
+			.allSatisfy((shard, reason) -> assertThat(reason).contains("a~", "asked", "to give it up")));
+		moving.forEach(a.consumption::finishDrain);
+		awaitConsumed(b, 2);
+		await().until(() -> a.coordinator.unattended().isEmpty());
+	}
+
+	@Test
+	void byForceTheShardsGoAfterTheTimeout() {
+		TestInstance a = start("a", rules(SHORT, OnTimeout.FORCE));
+		awaitConsumed(a, 4);
+		a.consumption.setAnswersDrains(false);
+		TestInstance b = start("b", rules(SHORT, OnTimeout.FORCE));
+
+		awaitConsumed(b, 2);
+		assertThat(a.consumption.interrupted()).hasSize(2);
+		assertThat(a.consumption.consumed()).as("the others stay").hasSize(2);
+	}
+
+	@Test
+	void afterAPlannedMoveAShardRests() {
+		HandoverRules rules = new HandoverRules(Duration.ofSeconds(50), OnTimeout.HOLD, QUIET, Duration.ZERO, 0);
+		TestInstance a = start("a", rules);
+		awaitConsumed(a, 4);
+		a.consumption.setAnswersDrains(false);
+		TestInstance b = start("b", rules);
+		await().until(() -> a.consumption.draining().size() == 2);
+		MonotonicTime drained = MonotonicClock.SYSTEM.now();
+		a.consumption.draining().forEach(a.consumption::finishDrain);
+		await().until(() -> shardsIn(ShardPhase.QUIET).size() == 2);
+
+		awaitConsumed(b, 2);
+		assertThat(drained.until(MonotonicClock.SYSTEM.now())).isGreaterThanOrEqualTo(QUIET);
+	}
+
+	@Test
+	void afterADeathAShardRests() {
+		HandoverRules rules = new HandoverRules(Duration.ofSeconds(50), OnTimeout.HOLD, Duration.ZERO, QUIET, 0);
+		TestInstance a = start("a", rules);
+		awaitConsumed(a, 4);
+		TestInstance b = start("b", rules);
+		awaitConsumed(b, 2);
+		b.kill();
+		await().until(() -> shardsIn(ShardPhase.QUIET).size() == 2);
+		MonotonicTime dead = MonotonicClock.SYSTEM.now();
+		await().untilAsserted(() -> assertThat(a.consumption.prepared()).hasSize(2));
+		assertThat(a.consumption.consumed()).hasSize(2);
+
+		awaitConsumed(a, 4);
+		// Looked at a little late.
+		assertThat(dead.until(MonotonicClock.SYSTEM.now())).isGreaterThan(QUIET.dividedBy(2));
+	}
+
+	@Test
+	void noMoreShardsMoveAtOnceThanAreAllowed() {
+		HandoverRules rules = new HandoverRules(Duration.ofSeconds(50), OnTimeout.HOLD, Duration.ZERO, Duration.ZERO,
+				1);
+		TestInstance a = start("a", rules);
+		awaitConsumed(a, 4);
+		a.consumption.setAnswersDrains(false);
+		TestInstance b = start("b", rules);
+		for (int moved = 1; moved <= 2; moved++) {
+			await().until(() -> !a.consumption.draining().isEmpty());
+			List<ShardId> moving = a.consumption.draining();
+			assertThat(moving).hasSize(1);
+			a.consumption.finishDrain(moving.get(0));
+			awaitConsumed(b, moved);
+		}
+		assertThat(a.consumption.consumed()).hasSize(2);
+	}
+
+	@Test
+	void aShardAtItsEndGoesToNobody() {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		ShardId ended = ShardId.of("orders", 2);
+		a.consumption.complete(ended);
+		await().until(() -> shardsIn(ShardPhase.COMPLETED).equals(List.of(ended)));
+
+		TestInstance b = start("b");
+		awaitConsumed(b, 1);
+		a.coordinator.stop(Duration.ofSeconds(30));
+		awaitConsumed(b, 3);
+		assertThat(b.consumption.consumed()).doesNotContainKey(ended);
+		assertThat(shardsIn(ShardPhase.COMPLETED)).containsExactly(ended);
+		assertThat(b.coordinator.unattended()).isEmpty();
+	}
+
+	@Test
+	void whatIsHeldStaysWhereItIsWhenTheStoreIsEmptied() {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		TestInstance b = start("b");
+		awaitConsumed(b, 2);
+		Map<ShardId, Token> ofA = a.consumption.consumed();
+		Map<ShardId, Token> ofB = b.consumption.consumed();
+		MemberId oldA = a.coordinator.member().orElseThrow();
+		MemoryFailover.empty(this.store);
+
+		await().until(() -> shardsIn(ShardPhase.OWNED).size() == 4);
+		await().until(() -> a.coordinator.isLeader() != b.coordinator.isLeader());
+		assertThat(a.consumption.consumed()).isEqualTo(ofA);
+		assertThat(b.consumption.consumed()).isEqualTo(ofB);
+		assertThat(a.consumption.suspensions() + b.consumption.suspensions()).isZero();
+		assertThat(a.consumption.writesBack()).isEqualTo(1);
+		assertThat(b.consumption.writesBack()).isEqualTo(1);
+		assertThat(a.coordinator.member().orElseThrow()).isNotEqualTo(oldA);
+		// All of it works on.
+		b.coordinator.stop(Duration.ofSeconds(30));
+		awaitConsumed(a, 4);
+	}
+
+	@Test
+	void aDrainThatNobodyWaitsForAnyMoreIsCancelledWhenTheStoreIsEmptied() {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		a.consumption.setAnswersDrains(false);
+		TestInstance b = start("b");
+		await().until(() -> a.consumption.draining().size() == 2);
+		Map<ShardId, Token> before = a.consumption.consumed();
+		MemoryFailover.empty(this.store);
+		await().until(() -> !a.consumption.cancelled().isEmpty());
+		a.consumption.setAnswersDrains(true);
+
+		awaitConsumed(b, 2);
+		awaitConsumed(a, 2);
+		assertThat(before).containsAllEntriesOf(a.consumption.consumed());
+	}
+
+	@Test
+	void whoLeavesWhileTheStoreIsEmptiedLeavesAllTheSame() {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		a.consumption.setAnswersDrains(false);
+		CompletableFuture<Void> left = a.coordinator.leave(Duration.ofSeconds(30));
+		await().until(() -> a.consumption.draining().size() == 4);
+		MemoryFailover.empty(this.store);
+		a.consumption.setAnswersDrains(true);
+		// Whatever the store asked for before, it does not know of any more.
+		await().until(() -> this.store.changes(0, -1).members().size() == 1);
+		a.consumption.draining().forEach(a.consumption::finishDrain);
+
+		await().until(left::isDone);
+		assertThat(a.consumption.consumed()).isEmpty();
+		assertThat(this.store.changes(0, -1).members()).isEmpty();
+	}
+
+	@Test
+	void whoseLeaseHasEndedClaimsNothing() {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		Map<ShardId, Token> before = a.consumption.consumed();
+		a.store.setAway(true);
+		await().until(() -> a.consumption.suspensions() == 1);
+		MemoryFailover.empty(this.store);
+		a.store.setAway(false);
+
+		await().until(() -> a.consumption.consumed().isEmpty());
+		awaitConsumed(a, 4);
+		a.consumption.consumed().forEach((shard, token) -> assertThat(token).isGreaterThan(before.get(shard)));
+	}
+
+	@Test
+	void whoCannotClaimBeforeItsLeaseEndsLosesAll() {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		a.store.claimsRefused = true;
+		MemoryFailover.empty(this.store);
+
+		await().until(() -> a.consumption.suspensions() == 1);
+		await().until(() -> a.consumption.consumed().isEmpty());
+		a.store.claimsRefused = false;
+		awaitConsumed(a, 4);
+	}
+
+	@Test
+	void whatMovedBeforeTheStoreLostThatStaysWhereItIs() {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		Object before = MemoryFailover.snapshot(this.store);
+		TestInstance b = start("b");
+		awaitConsumed(b, 2);
+		Map<ShardId, Token> ofA = a.consumption.consumed();
+		Map<ShardId, Token> ofB = b.consumption.consumed();
+		MemoryFailover.loseWritesSince(this.store, before);
+
+		await().untilAsserted(() -> assertThat(owners()).hasSize(2).containsValues(2L));
+		assertThat(a.consumption.consumed()).isEqualTo(ofA);
+		assertThat(b.consumption.consumed()).isEqualTo(ofB);
+		await().until(() -> a.consumption.writesBack() > 0 && b.consumption.writesBack() > 0);
+		assertThat(a.consumption.suspensions() + b.consumption.suspensions()).isZero();
+		assertThat(a.coordinator.isConnected()).as("the lease is renewed again").isTrue();
+	}
+
+	@Test
+	void aSubscriptionThatOnlyTheStoreHasLostIsOpenedAnew() {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		a.store.loseSubscriptionsUnnoticed();
+
+		await().until(() -> a.store.subscribed() == 2);
+		await().until(() -> a.store.openSubscriptions() == 1);
+		TestInstance b = start("b");
+		awaitConsumed(b, 2);
+		assertThat(a.store.subscribed()).isEqualTo(2);
+	}
+
+	private Map<String, Long> owners() {
+		Map<String, Long> owners = new TreeMap<>();
+		this.store.changes(0, -1)
+			.ownerships()
+			.stream()
+			.filter((ownership) -> ownership.phase() == ShardPhase.OWNED)
+			.forEach((ownership) -> owners.merge(ownership.owner().instance(), 1L, Long::sum));
+		return owners;
+	}
+
+	private List<ShardId> shardsIn(ShardPhase phase) {
+		return this.store.changes(0, -1)
+			.ownerships()
+			.stream()
+			.filter((ownership) -> ownership.phase() == phase)
+			.map(Ownership::shard)
+			.toList();
+	}
+
+	private static HandoverRules rules(Duration timeout, OnTimeout onTimeout) {
+		return new HandoverRules(timeout, onTimeout, Duration.ZERO, Duration.ZERO, 0);
+	}
+
+	private TestInstance start(String name) {
+		return start(name, HandoverRules.DEFAULT);
+	}
+
+	private TestInstance start(String name, HandoverRules rules) {
+		TestInstance instance = new TestInstance(name, this.store, this.ledger, rules);
+		this.instances.add(instance);
+		return instance.start();
+	}
+
+	/** Looks often: most of what is waited for comes within milliseconds. */
+	private static ConditionFactory await() {
+		return Awaitility.await().pollInterval(Duration.ofMillis(2));
+	}
+
+	private static void awaitConsumed(TestInstance instance, int shards) {
+		await().untilAsserted(() -> assertThat(instance.consumption.consumed()).hasSize(shards));
+	}
+
+}

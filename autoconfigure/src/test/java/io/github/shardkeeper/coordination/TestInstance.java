@@ -1,0 +1,51 @@
+package io.github.shardkeeper.coordination;
+
+import java.time.Duration;
+import java.util.Map;
+
+import io.github.shardkeeper.assignment.StickyAssignment;
+import io.github.shardkeeper.handover.HandoverRules;
+import io.github.shardkeeper.handover.Lease;
+import io.github.shardkeeper.shard.ApplicationVersion;
+
+/** One process, as far as coordination goes. */
+final class TestInstance {
+
+	static final Duration INTERVAL = Duration.ofMillis(40);
+
+	static final Duration LEASE = Duration.ofMillis(500);
+
+	static final Duration TIMEOUT = Duration.ofMillis(1500);
+
+	private static final Map<String, Integer> TOPICS = Map.of("orders", 4);
+
+	final TroubledStore store;
+
+	final TestConsumption consumption;
+
+	final ShardCoordinator coordinator;
+
+	TestInstance(String name, CoordinationStore store, TestConsumption.Ledger ledger, HandoverRules rules) {
+		this.store = new TroubledStore(store);
+		this.consumption = new TestConsumption(ledger);
+		CoordinationSettings settings = new CoordinationSettings("group", name, INTERVAL, LEASE, TIMEOUT,
+				Duration.ofMillis(10), ApplicationVersion.UNKNOWN, rules);
+		MemberRuntime runtime = TestRuntime.on(MonotonicClock.SYSTEM);
+		Lease lease = new Lease(LEASE, runtime.clock().now());
+		this.coordinator = new ShardCoordinator(settings, this.store,
+				new HeartbeatScheduler(this.store, lease, INTERVAL, runtime), lease, new StickyAssignment(), runtime);
+		this.consumption.reportTo(this.coordinator.consumptionListener());
+	}
+
+	TestInstance start() {
+		this.coordinator.start(TOPICS, this.consumption);
+		return this;
+	}
+
+	/** What it runs ends at once, and nobody is told. */
+	void kill() {
+		this.coordinator.close();
+		this.consumption.die();
+	}
+
+}

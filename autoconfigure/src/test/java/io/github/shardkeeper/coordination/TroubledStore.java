@@ -1,0 +1,124 @@
+package io.github.shardkeeper.coordination;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.handover.HoldingAction;
+import io.github.shardkeeper.handover.PlanReply;
+import io.github.shardkeeper.handover.Transition;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.shard.Token;
+
+/** Fails in one operation, and loses subscriptions. */
+final class TroubledStore extends ForwardingStore {
+
+	private final List<TestSubscription> subscriptions = new ArrayList<>();
+
+	volatile boolean unusable;
+
+	volatile boolean planRefused;
+
+	volatile boolean claimsRefused;
+
+	volatile int releasesToFail;
+
+	volatile int subscriptionsToFail;
+
+	TroubledStore(CoordinationStore store) {
+		super(store);
+	}
+
+	@Override
+	public void verify() {
+		if (this.unusable) {
+			throw new ShardkeeperConfigurationException("Wrong password.", "Set the right one.");
+		}
+		super.verify();
+	}
+
+	@Override
+	public synchronized Subscription subscribe(MemberId member, Runnable onEvent) {
+		if (this.subscriptionsToFail > 0) {
+			this.subscriptionsToFail--;
+			throw new StoreUnavailableException("no subscription", new IllegalStateException());
+		}
+		TestSubscription subscription = new TestSubscription(super.subscribe(member, onEvent));
+		this.subscriptions.add(subscription);
+		return subscription;
+	}
+
+	/** The store has none any more, and this side does not know. */
+	synchronized void loseSubscriptionsUnnoticed() {
+		this.subscriptions.forEach((subscription) -> subscription.subscription.close());
+	}
+
+	synchronized void loseSubscriptions() {
+		this.subscriptions.forEach(Subscription::close);
+	}
+
+	/** How often a subscription was opened. */
+	synchronized int subscribed() {
+		return this.subscriptions.size();
+	}
+
+	synchronized long openSubscriptions() {
+		return this.subscriptions.stream().filter(Subscription::isOpen).count();
+	}
+
+	@Override
+	public PlanReply plan(MemberId leader, long epoch, List<Transition> transitions) {
+		if (this.planRefused) {
+			throw new StoreUnavailableException("no plan", new IllegalStateException());
+		}
+		return super.plan(leader, epoch, transitions);
+	}
+
+	@Override
+	public Set<ShardId> claim(MemberId member, Map<ShardId, Token> held) {
+		if (this.claimsRefused) {
+			throw new StoreUnavailableException("no claim", new IllegalStateException());
+		}
+		return super.claim(member, held);
+	}
+
+	@Override
+	public synchronized List<ReleaseReply> release(MemberId owner, List<HoldingAction.Release> releases,
+			Duration quietPeriod) {
+		if (this.releasesToFail > 0) {
+			this.releasesToFail--;
+			throw new StoreUnavailableException("no release", new IllegalStateException());
+		}
+		return super.release(owner, releases, quietPeriod);
+	}
+
+	/** Open until it is closed from here, whatever the store thinks. */
+	private static final class TestSubscription implements Subscription {
+
+		private final Subscription subscription;
+
+		private volatile boolean open = true;
+
+		TestSubscription(Subscription subscription) {
+			this.subscription = subscription;
+		}
+
+		@Override
+		public boolean isOpen() {
+			return this.open;
+		}
+
+		@Override
+		public void close() {
+			this.open = false;
+			this.subscription.close();
+		}
+
+	}
+
+}
