@@ -326,7 +326,7 @@ public final class ShardCoordinator implements AutoCloseable {
 		MonotonicTime wake = null;
 		for (MonotonicTime time : new @Nullable MonotonicTime[] { this.joinAt, this.leadership.wakeAt(),
 				this.holdings.wakeAt(), this.reconciliation.wakeAt(), isBetweenSessions() ? this.lease.endsAt() : null,
-				(this.departure != null) ? this.departure.wakeAt() : null }) {
+				(this.departure != null && !isBetweenSessions()) ? this.departure.wakeAt() : null }) {
 			wake = (wake == null || time != null && time.isBefore(wake)) ? time : wake;
 		}
 		return wake;

@@ -102,13 +102,14 @@ public final class Leadership {
 			this.leadsSinceMillis = reply.serverTimeMillis();
 			forgetPicture();
 		}
-		else if (reply.history() != this.history || reply.generation() < this.picture.generation()) {
-			// The store has lost writes.
+		else if (reply.history() != this.history) {
+			// The store has lost writes. A generation that goes back does not say so: the
+			// picture was read after this answer, which had to wait for its turn.
 			forgetPicture();
 		}
 		this.history = reply.history();
-		this.refreshDue |= this.pictureIsNew || reply.generation() != this.picture.generation()
-				|| reply.membership() != this.picture.membership();
+		this.refreshDue |= this.pictureIsNew || reply.generation() > this.picture.generation()
+				|| reply.membership() > this.picture.membership();
 		this.lookAt = at(reply.earliestLeaseEndMillis());
 	}
 

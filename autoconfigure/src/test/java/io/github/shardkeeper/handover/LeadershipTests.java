@@ -246,15 +246,28 @@ class LeadershipTests {
 	}
 
 	@Test
-	void aGenerationThatFellMeansThatTheStoreHasLostWrites() {
+	void anotherHistoryMeansThatTheStoreHasLostWrites() {
 		leadInPeace();
-		this.generation++;
-		answered(ME);
-		refreshed(null, new Ownership(SHARD, ShardPhase.OWNED, new Token(1), ME, null, this.generation, 0, 0));
-		this.generation--;
+		this.history++;
 		answered(ME);
 
 		assertThat(next()).isEqualTo(new Refresh(0, -1));
+	}
+
+	/** Answers queue up while the group is read: what they tell is in the picture. */
+	@Test
+	void anAnswerThatWaitedForItsTurnIsNoReasonToReadTheGroup() {
+		leadInPeace();
+		this.generation++;
+		this.membership++;
+		answered(ME);
+		refreshed(List.of(member(ME)),
+				new Ownership(SHARD, ShardPhase.OWNED, new Token(1), ME, null, this.generation, 0, 0));
+		this.generation--;
+		this.membership--;
+		answered(ME);
+
+		assertThat(next()).isNotInstanceOf(Refresh.class);
 	}
 
 	@Test
