@@ -40,6 +40,8 @@ public final class Leadership {
 
 	private boolean pictureIsNew;
 
+	private MonotonicTime pictureReadAt = new MonotonicTime(0);
+
 	private boolean refreshDue;
 
 	private @Nullable MonotonicTime planAt;
@@ -85,9 +87,10 @@ public final class Leadership {
 	 * A heartbeat was answered.
 	 * @param reply the answer
 	 * @param self this member
-	 * @param now when it was answered
+	 * @param sentAt when the heartbeat was sent
+	 * @param now the time
 	 */
-	public void heartbeatAnswered(HeartbeatReply.Alive reply, MemberId self, MonotonicTime now) {
+	public void heartbeatAnswered(HeartbeatReply.Alive reply, MemberId self, MonotonicTime sentAt, MonotonicTime now) {
 		this.steadiness.answered(reply.serverTimeMillis(), now);
 		this.lastServerMillis = reply.serverTimeMillis();
 		this.lastAnswered = now;
@@ -102,9 +105,10 @@ public final class Leadership {
 			this.leadsSinceMillis = reply.serverTimeMillis();
 			forgetPicture();
 		}
-		else if (reply.history() != this.history) {
-			// The store has lost writes. A generation that goes back does not say so: the
-			// picture was read after this answer, which had to wait for its turn.
+		else if (reply.history() != this.history
+				|| reply.generation() < this.picture.generation() && !sentAt.isBefore(this.pictureReadAt)) {
+			// The store has lost writes. An answer that had to wait for its turn does not
+			// say so: the picture was read after it.
 			forgetPicture();
 		}
 		this.history = reply.history();
@@ -195,6 +199,7 @@ public final class Leadership {
 	 */
 	public void refreshed(GroupChanges changes, MonotonicTime now) {
 		this.picture.apply(changes);
+		this.pictureReadAt = now;
 		this.refreshDue = false;
 		if (!this.pictureIsNew && changes.ownerships().stream().anyMatch(this::callsForPlan)) {
 			planBy(now);
