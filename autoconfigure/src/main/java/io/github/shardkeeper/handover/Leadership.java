@@ -59,6 +59,12 @@ public final class Leadership {
 
 	private long history;
 
+	/** The highest that was seen in that history. */
+	private long generationSeen;
+
+	/** Until when writes that only others saw may turn out to be lost. */
+	private @Nullable MonotonicTime suspectUntil;
+
 	private long leadsSinceMillis;
 
 	private long lastServerMillis;
@@ -111,6 +117,8 @@ public final class Leadership {
 			// say so: the picture was read after it.
 			forgetPicture();
 		}
+		this.generationSeen = (reply.history() == this.history) ? Math.max(this.generationSeen, reply.generation())
+				: reply.generation();
 		this.history = reply.history();
 		this.refreshDue |= this.pictureIsNew || reply.generation() > this.picture.generation()
 				|| reply.membership() > this.picture.membership();
@@ -139,6 +147,8 @@ public final class Leadership {
 	 */
 	public void sessionLost() {
 		deposed();
+		this.suspectUntil = null;
+		this.generationSeen = 0;
 		this.steadiness.restart();
 	}
 
@@ -167,7 +177,7 @@ public final class Leadership {
 			return new LeaderAction.LookForDead(this.epoch, this.steadiness.sinceMillis());
 		}
 		if (isDue(this.planAt, now)) {
-			Plan plan = this.planner.plan(this.picture, serverMillis(now), this.claimsUntilMillis);
+			Plan plan = this.planner.plan(this.picture, serverMillis(now), claimsUntilMillis(now));
 			this.planAt = (plan.nextMillis() != 0) ? at(plan.nextMillis()) : null;
 			this.movesHeldBack = plan.movesHeldBack();
 			return plan.transitions().isEmpty() ? null : new LeaderAction.ApplyPlan(this.epoch, plan.transitions());
@@ -198,6 +208,16 @@ public final class Leadership {
 	 * @param now the time
 	 */
 	public void refreshed(GroupChanges changes, MonotonicTime now) {
+		if (changes.generation() < this.generationSeen) {
+			// Whoever has acted upon what the store has lost says so with its next
+			// heartbeat. Until then nothing is assigned.
+			this.suspectUntil = now.plus(this.lease);
+			this.generationSeen = changes.generation();
+			forgetPicture();
+			planBy(now);
+			return;
+		}
+		this.generationSeen = changes.generation();
 		this.picture.apply(changes);
 		this.pictureReadAt = now;
 		this.refreshDue = false;
@@ -278,6 +298,13 @@ public final class Leadership {
 	/** Later than the real point by the answer's way back, never earlier. */
 	private MonotonicTime at(long serverMillis) {
 		return this.lastAnswered.plus(Duration.ofMillis(serverMillis - this.lastServerMillis + 1));
+	}
+
+	private long claimsUntilMillis(MonotonicTime now) {
+		if (this.suspectUntil == null || isDue(this.suspectUntil, now)) {
+			return this.claimsUntilMillis;
+		}
+		return Math.max(this.claimsUntilMillis, serverMillis(this.suspectUntil));
 	}
 
 	/** Earlier than the real time by the answer's way back, never later. */

@@ -376,6 +376,47 @@ class LeadershipTests {
 	}
 
 	@Test
+	void whoFindsWritesLostItselfWaitsForOthersToSaySoBeforeItAssigns() {
+		leadInPeace();
+		this.generation++;
+		answered(ME);
+		refreshed(null, owned());
+		this.membership++;
+		answered(ME);
+		assertThat(next()).isInstanceOf(Refresh.class);
+		// Somebody has freed it in the past that there is now.
+		this.generation--;
+		Ownership free = new Ownership(SHARD, ShardPhase.FREE, new Token(1), null, null, this.generation, 0, 0);
+		refreshed(List.of(member(ME)), free);
+		assertThat(next()).isEqualTo(new Refresh(0, -1));
+		refreshed(List.of(member(ME)), free);
+		long found = this.now;
+		assertThat(next()).isNull();
+
+		this.now = found + LEASE - 1;
+		answered(ME);
+		assertThat(next()).isNull();
+		this.now = found + LEASE + 1;
+		assertThat(next()).isEqualTo(new ApplyPlan(1, List.of(new Assign(SHARD, this.generation, ME))));
+	}
+
+	@Test
+	void anAnswerThatWasLongOnItsWayHoldsNothingUp() {
+		leadInPeace();
+		this.generation++;
+		HeartbeatReply.Alive late = alive(ME, this.now + LEASE);
+		this.generation++;
+		answered(ME);
+		refreshed(null, new Ownership(SHARD, ShardPhase.FREE, new Token(1), null, null, this.generation, 0, 0));
+		this.leadership.heartbeatAnswered(late, ME, time());
+		assertThat(next()).isEqualTo(new Refresh(0, -1));
+		refreshed(List.of(member(ME)),
+				new Ownership(SHARD, ShardPhase.FREE, new Token(1), null, null, this.generation, 0, 0));
+
+		assertThat(next()).isInstanceOf(ApplyPlan.class);
+	}
+
+	@Test
 	void aShardThatRestsIsAssignedExactlyWhenItsRestIsOver() {
 		leadInPeace();
 		this.generation++;
