@@ -408,7 +408,7 @@ class LeadershipTests {
 		this.generation++;
 		answered(ME);
 		refreshed(null, new Ownership(SHARD, ShardPhase.FREE, new Token(1), null, null, this.generation, 0, 0));
-		this.leadership.heartbeatAnswered(late, ME, time());
+		this.leadership.heartbeatAnswered(late, ME, time(), time());
 		assertThat(next()).isEqualTo(new Refresh(0, -1));
 		refreshed(List.of(member(ME)),
 				new Ownership(SHARD, ShardPhase.FREE, new Token(1), null, null, this.generation, 0, 0));
