@@ -11,6 +11,7 @@ import org.slf4j.LoggerFactory;
 import io.github.shardkeeper.coordination.CheckpointStore.Acquisition;
 import io.github.shardkeeper.coordination.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.coordination.CheckpointStore.CommitReply;
+import io.github.shardkeeper.coordination.CommitNumber;
 import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.shard.Offset;
 
@@ -44,6 +45,8 @@ final class ShardProgress {
 	private MonotonicTime uncommittedSince;
 
 	private long commitAttempts;
+
+	private long acknowledgedCommit;
 
 	private boolean storeDistrusted;
 
@@ -98,7 +101,8 @@ final class ShardProgress {
 		if (this.uncommittedOffset == null && this.state.uncommitted().isEmpty()) {
 			return Outcome.COMMITTED;
 		}
-		return commit(this.uncommittedOffset, this.state.uncommitted());
+		return commit(new CommitNumber(++this.commitAttempts, this.acknowledgedCommit), this.uncommittedOffset,
+				this.state.uncommitted());
 	}
 
 	/**
@@ -116,7 +120,7 @@ final class ShardProgress {
 		Map<String, @Nullable String> whole = new HashMap<>(this.state.entries());
 		acquired.checkpoint().state().keySet().forEach((key) -> whole.putIfAbsent(key, null));
 		Offset offset = (this.uncommittedOffset != null) ? this.uncommittedOffset : this.committedOffset;
-		Outcome outcome = commit(offset, whole);
+		Outcome outcome = commit(CommitNumber.ofWhole(++this.commitAttempts), offset, whole);
 		if (outcome == Outcome.COMMITTED) {
 			this.storeDistrusted = false;
 			logger.info("The store has lost writes: {} was written back at offset {}, with {} entries of state",
@@ -125,9 +129,9 @@ final class ShardProgress {
 		return outcome;
 	}
 
-	private Outcome commit(@Nullable Offset offset, Map<String, @Nullable String> changes) {
+	private Outcome commit(CommitNumber number, @Nullable Offset offset, Map<String, @Nullable String> changes) {
 		CommitReply reply = this.context.checkpoints()
-			.commit(this.owned.shard(), this.owned.token(), ++this.commitAttempts, offset, changes);
+			.commit(this.owned.shard(), this.owned.token(), number, offset, changes);
 		if (reply == CommitReply.GONE) {
 			boolean twice = this.storeDistrusted;
 			this.storeDistrusted = true;
@@ -136,6 +140,7 @@ final class ShardProgress {
 		boolean accepted = reply == CommitReply.COMMITTED;
 		if (accepted) {
 			this.state.committed();
+			this.acknowledgedCommit = number.attempt();
 			this.committedOffset = (offset != null) ? offset : this.committedOffset;
 			this.uncommittedOffset = null;
 			this.uncommittedRecords = 0;

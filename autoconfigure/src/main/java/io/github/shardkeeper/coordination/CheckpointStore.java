@@ -33,13 +33,12 @@ public interface CheckpointStore extends AutoCloseable {
 	 * the token.
 	 * @param shard the shard
 	 * @param token the token under which it was acquired
-	 * @param number the number of the commit under that token; each attempt has one of
-	 * its own, higher than those before
+	 * @param number which of the commits under that token it is
 	 * @param offset the new offset, {@code null} to leave it as it is
 	 * @param changes state entries by key, with {@code null} for removed ones
 	 * @return whether the write was accepted
 	 */
-	CommitReply commit(ShardId shard, Token token, long number, @Nullable Offset offset,
+	CommitReply commit(ShardId shard, Token token, CommitNumber number, @Nullable Offset offset,
 			Map<String, @Nullable String> changes);
 
 	/**
@@ -100,15 +99,16 @@ public interface CheckpointStore extends AutoCloseable {
 		COMMITTED,
 
 		/**
-		 * The fence does not stand at the token, or a later commit was written; nothing
+		 * A newer token has acquired the shard, or a later commit was written; nothing
 		 * was written.
 		 */
 		STALE,
 
 		/**
-		 * There is no checkpoint at all: the store was emptied since the acquisition.
-		 * Nothing was written. Who still holds the shard acquires it again under the same
-		 * token and writes its whole state.
+		 * The store has lost what the commit rests on: the checkpoint, the acquisition
+		 * under the token, or the commit that was acknowledged last. Nothing was written.
+		 * Who still holds the shard acquires it again under the same token and writes its
+		 * whole state.
 		 */
 		GONE
 

@@ -203,7 +203,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		if (agrees ? renewLease(beating, sentAt, hears) : isCurrent(beating)) {
 			beating.seen = alive.seen();
 			scheduleNext(alive);
-			hears.heartbeatAnswered(beating.member, alive);
+			hears.heartbeatAnswered(beating.member, alive, sentAt);
 		}
 	}
 
@@ -287,7 +287,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 	/** Hears what came of heartbeats; must not block. */
 	interface Listener {
 
-		void heartbeatAnswered(MemberId member, HeartbeatReply.Alive reply);
+		void heartbeatAnswered(MemberId member, HeartbeatReply.Alive reply, MonotonicTime sentAt);
 
 		void heartbeatFailed(MemberId member, StoreUnavailableException failure);
 

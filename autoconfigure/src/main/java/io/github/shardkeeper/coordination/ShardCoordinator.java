@@ -326,7 +326,7 @@ public final class ShardCoordinator implements AutoCloseable {
 		MonotonicTime wake = null;
 		for (MonotonicTime time : new @Nullable MonotonicTime[] { this.joinAt, this.leadership.wakeAt(),
 				this.holdings.wakeAt(), this.reconciliation.wakeAt(), isBetweenSessions() ? this.lease.endsAt() : null,
-				(this.departure != null) ? this.departure.wakeAt() : null }) {
+				(this.departure != null && !isBetweenSessions()) ? this.departure.wakeAt() : null }) {
 			wake = (wake == null || time != null && time.isBefore(wake)) ? time : wake;
 		}
 		return wake;
@@ -355,7 +355,7 @@ public final class ShardCoordinator implements AutoCloseable {
 		return this.lastPass.until(this.clock.now()).compareTo(this.settings.lease()) < 0;
 	}
 
-	private void heartbeatAnswered(MemberId member, HeartbeatReply.Alive reply) {
+	private void heartbeatAnswered(MemberId member, HeartbeatReply.Alive reply, MonotonicTime sentAt) {
 		if (!this.membership.is(member)) {
 			return;
 		}
@@ -374,7 +374,7 @@ public final class ShardCoordinator implements AutoCloseable {
 			throw ex;
 		}
 		this.reconciliation.told(reply);
-		this.leadership.heartbeatAnswered(reply, member, this.clock.now());
+		this.leadership.heartbeatAnswered(reply, member, sentAt, this.clock.now());
 		if (this.leading != this.leadership.leads()) {
 			this.leading = this.leadership.leads();
 			logger.info(this.leading ? "Leads group '{}' (epoch {})" : "No longer leads group '{}' (epoch {})",
@@ -469,8 +469,8 @@ public final class ShardCoordinator implements AutoCloseable {
 		private final AtomicBoolean ended = new AtomicBoolean();
 
 		@Override
-		public void heartbeatAnswered(MemberId member, HeartbeatReply.Alive reply) {
-			post(() -> ShardCoordinator.this.heartbeatAnswered(member, reply));
+		public void heartbeatAnswered(MemberId member, HeartbeatReply.Alive reply, MonotonicTime sentAt) {
+			post(() -> ShardCoordinator.this.heartbeatAnswered(member, reply, sentAt));
 		}
 
 		@Override

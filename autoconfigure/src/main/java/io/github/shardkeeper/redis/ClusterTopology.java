@@ -56,6 +56,11 @@ final class ClusterTopology {
 		lookOn();
 	}
 
+	/** Before the client is shut down: begins no further look. */
+	synchronized void rest() {
+		this.looksLeft = 0;
+	}
+
 	private synchronized CompletableFuture<Void> lookOnce() {
 		this.looksLeft = Math.max(this.looksLeft, 1);
 		lookOn();

@@ -223,6 +223,10 @@ public final class RedisConnector implements SmartLifecycle {
 	@Override
 	public void stop() {
 		this.running = false;
+		ClusterTopology known = this.topology;
+		if (known != null) {
+			known.rest();
+		}
 		for (StatefulConnection<?, ?> connection : this.connections) {
 			if (this.connections.remove(connection)) {
 				// Waits: the client is shut down next, and would complain.

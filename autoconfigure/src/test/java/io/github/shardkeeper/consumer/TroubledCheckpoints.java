@@ -9,6 +9,7 @@ import java.util.Set;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.coordination.CheckpointStore;
+import io.github.shardkeeper.coordination.CommitNumber;
 import io.github.shardkeeper.coordination.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
@@ -58,7 +59,8 @@ final class TroubledCheckpoints implements CheckpointStore {
 	}
 
 	@Override
-	public CommitReply commit(ShardId shard, Token token, long number, Offset offset, Map<String, String> changes) {
+	public CommitReply commit(ShardId shard, Token token, CommitNumber number, Offset offset,
+			Map<String, String> changes) {
 		MemoryCheckpointStore reached = reach();
 		if (!this.acquired.contains(shard)) {
 			return CommitReply.GONE;

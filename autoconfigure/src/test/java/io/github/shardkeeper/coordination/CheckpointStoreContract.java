@@ -68,10 +68,10 @@ public abstract class CheckpointStoreContract {
 	@Test
 	void aCommitThatArrivesAfterItsSuccessorWritesNothing() {
 		this.store.acquire(SHARD, OLD);
-		this.store.commit(SHARD, OLD, 2, new Offset("20"), Map.of("x", "2", "y", "2"));
-		this.store.commit(SHARD, OLD, 3, new Offset("30"), Map.of("x", "3"));
+		this.store.commit(SHARD, OLD, CommitNumber.ofWhole(2), new Offset("20"), Map.of("x", "2", "y", "2"));
+		this.store.commit(SHARD, OLD, CommitNumber.ofWhole(3), new Offset("30"), Map.of("x", "3"));
 
-		assertThat(this.store.commit(SHARD, OLD, 1, new Offset("10"), Map.of("x", "1", "y", "1")))
+		assertThat(this.store.commit(SHARD, OLD, CommitNumber.ofWhole(1), new Offset("10"), Map.of("x", "1", "y", "1")))
 			.isEqualTo(CommitReply.STALE);
 		assertThat(this.store.read(SHARD)).isEqualTo(new Checkpoint(new Offset("30"), Map.of("x", "3", "y", "2")));
 	}
@@ -79,9 +79,9 @@ public abstract class CheckpointStoreContract {
 	@Test
 	void aCommitThatArrivesTwiceIsWrittenOnce() {
 		this.store.acquire(SHARD, OLD);
-		assertThat(this.store.commit(SHARD, OLD, 1, new Offset("10"), Map.of("x", "1")))
+		assertThat(this.store.commit(SHARD, OLD, CommitNumber.ofWhole(1), new Offset("10"), Map.of("x", "1")))
 			.isEqualTo(CommitReply.COMMITTED);
-		assertThat(this.store.commit(SHARD, OLD, 1, new Offset("9"), Map.of("x", "0")))
+		assertThat(this.store.commit(SHARD, OLD, CommitNumber.ofWhole(1), new Offset("9"), Map.of("x", "0")))
 			.isEqualTo(CommitReply.COMMITTED);
 
 		assertThat(this.store.read(SHARD)).isEqualTo(new Checkpoint(new Offset("10"), Map.of("x", "1")));
@@ -90,12 +90,13 @@ public abstract class CheckpointStoreContract {
 	@Test
 	void commitsAreNumberedAnewUnderEveryToken() {
 		this.store.acquire(SHARD, OLD);
-		this.store.commit(SHARD, OLD, 7, new Offset("70"), Map.of());
+		this.store.commit(SHARD, OLD, CommitNumber.ofWhole(7), new Offset("70"), Map.of());
 		this.store.acquire(SHARD, NEW);
 
-		assertThat(this.store.commit(SHARD, NEW, 1, new Offset("71"), Map.of())).isEqualTo(CommitReply.COMMITTED);
+		assertThat(this.store.commit(SHARD, NEW, CommitNumber.ofWhole(1), new Offset("71"), Map.of()))
+			.isEqualTo(CommitReply.COMMITTED);
 		this.store.acquire(SHARD, NEW);
-		assertThat(this.store.commit(SHARD, NEW, 1, new Offset("72"), Map.of()))
+		assertThat(this.store.commit(SHARD, NEW, CommitNumber.ofWhole(1), new Offset("72"), Map.of()))
 			.as("acquiring again under the same token does not begin anew")
 			.isEqualTo(CommitReply.COMMITTED);
 		assertThat(this.store.read(SHARD).offset()).isEqualTo(new Offset("71"));
@@ -168,7 +169,7 @@ public abstract class CheckpointStoreContract {
 		assertThat(this.store.read(SHARD)).isEqualTo(EMPTY);
 
 		acquire(OLD);
-		assertThat(commit(NEW, "5-0", Map.of("a", "1"))).as("a newer token").isEqualTo(CommitReply.STALE);
+		assertThat(commit(NEW, "5-0", Map.of("a", "1"))).as("a newer token").isEqualTo(CommitReply.GONE);
 		assertThat(this.store.read(SHARD)).isEqualTo(EMPTY);
 	}
 
@@ -196,7 +197,35 @@ public abstract class CheckpointStoreContract {
 		loseWritesSince(this.store, before);
 
 		assertThat(this.store.read(SHARD)).isEqualTo(new Checkpoint(new Offset("5-0"), Map.of("a", "1")));
-		assertThat(commit(NEW, "7-0", Map.of("a", "3"))).as("its fence is lost").isEqualTo(CommitReply.STALE);
+		assertThat(commit(NEW, "7-0", Map.of("a", "3"))).as("its fence is lost").isEqualTo(CommitReply.GONE);
+	}
+
+	@Test
+	void aCommitThatRestsOnALostOneWritesNothing() {
+		acquire(OLD);
+		this.store.commit(SHARD, OLD, CommitNumber.ofWhole(1), new Offset("5-0"), Map.of("a", "1"));
+		Object before = snapshot(this.store);
+		this.store.commit(SHARD, OLD, new CommitNumber(2, 1), new Offset("6-0"), Map.of("b", "2"));
+		loseWritesSince(this.store, before);
+
+		assertThat(this.store.commit(SHARD, OLD, new CommitNumber(3, 2), new Offset("7-0"), Map.of("c", "3")))
+			.isEqualTo(CommitReply.GONE);
+		assertThat(this.store.read(SHARD)).isEqualTo(new Checkpoint(new Offset("5-0"), Map.of("a", "1")));
+
+		acquire(OLD);
+		assertThat(this.store.commit(SHARD, OLD, CommitNumber.ofWhole(4), new Offset("7-0"),
+				Map.of("a", "1", "b", "2", "c", "3")))
+			.isEqualTo(CommitReply.COMMITTED);
+	}
+
+	@Test
+	void aCommitMayRestOnOneWhoseAnswerWasLost() {
+		acquire(OLD);
+		this.store.commit(SHARD, OLD, CommitNumber.ofWhole(1), new Offset("5-0"), Map.of("a", "1"));
+		this.store.commit(SHARD, OLD, new CommitNumber(2, 1), new Offset("6-0"), Map.of("b", "2"));
+
+		assertThat(this.store.commit(SHARD, OLD, new CommitNumber(3, 1), new Offset("7-0"), Map.of("b", "3")))
+			.isEqualTo(CommitReply.COMMITTED);
 	}
 
 	@Test
@@ -249,7 +278,7 @@ public abstract class CheckpointStoreContract {
 	void shardsHaveNothingToDoWithEachOther() {
 		acquire(OLD);
 		this.store.acquire(OTHER, NEW);
-		this.store.commit(OTHER, NEW, ++this.attempts, new Offset("7-0"), Map.of("b", "2"));
+		this.store.commit(OTHER, NEW, CommitNumber.ofWhole(++this.attempts), new Offset("7-0"), Map.of("b", "2"));
 
 		assertThat(commit(OLD, "5-0", Map.of("a", "1"))).isEqualTo(CommitReply.COMMITTED);
 
@@ -266,7 +295,7 @@ public abstract class CheckpointStoreContract {
 		for (ShardId shard : shards) {
 			Offset offset = new Offset("of-" + shard);
 			this.store.acquire(shard, OLD);
-			this.store.commit(shard, OLD, ++this.attempts, offset, Map.of());
+			this.store.commit(shard, OLD, CommitNumber.ofWhole(++this.attempts), offset, Map.of());
 			offsets.put(shard, offset);
 		}
 
@@ -280,7 +309,8 @@ public abstract class CheckpointStoreContract {
 		for (int i = 0; i < shards.size(); i += 2) {
 			this.store.acquire(shards.get(i), OLD);
 			if (i % 3 != 0) {
-				this.store.commit(shards.get(i), OLD, ++this.attempts, new Offset(i + "-0"), Map.of());
+				this.store.commit(shards.get(i), OLD, CommitNumber.ofWhole(++this.attempts), new Offset(i + "-0"),
+						Map.of());
 				offsets.put(shards.get(i), new Offset(i + "-0"));
 			}
 		}
@@ -397,7 +427,8 @@ public abstract class CheckpointStoreContract {
 
 	private CommitReply commitBoth(ShardId shard, Token token, int n) {
 		String text = Integer.toString(n);
-		return this.store.commit(shard, token, ++this.attempts, new Offset(text), Map.of("n", text));
+		return this.store.commit(shard, token, CommitNumber.ofWhole(++this.attempts), new Offset(text),
+				Map.of("n", text));
 	}
 
 	private Checkpoint acquire(Token token) {
@@ -407,7 +438,8 @@ public abstract class CheckpointStoreContract {
 	}
 
 	private CommitReply commit(Token token, String offset, Map<String, String> changes) {
-		return this.store.commit(SHARD, token, ++this.attempts, (offset != null) ? new Offset(offset) : null, changes);
+		return this.store.commit(SHARD, token, CommitNumber.ofWhole(++this.attempts),
+				(offset != null) ? new Offset(offset) : null, changes);
 	}
 
 	/** A map that takes {@code null} values, which {@link Map#of} does not. */

@@ -400,7 +400,7 @@ class HeartbeatSchedulerTests {
 		}
 
 		@Override
-		public void heartbeatAnswered(MemberId member, HeartbeatReply.Alive reply) {
+		public void heartbeatAnswered(MemberId member, HeartbeatReply.Alive reply, MonotonicTime sentAt) {
 			this.answers.add(reply);
 		}
 

@@ -10,7 +10,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.Function;
-import java.util.stream.LongStream;
+import java.util.stream.IntStream;
 
 import io.lettuce.core.Limit;
 import io.lettuce.core.Range;
@@ -70,14 +70,15 @@ final class Feeder implements AutoCloseable {
 	private void feed() {
 		try {
 			lookUpWhatIsUnsure();
+			int[] behind = behind();
 			List<NewRecord> records = new ArrayList<>();
-			for (int shard = this.slice; shard < this.sent.length(); shard += this.slices) {
+			for (int shard : behind) {
 				records.add(new NewRecord(ShardId.of(TracingInstance.TOPIC, shard), "key",
 						Long.toString(this.sent.get(shard) + 1).getBytes(StandardCharsets.UTF_8)));
 			}
 			this.unsure = true;
 			this.source.append(records);
-			for (int shard = this.slice; shard < this.sent.length(); shard += this.slices) {
+			for (int shard : behind) {
 				this.sent.incrementAndGet(shard);
 			}
 			this.slice = (this.slice + 1) % this.slices;
@@ -86,6 +87,15 @@ final class Feeder implements AutoCloseable {
 		catch (StoreUnavailableException ex) {
 			// The next round looks how far this one came.
 		}
+	}
+
+	/** Those of the slice that have the fewest: all of them, unless Redis was away. */
+	private int[] behind() {
+		int[] shards = IntStream.range(0, this.sent.length())
+			.filter((shard) -> shard % this.slices == this.slice)
+			.toArray();
+		long fewest = IntStream.of(shards).mapToLong(this.sent::get).min().orElseThrow();
+		return IntStream.of(shards).filter((shard) -> this.sent.get(shard) == fewest).toArray();
 	}
 
 	private void lookUpWhatIsUnsure() {
@@ -107,7 +117,7 @@ final class Feeder implements AutoCloseable {
 
 	/** How many records each shard has at least. */
 	long sent() {
-		return LongStream.range(0, this.sent.length()).map((shard) -> this.sent.get((int) shard)).min().orElseThrow();
+		return IntStream.range(0, this.sent.length()).mapToLong(this.sent::get).min().orElseThrow();
 	}
 
 	/** How many records a shard has. */

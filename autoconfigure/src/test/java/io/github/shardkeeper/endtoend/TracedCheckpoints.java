@@ -4,6 +4,7 @@ import java.util.Collection;
 import java.util.Map;
 
 import io.github.shardkeeper.coordination.CheckpointStore;
+import io.github.shardkeeper.coordination.CommitNumber;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -32,7 +33,8 @@ final class TracedCheckpoints implements CheckpointStore {
 	}
 
 	@Override
-	public CommitReply commit(ShardId shard, Token token, long number, Offset offset, Map<String, String> changes) {
+	public CommitReply commit(ShardId shard, Token token, CommitNumber number, Offset offset,
+			Map<String, String> changes) {
 		long begin = Trace.nowMicros();
 		CommitReply reply = this.store.commit(shard, token, number, offset, changes);
 		this.trace.storeCall(Trace.COMMIT, begin, shard, token,

@@ -87,10 +87,6 @@ final class Checker {
 		this.committed.clear();
 	}
 
-	long committed(ShardId shard) {
-		return this.committed.getOrDefault(shard, 0L);
-	}
-
 	int calls() {
 		return this.calls;
 	}

@@ -16,6 +16,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import io.github.shardkeeper.coordination.CheckpointStore;
+import io.github.shardkeeper.coordination.CommitNumber;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.ShardConsumption;
 import io.github.shardkeeper.handover.HeartbeatReply;
@@ -114,7 +115,7 @@ class DeliberateFaultsTests {
 					CheckpointStore.Acquisition now = store.acquire((ShardId) arguments[0], Token.NONE);
 					if (now instanceof CheckpointStore.Acquisition.Refused refused) {
 						arguments[1] = refused.fence();
-						arguments[2] = ++this.commits;
+						arguments[2] = CommitNumber.ofWhole(++this.commits);
 					}
 				}
 				return next.call(arguments);
@@ -202,9 +203,9 @@ class DeliberateFaultsTests {
 		public CheckpointStore checkpoints(CheckpointStore store) {
 			return instead(CheckpointStore.class, store, (method, arguments, next) -> {
 				if (method.getName().equals("commit") && arguments[3] != null) {
-					long number = 2 * (Long) arguments[2];
-					next.call(arguments[0], arguments[1], number - 1, null, arguments[4]);
-					return next.call(arguments[0], arguments[1], number, arguments[3], Map.of());
+					long number = 2 * ((CommitNumber) arguments[2]).attempt();
+					next.call(arguments[0], arguments[1], CommitNumber.ofWhole(number - 1), null, arguments[4]);
+					return next.call(arguments[0], arguments[1], CommitNumber.ofWhole(number), arguments[3], Map.of());
 				}
 				return next.call(arguments);
 			});

@@ -134,8 +134,11 @@ final class Faults {
 			return;
 		}
 		this.writesLost = true;
-		this.simulation.fault("emptied store", Duration.ZERO);
+		this.simulation.fault("emptied store", Simulation.LEASE);
 		this.simulation.storeEmptied();
+		if (this.random.nextBoolean()) {
+			this.simulation.network().restartStore(Duration.ofMillis(this.random.nextInt(20, 2000)));
+		}
 	}
 
 	private void failover() {
@@ -144,8 +147,9 @@ final class Faults {
 		}
 		this.writesLost = true;
 		Duration lost = Duration.ofMillis(this.random.nextInt(1, 500));
-		this.simulation.fault("failover that loses writes", lost);
-		this.simulation.storeLosesWritesOf(lost);
+		Duration away = Duration.ofMillis(this.random.nextInt(20, 5000));
+		this.simulation.fault("failover that loses writes", lost.plus(away).plus(Simulation.LEASE));
+		this.simulation.failOver(lost, away);
 	}
 
 	private void clockJump() {

@@ -5,7 +5,9 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.random.RandomGenerator;
 
 import io.github.shardkeeper.StoreUnavailableException;
@@ -127,8 +129,19 @@ final class SimulatedNetwork {
 						case "close", "verify" -> null;
 						case "subscribe" -> call(Way.EVENTS, timeout, () -> subscribe((CoordinationStore) target,
 								(MemberId) arguments[0], (Runnable) arguments[1]));
-						default -> call(way, timeout, () -> invoke(target, method, arguments));
+						default -> send(way, timeout, target, method, arguments);
 					}));
+		}
+
+		/** What is sent is what it was then, whatever becomes of it here. */
+		private Object send(Way way, Duration timeout, Object target, Method method, Object[] arguments)
+				throws Throwable {
+			for (int i = 0; arguments != null && i < arguments.length; i++) {
+				if (arguments[i] instanceof Map<?, ?> map) {
+					arguments[i] = new LinkedHashMap<>(map);
+				}
+			}
+			return call(way, timeout, () -> invoke(target, method, arguments));
 		}
 
 		private Object invoke(Object target, Method method, Object[] arguments) throws Throwable {

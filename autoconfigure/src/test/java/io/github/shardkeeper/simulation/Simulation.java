@@ -227,16 +227,27 @@ final class Simulation {
 		MemoryFailover.empty(this.coordinationStore);
 		MemoryFailover.empty(this.memoryCheckpoints);
 		this.checker.forget();
+		in(LEASE.toMillis(), this::appendEverywhere);
 	}
 
-	/** The control plane loses what it is told from now on for a time. */
-	void storeLosesWritesOf(Duration duration) {
+	/** Who commits next notices what is lost. */
+	private void appendEverywhere() {
+		this.topic.ends().keySet().forEach(this.topic::append);
+	}
+
+	/** A replica takes over that does not have what is written from now on for a time. */
+	void failOver(Duration lost, Duration away) {
 		Object coordination = MemoryFailover.snapshot(this.coordinationStore);
+		Object data = MemoryFailover.snapshot(this.memoryCheckpoints);
 		int before = this.timesEmptied;
-		in(duration.toMillis(), () -> {
+		in(lost.toMillis(), () -> {
 			if (before == this.timesEmptied) {
 				MemoryFailover.loseWritesSince(this.coordinationStore, coordination);
+				MemoryFailover.loseWritesSince(this.memoryCheckpoints, data);
+				this.checker.forget();
 			}
+			this.network.restartStore(away);
+			in(away.plus(LEASE).toMillis(), this::appendEverywhere);
 		});
 	}
 
@@ -333,7 +344,7 @@ final class Simulation {
 
 	private String unrest() {
 		for (Map.Entry<ShardId, Long> end : this.topic.ends().entrySet()) {
-			long committed = this.checker.committed(end.getKey());
+			long committed = SimulatedTopic.number(this.memoryCheckpoints.read(end.getKey()).offset());
 			if (committed != end.getValue()) {
 				return end.getKey() + " is committed up to " + committed + " of " + end.getValue();
 			}

@@ -131,10 +131,11 @@ final class VirtualTime {
 				this.finished.release();
 				return;
 			}
-			if (this.events > MOST_EVENTS) {
-				fail(new AssertionError("Does not come to rest"));
-			}
 			SimulatedProcess owner = event.owner;
+			if (this.events > MOST_EVENTS) {
+				fail(new AssertionError("Does not come to rest: at " + this.now + ", " + owner + " does " + event.action
+						+ " again and again"));
+			}
 			if (owner != null && owner.frozenUntil() > event.at && !owner.isCrashed()) {
 				event.at = owner.frozenUntil();
 				this.queue.add(event);

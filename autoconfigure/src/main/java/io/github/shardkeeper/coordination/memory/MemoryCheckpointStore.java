@@ -11,6 +11,7 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.coordination.CheckpointStore;
+import io.github.shardkeeper.coordination.CommitNumber;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -39,19 +40,22 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 	}
 
 	@Override
-	public synchronized CommitReply commit(ShardId shard, Token token, long number, @Nullable Offset offset,
+	public synchronized CommitReply commit(ShardId shard, Token token, CommitNumber number, @Nullable Offset offset,
 			Map<String, @Nullable String> changes) {
 		Entry entry = this.entries.get(shard);
-		if (entry == null) {
+		if (entry == null || entry.fence.compareTo(token) < 0) {
 			return CommitReply.GONE;
 		}
-		if (!entry.fence.equals(token) || number < entry.lastCommit) {
+		if (entry.fence.compareTo(token) > 0 || number.attempt() < entry.lastCommit) {
 			return CommitReply.STALE;
 		}
-		if (number == entry.lastCommit) {
+		if (number.attempt() == entry.lastCommit) {
 			return CommitReply.COMMITTED;
 		}
-		entry.lastCommit = number;
+		if (entry.lastCommit < number.acknowledged()) {
+			return CommitReply.GONE;
+		}
+		entry.lastCommit = number.attempt();
 		if (offset != null) {
 			entry.offset = offset;
 		}

@@ -15,6 +15,7 @@ import io.lettuce.core.codec.StringCodec;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.coordination.CheckpointStore;
+import io.github.shardkeeper.coordination.CommitNumber;
 import io.github.shardkeeper.redis.LuaScript;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.RedisLink;
@@ -89,7 +90,7 @@ public final class RedisCheckpointStore implements CheckpointStore {
 	}
 
 	@Override
-	public CommitReply commit(ShardId shard, Token token, long number, @Nullable Offset offset,
+	public CommitReply commit(ShardId shard, Token token, CommitNumber number, @Nullable Offset offset,
 			Map<String, @Nullable String> changes) {
 		List<String> puts = new ArrayList<>();
 		List<String> removes = new ArrayList<>();
@@ -102,9 +103,10 @@ public final class RedisCheckpointStore implements CheckpointStore {
 				removes.add(key);
 			}
 		});
-		List<String> arguments = new ArrayList<>(4 + puts.size() + removes.size());
+		List<String> arguments = new ArrayList<>(5 + puts.size() + removes.size());
 		arguments.add(token.toString());
-		arguments.add(Long.toString(number));
+		arguments.add(Long.toString(number.attempt()));
+		arguments.add(Long.toString(number.acknowledged()));
 		arguments.add((offset != null) ? offset.value() : "");
 		arguments.add(Integer.toString(puts.size() / 2));
 		arguments.addAll(puts);

@@ -11,6 +11,7 @@ import java.util.TreeMap;
 import java.util.stream.IntStream;
 
 import io.github.shardkeeper.coordination.CheckpointStore.Acquisition;
+import io.github.shardkeeper.coordination.CommitNumber;
 import io.github.shardkeeper.coordination.ReleaseReply;
 import io.github.shardkeeper.handover.GroupChanges;
 import io.github.shardkeeper.handover.HeartbeatReply;
@@ -351,7 +352,8 @@ final class RandomOperations {
 			Acquisition acquired = this.stores.data((store) -> store.acquire(shard, token));
 			log("acquired " + acquired);
 		}
-		long number = this.random.nextInt(4);
+		int attempt = 1 + this.random.nextInt(4);
+		CommitNumber number = new CommitNumber(attempt, this.random.nextInt(attempt));
 		Offset offset = (this.random.nextInt(4) > 0) ? new Offset("o" + this.random.nextInt(9)) : null;
 		Map<String, String> changes = new LinkedHashMap<>();
 		IntStream.range(0, this.random.nextInt(4))

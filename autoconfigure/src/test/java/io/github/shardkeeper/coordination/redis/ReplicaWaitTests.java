@@ -17,6 +17,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.coordination.CheckpointStore.Acquisition;
 import io.github.shardkeeper.coordination.CheckpointStore.CommitReply;
+import io.github.shardkeeper.coordination.CommitNumber;
 import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.HoldingAction.Release;
 import io.github.shardkeeper.handover.MemberDescription;
@@ -113,7 +114,8 @@ class ReplicaWaitTests {
 				store.join(member, new MemberDescription(new TreeMap<>(), ApplicationVersion.UNKNOWN),
 						Duration.ofSeconds(30), Duration.ofSeconds(60));
 				HeartbeatReply.Alive alive = (HeartbeatReply.Alive) store.heartbeat(member, Seen.NOTHING, true);
-				assertThat(this.checkpoints.commit(SHARD, TOKEN, 1, new Offset("1-0"), new TreeMap<>()))
+				assertThat(this.checkpoints.commit(SHARD, TOKEN, CommitNumber.ofWhole(1), new Offset("1-0"),
+						new TreeMap<>()))
 					.isEqualTo(CommitReply.COMMITTED);
 
 				assertRefused(
