@@ -40,8 +40,6 @@ public final class Leadership {
 
 	private boolean pictureIsNew;
 
-	private MonotonicTime pictureReadAt = new MonotonicTime(0);
-
 	private boolean refreshDue;
 
 	private @Nullable MonotonicTime planAt;
@@ -61,6 +59,9 @@ public final class Leadership {
 
 	/** The highest that was seen in that history. */
 	private long generationSeen;
+
+	/** When the picture was read last. */
+	private @Nullable MonotonicTime readAt;
 
 	/** Until when writes that only others saw may turn out to be lost. */
 	private @Nullable MonotonicTime suspectUntil;
@@ -94,7 +95,7 @@ public final class Leadership {
 	 * @param reply the answer
 	 * @param self this member
 	 * @param sentAt when the heartbeat was sent
-	 * @param now the time
+	 * @param now when it was answered
 	 */
 	public void heartbeatAnswered(HeartbeatReply.Alive reply, MemberId self, MonotonicTime sentAt, MonotonicTime now) {
 		this.steadiness.answered(reply.serverTimeMillis(), now);
@@ -111,11 +112,14 @@ public final class Leadership {
 			this.leadsSinceMillis = reply.serverTimeMillis();
 			forgetPicture();
 		}
-		else if (reply.history() != this.history
-				|| reply.generation() < this.picture.generation() && !sentAt.isBefore(this.pictureReadAt)) {
-			// The store has lost writes. An answer that had to wait for its turn does not
-			// say so: the picture was read after it.
+		else if (reply.history() != this.history) {
+			// The store has lost writes, and somebody has noticed.
 			forgetPicture();
+		}
+		else if (reply.generation() < this.generationSeen && this.readAt != null && this.readAt.isBefore(sentAt)) {
+			// Only an answer to what was sent after the picture was read: others had to
+			// wait for their turn, and tell what is in it.
+			writesLost(reply.generation(), now);
 		}
 		this.generationSeen = (reply.history() == this.history) ? Math.max(this.generationSeen, reply.generation())
 				: reply.generation();
@@ -209,17 +213,12 @@ public final class Leadership {
 	 */
 	public void refreshed(GroupChanges changes, MonotonicTime now) {
 		if (changes.generation() < this.generationSeen) {
-			// Whoever has acted upon what the store has lost says so with its next
-			// heartbeat. Until then nothing is assigned.
-			this.suspectUntil = now.plus(this.lease);
-			this.generationSeen = changes.generation();
-			forgetPicture();
-			planBy(now);
+			writesLost(changes.generation(), now);
 			return;
 		}
+		this.readAt = now;
 		this.generationSeen = changes.generation();
 		this.picture.apply(changes);
-		this.pictureReadAt = now;
 		this.refreshDue = false;
 		if (!this.pictureIsNew && changes.ownerships().stream().anyMatch(this::callsForPlan)) {
 			planBy(now);
@@ -231,6 +230,17 @@ public final class Leadership {
 		this.unattended = new UnattendedShards.Finder(this.picture, this.lease, this.rules.timeout(),
 				this.leadsSinceMillis)
 			.find(this.planner.shards(this.picture), this.lastServerMillis, this.lastAnswered);
+	}
+
+	/**
+	 * This member has seen what the store does not know any more. Who has acted upon it
+	 * says so with its next heartbeat; until then nothing is assigned.
+	 */
+	private void writesLost(long generation, MonotonicTime now) {
+		this.suspectUntil = now.plus(this.lease);
+		this.generationSeen = generation;
+		forgetPicture();
+		planBy(now);
 	}
 
 	private boolean callsForPlan(Ownership changed) {
