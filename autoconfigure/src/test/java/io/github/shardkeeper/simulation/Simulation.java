@@ -259,8 +259,8 @@ final class Simulation {
 	void handle(ShardRecord<String> record, ShardContext context, ShardState state) throws InterruptedException {
 		SimulatedInstance instance = this.byName.get(context.member().instance());
 		long number = SimulatedTopic.number(record.offset());
-		Checker.Call call = this.checker.begin(instance, context.shard(), context.token(), number,
-				state.get("count", Long.class).orElse(0L), state.get("sum", Long.class).orElse(0L));
+		Checker.Call call = this.checker.begin(instance, context, number, state.get("count", Long.class).orElse(0L),
+				state.get("sum", Long.class).orElse(0L));
 		try {
 			state.increment("count", 1);
 			work(instance, call);
