@@ -131,6 +131,15 @@ final class ShardWorker {
 		this.calls.interrupt();
 	}
 
+	/**
+	 * The lease has ended. That may be heard only after it is held again: then the call
+	 * that was interrupted is to be made again, and nobody else says so.
+	 */
+	void suspend() {
+		interruptHandler();
+		wake();
+	}
+
 	/** The store may have lost what was committed: write all of it again. */
 	void writeBack() {
 		this.writeBackDue = true;

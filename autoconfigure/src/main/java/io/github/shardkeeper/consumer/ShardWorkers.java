@@ -146,7 +146,7 @@ final class ShardWorkers implements ShardConsumption {
 	public void suspend() {
 		// First of all: the application may want nothing to go on.
 		this.session.lost();
-		this.workers.values().forEach(ShardWorker::interruptHandler);
+		this.workers.values().forEach(ShardWorker::suspend);
 	}
 
 	@Override

@@ -775,6 +775,40 @@ class ShardWorkerTests {
 	}
 
 	@Test
+	void aCallThatIsInterruptedOnlyWhenTheLeaseIsHeldAgainIsMadeAgain() {
+		ShardWorker worker = start();
+		this.application.onRecord = (record, state) -> {
+			state.increment("count", 1);
+			if (this.application.calls.size() == 2) {
+				assertThat(this.application.lastContext.isHeld()).isTrue();
+				worker.suspend();
+				untilInterrupted();
+			}
+		};
+		deliver(1, 1);
+
+		assertThat(this.application.calls).containsExactly("assigned", "r1", "r1");
+		assertThat(this.meters).doesNotContain("failed");
+		assertThat(checkpoint()).isEqualTo(new Checkpoint(new Offset("1"), Map.of("count", "1")));
+	}
+
+	@Test
+	void anAssignedMethodThatIsInterruptedOnlyWhenTheLeaseIsHeldAgainIsCalledAgain() {
+		ShardWorker[] worker = new ShardWorker[1];
+		this.application.onAssigned = (state) -> {
+			if (this.application.calls.size() == 1) {
+				worker[0].suspend();
+				untilInterrupted();
+			}
+		};
+		worker[0] = worker(TOKEN, handler("handle", new JsonMapper()), CompletableFuture.completedFuture(null));
+		this.threads.runAll();
+
+		assertThat(this.application.calls).containsExactly("assigned", "assigned");
+		assertThat(worker[0].problem()).isNull();
+	}
+
+	@Test
 	void anAbandonedWorkerIsInterruptedAndReportsNothing() {
 		ShardWorker worker = start();
 		this.application.onRecord = (record, state) -> {
