@@ -144,9 +144,13 @@ final class ShardWorkers implements ShardConsumption {
 
 	@Override
 	public void suspend() {
-		// First of all: the application may want nothing to go on.
-		this.session.lost();
-		this.workers.values().forEach(ShardWorker::suspend);
+		try {
+			// First of all: the application may want nothing to go on.
+			this.session.lost();
+		}
+		finally {
+			this.workers.values().forEach(ShardWorker::suspend);
+		}
 	}
 
 	@Override

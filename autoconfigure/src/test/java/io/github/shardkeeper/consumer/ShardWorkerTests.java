@@ -70,6 +70,8 @@ class ShardWorkerTests {
 
 	private final List<String> events = new ArrayList<>();
 
+	private boolean noNews;
+
 	private final Application application = new Application();
 
 	@BeforeEach
@@ -542,6 +544,30 @@ class ShardWorkerTests {
 		next.abandon();
 		this.threads.runAll();
 		assertThat(this.events).containsExactly("assigned 10", "revoked 10", "assigned 20", "lost 20");
+	}
+
+	@Test
+	void anAssignmentThatNobodyCanBeToldOfIsConsumedAllTheSame() {
+		this.noNews = true;
+		start();
+		this.threads.pass(Duration.ofMillis(200));
+		deliver(1, 1);
+
+		assertThat(this.application.calls).containsExactly("assigned", "r1");
+	}
+
+	@Test
+	void aReaderThatCouldNotBeStartedIsStartedAgainWithoutAnotherCallback() {
+		this.reader.failNextStart();
+		ShardWorker worker = start();
+		assertThat(worker.problem()).contains("as the test wants it");
+		assertThat(this.events).isEmpty();
+		this.threads.pass(Duration.ofMillis(200));
+		deliver(1, 1);
+
+		assertThat(this.application.calls).containsExactly("assigned", "r1");
+		assertThat(this.events).containsExactly("assigned " + TOKEN);
+		assertThat(worker.problem()).isNull();
 	}
 
 	@Test
@@ -1027,6 +1053,9 @@ class ShardWorkerTests {
 
 		@Override
 		public void assigned(ShardContext shard) {
+			if (ShardWorkerTests.this.noNews) {
+				throw new OutOfMemoryError("as the test wants it");
+			}
 			ShardWorkerTests.this.events.add("assigned " + shard.token());
 		}
 
