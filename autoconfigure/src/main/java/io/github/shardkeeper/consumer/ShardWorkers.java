@@ -112,11 +112,13 @@ final class ShardWorkers implements ShardConsumption {
 	}
 
 	@Override
-	public void cancelDrain(ShardId shard) {
+	public boolean cancelDrain(ShardId shard) {
 		ShardWorker worker = this.workers.get(shard);
-		if (worker != null && worker.cancelDrain()) {
-			logger.info("Keeps {}: its move was cancelled", shard);
+		if (worker == null || !worker.cancelDrain()) {
+			return false;
 		}
+		logger.info("Keeps {}: its move was cancelled", shard);
+		return true;
 	}
 
 	@Override

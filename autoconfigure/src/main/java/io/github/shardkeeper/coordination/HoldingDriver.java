@@ -133,7 +133,7 @@ final class HoldingDriver {
 				consumption().drain(drain.shard());
 			}
 			else if (action instanceof HoldingAction.CancelDrain cancel) {
-				consumption().cancelDrain(cancel.shard());
+				cancelDrain(cancel.shard());
 			}
 			else if (action instanceof HoldingAction.Interrupt interrupt) {
 				interrupt(interrupt);
@@ -154,6 +154,12 @@ final class HoldingDriver {
 		catch (Throwable ex) {
 			this.holdings.notStarted(start.shard());
 			throw ex;
+		}
+	}
+
+	private void cancelDrain(ShardId shard) {
+		if (consumption().cancelDrain(shard)) {
+			this.holdings.drainCancelled(shard);
 		}
 	}
 
