@@ -97,9 +97,14 @@ final class ShardWorkers implements ShardConsumption {
 		if (handler == null || !handler.prepares()) {
 			return;
 		}
+		ShardPreparation earlier = this.preparations.get(shard);
+		if (earlier != null && !earlier.drop()) {
+			// It prepares already; and one that waited for it would hide it from a start.
+			return;
+		}
 		logger.debug("Prepares for {}", shard);
 		keepUntilEnded(shard, ShardPreparation.begin(handler, new ComingShard(this.context.group(), shard, member),
-				this.context.executor(), ended(this.workers.get(shard), this.preparations.get(shard))));
+				this.context.executor(), ended(this.workers.get(shard), null)));
 	}
 
 	@Override
@@ -126,6 +131,18 @@ final class ShardWorkers implements ShardConsumption {
 		ShardWorker worker = this.workers.get(shard);
 		if (worker != null) {
 			worker.interrupt(draining);
+		}
+		ShardPreparation preparation = this.preparations.get(shard);
+		if (preparation != null) {
+			logPreparation(shard, preparation);
+			preparation.stop();
+		}
+	}
+
+	private static void logPreparation(ShardId shard, ShardPreparation preparation) {
+		String problem = preparation.problem();
+		if (problem != null) {
+			logger.warn("{} cannot be handed over: {}; interrupting it", shard, problem);
 		}
 	}
 
@@ -170,7 +187,10 @@ final class ShardWorkers implements ShardConsumption {
 	public Map<ShardId, String> problems() {
 		Map<ShardId, String> problems = new TreeMap<>(this.context.reader().problems());
 		this.workers.forEach((shard, worker) -> {
-			String problem = worker.problem();
+			// A worker and a preparation that runs: the one waits for the other.
+			ShardPreparation preparation = this.preparations.get(shard);
+			String waiting = (preparation != null) ? preparation.problem() : null;
+			String problem = (waiting != null) ? waiting : worker.problem();
 			if (problem != null) {
 				problems.put(shard, problem);
 			}

@@ -72,6 +72,40 @@ class ShardWorkersTests {
 		assertThat(this.application.calls).containsExactly("r1", "r1");
 	}
 
+	@Test
+	void anOverdueDrainInterruptsThePreparationThatTheShardWaitsFor() {
+		ShardWorkers workers = workers(new SessionWatch(Optional::empty, ConsumerEvents.NONE));
+		this.application.onPreparing = () -> {
+			assertThat(workers.problems()).as("not here yet").isEmpty();
+			workers.start(SHARD, TOKEN, ME);
+			assertThat(workers.problems().get(SHARD)).contains("@OnShardPreparing", "Application.prepare");
+			workers.drain(SHARD);
+			workers.interrupt(SHARD, Duration.ofSeconds(50));
+			untilInterrupted();
+		};
+		workers.prepare(SHARD, ME);
+		this.threads.runAll();
+
+		assertThat(this.application.calls).containsExactly("preparing");
+		assertThat(workers.shards()).as("handed over").isEmpty();
+	}
+
+	@Test
+	void aShardWaitsForAPreparationThatWasAskedForTwice() {
+		ShardWorkers workers = workers(new SessionWatch(Optional::empty, ConsumerEvents.NONE));
+		this.application.onPreparing = () -> {
+			workers.prepare(SHARD, ME);
+			workers.start(SHARD, TOKEN, ME);
+			this.threads.runAll();
+			assertThat(this.reader.calls()).isEmpty();
+		};
+		workers.prepare(SHARD, ME);
+		this.threads.runAll();
+
+		assertThat(this.application.calls).containsExactly("preparing");
+		assertThat(this.reader.calls()).containsExactly("start after null");
+	}
+
 	/** What a method does that waits for something that never comes. */
 	private static void untilInterrupted() throws InterruptedException {
 		assertThat(new CountDownLatch(1).await(10, TimeUnit.SECONDS)).isTrue();
