@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.Executor;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -29,6 +30,8 @@ final class ShardWorkers implements ShardConsumption {
 
 	private final SessionWatch session;
 
+	private final Executor preparing;
+
 	/** In an order, so that all goes the same way every time. */
 	private final Map<ShardId, ShardWorker> workers = new ConcurrentSkipListMap<>();
 
@@ -39,11 +42,13 @@ final class ShardWorkers implements ShardConsumption {
 	 * @param handlers the handlers by topic
 	 * @param context what the workers share
 	 * @param session tells when the session is lost
+	 * @param preparing runs preparations
 	 * @param earlier those of an earlier run, of which some may not have ended: a new
 	 * worker waits for the one before it
 	 */
 	ShardWorkers(Map<String, ShardHandler> handlers, WorkerContext context, SessionWatch session,
-			@Nullable ShardWorkers earlier) {
+			Executor preparing, @Nullable ShardWorkers earlier) {
+		this.preparing = preparing;
 		this.session = session;
 		this.handlers = handlers;
 		this.context = context;
@@ -104,7 +109,7 @@ final class ShardWorkers implements ShardConsumption {
 		}
 		logger.debug("Prepares for {}", shard);
 		keepUntilEnded(shard, ShardPreparation.begin(handler, new ComingShard(this.context.group(), shard, member),
-				this.context.executor(), ended(this.workers.get(shard), null)));
+				this.preparing, ended(this.workers.get(shard), null)));
 	}
 
 	@Override

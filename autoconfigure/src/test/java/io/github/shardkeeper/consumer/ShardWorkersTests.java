@@ -121,7 +121,7 @@ class ShardWorkersTests {
 						this.threads.timer(), mapper, ConsumerMeters.NONE, ConsumerEvents.NONE,
 						(shard, token, fence, completed) -> {
 						}),
-				session, null);
+				session, this.threads, null);
 	}
 
 	/** What the user wrote. */
