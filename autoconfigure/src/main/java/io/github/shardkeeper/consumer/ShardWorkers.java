@@ -46,8 +46,8 @@ final class ShardWorkers implements ShardConsumption {
 	 * @param earlier those of an earlier run, of which some may not have ended: a new
 	 * worker waits for the one before it
 	 */
-	ShardWorkers(Map<String, ShardHandler> handlers, WorkerContext context, SessionWatch session,
-			Executor preparing, @Nullable ShardWorkers earlier) {
+	ShardWorkers(Map<String, ShardHandler> handlers, WorkerContext context, SessionWatch session, Executor preparing,
+			@Nullable ShardWorkers earlier) {
 		this.preparing = preparing;
 		this.session = session;
 		this.handlers = handlers;
