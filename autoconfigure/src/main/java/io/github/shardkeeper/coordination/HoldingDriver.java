@@ -134,7 +134,7 @@ final class HoldingDriver {
 				consumption().drain(drain.shard());
 			}
 			else if (action instanceof HoldingAction.CancelDrain cancel) {
-				consumption().cancelDrain(cancel.shard());
+				cancelDrain(cancel.shard());
 			}
 			else if (action instanceof HoldingAction.Interrupt interrupt) {
 				interrupt(interrupt);
@@ -155,6 +155,12 @@ final class HoldingDriver {
 		catch (Throwable ex) {
 			this.holdings.notStarted(start.shard());
 			throw ex;
+		}
+	}
+
+	private void cancelDrain(ShardId shard) {
+		if (consumption().cancelDrain(shard)) {
+			this.holdings.drainCancelled(shard);
 		}
 	}
 
