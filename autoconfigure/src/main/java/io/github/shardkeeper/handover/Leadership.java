@@ -40,7 +40,7 @@ public final class Leadership {
 
 	private boolean pictureIsNew;
 
-	private MonotonicTime pictureReadAt = new MonotonicTime(0);
+	private boolean pictureDistrusted;
 
 	private boolean refreshDue;
 
@@ -58,6 +58,15 @@ public final class Leadership {
 	private UnattendedShards unattended = UnattendedShards.NONE;
 
 	private long history;
+
+	/** The highest that was seen in that history. */
+	private long generationSeen;
+
+	/** When the picture was read last. */
+	private @Nullable MonotonicTime readAt;
+
+	/** Until when writes that only others saw may turn out to be lost. */
+	private @Nullable MonotonicTime suspectUntil;
 
 	private long leadsSinceMillis;
 
@@ -88,7 +97,7 @@ public final class Leadership {
 	 * @param reply the answer
 	 * @param self this member
 	 * @param sentAt when the heartbeat was sent
-	 * @param now the time
+	 * @param now when it was answered
 	 */
 	public void heartbeatAnswered(HeartbeatReply.Alive reply, MemberId self, MonotonicTime sentAt, MonotonicTime now) {
 		this.steadiness.answered(reply.serverTimeMillis(), now);
@@ -105,16 +114,34 @@ public final class Leadership {
 			this.leadsSinceMillis = reply.serverTimeMillis();
 			forgetPicture();
 		}
-		else if (reply.history() != this.history
-				|| reply.generation() < this.picture.generation() && !sentAt.isBefore(this.pictureReadAt)) {
-			// The store has lost writes. An answer that had to wait for its turn does not
-			// say so: the picture was read after it.
+		else if (reply.history() != this.history) {
+			// The store has lost writes, and somebody has noticed.
 			forgetPicture();
 		}
+		else if (reply.generation() < this.generationSeen && this.readAt != null && this.readAt.isBefore(sentAt)) {
+			// Only an answer to what was sent after the picture was read: others had to
+			// wait for their turn, and tell what is in it.
+			writesLost(reply.generation(), now);
+		}
+		if (this.pictureDistrusted) {
+			this.pictureDistrusted = false;
+			forgetPicture();
+		}
+		this.generationSeen = (reply.history() == this.history) ? Math.max(this.generationSeen, reply.generation())
+				: reply.generation();
 		this.history = reply.history();
 		this.refreshDue |= this.pictureIsNew || reply.generation() > this.picture.generation()
 				|| reply.membership() > this.picture.membership();
 		this.lookAt = at(reply.earliestLeaseEndMillis());
+	}
+
+	/**
+	 * A heartbeat was not answered. Perhaps there was a failover, and what the picture
+	 * shows is lost though nobody was told of it: the next answer has the group read
+	 * anew.
+	 */
+	public void heartbeatFailed() {
+		this.pictureDistrusted = true;
 	}
 
 	private void forgetPicture() {
@@ -139,6 +166,8 @@ public final class Leadership {
 	 */
 	public void sessionLost() {
 		deposed();
+		this.suspectUntil = null;
+		this.generationSeen = 0;
 		this.steadiness.restart();
 	}
 
@@ -167,7 +196,7 @@ public final class Leadership {
 			return new LeaderAction.LookForDead(this.epoch, this.steadiness.sinceMillis());
 		}
 		if (isDue(this.planAt, now)) {
-			Plan plan = this.planner.plan(this.picture, serverMillis(now), this.claimsUntilMillis);
+			Plan plan = this.planner.plan(this.picture, serverMillis(now), claimsUntilMillis(now));
 			this.planAt = (plan.nextMillis() != 0) ? at(plan.nextMillis()) : null;
 			this.movesHeldBack = plan.movesHeldBack();
 			return plan.transitions().isEmpty() ? null : new LeaderAction.ApplyPlan(this.epoch, plan.transitions());
@@ -198,8 +227,13 @@ public final class Leadership {
 	 * @param now the time
 	 */
 	public void refreshed(GroupChanges changes, MonotonicTime now) {
+		if (changes.generation() < this.generationSeen) {
+			writesLost(changes.generation(), now);
+			return;
+		}
+		this.readAt = now;
+		this.generationSeen = changes.generation();
 		this.picture.apply(changes);
-		this.pictureReadAt = now;
 		this.refreshDue = false;
 		if (!this.pictureIsNew && changes.ownerships().stream().anyMatch(this::callsForPlan)) {
 			planBy(now);
@@ -211,6 +245,17 @@ public final class Leadership {
 		this.unattended = new UnattendedShards.Finder(this.picture, this.lease, this.rules.timeout(),
 				this.leadsSinceMillis)
 			.find(this.planner.shards(this.picture), this.lastServerMillis, this.lastAnswered);
+	}
+
+	/**
+	 * This member has seen what the store does not know any more. Who has acted upon it
+	 * says so with its next heartbeat; until then nothing is assigned.
+	 */
+	private void writesLost(long generation, MonotonicTime now) {
+		this.suspectUntil = now.plus(this.lease);
+		this.generationSeen = generation;
+		forgetPicture();
+		planBy(now);
 	}
 
 	private boolean callsForPlan(Ownership changed) {
@@ -278,6 +323,13 @@ public final class Leadership {
 	/** Later than the real point by the answer's way back, never earlier. */
 	private MonotonicTime at(long serverMillis) {
 		return this.lastAnswered.plus(Duration.ofMillis(serverMillis - this.lastServerMillis + 1));
+	}
+
+	private long claimsUntilMillis(MonotonicTime now) {
+		if (this.suspectUntil == null || isDue(this.suspectUntil, now)) {
+			return this.claimsUntilMillis;
+		}
+		return Math.max(this.claimsUntilMillis, serverMillis(this.suspectUntil));
 	}
 
 	/** Earlier than the real time by the answer's way back, never later. */

@@ -20,6 +20,9 @@ import io.github.shardkeeper.shard.ShardId;
  */
 final class PlanBuilder {
 
+	/** What is known of the store's time may be that much behind, and no more. */
+	private static final long CLOCK_DISAGREEMENT_MILLIS = 1000;
+
 	private final int mostConcurrentMoves;
 
 	private final long nowMillis;
@@ -96,8 +99,12 @@ final class PlanBuilder {
 	}
 
 	private void quiet(Ownership now, @Nullable MemberId wanted) {
-		assign(now.shard(), now.generation(), wanted, now.untilMillis());
-		boolean rests = this.nowMillis < Math.max(now.untilMillis(), this.claimsUntilMillis);
+		// If the store's clock was set back, the rest would last much too long: the store
+		// refuses to assign the shard then, and begins the rest anew.
+		boolean clockSetBack = this.nowMillis < now.sinceMillis() - CLOCK_DISAGREEMENT_MILLIS;
+		long restEndsMillis = clockSetBack ? 0 : now.untilMillis();
+		assign(now.shard(), now.generation(), wanted, restEndsMillis);
+		boolean rests = this.nowMillis < Math.max(restEndsMillis, this.claimsUntilMillis);
 		if (rests && !Objects.equals(now.target(), wanted)) {
 			// Who is to get it can prepare meanwhile.
 			this.transitions.add(new Retarget(now.shard(), now.generation(), wanted));

@@ -254,10 +254,12 @@ class LeadershipTests {
 		assertThat(next()).isEqualTo(new Refresh(0, -1));
 	}
 
-	/** Nobody was told yet what is lost: only the leader, who had read it. */
+	/** Perhaps there was a failover, and what is lost was never told to anybody. */
 	@Test
-	void aGenerationThatFellMeansThatTheStoreHasLostWrites() {
-		readAheadAndFallBack();
+	void afterAHeartbeatWithoutAnswerTheGroupIsReadAnew() {
+		leadInPeace();
+		this.leadership.heartbeatFailed();
+		assertThat(next()).as("the store is away").isNull();
 		answered(ME);
 
 		assertThat(next()).isEqualTo(new Refresh(0, -1));
@@ -266,18 +268,34 @@ class LeadershipTests {
 	/** Answers queue up while the group is read: what they tell is in the picture. */
 	@Test
 	void anAnswerThatWaitedForItsTurnIsNoReasonToReadTheGroup() {
-		readAheadAndFallBack();
-		this.leadership.heartbeatAnswered(alive(ME, this.now + LEASE), ME, time().minus(Duration.ofMillis(1)), time());
+		leadInPeace();
+		this.generation++;
+		this.membership++;
+		answered(ME);
+		refreshed(List.of(member(ME)),
+				new Ownership(SHARD, ShardPhase.OWNED, new Token(1), ME, null, this.generation, 0, 0));
+		this.generation--;
+		this.membership--;
+		answered(ME);
 
 		assertThat(next()).isNull();
 	}
 
-	private void readAheadAndFallBack() {
+	@Test
+	void anAnswerToALaterHeartbeatThatKnowsLessMeansThatWritesAreLost() {
 		leadInPeace();
 		this.generation++;
 		answered(ME);
-		refreshed(null, new Ownership(SHARD, ShardPhase.OWNED, new Token(1), ME, null, this.generation, 0, 0));
+		refreshed(null, owned());
+		this.now += INTERVAL.toMillis();
 		this.generation--;
+		answered(ME);
+
+		assertThat(next()).isEqualTo(new Refresh(0, -1));
+		refreshed(List.of(member(ME)));
+		assertThat(next()).as("who owned it in what is lost may still hold it").isNull();
+		this.now += LEASE + 1;
+		assertThat(next()).isInstanceOf(ApplyPlan.class);
 	}
 
 	@Test
@@ -367,12 +385,28 @@ class LeadershipTests {
 	}
 
 	@Test
-	void anotherPastMeansThatTheStoreHasLostWrites() {
+	void whoFindsWritesLostItselfWaitsForOthersToSaySoBeforeItAssigns() {
 		leadInPeace();
-		this.history++;
+		this.generation++;
 		answered(ME);
-
+		refreshed(null, owned());
+		this.membership++;
+		answered(ME);
+		assertThat(next()).isInstanceOf(Refresh.class);
+		// Somebody has freed it in the past that there is now.
+		this.generation--;
+		Ownership free = new Ownership(SHARD, ShardPhase.FREE, new Token(1), null, null, this.generation, 0, 0);
+		refreshed(List.of(member(ME)), free);
 		assertThat(next()).isEqualTo(new Refresh(0, -1));
+		refreshed(List.of(member(ME)), free);
+		long found = this.now;
+		assertThat(next()).isNull();
+
+		this.now = found + LEASE - 1;
+		answered(ME);
+		assertThat(next()).isNull();
+		this.now = found + LEASE + 1;
+		assertThat(next()).isEqualTo(new ApplyPlan(1, List.of(new Assign(SHARD, this.generation, ME))));
 	}
 
 	@Test

@@ -216,6 +216,17 @@ class PlannerTests {
 		assertThat(this.plan.nextMillis()).isEqualTo(NOW + 200);
 	}
 
+	/** The store refuses, and begins the rest anew. */
+	@Test
+	void aRestThatAClockSetBackWouldProlongIsTriedToEnd() {
+		member(A, 2);
+		is(ZERO, ShardPhase.OWNED, A, null, 1);
+		long since = NOW + 3_600_000;
+		this.ownerships.add(new Ownership(ONE, ShardPhase.QUIET, new Token(2), null, A, 2, since, since + 300));
+
+		assertThat(plan()).containsExactly(new Assign(ONE, 2, A));
+	}
+
 	@Test
 	void nothingIsAssignedWhileWhoHoldsItMayClaimIt() {
 		this.claimsUntil = NOW + 500;

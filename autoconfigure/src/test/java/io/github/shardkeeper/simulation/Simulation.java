@@ -24,6 +24,7 @@ import io.github.shardkeeper.coordination.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.coordination.memory.MemoryFailover;
 import io.github.shardkeeper.handover.HandoverRules;
+import io.github.shardkeeper.handover.HandoverRules.OnTimeout;
 import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.handover.ShardPhase;
 import io.github.shardkeeper.shard.ApplicationVersion;
@@ -80,6 +81,8 @@ final class Simulation {
 
 	private final Map<String, Integer> faults = new TreeMap<>();
 
+	private final HandoverRules rules;
+
 	private final Duration longestDelay;
 
 	/** Whether the network is as good as it gets. */
@@ -118,11 +121,20 @@ final class Simulation {
 		this.network = new SimulatedNetwork(this.time, this.random,
 				Duration.ofMillis(this.calm ? 2 : this.random.nextInt(1, 150)),
 				this.calm ? 0 : this.random.nextInt(20, 200));
+		this.rules = rules();
 		this.topic = new SimulatedTopic(1 + this.random.nextInt(5), this.time, this.random);
 		this.coordinationStore = new MemoryCoordinationStore(
 				() -> Instant.ofEpochMilli(1_700_000_000_000L + this.storeClockOffsetMillis)
 					.plusNanos(this.time.now()));
 		this.checkpointStore = new CheckedCheckpoints(this.memoryCheckpoints, this.checker).checked();
+	}
+
+	/** Mostly what is the default; every rule with which no shard has two owners. */
+	private HandoverRules rules() {
+		boolean ordinary = this.random.nextBoolean();
+		return new HandoverRules(Duration.ofMillis(ordinary ? 50_000 : this.random.nextInt(200, 3000)), OnTimeout.HOLD,
+				Duration.ofMillis(ordinary ? 0 : this.random.nextInt(1000)),
+				Duration.ofMillis(ordinary ? 0 : this.random.nextInt(1000)), ordinary ? 0 : this.random.nextInt(3));
 	}
 
 	/** Runs the course. */
@@ -175,7 +187,7 @@ final class Simulation {
 		String name = "i" + this.instances.size();
 		SimulatedProcess process = new SimulatedProcess(name, this.time, this.random, this.longestDelay);
 		CoordinationSettings settings = new CoordinationSettings("group", name, Duration.ofMillis(500), LEASE, TIMEOUT,
-				Duration.ofMillis(100), ApplicationVersion.UNKNOWN, HandoverRules.DEFAULT);
+				Duration.ofMillis(100), ApplicationVersion.UNKNOWN, this.rules);
 		SimulatedInstance instance = new SimulatedInstance(process, this.network, settings, this.coordinationStore,
 				this.checkpointStore, this.topic, this.consumers, this.tampering);
 		this.instances.add(instance);
@@ -247,8 +259,8 @@ final class Simulation {
 	void handle(ShardRecord<String> record, ShardContext context, ShardState state) throws InterruptedException {
 		SimulatedInstance instance = this.byName.get(context.member().instance());
 		long number = SimulatedTopic.number(record.offset());
-		Checker.Call call = this.checker.begin(instance, context.shard(), context.token(), number,
-				state.get("count", Long.class).orElse(0L), state.get("sum", Long.class).orElse(0L));
+		Checker.Call call = this.checker.begin(instance, context, number, state.get("count", Long.class).orElse(0L),
+				state.get("sum", Long.class).orElse(0L));
 		try {
 			state.increment("count", 1);
 			work(instance, call);
