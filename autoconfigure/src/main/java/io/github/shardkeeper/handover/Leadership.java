@@ -40,6 +40,8 @@ public final class Leadership {
 
 	private boolean pictureIsNew;
 
+	private MonotonicTime pictureReadAt = new MonotonicTime(0);
+
 	private boolean refreshDue;
 
 	private @Nullable MonotonicTime planAt;
@@ -59,9 +61,6 @@ public final class Leadership {
 
 	/** The highest that was seen in that history. */
 	private long generationSeen;
-
-	/** When the picture was read last. */
-	private @Nullable MonotonicTime readAt;
 
 	/** Until when writes that only others saw may turn out to be lost. */
 	private @Nullable MonotonicTime suspectUntil;
@@ -95,7 +94,7 @@ public final class Leadership {
 	 * @param reply the answer
 	 * @param self this member
 	 * @param sentAt when the heartbeat was sent
-	 * @param now when it was answered
+	 * @param now the time
 	 */
 	public void heartbeatAnswered(HeartbeatReply.Alive reply, MemberId self, MonotonicTime sentAt, MonotonicTime now) {
 		this.steadiness.answered(reply.serverTimeMillis(), now);
@@ -116,9 +115,9 @@ public final class Leadership {
 			// The store has lost writes, and somebody has noticed.
 			forgetPicture();
 		}
-		else if (reply.generation() < this.generationSeen && this.readAt != null && this.readAt.isBefore(sentAt)) {
-			// Only an answer to what was sent after the picture was read: others had to
-			// wait for their turn, and tell what is in it.
+		else if (reply.generation() < this.generationSeen && !sentAt.isBefore(this.pictureReadAt)) {
+			// An answer that had to wait for its turn does not say so: the picture was
+			// read after it.
 			writesLost(reply.generation(), now);
 		}
 		this.generationSeen = (reply.history() == this.history) ? Math.max(this.generationSeen, reply.generation())
@@ -216,9 +215,9 @@ public final class Leadership {
 			writesLost(changes.generation(), now);
 			return;
 		}
-		this.readAt = now;
 		this.generationSeen = changes.generation();
 		this.picture.apply(changes);
+		this.pictureReadAt = now;
 		this.refreshDue = false;
 		if (!this.pictureIsNew && changes.ownerships().stream().anyMatch(this::callsForPlan)) {
 			planBy(now);
