@@ -181,6 +181,10 @@ public final class HeartbeatScheduler implements AutoCloseable {
 			reply = this.store.heartbeat(beating.member, beating.seen, beating.candidate.getAsBoolean());
 		}
 		catch (StoreUnavailableException ex) {
+			// Perhaps a failover: what was answered last may be lost, though it was never
+			// told to anybody. Everything that is told again is compared with what is
+			// held.
+			beating.forgetful = true;
 			hears.heartbeatFailed(beating.member, ex);
 			return;
 		}

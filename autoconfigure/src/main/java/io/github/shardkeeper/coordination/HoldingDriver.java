@@ -70,9 +70,10 @@ final class HoldingDriver {
 	}
 
 	/** When something is due next, {@code null} for nothing. */
-	@Nullable MonotonicTime wakeAt() {
+	@Nullable MonotonicTime wakeAt(@Nullable MemberId self) {
 		MonotonicTime overdue = this.holdings.wakeAt();
-		MonotonicTime release = this.releases.wakeAt();
+		// Between two sessions nothing can be released.
+		MonotonicTime release = (self != null) ? this.releases.wakeAt() : null;
 		if (overdue == null || release == null) {
 			return (overdue != null) ? overdue : release;
 		}

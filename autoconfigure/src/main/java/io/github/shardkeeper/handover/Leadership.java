@@ -40,7 +40,7 @@ public final class Leadership {
 
 	private boolean pictureIsNew;
 
-	private MonotonicTime pictureReadAt = new MonotonicTime(0);
+	private boolean pictureDistrusted;
 
 	private boolean refreshDue;
 
@@ -61,6 +61,9 @@ public final class Leadership {
 
 	/** The highest that was seen in that history. */
 	private long generationSeen;
+
+	/** When the picture was read last. */
+	private @Nullable MonotonicTime readAt;
 
 	/** Until when writes that only others saw may turn out to be lost. */
 	private @Nullable MonotonicTime suspectUntil;
@@ -94,7 +97,7 @@ public final class Leadership {
 	 * @param reply the answer
 	 * @param self this member
 	 * @param sentAt when the heartbeat was sent
-	 * @param now the time
+	 * @param now when it was answered
 	 */
 	public void heartbeatAnswered(HeartbeatReply.Alive reply, MemberId self, MonotonicTime sentAt, MonotonicTime now) {
 		this.steadiness.answered(reply.serverTimeMillis(), now);
@@ -115,10 +118,14 @@ public final class Leadership {
 			// The store has lost writes, and somebody has noticed.
 			forgetPicture();
 		}
-		else if (reply.generation() < this.generationSeen && !sentAt.isBefore(this.pictureReadAt)) {
-			// An answer that had to wait for its turn does not say so: the picture was
-			// read after it.
+		else if (reply.generation() < this.generationSeen && this.readAt != null && this.readAt.isBefore(sentAt)) {
+			// Only an answer to what was sent after the picture was read: others had to
+			// wait for their turn, and tell what is in it.
 			writesLost(reply.generation(), now);
+		}
+		if (this.pictureDistrusted) {
+			this.pictureDistrusted = false;
+			forgetPicture();
 		}
 		this.generationSeen = (reply.history() == this.history) ? Math.max(this.generationSeen, reply.generation())
 				: reply.generation();
@@ -126,6 +133,15 @@ public final class Leadership {
 		this.refreshDue |= this.pictureIsNew || reply.generation() > this.picture.generation()
 				|| reply.membership() > this.picture.membership();
 		this.lookAt = at(reply.earliestLeaseEndMillis());
+	}
+
+	/**
+	 * A heartbeat was not answered. Perhaps there was a failover, and what the picture
+	 * shows is lost though nobody was told of it: the next answer has the group read
+	 * anew.
+	 */
+	public void heartbeatFailed() {
+		this.pictureDistrusted = true;
 	}
 
 	private void forgetPicture() {
@@ -215,9 +231,9 @@ public final class Leadership {
 			writesLost(changes.generation(), now);
 			return;
 		}
+		this.readAt = now;
 		this.generationSeen = changes.generation();
 		this.picture.apply(changes);
-		this.pictureReadAt = now;
 		this.refreshDue = false;
 		if (!this.pictureIsNew && changes.ownerships().stream().anyMatch(this::callsForPlan)) {
 			planBy(now);

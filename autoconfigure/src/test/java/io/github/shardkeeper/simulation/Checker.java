@@ -85,9 +85,13 @@ final class Checker {
 		this.committed.put(shard, number);
 	}
 
-	/** The store has forgotten: what was committed before does not bind any more. */
+	/**
+	 * The store has forgotten: what was committed before, and a take-over that nobody
+	 * remembers, do not bind any more.
+	 */
 	void forget() {
 		this.committed.clear();
+		this.highest.clear();
 	}
 
 	int calls() {
