@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -27,6 +28,11 @@ final class Checker {
 
 	private final Map<ShardId, Long> committed = new HashMap<>();
 
+	private final Map<ShardId, Call> last = new HashMap<>();
+
+	/** Of every call and commit, and when it was. */
+	private long fingerprint = 1;
+
 	private int calls;
 
 	private int moves;
@@ -41,6 +47,8 @@ final class Checker {
 	Call begin(SimulatedInstance instance, ShardId shard, Token token, long number, long count, long sum) {
 		this.calls++;
 		Call call = new Call(instance, shard, token, number, this.time.now());
+		this.last.put(shard, call);
+		remember(call.toString());
 		logger.debug("Call: {}", call);
 		require(count == number - 1 && sum == number * (number - 1) / 2, "%s: the state holds %d records (sum %d)",
 				call, count, sum);
@@ -69,12 +77,14 @@ final class Checker {
 
 	void end(Call call) {
 		logger.debug("Returned: {}", call);
+		remember("returned");
 		this.running.get(call.shard).remove(call);
 	}
 
 	/** A commit was accepted. */
 	void committed(ShardId shard, long number, long count, long sum) {
 		logger.debug("Committed: {} up to {}", shard, number);
+		remember("committed");
 		long before = this.committed.getOrDefault(shard, 0L);
 		require(number >= before, "%s: offset %d was committed after %d", shard, number, before);
 		require(count == number && sum == number * (number + 1) / 2,
@@ -85,6 +95,25 @@ final class Checker {
 	/** The store has forgotten: what was committed before does not bind any more. */
 	void forget() {
 		this.committed.clear();
+	}
+
+	private void remember(String what) {
+		this.fingerprint = 31 * (31 * this.fingerprint + what.hashCode()) + this.time.now();
+	}
+
+	/** Two courses in which the same happened at the same times have the same. */
+	long fingerprint() {
+		return this.fingerprint;
+	}
+
+	/** How many calls of an instance have not returned. */
+	long running(SimulatedInstance instance) {
+		return this.running.values().stream().flatMap(List::stream).filter((call) -> call.instance == instance).count();
+	}
+
+	/** The last call for a shard. */
+	@Nullable Call last(ShardId shard) {
+		return this.last.get(shard);
 	}
 
 	int calls() {
@@ -135,6 +164,14 @@ final class Checker {
 			this.token = token;
 			this.number = number;
 			this.since = since;
+		}
+
+		SimulatedInstance instance() {
+			return this.instance;
+		}
+
+		long since() {
+			return this.since;
 		}
 
 		void stubborn() {
