@@ -27,9 +27,12 @@ import org.springframework.aot.hint.annotation.Reflective;
  * <p>
  * On a bean with handlers of several topics it is called for the shards of all of them.
  * It runs on the threads that handlers run on, and for one shard never at the same time
- * as the handler or another callback on this instance. A shard that comes while it runs
- * starts only after it has returned, so it should not take longer than the preparation is
- * worth.
+ * as the handler or another callback on this instance. Where these threads are a pool,
+ * preparations take at most a quarter of it at a time, but at least one thread; the
+ * others wait. A shard that comes while it runs starts only after it has returned, so it
+ * should not take longer than the preparation is worth. It is interrupted when the shard
+ * has to go again and that takes longer than {@code shardkeeper.handover.timeout}, and
+ * when the instance stops.
  */
 @Target(ElementType.METHOD)
 @Retention(RetentionPolicy.RUNTIME)

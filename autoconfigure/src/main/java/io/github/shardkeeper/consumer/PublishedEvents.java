@@ -1,6 +1,8 @@
 package io.github.shardkeeper.consumer;
 
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
@@ -39,14 +41,18 @@ public final class PublishedEvents implements ConsumerEvents {
 	 * @param publisher takes the events
 	 */
 	public PublishedEvents(String group, ApplicationEventPublisher publisher) {
+		this(group, publisher, (task) -> {
+			Thread thread = new Thread(task, "shardkeeper-events");
+			thread.setDaemon(true);
+			return thread;
+		});
+	}
+
+	PublishedEvents(String group, ApplicationEventPublisher publisher, ThreadFactory threads) {
 		this.group = group;
 		this.publisher = publisher;
 		this.teller = new ThreadPoolExecutor(1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(),
-				(task) -> {
-					Thread thread = new Thread(task, "shardkeeper-events");
-					thread.setDaemon(true);
-					return thread;
-				});
+				threads);
 		this.teller.allowCoreThreadTimeOut(true);
 	}
 
@@ -71,15 +77,23 @@ public final class PublishedEvents implements ConsumerEvents {
 	}
 
 	private void publish(Object event) {
-		this.teller.execute(() -> {
-			try {
-				this.publisher.publishEvent(event);
-			}
-			catch (Throwable ex) {
-				// Also when the application has been closed meanwhile.
-				logger.warn("A listener failed for {}", event, ex);
-			}
-		});
+		try {
+			this.teller.execute(() -> tell(event));
+		}
+		catch (RejectedExecutionException | OutOfMemoryError ex) {
+			// News must not hold up what they are about.
+			logger.warn("No thread to publish {}; no listener may hear of it", event, ex);
+		}
+	}
+
+	private void tell(Object event) {
+		try {
+			this.publisher.publishEvent(event);
+		}
+		catch (Throwable ex) {
+			// Also when the application has been closed meanwhile.
+			logger.warn("A listener failed for {}", event, ex);
+		}
 	}
 
 }

@@ -120,7 +120,8 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 				this.lease, this.runtime.clock(), runningThreads.executor(), timer, this.mapper, this.meters,
 				this.events, this.coordinator.consumptionListener());
 		ShardWorkers workers = new ShardWorkers(handlers, context,
-				new SessionWatch(this.coordinator::member, this.events), this.earlierWorkers);
+				new SessionWatch(this.coordinator::member, this.events), runningThreads.preparing(),
+				this.earlierWorkers);
 		Loops.Loop readerLoop = this.runtime.loops().start("shardkeeper-reader", () -> read(reader));
 		Running current = new Running(workers, context, readerLoop, runningThreads);
 		this.running = current;

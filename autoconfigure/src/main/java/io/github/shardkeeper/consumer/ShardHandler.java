@@ -4,6 +4,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.List;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 
@@ -74,6 +75,11 @@ final class ShardHandler {
 	/** Whether the application wants to know of shards before they come. */
 	boolean prepares() {
 		return !this.preparing.isEmpty();
+	}
+
+	/** Their names, for messages. */
+	String preparingNames() {
+		return this.preparing.stream().map(HandlerSignature::name).collect(Collectors.joining(", "));
 	}
 
 	void prepare(ShardContext context) throws Throwable {

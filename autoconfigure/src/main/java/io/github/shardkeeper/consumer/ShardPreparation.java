@@ -4,6 +4,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -56,12 +57,16 @@ final class ShardPreparation {
 		return preparation;
 	}
 
-	/** Not needed any more: one that has not begun never will; one that runs goes on. */
-	synchronized void drop() {
+	/**
+	 * Not needed any more: one that has not begun never will; one that runs goes on.
+	 * Tells whether it has ended.
+	 */
+	synchronized boolean drop() {
 		this.dropped = true;
 		if (!this.begun) {
 			this.ended.complete(null);
 		}
+		return this.ended.isDone();
 	}
 
 	/** Not wanted any more: one that runs is interrupted. */
@@ -69,6 +74,13 @@ final class ShardPreparation {
 		this.stopped = true;
 		drop();
 		this.call.interrupt();
+	}
+
+	/** What keeps its shard from being started, {@code null} unless it runs. */
+	synchronized @Nullable String problem() {
+		return (this.begun && !this.ended.isDone())
+				? "Waits for @OnShardPreparing %s, which has not returned".formatted(this.handler.preparingNames())
+				: null;
 	}
 
 	/** Completes when it does not run and never will. */

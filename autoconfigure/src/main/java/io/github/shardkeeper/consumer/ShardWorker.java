@@ -57,7 +57,11 @@ final class ShardWorker {
 	/** {@code null} until the shard is acquired. */
 	private @Nullable ShardProgress progress;
 
+	/** The application knows that the shard is here. */
 	private boolean started;
+
+	/** Its records come. */
+	private boolean reading;
 
 	private boolean farewellSaid;
 
@@ -131,6 +135,15 @@ final class ShardWorker {
 		this.calls.interrupt();
 	}
 
+	/**
+	 * The lease has ended. That may be heard only after it is held again: then the call
+	 * that was interrupted is to be made again, and nobody else says so.
+	 */
+	void suspend() {
+		interruptHandler();
+		wake();
+	}
+
 	/** The store may have lost what was committed: write all of it again. */
 	void writeBack() {
 		this.writeBackDue = true;
@@ -167,7 +180,7 @@ final class ShardWorker {
 		if (!this.troubles.permitAttempt(now) || !this.context.lease().permitsHandOut(now)) {
 			return false;
 		}
-		if (!this.started && !start()) {
+		if (!this.reading && !start()) {
 			this.troubles.turnSucceeded();
 			return false;
 		}
@@ -198,6 +211,19 @@ final class ShardWorker {
 			acquired = new ShardProgress(((Acquisition.Acquired) reply).checkpoint(), this.owned, this.context);
 			this.progress = acquired;
 		}
+		if (!this.started && !assigned(acquired)) {
+			return false;
+		}
+		logger.debug("Consuming {} after {} under token {}", this.owned, acquired.begin(), this.owned.token());
+		// If this throws it is done again, and if the next does there are records.
+		this.context.reader().start(this.owned.shard(), acquired.begin(), this::offer);
+		this.reading = true;
+		this.context.events().assigned(this.owned);
+		return true;
+	}
+
+	/** Tells the application; what it throws has it told again. */
+	private boolean assigned(ShardProgress acquired) {
 		Throwable failure = this.calls.callWhileHeld(acquired, (view) -> this.handler.assigned(this.owned, view));
 		if (failure != null) {
 			if (this.owned.isHeld() && !this.calls.wasInterrupted()) {
@@ -207,9 +233,6 @@ final class ShardWorker {
 		}
 		this.troubles.callSucceeded();
 		this.started = true;
-		logger.debug("Consuming {} after {} under token {}", this.owned, acquired.begin(), this.owned.token());
-		this.context.events().assigned(this.owned);
-		this.context.reader().start(this.owned.shard(), acquired.begin(), this::offer);
 		return true;
 	}
 
@@ -277,7 +300,7 @@ final class ShardWorker {
 
 	private void end(Token fence) {
 		this.troubles.clear();
-		if (this.started) {
+		if (this.reading) {
 			this.context.events().revoked(this.owned, this.owned.isLost());
 		}
 		this.ended.complete(null);

@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.Executor;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -29,6 +30,8 @@ final class ShardWorkers implements ShardConsumption {
 
 	private final SessionWatch session;
 
+	private final Executor preparing;
+
 	/** In an order, so that all goes the same way every time. */
 	private final Map<ShardId, ShardWorker> workers = new ConcurrentSkipListMap<>();
 
@@ -39,11 +42,13 @@ final class ShardWorkers implements ShardConsumption {
 	 * @param handlers the handlers by topic
 	 * @param context what the workers share
 	 * @param session tells when the session is lost
+	 * @param preparing runs preparations
 	 * @param earlier those of an earlier run, of which some may not have ended: a new
 	 * worker waits for the one before it
 	 */
-	ShardWorkers(Map<String, ShardHandler> handlers, WorkerContext context, SessionWatch session,
+	ShardWorkers(Map<String, ShardHandler> handlers, WorkerContext context, SessionWatch session, Executor preparing,
 			@Nullable ShardWorkers earlier) {
+		this.preparing = preparing;
 		this.session = session;
 		this.handlers = handlers;
 		this.context = context;
@@ -97,9 +102,14 @@ final class ShardWorkers implements ShardConsumption {
 		if (handler == null || !handler.prepares()) {
 			return;
 		}
+		ShardPreparation earlier = this.preparations.get(shard);
+		if (earlier != null && !earlier.drop()) {
+			// It prepares already; and one that waited for it would hide it from a start.
+			return;
+		}
 		logger.debug("Prepares for {}", shard);
 		keepUntilEnded(shard, ShardPreparation.begin(handler, new ComingShard(this.context.group(), shard, member),
-				this.context.executor(), ended(this.workers.get(shard), this.preparations.get(shard))));
+				this.preparing, ended(this.workers.get(shard), null)));
 	}
 
 	@Override
@@ -112,11 +122,13 @@ final class ShardWorkers implements ShardConsumption {
 	}
 
 	@Override
-	public void cancelDrain(ShardId shard) {
+	public boolean cancelDrain(ShardId shard) {
 		ShardWorker worker = this.workers.get(shard);
-		if (worker != null && worker.cancelDrain()) {
-			logger.info("Keeps {}: its move was cancelled", shard);
+		if (worker == null || !worker.cancelDrain()) {
+			return false;
 		}
+		logger.info("Keeps {}: its move was cancelled", shard);
+		return true;
 	}
 
 	@Override
@@ -124,6 +136,18 @@ final class ShardWorkers implements ShardConsumption {
 		ShardWorker worker = this.workers.get(shard);
 		if (worker != null) {
 			worker.interrupt(draining);
+		}
+		ShardPreparation preparation = this.preparations.get(shard);
+		if (preparation != null) {
+			logPreparation(shard, preparation);
+			preparation.stop();
+		}
+	}
+
+	private static void logPreparation(ShardId shard, ShardPreparation preparation) {
+		String problem = preparation.problem();
+		if (problem != null) {
+			logger.warn("{} cannot be handed over: {}; interrupting it", shard, problem);
 		}
 	}
 
@@ -144,9 +168,13 @@ final class ShardWorkers implements ShardConsumption {
 
 	@Override
 	public void suspend() {
-		// First of all: the application may want nothing to go on.
-		this.session.lost();
-		this.workers.values().forEach(ShardWorker::interruptHandler);
+		try {
+			// First of all: the application may want nothing to go on.
+			this.session.lost();
+		}
+		finally {
+			this.workers.values().forEach(ShardWorker::suspend);
+		}
 	}
 
 	@Override
@@ -164,7 +192,10 @@ final class ShardWorkers implements ShardConsumption {
 	public Map<ShardId, String> problems() {
 		Map<ShardId, String> problems = new TreeMap<>(this.context.reader().problems());
 		this.workers.forEach((shard, worker) -> {
-			String problem = worker.problem();
+			// A worker and a preparation that runs: the one waits for the other.
+			ShardPreparation preparation = this.preparations.get(shard);
+			String waiting = (preparation != null) ? preparation.problem() : null;
+			String problem = (waiting != null) ? waiting : worker.problem();
 			if (problem != null) {
 				problems.put(shard, problem);
 			}

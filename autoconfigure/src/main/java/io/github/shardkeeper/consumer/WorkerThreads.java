@@ -21,10 +21,14 @@ public record WorkerThreads(boolean virtual, int poolSize) {
 
 	private static final int IDLE_SECONDS = 30;
 
+	/** Preparations are only hints: they get one thread of so many at most. */
+	private static final int PREPARING_PART = 4;
+
 	Running start() {
 		if (this.virtual) {
 			// A thread per task: there is nothing to shut down.
-			return new Running(new VirtualThreadTaskExecutor(NAME_PREFIX), () -> {
+			Executor executor = new VirtualThreadTaskExecutor(NAME_PREFIX);
+			return new Running(executor, executor, () -> {
 			});
 		}
 		CustomizableThreadFactory threads = new CustomizableThreadFactory(NAME_PREFIX);
@@ -32,16 +36,18 @@ public record WorkerThreads(boolean virtual, int poolSize) {
 		ThreadPoolExecutor pool = new ThreadPoolExecutor(this.poolSize, this.poolSize, IDLE_SECONDS, TimeUnit.SECONDS,
 				new LinkedBlockingQueue<>(), threads);
 		pool.allowCoreThreadTimeOut(true);
-		return new Running(pool, pool::shutdown);
+		return new Running(pool, new BoundedExecutor(pool, Math.max(1, this.poolSize / PREPARING_PART)),
+				pool::shutdown);
 	}
 
 	/**
 	 * Running threads.
 	 *
 	 * @param executor runs tasks on them
+	 * @param preparing runs preparations on them, and leaves most to others
 	 * @param shutdown ends them once their tasks are done
 	 */
-	record Running(Executor executor, Runnable shutdown) {
+	record Running(Executor executor, Executor preparing, Runnable shutdown) {
 
 	}
 

@@ -181,6 +181,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 			reply = this.store.heartbeat(beating.member, beating.seen, beating.candidate.getAsBoolean());
 		}
 		catch (StoreUnavailableException ex) {
+			beating.unanswered = true;
 			hears.heartbeatFailed(beating.member, ex);
 			return;
 		}
@@ -204,6 +205,13 @@ public final class HeartbeatScheduler implements AutoCloseable {
 			beating.seen = alive.seen();
 			scheduleNext(alive);
 			hears.heartbeatAnswered(beating.member, alive, sentAt);
+			if (beating.unanswered) {
+				// Perhaps there was a failover, and it lost what was answered, but told
+				// nobody: a release. This answer was still one to what was seen, or the
+				// store would not have noticed its loss; the next one tells everything.
+				beating.unanswered = false;
+				tellAllAgain();
+			}
 		}
 	}
 
@@ -310,6 +318,9 @@ public final class HeartbeatScheduler implements AutoCloseable {
 
 		/** What was seen is to be told again. */
 		private volatile boolean forgetful;
+
+		/** The last heartbeat was not answered. Confined to the heartbeat's loop. */
+		private boolean unanswered;
 
 		/** How many of the losses were reconciled. */
 		private volatile int lossesReconciled;

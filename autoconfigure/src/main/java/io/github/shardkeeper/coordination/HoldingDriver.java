@@ -70,9 +70,10 @@ final class HoldingDriver {
 	}
 
 	/** When something is due next, {@code null} for nothing. */
-	@Nullable MonotonicTime wakeAt() {
+	@Nullable MonotonicTime wakeAt(@Nullable MemberId self) {
 		MonotonicTime overdue = this.holdings.wakeAt();
-		MonotonicTime release = this.releases.wakeAt();
+		// Between two sessions nothing can be released.
+		MonotonicTime release = (self != null) ? this.releases.wakeAt() : null;
 		if (overdue == null || release == null) {
 			return (overdue != null) ? overdue : release;
 		}
@@ -133,7 +134,7 @@ final class HoldingDriver {
 				consumption().drain(drain.shard());
 			}
 			else if (action instanceof HoldingAction.CancelDrain cancel) {
-				consumption().cancelDrain(cancel.shard());
+				cancelDrain(cancel.shard());
 			}
 			else if (action instanceof HoldingAction.Interrupt interrupt) {
 				interrupt(interrupt);
@@ -154,6 +155,12 @@ final class HoldingDriver {
 		catch (Throwable ex) {
 			this.holdings.notStarted(start.shard());
 			throw ex;
+		}
+	}
+
+	private void cancelDrain(ShardId shard) {
+		if (consumption().cancelDrain(shard)) {
+			this.holdings.drainCancelled(shard);
 		}
 	}
 

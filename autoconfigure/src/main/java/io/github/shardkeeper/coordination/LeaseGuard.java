@@ -41,11 +41,11 @@ final class LeaseGuard implements AutoCloseable {
 
 	private @Nullable MonotonicTime look() {
 		boolean heldNow = this.lease.isHeld(this.clock.now());
-		boolean ended = this.held && !heldNow;
-		this.held = heldNow;
-		if (ended) {
+		if (this.held && !heldNow) {
+			// Only then counted as told: if it throws, the loop looks again soon.
 			this.onEnd.run();
 		}
+		this.held = heldNow;
 		return heldNow ? this.lease.endsAt() : null;
 	}
 

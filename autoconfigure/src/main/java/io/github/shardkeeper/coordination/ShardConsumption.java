@@ -33,8 +33,9 @@ public interface ShardConsumption {
 	 * The move is off: go on consuming a shard that was to drain. If its end has begun,
 	 * with the application's farewell, it is carried out and reported as usual.
 	 * @param shard the shard
+	 * @return whether it goes on
 	 */
-	void cancelDrain(ShardId shard);
+	boolean cancelDrain(ShardId shard);
 
 	/**
 	 * A drain takes too long: interrupt the running call, and report where it stands.

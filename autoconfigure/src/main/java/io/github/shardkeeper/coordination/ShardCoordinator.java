@@ -325,7 +325,8 @@ public final class ShardCoordinator implements AutoCloseable {
 		}
 		MonotonicTime wake = null;
 		for (MonotonicTime time : new @Nullable MonotonicTime[] { this.joinAt, this.leadership.wakeAt(),
-				this.holdings.wakeAt(), this.reconciliation.wakeAt(), isBetweenSessions() ? this.lease.endsAt() : null,
+				this.holdings.wakeAt(this.membership.member()), this.reconciliation.wakeAt(),
+				isBetweenSessions() ? this.lease.endsAt() : null,
 				(this.departure != null && !isBetweenSessions()) ? this.departure.wakeAt() : null }) {
 			wake = (wake == null || time != null && time.isBefore(wake)) ? time : wake;
 		}
@@ -429,12 +430,12 @@ public final class ShardCoordinator implements AutoCloseable {
 			departed(departing);
 			return;
 		}
+		if (departing.hurriesNow(this.clock.now())) {
+			this.holdings.leaveWithoutPlan();
+		}
 		if (!departing.isAnnounced()) {
 			this.store.announceLeave(self);
 			departing.announced();
-		}
-		if (departing.hurriesNow(this.clock.now())) {
-			this.holdings.leaveWithoutPlan();
 		}
 		if (this.holdings.isEmpty()) {
 			this.heartbeats.endSession();
@@ -478,7 +479,10 @@ public final class ShardCoordinator implements AutoCloseable {
 
 		@Override
 		public void heartbeatFailed(MemberId member, StoreUnavailableException failure) {
-			post(() -> storeFailed(failure));
+			post(() -> {
+				storeFailed(failure);
+				ShardCoordinator.this.leadership.heartbeatFailed();
+			});
 		}
 
 		@Override

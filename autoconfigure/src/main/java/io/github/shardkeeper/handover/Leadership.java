@@ -40,6 +40,8 @@ public final class Leadership {
 
 	private boolean pictureIsNew;
 
+	private boolean pictureDistrusted;
+
 	private boolean refreshDue;
 
 	private @Nullable MonotonicTime planAt;
@@ -121,12 +123,25 @@ public final class Leadership {
 			// wait for their turn, and tell what is in it.
 			writesLost(reply.generation(), now);
 		}
+		if (this.pictureDistrusted) {
+			this.pictureDistrusted = false;
+			forgetPicture();
+		}
 		this.generationSeen = (reply.history() == this.history) ? Math.max(this.generationSeen, reply.generation())
 				: reply.generation();
 		this.history = reply.history();
 		this.refreshDue |= this.pictureIsNew || reply.generation() > this.picture.generation()
 				|| reply.membership() > this.picture.membership();
 		this.lookAt = at(reply.earliestLeaseEndMillis());
+	}
+
+	/**
+	 * A heartbeat was not answered. Perhaps there was a failover, and what the picture
+	 * shows is lost though nobody was told of it: the next answer has the group read
+	 * anew.
+	 */
+	public void heartbeatFailed() {
+		this.pictureDistrusted = true;
 	}
 
 	private void forgetPicture() {

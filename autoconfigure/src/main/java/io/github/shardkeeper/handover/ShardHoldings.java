@@ -130,9 +130,17 @@ public final class ShardHoldings {
 		if (holding.phase() != Phase.DRAINING || this.leaving) {
 			return List.of();
 		}
-		this.deadlines.over(shard);
-		this.holdings.put(shard, holding.in(Phase.HELD));
 		return List.of(new CancelDrain(shard));
+	}
+
+	/**
+	 * A {@link CancelDrain} was in time: the worker goes on. Otherwise the shard drains
+	 * as before, and may get overdue.
+	 * @param shard the shard
+	 */
+	public void drainCancelled(ShardId shard) {
+		this.deadlines.over(shard);
+		this.holdings.computeIfPresent(shard, (s, holding) -> holding.in(Phase.HELD));
 	}
 
 	private List<HoldingAction> revoke(ShardId shard, Token token, @Nullable Holding holding, MonotonicTime now) {

@@ -29,6 +29,15 @@ final class ClusterTopology {
 	/** After a failure: for as long as a failover may take to be known everywhere. */
 	private static final int LOOKS_AFTER_FAILURE = 10;
 
+	/**
+	 * A look that asks a node just when it dies is over only when the client's own limits
+	 * end it, after a minute or more. The next one does not wait for that.
+	 */
+	private static final Duration LONGEST_LOOK = Duration.ofSeconds(1);
+
+	/** Each look that hangs keeps a connection to every node. */
+	private static final int MOST_LOOKS_UNDER_WAY = 4;
+
 	private final RedisClusterClient client;
 
 	/** The last look, or the one under way; guarded by this, as is all below. */
@@ -38,6 +47,8 @@ final class ClusterTopology {
 	private CompletableFuture<Void> pause = this.look;
 
 	private int looksLeft;
+
+	private int looksUnderWay;
 
 	ClusterTopology(RedisClusterClient client) {
 		this.client = client;
@@ -68,19 +79,36 @@ final class ClusterTopology {
 	}
 
 	private synchronized void lookOn() {
-		if (this.looksLeft == 0 || !this.pause.isDone()) {
+		if (this.looksLeft == 0 || this.looksUnderWay == MOST_LOOKS_UNDER_WAY || !this.pause.isDone()) {
 			return;
 		}
 		this.looksLeft--;
-		this.look = this.client.refreshPartitionsAsync().toCompletableFuture();
-		this.pause = this.look.handle((done, failure) -> {
-			if (failure != null) {
-				logger.debug("Cannot ask the nodes of the Cluster who serves which slot", failure);
-			}
-			return done;
-		}).thenRunAsync(() -> {
-		}, CompletableFuture.delayedExecutor(PAUSE.toMillis(), TimeUnit.MILLISECONDS));
+		this.looksUnderWay++;
+		this.look = askNodes();
+		this.look.whenComplete((done, failure) -> looked(failure));
+		this.pause = this.look.copy()
+			.completeOnTimeout(null, LONGEST_LOOK.toMillis(), TimeUnit.MILLISECONDS)
+			.handle((done, failure) -> done)
+			.thenRunAsync(() -> {
+			}, CompletableFuture.delayedExecutor(PAUSE.toMillis(), TimeUnit.MILLISECONDS));
 		this.pause.thenRun(this::lookOn);
+	}
+
+	private CompletableFuture<Void> askNodes() {
+		try {
+			return this.client.refreshPartitionsAsync().toCompletableFuture();
+		}
+		catch (RuntimeException ex) {
+			// What a client says that is being stopped.
+			return CompletableFuture.failedFuture(ex);
+		}
+	}
+
+	private synchronized void looked(@Nullable Throwable failure) {
+		this.looksUnderWay--;
+		if (failure != null) {
+			logger.debug("Cannot ask the nodes of the Cluster who serves which slot", failure);
+		}
 	}
 
 	/**

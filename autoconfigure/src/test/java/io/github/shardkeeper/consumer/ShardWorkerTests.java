@@ -70,6 +70,8 @@ class ShardWorkerTests {
 
 	private final List<String> events = new ArrayList<>();
 
+	private boolean noNews;
+
 	private final Application application = new Application();
 
 	@BeforeEach
@@ -545,6 +547,30 @@ class ShardWorkerTests {
 	}
 
 	@Test
+	void anAssignmentThatNobodyCanBeToldOfIsConsumedAllTheSame() {
+		this.noNews = true;
+		start();
+		this.threads.pass(Duration.ofMillis(200));
+		deliver(1, 1);
+
+		assertThat(this.application.calls).containsExactly("assigned", "r1");
+	}
+
+	@Test
+	void aReaderThatCouldNotBeStartedIsStartedAgainWithoutAnotherCallback() {
+		this.reader.failNextStart();
+		ShardWorker worker = start();
+		assertThat(worker.problem()).contains("as the test wants it");
+		assertThat(this.events).isEmpty();
+		this.threads.pass(Duration.ofMillis(200));
+		deliver(1, 1);
+
+		assertThat(this.application.calls).containsExactly("assigned", "r1");
+		assertThat(this.events).containsExactly("assigned " + TOKEN);
+		assertThat(worker.problem()).isNull();
+	}
+
+	@Test
 	void afterTheEndNothingHappensAnyMore() {
 		ShardWorker worker = start();
 		worker.drain();
@@ -775,6 +801,40 @@ class ShardWorkerTests {
 	}
 
 	@Test
+	void aCallThatIsInterruptedOnlyWhenTheLeaseIsHeldAgainIsMadeAgain() {
+		ShardWorker worker = start();
+		this.application.onRecord = (record, state) -> {
+			state.increment("count", 1);
+			if (this.application.calls.size() == 2) {
+				assertThat(this.application.lastContext.isHeld()).isTrue();
+				worker.suspend();
+				untilInterrupted();
+			}
+		};
+		deliver(1, 1);
+
+		assertThat(this.application.calls).containsExactly("assigned", "r1", "r1");
+		assertThat(this.meters).doesNotContain("failed");
+		assertThat(checkpoint()).isEqualTo(new Checkpoint(new Offset("1"), Map.of("count", "1")));
+	}
+
+	@Test
+	void anAssignedMethodThatIsInterruptedOnlyWhenTheLeaseIsHeldAgainIsCalledAgain() {
+		ShardWorker[] worker = new ShardWorker[1];
+		this.application.onAssigned = (state) -> {
+			if (this.application.calls.size() == 1) {
+				worker[0].suspend();
+				untilInterrupted();
+			}
+		};
+		worker[0] = worker(TOKEN, handler("handle", new JsonMapper()), CompletableFuture.completedFuture(null));
+		this.threads.runAll();
+
+		assertThat(this.application.calls).containsExactly("assigned", "assigned");
+		assertThat(worker[0].problem()).isNull();
+	}
+
+	@Test
 	void anAbandonedWorkerIsInterruptedAndReportsNothing() {
 		ShardWorker worker = start();
 		this.application.onRecord = (record, state) -> {
@@ -993,6 +1053,9 @@ class ShardWorkerTests {
 
 		@Override
 		public void assigned(ShardContext shard) {
+			if (ShardWorkerTests.this.noNews) {
+				throw new OutOfMemoryError("as the test wants it");
+			}
 			ShardWorkerTests.this.events.add("assigned " + shard.token());
 		}
 

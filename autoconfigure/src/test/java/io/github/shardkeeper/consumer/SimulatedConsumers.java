@@ -38,7 +38,7 @@ public final class SimulatedConsumers {
 		return new ShardWorkers(this.handlers,
 				new WorkerContext("group", checkpoints, reader, lease, clock, executor, timer, this.mapper,
 						ConsumerMeters.NONE, ConsumerEvents.NONE, listener),
-				new SessionWatch(Optional::empty, ConsumerEvents.NONE), null);
+				new SessionWatch(Optional::empty, ConsumerEvents.NONE), executor, null);
 	}
 
 }

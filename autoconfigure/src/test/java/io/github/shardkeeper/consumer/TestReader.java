@@ -20,6 +20,13 @@ final class TestReader implements ShardReader {
 
 	private final List<String> calls = new ArrayList<>();
 
+	private boolean failsNextStart;
+
+	/** Lets the next start throw. */
+	void failNextStart() {
+		this.failsNextStart = true;
+	}
+
 	/** Delivers records with the numbers for offsets and payloads like {@code r1}. */
 	boolean deliver(ShardId shard, int first, int last) {
 		List<SourceRecord> records = new ArrayList<>();
@@ -44,6 +51,10 @@ final class TestReader implements ShardReader {
 
 	@Override
 	public void start(ShardId shard, Offset after, RecordSink sink) {
+		if (this.failsNextStart) {
+			this.failsNextStart = false;
+			throw new IllegalStateException("as the test wants it");
+		}
 		this.sinks.put(shard, sink);
 		this.calls.add("start after " + after);
 	}

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -22,8 +23,9 @@ class LeaseGuardTests {
 
 	private final Lease lease = new Lease(Duration.ofHours(1), this.start);
 
-	private final LeaseGuard guard = new LeaseGuard(this.lease, TestRuntime.on(MonotonicClock.SYSTEM),
-			() -> this.told.add("ended"));
+	private final AtomicInteger failures = new AtomicInteger();
+
+	private final LeaseGuard guard = new LeaseGuard(this.lease, TestRuntime.on(MonotonicClock.SYSTEM), this::ended);
 
 	@AfterEach
 	void close() {
@@ -47,6 +49,18 @@ class LeaseGuardTests {
 	}
 
 	@Test
+	void anEndThatCouldNotBeToldIsToldAgain() throws InterruptedException {
+		this.failures.set(1);
+		hold();
+		arm();
+
+		this.lease.end();
+		this.guard.leaseChanged();
+		assertTold("failed");
+		assertTold("ended");
+	}
+
+	@Test
 	void tellsTheEndByItself() throws InterruptedException {
 		MonotonicTime longAgo = this.start.minus(Duration.ofMinutes(54)).plus(Duration.ofMillis(1000));
 		this.lease.renew(longAgo);
@@ -66,6 +80,14 @@ class LeaseGuardTests {
 
 		assertTold("ended");
 		assertThat(this.start.until(MonotonicClock.SYSTEM.now())).isGreaterThanOrEqualTo(Duration.ofMillis(1500));
+	}
+
+	private void ended() {
+		if (this.failures.getAndDecrement() > 0) {
+			this.told.add("failed");
+			throw new IllegalStateException("as the test wants it");
+		}
+		this.told.add("ended");
 	}
 
 	private void arm() {

@@ -89,9 +89,9 @@ final class TestConsumption implements ShardConsumption {
 	}
 
 	@Override
-	public synchronized void cancelDrain(ShardId shard) {
-		this.draining.remove(shard);
+	public synchronized boolean cancelDrain(ShardId shard) {
 		this.cancelled.add(shard);
+		return this.draining.remove(shard);
 	}
 
 	@Override

@@ -53,7 +53,7 @@ class FailoverTests {
 	private static final Duration PATIENCE = Duration.ofSeconds(60);
 
 	/** Shorter than a failover takes, so that consumption has to suspend. */
-	private static final Duration LEASE = Duration.ofMillis(1500);
+	private static final Duration LEASE = Duration.ofMillis(2500);
 
 	/** Started when first needed. */
 	private static TestRedisCluster cluster;

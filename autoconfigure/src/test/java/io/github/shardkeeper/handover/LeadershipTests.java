@@ -254,6 +254,17 @@ class LeadershipTests {
 		assertThat(next()).isEqualTo(new Refresh(0, -1));
 	}
 
+	/** Perhaps there was a failover, and what is lost was never told to anybody. */
+	@Test
+	void afterAHeartbeatWithoutAnswerTheGroupIsReadAnew() {
+		leadInPeace();
+		this.leadership.heartbeatFailed();
+		assertThat(next()).as("the store is away").isNull();
+		answered(ME);
+
+		assertThat(next()).isEqualTo(new Refresh(0, -1));
+	}
+
 	/** Answers queue up while the group is read: what they tell is in the picture. */
 	@Test
 	void anAnswerThatWaitedForItsTurnIsNoReasonToReadTheGroup() {

@@ -7,6 +7,7 @@ import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.handover.HandoverRules.OnTimeout;
 import io.github.shardkeeper.handover.HoldingAction.Abandon;
+import io.github.shardkeeper.handover.HoldingAction.CancelDrain;
 import io.github.shardkeeper.handover.HoldingAction.Interrupt;
 import io.github.shardkeeper.handover.HoldingAction.Release;
 import io.github.shardkeeper.shard.MemberId;
@@ -95,9 +96,22 @@ class OverdueDrainTests {
 		drain(FIRST);
 		pass(Duration.ofSeconds(30));
 		owned(FIRST, TOKEN);
+		this.holdings.drainCancelled(FIRST);
 		assertThat(this.holdings.wakeAt()).isNull();
 		tell(FIRST, ShardPhase.REVOKING, TOKEN);
 		assertThat(this.holdings.wakeAt()).isEqualTo(this.now.plus(TIMEOUT));
+	}
+
+	@Test
+	void aDrainThatWasCancelledTooLateIsOverdueAsBefore() {
+		drain(FIRST);
+		pass(Duration.ofSeconds(30));
+		assertThat(owned(FIRST, TOKEN)).as("its farewell is under way").containsExactly(new CancelDrain(FIRST));
+		pass(Duration.ofSeconds(20));
+		assertThat(due()).containsExactly(new Interrupt(FIRST, TIMEOUT));
+		assertThat(this.holdings.workerEnded(FIRST, TOKEN, Token.NONE, false))
+			.containsExactly(new Release(FIRST, TOKEN, Token.NONE, false));
+		assertThat(this.holdings.wakeAt()).isNull();
 	}
 
 	@Test

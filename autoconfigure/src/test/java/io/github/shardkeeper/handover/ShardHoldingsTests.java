@@ -60,6 +60,7 @@ class ShardHoldingsTests {
 		owned(OLD);
 		revoking(OLD);
 		assertThat(owned(OLD)).containsExactly(new CancelDrain(SHARD));
+		this.holdings.drainCancelled(SHARD);
 		assertThat(owned(OLD)).isEmpty();
 
 		assertThat(revoking(OLD)).as("another move").containsExactly(new Drain(SHARD));

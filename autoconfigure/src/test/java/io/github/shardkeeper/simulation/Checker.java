@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 
@@ -44,9 +45,11 @@ final class Checker {
 	}
 
 	/** A handler is called. */
-	Call begin(SimulatedInstance instance, ShardId shard, Token token, long number, long count, long sum) {
+	Call begin(SimulatedInstance instance, ShardContext context, long number, long count, long sum) {
+		ShardId shard = context.shard();
+		Token token = context.token();
 		this.calls++;
-		Call call = new Call(instance, shard, token, number, this.time.now());
+		Call call = new Call(instance, context, number, this.time.now());
 		this.last.put(shard, call);
 		remember(call.toString());
 		logger.debug("Call: {}", call);
@@ -92,9 +95,13 @@ final class Checker {
 		this.committed.put(shard, number);
 	}
 
-	/** The store has forgotten: what was committed before does not bind any more. */
+	/**
+	 * The store has forgotten: what was committed before, and a take-over that nobody
+	 * remembers, do not bind any more.
+	 */
 	void forget() {
 		this.committed.clear();
+		this.highest.clear();
 	}
 
 	private void remember(String what) {
@@ -147,6 +154,8 @@ final class Checker {
 
 		private final SimulatedInstance instance;
 
+		private final ShardContext context;
+
 		private final ShardId shard;
 
 		private final Token token;
@@ -158,10 +167,11 @@ final class Checker {
 		/** Whether it does not listen to interruption. */
 		private boolean stubborn;
 
-		private Call(SimulatedInstance instance, ShardId shard, Token token, long number, long since) {
+		private Call(SimulatedInstance instance, ShardContext context, long number, long since) {
 			this.instance = instance;
-			this.shard = shard;
-			this.token = token;
+			this.context = context;
+			this.shard = context.shard();
+			this.token = context.token();
 			this.number = number;
 			this.since = since;
 		}
@@ -179,10 +189,11 @@ final class Checker {
 		}
 
 		/**
-		 * What is not promised: a frozen process, a handler that ignores the lease's end.
+		 * What is not promised: a frozen process, a handler that ignores that its shard
+		 * is lost, or its lease.
 		 */
 		private boolean isExcused() {
-			return this.instance.process.wasFrozenSince(this.since) || this.stubborn && !this.instance.holdsLease();
+			return this.instance.process.wasFrozenSince(this.since) || this.stubborn && !this.context.isHeld();
 		}
 
 		@Override

@@ -33,7 +33,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class DeliberateFaultsTests {
 
-	private static final int MOST_SCHEDULES = 5000;
+	private static final int MOST_SCHEDULES = 30_000;
 
 	private static SimulatedGroup.Host host;
 

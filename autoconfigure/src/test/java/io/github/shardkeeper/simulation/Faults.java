@@ -26,6 +26,11 @@ final class Faults {
 
 	private boolean writesLost;
 
+	private boolean failedOver;
+
+	/** Whether somebody may have been reaped who comes back. */
+	private boolean longSilence;
+
 	Faults(Simulation simulation, SimulatedGroup group, RandomGenerator random) {
 		this.simulation = simulation;
 		this.group = group;
@@ -111,12 +116,24 @@ final class Faults {
 	}
 
 	private void freeze(SimulatedInstance one, String kind, int shortest, int longest) {
+		if (longest > SimulatedGroup.LEASE.toMillis()) {
+			if (this.failedOver) {
+				return;
+			}
+			this.longSilence = true;
+		}
 		Duration duration = Duration.ofMillis(this.random.nextInt(shortest, longest));
 		this.simulation.fault(kind, duration);
 		one.process.freeze(duration);
 	}
 
 	private void cut(SimulatedInstance one, String kind, Way... ways) {
+		if (List.of(ways).contains(Way.CONTROL)) {
+			if (this.failedOver) {
+				return;
+			}
+			this.longSilence = true;
+		}
 		Duration duration = Duration.ofMillis(this.random.nextInt(100, 8000));
 		this.simulation.fault(kind, duration);
 		for (Way way : ways) {
@@ -146,10 +163,16 @@ final class Faults {
 		}
 	}
 
+	/**
+	 * Nor together with a silence for which a member may be reaped and come back: if the
+	 * failover loses that it was reaped, it goes on beside its heir until that one, too,
+	 * is heard.
+	 */
 	private void failover() {
-		if (this.clockJumped) {
+		if (this.clockJumped || this.longSilence) {
 			return;
 		}
+		this.failedOver = true;
 		this.writesLost = true;
 		Duration lost = Duration.ofMillis(this.random.nextInt(1, 500));
 		Duration away = Duration.ofMillis(this.random.nextInt(20, 5000));

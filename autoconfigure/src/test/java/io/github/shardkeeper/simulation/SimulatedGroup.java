@@ -200,8 +200,8 @@ final class SimulatedGroup {
 			throws InterruptedException {
 		SimulatedInstance instance = this.byName.get(context.member().instance());
 		long number = SimulatedTopic.number(record.offset());
-		Checker.Call call = this.checker.begin(instance, context.shard(), context.token(), number,
-				state.get("count", Long.class).orElse(0L), state.get("sum", Long.class).orElse(0L));
+		Checker.Call call = this.checker.begin(instance, context, number, state.get("count", Long.class).orElse(0L),
+				state.get("sum", Long.class).orElse(0L));
 		try {
 			state.increment("count", 1);
 			this.work.run(instance, call);

@@ -23,7 +23,7 @@ import io.github.shardkeeper.shard.Token;
 final class Simulation {
 
 	/** From the last fault until every record is handled and the load is even. */
-	static final Duration BOUND = Duration.ofSeconds(40);
+	static final Duration BOUND = Duration.ofSeconds(60);
 
 	private static final Logger logger = LoggerFactory.getLogger(Simulation.class);
 
@@ -132,7 +132,8 @@ final class Simulation {
 
 	private void work(SimulatedInstance instance, Checker.Call call) throws InterruptedException {
 		if (this.busy) {
-			instance.process.blockInterruptibly(Duration.ofMillis(this.random.nextInt(100, 1000)));
+			instance.process.blockInterruptibly(
+					Duration.ofMillis(this.random.nextInt(100, (this.random.nextInt(4) == 0) ? 2500 : 1000)));
 		}
 		switch (this.random.nextInt(40)) {
 			case 0, 1, 2, 3 -> instance.process.blockInterruptibly(Duration.ofMillis(this.random.nextInt(1, 300)));

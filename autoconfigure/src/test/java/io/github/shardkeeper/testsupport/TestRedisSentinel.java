@@ -16,8 +16,8 @@ import org.awaitility.Awaitility;
 
 /**
  * A real master with replicas, watched by three real Sentinels of which two must agree.
- * They fail over about three seconds after the master is killed. Confined to one thread
- * at a time.
+ * They fail over about four seconds after the master is killed. Confined to one thread at
+ * a time.
  */
 public final class TestRedisSentinel implements AutoCloseable {
 
@@ -77,7 +77,7 @@ public final class TestRedisSentinel implements AutoCloseable {
 			file.toFile().deleteOnExit();
 			Files.writeString(file, """
 					sentinel monitor %1$s 127.0.0.1 %2$d 2
-					sentinel down-after-milliseconds %1$s 2000
+					sentinel down-after-milliseconds %1$s 3000
 					sentinel failover-timeout %1$s 10000
 					""".formatted(MASTER_NAME, this.nodes.get(0).port()));
 			return file;

@@ -271,17 +271,17 @@ public final class RedisCoordinationStore implements CoordinationStore {
 
 	@Override
 	public void announceLeave(MemberId member) {
-		leave(member, "ANNOUNCE", Duration.ZERO);
+		// Changes no ownership: does not wait for replicas.
+		run(this.scripts.leave(), leaveArguments(member, "ANNOUNCE", Duration.ZERO));
 	}
 
 	@Override
 	public void leave(MemberId member, Duration quietPeriod) {
-		leave(member, "END", quietPeriod);
+		runDurably(this.scripts.leave(), leaveArguments(member, "END", quietPeriod));
 	}
 
-	private void leave(MemberId member, String step, Duration quietPeriod) {
-		runDurably(this.scripts.leave(),
-				List.of(member.value(), step, millis(quietPeriod), number(this.writtenAtOnce)));
+	private List<String> leaveArguments(MemberId member, String step, Duration quietPeriod) {
+		return List.of(member.value(), step, millis(quietPeriod), number(this.writtenAtOnce));
 	}
 
 	private List<Object> run(LuaScript script, String... arguments) {

@@ -1,0 +1,60 @@
+package io.github.shardkeeper.consumer;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs tasks on another executor, but only so many at a time; the others wait here, in
+ * order. For tasks that do not throw. Thread-safe.
+ */
+final class BoundedExecutor implements Executor {
+
+	private final Executor executor;
+
+	private final int limit;
+
+	private final Deque<Runnable> waiting = new ArrayDeque<>();
+
+	private int running;
+
+	BoundedExecutor(Executor executor, int limit) {
+		this.executor = executor;
+		this.limit = limit;
+	}
+
+	@Override
+	public synchronized void execute(Runnable task) {
+		if (this.running < this.limit) {
+			this.executor.execute(this::run);
+			this.running++;
+		}
+		this.waiting.add(task);
+	}
+
+	private void run() {
+		for (Runnable task = next(); task != null; task = next()) {
+			task.run();
+			try {
+				// Between two tasks the thread belongs to whoever waits for it.
+				this.executor.execute(this::run);
+				return;
+			}
+			catch (RejectedExecutionException | OutOfMemoryError ex) {
+				// No other thread can be had: this one goes on.
+			}
+		}
+	}
+
+	private synchronized @Nullable Runnable next() {
+		Runnable task = this.waiting.poll();
+		if (task == null) {
+			this.running--;
+		}
+		return task;
+	}
+
+}
