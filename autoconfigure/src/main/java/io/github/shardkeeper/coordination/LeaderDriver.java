@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
 
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -15,12 +16,14 @@ import io.github.shardkeeper.handover.GroupChanges;
 import io.github.shardkeeper.handover.GroupMember;
 import io.github.shardkeeper.handover.LeaderAction;
 import io.github.shardkeeper.handover.Leadership;
+import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.handover.PlanReply;
 import io.github.shardkeeper.handover.ReapReply;
 import io.github.shardkeeper.shard.MemberId;
 
 /**
- * Carries out what {@link Leadership} decides. Confined to the coordinator's loop.
+ * Carries out what {@link Leadership} decides. Confined to the coordinator's loop, but
+ * for {@link #isFailing}.
  */
 final class LeaderDriver {
 
@@ -43,6 +46,9 @@ final class LeaderDriver {
 
 	private final MonotonicClock clock;
 
+	/** Since when every attempt to decide has failed. */
+	private volatile @Nullable MonotonicTime failingSince;
+
 	LeaderDriver(Leadership leadership, Duration crashQuietPeriod, Supplier<Map<String, Integer>> topics,
 			CoordinationStore store, MonotonicClock clock) {
 		this.crashQuietPeriod = crashQuietPeriod;
@@ -56,23 +62,41 @@ final class LeaderDriver {
 	void run(MemberId self) {
 		try {
 			LeaderAction action = this.leadership.next(this.clock.now());
-			while (action != null) {
-				perform(action, self);
-				action = this.leadership.next(this.clock.now());
+			if (action != null) {
+				while (action != null) {
+					perform(action, self);
+					action = this.leadership.next(this.clock.now());
+				}
+				this.failingSince = null;
+			}
+			else if (!this.leadership.leads()) {
+				this.failingSince = null;
 			}
 		}
 		catch (StoreUnavailableException ex) {
 			this.leadership.failed(this.clock.now(), STORE_RETRY_PAUSE);
 			throw ex;
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | Error ex) {
 			// Most likely the application's own AssignmentStrategy. This member's shards
-			// must
-			// not suffer from it.
+			// must not suffer from it: whatever it throws, the loop's pass goes on.
 			logger.error("Cannot plan; all shards stay where they are. Trying again in {} s",
 					FAILURE_RETRY_PAUSE.toSeconds(), ex);
-			this.leadership.failed(this.clock.now(), FAILURE_RETRY_PAUSE);
+			MonotonicTime now = this.clock.now();
+			if (this.failingSince == null) {
+				this.failingSince = now;
+			}
+			this.leadership.failed(now, FAILURE_RETRY_PAUSE);
 		}
+	}
+
+	/**
+	 * Whether this leader has decided nothing for so long, because it fails, that another
+	 * one should try. May be called from any thread.
+	 */
+	boolean isFailing(Duration patience) {
+		MonotonicTime since = this.failingSince;
+		return since != null && since.until(this.clock.now()).compareTo(patience) >= 0;
 	}
 
 	private void perform(LeaderAction action, MemberId self) {

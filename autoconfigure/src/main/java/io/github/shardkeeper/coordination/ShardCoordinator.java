@@ -351,9 +351,12 @@ public final class ShardCoordinator implements AutoCloseable {
 		}
 	}
 
-	/** A loop that no longer completes its passes must not lead. */
+	/**
+	 * Who no longer completes a pass, or decides nothing because it fails, must not lead.
+	 */
 	private boolean isFitToLead() {
-		return this.lastPass.until(this.clock.now()).compareTo(this.settings.lease()) < 0;
+		return this.lastPass.until(this.clock.now()).compareTo(this.settings.lease()) < 0
+				&& !this.leader.isFailing(this.settings.lease());
 	}
 
 	private void heartbeatAnswered(MemberId member, HeartbeatReply.Alive reply, MonotonicTime sentAt) {

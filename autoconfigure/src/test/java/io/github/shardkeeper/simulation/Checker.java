@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -28,6 +29,11 @@ final class Checker {
 
 	private final Map<ShardId, Long> committed = new HashMap<>();
 
+	private final Map<ShardId, Call> last = new HashMap<>();
+
+	/** Of every call and commit, and when it was. */
+	private long fingerprint = 1;
+
 	private int calls;
 
 	private int moves;
@@ -44,6 +50,8 @@ final class Checker {
 		Token token = context.token();
 		this.calls++;
 		Call call = new Call(instance, context, number, this.time.now());
+		this.last.put(shard, call);
+		remember(call.toString());
 		logger.debug("Call: {}", call);
 		require(count == number - 1 && sum == number * (number - 1) / 2, "%s: the state holds %d records (sum %d)",
 				call, count, sum);
@@ -72,12 +80,14 @@ final class Checker {
 
 	void end(Call call) {
 		logger.debug("Returned: {}", call);
+		remember("returned");
 		this.running.get(call.shard).remove(call);
 	}
 
 	/** A commit was accepted. */
 	void committed(ShardId shard, long number, long count, long sum) {
 		logger.debug("Committed: {} up to {}", shard, number);
+		remember("committed");
 		long before = this.committed.getOrDefault(shard, 0L);
 		require(number >= before, "%s: offset %d was committed after %d", shard, number, before);
 		require(count == number && sum == number * (number + 1) / 2,
@@ -92,6 +102,25 @@ final class Checker {
 	void forget() {
 		this.committed.clear();
 		this.highest.clear();
+	}
+
+	private void remember(String what) {
+		this.fingerprint = 31 * (31 * this.fingerprint + what.hashCode()) + this.time.now();
+	}
+
+	/** Two courses in which the same happened at the same times have the same. */
+	long fingerprint() {
+		return this.fingerprint;
+	}
+
+	/** How many calls of an instance have not returned. */
+	long running(SimulatedInstance instance) {
+		return this.running.values().stream().flatMap(List::stream).filter((call) -> call.instance == instance).count();
+	}
+
+	/** The last call for a shard. */
+	@Nullable Call last(ShardId shard) {
+		return this.last.get(shard);
 	}
 
 	int calls() {
@@ -145,6 +174,14 @@ final class Checker {
 			this.token = context.token();
 			this.number = number;
 			this.since = since;
+		}
+
+		SimulatedInstance instance() {
+			return this.instance;
+		}
+
+		long since() {
+			return this.since;
 		}
 
 		void stubborn() {

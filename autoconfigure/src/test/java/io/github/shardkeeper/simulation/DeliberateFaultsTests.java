@@ -35,13 +35,13 @@ class DeliberateFaultsTests {
 
 	private static final int MOST_SCHEDULES = 30_000;
 
-	private static Simulation.Host host;
+	private static SimulatedGroup.Host host;
 
 	private static SilentLogs logs;
 
 	@BeforeAll
 	static void open() {
-		host = new Simulation.Host();
+		host = new SimulatedGroup.Host();
 		logs = SilentLogs.begin();
 	}
 

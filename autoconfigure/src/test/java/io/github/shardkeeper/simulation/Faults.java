@@ -11,7 +11,11 @@ final class Faults {
 
 	private static final int KINDS = 16;
 
+	private static final Duration LEAVING = Duration.ofSeconds(4);
+
 	private final Simulation simulation;
+
+	private final SimulatedGroup group;
 
 	private final RandomGenerator random;
 
@@ -27,17 +31,18 @@ final class Faults {
 	/** Whether somebody may have been reaped who comes back. */
 	private boolean longSilence;
 
-	Faults(Simulation simulation, RandomGenerator random) {
+	Faults(Simulation simulation, SimulatedGroup group, RandomGenerator random) {
 		this.simulation = simulation;
+		this.group = group;
 		this.random = random;
 		this.harmlessKind = random.nextInt(5);
 	}
 
 	/** One of them. */
 	void next() {
-		List<SimulatedInstance> members = this.simulation.members();
+		List<SimulatedInstance> members = this.group.members();
 		if (members.isEmpty()) {
-			this.simulation.startInstance();
+			this.group.startInstance();
 			return;
 		}
 		SimulatedInstance one = members.get(this.random.nextInt(members.size()));
@@ -64,7 +69,7 @@ final class Faults {
 
 	/** One that must not move a shard. */
 	void harmless() {
-		List<SimulatedInstance> members = this.simulation.members();
+		List<SimulatedInstance> members = this.group.members();
 		SimulatedInstance one = members.get(this.random.nextInt(members.size()));
 		switch (this.harmlessKind) {
 			case 0 -> freeze(one, "short pause", 50, 2500);
@@ -83,15 +88,15 @@ final class Faults {
 	}
 
 	private void restartAfterAWhile() {
-		if (this.random.nextBoolean() || this.simulation.members().isEmpty()) {
+		if (this.random.nextBoolean() || this.group.members().isEmpty()) {
 			int pause = this.random.nextInt(4000);
 			this.simulation.fault("restart", Duration.ofMillis(pause));
-			this.simulation.in(pause, this.simulation::startInstance);
+			this.group.in(pause, this.group::startInstance);
 		}
 	}
 
 	private void crashOfLeaderAndMember(SimulatedInstance one) {
-		SimulatedInstance leader = this.simulation.leader();
+		SimulatedInstance leader = this.group.leader();
 		this.simulation.fault("crash of leader and member", Duration.ZERO);
 		if (leader != null && leader.isAlive()) {
 			leader.die();
@@ -104,14 +109,14 @@ final class Faults {
 
 	/** Nobody closes the connections. */
 	private void powerLoss(SimulatedInstance one) {
-		this.simulation.fault("power loss", Simulation.TIMEOUT);
+		this.simulation.fault("power loss", SimulatedGroup.TIMEOUT);
 		one.process.crash();
-		this.simulation.in(Simulation.TIMEOUT.toMillis() * 2, one.link::processDied);
+		this.group.in(SimulatedGroup.TIMEOUT.toMillis() * 2, one.link::processDied);
 		restartAfterAWhile();
 	}
 
 	private void freeze(SimulatedInstance one, String kind, int shortest, int longest) {
-		if (longest > Simulation.LEASE.toMillis()) {
+		if (longest > SimulatedGroup.LEASE.toMillis()) {
 			if (this.failedOver) {
 				return;
 			}
@@ -139,7 +144,7 @@ final class Faults {
 	private void storeRestart() {
 		Duration duration = Duration.ofMillis(this.random.nextInt(50, 8000));
 		this.simulation.fault("restart of the store", duration);
-		this.simulation.network().restartStore(duration);
+		this.group.network().restartStore(duration);
 	}
 
 	/**
@@ -151,10 +156,10 @@ final class Faults {
 			return;
 		}
 		this.writesLost = true;
-		this.simulation.fault("emptied store", Simulation.LEASE);
-		this.simulation.storeEmptied();
+		this.simulation.fault("emptied store", SimulatedGroup.LEASE);
+		this.group.storeEmptied();
 		if (this.random.nextBoolean()) {
-			this.simulation.network().restartStore(Duration.ofMillis(this.random.nextInt(20, 2000)));
+			this.group.network().restartStore(Duration.ofMillis(this.random.nextInt(20, 2000)));
 		}
 	}
 
@@ -171,8 +176,8 @@ final class Faults {
 		this.writesLost = true;
 		Duration lost = Duration.ofMillis(this.random.nextInt(1, 500));
 		Duration away = Duration.ofMillis(this.random.nextInt(20, 5000));
-		this.simulation.fault("failover that loses writes", lost.plus(away).plus(Simulation.LEASE));
-		this.simulation.failOver(lost, away);
+		this.simulation.fault("failover that loses writes", lost.plus(away).plus(SimulatedGroup.LEASE));
+		this.group.failOver(lost, away);
 	}
 
 	private void clockJump() {
@@ -182,30 +187,30 @@ final class Faults {
 		this.clockJumped = true;
 		int millis = this.random.nextInt(4) == 0 ? 3_600_000 : this.random.nextInt(500, 20_000);
 		this.simulation.fault("jump of the store's clock", Duration.ZERO);
-		this.simulation.storeClockJumps(Duration.ofMillis(this.random.nextBoolean() ? -millis : millis));
+		this.group.storeClockJumps(Duration.ofMillis(this.random.nextBoolean() ? -millis : millis));
 	}
 
 	private void leave(SimulatedInstance one) {
-		this.simulation.fault("leave", Duration.ofSeconds(4));
-		this.simulation.leave(one);
+		this.simulation.fault("leave", LEAVING);
+		this.group.leave(one, LEAVING);
 		restartAfterAWhile();
 	}
 
 	private void join() {
 		this.simulation.fault("join", Duration.ZERO);
-		this.simulation.startInstance();
+		this.group.startInstance();
 	}
 
 	private void rollingRestart(List<SimulatedInstance> members) {
-		this.simulation.fault("rolling restart", Duration.ofMillis(1000L * members.size() + 4000));
+		this.simulation.fault("rolling restart", Duration.ofMillis(1000L * members.size()).plus(LEAVING));
 		for (int i = 0; i < members.size(); i++) {
 			SimulatedInstance member = members.get(i);
-			this.simulation.in(1000L * i, () -> {
+			this.group.in(1000L * i, () -> {
 				if (member.isMember()) {
-					this.simulation.leave(member);
+					this.group.leave(member, LEAVING);
 				}
 			});
-			this.simulation.in(1000L * i + this.random.nextInt(1500), this.simulation::startInstance);
+			this.group.in(1000L * i + this.random.nextInt(1500), this.group::startInstance);
 		}
 	}
 

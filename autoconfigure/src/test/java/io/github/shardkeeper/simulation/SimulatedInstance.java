@@ -79,13 +79,17 @@ final class SimulatedInstance {
 		return !this.process.isCrashed();
 	}
 
+	boolean isLeader() {
+		return this.coordinator.isLeader();
+	}
+
 	boolean holdsLease() {
 		return this.lease.isHeld(this.process.clock().now());
 	}
 
 	/** Whether a heartbeat was answered in the last half of the lease. */
 	boolean heardLately() {
-		return this.lease.isHeld(this.process.clock().now().plus(Simulation.LEASE.dividedBy(2)));
+		return this.lease.isHeld(this.process.clock().now().plus(SimulatedGroup.LEASE.dividedBy(2)));
 	}
 
 	@Override

@@ -59,7 +59,7 @@ class SimulationTests {
 
 	@Test
 	void theSameSeedGivesTheSameCourse() {
-		try (Simulation.Host host = new Simulation.Host()) {
+		try (SimulatedGroup.Host host = new SimulatedGroup.Host()) {
 			for (long seed = FIRST; seed < FIRST + Math.min(50, SCHEDULES); seed++) {
 				Simulation.Outcome outcome = host.run(seed, Tampering.NONE, REPLAY != null);
 				assertThat(host.run(seed, Tampering.NONE, false)).isEqualTo(outcome);
@@ -96,7 +96,7 @@ class SimulationTests {
 
 	private static Summary runUntilEnd(AtomicLong next, AtomicBoolean failed) {
 		Summary summary = new Summary();
-		try (Simulation.Host host = new Simulation.Host()) {
+		try (SimulatedGroup.Host host = new SimulatedGroup.Host()) {
 			for (long seed = next.getAndIncrement(); seed < FIRST + SCHEDULES
 					&& !failed.get(); seed = next.getAndIncrement()) {
 				Simulation.Outcome outcome = host.run(seed, Tampering.NONE, REPLAY != null);

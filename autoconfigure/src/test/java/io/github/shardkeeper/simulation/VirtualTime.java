@@ -38,6 +38,8 @@ final class VirtualTime {
 
 	private boolean ending;
 
+	private boolean pausing;
+
 	private @Nullable Throwable failure;
 
 	VirtualTime(Runners runners, boolean traced) {
@@ -66,6 +68,11 @@ final class VirtualTime {
 		this.ending = true;
 	}
 
+	/** Holds everything after the event that happens now, until it is run on. */
+	void pause() {
+		this.pausing = true;
+	}
+
 	void fail(Throwable cause) {
 		if (this.failure == null) {
 			this.failure = cause;
@@ -73,7 +80,7 @@ final class VirtualTime {
 		this.ending = true;
 	}
 
-	/** Runs to the end, or to the first failure. */
+	/** Runs to the end, or to the first failure, or until it is paused. */
 	@Nullable Throwable run() {
 		this.runners.next().hand(this);
 		this.finished.acquireUninterruptibly();
@@ -125,6 +132,12 @@ final class VirtualTime {
 	/** What the thread that has the baton does until somebody else gets it. */
 	void loop(Runners.Runner self) {
 		while (true) {
+			if (this.pausing) {
+				this.pausing = false;
+				this.runners.idle(self);
+				this.finished.release();
+				return;
+			}
 			Event event = this.queue.poll();
 			if (this.ending && (this.waiting == 0 || event == null) || event == null) {
 				this.runners.idle(self);

@@ -1,0 +1,134 @@
+package io.github.shardkeeper.coordination;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import io.github.shardkeeper.assignment.AssignmentStrategy;
+import io.github.shardkeeper.assignment.StickyAssignment;
+import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
+import io.github.shardkeeper.handover.HandoverRules;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What users of other products complain about when it comes to who decides, and what
+ * happens here instead. The leader's strategy is what fails: it is what an application
+ * may replace.
+ */
+class ComplaintsAboutLeadershipTests {
+
+	private static final AssignmentStrategy STICKY = new StickyAssignment();
+
+	private final MemoryCoordinationStore store = new MemoryCoordinationStore();
+
+	private final TestConsumption.Ledger ledger = new TestConsumption.Ledger();
+
+	private final List<TestInstance> instances = new ArrayList<>();
+
+	private final CountDownLatch ended = new CountDownLatch(1);
+
+	@AfterEach
+	void closeAll() {
+		this.ended.countDown();
+		this.instances.forEach(TestInstance::kill);
+		assertThat(this.ledger.breaches()).isEmpty();
+	}
+
+	/**
+	 * amazon-kinesis-client#1669: every pass of the leader ends with an Error, and it
+	 * leads on without ever deciding anything. Here who decides nothing for a lease
+	 * resigns; as a member it goes on.
+	 */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void aLeaderThatFailsIsReplaced(boolean error) {
+		AtomicInteger attempts = new AtomicInteger();
+		TestInstance a = start("a", (request) -> {
+			attempts.incrementAndGet();
+			if (error) {
+				throw new NoClassDefFoundError("as the test wants it");
+			}
+			throw new IllegalStateException("as the test wants it");
+		});
+		await().until(() -> attempts.get() > 0);
+		TestInstance b = start("b", STICKY);
+
+		await().until(b.coordinator::isLeader);
+		awaitConsumed(a, 2);
+		awaitConsumed(b, 2);
+	}
+
+	/**
+	 * azure-sdk-for-java#39367: the load balancer hangs, says nothing, and partitions are
+	 * consumed by nobody. Here another one leads after a lease; {@link LoopThreadsTests}
+	 * has the watchdog that reports and interrupts it.
+	 */
+	@Test
+	void aLeaderThatHangsIsReplaced() {
+		CountDownLatch hangs = new CountDownLatch(1);
+		TestInstance a = start("a", (request) -> {
+			hangs.countDown();
+			try {
+				this.ended.await();
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+			}
+			return STICKY.assign(request);
+		});
+		await().until(() -> hangs.getCount() == 0);
+		TestInstance b = start("b", STICKY);
+
+		await().until(b.coordinator::isLeader);
+		awaitConsumed(b, 2);
+		assertThat(a.consumption.consumed()).as("it cannot take what it gets").isEmpty();
+	}
+
+	/**
+	 * amazon-kinesis-client#202: with a limit of leases per worker some shards belong to
+	 * nobody, and nobody is told. Here the leader says which, in its health.
+	 */
+	@Test
+	void aShardThatIsGivenToNobodyIsReported() {
+		ShardId forgotten = ShardId.of("orders", 3);
+		TestInstance a = start("a", (request) -> {
+			Map<ShardId, MemberId> owners = new HashMap<>(STICKY.assign(request));
+			owners.remove(forgotten);
+			return owners;
+		});
+		awaitConsumed(a, 3);
+
+		await().untilAsserted(() -> assertThat(a.coordinator.unattended()).containsOnlyKeys(forgotten)
+			.allSatisfy((shard, reason) -> assertThat(reason).contains("Nobody has owned it")));
+	}
+
+	private TestInstance start(String name, AssignmentStrategy strategy) {
+		TestInstance instance = new TestInstance(name, this.store, this.ledger, HandoverRules.DEFAULT, strategy);
+		this.instances.add(instance);
+		return instance.start();
+	}
+
+	/** Looks often: most of what is waited for comes within milliseconds. */
+	private static ConditionFactory await() {
+		return Awaitility.await().pollInterval(Duration.ofMillis(2));
+	}
+
+	private static void awaitConsumed(TestInstance instance, int shards) {
+		await().untilAsserted(() -> assertThat(instance.consumption.consumed()).hasSize(shards));
+	}
+
+}

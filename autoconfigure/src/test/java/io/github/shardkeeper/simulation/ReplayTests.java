@@ -1,0 +1,62 @@
+package io.github.shardkeeper.simulation;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A course depends on its seed alone: not on identity hash codes, and not on the order in
+ * which a JVM of its own choice iterates over immutable sets and maps. Otherwise a
+ * failure that one JVM has found could not be replayed by another.
+ */
+class ReplayTests {
+
+	private static final int COURSES = 300;
+
+	private SilentLogs logs;
+
+	@BeforeEach
+	void silence() {
+		this.logs = SilentLogs.begin();
+	}
+
+	@AfterEach
+	void close() {
+		this.logs.close();
+	}
+
+	@Test
+	void anotherJvmHasTheSameCourses() throws Exception {
+		// All objects have the same identity hash code there. The order of immutable
+		// sets changes with every JVM by itself.
+		Process other = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+				"-XX:+UnlockExperimentalVMOptions", "-XX:hashCode=2", "-XX:TieredStopAtLevel=1", "-cp",
+				System.getProperty("java.class.path"), Courses.class.getName(), "1", Integer.toString(COURSES))
+			.redirectError(ProcessBuilder.Redirect.INHERIT)
+			.start();
+		try (SimulatedGroup.Host host = new SimulatedGroup.Host()) {
+			List<String> theirs = lines(other);
+			assertThat(theirs).hasSize(COURSES);
+			for (int i = 0; i < COURSES; i++) {
+				assertThat(theirs.get(i)).isEqualTo(Courses.line(i + 1, host));
+			}
+		}
+		finally {
+			other.destroyForcibly().onExit().join();
+		}
+	}
+
+	private static List<String> lines(Process process) throws IOException {
+		try (BufferedReader output = process.inputReader()) {
+			return output.lines().toList();
+		}
+	}
+
+}

@@ -1,0 +1,265 @@
+package io.github.shardkeeper.simulation;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.random.RandomGenerator;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.ShardConsumer;
+import io.github.shardkeeper.ShardContext;
+import io.github.shardkeeper.ShardRecord;
+import io.github.shardkeeper.ShardState;
+import io.github.shardkeeper.consumer.SimulatedConsumers;
+import io.github.shardkeeper.coordination.CheckpointStore;
+import io.github.shardkeeper.coordination.CoordinationSettings;
+import io.github.shardkeeper.coordination.memory.MemoryCheckpointStore;
+import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
+import io.github.shardkeeper.coordination.memory.MemoryFailover;
+import io.github.shardkeeper.handover.GroupChanges;
+import io.github.shardkeeper.handover.HandoverRules;
+import io.github.shardkeeper.shard.ApplicationVersion;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+
+/**
+ * A group and all that is around it: instances with their real coordinators and workers,
+ * real stores in memory, a network, clocks, a topic, and a checker that watches every
+ * call and every write.
+ */
+final class SimulatedGroup {
+
+	static final Duration LEASE = Duration.ofSeconds(3);
+
+	static final Duration TIMEOUT = Duration.ofSeconds(6);
+
+	private final RandomGenerator random;
+
+	private final VirtualTime time;
+
+	private final Checker checker;
+
+	private final Tampering tampering;
+
+	private final SimulatedConsumers consumers;
+
+	private final SimulatedNetwork network;
+
+	private final SimulatedTopic topic;
+
+	private final Work work;
+
+	private final HandoverRules rules;
+
+	private final Duration longestDelay;
+
+	private final MemoryCoordinationStore coordinationStore;
+
+	private final MemoryCheckpointStore memoryCheckpoints = new MemoryCheckpointStore();
+
+	private final CheckpointStore checkpointStore;
+
+	private final List<SimulatedInstance> instances = new ArrayList<>();
+
+	private final Map<String, SimulatedInstance> byName = new HashMap<>();
+
+	private int timesEmptied;
+
+	private long storeClockOffsetMillis;
+
+	SimulatedGroup(Conditions conditions, RandomGenerator random, VirtualTime time, Tampering tampering, Host host,
+			Work work) {
+		this.random = random;
+		this.time = time;
+		this.tampering = tampering;
+		this.consumers = host.consumers;
+		host.group = this;
+		this.work = work;
+		this.checker = new Checker(this.time);
+		this.rules = conditions.rules;
+		this.longestDelay = conditions.longestDelay;
+		this.network = new SimulatedNetwork(this.time, this.random, conditions.longestLatency, conditions.lossPeriod);
+		this.topic = new SimulatedTopic(conditions.shards, this.time, this.random);
+		this.coordinationStore = new MemoryCoordinationStore(
+				() -> Instant.ofEpochMilli(1_700_000_000_000L + this.storeClockOffsetMillis)
+					.plusNanos(this.time.now()));
+		this.checkpointStore = new CheckedCheckpoints(this.memoryCheckpoints, this.checker).checked();
+	}
+
+	Checker checker() {
+		return this.checker;
+	}
+
+	SimulatedNetwork network() {
+		return this.network;
+	}
+
+	SimulatedTopic topic() {
+		return this.topic;
+	}
+
+	void in(long millis, Runnable event) {
+		this.time.at(this.time.now() + Duration.ofMillis(millis).toNanos(), null, event);
+	}
+
+	SimulatedInstance startInstance() {
+		String name = "i" + this.instances.size();
+		SimulatedProcess process = new SimulatedProcess(name, this.time, this.random, this.longestDelay);
+		CoordinationSettings settings = new CoordinationSettings("group", name, Duration.ofMillis(500), LEASE, TIMEOUT,
+				Duration.ofMillis(100), ApplicationVersion.UNKNOWN, this.rules);
+		SimulatedInstance instance = new SimulatedInstance(process, this.network, settings, this.coordinationStore,
+				this.checkpointStore, this.topic, this.consumers, this.tampering);
+		this.instances.add(instance);
+		this.byName.put(name, instance);
+		this.time.at(this.time.now(), process, instance::start);
+		return instance;
+	}
+
+	/** Leaves, and ends when it has left, or when its time is over. */
+	void leave(SimulatedInstance instance, Duration timeout) {
+		this.time.at(this.time.now(), instance.process, () -> {
+			CompletableFuture<Void> left = instance.leave(timeout.dividedBy(2));
+			in(timeout.toMillis(), () -> {
+				if (instance.isAlive()) {
+					instance.die();
+				}
+			});
+			left.thenRun(() -> this.time.at(this.time.now(), null, instance::die));
+		});
+	}
+
+	List<SimulatedInstance> members() {
+		return this.instances.stream().filter(SimulatedInstance::isMember).toList();
+	}
+
+	/** Which instance leads, as far as the store knows. */
+	@Nullable SimulatedInstance leader() {
+		var leader = stored().leader();
+		return (leader != null) ? this.byName.get(leader.instance()) : null;
+	}
+
+	/** What the store knows. */
+	GroupChanges stored() {
+		return this.coordinationStore.changes(0, -1);
+	}
+
+	/** Who owns what changes with these. */
+	Map<ShardId, Token> tokens() {
+		Map<ShardId, Token> tokens = new TreeMap<>();
+		stored().ownerships().forEach((ownership) -> tokens.put(ownership.shard(), ownership.token()));
+		return tokens;
+	}
+
+	/** The number of the last record whose handling counts. */
+	long committed(ShardId shard) {
+		return SimulatedTopic.number(this.memoryCheckpoints.read(shard).offset());
+	}
+
+	/** The store loses everything, and goes on. */
+	void storeEmptied() {
+		this.timesEmptied++;
+		MemoryFailover.empty(this.coordinationStore);
+		MemoryFailover.empty(this.memoryCheckpoints);
+		this.checker.forget();
+		in(LEASE.toMillis(), this::appendEverywhere);
+	}
+
+	/** Who commits next notices what is lost. */
+	private void appendEverywhere() {
+		this.topic.ends().keySet().forEach(this.topic::append);
+	}
+
+	/** A replica takes over that does not have what is written from now on for a time. */
+	void failOver(Duration lost, Duration away) {
+		Object coordination = MemoryFailover.snapshot(this.coordinationStore);
+		Object data = MemoryFailover.snapshot(this.memoryCheckpoints);
+		int before = this.timesEmptied;
+		in(lost.toMillis(), () -> {
+			if (before == this.timesEmptied) {
+				MemoryFailover.loseWritesSince(this.coordinationStore, coordination);
+				MemoryFailover.loseWritesSince(this.memoryCheckpoints, data);
+				this.checker.forget();
+			}
+			this.network.restartStore(away);
+			in(away.plus(LEASE).toMillis(), this::appendEverywhere);
+		});
+	}
+
+	void storeClockJumps(Duration jump) {
+		this.storeClockOffsetMillis += jump.toMillis();
+	}
+
+	/** Called by the handler's bean, on the thread of a worker. */
+	private void handle(ShardRecord<String> record, ShardContext context, ShardState state)
+			throws InterruptedException {
+		SimulatedInstance instance = this.byName.get(context.member().instance());
+		long number = SimulatedTopic.number(record.offset());
+		Checker.Call call = this.checker.begin(instance, context, number, state.get("count", Long.class).orElse(0L),
+				state.get("sum", Long.class).orElse(0L));
+		try {
+			state.increment("count", 1);
+			this.work.run(instance, call);
+			state.increment("sum", number);
+		}
+		finally {
+			this.checker.end(call);
+		}
+	}
+
+	/**
+	 * Where a group lives.
+	 *
+	 * @param shards how many shards its topic has
+	 * @param rules how shards are handed over
+	 * @param longestDelay how late a thread may begin
+	 * @param longestLatency how long a request or an answer may be on its way
+	 * @param lossPeriod one of so many requests and answers is lost, 0 for none
+	 */
+	record Conditions(int shards, HandoverRules rules, Duration longestDelay, Duration longestLatency, int lossPeriod) {
+
+	}
+
+	/** What a handler does, between two halves of an increment. */
+	@FunctionalInterface
+	interface Work {
+
+		void run(SimulatedInstance instance, Checker.Call call) throws InterruptedException;
+
+	}
+
+	/** What groups that live one after the other share: threads, and the handler. */
+	static final class Host implements AutoCloseable {
+
+		private final VirtualTime.Runners runners = new VirtualTime.Runners();
+
+		private final SimulatedConsumers consumers = new SimulatedConsumers(this, Map.of(SimulatedTopic.NAME, 1));
+
+		private @Nullable SimulatedGroup group;
+
+		@ShardConsumer(SimulatedTopic.NAME)
+		void handle(ShardRecord<String> record, ShardContext context, ShardState state) throws InterruptedException {
+			this.group.handle(record, context, state);
+		}
+
+		VirtualTime time(boolean traced) {
+			return new VirtualTime(this.runners, traced);
+		}
+
+		Simulation.Outcome run(long seed, Tampering tampering, boolean traced) {
+			return new Simulation(seed, tampering, this, traced).run();
+		}
+
+		@Override
+		public void close() {
+			this.runners.close();
+		}
+
+	}
+
+}
