@@ -272,7 +272,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	@Override
 	public void announceLeave(MemberId member) {
 		// Changes no ownership: does not wait for replicas.
-		run(this.scripts.leave(), leaveArguments(member, "ANNOUNCE", Duration.ZERO));
+		this.link.run(this.scripts.leave(), List.of(this.baseKey), leaveArguments(member, "ANNOUNCE", Duration.ZERO));
 	}
 
 	@Override
