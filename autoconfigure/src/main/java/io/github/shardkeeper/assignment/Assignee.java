@@ -2,18 +2,39 @@ package io.github.shardkeeper.assignment;
 
 import java.util.Set;
 
+import org.jspecify.annotations.Nullable;
+
 import io.github.shardkeeper.shard.ApplicationVersion;
+import io.github.shardkeeper.shard.MemberId;
 
 /**
  * A member that may own shards, as far as an assignment depends on it. Immutable.
  *
+ * @param id the member
  * @param topics the topics that it consumes; it can own shards of these only
  * @param version the version of the application that it runs
+ * @param capacity how much it takes compared with others, at least 1: one of 4 takes
+ * twice as much as one of 2. A share, never a limit
+ * @param zone where it runs, {@code null} when it does not say
  */
-public record Assignee(Set<String> topics, ApplicationVersion version) {
+public record Assignee(MemberId id, Set<String> topics, ApplicationVersion version, int capacity,
+		@Nullable String zone) {
 
 	public Assignee {
 		topics = Set.copyOf(topics);
+		if (capacity < 1) {
+			throw new IllegalArgumentException("%s has a capacity of %d: it is at least 1".formatted(id, capacity));
+		}
+	}
+
+	/**
+	 * A member of capacity 1 in no zone.
+	 * @param id the member
+	 * @param topics the topics that it consumes
+	 * @param version the version of the application that it runs
+	 */
+	public Assignee(MemberId id, Set<String> topics, ApplicationVersion version) {
+		this(id, topics, version, 1, null);
 	}
 
 }

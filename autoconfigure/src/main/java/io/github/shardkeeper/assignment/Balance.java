@@ -10,7 +10,6 @@ import java.util.Map;
 import java.util.Set;
 
 import io.github.shardkeeper.assignment.Draft.Step;
-import io.github.shardkeeper.shard.MemberId;
 
 /**
  * Shares shards out evenly among equal members. Confined to its thread.
@@ -38,19 +37,19 @@ final class Balance {
 		this.draft.unowned()
 			.forEach((shard) -> this.draft.byLoad()
 				.stream()
-				.filter((member) -> this.draft.subscribes(member, shard.topic()))
+				.filter((member) -> this.draft.subscribes(member, this.draft.topic(shard)))
 				.findFirst()
-				.ifPresent((member) -> this.draft.give(shard, member)));
+				.ifPresent((member) -> this.draft.give(shard, member, Reason.PLACED)));
 	}
 
 	private void level() {
 		boolean moved = true;
 		while (moved) {
 			moved = false;
-			for (MemberId heavy : List.copyOf(this.draft.byLoad().descendingSet())) {
+			for (Integer heavy : List.copyOf(this.draft.byLoad().descendingSet())) {
 				List<Step> path = pathToLighter(heavy);
 				if (!path.isEmpty()) {
-					path.forEach(this.draft::move);
+					path.forEach((step) -> this.draft.move(step, Reason.SHARE));
 					moved = true;
 					break;
 				}
@@ -62,17 +61,17 @@ final class Balance {
 	 * Breadth first from a heavy member over "could give a shard of this topic to", until
 	 * somebody is found who carries at least two less.
 	 */
-	private List<Step> pathToLighter(MemberId heavy) {
+	private List<Step> pathToLighter(Integer heavy) {
 		int light = this.draft.load(heavy) - 2;
 		if (this.draft.load(this.draft.byLoad().first()) > light) {
 			return List.of();
 		}
-		Map<MemberId, Step> reachedBy = new HashMap<>();
-		Set<MemberId> seen = new HashSet<>(Set.of(heavy));
-		Deque<MemberId> queue = new ArrayDeque<>(List.of(heavy));
+		Map<Integer, Step> reachedBy = new HashMap<>();
+		Set<Integer> seen = new HashSet<>(Set.of(heavy));
+		Deque<Integer> queue = new ArrayDeque<>(List.of(heavy));
 		while (!queue.isEmpty()) {
-			MemberId from = queue.remove();
-			for (MemberId to : this.draft.byLoad()) {
+			Integer from = queue.remove();
+			for (Integer to : this.draft.byLoad()) {
 				String topic = seen.contains(to) ? null : this.draft.movableTopic(from, to, (any) -> true);
 				if (topic == null) {
 					continue;
@@ -88,7 +87,7 @@ final class Balance {
 		return List.of();
 	}
 
-	private static List<Step> path(Map<MemberId, Step> reachedBy, MemberId end) {
+	private static List<Step> path(Map<Integer, Step> reachedBy, Integer end) {
 		List<Step> path = new ArrayList<>();
 		for (Step step = reachedBy.get(end); step != null; step = reachedBy.get(step.from())) {
 			path.add(step);

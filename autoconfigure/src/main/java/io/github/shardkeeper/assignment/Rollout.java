@@ -8,16 +8,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.BiPredicate;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.assignment.Draft.Step;
 import io.github.shardkeeper.shard.ApplicationVersion;
-import io.github.shardkeeper.shard.MemberId;
-import io.github.shardkeeper.shard.ShardId;
 
 /**
  * Shares shards out while members of several versions are there: older ones are about to
@@ -46,11 +47,11 @@ final class Rollout {
 
 	Rollout(Draft draft) {
 		this.draft = draft;
-		this.newest = newest(draft.members().values().stream().map(Assignee::version).toList());
+		this.newest = newest(draft.members().stream().map(Assignee::version).toList());
 	}
 
 	static boolean isUnderWay(AssignmentRequest request) {
-		List<ApplicationVersion> versions = request.members().values().stream().map(Assignee::version).toList();
+		List<ApplicationVersion> versions = request.members().stream().map(Assignee::version).toList();
 		return versions.stream().anyMatch((version) -> version.compareTo(versions.get(0)) != 0);
 	}
 
@@ -59,42 +60,42 @@ final class Rollout {
 	}
 
 	void share() {
-		Map<String, List<ShardId>> unowned = new TreeMap<>();
+		Map<String, List<Integer>> unowned = new TreeMap<>();
 		this.draft.unowned()
-			.forEach((shard) -> unowned.computeIfAbsent(shard.topic(), (t) -> new ArrayList<>()).add(shard));
+			.forEach((shard) -> unowned.computeIfAbsent(this.draft.topic(shard), (t) -> new ArrayList<>()).add(shard));
 		unowned.forEach(this::place);
 		boolean moved = true;
 		while (moved) {
 			Optional<Step> step = nextStep(this::mustLose).or(() -> nextStep(this::hasTooMuch));
-			step.ifPresent(this.draft::move);
+			step.ifPresent((found) -> this.draft.move(found, Reason.NEWER_VERSION));
 			moved = step.isPresent();
 		}
 	}
 
-	private void place(String topic, List<ShardId> unowned) {
+	private void place(String topic, List<Integer> unowned) {
 		Subscribers subscribers = subscribers(topic);
 		int evenShare = roundedUp(this.draft.load(subscribers.all) + unowned.size(), subscribers.all.size());
-		for (ShardId shard : unowned) {
-			MemberId member = leastLoaded(subscribers.newest);
+		for (Integer shard : unowned) {
+			Integer member = leastLoaded(subscribers.newest);
 			if (member != null && this.draft.load(member) >= MOST_EVEN_SHARES * evenShare) {
 				member = leastLoaded(subscribers.all);
 			}
 			if (member != null) {
-				this.draft.give(shard, member);
+				this.draft.give(shard, member, Reason.PLACED);
 			}
 		}
 	}
 
-	private @Nullable MemberId leastLoaded(Collection<MemberId> members) {
+	private @Nullable Integer leastLoaded(Collection<Integer> members) {
 		return this.draft.byLoad().stream().filter(members::contains).findFirst().orElse(null);
 	}
 
 	/** One that evens loads out, from the heaviest member that may give something. */
-	private Optional<Step> nextStep(BiPredicate<MemberId, String> mayGive) {
-		for (MemberId heavy : this.draft.byLoad().descendingSet()) {
+	private Optional<Step> nextStep(BiPredicate<Integer, String> mayGive) {
+		for (Integer heavy : this.draft.byLoad().descendingSet()) {
 			Set<String> topics = new TreeSet<>(this.draft.topics(heavy));
 			topics.removeIf((topic) -> !mayGive.test(heavy, topic));
-			for (MemberId light : topics.isEmpty() ? Set.<MemberId>of() : this.draft.byLoad()) {
+			for (Integer light : topics.isEmpty() ? Set.<Integer>of() : this.draft.byLoad()) {
 				if (this.draft.load(heavy) - this.draft.load(light) < 2) {
 					break;
 				}
@@ -108,35 +109,40 @@ final class Rollout {
 		return Optional.empty();
 	}
 
-	private boolean mustLose(MemberId member, String topic) {
+	private boolean mustLose(Integer member, String topic) {
 		return !subscribers(topic).newest.contains(member);
 	}
 
-	private boolean hasTooMuch(MemberId member, String topic) {
+	private boolean hasTooMuch(Integer member, String topic) {
 		if (!isNewest(member)) {
 			return false;
 		}
 		Subscribers subscribers = subscribers(topic);
 		int withoutOld = this.draft.load(subscribers.newest);
-		for (MemberId other : subscribers.all) {
+		for (Integer other : subscribers.all) {
 			withoutOld += subscribers.newest.contains(other) ? 0 : this.draft.load(other, topic);
 		}
 		return this.draft.load(member) > roundedUp(withoutOld, subscribers.newest.size());
 	}
 
-	private boolean isNewest(MemberId member) {
-		Assignee assignee = this.draft.members().get(member);
-		return assignee != null && assignee.version().compareTo(this.newest) == 0;
+	private boolean isNewest(Integer member) {
+		return version(member).compareTo(this.newest) == 0;
+	}
+
+	private ApplicationVersion version(int member) {
+		return this.draft.members().get(member).version();
 	}
 
 	private Subscribers subscribers(String topic) {
 		return this.topics.computeIfAbsent(topic, (t) -> {
-			Map<MemberId, Assignee> all = new TreeMap<>(this.draft.members());
-			all.keySet().removeIf((member) -> !this.draft.subscribes(member, topic));
-			ApplicationVersion newestOfAll = newest(all.values().stream().map(Assignee::version).toList());
-			Map<MemberId, Assignee> newestOnly = new TreeMap<>(all);
-			newestOnly.values().removeIf((member) -> member.version().compareTo(newestOfAll) != 0);
-			return new Subscribers(all.keySet(), newestOnly.keySet());
+			SortedSet<Integer> all = IntStream.range(0, this.draft.members().size())
+				.boxed()
+				.collect(Collectors.toCollection(TreeSet::new));
+			all.removeIf((member) -> !this.draft.subscribes(member, topic));
+			ApplicationVersion newestOfAll = newest(all.stream().map(this::version).toList());
+			SortedSet<Integer> newestOnly = new TreeSet<>(all);
+			newestOnly.removeIf((member) -> version(member).compareTo(newestOfAll) != 0);
+			return new Subscribers(all, newestOnly);
 		});
 	}
 
@@ -147,7 +153,7 @@ final class Rollout {
 	/**
 	 * Who consumes a topic, and who of them runs the newest version.
 	 */
-	private record Subscribers(Collection<MemberId> all, Collection<MemberId> newest) {
+	private record Subscribers(Collection<Integer> all, Collection<Integer> newest) {
 
 	}
 

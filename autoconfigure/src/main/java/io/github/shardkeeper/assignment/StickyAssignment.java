@@ -1,16 +1,11 @@
 package io.github.shardkeeper.assignment;
 
-import java.util.Map;
-
-import io.github.shardkeeper.shard.MemberId;
-import io.github.shardkeeper.shard.ShardId;
-
 /**
  * Leaves every shard where it is unless balance or a deployment demands a move.
  * Immutable.
  * <p>
  * Members of one version: loads differ by at most one among members that could take each
- * other's shards, with the fewest moves (see {@link Balance}).
+ * other's shards, with the fewest moves (see {@link EvenShares} and {@link Balance}).
  * <p>
  * Members of several versions: what has to move goes to the newest version, and nothing
  * moves away from it that would come back (see {@link Rollout}). Balance is made up for
@@ -22,7 +17,10 @@ import io.github.shardkeeper.shard.ShardId;
 public final class StickyAssignment implements AssignmentStrategy {
 
 	@Override
-	public Map<ShardId, MemberId> assign(AssignmentRequest request) {
+	public Assignment assign(AssignmentRequest request) {
+		if (EvenShares.apply(request)) {
+			return new EvenShares(request).share();
+		}
 		Draft draft = new Draft(request);
 		draft.keepCurrent();
 		if (Rollout.isUnderWay(request)) {
@@ -31,7 +29,7 @@ public final class StickyAssignment implements AssignmentStrategy {
 		else {
 			new Balance(draft).share();
 		}
-		return draft.owners();
+		return draft.assignment();
 	}
 
 }

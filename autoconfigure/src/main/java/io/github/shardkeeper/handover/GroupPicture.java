@@ -1,22 +1,56 @@
 package io.github.shardkeeper.handover;
 
-import java.util.Collection;
-import java.util.Collections;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
-import java.util.SortedMap;
-import java.util.TreeMap;
+import java.util.Map;
+import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.assignment.Shards;
+import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
- * The leader's picture of its group: read whole once, then kept up with differences. Not
- * thread-safe: confined to the coordinator's loop.
+ * The leader's picture of its group: read whole once, then kept up with differences. It
+ * is kept as a plan needs it, in arrays by the shards' numbers, so that planning a
+ * hundred thousand shards begins without turning them over. Not thread-safe: confined to
+ * the coordinator's loop.
  */
 public final class GroupPicture {
 
-	private final SortedMap<ShardId, Ownership> ownerships = new TreeMap<>();
+	/** Instead of an owner: the shard has none, is on its way, or was never owned. */
+	static final int UNSETTLED = -1;
+
+	private static final int MOST_FORGOTTEN_MEMBERS = 1_000;
+
+	/**
+	 * All shards to be owned: those that the store knows (a shard with data is never
+	 * forgotten because somebody lowered a number) and those of the configured topics.
+	 * Not those that have come to their end.
+	 */
+	private Shards shards = Shards.NONE;
+
+	private @Nullable Ownership[] ownerships = {};
+
+	/** The number of the member that owns it, or {@link #UNSETTLED}. */
+	private int[] owners = {};
+
+	private long[] since = {};
+
+	private long[] sinceMillis = {};
+
+	/** Whether the latter two are in somebody else's hands, and must not be changed. */
+	private boolean shared;
+
+	private final Set<ShardId> completed = new HashSet<>();
+
+	private final Map<MemberId, Integer> memberNumbers = new HashMap<>();
+
+	private Map<String, Integer> topics = Map.of();
 
 	private List<GroupMember> members = List.of();
 
@@ -29,13 +63,114 @@ public final class GroupPicture {
 	 * @param changes what changed since {@link #generation()} and {@link #membership()}
 	 */
 	public void apply(GroupChanges changes) {
-		changes.ownerships().forEach((ownership) -> this.ownerships.put(ownership.shard(), ownership));
 		List<GroupMember> changedMembers = changes.members();
 		if (changedMembers != null) {
 			this.members = List.copyOf(changedMembers);
+			forgetMembers();
+		}
+		Set<ShardId> nowCompleted = new HashSet<>();
+		List<ShardId> unknown = new ArrayList<>();
+		for (Ownership ownership : changes.ownerships()) {
+			if (ownership.phase() == ShardPhase.COMPLETED) {
+				nowCompleted.add(ownership.shard());
+			}
+			else if (this.shards.indexOf(ownership.shard()) < 0) {
+				unknown.add(ownership.shard());
+			}
+		}
+		if (this.completed.addAll(nowCompleted)) {
+			rearrange(this.shards.only((shard) -> !nowCompleted.contains(shard)));
+		}
+		if (!unknown.isEmpty()) {
+			rearrange(this.shards.with(unknown));
+		}
+		for (Ownership ownership : changes.ownerships()) {
+			set(this.shards.indexOf(ownership.shard()), ownership);
 		}
 		this.generation = changes.generation();
 		this.membership = changes.membership();
+	}
+
+	/**
+	 * Sets the configured topics.
+	 * @param shardCounts by topic the number of its shards
+	 */
+	void configure(Map<String, Integer> shardCounts) {
+		if (shardCounts.equals(this.topics)) {
+			return;
+		}
+		this.topics = Map.copyOf(shardCounts);
+		Set<ShardId> configured = new HashSet<>();
+		shardCounts.forEach((topic, count) -> {
+			for (int number = 0; number < count; number++) {
+				configured.add(ShardId.of(topic, number));
+			}
+		});
+		configured.removeAll(this.completed);
+		Shards known = this.shards.only((shard) -> ownership(shard) != null || configured.contains(shard));
+		rearrange(known.with(configured));
+	}
+
+	private void set(int shard, Ownership ownership) {
+		if (shard < 0) {
+			return;
+		}
+		if (this.shared) {
+			this.since = this.since.clone();
+			this.sinceMillis = this.sinceMillis.clone();
+			this.shared = false;
+		}
+		MemberId owner = (ownership.phase() == ShardPhase.OWNED) ? ownership.owner() : null;
+		this.ownerships[shard] = ownership;
+		this.owners[shard] = (owner != null) ? number(owner) : UNSETTLED;
+		this.since[shard] = ownership.generation();
+		this.sinceMillis[shard] = ownership.sinceMillis();
+	}
+
+	/** Numbers the shards anew, and moves what is known of them to its new place. */
+	private void rearrange(Shards newShards) {
+		if (newShards == this.shards) {
+			return;
+		}
+		Shards before = this.shards;
+		@Nullable Ownership[] known = this.ownerships;
+		this.shards = newShards;
+		this.ownerships = new Ownership[newShards.size()];
+		this.owners = new int[newShards.size()];
+		Arrays.fill(this.owners, UNSETTLED);
+		this.since = new long[newShards.size()];
+		this.sinceMillis = new long[newShards.size()];
+		this.shared = false;
+		// Both are in the same order.
+		int shard = 0;
+		for (int old = 0; old < before.size(); old++) {
+			Ownership ownership = known[old];
+			if (ownership != null) {
+				while (shard < newShards.size() && newShards.get(shard).compareTo(before.get(old)) < 0) {
+					shard++;
+				}
+				if (shard < newShards.size() && newShards.get(shard).equals(before.get(old))) {
+					set(shard, ownership);
+				}
+			}
+		}
+	}
+
+	private int number(MemberId member) {
+		return this.memberNumbers.computeIfAbsent(member, (m) -> this.memberNumbers.size());
+	}
+
+	/** Numbers of members that have gone are kept until they are many. */
+	private void forgetMembers() {
+		if (this.memberNumbers.size() > this.members.size() + MOST_FORGOTTEN_MEMBERS) {
+			this.memberNumbers.clear();
+			for (int shard = 0; shard < this.owners.length; shard++) {
+				Ownership ownership = this.ownerships[shard];
+				if (ownership != null) {
+					set(shard, ownership);
+				}
+			}
+		}
 	}
 
 	public long generation() {
@@ -50,12 +185,59 @@ public final class GroupPicture {
 		return this.members;
 	}
 
-	public Collection<Ownership> ownerships() {
-		return Collections.unmodifiableCollection(this.ownerships.values());
+	/**
+	 * The shards that are to be owned.
+	 * @return them; what else this picture knows of a shard is asked by its number here
+	 */
+	Shards shards() {
+		return this.shards;
 	}
 
-	public @Nullable Ownership ownership(ShardId shard) {
-		return this.ownerships.get(shard);
+	/**
+	 * What the store knows of a shard.
+	 * @param shard its number
+	 * @return {@code null} for one that was never owned
+	 */
+	@Nullable Ownership ownership(int shard) {
+		return this.ownerships[shard];
+	}
+
+	private @Nullable Ownership ownership(ShardId shard) {
+		int number = this.shards.indexOf(shard);
+		return (number >= 0) ? this.ownerships[number] : null;
+	}
+
+	/**
+	 * The owner of a shard that stands still with it.
+	 * @param shard the shard's number
+	 * @return the place in {@link #places}, or {@link #UNSETTLED}
+	 */
+	int owner(int shard) {
+		return this.owners[shard];
+	}
+
+	/**
+	 * Translates this picture's numbers of members.
+	 * @param wanted by member what it is to be called
+	 * @param otherwise what all others are to be called
+	 * @return by {@link #owner} the other number
+	 */
+	int[] places(Map<MemberId, Integer> wanted, int otherwise) {
+		int[] places = new int[this.memberNumbers.size()];
+		this.memberNumbers.forEach((member, number) -> places[number] = wanted.getOrDefault(member, otherwise));
+		return places;
+	}
+
+	/** By shard the generation of its last change. Not to be changed. */
+	long[] since() {
+		this.shared = true;
+		return this.since;
+	}
+
+	/** By shard the time of its last change. Not to be changed. */
+	long[] sinceMillis() {
+		this.shared = true;
+		return this.sinceMillis;
 	}
 
 }

@@ -7,6 +7,7 @@ import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.assignment.Assignment;
 import io.github.shardkeeper.assignment.AssignmentStrategy;
 import io.github.shardkeeper.shard.MemberId;
 
@@ -27,6 +28,8 @@ public final class Leadership {
 	private final Duration settleTime;
 
 	private final Planner planner;
+
+	private final AssignmentStrategy strategy;
 
 	private final Steadiness steadiness;
 
@@ -88,7 +91,8 @@ public final class Leadership {
 		this.lease = lease;
 		this.settleTime = settleTime;
 		this.rules = rules;
-		this.planner = new Planner(rules.mostConcurrentMoves(), ownTopics, strategy);
+		this.planner = new Planner(rules.mostConcurrentMoves(), ownTopics);
+		this.strategy = strategy;
 		this.steadiness = new Steadiness(heartbeatInterval);
 	}
 
@@ -196,7 +200,8 @@ public final class Leadership {
 			return new LeaderAction.LookForDead(this.epoch, this.steadiness.sinceMillis());
 		}
 		if (isDue(this.planAt, now)) {
-			Plan plan = this.planner.plan(this.picture, serverMillis(now), claimsUntilMillis(now));
+			Assignment assignment = this.strategy.assign(this.planner.request(this.picture, serverMillis(now)));
+			Plan plan = this.planner.plan(this.picture, assignment, serverMillis(now), claimsUntilMillis(now));
 			this.planAt = (plan.nextMillis() != 0) ? at(plan.nextMillis()) : null;
 			this.movesHeldBack = plan.movesHeldBack();
 			return plan.transitions().isEmpty() ? null : new LeaderAction.ApplyPlan(this.epoch, plan.transitions());
@@ -234,6 +239,7 @@ public final class Leadership {
 		this.readAt = now;
 		this.generationSeen = changes.generation();
 		this.picture.apply(changes);
+		this.planner.configure(this.picture);
 		this.refreshDue = false;
 		if (!this.pictureIsNew && changes.ownerships().stream().anyMatch(this::callsForPlan)) {
 			planBy(now);
@@ -244,7 +250,7 @@ public final class Leadership {
 		this.pictureIsNew = false;
 		this.unattended = new UnattendedShards.Finder(this.picture, this.lease, this.rules.timeout(),
 				this.leadsSinceMillis)
-			.find(this.planner.shards(this.picture), this.lastServerMillis, this.lastAnswered);
+			.find(this.lastServerMillis, this.lastAnswered);
 	}
 
 	/**

@@ -1,21 +1,18 @@
 package io.github.shardkeeper.handover;
 
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
-import java.util.SortedMap;
-import java.util.SortedSet;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.assignment.Assignee;
+import io.github.shardkeeper.assignment.Assignment;
 import io.github.shardkeeper.assignment.AssignmentRequest;
-import io.github.shardkeeper.assignment.AssignmentStrategy;
-import io.github.shardkeeper.assignment.Tenure;
 import io.github.shardkeeper.shard.MemberId;
-import io.github.shardkeeper.shard.ShardId;
 
 /**
  * Turns the picture of a group and a strategy's answer into the transitions between them.
@@ -27,95 +24,101 @@ final class Planner {
 
 	private final Supplier<Map<String, Integer>> ownTopics;
 
-	private final AssignmentStrategy strategy;
-
 	/**
 	 * Creates a planner.
 	 * @param mostConcurrentMoves how many shards may be drained at once, 0 for any number
 	 * @param ownTopics the leader's own topics with their shard counts, which win over
 	 * what other members were configured with
-	 * @param strategy decides the owners
 	 */
-	Planner(int mostConcurrentMoves, Supplier<Map<String, Integer>> ownTopics, AssignmentStrategy strategy) {
+	Planner(int mostConcurrentMoves, Supplier<Map<String, Integer>> ownTopics) {
 		this.mostConcurrentMoves = mostConcurrentMoves;
 		this.ownTopics = ownTopics;
-		this.strategy = strategy;
 	}
 
 	/**
-	 * Plans.
+	 * Says what there is to be assigned.
 	 * @param picture the group
 	 * @param nowMillis the store's time, or a little earlier
-	 * @param claimsUntilMillis until when free shards may be claimed by who holds them,
-	 * in the store's time
+	 * @return the request to the strategy
 	 */
-	Plan plan(GroupPicture picture, long nowMillis, long claimsUntilMillis) {
-		SortedMap<MemberId, Assignee> members = new TreeMap<>();
+	AssignmentRequest request(GroupPicture picture, long nowMillis) {
+		configure(picture);
+		List<Assignee> members = new ArrayList<>();
 		for (GroupMember member : picture.members()) {
 			if (!member.leaving()) {
 				MemberDescription description = member.description();
-				members.put(member.id(), new Assignee(description.topicShards().keySet(), description.version()));
+				members.add(new Assignee(member.id(), description.topicShards().keySet(), description.version()));
 			}
 		}
-		SortedSet<ShardId> shards = shards(picture);
-		Map<ShardId, Tenure> current = new HashMap<>();
-		for (Ownership ownership : picture.ownerships()) {
-			MemberId member = current(ownership, members);
-			if (member != null) {
-				current.put(ownership.shard(), new Tenure(member, ownership.generation()));
-			}
+		AssignmentRequest.Builder request = AssignmentRequest.builder(members, picture.shards());
+		Map<MemberId, Integer> places = places(request.members());
+		int[] placeOf = picture.places(places, AssignmentRequest.NOBODY);
+		int[] owners = new int[picture.shards().size()];
+		for (int shard = 0; shard < owners.length; shard++) {
+			int owner = picture.owner(shard);
+			owners[shard] = (owner != GroupPicture.UNSETTLED) ? placeOf[owner]
+					: unsettled(picture.ownership(shard), request.members(), places);
 		}
-		Map<ShardId, MemberId> owners = this.strategy.assign(new AssignmentRequest(members, shards, current));
+		return request.owners(owners, picture.since(), picture.sinceMillis()).now(nowMillis).build();
+	}
+
+	private static Map<MemberId, Integer> places(List<Assignee> members) {
+		Map<MemberId, Integer> places = new HashMap<>();
+		members.forEach((member) -> places.put(member.id(), places.size()));
+		return places;
+	}
+
+	/**
+	 * Who is to get a shard that is on its way; while it is released for somebody who is
+	 * gone, its owner.
+	 */
+	private static int unsettled(@Nullable Ownership ownership, List<Assignee> members, Map<MemberId, Integer> places) {
+		if (ownership == null) {
+			return AssignmentRequest.NOBODY;
+		}
+		int destination = place(ownership.destination(), places);
+		boolean reachable = destination != AssignmentRequest.NOBODY
+				&& members.get(destination).topics().contains(ownership.shard().topic());
+		return (!reachable && ownership.phase() == ShardPhase.REVOKING) ? place(ownership.owner(), places)
+				: destination;
+	}
+
+	private static int place(@Nullable MemberId member, Map<MemberId, Integer> places) {
+		return (member != null) ? places.getOrDefault(member, AssignmentRequest.NOBODY) : AssignmentRequest.NOBODY;
+	}
+
+	/**
+	 * Finds the transitions from the group as it is towards an assignment.
+	 * @param picture the group, unchanged since the assignment was requested
+	 * @param assignment who shall own what
+	 * @param nowMillis the store's time, or a little earlier
+	 * @param claimsUntilMillis until when free shards may be claimed by who holds them,
+	 * in the store's time
+	 * @return them
+	 */
+	Plan plan(GroupPicture picture, Assignment assignment, long nowMillis, long claimsUntilMillis) {
+		List<Assignee> members = assignment.request().members();
+		Map<MemberId, Integer> places = places(members);
+		int[] placeOf = picture.places(places, AssignmentRequest.NOBODY);
 		PlanBuilder plan = new PlanBuilder(this.mostConcurrentMoves, nowMillis, claimsUntilMillis);
-		for (ShardId shard : shards) {
-			MemberId wanted = owners.get(shard);
-			if (wanted != null && !canOwn(members.get(wanted), shard)) {
-				throw new IllegalStateException(
-						"The assignment strategy gives %s to %s, who does not consume that topic".formatted(shard,
-								wanted));
+		for (int shard = 0; shard < picture.shards().size(); shard++) {
+			int wanted = assignment.owner(shard);
+			int owner = picture.owner(shard);
+			boolean settled = owner != GroupPicture.UNSETTLED && placeOf[owner] == wanted
+					&& wanted != AssignmentRequest.NOBODY;
+			if (!settled) {
+				plan.add(picture.shards().get(shard), picture.ownership(shard),
+						(wanted != AssignmentRequest.NOBODY) ? members.get(wanted).id() : null, places.keySet());
 			}
-			plan.add(shard, picture.ownership(shard), wanted, members.keySet());
 		}
 		return plan.build();
 	}
 
-	/**
-	 * Who has a shard or is to get it; while it is released for somebody who is gone, its
-	 * owner.
-	 */
-	private static @Nullable MemberId current(Ownership ownership, Map<MemberId, Assignee> members) {
-		MemberId destination = ownership.destination();
-		boolean reachable = destination != null && canOwn(members.get(destination), ownership.shard());
-		return (!reachable && ownership.phase() == ShardPhase.REVOKING) ? ownership.owner() : destination;
-	}
-
-	private static boolean canOwn(@Nullable Assignee member, ShardId shard) {
-		return member != null && member.topics().contains(shard.topic());
-	}
-
-	/**
-	 * All shards there are: those that the store knows (a shard with data is never
-	 * forgotten because somebody lowered a number) and those of the configured topics,
-	 * where the leader's own numbers win. Not those that have come to their end.
-	 */
-	SortedSet<ShardId> shards(GroupPicture picture) {
+	/** Tells the picture the topics that are configured; the leader's own numbers win. */
+	void configure(GroupPicture picture) {
 		Map<String, Integer> topics = new TreeMap<>(this.ownTopics.get());
 		picture.members().forEach((member) -> member.description().topicShards().forEach(topics::putIfAbsent));
-		SortedSet<ShardId> shards = new TreeSet<>();
-		topics.forEach((topic, count) -> {
-			for (int number = 0; number < count; number++) {
-				shards.add(ShardId.of(topic, number));
-			}
-		});
-		for (Ownership ownership : picture.ownerships()) {
-			if (ownership.phase() == ShardPhase.COMPLETED) {
-				shards.remove(ownership.shard());
-			}
-			else {
-				shards.add(ownership.shard());
-			}
-		}
-		return shards;
+		picture.configure(topics);
 	}
 
 }

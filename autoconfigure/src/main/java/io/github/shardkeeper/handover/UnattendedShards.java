@@ -89,10 +89,11 @@ public final class UnattendedShards {
 					.addAll(member.description().topicShards().keySet()));
 		}
 
-		UnattendedShards find(Set<ShardId> shards, long serverMillis, MonotonicTime seenAt) {
+		UnattendedShards find(long serverMillis, MonotonicTime seenAt) {
 			List<Candidate> candidates = new ArrayList<>();
-			for (ShardId shard : shards) {
-				Candidate candidate = candidate(shard, this.picture.ownership(shard));
+			for (int shard = 0; shard < this.picture.shards().size(); shard++) {
+				Candidate candidate = (this.picture.owner(shard) == GroupPicture.UNSETTLED)
+						? candidate(this.picture.shards().get(shard), this.picture.ownership(shard)) : null;
 				if (candidate != null) {
 					candidates.add(candidate);
 				}

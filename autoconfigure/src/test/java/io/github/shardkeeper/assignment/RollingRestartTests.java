@@ -152,7 +152,7 @@ class RollingRestartTests {
 		/** Its id has its place among the others by chance. */
 		private MemberId join(String version) {
 			MemberId id = MemberId.of("m", Long.toString(this.random.nextLong(Long.MAX_VALUE), 36));
-			this.members.put(id, new Assignee(Set.of("t0", "t1", "t2"), new ApplicationVersion(version)));
+			this.members.put(id, new Assignee(id, Set.of("t0", "t1", "t2"), new ApplicationVersion(version)));
 			return id;
 		}
 
@@ -176,7 +176,10 @@ class RollingRestartTests {
 		}
 
 		private Map<ShardId, MemberId> assign() {
-			return new StickyAssignment().assign(new AssignmentRequest(this.members, this.shards, this.current));
+			AssignmentRequest request = AssignmentRequest.builder(this.members.values(), Shards.of(this.shards))
+				.owners(this.current)
+				.build();
+			return new StickyAssignment().assign(request).toMap();
 		}
 
 	}

@@ -208,7 +208,7 @@ class RolloutTests {
 	}
 
 	private void member(MemberId id, String version, String... topics) {
-		this.members.put(id, new Assignee(Set.of(topics), new ApplicationVersion(version)));
+		this.members.put(id, new Assignee(id, Set.of(topics), new ApplicationVersion(version)));
 	}
 
 	private void holds(MemberId id, int count) {
@@ -224,7 +224,10 @@ class RolloutTests {
 	}
 
 	private Map<ShardId, MemberId> assign() {
-		return new StickyAssignment().assign(new AssignmentRequest(this.members, this.shards, this.current));
+		AssignmentRequest request = AssignmentRequest.builder(this.members.values(), Shards.of(this.shards))
+			.owners(this.current)
+			.build();
+		return new StickyAssignment().assign(request).toMap();
 	}
 
 	private Map<MemberId, Integer> loads() {

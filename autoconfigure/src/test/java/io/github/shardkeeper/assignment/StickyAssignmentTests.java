@@ -1,13 +1,13 @@
 package io.github.shardkeeper.assignment;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
-import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -74,15 +74,14 @@ class StickyAssignmentTests {
 		ShardId wanted = ShardId.of("wanted", 0);
 		ShardId unwanted = ShardId.of("unwanted", 0);
 
-		assertThat(assign(Map.of(A, consumes("wanted")), List.of(wanted, unwanted), Map.of(unwanted, A)))
+		assertThat(assign(List.of(consumes(A, "wanted")), List.of(wanted, unwanted), Map.of(unwanted, A)))
 			.containsExactly(Map.entry(wanted, A));
 	}
 
 	@Test
 	void aChainOfMembersLevelsWhatNoSingleMoveCould() {
 		// Only a can give to b, and only b to c.
-		SortedMap<MemberId, Assignee> members = new TreeMap<>(
-				Map.of(A, consumes("ab"), B, consumes("ab", "bc"), C, consumes("bc")));
+		List<Assignee> members = List.of(consumes(A, "ab"), consumes(B, "ab", "bc"), consumes(C, "bc"));
 		List<ShardId> shards = List.of(ShardId.of("ab", 0), ShardId.of("ab", 1), ShardId.of("bc", 0));
 		Map<ShardId, MemberId> current = Map.of(shards.get(0), A, shards.get(1), A, shards.get(2), B);
 
@@ -91,7 +90,7 @@ class StickyAssignmentTests {
 
 	@Test
 	void whatCameLastIsTheFirstToMove() {
-		SortedMap<MemberId, Assignee> members = new TreeMap<>(Map.of(A, consumes("t"), B, consumes("t")));
+		List<Assignee> members = List.of(consumes(A, "t"), consumes(B, "t"));
 		SortedSet<ShardId> shards = new TreeSet<>();
 		Map<ShardId, Tenure> current = new HashMap<>();
 		for (int number = 0; number < 6; number++) {
@@ -99,7 +98,7 @@ class StickyAssignmentTests {
 			current.put(ShardId.of("t", number), new Tenure(A, (number % 2 == 0) ? 100 + number : number));
 		}
 
-		Map<ShardId, MemberId> owners = this.strategy.assign(new AssignmentRequest(members, shards, current));
+		Map<ShardId, MemberId> owners = this.strategy.assign(request(members, shards, current)).toMap();
 
 		assertThat(shards).filteredOn((shard) -> owners.get(shard).equals(B))
 			.containsExactly(ShardId.of("t", 0), ShardId.of("t", 2), ShardId.of("t", 4));
@@ -110,15 +109,16 @@ class StickyAssignmentTests {
 		for (long seed = 0; seed < RANDOM_GROUPS; seed++) {
 			AssignmentRequest request = randomRequest(new Random(seed), 6, 12, 3);
 
-			Map<ShardId, MemberId> owners = this.strategy.assign(request);
+			Map<ShardId, MemberId> owners = this.strategy.assign(request).toMap();
 
 			assertThat(owners.keySet()).as("seed %d: shards", seed).isEqualTo(takeable(request));
-			owners.forEach((shard, owner) -> assertThat(request.members().get(owner).topics()).contains(shard.topic()));
-			assertThat(this.strategy.assign(request)).as("seed %d: same again", seed).isEqualTo(owners);
-			assertThat(
-					this.strategy.assign(new AssignmentRequest(request.members(), request.shards(), tenures(owners))))
-				.as("seed %d: stable", seed)
-				.isEqualTo(owners);
+			owners.forEach((shard, owner) -> assertThat(request.consumersOf(shard.topic())).extracting(Assignee::id)
+				.contains(owner));
+			assertThat(this.strategy.assign(request).toMap()).as("seed %d: same again", seed).isEqualTo(owners);
+			Assignment again = this.strategy
+				.assign(request(request.members(), request.shards().asList(), tenures(owners)));
+			assertThat(again.toMap()).as("seed %d: stable", seed).isEqualTo(owners);
+			assertThat(again.moves()).as("seed %d: moves", seed).isZero();
 		}
 	}
 
@@ -127,7 +127,7 @@ class StickyAssignmentTests {
 		for (long seed = 0; seed < RANDOM_GROUPS / 4; seed++) {
 			AssignmentRequest request = randomRequest(new Random(seed), 4, 6, 1);
 
-			int unevenness = unevenness(loads(this.strategy.assign(request)).values());
+			int unevenness = unevenness(loads(this.strategy.assign(request).toMap()).values());
 
 			assertThat(unevenness).as("seed %d: the best there is", seed)
 				.isEqualTo(leastUnevenness(request, new ArrayList<>(takeable(request)), new HashMap<>()));
@@ -138,24 +138,23 @@ class StickyAssignmentTests {
 	void equalSubscriptionsDifferByOneAtMostWithTheFewestMoves() {
 		for (long seed = 0; seed < RANDOM_GROUPS; seed++) {
 			Random random = new Random(seed);
-			SortedMap<MemberId, Assignee> members = new TreeMap<>();
+			List<Assignee> members = new ArrayList<>();
 			for (int i = 0; i < 1 + random.nextInt(7); i++) {
-				members.put(MemberId.of("m" + i, "1"), consumes("t0", "t1"));
+				members.add(consumes(MemberId.of("m" + i, "1"), "t0", "t1"));
 			}
 			SortedSet<ShardId> shards = randomShards(random, 2, 20);
 			Map<ShardId, MemberId> current = randomOwners(random, shards, 9);
 
-			Map<ShardId, MemberId> owners = this.strategy
-				.assign(new AssignmentRequest(members, shards, tenures(current)));
+			Map<ShardId, MemberId> owners = this.strategy.assign(request(members, shards, tenures(current))).toMap();
 
 			Map<MemberId, Integer> loads = new TreeMap<>();
-			members.keySet().forEach((member) -> loads.put(member, 0));
+			members.forEach((member) -> loads.put(member.id(), 0));
 			loads.putAll(loads(owners));
 			int least = shards.size() / members.size();
 			assertThat(loads.values()).as("seed %d: loads", seed)
 				.allMatch((load) -> load == least || load == least + 1);
 			assertThat(moves(current, owners)).as("seed %d: moves", seed)
-				.isEqualTo(fewestMoves(members.keySet(), shards, current));
+				.isEqualTo(fewestMoves(loads.keySet(), shards, current));
 		}
 	}
 
@@ -181,12 +180,10 @@ class StickyAssignmentTests {
 		}
 		int least = Integer.MAX_VALUE;
 		ShardId shard = open.remove(open.size() - 1);
-		for (Map.Entry<MemberId, Assignee> member : request.members().entrySet()) {
-			if (member.getValue().topics().contains(shard.topic())) {
-				loads.merge(member.getKey(), 1, Integer::sum);
-				least = Math.min(least, leastUnevenness(request, open, loads));
-				loads.merge(member.getKey(), -1, Integer::sum);
-			}
+		for (Assignee member : request.consumersOf(shard.topic())) {
+			loads.merge(member.id(), 1, Integer::sum);
+			least = Math.min(least, leastUnevenness(request, open, loads));
+			loads.merge(member.id(), -1, Integer::sum);
 		}
 		open.add(shard);
 		return least;
@@ -198,7 +195,7 @@ class StickyAssignmentTests {
 	}
 
 	private static AssignmentRequest randomRequest(Random random, int mostMembers, int mostShards, int versions) {
-		SortedMap<MemberId, Assignee> members = new TreeMap<>();
+		List<Assignee> members = new ArrayList<>();
 		int count = random.nextInt(mostMembers + 1);
 		for (int i = 0; i < count; i++) {
 			Set<String> topics = new TreeSet<>();
@@ -207,11 +204,11 @@ class StickyAssignmentTests {
 					topics.add("t" + topic);
 				}
 			}
-			members.put(MemberId.of("m" + i, "1"),
-					new Assignee(topics, new ApplicationVersion("1." + random.nextInt(versions))));
+			members.add(new Assignee(MemberId.of("m" + i, "1"), topics,
+					new ApplicationVersion("1." + random.nextInt(versions))));
 		}
 		SortedSet<ShardId> shards = randomShards(random, 3, mostShards);
-		return new AssignmentRequest(members, shards, tenures(randomOwners(random, shards, mostMembers + 1)));
+		return request(members, shards, tenures(randomOwners(random, shards, mostMembers + 1)));
 	}
 
 	private static SortedSet<ShardId> randomShards(Random random, int topics, int most) {
@@ -236,19 +233,13 @@ class StickyAssignmentTests {
 	}
 
 	private static Set<ShardId> takeable(AssignmentRequest request) {
-		Set<ShardId> takeable = new TreeSet<>(request.shards());
-		takeable.removeIf((shard) -> request.members()
-			.values()
-			.stream()
-			.noneMatch((member) -> member.topics().contains(shard.topic())));
+		Set<ShardId> takeable = new TreeSet<>(request.shards().asList());
+		takeable.removeIf((shard) -> request.consumersOf(shard.topic()).isEmpty());
 		return takeable;
 	}
 
 	private Map<ShardId, MemberId> assign(Map<ShardId, MemberId> current, int shardCount, MemberId... ids) {
-		Map<MemberId, Assignee> members = new HashMap<>();
-		for (MemberId id : ids) {
-			members.put(id, consumes("t"));
-		}
+		List<Assignee> members = Arrays.stream(ids).map((id) -> consumes(id, "t")).toList();
 		List<ShardId> shards = new ArrayList<>();
 		for (int number = 0; number < shardCount; number++) {
 			shards.add(ShardId.of("t", number));
@@ -256,14 +247,18 @@ class StickyAssignmentTests {
 		return assign(members, shards, current);
 	}
 
-	private static Assignee consumes(String... topics) {
-		return new Assignee(Set.of(topics), ApplicationVersion.UNKNOWN);
+	private static Assignee consumes(MemberId id, String... topics) {
+		return new Assignee(id, Set.of(topics), ApplicationVersion.UNKNOWN);
 	}
 
-	private Map<ShardId, MemberId> assign(Map<MemberId, Assignee> members, List<ShardId> shards,
+	private Map<ShardId, MemberId> assign(List<Assignee> members, List<ShardId> shards,
 			Map<ShardId, MemberId> current) {
-		return this.strategy
-			.assign(new AssignmentRequest(new TreeMap<>(members), new TreeSet<>(shards), tenures(current)));
+		return this.strategy.assign(request(members, shards, tenures(current))).toMap();
+	}
+
+	private static AssignmentRequest request(List<Assignee> members, Collection<ShardId> shards,
+			Map<ShardId, Tenure> current) {
+		return AssignmentRequest.builder(members, Shards.of(shards)).owners(current).build();
 	}
 
 	private static Map<ShardId, Tenure> tenures(Map<ShardId, MemberId> owners) {

@@ -7,6 +7,7 @@ import java.util.TreeMap;
 
 import org.junit.jupiter.api.Test;
 
+import io.github.shardkeeper.assignment.Assignment;
 import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.assignment.AssignmentStrategy;
 import io.github.shardkeeper.assignment.StickyAssignment;
@@ -161,7 +162,7 @@ class PlannerTests {
 		List<AssignmentRequest> asked = new ArrayList<>();
 		this.strategy = (request) -> {
 			asked.add(request);
-			return Map.of(ZERO, A, ONE, B);
+			return Assignment.builder(request).give(ZERO, A).give(ONE, B).build();
 		};
 
 		assertThat(plan()).isEmpty();
@@ -185,7 +186,7 @@ class PlannerTests {
 		member(B, 2);
 		is(ZERO, ShardPhase.OWNED, B, null, 1);
 		is(ONE, ShardPhase.REVOKING, A, B, 2);
-		this.strategy = (request) -> Map.of(ZERO, B, ONE, A);
+		this.strategy = (request) -> Assignment.builder(request).give(ZERO, B).give(ONE, A).build();
 
 		assertThat(plan()).containsExactly(new Cancel(ONE, 2));
 	}
@@ -259,7 +260,7 @@ class PlannerTests {
 		};
 
 		assertThat(plan()).isEmpty();
-		assertThat(asked.get(0).shards()).containsExactly(ONE);
+		assertThat(asked.get(0).shards().asList()).containsExactly(ONE);
 		assertThat(asked.get(0).current()).containsOnlyKeys(ONE);
 	}
 
@@ -321,8 +322,8 @@ class PlannerTests {
 	private List<Transition> plan() {
 		GroupPicture picture = new GroupPicture();
 		picture.apply(new GroupChanges(A, 1, 100, 1, this.members, this.ownerships));
-		this.plan = new Planner(this.mostConcurrentMoves, () -> this.ownTopics, this.strategy).plan(picture, NOW,
-				this.claimsUntil);
+		Planner planner = new Planner(this.mostConcurrentMoves, () -> this.ownTopics);
+		this.plan = planner.plan(picture, this.strategy.assign(planner.request(picture, NOW)), NOW, this.claimsUntil);
 		return this.plan.transitions();
 	}
 

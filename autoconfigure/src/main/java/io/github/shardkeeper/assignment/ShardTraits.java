@@ -1,0 +1,27 @@
+package io.github.shardkeeper.assignment;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is known of a shard before anybody consumes it. Immutable.
+ *
+ * @param weight how much work it is compared with others, 1 to {@value #MOST_WEIGHT}
+ * @param zone where its data is, {@code null} when that does not matter
+ * @param pinnedTo the id of the instance that shall have it while it is there,
+ * {@code null} for any
+ */
+public record ShardTraits(int weight, @Nullable String zone, @Nullable String pinnedTo) {
+
+	/** The highest weight: a million. */
+	public static final int MOST_WEIGHT = 1_000_000;
+
+	/** A shard like any other: weight 1, no zone, not pinned. */
+	public static final ShardTraits NONE = new ShardTraits(1, null, null);
+
+	public ShardTraits {
+		if (weight < 1 || weight > MOST_WEIGHT) {
+			throw new IllegalArgumentException("A weight of " + weight + ": it is 1 to " + MOST_WEIGHT);
+		}
+	}
+
+}
