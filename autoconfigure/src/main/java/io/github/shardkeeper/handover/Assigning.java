@@ -37,6 +37,9 @@ final class Assigning {
 	/** What was answered and not used yet. */
 	private @Nullable Assignment answer;
 
+	/** Whether a stand-in is to be planned by before the answer comes. */
+	private boolean standInDue;
+
 	private boolean overtakenBefore;
 
 	private @Nullable Assignment lastGood;
@@ -63,6 +66,10 @@ final class Assigning {
 		return this.askAgainAt != null;
 	}
 
+	boolean isStandInDue() {
+		return this.standInDue;
+	}
+
 	/**
 	 * When to ask a strategy again that fails; {@code null} for one that does not, or is
 	 * being asked.
@@ -75,6 +82,8 @@ final class Assigning {
 		this.asked = request;
 		this.askedMembership = picture.membership();
 		this.answer = null;
+		// If it fails again, shards without an owner need not wait for that.
+		this.standInDue = isFailing();
 		return new LeaderAction.ComputeAssignment(request);
 	}
 
@@ -83,6 +92,7 @@ final class Assigning {
 		if (request == this.asked) {
 			this.asked = null;
 			this.answer = assignment;
+			this.standInDue = false;
 			this.pause = Duration.ZERO;
 			this.askAgainAt = null;
 		}
@@ -138,6 +148,7 @@ final class Assigning {
 	Assignment standIn(AssignmentRequest request) {
 		Assignment standIn = StandIn.of(request, this.lastGood);
 		this.inForce = standIn;
+		this.standInDue = false;
 		return standIn;
 	}
 
@@ -150,6 +161,7 @@ final class Assigning {
 	void forget() {
 		this.asked = null;
 		this.answer = null;
+		this.standInDue = false;
 		this.overtakenBefore = false;
 		this.lastGood = null;
 		this.inForce = null;
