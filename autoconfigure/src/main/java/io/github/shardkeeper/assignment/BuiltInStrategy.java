@@ -24,7 +24,13 @@ public enum BuiltInStrategy {
 	AVERAGE(new AverageAssignment()),
 
 	/** {@link CircleAssignment}: each topic dealt like cards. */
-	CIRCLE(new CircleAssignment());
+	CIRCLE(new CircleAssignment()),
+
+	/** {@link ConsistentHashAssignment}: the next instance on a ring that has room. */
+	CONSISTENT_HASH(new ConsistentHashAssignment()),
+
+	/** {@link IncrementalAssignment}: to the least loaded, in small steps. */
+	INCREMENTAL(new IncrementalAssignment());
 
 	// LOAD_AWARE takes its place here; what has settings is built with their defaults.
 

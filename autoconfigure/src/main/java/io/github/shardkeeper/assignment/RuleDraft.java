@@ -35,6 +35,18 @@ final class RuleDraft {
 		}
 	}
 
+	/**
+	 * Calls a rule for each topic of which a member holds shards that are not pinned.
+	 */
+	void forEachTopicOf(int member, TopicRule rule) {
+		for (int topic = 0; topic < this.request.shards().topics().size(); topic++) {
+			int[] held = Arrays.stream(open(topic)).filter((shard) -> this.owners[shard] == member).toArray();
+			if (held.length > 0) {
+				rule.share(held, consumers(topic));
+			}
+		}
+	}
+
 	private int[] consumers(int topic) {
 		String name = this.request.shards().topics().get(topic);
 		List<Assignee> members = this.request.members();
@@ -58,6 +70,10 @@ final class RuleDraft {
 			}
 		}
 		return Arrays.copyOf(open, count);
+	}
+
+	int owner(int shard) {
+		return this.owners[shard];
 	}
 
 	void give(int shard, int member) {
