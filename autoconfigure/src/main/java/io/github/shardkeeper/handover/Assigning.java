@@ -140,13 +140,14 @@ final class Assigning {
 			return null;
 		}
 		this.lastGood = taken;
-		this.inForce = overtaken ? StandIn.of(request.get(), taken) : taken;
+		this.inForce = overtaken ? StandIn.of(request.get().withTraitsOf(taken.request()), taken) : taken;
 		return this.inForce;
 	}
 
 	/** What to plan by while the strategy fails. */
 	Assignment standIn(AssignmentRequest request) {
-		Assignment standIn = StandIn.of(request, this.lastGood);
+		AssignmentRequest known = (this.lastGood != null) ? request.withTraitsOf(this.lastGood.request()) : request;
+		Assignment standIn = StandIn.of(known, this.lastGood);
 		this.inForce = standIn;
 		this.standInDue = false;
 		return standIn;

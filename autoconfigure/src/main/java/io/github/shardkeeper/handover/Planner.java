@@ -47,7 +47,8 @@ final class Planner {
 		for (GroupMember member : picture.members()) {
 			if (!member.leaving()) {
 				MemberDescription description = member.description();
-				members.add(new Assignee(member.id(), description.topicShards().keySet(), description.version()));
+				members.add(new Assignee(member.id(), description.topicShards().keySet(), description.version(),
+						description.capacity(), description.zone()));
 			}
 		}
 		AssignmentRequest.Builder request = AssignmentRequest.builder(members, picture.shards());

@@ -24,6 +24,7 @@ import io.github.shardkeeper.assignment.Assignee;
 import io.github.shardkeeper.assignment.Assignment;
 import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.assignment.AssignmentStrategy;
+import io.github.shardkeeper.assignment.ShardCatalog;
 import io.github.shardkeeper.assignment.StickyAssignment;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.handover.HandoverRules;
@@ -157,7 +158,7 @@ class FailingStrategyTests {
 					this.calls.incrementAndGet();
 					awaitEither(returns);
 					return STICKY.assign(request);
-				}, true, Duration.ofSeconds(60)));
+				}, ShardCatalog.PLAIN, true, Duration.ofSeconds(60)));
 		this.instances.add(a);
 		a.start();
 		await().until(() -> this.calls.get() > 0);
@@ -219,7 +220,7 @@ class FailingStrategyTests {
 				new AssignmentSettings("own", (request) -> {
 					this.calls.incrementAndGet();
 					return this.strategy.assign(request);
-				}, true, Duration.ofMillis(100)));
+				}, ShardCatalog.PLAIN, true, Duration.ofMillis(100)));
 		this.instances.add(instance);
 		return instance.start();
 	}
