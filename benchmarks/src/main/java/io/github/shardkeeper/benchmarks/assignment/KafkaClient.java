@@ -1,11 +1,14 @@
 package io.github.shardkeeper.benchmarks.assignment;
 
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 
 import org.apache.kafka.clients.consumer.ConsumerPartitionAssignor;
 import org.apache.kafka.clients.consumer.ConsumerPartitionAssignor.GroupAssignment;
@@ -69,22 +72,25 @@ final class KafkaClient implements Contender {
 		return this.assignor.assign(this.cluster, this.group);
 	}
 
-	/** What must be revoked first is in nobody's plan yet; it is as good as moved. */
+	/**
+	 * What must be revoked first is in nobody's plan yet; the next round gives it to
+	 * those who hold least.
+	 */
 	@Override
 	public int[] owners(Object plan) {
 		int[] owners = new int[this.scenario.shards()];
-		boolean[] planned = new boolean[owners.length];
+		Arrays.fill(owners, -1);
+		Map<Integer, Integer> loads = new TreeMap<>();
 		((GroupAssignment) plan).groupAssignment().forEach((member, assigned) -> {
+			loads.put(Scenario.member(member), assigned.partitions().size());
 			for (TopicPartition partition : assigned.partitions()) {
-				int shard = this.scenario.shard(partition.topic(), partition.partition());
-				owners[shard] = Scenario.member(member);
-				planned[shard] = true;
+				owners[this.scenario.shard(partition.topic(), partition.partition())] = Scenario.member(member);
 			}
 		});
 		for (int shard = 0; shard < owners.length; shard++) {
-			if (!planned[shard]) {
-				int before = this.scenario.owners()[shard];
-				owners[shard] = this.scenario.members().stream().filter((member) -> member != before).findFirst().get();
+			if (owners[shard] < 0) {
+				owners[shard] = Collections.min(loads.entrySet(), Map.Entry.comparingByValue()).getKey();
+				loads.merge(owners[shard], 1, Integer::sum);
 			}
 		}
 		return owners;
