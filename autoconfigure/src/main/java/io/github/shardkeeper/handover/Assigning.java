@@ -31,8 +31,8 @@ final class Assigning {
 
 	private @Nullable AssignmentRequest asked;
 
-	/** The version of the list of members that it was asked about. */
-	private long askedMembership;
+	/** The members that it was asked about. */
+	private Roster askedRoster = Roster.EMPTY;
 
 	/** What was answered and not used yet. */
 	private @Nullable Assignment answer;
@@ -80,7 +80,7 @@ final class Assigning {
 
 	LeaderAction.ComputeAssignment ask(AssignmentRequest request, GroupPicture picture) {
 		this.asked = request;
-		this.askedMembership = picture.membership();
+		this.askedRoster = picture.roster();
 		this.answer = null;
 		// If it fails again, shards without an owner need not wait for that.
 		this.standInDue = isFailing();
@@ -121,7 +121,7 @@ final class Assigning {
 	/** Whether the group is not any more what the unused answer is about. */
 	boolean isOvertaken(GroupPicture picture) {
 		return this.answer != null
-				&& (this.askedMembership != picture.membership() || this.answer.request().shards() != picture.shards());
+				&& (this.askedRoster != picture.roster() || this.answer.request().shards() != picture.shards());
 	}
 
 	/**
