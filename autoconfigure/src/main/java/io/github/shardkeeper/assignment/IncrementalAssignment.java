@@ -4,9 +4,8 @@ package io.github.shardkeeper.assignment;
  * The least loaded gets what is free, and takes from the heaviest, a few shards at a
  * time. Immutable.
  * <ul>
- * <li>A shard without owner goes to an idle member that consumes it, if there is one,
- * otherwise to the least loaded one: all of them at once, as nobody waits for a
- * step.</li>
+ * <li>A shard without owner goes to the member that is least loaded with it, so to idle
+ * ones first: all such shards at once, as nobody waits for a step.</li>
  * <li>Then shards move from the heaviest member to an idle one, or to the least loaded
  * one: from above the mean to below it. Of those that it could take, the one moves that
  * came last. A move is made only if the taker is less loaded after it than the giver was
