@@ -73,6 +73,32 @@ class IncrementalAssignmentTests {
 			.isLessThanOrEqualTo(1);
 	}
 
+	@ParameterizedTest
+	@CsvSource({ "0, 10", "4, 6", "9, 1", "10, 0", "30, 0" })
+	void noMoreThanOneStepIsUnderWay(int underWay, int moves) {
+		AssignmentRequest request = AssignmentRequest.builder(Groups.alike(2), Groups.shards("t", 100))
+			.owners(new int[100], new long[100], new long[100])
+			.movesUnderWay(underWay)
+			.build();
+
+		Assignment assignment = this.strategy.assign(request);
+
+		assertThat(assignment.moves()).isEqualTo(moves);
+		assertThat(assignment.isUnfinished()).isTrue();
+	}
+
+	@Test
+	void whatIsUnderWayAndEnoughIsTheEnd() {
+		int[] owners = new int[20];
+		Arrays.fill(owners, 10, 20, 1);
+		AssignmentRequest request = AssignmentRequest.builder(Groups.alike(2), Groups.shards("t", 20))
+			.owners(owners, new long[20], new long[20])
+			.movesUnderWay(10)
+			.build();
+
+		assertThat(this.strategy.assign(request).isUnfinished()).isFalse();
+	}
+
 	@Test
 	void weightsAreSharedByCapacity() {
 		ShardTraits[] traits = new ShardTraits[12];

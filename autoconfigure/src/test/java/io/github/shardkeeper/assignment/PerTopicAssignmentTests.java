@@ -73,6 +73,7 @@ class PerTopicAssignmentTests {
 			.owners(owners, since, sinceMillis)
 			.traits(traits)
 			.loads(loads)
+			.movesUnderWay(3)
 			.now(1000)
 			.build();
 
@@ -82,6 +83,7 @@ class PerTopicAssignmentTests {
 		assertThat(part.shards().asList()).hasSize(4).allMatch((shard) -> shard.topic().equals("t2"));
 		assertThat(part.members()).isEqualTo(request.members());
 		assertThat(part.nowMillis()).isEqualTo(1000);
+		assertThat(part.movesUnderWay()).isEqualTo(3);
 		assertThat(part.hasPlainShards()).isFalse();
 		for (int shard = 0; shard < 4; shard++) {
 			assertThat(part.owner(shard)).isEqualTo(owners[8 + shard]);
