@@ -6,6 +6,7 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
@@ -45,7 +46,7 @@ public final class AssignmentRequest {
 	private AssignmentRequest(Builder builder) {
 		this.members = builder.members;
 		this.shards = builder.shards;
-		this.owners = builder.owners;
+		this.owners = Objects.requireNonNull(builder.owners);
 		this.since = builder.since;
 		this.sinceMillis = builder.sinceMillis;
 		this.traits = builder.traits;
@@ -191,11 +192,11 @@ public final class AssignmentRequest {
 
 		private final Shards shards;
 
-		private int[] owners;
+		private int @Nullable [] owners;
 
-		private long[] since;
+		private long[] since = {};
 
-		private long[] sinceMillis;
+		private long[] sinceMillis = {};
 
 		private ShardTraits @Nullable [] traits;
 
@@ -215,10 +216,6 @@ public final class AssignmentRequest {
 			}
 			this.members = List.copyOf(inOrder);
 			this.shards = shards;
-			this.owners = new int[shards.size()];
-			Arrays.fill(this.owners, NOBODY);
-			this.since = new long[0];
-			this.sinceMillis = this.since;
 		}
 
 		/**
@@ -322,9 +319,8 @@ public final class AssignmentRequest {
 		}
 
 		public AssignmentRequest build() {
-			if (this.since.length != this.shards.size()) {
-				this.since = new long[this.shards.size()];
-				this.sinceMillis = this.since;
+			if (this.owners == null) {
+				owners(Map.of());
 			}
 			return new AssignmentRequest(this);
 		}
