@@ -39,6 +39,8 @@ public final class AssignmentRequest {
 
 	private final double @Nullable [] loads;
 
+	private final int movesUnderWay;
+
 	private final long nowMillis;
 
 	private AssignmentRequest(Builder builder) {
@@ -49,6 +51,7 @@ public final class AssignmentRequest {
 		this.sinceMillis = builder.sinceMillis;
 		this.traits = builder.traits;
 		this.loads = builder.loads;
+		this.movesUnderWay = builder.movesUnderWay;
 		this.nowMillis = builder.nowMillis;
 	}
 
@@ -165,6 +168,15 @@ public final class AssignmentRequest {
 	}
 
 	/**
+	 * How many shards are being released by members that stay, for who is named as their
+	 * owner here. For a strategy that goes in steps.
+	 * @return the number
+	 */
+	public int movesUnderWay() {
+		return this.movesUnderWay;
+	}
+
+	/**
 	 * The time of the request.
 	 * @return milliseconds of the store's time, comparable with {@link #sinceMillis}
 	 */
@@ -211,6 +223,8 @@ public final class AssignmentRequest {
 		private ShardTraits @Nullable [] traits;
 
 		private double @Nullable [] loads;
+
+		private int movesUnderWay;
 
 		private long nowMillis;
 
@@ -302,6 +316,17 @@ public final class AssignmentRequest {
 		public Builder loads(double @Nullable [] newLoads) {
 			requireForAll((newLoads != null) ? newLoads.length : this.shards.size());
 			this.loads = newLoads;
+			return this;
+		}
+
+		/**
+		 * Sets how many shards are on their way.
+		 * @param newMovesUnderWay the number of those that are being released by members
+		 * that stay
+		 * @return this
+		 */
+		public Builder movesUnderWay(int newMovesUnderWay) {
+			this.movesUnderWay = newMovesUnderWay;
 			return this;
 		}
 

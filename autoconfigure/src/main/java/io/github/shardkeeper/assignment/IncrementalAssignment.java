@@ -4,16 +4,15 @@ package io.github.shardkeeper.assignment;
  * The least loaded gets what is free, and takes from the heaviest, a few shards at a
  * time. Immutable.
  * <ul>
- * <li>A shard without owner goes to an idle member that consumes it, if there is one,
- * otherwise to the least loaded one: all of them at once, as nobody waits for a
- * step.</li>
+ * <li>A shard without owner goes to the member that is least loaded with it, so to idle
+ * ones first: all such shards at once, as nobody waits for a step.</li>
  * <li>Then shards move from the heaviest member to an idle one, or to the least loaded
  * one: from above the mean to below it. Of those that it could take, the one moves that
  * came last. A move is made only if the taker is less loaded after it than the giver was
  * before.</li>
- * <li>At most {@value #STEP} moves make one step. While there are more to come, the
- * answer is {@linkplain Assignment#isUnfinished unfinished}: the leader asks again when
- * the moves were made.</li>
+ * <li>No more than {@value #STEP} such moves are under way. While there are more to come,
+ * the answer is {@linkplain Assignment#isUnfinished unfinished}: the leader asks again
+ * whenever one has been made.</li>
  * </ul>
  * Each move brings the higher of two loads down, and none up to it. So the steps come to
  * an end: at loads that differ by one shard at most where all members consume all topics.
@@ -25,7 +24,7 @@ package io.github.shardkeeper.assignment;
  */
 public final class IncrementalAssignment implements AssignmentStrategy {
 
-	/** How many moves make one step. */
+	/** How many moves are under way at most. */
 	public static final int STEP = 10;
 
 	@Override
@@ -33,11 +32,11 @@ public final class IncrementalAssignment implements AssignmentStrategy {
 		IncrementalDraft draft = new IncrementalDraft(request);
 		draft.keepCurrent();
 		draft.placeUnowned();
-		int moves = 0;
+		int moves = request.movesUnderWay();
 		while (moves < STEP && draft.move()) {
 			moves++;
 		}
-		return draft.assignment(moves == STEP && draft.couldMove());
+		return draft.assignment(moves >= STEP && draft.couldMove());
 	}
 
 }

@@ -67,16 +67,20 @@ final class IncrementalDraft {
 	}
 
 	private PriorityQueue<Integer> takers(int shard) {
-		PriorityQueue<Integer> takers = new PriorityQueue<>(byLoad());
+		PriorityQueue<Integer> takers = new PriorityQueue<>(takersFirst());
 		IntStream.range(0, this.members.size()).filter((member) -> consumes(member, shard)).forEach(takers::add);
 		return takers;
 	}
 
-	/** The least loaded first; of equal ones who takes most. */
-	private Comparator<Integer> byLoad() {
-		return Comparator.<Integer>comparingDouble((member) -> load(member, 0))
-			.thenComparing((member) -> this.members.get(member).capacity(), Comparator.reverseOrder())
+	/** Who would be the least loaded with one more comes first. */
+	private Comparator<Integer> takersFirst() {
+		return Comparator.<Integer>comparingDouble((member) -> load(member, 1))
 			.thenComparing(Comparator.naturalOrder());
+	}
+
+	private Comparator<Integer> heaviestFirst() {
+		return Comparator.<Integer>comparingDouble((member) -> -load(member, 0))
+			.thenComparing(Comparator.reverseOrder());
 	}
 
 	/** Makes the move that is due, if one is. */
@@ -95,15 +99,17 @@ final class IncrementalDraft {
 	}
 
 	private @Nullable Move nextMove() {
-		List<Integer> order = IntStream.range(0, this.members.size()).boxed().sorted(byLoad()).toList();
-		if (order.isEmpty() || !improves(order.get(order.size() - 1), 1, order)) {
-			return null;
-		}
-		int[][] held = held();
-		for (int heavy = order.size() - 1; heavy > 0; heavy--) {
-			List<Integer> candidates = candidates(held[order.get(heavy)]);
-			for (int light = 0; light < heavy && !candidates.isEmpty(); light++) {
-				Move move = move(order.get(heavy), order.get(light), candidates);
+		List<Integer> takers = sorted(takersFirst());
+		int[][] held = null;
+		for (Integer heavy : sorted(heaviestFirst())) {
+			if (!improves(heavy, takers.get(0), 1)) {
+				// Nor could anybody take from who carries less.
+				return null;
+			}
+			held = (held != null) ? held : held();
+			List<Integer> candidates = candidates(held[heavy]);
+			for (Integer light : takers) {
+				Move move = move(heavy, light, candidates);
 				if (move != null) {
 					return move;
 				}
@@ -112,9 +118,8 @@ final class IncrementalDraft {
 		return null;
 	}
 
-	/** Whether anybody could take something of that weight; spares a look at all. */
-	private boolean improves(int from, long weight, List<Integer> takers) {
-		return takers.stream().anyMatch((to) -> improves(from, to, weight));
+	private List<Integer> sorted(Comparator<Integer> order) {
+		return IntStream.range(0, this.members.size()).boxed().sorted(order).toList();
 	}
 
 	private boolean improves(int from, int to, long weight) {

@@ -68,15 +68,20 @@ final class Groups {
 	/** Then other members are there. */
 	static AssignmentRequest after(Assignment assignment, Collection<Assignee> members) {
 		AssignmentRequest request = assignment.request();
-		SortedMap<ShardId, Tenure> current = new TreeMap<>(request.current());
-		long generation = 1 + current.values().stream().mapToLong(Tenure::since).max().orElse(0);
-		assignment.toMap().forEach((shard, owner) -> {
-			Tenure before = current.get(shard);
-			if (before == null || !before.owner().equals(owner)) {
-				current.put(shard, new Tenure(owner, generation));
-			}
-		});
-		return AssignmentRequest.builder(members, request.shards()).owners(current).traits(traits(request)).build();
+		AssignmentRequest.Builder next = AssignmentRequest.builder(members, request.shards());
+		Map<MemberId, Integer> places = new HashMap<>();
+		next.members().forEach((member) -> places.put(member.id(), places.size()));
+		int[] owners = new int[request.shards().size()];
+		long[] since = since(request);
+		long generation = 1 + Arrays.stream(since).max().orElse(0);
+		for (int shard = 0; shard < owners.length; shard++) {
+			int owner = assignment.owner(shard);
+			owners[shard] = (owner != AssignmentRequest.NOBODY)
+					? places.getOrDefault(request.members().get(owner).id(), AssignmentRequest.NOBODY)
+					: AssignmentRequest.NOBODY;
+			since[shard] = (owner != request.owner(shard)) ? generation : since[shard];
+		}
+		return next.owners(owners, since, new long[owners.length]).traits(traits(request)).build();
 	}
 
 	/** The same group, told in another order. */
