@@ -45,13 +45,20 @@ final class Planner {
 		Roster roster = picture.roster();
 		int[] places = picture.places();
 		int[] owners = new int[picture.shards().size()];
+		int movesUnderWay = 0;
 		for (int shard = 0; shard < owners.length; shard++) {
 			int owner = picture.owner(shard);
-			owners[shard] = (owner != GroupPicture.UNSETTLED) ? places[owner]
-					: unsettled(picture.ownership(shard), roster);
+			if (owner != GroupPicture.UNSETTLED) {
+				owners[shard] = places[owner];
+			}
+			else {
+				owners[shard] = unsettled(picture.ownership(shard), roster);
+				movesUnderWay += isMove(picture.ownership(shard), owners[shard], roster) ? 1 : 0;
+			}
 		}
 		return AssignmentRequest.builder(roster.assignees(), picture.shards())
 			.owners(owners, picture.since(), picture.sinceMillis())
+			.movesUnderWay(movesUnderWay)
 			.now(nowMillis)
 			.build();
 	}
@@ -68,6 +75,13 @@ final class Planner {
 		boolean reachable = destination != AssignmentRequest.NOBODY
 				&& roster.assignees().get(destination).topics().contains(ownership.shard().topic());
 		return (!reachable && ownership.phase() == ShardPhase.REVOKING) ? roster.place(ownership.owner()) : destination;
+	}
+
+	/** Whether a member that stays is releasing it for somebody else. */
+	private static boolean isMove(@Nullable Ownership ownership, int destination, Roster roster) {
+		int owner = (ownership != null && ownership.phase() == ShardPhase.REVOKING) ? roster.place(ownership.owner())
+				: AssignmentRequest.NOBODY;
+		return owner != AssignmentRequest.NOBODY && owner != destination;
 	}
 
 	/**
