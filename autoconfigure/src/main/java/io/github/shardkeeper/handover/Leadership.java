@@ -88,7 +88,7 @@ public final class Leadership {
 		this.lease = lease;
 		this.settleTime = settleTime;
 		this.rules = rules;
-		this.planner = new Planner(rules.mostConcurrentMoves(), ownTopics, strategy);
+		this.planner = new Planner(rules, ownTopics, strategy);
 		this.steadiness = new Steadiness(heartbeatInterval);
 	}
 

@@ -23,7 +23,7 @@ import io.github.shardkeeper.shard.ShardId;
  */
 final class Planner {
 
-	private final int mostConcurrentMoves;
+	private final HandoverRules rules;
 
 	private final Supplier<Map<String, Integer>> ownTopics;
 
@@ -31,13 +31,13 @@ final class Planner {
 
 	/**
 	 * Creates a planner.
-	 * @param mostConcurrentMoves how many shards may be drained at once, 0 for any number
+	 * @param rules how many shards may be drained at once, and for how long
 	 * @param ownTopics the leader's own topics with their shard counts, which win over
 	 * what other members were configured with
 	 * @param strategy decides the owners
 	 */
-	Planner(int mostConcurrentMoves, Supplier<Map<String, Integer>> ownTopics, AssignmentStrategy strategy) {
-		this.mostConcurrentMoves = mostConcurrentMoves;
+	Planner(HandoverRules rules, Supplier<Map<String, Integer>> ownTopics, AssignmentStrategy strategy) {
+		this.rules = rules;
 		this.ownTopics = ownTopics;
 		this.strategy = strategy;
 	}
@@ -66,7 +66,7 @@ final class Planner {
 			}
 		}
 		Map<ShardId, MemberId> owners = this.strategy.assign(new AssignmentRequest(members, shards, current));
-		PlanBuilder plan = new PlanBuilder(this.mostConcurrentMoves, nowMillis, claimsUntilMillis);
+		PlanBuilder plan = new PlanBuilder(this.rules, nowMillis, claimsUntilMillis);
 		for (ShardId shard : shards) {
 			MemberId wanted = owners.get(shard);
 			if (wanted != null && !canOwn(members.get(wanted), shard)) {

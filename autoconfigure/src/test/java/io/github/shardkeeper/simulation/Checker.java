@@ -182,8 +182,9 @@ final class Checker {
 
 		/** The same in every JVM. */
 		private long fingerprint() {
-			return 31 * (31 * (31 * this.shard.toString().hashCode() + this.number)
-					+ this.instance.toString().hashCode()) + this.token.value();
+			return 31
+					* (31 * (31 * this.shard.toString().hashCode() + this.number) + this.instance.toString().hashCode())
+					+ this.token.value();
 		}
 
 		SimulatedInstance instance() {
