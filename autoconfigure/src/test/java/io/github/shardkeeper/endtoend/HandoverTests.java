@@ -59,7 +59,7 @@ class HandoverTests {
 
 	private static final int SHARDS = 4;
 
-	private static final Duration LEASE = Duration.ofMillis(1500);
+	private Duration lease = Duration.ofMillis(1500);
 
 	private final String run = UUID.randomUUID().toString();
 
@@ -272,6 +272,8 @@ class HandoverTests {
 
 	@Test
 	void anOrderlyStopIsQuickAndSilent(CapturedOutput output) {
+		// As long as a busy machine needs not to warn of answers that take a third of it.
+		this.lease = Duration.ofSeconds(4);
 		ConfigurableApplicationContext one = start("one");
 		ConfigurableApplicationContext two = start("two");
 		awaitLoads(one, Map.of("one", 2L, "two", 2L));
@@ -279,9 +281,9 @@ class HandoverTests {
 		awaitSums(one, 1);
 		int before = output.getAll().length();
 
-		assertThat(closing(two)).as("with somebody who takes over").isLessThan(LEASE);
+		assertThat(closing(two)).as("with somebody who takes over").isLessThan(this.lease);
 		assertThat(loads(one)).isEqualTo(Map.of("one", 4L));
-		assertThat(closing(one)).as("the last one").isLessThan(LEASE);
+		assertThat(closing(one)).as("the last one").isLessThan(this.lease);
 		assertThat(output.getAll().substring(before)).contains("Left group").doesNotContain(" WARN ", " ERROR ");
 	}
 
@@ -294,7 +296,7 @@ class HandoverTests {
 	private ConfigurableApplicationContext start(String name, String... properties) {
 		List<String> arguments = new ArrayList<>(List.of("--shardkeeper.group=" + this.run,
 				"--shardkeeper.instance-id=" + name, "--shardkeeper.topics.orders.shards=" + SHARDS,
-				"--shardkeeper.session.lease=" + LEASE.toMillis() + "ms",
+				"--shardkeeper.session.lease=" + this.lease.toMillis() + "ms",
 				"--shardkeeper.session.heartbeat-interval=100ms", "--spring.main.banner-mode=off",
 				"--spring.data.redis.port=" + this.redis.port()));
 		arguments.addAll(List.of(properties));
