@@ -19,18 +19,18 @@ import io.github.shardkeeper.shard.MemberId;
  */
 final class Planner {
 
-	private final int mostConcurrentMoves;
+	private final HandoverRules rules;
 
 	private final Supplier<Map<String, Integer>> ownTopics;
 
 	/**
 	 * Creates a planner.
-	 * @param mostConcurrentMoves how many shards may be drained at once, 0 for any number
+	 * @param rules how many shards may be drained at once, and for how long
 	 * @param ownTopics the leader's own topics with their shard counts, which win over
 	 * what other members were configured with
 	 */
-	Planner(int mostConcurrentMoves, Supplier<Map<String, Integer>> ownTopics) {
-		this.mostConcurrentMoves = mostConcurrentMoves;
+	Planner(HandoverRules rules, Supplier<Map<String, Integer>> ownTopics) {
+		this.rules = rules;
 		this.ownTopics = ownTopics;
 	}
 
@@ -83,7 +83,7 @@ final class Planner {
 		List<Assignee> members = assignment.request().members();
 		Set<MemberId> staying = picture.roster().members();
 		int[] places = picture.places();
-		PlanBuilder plan = new PlanBuilder(this.mostConcurrentMoves, nowMillis, claimsUntilMillis);
+		PlanBuilder plan = new PlanBuilder(this.rules, nowMillis, claimsUntilMillis);
 		for (int shard = 0; shard < picture.shards().size(); shard++) {
 			int wanted = assignment.owner(shard);
 			int owner = picture.owner(shard);
