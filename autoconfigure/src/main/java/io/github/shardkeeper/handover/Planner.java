@@ -19,18 +19,18 @@ import io.github.shardkeeper.shard.MemberId;
  */
 final class Planner {
 
-	private final int mostConcurrentMoves;
+	private final HandoverRules rules;
 
 	private final Supplier<Map<String, Integer>> ownTopics;
 
 	/**
 	 * Creates a planner.
-	 * @param mostConcurrentMoves how many shards may be drained at once, 0 for any number
+	 * @param rules how many shards may be drained at once, and for how long
 	 * @param ownTopics the leader's own topics with their shard counts, which win over
 	 * what other members were configured with
 	 */
-	Planner(int mostConcurrentMoves, Supplier<Map<String, Integer>> ownTopics) {
-		this.mostConcurrentMoves = mostConcurrentMoves;
+	Planner(HandoverRules rules, Supplier<Map<String, Integer>> ownTopics) {
+		this.rules = rules;
 		this.ownTopics = ownTopics;
 	}
 
@@ -53,7 +53,7 @@ final class Planner {
 			}
 			else {
 				owners[shard] = unsettled(picture.ownership(shard), roster);
-				movesUnderWay += isMove(picture.ownership(shard), owners[shard], roster) ? 1 : 0;
+				movesUnderWay += isMove(picture.ownership(shard), owners[shard], roster, nowMillis) ? 1 : 0;
 			}
 		}
 		return AssignmentRequest.builder(roster.assignees(), picture.shards())
@@ -77,10 +77,16 @@ final class Planner {
 		return (!reachable && ownership.phase() == ShardPhase.REVOKING) ? roster.place(ownership.owner()) : destination;
 	}
 
-	/** Whether a member that stays is releasing it for somebody else. */
-	private static boolean isMove(@Nullable Ownership ownership, int destination, Roster roster) {
-		int owner = (ownership != null && ownership.phase() == ShardPhase.REVOKING) ? roster.place(ownership.owner())
-				: AssignmentRequest.NOBODY;
+	/**
+	 * Whether a member that stays is releasing it for somebody else, for no longer than it
+	 * may: a few that hang must not hold up all others.
+	 */
+	private boolean isMove(@Nullable Ownership ownership, int destination, Roster roster, long nowMillis) {
+		if (ownership == null || ownership.phase() != ShardPhase.REVOKING
+				|| nowMillis >= ownership.sinceMillis() + this.rules.timeout().toMillis()) {
+			return false;
+		}
+		int owner = roster.place(ownership.owner());
 		return owner != AssignmentRequest.NOBODY && owner != destination;
 	}
 
@@ -98,7 +104,7 @@ final class Planner {
 		List<Assignee> members = assignment.request().members();
 		Set<MemberId> staying = picture.roster().members();
 		int[] places = picture.places();
-		PlanBuilder plan = new PlanBuilder(this.mostConcurrentMoves, nowMillis, claimsUntilMillis);
+		PlanBuilder plan = new PlanBuilder(this.rules, nowMillis, claimsUntilMillis);
 		for (int shard = 0; shard < picture.shards().size(); shard++) {
 			int wanted = assignment.owner(shard);
 			int owner = picture.owner(shard);
