@@ -78,8 +78,8 @@ final class Planner {
 	}
 
 	/**
-	 * Whether a member that stays is releasing it for somebody else, for no longer than it
-	 * may: a few that hang must not hold up all others.
+	 * Whether a member that stays is releasing it for somebody else, for no longer than
+	 * it may: a few that hang must not hold up all others.
 	 */
 	private boolean isMove(@Nullable Ownership ownership, int destination, Roster roster, long nowMillis) {
 		if (ownership == null || ownership.phase() != ShardPhase.REVOKING

@@ -172,8 +172,8 @@ class PlannerTests {
 		};
 
 		assertThat(plan()).isEmpty();
-		assertThat(asked.get(0).current()).containsOnly(Map.entry(ZERO, new Tenure(A, 1)),
-				Map.entry(ONE, new Tenure(B, 2)));
+		assertThat(asked.get(0).current()).containsOnly(Map.entry(ZERO, new Tenure(A, 1, NOW)),
+				Map.entry(ONE, new Tenure(B, 2, NOW)));
 	}
 
 	@Test
@@ -362,7 +362,7 @@ class PlannerTests {
 		assertThat(request.members()).containsExactly(new Assignee(A, Set.of("orders"), ApplicationVersion.UNKNOWN),
 				new Assignee(B, Set.of("orders"), new ApplicationVersion("1.2"), 4, "eu-1"));
 		assertThat(request.movesUnderWay()).as("of members that stay, to members that stay").isEqualTo(1);
-		long overdue = HandoverRules.DEFAULT.timeout().toMillis();
+		long overdue = NOW + HandoverRules.DEFAULT.timeout().toMillis();
 		assertThat(new Planner(HandoverRules.DEFAULT, () -> this.ownTopics).request(picture, overdue).movesUnderWay())
 			.as("what hangs holds nothing up")
 			.isZero();
