@@ -39,6 +39,8 @@ public final class AssignmentRequest {
 
 	private final double @Nullable [] loads;
 
+	private final int movesUnderWay;
+
 	private final long nowMillis;
 
 	private AssignmentRequest(Builder builder) {
@@ -49,6 +51,7 @@ public final class AssignmentRequest {
 		this.sinceMillis = builder.sinceMillis;
 		this.traits = builder.traits;
 		this.loads = builder.loads;
+		this.movesUnderWay = builder.movesUnderWay;
 		this.nowMillis = builder.nowMillis;
 	}
 
@@ -133,6 +136,29 @@ public final class AssignmentRequest {
 	}
 
 	/**
+	 * The same request with what is known of the shards.
+	 * @param newTraits by shard its traits; {@code null} when all are alike
+	 * @return it
+	 */
+	public AssignmentRequest withTraits(ShardTraits @Nullable [] newTraits) {
+		return new Builder(this.members, this.shards).owners(this.owners, this.since, this.sinceMillis)
+			.loads(this.loads)
+			.movesUnderWay(this.movesUnderWay)
+			.now(this.nowMillis)
+			.traits(newTraits)
+			.build();
+	}
+
+	/**
+	 * The same request with what another one knows of its shards.
+	 * @param other the other one; ignored when its shards are not the same
+	 * @return it
+	 */
+	public AssignmentRequest withTraitsOf(AssignmentRequest other) {
+		return (other.traits != null && other.shards == this.shards) ? withTraits(other.traits) : this;
+	}
+
+	/**
 	 * The measured load of a shard.
 	 * @param shard its number
 	 * @return a number that is not negative, in a unit that is the same for all shards;
@@ -140,6 +166,15 @@ public final class AssignmentRequest {
 	 */
 	public double load(int shard) {
 		return (this.loads != null) ? this.loads[shard] : Double.NaN;
+	}
+
+	/**
+	 * How many shards are being released by members that stay, for who is named as their
+	 * owner here. For a strategy that goes in steps.
+	 * @return the number
+	 */
+	public int movesUnderWay() {
+		return this.movesUnderWay;
 	}
 
 	/**
@@ -189,6 +224,8 @@ public final class AssignmentRequest {
 		private ShardTraits @Nullable [] traits;
 
 		private double @Nullable [] loads;
+
+		private int movesUnderWay;
 
 		private long nowMillis;
 
@@ -257,9 +294,16 @@ public final class AssignmentRequest {
 		 * Sets what is known of the shards.
 		 * @param newTraits by shard its traits; {@code null} when all are alike
 		 * @return this
+		 * @throws IllegalArgumentException when a weight is out of bounds
 		 */
 		public Builder traits(ShardTraits @Nullable [] newTraits) {
 			requireForAll((newTraits != null) ? newTraits.length : this.shards.size());
+			for (int shard = 0; newTraits != null && shard < newTraits.length; shard++) {
+				if (!newTraits[shard].isValid()) {
+					throw new IllegalArgumentException("%s has a weight of %d: it is 1 to %d"
+						.formatted(this.shards.get(shard), newTraits[shard].weight(), ShardTraits.MOST_WEIGHT));
+				}
+			}
 			this.traits = newTraits;
 			return this;
 		}
@@ -273,6 +317,17 @@ public final class AssignmentRequest {
 		public Builder loads(double @Nullable [] newLoads) {
 			requireForAll((newLoads != null) ? newLoads.length : this.shards.size());
 			this.loads = newLoads;
+			return this;
+		}
+
+		/**
+		 * Sets how many shards are on their way.
+		 * @param newMovesUnderWay the number of those that are being released by members
+		 * that stay
+		 * @return this
+		 */
+		public Builder movesUnderWay(int newMovesUnderWay) {
+			this.movesUnderWay = newMovesUnderWay;
 			return this;
 		}
 

@@ -4,11 +4,14 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.assignment.Assignment;
+import io.github.shardkeeper.assignment.AssignmentRequest;
+import io.github.shardkeeper.assignment.Assignee;
 import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.assignment.AssignmentStrategy;
 import io.github.shardkeeper.assignment.StickyAssignment;
@@ -339,6 +342,26 @@ class PlannerTests {
 		assertThat(plan()).containsExactly(new Assign(ZERO, 1, A), new Cancel(ONE, 2),
 				new Assign(ShardId.of("orders", 2), 0, A), new Assign(ShardId.of("orders", 3), 0, A));
 		assertThat(this.plan.movesHeldBack()).isFalse();
+	}
+
+	@Test
+	void theStrategyIsToldWhatMembersSayAndHowManyMovesGoOn() {
+		member(A, 4);
+		member(C, 4, true);
+		this.members.add(new GroupMember(B, new MemberDescription(new TreeMap<>(Map.of("orders", 4)),
+				new ApplicationVersion("1.2"), 4, "eu-1", "sticky"), false));
+		is(ZERO, ShardPhase.REVOKING, A, B, 1);
+		is(ONE, ShardPhase.REVOKING, C, B, 2);
+		is(ShardId.of("orders", 2), ShardPhase.REVOKING, A, C, 3);
+		is(ShardId.of("orders", 3), ShardPhase.OWNED, A, null, 4);
+		GroupPicture picture = new GroupPicture();
+		picture.apply(new GroupChanges(A, 1, 100, 1, this.members, this.ownerships));
+
+		AssignmentRequest request = new Planner(HandoverRules.DEFAULT, () -> this.ownTopics).request(picture, NOW);
+
+		assertThat(request.members()).containsExactly(new Assignee(A, Set.of("orders"), ApplicationVersion.UNKNOWN),
+				new Assignee(B, Set.of("orders"), new ApplicationVersion("1.2"), 4, "eu-1"));
+		assertThat(request.movesUnderWay()).as("of members that stay, to members that stay").isEqualTo(1);
 	}
 
 	private List<Transition> plan() {
