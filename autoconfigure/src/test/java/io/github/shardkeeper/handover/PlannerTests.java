@@ -172,8 +172,8 @@ class PlannerTests {
 		};
 
 		assertThat(plan()).isEmpty();
-		assertThat(asked.get(0).current()).containsOnly(Map.entry(ZERO, new Tenure(A, 1)),
-				Map.entry(ONE, new Tenure(B, 2)));
+		assertThat(asked.get(0).current()).containsOnly(Map.entry(ZERO, new Tenure(A, 1, NOW)),
+				Map.entry(ONE, new Tenure(B, 2, NOW)));
 	}
 
 	@Test
