@@ -22,14 +22,13 @@ public final class StickyAssignment implements AssignmentStrategy {
 			return new EvenShares(request).share();
 		}
 		Draft draft = new Draft(request);
-		draft.keepCurrent();
-		if (Rollout.isUnderWay(request)) {
+		if (Versions.areMixed(request)) {
 			new Rollout(draft).share();
 		}
 		else {
 			new Balance(draft).share();
 		}
-		return draft.assignment();
+		return new Distribution(draft).assignment();
 	}
 
 }
