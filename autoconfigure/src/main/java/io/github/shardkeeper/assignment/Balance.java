@@ -31,12 +31,13 @@ final class Balance {
 		if (mixedWeights) {
 			this.draft.kinds().forEach(this.levelling::approach);
 		}
+		List<Descent> descents = byWeight.stream().map((kinds) -> new Descent(this.draft, kinds)).toList();
 		List<Cycles> cycles = byWeight.stream().map((kinds) -> new Cycles(this.draft, kinds, mixedWeights)).toList();
 		boolean moved = true;
 		while (moved) {
 			moved = false;
 			for (int weight = 0; weight < cycles.size(); weight++) {
-				moved |= level(byWeight.get(weight));
+				moved |= descents.get(weight).level();
 				moved |= cycles.get(weight).cancel();
 			}
 			moved &= mixedWeights;
@@ -62,19 +63,6 @@ final class Balance {
 		for (Kind kind : this.draft.kinds()) {
 			this.levelling.place(kind, (member) -> true, Double.POSITIVE_INFINITY);
 		}
-	}
-
-	private boolean level(List<Kind> kinds) {
-		boolean ever = false;
-		boolean moved = true;
-		while (moved) {
-			moved = false;
-			for (Kind kind : kinds) {
-				moved |= this.levelling.level(kind, (member) -> true, (member) -> true, 0);
-			}
-			ever |= moved;
-		}
-		return ever;
 	}
 
 	private List<List<Kind>> byWeight() {

@@ -22,9 +22,6 @@ final class Cycles {
 	/** Of takers, summed over kinds: beyond it only loads count. */
 	static final int MOST_PRECISE = 50_000;
 
-	/** What a shard in its zone is worth: more moves than any chain has. */
-	private static final long HOME = 1L << 14;
-
 	/** Of equal loads, those of lower capacity are to come down. */
 	private static final long CAPACITY = 1L << 30;
 
@@ -83,6 +80,7 @@ final class Cycles {
 	 * Improves until nothing is left to improve.
 	 * @return whether something moved
 	 */
+
 	boolean cancel() {
 		boolean moved = false;
 		for (Chain chain = find(); chain != null; chain = find()) {
@@ -195,19 +193,11 @@ final class Cycles {
 	}
 
 	long giveCost(int kind, int giver) {
-		if (!this.precise) {
-			return 0;
-		}
-		Kind given = this.kinds[kind];
-		return ((given.has[giver] <= given.had[giver]) ? 1 : 0) + (this.draft.isHome(given, giver) ? HOME : 0);
+		return this.precise ? this.draft.giveCost(this.kinds[kind], giver) : 0;
 	}
 
 	long takeCost(int kind, int taker) {
-		if (!this.precise) {
-			return 0;
-		}
-		Kind taken = this.kinds[kind];
-		return ((taken.has[taker] < taken.had[taker]) ? -1 : 0) - (this.draft.isHome(taken, taker) ? HOME : 0);
+		return this.precise ? this.draft.takeCost(this.kinds[kind], taker) : 0;
 	}
 
 	int giver(int kind) {

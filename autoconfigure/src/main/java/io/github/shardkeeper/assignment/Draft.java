@@ -11,6 +11,9 @@ import java.util.List;
  */
 final class Draft {
 
+	/** What a shard in its zone is worth: more moves than any chain of them has. */
+	private static final int HOME = 1 << 14;
+
 	private final AssignmentRequest request;
 
 	private final int[] pinned;
@@ -106,6 +109,19 @@ final class Draft {
 	/** Whether the data of a kind is in a member's zone. */
 	boolean isHome(Kind kind, int member) {
 		return kind.zone != Kind.NOWHERE && kind.zone == this.zones[member];
+	}
+
+	/**
+	 * What it costs, besides load, that somebody gives away a shard that it has: a move
+	 * if it has had it from the beginning, and more if its data is in its zone.
+	 */
+	int giveCost(Kind kind, int giver) {
+		return ((kind.has[giver] <= kind.had[giver]) ? 1 : 0) + (isHome(kind, giver) ? HOME : 0);
+	}
+
+	/** What it costs, besides load, that somebody gets a shard: the opposite. */
+	int takeCost(Kind kind, int taker) {
+		return ((kind.has[taker] < kind.had[taker]) ? -1 : 0) - (isHome(kind, taker) ? HOME : 0);
 	}
 
 	/** Gives somebody a shard that nobody has. */

@@ -12,15 +12,6 @@ import java.util.function.IntPredicate;
  */
 final class Levelling {
 
-	private static final long AWAY = 1L << 62;
-
-	private static final long FOREIGN = 1L << 61;
-
-	/** Below the flags the number of shards, below that the member's place. */
-	private static final int COUNT_SHIFT = 28;
-
-	private static final int MOST_MEMBERS = (1 << COUNT_SHIFT) - 1;
-
 	private final Draft draft;
 
 	private final MemberHeap takers;
@@ -29,8 +20,8 @@ final class Levelling {
 
 	Levelling(Draft draft) {
 		this.draft = draft;
-		this.takers = new MemberHeap(draft.members());
-		this.givers = new MemberHeap(draft.members());
+		this.takers = new MemberHeap(draft.members(), false);
+		this.givers = new MemberHeap(draft.members(), true);
 	}
 
 	/**
@@ -146,17 +137,13 @@ final class Levelling {
 	}
 
 	private void putTaker(Kind kind, int member) {
-		long away = this.draft.isHome(kind, member) ? 0 : AWAY;
-		long foreign = (kind.has[member] < kind.had[member]) ? 0 : FOREIGN;
-		long fewest = ((long) kind.has[member] << COUNT_SHIFT) + member;
-		this.takers.put(member, this.draft.rateWith(member, kind.weight), away + foreign + fewest);
+		long cost = (long) this.draft.takeCost(kind, member) << Integer.SIZE;
+		this.takers.put(member, this.draft.rateWith(member, kind.weight), cost + kind.has[member]);
 	}
 
 	private void putGiver(Kind kind, int member) {
-		long home = this.draft.isHome(kind, member) ? AWAY : 0;
-		long own = (kind.has[member] > kind.had[member]) ? 0 : FOREIGN;
-		long most = ((long) (Integer.MAX_VALUE - kind.has[member]) << COUNT_SHIFT) + MOST_MEMBERS - member;
-		this.givers.put(member, -this.draft.rate(member), home + own + most);
+		long cost = (long) this.draft.giveCost(kind, member) << Integer.SIZE;
+		this.givers.put(member, -this.draft.rate(member), cost - kind.has[member]);
 	}
 
 }

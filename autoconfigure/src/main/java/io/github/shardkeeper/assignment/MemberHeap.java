@@ -19,9 +19,18 @@ final class MemberHeap {
 
 	private final long[] secondKeys;
 
+	private final boolean lastFirst;
+
 	private int size;
 
-	MemberHeap(int members) {
+	/**
+	 * Without members.
+	 * @param members how many there are in the request
+	 * @param lastFirst whether of members with equal keys the last one in their order is
+	 * before the others
+	 */
+	MemberHeap(int members, boolean lastFirst) {
+		this.lastFirst = lastFirst;
 		this.heap = new int[members];
 		this.places = new int[members];
 		this.keys = new double[members];
@@ -99,7 +108,7 @@ final class MemberHeap {
 		if (this.secondKeys[one] != this.secondKeys[other]) {
 			return this.secondKeys[one] < this.secondKeys[other];
 		}
-		return one < other;
+		return (one < other) != this.lastFirst;
 	}
 
 }
