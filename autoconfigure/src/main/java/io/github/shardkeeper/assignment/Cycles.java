@@ -82,7 +82,7 @@ final class Cycles {
 	 */
 
 	boolean cancel() {
-		boolean moved = false;
+		boolean moved = this.precise && new Swaps(this.draft, List.of(this.kinds)).swap();
 		for (Chain chain = find(); chain != null; chain = find()) {
 			chain.moveWhileItPays();
 			moved = true;
