@@ -76,9 +76,9 @@ final class KindSorter {
 					consumers.or(subscribers);
 				}
 			});
-			this.takersOf[topic] = numbers.computeIfAbsent(consumers, (members1) -> {
-				this.takers.add(members1.stream().toArray());
-				this.usefulZones.add(usefulZones(members1, zoneOf));
+			this.takersOf[topic] = numbers.computeIfAbsent(consumers, (added) -> {
+				this.takers.add(added.stream().toArray());
+				this.usefulZones.add(usefulZones(added, zoneOf));
 				return this.takers.size() - 1;
 			});
 		}
@@ -102,9 +102,9 @@ final class KindSorter {
 	List<Kind> sort() {
 		int[] kindOf = new int[this.request.shards().size()];
 		List<Key> keys = sort(kindOf, Integer.MAX_VALUE);
-		for (int mostDigits = 100; mostDigits >= 10
-				&& (long) keys.size() * this.request.members().size() > MOST_COUNTS; mostDigits /= 10) {
-			keys = sort(kindOf, mostDigits);
+		for (int roundedTo = 100; roundedTo >= 10
+				&& (long) keys.size() * this.request.members().size() > MOST_COUNTS; roundedTo /= 10) {
+			keys = sort(kindOf, roundedTo);
 		}
 		int[] sizes = new int[keys.size()];
 		for (int kind : kindOf) {
@@ -131,7 +131,7 @@ final class KindSorter {
 		return kinds;
 	}
 
-	private List<Key> sort(int[] kindOf, int mostDigits) {
+	private List<Key> sort(int[] kindOf, int roundedTo) {
 		List<Key> keys = new ArrayList<>();
 		Map<Key, Integer> numbers = new HashMap<>();
 		for (int topic = 0; topic < this.takersOf.length; topic++) {
@@ -141,7 +141,7 @@ final class KindSorter {
 				ShardTraits traits = this.request.traits(shard);
 				if (traits != last) {
 					last = traits;
-					Key key = key(this.takersOf[topic], traits, mostDigits);
+					Key key = key(this.takersOf[topic], traits, roundedTo);
 					lastKind = numbers.computeIfAbsent(key, (added) -> {
 						keys.add(added);
 						return keys.size() - 1;
@@ -153,14 +153,14 @@ final class KindSorter {
 		return keys;
 	}
 
-	private Key key(int takersNumber, ShardTraits traits, int mostDigits) {
+	private Key key(int takersNumber, ShardTraits traits, int roundedTo) {
 		int zone = zone(traits.zone());
 		boolean useful = zone >= 0 && this.usefulZones.get(takersNumber).get(zone);
 		int unit = 1;
-		while (traits.weight() / unit >= mostDigits) {
+		while (traits.weight() / unit >= roundedTo) {
 			unit *= 10;
 		}
-		return new Key(takersNumber, useful ? zone : Kind.NOWHERE, traits.weight() / unit * unit);
+		return new Key(takersNumber, useful ? zone : Kind.NOWHERE, (traits.weight() + unit / 2) / unit * unit);
 	}
 
 	private record Key(int takers, int zone, int weight) {

@@ -69,8 +69,9 @@ final class Rollout {
 				IntPredicate isNew = newestOf(kind);
 				moved |= this.levelling.level(kind, isNew.negate(), isNew, 0);
 			}
-			for (int kind = 0; kind < kinds.size(); kind++) {
-				moved |= evenOut(kinds.get(kind), this.alike.get(kind));
+			Map<int[], Double> oldLoads = oldLoads();
+			for (Kind kind : kinds) {
+				moved |= evenOut(kind, oldLoads.getOrDefault(kind.takers, 0.0));
 			}
 		}
 	}
@@ -102,19 +103,28 @@ final class Rollout {
 		this.levelling.place(kind, (member) -> true, Double.POSITIVE_INFINITY);
 	}
 
-	private boolean evenOut(Kind kind, List<Kind> alike) {
+	/** By takers, how much of what they can take is with older ones of them. */
+	private Map<int[], Double> oldLoads() {
+		Map<int[], Double> loads = new IdentityHashMap<>();
+		for (Kind kind : this.draft.kinds()) {
+			IntPredicate isNew = newestOf(kind);
+			long old = 0;
+			for (int member : kind.takers) {
+				old += isNew.test(member) ? 0 : kind.has[member];
+			}
+			loads.merge(kind.takers, (double) old * kind.weight, Double::sum);
+		}
+		return loads;
+	}
+
+	private boolean evenOut(Kind kind, double oldLoad) {
 		IntPredicate isNew = newestOf(kind);
-		double withoutOld = 0;
+		double withoutOld = oldLoad;
 		double capacity = 0;
 		for (int member : kind.takers) {
 			if (isNew.test(member)) {
 				withoutOld += this.draft.load(member);
 				capacity += this.draft.capacity(member);
-			}
-			else {
-				for (Kind other : alike) {
-					withoutOld += (double) other.has[member] * other.weight;
-				}
 			}
 		}
 		return this.levelling.level(kind, (member) -> this.versions[member] == this.newest, isNew,
