@@ -3,7 +3,6 @@ package io.github.shardkeeper.handover;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -118,11 +117,9 @@ final class Planner {
 		return plan.build();
 	}
 
-	/** Tells the picture the topics that are configured; the leader's own numbers win. */
+	/** Tells the picture the topics that are configured. */
 	void configure(GroupPicture picture) {
-		Map<String, Integer> topics = new TreeMap<>(this.ownTopics.get());
-		picture.members().forEach((member) -> member.description().topicShards().forEach(topics::putIfAbsent));
-		picture.configure(topics);
+		picture.configure(this.ownTopics.get());
 	}
 
 }
