@@ -136,6 +136,29 @@ public final class AssignmentRequest {
 	}
 
 	/**
+	 * The same request with what is known of the shards.
+	 * @param newTraits by shard its traits; {@code null} when all are alike
+	 * @return it
+	 */
+	public AssignmentRequest withTraits(ShardTraits @Nullable [] newTraits) {
+		return new Builder(this.members, this.shards).owners(this.owners, this.since, this.sinceMillis)
+			.loads(this.loads)
+			.movesUnderWay(this.movesUnderWay)
+			.now(this.nowMillis)
+			.traits(newTraits)
+			.build();
+	}
+
+	/**
+	 * The same request with what another one knows of its shards.
+	 * @param other the other one; ignored when its shards are not the same
+	 * @return it
+	 */
+	public AssignmentRequest withTraitsOf(AssignmentRequest other) {
+		return (other.traits != null && other.shards == this.shards) ? withTraits(other.traits) : this;
+	}
+
+	/**
 	 * The measured load of a shard.
 	 * @param shard its number
 	 * @return a number that is not negative, in a unit that is the same for all shards;
@@ -271,9 +294,16 @@ public final class AssignmentRequest {
 		 * Sets what is known of the shards.
 		 * @param newTraits by shard its traits; {@code null} when all are alike
 		 * @return this
+		 * @throws IllegalArgumentException when a weight is out of bounds
 		 */
 		public Builder traits(ShardTraits @Nullable [] newTraits) {
 			requireForAll((newTraits != null) ? newTraits.length : this.shards.size());
+			for (int shard = 0; newTraits != null && shard < newTraits.length; shard++) {
+				if (!newTraits[shard].isValid()) {
+					throw new IllegalArgumentException("%s has a weight of %d: it is 1 to %d"
+						.formatted(this.shards.get(shard), newTraits[shard].weight(), ShardTraits.MOST_WEIGHT));
+				}
+			}
 			this.traits = newTraits;
 			return this;
 		}

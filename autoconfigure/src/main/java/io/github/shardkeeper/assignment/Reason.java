@@ -23,6 +23,11 @@ public enum Reason {
 	/** Its data is in the zone of its new owner. */
 	ZONE("its data is in this one's zone"),
 
+	/**
+	 * Its owner has got another shard that it alone could take, or that belongs there.
+	 */
+	ROOM("it made room for a shard that its owner was to have instead"),
+
 	/** Its owner is measured to be busier than its new one by more than a move costs. */
 	LOAD("its owner is busier than this one, by more than the move costs"),
 
@@ -30,7 +35,10 @@ public enum Reason {
 	RULE("the strategy's rule gives it to this one"),
 
 	/** The application's own strategy decided so. */
-	CHOSEN("the application's own strategy decided so");
+	CHOSEN("the application's own strategy decided so"),
+
+	/** The strategy has not answered for the group as it is now. */
+	LAST("the last assignment stands until the strategy answers for the group as it is now");
 
 	private final String text;
 

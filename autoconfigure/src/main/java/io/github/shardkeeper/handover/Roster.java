@@ -33,8 +33,8 @@ final class Roster {
 		for (GroupMember member : members) {
 			if (!member.leaving()) {
 				MemberDescription description = member.description();
-				this.assignees
-					.add(new Assignee(member.id(), description.topicShards().keySet(), description.version()));
+				this.assignees.add(new Assignee(member.id(), description.topicShards().keySet(), description.version(),
+						description.capacity(), description.zone()));
 			}
 		}
 		this.assignees.sort(Comparator.comparing(Assignee::id));
