@@ -61,6 +61,7 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 		if (!loopProblems.isEmpty()) {
 			builder.down().withDetail("loops", loopProblems);
 		}
+		this.coordinator.assignmentProblem().ifPresent((problem) -> builder.down().withDetail("assignment", problem));
 		tell(builder, "problems", this.runner.problems());
 		tell(builder, "unattended", this.coordinator.unattended());
 	}

@@ -30,12 +30,20 @@ public final class Assignment {
 
 	private final Map<Integer, String> texts;
 
+	private final boolean unfinished;
+
 	/** Trusts its arrays; {@link #builder} is for who does not. */
 	Assignment(AssignmentRequest request, int[] owners, byte[] reasons, Map<Integer, String> texts) {
+		this(request, owners, reasons, texts, false);
+	}
+
+	Assignment(AssignmentRequest request, int[] owners, byte[] reasons, Map<Integer, String> texts,
+			boolean unfinished) {
 		this.request = request;
 		this.owners = owners;
 		this.reasons = reasons;
 		this.texts = texts;
+		this.unfinished = unfinished;
 	}
 
 	/**
@@ -93,6 +101,20 @@ public final class Assignment {
 	}
 
 	/**
+	 * Whether this is a step on the way: its strategy wants to be asked again when the
+	 * moves have been made. One that moves nothing is the last step.
+	 * @return whether there is more to come
+	 */
+	public boolean isUnfinished() {
+		return this.unfinished;
+	}
+
+	/** What was said about single shards, by their numbers. */
+	Map<Integer, String> texts() {
+		return this.texts;
+	}
+
+	/**
 	 * Says in a sentence why a shard is to be where it is.
 	 * @param shard its number
 	 * @return the sentence
@@ -146,6 +168,8 @@ public final class Assignment {
 		private final Map<Integer, String> texts = new HashMap<>();
 
 		private final Map<MemberId, Integer> places = new HashMap<>();
+
+		private boolean unfinished;
 
 		private Builder(AssignmentRequest request) {
 			this.request = request;
@@ -245,6 +269,16 @@ public final class Assignment {
 		}
 
 		/**
+		 * Says that this is a step on the way: the strategy wants to be asked again when
+		 * the moves have been made.
+		 * @return this
+		 */
+		public Builder unfinished() {
+			this.unfinished = true;
+			return this;
+		}
+
+		/**
 		 * Completes the assignment.
 		 * @return it
 		 * @throws IllegalStateException when a shard was not given to anybody although
@@ -268,7 +302,8 @@ public final class Assignment {
 							.formatted(forgotten.size(), forgotten.stream().limit(MOST_NAMED).toList())
 								+ "Give each to somebody, or call keepCurrent() before build()");
 			}
-			return new Assignment(this.request, this.owners.clone(), this.reasons.clone(), Map.copyOf(this.texts));
+			return new Assignment(this.request, this.owners.clone(), this.reasons.clone(), Map.copyOf(this.texts),
+					this.unfinished);
 		}
 
 	}

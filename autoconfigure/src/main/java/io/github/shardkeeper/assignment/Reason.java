@@ -30,7 +30,10 @@ public enum Reason {
 	RULE("the strategy's rule gives it to this one"),
 
 	/** The application's own strategy decided so. */
-	CHOSEN("the application's own strategy decided so");
+	CHOSEN("the application's own strategy decided so"),
+
+	/** The strategy has not answered for the group as it is now. */
+	LAST("the last assignment stands until the strategy answers for the group as it is now");
 
 	private final String text;
 

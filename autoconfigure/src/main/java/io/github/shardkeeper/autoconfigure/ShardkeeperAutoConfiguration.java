@@ -35,6 +35,7 @@ import io.github.shardkeeper.consumer.PublishedEvents;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.consumer.ShardHandlerDetector;
 import io.github.shardkeeper.consumer.WorkerThreads;
+import io.github.shardkeeper.coordination.AssignmentSettings;
 import io.github.shardkeeper.coordination.CheckpointStore;
 import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.coordination.CoordinationStore;
@@ -165,7 +166,10 @@ public final class ShardkeeperAutoConfiguration {
 	@ConditionalOnMissingBean
 	ShardCoordinator shardkeeperCoordinator(CoordinationSettings settings, CoordinationStore store,
 			HeartbeatScheduler heartbeats, Lease lease, AssignmentStrategy strategy, MemberRuntime runtime) {
-		return new ShardCoordinator(settings, store, heartbeats, lease, strategy, runtime);
+		AssignmentSettings assignment = (strategy instanceof StickyAssignment)
+				? AssignmentSettings.builtIn("sticky", strategy)
+				: new AssignmentSettings("own", strategy, true, AssignmentSettings.DEFAULT_TIMEOUT);
+		return new ShardCoordinator(settings, store, heartbeats, lease, assignment, runtime);
 	}
 
 	@Bean

@@ -1,10 +1,8 @@
 package io.github.shardkeeper.coordination;
 
 import java.time.Duration;
-import java.util.HashSet;
-import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.Optional;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -12,18 +10,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.assignment.Assignment;
+import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.handover.GroupChanges;
-import io.github.shardkeeper.handover.GroupMember;
 import io.github.shardkeeper.handover.LeaderAction;
 import io.github.shardkeeper.handover.Leadership;
 import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.handover.PlanReply;
 import io.github.shardkeeper.handover.ReapReply;
+import io.github.shardkeeper.handover.UnattendedShards;
 import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
 
 /**
- * Carries out what {@link Leadership} decides. Confined to the coordinator's loop, but
- * for {@link #isFailing}.
+ * Carries out what {@link Leadership} decides, and publishes what it knows. Confined to
+ * the coordinator's loop where nothing else is said.
  */
 final class LeaderDriver {
 
@@ -37,29 +38,53 @@ final class LeaderDriver {
 
 	private final Duration crashQuietPeriod;
 
-	private final Supplier<Map<String, Integer>> topics;
-
-	/** Members and topics whose shard counts differ and were reported. */
-	private final Set<String> reported = new HashSet<>();
+	private final ConfigurationDifferences differences;
 
 	private final CoordinationStore store;
 
 	private final MonotonicClock clock;
 
+	private final StrategyCalls calls;
+
+	private final AssignmentTrouble trouble = new AssignmentTrouble();
+
 	/** Since when every attempt to decide has failed. */
 	private volatile @Nullable MonotonicTime failingSince;
 
-	LeaderDriver(Leadership leadership, Duration crashQuietPeriod, Supplier<Map<String, Integer>> topics,
-			CoordinationStore store, MonotonicClock clock) {
-		this.crashQuietPeriod = crashQuietPeriod;
-		this.topics = topics;
-		this.leadership = leadership;
+	private volatile boolean hasSuccessor;
+
+	private volatile @Nullable Assignment assignment;
+
+	private volatile UnattendedShards unattended = UnattendedShards.NONE;
+
+	/**
+	 * Creates the driver.
+	 * @param wake has the loop make another pass
+	 */
+	LeaderDriver(CoordinationSettings settings, AssignmentSettings assigning, Supplier<Map<String, Integer>> topics,
+			CoordinationStore store, MonotonicClock clock, Runnable wake) {
+		this.leadership = new Leadership(settings.heartbeatInterval(), settings.lease(), settings.settleTime(),
+				settings.handover(), topics);
+		this.crashQuietPeriod = settings.handover().crashQuietPeriod();
+		this.differences = new ConfigurationDifferences(topics);
 		this.store = store;
 		this.clock = clock;
+		this.calls = new StrategyCalls(assigning, clock, this::computed, wake);
 	}
 
-	/** Does all that is due. */
-	void run(MemberId self) {
+	Leadership leadership() {
+		return this.leadership;
+	}
+
+	/**
+	 * Does all that is due.
+	 * @param self this member, {@code null} outside a session
+	 */
+	void run(@Nullable MemberId self) {
+		this.calls.run();
+		if (self == null) {
+			return;
+		}
 		try {
 			LeaderAction action = this.leadership.next(this.clock.now());
 			if (action != null) {
@@ -69,17 +94,13 @@ final class LeaderDriver {
 				}
 				this.failingSince = null;
 			}
-			else if (!this.leadership.leads()) {
-				this.failingSince = null;
-			}
 		}
 		catch (StoreUnavailableException ex) {
 			this.leadership.failed(this.clock.now(), STORE_RETRY_PAUSE);
 			throw ex;
 		}
 		catch (RuntimeException | Error ex) {
-			// Most likely the application's own AssignmentStrategy. This member's shards
-			// must not suffer from it: whatever it throws, the loop's pass goes on.
+			// This member's shards must not suffer from it: the loop's pass goes on.
 			logger.error("Cannot plan; all shards stay where they are. Trying again in {} s",
 					FAILURE_RETRY_PAUSE.toSeconds(), ex);
 			MonotonicTime now = this.clock.now();
@@ -88,47 +109,102 @@ final class LeaderDriver {
 			}
 			this.leadership.failed(now, FAILURE_RETRY_PAUSE);
 		}
+		tell(self);
+	}
+
+	private void tell(MemberId self) {
+		if (!this.leadership.leads()) {
+			deposed();
+			return;
+		}
+		this.hasSuccessor = this.leadership.hasSuccessor(self);
+		this.assignment = this.leadership.assignment();
+		this.unattended = this.leadership.unattended();
+	}
+
+	/** The session is over. */
+	void sessionLost() {
+		this.leadership.sessionLost();
+		deposed();
+	}
+
+	private void deposed() {
+		this.failingSince = null;
+		this.trouble.deposed();
+		this.hasSuccessor = false;
+		this.assignment = null;
+		this.unattended = UnattendedShards.NONE;
+	}
+
+	/** When to {@link #run} if nothing happens before. */
+	@Nullable MonotonicTime wakeAt() {
+		MonotonicTime next = this.leadership.wakeAt();
+		MonotonicTime overdue = this.calls.wakeAt();
+		return (next == null || overdue != null && overdue.isBefore(next)) ? overdue : next;
+	}
+
+	/** Interrupts the strategy if it runs. May be called from any thread. */
+	void close() {
+		this.calls.close();
 	}
 
 	/**
-	 * Whether this leader has decided nothing for so long, because it fails, that another
-	 * one should try. May be called from any thread.
+	 * Whether this leader has decided nothing for so long, because it or its strategy
+	 * fails, that another one should try. May be called from any thread.
 	 */
-	boolean isFailing(Duration patience) {
+	boolean isFailing(Duration lease) {
+		MonotonicTime now = this.clock.now();
 		MonotonicTime since = this.failingSince;
-		return since != null && since.until(this.clock.now()).compareTo(patience) >= 0;
+		return since != null && since.until(now).compareTo(lease) >= 0
+				|| this.hasSuccessor && this.trouble.isFailing(now, lease);
+	}
+
+	/** See {@link ShardCoordinator#why}. May be called from any thread. */
+	Optional<String> why(ShardId shard) {
+		Assignment known = this.assignment;
+		int number = (known != null) ? known.request().shards().indexOf(shard) : -1;
+		return (known != null && number >= 0) ? Optional.of(known.why(number)) : Optional.empty();
+	}
+
+	/** See {@link ShardCoordinator#assignmentProblem}. May be called from any thread. */
+	Optional<String> assignmentProblem() {
+		return Optional.ofNullable(this.trouble.text());
+	}
+
+	/** See {@link ShardCoordinator#unattended}. May be called from any thread. */
+	UnattendedShards unattended() {
+		return this.unattended;
 	}
 
 	private void perform(LeaderAction action, MemberId self) {
 		if (action instanceof LeaderAction.Refresh refresh) {
 			GroupChanges changes = this.store.changes(refresh.generation(), refresh.membership());
 			this.leadership.refreshed(changes, this.clock.now());
-			reportDifferences(changes);
+			this.differences.report(changes);
 		}
 		else if (action instanceof LeaderAction.LookForDead look) {
 			looked(this.store.reap(self, look.epoch(), look.steadySinceMillis(), this.crashQuietPeriod));
+		}
+		else if (action instanceof LeaderAction.ComputeAssignment compute) {
+			this.calls.begin(compute.request());
 		}
 		else if (action instanceof LeaderAction.ApplyPlan plan) {
 			planned(plan, this.store.plan(self, plan.epoch(), plan.transitions()));
 		}
 	}
 
-	/** The leader's shard counts hold; who was configured with others should know. */
-	private void reportDifferences(GroupChanges changes) {
-		List<GroupMember> members = changes.members();
-		if (members == null) {
-			return;
+	private void computed(AssignmentRequest request, AssignmentAnswer answer) {
+		if (answer instanceof AssignmentAnswer.Computed computed) {
+			this.trouble.worked();
+			this.leadership.assigned(request, computed.assignment());
 		}
-		for (GroupMember member : members) {
-			member.description().topicShards().forEach((topic, count) -> {
-				Integer own = this.topics.get().get(topic);
-				if (own != null && !own.equals(count) && this.reported.add(member.id() + " " + topic)) {
-					logger.warn("{} has 'shardkeeper.topics.{}.shards: {}', but this leader has {}, which holds. "
-							+ "Give all instances the same number", member.id(), topic, count, own);
-				}
-			});
+		else if (answer instanceof AssignmentAnswer.Failed failed) {
+			MonotonicTime now = this.clock.now();
+			if (this.leadership.leads()) {
+				this.trouble.failed(failed, now);
+			}
+			this.leadership.assignmentFailed(request, now);
 		}
-		this.reported.removeIf((entry) -> members.stream().noneMatch((member) -> entry.startsWith(member.id() + " ")));
 	}
 
 	private void looked(ReapReply reply) {

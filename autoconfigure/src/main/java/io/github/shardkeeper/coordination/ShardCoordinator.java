@@ -19,13 +19,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
-import io.github.shardkeeper.assignment.AssignmentStrategy;
 import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.Leadership;
 import io.github.shardkeeper.handover.Lease;
 import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.handover.ShardHoldings;
-import io.github.shardkeeper.handover.UnattendedShards;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
@@ -76,9 +74,7 @@ public final class ShardCoordinator implements AutoCloseable {
 
 	private volatile Map<String, Integer> topics = Map.of();
 
-	private volatile @Nullable String trouble;
-
-	private volatile UnattendedShards unattended = UnattendedShards.NONE;
+	private final StoreTrouble trouble;
 
 	private volatile MonotonicTime lastPass;
 
@@ -96,12 +92,13 @@ public final class ShardCoordinator implements AutoCloseable {
 	 * @param store the group's control plane
 	 * @param heartbeats keeps the session alive
 	 * @param lease the lease that the heartbeats renew
-	 * @param strategy decides the owners while this member leads
+	 * @param assignment how shards are assigned while this member leads
 	 * @param runtime clock, loops and random numbers
 	 */
 	public ShardCoordinator(CoordinationSettings settings, CoordinationStore store, HeartbeatScheduler heartbeats,
-			Lease lease, AssignmentStrategy strategy, MemberRuntime runtime) {
+			Lease lease, AssignmentSettings assignment, MemberRuntime runtime) {
 		this.settings = settings;
+		this.trouble = new StoreTrouble(settings.group());
 		this.store = store;
 		this.heartbeats = heartbeats;
 		this.lease = lease;
@@ -110,10 +107,9 @@ public final class ShardCoordinator implements AutoCloseable {
 		this.membership = new Membership(settings, store, heartbeats, runtime.random());
 		this.holdings = new HoldingDriver(settings, store, this.clock);
 		this.reconciliation = new Reconciliation(this.holdings, heartbeats, lease, this.clock);
-		this.leadership = new Leadership(settings.heartbeatInterval(), settings.lease(), settings.settleTime(),
-				settings.handover(), () -> this.topics, strategy);
-		this.leader = new LeaderDriver(this.leadership, settings.handover().crashQuietPeriod(), () -> this.topics,
-				store, this.clock);
+		this.leader = new LeaderDriver(settings, assignment, () -> this.topics, store, this.clock, () -> post(() -> {
+		}));
+		this.leadership = this.leader.leadership();
 		this.lastPass = this.clock.now();
 	}
 
@@ -133,7 +129,7 @@ public final class ShardCoordinator implements AutoCloseable {
 			join();
 		}
 		catch (StoreUnavailableException ex) {
-			storeFailed(ex);
+			this.trouble.unavailable(ex);
 		}
 		// An application without a web server has nothing else that keeps it running.
 		this.loop = this.runtime.loops().startForeground("shardkeeper-coordinator", this::pass);
@@ -146,7 +142,7 @@ public final class ShardCoordinator implements AutoCloseable {
 		this.joinAt = null;
 		this.holdings.start(consumption);
 		this.reconciliation.clear();
-		this.leadership.sessionLost();
+		this.leader.sessionLost();
 		this.lastPass = this.clock.now();
 	}
 
@@ -195,6 +191,7 @@ public final class ShardCoordinator implements AutoCloseable {
 		if (running != null) {
 			running.close();
 		}
+		this.leader.close();
 		this.heartbeats.close();
 		this.membership.end();
 		this.leading = false;
@@ -241,7 +238,26 @@ public final class ShardCoordinator implements AutoCloseable {
 	 * @return a sentence with the reason for each
 	 */
 	public SortedMap<ShardId, String> unattended() {
-		return isConnected() ? this.unattended.overdue(this.clock.now()) : new TreeMap<>();
+		return isConnected() ? this.leader.unattended().overdue(this.clock.now()) : new TreeMap<>();
+	}
+
+	/**
+	 * Why a shard is where it is, or is to go where it goes, by the last plan: who leads
+	 * knows.
+	 * @param shard the shard
+	 * @return a sentence; empty for who does not lead, or has not planned yet
+	 */
+	public Optional<String> why(ShardId shard) {
+		return isLeader() ? this.leader.why(shard) : Optional.empty();
+	}
+
+	/**
+	 * What is wrong with the assignment strategy, as far as this member knows: it does
+	 * while it leads.
+	 * @return what is wrong and what to do; empty while it works
+	 */
+	public Optional<String> assignmentProblem() {
+		return isConnected() ? this.leader.assignmentProblem() : Optional.empty();
 	}
 
 	/**
@@ -249,7 +265,7 @@ public final class ShardCoordinator implements AutoCloseable {
 	 * @return the last failure since the store answered last
 	 */
 	public Optional<String> trouble() {
-		return Optional.ofNullable(this.trouble);
+		return Optional.ofNullable(this.trouble.text());
 	}
 
 	/**
@@ -291,23 +307,19 @@ public final class ShardCoordinator implements AutoCloseable {
 				this.reconciliation.run(self);
 			}
 			this.holdings.run(self);
-			if (self != null) {
-				this.leader.run(self);
-				this.unattended = this.leadership.unattended();
-			}
+			this.leader.run(self);
 			if (this.departure != null) {
 				depart(this.departure);
 			}
 			this.lastPass = this.clock.now();
 		}
 		catch (StoreUnavailableException ex) {
-			storeFailed(ex);
+			this.trouble.unavailable(ex);
 		}
 		catch (ShardkeeperConfigurationException ex) {
 			// Found only now because the store was away at the start.
-			this.trouble = ex.getMessage();
+			this.trouble.misconfigured(ex.getMessage());
 			this.joinAt = (this.membership.member() != null) ? null : this.clock.now().plus(MISCONFIGURED_RETRY_PAUSE);
-			logger.error("Cannot join group '{}': {}", this.settings.group(), ex.getMessage());
 		}
 		return wakeAt();
 	}
@@ -324,7 +336,7 @@ public final class ShardCoordinator implements AutoCloseable {
 			return this.clock.now();
 		}
 		MonotonicTime wake = null;
-		for (MonotonicTime time : new @Nullable MonotonicTime[] { this.joinAt, this.leadership.wakeAt(),
+		for (MonotonicTime time : new @Nullable MonotonicTime[] { this.joinAt, this.leader.wakeAt(),
 				this.holdings.wakeAt(this.membership.member()), this.reconciliation.wakeAt(),
 				isBetweenSessions() ? this.lease.endsAt() : null,
 				(this.departure != null && !isBetweenSessions()) ? this.departure.wakeAt() : null }) {
@@ -363,10 +375,7 @@ public final class ShardCoordinator implements AutoCloseable {
 		if (!this.membership.is(member)) {
 			return;
 		}
-		if (this.trouble != null) {
-			this.trouble = null;
-			logger.info("The store answers again; group '{}' goes on", this.settings.group());
-		}
+		this.trouble.answered();
 		this.reconciliation.answered(reply);
 		try {
 			this.holdings.told(reply.changes(), member);
@@ -416,8 +425,7 @@ public final class ShardCoordinator implements AutoCloseable {
 
 	private void leadsNoMore() {
 		this.leading = false;
-		this.leadership.sessionLost();
-		this.unattended = UnattendedShards.NONE;
+		this.leader.sessionLost();
 	}
 
 	private void depart(Departure departing) {
@@ -456,17 +464,6 @@ public final class ShardCoordinator implements AutoCloseable {
 		departing.departed();
 	}
 
-	private void storeFailed(StoreUnavailableException failure) {
-		if (this.trouble == null) {
-			logger.warn("The store of group '{}' cannot be used; trying on. {}", this.settings.group(),
-					failure.getMessage());
-		}
-		else {
-			logger.debug("The store of group '{}' still cannot be used", this.settings.group(), failure);
-		}
-		this.trouble = failure.getMessage();
-	}
-
 	private final class HeartbeatEvents implements HeartbeatScheduler.Listener {
 
 		/** Whether the end of the lease was told, and not yet that it is held again. */
@@ -480,7 +477,7 @@ public final class ShardCoordinator implements AutoCloseable {
 		@Override
 		public void heartbeatFailed(MemberId member, StoreUnavailableException failure) {
 			post(() -> {
-				storeFailed(failure);
+				ShardCoordinator.this.trouble.unavailable(failure);
 				ShardCoordinator.this.leadership.heartbeatFailed();
 			});
 		}

@@ -2,6 +2,8 @@ package io.github.shardkeeper.handover;
 
 import java.util.List;
 
+import io.github.shardkeeper.assignment.AssignmentRequest;
+
 /**
  * What a leader does next.
  */
@@ -25,6 +27,16 @@ public sealed interface LeaderAction {
 	 * without a gap
 	 */
 	record LookForDead(long epoch, long steadySinceMillis) implements LeaderAction {
+
+	}
+
+	/**
+	 * Have the strategy compute an assignment. It may take its time: the leader goes on
+	 * meanwhile, and asks for nothing else to be computed.
+	 *
+	 * @param request what to compute it from
+	 */
+	record ComputeAssignment(AssignmentRequest request) implements LeaderAction {
 
 	}
 

@@ -8,7 +8,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.assignment.Assignment;
-import io.github.shardkeeper.assignment.AssignmentStrategy;
+import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.shard.MemberId;
 
 /**
@@ -29,7 +29,7 @@ public final class Leadership {
 
 	private final Planner planner;
 
-	private final AssignmentStrategy strategy;
+	private final Assigning assigning = new Assigning();
 
 	private final Steadiness steadiness;
 
@@ -84,15 +84,13 @@ public final class Leadership {
 	 * @param settleTime how long to wait for further joins and leaves after one
 	 * @param rules how shards change hands
 	 * @param ownTopics the member's topics with their shard counts
-	 * @param strategy decides the owners
 	 */
 	public Leadership(Duration heartbeatInterval, Duration lease, Duration settleTime, HandoverRules rules,
-			Supplier<Map<String, Integer>> ownTopics, AssignmentStrategy strategy) {
+			Supplier<Map<String, Integer>> ownTopics) {
 		this.lease = lease;
 		this.settleTime = settleTime;
 		this.rules = rules;
 		this.planner = new Planner(rules.mostConcurrentMoves(), ownTopics);
-		this.strategy = strategy;
 		this.steadiness = new Steadiness(heartbeatInterval);
 	}
 
@@ -116,6 +114,7 @@ public final class Leadership {
 			this.epoch = reply.epoch();
 			this.planAt = now.plus(this.settleTime);
 			this.leadsSinceMillis = reply.serverTimeMillis();
+			this.assigning.forget();
 			forgetPicture();
 		}
 		else if (reply.history() != this.history) {
@@ -163,6 +162,7 @@ public final class Leadership {
 		this.planAt = null;
 		this.lookAt = null;
 		this.unattended = UnattendedShards.NONE;
+		this.assigning.forget();
 	}
 
 	/**
@@ -199,14 +199,42 @@ public final class Leadership {
 		if (isDue(this.lookAt, now)) {
 			return new LeaderAction.LookForDead(this.epoch, this.steadiness.sinceMillis());
 		}
-		if (isDue(this.planAt, now)) {
-			Assignment assignment = this.strategy.assign(this.planner.request(this.picture, serverMillis(now)));
-			Plan plan = this.planner.plan(this.picture, assignment, serverMillis(now), claimsUntilMillis(now));
-			this.planAt = (plan.nextMillis() != 0) ? at(plan.nextMillis()) : null;
-			this.movesHeldBack = plan.movesHeldBack();
-			return plan.transitions().isEmpty() ? null : new LeaderAction.ApplyPlan(this.epoch, plan.transitions());
+		if (this.assigning.isAnswered()) {
+			if (this.assigning.isOvertaken(this.picture) && this.planAt == null) {
+				this.planAt = now;
+			}
+			Assignment answer = this.assigning.take(this.picture, () -> request(now));
+			if (answer != null) {
+				return plan(answer, now);
+			}
+		}
+		if (isDue(this.planAt, now) && this.assigning.mayAsk(now)) {
+			// If it fails again, shards without an owner need not wait for that.
+			this.planAt = this.assigning.isFailing() ? now : null;
+			return this.assigning.ask(request(now), this.picture);
+		}
+		if (isDue(this.planAt, now) && this.assigning.isFailing()) {
+			this.planAt = null;
+			return plan(this.assigning.standIn(request(now)), now);
 		}
 		return null;
+	}
+
+	private AssignmentRequest request(MonotonicTime now) {
+		return this.planner.request(this.picture, serverMillis(now));
+	}
+
+	private @Nullable LeaderAction plan(Assignment assignment, MonotonicTime now) {
+		Plan plan = this.planner.plan(this.picture, assignment, serverMillis(now), claimsUntilMillis(now));
+		if (plan.nextMillis() != 0) {
+			planBy(at(plan.nextMillis()));
+		}
+		MonotonicTime askAgainAt = this.assigning.askAgainAt();
+		if (askAgainAt != null) {
+			planBy(askAgainAt);
+		}
+		this.movesHeldBack = plan.movesHeldBack();
+		return plan.transitions().isEmpty() ? null : new LeaderAction.ApplyPlan(this.epoch, plan.transitions());
 	}
 
 	/**
@@ -220,10 +248,11 @@ public final class Leadership {
 		if (this.pausedUntil != null) {
 			return this.pausedUntil;
 		}
-		if (this.lookAt == null || this.planAt == null) {
-			return (this.lookAt != null) ? this.lookAt : this.planAt;
+		MonotonicTime plansAt = this.assigning.isAwaited() ? null : this.planAt;
+		if (this.lookAt == null || plansAt == null) {
+			return (this.lookAt != null) ? this.lookAt : plansAt;
 		}
-		return MonotonicTime.earliest(this.lookAt, this.planAt);
+		return MonotonicTime.earliest(this.lookAt, plansAt);
 	}
 
 	/**
@@ -290,6 +319,29 @@ public final class Leadership {
 	}
 
 	/**
+	 * A {@link LeaderAction.ComputeAssignment} was answered.
+	 * @param request what was asked; an answer to what nobody waits for is ignored
+	 * @param assignment the answer, made for that request or for one with the same
+	 * members and shards
+	 */
+	public void assigned(AssignmentRequest request, Assignment assignment) {
+		this.assigning.answered(request, assignment);
+	}
+
+	/**
+	 * A {@link LeaderAction.ComputeAssignment} was answered with what cannot be, or not
+	 * in time. What was decided last stands, shards without an owner get one, and the
+	 * strategy is asked again after a pause.
+	 * @param request what was asked; what nobody waits for any more is ignored
+	 * @param now the time
+	 */
+	public void assignmentFailed(AssignmentRequest request, MonotonicTime now) {
+		if (this.assigning.failed(request, now)) {
+			this.planAt = now;
+		}
+	}
+
+	/**
 	 * A {@link LeaderAction.ApplyPlan} was done.
 	 * @param reply what came of it
 	 * @param now the time
@@ -320,6 +372,24 @@ public final class Leadership {
 	 */
 	public UnattendedShards unattended() {
 		return this.unattended;
+	}
+
+	/**
+	 * What this leader planned by last: it says why each shard is where it is.
+	 * @return it, {@code null} before the first plan and for who does not lead
+	 */
+	public @Nullable Assignment assignment() {
+		return this.assigning.inForce();
+	}
+
+	/**
+	 * Whether the leader knows another member that could lead.
+	 * @param self this member
+	 * @return whether there is one that does not leave
+	 */
+	public boolean hasSuccessor(MemberId self) {
+		return leads()
+				&& this.picture.members().stream().anyMatch((member) -> !member.leaving() && !member.id().equals(self));
 	}
 
 	private static boolean isDue(@Nullable MonotonicTime time, MonotonicTime now) {

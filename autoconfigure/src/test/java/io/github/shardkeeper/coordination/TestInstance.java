@@ -3,7 +3,6 @@ package io.github.shardkeeper.coordination;
 import java.time.Duration;
 import java.util.Map;
 
-import io.github.shardkeeper.assignment.AssignmentStrategy;
 import io.github.shardkeeper.assignment.StickyAssignment;
 import io.github.shardkeeper.handover.HandoverRules;
 import io.github.shardkeeper.handover.Lease;
@@ -27,11 +26,11 @@ final class TestInstance {
 	final ShardCoordinator coordinator;
 
 	TestInstance(String name, CoordinationStore store, TestConsumption.Ledger ledger, HandoverRules rules) {
-		this(name, store, ledger, rules, new StickyAssignment());
+		this(name, store, ledger, rules, AssignmentSettings.builtIn("sticky", new StickyAssignment()));
 	}
 
 	TestInstance(String name, CoordinationStore store, TestConsumption.Ledger ledger, HandoverRules rules,
-			AssignmentStrategy strategy) {
+			AssignmentSettings assignment) {
 		this.store = new TroubledStore(store);
 		this.consumption = new TestConsumption(ledger);
 		CoordinationSettings settings = new CoordinationSettings("group", name, INTERVAL, LEASE, TIMEOUT,
@@ -39,7 +38,7 @@ final class TestInstance {
 		MemberRuntime runtime = TestRuntime.on(MonotonicClock.SYSTEM);
 		Lease lease = new Lease(LEASE, runtime.clock().now());
 		this.coordinator = new ShardCoordinator(settings, this.store,
-				new HeartbeatScheduler(this.store, lease, INTERVAL, runtime), lease, strategy, runtime);
+				new HeartbeatScheduler(this.store, lease, INTERVAL, runtime), lease, assignment, runtime);
 		this.consumption.reportTo(this.coordinator.consumptionListener());
 	}
 

@@ -6,6 +6,7 @@ import java.util.concurrent.CompletableFuture;
 
 import io.github.shardkeeper.assignment.StickyAssignment;
 import io.github.shardkeeper.consumer.SimulatedConsumers;
+import io.github.shardkeeper.coordination.AssignmentSettings;
 import io.github.shardkeeper.coordination.CheckpointStore;
 import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.coordination.CoordinationStore;
@@ -49,8 +50,8 @@ final class SimulatedInstance {
 		this.lease = new Lease(tampering.lease(settings.lease()), runtime.clock().now());
 		HeartbeatScheduler heartbeats = new HeartbeatScheduler(coordination, this.lease, settings.heartbeatInterval(),
 				runtime);
-		this.coordinator = new ShardCoordinator(settings, coordination, heartbeats, this.lease, new StickyAssignment(),
-				runtime);
+		this.coordinator = new ShardCoordinator(settings, coordination, heartbeats, this.lease,
+				AssignmentSettings.builtIn("sticky", new StickyAssignment()), runtime);
 		ShardConsumption.Listener listener = this.coordinator.consumptionListener();
 		this.consumption = tampering.consumption(consumers.workers(checkpoints, topic.reader(process), this.lease,
 				runtime.clock(), process.executor(), process.timer(), listener), listener);
