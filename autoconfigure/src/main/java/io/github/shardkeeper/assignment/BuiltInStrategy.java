@@ -24,9 +24,10 @@ public enum BuiltInStrategy {
 	AVERAGE(new AverageAssignment()),
 
 	/** {@link CircleAssignment}: each topic dealt like cards. */
-	CIRCLE(new CircleAssignment());
+	CIRCLE(new CircleAssignment()),
 
-	// LOAD_AWARE takes its place here; what has settings is built with their defaults.
+	/** {@link LoadAwareAssignment}: by what shards are measured to take. */
+	LOAD_AWARE(new LoadAwareAssignment(LoadAwareSettings.DEFAULT));
 
 	/** The property that chooses one for all topics. */
 	public static final String PROPERTY = "shardkeeper.assignment.strategy";

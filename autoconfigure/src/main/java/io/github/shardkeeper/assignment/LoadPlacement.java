@@ -21,9 +21,10 @@ final class LoadPlacement {
 	}
 
 	void place() {
+		int[] pins = Pins.of(this.draft.request());
 		List<Integer> unowned = new ArrayList<>();
 		for (int shard = 0; shard < this.draft.shards(); shard++) {
-			int pin = pin(shard);
+			int pin = pins[shard];
 			if (pin != AssignmentRequest.NOBODY) {
 				if (this.draft.owner(shard) != pin) {
 					this.draft.give(shard, pin, Reason.PINNED, null);
@@ -36,18 +37,6 @@ final class LoadPlacement {
 		unowned.sort(
 				Comparator.<Integer>comparingDouble(this.draft.loads()::of).reversed().thenComparing((shard) -> shard));
 		unowned.forEach(this::place);
-	}
-
-	/** The member to which a shard is pinned, if that is there and consumes it. */
-	private int pin(int shard) {
-		String instance = this.draft.request().traits(shard).pinnedTo();
-		for (int member = 0; instance != null && member < this.draft.members(); member++) {
-			if (this.draft.request().members().get(member).id().instance().equals(instance)
-					&& this.draft.consumes(member, this.draft.topic(shard))) {
-				return member;
-			}
-		}
-		return AssignmentRequest.NOBODY;
 	}
 
 	private void place(int shard) {

@@ -17,6 +17,7 @@ import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.Lease;
+import io.github.shardkeeper.handover.LoadReport;
 import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.handover.Seen;
 import io.github.shardkeeper.shard.MemberId;
@@ -34,7 +35,7 @@ class HeartbeatSchedulerTests {
 	private static final HeartbeatReply ALIVE = alive(0, 0, 0);
 
 	private static final HeartbeatReply LOST = new HeartbeatReply.Alive(1_000, ME, 1, 0, 0, 1, 1, 1, List.of(), 2, true,
-			true, 0);
+			true, 0, 0);
 
 	private final SettableClock settableClock = new SettableClock();
 
@@ -323,7 +324,7 @@ class HeartbeatSchedulerTests {
 
 	private static HeartbeatReply.Alive alive(long leaderHasMillis, long through, long generation) {
 		return new HeartbeatReply.Alive(1_000, ME, 1, 1_000 + leaderHasMillis, 0, generation, 1, through, List.of(), 1,
-				false, true, 0);
+				false, true, 0, 0);
 	}
 
 	private record Beat(MemberId member, long seenGeneration, boolean candidate, MonotonicTime at) {
@@ -348,7 +349,7 @@ class HeartbeatSchedulerTests {
 		}
 
 		@Override
-		public HeartbeatReply heartbeat(MemberId member, Seen seen, boolean candidate) {
+		public HeartbeatReply heartbeat(MemberId member, Seen seen, boolean candidate, LoadReport load) {
 			this.thread = Thread.currentThread();
 			this.beats.add(new Beat(member, seen.generation(), candidate, MonotonicClock.SYSTEM.now()));
 			reach();

@@ -555,7 +555,7 @@ class LeadershipTests {
 		long serverTime = STORE_START + this.now + this.jump;
 		long earliest = STORE_START + earliestLeaseEnd + this.jump;
 		return new HeartbeatReply.Alive(serverTime, leader, this.epoch, serverTime + LEASE, earliest, this.generation,
-				this.membership, this.generation, List.of(), this.history, false, true, this.claimsUntil);
+				this.membership, this.generation, List.of(), this.history, false, true, this.claimsUntil, 0);
 	}
 
 	private void refreshed(List<GroupMember> members, Ownership... ownerships) {
