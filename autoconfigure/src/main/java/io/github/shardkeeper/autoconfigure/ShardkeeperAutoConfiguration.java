@@ -48,6 +48,7 @@ import io.github.shardkeeper.coordination.MonotonicClock;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.handover.HandoverRules;
 import io.github.shardkeeper.handover.Lease;
+import io.github.shardkeeper.handover.LoadReporting;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.Names;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
@@ -167,8 +168,8 @@ public final class ShardkeeperAutoConfiguration {
 	ShardCoordinator shardkeeperCoordinator(CoordinationSettings settings, CoordinationStore store,
 			HeartbeatScheduler heartbeats, Lease lease, AssignmentStrategy strategy, MemberRuntime runtime) {
 		AssignmentSettings assignment = (strategy instanceof StickyAssignment)
-				? AssignmentSettings.builtIn("sticky", strategy)
-				: new AssignmentSettings("own", strategy, true, AssignmentSettings.DEFAULT_TIMEOUT);
+				? AssignmentSettings.builtIn("sticky", strategy) : new AssignmentSettings("own", strategy, true,
+						AssignmentSettings.DEFAULT_TIMEOUT, LoadReporting.DEFAULT);
 		return new ShardCoordinator(settings, store, heartbeats, lease, assignment, runtime);
 	}
 

@@ -16,8 +16,8 @@ import io.github.shardkeeper.shard.ShardId;
  * versions understand, for example
  * {@code 1|handler-time||orders:512=0;37=4,6;0=1,2,5|visits:3=0}: the format's version,
  * what was measured, nothing, and by topic each load with the shards that have it. Of
- * more shards than fit into {@value #MOST_CHARACTERS} characters the busiest are named,
- * and the third field is the average load of the others. Immutable.
+ * more shards than fit into 16,000 characters the busiest are named, and the third field
+ * is the average load of the others. Immutable.
  *
  * @param text the text, empty for nothing new
  */

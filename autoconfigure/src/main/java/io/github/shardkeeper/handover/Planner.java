@@ -38,10 +38,11 @@ final class Planner {
 	/**
 	 * Says what there is to be assigned.
 	 * @param picture the group
+	 * @param loads what is known of the shards' loads
 	 * @param nowMillis the store's time, or a little earlier
 	 * @return the request to the strategy
 	 */
-	AssignmentRequest request(GroupPicture picture, long nowMillis) {
+	AssignmentRequest request(GroupPicture picture, LoadReports loads, long nowMillis) {
 		configure(picture);
 		List<Assignee> members = new ArrayList<>();
 		for (GroupMember member : picture.members()) {
@@ -59,7 +60,10 @@ final class Planner {
 			owners[shard] = (owner != GroupPicture.UNSETTLED) ? placeOf[owner]
 					: unsettled(picture.ownership(shard), request.members(), places);
 		}
-		return request.owners(owners, picture.since(), picture.sinceMillis()).now(nowMillis).build();
+		return request.owners(owners, picture.since(), picture.sinceMillis())
+			.loads(loads.of(picture))
+			.now(nowMillis)
+			.build();
 	}
 
 	private static Map<MemberId, Integer> places(List<Assignee> members) {

@@ -954,7 +954,8 @@ class ShardWorkerTests {
 	private ShardWorker worker(Token token, ShardHandler handler, CompletableFuture<Void> predecessorEnded) {
 		WorkerContext context = new WorkerContext("group", this.checkpoints, this.reader, this.lease, this.clock,
 				this.threads, this.threads.timer(), new JsonMapper(), new Meters(), new Events(), (shard, ofToken,
-						fence, completed) -> this.ended.add("%s token %s fence %s".formatted(shard, ofToken, fence)));
+						fence, completed) -> this.ended.add("%s token %s fence %s".formatted(shard, ofToken, fence)),
+				true);
 		return new ShardWorker(SHARD, token, ME, handler, context, predecessorEnded);
 	}
 

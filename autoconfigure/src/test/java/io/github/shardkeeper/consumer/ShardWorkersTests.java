@@ -126,7 +126,7 @@ class ShardWorkersTests {
 				new WorkerContext("group", new TroubledCheckpoints(), this.reader, this.lease, this.clock, this.threads,
 						this.threads.timer(), mapper, ConsumerMeters.NONE, ConsumerEvents.NONE,
 						(shard, token, fence, completed) -> {
-						}),
+						}, false),
 				session, this.threads, null);
 	}
 

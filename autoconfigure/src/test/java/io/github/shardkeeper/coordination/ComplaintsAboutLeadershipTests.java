@@ -18,6 +18,7 @@ import io.github.shardkeeper.assignment.AssignmentStrategy;
 import io.github.shardkeeper.assignment.StickyAssignment;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.handover.HandoverRules;
+import io.github.shardkeeper.handover.LoadReporting;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -121,7 +122,7 @@ class ComplaintsAboutLeadershipTests {
 
 	private TestInstance start(String name, AssignmentStrategy strategy) {
 		TestInstance instance = new TestInstance(name, this.store, this.ledger, HandoverRules.DEFAULT,
-				new AssignmentSettings("own", strategy, true, Duration.ofMillis(100)));
+				new AssignmentSettings("own", strategy, true, Duration.ofMillis(100), LoadReporting.DEFAULT));
 		this.instances.add(instance);
 		return instance.start();
 	}

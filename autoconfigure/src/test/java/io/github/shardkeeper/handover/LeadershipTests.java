@@ -42,7 +42,7 @@ class LeadershipTests {
 
 	private final Leadership leadership = new Leadership(INTERVAL, Duration.ofMillis(LEASE), SETTLE,
 			new HandoverRules(HANDOVER, HandoverRules.OnTimeout.HOLD, Duration.ZERO, Duration.ZERO, 1),
-			() -> this.ownTopics);
+			() -> this.ownTopics, null);
 
 	private Map<String, Integer> ownTopics = Map.of("orders", 1);
 

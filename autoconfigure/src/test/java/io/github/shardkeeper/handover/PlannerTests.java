@@ -323,7 +323,8 @@ class PlannerTests {
 		GroupPicture picture = new GroupPicture();
 		picture.apply(new GroupChanges(A, 1, 100, 1, this.members, this.ownerships));
 		Planner planner = new Planner(this.mostConcurrentMoves, () -> this.ownTopics);
-		this.plan = planner.plan(picture, this.strategy.assign(planner.request(picture, NOW)), NOW, this.claimsUntil);
+		this.plan = planner.plan(picture, this.strategy.assign(planner.request(picture, new LoadReports(null), NOW)),
+				NOW, this.claimsUntil);
 		return this.plan.transitions();
 	}
 
