@@ -101,8 +101,8 @@ public final class Assignment {
 	}
 
 	/**
-	 * Whether this is a step on the way: its strategy wants to be asked again when the
-	 * moves have been made. One that moves nothing is the last step.
+	 * Whether this is a step on the way: its strategy wants to be asked again when one of
+	 * the moves that are under way then has been made.
 	 * @return whether there is more to come
 	 */
 	public boolean isUnfinished() {
@@ -270,7 +270,8 @@ public final class Assignment {
 
 		/**
 		 * Says that this is a step on the way: the strategy wants to be asked again when
-		 * the moves have been made.
+		 * one of the moves that are under way then has been made. Where none is, nothing
+		 * reminds of it.
 		 * @return this
 		 */
 		public Builder unfinished() {

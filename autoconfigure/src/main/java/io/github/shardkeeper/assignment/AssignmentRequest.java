@@ -6,6 +6,7 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
@@ -38,16 +39,19 @@ public final class AssignmentRequest {
 
 	private final double @Nullable [] loads;
 
+	private final int movesUnderWay;
+
 	private final long nowMillis;
 
 	private AssignmentRequest(Builder builder) {
 		this.members = builder.members;
 		this.shards = builder.shards;
-		this.owners = builder.owners;
+		this.owners = Objects.requireNonNull(builder.owners);
 		this.since = builder.since;
 		this.sinceMillis = builder.sinceMillis;
 		this.traits = builder.traits;
 		this.loads = builder.loads;
+		this.movesUnderWay = builder.movesUnderWay;
 		this.nowMillis = builder.nowMillis;
 	}
 
@@ -132,6 +136,28 @@ public final class AssignmentRequest {
 	}
 
 	/**
+	 * The same request with what is known of the shards.
+	 * @param newTraits by shard its traits; {@code null} when all are alike
+	 * @return it
+	 */
+	public AssignmentRequest withTraits(ShardTraits @Nullable [] newTraits) {
+		return new Builder(this.members, this.shards).owners(this.owners, this.since, this.sinceMillis)
+			.loads(this.loads)
+			.now(this.nowMillis)
+			.traits(newTraits)
+			.build();
+	}
+
+	/**
+	 * The same request with what another one knows of its shards.
+	 * @param other the other one; ignored when its shards are not the same
+	 * @return it
+	 */
+	public AssignmentRequest withTraitsOf(AssignmentRequest other) {
+		return (other.traits != null && other.shards == this.shards) ? withTraits(other.traits) : this;
+	}
+
+	/**
 	 * The measured load of a shard.
 	 * @param shard its number
 	 * @return a number that is not negative, in a unit that is the same for all shards;
@@ -139,6 +165,15 @@ public final class AssignmentRequest {
 	 */
 	public double load(int shard) {
 		return (this.loads != null) ? this.loads[shard] : Double.NaN;
+	}
+
+	/**
+	 * How many shards are being released by members that stay, for who is named as their
+	 * owner here. For a strategy that goes in steps.
+	 * @return the number
+	 */
+	public int movesUnderWay() {
+		return this.movesUnderWay;
 	}
 
 	/**
@@ -179,15 +214,17 @@ public final class AssignmentRequest {
 
 		private final Shards shards;
 
-		private int[] owners;
+		private int @Nullable [] owners;
 
-		private long[] since;
+		private long[] since = {};
 
-		private long[] sinceMillis;
+		private long[] sinceMillis = {};
 
 		private ShardTraits @Nullable [] traits;
 
 		private double @Nullable [] loads;
+
+		private int movesUnderWay;
 
 		private long nowMillis;
 
@@ -201,10 +238,6 @@ public final class AssignmentRequest {
 			}
 			this.members = List.copyOf(inOrder);
 			this.shards = shards;
-			this.owners = new int[shards.size()];
-			Arrays.fill(this.owners, NOBODY);
-			this.since = new long[0];
-			this.sinceMillis = this.since;
 		}
 
 		/**
@@ -260,9 +293,16 @@ public final class AssignmentRequest {
 		 * Sets what is known of the shards.
 		 * @param newTraits by shard its traits; {@code null} when all are alike
 		 * @return this
+		 * @throws IllegalArgumentException when a weight is out of bounds
 		 */
 		public Builder traits(ShardTraits @Nullable [] newTraits) {
 			requireForAll((newTraits != null) ? newTraits.length : this.shards.size());
+			for (int shard = 0; newTraits != null && shard < newTraits.length; shard++) {
+				if (!newTraits[shard].isValid()) {
+					throw new IllegalArgumentException("%s has a weight of %d: it is 1 to %d"
+						.formatted(this.shards.get(shard), newTraits[shard].weight(), ShardTraits.MOST_WEIGHT));
+				}
+			}
 			this.traits = newTraits;
 			return this;
 		}
@@ -276,6 +316,17 @@ public final class AssignmentRequest {
 		public Builder loads(double @Nullable [] newLoads) {
 			requireForAll((newLoads != null) ? newLoads.length : this.shards.size());
 			this.loads = newLoads;
+			return this;
+		}
+
+		/**
+		 * Sets how many shards are on their way.
+		 * @param newMovesUnderWay the number of those that are being released by members
+		 * that stay
+		 * @return this
+		 */
+		public Builder movesUnderWay(int newMovesUnderWay) {
+			this.movesUnderWay = newMovesUnderWay;
 			return this;
 		}
 
@@ -297,9 +348,8 @@ public final class AssignmentRequest {
 		}
 
 		public AssignmentRequest build() {
-			if (this.since.length != this.shards.size()) {
-				this.since = new long[this.shards.size()];
-				this.sinceMillis = this.since;
+			if (this.owners == null) {
+				owners(Map.of());
 			}
 			return new AssignmentRequest(this);
 		}

@@ -26,8 +26,14 @@ public enum BuiltInStrategy {
 	/** {@link CircleAssignment}: each topic dealt like cards. */
 	CIRCLE(new CircleAssignment()),
 
+	/** {@link ConsistentHashAssignment}: the next instance on a ring that has room. */
+	CONSISTENT_HASH(new ConsistentHashAssignment()),
+
 	/** {@link LoadAwareAssignment}: by what shards are measured to take. */
-	LOAD_AWARE(new LoadAwareAssignment(LoadAwareSettings.DEFAULT));
+	LOAD_AWARE(new LoadAwareAssignment(LoadAwareSettings.DEFAULT)),
+
+	/** {@link IncrementalAssignment}: to the least loaded, in small steps. */
+	INCREMENTAL(new IncrementalAssignment());
 
 	/** The property that chooses one for all topics. */
 	public static final String PROPERTY = "shardkeeper.assignment.strategy";

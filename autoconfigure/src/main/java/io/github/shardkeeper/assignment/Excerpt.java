@@ -4,7 +4,7 @@ import java.util.Set;
 
 /**
  * A request for some of another one's topics. Its members have the same places, its
- * shards other numbers. Immutable.
+ * shards other numbers; moves under way are those of all topics. Immutable.
  */
 final class Excerpt {
 
@@ -62,6 +62,7 @@ final class Excerpt {
 			.owners(owners, since, sinceMillis)
 			.traits(plain ? null : traits)
 			.loads(loads)
+			.movesUnderWay(this.whole.movesUnderWay())
 			.now(this.whole.nowMillis())
 			.build();
 	}

@@ -4,6 +4,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * An assignment that is being computed by a rule without memory. Pinned shards are given
  * away beforehand, and the rule shares out the others as though they were all. Confined
@@ -17,10 +19,14 @@ final class RuleDraft {
 
 	private final int[] owners;
 
+	/** By topic, once they were asked for. */
+	private final int[] @Nullable [] consumers;
+
 	RuleDraft(AssignmentRequest request) {
 		this.request = request;
 		this.pinned = Pins.of(request);
 		this.owners = this.pinned.clone();
+		this.consumers = new int[request.shards().topics().size()][];
 	}
 
 	/**
@@ -35,7 +41,28 @@ final class RuleDraft {
 		}
 	}
 
+	/**
+	 * Calls a rule for each topic of which a member holds shards that are not pinned.
+	 */
+	void forEachTopicOf(int member, TopicRule rule) {
+		for (int topic = 0; topic < this.request.shards().topics().size(); topic++) {
+			int[] held = Arrays.stream(open(topic)).filter((shard) -> this.owners[shard] == member).toArray();
+			if (held.length > 0) {
+				rule.share(held, consumers(topic));
+			}
+		}
+	}
+
 	private int[] consumers(int topic) {
+		int[] known = this.consumers[topic];
+		if (known == null) {
+			known = findConsumers(topic);
+			this.consumers[topic] = known;
+		}
+		return known;
+	}
+
+	private int[] findConsumers(int topic) {
 		String name = this.request.shards().topics().get(topic);
 		List<Assignee> members = this.request.members();
 		int[] consumers = new int[members.size()];
@@ -58,6 +85,10 @@ final class RuleDraft {
 			}
 		}
 		return Arrays.copyOf(open, count);
+	}
+
+	int owner(int shard) {
+		return this.owners[shard];
 	}
 
 	void give(int shard, int member) {

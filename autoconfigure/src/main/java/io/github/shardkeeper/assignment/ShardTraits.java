@@ -5,7 +5,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * What is known of a shard before anybody consumes it. Immutable.
  *
- * @param weight how much work it is compared with others, 1 to {@value #MOST_WEIGHT}
+ * @param weight how much work it is compared with others, 1 to {@value #MOST_WEIGHT}: a
+ * request refuses any other
  * @param zone where its data is, {@code null} when that does not matter
  * @param pinnedTo the id of the instance that shall have it while it is there,
  * {@code null} for any
@@ -18,10 +19,21 @@ public record ShardTraits(int weight, @Nullable String zone, @Nullable String pi
 	/** A shard like any other: weight 1, no zone, not pinned. */
 	public static final ShardTraits NONE = new ShardTraits(1, null, null);
 
-	public ShardTraits {
-		if (weight < 1 || weight > MOST_WEIGHT) {
-			throw new IllegalArgumentException("A weight of " + weight + ": it is 1 to " + MOST_WEIGHT);
-		}
+	/**
+	 * Whether the weight is one that a request takes.
+	 * @return whether it is 1 to {@value #MOST_WEIGHT}
+	 */
+	public boolean isValid() {
+		return this.weight >= 1 && this.weight <= MOST_WEIGHT;
+	}
+
+	/**
+	 * The same with a weight that a request takes.
+	 * @return this, or one with the weight that is next to this one's and in bounds
+	 */
+	public ShardTraits clamped() {
+		return isValid() ? this
+				: new ShardTraits(Math.min(Math.max(this.weight, 1), MOST_WEIGHT), this.zone, this.pinnedTo);
 	}
 
 }

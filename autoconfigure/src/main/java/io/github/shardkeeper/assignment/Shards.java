@@ -1,6 +1,7 @@
 package io.github.shardkeeper.assignment;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
@@ -23,7 +24,7 @@ public final class Shards {
 	/** None. */
 	public static final Shards NONE = new Shards(List.of());
 
-	private final List<ShardId> inOrder;
+	private final ShardId[] inOrder;
 
 	private final List<String> topics = new ArrayList<>();
 
@@ -32,18 +33,18 @@ public final class Shards {
 
 	private volatile @Nullable Map<ShardId, Integer> numbers;
 
-	private Shards(List<ShardId> inOrder) {
-		this.inOrder = inOrder;
+	private Shards(Collection<ShardId> shards) {
+		this.inOrder = shards.toArray(ShardId[]::new);
 		List<Integer> begins = new ArrayList<>();
 		String topic = null;
-		for (int shard = 0; shard < inOrder.size(); shard++) {
-			if (!inOrder.get(shard).topic().equals(topic)) {
-				topic = inOrder.get(shard).topic();
+		for (int shard = 0; shard < this.inOrder.length; shard++) {
+			if (!this.inOrder[shard].topic().equals(topic)) {
+				topic = this.inOrder[shard].topic();
 				this.topics.add(topic);
 				begins.add(shard);
 			}
 		}
-		begins.add(inOrder.size());
+		begins.add(this.inOrder.length);
 		this.begins = begins.stream().mapToInt(Integer::intValue).toArray();
 	}
 
@@ -53,7 +54,7 @@ public final class Shards {
 	 * @return them
 	 */
 	public static Shards of(Collection<ShardId> shards) {
-		return new Shards(List.copyOf(new TreeSet<>(shards)));
+		return new Shards(new TreeSet<>(shards));
 	}
 
 	/**
@@ -80,7 +81,7 @@ public final class Shards {
 			merged.add(next);
 			merged.addAll(further);
 		}
-		return new Shards(Collections.unmodifiableList(merged));
+		return new Shards(merged);
 	}
 
 	/**
@@ -89,11 +90,11 @@ public final class Shards {
 	 * @return them, numbered anew
 	 */
 	public Shards only(Predicate<ShardId> wanted) {
-		return new Shards(this.inOrder.stream().filter(wanted).toList());
+		return new Shards(asList().stream().filter(wanted).toList());
 	}
 
 	public int size() {
-		return this.inOrder.size();
+		return this.inOrder.length;
 	}
 
 	/**
@@ -102,7 +103,7 @@ public final class Shards {
 	 * @return the shard
 	 */
 	public ShardId get(int shard) {
-		return this.inOrder.get(shard);
+		return this.inOrder[shard];
 	}
 
 	/**
@@ -127,7 +128,7 @@ public final class Shards {
 	 * @return an unmodifiable list, in their order
 	 */
 	public List<ShardId> asList() {
-		return this.inOrder;
+		return Collections.unmodifiableList(Arrays.asList(this.inOrder));
 	}
 
 	/**
@@ -158,7 +159,7 @@ public final class Shards {
 
 	@Override
 	public String toString() {
-		return this.inOrder.toString();
+		return asList().toString();
 	}
 
 }

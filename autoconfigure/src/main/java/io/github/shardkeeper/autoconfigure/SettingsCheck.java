@@ -55,6 +55,7 @@ final class SettingsCheck {
 						"Set it to a number from 1 to %d.".formatted(MOST_SHARDS));
 			}
 		});
+		AssignmentCheck.check(properties);
 	}
 
 	private static void checkSession(Session session) {

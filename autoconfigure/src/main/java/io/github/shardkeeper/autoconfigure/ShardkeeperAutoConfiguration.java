@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
 
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -26,7 +27,7 @@ import org.springframework.core.env.Environment;
 import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.assignment.AssignmentStrategy;
-import io.github.shardkeeper.assignment.StickyAssignment;
+import io.github.shardkeeper.assignment.ShardCatalog;
 import io.github.shardkeeper.consumer.CommittedStateReader;
 import io.github.shardkeeper.consumer.ConsumerEvents;
 import io.github.shardkeeper.consumer.ConsumerMeters;
@@ -48,7 +49,6 @@ import io.github.shardkeeper.coordination.MonotonicClock;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.handover.HandoverRules;
 import io.github.shardkeeper.handover.Lease;
-import io.github.shardkeeper.handover.LoadReporting;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.Names;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
@@ -92,7 +92,13 @@ public final class ShardkeeperAutoConfiguration {
 		return new CoordinationSettings(Names.requireValid(group, where), instance,
 				properties.session().heartbeatInterval(), properties.session().lease(), properties.session().timeout(),
 				properties.rebalance().settleTime(), version(properties, environment),
-				handoverRules(properties.handover(), shutdownPhase));
+				handoverRules(properties.handover(), shutdownPhase), properties.assignment().capacity(),
+				zone(properties.assignment()));
+	}
+
+	private static @Nullable String zone(ShardkeeperProperties.Assignment assignment) {
+		String zone = assignment.zone();
+		return (zone == null || zone.isEmpty()) ? null : zone;
 	}
 
 	private static Duration shutdownPhase(Environment environment) {
@@ -133,8 +139,10 @@ public final class ShardkeeperAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	AssignmentStrategy shardkeeperAssignmentStrategy() {
-		return new StickyAssignment();
+	AssignmentSettings shardkeeperAssignmentSettings(ShardkeeperProperties properties,
+			CoordinationSettings checkedSettings, Map<String, AssignmentStrategy> strategies,
+			ObjectProvider<AssignmentStrategy> strategy, ObjectProvider<ShardCatalog> catalog) {
+		return new AssignmentChoice(properties, strategies).choose(strategy.getIfUnique(), catalog.getIfUnique());
 	}
 
 	@Bean
@@ -166,10 +174,7 @@ public final class ShardkeeperAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	ShardCoordinator shardkeeperCoordinator(CoordinationSettings settings, CoordinationStore store,
-			HeartbeatScheduler heartbeats, Lease lease, AssignmentStrategy strategy, MemberRuntime runtime) {
-		AssignmentSettings assignment = (strategy instanceof StickyAssignment)
-				? AssignmentSettings.builtIn("sticky", strategy) : new AssignmentSettings("own", strategy, true,
-						AssignmentSettings.DEFAULT_TIMEOUT, LoadReporting.DEFAULT);
+			HeartbeatScheduler heartbeats, Lease lease, AssignmentSettings assignment, MemberRuntime runtime) {
 		return new ShardCoordinator(settings, store, heartbeats, lease, assignment, runtime);
 	}
 

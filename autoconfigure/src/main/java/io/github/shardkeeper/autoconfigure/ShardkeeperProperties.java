@@ -8,6 +8,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
+import io.github.shardkeeper.assignment.LoadMeasure;
+
 /**
  * Settings of Shardkeeper. Immutable.
  *
@@ -22,18 +24,22 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param keyPrefix Text that all keys in Redis begin with.
  * @param redis What Redis has to have done before it counts.
  * @param session How instances stay members of the group.
- * @param rebalance How shards are distributed.
+ * @param rebalance When shards are distributed.
+ * @param assignment Which instance gets which shard.
  * @param handover How shards change hands.
  * @param consumer How handlers are run.
- * @param topics Topics by name, each with its number of shards ("shards"). Names with
- * other characters than letters, digits and dashes are written in brackets.
+ * @param topics Topics by name, each with its number of shards ("shards"), and, where
+ * wanted, the assignment strategy of this topic ("strategy"), and by shard the work that
+ * it is ("weights"), the zone of its data ("zones") and the id of the instance that shall
+ * have it ("pinned"). Names with other characters than letters, digits and dashes are
+ * written in brackets.
  */
 @ConfigurationProperties("shardkeeper")
 public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Nullable String group,
 		@Nullable String instanceId, @Nullable String version, @DefaultValue("redis") Store store,
 		@DefaultValue("shardkeeper") String keyPrefix, @DefaultValue Redis redis, @DefaultValue Session session,
-		@DefaultValue Rebalance rebalance, @DefaultValue Handover handover, @DefaultValue Consumer consumer,
-		@DefaultValue Map<String, Topic> topics) {
+		@DefaultValue Rebalance rebalance, @DefaultValue Assignment assignment, @DefaultValue Handover handover,
+		@DefaultValue Consumer consumer, @DefaultValue Map<String, Topic> topics) {
 
 	/** Where things are kept. */
 	public enum Store {
@@ -133,12 +139,56 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	}
 
 	/**
-	 * How shards are distributed.
+	 * When shards are distributed.
 	 *
 	 * @param settleTime How long the leader waits for further joins and leaves after one,
 	 * so that they are planned together.
 	 */
 	public record Rebalance(@DefaultValue("100ms") Duration settleTime) {
+
+	}
+
+	/**
+	 * Which instance gets which shard.
+	 *
+	 * @param strategy Rule by which the leader decides: sticky, range, round-robin,
+	 * average, circle, consistent-hash, load-aware, incremental, or the name of an
+	 * AssignmentStrategy bean. Defaults to the application's AssignmentStrategy bean, or
+	 * to sticky where there is none. The leader's rule holds.
+	 * @param capacity How much this instance takes compared with others: one of 4 takes
+	 * twice as much as one of 2. A share, never a limit.
+	 * @param zone Where this instance runs. Shards whose data is in the same zone come
+	 * here rather than elsewhere.
+	 * @param timeout How long an AssignmentStrategy or ShardCatalog of the application
+	 * may take for one assignment; then it is interrupted, and everything stays where it
+	 * is.
+	 * @param load How load-aware measures loads, and when they are worth a move.
+	 */
+	public record Assignment(@Nullable String strategy, @DefaultValue("1") int capacity, @Nullable String zone,
+			@DefaultValue("5s") Duration timeout, @DefaultValue Load load) {
+
+	}
+
+	/**
+	 * How load-aware measures loads, and when they are worth a move. Differences and
+	 * gains are in milliseconds of handler time per second, or in records per second, as
+	 * an instance of average capacity has them.
+	 *
+	 * @param measure What the load of a shard is, the same on every instance: the time
+	 * that its handler runs (1000 is one thread that does nothing else), or its records.
+	 * @param reportInterval How often an instance looks whether its loads have changed,
+	 * and the leader whether something was reported.
+	 * @param difference By how much an instance must be busier than another one before a
+	 * shard moves between them. Defaults to 100 ms, or 1000 records, per second.
+	 * @param differenceShare By which share of its own load it must be, too.
+	 * @param gain By how much a move must bring down the higher of the two loads, at most
+	 * half the difference. Defaults to 20 ms, or 200 records, per second.
+	 * @param coolDown How long a shard does not move for its load after any move.
+	 * @param movesPerPlan How many shards may move for their load at once.
+	 */
+	public record Load(@DefaultValue("handler-time") LoadMeasure measure, @DefaultValue("10s") Duration reportInterval,
+			@Nullable Double difference, @DefaultValue("0.2") double differenceShare, @Nullable Double gain,
+			@DefaultValue("5m") Duration coolDown, @DefaultValue("10") int movesPerPlan) {
 
 	}
 
@@ -156,8 +206,19 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * A topic.
 	 *
 	 * @param shards Number of shards, the same on every instance.
+	 * @param strategy Rule by which the leader assigns the shards of this topic, if it is
+	 * another one than for all.
+	 * @param weights By shard, how much work it is compared with others.
+	 * @param zones By shard, the zone in which its data is.
+	 * @param pinned By shard, the id of the instance that has it while it is there.
 	 */
-	public record Topic(@DefaultValue("1") int shards) {
+	public record Topic(@DefaultValue("1") int shards, @Nullable String strategy,
+			@DefaultValue Map<String, Long> weights, @DefaultValue Map<String, String> zones,
+			@DefaultValue Map<String, String> pinned) {
+
+		boolean tellsOfShards() {
+			return !this.weights.isEmpty() || !this.zones.isEmpty() || !this.pinned.isEmpty();
+		}
 
 	}
 

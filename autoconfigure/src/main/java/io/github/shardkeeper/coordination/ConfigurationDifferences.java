@@ -22,11 +22,14 @@ final class ConfigurationDifferences {
 
 	private final Supplier<Map<String, Integer>> topics;
 
+	private final String strategy;
+
 	/** Members and what of them differs and was reported. */
 	private final Set<String> reported = new HashSet<>();
 
-	ConfigurationDifferences(Supplier<Map<String, Integer>> topics) {
+	ConfigurationDifferences(Supplier<Map<String, Integer>> topics, String strategy) {
 		this.topics = topics;
+		this.strategy = strategy;
 	}
 
 	void report(GroupChanges changes) {
@@ -42,6 +45,13 @@ final class ConfigurationDifferences {
 							+ "Give all instances the same number", member.id(), topic, count, own);
 				}
 			});
+			String other = member.description().strategy();
+			if (other != null && !other.equals(this.strategy) && this.reported.add(member.id() + " ")) {
+				logger.warn(
+						"{} has the assignment strategy '{}', but this leader has '{}', which holds. "
+								+ "Give all instances the same 'shardkeeper.assignment.strategy'",
+						member.id(), other, this.strategy);
+			}
 		}
 		this.reported.removeIf((entry) -> members.stream().noneMatch((member) -> entry.startsWith(member.id() + " ")));
 	}

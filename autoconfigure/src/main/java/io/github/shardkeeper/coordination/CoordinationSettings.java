@@ -2,6 +2,8 @@ package io.github.shardkeeper.coordination;
 
 import java.time.Duration;
 
+import org.jspecify.annotations.Nullable;
+
 import io.github.shardkeeper.handover.HandoverRules;
 import io.github.shardkeeper.shard.ApplicationVersion;
 
@@ -16,8 +18,11 @@ import io.github.shardkeeper.shard.ApplicationVersion;
  * @param settleTime how long the leader waits for further joins and leaves after one
  * @param version the version of the application
  * @param handover how shards change hands
+ * @param capacity how much it takes compared with others, at least 1
+ * @param zone where it runs, {@code null} when that does not matter
  */
 public record CoordinationSettings(String group, String instance, Duration heartbeatInterval, Duration lease,
-		Duration timeout, Duration settleTime, ApplicationVersion version, HandoverRules handover) {
+		Duration timeout, Duration settleTime, ApplicationVersion version, HandoverRules handover, int capacity,
+		@Nullable String zone) {
 
 }

@@ -78,8 +78,8 @@ public final class GroupReporter {
 		for (GroupMember member : (group.members() != null) ? group.members() : List.<GroupMember>of()) {
 			String id = member.id().value();
 			members.add(new MemberReport(id, member.id().instance(), text(member.description().version()),
-					member.id().equals(group.leader()), member.leaving(), member.description().topicShards(),
-					loads.getOrDefault(id, 0)));
+					member.description().capacity(), member.description().zone(), member.id().equals(group.leader()),
+					member.leaving(), member.description().topicShards(), loads.getOrDefault(id, 0)));
 		}
 		members.sort((one, other) -> one.id().compareTo(other.id()));
 		return new GroupReport(this.coordinator.settings().group(), self(), this.coordinator.isConnected(),
@@ -94,7 +94,8 @@ public final class GroupReporter {
 			Offset offset = offsets.get(shard);
 			return new ShardReport(shard.topic(), shard.id(), ownership.phase().name(), text(ownership.owner()),
 					text(ownership.target()), ownership.token().value(), (offset != null) ? offset.value() : null,
-					Instant.ofEpochMilli(ownership.sinceMillis()), problems.get(shard));
+					Instant.ofEpochMilli(ownership.sinceMillis()), problems.get(shard),
+					this.coordinator.why(shard).orElse(null));
 		}).toList();
 	}
 

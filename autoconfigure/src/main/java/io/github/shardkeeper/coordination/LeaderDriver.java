@@ -67,7 +67,7 @@ final class LeaderDriver {
 		this.leadership = new Leadership(settings.heartbeatInterval(), settings.lease(), settings.settleTime(),
 				settings.handover(), topics, assigning.strategy().usesLoad() ? assigning.loads() : null);
 		this.crashQuietPeriod = settings.handover().crashQuietPeriod();
-		this.differences = new ConfigurationDifferences(topics);
+		this.differences = new ConfigurationDifferences(topics, assigning.name());
 		this.store = store;
 		this.clock = clock;
 		this.calls = new StrategyCalls(assigning, clock, this::computed, wake);

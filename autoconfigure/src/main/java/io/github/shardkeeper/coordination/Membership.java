@@ -28,6 +28,8 @@ final class Membership {
 
 	private final CoordinationSettings settings;
 
+	private final String strategy;
+
 	private final CoordinationStore store;
 
 	private final HeartbeatScheduler heartbeats;
@@ -46,9 +48,14 @@ final class Membership {
 	/** In a row, and since it was opened. */
 	private int answersWithoutSubscription;
 
-	Membership(CoordinationSettings settings, CoordinationStore store, HeartbeatScheduler heartbeats,
+	/**
+	 * Creates it outside a session.
+	 * @param strategy the name of the assignment strategy that it would lead with
+	 */
+	Membership(CoordinationSettings settings, String strategy, CoordinationStore store, HeartbeatScheduler heartbeats,
 			RandomGenerator random) {
 		this.settings = settings;
+		this.strategy = strategy;
 		this.store = store;
 		this.heartbeats = heartbeats;
 		this.random = random;
@@ -77,7 +84,8 @@ final class Membership {
 		}
 		// First of all: without it the first late heartbeat would pass for a death.
 		ensureSubscribed(id);
-		MemberDescription description = new MemberDescription(new TreeMap<>(topics), this.settings.version());
+		MemberDescription description = new MemberDescription(new TreeMap<>(topics), this.settings.version(),
+				this.settings.capacity(), this.settings.zone(), this.strategy);
 		this.store.join(id, description, this.settings.lease(), this.settings.timeout());
 		return id;
 	}

@@ -106,7 +106,7 @@ public final class ShardCoordinator implements AutoCloseable {
 		this.lease = lease;
 		this.runtime = runtime;
 		this.clock = runtime.clock();
-		this.membership = new Membership(settings, store, heartbeats, runtime.random());
+		this.membership = new Membership(settings, assignment.name(), store, heartbeats, runtime.random());
 		this.holdings = new HoldingDriver(settings, store, this.clock);
 		this.reconciliation = new Reconciliation(this.holdings, heartbeats, lease, this.clock);
 		this.leader = new LeaderDriver(settings, assignment, () -> this.topics, store, this.clock, () -> post(() -> {

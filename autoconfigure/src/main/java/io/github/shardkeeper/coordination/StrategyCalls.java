@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.assignment.Assignment;
 import io.github.shardkeeper.assignment.AssignmentRequest;
+import io.github.shardkeeper.assignment.ShardCatalog;
 import io.github.shardkeeper.handover.MonotonicTime;
 
 /**
@@ -20,6 +21,8 @@ import io.github.shardkeeper.handover.MonotonicTime;
 final class StrategyCalls implements AutoCloseable {
 
 	private final AssignmentSettings settings;
+
+	private final KnownTraits traits;
 
 	private final MonotonicClock clock;
 
@@ -36,6 +39,7 @@ final class StrategyCalls implements AutoCloseable {
 	StrategyCalls(AssignmentSettings settings, MonotonicClock clock,
 			BiConsumer<AssignmentRequest, AssignmentAnswer> listener, Runnable wake) {
 		this.settings = settings;
+		this.traits = new KnownTraits(settings.catalog());
 		this.clock = clock;
 		this.listener = listener;
 		this.wake = wake;
@@ -116,8 +120,9 @@ final class StrategyCalls implements AutoCloseable {
 		}
 	}
 
-	private AssignmentAnswer compute(AssignmentRequest request) {
+	private AssignmentAnswer compute(AssignmentRequest plain) {
 		try {
+			AssignmentRequest request = this.traits.addTo(plain);
 			Assignment assignment = this.settings.strategy().assign(request);
 			if (assignment == null) {
 				return failed("null", "answers null: it has to answer Assignment.builder(request)…build()", null);
@@ -139,8 +144,9 @@ final class StrategyCalls implements AutoCloseable {
 	}
 
 	private AssignmentAnswer.Failed failed(String kind, String what, @Nullable Throwable cause) {
-		String remedy = this.settings.foreign()
-				? "Correct it, or choose a built-in one with 'shardkeeper.assignment.strategy'" : "Please report it";
+		boolean cataloged = this.settings.catalog() != ShardCatalog.PLAIN;
+		String remedy = this.settings.foreign() ? "Correct it" + (cataloged ? " (or the ShardCatalog)" : "")
+				+ ", or choose a built-in one with 'shardkeeper.assignment.strategy'" : "Please report it";
 		return new AssignmentAnswer.Failed(kind,
 				"The assignment strategy '%s' %s. %s.".formatted(this.settings.name(), what, remedy), cause);
 	}

@@ -31,11 +31,14 @@ final class Assigning {
 
 	private @Nullable AssignmentRequest asked;
 
-	/** The version of the list of members that it was asked about. */
-	private long askedMembership;
+	/** The members that it was asked about. */
+	private Roster askedRoster = Roster.EMPTY;
 
 	/** What was answered and not used yet. */
 	private @Nullable Assignment answer;
+
+	/** Whether a stand-in is to be planned by before the answer comes. */
+	private boolean standInDue;
 
 	private boolean overtakenBefore;
 
@@ -63,6 +66,10 @@ final class Assigning {
 		return this.askAgainAt != null;
 	}
 
+	boolean isStandInDue() {
+		return this.standInDue;
+	}
+
 	/**
 	 * When to ask a strategy again that fails; {@code null} for one that does not, or is
 	 * being asked.
@@ -73,8 +80,10 @@ final class Assigning {
 
 	LeaderAction.ComputeAssignment ask(AssignmentRequest request, GroupPicture picture) {
 		this.asked = request;
-		this.askedMembership = picture.membership();
+		this.askedRoster = picture.roster();
 		this.answer = null;
+		// If it fails again, shards without an owner need not wait for that.
+		this.standInDue = isFailing();
 		return new LeaderAction.ComputeAssignment(request);
 	}
 
@@ -83,6 +92,7 @@ final class Assigning {
 		if (request == this.asked) {
 			this.asked = null;
 			this.answer = assignment;
+			this.standInDue = false;
 			this.pause = Duration.ZERO;
 			this.askAgainAt = null;
 		}
@@ -111,7 +121,7 @@ final class Assigning {
 	/** Whether the group is not any more what the unused answer is about. */
 	boolean isOvertaken(GroupPicture picture) {
 		return this.answer != null
-				&& (this.askedMembership != picture.membership() || this.answer.request().shards() != picture.shards());
+				&& (this.askedRoster != picture.roster() || this.answer.request().shards() != picture.shards());
 	}
 
 	/**
@@ -130,14 +140,16 @@ final class Assigning {
 			return null;
 		}
 		this.lastGood = taken;
-		this.inForce = overtaken ? StandIn.of(request.get(), taken) : taken;
+		this.inForce = overtaken ? StandIn.of(request.get().withTraitsOf(taken.request()), taken) : taken;
 		return this.inForce;
 	}
 
 	/** What to plan by while the strategy fails. */
 	Assignment standIn(AssignmentRequest request) {
-		Assignment standIn = StandIn.of(request, this.lastGood);
+		AssignmentRequest known = (this.lastGood != null) ? request.withTraitsOf(this.lastGood.request()) : request;
+		Assignment standIn = StandIn.of(known, this.lastGood);
 		this.inForce = standIn;
+		this.standInDue = false;
 		return standIn;
 	}
 
@@ -150,6 +162,7 @@ final class Assigning {
 	void forget() {
 		this.asked = null;
 		this.answer = null;
+		this.standInDue = false;
 		this.overtakenBefore = false;
 		this.lastGood = null;
 		this.inForce = null;

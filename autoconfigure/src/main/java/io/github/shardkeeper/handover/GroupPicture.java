@@ -54,6 +54,8 @@ public final class GroupPicture {
 
 	private List<GroupMember> members = List.of();
 
+	private Roster roster = Roster.EMPTY;
+
 	private long generation;
 
 	private long membership = -1;
@@ -66,6 +68,7 @@ public final class GroupPicture {
 		List<GroupMember> changedMembers = changes.members();
 		if (changedMembers != null) {
 			this.members = List.copyOf(changedMembers);
+			this.roster = new Roster(this.members);
 			forgetMembers();
 		}
 		Set<ShardId> nowCompleted = new HashSet<>();
@@ -210,21 +213,21 @@ public final class GroupPicture {
 	/**
 	 * The owner of a shard that stands still with it.
 	 * @param shard the shard's number
-	 * @return the place in {@link #places}, or {@link #UNSETTLED}
+	 * @return an index of {@link #places}, or {@link #UNSETTLED}
 	 */
 	int owner(int shard) {
 		return this.owners[shard];
 	}
 
-	/**
-	 * Translates this picture's numbers of members.
-	 * @param wanted by member what it is to be called
-	 * @param otherwise what all others are to be called
-	 * @return by {@link #owner} the other number
-	 */
-	int[] places(Map<MemberId, Integer> wanted, int otherwise) {
+	/** The members that may own shards. */
+	Roster roster() {
+		return this.roster;
+	}
+
+	/** By {@link #owner} the member's place in the {@link #roster}. */
+	int[] places() {
 		int[] places = new int[this.memberNumbers.size()];
-		this.memberNumbers.forEach((member, number) -> places[number] = wanted.getOrDefault(member, otherwise));
+		this.memberNumbers.forEach((member, number) -> places[number] = this.roster.place(member));
 		return places;
 	}
 

@@ -57,7 +57,7 @@ public final class Leadership {
 
 	private long claimsUntilMillis;
 
-	/** Whether there are moves that wait for others. */
+	/** Whether there are moves that wait for others, or are decided after them. */
 	private boolean movesHeldBack;
 
 	private UnattendedShards unattended = UnattendedShards.NONE;
@@ -225,11 +225,10 @@ public final class Leadership {
 			}
 		}
 		if (isDue(this.planAt, now) && this.assigning.mayAsk(now)) {
-			// If it fails again, shards without an owner need not wait for that.
-			this.planAt = this.assigning.isFailing() ? now : null;
+			this.planAt = null;
 			return this.assigning.ask(request(now), this.picture);
 		}
-		if (isDue(this.planAt, now) && this.assigning.isFailing()) {
+		if (this.assigning.isStandInDue() || isDue(this.planAt, now) && this.assigning.isFailing()) {
 			this.planAt = null;
 			return plan(this.assigning.standIn(request(now)), now);
 		}
@@ -249,7 +248,7 @@ public final class Leadership {
 		if (askAgainAt != null) {
 			planBy(askAgainAt);
 		}
-		this.movesHeldBack = plan.movesHeldBack();
+		this.movesHeldBack = plan.movesHeldBack() || assignment.isUnfinished();
 		return plan.transitions().isEmpty() ? null : new LeaderAction.ApplyPlan(this.epoch, plan.transitions());
 	}
 

@@ -3,6 +3,8 @@ package io.github.shardkeeper.handover;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
+import org.jspecify.annotations.Nullable;
+
 import io.github.shardkeeper.shard.ApplicationVersion;
 
 /**
@@ -11,11 +13,28 @@ import io.github.shardkeeper.shard.ApplicationVersion;
  * @param topicShards the topics that it consumes, with the number of shards that it was
  * configured with
  * @param version the version of the application that it runs
+ * @param capacity how much it takes compared with others, at least 1
+ * @param zone where it runs, {@code null} when it does not say
+ * @param strategy the assignment strategy that it would lead with, {@code null} when it
+ * does not say
  */
-public record MemberDescription(SortedMap<String, Integer> topicShards, ApplicationVersion version) {
+public record MemberDescription(SortedMap<String, Integer> topicShards, ApplicationVersion version, int capacity,
+		@Nullable String zone, @Nullable String strategy) {
 
 	public MemberDescription {
 		topicShards = new TreeMap<>(topicShards);
+		if (capacity < 1) {
+			throw new IllegalArgumentException("A capacity of " + capacity + ": it is at least 1");
+		}
+	}
+
+	/**
+	 * A member of capacity 1 that says nothing else.
+	 * @param topicShards the topics that it consumes, with the number of shards
+	 * @param version the version of the application that it runs
+	 */
+	public MemberDescription(SortedMap<String, Integer> topicShards, ApplicationVersion version) {
+		this(topicShards, version, 1, null, null);
 	}
 
 }

@@ -1,6 +1,7 @@
 package io.github.shardkeeper.handover;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -117,7 +118,7 @@ final class PlanBuilder {
 				: this.urgentMoves.size();
 		boolean heldBack = room < this.urgentMoves.size();
 		this.transitions.addAll(heldBack ? this.urgentMoves.subList(0, room) : this.urgentMoves);
-		return new Plan(List.copyOf(this.transitions), this.nextMillis, heldBack);
+		return new Plan(Collections.unmodifiableList(this.transitions), this.nextMillis, heldBack);
 	}
 
 }

@@ -1,9 +1,8 @@
 package io.github.shardkeeper.handover;
 
-import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Supplier;
 
@@ -44,56 +43,39 @@ final class Planner {
 	 */
 	AssignmentRequest request(GroupPicture picture, LoadReports loads, long nowMillis) {
 		configure(picture);
-		List<Assignee> members = new ArrayList<>();
-		for (GroupMember member : picture.members()) {
-			if (!member.leaving()) {
-				MemberDescription description = member.description();
-				members.add(new Assignee(member.id(), description.topicShards().keySet(), description.version()));
-			}
-		}
-		AssignmentRequest.Builder request = AssignmentRequest.builder(members, picture.shards());
-		Map<MemberId, Integer> places = places(request.members());
-		int[] placeOf = picture.places(places, AssignmentRequest.NOBODY);
+		Roster roster = picture.roster();
+		int[] places = picture.places();
 		int[] owners = new int[picture.shards().size()];
 		for (int shard = 0; shard < owners.length; shard++) {
 			int owner = picture.owner(shard);
-			owners[shard] = (owner != GroupPicture.UNSETTLED) ? placeOf[owner]
-					: unsettled(picture.ownership(shard), request.members(), places);
+			owners[shard] = (owner != GroupPicture.UNSETTLED) ? places[owner]
+					: unsettled(picture.ownership(shard), roster);
 		}
-		return request.owners(owners, picture.since(), picture.sinceMillis())
+		return AssignmentRequest.builder(roster.assignees(), picture.shards())
+			.owners(owners, picture.since(), picture.sinceMillis())
 			.loads(loads.of(picture))
 			.now(nowMillis)
 			.build();
-	}
-
-	private static Map<MemberId, Integer> places(List<Assignee> members) {
-		Map<MemberId, Integer> places = new HashMap<>();
-		members.forEach((member) -> places.put(member.id(), places.size()));
-		return places;
 	}
 
 	/**
 	 * Who is to get a shard that is on its way; while it is released for somebody who is
 	 * gone, its owner.
 	 */
-	private static int unsettled(@Nullable Ownership ownership, List<Assignee> members, Map<MemberId, Integer> places) {
+	private static int unsettled(@Nullable Ownership ownership, Roster roster) {
 		if (ownership == null) {
 			return AssignmentRequest.NOBODY;
 		}
-		int destination = place(ownership.destination(), places);
+		int destination = roster.place(ownership.destination());
 		boolean reachable = destination != AssignmentRequest.NOBODY
-				&& members.get(destination).topics().contains(ownership.shard().topic());
-		return (!reachable && ownership.phase() == ShardPhase.REVOKING) ? place(ownership.owner(), places)
-				: destination;
-	}
-
-	private static int place(@Nullable MemberId member, Map<MemberId, Integer> places) {
-		return (member != null) ? places.getOrDefault(member, AssignmentRequest.NOBODY) : AssignmentRequest.NOBODY;
+				&& roster.assignees().get(destination).topics().contains(ownership.shard().topic());
+		return (!reachable && ownership.phase() == ShardPhase.REVOKING) ? roster.place(ownership.owner()) : destination;
 	}
 
 	/**
 	 * Finds the transitions from the group as it is towards an assignment.
-	 * @param picture the group, unchanged since the assignment was requested
+	 * @param picture the group, with the same members and shards as when the assignment
+	 * was requested
 	 * @param assignment who shall own what
 	 * @param nowMillis the store's time, or a little earlier
 	 * @param claimsUntilMillis until when free shards may be claimed by who holds them,
@@ -102,17 +84,17 @@ final class Planner {
 	 */
 	Plan plan(GroupPicture picture, Assignment assignment, long nowMillis, long claimsUntilMillis) {
 		List<Assignee> members = assignment.request().members();
-		Map<MemberId, Integer> places = places(members);
-		int[] placeOf = picture.places(places, AssignmentRequest.NOBODY);
+		Set<MemberId> staying = picture.roster().members();
+		int[] places = picture.places();
 		PlanBuilder plan = new PlanBuilder(this.mostConcurrentMoves, nowMillis, claimsUntilMillis);
 		for (int shard = 0; shard < picture.shards().size(); shard++) {
 			int wanted = assignment.owner(shard);
 			int owner = picture.owner(shard);
-			boolean settled = owner != GroupPicture.UNSETTLED && placeOf[owner] == wanted
+			boolean settled = owner != GroupPicture.UNSETTLED && places[owner] == wanted
 					&& wanted != AssignmentRequest.NOBODY;
 			if (!settled) {
 				plan.add(picture.shards().get(shard), picture.ownership(shard),
-						(wanted != AssignmentRequest.NOBODY) ? members.get(wanted).id() : null, places.keySet());
+						(wanted != AssignmentRequest.NOBODY) ? members.get(wanted).id() : null, staying);
 			}
 		}
 		return plan.build();

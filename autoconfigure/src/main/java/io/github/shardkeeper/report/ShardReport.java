@@ -17,8 +17,10 @@ import org.jspecify.annotations.Nullable;
  * @param since when the state or owner changed last, by the store's clock
  * @param problem what keeps this instance from consuming it, {@code null} when nothing
  * does or another instance owns it
+ * @param why why it is where it is, or goes where it goes, {@code null} when this
+ * instance does not lead
  */
 public record ShardReport(String topic, String id, String state, @Nullable String owner, @Nullable String target,
-		long token, @Nullable String offset, Instant since, @Nullable String problem) {
+		long token, @Nullable String offset, Instant since, @Nullable String problem, @Nullable String why) {
 
 }

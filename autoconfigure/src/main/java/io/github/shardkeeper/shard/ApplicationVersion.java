@@ -34,6 +34,9 @@ public record ApplicationVersion(String value) implements Comparable<Application
 
 	@Override
 	public int compareTo(ApplicationVersion other) {
+		if (this.value.equals(other.value)) {
+			return 0;
+		}
 		List<String> mine = parts();
 		List<String> others = other.parts();
 		if (mine.isEmpty() || others.isEmpty()) {

@@ -116,30 +116,46 @@ class ShardkeeperAutoConfigurationTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource(delimiter = '|', textBlock = """
-			shardkeeper.group=or{d}ers                     | shardkeeper.group                       | letters, digits
-			shardkeeper.group=or ders                      | shardkeeper.group                       | letters, digits
-			shardkeeper.group=or\\u0007ders                | or\\u0007ders                           | letters, digits
-			shardkeeper.group=                             | spring.application.name                 | shardkeeper.group
-			shardkeeper.instance-id=a~b                    | shardkeeper.instance-id                 | letters, digits
-			shardkeeper.topics.[a{b}].shards=2             | a{b}                                    | letters, digits
-			shardkeeper.topics.[a b].shards=2              | a b                                     | letters, digits
-			shardkeeper.topics.orders.shards=0             | shardkeeper.topics.orders.shards        | from 1
-			shardkeeper.key-prefix={x}                     | shardkeeper.key-prefix                  | without braces
-			shardkeeper.consumer.threads=0                 | shardkeeper.consumer.threads            | 1 or more
-			shardkeeper.session.lease=1s                   | shardkeeper.session.heartbeat-interval  | at least 1500ms
-			shardkeeper.session.timeout=2s                 | shardkeeper.session.lease               | at least 3s
-			shardkeeper.session.heartbeat-interval=1ms     | shardkeeper.session.heartbeat-interval  | 10ms or more
-			shardkeeper.rebalance.settle-time=-1ms         | shardkeeper.rebalance.settle-time       | 0s or more
-			shardkeeper.handover.timeout=31s               | spring.lifecycle.timeout-per-shutdown-phase | at most 30s
-			shardkeeper.handover.timeout=31s               | shardkeeper.handover.timeout            | at least 31s
-			shardkeeper.handover.timeout=1ms               | shardkeeper.handover.timeout            | 100ms or more
-			shardkeeper.handover.quiet-period=-1ms         | shardkeeper.handover.quiet-period       | 0s or more
-			shardkeeper.handover.quiet-period=25h          | shardkeeper.handover.quiet-period       | 86400s or less
-			shardkeeper.handover.crash-quiet-period=-1ms   | shardkeeper.handover.crash-quiet-period | 0s or more
-			shardkeeper.handover.max-concurrent-moves=-1   | shardkeeper.handover.max-concurrent-moves | 1 or more
-			shardkeeper.redis.wait-for-replicas=-1         | shardkeeper.redis.wait-for-replicas     | 0 for none
-			""")
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					shardkeeper.group=or{d}ers                     | shardkeeper.group                       | letters, digits
+					shardkeeper.group=or ders                      | shardkeeper.group                       | letters, digits
+					shardkeeper.group=or\\u0007ders                | or\\u0007ders                           | letters, digits
+					shardkeeper.group=                             | spring.application.name                 | shardkeeper.group
+					shardkeeper.instance-id=a~b                    | shardkeeper.instance-id                 | letters, digits
+					shardkeeper.topics.[a{b}].shards=2             | a{b}                                    | letters, digits
+					shardkeeper.topics.[a b].shards=2              | a b                                     | letters, digits
+					shardkeeper.topics.orders.shards=0             | shardkeeper.topics.orders.shards        | from 1
+					shardkeeper.key-prefix={x}                     | shardkeeper.key-prefix                  | without braces
+					shardkeeper.consumer.threads=0                 | shardkeeper.consumer.threads            | 1 or more
+					shardkeeper.session.lease=1s                   | shardkeeper.session.heartbeat-interval  | at least 1500ms
+					shardkeeper.session.timeout=2s                 | shardkeeper.session.lease               | at least 3s
+					shardkeeper.session.heartbeat-interval=1ms     | shardkeeper.session.heartbeat-interval  | 10ms or more
+					shardkeeper.rebalance.settle-time=-1ms         | shardkeeper.rebalance.settle-time       | 0s or more
+					shardkeeper.handover.timeout=31s               | spring.lifecycle.timeout-per-shutdown-phase | at most 30s
+					shardkeeper.handover.timeout=31s               | shardkeeper.handover.timeout            | at least 31s
+					shardkeeper.handover.timeout=1ms               | shardkeeper.handover.timeout            | 100ms or more
+					shardkeeper.handover.quiet-period=-1ms         | shardkeeper.handover.quiet-period       | 0s or more
+					shardkeeper.handover.quiet-period=25h          | shardkeeper.handover.quiet-period       | 86400s or less
+					shardkeeper.handover.crash-quiet-period=-1ms   | shardkeeper.handover.crash-quiet-period | 0s or more
+					shardkeeper.handover.max-concurrent-moves=-1   | shardkeeper.handover.max-concurrent-moves | 1 or more
+					shardkeeper.redis.wait-for-replicas=-1         | shardkeeper.redis.wait-for-replicas     | 0 for none
+					shardkeeper.assignment.strategy=random         | shardkeeper.assignment.strategy | Write one of sticky, range, round-robin
+					shardkeeper.topics.orders.strategy=random      | shardkeeper.topics.orders.strategy      | Write one of sticky, range, round-robin
+					shardkeeper.assignment.capacity=0              | shardkeeper.assignment.capacity         | from 1 to 1000000
+					shardkeeper.assignment.capacity=1000001        | shardkeeper.assignment.capacity         | from 1 to 1000000
+					shardkeeper.assignment.zone=eu 1               | shardkeeper.assignment.zone             | letters, digits
+					shardkeeper.assignment.timeout=9ms             | shardkeeper.assignment.timeout          | 10 ms or more
+					shardkeeper.assignment.timeout=61s             | shardkeeper.assignment.timeout          | at most 60 s
+					shardkeeper.topics.orders.weights.0=0          | shardkeeper.topics.orders.weights.0 | from 1 to 1000000
+					shardkeeper.topics.orders.weights.0=-5         | shardkeeper.topics.orders.weights.0     | from 1 to 1000000
+					shardkeeper.topics.orders.weights.1=5000000000 | is 5000000000 | from 1 to 1000000
+					shardkeeper.topics.orders.weights.2=5          | shardkeeper.topics.orders.weights.2     | shards are 0 to 1
+					shardkeeper.topics.orders.zones.01=eu          | shardkeeper.topics.orders.zones.01      | shards are 0 to 1
+					shardkeeper.topics.orders.zones.0=eu 1         | shardkeeper.topics.orders.zones.0       | letters, digits
+					shardkeeper.topics.orders.pinned.x=host        | shardkeeper.topics.orders.pinned.x      | shards are 0 to 1
+					shardkeeper.topics.orders.pinned.0=ho~st       | shardkeeper.topics.orders.pinned.0      | letters, digits
+					""")
 	void badSettingsStopTheStartAndSayWhatToWrite(String property, String names, String fix) {
 		String value = property.replace("\\u0007", "\u0007");
 		this.memory.withPropertyValues(value).run((context) -> assertStopped(context.getStartupFailure(), names, fix));

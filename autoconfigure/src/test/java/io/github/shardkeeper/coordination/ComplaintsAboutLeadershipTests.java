@@ -15,10 +15,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import io.github.shardkeeper.assignment.Assignment;
 import io.github.shardkeeper.assignment.AssignmentStrategy;
+import io.github.shardkeeper.assignment.ShardCatalog;
 import io.github.shardkeeper.assignment.StickyAssignment;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.handover.HandoverRules;
-import io.github.shardkeeper.handover.LoadReporting;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -122,7 +122,7 @@ class ComplaintsAboutLeadershipTests {
 
 	private TestInstance start(String name, AssignmentStrategy strategy) {
 		TestInstance instance = new TestInstance(name, this.store, this.ledger, HandoverRules.DEFAULT,
-				new AssignmentSettings("own", strategy, true, Duration.ofMillis(100), LoadReporting.DEFAULT));
+				new AssignmentSettings("own", strategy, ShardCatalog.PLAIN, true, Duration.ofMillis(100)));
 		this.instances.add(instance);
 		return instance.start();
 	}

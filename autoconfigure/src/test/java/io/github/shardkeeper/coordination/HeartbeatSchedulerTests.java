@@ -114,6 +114,38 @@ class HeartbeatSchedulerTests {
 	}
 
 	@Test
+	void aReportGoesAlongUntilABeatIsAnswered() {
+		start(Duration.ofMillis(20), LONG, MonotonicClock.SYSTEM);
+		begin();
+		this.store.awaitBeats(1);
+		this.store.setAway(true);
+		this.heartbeats.report(new LoadReport("first"));
+		this.heartbeats.report(new LoadReport("much"));
+		await().until(() -> this.store.reports().stream().filter("much"::equals).count() >= 2);
+		this.store.setAway(false);
+		int answered = this.told.answers.size();
+		await().until(() -> this.told.answers.size() > answered + 2);
+
+		List<String> reports = this.store.reports();
+		assertThat(reports.subList(reports.lastIndexOf("much") + 1, reports.size())).isNotEmpty().containsOnly("");
+		assertThat(reports.get(0)).isEmpty();
+	}
+
+	@Test
+	void aReportIsNotTakenIntoAnotherSession() {
+		start(LONG, LONG, MonotonicClock.SYSTEM);
+		begin();
+		this.store.awaitBeats(1);
+		this.heartbeats.report(new LoadReport("much"));
+		this.heartbeats.endSession();
+		this.heartbeats.report(new LoadReport("more"));
+		begin();
+		this.store.awaitBeats(2);
+
+		assertThat(this.store.reports()).containsOnly("");
+	}
+
+	@Test
 	void eventsDuringABeatMakeOneMore() {
 		start(LONG, LONG, MonotonicClock.SYSTEM);
 		this.store.holdBack();
@@ -327,7 +359,7 @@ class HeartbeatSchedulerTests {
 				false, true, 0, 0);
 	}
 
-	private record Beat(MemberId member, long seenGeneration, boolean candidate, MonotonicTime at) {
+	private record Beat(MemberId member, long seenGeneration, boolean candidate, String load, MonotonicTime at) {
 
 	}
 
@@ -351,7 +383,7 @@ class HeartbeatSchedulerTests {
 		@Override
 		public HeartbeatReply heartbeat(MemberId member, Seen seen, boolean candidate, LoadReport load) {
 			this.thread = Thread.currentThread();
-			this.beats.add(new Beat(member, seen.generation(), candidate, MonotonicClock.SYSTEM.now()));
+			this.beats.add(new Beat(member, seen.generation(), candidate, load.text(), MonotonicClock.SYSTEM.now()));
 			reach();
 			try {
 				this.hanging = this.gate.getCount() > 0;
@@ -362,6 +394,10 @@ class HeartbeatSchedulerTests {
 			}
 			this.hanging = false;
 			return this.answers.apply(this.beats.size());
+		}
+
+		List<String> reports() {
+			return this.beats.stream().map(Beat::load).toList();
 		}
 
 		void holdBack() {

@@ -34,7 +34,7 @@ final class TestInstance {
 		this.store = new TroubledStore(store);
 		this.consumption = new TestConsumption(ledger);
 		CoordinationSettings settings = new CoordinationSettings("group", name, INTERVAL, LEASE, TIMEOUT,
-				Duration.ofMillis(10), ApplicationVersion.UNKNOWN, rules);
+				Duration.ofMillis(10), ApplicationVersion.UNKNOWN, rules, 1, null);
 		MemberRuntime runtime = TestRuntime.on(MonotonicClock.SYSTEM);
 		Lease lease = new Lease(LEASE, runtime.clock().now());
 		this.coordinator = new ShardCoordinator(settings, this.store,

@@ -112,7 +112,7 @@ final class SimulatedGroup {
 		String name = "i" + this.instances.size();
 		SimulatedProcess process = new SimulatedProcess(name, this.time, this.random, this.longestDelay);
 		CoordinationSettings settings = new CoordinationSettings("group", name, Duration.ofMillis(500), LEASE, TIMEOUT,
-				Duration.ofMillis(100), ApplicationVersion.UNKNOWN, this.rules);
+				Duration.ofMillis(100), ApplicationVersion.UNKNOWN, this.rules, 1, null);
 		SimulatedInstance instance = new SimulatedInstance(process, this.network, settings, this.coordinationStore,
 				this.checkpointStore, this.topic, this.consumers, this.tampering);
 		this.instances.add(instance);

@@ -4,6 +4,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import io.github.shardkeeper.handover.MemberDescription;
 import io.github.shardkeeper.shard.ApplicationVersion;
@@ -40,8 +42,29 @@ class DescriptionFormatTests {
 	@Test
 	void fieldsOfANewerVersionAreIgnored() {
 		assertThat(DescriptionFormat
-			.read("{\"zone\":\"a\",\"topics\":{\"visits\":8},\"more\":{\"topics\":[1]},\"version\":\"1.4.2\"}"))
+			.read("{\"colour\":\"a\",\"topics\":{\"visits\":8},\"more\":{\"topics\":[1]},\"version\":\"1.4.2\"}"))
 			.isEqualTo(description("1.4.2"));
+	}
+
+	@Test
+	void readsCapacityZoneAndStrategyAndWhatOlderVersionsLeaveOut() {
+		MemberDescription large = new MemberDescription(new TreeMap<>(Map.of("visits", 8)), ApplicationVersion.UNKNOWN,
+				4, "eu-1", "sticky, visits: range");
+		String json = "{\"topics\":{\"visits\":8},\"capacity\":4,\"zone\":\"eu-1\",\"strategy\":\"sticky, visits: range\"}";
+
+		assertThat(DescriptionFormat.write(large)).isEqualTo(json);
+		assertThat(DescriptionFormat.read(json)).isEqualTo(large);
+		assertThat(DescriptionFormat.read("{\"topics\":{\"visits\":8}}")).satisfies((old) -> {
+			assertThat(old.capacity()).isEqualTo(1);
+			assertThat(old.zone()).isNull();
+			assertThat(old.strategy()).isNull();
+		});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "-3", "0", "null", "\"many\"", "{}", "1e30", "0.5" })
+	void aCapacityThatCannotBeIsOne(String capacity) {
+		assertThat(DescriptionFormat.read("{\"topics\":{},\"capacity\":" + capacity + "}").capacity()).isEqualTo(1);
 	}
 
 	private static MemberDescription description(String version) {

@@ -1,0 +1,87 @@
+package io.github.shardkeeper.coordination;
+
+import java.util.Objects;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import io.github.shardkeeper.assignment.AssignmentRequest;
+import io.github.shardkeeper.assignment.ShardCatalog;
+import io.github.shardkeeper.assignment.ShardTraits;
+import io.github.shardkeeper.assignment.Shards;
+import io.github.shardkeeper.shard.ShardId;
+
+/**
+ * What the catalog says of the shards, looked up once for each table of them. A catalog
+ * that fails for a shard makes it a plain one. Confined to the call that computes an
+ * assignment, of which there is one at a time.
+ */
+final class KnownTraits {
+
+	private static final Logger logger = LoggerFactory.getLogger(KnownTraits.class);
+
+	private final ShardCatalog catalog;
+
+	private Shards shards = Shards.NONE;
+
+	/** {@code null} when all are plain. */
+	private ShardTraits @Nullable [] traits;
+
+	private boolean failureLogged;
+
+	private boolean weightLogged;
+
+	KnownTraits(ShardCatalog catalog) {
+		this.catalog = catalog;
+	}
+
+	/** The same request with what is known of its shards. */
+	AssignmentRequest addTo(AssignmentRequest request) {
+		if (this.catalog == ShardCatalog.PLAIN) {
+			return request;
+		}
+		if (request.shards() != this.shards) {
+			this.traits = lookUp(request.shards());
+			this.shards = request.shards();
+		}
+		return (this.traits != null) ? request.withTraits(this.traits) : request;
+	}
+
+	private ShardTraits @Nullable [] lookUp(Shards asked) {
+		ShardTraits[] found = new ShardTraits[asked.size()];
+		boolean plain = true;
+		for (int shard = 0; shard < found.length; shard++) {
+			found[shard] = inBounds(asked.get(shard), lookUp(asked.get(shard)));
+			plain &= found[shard].equals(ShardTraits.NONE);
+		}
+		return plain ? null : found;
+	}
+
+	private ShardTraits lookUp(ShardId shard) {
+		try {
+			return Objects.requireNonNull(this.catalog.traits(shard), "it answers null");
+		}
+		catch (RuntimeException ex) {
+			if (!this.failureLogged) {
+				this.failureLogged = true;
+				logger.warn(
+						"The ShardCatalog fails for {}: it and others like it count as shards of weight 1 "
+								+ "without zone and pin. Have it answer ShardTraits.NONE for what it does not know",
+						shard, ex);
+			}
+			return ShardTraits.NONE;
+		}
+	}
+
+	private ShardTraits inBounds(ShardId shard, ShardTraits answered) {
+		ShardTraits clamped = answered.clamped();
+		if (clamped != answered && !this.weightLogged) {
+			this.weightLogged = true;
+			logger.warn("The ShardCatalog gives {} a weight of {}, which counts as {}: answer 1 to {}", shard,
+					answered.weight(), clamped.weight(), ShardTraits.MOST_WEIGHT);
+		}
+		return clamped;
+	}
+
+}

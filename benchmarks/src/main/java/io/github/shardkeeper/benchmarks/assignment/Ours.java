@@ -1,0 +1,86 @@
+package io.github.shardkeeper.benchmarks.assignment;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+import io.github.shardkeeper.assignment.StickyAssignment;
+import io.github.shardkeeper.handover.GroupChanges;
+import io.github.shardkeeper.handover.GroupMember;
+import io.github.shardkeeper.handover.LeadersPlanning;
+import io.github.shardkeeper.handover.MemberDescription;
+import io.github.shardkeeper.handover.Ownership;
+import io.github.shardkeeper.handover.ShardPhase;
+import io.github.shardkeeper.handover.Transition;
+import io.github.shardkeeper.shard.ApplicationVersion;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+
+/**
+ * A leader of this library: from its picture of the group to the transitions that it
+ * sends to the store.
+ */
+final class Ours implements Contender {
+
+	private final Scenario scenario;
+
+	private final LeadersPlanning planning;
+
+	Ours(Scenario scenario, String strategy) {
+		this.scenario = scenario;
+		SortedMap<String, Integer> topics = new TreeMap<>();
+		scenario.topics().forEach((topic) -> topics.put(topic, scenario.partitions()));
+		MemberDescription description = new MemberDescription(topics, ApplicationVersion.UNKNOWN);
+		List<GroupMember> members = new ArrayList<>();
+		for (int member : scenario.members()) {
+			members.add(new GroupMember(id(member), description, false));
+		}
+		Set<Integer> there = Set.copyOf(scenario.members());
+		List<Ownership> ownerships = new ArrayList<>();
+		for (int shard = 0; shard < scenario.shards(); shard++) {
+			int owner = scenario.owners()[shard];
+			if (owner >= 0) {
+				ShardId id = ShardId.of(scenario.topic(shard), scenario.partition(shard));
+				boolean owned = there.contains(owner);
+				ownerships.add(new Ownership(id, owned ? ShardPhase.OWNED : ShardPhase.FREE, new Token(shard + 1),
+						owned ? id(owner) : null, null, shard + 1, 0, 0));
+			}
+		}
+		GroupChanges group = new GroupChanges(null, 1, scenario.shards(), 1, members, ownerships);
+		this.planning = new LeadersPlanning(topics, group, new StickyAssignment());
+	}
+
+	private static MemberId id(int member) {
+		return MemberId.of(Scenario.name(member), "1");
+	}
+
+	@Override
+	public Object plan() {
+		return this.planning.plan();
+	}
+
+	@Override
+	public int[] owners(Object plan) {
+		int[] owners = this.scenario.owners().clone();
+		for (Object transition : (List<?>) plan) {
+			if (transition instanceof Transition.Assign assign) {
+				set(owners, assign.shard(), assign.owner());
+			}
+			else if (transition instanceof Transition.Revoke revoke && revoke.target() != null) {
+				set(owners, revoke.shard(), revoke.target());
+			}
+			else {
+				throw new IllegalStateException("Not expected here: " + transition);
+			}
+		}
+		return owners;
+	}
+
+	private void set(int[] owners, ShardId shard, MemberId member) {
+		owners[this.scenario.shard(shard.topic(), Integer.parseInt(shard.id()))] = Scenario.member(member.instance());
+	}
+
+}

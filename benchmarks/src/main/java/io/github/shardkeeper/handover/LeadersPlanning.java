@@ -1,0 +1,42 @@
+package io.github.shardkeeper.handover;
+
+import java.util.List;
+import java.util.Map;
+
+import io.github.shardkeeper.assignment.Assignment;
+import io.github.shardkeeper.assignment.AssignmentStrategy;
+
+/**
+ * What a leader does to plan, from its own picture of the group to the transitions that
+ * it would apply; a window for benchmarks, hence in this package. Confined to its thread.
+ */
+public final class LeadersPlanning {
+
+	private final GroupPicture picture = new GroupPicture();
+
+	private final Planner planner;
+
+	private final AssignmentStrategy strategy;
+
+	/**
+	 * Reads a group.
+	 * @param topics the topics with their numbers of shards
+	 * @param group what the store would answer to who reads it whole
+	 * @param strategy decides the owners
+	 */
+	public LeadersPlanning(Map<String, Integer> topics, GroupChanges group, AssignmentStrategy strategy) {
+		this.planner = new Planner(0, () -> topics);
+		this.strategy = strategy;
+		this.picture.apply(group);
+	}
+
+	/**
+	 * Plans, changing nothing.
+	 * @return the transitions
+	 */
+	public List<Transition> plan() {
+		Assignment assignment = this.strategy.assign(this.planner.request(this.picture, 0));
+		return this.planner.plan(this.picture, assignment, 0, 0).transitions();
+	}
+
+}
