@@ -143,6 +143,7 @@ public final class AssignmentRequest {
 	public AssignmentRequest withTraits(ShardTraits @Nullable [] newTraits) {
 		return new Builder(this.members, this.shards).owners(this.owners, this.since, this.sinceMillis)
 			.loads(this.loads)
+			.movesUnderWay(this.movesUnderWay)
 			.now(this.nowMillis)
 			.traits(newTraits)
 			.build();

@@ -1,98 +1,79 @@
 package io.github.shardkeeper.assignment;
 
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
-
-import io.github.shardkeeper.assignment.Draft.Step;
 
 /**
- * Shares shards out evenly among equal members. Confined to its thread.
+ * Shares shards out among members of one version, however unlike members and shards are.
+ * Confined to its thread.
  * <p>
- * Unowned shards go to the least loaded subscriber; then, while some member carries at
- * least two more than another, a shard moves from the first to the second, directly or,
- * where their subscriptions do not meet, along the shortest chain of members between them
- * (augmenting paths of bipartite b-matching). With equal subscriptions each move brings a
- * shard to its final place, so the number of moves is the least possible.
+ * What nobody has goes to whoever carries least, the heaviest shards first (Graham's rule
+ * of the longest processing time). Then loads are levelled: by single moves, and where
+ * subscriptions do not meet, by chains of them (see {@link Cycles}). With equal weights
+ * that ends at the best assignment there is. With different weights chains are of shards
+ * of one weight, because to find the best is not feasible (it is the partition problem).
  */
 final class Balance {
 
 	private final Draft draft;
 
+	private final Levelling levelling;
+
 	Balance(Draft draft) {
 		this.draft = draft;
+		this.levelling = new Levelling(draft);
 	}
 
 	void share() {
-		placeUnowned();
-		level();
-	}
-
-	private void placeUnowned() {
-		this.draft.unowned()
-			.forEach((shard) -> this.draft.byLoad()
-				.stream()
-				.filter((member) -> this.draft.subscribes(member, this.draft.topic(shard)))
-				.findFirst()
-				.ifPresent((member) -> this.draft.give(shard, member, Reason.PLACED)));
-	}
-
-	private void level() {
+		place();
+		List<List<Kind>> byWeight = byWeight();
+		boolean mixedWeights = byWeight.size() > 1;
+		if (mixedWeights) {
+			this.draft.kinds().forEach(this.levelling::approach);
+		}
+		List<Descent> descents = byWeight.stream().map((kinds) -> new Descent(this.draft, kinds)).toList();
+		List<Cycles> cycles = byWeight.stream().map((kinds) -> new Cycles(this.draft, kinds, mixedWeights)).toList();
 		boolean moved = true;
 		while (moved) {
 			moved = false;
-			for (Integer heavy : List.copyOf(this.draft.byLoad().descendingSet())) {
-				List<Step> path = pathToLighter(heavy);
-				if (!path.isEmpty()) {
-					path.forEach((step) -> this.draft.move(step, Reason.SHARE));
-					moved = true;
-					break;
-				}
+			for (int weight = 0; weight < cycles.size(); weight++) {
+				moved |= descents.get(weight).level();
+				moved |= cycles.get(weight).cancel();
 			}
+			moved &= mixedWeights;
 		}
 	}
 
-	/**
-	 * Breadth first from a heavy member over "could give a shard of this topic to", until
-	 * somebody is found who carries at least two less.
-	 */
-	private List<Step> pathToLighter(Integer heavy) {
-		int light = this.draft.load(heavy) - 2;
-		if (this.draft.load(this.draft.byLoad().first()) > light) {
-			return List.of();
+	/** In their zones first, as long as that is no more than an even share. */
+	private void place() {
+		double load = 0;
+		double capacity = 0;
+		for (int member = 0; member < this.draft.members(); member++) {
+			load += this.draft.load(member);
+			capacity += this.draft.capacity(member);
 		}
-		Map<Integer, Step> reachedBy = new HashMap<>();
-		Set<Integer> seen = new HashSet<>(Set.of(heavy));
-		Deque<Integer> queue = new ArrayDeque<>(List.of(heavy));
-		while (!queue.isEmpty()) {
-			Integer from = queue.remove();
-			for (Integer to : this.draft.byLoad()) {
-				String topic = seen.contains(to) ? null : this.draft.movableTopic(from, to, (any) -> true);
-				if (topic == null) {
-					continue;
-				}
-				seen.add(to);
-				reachedBy.put(to, new Step(from, to, topic));
-				if (this.draft.load(to) <= light) {
-					return path(reachedBy, to);
-				}
-				queue.add(to);
+		for (Kind kind : this.draft.kinds()) {
+			load += (double) kind.unowned * kind.weight;
+		}
+		for (Kind kind : this.draft.kinds()) {
+			if (kind.zone != Kind.NOWHERE) {
+				this.levelling.place(kind, (member) -> this.draft.isHome(kind, member), load / capacity);
 			}
 		}
-		return List.of();
+		for (Kind kind : this.draft.kinds()) {
+			this.levelling.place(kind, (member) -> true, Double.POSITIVE_INFINITY);
+		}
 	}
 
-	private static List<Step> path(Map<Integer, Step> reachedBy, Integer end) {
-		List<Step> path = new ArrayList<>();
-		for (Step step = reachedBy.get(end); step != null; step = reachedBy.get(step.from())) {
-			path.add(step);
+	private List<List<Kind>> byWeight() {
+		List<List<Kind>> byWeight = new ArrayList<>();
+		for (Kind kind : this.draft.kinds()) {
+			if (byWeight.isEmpty() || byWeight.get(byWeight.size() - 1).get(0).weight != kind.weight) {
+				byWeight.add(new ArrayList<>());
+			}
+			byWeight.get(byWeight.size() - 1).add(kind);
 		}
-		return path;
+		return byWeight;
 	}
 
 }

@@ -1,170 +1,141 @@
 package io.github.shardkeeper.assignment;
 
-import java.util.ArrayDeque;
-import java.util.Arrays;
-import java.util.Collection;
-import java.util.Comparator;
-import java.util.Deque;
 import java.util.List;
-import java.util.Map;
-import java.util.NavigableSet;
-import java.util.Set;
-import java.util.TreeMap;
-import java.util.TreeSet;
-import java.util.function.Predicate;
-import java.util.stream.IntStream;
-
-import org.jspecify.annotations.Nullable;
 
 /**
- * An assignment that is being computed: who holds what, and how much. Decides nothing.
- * Confined to its thread.
+ * An assignment that is being computed: who holds how many shards of which kind, and how
+ * much that weighs. Decides nothing. Confined to its thread.
+ * <p>
+ * Begins with what everybody has and can keep. Pinned shards are with their instances,
+ * count as load there, and are of no kind, so they stay.
  */
 final class Draft {
 
+	/** What a shard in its zone is worth: more moves than any chain of them has. */
+	private static final int HOME = 1 << 14;
+
 	private final AssignmentRequest request;
 
-	private final int[] owners;
+	private final int[] pinned;
 
-	private final byte[] reasons;
+	private final List<Kind> kinds;
 
-	/**
-	 * Per member and topic the shards it holds; the last one came last, and is the first
-	 * to move.
-	 */
-	private final List<Map<String, Deque<Integer>>> held;
+	private final int[] zones;
 
-	/** When each shard was given to its owner: numbers that rise. */
-	private final int[] arrivals;
+	private final int[] capacities;
 
-	private int lastArrival;
+	private final long[] loads;
 
-	private final int[] loads;
-
-	private final TreeSet<Integer> byLoad = new TreeSet<>(
-			Comparator.<Integer>comparingInt(this::load).thenComparing(Comparator.naturalOrder()));
+	private final long[] firstLoads;
 
 	Draft(AssignmentRequest request) {
 		this.request = request;
-		int shards = request.shards().size();
-		int members = request.members().size();
-		this.owners = new int[shards];
-		Arrays.fill(this.owners, AssignmentRequest.NOBODY);
-		this.reasons = new byte[shards];
-		this.arrivals = new int[shards];
-		this.loads = new int[members];
-		this.held = IntStream.range(0, members)
-			.<Map<String, Deque<Integer>>>mapToObj((member) -> new TreeMap<>())
-			.toList();
-		IntStream.range(0, members).forEach(this.byLoad::add);
+		this.pinned = Pins.owners(request);
+		KindSorter sorter = new KindSorter(request, this.pinned);
+		this.kinds = sorter.sort();
+		this.zones = sorter.zones();
+		this.capacities = request.members().stream().mapToInt(Assignee::capacity).toArray();
+		this.loads = new long[this.capacities.length];
+		keepCurrent();
+		this.firstLoads = this.loads.clone();
 	}
 
-	/** Gives each shard to today's owner if that is still there and consumes it. */
-	void keepCurrent() {
-		IntStream.range(0, this.owners.length)
-			.filter((shard) -> this.request.owner(shard) != AssignmentRequest.NOBODY)
-			.filter((shard) -> subscribes(this.request.owner(shard), topic(shard)))
-			.boxed()
-			.sorted(Comparator.<Integer>comparingLong(this.request::since).thenComparing(Comparator.naturalOrder()))
-			.forEachOrdered((shard) -> give(shard, this.request.owner(shard), Reason.KEPT));
-	}
-
-	Assignment assignment() {
-		for (int shard = 0; shard < this.owners.length; shard++) {
-			if (this.owners[shard] == this.request.owner(shard)) {
-				this.reasons[shard] = (byte) Reason.KEPT.ordinal();
+	private void keepCurrent() {
+		for (int shard = 0; shard < this.pinned.length; shard++) {
+			if (this.pinned[shard] != AssignmentRequest.NOBODY) {
+				this.loads[this.pinned[shard]] += this.request.traits(shard).weight();
 			}
 		}
-		return new Assignment(this.request, this.owners, this.reasons, Map.of());
+		boolean[] canTake = new boolean[this.loads.length];
+		for (Kind kind : this.kinds) {
+			for (int member : kind.takers) {
+				canTake[member] = true;
+			}
+			kind.unowned = kind.shards.length;
+			for (int shard : kind.shards) {
+				int owner = this.request.owner(shard);
+				if (owner != AssignmentRequest.NOBODY && canTake[owner]) {
+					kind.had[owner]++;
+					give(kind, owner);
+				}
+			}
+			for (int member : kind.takers) {
+				canTake[member] = false;
+			}
+		}
 	}
 
-	List<Integer> unowned() {
-		return IntStream.range(0, this.owners.length)
-			.filter((shard) -> this.owners[shard] == AssignmentRequest.NOBODY)
-			.boxed()
-			.toList();
+	AssignmentRequest request() {
+		return this.request;
 	}
 
-	String topic(int shard) {
-		return this.request.shards().get(shard).topic();
+	/** By shard the member that it is pinned to. */
+	int[] pinned() {
+		return this.pinned;
 	}
 
-	/** The members, the least loaded first; a live view. */
-	NavigableSet<Integer> byLoad() {
-		return this.byLoad;
+	/** The heaviest first, of equal ones that with the fewest takers first. */
+	List<Kind> kinds() {
+		return this.kinds;
 	}
 
-	List<Assignee> members() {
-		return this.request.members();
+	int members() {
+		return this.loads.length;
 	}
 
-	int load(int member) {
+	int capacity(int member) {
+		return this.capacities[member];
+	}
+
+	long load(int member) {
 		return this.loads[member];
 	}
 
-	int load(Collection<Integer> members) {
-		return members.stream().mapToInt(this::load).sum();
+	/** What it carried of its own at the beginning. */
+	long firstLoad(int member) {
+		return this.firstLoads[member];
 	}
 
-	int load(int member, String topic) {
-		return shardsOf(member, topic).size();
+	/** What is levelled: load by capacity. */
+	double rate(int member) {
+		return (double) this.loads[member] / this.capacities[member];
 	}
 
-	Set<String> topics(int member) {
-		return this.request.members().get(member).topics();
+	/** Its rate if it had as much more, or less. */
+	double rateWith(int member, int weight) {
+		return (double) (this.loads[member] + weight) / this.capacities[member];
 	}
 
-	boolean subscribes(int member, String topic) {
-		return topics(member).contains(topic);
-	}
-
-	/**
-	 * Of the topics that one member could give to another the one of which it holds most
-	 * more than the other, so that each topic's shards are spread; of equal ones that
-	 * with the shard that came last.
-	 */
-	@Nullable String movableTopic(int from, int to, Predicate<String> allowed) {
-		Comparator<Map.Entry<String, Deque<Integer>>> order = Comparator
-			.comparingInt((entry) -> entry.getValue().size() - load(to, entry.getKey()));
-		return this.held.get(from)
-			.entrySet()
-			.stream()
-			.filter((entry) -> !entry.getValue().isEmpty() && subscribes(to, entry.getKey()))
-			.filter((entry) -> allowed.test(entry.getKey()))
-			.max(order.thenComparing((entry) -> this.arrivals[entry.getValue().getLast()]))
-			.map(Map.Entry::getKey)
-			.orElse(null);
-	}
-
-	void give(int shard, int member, Reason reason) {
-		this.owners[shard] = member;
-		this.reasons[shard] = (byte) reason.ordinal();
-		this.arrivals[shard] = ++this.lastArrival;
-		shardsOf(member, topic(shard)).addLast(shard);
-		changeLoad(member, 1);
-	}
-
-	void move(Step step, Reason reason) {
-		int shard = shardsOf(step.from, step.topic).removeLast();
-		changeLoad(step.from, -1);
-		give(shard, step.to, reason);
-	}
-
-	private void changeLoad(int member, int delta) {
-		this.byLoad.remove(member);
-		this.loads[member] += delta;
-		this.byLoad.add(member);
-	}
-
-	private Deque<Integer> shardsOf(int member, String topic) {
-		return this.held.get(member).computeIfAbsent(topic, (t) -> new ArrayDeque<>());
+	/** Whether the data of a kind is in a member's zone. */
+	boolean isHome(Kind kind, int member) {
+		return kind.zone != Kind.NOWHERE && kind.zone == this.zones[member];
 	}
 
 	/**
-	 * The move of one shard of a topic.
+	 * What it costs, besides load, that somebody gives away a shard that it has: a move
+	 * if it has had it from the beginning, and more if its data is in its zone.
 	 */
-	record Step(int from, int to, String topic) {
+	int giveCost(Kind kind, int giver) {
+		return ((kind.has[giver] <= kind.had[giver]) ? 1 : 0) + (isHome(kind, giver) ? HOME : 0);
+	}
 
+	/** What it costs, besides load, that somebody gets a shard: the opposite. */
+	int takeCost(Kind kind, int taker) {
+		return ((kind.has[taker] < kind.had[taker]) ? -1 : 0) - (isHome(kind, taker) ? HOME : 0);
+	}
+
+	/** Gives somebody a shard that nobody has. */
+	void give(Kind kind, int member) {
+		kind.unowned--;
+		kind.has[member]++;
+		this.loads[member] += kind.weight;
+	}
+
+	void move(Kind kind, int from, int to) {
+		kind.has[from]--;
+		this.loads[from] -= kind.weight;
+		kind.has[to]++;
+		this.loads[to] += kind.weight;
 	}
 
 }

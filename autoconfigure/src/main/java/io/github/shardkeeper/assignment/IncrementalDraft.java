@@ -30,7 +30,7 @@ final class IncrementalDraft {
 	IncrementalDraft(AssignmentRequest request) {
 		this.request = request;
 		this.members = request.members();
-		this.pinned = Pins.of(request);
+		this.pinned = Pins.owners(request);
 		this.owners = new int[request.shards().size()];
 		Arrays.fill(this.owners, AssignmentRequest.NOBODY);
 		this.weights = new long[this.members.size()];

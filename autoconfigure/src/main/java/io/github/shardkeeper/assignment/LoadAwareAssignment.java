@@ -44,7 +44,7 @@ public final class LoadAwareAssignment implements AssignmentStrategy {
 
 	@Override
 	public Assignment assign(AssignmentRequest request) {
-		if (request.members().size() < 2 || Rollout.isUnderWay(request)) {
+		if (request.members().size() < 2 || Versions.areMixed(request)) {
 			return this.sticky.assign(request);
 		}
 		ShardLoads loads = new ShardLoads(request);

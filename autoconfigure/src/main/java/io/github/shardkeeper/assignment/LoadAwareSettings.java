@@ -16,7 +16,8 @@ import java.time.Duration;
  * two members' loads; above zero, and at most half the difference
  * @param coolDown how long a shard does not move for its load after it has moved for any
  * reason
- * @param movesPerPlan how many shards may move for their load in one plan; at least 1
+ * @param movesPerPlan how many shards may move for their load in one plan, less those
+ * that are moving already; at least 1
  */
 public record LoadAwareSettings(LoadMeasure measure, double difference, double differenceShare, double gain,
 		Duration coolDown, int movesPerPlan) {

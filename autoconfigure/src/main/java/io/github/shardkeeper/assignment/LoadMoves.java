@@ -24,7 +24,8 @@ final class LoadMoves {
 
 	void move() {
 		int[][] byOwner = null;
-		for (int moves = 0; moves < this.settings.movesPerPlan(); moves++) {
+		int most = this.settings.movesPerPlan() - this.draft.request().movesUnderWay();
+		for (int moves = 0; moves < most; moves++) {
 			int[] byLoad = byLoad();
 			if (byLoad.length == 0 || !isBusier(byLoad[0], byLoad[byLoad.length - 1])) {
 				return;

@@ -21,7 +21,7 @@ final class LoadPlacement {
 	}
 
 	void place() {
-		int[] pins = Pins.of(this.draft.request());
+		int[] pins = Pins.owners(this.draft.request());
 		List<Integer> unowned = new ArrayList<>();
 		for (int shard = 0; shard < this.draft.shards(); shard++) {
 			int pin = pins[shard];

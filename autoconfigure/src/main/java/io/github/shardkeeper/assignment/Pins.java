@@ -7,60 +7,60 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The pins that hold now: the instance is there and consumes the shard's topic. A pin
- * that does not hold leaves its shard to the strategy, so that no shard is without owner
- * because of a pin. Immutable.
+ * Finds the members that pinned shards go to. Of several members of one instance (an old
+ * session of it may not have ended yet) the one that has the shard keeps it; otherwise
+ * the last by id takes it.
  */
 final class Pins {
 
-	private final AssignmentRequest request;
-
-	private final Map<String, List<Integer>> places = new HashMap<>();
-
-	private Pins(AssignmentRequest request) {
-		this.request = request;
-		for (int member = 0; member < request.members().size(); member++) {
-			this.places.computeIfAbsent(request.members().get(member).id().instance(), (i) -> new ArrayList<>(1))
-				.add(member);
-		}
+	private Pins() {
 	}
 
 	/**
-	 * Finds the pins that hold.
+	 * Looks the pinned shards' owners up.
 	 * @param request the members and shards
-	 * @return by shard the place of the member it is pinned to,
-	 * {@link AssignmentRequest#NOBODY} where no pin holds
+	 * @return by shard the place of the member that must have it,
+	 * {@link AssignmentRequest#NOBODY} for one that is not pinned, or whose instance is
+	 * not there or does not consume its topic
 	 */
-	static int[] of(AssignmentRequest request) {
-		int[] pinned = new int[request.shards().size()];
-		Arrays.fill(pinned, AssignmentRequest.NOBODY);
-		if (!request.hasPlainShards()) {
-			Pins pins = new Pins(request);
-			for (int shard = 0; shard < pinned.length; shard++) {
-				pinned[shard] = pins.member(shard);
+	static int[] owners(AssignmentRequest request) {
+		int[] owners = new int[request.shards().size()];
+		Arrays.fill(owners, AssignmentRequest.NOBODY);
+		if (request.hasPlainShards()) {
+			return owners;
+		}
+		Map<String, List<Integer>> instances = new HashMap<>();
+		for (int shard = 0; shard < owners.length; shard++) {
+			String instance = request.traits(shard).pinnedTo();
+			if (instance != null) {
+				if (instances.isEmpty()) {
+					instances = byInstance(request.members());
+				}
+				owners[shard] = owner(request, shard, instances.getOrDefault(instance, List.of()));
 			}
 		}
-		return pinned;
+		return owners;
 	}
 
-	private int member(int shard) {
-		String instance = this.request.traits(shard).pinnedTo();
-		if (instance == null) {
-			return AssignmentRequest.NOBODY;
+	private static Map<String, List<Integer>> byInstance(List<Assignee> members) {
+		Map<String, List<Integer>> instances = new HashMap<>();
+		for (int member = 0; member < members.size(); member++) {
+			instances.computeIfAbsent(members.get(member).id().instance(), (instance) -> new ArrayList<>()).add(member);
 		}
-		String topic = this.request.shards().get(shard).topic();
-		int first = AssignmentRequest.NOBODY;
-		for (int member : this.places.getOrDefault(instance, List.of())) {
-			if (this.request.members().get(member).topics().contains(topic)) {
-				// An instance has two sessions while the end of one was not noticed: what
-				// is at one of them stays there.
-				if (member == this.request.owner(shard)) {
+		return instances;
+	}
+
+	private static int owner(AssignmentRequest request, int shard, List<Integer> members) {
+		int owner = AssignmentRequest.NOBODY;
+		for (int member : members) {
+			if (request.members().get(member).topics().contains(request.shards().get(shard).topic())) {
+				if (member == request.owner(shard)) {
 					return member;
 				}
-				first = (first != AssignmentRequest.NOBODY) ? first : member;
+				owner = member;
 			}
 		}
-		return first;
+		return owner;
 	}
 
 }

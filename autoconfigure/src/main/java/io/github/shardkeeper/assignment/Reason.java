@@ -23,6 +23,11 @@ public enum Reason {
 	/** Its data is in the zone of its new owner. */
 	ZONE("its data is in this one's zone"),
 
+	/**
+	 * Its owner has got another shard that it alone could take, or that belongs there.
+	 */
+	ROOM("it made room for a shard that its owner was to have instead"),
+
 	/** Its owner is measured to be busier than its new one by more than a move costs. */
 	LOAD("its owner is busier than this one, by more than the move costs"),
 

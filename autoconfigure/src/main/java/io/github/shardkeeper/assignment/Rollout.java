@@ -1,39 +1,29 @@
 package io.github.shardkeeper.assignment;
 
 import java.util.ArrayList;
-import java.util.Collection;
-import java.util.Collections;
-import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.Set;
-import java.util.SortedSet;
-import java.util.TreeMap;
-import java.util.TreeSet;
-import java.util.function.BiPredicate;
-import java.util.stream.Collectors;
-import java.util.stream.IntStream;
-
-import org.jspecify.annotations.Nullable;
-
-import io.github.shardkeeper.assignment.Draft.Step;
-import io.github.shardkeeper.shard.ApplicationVersion;
+import java.util.function.IntPredicate;
 
 /**
  * Shares shards out while members of several versions are there: older ones are about to
- * go, and what they hold must move anyway. So, for each topic,
+ * go, and what they hold must move anyway. So, for shards of each kind,
  * <ul>
- * <li>unowned shards go to its newest subscribers, the least loaded first;</li>
- * <li>its newest subscribers get their share from older ones: shards move from old to new
- * until no older member carries two more than one of them;</li>
+ * <li>unowned ones go to their newest takers, the least loaded first;</li>
+ * <li>their newest takers get their share from older ones: shards move from old to new
+ * until no older member carries more than a newer one would with one more;</li>
  * <li>members of the newest version even out among themselves only what would have to
  * move if all older members had gone.</li>
  * </ul>
  * Nothing else moves, so older members are not balanced, and get nothing. The exception:
  * a new member that carries twice an even share takes no unowned shard; they go to the
- * least loaded subscriber then. Otherwise the first new one would carry all while many
- * old ones go. Confined to its thread.
+ * least loaded taker then. Otherwise the first new one would carry all while many old
+ * ones go.
+ * <p>
+ * Load is measured by weight and capacity here too, and pinned shards are where they
+ * belong. Zones decide between members that carry the same, but nothing moves for them.
+ * Confined to its thread.
  */
 final class Rollout {
 
@@ -41,120 +31,104 @@ final class Rollout {
 
 	private final Draft draft;
 
-	private final ApplicationVersion newest;
+	private final Levelling levelling;
 
-	private final Map<String, Subscribers> topics = new HashMap<>();
+	private final int[] versions;
+
+	private final int newest;
+
+	/** By kind, all that the same members can take. */
+	private final List<List<Kind>> alike = new ArrayList<>();
 
 	Rollout(Draft draft) {
 		this.draft = draft;
-		this.newest = newest(draft.members().stream().map(Assignee::version).toList());
-	}
-
-	static boolean isUnderWay(AssignmentRequest request) {
-		List<ApplicationVersion> versions = request.members().stream().map(Assignee::version).toList();
-		return versions.stream().anyMatch((version) -> version.compareTo(versions.get(0)) != 0);
-	}
-
-	private static ApplicationVersion newest(Collection<ApplicationVersion> versions) {
-		return versions.isEmpty() ? ApplicationVersion.UNKNOWN : Collections.max(versions);
+		this.levelling = new Levelling(draft);
+		this.versions = Versions.ranks(draft.request());
+		int most = 0;
+		for (int version : this.versions) {
+			most = Math.max(most, version);
+		}
+		this.newest = most;
+		Map<int[], List<Kind>> byTakers = new IdentityHashMap<>();
+		for (Kind kind : draft.kinds()) {
+			List<Kind> same = byTakers.computeIfAbsent(kind.takers, (takers) -> new ArrayList<>());
+			same.add(kind);
+			this.alike.add(same);
+		}
 	}
 
 	void share() {
-		Map<String, List<Integer>> unowned = new TreeMap<>();
-		this.draft.unowned()
-			.forEach((shard) -> unowned.computeIfAbsent(this.draft.topic(shard), (t) -> new ArrayList<>()).add(shard));
-		unowned.forEach(this::place);
+		List<Kind> kinds = this.draft.kinds();
+		for (int kind = 0; kind < kinds.size(); kind++) {
+			place(kinds.get(kind), this.alike.get(kind));
+		}
 		boolean moved = true;
 		while (moved) {
-			Optional<Step> step = nextStep(this::mustLose).or(() -> nextStep(this::hasTooMuch));
-			step.ifPresent((found) -> this.draft.move(found, Reason.NEWER_VERSION));
-			moved = step.isPresent();
-		}
-	}
-
-	private void place(String topic, List<Integer> unowned) {
-		Subscribers subscribers = subscribers(topic);
-		int evenShare = roundedUp(this.draft.load(subscribers.all) + unowned.size(), subscribers.all.size());
-		for (Integer shard : unowned) {
-			Integer member = leastLoaded(subscribers.newest);
-			if (member != null && this.draft.load(member) >= MOST_EVEN_SHARES * evenShare) {
-				member = leastLoaded(subscribers.all);
+			moved = false;
+			for (Kind kind : kinds) {
+				IntPredicate isNew = newestOf(kind);
+				moved |= this.levelling.level(kind, isNew.negate(), isNew, 0);
 			}
-			if (member != null) {
-				this.draft.give(shard, member, Reason.PLACED);
+			Map<int[], Double> oldLoads = oldLoads();
+			for (Kind kind : kinds) {
+				moved |= evenOut(kind, oldLoads.getOrDefault(kind.takers, 0.0));
 			}
 		}
 	}
 
-	private @Nullable Integer leastLoaded(Collection<Integer> members) {
-		return this.draft.byLoad().stream().filter(members::contains).findFirst().orElse(null);
+	private IntPredicate newestOf(Kind kind) {
+		int newestVersion = 0;
+		for (int member : kind.takers) {
+			newestVersion = Math.max(newestVersion, this.versions[member]);
+		}
+		int version = newestVersion;
+		return (member) -> this.versions[member] == version;
 	}
 
-	/** One that evens loads out, from the heaviest member that may give something. */
-	private Optional<Step> nextStep(BiPredicate<Integer, String> mayGive) {
-		for (Integer heavy : this.draft.byLoad().descendingSet()) {
-			Set<String> topics = new TreeSet<>(this.draft.topics(heavy));
-			topics.removeIf((topic) -> !mayGive.test(heavy, topic));
-			for (Integer light : topics.isEmpty() ? Set.<Integer>of() : this.draft.byLoad()) {
-				if (this.draft.load(heavy) - this.draft.load(light) < 2) {
-					break;
-				}
-				String movable = this.draft.movableTopic(heavy, light,
-						(topic) -> topics.contains(topic) && subscribers(topic).newest.contains(light));
-				if (movable != null) {
-					return Optional.of(new Step(heavy, light, movable));
-				}
+	private void place(Kind kind, List<Kind> alike) {
+		if (kind.unowned == 0) {
+			return;
+		}
+		double load = 0;
+		double capacity = 0;
+		for (int member : kind.takers) {
+			load += this.draft.load(member);
+			capacity += this.draft.capacity(member);
+		}
+		for (Kind other : alike) {
+			load += (double) other.unowned * other.weight;
+		}
+		double most = MOST_EVEN_SHARES * Math.ceil(load / capacity);
+		this.levelling.place(kind, newestOf(kind), most);
+		this.levelling.place(kind, (member) -> true, Double.POSITIVE_INFINITY);
+	}
+
+	/** By takers, how much of what they can take is with older ones of them. */
+	private Map<int[], Double> oldLoads() {
+		Map<int[], Double> loads = new IdentityHashMap<>();
+		for (Kind kind : this.draft.kinds()) {
+			IntPredicate isNew = newestOf(kind);
+			long old = 0;
+			for (int member : kind.takers) {
+				old += isNew.test(member) ? 0 : kind.has[member];
+			}
+			loads.merge(kind.takers, (double) old * kind.weight, Double::sum);
+		}
+		return loads;
+	}
+
+	private boolean evenOut(Kind kind, double oldLoad) {
+		IntPredicate isNew = newestOf(kind);
+		double withoutOld = oldLoad;
+		double capacity = 0;
+		for (int member : kind.takers) {
+			if (isNew.test(member)) {
+				withoutOld += this.draft.load(member);
+				capacity += this.draft.capacity(member);
 			}
 		}
-		return Optional.empty();
-	}
-
-	private boolean mustLose(Integer member, String topic) {
-		return !subscribers(topic).newest.contains(member);
-	}
-
-	private boolean hasTooMuch(Integer member, String topic) {
-		if (!isNewest(member)) {
-			return false;
-		}
-		Subscribers subscribers = subscribers(topic);
-		int withoutOld = this.draft.load(subscribers.newest);
-		for (Integer other : subscribers.all) {
-			withoutOld += subscribers.newest.contains(other) ? 0 : this.draft.load(other, topic);
-		}
-		return this.draft.load(member) > roundedUp(withoutOld, subscribers.newest.size());
-	}
-
-	private boolean isNewest(Integer member) {
-		return version(member).compareTo(this.newest) == 0;
-	}
-
-	private ApplicationVersion version(int member) {
-		return this.draft.members().get(member).version();
-	}
-
-	private Subscribers subscribers(String topic) {
-		return this.topics.computeIfAbsent(topic, (t) -> {
-			SortedSet<Integer> all = IntStream.range(0, this.draft.members().size())
-				.boxed()
-				.collect(Collectors.toCollection(TreeSet::new));
-			all.removeIf((member) -> !this.draft.subscribes(member, topic));
-			ApplicationVersion newestOfAll = newest(all.stream().map(this::version).toList());
-			SortedSet<Integer> newestOnly = new TreeSet<>(all);
-			newestOnly.removeIf((member) -> version(member).compareTo(newestOfAll) != 0);
-			return new Subscribers(all, newestOnly);
-		});
-	}
-
-	private static int roundedUp(int shards, int members) {
-		return (members == 0) ? 0 : (shards + members - 1) / members;
-	}
-
-	/**
-	 * Who consumes a topic, and who of them runs the newest version.
-	 */
-	private record Subscribers(Collection<Integer> all, Collection<Integer> newest) {
-
+		return this.levelling.level(kind, (member) -> this.versions[member] == this.newest, isNew,
+				Math.ceil(withoutOld / capacity));
 	}
 
 }

@@ -24,7 +24,7 @@ final class RuleDraft {
 
 	RuleDraft(AssignmentRequest request) {
 		this.request = request;
-		this.pinned = Pins.of(request);
+		this.pinned = Pins.owners(request);
 		this.owners = this.pinned.clone();
 		this.consumers = new int[request.shards().topics().size()][];
 	}

@@ -74,7 +74,7 @@ final class WorkerTroubles {
 	}
 
 	void storeFailed(StoreUnavailableException failure) {
-		this.turnProblem = "The store does not answer: " + failure.getMessage();
+		this.turnProblem = "The store cannot be used: " + failure.getMessage();
 		retryAfter(STORE_RETRY_PAUSE);
 	}
 

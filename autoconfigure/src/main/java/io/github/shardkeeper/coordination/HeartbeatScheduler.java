@@ -76,9 +76,15 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		this.loop = this.runtime.loops().start("shardkeeper-heartbeat", this::step);
 	}
 
-	void beginSession(MemberId member, BooleanSupplier candidate) {
+	/**
+	 * Begins to beat.
+	 * @param unreconciled whether the lease is not renewed before
+	 * {@linkplain #reconciled(int) one loss of writes is reconciled}
+	 */
+	void beginSession(MemberId member, boolean unreconciled, BooleanSupplier candidate) {
 		signal(() -> {
 			this.session = new Session(member, candidate);
+			this.session.losses = unreconciled ? 1 : 0;
 			this.beatRequested = true;
 		});
 	}

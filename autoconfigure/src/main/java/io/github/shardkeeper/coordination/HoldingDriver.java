@@ -95,12 +95,18 @@ final class HoldingDriver {
 		this.holdings.sessionForgotten();
 	}
 
+	/** Whether nothing is to be claimed. */
+	boolean isConfirmed() {
+		return this.holdings.unconfirmed().isEmpty();
+	}
+
 	/**
 	 * Claims what the store has not confirmed, and lets go of what is not granted.
 	 * @param leaseHeld whether the lease under which it is held has not ended: otherwise
 	 * nothing may be claimed
+	 * @return whether something was granted, which what is told next has to confirm
 	 */
-	void claimUnconfirmed(MemberId self, boolean leaseHeld) {
+	boolean claimUnconfirmed(MemberId self, boolean leaseHeld) {
 		Map<ShardId, Token> unconfirmed = this.holdings.unconfirmed();
 		Set<ShardId> granted = (leaseHeld && !unconfirmed.isEmpty()) ? this.store.claim(self, unconfirmed) : Set.of();
 		if (!unconfirmed.isEmpty()) {
@@ -109,6 +115,7 @@ final class HoldingDriver {
 		}
 		perform(this.holdings.claimed(granted), self);
 		consumption().writeBack();
+		return !granted.isEmpty();
 	}
 
 	/** Session and lease are over. */

@@ -90,11 +90,14 @@ final class Membership {
 		return id;
 	}
 
-	/** Begins the session: from now on heartbeats renew the lease. */
-	void begin(MemberId id, BooleanSupplier candidate) {
+	/**
+	 * Begins the session: from now on heartbeats renew the lease, but not before what was
+	 * claimed is reconciled.
+	 */
+	void begin(MemberId id, boolean withClaims, BooleanSupplier candidate) {
 		this.joining = null;
 		this.member = id;
-		this.heartbeats.beginSession(id, candidate);
+		this.heartbeats.beginSession(id, withClaims, candidate);
 		logger.info("Joined group '{}' as {}", this.settings.group(), id);
 	}
 

@@ -37,6 +37,9 @@ final class Reconciliation {
 
 	private boolean begun;
 
+	/** Whether a loss was told of since the last claim. */
+	private boolean lossTold;
+
 	/** When to claim, {@code null} while that is not known yet, or not needed. */
 	private @Nullable MonotonicTime claimAt;
 
@@ -47,10 +50,14 @@ final class Reconciliation {
 		this.clock = clock;
 	}
 
-	/** A session begins. */
-	void clear() {
-		this.losses = 0;
-		this.begun = false;
+	/**
+	 * A session begins.
+	 * @param withClaims whether it takes along what the store has granted, but not told
+	 */
+	void begin(boolean withClaims) {
+		this.losses = withClaims ? 1 : 0;
+		this.begun = withClaims;
+		this.lossTold = false;
 		this.claimAt = null;
 	}
 
@@ -60,6 +67,7 @@ final class Reconciliation {
 			logger.warn("The store has lost writes, perhaps by a failover: comparing what it knows with what is held");
 			this.losses++;
 			this.begun = true;
+			this.lossTold = true;
 			this.claimAt = null;
 			this.holdings.writesLost();
 		}
@@ -72,22 +80,32 @@ final class Reconciliation {
 		}
 	}
 
-	/** Claims when it is time to. */
+	/** Claims when it is time to, until all that is held was told by the store itself. */
 	void run(MemberId self) {
 		MonotonicTime now = this.clock.now();
 		if (this.claimAt == null || now.isBefore(this.claimAt)) {
 			return;
 		}
+		boolean granted = (this.lossTold || !this.holdings.isConfirmed()) && claim(self, now);
+		this.claimAt = null;
+		if (granted) {
+			this.heartbeats.beatNow();
+			return;
+		}
+		this.begun = false;
+		this.heartbeats.reconciled(this.losses);
+	}
+
+	private boolean claim(MemberId self, MonotonicTime now) {
 		try {
-			this.holdings.claimUnconfirmed(self, this.lease.isHeld(now));
+			boolean granted = this.holdings.claimUnconfirmed(self, this.lease.isHeld(now));
+			this.lossTold = false;
+			return granted;
 		}
 		catch (StoreUnavailableException ex) {
 			this.claimAt = now.plus(RETRY_PAUSE);
 			throw ex;
 		}
-		this.begun = false;
-		this.claimAt = null;
-		this.heartbeats.reconciled(this.losses);
 	}
 
 	@Nullable MonotonicTime wakeAt() {

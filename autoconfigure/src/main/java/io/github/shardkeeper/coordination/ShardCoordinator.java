@@ -144,7 +144,7 @@ public final class ShardCoordinator implements AutoCloseable {
 		this.departure = null;
 		this.joinAt = null;
 		this.holdings.start(consumption);
-		this.reconciliation.clear();
+		this.reconciliation.begin(false);
 		this.leader.sessionLost();
 		this.lastPass = this.clock.now();
 	}
@@ -366,14 +366,15 @@ public final class ShardCoordinator implements AutoCloseable {
 		this.joinAt = this.clock.now().plus(RETRY_PAUSE);
 		this.store.verify();
 		MemberId joined = this.membership.join(this.topics);
+		boolean withClaims = false;
 		if (isBetweenSessions()) {
 			// Before the new session's heartbeats renew the lease: what is not granted
 			// must not be consumed any longer than the old one permits.
-			this.holdings.claimUnconfirmed(joined, this.lease.isHeld(this.clock.now()));
+			withClaims = this.holdings.claimUnconfirmed(joined, this.lease.isHeld(this.clock.now()));
 		}
-		this.reconciliation.clear();
+		this.reconciliation.begin(withClaims);
 		this.loads.tellAllAgain();
-		this.membership.begin(joined, this::isFitToLead);
+		this.membership.begin(joined, withClaims, this::isFitToLead);
 		this.joinAt = null;
 		if (this.departure != null) {
 			this.departure.sessionBegun();

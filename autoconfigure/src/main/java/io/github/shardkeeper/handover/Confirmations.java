@@ -30,6 +30,11 @@ final class Confirmations {
 		this.missing.remove(shard);
 	}
 
+	/** Everything else is let go of. */
+	void retain(Set<ShardId> granted) {
+		this.missing.retainAll(granted);
+	}
+
 	void clear() {
 		this.missing.clear();
 	}

@@ -50,6 +50,11 @@ public final class GroupPicture {
 
 	private final Map<MemberId, Integer> memberNumbers = new HashMap<>();
 
+	private Map<String, Integer> ownTopics = Map.of();
+
+	private boolean membersAreNew;
+
+	/** Its own, and those of others. */
 	private Map<String, Integer> topics = Map.of();
 
 	private List<GroupMember> members = List.of();
@@ -69,6 +74,7 @@ public final class GroupPicture {
 		if (changedMembers != null) {
 			this.members = List.copyOf(changedMembers);
 			this.roster = new Roster(this.members);
+			this.membersAreNew = true;
 			forgetMembers();
 		}
 		Set<ShardId> nowCompleted = new HashSet<>();
@@ -95,14 +101,25 @@ public final class GroupPicture {
 	}
 
 	/**
-	 * Sets the configured topics.
+	 * Sets the topics that this member was configured with. Those of others are added;
+	 * where the numbers differ, this member's own holds.
 	 * @param shardCounts by topic the number of its shards
 	 */
 	void configure(Map<String, Integer> shardCounts) {
-		if (shardCounts.equals(this.topics)) {
+		if (!this.membersAreNew && shardCounts.equals(this.ownTopics)) {
 			return;
 		}
-		this.topics = Map.copyOf(shardCounts);
+		this.membersAreNew = false;
+		this.ownTopics = Map.copyOf(shardCounts);
+		Map<String, Integer> all = new HashMap<>(shardCounts);
+		this.members.forEach((member) -> member.description().topicShards().forEach(all::putIfAbsent));
+		if (!all.equals(this.topics)) {
+			this.topics = all;
+			configured(all);
+		}
+	}
+
+	private void configured(Map<String, Integer> shardCounts) {
 		Set<ShardId> configured = new HashSet<>();
 		shardCounts.forEach((topic, count) -> {
 			for (int number = 0; number < count; number++) {

@@ -95,7 +95,7 @@ public final class Leadership {
 		this.lease = lease;
 		this.settleTime = settleTime;
 		this.rules = rules;
-		this.planner = new Planner(rules.mostConcurrentMoves(), ownTopics);
+		this.planner = new Planner(rules, ownTopics);
 		this.steadiness = new Steadiness(heartbeatInterval);
 	}
 

@@ -24,7 +24,7 @@ final class PlanBuilder {
 	/** What is known of the store's time may be that much behind, and no more. */
 	private static final long CLOCK_DISAGREEMENT_MILLIS = 1000;
 
-	private final int mostConcurrentMoves;
+	private final HandoverRules rules;
 
 	private final long nowMillis;
 
@@ -37,13 +37,19 @@ final class PlanBuilder {
 
 	private final List<Transition> moves = new ArrayList<>();
 
-	/** Shards that are being released already, and stay so. */
+	/**
+	 * Shards that are being released already, and stay so. Not those for which that takes
+	 * longer than it may: it is told, and a few that hang must not hold up all others.
+	 */
 	private int movesUnderWay;
+
+	/** When the first of these takes too long, too; 0 for none. */
+	private long firstOverdueMillis;
 
 	private long nextMillis;
 
-	PlanBuilder(int mostConcurrentMoves, long nowMillis, long claimsUntilMillis) {
-		this.mostConcurrentMoves = mostConcurrentMoves;
+	PlanBuilder(HandoverRules rules, long nowMillis, long claimsUntilMillis) {
+		this.rules = rules;
 		this.nowMillis = nowMillis;
 		this.claimsUntilMillis = claimsUntilMillis;
 	}
@@ -84,7 +90,7 @@ final class PlanBuilder {
 			this.transitions.add(new Assign(shard, generation, wanted));
 		}
 		else {
-			this.nextMillis = (this.nextMillis != 0) ? Math.min(this.nextMillis, possibleMillis) : possibleMillis;
+			this.nextMillis = earlier(this.nextMillis, possibleMillis);
 		}
 	}
 
@@ -93,7 +99,11 @@ final class PlanBuilder {
 			this.transitions.add(new Cancel(now.shard(), now.generation()));
 			return;
 		}
-		this.movesUnderWay++;
+		long overdueMillis = now.sinceMillis() + this.rules.timeout().toMillis();
+		if (this.nowMillis < overdueMillis) {
+			this.movesUnderWay++;
+			this.firstOverdueMillis = earlier(this.firstOverdueMillis, overdueMillis);
+		}
 		if (!Objects.equals(now.target(), wanted)) {
 			this.transitions.add(new Retarget(now.shard(), now.generation(), wanted));
 		}
@@ -112,11 +122,19 @@ final class PlanBuilder {
 		}
 	}
 
+	/** 0 stands for never. */
+	private static long earlier(long oneMillis, long otherMillis) {
+		return (oneMillis != 0) ? Math.min(oneMillis, otherMillis) : otherMillis;
+	}
+
 	Plan build() {
 		this.urgentMoves.addAll(this.moves);
-		int room = (this.mostConcurrentMoves != 0) ? Math.max(this.mostConcurrentMoves - this.movesUnderWay, 0)
-				: this.urgentMoves.size();
+		int most = this.rules.mostConcurrentMoves();
+		int room = (most != 0) ? Math.max(most - this.movesUnderWay, 0) : this.urgentMoves.size();
 		boolean heldBack = room < this.urgentMoves.size();
+		if (heldBack && this.firstOverdueMillis != 0) {
+			this.nextMillis = earlier(this.nextMillis, this.firstOverdueMillis);
+		}
 		this.transitions.addAll(heldBack ? this.urgentMoves.subList(0, room) : this.urgentMoves);
 		return new Plan(Collections.unmodifiableList(this.transitions), this.nextMillis, heldBack);
 	}

@@ -3,7 +3,6 @@ package io.github.shardkeeper.handover;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -19,18 +18,18 @@ import io.github.shardkeeper.shard.MemberId;
  */
 final class Planner {
 
-	private final int mostConcurrentMoves;
+	private final HandoverRules rules;
 
 	private final Supplier<Map<String, Integer>> ownTopics;
 
 	/**
 	 * Creates a planner.
-	 * @param mostConcurrentMoves how many shards may be drained at once, 0 for any number
+	 * @param rules how many shards may be drained at once, and for how long
 	 * @param ownTopics the leader's own topics with their shard counts, which win over
 	 * what other members were configured with
 	 */
-	Planner(int mostConcurrentMoves, Supplier<Map<String, Integer>> ownTopics) {
-		this.mostConcurrentMoves = mostConcurrentMoves;
+	Planner(HandoverRules rules, Supplier<Map<String, Integer>> ownTopics) {
+		this.rules = rules;
 		this.ownTopics = ownTopics;
 	}
 
@@ -46,14 +45,21 @@ final class Planner {
 		Roster roster = picture.roster();
 		int[] places = picture.places();
 		int[] owners = new int[picture.shards().size()];
+		int movesUnderWay = 0;
 		for (int shard = 0; shard < owners.length; shard++) {
 			int owner = picture.owner(shard);
-			owners[shard] = (owner != GroupPicture.UNSETTLED) ? places[owner]
-					: unsettled(picture.ownership(shard), roster);
+			if (owner != GroupPicture.UNSETTLED) {
+				owners[shard] = places[owner];
+			}
+			else {
+				owners[shard] = unsettled(picture.ownership(shard), roster);
+				movesUnderWay += isMove(picture.ownership(shard), owners[shard], roster) ? 1 : 0;
+			}
 		}
 		return AssignmentRequest.builder(roster.assignees(), picture.shards())
 			.owners(owners, picture.since(), picture.sinceMillis())
 			.loads(loads.of(picture))
+			.movesUnderWay(movesUnderWay)
 			.now(nowMillis)
 			.build();
 	}
@@ -72,6 +78,13 @@ final class Planner {
 		return (!reachable && ownership.phase() == ShardPhase.REVOKING) ? roster.place(ownership.owner()) : destination;
 	}
 
+	/** Whether a member that stays is releasing it for somebody else. */
+	private static boolean isMove(@Nullable Ownership ownership, int destination, Roster roster) {
+		int owner = (ownership != null && ownership.phase() == ShardPhase.REVOKING) ? roster.place(ownership.owner())
+				: AssignmentRequest.NOBODY;
+		return owner != AssignmentRequest.NOBODY && owner != destination;
+	}
+
 	/**
 	 * Finds the transitions from the group as it is towards an assignment.
 	 * @param picture the group, with the same members and shards as when the assignment
@@ -86,7 +99,7 @@ final class Planner {
 		List<Assignee> members = assignment.request().members();
 		Set<MemberId> staying = picture.roster().members();
 		int[] places = picture.places();
-		PlanBuilder plan = new PlanBuilder(this.mostConcurrentMoves, nowMillis, claimsUntilMillis);
+		PlanBuilder plan = new PlanBuilder(this.rules, nowMillis, claimsUntilMillis);
 		for (int shard = 0; shard < picture.shards().size(); shard++) {
 			int wanted = assignment.owner(shard);
 			int owner = picture.owner(shard);
@@ -100,11 +113,9 @@ final class Planner {
 		return plan.build();
 	}
 
-	/** Tells the picture the topics that are configured; the leader's own numbers win. */
+	/** Tells the picture the topics that are configured. */
 	void configure(GroupPicture picture) {
-		Map<String, Integer> topics = new TreeMap<>(this.ownTopics.get());
-		picture.members().forEach((member) -> member.description().topicShards().forEach(topics::putIfAbsent));
-		picture.configure(topics);
+		picture.configure(this.ownTopics.get());
 	}
 
 }

@@ -282,6 +282,8 @@ public final class ShardHoldings {
 
 	/**
 	 * The store has answered a claim of what was {@linkplain #unconfirmed() unconfirmed}.
+	 * What it granted is confirmed only when it tells so by itself: from then on the
+	 * store knows that it has told it, and notices if it loses the claim, too.
 	 * @param granted the shards that are the member's
 	 * @return what to do
 	 */
@@ -292,7 +294,7 @@ public final class ShardHoldings {
 			this.deadlines.over(shard);
 			actions.add(new Abandon(shard));
 		});
-		this.confirmations.clear();
+		this.confirmations.retain(granted);
 		return actions;
 	}
 

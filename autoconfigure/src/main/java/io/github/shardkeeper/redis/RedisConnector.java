@@ -3,7 +3,9 @@ package io.github.shardkeeper.redis;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
@@ -41,6 +43,10 @@ public final class RedisConnector implements SmartLifecycle {
 
 	/** Stops after the consumers, before the application's own client at phase 0. */
 	private static final int PHASE = 1;
+
+	private static final Duration LONGEST_CLOSE = Duration.ofSeconds(1);
+
+	private final Set<CompletableFuture<Void>> closing = ConcurrentHashMap.newKeySet();
 
 	private final LettuceConnectionFactory factory;
 
@@ -210,7 +216,9 @@ public final class RedisConnector implements SmartLifecycle {
 	 */
 	public void close(StatefulConnection<?, ?> connection) {
 		if (this.connections.remove(connection)) {
-			connection.closeAsync();
+			CompletableFuture<Void> closed = connection.closeAsync();
+			this.closing.add(closed);
+			closed.whenComplete((nothing, failure) -> this.closing.remove(closed));
 		}
 	}
 
@@ -233,6 +241,11 @@ public final class RedisConnector implements SmartLifecycle {
 				connection.close();
 			}
 		}
+		// It complains about those, too, that are still being closed.
+		CompletableFuture.allOf(this.closing.toArray(CompletableFuture[]::new))
+			.completeOnTimeout(null, LONGEST_CLOSE.toMillis(), TimeUnit.MILLISECONDS)
+			.exceptionally((failure) -> null)
+			.join();
 	}
 
 	@Override

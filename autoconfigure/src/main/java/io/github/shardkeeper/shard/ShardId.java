@@ -1,7 +1,5 @@
 package io.github.shardkeeper.shard;
 
-import java.util.Comparator;
-
 /**
  * A shard: the unit of ownership, order and state. Written {@code topic/id}. Immutable;
  * ordered by topic, then by id, numbers by their value.
@@ -10,10 +8,6 @@ import java.util.Comparator;
  * @param id the shard's name within the topic, for Redis Streams its number
  */
 public record ShardId(String topic, String id) implements Comparable<ShardId> {
-
-	private static final Comparator<ShardId> ORDER = Comparator.comparing(ShardId::topic)
-		.thenComparingInt((shard) -> shard.isNumber() ? shard.id.length() : Integer.MAX_VALUE)
-		.thenComparing(ShardId::id);
 
 	public ShardId {
 		requireName(topic, "topic");
@@ -49,13 +43,25 @@ public record ShardId(String topic, String id) implements Comparable<ShardId> {
 		}
 	}
 
-	private boolean isNumber() {
-		return this.id.chars().allMatch((c) -> c >= '0' && c <= '9');
+	/** Numbers by their length first; all else comes after them. */
+	private int rank() {
+		for (int i = 0; i < this.id.length(); i++) {
+			char c = this.id.charAt(i);
+			if (c < '0' || c > '9') {
+				return Integer.MAX_VALUE;
+			}
+		}
+		return this.id.length();
 	}
 
 	@Override
 	public int compareTo(ShardId other) {
-		return ORDER.compare(this, other);
+		int byTopic = this.topic.compareTo(other.topic);
+		if (byTopic != 0) {
+			return byTopic;
+		}
+		int byRank = Integer.compare(rank(), other.rank());
+		return (byRank != 0) ? byRank : this.id.compareTo(other.id);
 	}
 
 	@Override

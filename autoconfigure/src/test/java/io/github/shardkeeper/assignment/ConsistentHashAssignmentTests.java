@@ -142,7 +142,7 @@ class ConsistentHashAssignmentTests {
 	/** What is not pinned, by the capacity of who consumes it. */
 	private static double[] fairShares(AssignmentRequest request) {
 		double[] shares = new double[request.members().size()];
-		int[] pinned = Pins.of(request);
+		int[] pinned = Pins.owners(request);
 		for (int shard = 0; shard < request.shards().size(); shard++) {
 			String topic = request.shards().get(shard).topic();
 			double capacity = request.consumersOf(topic).stream().mapToInt(Assignee::capacity).sum();

@@ -24,15 +24,15 @@ class PinsTests {
 		AssignmentRequest request = request(List.of(this.a, this.b, this.other), new int[] { 0, 0, 0, 0 }, "b", "gone",
 				"other", null);
 
-		assertThat(Pins.of(request)).containsExactly(1, -1, -1, -1);
+		assertThat(Pins.owners(request)).containsExactly(1, -1, -1, -1);
 	}
 
 	@Test
 	void ofTwoSessionsTheOneThatHasTheShardKeepsIt() {
 		Assignee later = new Assignee(MemberId.of("a", "2"), Set.of("t"), ApplicationVersion.UNKNOWN);
 
-		assertThat(Pins.of(request(List.of(this.a, later, this.b), new int[] { 0, 1, 2, -1 }, "a", "a", "a", "a")))
-			.containsExactly(0, 1, 0, 0);
+		assertThat(Pins.owners(request(List.of(this.a, later, this.b), new int[] { 0, 1, 2, -1 }, "a", "a", "a", "a")))
+			.containsExactly(0, 1, 1, 1);
 	}
 
 	@Test

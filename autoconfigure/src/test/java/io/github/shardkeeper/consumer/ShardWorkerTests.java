@@ -466,8 +466,7 @@ class ShardWorkerTests {
 		this.threads.runAll();
 		worker.interrupt(Duration.ofSeconds(50));
 
-		assertThat(output)
-			.contains("orders/1 is to be handed over for 50 s, which is too long, but The store does not");
+		assertThat(output).contains("orders/1 is to be handed over for 50 s, which is too long, but The store cannot");
 	}
 
 	@Test
@@ -662,7 +661,7 @@ class ShardWorkerTests {
 	void aStoreThatIsAwayAtTheStartIsTriedAgain() {
 		this.checkpoints.setAway(true);
 		ShardWorker worker = start();
-		assertThat(worker.problem()).contains("The store does not answer");
+		assertThat(worker.problem()).contains("The store cannot be used");
 		assertThat(this.application.calls).isEmpty();
 		this.checkpoints.setAway(false);
 		this.threads.pass(Duration.ofMillis(200));
@@ -672,12 +671,22 @@ class ShardWorkerTests {
 	}
 
 	@Test
+	void aRefusalIsNotTakenForSilence() {
+		ShardWorker worker = start();
+		this.checkpoints.refuse("only 1 of 2 replicas have a change after 200 ms");
+		deliver(1, 1);
+
+		assertThat(worker.problem())
+			.isEqualTo("The store cannot be used: only 1 of 2 replicas have a change after 200 ms");
+	}
+
+	@Test
 	void aStoreThatIsAwayAtACommitIsTriedAgainAndNothingIsHandledTwice() {
 		ShardWorker worker = start();
 		this.application.onRecord = (record, state) -> state.increment("count", 1);
 		this.checkpoints.setAway(true);
 		deliver(1, 2);
-		assertThat(worker.problem()).contains("The store does not answer");
+		assertThat(worker.problem()).contains("The store cannot be used");
 		assertThat(checkpoint().offset()).isNull();
 		this.checkpoints.setAway(false);
 		this.threads.pass(Duration.ofMillis(200));

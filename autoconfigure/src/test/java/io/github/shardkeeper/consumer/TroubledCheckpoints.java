@@ -27,10 +27,16 @@ final class TroubledCheckpoints implements CheckpointStore {
 
 	private final List<Offset> committed = new ArrayList<>();
 
-	private boolean away;
+	/** Why nothing works, {@code null} if it does. */
+	private String trouble;
 
 	void setAway(boolean away) {
-		this.away = away;
+		this.trouble = away ? "away, as the test wants it" : null;
+	}
+
+	/** It answers, but not as wished. */
+	void refuse(String why) {
+		this.trouble = why;
 	}
 
 	/** Everything is gone, as after a flush. */
@@ -45,8 +51,8 @@ final class TroubledCheckpoints implements CheckpointStore {
 	}
 
 	private MemoryCheckpointStore reach() {
-		if (this.away) {
-			throw new StoreUnavailableException("away, as the test wants it", new IllegalStateException());
+		if (this.trouble != null) {
+			throw new StoreUnavailableException(this.trouble, new IllegalStateException());
 		}
 		return this.store;
 	}

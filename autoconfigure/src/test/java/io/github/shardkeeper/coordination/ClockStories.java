@@ -82,6 +82,26 @@ public interface ClockStories extends GroupStories {
 		assertThat(a.assign(FIRST, b).owner()).isEqualTo(b.id());
 	}
 
+	/** A leader that has not heard of the clock yet gives it another target meanwhile. */
+	@Test
+	default void aRestBeginsAnewAlsoWithAnotherTarget() {
+		TestMember a = group().join("a").lead();
+		TestMember b = group().join("b");
+		a.assign(FIRST, a);
+		a.revoke(FIRST, b);
+		a.release(FIRST, LONG.dividedBy(2));
+		turnClockBack(DAY);
+		long now = b.beat().serverTimeMillis();
+
+		assertThat(a.plan(new Transition.Retarget(FIRST, group().generationOf(FIRST), a.id())))
+			.isEqualTo(new PlanReply.Applied(1, 0));
+
+		Ownership after = group().shard(FIRST);
+		assertThat(after.target()).isEqualTo(a.id());
+		assertThat(after.sinceMillis()).isEqualTo(now);
+		assertThat(after.untilMillis()).isEqualTo(now + LONG.dividedBy(2).toMillis());
+	}
+
 	@Test
 	default void aRestThatBeginsAnewForgetsATargetThatIsGone() {
 		TestMember a = group().join("a").lead();

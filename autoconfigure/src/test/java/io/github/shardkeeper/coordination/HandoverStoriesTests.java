@@ -241,6 +241,23 @@ class HandoverStoriesTests {
 	}
 
 	@Test
+	void aClaimThatIsLostAgainIsMadeAgain() {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		Map<ShardId, Token> before = a.consumption.consumed();
+		a.store.claimLoss = () -> {
+			Object unclaimed = MemoryFailover.snapshot(this.store);
+			return () -> MemoryFailover.loseWritesSince(this.store, unclaimed);
+		};
+		MemoryFailover.empty(this.store);
+
+		await().until(() -> a.store.claimLoss == null && owners().equals(Map.of("a", 4L)));
+		assertThat(a.consumption.consumed()).isEqualTo(before);
+		assertThat(tokens()).as("not assigned anew").isEqualTo(before);
+		await().untilAsserted(() -> assertThat(a.coordinator.isConnected()).isTrue());
+	}
+
+	@Test
 	void whoseLeaseHasEndedClaimsNothing() {
 		TestInstance a = start("a");
 		awaitConsumed(a, 4);
@@ -298,6 +315,12 @@ class HandoverStoriesTests {
 		TestInstance b = start("b");
 		awaitConsumed(b, 2);
 		assertThat(a.store.subscribed()).isEqualTo(2);
+	}
+
+	private Map<ShardId, Token> tokens() {
+		Map<ShardId, Token> tokens = new TreeMap<>();
+		this.store.changes(0, -1).ownerships().forEach((ownership) -> tokens.put(ownership.shard(), ownership.token()));
+		return tokens;
 	}
 
 	private Map<String, Long> owners() {

@@ -306,7 +306,7 @@ class HeartbeatSchedulerTests {
 		await().until(() -> this.told.answers.size() == 1);
 		this.heartbeats.endSession();
 		MemberId again = MemberId.of("me", "2");
-		this.heartbeats.beginSession(again, () -> false);
+		this.heartbeats.beginSession(again, false, () -> false);
 
 		this.store.awaitBeats(2);
 		assertThat(this.store.beats.get(1)).satisfies((beat) -> {
@@ -351,7 +351,7 @@ class HeartbeatSchedulerTests {
 	}
 
 	private void begin() {
-		this.heartbeats.beginSession(ME, () -> true);
+		this.heartbeats.beginSession(ME, false, () -> true);
 	}
 
 	private static HeartbeatReply.Alive alive(long leaderHasMillis, long through, long generation) {

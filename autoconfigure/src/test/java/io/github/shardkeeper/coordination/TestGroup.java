@@ -110,7 +110,7 @@ public final class TestGroup implements AutoCloseable {
 	/** Different for each name, so that a mix-up shows. */
 	private static MemberDescription describe(String name) {
 		return new MemberDescription(new TreeMap<>(Map.of("orders", 16, "topic-of-" + name, 4)),
-				new ApplicationVersion("1.4|" + name));
+				new ApplicationVersion("1.4|" + name), 1 + name.length(), "zone-of-" + name, "strategy-of-" + name);
 	}
 
 }

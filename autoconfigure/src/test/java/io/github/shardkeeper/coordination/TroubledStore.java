@@ -5,6 +5,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.handover.HoldingAction;
@@ -25,6 +28,12 @@ final class TroubledStore extends ForwardingStore {
 	volatile boolean planRefused;
 
 	volatile boolean claimsRefused;
+
+	/**
+	 * Asked before a claim for what loses it again after it was answered; {@code null}
+	 * for nothing.
+	 */
+	volatile @Nullable Supplier<Runnable> claimLoss;
 
 	volatile int releasesToFail;
 
@@ -84,7 +93,15 @@ final class TroubledStore extends ForwardingStore {
 		if (this.claimsRefused) {
 			throw new StoreUnavailableException("no claim", new IllegalStateException());
 		}
-		return super.claim(member, held);
+		Supplier<Runnable> loss = this.claimLoss;
+		if (loss == null) {
+			return super.claim(member, held);
+		}
+		this.claimLoss = null;
+		Runnable lose = loss.get();
+		Set<ShardId> granted = super.claim(member, held);
+		lose.run();
+		return granted;
 	}
 
 	@Override

@@ -59,6 +59,8 @@ class HandoverTests {
 
 	private static final int SHARDS = 4;
 
+	private Duration lease = Duration.ofMillis(1500);
+
 	private final String run = UUID.randomUUID().toString();
 
 	private final List<ConfigurableApplicationContext> instances = new ArrayList<>();
@@ -268,11 +270,35 @@ class HandoverTests {
 				(event) -> assertThat(event.anew()).isFalse());
 	}
 
+	@Test
+	void anOrderlyStopIsQuickAndSilent(CapturedOutput output) {
+		// As long as a busy machine needs not to warn of answers that take a third of it.
+		this.lease = Duration.ofSeconds(4);
+		ConfigurableApplicationContext one = start("one");
+		ConfigurableApplicationContext two = start("two");
+		awaitLoads(one, Map.of("one", 2L, "two", 2L));
+		sendToAll(one, 1);
+		awaitSums(one, 1);
+		int before = output.getAll().length();
+
+		assertThat(closing(two)).as("with somebody who takes over").isLessThan(this.lease);
+		assertThat(loads(one)).isEqualTo(Map.of("one", 4L));
+		assertThat(closing(one)).as("the last one").isLessThan(this.lease);
+		assertThat(output.getAll().substring(before)).contains("Left group").doesNotContain(" WARN ", " ERROR ");
+	}
+
+	private static Duration closing(ConfigurableApplicationContext instance) {
+		long begun = System.nanoTime();
+		instance.close();
+		return Duration.ofNanos(System.nanoTime() - begun);
+	}
+
 	private ConfigurableApplicationContext start(String name, String... properties) {
 		List<String> arguments = new ArrayList<>(List.of("--shardkeeper.group=" + this.run,
 				"--shardkeeper.instance-id=" + name, "--shardkeeper.topics.orders.shards=" + SHARDS,
-				"--shardkeeper.session.lease=1500ms", "--shardkeeper.session.heartbeat-interval=100ms",
-				"--spring.main.banner-mode=off", "--spring.data.redis.port=" + this.redis.port()));
+				"--shardkeeper.session.lease=" + this.lease.toMillis() + "ms",
+				"--shardkeeper.session.heartbeat-interval=100ms", "--spring.main.banner-mode=off",
+				"--spring.data.redis.port=" + this.redis.port()));
 		arguments.addAll(List.of(properties));
 		ConfigurableApplicationContext context = new SpringApplicationBuilder(Application.class)
 			.web(WebApplicationType.NONE)

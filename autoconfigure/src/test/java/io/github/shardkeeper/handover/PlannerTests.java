@@ -1,13 +1,17 @@
 package io.github.shardkeeper.handover;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.assignment.Assignment;
+import io.github.shardkeeper.assignment.AssignmentRequest;
+import io.github.shardkeeper.assignment.Assignee;
 import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.assignment.AssignmentStrategy;
 import io.github.shardkeeper.assignment.StickyAssignment;
@@ -37,6 +41,8 @@ class PlannerTests {
 
 	/** The store's time. */
 	private static final long NOW = 1_000;
+
+	private static final Duration TIMEOUT = Duration.ofMillis(600);
 
 	private final List<GroupMember> members = new ArrayList<>();
 
@@ -166,8 +172,8 @@ class PlannerTests {
 		};
 
 		assertThat(plan()).isEmpty();
-		assertThat(asked.get(0).current()).containsOnly(Map.entry(ZERO, new Tenure(A, 1)),
-				Map.entry(ONE, new Tenure(B, 2)));
+		assertThat(asked.get(0).current()).containsOnly(Map.entry(ZERO, new Tenure(A, 1, NOW)),
+				Map.entry(ONE, new Tenure(B, 2, NOW)));
 	}
 
 	@Test
@@ -291,6 +297,25 @@ class PlannerTests {
 	}
 
 	@Test
+	void movesThatHangDoNotCountOnceTheyAreOverdue() {
+		this.mostConcurrentMoves = 1;
+		member(A, 3);
+		member(B, 3, true);
+		this.ownTopics = Map.of("orders", 3);
+		is(ONE, ShardPhase.OWNED, B, null, 2);
+		drainsSince(ZERO, NOW - TIMEOUT.toMillis() + 1);
+		assertThat(plan()).as("none but those that nobody has").noneMatch(Revoke.class::isInstance);
+		assertThat(this.plan.movesHeldBack()).isTrue();
+		assertThat(this.plan.nextMillis()).as("planned anew when it is overdue").isEqualTo(NOW + 1);
+
+		this.ownerships.remove(this.ownerships.size() - 1);
+		drainsSince(ZERO, NOW - TIMEOUT.toMillis());
+		assertThat(plan()).contains(new Revoke(ONE, 2, A));
+		assertThat(this.plan.movesHeldBack()).isFalse();
+		assertThat(this.plan.nextMillis()).isZero();
+	}
+
+	@Test
 	void whoWaitsToGoIsServedFirst() {
 		this.mostConcurrentMoves = 1;
 		member(A, 4);
@@ -319,10 +344,32 @@ class PlannerTests {
 		assertThat(this.plan.movesHeldBack()).isFalse();
 	}
 
+	@Test
+	void theStrategyIsToldWhatMembersSayAndHowManyMovesGoOn() {
+		member(A, 4);
+		member(C, 4, true);
+		this.members.add(new GroupMember(B, new MemberDescription(new TreeMap<>(Map.of("orders", 4)),
+				new ApplicationVersion("1.2"), 4, "eu-1", "sticky"), false));
+		is(ZERO, ShardPhase.REVOKING, A, B, 1);
+		is(ONE, ShardPhase.REVOKING, C, B, 2);
+		is(ShardId.of("orders", 2), ShardPhase.REVOKING, A, C, 3);
+		is(ShardId.of("orders", 3), ShardPhase.OWNED, A, null, 4);
+		GroupPicture picture = new GroupPicture();
+		picture.apply(new GroupChanges(A, 1, 100, 1, this.members, this.ownerships));
+
+		AssignmentRequest request = new Planner(HandoverRules.DEFAULT, () -> this.ownTopics).request(picture, NOW);
+
+		assertThat(request.members()).containsExactly(new Assignee(A, Set.of("orders"), ApplicationVersion.UNKNOWN),
+				new Assignee(B, Set.of("orders"), new ApplicationVersion("1.2"), 4, "eu-1"));
+		assertThat(request.movesUnderWay()).as("of members that stay, to members that stay").isEqualTo(1);
+	}
+
 	private List<Transition> plan() {
 		GroupPicture picture = new GroupPicture();
 		picture.apply(new GroupChanges(A, 1, 100, 1, this.members, this.ownerships));
-		Planner planner = new Planner(this.mostConcurrentMoves, () -> this.ownTopics);
+		HandoverRules rules = new HandoverRules(TIMEOUT, HandoverRules.OnTimeout.HOLD, Duration.ZERO, Duration.ZERO,
+				this.mostConcurrentMoves);
+		Planner planner = new Planner(rules, () -> this.ownTopics);
 		this.plan = planner.plan(picture, this.strategy.assign(planner.request(picture, new LoadReports(null), NOW)),
 				NOW, this.claimsUntil);
 		return this.plan.transitions();
@@ -338,7 +385,11 @@ class PlannerTests {
 	}
 
 	private void is(ShardId shard, ShardPhase phase, MemberId owner, MemberId target, long generation) {
-		this.ownerships.add(new Ownership(shard, phase, new Token(generation), owner, target, generation, 0, 0));
+		this.ownerships.add(new Ownership(shard, phase, new Token(generation), owner, target, generation, NOW, 0));
+	}
+
+	private void drainsSince(ShardId shard, long since) {
+		this.ownerships.add(new Ownership(shard, ShardPhase.REVOKING, new Token(1), B, A, 1, since, 0));
 	}
 
 	private void rests(ShardId shard, MemberId target, long generation, long until) {

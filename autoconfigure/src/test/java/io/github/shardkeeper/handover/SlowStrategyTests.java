@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.assignment.Assignment;
 import io.github.shardkeeper.assignment.AssignmentRequest;
+import io.github.shardkeeper.assignment.ShardTraits;
 import io.github.shardkeeper.handover.LeaderAction.ApplyPlan;
 import io.github.shardkeeper.handover.LeaderAction.ComputeAssignment;
 import io.github.shardkeeper.handover.LeaderAction.LookForDead;
@@ -192,6 +193,34 @@ class SlowStrategyTests {
 		assertThat(next()).isNull();
 		this.now += SETTLE.toMillis();
 		assertThat(asked()).isNotSameAs(request);
+	}
+
+	@Test
+	void anUnfinishedAnswerIsAskedForAgainWhenAMoveWasMade() {
+		AssignmentRequest request = asked();
+		this.leadership.assigned(request,
+				Assignment.builder(request).give(FIRST, A).give(SECOND, B).unfinished().build());
+		assertThat(next()).isInstanceOf(ApplyPlan.class);
+		this.leadership.planned(new PlanReply.Applied(1, 0), time());
+		assertThat(next()).isInstanceOf(Refresh.class);
+		this.generation++;
+		refreshed(null, owned(SECOND, B, 3));
+
+		assertThat(asked().owner(1)).isEqualTo(1);
+	}
+
+	@Test
+	void aStandInKnowsTheTraitsThatTheLastAnswerKnew() {
+		AssignmentRequest request = asked();
+		AssignmentRequest known = request
+			.withTraits(new ShardTraits[] { ShardTraits.NONE, new ShardTraits(1, null, "b") });
+		this.leadership.assigned(request, Assignment.builder(known).give(FIRST, A).give(SECOND, A).build());
+		assertThat(next()).isNull();
+		joins(C);
+		this.leadership.assignmentFailed(asked(), time());
+		assertThat(next()).isNull();
+
+		assertThat(this.leadership.assignment().request().traits(1).pinnedTo()).isEqualTo("b");
 	}
 
 	@Test

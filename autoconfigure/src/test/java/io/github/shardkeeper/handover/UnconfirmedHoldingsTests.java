@@ -59,12 +59,22 @@ class UnconfirmedHoldingsTests {
 		holdOfEach();
 		this.holdings.writesLost();
 		assertThat(this.holdings.claimed(Set.of(HELD))).containsExactly(new Abandon(DRAINING));
-		assertThat(this.holdings.unconfirmed()).isEmpty();
 
 		assertThat(ended(DRAINING)).isEmpty();
 		assertThat(tell(HELD, ShardPhase.OWNED, TOKEN, ME)).as("goes on").isEmpty();
 		assertThat(tell(DRAINING, ShardPhase.OWNED, new Token(20), ME))
 			.containsExactly(new Start(DRAINING, new Token(20)));
+	}
+
+	@Test
+	void whatIsGrantedIsConfirmedOnceItIsTold() {
+		holdOfEach();
+		this.holdings.writesLost();
+		this.holdings.claimed(Set.of(HELD, DRAINING));
+		assertThat(this.holdings.unconfirmed()).as("the claim may be lost, too").containsOnlyKeys(HELD, DRAINING);
+
+		tell(HELD, ShardPhase.OWNED, TOKEN, ME);
+		assertThat(this.holdings.unconfirmed()).containsOnlyKeys(DRAINING);
 	}
 
 	@Test

@@ -18,6 +18,10 @@ final class Checker {
 
 	private static final Logger logger = LoggerFactory.getLogger(Checker.class);
 
+	private static final long RETURNED = -1;
+
+	private static final long COMMITTED = 1L << 32;
+
 	private final VirtualTime time;
 
 	private final Map<ShardId, List<Call>> running = new HashMap<>();
@@ -51,7 +55,7 @@ final class Checker {
 		this.calls++;
 		Call call = new Call(instance, context, number, this.time.now());
 		this.last.put(shard, call);
-		remember(call.toString());
+		remember(call.fingerprint());
 		logger.debug("Call: {}", call);
 		require(count == number - 1 && sum == number * (number - 1) / 2, "%s: the state holds %d records (sum %d)",
 				call, count, sum);
@@ -80,14 +84,14 @@ final class Checker {
 
 	void end(Call call) {
 		logger.debug("Returned: {}", call);
-		remember("returned");
+		remember(RETURNED);
 		this.running.get(call.shard).remove(call);
 	}
 
 	/** A commit was accepted. */
 	void committed(ShardId shard, long number, long count, long sum) {
 		logger.debug("Committed: {} up to {}", shard, number);
-		remember("committed");
+		remember(COMMITTED + number);
 		long before = this.committed.getOrDefault(shard, 0L);
 		require(number >= before, "%s: offset %d was committed after %d", shard, number, before);
 		require(count == number && sum == number * (number + 1) / 2,
@@ -104,8 +108,8 @@ final class Checker {
 		this.highest.clear();
 	}
 
-	private void remember(String what) {
-		this.fingerprint = 31 * (31 * this.fingerprint + what.hashCode()) + this.time.now();
+	private void remember(long what) {
+		this.fingerprint = 31 * (31 * this.fingerprint + what) + this.time.now();
 	}
 
 	/** Two courses in which the same happened at the same times have the same. */
@@ -174,6 +178,13 @@ final class Checker {
 			this.token = context.token();
 			this.number = number;
 			this.since = since;
+		}
+
+		/** The same in every JVM. */
+		private long fingerprint() {
+			return 31
+					* (31 * (31 * this.shard.toString().hashCode() + this.number) + this.instance.toString().hashCode())
+					+ this.token.value();
 		}
 
 		SimulatedInstance instance() {

@@ -13,6 +13,8 @@ final class Faults {
 
 	private static final Duration LEAVING = Duration.ofSeconds(4);
 
+	private static final Duration BETWEEN_PAUSES = Duration.ofSeconds(1);
+
 	private final Simulation simulation;
 
 	private final SimulatedGroup group;
@@ -72,12 +74,19 @@ final class Faults {
 		List<SimulatedInstance> members = this.group.members();
 		SimulatedInstance one = members.get(this.random.nextInt(members.size()));
 		switch (this.harmlessKind) {
-			case 0 -> freeze(one, "short pause", 50, 2500);
+			case 0 -> pauseShortly(one);
 			case 1 -> cut(one, "cut of events", Way.EVENTS);
 			case 2 -> cut(one, "cut of checkpoints", Way.DATA);
 			case 3 -> storeRestart();
 			case 4 -> clockJump();
 			default -> throw new IllegalStateException();
+		}
+	}
+
+	/** Pauses without a heartbeat between them are a long one. */
+	private void pauseShortly(SimulatedInstance one) {
+		if (!one.process.wasFrozenSince(this.group.now() - BETWEEN_PAUSES.toNanos())) {
+			freeze(one, "short pause", 50, 2500);
 		}
 	}
 

@@ -104,6 +104,11 @@ final class SimulatedGroup {
 		return this.topic;
 	}
 
+	/** The time in nanoseconds. */
+	long now() {
+		return this.time.now();
+	}
+
 	void in(long millis, Runnable event) {
 		this.time.at(this.time.now() + Duration.ofMillis(millis).toNanos(), null, event);
 	}

@@ -36,6 +36,8 @@ final class SimulatedNetwork {
 
 	private long storeAwayUntil;
 
+	private long lateUntil;
+
 	SimulatedNetwork(VirtualTime time, RandomGenerator random, Duration longestLatency, int lossPeriod) {
 		this.time = time;
 		this.random = random;
@@ -55,6 +57,14 @@ final class SimulatedNetwork {
 	/** From now on nothing is lost any more. */
 	void calmDown() {
 		this.lossPeriod = 0;
+	}
+
+	/**
+	 * Until when requests may arrive for which nobody waits any more: also that of a
+	 * process to join that has died meanwhile.
+	 */
+	long lateUntil() {
+		return this.lateUntil;
 	}
 
 	Link link(SimulatedProcess process) {
@@ -166,7 +176,7 @@ final class SimulatedNetwork {
 			}
 			int copies = isLost() ? 2 : 1;
 			for (int i = 0; i < copies; i++) {
-				SimulatedNetwork.this.time.at(SimulatedNetwork.this.time.now() + latency().toNanos(), this.process,
+				SimulatedNetwork.this.time.briefly(SimulatedNetwork.this.time.now() + latency().toNanos(), this.process,
 						() -> {
 							if (!subscription.closed) {
 								onEvent.run();
@@ -214,6 +224,7 @@ final class SimulatedNetwork {
 		private void arriveLate(Request request, Way way) {
 			long at = Math.max(SimulatedNetwork.this.time.now(), this.cutUntil[way.ordinal()])
 					+ SimulatedNetwork.this.random.nextLong(Duration.ofSeconds(4).toNanos());
+			SimulatedNetwork.this.lateUntil = Math.max(SimulatedNetwork.this.lateUntil, at);
 			SimulatedNetwork.this.time.at(at, null, () -> {
 				try {
 					request.send();
@@ -246,7 +257,7 @@ final class SimulatedNetwork {
 		/** Broken at both ends. */
 		private void breakIn(Duration delay) {
 			closeAtStore(Duration.ZERO);
-			SimulatedNetwork.this.time.at(SimulatedNetwork.this.time.now() + delay.toNanos(), this.link.process,
+			SimulatedNetwork.this.time.briefly(SimulatedNetwork.this.time.now() + delay.toNanos(), this.link.process,
 					() -> this.closed = true);
 		}
 

@@ -26,6 +26,9 @@ import io.github.shardkeeper.handover.MonotonicTime;
  */
 final class SimulatedProcess {
 
+	/** The only loop that nothing can block. */
+	private static final String LEASE_LOOP = "shardkeeper-lease";
+
 	final Set<VirtualTime.Waiter> waiters = new LinkedHashSet<>();
 
 	private final VirtualTime time;
@@ -138,7 +141,7 @@ final class SimulatedProcess {
 
 		@Override
 		public Loop start(String loopName, Step step) {
-			SimulatedLoop loop = new SimulatedLoop(step);
+			SimulatedLoop loop = new SimulatedLoop(step, LEASE_LOOP.equals(loopName));
 			loop.wake();
 			return loop;
 		}
@@ -154,6 +157,8 @@ final class SimulatedProcess {
 
 		private final Loops.Step step;
 
+		private final boolean brief;
+
 		private VirtualTime.@Nullable Event next;
 
 		private long nextAt = Long.MAX_VALUE;
@@ -164,8 +169,9 @@ final class SimulatedProcess {
 
 		private boolean closed;
 
-		SimulatedLoop(Loops.Step step) {
+		SimulatedLoop(Loops.Step step, boolean brief) {
 			this.step = step;
+			this.brief = brief;
 		}
 
 		@Override
@@ -180,15 +186,16 @@ final class SimulatedProcess {
 			if (this.closed || at >= this.nextAt) {
 				return;
 			}
+			if (this.next != null) {
+				this.next.cancel();
+			}
 			this.nextAt = at;
-			VirtualTime.Event[] event = new VirtualTime.Event[1];
-			event[0] = SimulatedProcess.this.time.at(at + delay(), SimulatedProcess.this, () -> run(event[0]));
-			this.next = event[0];
+			this.next = this.brief ? SimulatedProcess.this.time.briefly(at + delay(), SimulatedProcess.this, this::run)
+					: SimulatedProcess.this.time.at(at + delay(), SimulatedProcess.this, this::run);
 		}
 
-		private void run(VirtualTime.Event event) {
-			// One that was overtaken by an earlier one does not count any more.
-			if (this.next != event || this.closed) {
+		private void run() {
+			if (this.closed) {
 				return;
 			}
 			this.next = null;
@@ -227,7 +234,7 @@ final class SimulatedProcess {
 		public @Nullable ScheduledFuture<?> schedule(Runnable command, long delay, TimeUnit unit) {
 			// By the process' clock, as a real timer.
 			MonotonicTime due = clock().now().plus(Duration.ofNanos(unit.toNanos(delay)));
-			SimulatedProcess.this.time.at(toVirtual(due), SimulatedProcess.this, command);
+			SimulatedProcess.this.time.briefly(toVirtual(due), SimulatedProcess.this, command);
 			return null;
 		}
 

@@ -101,7 +101,7 @@ final class SimulatedTopic {
 			reading.looking = true;
 			long delay = SimulatedTopic.this.random.nextInt(4) == 0
 					? SimulatedTopic.this.random.nextLong(Duration.ofMillis(20).toNanos()) : 0;
-			SimulatedTopic.this.time.at(SimulatedTopic.this.time.now() + delay, this.process,
+			SimulatedTopic.this.time.briefly(SimulatedTopic.this.time.now() + delay, this.process,
 					() -> deliver(shard, reading));
 		}
 

@@ -157,6 +157,7 @@ final class Simulation {
 
 	/** Whether all has come to rest; if not in time, that is a failure. */
 	private void look() {
+		this.lastFaultAt = Math.max(this.lastFaultAt, this.group.network().lateUntil());
 		if (this.time.now() >= this.lastFaultAt) {
 			if (this.group.members().isEmpty()) {
 				this.group.startInstance();

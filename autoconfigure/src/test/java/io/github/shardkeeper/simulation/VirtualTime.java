@@ -58,7 +58,19 @@ final class VirtualTime {
 
 	/** Has something happen on behalf of a process, {@code null} for the world's. */
 	Event at(long nanos, @Nullable SimulatedProcess owner, Runnable action) {
-		Event event = new Event(Math.max(nanos, this.now), this.events++, owner, action, null);
+		return add(nanos, owner, action, owner != null);
+	}
+
+	/**
+	 * Has something happen that never blocks, so that it needs no thread of its own; what
+	 * is the world's never does.
+	 */
+	Event briefly(long nanos, SimulatedProcess owner, Runnable action) {
+		return add(nanos, owner, action, false);
+	}
+
+	private Event add(long nanos, @Nullable SimulatedProcess owner, Runnable action, boolean mayBlock) {
+		Event event = new Event(Math.max(nanos, this.now), this.events++, owner, action, null, mayBlock);
 		this.queue.add(event);
 		return event;
 	}
@@ -82,27 +94,30 @@ final class VirtualTime {
 
 	/** Runs to the end, or to the first failure, or until it is paused. */
 	@Nullable Throwable run() {
-		this.runners.next().hand(this);
+		this.runners.next().hand(this, null);
 		this.finished.acquireUninterruptibly();
 		return this.failure;
 	}
 
 	/** Lets time pass on the thread that runs now. */
 	void block(long until, SimulatedProcess owner, boolean interruptible) throws InterruptedException {
-		Runners.Runner self = Runners.current();
-		Event next = this.queue.peek();
+		Event next = peek();
 		if ((next == null || next.at > until) && !this.ending) {
 			this.now = Math.max(this.now, until);
 			return;
 		}
+		Runners.Runner self = Runners.current();
+		if (self.waiter != null) {
+			throw new AssertionError("An event that was said never to block does");
+		}
 		Waiter waiter = new Waiter(self, owner, interruptible);
-		waiter.event = new Event(Math.max(until, this.now), this.events++, owner, null, waiter);
-		this.queue.add(waiter.event);
+		wakeAt(waiter, until);
 		this.waiting++;
 		owner.waiters.add(waiter);
 		self.waiter = waiter;
-		this.runners.next().hand(this);
-		self.awaitBaton();
+		if (!goOn(self)) {
+			self.awaitBaton();
+		}
 		self.waiter = null;
 		name(owner);
 		this.waiting--;
@@ -125,25 +140,54 @@ final class VirtualTime {
 	}
 
 	void wakeNow(Waiter waiter) {
-		waiter.event = new Event(this.now, this.events++, waiter.owner, null, waiter);
+		wakeAt(waiter, this.now);
+	}
+
+	private void wakeAt(Waiter waiter, long nanos) {
+		if (waiter.event != null) {
+			waiter.event.cancel();
+		}
+		waiter.event = new Event(Math.max(nanos, this.now), this.events++, waiter.owner, null, waiter, false);
 		this.queue.add(waiter.event);
 	}
 
-	/** What the thread that has the baton does until somebody else gets it. */
-	void loop(Runners.Runner self) {
+	/**
+	 * What the thread that has the baton does until somebody else gets it. Changing
+	 * threads is what costs most: one that is blocked goes on with what never blocks, and
+	 * has nobody woken when the next to wake is itself.
+	 * @param self the running thread
+	 * @return whether the thread was blocked, and is to run on; otherwise another one has
+	 * the baton
+	 */
+	private boolean goOn(Runners.Runner self) {
 		while (true) {
 			if (this.pausing) {
 				this.pausing = false;
-				this.runners.idle(self);
-				this.finished.release();
-				return;
+				return handBack(self);
 			}
-			Event event = this.queue.poll();
-			if (this.ending && (this.waiting == 0 || event == null) || event == null) {
-				this.runners.idle(self);
-				this.finished.release();
-				return;
+			Event event = take();
+			if (event == null) {
+				return handBack(self);
 			}
+			if (event.waiter != null) {
+				Runners.Runner woken = event.waiter.runner;
+				return woken == self || hand(self, woken, null);
+			}
+			if (event.mayBlock && self.waiter != null) {
+				return hand(self, this.runners.next(), event);
+			}
+			happen(event);
+		}
+	}
+
+	/** The next event whose time it is, {@code null} when the course has ended. */
+	private @Nullable Event take() {
+		while (true) {
+			Event event = (!this.ending || this.waiting > 0) ? peek() : null;
+			if (event == null) {
+				return null;
+			}
+			this.queue.poll();
 			SimulatedProcess owner = event.owner;
 			if (this.events > MOST_EVENTS) {
 				fail(new AssertionError("Does not come to rest: at " + this.now + ", " + owner + " does " + event.action
@@ -155,17 +199,40 @@ final class VirtualTime {
 				continue;
 			}
 			this.now = Math.max(this.now, event.at);
-			if (event.waiter != null) {
-				if (event.waiter.event == event) {
-					this.runners.idle(self);
-					event.waiter.runner.hand(this);
-					return;
-				}
-			}
-			else if (!this.ending && (owner == null || !owner.isCrashed())) {
-				happen(event);
+			if (event.waiter != null || !this.ending && (owner == null || !owner.isCrashed())) {
+				return event;
 			}
 		}
+	}
+
+	/** The next event that has not become pointless. */
+	private @Nullable Event peek() {
+		Event event = this.queue.peek();
+		while (event != null && event.cancelled) {
+			this.queue.poll();
+			event = this.queue.peek();
+		}
+		return event;
+	}
+
+	private boolean handBack(Runners.Runner self) {
+		this.runners.restUnlessBlocked(self);
+		this.finished.release();
+		return false;
+	}
+
+	private boolean hand(Runners.Runner self, Runners.Runner other, @Nullable Event first) {
+		this.runners.restUnlessBlocked(self);
+		other.hand(this, first);
+		return false;
+	}
+
+	/** What a thread does that was not blocked and gets the baton. */
+	private void begin(Runners.Runner self, @Nullable Event first) {
+		if (first != null) {
+			happen(first);
+		}
+		goOn(self);
 	}
 
 	private void happen(Event event) {
@@ -201,13 +268,23 @@ final class VirtualTime {
 
 		private final @Nullable Waiter waiter;
 
+		private final boolean mayBlock;
+
+		private boolean cancelled;
+
 		private Event(long at, long number, @Nullable SimulatedProcess owner, @Nullable Runnable action,
-				@Nullable Waiter waiter) {
+				@Nullable Waiter waiter, boolean mayBlock) {
 			this.at = at;
 			this.number = number;
 			this.owner = owner;
 			this.action = action;
 			this.waiter = waiter;
+			this.mayBlock = mayBlock;
+		}
+
+		/** Has it not happen. */
+		void cancel() {
+			this.cancelled = true;
 		}
 
 		@Override
@@ -259,8 +336,10 @@ final class VirtualTime {
 			return runner;
 		}
 
-		private void idle(Runner runner) {
-			this.idle.push(runner);
+		private void restUnlessBlocked(Runner runner) {
+			if (runner.waiter == null) {
+				this.idle.push(runner);
+			}
 		}
 
 		@Override
@@ -279,6 +358,8 @@ final class VirtualTime {
 
 			private @Nullable VirtualTime time;
 
+			private @Nullable Event first;
+
 			private @Nullable Waiter waiter;
 
 			private Runner(Runners runners) {
@@ -286,8 +367,9 @@ final class VirtualTime {
 				this.runners = runners;
 			}
 
-			private void hand(VirtualTime virtualTime) {
+			private void hand(VirtualTime virtualTime, @Nullable Event event) {
 				this.time = virtualTime;
+				this.first = event;
 				this.baton.release();
 			}
 
@@ -311,7 +393,7 @@ final class VirtualTime {
 					if (this.runners.closed) {
 						return;
 					}
-					this.time.loop(this);
+					this.time.begin(this, this.first);
 				}
 			}
 

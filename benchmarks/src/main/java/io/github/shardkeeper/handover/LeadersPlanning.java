@@ -25,7 +25,7 @@ public final class LeadersPlanning {
 	 * @param strategy decides the owners
 	 */
 	public LeadersPlanning(Map<String, Integer> topics, GroupChanges group, AssignmentStrategy strategy) {
-		this.planner = new Planner(0, () -> topics);
+		this.planner = new Planner(HandoverRules.DEFAULT, () -> topics);
 		this.strategy = strategy;
 		this.picture.apply(group);
 	}

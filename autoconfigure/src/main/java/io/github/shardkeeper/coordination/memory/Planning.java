@@ -71,11 +71,16 @@ final class Planning {
 		}
 		long now = this.group.nowMillis();
 		if (shard.phase() == ShardPhase.QUIET && now < shard.sinceMillis()) {
-			// The clock was set back, nobody knows how far: the rest begins anew.
-			this.group.rest(shard, shard.target(), now + shard.untilMillis() - shard.sinceMillis());
+			this.group.rest(shard, shard.target(), restEnd(shard));
 			return false;
 		}
 		return shard.phase() == ShardPhase.QUIET && now >= shard.untilMillis();
+	}
+
+	private long restEnd(Ownership shard) {
+		long now = this.group.nowMillis();
+		// If the clock was set back, nobody knows how far: the rest begins anew.
+		return (now < shard.sinceMillis()) ? now + shard.untilMillis() - shard.sinceMillis() : shard.untilMillis();
 	}
 
 	private boolean revoke(Ownership shard, @Nullable MemberId target) {
@@ -95,7 +100,7 @@ final class Planning {
 			return true;
 		}
 		if (shard.phase() == ShardPhase.QUIET) {
-			this.group.rest(shard, target, shard.untilMillis());
+			this.group.rest(shard, target, restEnd(shard));
 			this.group.notify(target);
 			return true;
 		}

@@ -10,6 +10,15 @@ if not leads(ARGV[1], ARGV[2]) then
   return {'DEPOSED'}
 end
 
+-- before: what shard() returned, of a shard that rests.
+local function restEnd(before)
+  if nowMillis < before.since then
+    -- The clock was set back, nobody knows how far: the rest begins anew.
+    return nowMillis + before.restEnd - before.since
+  end
+  return before.restEnd
+end
+
 -- before: what shard() returned. Whether the shard may get an owner now.
 local function isAvailable(id, before)
   if claimsUntil() > 0 then
@@ -19,8 +28,7 @@ local function isAvailable(id, before)
     return true
   end
   if before.phase == 'QUIET' and nowMillis < before.since then
-    -- The clock was set back, nobody knows how far: the rest begins anew.
-    rest(id, before, before.target, nowMillis + before.restEnd - before.since)
+    rest(id, before, before.target, restEnd(before))
     return false
   end
   return before.phase == 'QUIET' and nowMillis >= before.restEnd
@@ -36,7 +44,7 @@ local function apply(action, id, before, target)
     notify(before.owner)
     notify(target)
   elseif action == 'RETARGET' and phase == 'QUIET' then
-    rest(id, before, target, before.restEnd)
+    rest(id, before, target, restEnd(before))
     notify(target)
   elseif action == 'CANCEL' and phase == 'REVOKING' then
     write(id, before, 'OWNED', before.token, before.owner, '')

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
@@ -46,6 +47,8 @@ class RedisThatLoadsTests {
 
 	private final Set<String> failures = ConcurrentHashMap.newKeySet();
 
+	private final CountDownLatch over = new CountDownLatch(1);
+
 	private final List<Map<ShardId, String>> problems = Collections.synchronizedList(new ArrayList<>());
 
 	@Test
@@ -61,6 +64,7 @@ class RedisThatLoadsTests {
 					restartWhileItIsRead(redis, source, reader);
 				}
 				finally {
+					this.over.countDown();
 					poller.interrupt();
 					poller.join();
 				}
@@ -99,7 +103,9 @@ class RedisThatLoadsTests {
 				}
 				catch (StoreUnavailableException ex) {
 					this.failures.add(ex.getMessage());
-					TimeUnit.MILLISECONDS.sleep(20);
+					if (this.over.await(20, TimeUnit.MILLISECONDS)) {
+						return;
+					}
 				}
 				Map<ShardId, String> found = reader.problems();
 				if (!found.isEmpty()) {
