@@ -16,6 +16,8 @@ public final class LeadersPlanning {
 
 	private final Planner planner;
 
+	private final LoadReports loads = new LoadReports(null);
+
 	private final AssignmentStrategy strategy;
 
 	/**
@@ -35,7 +37,7 @@ public final class LeadersPlanning {
 	 * @return the transitions
 	 */
 	public List<Transition> plan() {
-		Assignment assignment = this.strategy.assign(this.planner.request(this.picture, 0));
+		Assignment assignment = this.strategy.assign(this.planner.request(this.picture, this.loads, 0));
 		return this.planner.plan(this.picture, assignment, 0, 0).transitions();
 	}
 
