@@ -175,6 +175,32 @@ class StickyTraitsTests {
 		assertThat(assign().toMap()).isEqualTo(Map.of(had, B, hadByTheLast, B_AGAIN, elsewhere, B_AGAIN));
 	}
 
+	/** The example of the documentation. */
+	@Test
+	void aShardComesHomeWithItsZonesInstance() {
+		member(A, 1, "east", "t");
+		member(B, 1, "west", "t");
+		member(C, 2, null, "t");
+		ShardId pinned = shards(1, null, pinnedTo("a")).get(0);
+		List<ShardId> west = shards(2, null, zone("west"));
+		shards(5, null, ShardTraits.NONE);
+
+		assertThat(loads()).isEqualTo(Map.of(A, 2L, B, 2L, C, 4L));
+		assertThat(carryOut()).isZero();
+		assertThat(west).allMatch((shard) -> this.current.get(shard).owner().equals(B));
+		assertThat(this.current.get(pinned).owner()).isEqualTo(A);
+
+		this.members.removeIf((member) -> member.id().equals(B));
+		assertThat(loads()).isEqualTo(Map.of(A, 3L, C, 5L));
+		assertThat(carryOut()).isZero();
+
+		member(B, 1, "west", "t");
+		assertThat(reason(assign(), west.get(0))).isEqualTo(Reason.SHARE);
+		assertThat(carryOut()).isEqualTo(2);
+		assertThat(west).allMatch((shard) -> this.current.get(shard).owner().equals(B));
+		assertThat(loads()).isEqualTo(Map.of(A, 2L, B, 2L, C, 4L));
+	}
+
 	@Test
 	void inAChainTheMiddleOneMakesRoom() {
 		member(A, 1, null, "ab");
@@ -270,6 +296,12 @@ class StickyTraitsTests {
 			.traits(this.shards.values().toArray(ShardTraits[]::new))
 			.build();
 		return new StickyAssignment().assign(request);
+	}
+
+	private int carryOut() {
+		Assignment assignment = assign();
+		assignment.toMap().forEach((shard, owner) -> this.current.put(shard, new Tenure(owner, 0)));
+		return assignment.moves();
 	}
 
 	private static Reason reason(Assignment assignment, ShardId shard) {

@@ -82,16 +82,23 @@ class StickyWeightsTests {
 	private void assertSettled(String description, RandomGroup group) {
 		Assignment assignment = this.strategy.assign(group.request());
 		long[] loads = loads(assignment);
+		boolean mixed = IntStream.range(0, assignment.request().shards().size())
+			.filter((shard) -> assignment.owner(shard) != AssignmentRequest.NOBODY)
+			.filter((shard) -> assignment.reason(shard) != Reason.PINNED)
+			.map((shard) -> assignment.request().traits(shard).weight())
+			.distinct()
+			.count() > 1;
 		for (int first = 0; first < loads.length; first++) {
 			for (int weight = 1; weight <= 4; weight++) {
-				assertNoChain(description, assignment, loads, first, first, weight, new HashSet<>(Set.of(first)));
+				assertNoChain(description, assignment, mixed, loads, first, first, weight,
+						new HashSet<>(Set.of(first)));
 			}
 		}
 	}
 
 	/** Every member that a chain comes to could be its end. */
-	private static void assertNoChain(String description, Assignment assignment, long[] loads, int first, int giver,
-			int weight, Set<Integer> seen) {
+	private static void assertNoChain(String description, Assignment assignment, boolean mixed, long[] loads, int first,
+			int giver, int weight, Set<Integer> seen) {
 		AssignmentRequest request = assignment.request();
 		for (int shard = 0; shard < request.shards().size(); shard++) {
 			if (assignment.owner(shard) != giver || assignment.reason(shard) == Reason.PINNED
@@ -100,10 +107,15 @@ class StickyWeightsTests {
 			}
 			for (int taker = 0; taker < loads.length; taker++) {
 				if (consumes(request, taker, shard) && seen.add(taker)) {
-					assertThat((loads[taker] + weight) * request.members().get(first).capacity())
-						.as("%s: from %d to %d, weight %d: %s", description, first, taker, weight, request)
-						.isGreaterThanOrEqualTo(loads[first] * request.members().get(taker).capacity());
-					assertNoChain(description, assignment, loads, first, taker, weight, seen);
+					long before = loads[first] * request.members().get(taker).capacity();
+					long after = (loads[taker] + weight) * request.members().get(first).capacity();
+					assertThat(after).as("%s: from %d to %d, weight %d: %s", description, first, taker, weight, request)
+						.isGreaterThanOrEqualTo(before);
+					assertThat(mixed && after == before
+							&& request.members().get(taker).capacity() > request.members().get(first).capacity())
+						.as("%s: from %d to %d, where it weighs less: %s", description, first, taker, request)
+						.isFalse();
+					assertNoChain(description, assignment, mixed, loads, first, taker, weight, seen);
 				}
 			}
 		}
