@@ -37,4 +37,13 @@ public interface AssignmentStrategy {
 	 */
 	Assignment assign(AssignmentRequest request);
 
+	/**
+	 * Whether it looks at {@link AssignmentRequest#load}. If it does not, which is the
+	 * default, no load is measured or reported.
+	 * @return whether it does; always the same
+	 */
+	default boolean usesLoad() {
+		return false;
+	}
+
 }

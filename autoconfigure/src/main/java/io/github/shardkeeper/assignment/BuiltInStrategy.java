@@ -29,10 +29,11 @@ public enum BuiltInStrategy {
 	/** {@link ConsistentHashAssignment}: the next instance on a ring that has room. */
 	CONSISTENT_HASH(new ConsistentHashAssignment()),
 
+	/** {@link LoadAwareAssignment}: by what shards are measured to take. */
+	LOAD_AWARE(new LoadAwareAssignment(LoadAwareSettings.DEFAULT)),
+
 	/** {@link IncrementalAssignment}: to the least loaded, in small steps. */
 	INCREMENTAL(new IncrementalAssignment());
-
-	// LOAD_AWARE takes its place here; what has settings is built with their defaults.
 
 	/** The property that chooses one for all topics. */
 	public static final String PROPERTY = "shardkeeper.assignment.strategy";

@@ -31,6 +31,11 @@ public final class PerTopicAssignment implements AssignmentStrategy {
 	}
 
 	@Override
+	public boolean usesLoad() {
+		return this.otherwise.usesLoad() || this.byTopic.values().stream().anyMatch(AssignmentStrategy::usesLoad);
+	}
+
+	@Override
 	public Assignment assign(AssignmentRequest request) {
 		Map<AssignmentStrategy, Set<String>> topics = new LinkedHashMap<>();
 		for (String topic : request.shards().topics()) {

@@ -41,6 +41,7 @@ final class AssignmentCheck {
 					"Set it to %d ms or more, and to at most %d s: shards without an owner wait for it."
 						.formatted(SHORTEST_TIMEOUT.toMillis(), LONGEST_TIMEOUT.toSeconds()));
 		}
+		LoadSettings.settings(assignment.load());
 		properties.topics().forEach(AssignmentCheck::checkTopic);
 	}
 

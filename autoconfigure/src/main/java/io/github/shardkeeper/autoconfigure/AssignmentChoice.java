@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.assignment.AssignmentStrategy;
 import io.github.shardkeeper.assignment.BuiltInStrategy;
+import io.github.shardkeeper.assignment.LoadAwareAssignment;
 import io.github.shardkeeper.assignment.PerTopicAssignment;
 import io.github.shardkeeper.assignment.ShardCatalog;
 import io.github.shardkeeper.coordination.AssignmentSettings;
@@ -24,6 +25,9 @@ final class AssignmentChoice {
 
 	private final Map<String, AssignmentStrategy> own;
 
+	/** One for all topics that name it, so that they are shared out together. */
+	private final AssignmentStrategy loadAware;
+
 	private boolean foreign;
 
 	/**
@@ -32,6 +36,7 @@ final class AssignmentChoice {
 	 */
 	AssignmentChoice(ShardkeeperProperties properties, Map<String, AssignmentStrategy> own) {
 		this.properties = properties;
+		this.loadAware = new LoadAwareAssignment(LoadSettings.settings(properties.assignment().load()));
 		this.own = new TreeMap<>(own);
 		own.keySet().stream().filter(BuiltInStrategy.names()::contains).findFirst().ifPresent((name) -> {
 			throw new ShardkeeperConfigurationException(
@@ -62,7 +67,7 @@ final class AssignmentChoice {
 		return new AssignmentSettings(names.toString(),
 				byTopic.isEmpty() ? otherwise : new PerTopicAssignment(byTopic, otherwise),
 				SettingsCatalog.of(this.properties.topics(), ownCatalog), this.foreign || ownCatalog != null,
-				this.properties.assignment().timeout());
+				this.properties.assignment().timeout(), LoadSettings.reporting(this.properties.assignment().load()));
 	}
 
 	private String defaultName(@Nullable AssignmentStrategy preferred) {
@@ -88,6 +93,9 @@ final class AssignmentChoice {
 		if (bean != null) {
 			this.foreign = true;
 			return bean;
+		}
+		if (name.equals(BuiltInStrategy.LOAD_AWARE.settingName())) {
+			return this.loadAware;
 		}
 		if (BuiltInStrategy.names().contains(name)) {
 			return BuiltInStrategy.named(name, property).strategy();

@@ -8,6 +8,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
+import io.github.shardkeeper.assignment.LoadMeasure;
+
 /**
  * Settings of Shardkeeper. Immutable.
  *
@@ -160,9 +162,33 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * @param timeout How long an AssignmentStrategy or ShardCatalog of the application
 	 * may take for one assignment; then it is interrupted, and everything stays where it
 	 * is.
+	 * @param load How load-aware measures loads, and when they are worth a move.
 	 */
 	public record Assignment(@Nullable String strategy, @DefaultValue("1") int capacity, @Nullable String zone,
-			@DefaultValue("5s") Duration timeout) {
+			@DefaultValue("5s") Duration timeout, @DefaultValue Load load) {
+
+	}
+
+	/**
+	 * How load-aware measures loads, and when they are worth a move. Differences and
+	 * gains are in milliseconds of handler time per second, or in records per second, as
+	 * an instance of average capacity has them.
+	 *
+	 * @param measure What the load of a shard is, the same on every instance: the time
+	 * that its handler runs (1000 is one thread that does nothing else), or its records.
+	 * @param reportInterval How often an instance looks whether its loads have changed,
+	 * and the leader whether something was reported.
+	 * @param difference By how much an instance must be busier than another one before a
+	 * shard moves between them. Defaults to 100 ms, or 1000 records, per second.
+	 * @param differenceShare By which share of its own load it must be, too.
+	 * @param gain By how much a move must bring down the higher of the two loads, at most
+	 * half the difference. Defaults to 20 ms, or 200 records, per second.
+	 * @param coolDown How long a shard does not move for its load after any move.
+	 * @param movesPerPlan How many shards may move for their load at once.
+	 */
+	public record Load(@DefaultValue("handler-time") LoadMeasure measure, @DefaultValue("10s") Duration reportInterval,
+			@Nullable Double difference, @DefaultValue("0.2") double differenceShare, @Nullable Double gain,
+			@DefaultValue("5m") Duration coolDown, @DefaultValue("10") int movesPerPlan) {
 
 	}
 

@@ -31,18 +31,21 @@ final class RecordLoop {
 
 	private final ShardCalls calls;
 
+	private final @Nullable WorkMeter meter;
+
 	private final RecordBuffer buffer = new RecordBuffer();
 
 	private boolean halted;
 
 	RecordLoop(OwnedShard owned, ShardHandler handler, WorkerContext context, WorkerCourse course,
-			WorkerTroubles troubles, ShardCalls calls) {
+			WorkerTroubles troubles, ShardCalls calls, @Nullable WorkMeter meter) {
 		this.owned = owned;
 		this.handler = handler;
 		this.context = context;
 		this.course = course;
 		this.troubles = troubles;
 		this.calls = calls;
+		this.meter = meter;
 	}
 
 	/** Takes records; tells whether there is room for more. */
@@ -84,8 +87,14 @@ final class RecordLoop {
 			return commit(progress, Outcome.DONE);
 		}
 		MonotonicTime begun = this.context.clock().now();
+		if (this.meter != null) {
+			this.meter.callBegins(begun);
+		}
 		Throwable failure = this.calls.callWhileHeld(progress,
 				(view) -> this.handler.handle(converted, this.owned, view));
+		if (this.meter != null) {
+			this.meter.callEnds(begun, this.context.clock().now());
+		}
 		if (failure == null) {
 			handled(source, begun, progress);
 			return Outcome.MORE;
@@ -99,6 +108,9 @@ final class RecordLoop {
 		progress.handled(source.offset(), begun);
 		if (this.buffer.remove()) {
 			this.context.reader().resume(this.owned.shard());
+		}
+		if (this.meter != null) {
+			this.meter.handled();
 		}
 		this.troubles.callSucceeded();
 		this.context.meters().handled(this.owned.shard().topic(), begun.until(this.context.clock().now()));

@@ -118,7 +118,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		});
 		WorkerContext context = new WorkerContext(this.coordinator.settings().group(), this.checkpoints, reader,
 				this.lease, this.runtime.clock(), runningThreads.executor(), timer, this.mapper, this.meters,
-				this.events, this.coordinator.consumptionListener());
+				this.events, this.coordinator.consumptionListener(), this.coordinator.measuresLoads());
 		ShardWorkers workers = new ShardWorkers(handlers, context,
 				new SessionWatch(this.coordinator::member, this.events), runningThreads.preparing(),
 				this.earlierWorkers);

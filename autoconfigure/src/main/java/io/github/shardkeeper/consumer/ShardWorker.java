@@ -12,6 +12,7 @@ import org.slf4j.LoggerFactory;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.coordination.CheckpointStore.Acquisition;
 import io.github.shardkeeper.handover.MonotonicTime;
+import io.github.shardkeeper.handover.ShardWork;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -49,6 +50,9 @@ final class ShardWorker {
 
 	private final RecordLoop records;
 
+	/** {@code null} where nothing is measured. */
+	private final @Nullable WorkMeter meter;
+
 	private final CompletableFuture<Void> ended = new CompletableFuture<>();
 
 	/** The store may have lost what was committed. */
@@ -79,7 +83,8 @@ final class ShardWorker {
 		this.task = new SerialTask(context.executor(), this::turn, this.troubles::noThread);
 		this.calls = new ShardCalls(this.owned);
 		this.drainReport = new DrainReport(this.owned, handler.name(), this.course, this.calls, this.troubles);
-		this.records = new RecordLoop(this.owned, handler, context, this.course, this.troubles, this.calls);
+		this.meter = context.measuresWork() ? new WorkMeter() : null;
+		this.records = new RecordLoop(this.owned, handler, context, this.course, this.troubles, this.calls, this.meter);
 		this.predecessorEnded = predecessorEnded;
 		if (!predecessorEnded.isDone()) {
 			this.troubles.heldUpBy("Waits for the end of an earlier call of %s for this shard, or of a callback"
@@ -96,6 +101,13 @@ final class ShardWorker {
 	/** What keeps the shard from being consumed, or from being handed over. */
 	@Nullable String problem() {
 		return this.drainReport.problem(this.context.clock().now());
+	}
+
+	/** What has been done, {@code null} where that is not measured. */
+	@Nullable ShardWork work(MonotonicTime now) {
+		WorkMeter read = this.meter;
+		return (read == null) ? null
+				: new ShardWork(this.owned.shard(), this.owned.token(), read.handlerNanos(now), read.records());
 	}
 
 	/** Something happened: look what there is to do. */

@@ -1,6 +1,8 @@
 package io.github.shardkeeper.consumer;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
@@ -12,6 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.coordination.ShardConsumption;
+import io.github.shardkeeper.handover.MonotonicTime;
+import io.github.shardkeeper.handover.ShardWork;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -186,6 +190,18 @@ final class ShardWorkers implements ShardConsumption {
 	@Override
 	public void writeBack() {
 		this.workers.values().forEach(ShardWorker::writeBack);
+	}
+
+	@Override
+	public List<ShardWork> work(MonotonicTime now) {
+		List<ShardWork> work = new ArrayList<>();
+		for (ShardWorker worker : this.workers.values()) {
+			ShardWork done = worker.work(now);
+			if (done != null) {
+				work.add(done);
+			}
+		}
+		return work;
 	}
 
 	@Override

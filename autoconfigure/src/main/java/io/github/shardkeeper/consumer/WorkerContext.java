@@ -25,9 +25,10 @@ import io.github.shardkeeper.source.ShardReader;
  * @param meters counts what workers do
  * @param events hears which shards are consumed
  * @param listener hears when a worker has ended
+ * @param measuresWork whether what is done for each shard is measured
  */
 record WorkerContext(String group, CheckpointStore checkpoints, ShardReader reader, Lease lease, MonotonicClock clock,
 		Executor executor, ScheduledExecutorService timer, JsonMapper mapper, ConsumerMeters meters,
-		ConsumerEvents events, ShardConsumption.Listener listener) {
+		ConsumerEvents events, ShardConsumption.Listener listener, boolean measuresWork) {
 
 }

@@ -4,6 +4,7 @@ import java.time.Duration;
 
 import io.github.shardkeeper.assignment.AssignmentStrategy;
 import io.github.shardkeeper.assignment.ShardCatalog;
+import io.github.shardkeeper.handover.LoadReporting;
 
 /**
  * How a leader has shards assigned. Immutable.
@@ -14,12 +15,26 @@ import io.github.shardkeeper.assignment.ShardCatalog;
  * @param foreign whether code of the application takes part, which may hang: it gets a
  * thread of its own and a limited time
  * @param timeout how long foreign code may take for one answer
+ * @param loads how loads are measured, if the strategy looks at them
  */
 public record AssignmentSettings(String name, AssignmentStrategy strategy, ShardCatalog catalog, boolean foreign,
-		Duration timeout) {
+		Duration timeout, LoadReporting loads) {
 
 	/** How long foreign code may take where nothing else is configured. */
 	public static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(5);
+
+	/**
+	 * Loads are measured, if at all, as the defaults say.
+	 * @param name what the strategy is called in the configuration
+	 * @param strategy decides the owners
+	 * @param catalog knows of shards what nobody can measure
+	 * @param foreign whether code of the application takes part
+	 * @param timeout how long foreign code may take for one answer
+	 */
+	public AssignmentSettings(String name, AssignmentStrategy strategy, ShardCatalog catalog, boolean foreign,
+			Duration timeout) {
+		this(name, strategy, catalog, foreign, timeout, LoadReporting.DEFAULT);
+	}
 
 	/**
 	 * A strategy that is part of this library: called where it is needed, and trusted to

@@ -9,6 +9,8 @@ import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.handover.GroupChanges;
 import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.HoldingAction;
+import io.github.shardkeeper.handover.LoadChanges;
+import io.github.shardkeeper.handover.LoadReport;
 import io.github.shardkeeper.handover.MemberDescription;
 import io.github.shardkeeper.handover.PlanReply;
 import io.github.shardkeeper.handover.ReapReply;
@@ -65,9 +67,19 @@ public interface CoordinationStore extends AutoCloseable {
 	 * @param seen the {@link HeartbeatReply.Alive#seen()} of the last reply,
 	 * {@link Seen#NOTHING} at first
 	 * @param candidate whether the member is fit to lead; a leader that is not resigns
+	 * @param load what the member's shards take, to be kept for the leader until the
+	 * session ends; {@link LoadReport#NONE} when nothing has changed
 	 * @return the news, or that the session is over
 	 */
-	HeartbeatReply heartbeat(MemberId member, Seen seen, boolean candidate);
+	HeartbeatReply heartbeat(MemberId member, Seen seen, boolean candidate, LoadReport load);
+
+	/**
+	 * Reads the load reports of the members; needs no membership. Several steps for many
+	 * reports, each consistent in itself, together complete up to the returned version.
+	 * @param afterVersion the version seen last, 0 for all
+	 * @return the reports that have come since
+	 */
+	LoadChanges loads(long afterVersion);
 
 	/**
 	 * Reads what has changed in the whole group; needs no membership. Several steps for a

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.Lease;
+import io.github.shardkeeper.handover.LoadReport;
 import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.handover.Seen;
 import io.github.shardkeeper.shard.MemberId;
@@ -115,6 +116,22 @@ public final class HeartbeatScheduler implements AutoCloseable {
 	}
 
 	/**
+	 * Has the next heartbeat that is due anyway take a load report along, and those after
+	 * it until one is answered.
+	 */
+	void report(LoadReport load) {
+		this.lock.lock();
+		try {
+			if (this.session != null) {
+				this.session.load = load;
+			}
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/**
 	 * What the member holds agrees with the store again after that many losses of writes;
 	 * before that, answers do not renew the lease.
 	 */
@@ -183,8 +200,9 @@ public final class HeartbeatScheduler implements AutoCloseable {
 			beating.forgetful = false;
 			beating.seen = new Seen(beating.seen.history(), 0);
 		}
+		LoadReport load = beating.load;
 		try {
-			reply = this.store.heartbeat(beating.member, beating.seen, beating.candidate.getAsBoolean());
+			reply = this.store.heartbeat(beating.member, beating.seen, beating.candidate.getAsBoolean(), load);
 		}
 		catch (StoreUnavailableException ex) {
 			beating.unanswered = true;
@@ -192,6 +210,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 			return;
 		}
 		if (reply instanceof HeartbeatReply.Alive alive) {
+			reported(beating, load);
 			answered(beating, alive, sentAt, hears);
 		}
 		else {
@@ -199,6 +218,17 @@ public final class HeartbeatScheduler implements AutoCloseable {
 			// member may still claim what it holds.
 			signal(() -> this.session = (this.session == beating) ? null : this.session);
 			hears.sessionExpired(beating.member);
+		}
+	}
+
+	private void reported(Session beating, LoadReport load) {
+		this.lock.lock();
+		try {
+			// Unless there is a newer one by now.
+			beating.load = beating.load.equals(load) ? LoadReport.NONE : beating.load;
+		}
+		finally {
+			this.lock.unlock();
 		}
 	}
 
@@ -321,6 +351,9 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		private final MemberId member;
 
 		private final BooleanSupplier candidate;
+
+		/** The report that was not answered yet; written under the lock. */
+		private volatile LoadReport load = LoadReport.NONE;
 
 		/** What was seen is to be told again. */
 		private volatile boolean forgetful;

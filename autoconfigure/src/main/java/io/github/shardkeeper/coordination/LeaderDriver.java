@@ -15,6 +15,7 @@ import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.handover.GroupChanges;
 import io.github.shardkeeper.handover.LeaderAction;
 import io.github.shardkeeper.handover.Leadership;
+import io.github.shardkeeper.handover.LoadChanges;
 import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.handover.PlanReply;
 import io.github.shardkeeper.handover.ReapReply;
@@ -64,7 +65,7 @@ final class LeaderDriver {
 	LeaderDriver(CoordinationSettings settings, AssignmentSettings assigning, Supplier<Map<String, Integer>> topics,
 			CoordinationStore store, MonotonicClock clock, Runnable wake) {
 		this.leadership = new Leadership(settings.heartbeatInterval(), settings.lease(), settings.settleTime(),
-				settings.handover(), topics);
+				settings.handover(), topics, assigning.strategy().usesLoad() ? assigning.loads() : null);
 		this.crashQuietPeriod = settings.handover().crashQuietPeriod();
 		this.differences = new ConfigurationDifferences(topics, assigning.name());
 		this.store = store;
@@ -181,6 +182,10 @@ final class LeaderDriver {
 			GroupChanges changes = this.store.changes(refresh.generation(), refresh.membership());
 			this.leadership.refreshed(changes, this.clock.now());
 			this.differences.report(changes);
+		}
+		else if (action instanceof LeaderAction.ReadLoads read) {
+			LoadChanges changes = this.store.loads(read.version());
+			this.leadership.loadsRead(changes, this.clock.now()).forEach(logger::warn);
 		}
 		else if (action instanceof LeaderAction.LookForDead look) {
 			looked(this.store.reap(self, look.epoch(), look.steadySinceMillis(), this.crashQuietPeriod));

@@ -1,8 +1,11 @@
 package io.github.shardkeeper.coordination;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 
+import io.github.shardkeeper.handover.MonotonicTime;
+import io.github.shardkeeper.handover.ShardWork;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -74,6 +77,15 @@ public interface ShardConsumption {
 	 * consumed here.
 	 */
 	void writeBack();
+
+	/**
+	 * What has been done for the shards that are consumed here.
+	 * @param now the time, for calls that run
+	 * @return one entry for each shard that is measured; none where nothing is
+	 */
+	default List<ShardWork> work(MonotonicTime now) {
+		return List.of();
+	}
 
 	/**
 	 * What keeps shards of this instance from being consumed.

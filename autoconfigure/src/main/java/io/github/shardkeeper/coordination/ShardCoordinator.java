@@ -62,6 +62,8 @@ public final class ShardCoordinator implements AutoCloseable {
 
 	private final Reconciliation reconciliation;
 
+	private final LoadReporter loads;
+
 	private final Leadership leadership;
 
 	private final LeaderDriver leader;
@@ -111,6 +113,7 @@ public final class ShardCoordinator implements AutoCloseable {
 		}));
 		this.leadership = this.leader.leadership();
 		this.lastPass = this.clock.now();
+		this.loads = new LoadReporter(assignment, heartbeats, this.lastPass);
 	}
 
 	/**
@@ -261,6 +264,15 @@ public final class ShardCoordinator implements AutoCloseable {
 	}
 
 	/**
+	 * Whether what is done for each shard is to be measured, because the assignment
+	 * strategy looks at loads.
+	 * @return whether {@link ShardConsumption#work} will be asked
+	 */
+	public boolean measuresLoads() {
+		return this.loads.isWanted();
+	}
+
+	/**
 	 * Why the member is not connected, as far as it knows.
 	 * @return the last failure since the store answered last
 	 */
@@ -308,6 +320,9 @@ public final class ShardCoordinator implements AutoCloseable {
 			}
 			this.holdings.run(self);
 			this.leader.run(self);
+			if (self != null) {
+				this.loads.run(Objects.requireNonNull(this.consumption), this.clock.now());
+			}
 			if (this.departure != null) {
 				depart(this.departure);
 			}
@@ -338,6 +353,7 @@ public final class ShardCoordinator implements AutoCloseable {
 		MonotonicTime wake = null;
 		for (MonotonicTime time : new @Nullable MonotonicTime[] { this.joinAt, this.leader.wakeAt(),
 				this.holdings.wakeAt(this.membership.member()), this.reconciliation.wakeAt(),
+				(this.membership.member() != null) ? this.loads.wakeAt() : null,
 				isBetweenSessions() ? this.lease.endsAt() : null,
 				(this.departure != null && !isBetweenSessions()) ? this.departure.wakeAt() : null }) {
 			wake = (wake == null || time != null && time.isBefore(wake)) ? time : wake;
@@ -357,6 +373,7 @@ public final class ShardCoordinator implements AutoCloseable {
 			withClaims = this.holdings.claimUnconfirmed(joined, this.lease.isHeld(this.clock.now()));
 		}
 		this.reconciliation.begin(withClaims);
+		this.loads.tellAllAgain();
 		this.membership.begin(joined, withClaims, this::isFitToLead);
 		this.joinAt = null;
 		if (this.departure != null) {
@@ -378,6 +395,9 @@ public final class ShardCoordinator implements AutoCloseable {
 		}
 		this.trouble.answered();
 		this.reconciliation.answered(reply);
+		if (reply.lost()) {
+			this.loads.tellAllAgain();
+		}
 		try {
 			this.holdings.told(reply.changes(), member);
 		}

@@ -20,6 +20,15 @@ public sealed interface LeaderAction {
 	}
 
 	/**
+	 * Read what members have reported of their loads.
+	 *
+	 * @param version up to where they were read
+	 */
+	record ReadLoads(long version) implements LeaderAction {
+
+	}
+
+	/**
 	 * Look for dead members.
 	 *
 	 * @param epoch the leadership under which to look

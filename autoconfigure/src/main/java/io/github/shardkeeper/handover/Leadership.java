@@ -31,6 +31,8 @@ public final class Leadership {
 
 	private final Assigning assigning = new Assigning();
 
+	private final LoadReports loads;
+
 	private final Steadiness steadiness;
 
 	private final Duration lease;
@@ -84,9 +86,12 @@ public final class Leadership {
 	 * @param settleTime how long to wait for further joins and leaves after one
 	 * @param rules how shards change hands
 	 * @param ownTopics the member's topics with their shard counts
+	 * @param loads how loads are measured, {@code null} when the strategy does not look
+	 * at them
 	 */
 	public Leadership(Duration heartbeatInterval, Duration lease, Duration settleTime, HandoverRules rules,
-			Supplier<Map<String, Integer>> ownTopics) {
+			Supplier<Map<String, Integer>> ownTopics, @Nullable LoadReporting loads) {
+		this.loads = new LoadReports(loads);
 		this.lease = lease;
 		this.settleTime = settleTime;
 		this.rules = rules;
@@ -115,6 +120,7 @@ public final class Leadership {
 			this.planAt = now.plus(this.settleTime);
 			this.leadsSinceMillis = reply.serverTimeMillis();
 			this.assigning.forget();
+			this.loads.forget();
 			forgetPicture();
 		}
 		else if (reply.history() != this.history) {
@@ -128,11 +134,13 @@ public final class Leadership {
 		}
 		if (this.pictureDistrusted) {
 			this.pictureDistrusted = false;
+			this.loads.readAllAgain();
 			forgetPicture();
 		}
 		this.generationSeen = (reply.history() == this.history) ? Math.max(this.generationSeen, reply.generation())
 				: reply.generation();
 		this.history = reply.history();
+		this.loads.told(reply.loads());
 		this.refreshDue |= this.pictureIsNew || reply.generation() > this.picture.generation()
 				|| reply.membership() > this.picture.membership();
 		this.lookAt = at(reply.earliestLeaseEndMillis());
@@ -163,6 +171,7 @@ public final class Leadership {
 		this.lookAt = null;
 		this.unattended = UnattendedShards.NONE;
 		this.assigning.forget();
+		this.loads.forget();
 	}
 
 	/**
@@ -199,6 +208,13 @@ public final class Leadership {
 		if (isDue(this.lookAt, now)) {
 			return new LeaderAction.LookForDead(this.epoch, this.steadiness.sinceMillis());
 		}
+		if (this.loads.isLookDue(now)) {
+			long version = this.loads.look(now);
+			if (version >= 0) {
+				return new LeaderAction.ReadLoads(version);
+			}
+			planBy(now);
+		}
 		if (this.assigning.isAnswered()) {
 			if (this.assigning.isOvertaken(this.picture) && this.planAt == null) {
 				this.planAt = now;
@@ -220,7 +236,7 @@ public final class Leadership {
 	}
 
 	private AssignmentRequest request(MonotonicTime now) {
-		return this.planner.request(this.picture, serverMillis(now));
+		return this.planner.request(this.picture, this.loads, serverMillis(now));
 	}
 
 	private @Nullable LeaderAction plan(Assignment assignment, MonotonicTime now) {
@@ -248,10 +264,14 @@ public final class Leadership {
 			return this.pausedUntil;
 		}
 		MonotonicTime plansAt = this.assigning.isAwaited() ? null : this.planAt;
-		if (this.lookAt == null || plansAt == null) {
-			return (this.lookAt != null) ? this.lookAt : plansAt;
+		return earliest(earliest(this.lookAt, plansAt), this.loads.lookAt());
+	}
+
+	private static @Nullable MonotonicTime earliest(@Nullable MonotonicTime one, @Nullable MonotonicTime other) {
+		if (one == null || other == null) {
+			return (one != null) ? one : other;
 		}
-		return MonotonicTime.earliest(this.lookAt, plansAt);
+		return MonotonicTime.earliest(one, other);
 	}
 
 	/**
@@ -302,6 +322,17 @@ public final class Leadership {
 
 	private void planBy(MonotonicTime time) {
 		this.planAt = (this.planAt != null) ? MonotonicTime.earliest(this.planAt, time) : time;
+	}
+
+	/**
+	 * A {@link LeaderAction.ReadLoads} was done.
+	 * @param changes what it read
+	 * @param now the time
+	 * @return sentences about reports that cannot be used, one for each member
+	 */
+	public List<String> loadsRead(LoadChanges changes, MonotonicTime now) {
+		planBy(now);
+		return this.loads.read(changes, now);
 	}
 
 	/**

@@ -36,10 +36,11 @@ final class Planner {
 	/**
 	 * Says what there is to be assigned.
 	 * @param picture the group
+	 * @param loads what is known of the shards' loads
 	 * @param nowMillis the store's time, or a little earlier
 	 * @return the request to the strategy
 	 */
-	AssignmentRequest request(GroupPicture picture, long nowMillis) {
+	AssignmentRequest request(GroupPicture picture, LoadReports loads, long nowMillis) {
 		configure(picture);
 		Roster roster = picture.roster();
 		int[] places = picture.places();
@@ -57,6 +58,7 @@ final class Planner {
 		}
 		return AssignmentRequest.builder(roster.assignees(), picture.shards())
 			.owners(owners, picture.since(), picture.sinceMillis())
+			.loads(loads.of(picture))
 			.movesUnderWay(movesUnderWay)
 			.now(nowMillis)
 			.build();

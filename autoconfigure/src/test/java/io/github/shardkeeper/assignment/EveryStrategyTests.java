@@ -37,10 +37,6 @@ class EveryStrategyTests {
 		return Stream.concat(builtIn, Stream.of(Arguments.of("per topic", mixed)));
 	}
 
-	static Stream<Arguments> strategiesThatHoldPins() {
-		return strategies().filter((arguments) -> !List.of("sticky", "per topic").contains(arguments.get()[0]));
-	}
-
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("strategies")
 	void everyShardThatSomebodyConsumesHasOneOwnerWhoDoes(String name, AssignmentStrategy strategy) {
@@ -95,7 +91,7 @@ class EveryStrategyTests {
 	}
 
 	@ParameterizedTest(name = "{0}")
-	@MethodSource("strategiesThatHoldPins")
+	@MethodSource("strategies")
 	void pinsHoldWhileTheInstanceConsumesTheTopic(String name, AssignmentStrategy strategy) {
 		int held = 0;
 		for (long seed = 0; seed < RANDOM_GROUPS; seed++) {

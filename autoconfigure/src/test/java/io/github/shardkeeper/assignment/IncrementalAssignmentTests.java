@@ -3,6 +3,7 @@ package io.github.shardkeeper.assignment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
@@ -50,6 +51,19 @@ class IncrementalAssignmentTests {
 		assertThat(assignment.owner(8)).isEqualTo(2);
 		assertThat(assignment.reason(8)).isEqualTo(Reason.SHARE);
 		assertThat(assignment.reason(7)).isEqualTo(Reason.KEPT);
+	}
+
+	@Test
+	void whatCameLastOfAllTopicsMoves() {
+		List<Assignee> members = List.of(Groups.member("a", "t", "u"), Groups.member("b", "t", "u"));
+		// t/0, t/1, u/0, u/1
+		AssignmentRequest request = AssignmentRequest.builder(members, Groups.shards(Map.of("t", 2, "u", 2)))
+			.owners(new int[4], new long[] { 3, 6, 9, 7 }, new long[4])
+			.build();
+
+		Assignment assignment = this.strategy.assign(request);
+
+		assertThat(IntStream.range(0, 4).map(assignment::owner)).containsExactly(0, 0, 1, 1);
 	}
 
 	@ParameterizedTest

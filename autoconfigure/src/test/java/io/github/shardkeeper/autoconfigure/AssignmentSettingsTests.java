@@ -1,6 +1,7 @@
 package io.github.shardkeeper.autoconfigure;
 
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 import org.awaitility.Awaitility;
@@ -20,6 +21,7 @@ import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
 import io.github.shardkeeper.actuate.ShardsEndpoint;
 import io.github.shardkeeper.assignment.Assignment;
 import io.github.shardkeeper.assignment.AssignmentStrategy;
+import io.github.shardkeeper.assignment.LoadMeasure;
 import io.github.shardkeeper.assignment.PerTopicAssignment;
 import io.github.shardkeeper.assignment.RangeAssignment;
 import io.github.shardkeeper.assignment.ShardCatalog;
@@ -27,6 +29,7 @@ import io.github.shardkeeper.assignment.ShardTraits;
 import io.github.shardkeeper.assignment.StickyAssignment;
 import io.github.shardkeeper.coordination.AssignmentSettings;
 import io.github.shardkeeper.coordination.CoordinationSettings;
+import io.github.shardkeeper.handover.LoadReporting;
 import io.github.shardkeeper.report.GroupReport;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
@@ -70,6 +73,39 @@ class AssignmentSettingsTests {
 				assertThat(context.getBean(CoordinationSettings.class).capacity()).isEqualTo(4);
 				assertThat(context.getBean(CoordinationSettings.class).zone()).isEqualTo("eu-1");
 			});
+	}
+
+	@Test
+	void loadAwareHasSettingsOfItsOwn() {
+		this.memory.withPropertyValues("shardkeeper.topics.audit.strategy=load-aware").run((context) -> {
+			AssignmentSettings settings = context.getBean(AssignmentSettings.class);
+			assertThat(settings.strategy().usesLoad()).isTrue();
+			assertThat(settings.foreign()).isFalse();
+			assertThat(settings.loads())
+				.isEqualTo(new LoadReporting(LoadMeasure.HANDLER_TIME, Duration.ofSeconds(10), 5));
+		});
+		this.memory
+			.withPropertyValues("shardkeeper.assignment.strategy=load-aware",
+					"shardkeeper.assignment.load.measure=records", "shardkeeper.assignment.load.report-interval=1m",
+					"shardkeeper.assignment.load.gain=400")
+			.run((context) -> assertThat(context.getBean(AssignmentSettings.class).loads())
+				.isEqualTo(new LoadReporting(LoadMeasure.RECORDS, Duration.ofMinutes(1), 100)));
+		this.memory
+			.run((context) -> assertThat(context.getBean(AssignmentSettings.class).strategy().usesLoad()).isFalse());
+	}
+
+	@Test
+	void settingsOfLoadsThatCannotBeStopTheStart() {
+		Map.of("report-interval=10ms", "100ms or more", "difference=0", "above 0, in ms/s of handler time",
+				"difference-share=1", "0 to 0.99", "gain=51",
+				"at most half of 'shardkeeper.assignment.load.difference'", "cool-down=-1s", "0s or more",
+				"moves-per-plan=0", "1 or more")
+			.forEach((setting, remedy) -> this.memory.withPropertyValues("shardkeeper.assignment.load." + setting)
+				.run((context) -> assertThat(context.getStartupFailure()).rootCause()
+					.isInstanceOf(ShardkeeperConfigurationException.class)
+					.hasMessageContaining(
+							"'shardkeeper.assignment.load." + setting.substring(0, setting.indexOf('=')) + "'")
+					.hasMessageContaining(remedy)));
 	}
 
 	@Test

@@ -29,6 +29,7 @@ import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.coordination.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.coordination.CommitNumber;
 import io.github.shardkeeper.handover.Lease;
+import io.github.shardkeeper.handover.ShardWork;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
@@ -106,6 +107,36 @@ class ShardWorkerTests {
 		assertThat(this.application.calls).containsExactly("assigned", "r1", "r2", "r3");
 		assertThat(checkpoint()).isEqualTo(new Checkpoint(new Offset("3"), Map.of("count", "3")));
 		assertThat(this.meters).containsExactly("handled", "handled", "handled", "committed true");
+	}
+
+	@Test
+	void whatItDoesIsMeasured() {
+		ShardWorker worker = start();
+		List<ShardWork> meanwhile = new ArrayList<>();
+		this.application.onRecord = (record, state) -> {
+			this.clock.advance(Duration.ofMillis(30));
+			meanwhile.add(worker.work(this.clock.now()));
+			this.clock.advance(Duration.ofMillis(10));
+		};
+		assertThat(worker.work(this.clock.now())).isEqualTo(new ShardWork(SHARD, TOKEN, 0, 0));
+		deliver(1, 2);
+
+		assertThat(meanwhile).containsExactly(new ShardWork(SHARD, TOKEN, 30_000_000, 0),
+				new ShardWork(SHARD, TOKEN, 70_000_000, 1));
+		this.clock.advance(Duration.ofSeconds(1));
+		assertThat(worker.work(this.clock.now())).isEqualTo(new ShardWork(SHARD, TOKEN, 80_000_000, 2));
+	}
+
+	@Test
+	void aCallThatFailsTakesTimeButHandlesNoRecord() {
+		ShardWorker worker = start();
+		this.application.onRecord = (record, state) -> {
+			this.clock.advance(Duration.ofMillis(30));
+			throw new IllegalStateException("as the test wants it");
+		};
+		deliver(1, 1);
+
+		assertThat(worker.work(this.clock.now())).isEqualTo(new ShardWork(SHARD, TOKEN, 30_000_000, 0));
 	}
 
 	@Test
@@ -963,7 +994,8 @@ class ShardWorkerTests {
 	private ShardWorker worker(Token token, ShardHandler handler, CompletableFuture<Void> predecessorEnded) {
 		WorkerContext context = new WorkerContext("group", this.checkpoints, this.reader, this.lease, this.clock,
 				this.threads, this.threads.timer(), new JsonMapper(), new Meters(), new Events(), (shard, ofToken,
-						fence, completed) -> this.ended.add("%s token %s fence %s".formatted(shard, ofToken, fence)));
+						fence, completed) -> this.ended.add("%s token %s fence %s".formatted(shard, ofToken, fence)),
+				true);
 		return new ShardWorker(SHARD, token, ME, handler, context, predecessorEnded);
 	}
 

@@ -117,6 +117,15 @@ class ShardWorkersTests {
 		assertThat(new CountDownLatch(1).await(10, TimeUnit.SECONDS)).isTrue();
 	}
 
+	@Test
+	void nothingIsMeasuredWhereNobodyWantsToKnow() {
+		ShardWorkers workers = workers(new SessionWatch(Optional::empty, ConsumerEvents.NONE));
+		workers.start(ShardId.of("orders", 0), new Token(1), ME);
+		this.threads.runAll();
+
+		assertThat(workers.work(this.clock.now())).isEmpty();
+	}
+
 	private ShardWorkers workers(SessionWatch session) {
 		JsonMapper mapper = new JsonMapper();
 		DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
@@ -126,7 +135,7 @@ class ShardWorkersTests {
 				new WorkerContext("group", new TroubledCheckpoints(), this.reader, this.lease, this.clock, this.threads,
 						this.threads.timer(), mapper, ConsumerMeters.NONE, ConsumerEvents.NONE,
 						(shard, token, fence, completed) -> {
-						}),
+						}, false),
 				session, this.threads, null);
 	}
 

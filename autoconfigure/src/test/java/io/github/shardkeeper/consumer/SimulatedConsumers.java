@@ -37,7 +37,7 @@ public final class SimulatedConsumers {
 			Executor executor, ScheduledExecutorService timer, ShardConsumption.Listener listener) {
 		return new ShardWorkers(this.handlers,
 				new WorkerContext("group", checkpoints, reader, lease, clock, executor, timer, this.mapper,
-						ConsumerMeters.NONE, ConsumerEvents.NONE, listener),
+						ConsumerMeters.NONE, ConsumerEvents.NONE, listener, false),
 				new SessionWatch(Optional::empty, ConsumerEvents.NONE), executor, null);
 	}
 

@@ -9,6 +9,8 @@ import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.handover.GroupChanges;
 import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.HoldingAction;
+import io.github.shardkeeper.handover.LoadChanges;
+import io.github.shardkeeper.handover.LoadReport;
 import io.github.shardkeeper.handover.MemberDescription;
 import io.github.shardkeeper.handover.PlanReply;
 import io.github.shardkeeper.handover.ReapReply;
@@ -59,8 +61,13 @@ class ForwardingStore implements CoordinationStore {
 	}
 
 	@Override
-	public HeartbeatReply heartbeat(MemberId member, Seen seen, boolean candidate) {
-		return reach().heartbeat(member, seen, candidate);
+	public HeartbeatReply heartbeat(MemberId member, Seen seen, boolean candidate, LoadReport load) {
+		return reach().heartbeat(member, seen, candidate, load);
+	}
+
+	@Override
+	public LoadChanges loads(long afterVersion) {
+		return reach().loads(afterVersion);
 	}
 
 	@Override

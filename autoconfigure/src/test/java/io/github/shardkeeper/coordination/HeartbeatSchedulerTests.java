@@ -17,6 +17,7 @@ import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.Lease;
+import io.github.shardkeeper.handover.LoadReport;
 import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.handover.Seen;
 import io.github.shardkeeper.shard.MemberId;
@@ -34,7 +35,7 @@ class HeartbeatSchedulerTests {
 	private static final HeartbeatReply ALIVE = alive(0, 0, 0);
 
 	private static final HeartbeatReply LOST = new HeartbeatReply.Alive(1_000, ME, 1, 0, 0, 1, 1, 1, List.of(), 2, true,
-			true, 0);
+			true, 0, 0);
 
 	private final SettableClock settableClock = new SettableClock();
 
@@ -110,6 +111,38 @@ class HeartbeatSchedulerTests {
 
 		this.heartbeats.beatNow();
 		this.store.awaitBeats(2);
+	}
+
+	@Test
+	void aReportGoesAlongUntilABeatIsAnswered() {
+		start(Duration.ofMillis(20), LONG, MonotonicClock.SYSTEM);
+		begin();
+		this.store.awaitBeats(1);
+		this.store.setAway(true);
+		this.heartbeats.report(new LoadReport("first"));
+		this.heartbeats.report(new LoadReport("much"));
+		await().until(() -> this.store.reports().stream().filter("much"::equals).count() >= 2);
+		this.store.setAway(false);
+		int answered = this.told.answers.size();
+		await().until(() -> this.told.answers.size() > answered + 2);
+
+		List<String> reports = this.store.reports();
+		assertThat(reports.subList(reports.lastIndexOf("much") + 1, reports.size())).isNotEmpty().containsOnly("");
+		assertThat(reports.get(0)).isEmpty();
+	}
+
+	@Test
+	void aReportIsNotTakenIntoAnotherSession() {
+		start(LONG, LONG, MonotonicClock.SYSTEM);
+		begin();
+		this.store.awaitBeats(1);
+		this.heartbeats.report(new LoadReport("much"));
+		this.heartbeats.endSession();
+		this.heartbeats.report(new LoadReport("more"));
+		begin();
+		this.store.awaitBeats(2);
+
+		assertThat(this.store.reports()).containsOnly("");
 	}
 
 	@Test
@@ -323,10 +356,10 @@ class HeartbeatSchedulerTests {
 
 	private static HeartbeatReply.Alive alive(long leaderHasMillis, long through, long generation) {
 		return new HeartbeatReply.Alive(1_000, ME, 1, 1_000 + leaderHasMillis, 0, generation, 1, through, List.of(), 1,
-				false, true, 0);
+				false, true, 0, 0);
 	}
 
-	private record Beat(MemberId member, long seenGeneration, boolean candidate, MonotonicTime at) {
+	private record Beat(MemberId member, long seenGeneration, boolean candidate, String load, MonotonicTime at) {
 
 	}
 
@@ -348,9 +381,9 @@ class HeartbeatSchedulerTests {
 		}
 
 		@Override
-		public HeartbeatReply heartbeat(MemberId member, Seen seen, boolean candidate) {
+		public HeartbeatReply heartbeat(MemberId member, Seen seen, boolean candidate, LoadReport load) {
 			this.thread = Thread.currentThread();
-			this.beats.add(new Beat(member, seen.generation(), candidate, MonotonicClock.SYSTEM.now()));
+			this.beats.add(new Beat(member, seen.generation(), candidate, load.text(), MonotonicClock.SYSTEM.now()));
 			reach();
 			try {
 				this.hanging = this.gate.getCount() > 0;
@@ -361,6 +394,10 @@ class HeartbeatSchedulerTests {
 			}
 			this.hanging = false;
 			return this.answers.apply(this.beats.size());
+		}
+
+		List<String> reports() {
+			return this.beats.stream().map(Beat::load).toList();
 		}
 
 		void holdBack() {

@@ -7,6 +7,8 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
+import io.github.shardkeeper.handover.MonotonicTime;
+import io.github.shardkeeper.handover.ShardWork;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -20,6 +22,8 @@ final class TestConsumption implements ShardConsumption {
 	private final Ledger ledger;
 
 	private final Map<ShardId, Token> consumed = new TreeMap<>();
+
+	private final Map<ShardId, Double> shares = new TreeMap<>();
 
 	private final TreeSet<ShardId> draining = new TreeSet<>();
 
@@ -134,6 +138,21 @@ final class TestConsumption implements ShardConsumption {
 	@Override
 	public Map<ShardId, String> problems() {
 		return Map.of();
+	}
+
+	/**
+	 * From now on, and ever since, a shard keeps its handler busy for a share of time.
+	 */
+	synchronized void keepBusy(ShardId shard, double share) {
+		this.shares.put(shard, share);
+	}
+
+	@Override
+	public synchronized List<ShardWork> work(MonotonicTime now) {
+		List<ShardWork> work = new ArrayList<>();
+		this.consumed.forEach((shard, token) -> work
+			.add(new ShardWork(shard, token, (long) (now.nanos() * this.shares.getOrDefault(shard, 0.0)), 0)));
+		return work;
 	}
 
 	synchronized Map<ShardId, Token> consumed() {

@@ -14,6 +14,7 @@ import io.github.shardkeeper.handover.PlanReply;
 import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.GroupMember;
 import io.github.shardkeeper.handover.HoldingAction;
+import io.github.shardkeeper.handover.LoadReport;
 import io.github.shardkeeper.handover.MemberDescription;
 import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.handover.Seen;
@@ -74,13 +75,19 @@ public final class TestMember {
 	}
 
 	HeartbeatReply.Alive beat(Seen asIfSeen, boolean candidate) {
-		HeartbeatReply reply = store().heartbeat(this.id, asIfSeen, candidate);
+		HeartbeatReply reply = store().heartbeat(this.id, asIfSeen, candidate, LoadReport.NONE);
 		assertThat(reply).isInstanceOf(HeartbeatReply.Alive.class);
 		return (HeartbeatReply.Alive) reply;
 	}
 
 	void assertExpired() {
-		assertThat(store().heartbeat(this.id, this.seen, true)).isEqualTo(new HeartbeatReply.Expired());
+		assertThat(store().heartbeat(this.id, this.seen, true, LoadReport.NONE))
+			.isEqualTo(new HeartbeatReply.Expired());
+	}
+
+	/** Beats, and reports its load. */
+	HeartbeatReply.Alive report(String load) {
+		return (HeartbeatReply.Alive) store().heartbeat(this.id, this.seen, this.epoch > 0, new LoadReport(load));
 	}
 
 	/** Beats until it knows all of its own news. */

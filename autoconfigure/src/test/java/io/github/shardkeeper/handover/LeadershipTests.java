@@ -42,7 +42,7 @@ class LeadershipTests {
 
 	private final Leadership leadership = new Leadership(INTERVAL, Duration.ofMillis(LEASE), SETTLE,
 			new HandoverRules(HANDOVER, HandoverRules.OnTimeout.HOLD, Duration.ZERO, Duration.ZERO, 1),
-			() -> this.ownTopics);
+			() -> this.ownTopics, null);
 
 	private Map<String, Integer> ownTopics = Map.of("orders", 1);
 
@@ -555,7 +555,7 @@ class LeadershipTests {
 		long serverTime = STORE_START + this.now + this.jump;
 		long earliest = STORE_START + earliestLeaseEnd + this.jump;
 		return new HeartbeatReply.Alive(serverTime, leader, this.epoch, serverTime + LEASE, earliest, this.generation,
-				this.membership, this.generation, List.of(), this.history, false, true, this.claimsUntil);
+				this.membership, this.generation, List.of(), this.history, false, true, this.claimsUntil, 0);
 	}
 
 	private void refreshed(List<GroupMember> members, Ownership... ownerships) {

@@ -374,7 +374,8 @@ class PlannerTests {
 		HandoverRules rules = new HandoverRules(TIMEOUT, HandoverRules.OnTimeout.HOLD, Duration.ZERO, Duration.ZERO,
 				this.mostConcurrentMoves);
 		Planner planner = new Planner(rules, () -> this.ownTopics);
-		this.plan = planner.plan(picture, this.strategy.assign(planner.request(picture, NOW)), NOW, this.claimsUntil);
+		this.plan = planner.plan(picture, this.strategy.assign(planner.request(picture, new LoadReports(null), NOW)),
+				NOW, this.claimsUntil);
 		return this.plan.transitions();
 	}
 

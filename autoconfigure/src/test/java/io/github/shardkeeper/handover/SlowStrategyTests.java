@@ -48,7 +48,7 @@ class SlowStrategyTests {
 	private static final long STORE_START = 1_000_000;
 
 	private final Leadership leadership = new Leadership(Duration.ofMillis(500), Duration.ofMillis(LEASE), SETTLE,
-			HandoverRules.DEFAULT, () -> Map.of("orders", 2));
+			HandoverRules.DEFAULT, () -> Map.of("orders", 2), null);
 
 	private long now = 0;
 
@@ -275,7 +275,7 @@ class SlowStrategyTests {
 		long serverTime = STORE_START + this.now;
 		return new HeartbeatReply.Alive(serverTime, leader, this.epoch, serverTime + LEASE,
 				STORE_START + earliestLeaseEnd, this.generation, this.membership, this.generation, List.of(), 1, false,
-				true, 0);
+				true, 0, 0);
 	}
 
 	private void refreshed(List<GroupMember> members, Ownership... ownerships) {

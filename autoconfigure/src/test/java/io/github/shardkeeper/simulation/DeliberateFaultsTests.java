@@ -293,7 +293,7 @@ class DeliberateFaultsTests {
 			return new HeartbeatReply.Alive(alive.serverTimeMillis(), alive.leader(), alive.epoch(),
 					alive.leaderLeaseEndMillis(), alive.earliestLeaseEndMillis(), alive.generation(),
 					alive.membership(), alive.through(), changes, alive.history(), alive.lost(), alive.subscribed(),
-					alive.claimsUntilMillis());
+					alive.claimsUntilMillis(), alive.loads());
 		}
 
 	}

@@ -3,6 +3,7 @@ package io.github.shardkeeper.coordination.memory;
 import java.util.List;
 
 import io.github.shardkeeper.handover.HeartbeatReply;
+import io.github.shardkeeper.handover.LoadReport;
 import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.handover.Seen;
 
@@ -18,10 +19,13 @@ final class Beat {
 
 	private final Seen seen;
 
-	Beat(Group group, Session session, Seen seen) {
+	private final LoadReport load;
+
+	Beat(Group group, Session session, Seen seen, LoadReport load) {
 		this.group = group;
 		this.session = session;
 		this.seen = seen;
+		this.load = load;
 	}
 
 	HeartbeatReply.Alive answer(boolean candidate, boolean subscribed, int limit) {
@@ -29,6 +33,7 @@ final class Beat {
 		this.group.sessions.clockRead(this.group.nowMillis());
 		boolean lost = haveWritesBeenLost();
 		renew(candidate);
+		this.group.report(this.session, this.load);
 		boolean led = this.group.leaderLeaseEnd() > this.group.nowMillis();
 		List<Ownership> news = this.group.shards.concerning(this.session.id, lost ? 0 : this.seen.generation(), limit);
 		long generation = this.group.shards.generation();
@@ -37,7 +42,7 @@ final class Beat {
 		return new HeartbeatReply.Alive(this.group.nowMillis(), led ? this.group.leader() : null, this.group.epoch(),
 				led ? this.group.leaderLeaseEnd() : 0, this.group.sessions.earliestLeaseEnd(), generation,
 				this.group.membership(), through, news, this.group.history(), lost, subscribed,
-				this.group.claimsUntil());
+				this.group.claimsUntil(), this.group.loads());
 	}
 
 	/**

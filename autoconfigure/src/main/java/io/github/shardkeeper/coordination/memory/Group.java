@@ -9,6 +9,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.handover.GroupChanges;
+import io.github.shardkeeper.handover.LoadChanges;
+import io.github.shardkeeper.handover.LoadReport;
 import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.handover.ShardPhase;
 import io.github.shardkeeper.shard.MemberId;
@@ -39,6 +41,9 @@ final class Group {
 	/** 0 until the first member joins. */
 	private long history;
 
+	/** How many load reports there have been. */
+	private long loads;
+
 	private long claimsUntil;
 
 	private long claimsSince;
@@ -62,6 +67,7 @@ final class Group {
 		copy.membership = this.membership;
 		copy.lastToken = this.lastToken;
 		copy.history = this.history;
+		copy.loads = this.loads;
 		copy.claimsUntil = this.claimsUntil;
 		copy.claimsSince = this.claimsSince;
 		return copy;
@@ -82,7 +88,9 @@ final class Group {
 			openClaims(session.leaseMillis());
 		}
 		Session before = this.sessions.get(session.id);
-		session.told = (before != null) ? before.told : 0;
+		if (before != null) {
+			session.takeOver(before);
+		}
 		session.renew(nowMillis());
 		this.sessions.add(session);
 		membershipChanged();
@@ -248,6 +256,20 @@ final class Group {
 	void membershipChanged() {
 		this.membership++;
 		notifyLeader();
+	}
+
+	void report(Session session, LoadReport load) {
+		if (!load.equals(LoadReport.NONE)) {
+			session.report(load, ++this.loads);
+		}
+	}
+
+	long loads() {
+		return this.loads;
+	}
+
+	LoadChanges loadsSince(long afterVersion) {
+		return new LoadChanges(this.loads, this.sessions.loadsSince(afterVersion));
 	}
 
 	GroupChanges changesSince(long afterGeneration, long seenMembership) {

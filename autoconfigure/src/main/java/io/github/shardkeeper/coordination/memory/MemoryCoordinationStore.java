@@ -15,6 +15,8 @@ import org.slf4j.LoggerFactory;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.HoldingAction;
+import io.github.shardkeeper.handover.LoadChanges;
+import io.github.shardkeeper.handover.LoadReport;
 import io.github.shardkeeper.handover.PlanReply;
 import io.github.shardkeeper.handover.ReapReply;
 import io.github.shardkeeper.handover.Seen;
@@ -97,19 +99,24 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 	}
 
 	@Override
-	public HeartbeatReply heartbeat(MemberId member, Seen seen, boolean candidate) {
+	public HeartbeatReply heartbeat(MemberId member, Seen seen, boolean candidate, LoadReport load) {
 		return transition((group) -> {
 			Session session = group.sessions.get(member);
 			if (session == null) {
 				return new HeartbeatReply.Expired();
 			}
-			return new Beat(group, session, seen).answer(candidate, isSubscribed(member), this.readAtOnce);
+			return new Beat(group, session, seen, load).answer(candidate, isSubscribed(member), this.readAtOnce);
 		});
 	}
 
 	@Override
 	public GroupChanges changes(long afterGeneration, long seenMembership) {
 		return transition((group) -> group.changesSince(afterGeneration, seenMembership));
+	}
+
+	@Override
+	public LoadChanges loads(long afterVersion) {
+		return transition((group) -> group.loadsSince(afterVersion));
 	}
 
 	@Override

@@ -1,6 +1,7 @@
 package io.github.shardkeeper.coordination.memory;
 
 import io.github.shardkeeper.handover.GroupMember;
+import io.github.shardkeeper.handover.LoadReport;
 import io.github.shardkeeper.handover.MemberDescription;
 import io.github.shardkeeper.shard.MemberId;
 
@@ -24,6 +25,11 @@ final class Session {
 	/** The generation up to which the member was told its changes. */
 	long told;
 
+	private LoadReport load = LoadReport.NONE;
+
+	/** How many the group had had with that report. */
+	private long loadVersion;
+
 	Session(MemberId id, MemberDescription description, long leaseMillis, long timeoutMillis) {
 		this.id = id;
 		this.description = description;
@@ -35,8 +41,28 @@ final class Session {
 		Session copy = new Session(this.id, this.description, this.leaseMillis, this.timeoutMillis);
 		copy.leaving = this.leaving;
 		copy.leaseEnd = this.leaseEnd;
-		copy.told = this.told;
+		copy.takeOver(this);
 		return copy;
+	}
+
+	/** What lasts when a member joins again under the same id. */
+	void takeOver(Session before) {
+		this.told = before.told;
+		this.load = before.load;
+		this.loadVersion = before.loadVersion;
+	}
+
+	void report(LoadReport newLoad, long version) {
+		this.load = newLoad;
+		this.loadVersion = version;
+	}
+
+	LoadReport load() {
+		return this.load;
+	}
+
+	long loadVersion() {
+		return this.loadVersion;
 	}
 
 	void renew(long now) {

@@ -3,12 +3,14 @@ package io.github.shardkeeper.coordination.memory;
 import java.util.Comparator;
 import java.util.List;
 import java.util.NavigableMap;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.handover.GroupMember;
+import io.github.shardkeeper.handover.LoadReport;
 import io.github.shardkeeper.shard.MemberId;
 
 /**
@@ -42,6 +44,15 @@ final class Sessions {
 
 	List<GroupMember> members() {
 		return this.known.values().stream().map(Session::toMember).toList();
+	}
+
+	SortedMap<MemberId, LoadReport> loadsSince(long version) {
+		SortedMap<MemberId, LoadReport> loads = new TreeMap<>();
+		this.known.values()
+			.stream()
+			.filter((session) -> session.loadVersion() > version)
+			.forEach((session) -> loads.put(session.id, session.load()));
+		return loads;
 	}
 
 	void add(Session session) {

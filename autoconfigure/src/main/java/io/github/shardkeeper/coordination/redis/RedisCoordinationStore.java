@@ -8,6 +8,8 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 
 import io.lettuce.core.codec.StringCodec;
 
@@ -17,6 +19,8 @@ import io.github.shardkeeper.handover.GroupChanges;
 import io.github.shardkeeper.handover.GroupMember;
 import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.HoldingAction;
+import io.github.shardkeeper.handover.LoadChanges;
+import io.github.shardkeeper.handover.LoadReport;
 import io.github.shardkeeper.handover.MemberDescription;
 import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.handover.PlanReply;
@@ -52,6 +56,9 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	/** Shards changed by one script, for the same reason. */
 	private static final int WRITTEN_AT_ONCE = 200;
 
+	/** Load reports told by one script: each may be as long as many shards. */
+	private static final int REPORTS_AT_ONCE = 50;
+
 	private final RedisConnector connector;
 
 	private final RedisLink<String> link;
@@ -70,6 +77,8 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	private final int readAtOnce;
 
 	private final int writtenAtOnce;
+
+	private final int reportsAtOnce;
 
 	/**
 	 * Creates a store that waits for no replicas; connects when it is first used.
@@ -106,6 +115,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 		this.scripts = scripts;
 		this.readAtOnce = readAtOnce;
 		this.writtenAtOnce = writtenAtOnce;
+		this.reportsAtOnce = Math.min(REPORTS_AT_ONCE, readAtOnce);
 	}
 
 	@Override
@@ -143,9 +153,9 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	}
 
 	@Override
-	public HeartbeatReply heartbeat(MemberId member, Seen seen, boolean candidate) {
+	public HeartbeatReply heartbeat(MemberId member, Seen seen, boolean candidate, LoadReport load) {
 		List<Object> reply = run(this.scripts.heartbeat(), member.value(), number(seen.history()),
-				number(seen.generation()), flag(candidate), number(this.readAtOnce));
+				number(seen.generation()), flag(candidate), number(this.readAtOnce), load.text());
 		if (reply.get(0).equals("EXPIRED")) {
 			return new HeartbeatReply.Expired();
 		}
@@ -173,6 +183,22 @@ public final class RedisCoordinationStore implements CoordinationStore {
 			membershipSeen = membership;
 			if (through >= generation) {
 				return new GroupChanges(leader, epoch, generation, membership, members, ownerships);
+			}
+		}
+	}
+
+	@Override
+	public LoadChanges loads(long afterVersion) {
+		SortedMap<MemberId, LoadReport> reports = new TreeMap<>();
+		long seen = afterVersion;
+		while (true) {
+			ReplyReader reader = new ReplyReader(run(this.scripts.loads(), number(seen), number(this.reportsAtOnce)),
+					0);
+			long version = reader.number();
+			seen = reader.number();
+			reports.putAll(reader.loads());
+			if (seen >= version) {
+				return new LoadChanges(version, reports);
 			}
 		}
 	}

@@ -2,12 +2,15 @@ package io.github.shardkeeper.coordination.redis;
 
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.handover.GroupMember;
 import io.github.shardkeeper.handover.HeartbeatReply;
+import io.github.shardkeeper.handover.LoadReport;
 import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.handover.ShardPhase;
 import io.github.shardkeeper.shard.MemberId;
@@ -58,8 +61,9 @@ final class ReplyReader {
 		boolean lost = flag();
 		boolean subscribed = flag();
 		long claimsUntil = number();
+		long loads = number();
 		return new HeartbeatReply.Alive(serverTime, leader, epoch, leaderLeaseEnd, earliestLeaseEnd, generation,
-				membership, through, ownerships(), history, lost, subscribed, claimsUntil);
+				membership, through, ownerships(), history, lost, subscribed, claimsUntil, loads);
 	}
 
 	ReplyReader nested() {
@@ -78,6 +82,15 @@ final class ReplyReader {
 					Long.parseLong(fields[5])));
 		}
 		return ownerships;
+	}
+
+	/** The rest, as pairs of member and load report. */
+	Map<MemberId, LoadReport> loads() {
+		Map<MemberId, LoadReport> loads = new HashMap<>();
+		while (this.position < this.reply.size()) {
+			loads.put(new MemberId(text()), new LoadReport(text()));
+		}
+		return loads;
 	}
 
 	/** The rest, as pairs of member and record; ordered by the member's id. */

@@ -2,10 +2,13 @@
 --
 -- KEYS[1]  the group's base key, `<prefix>:{<group>}`. All other keys are derived from it; they share its
 --          hash tag and so its slot:
---            :group              hash  format, leader, epoch, generation, membership, token, history, claims, claimsSince
+--            :group              hash  format, leader, epoch, generation, membership, token, history, claims, claimsSince,
+--                                loads (counts load reports)
 --            :members            hash  member -> flag|lease millis|timeout millis|description (flag A: active, L: leaving)
 --            :sessions           zset  member -> end of its lease in millis (0: gone, shards still to be freed)
 --            :told               hash  member -> generation up to which it was told its changes
+--            :loads              hash  member -> its last load report, in a format that only members know
+--            :reported           zset  member -> value of the group's `loads` at that report
 --            :shards             hash  topic/id -> phase|token|owner|target|since millis|end of the rest in millis or 0
 --            :changes            zset  topic/id -> generation of its last change
 --            :concerns:<member>  zset  topic/id -> generation of its last change, for the shards of one owner or target
@@ -15,6 +18,7 @@
 local base = KEYS[1]
 local GROUP, MEMBERS, SESSIONS, TOLD = base .. ':group', base .. ':members', base .. ':sessions', base .. ':told'
 local SHARDS, CHANGES = base .. ':shards', base .. ':changes'
+local LOADS, REPORTED = base .. ':loads', base .. ':reported'
 
 local time = redis.call('TIME')
 local nowMicros = tonumber(time[1]) * 1000000 + tonumber(time[2])
@@ -34,7 +38,8 @@ local function channel(id)
 end
 
 -- The group's fields are read once, here, and written once, by finish().
-local FIELDS = {'format', 'leader', 'epoch', 'generation', 'membership', 'token', 'history', 'claims', 'claimsSince'}
+local FIELDS = {'format', 'leader', 'epoch', 'generation', 'membership', 'token', 'history', 'claims', 'claimsSince',
+  'loads'}
 local group, changedFields = {}, {}
 for i, value in ipairs(redis.call('HMGET', GROUP, unpack(FIELDS))) do
   group[FIELDS[i]] = value or nil
@@ -214,11 +219,17 @@ local function takeFrom(id, before, quietMillis)
   end
 end
 
+local function forgetLoad(id)
+  redis.call('HDEL', LOADS, id)
+  redis.call('ZREM', REPORTED, id)
+end
+
 -- Ends a member: frees its shards, up to a limit, and keeps its session at 0 while some are left for the next look.
 -- Of those that it was to get it only is no longer told. Returns how many it dealt with.
 local function remove(id, limit, quietMillis)
   redis.call('HDEL', MEMBERS, id)
   redis.call('HDEL', TOLD, id)
+  forgetLoad(id)
   members[id] = false
   local concerned = redis.call('ZRANGE', concernsKey(id), 0, limit - 1)
   for _, name in ipairs(concerned) do

@@ -1,15 +1,17 @@
 -- Renews a session, elects a leader when there is none or its lease ended, tells the member its own news.
 --
--- ARGV     1 member, 2 history seen, 3 generation seen, 4 candidate ('1' or '0'), 5 most changes in one reply
+-- ARGV     1 member, 2 history seen, 3 generation seen, 4 candidate ('1' or '0'), 5 most changes in one reply,
+--          6 load report or ''
 -- result   {'EXPIRED'} or {'ALIVE', now, leader, epoch, end of the leader's lease, earliest end of a lease,
 --          generation, membership, generation that the changes reach to, history, writes lost ('1' or '0'),
---          subscribed ('1' or '0'), end of the time for claims or 0, then per change: shard, generation, record}
+--          subscribed ('1' or '0'), end of the time for claims or 0, load reports so far, then per change:
+--          shard, generation, record}
 --          (times in millis; leader '' and 0 when nobody leads)
 -- keeps    the epoch grows with every leadership; nobody is told anything in a history that was lost
 -- cost     O(log members) when nothing changed, else O(changes); O(members) once after the clock was set back
 
 local id, seenHistory, seen = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
-local candidate, limit = ARGV[4] == '1', tonumber(ARGV[5])
+local candidate, limit, load = ARGV[4] == '1', tonumber(ARGV[5]), ARGV[6]
 local self = member(id)
 if not self then
   return {'EXPIRED'}
@@ -58,11 +60,16 @@ elseif leading == id then
   leaseEnd = nowMillis + self.lease
 end
 
+if load ~= '' then
+  redis.call('HSET', LOADS, id, load)
+  redis.call('ZADD', REPORTED, count('loads'), id)
+end
+
 local earliest = redis.call('ZRANGE', SESSIONS, 0, 0, 'WITHSCORES')
 local generation = group.generation or '0'
 local reply = {'ALIVE', text(nowMillis), leading or '', group.epoch or '0', text(leaseEnd), earliest[2],
   generation, group.membership or '0', generation, group.history or '0', lost and '1' or '0',
-  redis.call('PUBSUB', 'NUMSUB', channel(id))[2] > 0 and '1' or '0', text(claimsUntil())}
+  redis.call('PUBSUB', 'NUMSUB', channel(id))[2] > 0 and '1' or '0', text(claimsUntil()), group.loads or '0'}
 local news = redis.call('ZRANGEBYSCORE', concernsKey(id), '(' .. text(seen), '+inf', 'WITHSCORES', 'LIMIT', 0, limit)
 if #news > 0 then
   local names = {}

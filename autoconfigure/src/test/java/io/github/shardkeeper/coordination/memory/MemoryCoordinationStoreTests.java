@@ -16,6 +16,7 @@ import io.github.shardkeeper.coordination.CoordinationStoreContract;
 import io.github.shardkeeper.coordination.StoreServer;
 import io.github.shardkeeper.coordination.TestMember;
 import io.github.shardkeeper.handover.HeartbeatReply;
+import io.github.shardkeeper.handover.LoadReport;
 import io.github.shardkeeper.handover.MemberDescription;
 import io.github.shardkeeper.handover.Seen;
 import io.github.shardkeeper.shard.ApplicationVersion;
@@ -72,7 +73,8 @@ class MemoryCoordinationStoreTests extends CoordinationStoreContract implements 
 		long before = System.currentTimeMillis();
 		try (CoordinationStore store = new MemoryCoordinationStore()) {
 			store.join(MEMBER, DESCRIPTION, Duration.ofSeconds(3), Duration.ofSeconds(15));
-			HeartbeatReply.Alive reply = (HeartbeatReply.Alive) store.heartbeat(MEMBER, Seen.NOTHING, true);
+			HeartbeatReply.Alive reply = (HeartbeatReply.Alive) store.heartbeat(MEMBER, Seen.NOTHING, true,
+					LoadReport.NONE);
 			assertThat(reply.serverTimeMillis()).isBetween(before, System.currentTimeMillis());
 		}
 	}
@@ -84,7 +86,8 @@ class MemoryCoordinationStoreTests extends CoordinationStoreContract implements 
 		CompletableFuture<HeartbeatReply> whileCalled = new CompletableFuture<>();
 		store.subscribe(a.id(), () -> {
 			try {
-				whileCalled.complete(CompletableFuture.supplyAsync(() -> store.heartbeat(a.id(), Seen.NOTHING, true))
+				whileCalled.complete(CompletableFuture
+					.supplyAsync(() -> store.heartbeat(a.id(), Seen.NOTHING, true, LoadReport.NONE))
 					.get(10, TimeUnit.SECONDS));
 			}
 			catch (Exception ex) {

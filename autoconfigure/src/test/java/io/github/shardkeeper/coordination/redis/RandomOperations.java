@@ -16,6 +16,8 @@ import io.github.shardkeeper.coordination.ReleaseReply;
 import io.github.shardkeeper.handover.GroupChanges;
 import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.HoldingAction;
+import io.github.shardkeeper.handover.LoadChanges;
+import io.github.shardkeeper.handover.LoadReport;
 import io.github.shardkeeper.handover.MemberDescription;
 import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.handover.PlanReply;
@@ -60,6 +62,8 @@ final class RandomOperations {
 
 	private int sessions;
 
+	private long loadsSeen;
+
 	private int done;
 
 	private String last = "nothing";
@@ -99,8 +103,11 @@ final class RandomOperations {
 		else if (choice < 740) {
 			reap();
 		}
-		else if (choice < 800) {
+		else if (choice < 780) {
 			readGroup();
+		}
+		else if (choice < 800) {
+			readLoads();
 		}
 		else if (choice < 860) {
 			join(this.random.nextInt(this.members.size()));
@@ -181,8 +188,10 @@ final class RandomOperations {
 		Seen sent = (choice < 4) ? new Seen(told.history(), 0)
 				: (choice < 5) ? new Seen(told.history(), told.generation() + 1) : told;
 		boolean candidate = this.random.nextInt(20) > 0;
-		log("heartbeat " + id + " " + sent + " " + candidate);
-		HeartbeatReply reply = this.stores.control((store) -> store.heartbeat(id, sent, candidate));
+		LoadReport load = (this.random.nextInt(5) > 0) ? LoadReport.NONE : new LoadReport("load " + this.done);
+		countIf(load != LoadReport.NONE, "load reported");
+		log("heartbeat " + id + " " + sent + " " + candidate + " " + load);
+		HeartbeatReply reply = this.stores.control((store) -> store.heartbeat(id, sent, candidate, load));
 		if (!(reply instanceof HeartbeatReply.Alive alive)) {
 			count("expired");
 			return;
@@ -210,6 +219,14 @@ final class RandomOperations {
 		while (this.everOwned.size() > 60) {
 			this.everOwned.remove(this.random.nextInt(this.everOwned.size()));
 		}
+	}
+
+	private void readLoads() {
+		long after = (this.random.nextInt(4) == 0) ? 0 : Math.max(0, this.loadsSeen - this.random.nextInt(4));
+		log("loads " + after);
+		LoadChanges loads = this.stores.control((store) -> store.loads(after));
+		countIf(loads.reports().size() > 1, "loads read");
+		this.loadsSeen = loads.version();
 	}
 
 	private MemberId leader() {

@@ -20,6 +20,7 @@ import io.github.shardkeeper.coordination.CheckpointStore.CommitReply;
 import io.github.shardkeeper.coordination.CommitNumber;
 import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.HoldingAction.Release;
+import io.github.shardkeeper.handover.LoadReport;
 import io.github.shardkeeper.handover.MemberDescription;
 import io.github.shardkeeper.handover.Seen;
 import io.github.shardkeeper.handover.Transition;
@@ -113,7 +114,8 @@ class ReplicaWaitTests {
 				replica.freeze();
 				store.join(member, new MemberDescription(new TreeMap<>(), ApplicationVersion.UNKNOWN),
 						Duration.ofSeconds(30), Duration.ofSeconds(60));
-				HeartbeatReply.Alive alive = (HeartbeatReply.Alive) store.heartbeat(member, Seen.NOTHING, true);
+				HeartbeatReply.Alive alive = (HeartbeatReply.Alive) store.heartbeat(member, Seen.NOTHING, true,
+						LoadReport.NONE);
 				assertThat(this.checkpoints.commit(SHARD, TOKEN, CommitNumber.ofWhole(1), new Offset("1-0"),
 						new TreeMap<>()))
 					.isEqualTo(CommitReply.COMMITTED);

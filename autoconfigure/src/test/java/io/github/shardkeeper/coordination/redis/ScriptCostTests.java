@@ -26,6 +26,7 @@ import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.ReleaseReply;
 import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.HoldingAction;
+import io.github.shardkeeper.handover.LoadReport;
 import io.github.shardkeeper.handover.MemberDescription;
 import io.github.shardkeeper.handover.PlanReply;
 import io.github.shardkeeper.handover.ReapReply;
@@ -85,7 +86,8 @@ class ScriptCostTests {
 		found(this.store, "large");
 		IntStream.range(0, MEMBERS)
 			.forEach((i) -> this.store.join(member(i), DESCRIPTION, LEASE, LEASE.multipliedBy(2)));
-		this.epoch = ((HeartbeatReply.Alive) this.store.heartbeat(member(0), Seen.NOTHING, true)).epoch();
+		this.epoch = ((HeartbeatReply.Alive) this.store.heartbeat(member(0), Seen.NOTHING, true, LoadReport.NONE))
+			.epoch();
 		// Members 1 and 2 have as many as one script moves, the others share the rest.
 		plan(0, SHARDS,
 				(i) -> new Transition.Assign(shard(i), 0, member((i < 2 * WRITTEN) ? 1 + i / WRITTEN : 3 + i % 997)));
@@ -113,10 +115,11 @@ class ScriptCostTests {
 	}
 
 	private Map<String, Long> commandsOfABeat(CoordinationStore beaten) {
-		HeartbeatReply.Alive before = (HeartbeatReply.Alive) beaten.heartbeat(member(0), Seen.NOTHING, true);
-		measure("heartbeat without news", () -> beaten.heartbeat(member(0), before.seen(), true));
+		HeartbeatReply.Alive before = (HeartbeatReply.Alive) beaten.heartbeat(member(0), Seen.NOTHING, true,
+				LoadReport.NONE);
+		measure("heartbeat without news", () -> beaten.heartbeat(member(0), before.seen(), true, LoadReport.NONE));
 		this.commands.configResetstat();
-		beaten.heartbeat(member(0), before.seen(), true);
+		beaten.heartbeat(member(0), before.seen(), true, LoadReport.NONE);
 		Map<String, Long> calls = new TreeMap<>();
 		this.commands.info("commandstats").lines().filter((line) -> line.startsWith("cmdstat_")).forEach((line) -> {
 			String name = line.substring("cmdstat_".length(), line.indexOf(':'));
@@ -131,7 +134,8 @@ class ScriptCostTests {
 	@Order(2)
 	void reading() {
 		this.store.claim(member(3), tokens(SHARDS, READ, 1));
-		measure("heartbeat with 500 changes", () -> this.store.heartbeat(member(3), Seen.NOTHING, false));
+		measure("heartbeat with 500 changes",
+				() -> this.store.heartbeat(member(3), Seen.NOTHING, false, LoadReport.NONE));
 		measure("changes with 500 shards and 1,000 members", () -> this.store.changes(SHARDS - READ, -1));
 		measure("join", () -> this.store.join(member(2), DESCRIPTION, LEASE, LEASE.multipliedBy(2)));
 	}
@@ -155,7 +159,7 @@ class ScriptCostTests {
 	}
 
 	@Test
-	@Order(4)
+	@Order(5)
 	void afterTheClockWasSetBackEveryLeaseIsLookedAtOnce() {
 		long later = System.currentTimeMillis() + LEASE.multipliedBy(24).toMillis();
 		for (int i = 0; i < MEMBERS; i++) {
@@ -164,13 +168,28 @@ class ScriptCostTests {
 			}
 		}
 
-		measure("heartbeat after the clock was set back", () -> this.store.heartbeat(member(2), Seen.NOTHING, false));
+		measure("heartbeat after the clock was set back",
+				() -> this.store.heartbeat(member(2), Seen.NOTHING, false, LoadReport.NONE));
 
 		assertThat(this.commands.zcount("test:{large}:sessions", Range.create(later, later))).isZero();
 	}
 
+	/** Each as long as one can be: 900 shards of a member come to less than half. */
 	@Test
-	@Order(5)
+	@Order(4)
+	void reportingLoads() {
+		String report = "x".repeat(16_000);
+		HeartbeatReply.Alive before = (HeartbeatReply.Alive) this.store.heartbeat(member(5), Seen.NOTHING, false,
+				LoadReport.NONE);
+		measure("heartbeat with a load report",
+				() -> this.store.heartbeat(member(5), before.seen(), false, new LoadReport(report)));
+		IntStream.range(6, 56)
+			.forEach((i) -> this.store.heartbeat(member(i), Seen.NOTHING, false, new LoadReport(report)));
+		measure("loads of 50 members", () -> assertThat(this.store.loads(1).reports()).hasSize(50));
+	}
+
+	@Test
+	@Order(6)
 	void looking() {
 		for (int i = 2; i < MEMBERS; i++) {
 			this.commands.zadd("test:{large}:sessions", 1, member(i).value());

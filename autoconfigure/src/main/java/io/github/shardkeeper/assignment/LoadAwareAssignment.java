@@ -1,0 +1,67 @@
+package io.github.shardkeeper.assignment;
+
+import java.util.IntSummaryStatistics;
+
+/**
+ * Evens out what shards are measured to take, and leaves them where they are unless that
+ * is worth a move. Immutable.
+ * <ul>
+ * <li>What has no owner goes to the least busy member that consumes it, the heaviest
+ * first; where members are about equally busy, to the one with fewest shards.</li>
+ * <li>A member that has less than half of its even share of shards, because it has just
+ * joined, is filled up to that share by busier ones, also with shards that do
+ * nothing.</li>
+ * <li>A shard moves for its load only as {@link LoadAwareSettings} say. A load that is
+ * not known is never a reason: it counts like the average of those that are, by the
+ * shard's weight, and a member of which less than half is known neither gives nor takes
+ * for load.</li>
+ * <li>While no shard is measured to have half the load that its move would have to bring,
+ * loads cannot move anything, and all is as with {@link StickyAssignment}: shares are
+ * equal by number. Half, so that loads on the edge do not make a group go back and forth
+ * between the two. So it is, too, while several versions of the application are there,
+ * because deployments come first.</li>
+ * </ul>
+ * Pins hold; a shard with a zone is not taken out of it for load.
+ */
+public final class LoadAwareAssignment implements AssignmentStrategy {
+
+	private final AssignmentStrategy sticky = new StickyAssignment();
+
+	private final LoadAwareSettings settings;
+
+	/**
+	 * Creates the strategy.
+	 * @param settings when a difference of loads is worth a move
+	 */
+	public LoadAwareAssignment(LoadAwareSettings settings) {
+		this.settings = settings;
+	}
+
+	@Override
+	public boolean usesLoad() {
+		return true;
+	}
+
+	@Override
+	public Assignment assign(AssignmentRequest request) {
+		if (request.members().size() < 2 || Versions.areMixed(request)) {
+			return this.sticky.assign(request);
+		}
+		ShardLoads loads = new ShardLoads(request);
+		if (loads.heaviest() < this.settings.gain() * leastCapacity(request) / 2) {
+			return this.sticky.assign(request);
+		}
+		LoadDraft draft = new LoadDraft(request, loads);
+		new LoadPlacement(draft, this.settings).place();
+		new LoadShares(draft).fill();
+		new LoadMoves(draft, this.settings).move();
+		return draft.assignment();
+	}
+
+	/** Of the average. */
+	private static double leastCapacity(AssignmentRequest request) {
+		IntSummaryStatistics capacities = request.members().stream().mapToInt(Assignee::capacity).summaryStatistics();
+		return capacities.getMin() / capacities.getAverage();
+	}
+
+}

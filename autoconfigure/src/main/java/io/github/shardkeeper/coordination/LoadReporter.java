@@ -1,0 +1,61 @@
+package io.github.shardkeeper.coordination;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.handover.LoadReport;
+import io.github.shardkeeper.handover.LoadReporting;
+import io.github.shardkeeper.handover.MeasuredLoads;
+import io.github.shardkeeper.handover.MonotonicTime;
+
+/**
+ * Measures what this member's shards take, and has heartbeats tell it; does nothing at
+ * all where the strategy does not look at loads. Confined to the coordinator's loop.
+ */
+final class LoadReporter {
+
+	private final boolean wanted;
+
+	private final LoadReporting reporting;
+
+	private final HeartbeatScheduler heartbeats;
+
+	private final MeasuredLoads loads;
+
+	private MonotonicTime sampleAt;
+
+	LoadReporter(AssignmentSettings assignment, HeartbeatScheduler heartbeats, MonotonicTime now) {
+		this.wanted = assignment.strategy().usesLoad();
+		this.reporting = assignment.loads();
+		this.heartbeats = heartbeats;
+		this.loads = new MeasuredLoads(this.reporting);
+		this.sampleAt = now;
+	}
+
+	/** Whether shards are to be measured. */
+	boolean isWanted() {
+		return this.wanted;
+	}
+
+	/** Looks, when it is time to, whether there is something to report. */
+	void run(ShardConsumption consumption, MonotonicTime now) {
+		if (!this.wanted || now.isBefore(this.sampleAt)) {
+			return;
+		}
+		this.sampleAt = now.plus(this.reporting.interval());
+		this.loads.sample(consumption.work(now), now);
+		LoadReport report = this.loads.report();
+		if (report != null) {
+			this.heartbeats.report(report);
+		}
+	}
+
+	/** A session begins, or the store has lost writes: it may know nothing. */
+	void tellAllAgain() {
+		this.loads.forgetReports();
+	}
+
+	@Nullable MonotonicTime wakeAt() {
+		return this.wanted ? this.sampleAt : null;
+	}
+
+}

@@ -1,0 +1,196 @@
+package io.github.shardkeeper.handover;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+
+/**
+ * What the leader knows of the loads of its group's shards, and when to read and use it:
+ * at once after the election, then once per interval as long as there are reports, also
+ * when they have not changed, because a cool-down may be over.
+ * <p>
+ * A shard that has moved keeps the load that its last owner has told until the new one
+ * has measured it. Not thread-safe: confined to the coordinator's loop.
+ */
+final class LoadReports {
+
+	private final @Nullable LoadReporting reporting;
+
+	private final Map<MemberId, LoadReport.Content> reports = new HashMap<>();
+
+	/** What was told by members that have given the shard away since. */
+	private final Map<ShardId, Double> before = new HashMap<>();
+
+	private final Set<MemberId> complainedOf = new HashSet<>();
+
+	/** How many reports there have been, as the last heartbeat told. */
+	private long told;
+
+	/** Up to where they were read. */
+	private long version;
+
+	private @Nullable MonotonicTime lookedAt;
+
+	/**
+	 * Creates it without reports.
+	 * @param reporting how loads are measured, {@code null} when nobody wants to know
+	 */
+	LoadReports(@Nullable LoadReporting reporting) {
+		this.reporting = reporting;
+	}
+
+	/** A heartbeat was answered. */
+	void told(long loads) {
+		this.told = (this.reporting != null) ? loads : 0;
+		if (loads < this.version) {
+			// The store has lost some.
+			readAllAgain();
+		}
+	}
+
+	/** When to look next; {@code null} for at once, or when there is nothing. */
+	@Nullable MonotonicTime lookAt() {
+		return (this.reporting != null && this.told > 0 && this.lookedAt != null)
+				? this.lookedAt.plus(this.reporting.interval()) : null;
+	}
+
+	boolean isLookDue(MonotonicTime now) {
+		MonotonicTime lookAt = lookAt();
+		return this.told > 0 && (lookAt == null || !now.isBefore(lookAt));
+	}
+
+	/**
+	 * Looks whether there are reports to be read.
+	 * @return the version to read on from, or -1 when all are known
+	 */
+	long look(MonotonicTime now) {
+		if (this.told != this.version) {
+			return this.version;
+		}
+		this.lookedAt = now;
+		return -1;
+	}
+
+	/**
+	 * Takes in what was read.
+	 * @return sentences about reports that cannot be used, one for each member
+	 */
+	List<String> read(LoadChanges changes, MonotonicTime now) {
+		this.lookedAt = now;
+		this.version = changes.version();
+		this.told = Math.max(this.told, changes.version());
+		List<String> complaints = new ArrayList<>();
+		changes.reports().forEach((member, report) -> {
+			String complaint = take(member, report);
+			if (complaint == null) {
+				this.complainedOf.remove(member);
+			}
+			else if (this.complainedOf.add(member)) {
+				complaints.add(complaint);
+			}
+		});
+		return complaints;
+	}
+
+	private @Nullable String take(MemberId member, LoadReport report) {
+		LoadReport.Content content;
+		try {
+			content = report.content();
+		}
+		catch (IllegalArgumentException ex) {
+			return "The load report of %s cannot be read and is ignored: %s".formatted(member, ex.getMessage());
+		}
+		String measure = (this.reporting != null) ? this.reporting.measure().text() : "";
+		if (!content.measure().equals(measure)) {
+			return "%s measures loads by '%s' ('shardkeeper.assignment.load.measure'), but this leader by '%s': "
+				.formatted(member, content.measure(), measure)
+					+ "its report is ignored. Give all instances the same measure";
+		}
+		keepBefore(this.reports.put(member, content), content.loads());
+		content.loads().keySet().forEach(this.before::remove);
+		return null;
+	}
+
+	private void keepBefore(LoadReport.@Nullable Content gone, Map<ShardId, Double> now) {
+		if (gone != null) {
+			gone.loads().forEach((shard, load) -> {
+				if (!now.containsKey(shard)) {
+					this.before.put(shard, load);
+				}
+			});
+		}
+	}
+
+	/**
+	 * The loads, for a request.
+	 * @param picture the group
+	 * @return by the picture's number of each shard its load, NaN where it is not known;
+	 * {@code null} when none is
+	 */
+	double @Nullable [] of(GroupPicture picture) {
+		forgetMembersBut(picture.members());
+		if (this.reports.isEmpty() && this.before.isEmpty()) {
+			return null;
+		}
+		double[] loads = new double[picture.shards().size()];
+		Arrays.fill(loads, Double.NaN);
+		this.before.forEach((shard, load) -> set(loads, picture.shards().indexOf(shard), load));
+		// What an owner says counts; otherwise, of two that had the shard, the more.
+		this.reports.values().forEach((content) -> content.loads().forEach((shard, load) -> {
+			int number = picture.shards().indexOf(shard);
+			if (number >= 0 && !(loads[number] > load)) {
+				loads[number] = load;
+			}
+		}));
+		for (int shard = 0; shard < loads.length; shard++) {
+			Ownership ownership = picture.ownership(shard);
+			LoadReport.Content owners = (ownership != null) ? this.reports.get(ownership.owner()) : null;
+			if (owners != null) {
+				set(loads, shard, owners.loads().getOrDefault(picture.shards().get(shard), owners.rest()));
+			}
+		}
+		return loads;
+	}
+
+	private static void set(double[] loads, int shard, double load) {
+		if (shard >= 0 && !Double.isNaN(load)) {
+			loads[shard] = load;
+		}
+	}
+
+	private void forgetMembersBut(List<GroupMember> members) {
+		Set<MemberId> known = new HashSet<>();
+		members.forEach((member) -> known.add(member.id()));
+		this.complainedOf.retainAll(known);
+		for (MemberId member : List.copyOf(this.reports.keySet())) {
+			if (!known.contains(member)) {
+				keepBefore(this.reports.remove(member), Map.of());
+			}
+		}
+	}
+
+	/** The store may have lost some, and others may have come instead. */
+	void readAllAgain() {
+		this.version = 0;
+	}
+
+	/** Another leadership begins, or this one ends. */
+	void forget() {
+		this.reports.clear();
+		this.before.clear();
+		this.complainedOf.clear();
+		this.told = 0;
+		this.version = 0;
+		this.lookedAt = null;
+	}
+
+}

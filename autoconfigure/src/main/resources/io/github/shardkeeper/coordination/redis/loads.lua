@@ -1,0 +1,30 @@
+-- Reads the load reports of the members, for the leader.
+--
+-- ARGV     1 version seen (the group's `loads`), 2 most reports in one reply
+-- result   {version, version that the reports reach to, then per report: member, report}
+-- keeps    reading on from the returned version misses nothing
+-- cost     O(reports in the reply), whose length the caller has to think of
+
+local seen, limit = ARGV[1], tonumber(ARGV[2])
+local version = group.loads or '0'
+local reported = redis.call('ZRANGEBYSCORE', REPORTED, '(' .. seen, '+inf', 'WITHSCORES', 'LIMIT', 0, limit)
+local reply, names = {version, version}, {}
+for i = 1, #reported, 2 do
+  names[#names + 1] = reported[i]
+end
+if #names > 0 then
+  local reports, known = redis.call('HMGET', LOADS, unpack(names)), redis.call('HMGET', MEMBERS, unpack(names))
+  for i, name in ipairs(names) do
+    if reports[i] and known[i] then
+      reply[#reply + 1] = name
+      reply[#reply + 1] = reports[i]
+    else
+      -- Ended by a member that runs an earlier version and knows of no reports.
+      forgetLoad(name)
+    end
+  end
+  if #names == limit then
+    reply[2] = reported[#reported]
+  end
+end
+return reply
