@@ -357,15 +357,16 @@ class PlannerTests {
 		GroupPicture picture = new GroupPicture();
 		picture.apply(new GroupChanges(A, 1, 100, 1, this.members, this.ownerships));
 
-		AssignmentRequest request = new Planner(HandoverRules.DEFAULT, () -> this.ownTopics).request(picture, NOW);
+		AssignmentRequest request = new Planner(HandoverRules.DEFAULT, () -> this.ownTopics).request(picture,
+				new LoadReports(null), NOW);
 
 		assertThat(request.members()).containsExactly(new Assignee(A, Set.of("orders"), ApplicationVersion.UNKNOWN),
 				new Assignee(B, Set.of("orders"), new ApplicationVersion("1.2"), 4, "eu-1"));
 		assertThat(request.movesUnderWay()).as("of members that stay, to members that stay").isEqualTo(1);
 		long overdue = NOW + HandoverRules.DEFAULT.timeout().toMillis();
-		assertThat(new Planner(HandoverRules.DEFAULT, () -> this.ownTopics).request(picture, overdue).movesUnderWay())
-			.as("what hangs holds nothing up")
-			.isZero();
+		assertThat(new Planner(HandoverRules.DEFAULT, () -> this.ownTopics)
+			.request(picture, new LoadReports(null), overdue)
+			.movesUnderWay()).as("what hangs holds nothing up").isZero();
 	}
 
 	private List<Transition> plan() {
