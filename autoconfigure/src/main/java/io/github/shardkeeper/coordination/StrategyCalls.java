@@ -191,7 +191,13 @@ final class StrategyCalls implements AutoCloseable {
 
 		@Override
 		public void run() {
-			this.answer = compute(this.request);
+			try {
+				this.answer = compute(this.request);
+			}
+			catch (Throwable ex) {
+				// Even its exceptions fail, when they are to say what they are.
+				this.answer = failed("unspeakable", "throws what cannot be told", null);
+			}
 			StrategyCalls.this.wake.run();
 		}
 

@@ -167,6 +167,20 @@ class SlowStrategyTests {
 	}
 
 	@Test
+	void whatNobodyOwnsWhenItIsAskedAgainDoesNotWaitForTheAnswer() {
+		this.leadership.assignmentFailed(asked(), time());
+		assertThat(next()).isNull();
+		this.now += 1_000;
+		this.generation++;
+		answered(A);
+		assertThat(next()).isInstanceOf(Refresh.class);
+		refreshed(null, new Ownership(SECOND, ShardPhase.FREE, new Token(3), null, null, 3, STORE_START, 0));
+
+		asked();
+		assertThat(next()).isEqualTo(new ApplyPlan(1, List.of(new Assign(SECOND, 3, B))));
+	}
+
+	@Test
 	void whatAnEarlierAnswerMovedGoesOnMoving() {
 		give(asked(), A, B);
 		assertThat(next()).isInstanceOf(ApplyPlan.class);
