@@ -357,7 +357,8 @@ class PlannerTests {
 		GroupPicture picture = new GroupPicture();
 		picture.apply(new GroupChanges(A, 1, 100, 1, this.members, this.ownerships));
 
-		AssignmentRequest request = new Planner(HandoverRules.DEFAULT, () -> this.ownTopics).request(picture, NOW);
+		AssignmentRequest request = new Planner(HandoverRules.DEFAULT, () -> this.ownTopics).request(picture,
+				new LoadReports(null), NOW);
 
 		assertThat(request.members()).containsExactly(new Assignee(A, Set.of("orders"), ApplicationVersion.UNKNOWN),
 				new Assignee(B, Set.of("orders"), new ApplicationVersion("1.2"), 4, "eu-1"));
