@@ -150,10 +150,13 @@ class LoadAwareAssignmentTests {
 
 	@Test
 	void aDifferenceMustBeLargeEnoughBothWays() {
-		LoadedGroup group = new LoadedGroup(40).join("a", "b").own("a", 0, 20).own("b", 20, 40);
+		LoadedGroup small = new LoadedGroup(4).join("a", "b").own("a", 0, 2).own("b", 2, 4);
 		// 99 more.
-		group.loads((shard) -> (shard < 20) ? 29.95 : 25);
-		assertThat(group.plan(STRATEGY).moves()).isZero();
+		small.loads((shard) -> (shard < 2) ? 60 : (shard == 2) ? 21 : 0);
+		assertThat(small.plan(STRATEGY).moves()).isZero();
+		small.loads[2] = 20;
+		assertThat(small.plan(STRATEGY).moves()).isOne();
+		LoadedGroup group = new LoadedGroup(40).join("a", "b").own("a", 0, 20).own("b", 20, 40);
 		// 300 more, but not a fifth.
 		group.loads((shard) -> (shard < 20) ? 115 : 100);
 		assertThat(group.plan(STRATEGY).moves()).isZero();
