@@ -10,8 +10,7 @@ package io.github.shardkeeper.assignment;
  * An application's own strategy is a bean of this type. It is called on a thread of its
  * own and for a limited time; when it throws, takes too long or answers what cannot be,
  * every shard stays where it is, one without an owner is placed by the sticky strategy,
- * and log and health say why. For example, each topic as a
- * whole to one instance: <pre>
+ * and log and health say why. For example, each topic as a whole to one instance: <pre>
  * &#64;Bean
  * AssignmentStrategy wholeTopics() {
  *     return (request) -&gt; {
