@@ -1,7 +1,5 @@
 package io.github.shardkeeper.assignment;
 
-import java.util.IntSummaryStatistics;
-
 /**
  * Evens out what shards are measured to take, and leaves them where they are unless that
  * is worth a move. Immutable.
@@ -15,11 +13,10 @@ import java.util.IntSummaryStatistics;
  * not known is never a reason: it counts like the average of those that are, by the
  * shard's weight, and a member of which less than half is known neither gives nor takes
  * for load.</li>
- * <li>While no shard is measured to have half the load that its move would have to bring,
- * loads cannot move anything, and all is as with {@link StickyAssignment}: shares are
- * equal by number. Half, so that loads on the edge do not make a group go back and forth
- * between the two. So it is, too, while several versions of the application are there,
- * because deployments come first.</li>
+ * <li>While nothing is measured at all, everything is as with {@link StickyAssignment}:
+ * shares are equal by number. So it is, too, while several versions of the application
+ * are there, because deployments come first. A group that is measured to do nothing is
+ * not such a case: it would move at every nightfall, and back in the morning.</li>
  * </ul>
  * Pins hold; a shard with a zone is not taken out of it for load.
  */
@@ -48,7 +45,7 @@ public final class LoadAwareAssignment implements AssignmentStrategy {
 			return this.sticky.assign(request);
 		}
 		ShardLoads loads = new ShardLoads(request);
-		if (loads.heaviest() < this.settings.gain() * leastCapacity(request) / 2) {
+		if (!loads.isAnyKnown()) {
 			return this.sticky.assign(request);
 		}
 		LoadDraft draft = new LoadDraft(request, loads);
@@ -56,12 +53,6 @@ public final class LoadAwareAssignment implements AssignmentStrategy {
 		new LoadShares(draft).fill();
 		new LoadMoves(draft, this.settings).move();
 		return draft.assignment();
-	}
-
-	/** Of the average. */
-	private static double leastCapacity(AssignmentRequest request) {
-		IntSummaryStatistics capacities = request.members().stream().mapToInt(Assignee::capacity).summaryStatistics();
-		return capacities.getMin() / capacities.getAverage();
 	}
 
 }

@@ -2,6 +2,8 @@ package io.github.shardkeeper.assignment;
 
 import java.util.Comparator;
 import java.util.List;
+import java.util.NavigableSet;
+import java.util.TreeSet;
 import java.util.stream.IntStream;
 
 /**
@@ -15,9 +17,16 @@ final class LoadShares {
 
 	private final double[] shares;
 
+	/** All members; whose load changes must be taken out before. */
+	private final NavigableSet<Integer> busiestFirst;
+
 	LoadShares(LoadDraft draft) {
 		this.draft = draft;
 		this.shares = shares(draft);
+		this.busiestFirst = new TreeSet<>(Comparator.<Integer>comparingDouble(draft::busy)
+			.thenComparingDouble(draft::fullness)
+			.reversed()
+			.thenComparing(Comparator.naturalOrder()));
 	}
 
 	/** By member the number of shards that would be even, by capacity. */
@@ -42,7 +51,10 @@ final class LoadShares {
 		for (int member = 0; member < this.draft.members(); member++) {
 			if (2 * this.draft.count(member) < Math.floor(this.shares[member])
 					|| this.draft.count(member) == 0 && this.shares[member] >= 1) {
-				byOwner = (byOwner != null) ? byOwner : this.draft.byOwner();
+				if (byOwner == null) {
+					byOwner = this.draft.byOwner();
+					IntStream.range(0, this.draft.members()).forEach(this.busiestFirst::add);
+				}
 				fill(member, byOwner);
 			}
 		}
@@ -53,30 +65,28 @@ final class LoadShares {
 		int wanted = (int) Math.floor(this.shares[taker]);
 		boolean given = true;
 		while (given && this.draft.count(taker) < wanted) {
-			given = false;
-			for (int giver : givers(taker)) {
-				int shard = shardFor(taker, giver, byOwner[giver]);
-				if (shard >= 0) {
-					this.draft.give(shard, taker, Reason.SHARE, null);
-					given = true;
-					break;
-				}
-			}
+			given = takeOne(taker, byOwner);
 		}
 	}
 
-	/** The busiest first; not those that would have less than their share. */
-	private int[] givers(int taker) {
-		return IntStream.range(0, this.draft.members())
-			.filter((member) -> member != taker && this.draft.count(member) > this.shares[member]
-					&& this.draft.busy(member) >= this.draft.busy(taker))
-			.boxed()
-			.sorted(Comparator.<Integer>comparingDouble(this.draft::busy)
-				.thenComparingDouble(this.draft::fullness)
-				.reversed()
-				.thenComparing((member) -> member))
-			.mapToInt(Integer::intValue)
-			.toArray();
+	/** From the busiest first; not from those that would have less than their share. */
+	private boolean takeOne(int taker, int[][] byOwner) {
+		for (int giver : this.busiestFirst) {
+			if (this.draft.busy(giver) < this.draft.busy(taker)) {
+				return false;
+			}
+			boolean hasEnough = giver != taker && this.draft.count(giver) > this.shares[giver];
+			int shard = hasEnough ? shardFor(taker, giver, byOwner[giver]) : -1;
+			if (shard >= 0) {
+				this.busiestFirst.remove(giver);
+				this.busiestFirst.remove(taker);
+				this.draft.give(shard, taker, Reason.SHARE, null);
+				this.busiestFirst.add(giver);
+				this.busiestFirst.add(taker);
+				return true;
+			}
+		}
+		return false;
 	}
 
 	/** The heaviest that does not make the taker the busier one; then what came last. */

@@ -8,10 +8,11 @@ import io.github.shardkeeper.shard.ShardId;
  * <p>
  * An application's own catalog is a bean of this type; what the settings of a topic say
  * of a shard wins over it. The leader asks it on the thread that the assignment is
- * computed on, within the same time: once for each shard when it begins to lead, and when
- * shards come or go, not at each plan. A shard for which it throws or answers null counts
- * as a plain one, and a weight out of bounds as the next one within; both are logged
- * once. All instances need the same catalog: the leader's holds. For example: <pre>
+ * computed on, within the same time: once for each shard when it reads the group as a
+ * whole, and when shards come or go, not at each plan. When it throws or answers null,
+ * nothing moves, log and health say why, and it is asked again. A weight out of bounds
+ * counts as the next one within, with a warning. All instances need the same catalog: the
+ * leader's holds. For example: <pre>
  * &#64;Bean
  * ShardCatalog regions(RegionTable regions) {
  *     return (shard) -&gt; new ShardTraits(1, regions.zoneOf(shard.id()), null);

@@ -12,7 +12,7 @@ final class ShardLoads {
 
 	private final boolean[] known;
 
-	private double heaviest;
+	private boolean anyKnown;
 
 	ShardLoads(AssignmentRequest request) {
 		this.loads = new double[request.shards().size()];
@@ -24,7 +24,7 @@ final class ShardLoads {
 			if (!Double.isNaN(load)) {
 				this.known[shard] = true;
 				this.loads[shard] = Math.min(Math.max(load, 0), MOST);
-				this.heaviest = Math.max(this.heaviest, this.loads[shard]);
+				this.anyKnown = true;
 				knownLoad += this.loads[shard];
 				knownWeight += request.traits(shard).weight();
 			}
@@ -36,9 +36,8 @@ final class ShardLoads {
 		}
 	}
 
-	/** The highest that was measured, 0 when nothing was. */
-	double heaviest() {
-		return this.heaviest;
+	boolean isAnyKnown() {
+		return this.anyKnown;
 	}
 
 	/** Whether a shard was measured. */

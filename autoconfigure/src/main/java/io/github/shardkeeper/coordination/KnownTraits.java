@@ -13,9 +13,10 @@ import io.github.shardkeeper.assignment.Shards;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
- * What the catalog says of the shards, looked up once for each table of them. A catalog
- * that fails for a shard makes it a plain one. Confined to the call that computes an
- * assignment, of which there is one at a time.
+ * What the catalog says of the shards, looked up once for each table of them. If it fails
+ * for one of them nothing is known, and it is asked again for the next assignment: what
+ * is pinned or weighed must not move because of a failure that passes. Confined to the
+ * call that computes an assignment, of which there is one at a time.
  */
 final class KnownTraits {
 
@@ -28,15 +29,16 @@ final class KnownTraits {
 	/** {@code null} when all are plain. */
 	private ShardTraits @Nullable [] traits;
 
-	private boolean failureLogged;
-
 	private boolean weightLogged;
 
 	KnownTraits(ShardCatalog catalog) {
 		this.catalog = catalog;
 	}
 
-	/** The same request with what is known of its shards. */
+	/**
+	 * The same request with what is known of its shards.
+	 * @throws CatalogFailure when the catalog fails
+	 */
 	AssignmentRequest addTo(AssignmentRequest request) {
 		if (this.catalog == ShardCatalog.PLAIN) {
 			return request;
@@ -63,14 +65,8 @@ final class KnownTraits {
 			return Objects.requireNonNull(this.catalog.traits(shard), "it answers null");
 		}
 		catch (RuntimeException ex) {
-			if (!this.failureLogged) {
-				this.failureLogged = true;
-				logger.warn(
-						"The ShardCatalog fails for {}: it and others like it count as shards of weight 1 "
-								+ "without zone and pin. Have it answer ShardTraits.NONE for what it does not know",
-						shard, ex);
-			}
-			return ShardTraits.NONE;
+			throw new CatalogFailure("The ShardCatalog fails for %s: %s. ".formatted(shard, ex)
+					+ "Have it answer ShardTraits.NONE for what it does not know.", ex);
 		}
 	}
 
@@ -82,6 +78,20 @@ final class KnownTraits {
 					answered.weight(), clamped.weight(), ShardTraits.MOST_WEIGHT);
 		}
 		return clamped;
+	}
+
+	/** The application's catalog has failed. The cause is what it has thrown. */
+	static final class CatalogFailure extends RuntimeException {
+
+		CatalogFailure(String message, RuntimeException cause) {
+			super(message, cause);
+		}
+
+		@Override
+		public String getMessage() {
+			return Objects.requireNonNull(super.getMessage());
+		}
+
 	}
 
 }

@@ -12,13 +12,21 @@ import io.github.shardkeeper.handover.MonotonicTime;
 
 /**
  * Calls the assignment strategy. A built-in one is called at once, on the coordinator's
- * loop. Code of the application gets a thread of its own, {@code shardkeeper-assignment},
- * for one call at a time, and is interrupted at the end of its time. While a call ignores
- * that, no other one is begun, and every request fails.
+ * loop, if it is sure to answer at once. For a large group it gets a thread of its own,
+ * {@code shardkeeper-assignment}, as code of the application always does, for one call at
+ * a time: no plan may take so long that the leader's lease ends. A call is interrupted at
+ * the end of its time. While it ignores that, no other one is begun, and every request
+ * fails.
  * <p>
  * Confined to the coordinator's loop, but for {@link #close}.
  */
 final class StrategyCalls implements AutoCloseable {
+
+	/** With more shards an unlucky group takes a built-in strategy some 100 ms. */
+	private static final int MOST_SHARDS_ON_THE_LOOP = 20_000;
+
+	/** Far above what any of them was seen to take. */
+	private static final Duration BUILT_IN_TIMEOUT = Duration.ofMinutes(1);
 
 	private final AssignmentSettings settings;
 
@@ -48,7 +56,8 @@ final class StrategyCalls implements AutoCloseable {
 	/** Has an assignment computed; the listener is told, perhaps before this returns. */
 	void begin(AssignmentRequest request) {
 		Call running = this.current;
-		if (!this.settings.foreign()) {
+		boolean isQuick = !this.settings.foreign() && request.shards().size() <= MOST_SHARDS_ON_THE_LOOP;
+		if (isQuick && running == null) {
 			this.listener.accept(request, compute(request));
 		}
 		else if (running == null) {
@@ -108,7 +117,7 @@ final class StrategyCalls implements AutoCloseable {
 	}
 
 	private void start(AssignmentRequest request) {
-		Call call = new Call(request, this.clock.now().plus(this.settings.timeout()));
+		Call call = new Call(request, this.clock.now().plus(timeout()));
 		try {
 			call.thread.start();
 			this.current = call;
@@ -118,6 +127,10 @@ final class StrategyCalls implements AutoCloseable {
 					"No thread could be had for the assignment strategy '%s': %s".formatted(this.settings.name(), ex),
 					ex));
 		}
+	}
+
+	private Duration timeout() {
+		return this.settings.foreign() ? this.settings.timeout() : BUILT_IN_TIMEOUT;
 	}
 
 	private AssignmentAnswer compute(AssignmentRequest plain) {
@@ -134,6 +147,9 @@ final class StrategyCalls implements AutoCloseable {
 						null);
 			}
 			return new AssignmentAnswer.Computed(assignment);
+		}
+		catch (KnownTraits.CatalogFailure ex) {
+			return new AssignmentAnswer.Failed("catalog", ex.getMessage(), ex.getCause());
 		}
 		catch (Throwable ex) {
 			// Also an Error: whatever the application's code throws is its own failure.
@@ -152,16 +168,14 @@ final class StrategyCalls implements AutoCloseable {
 	}
 
 	private AssignmentAnswer.Failed late() {
-		return failed("late", "has not answered within %s ('shardkeeper.assignment.timeout') and was interrupted"
-			.formatted(text(this.settings.timeout())), null);
+		return failed("late", "has not answered within %s%s and was interrupted".formatted(text(timeout()),
+				this.settings.foreign() ? " ('shardkeeper.assignment.timeout')" : ""), null);
 	}
 
 	private AssignmentAnswer.Failed stuck(Call call) {
 		StackTraceElement[] stack = call.thread.getStackTrace();
-		return failed(
-				"stuck", "was interrupted after %s and has not returned%s. It is not called again before it does"
-					.formatted(text(this.settings.timeout()), (stack.length > 0) ? ", it is at " + stack[0] : ""),
-				null);
+		return failed("stuck", "was interrupted after %s and has not returned%s. It is not called again before it does"
+			.formatted(text(timeout()), (stack.length > 0) ? ", it is at " + stack[0] : ""), null);
 	}
 
 	private static String text(Duration duration) {

@@ -140,7 +140,7 @@ public final class Leadership {
 		this.generationSeen = (reply.history() == this.history) ? Math.max(this.generationSeen, reply.generation())
 				: reply.generation();
 		this.history = reply.history();
-		this.loads.told(reply.loads());
+		this.loads.told(reply.loads(), sentAt);
 		this.refreshDue |= this.pictureIsNew || reply.generation() > this.picture.generation()
 				|| reply.membership() > this.picture.membership();
 		this.lookAt = at(reply.earliestLeaseEndMillis());
@@ -331,7 +331,10 @@ public final class Leadership {
 	 * @return sentences about reports that cannot be used, one for each member
 	 */
 	public List<String> loadsRead(LoadChanges changes, MonotonicTime now) {
-		planBy(now);
+		if (this.planAt == null) {
+			// Otherwise it is about to be planned anyway, after the settle time perhaps.
+			this.planAt = now;
+		}
 		return this.loads.read(changes, now);
 	}
 

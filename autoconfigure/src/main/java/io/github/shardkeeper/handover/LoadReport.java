@@ -47,15 +47,16 @@ public record LoadReport(String text) {
 		int count = 0;
 		for (Map.Entry<ShardId, Double> shard : busiestFirst) {
 			long load = rounded(shard.getValue());
-			Map<Long, List<String>> topic = named.computeIfAbsent(shard.getKey().topic(),
-					(t) -> new TreeMap<>(Comparator.reverseOrder()));
+			Map<Long, List<String>> topic = named.getOrDefault(shard.getKey().topic(), Map.of());
 			length += topic.isEmpty() ? shard.getKey().topic().length() + 2 : 0;
 			length += topic.containsKey(load) ? 0 : Long.toString(load).length() + 2;
 			length += shard.getKey().id().length() + 1;
 			if (length > MOST_CHARACTERS) {
 				break;
 			}
-			topic.computeIfAbsent(load, (l) -> new ArrayList<>()).add(shard.getKey().id());
+			named.computeIfAbsent(shard.getKey().topic(), (t) -> new TreeMap<>(Comparator.reverseOrder()))
+				.computeIfAbsent(load, (l) -> new ArrayList<>())
+				.add(shard.getKey().id());
 			count++;
 		}
 		String rest = (count == busiestFirst.size()) ? ""

@@ -48,10 +48,18 @@ final class LoadReports {
 		this.reporting = reporting;
 	}
 
-	/** A heartbeat was answered. */
-	void told(long loads) {
-		this.told = (this.reporting != null) ? loads : 0;
-		if (loads < this.version) {
+	/**
+	 * A heartbeat was answered.
+	 * @param loads how many reports there have been
+	 * @param sentAt when the heartbeat was sent: what was read since then may be newer
+	 */
+	void told(long loads, MonotonicTime sentAt) {
+		boolean isOlder = loads < this.version;
+		if (this.reporting == null || isOlder && this.lookedAt != null && !this.lookedAt.isBefore(sentAt)) {
+			return;
+		}
+		this.told = loads;
+		if (isOlder) {
 			// The store has lost some.
 			readAllAgain();
 		}

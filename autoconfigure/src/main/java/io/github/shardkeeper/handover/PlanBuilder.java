@@ -127,12 +127,17 @@ final class PlanBuilder {
 		return (oneMillis != 0) ? Math.min(oneMillis, otherMillis) : otherMillis;
 	}
 
-	Plan build() {
+	/**
+	 * Completes the plan.
+	 * @param isStep whether there are moves to come when some of these were made: those
+	 * that hang must not hold them up for ever
+	 */
+	Plan build(boolean isStep) {
 		this.urgentMoves.addAll(this.moves);
 		int most = this.rules.mostConcurrentMoves();
 		int room = (most != 0) ? Math.max(most - this.movesUnderWay, 0) : this.urgentMoves.size();
 		boolean heldBack = room < this.urgentMoves.size();
-		if (heldBack && this.firstOverdueMillis != 0) {
+		if ((heldBack || isStep) && this.firstOverdueMillis != 0) {
 			this.nextMillis = earlier(this.nextMillis, this.firstOverdueMillis);
 		}
 		this.transitions.addAll(heldBack ? this.urgentMoves.subList(0, room) : this.urgentMoves);

@@ -116,7 +116,7 @@ final class Planner {
 						(wanted != AssignmentRequest.NOBODY) ? members.get(wanted).id() : null, staying);
 			}
 		}
-		return plan.build();
+		return plan.build(assignment.isUnfinished());
 	}
 
 	/** Tells the picture the topics that are configured. */

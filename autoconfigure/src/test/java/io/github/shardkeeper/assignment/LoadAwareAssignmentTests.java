@@ -103,6 +103,24 @@ class LoadAwareAssignmentTests {
 		assertThat(group.plan(STRATEGY).moves()).isZero();
 	}
 
+	/** Busy by day, idle by night. */
+	@Test
+	void shardsDoNotMoveAtNightfallAndBackInTheMorning() {
+		LoadedGroup group = new LoadedGroup(40).join("a", "b", "c", "d");
+		group.plan(STRATEGY);
+		int moves = 0;
+		for (int phase = 0; phase < 12; phase++) {
+			boolean day = phase % 2 == 0;
+			group.loads((shard) -> day ? ((shard % 10 == 0) ? 600 : 15) : 0.2);
+			for (int plan = 0; plan < 20; plan++) {
+				int moved = group.plan(STRATEGY).moves();
+				moves += (phase > 0) ? moved : 0;
+				group.nowMillis += 600_000;
+			}
+		}
+		assertThat(moves).as("after the first day").isZero();
+	}
+
 	@Test
 	void whatIsUnknownIsNoReasonToMove() {
 		LoadedGroup group = new LoadedGroup(20).join("a", "b").own("a", 0, 10).own("b", 10, 20);

@@ -3,6 +3,7 @@ package io.github.shardkeeper.coordination;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.Set;
 
 import org.junit.jupiter.api.Test;
@@ -22,6 +23,7 @@ import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 @ExtendWith(OutputCaptureExtension.class)
 class KnownTraitsTests {
@@ -78,20 +80,28 @@ class KnownTraitsTests {
 	}
 
 	@Test
-	void aShardForWhichTheCatalogFailsIsAPlainOne(CapturedOutput log) {
-		AssignmentRequest request = new KnownTraits((shard) -> {
-			if (shard.equals(ZERO)) {
+	void aCatalogThatFailsIsAskedAgain() {
+		AtomicBoolean fails = new AtomicBoolean(true);
+		KnownTraits traits = new KnownTraits((shard) -> {
+			if (fails.get() && shard.equals(ONE)) {
 				throw new IllegalStateException("as the test wants it");
 			}
 			return new ShardTraits(3, null, null);
-		}).addTo(request(TWO));
-		AssignmentRequest ofNull = new KnownTraits((shard) -> null).addTo(request(TWO));
+		});
 
-		assertThat(request.traits(0)).isEqualTo(ShardTraits.NONE);
-		assertThat(request.traits(1)).isEqualTo(new ShardTraits(3, null, null));
-		assertThat(ofNull.hasPlainShards()).isTrue();
-		assertThat(log.getAll().split("WARN", -1)).as("said once by each").hasSize(3);
-		assertThat(log).contains("The ShardCatalog fails for orders/0", "as the test wants it", "it answers null");
+		assertThatExceptionOfType(KnownTraits.CatalogFailure.class).isThrownBy(() -> traits.addTo(request(TWO)))
+			.withMessageContaining("The ShardCatalog fails for orders/1")
+			.withMessageContaining("as the test wants it")
+			.withMessageContaining("ShardTraits.NONE");
+		fails.set(false);
+		assertThat(traits.addTo(request(TWO)).traits(1)).isEqualTo(new ShardTraits(3, null, null));
+	}
+
+	@Test
+	void aCatalogThatAnswersNullFails() {
+		assertThatExceptionOfType(KnownTraits.CatalogFailure.class)
+			.isThrownBy(() -> new KnownTraits((shard) -> null).addTo(request(TWO)))
+			.withMessageContaining("it answers null");
 	}
 
 	private static AssignmentRequest request(Shards shards) {

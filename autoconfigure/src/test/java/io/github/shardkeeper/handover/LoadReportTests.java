@@ -68,6 +68,23 @@ class LoadReportTests {
 	}
 
 	@Test
+	void aReportCanBeReadWhereverItIsCut() {
+		for (long seed = 0; seed < 300; seed++) {
+			Random random = new Random(seed);
+			Map<ShardId, Double> loads = new HashMap<>();
+			for (int shard = 0; shard < 3_000; shard++) {
+				loads.put(ShardId.of("topic-" + random.nextInt(300), random.nextInt(100_000)),
+						random.nextDouble(1_000));
+			}
+
+			LoadReport report = LoadReport.of(LoadMeasure.HANDLER_TIME, loads);
+
+			assertThat(report.text().length()).as("seed %d", seed).isLessThanOrEqualTo(16_000);
+			assertThat(report.content().loads()).as("seed %d", seed).hasSizeBetween(1_000, 2_999);
+		}
+	}
+
+	@Test
 	void nothingConsumedIsSaidToo() {
 		LoadReport report = LoadReport.of(LoadMeasure.HANDLER_TIME, Map.of());
 

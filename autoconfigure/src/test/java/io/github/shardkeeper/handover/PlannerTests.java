@@ -297,6 +297,20 @@ class PlannerTests {
 	}
 
 	@Test
+	void whoGoesInStepsIsAskedAgainWhenTheFirstMoveIsOverdue() {
+		member(A, 2);
+		member(B, 2);
+		is(ZERO, ShardPhase.REVOKING, A, B, 1);
+		is(ONE, ShardPhase.OWNED, A, null, 2);
+		assertThat(plan()).isEmpty();
+		assertThat(this.plan.nextMillis()).isZero();
+
+		this.strategy = (request) -> Assignment.builder(request).keepCurrent().unfinished().build();
+		assertThat(plan()).isEmpty();
+		assertThat(this.plan.nextMillis()).isEqualTo(NOW + TIMEOUT.toMillis());
+	}
+
+	@Test
 	void movesThatHangDoNotCountOnceTheyAreOverdue() {
 		this.mostConcurrentMoves = 1;
 		member(A, 3);

@@ -2,6 +2,7 @@ package io.github.shardkeeper.benchmarks.assignment;
 
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -25,23 +26,40 @@ import org.openjdk.jmh.runner.options.VerboseMode;
  */
 public final class AssignmentBenchmarks {
 
+	/** Our own strategies that are not measured at every size. */
+	static final String[] OTHERS = { "Shardkeeper: range", "Shardkeeper: round-robin", "Shardkeeper: circle",
+			"Shardkeeper: consistent-hash", "Shardkeeper: incremental" };
+
+	private static final List<String> EVENTS = List.of(Scenario.FRESH, Scenario.LEFT, Scenario.JOINED);
+
 	private AssignmentBenchmarks() {
 	}
 
 	public static void main(String[] sizes) throws RunnerException {
+		List<RunResult> results = new ArrayList<>(new Runner(options("assignment.json", sizes).build()).run());
+		if (sizes.length == 0) {
+			results
+				.addAll(new Runner(options("assignment-other.json", "1000x100000").param("contender", OTHERS).build())
+					.run());
+		}
+		System.out.printf("%s, %s, %d processors%n", System.getProperty("java.vm.name"), Runtime.version(),
+				Runtime.getRuntime().availableProcessors());
+		results.sort(Comparator.<RunResult>comparingInt((result) -> param(result, "size").length())
+			.thenComparingInt((result) -> EVENTS.indexOf(param(result, "event"))));
+		table(results).forEach(System.out::println);
+	}
+
+	private static ChainedOptionsBuilder options(String file, String... sizes) {
 		ChainedOptionsBuilder options = new OptionsBuilder().include(AssignmentBenchmark.class.getName())
 			.addProfiler(GCProfiler.class)
 			.shouldFailOnError(true)
 			.resultFormat(ResultFormatType.JSON)
-			.result("assignment.json")
+			.result(file)
 			.verbosity(VerboseMode.SILENT);
 		if (sizes.length > 0) {
 			options.param("size", sizes);
 		}
-		Collection<RunResult> results = new Runner(options.build()).run();
-		System.out.printf("%s, %s, %d processors%n", System.getProperty("java.vm.name"), Runtime.version(),
-				Runtime.getRuntime().availableProcessors());
-		table(results).forEach(System.out::println);
+		return options;
 	}
 
 	private static List<String> table(Collection<RunResult> results) {

@@ -6,7 +6,7 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-import io.github.shardkeeper.assignment.StickyAssignment;
+import io.github.shardkeeper.assignment.BuiltInStrategy;
 import io.github.shardkeeper.handover.GroupChanges;
 import io.github.shardkeeper.handover.GroupMember;
 import io.github.shardkeeper.handover.LeadersPlanning;
@@ -50,7 +50,7 @@ final class Ours implements Contender {
 			}
 		}
 		GroupChanges group = new GroupChanges(null, 1, scenario.shards(), 1, members, ownerships);
-		this.planning = new LeadersPlanning(topics, group, new StickyAssignment());
+		this.planning = new LeadersPlanning(topics, group, BuiltInStrategy.named(strategy).strategy());
 	}
 
 	private static MemberId id(int member) {
