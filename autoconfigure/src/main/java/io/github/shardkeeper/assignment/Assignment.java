@@ -167,7 +167,7 @@ public final class Assignment {
 
 		private final Map<Integer, String> texts = new HashMap<>();
 
-		private final Map<MemberId, Integer> places = new HashMap<>();
+		private final Map<MemberId, Integer> places;
 
 		private boolean unfinished;
 
@@ -176,7 +176,7 @@ public final class Assignment {
 			this.owners = new int[request.shards().size()];
 			this.reasons = new byte[this.owners.length];
 			Arrays.fill(this.owners, AssignmentRequest.NOBODY);
-			request.members().forEach((member) -> this.places.put(member.id(), this.places.size()));
+			this.places = request.places();
 		}
 
 		/**
@@ -230,18 +230,18 @@ public final class Assignment {
 		 * @throws IllegalStateException when somebody else has the shard already
 		 */
 		public Builder give(int shard, int member, Reason reason) {
-			Assignee assignee = this.request.members().get(member);
 			ShardId id = this.request.shards().get(shard);
-			if (!assignee.topics().contains(id.topic())) {
+			MemberId taker = this.request.members().get(member).id();
+			if (!this.request.consumes(member, shard)) {
 				throw new IllegalArgumentException(
-						"The assignment strategy gives %s to %s, who does not consume that topic: ".formatted(id,
-								assignee.id()) + "use the request's consumersOf(topic)");
+						"The assignment strategy gives %s to %s, who does not consume that topic: ".formatted(id, taker)
+								+ "use the request's consumersOf(topic)");
 			}
 			int before = this.owners[shard];
 			if (before != AssignmentRequest.NOBODY && before != member) {
 				throw new IllegalStateException(
 						"The assignment strategy gives %s to %s and to %s: a shard has one owner".formatted(id,
-								this.request.members().get(before).id(), assignee.id()));
+								this.request.members().get(before).id(), taker));
 			}
 			this.owners[shard] = member;
 			this.reasons[shard] = (byte) reason.ordinal();
@@ -257,15 +257,11 @@ public final class Assignment {
 			for (int shard = 0; shard < this.owners.length; shard++) {
 				int owner = this.request.owner(shard);
 				if (this.owners[shard] == AssignmentRequest.NOBODY && owner != AssignmentRequest.NOBODY
-						&& consumes(owner, shard)) {
+						&& this.request.consumes(owner, shard)) {
 					give(shard, owner, Reason.KEPT);
 				}
 			}
 			return this;
-		}
-
-		private boolean consumes(int member, int shard) {
-			return this.request.members().get(member).topics().contains(this.request.shards().get(shard).topic());
 		}
 
 		/**

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -88,6 +89,27 @@ public final class AssignmentRequest {
 	 */
 	public List<Assignee> consumersOf(String topic) {
 		return this.members.stream().filter((member) -> member.topics().contains(topic)).toList();
+	}
+
+	/**
+	 * Whether a member may own a shard.
+	 * @param member its place
+	 * @param shard the shard's number
+	 * @return whether the member consumes the shard's topic
+	 */
+	public boolean consumes(int member, int shard) {
+		return this.members.get(member).topics().contains(this.shards.get(shard).topic());
+	}
+
+	/** The members' places by their ids. Made at each call. */
+	Map<MemberId, Integer> places() {
+		return places(this.members);
+	}
+
+	private static Map<MemberId, Integer> places(List<Assignee> members) {
+		Map<MemberId, Integer> places = new HashMap<>();
+		members.forEach((member) -> places.put(member.id(), places.size()));
+		return places;
 	}
 
 	/**
@@ -277,8 +299,7 @@ public final class AssignmentRequest {
 			long[] newSince = new long[this.shards.size()];
 			long[] newSinceMillis = new long[this.shards.size()];
 			Arrays.fill(newOwners, NOBODY);
-			Map<MemberId, Integer> places = new TreeMap<>();
-			this.members.forEach((member) -> places.put(member.id(), places.size()));
+			Map<MemberId, Integer> places = places(this.members);
 			current.forEach((shard, tenure) -> {
 				int number = this.shards.indexOf(shard);
 				if (number >= 0) {

@@ -42,7 +42,7 @@ final class IncrementalDraft {
 			if (this.pinned[shard] != AssignmentRequest.NOBODY) {
 				give(shard, this.pinned[shard]);
 			}
-			else if (owner != AssignmentRequest.NOBODY && consumes(owner, shard)) {
+			else if (owner != AssignmentRequest.NOBODY && this.request.consumes(owner, shard)) {
 				give(shard, owner);
 			}
 		}
@@ -68,7 +68,9 @@ final class IncrementalDraft {
 
 	private PriorityQueue<Integer> takers(int shard) {
 		PriorityQueue<Integer> takers = new PriorityQueue<>(takersFirst());
-		IntStream.range(0, this.members.size()).filter((member) -> consumes(member, shard)).forEach(takers::add);
+		IntStream.range(0, this.members.size())
+			.filter((member) -> this.request.consumes(member, shard))
+			.forEach(takers::add);
 		return takers;
 	}
 
@@ -128,7 +130,7 @@ final class IncrementalDraft {
 
 	private @Nullable Move move(int from, int to, List<Integer> candidates) {
 		for (int shard : candidates) {
-			if (improves(from, to, weight(shard)) && consumes(to, shard)) {
+			if (improves(from, to, weight(shard)) && this.request.consumes(to, shard)) {
 				return new Move(shard, to);
 			}
 		}
@@ -188,10 +190,6 @@ final class IncrementalDraft {
 		return (double) (this.weights[member] + further) / this.members.get(member).capacity();
 	}
 
-	private boolean consumes(int member, int shard) {
-		return this.members.get(member).topics().contains(this.request.shards().get(shard).topic());
-	}
-
 	Assignment assignment(boolean unfinished) {
 		byte[] reasons = new byte[this.owners.length];
 		for (int shard = 0; shard < reasons.length; shard++) {
@@ -208,7 +206,8 @@ final class IncrementalDraft {
 		if (this.owners[shard] == before) {
 			return Reason.KEPT;
 		}
-		return (before != AssignmentRequest.NOBODY && consumes(before, shard)) ? Reason.SHARE : Reason.PLACED;
+		return (before != AssignmentRequest.NOBODY && this.request.consumes(before, shard)) ? Reason.SHARE
+				: Reason.PLACED;
 	}
 
 	/**

@@ -53,7 +53,7 @@ final class Pins {
 	private static int owner(AssignmentRequest request, int shard, List<Integer> members) {
 		int owner = AssignmentRequest.NOBODY;
 		for (int member : members) {
-			if (request.members().get(member).topics().contains(request.shards().get(shard).topic())) {
+			if (request.consumes(member, shard)) {
 				if (member == request.owner(shard)) {
 					return member;
 				}

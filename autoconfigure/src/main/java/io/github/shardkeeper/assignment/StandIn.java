@@ -1,7 +1,6 @@
 package io.github.shardkeeper.assignment;
 
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
@@ -52,8 +51,7 @@ public final class StandIn {
 
 	/** By shard of the request the member that the earlier assignment gave it to. */
 	private static int[] wishes(AssignmentRequest request, Assignment earlier) {
-		Map<MemberId, Integer> places = new HashMap<>();
-		request.members().forEach((member) -> places.put(member.id(), places.size()));
+		Map<MemberId, Integer> places = request.places();
 		int[] placeOf = earlier.request()
 			.members()
 			.stream()
@@ -70,8 +68,7 @@ public final class StandIn {
 	}
 
 	private static boolean consumes(AssignmentRequest request, int member, int shard) {
-		return member != AssignmentRequest.NOBODY
-				&& request.members().get(member).topics().contains(request.shards().get(shard).topic());
+		return member != AssignmentRequest.NOBODY && request.consumes(member, shard);
 	}
 
 }

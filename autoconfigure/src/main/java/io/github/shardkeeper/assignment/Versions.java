@@ -7,8 +7,7 @@ import java.util.Map;
 import io.github.shardkeeper.shard.ApplicationVersion;
 
 /**
- * Tells how old the versions are that members run. Equal texts are not compared, because
- * that takes long, and of different versions there are few.
+ * Tells how old the versions are that members run.
  */
 final class Versions {
 
@@ -19,8 +18,7 @@ final class Versions {
 	static boolean areMixed(AssignmentRequest request) {
 		List<Assignee> members = request.members();
 		for (Assignee member : members) {
-			ApplicationVersion first = members.get(0).version();
-			if (!member.version().equals(first) && member.version().compareTo(first) != 0) {
+			if (member.version().compareTo(members.get(0).version()) != 0) {
 				return true;
 			}
 		}
