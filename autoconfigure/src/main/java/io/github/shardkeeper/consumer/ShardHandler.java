@@ -65,7 +65,8 @@ final class ShardHandler {
 			return null;
 		}
 		Object payload = this.converter.read(source.payload(), this.consumer.payloadType());
-		return new ShardRecord<>(context.shard(), source.offset(), source.key(), payload, source.timestamp());
+		return new ShardRecord<>(context.shard(), source.offset(), source.key(), payload, source.headers(),
+				source.timestamp());
 	}
 
 	void handle(@Nullable ShardRecord<Object> converted, ShardContext context, ShardState state) throws Throwable {
