@@ -96,9 +96,8 @@ final class ShardHandler {
 			throw new IllegalStateException("%s takes no records".formatted(name()));
 		}
 		Object payload = this.converter.read(source.payload(), type);
-		return this.consumer.wantsWhole()
-				? new ShardRecord<>(context.shard(), source.offset(), source.key(), payload, source.timestamp())
-				: payload;
+		return this.consumer.wantsWhole() ? new ShardRecord<>(context.shard(), source.offset(), source.key(), payload,
+				source.headers(), source.timestamp()) : payload;
 	}
 
 	/**
