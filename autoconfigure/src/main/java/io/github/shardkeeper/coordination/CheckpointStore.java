@@ -57,6 +57,17 @@ public interface CheckpointStore extends AutoCloseable {
 	DueRecords due(ShardId shard, int limit);
 
 	/**
+	 * Closes the retry queue of a shard whose last record was handled, if it is empty:
+	 * dead letters cannot be sent back into it any more, because nobody would look for
+	 * them. To be called before the shard is released as completed. Acquiring the shard
+	 * under a newer token opens it again.
+	 * @param shard the shard
+	 * @param token the token under which it was acquired
+	 * @return whether it is closed
+	 */
+	CompletionReply complete(ShardId shard, Token token);
+
+	/**
 	 * Reads a checkpoint without any right to write.
 	 * @param shard the shard
 	 * @return the checkpoint as committed last
@@ -138,6 +149,23 @@ public interface CheckpointStore extends AutoCloseable {
 		 * Who still holds the shard acquires it again under the same token and writes its
 		 * whole state.
 		 */
+		GONE
+
+	}
+
+	/** The answer to a completion. */
+	enum CompletionReply {
+
+		/** The retry queue is empty and stays so. */
+		COMPLETED,
+
+		/** There are records in the retry queue, perhaps sent back just now. */
+		PENDING,
+
+		/** A newer token has acquired the shard. */
+		STALE,
+
+		/** The store has lost the acquisition under the token. */
 		GONE
 
 	}

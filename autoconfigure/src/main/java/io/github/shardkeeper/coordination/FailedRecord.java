@@ -67,6 +67,15 @@ public record FailedRecord(Offset offset, @Nullable String key, byte[] payload, 
 				stackTrace.toString(), failedAt);
 	}
 
+	/**
+	 * The same record as if no handler had been called with it yet.
+	 * @return the record, with what is known of its last failure
+	 */
+	public FailedRecord anew() {
+		return new FailedRecord(this.offset, this.key, this.payload, this.headers, this.timestamp, 0, this.exception,
+				this.stackTrace, this.failedAt);
+	}
+
 	private static String shortened(String text, int length) {
 		return (text.length() <= length) ? text : text.substring(0, length - 1) + "…";
 	}

@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BiFunction;
 
 import io.github.shardkeeper.coordination.CheckpointStore;
 import io.github.shardkeeper.coordination.Commit;
@@ -64,6 +65,12 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 	}
 
 	@Override
+	public synchronized CompletionReply complete(ShardId shard, Token token) {
+		ShardData entry = this.entries.get(shard);
+		return (entry != null) ? entry.complete(token) : CompletionReply.GONE;
+	}
+
+	@Override
 	public synchronized Checkpoint read(ShardId shard) {
 		ShardData entry = this.entries.get(shard);
 		return (entry != null) ? entry.toCheckpoint(this.clock.millis()) : new Checkpoint(null, Map.of());
@@ -80,6 +87,12 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 			}
 		}
 		return offsets;
+	}
+
+	/** Lets somebody work on the data of a shard, at the time that it is now. */
+	synchronized <T> T with(ShardId shard, BiFunction<ShardData, Long, T> work) {
+		// What was never acquired has no data, and gets none by being looked at.
+		return work.apply(this.entries.getOrDefault(shard, new ShardData()), this.clock.millis());
 	}
 
 	/**
