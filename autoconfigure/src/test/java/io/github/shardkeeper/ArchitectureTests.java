@@ -138,7 +138,8 @@ class ArchitectureTests {
 			.of(callers("java.lang.System", "currentTimeMillis"), callers("java.time.Instant", "now"),
 					callers("java.time.InstantSource", "system"), callers("java.time.Clock"))
 			.flatMap(Set::stream)
-			.collect(Collectors.toSet()))).containsExactlyInAnyOrder("MemoryCoordinationStore", "MemoryStreamSource");
+			.collect(Collectors.toSet())))
+			.containsExactlyInAnyOrder("MemoryCheckpointStore", "MemoryCoordinationStore", "MemoryStreamSource");
 	}
 
 	@Test

@@ -1,5 +1,6 @@
 package io.github.shardkeeper.consumer;
 
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
@@ -87,6 +88,11 @@ final class TroubledCheckpoints implements CheckpointStore {
 	@Override
 	public Map<ShardId, Offset> offsets(Collection<ShardId> shards) {
 		return this.store.offsets(shards);
+	}
+
+	@Override
+	public Instant consumedSince(String topic) {
+		return reach().consumedSince(topic);
 	}
 
 	@Override

@@ -1,5 +1,8 @@
 package io.github.shardkeeper.coordination.memory;
 
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.temporal.ChronoUnit;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
@@ -24,7 +27,26 @@ import io.github.shardkeeper.shard.Token;
  */
 public final class MemoryCheckpointStore implements CheckpointStore {
 
+	private final InstantSource clock;
+
 	private Map<ShardId, Entry> entries = new HashMap<>();
+
+	private Map<String, Instant> consumedSince = new HashMap<>();
+
+	/**
+	 * Creates an empty store that goes by the system's clock.
+	 */
+	public MemoryCheckpointStore() {
+		this(InstantSource.system());
+	}
+
+	/**
+	 * Creates an empty store.
+	 * @param clock the store's time; milliseconds count
+	 */
+	public MemoryCheckpointStore(InstantSource clock) {
+		this.clock = clock;
+	}
 
 	@Override
 	public synchronized Acquisition acquire(ShardId shard, Token token) {
@@ -81,12 +103,17 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 		return offsets;
 	}
 
+	@Override
+	public synchronized Instant consumedSince(String topic) {
+		return this.consumedSince.computeIfAbsent(topic, (t) -> this.clock.instant().truncatedTo(ChronoUnit.MILLIS));
+	}
+
 	/**
 	 * Everything as it is now.
 	 * @return a copy
 	 */
 	synchronized Snapshot snapshot() {
-		return new Snapshot(copy(this.entries));
+		return new Snapshot(copy(this.entries), Map.copyOf(this.consumedSince));
 	}
 
 	/**
@@ -95,11 +122,13 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 	 */
 	synchronized void loseWritesSince(Snapshot snapshot) {
 		this.entries = copy(snapshot.entries);
+		this.consumedSince = new HashMap<>(snapshot.consumedSince);
 	}
 
 	/** Forgets everything, as a server without persistence does when it ends. */
 	synchronized void empty() {
 		this.entries = new HashMap<>();
+		this.consumedSince = new HashMap<>();
 	}
 
 	private static Map<ShardId, Entry> copy(Map<ShardId, Entry> entries) {
@@ -113,7 +142,7 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 	}
 
 	/** What the store knew at a moment. */
-	record Snapshot(Map<ShardId, Entry> entries) {
+	record Snapshot(Map<ShardId, Entry> entries, Map<String, Instant> consumedSince) {
 
 	}
 

@@ -1,6 +1,7 @@
 package io.github.shardkeeper.coordination.redis;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -31,6 +32,7 @@ import io.github.shardkeeper.shard.Token;
  * <pre>
  * &lt;prefix&gt;:{&lt;group&gt;/&lt;topic&gt;/&lt;id&gt;}:checkpoint   hash: fence, commit (number), offset, committed (millis)
  * &lt;prefix&gt;:{&lt;group&gt;/&lt;topic&gt;/&lt;id&gt;}:state        hash: the state's entries, values as JSON
+ * &lt;prefix&gt;:{&lt;group&gt;/&lt;topic&gt;}:since            millis of Redis' time: since when the group consumes the topic
  * </pre>
  *
  * {@code acquire.lua} and {@code commit.lua} are one atomic step each. Thread-safe.
@@ -42,6 +44,9 @@ public final class RedisCheckpointStore implements CheckpointStore {
 
 	private static final LuaScript COMMIT = LuaScript.load(RedisCheckpointStore.class, ScriptOutputType.VALUE,
 			"commit.lua");
+
+	private static final LuaScript SINCE = LuaScript.load(RedisCheckpointStore.class, ScriptOutputType.VALUE,
+			"since.lua");
 
 	private final RedisLink<String> link;
 
@@ -137,6 +142,12 @@ public final class RedisCheckpointStore implements CheckpointStore {
 			}
 		}
 		return result;
+	}
+
+	@Override
+	public Instant consumedSince(String topic) {
+		String since = this.fences.run(SINCE, List.of(this.keyStart + topic + "}:since"), List.of());
+		return Instant.ofEpochMilli(Long.parseLong(since));
 	}
 
 	private static @Nullable Offset offset(@Nullable String text) {
