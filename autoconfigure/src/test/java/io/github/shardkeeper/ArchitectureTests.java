@@ -131,7 +131,7 @@ class ArchitectureTests {
 				"RedisLink", "StreamLane");
 	}
 
-	/** Only what stands for another's clock: the store's and the source's, in memory. */
+	/** Only what stands for another's clock: the stores' and the source's, in memory. */
 	@Test
 	void theWallClockIsReadInOnePlacePerStoreInMemory() {
 		assertThat(names(Stream
@@ -139,7 +139,7 @@ class ArchitectureTests {
 					callers("java.time.InstantSource", "system"), callers("java.time.Clock"))
 			.flatMap(Set::stream)
 			.collect(Collectors.toSet())))
-			.containsExactlyInAnyOrder("MemoryCheckpointStore", "MemoryCoordinationStore", "MemoryStreamSource");
+			.containsExactlyInAnyOrder("MemoryCoordinationStore", "MemoryCheckpointStore", "MemoryStreamSource");
 	}
 
 	@Test
