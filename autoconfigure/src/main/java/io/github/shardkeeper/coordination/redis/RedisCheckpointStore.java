@@ -40,7 +40,7 @@ import io.github.shardkeeper.shard.Token;
  * &lt;prefix&gt;:{&lt;group&gt;/&lt;topic&gt;/&lt;id&gt;}:retry        sorted set: offset, millis when it is due
  * &lt;prefix&gt;:{&lt;group&gt;/&lt;topic&gt;/&lt;id&gt;}:retried      hash: offset, record to handle again
  * &lt;prefix&gt;:{&lt;group&gt;/&lt;topic&gt;/&lt;id&gt;}:dead         stream: dead letters
- * &lt;prefix&gt;:{&lt;group&gt;/&lt;topic&gt;}:since             millis: since when the group consumes the topic
+ * &lt;prefix&gt;:{&lt;group&gt;/&lt;topic&gt;}:topic             hash: since (millis), when the group began with the topic
  * </pre>
  *
  * {@code acquire.lua}, {@code commit.lua} and {@code due.lua} are one atomic step each.
@@ -164,7 +164,7 @@ public final class RedisCheckpointStore implements CheckpointStore {
 
 	@Override
 	public Instant consumedSince(String topic) {
-		byte[] since = this.fences.run(this.scripts.since(), List.of(this.keyStart + topic + "}:since"), List.of());
+		byte[] since = this.fences.run(this.scripts.since(), List.of(this.keyStart + topic + "}:topic"), List.of());
 		return Instant.ofEpochMilli(Long.parseLong(text(since)));
 	}
 
