@@ -35,6 +35,7 @@ import io.github.shardkeeper.consumer.ExitOnSessionLoss;
 import io.github.shardkeeper.consumer.PublishedEvents;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.consumer.ShardHandlerDetector;
+import io.github.shardkeeper.consumer.StartPositions;
 import io.github.shardkeeper.consumer.WorkerThreads;
 import io.github.shardkeeper.coordination.AssignmentSettings;
 import io.github.shardkeeper.coordination.CheckpointStore;
@@ -52,6 +53,7 @@ import io.github.shardkeeper.handover.Lease;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.Names;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.source.KeyedShardTemplate;
 import io.github.shardkeeper.source.PayloadConverter;
 import io.github.shardkeeper.source.ShardAppender;
@@ -192,14 +194,25 @@ public final class ShardkeeperAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
+	StartPositions shardkeeperStartPositions(ShardkeeperProperties properties, CoordinationSettings checkedSettings,
+			ShardSource source, CheckpointStore checkpoints) {
+		Map<String, StartPosition> positions = new TreeMap<>();
+		properties.topics().forEach((name, topic) -> positions.put(name, StartPosition.parse(topic.start())));
+		positions.values().removeIf(StartPosition.EARLIEST::equals);
+		return new StartPositions(source, checkpoints, positions);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
 	ShardConsumerRunner shardkeeperConsumerRunner(ShardkeeperProperties properties, ShardCoordinator coordinator,
-			ShardHandlerDetector detector, ShardSource source, CheckpointStore checkpoints, Lease lease,
-			MemberRuntime runtime, ObjectProvider<JsonMapper> mapper, ObjectProvider<ConsumerMeters> meters,
-			ConsumerEvents events, Environment environment) {
+			ShardHandlerDetector detector, ShardSource source, StartPositions startPositions,
+			CheckpointStore checkpoints, Lease lease, MemberRuntime runtime, ObjectProvider<JsonMapper> mapper,
+			ObjectProvider<ConsumerMeters> meters, ConsumerEvents events, Environment environment) {
 		WorkerThreads threads = new WorkerThreads(Threading.VIRTUAL.isActive(environment),
 				properties.consumer().threads());
 		// Less than the phase, so that an unfinished drain still leaves in order.
-		return new ShardConsumerRunner(coordinator, detector, source, checkpoints, lease, runtime, threads,
+		return new ShardConsumerRunner(coordinator, detector, source, startPositions, checkpoints, lease, runtime,
+				threads,
 				new ShardConsumerRunner.Consuming(new ConsumerChoice(properties).choose(),
 						properties.consumer().buffer().totalSize().toBytes()),
 				mapper.getIfUnique(JsonMapper::new), meters.getIfUnique(() -> ConsumerMeters.NONE), events,

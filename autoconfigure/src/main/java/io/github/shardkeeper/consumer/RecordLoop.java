@@ -180,14 +180,15 @@ final class RecordLoop implements ShardLoop {
 			return Outcome.MORE;
 		}
 		boolean nothingRuns = this.lanes.areQuiet();
-		if (nothingRuns && this.settings.commits().mode() == CommitMode.BATCH) {
+		boolean atEnd = nothingRuns && this.intake.isAtEnd();
+		if (atEnd || nothingRuns && this.settings.commits().mode() == CommitMode.BATCH) {
 			progress.commitSoon();
 		}
 		Outcome stop = stop(progress.advance(now));
 		if (stop != null) {
 			return stop;
 		}
-		if (nothingRuns && this.lanes.failing() == null && this.intake.isAtEnd() && progress.isAtEnd()) {
+		if (atEnd && this.lanes.failing() == null && progress.isAtEnd()) {
 			return Outcome.COMPLETED;
 		}
 		this.settlement.lookForMissingAcknowledgments(progress);

@@ -120,9 +120,9 @@ final class ShardProgress {
 		return taken;
 	}
 
-	/** Whether nothing that was taken up is left to be done. */
+	/** Whether nothing that was taken up is left to be done, or to be committed. */
 	boolean isAtEnd() {
-		return this.sent == null && this.window.isEmpty() && this.queue.isEmpty() && this.pending.retries().isEmpty();
+		return this.window.isEmpty() && this.queue.isEmpty() && this.sent == null && this.uncommittedSince == null;
 	}
 
 	/**

@@ -149,6 +149,12 @@ final class ShardWorker {
 		return cancelled;
 	}
 
+	/** Somebody may have left a request for the shard. */
+	void attend() {
+		this.attentionDue = true;
+		wake();
+	}
+
 	/** The drain takes too long: interrupt the call that runs now, and report it. */
 	void interrupt(Duration draining) {
 		this.drainReport.overdue(draining);
@@ -180,12 +186,6 @@ final class ShardWorker {
 	/** The store may have lost what was committed: write all of it again. */
 	void writeBack() {
 		this.writeBackDue = true;
-		wake();
-	}
-
-	/** Others have asked something of the shard's owner: look what it is. */
-	void attend() {
-		this.attentionDue = true;
 		wake();
 	}
 
@@ -246,14 +246,26 @@ final class ShardWorker {
 			case FENCED -> fenced(Token.NONE);
 			case CHECKPOINT_GONE -> this.troubles.checkpointGone();
 			case COMPLETED -> {
-				this.completed = true;
-				this.course.drain(now);
-				return true;
+				return complete(acquired, now);
 			}
 			case MORE, DONE -> {
 			}
 		}
 		return outcome == ShardLoop.Outcome.MORE;
+	}
+
+	/** Everything is done, and nothing more will come: tells whether there is more. */
+	private boolean complete(ShardProgress acquired, MonotonicTime now) {
+		switch (this.context.checkpoints().complete(this.owned.shard(), this.owned.token())) {
+			case COMPLETED -> {
+				this.completed = true;
+				this.course.drain(now);
+			}
+			case PENDING -> acquired.queue().lookAt(now);
+			case STALE -> fenced(Token.NONE);
+			case GONE -> acquired.distrustStore();
+		}
+		return true;
 	}
 
 	/** Acquires the shard, tells the application, begins to read. */

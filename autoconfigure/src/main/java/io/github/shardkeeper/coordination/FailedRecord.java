@@ -72,7 +72,7 @@ public record FailedRecord(Offset offset, @Nullable String key, byte[] payload, 
 	 * @return the record, with what is known of its last failure
 	 */
 	public FailedRecord anew() {
-		return new FailedRecord(this.offset, this.key, this.payload, this.headers, this.timestamp, 0, this.exception,
+		return new FailedRecord(this.offset, this.key, this.payload, this.headers, this.timestamp, 0, 0, this.exception,
 				this.stackTrace, this.failedAt);
 	}
 
