@@ -11,8 +11,7 @@ import io.github.shardkeeper.shard.ShardId;
 /**
  * Which dead letters are meant: those of a topic or of one shard that meet every
  * condition. Immutable, so conditions make a new filter; thread-safe if the predicates
- * are.
- * <pre>
+ * are. <pre>
  * DeadLetterFilter.topic("orders").exception("TimeoutException").failedSince(deployedAt)
  * </pre>
  */

@@ -29,10 +29,10 @@ import io.github.shardkeeper.assignment.LoadMeasure;
  * @param handover How shards change hands.
  * @param consumer How handlers are run.
  * @param topics Topics by name, each with its number of shards ("shards"), and, where
- * wanted, the assignment strategy of this topic ("strategy"), and by shard the work that
- * it is ("weights"), the zone of its data ("zones") and the id of the instance that shall
- * have it ("pinned"). Names with other characters than letters, digits and dashes are
- * written in brackets.
+ * wanted, where a new group begins ("start"), the assignment strategy of this topic
+ * ("strategy"), and by shard the work that it is ("weights"), the zone of its data
+ * ("zones") and the id of the instance that shall have it ("pinned"). Names with other
+ * characters than letters, digits and dashes are written in brackets.
  */
 @ConfigurationProperties("shardkeeper")
 public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Nullable String group,
@@ -206,14 +206,17 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * A topic.
 	 *
 	 * @param shards Number of shards, the same on every instance.
+	 * @param start Where a group begins that has not consumed a shard yet: earliest;
+	 * latest, with what comes after the group first consumed the topic; a time such as
+	 * 2026-11-21T10:00:00Z; or the offset of the first record that is wanted.
 	 * @param strategy Rule by which the leader assigns the shards of this topic, if it is
 	 * another one than for all.
 	 * @param weights By shard, how much work it is compared with others.
 	 * @param zones By shard, the zone in which its data is.
 	 * @param pinned By shard, the id of the instance that has it while it is there.
 	 */
-	public record Topic(@DefaultValue("1") int shards, @Nullable String strategy,
-			@DefaultValue Map<String, Long> weights, @DefaultValue Map<String, String> zones,
+	public record Topic(@DefaultValue("1") int shards, @DefaultValue("earliest") String start,
+			@Nullable String strategy, @DefaultValue Map<String, Long> weights, @DefaultValue Map<String, String> zones,
 			@DefaultValue Map<String, String> pinned) {
 
 		boolean tellsOfShards() {

@@ -47,6 +47,8 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	private final ShardSource source;
 
+	private final StartPositions startPositions;
+
 	private final CheckpointStore checkpoints;
 
 	private final Lease lease;
@@ -76,6 +78,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	 * @param coordinator says which shards to consume
 	 * @param detector finds the handlers
 	 * @param source where records come from
+	 * @param startPositions where to begin with shards that have no offset
 	 * @param checkpoints where state and offsets are kept
 	 * @param lease whether this instance may consume at all
 	 * @param runtime clock and loops
@@ -86,11 +89,13 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	 * @param stopTimeout how long a stop may take
 	 */
 	public ShardConsumerRunner(ShardCoordinator coordinator, ShardHandlerDetector detector, ShardSource source,
-			CheckpointStore checkpoints, Lease lease, MemberRuntime runtime, WorkerThreads threads, JsonMapper mapper,
-			ConsumerMeters meters, ConsumerEvents events, Duration stopTimeout) {
+			StartPositions startPositions, CheckpointStore checkpoints, Lease lease, MemberRuntime runtime,
+			WorkerThreads threads, JsonMapper mapper, ConsumerMeters meters, ConsumerEvents events,
+			Duration stopTimeout) {
 		this.coordinator = coordinator;
 		this.detector = detector;
 		this.source = source;
+		this.startPositions = startPositions;
 		this.checkpoints = checkpoints;
 		this.lease = lease;
 		this.runtime = runtime;
@@ -110,7 +115,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 			return;
 		}
 		WorkerThreads.Running runningThreads = this.threads.start();
-		ShardReader reader = this.source.openReader();
+		ShardReader reader = this.startPositions.over(this.source.openReader());
 		ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor((task) -> {
 			Thread thread = new Thread(task, "shardkeeper-timer");
 			thread.setDaemon(true);
@@ -139,10 +144,11 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	/**
 	 * Opens the data plane's connection before the first shard comes: the shard stands
-	 * still meanwhile.
+	 * still meanwhile. What is sent from then on is not before "latest".
 	 */
 	private void warmUp(Map<String, Integer> topics) {
 		try {
+			this.startPositions.consume(topics.keySet());
 			this.checkpoints.offsets(topics.keySet().stream().map((topic) -> ShardId.of(topic, 0)).toList());
 		}
 		catch (StoreUnavailableException ex) {

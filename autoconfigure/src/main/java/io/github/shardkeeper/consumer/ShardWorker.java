@@ -128,6 +128,11 @@ final class ShardWorker {
 		return cancelled;
 	}
 
+	/** Somebody may have left a request for the shard. */
+	void attend() {
+		wake();
+	}
+
 	/** The drain takes too long: interrupt the call that runs now, and report it. */
 	void interrupt(Duration draining) {
 		this.drainReport.overdue(draining);

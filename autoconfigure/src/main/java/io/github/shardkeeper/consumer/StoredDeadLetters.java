@@ -244,8 +244,8 @@ public final class StoredDeadLetters implements DeadLetters {
 	private void requireKnown(ShardId shard) {
 		SortedSet<ShardId> known = shards(shard.topic());
 		if (!known.contains(shard)) {
-			throw new IllegalArgumentException("There is no shard %s; the topic has %s"
-				.formatted(shard, known.isEmpty() ? "none" : known.first() + " to " + known.last()));
+			throw new IllegalArgumentException("There is no shard %s; the topic has %s".formatted(shard,
+					known.isEmpty() ? "none" : known.first() + " to " + known.last()));
 		}
 	}
 

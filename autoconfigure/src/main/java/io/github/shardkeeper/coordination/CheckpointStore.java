@@ -1,6 +1,7 @@
 package io.github.shardkeeper.coordination;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.Map;
 import java.util.Set;
@@ -80,6 +81,14 @@ public interface CheckpointStore extends AutoCloseable {
 	 * @return the offsets of those that have one
 	 */
 	Map<ShardId, Offset> offsets(Collection<ShardId> shards);
+
+	/**
+	 * Since when the group consumes a topic: the store's time when this is asked for the
+	 * first time ever, and the same time ever after, whoever asks.
+	 * @param topic the topic
+	 * @return the time, to the millisecond
+	 */
+	Instant consumedSince(String topic);
 
 	@Override
 	void close();

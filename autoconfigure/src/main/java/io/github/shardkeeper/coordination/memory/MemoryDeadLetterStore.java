@@ -68,8 +68,8 @@ public final class MemoryDeadLetterStore implements DeadLetterStore {
 	@Override
 	public Map<ShardId, Long> retries(Collection<ShardId> shards) {
 		Map<ShardId, Long> result = new LinkedHashMap<>();
-		shards.forEach((shard) -> result.put(shard,
-				this.checkpoints.with(shard, (data, nowMillis) -> (long) data.retries())));
+		shards.forEach(
+				(shard) -> result.put(shard, this.checkpoints.with(shard, (data, nowMillis) -> (long) data.retries())));
 		return result;
 	}
 

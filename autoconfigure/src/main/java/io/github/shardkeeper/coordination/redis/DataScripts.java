@@ -10,8 +10,8 @@ import io.github.shardkeeper.redis.LuaScript;
 /**
  * The data plane's scripts, each of which begins with {@code data.lua}. Immutable.
  */
-record DataScripts(LuaScript acquire, LuaScript commit, LuaScript due, LuaScript complete,
-		LuaScript sendBack) {
+record DataScripts(LuaScript acquire, LuaScript commit, LuaScript due, LuaScript complete, LuaScript sendBack,
+		LuaScript since) {
 
 	static final DataScripts STANDARD = load();
 
@@ -25,7 +25,8 @@ record DataScripts(LuaScript acquire, LuaScript commit, LuaScript due, LuaScript
 				script(ScriptOutputType.VALUE, "commit.lua", preludes),
 				script(ScriptOutputType.MULTI, "due.lua", preludes),
 				script(ScriptOutputType.VALUE, "complete.lua", preludes),
-				script(ScriptOutputType.INTEGER, "send-back.lua", preludes));
+				script(ScriptOutputType.INTEGER, "send-back.lua", preludes),
+				script(ScriptOutputType.VALUE, "since.lua", preludes));
 	}
 
 	private static LuaScript script(ScriptOutputType output, String file, String... preludes) {

@@ -2,6 +2,7 @@ package io.github.shardkeeper.coordination.redis;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -34,8 +35,7 @@ import io.github.shardkeeper.shard.Token;
  * The data plane of one group on Redis, under the keys of {@link ShardKeys}.
  * <p>
  * {@code acquire.lua}, {@code commit.lua}, {@code due.lua} and {@code complete.lua} are
- * one atomic step each.
- * Payloads are bytes and stay what they are. Thread-safe.
+ * one atomic step each. Payloads are bytes and stay what they are. Thread-safe.
  */
 public final class RedisCheckpointStore implements CheckpointStore {
 
@@ -86,7 +86,8 @@ public final class RedisCheckpointStore implements CheckpointStore {
 
 	@Override
 	public Acquisition acquire(ShardId shard, Token token) {
-		List<Object> reply = this.fences.run(this.scripts.acquire(), this.keys.all(shard), List.of(bytes(token.toString())));
+		List<Object> reply = this.fences.run(this.scripts.acquire(), this.keys.all(shard),
+				List.of(bytes(token.toString())));
 		if (text(reply.get(0)).equals("REFUSED")) {
 			return new Acquisition.Refused(new Token(Long.parseLong(text(reply.get(1)))));
 		}
@@ -117,7 +118,8 @@ public final class RedisCheckpointStore implements CheckpointStore {
 
 	@Override
 	public DueRecords due(ShardId shard, int limit) {
-		List<Object> reply = this.link.run(this.scripts.due(), this.keys.all(shard), List.of(bytes(Integer.toString(limit))));
+		List<Object> reply = this.link.run(this.scripts.due(), this.keys.all(shard),
+				List.of(bytes(Integer.toString(limit))));
 		List<FailedRecord> records = new ArrayList<>();
 		for (int i = 1; i < reply.size(); i += 2) {
 			records.add(FailedRecordFormat.read(new Offset(text(reply.get(i))), (byte[]) reply.get(i + 1)));
@@ -156,6 +158,12 @@ public final class RedisCheckpointStore implements CheckpointStore {
 			}
 		}
 		return result;
+	}
+
+	@Override
+	public Instant consumedSince(String topic) {
+		byte[] since = this.fences.run(this.scripts.since(), List.of(this.keys.topic(topic)), List.of());
+		return Instant.ofEpochMilli(Long.parseLong(text(since)));
 	}
 
 	private static @Nullable Offset offset(String text) {

@@ -13,6 +13,7 @@ import io.github.shardkeeper.shard.ShardId;
  * &lt;prefix&gt;:{&lt;group&gt;/&lt;topic&gt;/&lt;id&gt;}:retry        sorted set: offset, millis when it is due
  * &lt;prefix&gt;:{&lt;group&gt;/&lt;topic&gt;/&lt;id&gt;}:retried      hash: offset, record to handle again
  * &lt;prefix&gt;:{&lt;group&gt;/&lt;topic&gt;/&lt;id&gt;}:dead         stream: dead letters
+ * &lt;prefix&gt;:{&lt;group&gt;/&lt;topic&gt;}:topic             hash: since (millis), when the group began with the topic
  * </pre>
  *
  * Immutable.
@@ -44,6 +45,11 @@ final class ShardKeys {
 
 	String dead(ShardId shard) {
 		return of(shard, "dead");
+	}
+
+	/** Of the topic itself, in a slot of its own. */
+	String topic(String topic) {
+		return this.start + topic + "}:topic";
 	}
 
 	private String of(ShardId shard, String kind) {
