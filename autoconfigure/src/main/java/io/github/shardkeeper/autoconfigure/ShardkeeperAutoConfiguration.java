@@ -24,6 +24,7 @@ import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.core.env.Environment;
 
+import io.github.shardkeeper.DeadLetters;
 import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.assignment.AssignmentStrategy;
@@ -35,12 +36,14 @@ import io.github.shardkeeper.consumer.ExitOnSessionLoss;
 import io.github.shardkeeper.consumer.PublishedEvents;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.consumer.ShardHandlerDetector;
+import io.github.shardkeeper.consumer.StoredDeadLetters;
 import io.github.shardkeeper.consumer.StartPositions;
 import io.github.shardkeeper.consumer.WorkerThreads;
 import io.github.shardkeeper.coordination.AssignmentSettings;
 import io.github.shardkeeper.coordination.CheckpointStore;
 import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.coordination.DeadLetterStore;
 import io.github.shardkeeper.coordination.GroupReporter;
 import io.github.shardkeeper.coordination.HeartbeatScheduler;
 import io.github.shardkeeper.coordination.LoopMeters;
@@ -239,6 +242,14 @@ public final class ShardkeeperAutoConfiguration {
 	@ConditionalOnMissingBean
 	ShardStateReader shardkeeperStateReader(CheckpointStore checkpoints, ObjectProvider<JsonMapper> mapper) {
 		return new CommittedStateReader(checkpoints, mapper.getIfUnique(JsonMapper::new));
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	@ConditionalOnBean(DeadLetterStore.class)
+	DeadLetters shardkeeperDeadLetters(CoordinationSettings settings, DeadLetterStore letters,
+			CoordinationStore coordination, ShardSource source) {
+		return new StoredDeadLetters(settings.group(), letters, coordination, source);
 	}
 
 	@Bean

@@ -52,6 +52,11 @@ final class TracedCheckpoints implements CheckpointStore {
 	}
 
 	@Override
+	public CompletionReply complete(ShardId shard, Token token) {
+		return this.store.complete(shard, token);
+	}
+
+	@Override
 	public Checkpoint read(ShardId shard) {
 		return this.store.read(shard);
 	}

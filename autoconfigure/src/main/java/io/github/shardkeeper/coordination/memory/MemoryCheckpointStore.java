@@ -93,15 +93,15 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 		return offsets;
 	}
 
+	@Override
+	public synchronized Instant consumedSince(String topic) {
+		return this.consumedSince.computeIfAbsent(topic, (t) -> this.clock.instant().truncatedTo(ChronoUnit.MILLIS));
+	}
+
 	/** Lets somebody work on the data of a shard, at the time that it is now. */
 	synchronized <T> T with(ShardId shard, BiFunction<ShardData, Long, T> work) {
 		// What was never acquired has no data, and gets none by being looked at.
 		return work.apply(this.entries.getOrDefault(shard, new ShardData()), this.clock.millis());
-	}
-
-	@Override
-	public synchronized Instant consumedSince(String topic) {
-		return this.consumedSince.computeIfAbsent(topic, (t) -> this.clock.instant().truncatedTo(ChronoUnit.MILLIS));
 	}
 
 	/**

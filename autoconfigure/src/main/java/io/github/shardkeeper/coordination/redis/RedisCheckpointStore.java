@@ -35,8 +35,7 @@ import io.github.shardkeeper.shard.Token;
  * The data plane of one group on Redis, under the keys of {@link ShardKeys}.
  * <p>
  * {@code acquire.lua}, {@code commit.lua}, {@code due.lua} and {@code complete.lua} are
- * one atomic step each; {@code since.lua} is one for a whole topic. Payloads are bytes
- * and stay what they are. Thread-safe.
+ * one atomic step each. Payloads are bytes and stay what they are. Thread-safe.
  */
 public final class RedisCheckpointStore implements CheckpointStore {
 

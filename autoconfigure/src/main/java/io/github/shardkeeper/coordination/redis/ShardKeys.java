@@ -47,7 +47,7 @@ final class ShardKeys {
 		return of(shard, "dead");
 	}
 
-	/** Of a whole topic. */
+	/** Of the topic itself, in a slot of its own. */
 	String topic(String topic) {
 		return this.start + topic + "}:topic";
 	}

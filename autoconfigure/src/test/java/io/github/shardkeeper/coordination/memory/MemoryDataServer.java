@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 
 import io.github.shardkeeper.coordination.CheckpointStore;
+import io.github.shardkeeper.coordination.DeadLetterStore;
 import io.github.shardkeeper.coordination.StoreServer;
 
 /**
@@ -17,6 +18,10 @@ final class MemoryDataServer implements StoreServer {
 
 	CheckpointStore store() {
 		return this.store;
+	}
+
+	DeadLetterStore letters() {
+		return new MemoryDeadLetterStore(this.store);
 	}
 
 	@Override

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 
 import io.github.shardkeeper.coordination.CheckpointStore;
+import io.github.shardkeeper.coordination.DeadLetterStore;
 import io.github.shardkeeper.coordination.StoreServer;
 import io.github.shardkeeper.redis.ReplicaWait;
 import io.github.shardkeeper.testsupport.RedisClients;
@@ -32,6 +33,11 @@ final class RedisDataServer implements StoreServer {
 	CheckpointStore store() {
 		return new RedisCheckpointStore(RedisClients.sharedConnector(), RedisServer.PREFIX, this.group,
 				Duration.ofSeconds(10), ReplicaWait.NONE, SCRIPTS);
+	}
+
+	DeadLetterStore letters() {
+		return new RedisDeadLetterStore(RedisClients.sharedConnector(), RedisServer.PREFIX, this.group,
+				Duration.ofSeconds(10), SCRIPTS);
 	}
 
 	@Override
