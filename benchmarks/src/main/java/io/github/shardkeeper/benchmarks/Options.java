@@ -65,7 +65,7 @@ public record Options(Map<String, String> values, List<String> words) {
 	 */
 	public List<String> list(String name, List<String> ifAbsent) {
 		String value = this.values.get(name);
-		return (value != null) ? Arrays.stream(value.split(",")).map(String::strip).toList() : ifAbsent;
+		return (value != null) ? Arrays.stream(value.split("[,;]")).map(String::strip).toList() : ifAbsent;
 	}
 
 }
