@@ -1,6 +1,5 @@
 package io.github.shardkeeper.source.memory;
 
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -47,7 +46,8 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender {
 		for (NewRecord newRecord : records) {
 			List<SourceRecord> stream = stream(newRecord.shard());
 			Offset offset = new Offset(Integer.toString(stream.size() + 1));
-			stream.add(new SourceRecord(offset, newRecord.key(), newRecord.payload(), Instant.now()));
+			stream.add(new SourceRecord(offset, newRecord.key(), newRecord.payload(), newRecord.headers(),
+					System.currentTimeMillis()));
 			offsets.add(offset);
 		}
 		notifyAll();
