@@ -15,7 +15,6 @@ import io.github.shardkeeper.benchmarks.Benchmark;
 import io.github.shardkeeper.benchmarks.Machine;
 import io.github.shardkeeper.benchmarks.Options;
 import io.github.shardkeeper.benchmarks.RedisProcess;
-import io.github.shardkeeper.benchmarks.Samples;
 
 /**
  * How many records per second one instance takes from Redis Streams, beside a bare client
@@ -42,11 +41,12 @@ public final class ConsumingBenchmark implements Benchmark {
 		List<String> shards = options.list("shards", List.of("1", "32"));
 		List<String> records = options.list("records", List.of("500000", "800000"));
 		List<Contender> contenders = contenders(options.list("contenders", List.of("")));
-		List<String> raw = new ArrayList<>(List.of("shards,contender,round,records_per_second,load_average"));
+		List<String> raw = new ArrayList<>(
+				List.of("shards,contender,round,records_per_second,processor_micros_per_record,load_average"));
 		for (int i = 0; i < shards.size(); i++) {
 			try (RedisProcess redis = RedisProcess.start()) {
 				System.out.printf("%n%s%n", Machine.describe(redis.version()));
-				Map<Contender, Samples> measured = measure(redis, contenders, Integer.parseInt(shards.get(i)),
+				Map<Contender, Figures> measured = measure(redis, contenders, Integer.parseInt(shards.get(i)),
 						Integer.parseInt(records.get(Math.min(i, records.size() - 1))), options.number("warm-up", 2),
 						options.number("rounds", 5), raw);
 				new Table(measured).print();
@@ -55,7 +55,7 @@ public final class ConsumingBenchmark implements Benchmark {
 		Files.write(RAW_FIGURES, raw);
 	}
 
-	private static List<Contender> contenders(List<String> wanted) {
+	static List<Contender> contenders(List<String> wanted) {
 		List<Contender> all = new ArrayList<>(List.of(new BareClient(false), new BareClient(true),
 				new SpringContainer(false, false), new SpringContainer(true, false), new SpringContainer(true, true)));
 		all.addAll(ours(false));
@@ -72,14 +72,15 @@ public final class ConsumingBenchmark implements Benchmark {
 
 	private static List<Contender> ours(boolean virtualThreads) {
 		String threads = virtualThreads ? ", virtual threads" : "";
-		return List.of(
-				new Shardkeeper("Shardkeeper, record" + threads, virtualThreads,
-						(streams, tally) -> new Handlers.OneRecord(tally)),
+		return List.of(new Shardkeeper("Shardkeeper, record" + threads, virtualThreads, Handlers.OneRecord::new),
 				new Shardkeeper("Shardkeeper, record and state" + threads, virtualThreads,
-						(streams, tally) -> new Handlers.OneRecordAndState(tally)));
+						Handlers.OneRecordAndState::new),
+				new Shardkeeper("Shardkeeper, list" + threads, virtualThreads, Handlers.ManyRecords::new),
+				new Shardkeeper("Shardkeeper, list and state" + threads, virtualThreads,
+						Handlers.ManyRecordsAndState::new));
 	}
 
-	private static Map<Contender, Samples> measure(RedisProcess redis, List<Contender> contenders, int shards,
+	private static Map<Contender, Figures> measure(RedisProcess redis, List<Contender> contenders, int shards,
 			int records, int warmUp, int rounds, List<String> raw) throws Exception {
 		Map<Integer, Streams> filled = new LinkedHashMap<>();
 		for (Contender contender : contenders) {
@@ -87,17 +88,18 @@ public final class ConsumingBenchmark implements Benchmark {
 		}
 		System.out.printf(Locale.ROOT, "%d shards, %,d records of %d bytes, %d rounds after %d for warming up%n",
 				shards, records, Streams.PAYLOAD_BYTES, rounds, warmUp);
-		Map<Contender, Samples> measured = new LinkedHashMap<>();
-		contenders.forEach((contender) -> measured.put(contender, new Samples()));
+		Map<Contender, Figures> measured = new LinkedHashMap<>();
+		contenders.forEach((contender) -> measured.put(contender, new Figures()));
 		List<Contender> order = new ArrayList<>(contenders);
 		for (int round = 1 - warmUp; round <= rounds; round++) {
 			for (Contender contender : order) {
-				double rate = once(contender, filled.get(contender.divisor()));
-				System.out.printf(Locale.ROOT, "  round %2d  %,9.0f/s  %s%n", round, rate, contender.name());
+				Tally tally = once(contender, filled.get(contender.divisor()));
+				System.out.printf(Locale.ROOT, "  round %2d  %,9.0f/s  %5.2f us CPU  %s%n", round, tally.rate(),
+						tally.processorMicrosPerRecord(), contender.name());
 				if (round > 0) {
-					measured.get(contender).add(rate);
-					raw.add(String.format(Locale.ROOT, "%d,\"%s\",%d,%.0f,%.2f", shards, contender.name(), round, rate,
-							Machine.load()));
+					measured.get(contender).add(tally);
+					raw.add(String.format(Locale.ROOT, "%d,\"%s\",%d,%.0f,%.3f,%.2f", shards, contender.name(), round,
+							tally.rate(), tally.processorMicrosPerRecord(), Machine.load()));
 				}
 			}
 			Collections.reverse(order);
@@ -111,13 +113,13 @@ public final class ConsumingBenchmark implements Benchmark {
 		return streams;
 	}
 
-	/** Has a contender read everything once; returns the records per second. */
-	static double once(Contender contender, Streams streams) throws Exception {
+	/** Has a contender read everything once; returns what was counted. */
+	static Tally once(Contender contender, Streams streams) throws Exception {
 		Tally tally = streams.tally();
 		System.gc();
 		contender.consume(streams, tally);
 		tally.verify();
-		return tally.rate();
+		return tally;
 	}
 
 }

@@ -1,5 +1,7 @@
 package io.github.shardkeeper.benchmarks.consuming;
 
+import java.util.List;
+
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardState;
 
@@ -44,6 +46,31 @@ final class Handlers {
 		public void handle(byte[] payload, ShardState state) {
 			state.increment(counter(payload), 1);
 			this.tally.handled(payload);
+		}
+
+	}
+
+	/** A list of records per call. */
+	record ManyRecords(Tally tally) {
+
+		@ShardConsumer("${benchmark.topic}")
+		public void handle(List<byte[]> payloads) {
+			for (byte[] payload : payloads) {
+				this.tally.handled(payload);
+			}
+		}
+
+	}
+
+	/** A list of records per call, with state. */
+	record ManyRecordsAndState(Tally tally) {
+
+		@ShardConsumer("${benchmark.topic}")
+		public void handle(List<byte[]> payloads, ShardState state) {
+			for (byte[] payload : payloads) {
+				state.increment(counter(payload), 1);
+				this.tally.handled(payload);
+			}
 		}
 
 	}

@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.BiFunction;
+import java.util.function.Function;
 import java.util.function.Consumer;
 
 import org.springframework.boot.Banner;
@@ -26,8 +26,7 @@ import io.github.shardkeeper.source.ShardAppender.NewRecord;
  * @param virtualThreads whether handlers run on virtual threads
  * @param handler makes the bean with the handler
  */
-record Shardkeeper(String name, boolean virtualThreads,
-		BiFunction<Streams, Tally, Object> handler) implements Contender {
+record Shardkeeper(String name, boolean virtualThreads, Function<Tally, Object> handler) implements Contender {
 
 	private static final int PATIENCE_SECONDS = 120;
 
@@ -36,7 +35,7 @@ record Shardkeeper(String name, boolean virtualThreads,
 
 	@Override
 	public void consume(Streams streams, Tally tally) throws Exception {
-		Object bean = this.handler.apply(streams, tally);
+		Object bean = this.handler.apply(tally);
 		try (ConfigurableApplicationContext application = application(streams, bean)) {
 			tally.awaitCompletion(PATIENCE_SECONDS);
 		}
@@ -44,7 +43,7 @@ record Shardkeeper(String name, boolean virtualThreads,
 
 	/** Appends payloads, pipelined, list by list. */
 	static void append(Streams streams, Consumer<Consumer<List<byte[]>>> filler) {
-		Shardkeeper sender = new Shardkeeper("sender", false, (unused, none) -> new Object());
+		Shardkeeper sender = new Shardkeeper("sender", false, (unused) -> new Object());
 		try (ConfigurableApplicationContext application = sender.application(streams, new Object())) {
 			ShardAppender appender = application.getBean(ShardAppender.class);
 			filler.accept((payloads) -> appender.append(payloads.stream()

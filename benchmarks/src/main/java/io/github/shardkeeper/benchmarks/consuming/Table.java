@@ -10,11 +10,12 @@ import io.github.shardkeeper.benchmarks.Samples;
 
 /**
  * What was measured, as Markdown: first how each contender compares with those that are
- * not ours, round by round, then the records per second. Immutable.
+ * not ours, round by round, then the records per second, and the processor time that this
+ * process takes for each. Immutable.
  *
- * @param measured records per second by contender
+ * @param measured the figures by contender
  */
-record Table(Map<Contender, Samples> measured) {
+record Table(Map<Contender, Figures> measured) {
 
 	void print() {
 		lines().forEach(System.out::println);
@@ -30,19 +31,23 @@ record Table(Map<Contender, Samples> measured) {
 		lines.add("| times as fast as: median (lowest-highest round) | "
 				+ peers.stream().map(Contender::name).collect(Collectors.joining(" | ")) + " |");
 		lines.add("|---|" + "---:|".repeat(peers.size()));
-		this.measured.forEach((contender,
-				samples) -> lines.add("| " + contender.name() + " | "
-						+ peers.stream()
-							.map((peer) -> ratio(samples.dividedBy(this.measured.get(peer))))
-							.collect(Collectors.joining(" | "))
-						+ " |"));
-		lines.add("");
-		lines.add("| contender | records/s (median) | lowest-highest |");
-		lines.add("|---|---:|---:|");
 		this.measured
-			.forEach((contender, samples) -> lines.add(String.format(Locale.ROOT, "| %s | %,.0f | %,.0f-%,.0f |",
-					contender.name(), samples.median(), samples.lowest(), samples.highest())));
+			.forEach(
+					(contender,
+							figures) -> lines.add("| " + contender.name() + " | " + peers.stream()
+								.map((peer) -> ratio(figures.rates().dividedBy(this.measured.get(peer).rates())))
+								.collect(Collectors.joining(" | ")) + " |"));
+		lines.add("");
+		lines.add("| contender | records/s (median) | lowest-highest | processor time per record, us |");
+		lines.add("|---|---:|---:|---:|");
+		this.measured
+			.forEach((contender, figures) -> lines.add(line(contender, figures.rates(), figures.processorMicros())));
 		return lines;
+	}
+
+	private static String line(Contender contender, Samples rates, Samples processorMicros) {
+		return String.format(Locale.ROOT, "| %s | %,.0f | %,.0f-%,.0f | %.2f |", contender.name(), rates.median(),
+				rates.lowest(), rates.highest(), processorMicros.median());
 	}
 
 	private static String ratio(Samples ratios) {

@@ -1,11 +1,15 @@
 package io.github.shardkeeper.benchmarks.consuming;
 
+import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.util.BitSet;
 import java.util.Locale;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+
+import com.sun.management.OperatingSystemMXBean;
 
 /**
  * Counts which records were handled, and when the first and the last one was. Every
@@ -16,15 +20,24 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 final class Tally {
 
+	private static final OperatingSystemMXBean OPERATING_SYSTEM = ManagementFactory
+		.getPlatformMXBean(OperatingSystemMXBean.class);
+
 	private final int recordsPerShard;
 
 	private final Shard[] shards;
 
-	private final CountDownLatch unfinished;
+	private final AtomicInteger unfinishedShards;
 
-	private final AtomicLong firstNanos = new AtomicLong(Long.MAX_VALUE);
+	private final CountDownLatch finished = new CountDownLatch(1);
 
-	private final AtomicLong lastNanos = new AtomicLong(Long.MIN_VALUE);
+	private final AtomicLong firstNanos = new AtomicLong();
+
+	private volatile long lastNanos;
+
+	private volatile long processorNanosAtBegin;
+
+	private volatile long processorNanosAtEnd;
 
 	Tally(int shards, int recordsPerShard) {
 		this.recordsPerShard = recordsPerShard;
@@ -32,7 +45,7 @@ final class Tally {
 		for (int i = 0; i < shards; i++) {
 			this.shards[i] = new Shard();
 		}
-		this.unfinished = new CountDownLatch(shards);
+		this.unfinishedShards = new AtomicInteger(shards);
 	}
 
 	/** What a record is to carry. */
@@ -48,7 +61,7 @@ final class Tally {
 		int number = number(payload, 4);
 		if (number == shard.next) {
 			if (number == 0) {
-				this.firstNanos.accumulateAndGet(System.nanoTime(), Math::min);
+				begun();
 			}
 			shard.next++;
 		}
@@ -57,8 +70,21 @@ final class Tally {
 		}
 		if (shard.next == this.recordsPerShard && !shard.finished) {
 			shard.finished = true;
-			this.lastNanos.accumulateAndGet(System.nanoTime(), Math::max);
-			this.unfinished.countDown();
+			ended();
+		}
+	}
+
+	private void begun() {
+		if (this.firstNanos.compareAndSet(0, System.nanoTime())) {
+			this.processorNanosAtBegin = OPERATING_SYSTEM.getProcessCpuTime();
+		}
+	}
+
+	private void ended() {
+		if (this.unfinishedShards.decrementAndGet() == 0) {
+			this.lastNanos = System.nanoTime();
+			this.processorNanosAtEnd = OPERATING_SYSTEM.getProcessCpuTime();
+			this.finished.countDown();
 		}
 	}
 
@@ -68,19 +94,18 @@ final class Tally {
 	}
 
 	boolean isComplete() {
-		return this.unfinished.getCount() == 0;
+		return this.finished.getCount() == 0;
 	}
 
 	/** Waits until every record was handled. */
 	void awaitCompletion(long seconds) throws InterruptedException {
-		if (!this.unfinished.await(seconds, TimeUnit.SECONDS)) {
+		if (!this.finished.await(seconds, TimeUnit.SECONDS)) {
 			long handled = 0;
 			for (Shard shard : this.shards) {
 				handled += shard.next;
 			}
-			throw new IllegalStateException(
-					String.format(Locale.ROOT, "After %d s only %,d of %,d records were handled", seconds, handled,
-							(long) this.recordsPerShard * this.shards.length));
+			throw new IllegalStateException(String.format(Locale.ROOT,
+					"After %d s only %,d of %,d records were handled", seconds, handled, records()));
 		}
 	}
 
@@ -95,14 +120,25 @@ final class Tally {
 		if (!isComplete() || outOfOrder > 0 || repeated > 0) {
 			throw new IllegalStateException(String.format(Locale.ROOT,
 					"%,d records handled out of order, %,d more than once, shards unfinished: %d", outOfOrder, repeated,
-					this.unfinished.getCount()));
+					this.unfinishedShards.get()));
 		}
+	}
+
+	private long records() {
+		return (long) this.recordsPerShard * this.shards.length;
 	}
 
 	/** Records per second from the first to the last handled one. */
 	double rate() {
-		return (double) this.recordsPerShard * this.shards.length * 1e9
-				/ (this.lastNanos.get() - this.firstNanos.get());
+		return records() * 1e9 / (this.lastNanos - this.firstNanos.get());
+	}
+
+	/**
+	 * What this process, with all its threads, took of the processors meanwhile, per
+	 * record. Depends less than the rate on what else runs on the machine.
+	 */
+	double processorMicrosPerRecord() {
+		return (this.processorNanosAtEnd - this.processorNanosAtBegin) / 1e3 / records();
 	}
 
 	private static final class Shard {
