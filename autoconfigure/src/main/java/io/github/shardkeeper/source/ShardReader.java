@@ -66,6 +66,14 @@ public interface ShardReader extends AutoCloseable {
 		 */
 		boolean offer(List<SourceRecord> records);
 
+		/**
+		 * The shard is closed, and its last record has been offered: nothing will ever
+		 * come again. Told once for each {@link ShardReader#start}, after what the last
+		 * record's offer may have paused was resumed.
+		 */
+		default void ended() {
+		}
+
 	}
 
 }
