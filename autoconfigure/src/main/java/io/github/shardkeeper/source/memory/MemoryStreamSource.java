@@ -91,6 +91,7 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender {
 	public List<ShardId> split(ShardId shard) {
 		List<ShardId> children;
 		synchronized (this.lock) {
+			known(shard.topic());
 			requireOpen(shard).close();
 			children = List.of(add(shard.topic(), shard.id()), add(shard.topic(), shard.id()));
 			this.lock.notifyAll();
@@ -112,6 +113,7 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender {
 		}
 		ShardId child;
 		synchronized (this.lock) {
+			known(one.topic());
 			MemoryStream first = requireOpen(one);
 			requireOpen(other).close();
 			first.close();
