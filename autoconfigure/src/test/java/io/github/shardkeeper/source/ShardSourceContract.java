@@ -144,6 +144,23 @@ public abstract class ShardSourceContract {
 	}
 
 	@Test
+	void headersArriveAsTheyAre() {
+		Map<String, String> headers = Map.of("tenant", "ácme", "empty", "", "traceparent", "00-1-2-01");
+		this.appender.append(List.of(new NewRecord(SHARD, "k", new byte[] { 1 }, headers),
+				new NewRecord(SHARD, "k", new byte[] { 2 })));
+
+		List<SourceRecord> records = start(SHARD, null).await(2);
+		assertThat(records).extracting(SourceRecord::headers).containsExactly(headers, Map.of());
+	}
+
+	@Test
+	void aRecordMayHaveNoKey() {
+		this.appender.append(List.of(new NewRecord(SHARD, null, new byte[] { 1 })));
+
+		assertThat(start(SHARD, null).await(1).get(0).key()).isNull();
+	}
+
+	@Test
 	void startsAfterAnOffset() {
 		List<Offset> offsets = append(SHARD, 1, 5);
 		Sink sink = start(SHARD, offsets.get(2));
@@ -333,6 +350,11 @@ public abstract class ShardSourceContract {
 
 	protected final ShardReader reader() {
 		return this.reader;
+	}
+
+	/** The other side of the source of this test. */
+	protected final ShardAppender appender() {
+		return this.appender;
 	}
 
 	protected final Sink start(ShardId shard, Offset after) {

@@ -1,6 +1,5 @@
 package io.github.shardkeeper.source.memory;
 
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -161,7 +160,8 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender {
 			for (NewRecord newRecord : records) {
 				List<SourceRecord> stream = stream(newRecord.shard()).records();
 				Offset offset = new Offset(Integer.toString(stream.size() + 1));
-				stream.add(new SourceRecord(offset, newRecord.key(), newRecord.payload(), Instant.now()));
+				stream.add(new SourceRecord(offset, newRecord.key(), newRecord.payload(), newRecord.headers(),
+						System.currentTimeMillis()));
 				offsets.add(offset);
 			}
 			this.lock.notifyAll();

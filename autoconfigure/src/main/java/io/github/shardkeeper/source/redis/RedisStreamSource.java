@@ -4,7 +4,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -30,21 +29,27 @@ import io.github.shardkeeper.source.ShardSource;
  * Topics on Redis Streams, one stream per shard:
  *
  * <pre>
- * &lt;prefix&gt;:{&lt;topic&gt;#&lt;bucket&gt;}:stream:&lt;id&gt;     fields: k (key), v (payload)
+ * &lt;prefix&gt;:{&lt;topic&gt;#&lt;bucket&gt;}:stream:&lt;id&gt;     fields: k (key), v (payload), headers by their own names
  * </pre>
  *
  * The bucket is {@code id mod 16}: on Redis Cluster a topic's shards then lie in at most
  * 16 slots, because one {@code XREAD} may only name streams of one slot. A record is
- * appended with {@code XADD … * k <key> v <payload>}; its entry id is its offset.
+ * appended with {@code XADD … * k <key> v <payload> <header> <value> …}, without
+ * {@code k} if it has no key; its entry id is its offset. An entry that somebody else has
+ * added without {@code v} has an empty payload, and all its fields as headers.
  * Thread-safe.
  */
 public final class RedisStreamSource implements ShardSource, ShardAppender {
 
 	static final RedisCodec<String, byte[]> CODEC = RedisCodec.of(StringCodec.UTF8, ByteArrayCodec.INSTANCE);
 
-	static final String KEY_FIELD = "k";
+	static final char KEY_FIELD = 'k';
 
-	static final String PAYLOAD_FIELD = "v";
+	static final char PAYLOAD_FIELD = 'v';
+
+	private static final String KEY_NAME = String.valueOf(KEY_FIELD);
+
+	private static final String PAYLOAD_NAME = String.valueOf(PAYLOAD_FIELD);
 
 	private static final int BUCKETS = 16;
 
@@ -93,13 +98,33 @@ public final class RedisStreamSource implements ShardSource, ShardAppender {
 		List<Function<RedisClusterAsyncCommands<String, byte[]>, RedisFuture<String>>> appends = new ArrayList<>(
 				records.size());
 		for (NewRecord newRecord : records) {
-			Map<String, byte[]> fields = new LinkedHashMap<>();
-			fields.put(KEY_FIELD, newRecord.key().getBytes(StandardCharsets.UTF_8));
-			fields.put(PAYLOAD_FIELD, newRecord.payload());
 			String stream = streamKey(newRecord.shard());
+			Object[] fields = fields(newRecord);
 			appends.add((commands) -> commands.xadd(stream, fields));
 		}
 		return this.link.callAll(appends).stream().map(Offset::new).toList();
+	}
+
+	/** Names and values in turn. */
+	private static Object[] fields(NewRecord newRecord) {
+		List<Object> fields = new ArrayList<>(4 + 2 * newRecord.headers().size());
+		String key = newRecord.key();
+		if (key != null) {
+			fields.add(KEY_NAME);
+			fields.add(key.getBytes(StandardCharsets.UTF_8));
+		}
+		fields.add(PAYLOAD_NAME);
+		fields.add(newRecord.payload());
+		newRecord.headers().forEach((name, value) -> {
+			if (name.equals(KEY_NAME) || name.equals(PAYLOAD_NAME)) {
+				throw new IllegalArgumentException(
+						"A header is called '%s', as the field of a stream's entry that holds its %s; rename it"
+							.formatted(name, name.equals(KEY_NAME) ? "key" : "payload"));
+			}
+			fields.add(name);
+			fields.add(value.getBytes(StandardCharsets.UTF_8));
+		});
+		return fields.toArray();
 	}
 
 	private String bucketKey(ShardId shard) {

@@ -1,8 +1,6 @@
 package io.github.shardkeeper.source.redis;
 
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -16,10 +14,10 @@ import java.util.concurrent.locks.LockSupport;
 
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
-import io.lettuce.core.StreamMessage;
 import io.lettuce.core.UnblockType;
-import io.lettuce.core.XReadArgs;
-import io.lettuce.core.XReadArgs.StreamOffset;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandKeyword;
+import io.lettuce.core.protocol.CommandType;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,10 +26,10 @@ import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.RedisConnector.Connection;
 import io.github.shardkeeper.redis.RedisLink;
-import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ShardReader.RecordSink;
 import io.github.shardkeeper.source.SourceRecord;
+import io.github.shardkeeper.source.redis.ReadStreams.Entries;
 
 /**
  * One connection with one blocking {@code XREAD} over all the streams that share it. A
@@ -179,9 +177,9 @@ final class StreamLane implements AutoCloseable {
 	}
 
 	private void deliver(Read back) throws InterruptedException {
-		List<StreamMessage<String, byte[]>> messages;
+		List<Entries> answer;
 		try {
-			messages = back.future.get();
+			answer = back.future.get();
 		}
 		catch (ExecutionException | CancellationException ex) {
 			Throwable cause = (ex.getCause() != null) ? ex.getCause() : ex;
@@ -194,21 +192,18 @@ final class StreamLane implements AutoCloseable {
 			lost();
 			throw failure;
 		}
-		Map<String, List<SourceRecord>> byStream = new HashMap<>();
-		for (StreamMessage<String, byte[]> message : messages) {
-			byStream.computeIfAbsent(message.getStream(), (stream) -> new ArrayList<>()).add(toRecord(message));
-		}
 		synchronized (this) {
 			this.read = null;
-			byStream.forEach((stream, records) -> {
-				Position position = this.positions.get(stream);
+			for (Entries entries : answer) {
+				Position position = this.positions.get(entries.stream());
 				// Not for a stream that was stopped, or stopped and started anew,
 				// meanwhile.
-				if (position != null && position == back.positions.get(stream)) {
+				if (position != null && position == back.positions.get(entries.stream())) {
+					List<SourceRecord> records = entries.records();
 					position.lastId = records.get(records.size() - 1).offset().value();
 					position.paused = !position.sink.offer(records);
 				}
-			});
+			}
 		}
 	}
 
@@ -258,15 +253,6 @@ final class StreamLane implements AutoCloseable {
 		due.forEach(this::isReadable);
 	}
 
-	private static SourceRecord toRecord(StreamMessage<String, byte[]> message) {
-		String id = message.getId();
-		byte[] key = message.getBody().get(RedisStreamSource.KEY_FIELD);
-		byte[] payload = message.getBody().get(RedisStreamSource.PAYLOAD_FIELD);
-		return new SourceRecord(new Offset(id), (key != null) ? new String(key, StandardCharsets.UTF_8) : null,
-				(payload != null) ? payload : new byte[0],
-				Instant.ofEpochMilli(Long.parseLong(id.substring(0, id.indexOf('-')))));
-	}
-
 	private void readOn() throws InterruptedException {
 		Connection<byte[]> open = connected();
 		if (this.clientIdInDoubt) {
@@ -277,31 +263,36 @@ final class StreamLane implements AutoCloseable {
 		synchronized (this) {
 			this.read = null;
 			Map<String, Position> wanted = new HashMap<>();
-			List<StreamOffset<String>> offsets = new ArrayList<>();
+			List<String> streams = new ArrayList<>();
+			List<String> lastIds = new ArrayList<>();
 			this.positions.forEach((stream, position) -> {
 				if (!position.paused && position.problem == null) {
 					wanted.put(stream, position);
-					offsets.add(StreamOffset.from(stream, position.lastId));
+					streams.add(stream);
+					lastIds.add(position.lastId);
 				}
 			});
-			if (offsets.isEmpty()) {
+			if (streams.isEmpty()) {
 				return;
 			}
-			RedisFuture<List<StreamMessage<String, byte[]>>> future = xread(open, offsets);
+			RedisFuture<List<Entries>> future = xread(open, streams, lastIds);
 			this.read = new Read(future, wanted, this.clientId, new AtomicBoolean(),
 					System.nanoTime() + this.block.plus(GRACE).toNanos());
-			future.whenComplete((messages, failure) -> this.onChange.run());
+			future.whenComplete((answer, failure) -> this.onChange.run());
 		}
 	}
 
-	@SuppressWarnings({ "unchecked", "rawtypes" })
-	private RedisFuture<List<StreamMessage<String, byte[]>>> xread(Connection<byte[]> open,
-			List<StreamOffset<String>> offsets) {
+	private RedisFuture<List<Entries>> xread(Connection<byte[]> open, List<String> streams, List<String> lastIds) {
 		// The first read on a connection comes back at once, so that a problem that is
-		// over
-		// does not look like one for as long as nothing is sent.
-		XReadArgs arguments = XReadArgs.Builder.block(this.proven ? this.block : PROOF_BLOCK).count(RECORDS_PER_STREAM);
-		return open.commands().xread(arguments, offsets.toArray(new StreamOffset[0]));
+		// over does not look like one for as long as nothing is sent.
+		CommandArgs<String, byte[]> arguments = new CommandArgs<>(RedisStreamSource.CODEC).add(CommandKeyword.COUNT)
+			.add(RECORDS_PER_STREAM)
+			.add(CommandKeyword.BLOCK)
+			.add((this.proven ? this.block : PROOF_BLOCK).toMillis())
+			.add("STREAMS")
+			.addKeys(streams);
+		lastIds.forEach(arguments::add);
+		return open.commands().dispatch(CommandType.XREAD, new ReadStreams(), arguments);
 	}
 
 	private boolean isConnected() {
@@ -381,8 +372,8 @@ final class StreamLane implements AutoCloseable {
 
 	}
 
-	private record Read(RedisFuture<List<StreamMessage<String, byte[]>>> future, Map<String, Position> positions,
-			long clientId, AtomicBoolean waking, long deadlineNanos) {
+	private record Read(RedisFuture<List<Entries>> future, Map<String, Position> positions, long clientId,
+			AtomicBoolean waking, long deadlineNanos) {
 
 	}
 

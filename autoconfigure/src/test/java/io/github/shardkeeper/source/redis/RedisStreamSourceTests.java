@@ -8,6 +8,8 @@ import java.util.Set;
 import java.util.UUID;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.stream.MapRecord;
@@ -15,6 +17,7 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.source.ShardSourceContract;
 import io.github.shardkeeper.source.SourceRecord;
@@ -22,6 +25,7 @@ import io.github.shardkeeper.testsupport.OnEveryRedis;
 import io.github.shardkeeper.testsupport.RedisClients;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.awaitility.Awaitility.await;
 
 @OnEveryRedis
@@ -61,12 +65,46 @@ class RedisStreamSourceTests extends ShardSourceContract {
 	}
 
 	@Test
-	void entriesOfOthersThatLackAKeyOrAPayloadAreReadAsTheyAre() {
-		this.redis.opsForStream().add(MapRecord.create(stream(), Map.of("something", "else")));
+	void headersAreFieldsByTheirOwnNames() {
+		appender().append(List.of(new NewRecord(SHARD, "ann", "hello".getBytes(), Map.of("tenant", "acme")),
+				new NewRecord(SHARD, null, "hello".getBytes())));
+
+		assertThat(this.redis.opsForStream().range(stream(), org.springframework.data.domain.Range.unbounded()))
+			.extracting(MapRecord::getValue)
+			.containsExactly(Map.of("k", "ann", "v", "hello", "tenant", "acme"), Map.of("v", "hello"));
+	}
+
+	@Test
+	void anEntryThatWasAddedByHandIsARecordLikeOthers() {
+		this.redis.opsForStream()
+			.add(MapRecord.create(stream(), Map.of("k", "ann", "v", "{\"page\":\"/\"}", "tenant", "acme")));
+
+		SourceRecord read = start(SHARD, null).await(1).get(0);
+		assertThat(read.key()).isEqualTo("ann");
+		assertThat(read.payload()).asString().isEqualTo("{\"page\":\"/\"}");
+		assertThat(read.headers()).isEqualTo(Map.of("tenant", "acme"));
+	}
+
+	@Test
+	void anEntryOfOthersHasItsFieldsAsHeaders() {
+		this.redis.opsForStream().add(MapRecord.create(stream(), Map.of("something", "else", "K", "no key")));
 
 		SourceRecord read = start(SHARD, null).await(1).get(0);
 		assertThat(read.key()).isNull();
 		assertThat(read.payload()).isEmpty();
+		assertThat(read.headers()).isEqualTo(Map.of("something", "else", "K", "no key"));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "k", "v" })
+	void aHeaderThatWouldBeTakenForKeyOrPayloadIsRefusedBeforeAnythingIsAppended(String name) {
+		List<NewRecord> records = List.of(new NewRecord(SHARD, "ann", "hello".getBytes()),
+				new NewRecord(SHARD, "ann", "hello".getBytes(), Map.of(name, "x")));
+
+		assertThatIllegalArgumentException().isThrownBy(() -> appender().append(records))
+			.withMessageContaining("'" + name + "'")
+			.withMessageContaining("rename it");
+		assertThat(keys()).isEmpty();
 	}
 
 	@Test
