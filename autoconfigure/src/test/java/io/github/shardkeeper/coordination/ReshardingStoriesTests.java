@@ -114,7 +114,8 @@ class ReshardingStoriesTests {
 	}
 
 	/**
-	 * Amazon KCL #185, #837: shards that are stuck, and workers that idle, after a split.
+	 * amazon-kinesis-client#185, #837: shards that are stuck, and workers that idle,
+	 * after a split.
 	 */
 	@Test
 	void childrenAreConsumedAsSoonAsTheirParentIsCompleted() {
@@ -142,7 +143,10 @@ class ReshardingStoriesTests {
 		assertThat(a.coordinator.unattended()).isEmpty();
 	}
 
-	/** Amazon KCL #54: finished parents count as load, and a worker has no live shard. */
+	/**
+	 * amazon-kinesis-client#54: finished parents count as load, and a worker has no live
+	 * shard.
+	 */
 	@Test
 	void completedShardsDoNotKeepAnybodyFromItsShareOfTheLiveOnes() {
 		TestInstance a = startAlone();
@@ -154,7 +158,9 @@ class ReshardingStoriesTests {
 		awaitConsumed(b, 1);
 	}
 
-	/** Spring's binder for Kinesis #39: a restart is needed after resharding. */
+	/**
+	 * spring-cloud-stream-binder-aws-kinesis#39: a restart is needed after resharding.
+	 */
 	@Test
 	void noRestartIsNeededAndAfterOneWhatIsCompletedStaysSo() {
 		TopicShards split = TopicShards.count(4).with("4", "1").with("5", "1");

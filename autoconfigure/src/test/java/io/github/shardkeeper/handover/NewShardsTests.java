@@ -170,7 +170,10 @@ class NewShardsTests {
 		assertThat(settle()).extracting(Transition::shard).containsExactly(shard(1), shard(2));
 	}
 
-	/** Amazon KCL #54: finished parents counted, and one worker had no live shard. */
+	/**
+	 * amazon-kinesis-client#54: finished parents counted, and one worker had no live
+	 * shard.
+	 */
 	@Test
 	void completedShardsNoLongerWeighSoTheLiveOnesAreEvenedOut() {
 		this.own = TopicShards.count(4);
