@@ -62,11 +62,9 @@ public abstract class ReshardedSourceContract extends ShardSourceContract {
 
 	@Test
 	void aFullSinkIsToldOfTheEndWhenItGoesOn() {
+		Sink sink = new Sink(false);
+		reader().start(SHARD, null, sink);
 		append(SHARD, 1, 1);
-		Sink sink = start(SHARD, null);
-		sink.await(1);
-		sink.setRoom(false);
-		append(SHARD, 2, 2);
 		sink.await(1);
 		split(source(), SHARD);
 		awaitWaiting();

@@ -1,6 +1,7 @@
 package io.github.shardkeeper.source.memory;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
@@ -9,6 +10,7 @@ import java.util.TreeMap;
 
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.ShardAppender;
 import io.github.shardkeeper.source.ShardListWatchers;
@@ -165,6 +167,18 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender {
 				offsets.add(offset);
 			}
 			this.lock.notifyAll();
+		}
+		return offsets;
+	}
+
+	@Override
+	public Map<ShardId, Offset> before(StartPosition position, Collection<ShardId> shards) {
+		if (position instanceof StartPosition.From from) {
+			MemoryPositions.requireOffset(from.first());
+		}
+		Map<ShardId, Offset> offsets = new HashMap<>();
+		synchronized (this.lock) {
+			shards.forEach((shard) -> offsets.put(shard, MemoryPositions.before(position, stream(shard).records())));
 		}
 		return offsets;
 	}

@@ -93,8 +93,11 @@ final class RandomOperations {
 		if (choice < 10) {
 			describe();
 		}
-		else if (choice < 330) {
+		else if (choice < 310) {
 			heartbeat(anyMember());
+		}
+		else if (choice < 330) {
+			nudge();
 		}
 		else if (choice < 530) {
 			plan();
@@ -359,6 +362,17 @@ final class RandomOperations {
 			store.leave(id, quiet);
 			return "";
 		});
+	}
+
+	private void nudge() {
+		List<ShardId> shards = IntStream.range(0, this.random.nextInt(7)).mapToObj((i) -> anyShard()).toList();
+		long generation = this.stores.all().generation();
+		log("nudge " + shards);
+		this.stores.control((store) -> {
+			store.nudge(shards);
+			return "";
+		});
+		countIf(this.stores.all().generation() > generation, "nudged");
 	}
 
 	private void changeSubscription() {
