@@ -215,7 +215,10 @@ public final class ShardkeeperAutoConfiguration {
 				properties.consumer().threads());
 		// Less than the phase, so that an unfinished drain still leaves in order.
 		return new ShardConsumerRunner(coordinator, detector, source, startPositions, checkpoints, lease, runtime,
-				threads, mapper.getIfUnique(JsonMapper::new), meters.getIfUnique(() -> ConsumerMeters.NONE), events,
+				threads,
+				new ShardConsumerRunner.Consuming(new ConsumerChoice(properties).choose(),
+						properties.consumer().buffer().totalSize().toBytes()),
+				mapper.getIfUnique(JsonMapper::new), meters.getIfUnique(() -> ConsumerMeters.NONE), events,
 				shutdownPhase(environment).multipliedBy(9).dividedBy(10));
 	}
 

@@ -1,10 +1,12 @@
 package io.github.shardkeeper.consumer;
 
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -57,6 +59,8 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	private final WorkerThreads threads;
 
+	private final Consuming consuming;
+
 	private final JsonMapper mapper;
 
 	private final ConsumerMeters meters;
@@ -83,6 +87,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	 * @param lease whether this instance may consume at all
 	 * @param runtime clock and loops
 	 * @param threads the threads that handlers run on
+	 * @param consuming how topics are consumed
 	 * @param mapper reads and writes the state's values
 	 * @param meters counts what is done
 	 * @param events hears what becomes of session and shards
@@ -90,7 +95,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	 */
 	public ShardConsumerRunner(ShardCoordinator coordinator, ShardHandlerDetector detector, ShardSource source,
 			StartPositions startPositions, CheckpointStore checkpoints, Lease lease, MemberRuntime runtime,
-			WorkerThreads threads, JsonMapper mapper, ConsumerMeters meters, ConsumerEvents events,
+			WorkerThreads threads, Consuming consuming, JsonMapper mapper, ConsumerMeters meters, ConsumerEvents events,
 			Duration stopTimeout) {
 		this.coordinator = coordinator;
 		this.detector = detector;
@@ -100,6 +105,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		this.lease = lease;
 		this.runtime = runtime;
 		this.threads = threads;
+		this.consuming = consuming;
 		this.mapper = mapper;
 		this.meters = meters;
 		this.events = events;
@@ -114,6 +120,9 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 					this.coordinator.settings().group());
 			return;
 		}
+		handlers.values()
+			.forEach(
+					(handler) -> HandlerSettingsCheck.check(handler, this.consuming.settings().apply(handler.topic())));
 		WorkerThreads.Running runningThreads = this.threads.start();
 		ShardReader reader = this.startPositions.over(this.source.openReader());
 		ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor((task) -> {
@@ -122,7 +131,8 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 			return thread;
 		});
 		WorkerContext context = new WorkerContext(this.coordinator.settings().group(), this.checkpoints, reader,
-				this.lease, this.runtime.clock(), runningThreads.executor(), timer, this.mapper, this.meters,
+				this.lease, this.runtime.clock(), InstantSource.system(), runningThreads.executor(), timer, this.mapper,
+				this.meters, new BufferBudget(this.consuming.totalBufferBytes()), this.consuming.settings(),
 				this.events, this.coordinator.consumptionListener(), this.coordinator.measuresLoads());
 		ShardWorkers workers = new ShardWorkers(handlers, context,
 				new SessionWatch(this.coordinator::member, this.events), runningThreads.preparing(),
@@ -223,6 +233,16 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	private record Running(ShardWorkers workers, WorkerContext context, Loops.Loop readerLoop,
 			WorkerThreads.Running threads) {
+
+	}
+
+	/**
+	 * How topics are consumed.
+	 *
+	 * @param settings the settings of each topic
+	 * @param totalBufferBytes what all shards together may read ahead
+	 */
+	public record Consuming(Function<String, ConsumerSettings> settings, long totalBufferBytes) {
 
 	}
 

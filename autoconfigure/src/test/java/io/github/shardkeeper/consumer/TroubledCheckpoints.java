@@ -1,7 +1,7 @@
 package io.github.shardkeeper.consumer;
 
-import java.time.Instant;
 import java.util.ArrayList;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
@@ -109,7 +109,7 @@ final class TroubledCheckpoints implements CheckpointStore {
 
 	@Override
 	public Instant consumedSince(String topic) {
-		return reach().consumedSince(topic);
+		return this.store.consumedSince(topic);
 	}
 
 	@Override

@@ -85,8 +85,9 @@ public abstract class DeadLetterContract {
 		byte[] payload = new byte[256];
 		IntStream.range(0, payload.length).forEach((i) -> payload[i] = (byte) i);
 		FailedRecord binary = new FailedRecord(new Offset("a b\n{\"世\"}"), "k\n\"'", payload, Map.of("Grüße", "\u0000"),
-				FAILED, 7, "e\n", "s\r\n\t…", FAILED);
-		FailedRecord bare = new FailedRecord(new Offset("2"), null, new byte[0], Map.of(), FAILED, 0, "", "", FAILED);
+				FAILED, 7, 2, "e\n", "s\r\n\t…", FAILED);
+		FailedRecord bare = new FailedRecord(new Offset("2"), null, new byte[0], Map.of(), FAILED, 0, 0, "", "",
+				FAILED);
 		give(binary, bare);
 
 		List<StoredLetter> found = list();
@@ -198,9 +199,9 @@ public abstract class DeadLetterContract {
 		byte[] payload = new byte[3 * 256];
 		IntStream.range(0, payload.length).forEach((i) -> payload[i] = (byte) i);
 		FailedRecord binary = new FailedRecord(new Offset("\n{1}"), "{\"attempts\":3", payload,
-				Map.of("\n{\"attempts\":3", "x"), FAILED, 123_456, "{\"attempts\":3,", "s", FAILED);
+				Map.of("\n{\"attempts\":3", "x"), FAILED, 123_456, 3, "{\"attempts\":3,", "s", FAILED);
 		FailedRecord lines = new FailedRecord(new Offset("2"), null,
-				"\n\n{\"attempts\":3".getBytes(StandardCharsets.UTF_8), Map.of(), FAILED, 1, "", "", FAILED);
+				"\n\n{\"attempts\":3".getBytes(StandardCharsets.UTF_8), Map.of(), FAILED, 1, 1, "", "", FAILED);
 		give(binary, lines);
 
 		this.letters.sendBack(SHARD, list());
@@ -300,7 +301,7 @@ public abstract class DeadLetterContract {
 	void manyAndLargeLettersGoBack() {
 		byte[] large = new byte[700_000];
 		for (int i = 0; i < 6; i++) {
-			give(new FailedRecord(new Offset("large" + i), null, large, Map.of(), FAILED, 1, "e", "s", FAILED));
+			give(new FailedRecord(new Offset("large" + i), null, large, Map.of(), FAILED, 1, 1, "e", "s", FAILED));
 		}
 		give(IntStream.range(0, 450).mapToObj((i) -> record("small" + i)).toArray(FailedRecord[]::new));
 
@@ -329,7 +330,7 @@ public abstract class DeadLetterContract {
 
 	private static FailedRecord record(String offset) {
 		return new FailedRecord(new Offset(offset), "key-" + offset, new byte[] { 1, -1 }, Map.of("trace", "7f"),
-				FAILED, 5, "java.io.IOException: no", "at …", FAILED);
+				FAILED, 5, 1, "java.io.IOException: no", "at …", FAILED);
 	}
 
 	private static List<String> offsets(List<StoredLetter> found) {

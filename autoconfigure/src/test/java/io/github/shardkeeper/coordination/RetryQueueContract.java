@@ -143,7 +143,7 @@ public abstract class RetryQueueContract {
 	@Test
 	void aRecordThatFailsAgainIsReplaced() {
 		commit(retry(record("5"), SECOND));
-		FailedRecord again = new FailedRecord(new Offset("5"), "k", new byte[] { 1 }, Map.of(), FAILED, 2, "e", "s",
+		FailedRecord again = new FailedRecord(new Offset("5"), "k", new byte[] { 1 }, Map.of(), FAILED, 2, 1, "e", "s",
 				FAILED);
 		commit(retry(again, SECOND.multipliedBy(2)));
 		this.server.advance(SECOND);
@@ -235,10 +235,10 @@ public abstract class RetryQueueContract {
 		byte[] payload = new byte[4 * 256];
 		IntStream.range(0, payload.length).forEach((i) -> payload[i] = (byte) i);
 
-		assertComesBack(new FailedRecord(new Offset("1"), null, payload, Map.of(), FAILED, 0, "", "", FAILED));
-		assertComesBack(new FailedRecord(new Offset("2"), "k", new byte[0], Map.of(), FAILED, 1, "e", "s", FAILED));
-		assertComesBack(new FailedRecord(new Offset("3"), "k", new byte[] { '\n', '{', '\n' }, Map.of(), FAILED, 1, "e",
-				"s", FAILED));
+		assertComesBack(new FailedRecord(new Offset("1"), null, payload, Map.of(), FAILED, 0, 0, "", "", FAILED));
+		assertComesBack(new FailedRecord(new Offset("2"), "k", new byte[0], Map.of(), FAILED, 1, 1, "e", "s", FAILED));
+		assertComesBack(new FailedRecord(new Offset("3"), "k", new byte[] { '\n', '{', '\n' }, Map.of(), FAILED, 1, 1,
+				"e", "s", FAILED));
 	}
 
 	@ParameterizedTest
@@ -246,14 +246,14 @@ public abstract class RetryQueueContract {
 			"%s%d", "]]>", "\u2028" })
 	void anyTextIsAKeyAHeaderAndAReason(String text) {
 		assertComesBack(new FailedRecord(new Offset(text), text, text.getBytes(StandardCharsets.UTF_8),
-				Map.of(text, text, "other", "x"), FAILED, Integer.MAX_VALUE, text, text, FAILED));
+				Map.of(text, text, "other", "x"), FAILED, Integer.MAX_VALUE, 7, text, text, FAILED));
 	}
 
 	@Test
 	void aPayloadMayBeLarge() {
 		byte[] payload = new byte[3_000_000];
 		payload[payload.length - 1] = (byte) 0xff;
-		assertComesBack(new FailedRecord(new Offset("1"), "k", payload, Map.of(), FAILED, 1, "e", "s", FAILED));
+		assertComesBack(new FailedRecord(new Offset("1"), "k", payload, Map.of(), FAILED, 1, 1, "e", "s", FAILED));
 	}
 
 	private void assertComesBack(FailedRecord record) {
@@ -284,7 +284,7 @@ public abstract class RetryQueueContract {
 
 	private static FailedRecord record(String offset) {
 		return new FailedRecord(new Offset(offset), "key-" + offset, new byte[] { 1, -1 }, Map.of("trace", "7f"),
-				FAILED, 1, "java.io.IOException: no", "at …", FAILED);
+				FAILED, 1, 1, "java.io.IOException: no", "at …", FAILED);
 	}
 
 	private static Retry retry(FailedRecord record, Duration delay) {
