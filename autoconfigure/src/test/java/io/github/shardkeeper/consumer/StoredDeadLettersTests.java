@@ -81,7 +81,8 @@ class StoredDeadLettersTests {
 	@Test
 	void aLetterTellsAllAboutItsRecord() {
 		give(2, new FailedRecord(new Offset("1-1"), "ann", "{\"page\":\"ü\"}".getBytes(StandardCharsets.UTF_8),
-				Map.of("tenant", "acme"), DEPLOYED, 5, "java.io.IOException: no", "at a.b.C", DEPLOYED.plusSeconds(3)));
+				Map.of("tenant", "acme"), DEPLOYED, 5, 2, "java.io.IOException: no", "at a.b.C",
+				DEPLOYED.plusSeconds(3)));
 
 		DeadLetter letter = this.letters.list(ALL, null, 10).letters().get(0);
 
@@ -361,7 +362,7 @@ class StoredDeadLettersTests {
 	}
 
 	private static FailedRecord failed(String offset, String key, String exception, Instant at) {
-		return new FailedRecord(new Offset(offset), key, new byte[] { 1 }, Map.of(), DEPLOYED, 5, exception, "at …",
+		return new FailedRecord(new Offset(offset), key, new byte[] { 1 }, Map.of(), DEPLOYED, 5, 2, exception, "at …",
 				at);
 	}
 

@@ -46,7 +46,7 @@ class MisplacedKeyTests {
 	private static final Token TOKEN = new Token(7);
 
 	private static final FailedRecord RECORD = new FailedRecord(new Offset("1"), "k", new byte[] { 1 }, Map.of(),
-			Instant.EPOCH, 1, "e", "s", Instant.EPOCH);
+			Instant.EPOCH, 1, 0, "e", "s", Instant.EPOCH);
 
 	private final String group = UUID.randomUUID().toString();
 

@@ -170,7 +170,8 @@ final class RandomDataOperations {
 	private FailedRecord record() {
 		int attempts = this.random.nextInt(4);
 		return new FailedRecord(offset(), this.random.nextBoolean() ? "k" : null, new byte[] { (byte) attempts, '\n' },
-				this.random.nextBoolean() ? Map.of("a", "b") : Map.of(), FAILED, attempts, "e" + attempts, "s", FAILED);
+				this.random.nextBoolean() ? Map.of("a", "b") : Map.of(), FAILED, attempts, attempts, "e" + attempts,
+				"s", FAILED);
 	}
 
 	private Set<Offset> offsets() {
