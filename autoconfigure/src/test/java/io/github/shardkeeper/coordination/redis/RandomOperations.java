@@ -27,6 +27,7 @@ import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.shard.TopicShards;
 
 /**
  * Does one random thing after another to a pair of stores: mostly what members would do,
@@ -88,7 +89,10 @@ final class RandomOperations {
 		this.done++;
 		this.stores.moveClock(step());
 		int choice = this.random.nextInt(1000);
-		if (choice < 310) {
+		if (choice < 10) {
+			describe();
+		}
+		else if (choice < 310) {
 			heartbeat(anyMember());
 		}
 		else if (choice < 330) {
@@ -173,11 +177,23 @@ final class RandomOperations {
 		MemberId id = this.members.get(slot);
 		// Unlike leases too: some rules look at one member's, some at another's.
 		Duration lease = (slot == 0) ? LEASE.multipliedBy(2) : LEASE;
-		MemberDescription description = new MemberDescription(new TreeMap<>(Map.of("orders", slot)),
+		MemberDescription description = new MemberDescription(new TreeMap<>(Map.of("orders", TopicShards.count(slot))),
 				ApplicationVersion.UNKNOWN);
 		log("join " + id);
 		this.stores.control((store) -> {
 			store.join(id, description, lease, TIMEOUT);
+			return "";
+		});
+	}
+
+	private void describe() {
+		MemberId id = anyMember();
+		TopicShards shards = TopicShards.count(this.random.nextInt(20)).with("spare", "0");
+		MemberDescription description = new MemberDescription(new TreeMap<>(Map.of("orders", shards)),
+				new ApplicationVersion("described"));
+		log("describe " + id + " " + shards);
+		this.stores.control((store) -> {
+			store.describe(id, description);
 			return "";
 		});
 	}
