@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.util.unit.DataSize;
 
 import io.github.shardkeeper.assignment.LoadMeasure;
 
@@ -28,6 +29,7 @@ import io.github.shardkeeper.assignment.LoadMeasure;
  * @param assignment Which instance gets which shard.
  * @param handover How shards change hands.
  * @param consumer How handlers are run.
+ * @param template What a ShardTemplate may send.
  * @param topics Topics by name, each with its number of shards ("shards"), and, where
  * wanted, the assignment strategy of this topic ("strategy"), and by shard the work that
  * it is ("weights"), the zone of its data ("zones") and the id of the instance that shall
@@ -39,7 +41,7 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 		@Nullable String instanceId, @Nullable String version, @DefaultValue("redis") Store store,
 		@DefaultValue("shardkeeper") String keyPrefix, @DefaultValue Redis redis, @DefaultValue Session session,
 		@DefaultValue Rebalance rebalance, @DefaultValue Assignment assignment, @DefaultValue Handover handover,
-		@DefaultValue Consumer consumer, @DefaultValue Map<String, Topic> topics) {
+		@DefaultValue Consumer consumer, @DefaultValue Template template, @DefaultValue Map<String, Topic> topics) {
 
 	/** Where things are kept. */
 	public enum Store {
@@ -203,6 +205,20 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	}
 
 	/**
+	 * What a ShardTemplate may send.
+	 *
+	 * @param maxPayloadSize Longest payload. Longer ones are refused before anything is
+	 * sent.
+	 * @param maxInFlight Number of records that may be sent and not yet answered. Who
+	 * sends more waits.
+	 * @param maxInFlightSize What these may come to.
+	 */
+	public record Template(@DefaultValue("1MB") DataSize maxPayloadSize, @DefaultValue("10000") int maxInFlight,
+			@DefaultValue("16MB") DataSize maxInFlightSize) {
+
+	}
+
+	/**
 	 * A topic.
 	 *
 	 * @param shards Number of shards, the same on every instance.
@@ -211,10 +227,13 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * @param weights By shard, how much work it is compared with others.
 	 * @param zones By shard, the zone in which its data is.
 	 * @param pinned By shard, the id of the instance that has it while it is there.
+	 * @param selector Name of the ShardSelector bean that chooses the shards of this
+	 * topic's records. Defaults to the application's only ShardSelector bean, or to the
+	 * key's hash where there is none.
 	 */
 	public record Topic(@DefaultValue("1") int shards, @Nullable String strategy,
 			@DefaultValue Map<String, Long> weights, @DefaultValue Map<String, String> zones,
-			@DefaultValue Map<String, String> pinned) {
+			@DefaultValue Map<String, String> pinned, @Nullable String selector) {
 
 		boolean tellsOfShards() {
 			return !this.weights.isEmpty() || !this.zones.isEmpty() || !this.pinned.isEmpty();

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -19,6 +20,7 @@ import io.lettuce.core.RedisFuture;
 import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.codec.RedisCodec;
+import io.lettuce.core.protocol.AsyncCommand;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.StoreUnavailableException;
@@ -54,6 +56,9 @@ public final class RedisLink<V> implements AutoCloseable {
 
 	private final Duration timeout;
 
+	/** Over what is sent without waiting. */
+	private final AnswerWatch watch;
+
 	/** Not a monitor: a virtual thread that waits for it lets its carrier go. */
 	private final ReentrantLock lock = new ReentrantLock();
 
@@ -74,6 +79,7 @@ public final class RedisLink<V> implements AutoCloseable {
 		this.connector = connector;
 		this.codec = codec;
 		this.timeout = timeout;
+		this.watch = new AnswerWatch(timeout);
 	}
 
 	/**
@@ -120,6 +126,32 @@ public final class RedisLink<V> implements AutoCloseable {
 			// IllegalStateException is what a client says that is being stopped.
 			throw new StoreUnavailableException("Redis: " + ex.getMessage(), ex);
 		}
+	}
+
+	/**
+	 * Sends commands in this order, in one piece, and does not wait for their answers;
+	 * only for a connection, where there is none. Calls of one thread are carried out in
+	 * their order.
+	 * @param commands the commands
+	 * @param <T> the answers' type
+	 * @return the answers in the same order, or a {@link StoreUnavailableException} where
+	 * there is none in time, or an error; come on a thread that must not be held up
+	 * @throws StoreUnavailableException when there is no connection; none was sent
+	 */
+	public <T> List<CompletableFuture<T>> sendAll(List<AsyncCommand<String, V, T>> commands) {
+		Connection<V> open;
+		try {
+			open = open();
+		}
+		catch (RedisException | IllegalStateException ex) {
+			mastersMayHaveChanged(ex, null);
+			throw new StoreUnavailableException("Redis: " + ex.getMessage(), ex);
+		}
+		SentTogether<T> sent = new SentTogether<>(this.watch.now(), this.timeout,
+				(failure) -> mastersMayHaveChanged(failure, open), (inTime) -> answered(open, inTime));
+		List<CompletableFuture<T>> answers = sent.send(commands, open.stateful());
+		this.watch.add(sent);
+		return answers;
 	}
 
 	/**
@@ -203,6 +235,16 @@ public final class RedisLink<V> implements AutoCloseable {
 		if (message.contains(REPLICA_ERROR) && on != null) {
 			discard(on);
 		}
+	}
+
+	/**
+	 * Whether a failure is an error that Redis has answered with: then the command was
+	 * not carried out.
+	 * @param failure what a call has thrown
+	 * @return whether it was not
+	 */
+	public static boolean isError(StoreUnavailableException failure) {
+		return failure.getCause() instanceof RedisCommandExecutionException;
 	}
 
 	/**

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 
 import org.jspecify.annotations.Nullable;
 
@@ -41,14 +42,14 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender {
 	}
 
 	@Override
-	public synchronized List<Offset> append(List<NewRecord> records) {
-		List<Offset> offsets = new ArrayList<>(records.size());
+	public synchronized List<CompletableFuture<Offset>> append(List<NewRecord> records) {
+		List<CompletableFuture<Offset>> offsets = new ArrayList<>(records.size());
 		for (NewRecord newRecord : records) {
 			List<SourceRecord> stream = stream(newRecord.shard());
 			Offset offset = new Offset(Integer.toString(stream.size() + 1));
 			stream.add(new SourceRecord(offset, newRecord.key(), newRecord.payload(), newRecord.headers(),
 					System.currentTimeMillis()));
-			offsets.add(offset);
+			offsets.add(CompletableFuture.completedFuture(offset));
 		}
 		notifyAll();
 		return offsets;
