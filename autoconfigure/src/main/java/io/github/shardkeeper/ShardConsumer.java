@@ -9,33 +9,48 @@ import java.lang.annotation.Target;
 import org.springframework.aot.hint.annotation.Reflective;
 
 /**
- * Marks the method of a bean that handles the records of a topic's shards.
+ * Marks the method of a bean that handles a topic's shards: their records one by one,
+ * their records in batches, or the shards alone. Its parameters say which.
  * <p>
  * Records of one shard are handled one after the other, in their order, on at most one
  * instance of the group at any moment; records of different shards are handled at the
  * same time, so the bean itself must be thread-safe. What the method writes to its
- * {@link ShardState} is committed together with the record's offset: after any crash each
- * record has changed the state exactly once. Every other side effect happens at least
- * once.
+ * {@link ShardState} is committed together with the offset of what it has handled: after
+ * any crash each record has changed the state exactly once. Every other side effect
+ * happens at least once.
  * <p>
  * The method takes, in any order and each at most once:
  * <ul>
- * <li>the record, either as {@link ShardRecord ShardRecord&lt;T&gt;} or as its payload
- * {@code T}. A {@code String} or {@code byte[]} receives the payload as it is, every
- * other type is read from JSON;</li>
+ * <li>a record, either as {@link ShardRecord ShardRecord&lt;T&gt;} or as its payload
+ * {@code T}: it is called once for each record. A {@code String} or {@code byte[]}
+ * receives the payload as it is, every other type is read from JSON;</li>
+ * <li>or a batch, either as {@code List<ShardRecord<T>>} or as {@code List<T>}: it is
+ * called with up to {@code shardkeeper.consumer.batch-size} records, which are handled or
+ * not handled together. The list cannot be changed. A payload that is itself a JSON array
+ * is taken as {@code ShardRecord<List<T>>};</li>
+ * <li>or neither: it is called again and again while this instance owns the shard, with
+ * the pause that {@link #interval()} says; the records of the topic, if there are any,
+ * are not read;</li>
  * <li>{@link ShardContext};</li>
- * <li>{@link ShardState}.</li>
+ * <li>{@link ShardState};</li>
+ * <li>{@link Acknowledgment}, with {@code shardkeeper.consumer.commit.mode: manual}; not
+ * without records.</li>
  * </ul>
  * <pre class="code">
  * &#64;ShardConsumer("visits")
  * void count(Visit visit, ShardState state) {
  *     state.increment(visit.client(), 1);
  * }
+ *
+ * &#64;ShardConsumer(value = "mailboxes", interval = "10s")
+ * void poll(ShardContext shard, ShardState state) {
+ *     fetchNewMails(shard.shard().id(), state);
+ * }
  * </pre>
  * <p>
- * A method that throws is called again with the same record after a growing pause, its
- * changes of the state undone; a payload that cannot be converted halts its shard at that
- * record. Neither is ever skipped. A topic may have only one handler in an application.
+ * When a method throws, its changes of the state are undone, and it is called again after
+ * a growing pause. No record is skipped silently. A topic may have only one handler in an
+ * application.
  * <p>
  * What is <em>not</em> guaranteed: a process that is frozen in the middle of a call
  * cannot be stopped, only fenced: use {@link ShardContext#token()} in writes to other
@@ -53,5 +68,15 @@ public @interface ShardConsumer {
 	 * @return the name of the topic
 	 */
 	String value();
+
+	/**
+	 * For a method that takes no records: the pause from the end of one call to the
+	 * beginning of the next one for the same shard, such as {@code 10s}, {@code 5m} or
+	 * {@code PT1H}; a number without a unit counts milliseconds. Placeholders like
+	 * {@code ${…}} are resolved. Without it the pause is one second; with {@code 0s}
+	 * there is none, for methods that wait themselves.
+	 * @return the pause
+	 */
+	String interval() default "";
 
 }

@@ -131,14 +131,15 @@ class ArchitectureTests {
 				"RedisLink", "StreamLane");
 	}
 
-	/** Only what stands for another's clock: the store's and the source's, in memory. */
+	/** Only what stands for another's clock: the stores' and the source's, in memory. */
 	@Test
 	void theWallClockIsReadInOnePlacePerStoreInMemory() {
 		assertThat(names(Stream
 			.of(callers("java.lang.System", "currentTimeMillis"), callers("java.time.Instant", "now"),
 					callers("java.time.InstantSource", "system"), callers("java.time.Clock"))
 			.flatMap(Set::stream)
-			.collect(Collectors.toSet()))).containsExactlyInAnyOrder("MemoryCoordinationStore", "MemoryStreamSource");
+			.collect(Collectors.toSet())))
+			.containsExactlyInAnyOrder("MemoryCoordinationStore", "MemoryCheckpointStore", "MemoryStreamSource");
 	}
 
 	@Test

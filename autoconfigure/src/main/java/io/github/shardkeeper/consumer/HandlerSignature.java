@@ -1,23 +1,17 @@
 package io.github.shardkeeper.consumer;
 
 import java.lang.reflect.Method;
-import java.lang.reflect.Modifier;
 import java.lang.reflect.Type;
-import java.util.ArrayList;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.support.AopUtils;
-import org.springframework.core.GenericTypeResolver;
-import org.springframework.core.MethodParameter;
-import org.springframework.core.ResolvableType;
 import org.springframework.util.ReflectionUtils;
 
+import io.github.shardkeeper.Acknowledgment;
 import io.github.shardkeeper.ShardContext;
-import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 
@@ -29,16 +23,27 @@ final class HandlerSignature {
 
 	private final Method method;
 
-	private final List<Argument> arguments;
+	/** An array, because it is walked through for every record. */
+	private final HandlerArgument[] arguments;
+
+	private final Set<HandlerArgument> taken;
+
+	private final HandlerShape shape;
+
+	private final boolean wantsWhole;
 
 	private final @Nullable Type payloadType;
 
 	/** Looked up once: a handler has one bean. */
 	private volatile @Nullable Method invocable;
 
-	private HandlerSignature(Method method, List<Argument> arguments, @Nullable Type payloadType) {
+	HandlerSignature(Method method, List<HandlerArgument> arguments, @Nullable Type payloadType) {
 		this.method = method;
-		this.arguments = arguments;
+		this.arguments = arguments.toArray(HandlerArgument[]::new);
+		this.taken = Set.copyOf(arguments);
+		this.shape = arguments.stream().anyMatch(HandlerArgument::isBatch) ? HandlerShape.BATCH
+				: arguments.stream().anyMatch(HandlerArgument::isOfRecords) ? HandlerShape.RECORD : HandlerShape.LOOP;
+		this.wantsWhole = arguments.stream().anyMatch(HandlerArgument::isWhole);
 		this.payloadType = payloadType;
 	}
 
@@ -47,8 +52,7 @@ final class HandlerSignature {
 	 * @throws ShardkeeperConfigurationException when it is not supported
 	 */
 	static HandlerSignature ofConsumer(Method method, Class<?> beanType) {
-		return read(method, beanType, "@ShardConsumer",
-				EnumSet.of(Argument.RECORD, Argument.PAYLOAD, Argument.CONTEXT, Argument.STATE));
+		return new HandlerSignatureReader(method, beanType, "@ShardConsumer").consumer();
 	}
 
 	/**
@@ -57,7 +61,7 @@ final class HandlerSignature {
 	 * @throws ShardkeeperConfigurationException when it is not supported
 	 */
 	static HandlerSignature ofCallback(Method method, Class<?> beanType, String annotation) {
-		return read(method, beanType, annotation, EnumSet.of(Argument.CONTEXT, Argument.STATE));
+		return new HandlerSignatureReader(method, beanType, annotation).callback();
 	}
 
 	/**
@@ -66,62 +70,7 @@ final class HandlerSignature {
 	 * @throws ShardkeeperConfigurationException when it is not supported
 	 */
 	static HandlerSignature ofPreparation(Method method, Class<?> beanType, String annotation) {
-		return read(method, beanType, annotation, EnumSet.of(Argument.CONTEXT));
-	}
-
-	private static HandlerSignature read(Method method, Class<?> beanType, String annotation, Set<Argument> allowed) {
-		String name = name(method);
-		if (method.getReturnType() != void.class) {
-			throw new ShardkeeperConfigurationException(
-					"The %s method %s returns %s.".formatted(annotation, name, method.getReturnType().getSimpleName()),
-					"Declare it 'void' and do the work before it returns: when it returns, the record counts as handled.");
-		}
-		if (Modifier.isStatic(method.getModifiers()) || Modifier.isPrivate(method.getModifiers())) {
-			throw new ShardkeeperConfigurationException(
-					"The %s method %s is private or static.".formatted(annotation, name),
-					"Make it an instance method that is not private.");
-		}
-		List<Argument> arguments = new ArrayList<>();
-		Type payloadType = null;
-		for (int i = 0; i < method.getParameterCount(); i++) {
-			ResolvableType type = ResolvableType
-				.forMethodParameter(new MethodParameter(method, i).withContainingClass(beanType));
-			Argument argument = Argument.of(type);
-			if (!allowed.contains(argument)) {
-				throw new ShardkeeperConfigurationException(
-						"The %s method %s has a parameter of type %s.".formatted(annotation, name, type),
-						allowed.contains(Argument.STATE) ? "It may take ShardContext and ShardState only."
-								: "It may take ShardContext only: the state is not there before @OnShardAssigned.");
-			}
-			boolean repeated = arguments.contains(argument)
-					|| argument == Argument.PAYLOAD && arguments.contains(Argument.RECORD)
-					|| argument == Argument.RECORD && arguments.contains(Argument.PAYLOAD);
-			if (repeated) {
-				throw new ShardkeeperConfigurationException(
-						"The %s method %s has more than one parameter for the same thing: parameter %d of type %s."
-							.formatted(annotation, name, i + 1, type),
-						"It may take the record (as ShardRecord<T> or as its payload T), ShardContext and ShardState, "
-								+ "each at most once.");
-			}
-			if (argument == Argument.PAYLOAD) {
-				payloadType = GenericTypeResolver.resolveType(type.getType(), beanType);
-			}
-			else if (argument == Argument.RECORD) {
-				payloadType = GenericTypeResolver.resolveType(recordPayload(type, name), beanType);
-			}
-			arguments.add(argument);
-		}
-		return new HandlerSignature(method, List.copyOf(arguments), payloadType);
-	}
-
-	private static Type recordPayload(ResolvableType type, String name) {
-		ResolvableType payload = type.as(ShardRecord.class).getGeneric(0);
-		if (payload.resolve() == null) {
-			throw new ShardkeeperConfigurationException(
-					"The @ShardConsumer method %s takes a ShardRecord without saying of what.".formatted(name),
-					"Write the payload's type, for example ShardRecord<String>.");
-		}
-		return payload.getType();
+		return new HandlerSignatureReader(method, beanType, annotation).preparation();
 	}
 
 	static String name(Method method) {
@@ -136,9 +85,22 @@ final class HandlerSignature {
 		return name(this.method);
 	}
 
+	HandlerShape shape() {
+		return this.shape;
+	}
+
+	boolean takes(HandlerArgument argument) {
+		return this.taken.contains(argument);
+	}
+
 	/** The type to convert payloads to, {@code null} when the method wants none. */
 	@Nullable Type payloadType() {
 		return this.payloadType;
+	}
+
+	/** Whether it wants whole records, not only what is in them. */
+	boolean wantsWhole() {
+		return this.wantsWhole;
 	}
 
 	/** The method to call on the bean, which may be a proxy. */
@@ -152,34 +114,23 @@ final class HandlerSignature {
 		return found;
 	}
 
-	@Nullable Object[] arguments(@Nullable ShardRecord<Object> converted, ShardContext context, @Nullable ShardState state) {
-		@Nullable Object[] values = new @Nullable Object[this.arguments.size()];
+	/**
+	 * The arguments of a call.
+	 * @param converted the record or payload, the list of them, or {@code null}, as the
+	 * shape wants it
+	 */
+	@Nullable Object[] arguments(@Nullable Object converted, ShardContext context, @Nullable ShardState state,
+			@Nullable Acknowledgment acknowledgment) {
+		@Nullable Object[] values = new @Nullable Object[this.arguments.length];
 		for (int i = 0; i < values.length; i++) {
-			values[i] = switch (this.arguments.get(i)) {
-				case RECORD -> converted;
-				case PAYLOAD -> (converted != null) ? converted.payload() : null;
+			values[i] = switch (this.arguments[i]) {
+				case PAYLOAD, RECORD, PAYLOADS, RECORDS -> converted;
 				case CONTEXT -> context;
 				case STATE -> state;
+				case ACKNOWLEDGMENT -> acknowledgment;
 			};
 		}
 		return values;
-	}
-
-	private enum Argument {
-
-		RECORD, PAYLOAD, CONTEXT, STATE;
-
-		static Argument of(ResolvableType type) {
-			Class<?> resolved = type.resolve(Object.class);
-			if (resolved == ShardRecord.class) {
-				return RECORD;
-			}
-			if (resolved == ShardContext.class) {
-				return CONTEXT;
-			}
-			return (resolved == ShardState.class) ? STATE : PAYLOAD;
-		}
-
 	}
 
 }

@@ -6,7 +6,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.source.PayloadConversionException;
 import io.github.shardkeeper.source.SourceRecord;
@@ -78,9 +77,9 @@ final class RecordLoop {
 	}
 
 	private Outcome handle(SourceRecord source, ShardProgress progress) {
-		ShardRecord<Object> converted;
+		@Nullable Object converted;
 		try {
-			converted = this.handler.convert(this.owned, source);
+			converted = convert(source);
 		}
 		catch (PayloadConversionException ex) {
 			halt(source, ex);
@@ -91,7 +90,7 @@ final class RecordLoop {
 			this.meter.callBegins(begun);
 		}
 		Throwable failure = this.calls.callWhileHeld(progress,
-				(view) -> this.handler.handle(converted, this.owned, view));
+				(view) -> this.handler.handle(converted, this.owned, view, null));
 		if (this.meter != null) {
 			this.meter.callEnds(begun, this.context.clock().now());
 		}
@@ -100,6 +99,14 @@ final class RecordLoop {
 			return Outcome.MORE;
 		}
 		return failed(source, failure, progress);
+	}
+
+	private @Nullable Object convert(SourceRecord source) {
+		return switch (this.handler.shape()) {
+			case RECORD -> this.handler.convert(this.owned, source);
+			case BATCH -> List.of(this.handler.convert(this.owned, source));
+			case LOOP -> null;
+		};
 	}
 
 	private void handled(SourceRecord source, MonotonicTime begun, ShardProgress progress) {

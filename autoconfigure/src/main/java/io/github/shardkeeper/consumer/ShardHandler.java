@@ -2,12 +2,15 @@ package io.github.shardkeeper.consumer;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
+import java.lang.reflect.Type;
+import java.time.Duration;
 import java.util.List;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.Acknowledgment;
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.ShardState;
@@ -35,8 +38,15 @@ final class ShardHandler {
 
 	private final PayloadConverter converter;
 
+	private final Duration interval;
+
+	/**
+	 * Creates a handler.
+	 * @param interval the pause between two calls in loop mode
+	 */
 	ShardHandler(String topic, Supplier<Object> bean, HandlerSignature consumer, List<HandlerSignature> preparing,
-			List<HandlerSignature> assigned, List<HandlerSignature> revoked, PayloadConverter converter) {
+			List<HandlerSignature> assigned, List<HandlerSignature> revoked, PayloadConverter converter,
+			Duration interval) {
 		this.topic = topic;
 		this.bean = bean;
 		this.consumer = consumer;
@@ -44,6 +54,7 @@ final class ShardHandler {
 		this.assigned = assigned;
 		this.revoked = revoked;
 		this.converter = converter;
+		this.interval = interval;
 	}
 
 	String topic() {
@@ -55,22 +66,49 @@ final class ShardHandler {
 		return this.consumer.name();
 	}
 
+	/** How often it is called, and with what. */
+	HandlerShape shape() {
+		return this.consumer.shape();
+	}
+
+	boolean takesState() {
+		return this.consumer.takes(HandlerArgument.STATE);
+	}
+
+	boolean takesAcknowledgment() {
+		return this.consumer.takes(HandlerArgument.ACKNOWLEDGMENT);
+	}
+
+	/** The pause from the end of one call to the next one in loop mode. */
+	Duration interval() {
+		return this.interval;
+	}
+
 	/**
-	 * Converts a record for the handler's method.
+	 * Converts a record for the handler's method; not for one that loops.
+	 * @return what {@link #handle} wants of it
 	 * @throws io.github.shardkeeper.source.PayloadConversionException when its payload is
 	 * not what the method expects
 	 */
-	@Nullable ShardRecord<Object> convert(ShardContext context, SourceRecord source) {
-		if (this.consumer.payloadType() == null) {
-			return null;
+	Object convert(ShardContext context, SourceRecord source) {
+		Type type = this.consumer.payloadType();
+		if (type == null) {
+			throw new IllegalStateException("%s takes no records".formatted(name()));
 		}
-		Object payload = this.converter.read(source.payload(), this.consumer.payloadType());
-		return new ShardRecord<>(context.shard(), source.offset(), source.key(), payload, source.headers(),
-				source.timestamp());
+		Object payload = this.converter.read(source.payload(), type);
+		return this.consumer.wantsWhole() ? new ShardRecord<>(context.shard(), source.offset(), source.key(), payload,
+				source.headers(), source.timestamp()) : payload;
 	}
 
-	void handle(@Nullable ShardRecord<Object> converted, ShardContext context, ShardState state) throws Throwable {
-		invoke(this.consumer, converted, context, state);
+	/**
+	 * Calls the handler's method.
+	 * @param converted what {@link #convert} has made of the record; for a batch a list
+	 * of it, which nobody changes any more; {@code null} in loop mode
+	 * @param acknowledgment {@code null} where the method takes none
+	 */
+	void handle(@Nullable Object converted, ShardContext context, ShardState state,
+			@Nullable Acknowledgment acknowledgment) throws Throwable {
+		invoke(this.consumer, converted, context, state, acknowledgment);
 	}
 
 	/** Whether the application wants to know of shards before they come. */
@@ -85,28 +123,28 @@ final class ShardHandler {
 
 	void prepare(ShardContext context) throws Throwable {
 		for (HandlerSignature callback : this.preparing) {
-			invoke(callback, null, context, null);
+			invoke(callback, null, context, null, null);
 		}
 	}
 
 	void assigned(ShardContext context, ShardState state) throws Throwable {
 		for (HandlerSignature callback : this.assigned) {
-			invoke(callback, null, context, state);
+			invoke(callback, null, context, state, null);
 		}
 	}
 
 	void revoked(ShardContext context, ShardState state) throws Throwable {
 		for (HandlerSignature callback : this.revoked) {
-			invoke(callback, null, context, state);
+			invoke(callback, null, context, state, null);
 		}
 	}
 
-	private void invoke(HandlerSignature signature, @Nullable ShardRecord<Object> converted, ShardContext context,
-			@Nullable ShardState state) throws Throwable {
+	private void invoke(HandlerSignature signature, @Nullable Object converted, ShardContext context,
+			@Nullable ShardState state, @Nullable Acknowledgment acknowledgment) throws Throwable {
 		Object target = this.bean.get();
 		Method method = signature.invocableOn(target);
 		try {
-			method.invoke(target, signature.arguments(converted, context, state));
+			method.invoke(target, signature.arguments(converted, context, state, acknowledgment));
 		}
 		catch (InvocationTargetException ex) {
 			throw ex.getTargetException();

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -105,7 +106,7 @@ public final class ShardHandlerDetector {
 						topic, topics.keySet());
 			}
 			handlers.add(new ShardHandler(topic, beanOnce(beanName), signature, preparing, assigned, revoked,
-					this.converter));
+					this.converter, LoopInterval.of(resolved(method, ShardConsumer::interval), signature)));
 		}
 		if (handlers.isEmpty() && !(preparing.isEmpty() && assigned.isEmpty() && revoked.isEmpty())) {
 			throw new ShardkeeperConfigurationException(
@@ -123,10 +124,15 @@ public final class ShardHandlerDetector {
 	}
 
 	private String topic(Method method, HandlerSignature signature) {
+		return Names.requireValid(resolved(method, ShardConsumer::value), "@ShardConsumer on " + signature.name());
+	}
+
+	/** What an attribute of the annotation says, without its placeholders. */
+	private String resolved(Method method, Function<ShardConsumer, String> attribute) {
 		ShardConsumer annotation = AnnotatedElementUtils.findMergedAnnotation(method, ShardConsumer.class);
-		String value = (annotation != null) ? annotation.value() : "";
-		String topic = this.beans.resolveEmbeddedValue(value);
-		return Names.requireValid((topic != null) ? topic : "", "@ShardConsumer on " + signature.name());
+		String value = (annotation != null) ? attribute.apply(annotation) : "";
+		String resolved = this.beans.resolveEmbeddedValue(value);
+		return (resolved != null) ? resolved : "";
 	}
 
 	private static List<HandlerSignature> callbacks(Class<?> type, Class<? extends Annotation> annotation,

@@ -3,14 +3,18 @@ package io.github.shardkeeper.consumer;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.coordination.CheckpointStore.Acquisition;
 import io.github.shardkeeper.coordination.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.coordination.CheckpointStore.CommitReply;
+import io.github.shardkeeper.coordination.Commit;
 import io.github.shardkeeper.coordination.CommitNumber;
 import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.shard.Offset;
@@ -130,8 +134,8 @@ final class ShardProgress {
 	}
 
 	private Outcome commit(CommitNumber number, @Nullable Offset offset, Map<String, @Nullable String> changes) {
-		CommitReply reply = this.context.checkpoints()
-			.commit(this.owned.shard(), this.owned.token(), number, offset, changes);
+		CommitReply reply = await(this.context.checkpoints()
+			.commit(this.owned.shard(), this.owned.token(), Commit.of(number, offset, changes)));
 		if (reply == CommitReply.GONE) {
 			boolean twice = this.storeDistrusted;
 			this.storeDistrusted = true;
@@ -147,6 +151,22 @@ final class ShardProgress {
 		}
 		this.context.meters().committed(this.owned.shard().topic(), accepted);
 		return accepted ? Outcome.COMMITTED : Outcome.FENCED;
+	}
+
+	private static CommitReply await(CompletableFuture<CommitReply> reply) {
+		try {
+			return reply.get();
+		}
+		catch (ExecutionException ex) {
+			if (ex.getCause() instanceof RuntimeException failure) {
+				throw failure;
+			}
+			throw new IllegalStateException(ex.getCause());
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new StoreUnavailableException("Interrupted while waiting for the answer to a commit", ex);
+		}
 	}
 
 	/** What came of a commit. */

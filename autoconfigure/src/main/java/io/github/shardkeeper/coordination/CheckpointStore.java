@@ -1,7 +1,10 @@
 package io.github.shardkeeper.coordination;
 
+import java.time.Duration;
 import java.util.Collection;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 
 import org.jspecify.annotations.Nullable;
 
@@ -11,10 +14,11 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 
 /**
- * The data plane: per shard of a group a fence, an offset and the state's entries.
+ * The data plane: per shard of a group a fence, an offset, the state's entries, a retry
+ * queue and dead letters.
  * <p>
- * Every method may throw {@link StoreUnavailableException}; each may be repeated as it
- * is. Thread-safe.
+ * Every method may throw {@link StoreUnavailableException}, or complete with it; each may
+ * be repeated as it is. Thread-safe.
  */
 public interface CheckpointStore extends AutoCloseable {
 
@@ -29,17 +33,28 @@ public interface CheckpointStore extends AutoCloseable {
 	Acquisition acquire(ShardId shard, Token token);
 
 	/**
-	 * Writes offset and state changes in one atomic step, if the fence still stands at
-	 * the token.
+	 * Writes all of a commit in one atomic step, if the fence still stands at the token.
+	 * Neither blocks nor throws {@link StoreUnavailableException}: commits of many shards
+	 * are under way together. Those of one shard may overtake each other, and one that
+	 * was overtaken is {@link CommitReply#STALE}, so a worker sends the next one after
+	 * the answer to the last.
 	 * @param shard the shard
 	 * @param token the token under which it was acquired
-	 * @param number which of the commits under that token it is
-	 * @param offset the new offset, {@code null} to leave it as it is
-	 * @param changes state entries by key, with {@code null} for removed ones
-	 * @return whether the write was accepted
+	 * @param commit what to write
+	 * @return whether the write was accepted; comes on no particular thread, which must
+	 * not be held up. Completes with {@link StoreUnavailableException} when there is no
+	 * answer in time; the commit may have been written, or may be written later
 	 */
-	CommitReply commit(ShardId shard, Token token, CommitNumber number, @Nullable Offset offset,
-			Map<String, @Nullable String> changes);
+	CompletableFuture<CommitReply> commit(ShardId shard, Token token, Commit commit);
+
+	/**
+	 * Reads what is due in a shard's retry queue, by the clock of the store. Takes
+	 * nothing out: what is settled leaves the queue with the commit that says so.
+	 * @param shard the shard
+	 * @param limit the most records to read, 0 to learn only when the first one is due
+	 * @return the records, and when there is more
+	 */
+	DueRecords due(ShardId shard, int limit);
 
 	/**
 	 * Reads a checkpoint without any right to write.
@@ -59,13 +74,26 @@ public interface CheckpointStore extends AutoCloseable {
 	void close();
 
 	/**
-	 * The durable part of a shard.
+	 * The durable part of a shard, without its retry queue and its dead letters.
 	 *
 	 * @param offset the offset of the last record that counts as handled, {@code null}
 	 * before the first
+	 * @param ahead the records above the offset that are done already
 	 * @param state the state's entries, values as JSON
+	 * @param retryDueIn how long until the first record of the retry queue is due, zero
+	 * when it is; {@code null} when the queue is empty
 	 */
-	record Checkpoint(@Nullable Offset offset, Map<String, String> state) {
+	record Checkpoint(@Nullable Offset offset, Set<Offset> ahead, Map<String, String> state,
+			@Nullable Duration retryDueIn) {
+
+		/**
+		 * A checkpoint with nothing done ahead and nothing to retry.
+		 * @param offset the offset of the last record that counts as handled
+		 * @param state the state's entries, values as JSON
+		 */
+		public Checkpoint(@Nullable Offset offset, Map<String, String> state) {
+			this(offset, Set.of(), state, null);
+		}
 
 	}
 

@@ -24,14 +24,27 @@ final class ConnectionOpener {
 
 	private final Semaphore pending = new Semaphore(MOST_PENDING);
 
+	/** Waits until it stands. */
 	<C> C open(Supplier<C> connect, Consumer<C> closeLate, Duration timeout) {
-		if (!this.pending.tryAcquire()) {
-			throw new RedisException(MOST_PENDING + " attempts to connect are still pending");
-		}
+		return await(begin(connect, closeLate), closeLate, timeout);
+	}
+
+	/**
+	 * Begins to open a connection, without a time limit. Whoever completes the future
+	 * himself gives up: then the connection is closed when it comes.
+	 */
+	<C> CompletableFuture<C> begin(Supplier<C> connect, Consumer<C> closeLate) {
 		CompletableFuture<C> opening = new CompletableFuture<>();
+		if (!this.pending.tryAcquire()) {
+			opening.completeExceptionally(new RedisException(MOST_PENDING + " attempts to connect are still pending"));
+			return opening;
+		}
 		Thread thread = new Thread(() -> {
 			try {
-				opening.complete(connect.get());
+				C connection = connect.get();
+				if (!opening.complete(connection)) {
+					closeLate.accept(connection);
+				}
 			}
 			catch (Throwable ex) {
 				opening.completeExceptionally(ex);
@@ -42,7 +55,7 @@ final class ConnectionOpener {
 		}, "shardkeeper-connect");
 		thread.setDaemon(true);
 		thread.start();
-		return await(opening, closeLate, timeout);
+		return opening;
 	}
 
 	/** Waits for a connection that is being opened. */

@@ -92,6 +92,18 @@ public final class RedisConnector implements SmartLifecycle {
 	}
 
 	/**
+	 * Begins to open a connection whose own limit for an answer is the time limit given
+	 * here; does not wait for it. Whoever completes the future himself gives up.
+	 */
+	<V> CompletableFuture<Connection<V>> begin(RedisCodec<String, V> codec, Duration timeout) {
+		return this.opener.begin(() -> {
+			Connection<V> connection = connect(codec);
+			connection.stateful().setTimeout(timeout);
+			return connection;
+		}, (late) -> close(late.stateful()));
+	}
+
+	/**
 	 * Opens a connection for subscriptions; on a Cluster at the master of the channel's
 	 * slot, where scripts that work on that slot can count its subscribers.
 	 * @param channel the channel that it is for

@@ -8,8 +8,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
@@ -39,9 +39,7 @@ public final class RedisLink<V> implements AutoCloseable {
 	/**
 	 * How long a node of a Cluster may take before we look whether it is still the one.
 	 */
-	private static final long PATIENCE_WITH_A_NODE_NANOS = 500_000_000;
-
-	private static final int TIMEOUTS_BEFORE_REOPENING = 2;
+	static final long PATIENCE_WITH_A_NODE_NANOS = 500_000_000;
 
 	/** Of a node that does not serve what it is asked for, now or at all. */
 	private static final Pattern NOT_SERVED_HERE = Pattern
@@ -52,22 +50,12 @@ public final class RedisLink<V> implements AutoCloseable {
 
 	private final RedisConnector connector;
 
-	private final RedisCodec<String, V> codec;
-
 	private final Duration timeout;
 
 	/** Over what is sent without waiting. */
 	private final AnswerWatch watch;
 
-	/** Not a monitor: a virtual thread that waits for it lets its carrier go. */
-	private final ReentrantLock lock = new ReentrantLock();
-
-	/** Guarded by the lock, as is all below. */
-	private @Nullable Connection<V> connection;
-
-	private boolean closed;
-
-	private int timeoutsInARow;
+	private final LinkConnection<V> connection;
 
 	/**
 	 * Creates a link that is not connected.
@@ -77,9 +65,13 @@ public final class RedisLink<V> implements AutoCloseable {
 	 */
 	public RedisLink(RedisConnector connector, RedisCodec<String, V> codec, Duration timeout) {
 		this.connector = connector;
-		this.codec = codec;
 		this.timeout = timeout;
 		this.watch = new AnswerWatch(timeout);
+		this.connection = new LinkConnection<>(connector, codec, timeout);
+	}
+
+	RedisCodec<String, V> codec() {
+		return this.connection.codec();
 	}
 
 	/**
@@ -115,17 +107,21 @@ public final class RedisLink<V> implements AutoCloseable {
 	private <T> List<T> exchange(@Nullable String key, Function<Connection<V>, List<RedisFuture<T>>> send) {
 		Connection<V> open = null;
 		try {
-			open = open();
+			open = this.connection.open();
 			BooleanSupplier servedElsewhere = (key != null) ? this.connector.watchMaster(key) : null;
 			List<T> answers = await(send.apply(open), open, servedElsewhere);
-			answered(open, true);
+			this.connection.answered(open, true);
 			return answers;
 		}
 		catch (RedisException | IllegalStateException ex) {
-			mastersMayHaveChanged(ex, open);
 			// IllegalStateException is what a client says that is being stopped.
-			throw new StoreUnavailableException("Redis: " + ex.getMessage(), ex);
+			throw unavailable(ex, open);
 		}
+	}
+
+	private StoreUnavailableException unavailable(RuntimeException failure, @Nullable Connection<V> on) {
+		mastersMayHaveChanged(failure, on);
+		return new StoreUnavailableException("Redis: " + failure.getMessage(), failure);
 	}
 
 	/**
@@ -141,14 +137,13 @@ public final class RedisLink<V> implements AutoCloseable {
 	public <T> List<CompletableFuture<T>> sendAll(List<AsyncCommand<String, V, T>> commands) {
 		Connection<V> open;
 		try {
-			open = open();
+			open = this.connection.open();
 		}
 		catch (RedisException | IllegalStateException ex) {
-			mastersMayHaveChanged(ex, null);
-			throw new StoreUnavailableException("Redis: " + ex.getMessage(), ex);
+			throw unavailable(ex, null);
 		}
 		SentTogether<T> sent = new SentTogether<>(this.watch.now(), this.timeout,
-				(failure) -> mastersMayHaveChanged(failure, open), (inTime) -> answered(open, inTime));
+				(failure) -> mastersMayHaveChanged(failure, open), (inTime) -> this.connection.answered(open, inTime));
 		List<CompletableFuture<T>> answers = sent.send(commands, open.stateful());
 		this.watch.add(sent);
 		return answers;
@@ -172,6 +167,74 @@ public final class RedisLink<V> implements AutoCloseable {
 						(commands) -> commands.evalsha(script.digest(), script.output(), keyArray, argumentArray)),
 				() -> callAt(keys.get(0),
 						(commands) -> commands.eval(script.text(), script.output(), keyArray, argumentArray)));
+	}
+
+	/**
+	 * Sends a script and does not wait for its answer, nor for a connection: those of one
+	 * thread are pipelined. What is sent while one of them is not answered may overtake
+	 * it.
+	 * @param script the script
+	 * @param keys its keys, all in one slot
+	 * @param arguments its arguments
+	 * @param <T> the answer's type
+	 * @return the answer, or a {@link StoreUnavailableException} when there is none in
+	 * time, or an error; comes on a thread that must not be held up
+	 */
+	@SuppressWarnings("unchecked")
+	public <T> CompletableFuture<T> send(LuaScript script, List<String> keys, List<V> arguments) {
+		String[] keyArray = keys.toArray(String[]::new);
+		V[] argumentArray = (V[]) arguments.toArray();
+		CompletableFuture<T> result = new CompletableFuture<>();
+		sendAt(keys.get(0),
+				(commands) -> commands.<T>evalsha(script.digest(), script.output(), keyArray, argumentArray), result,
+				(failure) -> {
+					if (!isUnknownScript(failure)) {
+						result.completeExceptionally(failure);
+						return;
+					}
+					sendAt(keys.get(0),
+							(commands) -> commands.<T>eval(script.text(), script.output(), keyArray, argumentArray),
+							result, result::completeExceptionally);
+				});
+		return result;
+	}
+
+	private <T> void sendAt(String key, Function<RedisClusterAsyncCommands<String, V>, RedisFuture<T>> command,
+			CompletableFuture<T> result, Consumer<StoreUnavailableException> onFailure) {
+		this.connection.opened().whenComplete((open, failure) -> {
+			if (failure == null) {
+				sendOn(open, key, command, result, onFailure);
+			}
+			else {
+				onFailure.accept(unavailable(
+						(failure instanceof RuntimeException problem) ? problem : new RedisException(failure), null));
+			}
+		});
+	}
+
+	private <T> void sendOn(Connection<V> open, String key,
+			Function<RedisClusterAsyncCommands<String, V>, RedisFuture<T>> command, CompletableFuture<T> result,
+			Consumer<StoreUnavailableException> onFailure) {
+		CompletableFuture<T> answer;
+		try {
+			answer = new AsyncAnswer<>(command.apply(open.commands()), this.timeout)
+				.begin(this.connector.watchMaster(key));
+		}
+		catch (RedisException | IllegalStateException ex) {
+			onFailure.accept(unavailable(ex, open));
+			return;
+		}
+		answer.whenComplete((value, failure) -> {
+			if (failure == null) {
+				this.connection.answered(open, true);
+				result.complete(value);
+				return;
+			}
+			if (AsyncAnswer.isTimeout(failure)) {
+				this.connection.answered(open, false);
+			}
+			onFailure.accept(unavailable((RuntimeException) failure, open));
+		});
 	}
 
 	/**
@@ -219,11 +282,15 @@ public final class RedisLink<V> implements AutoCloseable {
 			return byHash.get();
 		}
 		catch (StoreUnavailableException ex) {
-			if (!(ex.getCause() instanceof RedisNoScriptException)) {
+			if (!isUnknownScript(ex)) {
 				throw ex;
 			}
 			return byText.get();
 		}
+	}
+
+	private static boolean isUnknownScript(StoreUnavailableException failure) {
+		return failure.getCause() instanceof RedisNoScriptException;
 	}
 
 	/** After a failover, neither client nor connection may know that it took place. */
@@ -233,7 +300,7 @@ public final class RedisLink<V> implements AutoCloseable {
 			this.connector.suspectTopology();
 		}
 		if (message.contains(REPLICA_ERROR) && on != null) {
-			discard(on);
+			this.connection.discard(on);
 		}
 	}
 
@@ -309,7 +376,7 @@ public final class RedisLink<V> implements AutoCloseable {
 		catch (TimeoutException ex) {
 			// What is cancelled is not sent (again) after a reconnect.
 			futures.forEach((future) -> future.cancel(true));
-			answered(on, false);
+			this.connection.answered(on, false);
 			throw new RedisException("no answer within " + this.timeout.toMillis() + " ms", ex);
 		}
 		catch (InterruptedException ex) {
@@ -319,79 +386,9 @@ public final class RedisLink<V> implements AutoCloseable {
 		}
 	}
 
-	private Connection<V> open() {
-		this.lock.lock();
-		try {
-			if (this.closed) {
-				throw new RedisException("this connection was closed");
-			}
-			Connection<V> open = this.connection;
-			if (open != null && !open.stateful().isOpen()) {
-				// The client's own reconnecting backs off for up to half a minute and
-				// queues
-				// meanwhile; a fresh attempt fails or succeeds at once.
-				disconnect();
-				open = null;
-			}
-			if (open == null) {
-				open = this.connector.open(this.codec, this.timeout);
-				open.stateful().setTimeout(this.timeout);
-				this.connection = open;
-				this.timeoutsInARow = 0;
-			}
-			return open;
-		}
-		finally {
-			this.lock.unlock();
-		}
-	}
-
-	/** What happened on an older connection says nothing about today's. */
-	private void answered(Connection<V> on, boolean inTime) {
-		this.lock.lock();
-		try {
-			if (this.connection != on) {
-				return;
-			}
-			this.timeoutsInARow = inTime ? 0 : this.timeoutsInARow + 1;
-			if (this.timeoutsInARow >= TIMEOUTS_BEFORE_REOPENING) {
-				disconnect();
-			}
-		}
-		finally {
-			this.lock.unlock();
-		}
-	}
-
-	private void discard(Connection<V> on) {
-		this.lock.lock();
-		try {
-			if (this.connection == on) {
-				disconnect();
-			}
-		}
-		finally {
-			this.lock.unlock();
-		}
-	}
-
-	private void disconnect() {
-		if (this.connection != null) {
-			this.connector.close(this.connection.stateful());
-			this.connection = null;
-		}
-	}
-
 	@Override
 	public void close() {
-		this.lock.lock();
-		try {
-			this.closed = true;
-			disconnect();
-		}
-		finally {
-			this.lock.unlock();
-		}
+		this.connection.close();
 	}
 
 }

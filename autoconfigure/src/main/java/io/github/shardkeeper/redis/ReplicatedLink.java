@@ -3,7 +3,6 @@ package io.github.shardkeeper.redis;
 import java.time.Duration;
 import java.util.List;
 
-import io.lettuce.core.codec.StringCodec;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.StoreUnavailableException;
@@ -13,14 +12,16 @@ import io.github.shardkeeper.StoreUnavailableException;
  * ({@code WAIT}). That blocks the connection, so it has one of its own; others' commands,
  * heartbeats above all, do not wait behind it. Where no replica has to be waited for, it
  * is nothing but the plain link. Thread-safe.
+ *
+ * @param <V> the type of values
  */
-public final class ReplicatedLink implements AutoCloseable {
+public final class ReplicatedLink<V> implements AutoCloseable {
 
-	private final RedisLink<String> plain;
+	private final RedisLink<V> plain;
 
 	private final ReplicaWait wait;
 
-	private final @Nullable RedisLink<String> waiting;
+	private final @Nullable RedisLink<V> waiting;
 
 	/**
 	 * Creates a link that is not connected.
@@ -29,11 +30,10 @@ public final class ReplicatedLink implements AutoCloseable {
 	 * @param timeout the longest wait for an answer, without the one for replicas
 	 * @param wait what to wait for
 	 */
-	public ReplicatedLink(RedisConnector connector, RedisLink<String> plain, Duration timeout, ReplicaWait wait) {
+	public ReplicatedLink(RedisConnector connector, RedisLink<V> plain, Duration timeout, ReplicaWait wait) {
 		this.plain = plain;
 		this.wait = wait;
-		this.waiting = wait.isNone() ? null
-				: new RedisLink<>(connector, StringCodec.UTF8, timeout.plus(wait.timeout()));
+		this.waiting = wait.isNone() ? null : new RedisLink<>(connector, plain.codec(), timeout.plus(wait.timeout()));
 	}
 
 	/**
@@ -46,7 +46,7 @@ public final class ReplicatedLink implements AutoCloseable {
 	 * @throws StoreUnavailableException when there is none in time, or an error, or when
 	 * too few replicas have the change; the master may have it all the same
 	 */
-	public <T> T run(LuaScript script, List<String> keys, List<String> arguments) {
+	public <T> T run(LuaScript script, List<String> keys, List<V> arguments) {
 		return (this.waiting != null) ? this.waiting.runReplicated(script, keys, arguments, this.wait)
 				: this.plain.run(script, keys, arguments);
 	}

@@ -2,11 +2,14 @@ package io.github.shardkeeper.consumer;
 
 import java.lang.reflect.Method;
 import java.lang.reflect.Type;
-import java.time.Instant;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Flow;
 import java.util.stream.Stream;
 
+import kotlin.coroutines.Continuation;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -15,11 +18,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.core.ResolvableType;
 
+import io.github.shardkeeper.Acknowledgment;
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.ShardState;
-import io.github.shardkeeper.shard.Offset;
-import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -28,12 +30,14 @@ import static org.mockito.Mockito.mock;
 
 class HandlerSignatureTests {
 
-	private static final ShardRecord<Object> RECORD = new ShardRecord<>(ShardId.of("t", 0), new Offset("1"), "key",
-			"payload", Instant.EPOCH);
+	private static final Object CONVERTED = new Object();
 
 	private static final ShardContext CONTEXT = mock(ShardContext.class);
 
 	private static final ShardState STATE = mock(ShardState.class);
+
+	private static final Acknowledgment ACKNOWLEDGMENT = () -> {
+	};
 
 	static Stream<Method> supported() {
 		return Stream.of(Supported.class.getDeclaredMethods());
@@ -44,39 +48,60 @@ class HandlerSignatureTests {
 	void everyOrderOfParametersGetsItsArguments(Method method) {
 		HandlerSignature signature = HandlerSignature.ofConsumer(method, Supported.class);
 
-		Object[] arguments = signature.arguments(RECORD, CONTEXT, STATE);
+		Object[] arguments = signature.arguments(CONVERTED, CONTEXT, STATE, ACKNOWLEDGMENT);
 		Class<?>[] types = method.getParameterTypes();
 		assertThat(arguments).hasSameSizeAs(types);
 		for (int i = 0; i < types.length; i++) {
-			Object expected = (types[i] == ShardRecord.class) ? RECORD
-					: (types[i] == ShardContext.class) ? CONTEXT : (types[i] == ShardState.class) ? STATE : "payload";
+			Object expected = (types[i] == ShardContext.class) ? CONTEXT : (types[i] == ShardState.class) ? STATE
+					: (types[i] == Acknowledgment.class) ? ACKNOWLEDGMENT : CONVERTED;
 			assertThat(arguments[i]).isSameAs(expected);
 		}
-		boolean wantsRecord = Stream.of(types).anyMatch((type) -> type == String.class || type == ShardRecord.class);
-		assertThat(signature.payloadType()).isEqualTo(wantsRecord ? String.class : null);
+		List<Class<?>> wanted = List.of(types);
+		boolean batch = wanted.contains(List.class);
+		boolean whole = method.getName().contains("ecord");
+		assertThat(signature.shape()).isEqualTo(batch ? HandlerShape.BATCH
+				: (wanted.contains(String.class) || whole) ? HandlerShape.RECORD : HandlerShape.LOOP);
+		assertThat(signature.wantsWhole()).isEqualTo(whole);
+		assertThat(signature.payloadType()).isEqualTo((signature.shape() == HandlerShape.LOOP) ? null : String.class);
+		assertThat(signature.takes(HandlerArgument.STATE)).isEqualTo(wanted.contains(ShardState.class));
+		assertThat(signature.takes(HandlerArgument.ACKNOWLEDGMENT)).isEqualTo(wanted.contains(Acknowledgment.class));
 		assertThat(signature.name()).startsWith("Supported." + method.getName() + "(");
 	}
 
 	@Test
 	void payloadsMayBeGeneric() {
-		Type listOfVisits = ResolvableType.forClassWithGenerics(List.class, Visit.class).getType();
+		String listOfVisits = ResolvableType.forClassWithGenerics(List.class, Visit.class).toString();
 
-		assertThat(payloadType(Generic.class, "list")).hasToString(listOfVisits.toString());
-		assertThat(payloadType(Generic.class, "record")).hasToString(listOfVisits.toString());
+		assertThat(payloadType(Generic.class, "record")).hasToString(listOfVisits);
+		assertThat(payloadType(Generic.class, "batchOfLists")).hasToString(listOfVisits);
+		assertThat(payloadType(Generic.class, "batchOfListRecords")).hasToString(listOfVisits);
+		assertThat(payloadType(Generic.class, "batch")).isEqualTo(Visit.class);
 		assertThat(payloadType(Generic.class, "map"))
 			.hasToString(ResolvableType.forClassWithGenerics(Map.class, String.class, Integer.class).toString());
 		assertThat(payloadType(Generic.class, "primitive")).isEqualTo(long.class);
 		assertThat(payloadType(Generic.class, "bytes")).isEqualTo(byte[].class);
+		assertThat(payloadType(Generic.class, "array")).isEqualTo(Visit[].class);
 		assertThat(payloadType(Generic.class, "anything")).isEqualTo(Object.class);
 	}
 
 	@Test
-	void payloadsMayBeWhatASubclassMakesOfATypeVariable() {
-		Type listOfVisits = ResolvableType.forClassWithGenerics(List.class, Visit.class).getType();
+	void aListIsABatchAndARecordOfAListIsNot() {
+		assertThat(signature(Generic.class, "record").shape()).isEqualTo(HandlerShape.RECORD);
+		assertThat(signature(Generic.class, "array").shape()).isEqualTo(HandlerShape.RECORD);
+		assertThat(signature(Generic.class, "batch").shape()).isEqualTo(HandlerShape.BATCH);
+		assertThat(signature(Generic.class, "batchOfLists").shape()).isEqualTo(HandlerShape.BATCH);
+		assertThat(signature(Generic.class, "batchOfLists").wantsWhole()).isFalse();
+		assertThat(signature(Generic.class, "batchOfListRecords").wantsWhole()).isTrue();
+	}
 
+	@Test
+	void payloadsMayBeWhatASubclassMakesOfATypeVariable() {
 		assertThat(payloadType(OfVisits.class, "payload")).isEqualTo(Visit.class);
 		assertThat(payloadType(OfVisits.class, "record")).isEqualTo(Visit.class);
-		assertThat(payloadType(OfVisits.class, "list")).hasToString(listOfVisits.toString());
+		assertThat(payloadType(OfVisits.class, "list")).isEqualTo(Visit.class);
+		assertThat(payloadType(OfVisits.class, "records")).isEqualTo(Visit.class);
+		assertThat(payloadType(OfVisits.class, "recordOfList"))
+			.hasToString(ResolvableType.forClassWithGenerics(List.class, Visit.class).toString());
 	}
 
 	@ParameterizedTest
@@ -86,12 +111,27 @@ class HandlerSignatureTests {
 	}
 
 	@ParameterizedTest
+	@CsvSource({ "rawBatch, takes a List without saying of what, for example List<String>",
+			"wildcardBatch, takes a List without saying of what, for example List<String>",
+			"rawRecords, takes a ShardRecord without saying of what, for example List<ShardRecord<String>>",
+			"collection, could be a batch or one payload, Write List<T> for a batch",
+			"iterable, could be a batch or one payload, Write List<T> for a batch",
+			"future, returns CompletableFuture, 'join()'", "publisher, returns Publisher, 'block()'",
+			"suspends, is a suspending function, Write a plain 'fun'",
+			"loopAcknowledged, takes an Acknowledgment but no record, nothing to acknowledge" })
+	void whatCouldMeanAnotherThingIsRefused(String name, String problem, String fix) {
+		assertRefused(name, problem.replace("Acknowledgment but", "Acknowledgment, but"), fix);
+	}
+
+	@ParameterizedTest
 	@CsvSource({ "returnsSomething, returns String, Declare it 'void'", "isPrivate, is private or static, not private",
 			"isStatic, is private or static, instance method",
 			"twoPayloads, parameter 2 of type java.lang.Integer, each at most once",
 			"payloadAndRecord, more than one parameter for the same thing, each at most once",
 			"recordAndPayload, more than one parameter for the same thing, each at most once",
 			"twoContexts, more than one parameter for the same thing, each at most once",
+			"payloadAndBatch, more than one parameter for the same thing, each at most once",
+			"twoAcknowledgments, more than one parameter for the same thing, each at most once",
 			"twoStates, more than one parameter for the same thing, each at most once" })
 	void whatIsNotSupportedIsRefused(String name, String problem, String fix) {
 		assertRefused(name, problem, fix);
@@ -102,14 +142,16 @@ class HandlerSignatureTests {
 		HandlerSignature signature = HandlerSignature.ofCallback(method(Callbacks.class, "both"), Callbacks.class,
 				"@OnShardAssigned");
 
-		assertThat(signature.arguments(null, CONTEXT, STATE)).containsExactly(STATE, CONTEXT);
+		assertThat(signature.arguments(null, CONTEXT, STATE, null)).containsExactly(STATE, CONTEXT);
 		assertThat(HandlerSignature.ofCallback(method(Callbacks.class, "none"), Callbacks.class, "@OnShardAssigned")
-			.arguments(null, CONTEXT, STATE)).isEmpty();
+			.arguments(null, CONTEXT, STATE, null)).isEmpty();
 	}
 
 	@ParameterizedTest
 	@CsvSource({ "payload, has a parameter of type java.lang.String, ShardContext and ShardState only",
 			"record, has a parameter of type, ShardContext and ShardState only",
+			"acknowledged, has a parameter of type, ShardContext and ShardState only",
+			"batch, has a parameter of type, ShardContext and ShardState only",
 			"twice, more than one parameter for the same thing, at most once",
 			"returns, returns int, Declare it 'void'" })
 	void callbacksTakeNothingElse(String name, String problem, String fix) {
@@ -125,7 +167,7 @@ class HandlerSignatureTests {
 	void preparationsTakeTheContextOnly() {
 		assertThat(
 				HandlerSignature.ofPreparation(method(Callbacks.class, "context"), Callbacks.class, "@OnShardPreparing")
-					.arguments(null, CONTEXT, null))
+					.arguments(null, CONTEXT, null, null))
 			.containsExactly(CONTEXT);
 		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
 			.isThrownBy(() -> HandlerSignature.ofPreparation(method(Callbacks.class, "both"), Callbacks.class,
@@ -146,7 +188,11 @@ class HandlerSignatureTests {
 	}
 
 	private static Type payloadType(Class<?> type, String name) {
-		return HandlerSignature.ofConsumer(method(type, name), type).payloadType();
+		return signature(type, name).payloadType();
+	}
+
+	private static HandlerSignature signature(Class<?> type, String name) {
+		return HandlerSignature.ofConsumer(method(type, name), type);
 	}
 
 	private static Method method(Class<?> type, String name) {
@@ -191,6 +237,16 @@ class HandlerSignatureTests {
 
 		abstract void stateRecordContext(ShardState state, ShardRecord<String> record, ShardContext context);
 
+		abstract void batch(List<String> payloads);
+
+		abstract void batchOfRecords(List<ShardRecord<String>> records);
+
+		abstract void contextBatchState(ShardContext context, List<String> payloads, ShardState state);
+
+		abstract void acknowledgmentPayload(Acknowledgment acknowledgment, String payload);
+
+		abstract void batchStateAcknowledgment(List<String> payloads, ShardState state, Acknowledgment acknowledgment);
+
 		abstract void stateContextPayload(ShardState state, ShardContext context, String payload);
 
 	}
@@ -198,9 +254,15 @@ class HandlerSignatureTests {
 	@SuppressWarnings("unused")
 	abstract static class Generic {
 
-		abstract void list(List<Visit> visits);
-
 		abstract void record(ShardRecord<List<Visit>> visits);
+
+		abstract void batch(List<Visit> visits);
+
+		abstract void batchOfLists(List<List<Visit>> visits);
+
+		abstract void batchOfListRecords(List<ShardRecord<List<Visit>>> visits);
+
+		abstract void array(Visit[] visits);
 
 		abstract void map(Map<String, Integer> counts);
 
@@ -219,7 +281,11 @@ class HandlerSignatureTests {
 
 		abstract void record(ShardRecord<T> record);
 
-		abstract void list(List<T> payload);
+		abstract void list(List<T> payloads);
+
+		abstract void records(List<ShardRecord<T>> records);
+
+		abstract void recordOfList(ShardRecord<List<T>> record);
 
 	}
 
@@ -233,6 +299,28 @@ class HandlerSignatureTests {
 		abstract void raw(ShardRecord record);
 
 		abstract void wildcard(ShardRecord<?> record);
+
+		abstract void rawBatch(List payloads);
+
+		abstract void wildcardBatch(List<?> payloads);
+
+		abstract void rawRecords(List<ShardRecord> records);
+
+		abstract void collection(Collection<String> payloads);
+
+		abstract void iterable(Iterable<String> payloads);
+
+		abstract CompletableFuture<Void> future(String payload);
+
+		abstract Flow.Publisher<String> publisher(String payload);
+
+		abstract Object suspends(String payload, Continuation<Object> continuation);
+
+		abstract void loopAcknowledged(Acknowledgment acknowledgment);
+
+		abstract void payloadAndBatch(String payload, List<String> payloads);
+
+		abstract void twoAcknowledgments(String payload, Acknowledgment one, Acknowledgment other);
 
 		abstract <T> void variable(ShardRecord<T> record);
 
@@ -268,6 +356,10 @@ class HandlerSignatureTests {
 		abstract void payload(String payload);
 
 		abstract void record(ShardContext context, ShardRecord<String> record);
+
+		abstract void acknowledged(Acknowledgment acknowledgment);
+
+		abstract void batch(List<String> payloads);
 
 		abstract void twice(ShardState one, ShardState other);
 

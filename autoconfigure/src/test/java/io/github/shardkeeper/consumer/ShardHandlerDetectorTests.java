@@ -1,6 +1,7 @@
 package io.github.shardkeeper.consumer;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -9,6 +10,7 @@ import java.util.Map;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -20,6 +22,7 @@ import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.mock.env.MockEnvironment;
 
+import io.github.shardkeeper.Acknowledgment;
 import io.github.shardkeeper.OnShardAssigned;
 import io.github.shardkeeper.OnShardPreparing;
 import io.github.shardkeeper.OnShardRevoked;
@@ -69,13 +72,12 @@ class ShardHandlerDetectorTests {
 			given(shard.shard()).willReturn(ShardId.of("orders", 0));
 			SourceRecord source = new SourceRecord(new Offset("1"), "k", "hello".getBytes(), Instant.EPOCH);
 			handler.assigned(shard, state);
-			ShardRecord<Object> converted = handler.convert(shard, source);
-			handler.handle(converted, shard, state);
+			Object converted = handler.convert(shard, source);
+			handler.handle(converted, shard, state, null);
 			handler.revoked(shard, state);
 
 			assertThat(context.getBean(Two.class).calls).containsExactly("assigned", "order hello", "revoked");
-			assertThat(converted)
-				.isEqualTo(new ShardRecord<>(ShardId.of("orders", 0), new Offset("1"), "k", "hello", Instant.EPOCH));
+			assertThat(converted).isEqualTo("hello");
 		}
 	}
 
@@ -85,18 +87,82 @@ class ShardHandlerDetectorTests {
 			ShardHandler handler = detect(context, TOPICS).get("orders");
 
 			assertThatExceptionOfType(IOException.class)
-				.isThrownBy(() -> handler.handle(null, mock(ShardContext.class), mock(ShardState.class)));
+				.isThrownBy(() -> handler.handle(null, mock(ShardContext.class), mock(ShardState.class), null));
 		}
 	}
 
 	@Test
-	void aHandlerThatWantsNoPayloadGetsNoneConverted() {
-		try (GenericApplicationContext context = context(Failing.class)) {
-			ShardHandler handler = detect(context, TOPICS).get("orders");
-			SourceRecord source = new SourceRecord(new Offset("1"), null, "{".getBytes(), Instant.EPOCH);
+	void aBatchIsConvertedRecordByRecordAndHandledAsAList() throws Throwable {
+		try (GenericApplicationContext context = context(Batches.class)) {
+			Map<String, ShardHandler> handlers = detect(context, TOPICS);
+			ShardContext shard = mock(ShardContext.class);
+			given(shard.shard()).willReturn(ShardId.of("orders", 0));
+			ShardState state = mock(ShardState.class);
+			List<String> acknowledged = new ArrayList<>();
+			SourceRecord source = new SourceRecord(new Offset("1"), "k", "7".getBytes(), Instant.EPOCH);
 
-			assertThat(handler.convert(mock(ShardContext.class), source)).isNull();
+			ShardHandler payloads = handlers.get("orders");
+			assertThat(payloads.shape()).isEqualTo(HandlerShape.BATCH);
+			assertThat(payloads.takesAcknowledgment()).isFalse();
+			assertThat(payloads.takesState()).isTrue();
+			payloads.handle(List.of(payloads.convert(shard, source), payloads.convert(shard, source)), shard, state,
+					null);
+			ShardHandler records = handlers.get("visits");
+			assertThat(records.takesAcknowledgment()).isTrue();
+			assertThat(records.takesState()).isFalse();
+			records.handle(List.of(records.convert(shard, source)), shard, state, () -> acknowledged.add("yes"));
+
+			assertThat(context.getBean(Batches.class).calls).containsExactly(List.of(7, 7),
+					List.of(new ShardRecord<>(ShardId.of("orders", 0), new Offset("1"), "k", 7, Instant.EPOCH)));
+			assertThat(acknowledged).containsExactly("yes");
 		}
+	}
+
+	@Test
+	void aMethodWithoutRecordsLoops() throws Throwable {
+		this.environment.setProperty("my.interval", "2m");
+		try (GenericApplicationContext context = context(Looping.class)) {
+			Map<String, ShardHandler> handlers = detect(context, TOPICS);
+			ShardHandler handler = handlers.get("orders");
+			assertThat(handler.shape()).isEqualTo(HandlerShape.LOOP);
+			assertThat(handler.interval()).isEqualTo(Duration.ofMinutes(2));
+			assertThat(handlers.get("visits").interval()).isEqualTo(Duration.ofSeconds(1));
+			handler.handle(null, mock(ShardContext.class), mock(ShardState.class), null);
+			assertThat(context.getBean(Looping.class).calls).containsExactly("loop");
+			SourceRecord source = new SourceRecord(new Offset("1"), null, "{".getBytes(), Instant.EPOCH);
+			assertThatExceptionOfType(IllegalStateException.class)
+				.isThrownBy(() -> handler.convert(mock(ShardContext.class), source))
+				.withMessageContaining("Looping.loop() takes no records");
+		}
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "10s, PT10S", "500ms, PT0.5S", "250, PT0.25S", "PT1H, PT1H", "0s, PT0S", "'', PT1S" })
+	void anIntervalIsADuration(String written, Duration meant) {
+		this.environment.setProperty("my.interval", written);
+
+		assertThat(detect(Looping.class).get("orders").interval()).isEqualTo(meant);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "-1s", "often", "10 parsecs", "-PT1S", "99999999999999999999d" })
+	void anIntervalThatIsNoneIsRefused(String written) {
+		this.environment.setProperty("my.interval", written);
+
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class).isThrownBy(() -> detect(Looping.class))
+			.satisfies((ex) -> {
+				assertThat(ex.getDescription()).contains("Looping.loop()", "'" + written + "'");
+				assertThat(ex.getAction()).contains("'10s'");
+			});
+	}
+
+	@Test
+	void anIntervalOfAHandlerOfRecordsIsRefused() {
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class).isThrownBy(() -> detect(Impatient.class))
+			.satisfies((ex) -> {
+				assertThat(ex.getDescription()).contains("Impatient.handle(String)", "'10s'", "takes records");
+				assertThat(ex.getAction()).contains("Remove the interval");
+			});
 	}
 
 	@Test
@@ -129,7 +195,7 @@ class ShardHandlerDetectorTests {
 			assertThat(AopUtils.isCglibProxy(context.getBean("handler"))).isEqualTo(ofClass);
 			assertThat(AopUtils.isJdkDynamicProxy(context.getBean("handler"))).isEqualTo(!ofClass);
 			ShardHandler handler = detect(context, TOPICS).get("orders");
-			handler.handle(null, mock(ShardContext.class), mock(ShardState.class));
+			handler.handle(null, mock(ShardContext.class), mock(ShardState.class), null);
 			assertThat(intercepted).containsExactly("handle");
 		}
 	}
@@ -274,6 +340,46 @@ class ShardHandlerDetectorTests {
 		@OnShardRevoked
 		void revoked() {
 			this.calls.add("revoked");
+		}
+
+	}
+
+	static class Batches {
+
+		final List<Object> calls = new ArrayList<>();
+
+		@ShardConsumer("orders")
+		void payloads(List<Integer> payloads, ShardState state) {
+			this.calls.add(payloads);
+		}
+
+		@ShardConsumer("visits")
+		void records(Acknowledgment acknowledgment, List<ShardRecord<Integer>> records) {
+			this.calls.add(records);
+			acknowledgment.acknowledge();
+		}
+
+	}
+
+	static class Looping {
+
+		final List<String> calls = new ArrayList<>();
+
+		@ShardConsumer(value = "orders", interval = "${my.interval}")
+		void loop() {
+			this.calls.add("loop");
+		}
+
+		@ShardConsumer("visits")
+		void other(ShardContext shard) {
+		}
+
+	}
+
+	static class Impatient {
+
+		@ShardConsumer(value = "orders", interval = "10s")
+		void handle(String payload) {
 		}
 
 	}

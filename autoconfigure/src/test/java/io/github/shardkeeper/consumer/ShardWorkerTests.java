@@ -27,6 +27,7 @@ import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.coordination.CheckpointStore.Checkpoint;
+import io.github.shardkeeper.coordination.Commit;
 import io.github.shardkeeper.coordination.CommitNumber;
 import io.github.shardkeeper.handover.Lease;
 import io.github.shardkeeper.handover.ShardWork;
@@ -91,7 +92,8 @@ class ShardWorkerTests {
 	@Test
 	void goesOnWhereTheCheckpointStands() {
 		this.checkpoints.acquire(SHARD, Token.NONE);
-		this.checkpoints.commit(SHARD, Token.NONE, CommitNumber.ofWhole(1), new Offset("7"), Map.of("count", "7"));
+		this.checkpoints.commit(SHARD, Token.NONE,
+				Commit.of(CommitNumber.ofWhole(1), new Offset("7"), Map.of("count", "7")));
 		this.application.onAssigned = (state) -> assertThat(state.get("count", Long.class)).contains(7L);
 		start();
 
@@ -510,8 +512,8 @@ class ShardWorkerTests {
 		deliver(1, 1);
 		this.checkpoints.empty();
 		this.checkpoints.acquire(SHARD, Token.NONE);
-		this.checkpoints.commit(SHARD, Token.NONE, CommitNumber.ofWhole(1), new Offset("0"),
-				Map.of("removed since", "1"));
+		this.checkpoints.commit(SHARD, Token.NONE,
+				Commit.of(CommitNumber.ofWhole(1), new Offset("0"), Map.of("removed since", "1")));
 		worker.writeBack();
 		this.threads.runAll();
 
@@ -1004,7 +1006,7 @@ class ShardWorkerTests {
 				HandlerSignature.ofConsumer(method(method), Application.class), List.of(),
 				List.of(HandlerSignature.ofCallback(method("assigned"), Application.class, "@OnShardAssigned")),
 				List.of(HandlerSignature.ofCallback(method("revoked"), Application.class, "@OnShardRevoked")),
-				new PayloadConverter(mapper));
+				new PayloadConverter(mapper), LoopInterval.DEFAULT);
 	}
 
 	private static Method method(String name) {

@@ -6,10 +6,12 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.coordination.CheckpointStore;
-import io.github.shardkeeper.coordination.CommitNumber;
+import io.github.shardkeeper.coordination.Commit;
+import io.github.shardkeeper.coordination.DueRecords;
 import io.github.shardkeeper.coordination.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
@@ -65,17 +67,27 @@ final class TroubledCheckpoints implements CheckpointStore {
 	}
 
 	@Override
-	public CommitReply commit(ShardId shard, Token token, CommitNumber number, Offset offset,
-			Map<String, String> changes) {
-		MemoryCheckpointStore reached = reach();
-		if (!this.acquired.contains(shard)) {
-			return CommitReply.GONE;
+	public CompletableFuture<CommitReply> commit(ShardId shard, Token token, Commit commit) {
+		MemoryCheckpointStore reached;
+		try {
+			reached = reach();
 		}
-		CommitReply reply = reached.commit(shard, token, number, offset, changes);
-		if (reply == CommitReply.COMMITTED) {
-			this.committed.add(offset);
+		catch (StoreUnavailableException ex) {
+			return CompletableFuture.failedFuture(ex);
+		}
+		if (!this.acquired.contains(shard)) {
+			return CompletableFuture.completedFuture(CommitReply.GONE);
+		}
+		CompletableFuture<CommitReply> reply = reached.commit(shard, token, commit);
+		if (reply.join() == CommitReply.COMMITTED) {
+			this.committed.add(commit.offset());
 		}
 		return reply;
+	}
+
+	@Override
+	public DueRecords due(ShardId shard, int limit) {
+		return reach().due(shard, limit);
 	}
 
 	/** What a user would find, also while the store is away. */

@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.AfterEach;
@@ -68,10 +69,10 @@ public abstract class CheckpointStoreContract {
 	@Test
 	void aCommitThatArrivesAfterItsSuccessorWritesNothing() {
 		this.store.acquire(SHARD, OLD);
-		this.store.commit(SHARD, OLD, CommitNumber.ofWhole(2), new Offset("20"), Map.of("x", "2", "y", "2"));
-		this.store.commit(SHARD, OLD, CommitNumber.ofWhole(3), new Offset("30"), Map.of("x", "3"));
+		commit(SHARD, OLD, Commit.of(CommitNumber.ofWhole(2), new Offset("20"), Map.of("x", "2", "y", "2")));
+		commit(SHARD, OLD, Commit.of(CommitNumber.ofWhole(3), new Offset("30"), Map.of("x", "3")));
 
-		assertThat(this.store.commit(SHARD, OLD, CommitNumber.ofWhole(1), new Offset("10"), Map.of("x", "1", "y", "1")))
+		assertThat(commit(SHARD, OLD, Commit.of(CommitNumber.ofWhole(1), new Offset("10"), Map.of("x", "1", "y", "1"))))
 			.isEqualTo(CommitReply.STALE);
 		assertThat(this.store.read(SHARD)).isEqualTo(new Checkpoint(new Offset("30"), Map.of("x", "3", "y", "2")));
 	}
@@ -79,9 +80,9 @@ public abstract class CheckpointStoreContract {
 	@Test
 	void aCommitThatArrivesTwiceIsWrittenOnce() {
 		this.store.acquire(SHARD, OLD);
-		assertThat(this.store.commit(SHARD, OLD, CommitNumber.ofWhole(1), new Offset("10"), Map.of("x", "1")))
+		assertThat(commit(SHARD, OLD, Commit.of(CommitNumber.ofWhole(1), new Offset("10"), Map.of("x", "1"))))
 			.isEqualTo(CommitReply.COMMITTED);
-		assertThat(this.store.commit(SHARD, OLD, CommitNumber.ofWhole(1), new Offset("9"), Map.of("x", "0")))
+		assertThat(commit(SHARD, OLD, Commit.of(CommitNumber.ofWhole(1), new Offset("9"), Map.of("x", "0"))))
 			.isEqualTo(CommitReply.COMMITTED);
 
 		assertThat(this.store.read(SHARD)).isEqualTo(new Checkpoint(new Offset("10"), Map.of("x", "1")));
@@ -90,13 +91,13 @@ public abstract class CheckpointStoreContract {
 	@Test
 	void commitsAreNumberedAnewUnderEveryToken() {
 		this.store.acquire(SHARD, OLD);
-		this.store.commit(SHARD, OLD, CommitNumber.ofWhole(7), new Offset("70"), Map.of());
+		commit(SHARD, OLD, Commit.of(CommitNumber.ofWhole(7), new Offset("70"), Map.of()));
 		this.store.acquire(SHARD, NEW);
 
-		assertThat(this.store.commit(SHARD, NEW, CommitNumber.ofWhole(1), new Offset("71"), Map.of()))
+		assertThat(commit(SHARD, NEW, Commit.of(CommitNumber.ofWhole(1), new Offset("71"), Map.of())))
 			.isEqualTo(CommitReply.COMMITTED);
 		this.store.acquire(SHARD, NEW);
-		assertThat(this.store.commit(SHARD, NEW, CommitNumber.ofWhole(1), new Offset("72"), Map.of()))
+		assertThat(commit(SHARD, NEW, Commit.of(CommitNumber.ofWhole(1), new Offset("72"), Map.of())))
 			.as("acquiring again under the same token does not begin anew")
 			.isEqualTo(CommitReply.COMMITTED);
 		assertThat(this.store.read(SHARD).offset()).isEqualTo(new Offset("71"));
@@ -203,28 +204,28 @@ public abstract class CheckpointStoreContract {
 	@Test
 	void aCommitThatRestsOnALostOneWritesNothing() {
 		acquire(OLD);
-		this.store.commit(SHARD, OLD, CommitNumber.ofWhole(1), new Offset("5-0"), Map.of("a", "1"));
+		commit(SHARD, OLD, Commit.of(CommitNumber.ofWhole(1), new Offset("5-0"), Map.of("a", "1")));
 		Object before = snapshot(this.store);
-		this.store.commit(SHARD, OLD, new CommitNumber(2, 1), new Offset("6-0"), Map.of("b", "2"));
+		commit(SHARD, OLD, Commit.of(new CommitNumber(2, 1), new Offset("6-0"), Map.of("b", "2")));
 		loseWritesSince(this.store, before);
 
-		assertThat(this.store.commit(SHARD, OLD, new CommitNumber(3, 2), new Offset("7-0"), Map.of("c", "3")))
+		assertThat(commit(SHARD, OLD, Commit.of(new CommitNumber(3, 2), new Offset("7-0"), Map.of("c", "3"))))
 			.isEqualTo(CommitReply.GONE);
 		assertThat(this.store.read(SHARD)).isEqualTo(new Checkpoint(new Offset("5-0"), Map.of("a", "1")));
 
 		acquire(OLD);
-		assertThat(this.store.commit(SHARD, OLD, CommitNumber.ofWhole(4), new Offset("7-0"),
-				Map.of("a", "1", "b", "2", "c", "3")))
+		assertThat(commit(SHARD, OLD,
+				Commit.of(CommitNumber.ofWhole(4), new Offset("7-0"), Map.of("a", "1", "b", "2", "c", "3"))))
 			.isEqualTo(CommitReply.COMMITTED);
 	}
 
 	@Test
 	void aCommitMayRestOnOneWhoseAnswerWasLost() {
 		acquire(OLD);
-		this.store.commit(SHARD, OLD, CommitNumber.ofWhole(1), new Offset("5-0"), Map.of("a", "1"));
-		this.store.commit(SHARD, OLD, new CommitNumber(2, 1), new Offset("6-0"), Map.of("b", "2"));
+		commit(SHARD, OLD, Commit.of(CommitNumber.ofWhole(1), new Offset("5-0"), Map.of("a", "1")));
+		commit(SHARD, OLD, Commit.of(new CommitNumber(2, 1), new Offset("6-0"), Map.of("b", "2")));
 
-		assertThat(this.store.commit(SHARD, OLD, new CommitNumber(3, 1), new Offset("7-0"), Map.of("b", "3")))
+		assertThat(commit(SHARD, OLD, Commit.of(new CommitNumber(3, 1), new Offset("7-0"), Map.of("b", "3"))))
 			.isEqualTo(CommitReply.COMMITTED);
 	}
 
@@ -278,7 +279,7 @@ public abstract class CheckpointStoreContract {
 	void shardsHaveNothingToDoWithEachOther() {
 		acquire(OLD);
 		this.store.acquire(OTHER, NEW);
-		this.store.commit(OTHER, NEW, CommitNumber.ofWhole(++this.attempts), new Offset("7-0"), Map.of("b", "2"));
+		commit(OTHER, NEW, Commit.of(CommitNumber.ofWhole(++this.attempts), new Offset("7-0"), Map.of("b", "2")));
 
 		assertThat(commit(OLD, "5-0", Map.of("a", "1"))).isEqualTo(CommitReply.COMMITTED);
 
@@ -295,7 +296,7 @@ public abstract class CheckpointStoreContract {
 		for (ShardId shard : shards) {
 			Offset offset = new Offset("of-" + shard);
 			this.store.acquire(shard, OLD);
-			this.store.commit(shard, OLD, CommitNumber.ofWhole(++this.attempts), offset, Map.of());
+			commit(shard, OLD, Commit.of(CommitNumber.ofWhole(++this.attempts), offset, Map.of()));
 			offsets.put(shard, offset);
 		}
 
@@ -309,8 +310,8 @@ public abstract class CheckpointStoreContract {
 		for (int i = 0; i < shards.size(); i += 2) {
 			this.store.acquire(shards.get(i), OLD);
 			if (i % 3 != 0) {
-				this.store.commit(shards.get(i), OLD, CommitNumber.ofWhole(++this.attempts), new Offset(i + "-0"),
-						Map.of());
+				commit(shards.get(i), OLD,
+						Commit.of(CommitNumber.ofWhole(++this.attempts), new Offset(i + "-0"), Map.of()));
 				offsets.put(shards.get(i), new Offset(i + "-0"));
 			}
 		}
@@ -427,8 +428,8 @@ public abstract class CheckpointStoreContract {
 
 	private CommitReply commitBoth(ShardId shard, Token token, int n) {
 		String text = Integer.toString(n);
-		return this.store.commit(shard, token, CommitNumber.ofWhole(++this.attempts), new Offset(text),
-				Map.of("n", text));
+		return commit(shard, token,
+				Commit.of(CommitNumber.ofWhole(++this.attempts), new Offset(text), Map.of("n", text)));
 	}
 
 	private Checkpoint acquire(Token token) {
@@ -438,8 +439,12 @@ public abstract class CheckpointStoreContract {
 	}
 
 	private CommitReply commit(Token token, String offset, Map<String, String> changes) {
-		return this.store.commit(SHARD, token, CommitNumber.ofWhole(++this.attempts),
-				(offset != null) ? new Offset(offset) : null, changes);
+		return commit(SHARD, token, Commit.of(CommitNumber.ofWhole(++this.attempts),
+				(offset != null) ? new Offset(offset) : null, changes));
+	}
+
+	private CommitReply commit(ShardId shard, Token token, Commit commit) {
+		return this.store.commit(shard, token, commit).orTimeout(1, TimeUnit.MINUTES).join();
 	}
 
 	/** A map that takes {@code null} values, which {@link Map#of} does not. */

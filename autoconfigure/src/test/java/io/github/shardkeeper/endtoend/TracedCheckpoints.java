@@ -2,9 +2,11 @@ package io.github.shardkeeper.endtoend;
 
 import java.util.Collection;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 
 import io.github.shardkeeper.coordination.CheckpointStore;
-import io.github.shardkeeper.coordination.CommitNumber;
+import io.github.shardkeeper.coordination.Commit;
+import io.github.shardkeeper.coordination.DueRecords;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -33,13 +35,19 @@ final class TracedCheckpoints implements CheckpointStore {
 	}
 
 	@Override
-	public CommitReply commit(ShardId shard, Token token, CommitNumber number, Offset offset,
-			Map<String, String> changes) {
+	public CompletableFuture<CommitReply> commit(ShardId shard, Token token, Commit commit) {
 		long begin = Trace.nowMicros();
-		CommitReply reply = this.store.commit(shard, token, number, offset, changes);
-		this.trace.storeCall(Trace.COMMIT, begin, shard, token,
-				(reply == CommitReply.COMMITTED) ? Trace.ACCEPTED : Trace.REFUSED);
-		return reply;
+		return this.store.commit(shard, token, commit).whenComplete((reply, failure) -> {
+			if (failure == null) {
+				this.trace.storeCall(Trace.COMMIT, begin, shard, token,
+						(reply == CommitReply.COMMITTED) ? Trace.ACCEPTED : Trace.REFUSED);
+			}
+		});
+	}
+
+	@Override
+	public DueRecords due(ShardId shard, int limit) {
+		return this.store.due(shard, limit);
 	}
 
 	@Override

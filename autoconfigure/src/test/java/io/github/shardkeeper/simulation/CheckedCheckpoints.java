@@ -2,6 +2,7 @@ package io.github.shardkeeper.simulation;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
+import java.util.concurrent.CompletableFuture;
 
 import io.github.shardkeeper.coordination.CheckpointStore;
 import io.github.shardkeeper.shard.ShardId;
@@ -19,7 +20,8 @@ record CheckedCheckpoints(CheckpointStore store, Checker checker) {
 					catch (InvocationTargetException ex) {
 						throw ex.getTargetException();
 					}
-					if (reply == CheckpointStore.CommitReply.COMMITTED) {
+					if (reply instanceof CompletableFuture<?> commit
+							&& commit.join() == CheckpointStore.CommitReply.COMMITTED) {
 						check((ShardId) arguments[0]);
 					}
 					return reply;

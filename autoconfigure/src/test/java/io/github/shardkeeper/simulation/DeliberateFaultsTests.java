@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.AfterAll;
@@ -16,6 +17,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import io.github.shardkeeper.coordination.CheckpointStore;
+import io.github.shardkeeper.coordination.Commit;
 import io.github.shardkeeper.coordination.CommitNumber;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.ShardConsumption;
@@ -115,7 +117,7 @@ class DeliberateFaultsTests {
 					CheckpointStore.Acquisition now = store.acquire((ShardId) arguments[0], Token.NONE);
 					if (now instanceof CheckpointStore.Acquisition.Refused refused) {
 						arguments[1] = refused.fence();
-						arguments[2] = CommitNumber.ofWhole(++this.commits);
+						arguments[2] = ((Commit) arguments[2]).withNumber(CommitNumber.ofWhole(++this.commits));
 					}
 				}
 				return next.call(arguments);
@@ -202,10 +204,13 @@ class DeliberateFaultsTests {
 		@Override
 		public CheckpointStore checkpoints(CheckpointStore store) {
 			return instead(CheckpointStore.class, store, (method, arguments, next) -> {
-				if (method.getName().equals("commit") && arguments[3] != null) {
-					long number = 2 * ((CommitNumber) arguments[2]).attempt();
-					next.call(arguments[0], arguments[1], CommitNumber.ofWhole(number - 1), null, arguments[4]);
-					return next.call(arguments[0], arguments[1], CommitNumber.ofWhole(number), arguments[3], Map.of());
+				if (method.getName().equals("commit") && ((Commit) arguments[2]).offset() != null) {
+					Commit commit = (Commit) arguments[2];
+					long number = 2 * commit.number().attempt();
+					next.call(arguments[0], arguments[1],
+							Commit.of(CommitNumber.ofWhole(number - 1), null, commit.changes()));
+					return next.call(arguments[0], arguments[1],
+							Commit.of(CommitNumber.ofWhole(number), commit.offset(), Map.of()));
 				}
 				return next.call(arguments);
 			});
@@ -221,7 +226,7 @@ class DeliberateFaultsTests {
 		public CheckpointStore checkpoints(CheckpointStore store) {
 			return instead(CheckpointStore.class, store, (method, arguments, next) -> {
 				if (method.getName().equals("commit") && ++this.commits % 10 == 0) {
-					return CheckpointStore.CommitReply.COMMITTED;
+					return CompletableFuture.completedFuture(CheckpointStore.CommitReply.COMMITTED);
 				}
 				return next.call(arguments);
 			});

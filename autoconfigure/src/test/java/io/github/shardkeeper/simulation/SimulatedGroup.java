@@ -2,6 +2,7 @@ package io.github.shardkeeper.simulation;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -61,7 +62,7 @@ final class SimulatedGroup {
 
 	private final MemoryCoordinationStore coordinationStore;
 
-	private final MemoryCheckpointStore memoryCheckpoints = new MemoryCheckpointStore();
+	private final MemoryCheckpointStore memoryCheckpoints;
 
 	private final CheckpointStore checkpointStore;
 
@@ -86,9 +87,10 @@ final class SimulatedGroup {
 		this.longestDelay = conditions.longestDelay;
 		this.network = new SimulatedNetwork(this.time, this.random, conditions.longestLatency, conditions.lossPeriod);
 		this.topic = new SimulatedTopic(conditions.shards, this.time, this.random);
-		this.coordinationStore = new MemoryCoordinationStore(
-				() -> Instant.ofEpochMilli(1_700_000_000_000L + this.storeClockOffsetMillis)
-					.plusNanos(this.time.now()));
+		InstantSource storeClock = () -> Instant.ofEpochMilli(1_700_000_000_000L + this.storeClockOffsetMillis)
+			.plusNanos(this.time.now());
+		this.coordinationStore = new MemoryCoordinationStore(storeClock);
+		this.memoryCheckpoints = new MemoryCheckpointStore(storeClock);
 		this.checkpointStore = new CheckedCheckpoints(this.memoryCheckpoints, this.checker).checked();
 	}
 

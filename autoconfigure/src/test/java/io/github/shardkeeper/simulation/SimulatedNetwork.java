@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.random.RandomGenerator;
 
 import io.github.shardkeeper.StoreUnavailableException;
@@ -139,8 +140,19 @@ final class SimulatedNetwork {
 						case "close", "verify" -> null;
 						case "subscribe" -> call(Way.EVENTS, timeout, () -> subscribe((CoordinationStore) target,
 								(MemberId) arguments[0], (Runnable) arguments[1]));
+						case "commit" -> commit(() -> send(way, timeout, target, method, arguments));
 						default -> send(way, timeout, target, method, arguments);
 					}));
+		}
+
+		/** Says what went wrong with its answer, as the port wants it. */
+		private Object commit(Request request) throws Throwable {
+			try {
+				return request.send();
+			}
+			catch (StoreUnavailableException ex) {
+				return CompletableFuture.failedFuture(ex);
+			}
 		}
 
 		/** What is sent is what it was then, whatever becomes of it here. */

@@ -1,17 +1,16 @@
 package io.github.shardkeeper.coordination.memory;
 
+import java.time.InstantSource;
 import java.util.Collection;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
-import java.util.SortedMap;
-import java.util.TreeMap;
-
-import org.jspecify.annotations.Nullable;
+import java.util.concurrent.CompletableFuture;
 
 import io.github.shardkeeper.coordination.CheckpointStore;
-import io.github.shardkeeper.coordination.CommitNumber;
+import io.github.shardkeeper.coordination.Commit;
+import io.github.shardkeeper.coordination.DueRecords;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -24,58 +23,60 @@ import io.github.shardkeeper.shard.Token;
  */
 public final class MemoryCheckpointStore implements CheckpointStore {
 
-	private Map<ShardId, Entry> entries = new HashMap<>();
+	private final InstantSource clock;
 
-	@Override
-	public synchronized Acquisition acquire(ShardId shard, Token token) {
-		Entry entry = this.entries.computeIfAbsent(shard, (id) -> new Entry());
-		if (entry.fence.compareTo(token) > 0) {
-			return new Acquisition.Refused(entry.fence);
-		}
-		if (entry.fence.compareTo(token) < 0) {
-			entry.fence = token;
-			entry.lastCommit = 0;
-		}
-		return new Acquisition.Acquired(entry.toCheckpoint());
+	private Map<ShardId, ShardData> entries = new HashMap<>();
+
+	/** Creates an empty store that goes by the system's clock. */
+	public MemoryCheckpointStore() {
+		this(InstantSource.system());
+	}
+
+	/**
+	 * Creates an empty store.
+	 * @param clock the store's time; milliseconds count
+	 */
+	public MemoryCheckpointStore(InstantSource clock) {
+		this.clock = clock;
 	}
 
 	@Override
-	public synchronized CommitReply commit(ShardId shard, Token token, CommitNumber number, @Nullable Offset offset,
-			Map<String, @Nullable String> changes) {
-		Entry entry = this.entries.get(shard);
-		if (entry == null || entry.fence.compareTo(token) < 0) {
-			return CommitReply.GONE;
+	public synchronized Acquisition acquire(ShardId shard, Token token) {
+		ShardData entry = this.entries.computeIfAbsent(shard, (id) -> new ShardData());
+		if (entry.isFencedAgainst(token)) {
+			return new Acquisition.Refused(entry.fence());
 		}
-		if (entry.fence.compareTo(token) > 0 || number.attempt() < entry.lastCommit) {
-			return CommitReply.STALE;
-		}
-		if (number.attempt() == entry.lastCommit) {
-			return CommitReply.COMMITTED;
-		}
-		if (entry.lastCommit < number.acknowledged()) {
-			return CommitReply.GONE;
-		}
-		entry.lastCommit = number.attempt();
-		if (offset != null) {
-			entry.offset = offset;
-		}
-		changes.forEach(entry::change);
-		return CommitReply.COMMITTED;
+		entry.raiseFence(token);
+		return new Acquisition.Acquired(entry.toCheckpoint(this.clock.millis()));
+	}
+
+	@Override
+	public synchronized CompletableFuture<CommitReply> commit(ShardId shard, Token token, Commit commit) {
+		ShardData entry = this.entries.get(shard);
+		return CompletableFuture
+			.completedFuture((entry != null) ? entry.commit(token, commit, this.clock.millis()) : CommitReply.GONE);
+	}
+
+	@Override
+	public synchronized DueRecords due(ShardId shard, int limit) {
+		ShardData entry = this.entries.get(shard);
+		return (entry != null) ? entry.due(limit, this.clock.millis()) : new DueRecords(List.of(), null);
 	}
 
 	@Override
 	public synchronized Checkpoint read(ShardId shard) {
-		Entry entry = this.entries.get(shard);
-		return (entry != null) ? entry.toCheckpoint() : new Checkpoint(null, Map.of());
+		ShardData entry = this.entries.get(shard);
+		return (entry != null) ? entry.toCheckpoint(this.clock.millis()) : new Checkpoint(null, Map.of());
 	}
 
 	@Override
 	public synchronized Map<ShardId, Offset> offsets(Collection<ShardId> shards) {
 		Map<ShardId, Offset> offsets = new LinkedHashMap<>();
 		for (ShardId shard : shards) {
-			Entry entry = this.entries.get(shard);
-			if (entry != null && entry.offset != null) {
-				offsets.put(shard, entry.offset);
+			ShardData entry = this.entries.get(shard);
+			Offset offset = (entry != null) ? entry.offset() : null;
+			if (offset != null) {
+				offsets.put(shard, offset);
 			}
 		}
 		return offsets;
@@ -102,9 +103,9 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 		this.entries = new HashMap<>();
 	}
 
-	private static Map<ShardId, Entry> copy(Map<ShardId, Entry> entries) {
-		Map<ShardId, Entry> copy = new HashMap<>();
-		entries.forEach((shard, entry) -> copy.put(shard, new Entry(entry)));
+	private static Map<ShardId, ShardData> copy(Map<ShardId, ShardData> entries) {
+		Map<ShardId, ShardData> copy = new HashMap<>();
+		entries.forEach((shard, entry) -> copy.put(shard, new ShardData(entry)));
 		return copy;
 	}
 
@@ -113,44 +114,7 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 	}
 
 	/** What the store knew at a moment. */
-	record Snapshot(Map<ShardId, Entry> entries) {
-
-	}
-
-	/** The durable part of one shard. Confined to the lock of the store. */
-	static final class Entry {
-
-		/** In an order that is the same in every run. */
-		private final SortedMap<String, String> state = new TreeMap<>();
-
-		private Token fence = Token.NONE;
-
-		private long lastCommit;
-
-		private @Nullable Offset offset;
-
-		Entry() {
-		}
-
-		Entry(Entry other) {
-			this.state.putAll(other.state);
-			this.fence = other.fence;
-			this.lastCommit = other.lastCommit;
-			this.offset = other.offset;
-		}
-
-		void change(String key, @Nullable String value) {
-			if (value != null) {
-				this.state.put(key, value);
-			}
-			else {
-				this.state.remove(key);
-			}
-		}
-
-		Checkpoint toCheckpoint() {
-			return new Checkpoint(this.offset, Collections.unmodifiableMap(new TreeMap<>(this.state)));
-		}
+	record Snapshot(Map<ShardId, ShardData> entries) {
 
 	}
 

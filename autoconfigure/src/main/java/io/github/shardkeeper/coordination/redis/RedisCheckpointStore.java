@@ -1,22 +1,27 @@
 package io.github.shardkeeper.coordination.redis;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
+import io.lettuce.core.KeyValue;
 import io.lettuce.core.RedisFuture;
-import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.codec.RedisCodec;
 import io.lettuce.core.codec.StringCodec;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.coordination.CheckpointStore;
-import io.github.shardkeeper.coordination.CommitNumber;
-import io.github.shardkeeper.redis.LuaScript;
+import io.github.shardkeeper.coordination.Commit;
+import io.github.shardkeeper.coordination.DueRecords;
+import io.github.shardkeeper.coordination.FailedRecord;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.RedisLink;
 import io.github.shardkeeper.redis.ReplicaWait;
@@ -29,23 +34,28 @@ import io.github.shardkeeper.shard.Token;
  * The data plane of one group on Redis. Each shard has a slot of its own:
  *
  * <pre>
- * &lt;prefix&gt;:{&lt;group&gt;/&lt;topic&gt;/&lt;id&gt;}:checkpoint   hash: fence, commit (number), offset, committed (millis)
+ * &lt;prefix&gt;:{&lt;group&gt;/&lt;topic&gt;/&lt;id&gt;}:checkpoint   hash: fence, commit (number), offset, ahead, committed (millis)
  * &lt;prefix&gt;:{&lt;group&gt;/&lt;topic&gt;/&lt;id&gt;}:state        hash: the state's entries, values as JSON
+ * &lt;prefix&gt;:{&lt;group&gt;/&lt;topic&gt;/&lt;id&gt;}:retry        sorted set: offset, millis when it is due
+ * &lt;prefix&gt;:{&lt;group&gt;/&lt;topic&gt;/&lt;id&gt;}:retried      hash: offset, record to handle again
+ * &lt;prefix&gt;:{&lt;group&gt;/&lt;topic&gt;/&lt;id&gt;}:dead         stream: dead letters
  * </pre>
  *
- * {@code acquire.lua} and {@code commit.lua} are one atomic step each. Thread-safe.
+ * {@code acquire.lua}, {@code commit.lua} and {@code due.lua} are one atomic step each.
+ * Payloads are bytes and stay what they are. Thread-safe.
  */
 public final class RedisCheckpointStore implements CheckpointStore {
 
-	private static final LuaScript ACQUIRE = LuaScript.load(RedisCheckpointStore.class, ScriptOutputType.MULTI,
-			"acquire.lua");
+	/** Hash fields are text, values and arguments are bytes. */
+	private static final RedisCodec<String, byte[]> CODEC = RedisCodec.of(StringCodec.UTF8, ByteArrayCodec.INSTANCE);
 
-	private static final LuaScript COMMIT = LuaScript.load(RedisCheckpointStore.class, ScriptOutputType.VALUE,
-			"commit.lua");
+	private static final byte[] NOTHING = {};
 
-	private final RedisLink<String> link;
+	private final RedisLink<byte[]> link;
 
-	private final ReplicatedLink fences;
+	private final ReplicatedLink<byte[]> fences;
+
+	private final DataScripts scripts;
 
 	private final String keyStart;
 
@@ -70,82 +80,105 @@ public final class RedisCheckpointStore implements CheckpointStore {
 	 */
 	public RedisCheckpointStore(RedisConnector connector, String keyPrefix, String group, Duration timeout,
 			ReplicaWait wait) {
-		this.link = new RedisLink<>(connector, StringCodec.UTF8, timeout);
-		this.fences = new ReplicatedLink(connector, this.link, timeout, wait);
+		this(connector, keyPrefix, group, timeout, wait, DataScripts.STANDARD);
+	}
+
+	RedisCheckpointStore(RedisConnector connector, String keyPrefix, String group, Duration timeout, ReplicaWait wait,
+			DataScripts scripts) {
+		this.scripts = scripts;
+		this.link = new RedisLink<>(connector, CODEC, timeout);
+		this.fences = new ReplicatedLink<>(connector, this.link, timeout, wait);
 		this.keyStart = keyPrefix + ":{" + group + "/";
 	}
 
 	@Override
 	public Acquisition acquire(ShardId shard, Token token) {
-		List<Object> reply = this.fences.run(ACQUIRE, keys(shard), List.of(token.toString()));
-		if (reply.get(0).equals("REFUSED")) {
-			return new Acquisition.Refused(new Token(Long.parseLong((String) reply.get(1))));
+		List<Object> reply = this.fences.run(this.scripts.acquire(), keys(shard), List.of(bytes(token.toString())));
+		if (text(reply.get(0)).equals("REFUSED")) {
+			return new Acquisition.Refused(new Token(Long.parseLong(text(reply.get(1)))));
 		}
-		List<?> entries = (List<?>) reply.get(2);
+		List<?> entries = (List<?>) reply.get(4);
 		Map<String, String> state = new HashMap<>();
 		for (int i = 0; i < entries.size(); i += 2) {
-			state.put((String) entries.get(i), (String) entries.get(i + 1));
+			state.put(text(entries.get(i)), text(entries.get(i + 1)));
 		}
-		return new Acquisition.Acquired(new Checkpoint(offset((String) reply.get(1)), state));
+		return new Acquisition.Acquired(new Checkpoint(offset(text(reply.get(1))),
+				OffsetsFormat.read(text(reply.get(2))), state, millis(text(reply.get(3)))));
 	}
 
 	@Override
-	public CommitReply commit(ShardId shard, Token token, CommitNumber number, @Nullable Offset offset,
-			Map<String, @Nullable String> changes) {
-		List<String> puts = new ArrayList<>();
-		List<String> removes = new ArrayList<>();
-		changes.forEach((key, value) -> {
-			if (value != null) {
-				puts.add(key);
-				puts.add(value);
-			}
-			else {
-				removes.add(key);
-			}
-		});
-		List<String> arguments = new ArrayList<>(5 + puts.size() + removes.size());
-		arguments.add(token.toString());
-		arguments.add(Long.toString(number.attempt()));
-		arguments.add(Long.toString(number.acknowledged()));
-		arguments.add((offset != null) ? offset.value() : "");
-		arguments.add(Integer.toString(puts.size() / 2));
-		arguments.addAll(puts);
-		arguments.addAll(removes);
-		String reply = this.link.run(COMMIT, keys(shard), arguments);
-		return CommitReply.valueOf(reply);
+	public CompletableFuture<CommitReply> commit(ShardId shard, Token token, Commit commit) {
+		CompletableFuture<CommitReply> result = new CompletableFuture<>();
+		this.link.<byte[]>send(this.scripts.commit(), keys(shard), CommitArguments.of(token, commit))
+			.whenComplete((reply, failure) -> {
+				// Not by thenApply, which would wrap the failure.
+				if (failure == null) {
+					result.complete(CommitReply.valueOf(text(reply)));
+				}
+				else {
+					result.completeExceptionally(failure);
+				}
+			});
+		return result;
+	}
+
+	@Override
+	public DueRecords due(ShardId shard, int limit) {
+		List<Object> reply = this.link.run(this.scripts.due(), keys(shard), List.of(bytes(Integer.toString(limit))));
+		List<FailedRecord> records = new ArrayList<>();
+		for (int i = 1; i < reply.size(); i += 2) {
+			records.add(FailedRecordFormat.read(new Offset(text(reply.get(i))), (byte[]) reply.get(i + 1)));
+		}
+		return new DueRecords(records, millis(text(reply.get(0))));
 	}
 
 	@Override
 	public Checkpoint read(ShardId shard) {
 		List<String> keys = keys(shard);
-		String offset = this.link.call((commands) -> commands.hget(keys.get(0), "offset"));
-		Map<String, String> state = this.link.call((commands) -> commands.hgetall(keys.get(1)));
-		return new Checkpoint(offset(offset), state);
+		List<KeyValue<String, byte[]>> position = this.link
+			.call((commands) -> commands.hmget(keys.get(0), "offset", "ahead"));
+		Map<String, String> state = new HashMap<>();
+		this.link.call((commands) -> commands.hgetall(keys.get(1)))
+			.forEach((key, value) -> state.put(key, text(value)));
+		return new Checkpoint(offset(text(position.get(0).getValueOrElse(NOTHING))),
+				OffsetsFormat.read(text(position.get(1).getValueOrElse(NOTHING))), state, due(shard, 0).nextIn());
 	}
 
 	@Override
 	public Map<ShardId, Offset> offsets(Collection<ShardId> shards) {
-		List<Function<RedisClusterAsyncCommands<String, String>, RedisFuture<String>>> reads = new ArrayList<>();
+		List<Function<RedisClusterAsyncCommands<String, byte[]>, RedisFuture<byte[]>>> reads = new ArrayList<>();
 		shards.forEach((shard) -> reads.add((commands) -> commands.hget(keys(shard).get(0), "offset")));
-		List<String> offsets = this.link.callAll(reads);
+		List<byte[]> offsets = this.link.callAll(reads);
 		Map<ShardId, Offset> result = new HashMap<>();
 		int i = 0;
 		for (ShardId shard : shards) {
-			Offset offset = offset(offsets.get(i++));
-			if (offset != null) {
-				result.put(shard, offset);
+			byte @Nullable [] found = offsets.get(i++);
+			if (found != null) {
+				result.put(shard, new Offset(text(found)));
 			}
 		}
 		return result;
 	}
 
-	private static @Nullable Offset offset(@Nullable String text) {
-		return (text == null || text.isEmpty()) ? null : new Offset(text);
+	private static @Nullable Offset offset(String text) {
+		return text.isEmpty() ? null : new Offset(text);
+	}
+
+	private static @Nullable Duration millis(String text) {
+		return text.isEmpty() ? null : Duration.ofMillis(Long.parseLong(text));
+	}
+
+	private static String text(Object bytes) {
+		return new String((byte[]) bytes, StandardCharsets.UTF_8);
+	}
+
+	private static byte[] bytes(String text) {
+		return text.getBytes(StandardCharsets.UTF_8);
 	}
 
 	private List<String> keys(ShardId shard) {
 		String start = this.keyStart + shard + "}:";
-		return List.of(start + "checkpoint", start + "state");
+		return List.of(start + "checkpoint", start + "state", start + "retry", start + "retried", start + "dead");
 	}
 
 	@Override

@@ -64,7 +64,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	private final RedisLink<String> link;
 
 	/** For changes of ownership. */
-	private final ReplicatedLink ownership;
+	private final ReplicatedLink<String> ownership;
 
 	private final Duration timeout;
 
@@ -108,7 +108,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 			ControlScripts scripts, int readAtOnce, int writtenAtOnce) {
 		this.connector = connector;
 		this.link = new RedisLink<>(connector, StringCodec.UTF8, timeout);
-		this.ownership = new ReplicatedLink(connector, this.link, timeout, wait);
+		this.ownership = new ReplicatedLink<>(connector, this.link, timeout, wait);
 		this.timeout = timeout;
 		this.group = group;
 		this.baseKey = keyPrefix + ":{" + group + "}";

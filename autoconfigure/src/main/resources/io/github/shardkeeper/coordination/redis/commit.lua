@@ -1,14 +1,17 @@
--- Writes offset and state changes of a shard in one step, if the fence stands at the writer's token.
+-- Writes what an owner commits of its shard in one step, if the fence stands at the writer's token.
 --
--- KEYS     1 checkpoint hash (fence, commit, offset, committed), 2 state hash
 -- ARGV     1 token, 2 number of the commit under that token, 3 number of the last one that was answered, 0 for none,
---          4 offset or '' to leave it, 5 number of entries to put, key, value, …, then keys to remove
+--          4 offset or '' to leave it, 5 what is done ahead of it or '' for nothing, then how many there are of:
+--          6 state entries to put, 7 state entries to remove, 8 records taken from the retry queue, 9 records to retry,
+--          10 dead letters; then for each to put key, value; to remove key; taken offset; to retry offset, delay in
+--          millis, about, payload; dead letter offset, about, payload
 -- result   'COMMITTED'; 'STALE' when a newer token or a later commit was there before; or 'GONE' when Redis has lost
 --          what the commit rests on: the checkpoint, the acquisition under the token, or the commit that was answered
--- keeps    all of it is written or nothing; a commit that arrives late, after its successor, writes nothing
--- cost     O(changes)
+-- keeps    all of it is written or nothing; a commit that arrives late, after its successor, writes nothing; one that
+--          arrives twice adds nothing twice
+-- cost     O(changes), for each retry or record taken times log of the retry queue
 
-local checkpoint = redis.call('HMGET', KEYS[1], 'fence', 'commit')
+local checkpoint = redis.call('HMGET', CHECKPOINT, 'fence', 'commit')
 local fence, last = tonumber(checkpoint[1] or '0'), tonumber(checkpoint[2] or '0')
 local token, number, answered = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 if not checkpoint[1] or fence < token then
@@ -24,17 +27,50 @@ end
 if last < answered then
   return 'GONE'
 end
-local time = redis.call('TIME')
+
+local puts, removes, taken, retries, dead = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9]),
+  tonumber(ARGV[10])
+-- A key of another type must fail before anything is written.
+if puts + removes > 0 then
+  redis.call('HLEN', STATE)
+end
+if retries + taken > 0 then
+  redis.call('ZCARD', RETRY)
+  redis.call('HLEN', RETRIED)
+end
+if dead > 0 then
+  redis.call('XLEN', DEAD)
+end
+
 if ARGV[4] ~= '' then
-  redis.call('HSET', KEYS[1], 'offset', ARGV[4])
+  redis.call('HSET', CHECKPOINT, 'offset', ARGV[4])
 end
-redis.call('HSET', KEYS[1], 'commit', ARGV[2],
-  'committed', time[1] .. string.format('%03d', math.floor(tonumber(time[2]) / 1000)))
-local puts = tonumber(ARGV[5])
-for i = 6, 5 + 2 * puts, 2 do
-  redis.call('HSET', KEYS[2], ARGV[i], ARGV[i + 1])
+if ARGV[5] ~= '' then
+  redis.call('HSET', CHECKPOINT, 'ahead', ARGV[5])
+else
+  redis.call('HDEL', CHECKPOINT, 'ahead')
 end
-for i = 6 + 2 * puts, #ARGV do
-  redis.call('HDEL', KEYS[2], ARGV[i])
+redis.call('HSET', CHECKPOINT, 'commit', ARGV[2], 'committed', text(nowMillis))
+
+local stateEnd = 10 + 2 * puts + removes
+for i = 11, 10 + 2 * puts, 2 do
+  redis.call('HSET', STATE, ARGV[i], ARGV[i + 1])
+end
+for i = 11 + 2 * puts, stateEnd do
+  redis.call('HDEL', STATE, ARGV[i])
+end
+local takenEnd = stateEnd + taken
+for i = stateEnd + 1, takenEnd do
+  redis.call('ZREM', RETRY, ARGV[i])
+  redis.call('HDEL', RETRIED, ARGV[i])
+end
+-- After those that are taken: a record may come back with another delay.
+local retriesEnd = takenEnd + 4 * retries
+for i = takenEnd + 1, retriesEnd, 4 do
+  redis.call('ZADD', RETRY, text(nowMillis + tonumber(ARGV[i + 1])), ARGV[i])
+  redis.call('HSET', RETRIED, ARGV[i], ARGV[i + 2] .. '\n' .. ARGV[i + 3])
+end
+for i = retriesEnd + 1, retriesEnd + 3 * dead, 3 do
+  redis.call('XADD', DEAD, '*', 'offset', ARGV[i], 'about', ARGV[i + 1], 'payload', ARGV[i + 2])
 end
 return 'COMMITTED'

@@ -11,6 +11,7 @@ import java.util.TreeMap;
 import java.util.stream.IntStream;
 
 import io.github.shardkeeper.coordination.CheckpointStore.Acquisition;
+import io.github.shardkeeper.coordination.Commit;
 import io.github.shardkeeper.coordination.CommitNumber;
 import io.github.shardkeeper.coordination.ReleaseReply;
 import io.github.shardkeeper.handover.GroupChanges;
@@ -376,7 +377,8 @@ final class RandomOperations {
 		IntStream.range(0, this.random.nextInt(4))
 			.forEach((i) -> changes.put("k" + this.random.nextInt(3), this.random.nextBoolean() ? "v" + i : null));
 		log("commit " + shard + " " + token + " " + number + " " + offset + " " + changes);
-		count("commit " + this.stores.data((store) -> store.commit(shard, token, number, offset, changes)));
+		count("commit "
+				+ this.stores.data((store) -> store.commit(shard, token, Commit.of(number, offset, changes)).join()));
 		this.stores.data((store) -> store.read(shard));
 	}
 

@@ -17,6 +17,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.coordination.CheckpointStore.Acquisition;
 import io.github.shardkeeper.coordination.CheckpointStore.CommitReply;
+import io.github.shardkeeper.coordination.Commit;
 import io.github.shardkeeper.coordination.CommitNumber;
 import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.HoldingAction.Release;
@@ -116,9 +117,9 @@ class ReplicaWaitTests {
 						Duration.ofSeconds(30), Duration.ofSeconds(60));
 				HeartbeatReply.Alive alive = (HeartbeatReply.Alive) store.heartbeat(member, Seen.NOTHING, true,
 						LoadReport.NONE);
-				assertThat(this.checkpoints.commit(SHARD, TOKEN, CommitNumber.ofWhole(1), new Offset("1-0"),
-						new TreeMap<>()))
-					.isEqualTo(CommitReply.COMMITTED);
+				assertThat(this.checkpoints
+					.commit(SHARD, TOKEN, Commit.of(CommitNumber.ofWhole(1), new Offset("1-0"), Map.of()))
+					.join()).isEqualTo(CommitReply.COMMITTED);
 
 				assertRefused(
 						() -> store.plan(member, alive.epoch(), List.of(new Transition.Assign(SHARD, 0, member))));

@@ -1,0 +1,140 @@
+package io.github.shardkeeper.consumer;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.Type;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.GenericTypeResolver;
+import org.springframework.core.MethodParameter;
+import org.springframework.core.ReactiveAdapterRegistry;
+import org.springframework.core.ResolvableType;
+
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+
+/**
+ * Reads what a method wants, and says what it cannot have. Confined to one thread.
+ */
+final class HandlerSignatureReader {
+
+	private static final String COROUTINE = "kotlin.coroutines.Continuation";
+
+	private static final String MAY_TAKE = "It may take the record (as ShardRecord<T> or as its payload T) or a batch "
+			+ "(as List<ShardRecord<T>> or as List<T>), ShardContext, ShardState and Acknowledgment, each at most once.";
+
+	private final Method method;
+
+	private final Class<?> beanType;
+
+	private final String annotation;
+
+	private final List<HandlerArgument> arguments = new ArrayList<>();
+
+	private @Nullable Type payloadType;
+
+	HandlerSignatureReader(Method method, Class<?> beanType, String annotation) {
+		this.method = method;
+		this.beanType = beanType;
+		this.annotation = annotation;
+	}
+
+	HandlerSignature consumer() {
+		HandlerSignature signature = read(EnumSet.allOf(HandlerArgument.class), MAY_TAKE);
+		if (signature.shape() == HandlerShape.LOOP && signature.takes(HandlerArgument.ACKNOWLEDGMENT)) {
+			throw refused("takes an Acknowledgment, but no record.",
+					"Remove it: without a parameter for the record or the batch the method is called again and again, "
+							+ "and there is nothing to acknowledge.");
+		}
+		return signature;
+	}
+
+	HandlerSignature callback() {
+		return read(EnumSet.of(HandlerArgument.CONTEXT, HandlerArgument.STATE),
+				"It may take ShardContext and ShardState only, each at most once.");
+	}
+
+	HandlerSignature preparation() {
+		return read(EnumSet.of(HandlerArgument.CONTEXT),
+				"It may take ShardContext only: the state is not there before @OnShardAssigned.");
+	}
+
+	private HandlerSignature read(Set<HandlerArgument> allowed, String mayTake) {
+		checkDeclaration();
+		for (int i = 0; i < this.method.getParameterCount(); i++) {
+			ResolvableType type = ResolvableType
+				.forMethodParameter(new MethodParameter(this.method, i).withContainingClass(this.beanType));
+			HandlerArgument argument = HandlerArgument.of(type);
+			if (!allowed.contains(argument)) {
+				throw refused("has a parameter of type %s.".formatted(type), mayTake);
+			}
+			boolean repeated = this.arguments.contains(argument)
+					|| argument.isOfRecords() && this.arguments.stream().anyMatch(HandlerArgument::isOfRecords);
+			if (repeated) {
+				throw refused("has more than one parameter for the same thing: parameter %d of type %s."
+					.formatted(i + 1, type), mayTake);
+			}
+			if (argument.isOfRecords()) {
+				this.payloadType = payloadType(argument, type);
+			}
+			this.arguments.add(argument);
+		}
+		return new HandlerSignature(this.method, this.arguments, this.payloadType);
+	}
+
+	private void checkDeclaration() {
+		Class<?>[] parameters = this.method.getParameterTypes();
+		if (parameters.length > 0 && parameters[parameters.length - 1].getName().equals(COROUTINE)) {
+			throw refused("is a suspending function.",
+					"Write a plain 'fun', with 'runBlocking' where it has to suspend: "
+							+ "when it returns, the record counts as handled. On virtual threads waiting costs little.");
+		}
+		Class<?> returned = this.method.getReturnType();
+		if (returned != void.class) {
+			throw refused("returns %s.".formatted(returned.getSimpleName()), isAsynchronous(returned)
+					? "Declare it 'void' and wait for the result, with 'join()' or 'block()', before it returns: when it "
+							+ "returns, the record counts as handled. On virtual threads waiting costs little. "
+							+ "To go on without waiting, take an Acknowledgment and call it when the result is there, "
+							+ "with 'shardkeeper.consumer.commit.mode: manual'."
+					: "Declare it 'void' and do the work before it returns: when it returns, the record counts as handled.");
+		}
+		if (Modifier.isStatic(this.method.getModifiers()) || Modifier.isPrivate(this.method.getModifiers())) {
+			throw refused("is private or static.", "Make it an instance method that is not private.");
+		}
+	}
+
+	private static boolean isAsynchronous(Class<?> returned) {
+		return Future.class.isAssignableFrom(returned) || CompletionStage.class.isAssignableFrom(returned)
+				|| ReactiveAdapterRegistry.getSharedInstance().getAdapter(returned) != null;
+	}
+
+	private Type payloadType(HandlerArgument argument, ResolvableType type) {
+		if (HandlerArgument.isAmbiguous(type)) {
+			throw refused("takes a %s, which could be a batch or one payload.".formatted(type),
+					"Write List<T> for a batch, and ShardRecord<%s> for a payload that is a JSON array."
+						.formatted(type));
+		}
+		ResolvableType payload = argument.payload(type);
+		if (payload != type && payload.resolve() == null) {
+			throw refused("takes a %s without saying of what.".formatted(argument.isWhole() ? "ShardRecord" : "List"),
+					"Write the payload's type, for example %s.".formatted(switch (argument) {
+						case RECORD -> "ShardRecord<String>";
+						case RECORDS -> "List<ShardRecord<String>>";
+						default -> "List<String>";
+					}));
+		}
+		return GenericTypeResolver.resolveType(payload.getType(), this.beanType);
+	}
+
+	private ShardkeeperConfigurationException refused(String what, String action) {
+		return new ShardkeeperConfigurationException(
+				"The %s method %s %s".formatted(this.annotation, HandlerSignature.name(this.method), what), action);
+	}
+
+}

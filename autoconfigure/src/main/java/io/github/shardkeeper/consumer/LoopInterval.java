@@ -1,0 +1,62 @@
+package io.github.shardkeeper.consumer;
+
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
+
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+
+/**
+ * Reads the interval of a handler that loops.
+ */
+final class LoopInterval {
+
+	static final Duration DEFAULT = Duration.ofSeconds(1);
+
+	private LoopInterval() {
+	}
+
+	/**
+	 * The pause between two calls.
+	 * @param text what the annotation says, empty for nothing
+	 * @param signature the handler's
+	 * @return the pause; the default for handlers that do not loop
+	 * @throws ShardkeeperConfigurationException when it is no duration, or means nothing
+	 */
+	static Duration of(String text, HandlerSignature signature) {
+		if (text.isEmpty()) {
+			return DEFAULT;
+		}
+		if (signature.shape() != HandlerShape.LOOP) {
+			throw new ShardkeeperConfigurationException(
+					"The @ShardConsumer method %s has the interval '%s', but takes records.".formatted(signature.name(),
+							text),
+					"Remove the interval: the method is called when there are records. Or remove the parameter for "
+							+ "the record, if the method is to be called again and again.");
+		}
+		Duration interval = parse(text, signature);
+		if (interval.isNegative()) {
+			throw wrong(text, signature, null);
+		}
+		return interval;
+	}
+
+	private static Duration parse(String text, HandlerSignature signature) {
+		try {
+			return DurationFormatterUtils.detectAndParse(text);
+		}
+		catch (IllegalArgumentException ex) {
+			throw wrong(text, signature, ex);
+		}
+	}
+
+	private static ShardkeeperConfigurationException wrong(String text, HandlerSignature signature,
+			@Nullable Throwable cause) {
+		return new ShardkeeperConfigurationException(
+				"The interval of the @ShardConsumer method %s is '%s'.".formatted(signature.name(), text),
+				"Write a duration that is not negative, such as '10s', '5m' or '500ms'.", cause);
+	}
+
+}

@@ -1,0 +1,134 @@
+package io.github.shardkeeper.coordination.memory;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.coordination.CheckpointStore.Checkpoint;
+import io.github.shardkeeper.coordination.CheckpointStore.CommitReply;
+import io.github.shardkeeper.coordination.Commit;
+import io.github.shardkeeper.coordination.DueRecords;
+import io.github.shardkeeper.coordination.FailedRecord;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.Token;
+
+/** The durable part of one shard. Confined to the lock of the store. */
+final class ShardData {
+
+	private static final Comparator<Waiting> ORDER = Comparator.comparingLong(Waiting::dueMillis)
+		.thenComparing((waiting) -> waiting.record.offset().value());
+
+	/** In an order that is the same in every run. */
+	private final SortedMap<String, String> state = new TreeMap<>();
+
+	private final Map<Offset, Waiting> retries = new HashMap<>();
+
+	private final List<FailedRecord> deadLetters = new ArrayList<>();
+
+	private Token fence = Token.NONE;
+
+	private long lastCommit;
+
+	private @Nullable Offset offset;
+
+	private Set<Offset> ahead = Set.of();
+
+	ShardData() {
+	}
+
+	ShardData(ShardData other) {
+		this.state.putAll(other.state);
+		this.retries.putAll(other.retries);
+		this.deadLetters.addAll(other.deadLetters);
+		this.fence = other.fence;
+		this.lastCommit = other.lastCommit;
+		this.offset = other.offset;
+		this.ahead = other.ahead;
+	}
+
+	boolean isFencedAgainst(Token token) {
+		return this.fence.compareTo(token) > 0;
+	}
+
+	Token fence() {
+		return this.fence;
+	}
+
+	void raiseFence(Token token) {
+		if (this.fence.compareTo(token) < 0) {
+			this.fence = token;
+			this.lastCommit = 0;
+		}
+	}
+
+	@Nullable Offset offset() {
+		return this.offset;
+	}
+
+	CommitReply commit(Token token, Commit commit, long nowMillis) {
+		if (this.fence.compareTo(token) < 0) {
+			return CommitReply.GONE;
+		}
+		if (isFencedAgainst(token) || commit.number().attempt() < this.lastCommit) {
+			return CommitReply.STALE;
+		}
+		if (commit.number().attempt() == this.lastCommit) {
+			return CommitReply.COMMITTED;
+		}
+		if (this.lastCommit < commit.number().acknowledged()) {
+			return CommitReply.GONE;
+		}
+		this.lastCommit = commit.number().attempt();
+		if (commit.offset() != null) {
+			this.offset = commit.offset();
+		}
+		this.ahead = commit.ahead();
+		commit.changes().forEach(this::change);
+		commit.taken().forEach(this.retries::remove);
+		commit.retries()
+			.forEach((retry) -> this.retries.put(retry.record().offset(),
+					new Waiting(retry.record(), nowMillis + retry.delay().toMillis())));
+		this.deadLetters.addAll(commit.deadLetters());
+		return CommitReply.COMMITTED;
+	}
+
+	private void change(String key, @Nullable String value) {
+		if (value != null) {
+			this.state.put(key, value);
+		}
+		else {
+			this.state.remove(key);
+		}
+	}
+
+	Checkpoint toCheckpoint(long nowMillis) {
+		return new Checkpoint(this.offset, this.ahead, Collections.unmodifiableMap(new TreeMap<>(this.state)),
+				due(0, nowMillis).nextIn());
+	}
+
+	DueRecords due(int limit, long nowMillis) {
+		List<Waiting> inOrder = this.retries.values().stream().sorted(ORDER).toList();
+		List<FailedRecord> due = inOrder.stream()
+			.filter((waiting) -> waiting.dueMillis <= nowMillis)
+			.limit(limit)
+			.map(Waiting::record)
+			.toList();
+		return new DueRecords(due, (due.size() < inOrder.size())
+				? Duration.ofMillis(Math.max(0, inOrder.get(due.size()).dueMillis - nowMillis)) : null);
+	}
+
+	/** A record of the retry queue. */
+	private record Waiting(FailedRecord record, long dueMillis) {
+
+	}
+
+}

@@ -1,0 +1,162 @@
+package io.github.shardkeeper.redis;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.ReentrantLock;
+
+import io.lettuce.core.RedisException;
+import io.lettuce.core.codec.RedisCodec;
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.redis.RedisConnector.Connection;
+
+/**
+ * The connection of a {@link RedisLink}: opened when it is needed, once for all who need
+ * it meanwhile, and opened anew when it is of no use any more. Thread-safe.
+ */
+final class LinkConnection<V> {
+
+	private static final int TIMEOUTS_BEFORE_REOPENING = 2;
+
+	private final RedisConnector connector;
+
+	private final RedisCodec<String, V> codec;
+
+	private final Duration timeout;
+
+	/** Not a monitor: a virtual thread that waits for it lets its carrier go. */
+	private final ReentrantLock lock = new ReentrantLock();
+
+	/** Open, or being opened; guarded by the lock, as is all below. */
+	private @Nullable CompletableFuture<Connection<V>> current;
+
+	private boolean closed;
+
+	private int timeoutsInARow;
+
+	LinkConnection(RedisConnector connector, RedisCodec<String, V> codec, Duration timeout) {
+		this.connector = connector;
+		this.codec = codec;
+		this.timeout = timeout;
+	}
+
+	RedisCodec<String, V> codec() {
+		return this.codec;
+	}
+
+	/** The connection as soon as it stands; fails when it does not in time. */
+	CompletableFuture<Connection<V>> opened() {
+		this.lock.lock();
+		try {
+			if (this.closed) {
+				return CompletableFuture.failedFuture(new RedisException("this connection was closed"));
+			}
+			CompletableFuture<Connection<V>> known = this.current;
+			if (known != null && known.isDone() && !isOpen(known)) {
+				// The client's own reconnecting backs off for up to half a minute and
+				// queues
+				// meanwhile; a fresh attempt fails or succeeds at once.
+				disconnect();
+				known = null;
+			}
+			return (known != null) ? known : begin();
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	private CompletableFuture<Connection<V>> begin() {
+		CompletableFuture<Connection<V>> opening = this.connector.begin(this.codec, this.timeout);
+		CompletableFuture.delayedExecutor(this.timeout.toNanos(), TimeUnit.NANOSECONDS).execute(() -> giveUp(opening));
+		this.current = opening;
+		this.timeoutsInARow = 0;
+		return opening;
+	}
+
+	private void giveUp(CompletableFuture<Connection<V>> opening) {
+		opening.completeExceptionally(new RedisException("no connection within " + this.timeout.toMillis() + " ms"));
+	}
+
+	/** Waits until the connection stands. */
+	Connection<V> open() {
+		CompletableFuture<Connection<V>> opening = opened();
+		try {
+			return opening.get(this.timeout.toNanos(), TimeUnit.NANOSECONDS);
+		}
+		catch (TimeoutException ex) {
+			giveUp(opening);
+			throw new RedisException("no connection within " + this.timeout.toMillis() + " ms", ex);
+		}
+		catch (ExecutionException ex) {
+			if (ex.getCause() instanceof RuntimeException failure) {
+				throw failure;
+			}
+			throw new RedisException(ex.getCause());
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new RedisException("interrupted while connecting", ex);
+		}
+	}
+
+	/** What happened on an older connection says nothing about today's. */
+	void answered(Connection<V> on, boolean inTime) {
+		this.lock.lock();
+		try {
+			if (!isCurrent(on)) {
+				return;
+			}
+			this.timeoutsInARow = inTime ? 0 : this.timeoutsInARow + 1;
+			if (this.timeoutsInARow >= TIMEOUTS_BEFORE_REOPENING) {
+				disconnect();
+			}
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	void discard(Connection<V> on) {
+		this.lock.lock();
+		try {
+			if (isCurrent(on)) {
+				disconnect();
+			}
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	private boolean isCurrent(Connection<V> on) {
+		CompletableFuture<Connection<V>> known = this.current;
+		return known != null && known.isDone() && !known.isCompletedExceptionally() && known.join() == on;
+	}
+
+	private static <V> boolean isOpen(CompletableFuture<Connection<V>> opened) {
+		return !opened.isCompletedExceptionally() && opened.join().stateful().isOpen();
+	}
+
+	private void disconnect() {
+		if (this.current != null) {
+			this.current.thenAccept((open) -> this.connector.close(open.stateful()));
+			this.current = null;
+		}
+	}
+
+	void close() {
+		this.lock.lock();
+		try {
+			this.closed = true;
+			disconnect();
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+}
