@@ -56,6 +56,7 @@ import io.github.shardkeeper.shard.Names;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.source.KeyedShardTemplate;
 import io.github.shardkeeper.source.PayloadConverter;
+import io.github.shardkeeper.source.SendObserver;
 import io.github.shardkeeper.source.SendSettings;
 import io.github.shardkeeper.source.ShardAppender;
 import io.github.shardkeeper.source.ShardSource;
@@ -233,12 +234,14 @@ public final class ShardkeeperAutoConfiguration {
 	@ConditionalOnMissingBean
 	@ConditionalOnBean(ShardAppender.class)
 	ShardTemplate shardkeeperTemplate(ShardkeeperProperties properties, ShardSource source, ShardAppender appender,
-			PayloadConverter converter, Map<String, ShardSelector> selectors, ObjectProvider<ShardSelector> selector) {
+			PayloadConverter converter, Map<String, ShardSelector> selectors, ObjectProvider<ShardSelector> selector,
+			ObjectProvider<SendObserver> observer) {
 		Template template = properties.template();
 		return new KeyedShardTemplate(source::topics, appender, converter,
 				new SendSettings(template.maxPayloadSize().toBytes(), template.maxInFlight(),
 						template.maxInFlightSize().toBytes()),
-				SelectorChoice.byTopic(properties.topics(), selectors), selector.getIfUnique());
+				SelectorChoice.byTopic(properties.topics(), selectors), selector.getIfUnique(),
+				observer.getIfUnique(() -> SendObserver.NONE));
 	}
 
 	@Bean

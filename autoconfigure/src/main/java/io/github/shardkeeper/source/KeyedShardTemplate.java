@@ -2,6 +2,7 @@ package io.github.shardkeeper.source;
 
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
@@ -51,6 +52,8 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 
 	private final SendQueue queue;
 
+	private final SendObserver observer;
+
 	private volatile boolean closed;
 
 	/**
@@ -61,14 +64,17 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 	 * @param settings bounds of what is sent
 	 * @param selectors by topic, who chooses the shard
 	 * @param selector who chooses it for all other topics; {@code null} for the key
+	 * @param observer hears of every record
 	 */
 	public KeyedShardTemplate(Supplier<Map<String, Integer>> topics, ShardAppender appender, PayloadConverter converter,
-			SendSettings settings, Map<String, ShardSelector> selectors, @Nullable ShardSelector selector) {
+			SendSettings settings, Map<String, ShardSelector> selectors, @Nullable ShardSelector selector,
+			SendObserver observer) {
 		this.topics = topics;
 		this.appender = appender;
 		this.converter = converter;
 		this.settings = settings;
 		this.choice = new ShardChoice(Map.copyOf(selectors), selector);
+		this.observer = observer;
 		this.window = new SendWindow(settings);
 		this.queue = new SendQueue(appender, this.window, this.sender);
 		this.sender.allowCoreThreadTimeOut(true);
@@ -102,7 +108,7 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 		if (place == null) {
 			place = awaitRoom(newRecord, false);
 		}
-		Sending sending = new Sending(newRecord, place);
+		Sending sending = begin(newRecord, place);
 		this.queue.send(List.of(sending));
 		return sending.appended();
 	}
@@ -121,7 +127,7 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 					send(batch);
 					place = awaitRoom(newRecord, !all.isEmpty());
 				}
-				Sending sending = new Sending(newRecord, place);
+				Sending sending = begin(newRecord, place);
 				batch.add(sending);
 				all.add(sending);
 			}
@@ -178,6 +184,19 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 		NewRecord newRecord = new NewRecord(ShardId.of(topic, shard), outgoing.key(), payload, outgoing.headers());
 		this.appender.check(newRecord);
 		return newRecord;
+	}
+
+	private Sending begin(NewRecord newRecord, Place place) {
+		if (this.observer == SendObserver.NONE) {
+			return new Sending(newRecord, place);
+		}
+		Map<String, String> headers = new LinkedHashMap<>(newRecord.headers());
+		SendObserver.Sent sent = this.observer.sending(newRecord.shard(), newRecord.key(), headers);
+		Sending sending = new Sending(new NewRecord(newRecord.shard(), newRecord.key(), newRecord.payload(), headers),
+				place);
+		sending.appended()
+			.whenComplete((appended, failure) -> sent.ended((appended != null) ? appended.offset() : null, failure));
+		return sending;
 	}
 
 	/** About what it takes: texts are counted by their characters. */

@@ -1,6 +1,7 @@
 package io.github.shardkeeper.source;
 
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -31,11 +32,13 @@ class KeyedShardTemplateTests {
 
 	private final ManualAppender appender = new ManualAppender(true);
 
+	private SendObserver observer = SendObserver.NONE;
+
 	private final KeyedShardTemplate template = template(Map.of(), null);
 
 	private KeyedShardTemplate template(Map<String, ShardSelector> selectors, ShardSelector selector) {
 		return new KeyedShardTemplate(() -> this.topics, this.appender, new PayloadConverter(new JsonMapper()),
-				new SendSettings(100, 10, 1000), selectors, selector);
+				new SendSettings(100, 10, 1000), selectors, selector, this.observer);
 	}
 
 	@Test
@@ -182,6 +185,21 @@ class KeyedShardTemplateTests {
 		assertThatExceptionOfType(SendFailedException.class).isThrownBy(() -> this.template.send("orders", "a", 1))
 			.satisfies((ex) -> assertThat(ex.mayHaveBeenAppended()).isFalse());
 		assertThat(this.appender.records()).isEmpty();
+	}
+
+	@Test
+	void anObserverHearsOfEveryRecordAndMayAddHeaders() {
+		List<String> heard = new ArrayList<>();
+		this.observer = (shard, key, headers) -> {
+			headers.put("trace", "7");
+			heard.add(shard + " " + key);
+			return (offset, failure) -> heard.add(offset + " " + failure);
+		};
+
+		template(Map.of(), null).send("orders", new Outgoing("a", 1).withHeader("tenant", "acme").toShard(3));
+
+		assertThat(this.appender.records().get(0).headers()).isEqualTo(Map.of("tenant", "acme", "trace", "7"));
+		assertThat(heard).containsExactly("orders/3 a", new Offset("1") + " null");
 	}
 
 	private static final class Last implements ShardSelector {

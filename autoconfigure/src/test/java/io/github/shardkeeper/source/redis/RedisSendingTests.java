@@ -7,13 +7,21 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.TimeoutOptions;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.json.JsonMapper;
 
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
@@ -25,6 +33,7 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.KeyedShardTemplate;
 import io.github.shardkeeper.source.PayloadConverter;
+import io.github.shardkeeper.source.SendObserver;
 import io.github.shardkeeper.source.SendSettings;
 import io.github.shardkeeper.testsupport.OnEveryRedis;
 import io.github.shardkeeper.testsupport.RedisClients;
@@ -61,7 +70,7 @@ class RedisSendingTests {
 
 	private static KeyedShardTemplate template(RedisStreamSource source) {
 		return new KeyedShardTemplate(source::topics, source, new PayloadConverter(new JsonMapper()),
-				SendSettings.DEFAULT, Map.of(), null);
+				SendSettings.DEFAULT, Map.of(), null, SendObserver.NONE);
 	}
 
 	@BeforeEach
@@ -98,23 +107,40 @@ class RedisSendingTests {
 		assertThat(length).isGreaterThan(count);
 	}
 
-	@Test
-	void withoutAnAnswerInTimeARecordMayHaveBeenAppended() {
-		this.redis.freeze();
-		try {
-			List<CompletableFuture<Appended>> sent = List.of(this.template.sendAsync("orders", "a", 1),
-					this.template.sendAsync("orders", "a", 2));
+	/** The client's own timers, if it has any, are no more than a second watch. */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void withoutAnAnswerInTimeARecordMayHaveBeenAppended(boolean timersOfTheClient) {
+		LettuceConnectionFactory factory = new LettuceConnectionFactory(
+				new RedisStandaloneConfiguration("127.0.0.1", this.redis.port()),
+				LettuceClientConfiguration.builder()
+					.clientOptions(ClientOptions.builder()
+						.timeoutOptions(timersOfTheClient ? TimeoutOptions.enabled() : TimeoutOptions.create())
+						.build())
+					.build());
+		factory.afterPropertiesSet();
+		try (RedisStreamSource waiting = new RedisStreamSource(new RedisConnector(factory), "sends",
+				Map.of("orders", SHARDS), TIME_LIMIT); KeyedShardTemplate sending = template(waiting)) {
+			sending.send("orders", "a", 0);
+			this.redis.freeze();
+			List<CompletableFuture<Appended>> sent = List.of(sending.sendAsync("orders", "a", 1),
+					sending.sendAsync("orders", "a", 2));
 
-			sent.forEach((future) -> assertThatExceptionOfType(CompletionException.class).isThrownBy(future::join)
+			sent.forEach((future) -> assertThatExceptionOfType(ExecutionException.class)
+				.isThrownBy(() -> future.get(20, TimeUnit.SECONDS))
 				.withMessageContaining("no answer within 2000 ms")
 				.havingCause()
 				.isInstanceOfSatisfying(SendFailedException.class,
 						(ex) -> assertThat(ex.mayHaveBeenAppended()).isTrue()));
+			this.redis.thaw();
+			await().atMost(Duration.ofSeconds(20))
+				.ignoreExceptions()
+				.until(() -> sending.send("orders", "a", 3) != null);
 		}
 		finally {
 			this.redis.thaw();
+			factory.destroy();
 		}
-		awaitSent(3);
 	}
 
 	@Test
