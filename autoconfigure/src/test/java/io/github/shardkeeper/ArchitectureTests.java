@@ -131,15 +131,18 @@ class ArchitectureTests {
 				"RedisLink", "StreamLane");
 	}
 
-	/** Only what stands for another's clock: the stores' and the source's, in memory. */
+	/**
+	 * What stands for another's clock, the stores' and the source's, in memory; and the
+	 * time at which people see that a record has failed.
+	 */
 	@Test
-	void theWallClockIsReadInOnePlacePerStoreInMemory() {
+	void theWallClockIsReadInOnePlacePerStoreInMemoryAndForPeople() {
 		assertThat(names(Stream
 			.of(callers("java.lang.System", "currentTimeMillis"), callers("java.time.Instant", "now"),
 					callers("java.time.InstantSource", "system"), callers("java.time.Clock"))
 			.flatMap(Set::stream)
-			.collect(Collectors.toSet())))
-			.containsExactlyInAnyOrder("MemoryCoordinationStore", "MemoryCheckpointStore", "MemoryStreamSource");
+			.collect(Collectors.toSet()))).containsExactlyInAnyOrder("MemoryCoordinationStore", "MemoryCheckpointStore",
+					"MemoryStreamSource", "ShardConsumerRunner");
 	}
 
 	@Test

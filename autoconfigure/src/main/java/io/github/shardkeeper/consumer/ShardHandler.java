@@ -106,7 +106,7 @@ final class ShardHandler {
 	 * of it, which nobody changes any more; {@code null} in loop mode
 	 * @param acknowledgment {@code null} where the method takes none
 	 */
-	void handle(@Nullable Object converted, ShardContext context, ShardState state,
+	void handle(@Nullable Object converted, ShardContext context, @Nullable ShardState state,
 			@Nullable Acknowledgment acknowledgment) throws Throwable {
 		invoke(this.consumer, converted, context, state, acknowledgment);
 	}

@@ -121,7 +121,9 @@ class RedisSendingTests {
 		factory.afterPropertiesSet();
 		try (RedisStreamSource waiting = new RedisStreamSource(new RedisConnector(factory), "sends",
 				Map.of("orders", SHARDS), TIME_LIMIT); KeyedShardTemplate sending = template(waiting)) {
-			sending.send("orders", "a", 0);
+			await().atMost(Duration.ofSeconds(20))
+				.ignoreExceptions()
+				.until(() -> sending.send("orders", "a", 0) != null);
 			this.redis.freeze();
 			List<CompletableFuture<Appended>> sent = List.of(sending.sendAsync("orders", "a", 1),
 					sending.sendAsync("orders", "a", 2));
