@@ -32,6 +32,7 @@ import io.github.shardkeeper.consumer.CommittedStateReader;
 import io.github.shardkeeper.consumer.ConsumerEvents;
 import io.github.shardkeeper.consumer.ConsumerMeters;
 import io.github.shardkeeper.consumer.ExitOnSessionLoss;
+import io.github.shardkeeper.consumer.MessageArguments;
 import io.github.shardkeeper.consumer.PublishedEvents;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.consumer.ShardHandlerDetector;
@@ -65,7 +66,8 @@ import io.github.shardkeeper.source.ShardSource;
 @ConditionalOnBooleanProperty(name = "shardkeeper.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(ShardkeeperProperties.class)
 @ImportRuntimeHints(ShardkeeperRuntimeHints.class)
-@Import({ RedisStoreConfiguration.class, MemoryStoreConfiguration.class, UnknownStoreConfiguration.class })
+@Import({ RedisStoreConfiguration.class, MemoryStoreConfiguration.class, UnknownStoreConfiguration.class,
+		MessagingConfiguration.class })
 public final class ShardkeeperAutoConfiguration {
 
 	private static final Duration DEFAULT_PHASE_TIMEOUT = Duration.ofSeconds(30);
@@ -186,8 +188,9 @@ public final class ShardkeeperAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	ShardHandlerDetector shardkeeperHandlerDetector(ConfigurableListableBeanFactory beans, PayloadConverter converter) {
-		return new ShardHandlerDetector(beans, converter);
+	ShardHandlerDetector shardkeeperHandlerDetector(ConfigurableListableBeanFactory beans, PayloadConverter converter,
+			ObjectProvider<MessageArguments> messages) {
+		return new ShardHandlerDetector(beans, converter, messages.getIfUnique(() -> MessageArguments.NONE));
 	}
 
 	@Bean

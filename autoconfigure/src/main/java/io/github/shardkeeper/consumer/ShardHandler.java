@@ -92,9 +92,10 @@ final class ShardHandler {
 	 */
 	Object convert(ShardContext context, SourceRecord source) {
 		Type type = this.consumer.payloadType();
-		if (type == null) {
-			throw new IllegalStateException("%s takes no records".formatted(name()));
-		}
+		return this.consumer.filled((type != null) ? read(context, source, type) : null, context, source);
+	}
+
+	private Object read(ShardContext context, SourceRecord source, Type type) {
 		Object payload = this.converter.read(source.payload(), type);
 		return this.consumer.wantsWhole() ? new ShardRecord<>(context.shard(), source.offset(), source.key(), payload,
 				source.headers(), source.timestamp()) : payload;

@@ -39,14 +39,28 @@ public final class ShardHandlerDetector {
 
 	private final PayloadConverter converter;
 
+	private final MessageArguments messages;
+
 	/**
-	 * Creates a detector.
+	 * Creates a detector of handlers that take nothing of messages.
 	 * @param beans the application's beans
 	 * @param converter reads payloads
 	 */
 	public ShardHandlerDetector(ConfigurableListableBeanFactory beans, PayloadConverter converter) {
+		this(beans, converter, MessageArguments.NONE);
+	}
+
+	/**
+	 * Creates a detector.
+	 * @param beans the application's beans
+	 * @param converter reads payloads
+	 * @param messages fills parameters as from messages
+	 */
+	public ShardHandlerDetector(ConfigurableListableBeanFactory beans, PayloadConverter converter,
+			MessageArguments messages) {
 		this.beans = beans;
 		this.converter = converter;
+		this.messages = messages;
 	}
 
 	/**
@@ -99,7 +113,7 @@ public final class ShardHandlerDetector {
 		List<HandlerSignature> assigned = callbacks(type, OnShardAssigned.class, HandlerSignature::ofCallback);
 		List<HandlerSignature> revoked = callbacks(type, OnShardRevoked.class, HandlerSignature::ofCallback);
 		for (Method method : methods(type, ShardConsumer.class)) {
-			HandlerSignature signature = HandlerSignature.ofConsumer(method, type);
+			HandlerSignature signature = HandlerSignature.ofConsumer(method, type, this.messages);
 			String topic = topic(method, signature);
 			if (!topics.containsKey(topic)) {
 				throw ShardkeeperConfigurationException.unknownTopic("The @ShardConsumer method " + signature.name(),
