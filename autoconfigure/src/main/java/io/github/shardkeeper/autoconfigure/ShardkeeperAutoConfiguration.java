@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
 
+import io.micrometer.observation.ObservationRegistry;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -50,6 +51,8 @@ import io.github.shardkeeper.coordination.MonotonicClock;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.handover.HandoverRules;
 import io.github.shardkeeper.handover.Lease;
+import io.github.shardkeeper.observation.ObservedCalls;
+import io.github.shardkeeper.observation.ShardConsumeConvention;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.Names;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
@@ -189,8 +192,11 @@ public final class ShardkeeperAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	ShardHandlerDetector shardkeeperHandlerDetector(ConfigurableListableBeanFactory beans, PayloadConverter converter,
-			ObjectProvider<MessageArguments> messages) {
-		return new ShardHandlerDetector(beans, converter, messages.getIfUnique(() -> MessageArguments.NONE));
+			ObjectProvider<MessageArguments> messages, ObjectProvider<ObservationRegistry> observations,
+			ObjectProvider<ShardConsumeConvention> convention) {
+		ObservationRegistry registry = observations.getIfUnique();
+		return new ShardHandlerDetector(beans, converter, messages.getIfUnique(() -> MessageArguments.NONE),
+				(registry != null) ? new ObservedCalls(registry, convention.getIfUnique()) : null);
 	}
 
 	@Bean

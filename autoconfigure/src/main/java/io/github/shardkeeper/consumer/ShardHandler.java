@@ -38,15 +38,18 @@ final class ShardHandler {
 
 	private final PayloadConverter converter;
 
+	private final @Nullable CallObserver observer;
+
 	private final Duration interval;
 
 	/**
 	 * Creates a handler.
+	 * @param observer stands around calls of the method, {@code null} for nobody
 	 * @param interval the pause between two calls in loop mode
 	 */
 	ShardHandler(String topic, Supplier<Object> bean, HandlerSignature consumer, List<HandlerSignature> preparing,
 			List<HandlerSignature> assigned, List<HandlerSignature> revoked, PayloadConverter converter,
-			Duration interval) {
+			@Nullable CallObserver observer, Duration interval) {
 		this.topic = topic;
 		this.bean = bean;
 		this.consumer = consumer;
@@ -54,6 +57,7 @@ final class ShardHandler {
 		this.assigned = assigned;
 		this.revoked = revoked;
 		this.converter = converter;
+		this.observer = observer;
 		this.interval = interval;
 	}
 
@@ -92,7 +96,8 @@ final class ShardHandler {
 	 */
 	Object convert(ShardContext context, SourceRecord source) {
 		Type type = this.consumer.payloadType();
-		return this.consumer.filled((type != null) ? read(context, source, type) : null, context, source);
+		Object converted = this.consumer.filled((type != null) ? read(context, source, type) : null, context, source);
+		return (this.observer != null) ? new Observed(converted, source) : converted;
 	}
 
 	private Object read(ShardContext context, SourceRecord source, Type type) {
@@ -109,7 +114,14 @@ final class ShardHandler {
 	 */
 	void handle(@Nullable Object converted, ShardContext context, ShardState state,
 			@Nullable Acknowledgment acknowledgment) throws Throwable {
-		invoke(this.consumer, converted, context, state, acknowledgment);
+		if (this.observer == null) {
+			invoke(this.consumer, converted, context, state, acknowledgment);
+			return;
+		}
+		Object given = (converted instanceof Observed one) ? one.converted()
+				: (converted instanceof List<?> batch) ? batch.stream().map(Observed::converted).toList() : null;
+		this.observer.observe(context, Observed.sources(converted),
+				() -> invoke(this.consumer, given, context, state, acknowledgment));
 	}
 
 	/** Whether the application wants to know of shards before they come. */
@@ -150,6 +162,25 @@ final class ShardHandler {
 		catch (InvocationTargetException ex) {
 			throw ex.getTargetException();
 		}
+	}
+
+	/**
+	 * A converted record that is still wanted as it was.
+	 *
+	 * @param converted what the method wants of it
+	 * @param source the record
+	 */
+	private record Observed(Object converted, SourceRecord source) {
+
+		static Object converted(Object observed) {
+			return ((Observed) observed).converted();
+		}
+
+		static List<SourceRecord> sources(@Nullable Object given) {
+			List<?> all = (given instanceof List<?> batch) ? batch : (given != null) ? List.of(given) : List.of();
+			return all.stream().map((each) -> ((Observed) each).source()).toList();
+		}
+
 	}
 
 }

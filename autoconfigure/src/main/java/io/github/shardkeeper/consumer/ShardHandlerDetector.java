@@ -41,13 +41,15 @@ public final class ShardHandlerDetector {
 
 	private final MessageArguments messages;
 
+	private final @Nullable CallObserver observer;
+
 	/**
-	 * Creates a detector of handlers that take nothing of messages.
+	 * Creates a detector of handlers that take nothing of messages and are not observed.
 	 * @param beans the application's beans
 	 * @param converter reads payloads
 	 */
 	public ShardHandlerDetector(ConfigurableListableBeanFactory beans, PayloadConverter converter) {
-		this(beans, converter, MessageArguments.NONE);
+		this(beans, converter, MessageArguments.NONE, null);
 	}
 
 	/**
@@ -55,12 +57,14 @@ public final class ShardHandlerDetector {
 	 * @param beans the application's beans
 	 * @param converter reads payloads
 	 * @param messages fills parameters as from messages
+	 * @param observer stands around calls of handlers, {@code null} for nobody
 	 */
 	public ShardHandlerDetector(ConfigurableListableBeanFactory beans, PayloadConverter converter,
-			MessageArguments messages) {
+			MessageArguments messages, @Nullable CallObserver observer) {
 		this.beans = beans;
 		this.converter = converter;
 		this.messages = messages;
+		this.observer = observer;
 	}
 
 	/**
@@ -119,8 +123,9 @@ public final class ShardHandlerDetector {
 				throw ShardkeeperConfigurationException.unknownTopic("The @ShardConsumer method " + signature.name(),
 						topic, topics.keySet());
 			}
-			handlers.add(new ShardHandler(topic, beanOnce(beanName), signature, preparing, assigned, revoked,
-					this.converter, LoopInterval.of(resolved(method, ShardConsumer::interval), signature)));
+			handlers.add(
+					new ShardHandler(topic, beanOnce(beanName), signature, preparing, assigned, revoked, this.converter,
+							this.observer, LoopInterval.of(resolved(method, ShardConsumer::interval), signature)));
 		}
 		if (handlers.isEmpty() && !(preparing.isEmpty() && assigned.isEmpty() && revoked.isEmpty())) {
 			throw new ShardkeeperConfigurationException(
