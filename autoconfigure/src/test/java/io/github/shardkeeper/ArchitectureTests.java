@@ -58,11 +58,12 @@ class ArchitectureTests {
 		plan.put("source.redis", Set.of("source", "redis", API, "shard"));
 		plan.put("consumer", Set.of("source", "coordination", "handover", API, "shard"));
 		plan.put("consumer.messaging", Set.of("consumer", "source", API, "shard"));
+		plan.put("observation", Set.of("consumer", "source", API, "shard"));
 		plan.put("actuate", Set.of("consumer", "coordination", "report", "shard"));
 		plan.put("autoconfigure",
-				Set.of("actuate", "consumer", "consumer.messaging", "source", "source.memory", "source.redis",
-						"coordination", "coordination.memory", "coordination.redis", "redis", "handover", "assignment",
-						API, "shard"));
+				Set.of("actuate", "consumer", "consumer.messaging", "observation", "source", "source.memory",
+						"source.redis", "coordination", "coordination.memory", "coordination.redis", "redis",
+						"handover", "assignment", API, "shard"));
 
 		assertThat(lines(arrows(ArchitectureTests::room))).containsExactlyInAnyOrderElementsOf(lines(plan));
 		List<String> below = new ArrayList<>();
@@ -94,6 +95,7 @@ class ArchitectureTests {
 		plan.put("source.redis", Set.of("lettuce", "slf4j"));
 		plan.put("consumer", Set.of("spring", "jackson", "slf4j"));
 		plan.put("consumer.messaging", Set.of("spring", "spring-messaging"));
+		plan.put("observation", Set.of("micrometer"));
 		plan.put("actuate", Set.of("spring-boot", "micrometer"));
 		plan.put("autoconfigure", Set.of("spring", "spring-messaging", "jakarta-validation", "spring-boot",
 				"spring-data", "lettuce", "jackson", "micrometer"));
@@ -135,15 +137,18 @@ class ArchitectureTests {
 				"RedisLink", "StreamLane");
 	}
 
-	/** Only what stands for another's clock: the stores' and the source's, in memory. */
+	/**
+	 * What stands for another's clock, the stores' and the source's, in memory; and the
+	 * time at which people see that a record has failed.
+	 */
 	@Test
-	void theWallClockIsReadInOnePlacePerStoreInMemory() {
+	void theWallClockIsReadInOnePlacePerStoreInMemoryAndForPeople() {
 		assertThat(names(Stream
 			.of(callers("java.lang.System", "currentTimeMillis"), callers("java.time.Instant", "now"),
 					callers("java.time.InstantSource", "system"), callers("java.time.Clock"))
 			.flatMap(Set::stream)
-			.collect(Collectors.toSet())))
-			.containsExactlyInAnyOrder("MemoryCoordinationStore", "MemoryCheckpointStore", "MemoryStreamSource");
+			.collect(Collectors.toSet()))).containsExactlyInAnyOrder("MemoryCoordinationStore", "MemoryCheckpointStore",
+					"MemoryStreamSource", "ShardConsumerRunner");
 	}
 
 	@Test

@@ -1,5 +1,6 @@
 package io.github.shardkeeper.autoconfigure;
 
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
@@ -8,8 +9,10 @@ import org.springframework.context.annotation.Configuration;
 import io.github.shardkeeper.coordination.CheckpointStore;
 import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.coordination.DeadLetterStore;
 import io.github.shardkeeper.coordination.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
+import io.github.shardkeeper.coordination.memory.MemoryDeadLetterStore;
 import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
 
@@ -27,9 +30,17 @@ class MemoryStoreConfiguration {
 	}
 
 	@Bean
-	@ConditionalOnMissingBean
-	CheckpointStore shardkeeperCheckpointStore() {
+	@ConditionalOnMissingBean(CheckpointStore.class)
+	MemoryCheckpointStore shardkeeperCheckpointStore() {
 		return new MemoryCheckpointStore();
+	}
+
+	/** Not where the application keeps its checkpoints elsewhere. */
+	@Bean
+	@ConditionalOnMissingBean
+	@ConditionalOnBean(MemoryCheckpointStore.class)
+	DeadLetterStore shardkeeperDeadLetterStore(MemoryCheckpointStore checkpoints) {
+		return new MemoryDeadLetterStore(checkpoints);
 	}
 
 	@Bean

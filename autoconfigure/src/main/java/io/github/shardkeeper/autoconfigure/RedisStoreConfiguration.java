@@ -17,8 +17,10 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import io.github.shardkeeper.coordination.CheckpointStore;
 import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.coordination.DeadLetterStore;
 import io.github.shardkeeper.coordination.redis.RedisCheckpointStore;
 import io.github.shardkeeper.coordination.redis.RedisCoordinationStore;
+import io.github.shardkeeper.coordination.redis.RedisDeadLetterStore;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.ReplicaWait;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
@@ -70,6 +72,13 @@ class RedisStoreConfiguration {
 				CoordinationSettings settings) {
 			return new RedisCheckpointStore(connector, properties.keyPrefix(), settings.group(), DATA_TIMEOUT,
 					wait(properties));
+		}
+
+		@Bean
+		@ConditionalOnMissingBean
+		DeadLetterStore shardkeeperDeadLetterStore(RedisConnector connector, ShardkeeperProperties properties,
+				CoordinationSettings settings) {
+			return new RedisDeadLetterStore(connector, properties.keyPrefix(), settings.group(), DATA_TIMEOUT);
 		}
 
 		private static ReplicaWait wait(ShardkeeperProperties properties) {

@@ -54,6 +54,10 @@ final class SettingsCheck {
 						"'shardkeeper.topics.%s.shards' is %d.".formatted(name, topic.shards()),
 						"Set it to a number from 1 to %d.".formatted(MOST_SHARDS));
 			}
+			if (topic.start().isBlank()) {
+				throw new ShardkeeperConfigurationException("'shardkeeper.topics.%s.start' is blank.".formatted(name),
+						"Leave it out, or set it to 'earliest', 'latest', a time like '2026-11-21T10:00:00Z' or an offset.");
+			}
 		});
 		AssignmentCheck.check(properties);
 	}

@@ -25,6 +25,7 @@ import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.core.env.Environment;
 
+import io.github.shardkeeper.DeadLetters;
 import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.assignment.AssignmentStrategy;
@@ -37,11 +38,14 @@ import io.github.shardkeeper.consumer.MessageArguments;
 import io.github.shardkeeper.consumer.PublishedEvents;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.consumer.ShardHandlerDetector;
+import io.github.shardkeeper.consumer.StoredDeadLetters;
+import io.github.shardkeeper.consumer.StartPositions;
 import io.github.shardkeeper.consumer.WorkerThreads;
 import io.github.shardkeeper.coordination.AssignmentSettings;
 import io.github.shardkeeper.coordination.CheckpointStore;
 import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.coordination.DeadLetterStore;
 import io.github.shardkeeper.coordination.GroupReporter;
 import io.github.shardkeeper.coordination.HeartbeatScheduler;
 import io.github.shardkeeper.coordination.LoopMeters;
@@ -56,6 +60,7 @@ import io.github.shardkeeper.observation.ShardConsumeConvention;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.Names;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.source.KeyedShardTemplate;
 import io.github.shardkeeper.source.PayloadConverter;
 import io.github.shardkeeper.source.ShardAppender;
@@ -201,14 +206,27 @@ public final class ShardkeeperAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
+	StartPositions shardkeeperStartPositions(ShardkeeperProperties properties, CoordinationSettings checkedSettings,
+			ShardSource source, CheckpointStore checkpoints) {
+		Map<String, StartPosition> positions = new TreeMap<>();
+		properties.topics().forEach((name, topic) -> positions.put(name, StartPosition.parse(topic.start())));
+		positions.values().removeIf(StartPosition.EARLIEST::equals);
+		return new StartPositions(source, checkpoints, positions);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
 	ShardConsumerRunner shardkeeperConsumerRunner(ShardkeeperProperties properties, ShardCoordinator coordinator,
-			ShardHandlerDetector detector, ShardSource source, CheckpointStore checkpoints, Lease lease,
-			MemberRuntime runtime, ObjectProvider<JsonMapper> mapper, ObjectProvider<ConsumerMeters> meters,
-			ConsumerEvents events, Environment environment) {
+			ShardHandlerDetector detector, ShardSource source, StartPositions startPositions,
+			CheckpointStore checkpoints, Lease lease, MemberRuntime runtime, ObjectProvider<JsonMapper> mapper,
+			ObjectProvider<ConsumerMeters> meters, ConsumerEvents events, Environment environment) {
 		WorkerThreads threads = new WorkerThreads(Threading.VIRTUAL.isActive(environment),
 				properties.consumer().threads());
 		// Less than the phase, so that an unfinished drain still leaves in order.
-		return new ShardConsumerRunner(coordinator, detector, source, checkpoints, lease, runtime, threads,
+		return new ShardConsumerRunner(coordinator, detector, source, startPositions, checkpoints, lease, runtime,
+				threads,
+				new ShardConsumerRunner.Consuming(new ConsumerChoice(properties).choose(),
+						properties.consumer().buffer().totalSize().toBytes()),
 				mapper.getIfUnique(JsonMapper::new), meters.getIfUnique(() -> ConsumerMeters.NONE), events,
 				shutdownPhase(environment).multipliedBy(9).dividedBy(10));
 	}
@@ -233,6 +251,14 @@ public final class ShardkeeperAutoConfiguration {
 	@ConditionalOnMissingBean
 	ShardStateReader shardkeeperStateReader(CheckpointStore checkpoints, ObjectProvider<JsonMapper> mapper) {
 		return new CommittedStateReader(checkpoints, mapper.getIfUnique(JsonMapper::new));
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	@ConditionalOnBean(DeadLetterStore.class)
+	DeadLetters shardkeeperDeadLetters(CoordinationSettings settings, DeadLetterStore letters,
+			CoordinationStore coordination, ShardSource source) {
+		return new StoredDeadLetters(settings.group(), letters, coordination, source);
 	}
 
 	@Bean

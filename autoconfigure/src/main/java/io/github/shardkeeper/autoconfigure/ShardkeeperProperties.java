@@ -1,14 +1,19 @@
 package io.github.shardkeeper.autoconfigure;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.util.unit.DataSize;
 
 import io.github.shardkeeper.assignment.LoadMeasure;
+import io.github.shardkeeper.consumer.ConsumerSettings.CommitMode;
+import io.github.shardkeeper.consumer.ConsumerSettings.OnFailure;
+import io.github.shardkeeper.consumer.ConsumerSettings.Ordering;
 
 /**
  * Settings of Shardkeeper. Immutable.
@@ -29,10 +34,10 @@ import io.github.shardkeeper.assignment.LoadMeasure;
  * @param handover How shards change hands.
  * @param consumer How handlers are run.
  * @param topics Topics by name, each with its number of shards ("shards"), and, where
- * wanted, the assignment strategy of this topic ("strategy"), and by shard the work that
- * it is ("weights"), the zone of its data ("zones") and the id of the instance that shall
- * have it ("pinned"). Names with other characters than letters, digits and dashes are
- * written in brackets.
+ * wanted, where a new group begins ("start"), the assignment strategy of this topic
+ * ("strategy"), and by shard the work that it is ("weights"), the zone of its data
+ * ("zones") and the id of the instance that shall have it ("pinned"). Names with other
+ * characters than letters, digits and dashes are written in brackets.
  */
 @ConfigurationProperties("shardkeeper")
 public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Nullable String group,
@@ -193,12 +198,143 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	}
 
 	/**
-	 * How handlers are run.
+	 * How handlers are run. All but the threads and the total size of the buffers can be
+	 * set otherwise for a topic.
 	 *
 	 * @param threads Number of threads that all shards of this instance share. Not used
 	 * with spring.threads.virtual.enabled.
+	 * @param commit When offset and state are committed.
+	 * @param ordering What is handled one after the other: all records of a shard, those
+	 * of a key, or nothing.
+	 * @param concurrency How many calls run at once inside a shard, with the ordering key
+	 * or none.
+	 * @param maxAhead How many records may be taken up beyond the lowest one that is not
+	 * done. As many may be remembered with a checkpoint.
+	 * @param batchSize Most records that a handler of lists gets at once.
+	 * @param buffer What is read ahead of the handlers.
+	 * @param maxPayloadSize Largest payload that is handed to a handler. A record with a
+	 * larger one counts as one that cannot be converted.
+	 * @param retry How often, and with which pauses, a record is tried in place.
+	 * @param onFailure What becomes of a record that keeps failing.
+	 * @param retryQueue How long records wait in the retry queue.
 	 */
-	public record Consumer(@DefaultValue("16") int threads) {
+	public record Consumer(@DefaultValue("16") int threads, @DefaultValue Commit commit,
+			@DefaultValue("shard") Ordering ordering, @DefaultValue("8") int concurrency,
+			@DefaultValue("1000") int maxAhead, @DefaultValue("500") int batchSize, @DefaultValue Buffer buffer,
+			@DefaultValue("16MB") DataSize maxPayloadSize, @DefaultValue Retry retry,
+			@DefaultValue("dead-letter") OnFailure onFailure, @DefaultValue RetryQueue retryQueue) {
+
+	}
+
+	/**
+	 * When offset and state are committed, beside before every handover.
+	 *
+	 * @param mode What makes a commit due: time and number of records alone (background);
+	 * also that what was read together was handled, or the list of a call (batch); or as
+	 * in the background, but a record counts only once it was acknowledged (manual).
+	 * @param interval Longest time that something handled stays uncommitted.
+	 * @param records Most records that stay uncommitted.
+	 */
+	public record Commit(@DefaultValue("background") CommitMode mode, @DefaultValue("5s") Duration interval,
+			@DefaultValue("1000") int records) {
+
+	}
+
+	/**
+	 * What is read ahead of the handlers. What a single read brings may exceed it.
+	 *
+	 * @param records Most records for each shard.
+	 * @param size Most bytes for each shard.
+	 * @param totalSize Most bytes for all shards of this instance. When they are used up,
+	 * only shards that have less than their even share are read on.
+	 */
+	public record Buffer(@DefaultValue("1000") int records, @DefaultValue("4MB") DataSize size,
+			@DefaultValue("64MB") DataSize totalSize) {
+
+	}
+
+	/**
+	 * How a record is tried again in place, while its shard, or its key, waits.
+	 *
+	 * @param maxAttempts Most calls, the first one included.
+	 * @param initialInterval Pause before the second call.
+	 * @param multiplier What each further pause is multiplied by.
+	 * @param maxInterval Longest pause.
+	 * @param excludes Exceptions that no further call would change. They are looked for
+	 * among the causes, too.
+	 */
+	public record Retry(@DefaultValue("5") int maxAttempts, @DefaultValue("200ms") Duration initialInterval,
+			@DefaultValue("2") double multiplier, @DefaultValue("30s") Duration maxInterval,
+			@DefaultValue List<Class<? extends Throwable>> excludes) {
+
+	}
+
+	/**
+	 * How long records wait in the retry queue.
+	 *
+	 * @param delays Each time a record fails it waits for the next of these times; after
+	 * the last one it becomes a dead letter.
+	 */
+	public record RetryQueue(@DefaultValue( {
+			"10s", "1m", "10m" }) List<Duration> delays){
+
+	}
+
+	/**
+	 * How handlers of one topic are run, as far as it differs from all.
+	 *
+	 * @param commit When offset and state are committed.
+	 * @param ordering What is handled one after the other.
+	 * @param concurrency How many calls run at once inside a shard.
+	 * @param maxAhead How many records may be taken up beyond the lowest one that is not
+	 * done.
+	 * @param batchSize Most records that a handler of lists gets at once.
+	 * @param buffer What is read ahead for each shard.
+	 * @param maxPayloadSize Largest payload that is handed to a handler.
+	 * @param retry How a record is tried in place.
+	 * @param onFailure What becomes of a record that keeps failing.
+	 * @param retryQueue How long records wait in the retry queue.
+	 */
+	public record TopicConsumer(@Nullable TopicCommit commit, @Nullable Ordering ordering,
+			@Nullable Integer concurrency, @Nullable Integer maxAhead, @Nullable Integer batchSize,
+			@Nullable TopicBuffer buffer, @Nullable DataSize maxPayloadSize, @Nullable TopicRetry retry,
+			@Nullable OnFailure onFailure, @Nullable RetryQueue retryQueue) {
+
+	}
+
+	/**
+	 * When offset and state of one topic are committed.
+	 *
+	 * @param mode What makes a commit due.
+	 * @param interval Longest time that something handled stays uncommitted.
+	 * @param records Most records that stay uncommitted.
+	 */
+	public record TopicCommit(@Nullable CommitMode mode, @Nullable Duration interval, @Nullable Integer records) {
+
+	}
+
+	/**
+	 * What is read ahead for each shard of one topic.
+	 *
+	 * @param records Most records for each shard.
+	 * @param size Most bytes for each shard.
+	 */
+	public record TopicBuffer(@Nullable Integer records, @Nullable DataSize size) {
+
+	}
+
+	/**
+	 * How a record of one topic is tried again in place.
+	 *
+	 * @param maxAttempts Most calls, the first one included.
+	 * @param initialInterval Pause before the second call.
+	 * @param multiplier What each further pause is multiplied by.
+	 * @param maxInterval Longest pause.
+	 * @param excludes Exceptions that no further call would change.
+	 */
+	public record TopicRetry(@Nullable Integer maxAttempts, @Nullable Duration initialInterval,
+			@Nullable Double multiplier, @Nullable Duration maxInterval,
+			@Nullable List<Class<? extends Throwable>> excludes) {
 
 	}
 
@@ -206,15 +342,20 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * A topic.
 	 *
 	 * @param shards Number of shards, the same on every instance.
+	 * @param start Where a group begins that has not consumed a shard yet: earliest;
+	 * latest, with what comes after the group first consumed the topic; a time such as
+	 * 2026-11-21T10:00:00Z; or the offset of the first record that is wanted.
 	 * @param strategy Rule by which the leader assigns the shards of this topic, if it is
 	 * another one than for all.
 	 * @param weights By shard, how much work it is compared with others.
 	 * @param zones By shard, the zone in which its data is.
 	 * @param pinned By shard, the id of the instance that has it while it is there.
+	 * @param consumer How its handlers are run, as far as it differs from
+	 * shardkeeper.consumer.
 	 */
-	public record Topic(@DefaultValue("1") int shards, @Nullable String strategy,
-			@DefaultValue Map<String, Long> weights, @DefaultValue Map<String, String> zones,
-			@DefaultValue Map<String, String> pinned) {
+	public record Topic(@DefaultValue("1") int shards, @DefaultValue("earliest") String start,
+			@Nullable String strategy, @DefaultValue Map<String, Long> weights, @DefaultValue Map<String, String> zones,
+			@DefaultValue Map<String, String> pinned, @DefaultValue TopicConsumer consumer) {
 
 		boolean tellsOfShards() {
 			return !this.weights.isEmpty() || !this.zones.isEmpty() || !this.pinned.isEmpty();

@@ -11,7 +11,11 @@ public interface ConsumerMeters {
 	ConsumerMeters NONE = new ConsumerMeters() {
 
 		@Override
-		public void handled(String topic, Duration duration) {
+		public void handled(String topic, int records, Duration duration) {
+		}
+
+		@Override
+		public void deadLettered(String topic) {
 		}
 
 		@Override
@@ -27,9 +31,16 @@ public interface ConsumerMeters {
 	/**
 	 * A handler call has returned.
 	 * @param topic the topic
+	 * @param records how many records it got; 0 in loop mode
 	 * @param duration how long it took
 	 */
-	void handled(String topic, Duration duration);
+	void handled(String topic, int records, Duration duration);
+
+	/**
+	 * A record was given up and is stored as a dead letter with the next commit.
+	 * @param topic the topic
+	 */
+	void deadLettered(String topic);
 
 	/**
 	 * A handler call has thrown, or a payload could not be converted.

@@ -1,171 +1,143 @@
 package io.github.shardkeeper.consumer;
 
+import java.util.ArrayDeque;
 import java.util.Collections;
+import java.util.Deque;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.Map;
-import java.util.Objects;
-import java.util.Optional;
-import java.util.Set;
-import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
 
 import org.jspecify.annotations.Nullable;
-import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
 
-import io.github.shardkeeper.ShardState;
-
 /**
- * The state of one owned shard: all entries in memory, those changed since the last
- * commit remembered, and a journal that undoes what a failed call has written. Confined
- * to the shard's worker; handlers get a {@link View} of it that ends with their call.
+ * The state of one owned shard: all entries in memory, and those remembered that are to
+ * be committed. A handler call gets a {@link StateView} of it, which keeps what the call
+ * writes to itself; when the call has returned, its writes are added here, all or none.
+ * <p>
+ * What is added is seen by later calls at once, but is committed only when it is settled:
+ * together with the record that it came from. Confined to the shard's worker; where calls
+ * run at the same time, views read the entries from other threads.
  */
 final class JournaledState {
 
 	private final JsonMapper mapper;
 
+	/** Whether calls run at the same time, so that one may disturb another. */
+	private final boolean shared;
+
 	private final Map<String, String> entries;
 
-	private final Map<String, @Nullable String> uncommitted = new HashMap<>();
+	/** Counts entries that were added or removed. */
+	private volatile long keyChanges;
 
-	/** What stood in {@link #entries} before this call's first write. */
-	private final Map<String, @Nullable String> undo = new HashMap<>();
+	private Map<String, @Nullable String> uncommitted = new HashMap<>();
 
-	JournaledState(Map<String, String> entries, JsonMapper mapper) {
-		this.entries = new HashMap<>(entries);
+	/** Added but not settled, the oldest first. */
+	private final Deque<Changes> unsettled = new ArrayDeque<>();
+
+	JournaledState(Map<String, String> entries, JsonMapper mapper, boolean shared) {
+		this.shared = shared;
+		this.entries = shared ? new ConcurrentHashMap<>(entries) : new HashMap<>(entries);
 		this.mapper = mapper;
 	}
 
 	/** Opens the state for one call on the current thread. */
-	View open() {
-		this.undo.clear();
-		return new View(Thread.currentThread());
+	StateView open() {
+		return new StateView(this.entries, this.mapper, this.shared, this.shared ? this.keyChanges : 0);
 	}
 
-	/** What the call wrote stays. */
-	void keep() {
-		this.undo.keySet().forEach((key) -> this.uncommitted.put(key, this.entries.get(key)));
-		this.undo.clear();
-	}
-
-	/** What the call wrote is undone. */
-	void rollBack() {
-		this.undo.forEach((key, before) -> {
-			if (before != null) {
-				this.entries.put(key, before);
-			}
-			else {
-				this.entries.remove(key);
+	/**
+	 * Adds what a call wrote, unless the calls that ran at the same time have changed
+	 * what it has read.
+	 * @return what it wrote, to be settled; {@code null} if nothing was added, and the
+	 * call is to be made again
+	 */
+	@Nullable Changes add(StateView view) {
+		if (view.isUntouched()) {
+			return Changes.NONE;
+		}
+		if (this.shared && !view.hasReadWhatIs(this.entries, this.keyChanges)) {
+			return null;
+		}
+		Map<String, @Nullable String> writes = view.writes(this.entries);
+		if (writes.isEmpty()) {
+			return Changes.NONE;
+		}
+		Changes changes = new Changes(writes, new HashMap<>());
+		writes.forEach((key, json) -> {
+			String before = (json != null) ? this.entries.put(key, json) : this.entries.remove(key);
+			changes.before.put(key, before);
+			if (this.shared && (before == null) != (json == null)) {
+				this.keyChanges++;
 			}
 		});
-		this.undo.clear();
+		this.unsettled.add(changes);
+		return changes;
+	}
+
+	/** Changes are to be committed from now on. */
+	void settle(Changes changes) {
+		if (changes == Changes.NONE) {
+			return;
+		}
+		this.uncommitted.putAll(changes.writes);
+		if (this.unsettled.peek() == changes) {
+			this.unsettled.remove();
+		}
+		else {
+			this.unsettled.removeLastOccurrence(changes);
+		}
 	}
 
 	/** The changes to be committed, removed entries as {@code null}. */
 	Map<String, @Nullable String> uncommitted() {
-		return this.uncommitted;
+		return Collections.unmodifiableMap(this.uncommitted);
 	}
 
-	/** All entries, committed or not. */
-	Map<String, String> entries() {
-		return Collections.unmodifiableMap(this.entries);
+	/** Hands over the changes to be committed. */
+	Map<String, @Nullable String> takeUncommitted() {
+		Map<String, @Nullable String> taken = this.uncommitted;
+		this.uncommitted = new HashMap<>();
+		return taken;
 	}
 
-	void committed() {
-		this.uncommitted.clear();
+	/** All settled entries, committed or not. */
+	Map<String, String> settledEntries() {
+		Map<String, String> settled = new HashMap<>(this.entries);
+		for (Iterator<Changes> newestFirst = this.unsettled.descendingIterator(); newestFirst.hasNext();) {
+			newestFirst.next().before.forEach((key, before) -> {
+				if (before != null) {
+					settled.put(key, before);
+				}
+				else {
+					settled.remove(key);
+				}
+			});
+		}
+		return settled;
 	}
 
-	private void write(String key, @Nullable String json) {
-		String before = (json != null) ? this.entries.put(key, json) : this.entries.remove(key);
-		if (!Objects.equals(before, json) && !this.undo.containsKey(key)) {
-			this.undo.put(key, before);
-		}
-	}
+	/**
+	 * What one call wrote.
+	 *
+	 * @param writes new values by key, removed entries as {@code null}
+	 * @param before what stood there before
+	 */
+	record Changes(Map<String, @Nullable String> writes, Map<String, @Nullable String> before) {
 
-	/** The state as one call sees it. Confined to that call's thread. */
-	final class View implements ShardState, AutoCloseable {
+		static final Changes NONE = new Changes(Map.of(), Map.of());
 
-		private final Thread thread;
-
-		private volatile boolean closed;
-
-		private View(Thread thread) {
-			this.thread = thread;
+		/** Two of them are never the same, whatever they contain. */
+		@Override
+		public boolean equals(@Nullable Object other) {
+			return this == other;
 		}
 
 		@Override
-		public <T> Optional<T> get(String key, Class<T> type) {
-			check(key);
-			String json = JournaledState.this.entries.get(key);
-			return (json != null) ? Optional.ofNullable(read(key, json, type)) : Optional.empty();
-		}
-
-		private <T> @Nullable T read(String key, String json, Class<T> type) {
-			try {
-				return JournaledState.this.mapper.readValue(json, type);
-			}
-			catch (JacksonException ex) {
-				throw new IllegalArgumentException("The state under key '%s' cannot be read as %s: %s".formatted(key,
-						type.getName(), ex.getOriginalMessage()), ex);
-			}
-		}
-
-		@Override
-		public void put(String key, Object value) {
-			check(key);
-			Objects.requireNonNull(value, "The value is null; use remove(key) to remove it");
-			try {
-				write(key, JournaledState.this.mapper.writeValueAsString(value));
-			}
-			catch (JacksonException ex) {
-				throw new IllegalArgumentException("The value for key '%s' of type %s cannot be written as JSON"
-					.formatted(key, value.getClass().getName()), ex);
-			}
-		}
-
-		@Override
-		public void remove(String key) {
-			check(key);
-			write(key, null);
-		}
-
-		@Override
-		public long increment(String key, long delta) {
-			check(key);
-			String json = JournaledState.this.entries.get(key);
-			long sum = Math.addExact((json != null) ? number(key, json) : 0, delta);
-			write(key, Long.toString(sum));
-			return sum;
-		}
-
-		private static long number(String key, String json) {
-			try {
-				return Long.parseLong(json);
-			}
-			catch (NumberFormatException ex) {
-				throw new IllegalArgumentException(
-						"The state under key '%s' is not a whole number: %s".formatted(key, json), ex);
-			}
-		}
-
-		@Override
-		public Set<String> keys() {
-			check("-");
-			return Collections.unmodifiableSet(new TreeSet<>(JournaledState.this.entries.keySet()));
-		}
-
-		private void check(String key) {
-			if (this.closed || Thread.currentThread() != this.thread) {
-				throw new IllegalStateException("ShardState may only be used inside the call that received it, "
-						+ "on that call's thread: keep values, not the state");
-			}
-			if (key.isEmpty()) {
-				throw new IllegalArgumentException("A key of the state must not be empty");
-			}
-		}
-
-		@Override
-		public void close() {
-			this.closed = true;
+		public int hashCode() {
+			return System.identityHashCode(this);
 		}
 
 	}

@@ -1,169 +1,219 @@
 package io.github.shardkeeper.consumer;
 
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
+import io.github.shardkeeper.consumer.ConsumerSettings.CommitMode;
+import io.github.shardkeeper.consumer.ConsumerSettings.Ordering;
 import io.github.shardkeeper.handover.MonotonicTime;
-import io.github.shardkeeper.source.PayloadConversionException;
 import io.github.shardkeeper.source.SourceRecord;
 
 /**
- * Hands the records of an owned shard to the handler, one after the other, and commits in
- * between. Confined to the shard's worker, but for {@link #offer}.
+ * Hands the records of an owned shard to the handler, and has done what counts committed
+ * in between. Without concurrency inside the shard the calls are made by the worker
+ * itself; otherwise on threads of their own, and what comes of them is taken in by the
+ * worker. Confined to the worker, but for {@link #offer} and {@link #ended}.
  */
-final class RecordLoop {
+final class RecordLoop implements ShardLoop {
 
-	private static final Logger logger = LoggerFactory.getLogger(RecordLoop.class);
+	/** After so many deliveries the thread belongs to whoever waits for it … */
+	private static final int DELIVERIES_PER_TURN = 500;
+
+	/** … and after this time, too. */
+	private static final Duration LONGEST_TURN = Duration.ofMillis(100);
 
 	private final OwnedShard owned;
 
-	private final ShardHandler handler;
-
 	private final WorkerContext context;
+
+	private final ConsumerSettings settings;
 
 	private final WorkerCourse course;
 
-	private final WorkerTroubles troubles;
+	private final RecordIntake intake;
 
-	private final ShardCalls calls;
+	private final RecordCalls recordCalls;
 
-	private final @Nullable WorkMeter meter;
+	private final Settlement settlement;
 
-	private final RecordBuffer buffer = new RecordBuffer();
+	private final Lanes lanes;
 
-	private boolean halted;
+	/** Where calls run that do not run on the worker, {@code null} if all do. */
+	private final @Nullable Executor executor;
+
+	/** Calls that have returned to be taken in. */
+	private final Queue<RecordCalls.Returned> returned = new ConcurrentLinkedQueue<>();
+
+	/** Whether the list of each call is committed before the next call. */
+	private final boolean commitsEachBatch;
+
+	private final Runnable wake;
+
+	private final WakeTimer timer;
 
 	RecordLoop(OwnedShard owned, ShardHandler handler, WorkerContext context, WorkerCourse course,
-			WorkerTroubles troubles, ShardCalls calls, @Nullable WorkMeter meter) {
+			WorkerTroubles troubles, ShardCalls calls, @Nullable WorkMeter meter, Runnable wake) {
 		this.owned = owned;
-		this.handler = handler;
 		this.context = context;
+		this.settings = context.settings(owned.shard().topic());
 		this.course = course;
-		this.troubles = troubles;
-		this.calls = calls;
-		this.meter = meter;
+		this.wake = wake;
+		this.timer = new WakeTimer(context.timer(), wake);
+		boolean inOrder = this.settings.ordering() == Ordering.SHARD;
+		this.lanes = inOrder ? new OneLane() : new KeyLanes(this.settings);
+		this.executor = inOrder ? null : context.executor();
+		boolean batches = handler.shape() == HandlerShape.BATCH;
+		this.commitsEachBatch = batches && this.settings.commits().mode() == CommitMode.BATCH;
+		this.intake = new RecordIntake(owned, context, this.settings, batches ? this.settings.batchSize() : 1);
+		Acknowledgments acknowledgments = new Acknowledgments(this.settings, wake);
+		this.recordCalls = new RecordCalls(owned, handler, context, calls, meter, acknowledgments);
+		this.settlement = new Settlement(owned, handler, context, troubles, this.lanes, this.intake, acknowledgments,
+				meter);
 	}
 
-	/** Takes records; tells whether there is room for more. */
-	boolean offer(List<SourceRecord> records) {
-		return this.buffer.add(records);
+	@Override
+	public boolean offer(List<SourceRecord> records) {
+		return this.intake.buffer().add(records);
 	}
 
-	/** What was read and not handled is not wanted any more. */
-	void clear() {
-		this.buffer.clear();
+	@Override
+	public void ended() {
+		this.intake.buffer().end();
 	}
 
-	/** Handles records until there are none, or a turn is over. */
-	Outcome run(ShardProgress progress) {
-		while (!this.halted && !this.course.leadsToEnd()) {
-			MonotonicTime now = this.context.clock().now();
-			if (progress.isCommitDue(now)) {
-				return commit(progress, Outcome.MORE);
+	@Override
+	public void clear() {
+		this.intake.buffer().clear();
+	}
+
+	@Override
+	public Outcome run(ShardProgress progress) {
+		MonotonicTime begun = this.context.clock().now();
+		MonotonicTime now = begun;
+		for (int deliveries = 0; deliveries < DELIVERIES_PER_TURN; deliveries++) {
+			settle(progress);
+			Outcome stop = stop(progress.advance(now));
+			if (stop != null) {
+				return stop;
 			}
-			SourceRecord next = this.context.lease().permitsHandOut(now) ? this.buffer.peek() : null;
+			boolean permitted = mayHandOut(progress, now);
+			Delivery next = permitted ? next(progress, now) : null;
 			if (next == null) {
+				return rest(progress, now, permitted);
+			}
+			call(next, progress, now);
+			now = this.context.clock().now();
+			if (begun.until(now).compareTo(LONGEST_TURN) > 0) {
 				break;
 			}
-			Outcome handled = handle(next, progress);
-			if (handled != Outcome.MORE) {
-				return handled;
-			}
 		}
-		return commit(progress, this.course.leadsToEnd() ? Outcome.MORE : Outcome.DONE);
+		return Outcome.MORE;
 	}
 
-	private Outcome handle(SourceRecord source, ShardProgress progress) {
-		@Nullable Object converted;
+	private boolean mayHandOut(ShardProgress progress, MonotonicTime now) {
+		if (this.settlement.isHalted() || this.course.leadsToEnd() || progress.mustWait()) {
+			return false;
+		}
+		if (!this.context.lease().permitsHandOut(now)) {
+			// Whatever comes now, what was done is put away.
+			progress.commitSoon();
+			return false;
+		}
+		return true;
+	}
+
+	private @Nullable Delivery next(ShardProgress progress, MonotonicTime now) {
+		Delivery next = this.lanes.next(now);
+		while (next == null && this.lanes.hasRoom()) {
+			Delivery taken = this.intake.next(progress, now);
+			if (taken == null) {
+				return null;
+			}
+			this.lanes.add(taken);
+			next = this.lanes.next(now);
+		}
+		return next;
+	}
+
+	private void call(Delivery delivery, ShardProgress progress, MonotonicTime now) {
+		if (this.executor == null) {
+			this.settlement.settle(this.recordCalls.call(delivery, progress.state(), now), progress);
+			if (this.commitsEachBatch) {
+				progress.commitSoon();
+			}
+			return;
+		}
 		try {
-			converted = convert(source);
+			this.executor.execute(() -> {
+				this.returned.add(this.recordCalls.callBeside(delivery, progress.state()));
+				this.wake.run();
+			});
 		}
-		catch (PayloadConversionException ex) {
-			halt(source, ex);
-			return commit(progress, Outcome.DONE);
+		catch (RejectedExecutionException | OutOfMemoryError ex) {
+			this.settlement.noThread(delivery, ex);
 		}
-		MonotonicTime begun = this.context.clock().now();
-		if (this.meter != null) {
-			this.meter.callBegins(begun);
+	}
+
+	@Override
+	public boolean settle(ShardProgress progress) {
+		for (RecordCalls.Returned next = this.returned.poll(); next != null; next = this.returned.poll()) {
+			this.settlement.settle(next, progress);
 		}
-		Throwable failure = this.calls.callWhileHeld(progress,
-				(view) -> this.handler.handle(converted, this.owned, view, null));
-		if (this.meter != null) {
-			this.meter.callEnds(begun, this.context.clock().now());
-		}
-		if (failure == null) {
-			handled(source, begun, progress);
+		this.settlement.settleAcknowledged(progress);
+		return this.lanes.areQuiet();
+	}
+
+	/**
+	 * There is nothing to hand out now.
+	 * @param permitted whether it might be, if there were something; otherwise whoever
+	 * permits it wakes the worker
+	 */
+	private Outcome rest(ShardProgress progress, MonotonicTime now, boolean permitted) {
+		if (this.course.leadsToEnd()) {
 			return Outcome.MORE;
 		}
-		return failed(source, failure, progress);
-	}
-
-	private @Nullable Object convert(SourceRecord source) {
-		return switch (this.handler.shape()) {
-			case RECORD -> this.handler.convert(this.owned, source);
-			case BATCH -> List.of(this.handler.convert(this.owned, source));
-			case LOOP -> null;
-		};
-	}
-
-	private void handled(SourceRecord source, MonotonicTime begun, ShardProgress progress) {
-		// First of all: what follows may fail, and must not have the record handled
-		// twice.
-		progress.handled(source.offset(), begun);
-		if (this.buffer.remove()) {
-			this.context.reader().resume(this.owned.shard());
+		boolean nothingRuns = this.lanes.areQuiet();
+		boolean atEnd = nothingRuns && this.intake.isAtEnd();
+		if (atEnd || nothingRuns && this.settings.commits().mode() == CommitMode.BATCH) {
+			progress.commitSoon();
 		}
-		if (this.meter != null) {
-			this.meter.handled();
+		Outcome stop = stop(progress.advance(now));
+		if (stop != null) {
+			return stop;
 		}
-		this.troubles.callSucceeded();
-		this.context.meters().handled(this.owned.shard().topic(), begun.until(this.context.clock().now()));
-	}
-
-	private Outcome failed(SourceRecord source, Throwable failure, ShardProgress progress) {
-		if (!this.owned.isHeld() || this.calls.wasInterrupted()) {
-			// Because the shard or the lease is lost, or was: not the record's fault.
-			// Whoever interrupts wakes the worker when there is something to do.
-			logger.debug("{} was interrupted at {}", this.owned, source.offset(), failure);
-			return Outcome.DONE;
+		if (atEnd && this.lanes.failing() == null && progress.isAtEnd()) {
+			return Outcome.COMPLETED;
 		}
-		this.troubles.callFailed(this.handler.name() + " at offset " + source.offset(), failure);
-		this.context.meters().failed(this.owned.shard().topic());
-		return commit(progress, Outcome.DONE);
+		this.settlement.lookForMissingAcknowledgments(progress);
+		List<MonotonicTime> alarms = new ArrayList<>(3);
+		add(alarms, progress.commitDue());
+		if (permitted) {
+			add(alarms, this.lanes.nextDue());
+			add(alarms, this.lanes.hasRoom() ? progress.queue().nextLook() : null);
+		}
+		alarms.stream().min(MonotonicTime::compareTo).ifPresent((time) -> this.timer.wakeAt(time, now));
+		return Outcome.DONE;
 	}
 
-	/** The record can never be handled: stay in front of it, visibly. */
-	private void halt(SourceRecord source, PayloadConversionException failure) {
-		this.halted = true;
-		this.context.meters().failed(this.owned.shard().topic());
-		this.troubles.heldUpBy("Halted at offset %s: %s".formatted(source.offset(), failure.getMessage()));
-		logger.error("{} is halted at offset {}, which {} cannot take; no record is skipped", this.owned,
-				source.offset(), this.handler.name(), failure);
+	private static void add(List<MonotonicTime> alarms, @Nullable MonotonicTime time) {
+		if (time != null) {
+			alarms.add(time);
+		}
 	}
 
-	private static Outcome commit(ShardProgress progress, Outcome ifCommitted) {
-		return switch (progress.commit()) {
-			case COMMITTED -> ifCommitted;
+	private static @Nullable Outcome stop(ShardProgress.Outcome commits) {
+		return switch (commits) {
+			case DONE, SENT -> null;
 			case FENCED -> Outcome.FENCED;
 			case NOT_YET -> Outcome.CHECKPOINT_GONE;
 		};
-	}
-
-	/** How a turn has ended. */
-	enum Outcome {
-
-		/** There is more to do. */
-		MORE,
-		/** There is nothing to do until something happens. */
-		DONE,
-		/** A newer owner has acquired the shard. */
-		FENCED,
-		/** The checkpoint is gone, and may not be made anew now. */
-		CHECKPOINT_GONE
-
 	}
 
 }

@@ -1,72 +1,115 @@
 package io.github.shardkeeper.consumer;
 
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 import org.jspecify.annotations.Nullable;
 
 /**
- * Calls the application for one owned shard: with the state, whose changes are undone
- * when the call throws. The calls are confined to the shard's worker; looking and
- * interrupting is thread-safe.
+ * Calls the application for one owned shard. The calls may run on any thread, and at the
+ * same time; looking and interrupting is thread-safe.
  */
 final class ShardCalls {
 
 	private final OwnedShard owned;
 
-	private final HandlerCall running = new HandlerCall();
+	/** The one of a shard whose calls are made one after the other. */
+	private final HandlerCall only = new HandlerCall();
+
+	/** Those that run at the same time. */
+	private final Set<HandlerCall> beside = ConcurrentHashMap.newKeySet();
 
 	ShardCalls(OwnedShard owned) {
 		this.owned = owned;
 	}
 
-	/** Calls unless the shard is lost; returns what the call has thrown. */
-	@Nullable Throwable callWhileHeld(ShardProgress progress, StateCall code) {
-		return call(progress, (view) -> {
+	/**
+	 * Calls unless the shard is lost, while no other call for the shard runs.
+	 * @param state what the call may see, {@code null} for nothing
+	 */
+	Result callWhileHeld(@Nullable JournaledState state, StateCall code) {
+		return call(this.only, state, whileHeld(code));
+	}
+
+	/** Calls unless the shard is lost, while others may run. */
+	Result callBeside(@Nullable JournaledState state, StateCall code) {
+		HandlerCall call = new HandlerCall();
+		this.beside.add(call);
+		try {
+			return call(call, state, whileHeld(code));
+		}
+		finally {
+			this.beside.remove(call);
+		}
+	}
+
+	/** Calls in any case, while no other call for the shard runs. */
+	Result call(@Nullable JournaledState state, StateCall code) {
+		return call(this.only, state, code);
+	}
+
+	private StateCall whileHeld(StateCall code) {
+		return (view) -> {
 			// Once more, now that whoever takes shard or lease away can interrupt this:
 			// acquiring or converting may have taken long.
 			if (!this.owned.isHeld()) {
 				throw new InterruptedException("The shard was lost before the call");
 			}
 			code.run(view);
-		});
+		};
 	}
 
-	/** Calls in any case; returns what the call has thrown. */
-	@Nullable Throwable call(ShardProgress progress, StateCall code) {
-		try (JournaledState.View view = progress.state().open()) {
-			this.running.run(() -> code.run(view));
-			progress.state().keep();
-			return null;
+	private static Result call(HandlerCall call, @Nullable JournaledState state, StateCall code) {
+		StateView view = (state != null) ? state.open() : null;
+		try {
+			call.run(() -> code.run(view));
+			return new Result(view, null, false);
 		}
 		catch (Throwable ex) {
-			progress.state().rollBack();
-			return ex;
+			return new Result(view, ex, call.wasInterrupted());
+		}
+		finally {
+			if (view != null) {
+				view.close();
+			}
 		}
 	}
 
-	/** Interrupts the call that runs now, if any. */
+	/** Interrupts the calls that run now, if any. */
 	void interrupt() {
-		this.running.interrupt();
+		this.only.interrupt();
+		this.beside.forEach(HandlerCall::interrupt);
+	}
+
+	/** Where a call that runs now stands, empty when none does. */
+	List<StackTraceElement> stack() {
+		List<StackTraceElement> stack = this.only.stack();
+		for (HandlerCall call : this.beside) {
+			if (stack.isEmpty()) {
+				stack = call.stack();
+			}
+		}
+		return stack;
 	}
 
 	/**
-	 * Whether the last call was interrupted from here: what it has thrown is nobody's
-	 * fault then.
+	 * What came of a call.
+	 *
+	 * @param view what it has read and written; {@code null} if it got no state
+	 * @param failure what it has thrown, {@code null} for nothing
+	 * @param interrupted whether it was interrupted from here: what it has thrown is
+	 * nobody's fault then
 	 */
-	boolean wasInterrupted() {
-		return this.running.wasInterrupted();
-	}
+	record Result(@Nullable StateView view, @Nullable Throwable failure, boolean interrupted) {
 
-	/** Where the call that runs now stands, empty when none does. */
-	List<StackTraceElement> stack() {
-		return this.running.stack();
 	}
 
 	/** A call that gets the state. */
 	@FunctionalInterface
 	interface StateCall {
 
-		void run(JournaledState.View view) throws Throwable;
+		void run(@Nullable StateView view) throws Throwable;
 
 	}
 

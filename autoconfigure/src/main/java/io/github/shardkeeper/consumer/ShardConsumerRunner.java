@@ -1,10 +1,12 @@
 package io.github.shardkeeper.consumer;
 
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -47,6 +49,8 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	private final ShardSource source;
 
+	private final StartPositions startPositions;
+
 	private final CheckpointStore checkpoints;
 
 	private final Lease lease;
@@ -54,6 +58,8 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	private final MemberRuntime runtime;
 
 	private final WorkerThreads threads;
+
+	private final Consuming consuming;
 
 	private final JsonMapper mapper;
 
@@ -76,25 +82,30 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	 * @param coordinator says which shards to consume
 	 * @param detector finds the handlers
 	 * @param source where records come from
+	 * @param startPositions where to begin with shards that have no offset
 	 * @param checkpoints where state and offsets are kept
 	 * @param lease whether this instance may consume at all
 	 * @param runtime clock and loops
 	 * @param threads the threads that handlers run on
+	 * @param consuming how topics are consumed
 	 * @param mapper reads and writes the state's values
 	 * @param meters counts what is done
 	 * @param events hears what becomes of session and shards
 	 * @param stopTimeout how long a stop may take
 	 */
 	public ShardConsumerRunner(ShardCoordinator coordinator, ShardHandlerDetector detector, ShardSource source,
-			CheckpointStore checkpoints, Lease lease, MemberRuntime runtime, WorkerThreads threads, JsonMapper mapper,
-			ConsumerMeters meters, ConsumerEvents events, Duration stopTimeout) {
+			StartPositions startPositions, CheckpointStore checkpoints, Lease lease, MemberRuntime runtime,
+			WorkerThreads threads, Consuming consuming, JsonMapper mapper, ConsumerMeters meters, ConsumerEvents events,
+			Duration stopTimeout) {
 		this.coordinator = coordinator;
 		this.detector = detector;
 		this.source = source;
+		this.startPositions = startPositions;
 		this.checkpoints = checkpoints;
 		this.lease = lease;
 		this.runtime = runtime;
 		this.threads = threads;
+		this.consuming = consuming;
 		this.mapper = mapper;
 		this.meters = meters;
 		this.events = events;
@@ -109,15 +120,19 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 					this.coordinator.settings().group());
 			return;
 		}
+		handlers.values()
+			.forEach(
+					(handler) -> HandlerSettingsCheck.check(handler, this.consuming.settings().apply(handler.topic())));
 		WorkerThreads.Running runningThreads = this.threads.start();
-		ShardReader reader = this.source.openReader();
+		ShardReader reader = this.startPositions.over(this.source.openReader());
 		ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor((task) -> {
 			Thread thread = new Thread(task, "shardkeeper-timer");
 			thread.setDaemon(true);
 			return thread;
 		});
 		WorkerContext context = new WorkerContext(this.coordinator.settings().group(), this.checkpoints, reader,
-				this.lease, this.runtime.clock(), runningThreads.executor(), timer, this.mapper, this.meters,
+				this.lease, this.runtime.clock(), InstantSource.system(), runningThreads.executor(), timer, this.mapper,
+				this.meters, new BufferBudget(this.consuming.totalBufferBytes()), this.consuming.settings(),
 				this.events, this.coordinator.consumptionListener(), this.coordinator.measuresLoads());
 		ShardWorkers workers = new ShardWorkers(handlers, context,
 				new SessionWatch(this.coordinator::member, this.events), runningThreads.preparing(),
@@ -139,10 +154,11 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	/**
 	 * Opens the data plane's connection before the first shard comes: the shard stands
-	 * still meanwhile.
+	 * still meanwhile. What is sent from then on is not before "latest".
 	 */
 	private void warmUp(Map<String, Integer> topics) {
 		try {
+			this.startPositions.consume(topics.keySet());
 			this.checkpoints.offsets(topics.keySet().stream().map((topic) -> ShardId.of(topic, 0)).toList());
 		}
 		catch (StoreUnavailableException ex) {
@@ -217,6 +233,16 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	private record Running(ShardWorkers workers, WorkerContext context, Loops.Loop readerLoop,
 			WorkerThreads.Running threads) {
+
+	}
+
+	/**
+	 * How topics are consumed.
+	 *
+	 * @param settings the settings of each topic
+	 * @param totalBufferBytes what all shards together may read ahead
+	 */
+	public record Consuming(Function<String, ConsumerSettings> settings, long totalBufferBytes) {
 
 	}
 

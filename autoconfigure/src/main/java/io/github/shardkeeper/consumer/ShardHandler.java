@@ -4,6 +4,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Type;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -112,16 +113,29 @@ final class ShardHandler {
 	 * of it, which nobody changes any more; {@code null} in loop mode
 	 * @param acknowledgment {@code null} where the method takes none
 	 */
-	void handle(@Nullable Object converted, ShardContext context, ShardState state,
+	void handle(@Nullable Object converted, ShardContext context, @Nullable ShardState state,
 			@Nullable Acknowledgment acknowledgment) throws Throwable {
+		Object given = given(converted);
 		if (this.observer == null) {
-			invoke(this.consumer, converted, context, state, acknowledgment);
-			return;
+			invoke(this.consumer, given, context, state, acknowledgment);
 		}
-		Object given = (converted instanceof Observed one) ? one.converted()
-				: (converted instanceof List<?> batch) ? batch.stream().map(Observed::converted).toList() : null;
-		this.observer.observe(context, Observed.sources(converted),
-				() -> invoke(this.consumer, given, context, state, acknowledgment));
+		else {
+			this.observer.observe(context, Observed.sources(converted),
+					() -> invoke(this.consumer, given, context, state, acknowledgment));
+		}
+	}
+
+	/** What the method gets of it. */
+	private @Nullable Object given(@Nullable Object converted) {
+		if (converted == null) {
+			return null;
+		}
+		boolean observed = this.observer != null;
+		if (shape() == HandlerShape.BATCH) {
+			List<?> all = (List<?>) converted;
+			return observed ? all.stream().map(Observed::converted).toList() : Collections.unmodifiableList(all);
+		}
+		return observed ? Observed.converted(converted) : converted;
 	}
 
 	/** Whether the application wants to know of shards before they come. */

@@ -4,66 +4,94 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
+import java.util.concurrent.CompletionException;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.consumer.ConsumerSettings.CommitMode;
 import io.github.shardkeeper.coordination.CheckpointStore.Acquisition;
 import io.github.shardkeeper.coordination.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.coordination.CheckpointStore.CommitReply;
 import io.github.shardkeeper.coordination.Commit;
 import io.github.shardkeeper.coordination.CommitNumber;
+import io.github.shardkeeper.coordination.FailedRecord;
 import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.source.SourceRecord;
 
 /**
- * How far the handling of an acquired shard has come: its state, the offset of the last
- * record that counts as handled, and what of both is not committed yet. Confined to the
+ * How far an acquired shard has come since its checkpoint, and what of it is committed.
+ * <p>
+ * Commits are sent without waiting for their answers, one at a time: what is handled
+ * meanwhile goes into the next one. A commit without an answer is sent again as it was,
+ * under its number, so that it counts once whether it arrived or not. When the store has
+ * forgotten what it had answered, everything is written anew from memory. Confined to the
  * shard's worker.
  */
 final class ShardProgress {
 
 	private static final Logger logger = LoggerFactory.getLogger(ShardProgress.class);
 
-	private static final int RECORDS_PER_COMMIT = 500;
-
-	private static final Duration LONGEST_UNCOMMITTED = Duration.ofSeconds(1);
-
 	private final OwnedShard owned;
 
 	private final WorkerContext context;
 
+	private final ConsumerSettings.Commits settings;
+
+	private final Runnable wake;
+
 	private final @Nullable Offset begin;
+
+	private final OffsetWindow window;
 
 	private final JournaledState state;
 
-	private @Nullable Offset committedOffset;
+	private final RetryQueue queue;
 
-	private @Nullable Offset uncommittedOffset;
+	private PendingCommit pending = new PendingCommit();
 
 	private int uncommittedRecords;
 
-	private MonotonicTime uncommittedSince;
+	/** Since when there is something to commit, {@code null} if there is nothing. */
+	private @Nullable MonotonicTime uncommittedSince;
+
+	private boolean commitSoon;
 
 	private long commitAttempts;
 
 	private long acknowledgedCommit;
 
+	/** Sent, or to be sent again. */
+	private @Nullable Sent sent;
+
 	private boolean storeDistrusted;
 
-	ShardProgress(Checkpoint checkpoint, OwnedShard owned, WorkerContext context) {
+	/**
+	 * Begins with a checkpoint.
+	 * @param begin where to begin, if that is not the checkpoint's offset
+	 * @param shared whether calls for the shard run at the same time
+	 * @param wake wakes the worker when a commit was answered
+	 */
+	ShardProgress(Checkpoint checkpoint, @Nullable Offset begin, OwnedShard owned, ConsumerSettings settings,
+			WorkerContext context, Runnable wake) {
 		this.owned = owned;
 		this.context = context;
-		this.begin = checkpoint.offset();
-		this.committedOffset = checkpoint.offset();
-		this.state = new JournaledState(checkpoint.state(), context.mapper());
-		this.uncommittedSince = context.clock().now();
+		this.settings = settings.commits();
+		this.wake = wake;
+		this.begin = (checkpoint.offset() != null) ? checkpoint.offset() : begin;
+		this.window = new OffsetWindow(Math.max(settings.maxAhead(), settings.batchSize()), this.begin,
+				checkpoint.ahead());
+		this.state = new JournaledState(checkpoint.state(), context.mapper(),
+				settings.ordering() != ConsumerSettings.Ordering.SHARD);
+		Duration dueIn = checkpoint.retryDueIn();
+		this.queue = new RetryQueue(owned.shard(), context.checkpoints(),
+				(dueIn != null) ? context.clock().now().plus(dueIn) : null);
 	}
 
-	/** The offset to read on after, {@code null} for a shard that nobody has read. */
+	/** The offset to read on after, {@code null} for the beginning. */
 	@Nullable Offset begin() {
 		return this.begin;
 	}
@@ -72,18 +100,105 @@ final class ShardProgress {
 		return this.state;
 	}
 
-	/** A record was handled, and what it wrote to the state was kept. */
-	void handled(Offset offset, MonotonicTime begun) {
-		if (this.uncommittedRecords++ == 0) {
-			this.uncommittedSince = begun;
-		}
-		this.uncommittedOffset = offset;
+	OffsetWindow window() {
+		return this.window;
 	}
 
-	/** Whether enough has come together, or waited long enough. */
-	boolean isCommitDue(MonotonicTime now) {
-		return this.uncommittedRecords >= RECORDS_PER_COMMIT
-				|| this.uncommittedRecords > 0 && this.uncommittedSince.until(now).compareTo(LONGEST_UNCOMMITTED) > 0;
+	RetryQueue queue() {
+		return this.queue;
+	}
+
+	/**
+	 * Takes the next record of the shard up; {@code null} if an earlier owner has done
+	 * it.
+	 */
+	@Nullable TrackedRecord take(SourceRecord source, MonotonicTime now) {
+		TrackedRecord taken = this.window.take(source);
+		if (taken == null) {
+			changed(1, now);
+		}
+		return taken;
+	}
+
+	/** Whether nothing that was taken up is left to be done, or to be committed. */
+	boolean isAtEnd() {
+		return this.window.isEmpty() && this.queue.isEmpty() && this.sent == null && this.uncommittedSince == null;
+	}
+
+	/**
+	 * A record counts: what it wrote to the state, and its offset, are to be committed.
+	 */
+	void done(TrackedRecord record, MonotonicTime since) {
+		this.state.settle(record.takeChanges());
+		if (record.isOfQueue()) {
+			record.done();
+			this.pending.take(record.offset());
+		}
+		else {
+			this.window.done(record);
+		}
+		changed(1, since);
+	}
+
+	/** A record is put into the retry queue, and the shard goes on. */
+	void park(TrackedRecord record, FailedRecord failed, Duration delay, MonotonicTime now) {
+		this.pending.park(failed, delay);
+		putAside(record, now);
+	}
+
+	/** A record is stored as a dead letter, and the shard goes on. */
+	void bury(TrackedRecord record, FailedRecord failed, MonotonicTime now) {
+		this.pending.bury(failed);
+		if (record.isOfQueue()) {
+			this.pending.take(record.offset());
+		}
+		putAside(record, now);
+	}
+
+	private void putAside(TrackedRecord record, MonotonicTime now) {
+		if (record.isOfQueue()) {
+			record.done();
+		}
+		else {
+			this.window.done(record);
+		}
+		changed(1, now);
+		// Its payload is kept in memory until then.
+		commitSoon();
+	}
+
+	/** What was written to the state without a record is to be committed. */
+	void settled(JournaledState.Changes changes, MonotonicTime now) {
+		if (changes != JournaledState.Changes.NONE) {
+			this.state.settle(changes);
+			changed(1, now);
+		}
+	}
+
+	private void changed(int records, MonotonicTime since) {
+		this.uncommittedRecords += records;
+		if (this.uncommittedSince == null) {
+			this.uncommittedSince = since;
+		}
+	}
+
+	/** What there is to commit now, if anything, shall not wait for its time. */
+	void commitSoon() {
+		this.commitSoon = this.uncommittedSince != null;
+	}
+
+	/**
+	 * When the next commit is due by time; {@code null} if there is nothing to commit.
+	 */
+	@Nullable MonotonicTime commitDue() {
+		MonotonicTime since = this.uncommittedSince;
+		return (since != null && this.sent == null) ? since.plus(this.settings.interval()) : null;
+	}
+
+	/** Whether nothing more is to be handed out before a commit was answered. */
+	boolean mustWait() {
+		return this.sent != null
+				&& (this.settings.mode() == CommitMode.BATCH || this.uncommittedRecords >= this.settings.records());
 	}
 
 	/**
@@ -95,18 +210,58 @@ final class ShardProgress {
 	}
 
 	/**
-	 * Commits what is not committed. When the store does not answer, the next commit
-	 * takes all of it along.
+	 * Takes in the answer to the last commit, and sends the next one if it is due.
+	 * @throws StoreUnavailableException when there was no answer; to be called again
 	 */
-	Outcome commit() {
-		if (this.storeDistrusted) {
-			return writeBack();
+	Outcome advance(MonotonicTime now) {
+		MonotonicTime due = commitDue();
+		boolean isDue = due != null
+				&& (this.commitSoon || this.uncommittedRecords >= this.settings.records() || !now.isBefore(due));
+		return advance(isDue || this.storeDistrusted);
+	}
+
+	/** The same, but sends whatever there is. */
+	Outcome flush() {
+		return advance(true);
+	}
+
+	private Outcome advance(boolean send) {
+		while (true) {
+			Sent underWay = this.sent;
+			if (underWay != null) {
+				CompletableFuture<CommitReply> reply = (underWay.reply != null) ? underWay.reply : send(underWay);
+				if (!reply.isDone()) {
+					return Outcome.SENT;
+				}
+				Outcome outcome = answered(underWay, reply);
+				if (outcome != Outcome.DONE) {
+					return outcome;
+				}
+			}
+			if (!send || this.uncommittedSince == null && !this.storeDistrusted) {
+				return Outcome.DONE;
+			}
+			Outcome prepared = this.storeDistrusted ? writeBack() : prepare();
+			if (prepared != Outcome.DONE) {
+				return prepared;
+			}
 		}
-		if (this.uncommittedOffset == null && this.state.uncommitted().isEmpty()) {
-			return Outcome.COMMITTED;
-		}
-		return commit(new CommitNumber(++this.commitAttempts, this.acknowledgedCommit), this.uncommittedOffset,
-				this.state.uncommitted());
+	}
+
+	private Outcome prepare() {
+		CommitNumber number = new CommitNumber(++this.commitAttempts, this.acknowledgedCommit);
+		prepared(this.pending,
+				this.pending.commit(number, this.window.position(), this.window.ahead(), this.state.takeUncommitted()),
+				false);
+		return Outcome.DONE;
+	}
+
+	private void prepared(PendingCommit contents, Commit commit, boolean whole) {
+		this.sent = new Sent(commit, contents, whole);
+		this.pending = new PendingCommit();
+		this.uncommittedRecords = 0;
+		this.uncommittedSince = null;
+		this.commitSoon = false;
 	}
 
 	/**
@@ -121,59 +276,101 @@ final class ShardProgress {
 		if (!(reply instanceof Acquisition.Acquired acquired)) {
 			return Outcome.FENCED;
 		}
-		Map<String, @Nullable String> whole = new HashMap<>(this.state.entries());
+		Map<String, @Nullable String> whole = new HashMap<>(this.state.settledEntries());
 		acquired.checkpoint().state().keySet().forEach((key) -> whole.putIfAbsent(key, null));
-		Offset offset = (this.uncommittedOffset != null) ? this.uncommittedOffset : this.committedOffset;
-		Outcome outcome = commit(CommitNumber.ofWhole(++this.commitAttempts), offset, whole);
-		if (outcome == Outcome.COMMITTED) {
-			this.storeDistrusted = false;
-			logger.info("The store has lost writes: {} was written back at offset {}, with {} entries of state",
-					this.owned, offset, this.state.entries().size());
-		}
-		return outcome;
+		this.state.takeUncommitted();
+		this.storeDistrusted = false;
+		prepared(this.pending, this.pending.commit(CommitNumber.ofWhole(++this.commitAttempts), this.window.position(),
+				this.window.ahead(), whole), true);
+		return Outcome.DONE;
 	}
 
-	private Outcome commit(CommitNumber number, @Nullable Offset offset, Map<String, @Nullable String> changes) {
-		CommitReply reply = await(this.context.checkpoints()
-			.commit(this.owned.shard(), this.owned.token(), Commit.of(number, offset, changes)));
-		if (reply == CommitReply.GONE) {
-			boolean twice = this.storeDistrusted;
-			this.storeDistrusted = true;
-			return twice ? Outcome.NOT_YET : writeBack();
+	private CompletableFuture<CommitReply> send(Sent commit) {
+		CompletableFuture<CommitReply> reply = this.context.checkpoints()
+			.commit(this.owned.shard(), this.owned.token(), commit.commit);
+		commit.reply = reply;
+		if (!reply.isDone()) {
+			reply.whenComplete((answer, failure) -> this.wake.run());
 		}
-		boolean accepted = reply == CommitReply.COMMITTED;
-		if (accepted) {
-			this.state.committed();
-			this.acknowledgedCommit = number.attempt();
-			this.committedOffset = (offset != null) ? offset : this.committedOffset;
-			this.uncommittedOffset = null;
-			this.uncommittedRecords = 0;
-		}
-		this.context.meters().committed(this.owned.shard().topic(), accepted);
-		return accepted ? Outcome.COMMITTED : Outcome.FENCED;
+		return reply;
 	}
 
-	private static CommitReply await(CompletableFuture<CommitReply> reply) {
+	private Outcome answered(Sent answered, CompletableFuture<CommitReply> future) {
+		CommitReply reply;
 		try {
-			return reply.get();
+			reply = future.join();
 		}
-		catch (ExecutionException ex) {
-			if (ex.getCause() instanceof RuntimeException failure) {
-				throw failure;
-			}
-			throw new IllegalStateException(ex.getCause());
+		catch (CompletionException ex) {
+			// Whether it was written is unknown: it is sent again as it is.
+			answered.reply = null;
+			throw (ex.getCause() instanceof StoreUnavailableException unavailable) ? unavailable
+					: new StoreUnavailableException("The commit has failed: " + ex.getCause(), ex);
 		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			throw new StoreUnavailableException("Interrupted while waiting for the answer to a commit", ex);
+		if (reply == CommitReply.GONE) {
+			return gone(answered);
+		}
+		this.sent = null;
+		boolean accepted = reply == CommitReply.COMMITTED;
+		this.context.meters().committed(this.owned.shard().topic(), accepted);
+		if (!accepted) {
+			return Outcome.FENCED;
+		}
+		committed(answered);
+		return Outcome.DONE;
+	}
+
+	private void committed(Sent answered) {
+		this.acknowledgedCommit = answered.commit.number().attempt();
+		this.queue.committed(answered.contents.settled());
+		MonotonicTime now = this.context.clock().now();
+		answered.contents.retries().forEach((retry) -> this.queue.lookAt(now.plus(retry.delay())));
+		if (answered.whole) {
+			logger.info("The store has lost writes: {} was written back at offset {}, with {} entries of state",
+					this.owned, answered.commit.offset(), answered.commit.changes().size());
 		}
 	}
 
-	/** What came of a commit. */
+	/**
+	 * The store does not know what the commit rests on: everything goes into the next.
+	 */
+	private Outcome gone(Sent lost) {
+		this.sent = null;
+		this.pending = this.pending.after(lost.contents);
+		if (this.uncommittedSince == null) {
+			this.uncommittedSince = this.context.clock().now();
+		}
+		this.storeDistrusted = true;
+		return lost.whole ? Outcome.NOT_YET : Outcome.DONE;
+	}
+
+	/** A commit under way. */
+	private static final class Sent {
+
+		private final Commit commit;
+
+		private final PendingCommit contents;
+
+		/** Whether it writes everything. */
+		private final boolean whole;
+
+		/** {@code null} when it is to be sent. */
+		private @Nullable CompletableFuture<CommitReply> reply;
+
+		Sent(Commit commit, PendingCommit contents, boolean whole) {
+			this.commit = commit;
+			this.contents = contents;
+			this.whole = whole;
+		}
+
+	}
+
+	/** How the commits stand. */
 	enum Outcome {
 
-		/** There is nothing left to commit. */
-		COMMITTED,
+		/** There is nothing to do for them now. */
+		DONE,
+		/** One is on its way; its answer wakes the worker. */
+		SENT,
 		/** A newer owner has acquired the shard; nothing was written. */
 		FENCED,
 		/**

@@ -11,11 +11,13 @@ import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.coordination.CheckpointStore.Acquisition;
+import io.github.shardkeeper.coordination.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.handover.ShardWork;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.SourceRecord;
 
 /**
@@ -48,12 +50,17 @@ final class ShardWorker {
 
 	private final DrainReport drainReport;
 
-	private final RecordLoop records;
+	private final ShardLoop loop;
+
+	private final ConsumerSettings settings;
 
 	/** {@code null} where nothing is measured. */
 	private final @Nullable WorkMeter meter;
 
 	private final CompletableFuture<Void> ended = new CompletableFuture<>();
+
+	/** Others have asked something of the shard's owner. */
+	private volatile boolean attentionDue;
 
 	/** The store may have lost what was committed. */
 	private volatile boolean writeBackDue;
@@ -67,7 +74,15 @@ final class ShardWorker {
 	/** Its records come. */
 	private boolean reading;
 
+	private boolean readingEnded;
+
 	private boolean farewellSaid;
+
+	/** The newer owner's token, once it is known that there is one. */
+	private @Nullable Token fence;
+
+	/** The last record that the shard will ever have is done. */
+	private boolean completed;
 
 	/**
 	 * Creates a worker that begins by itself.
@@ -84,7 +99,13 @@ final class ShardWorker {
 		this.calls = new ShardCalls(this.owned);
 		this.drainReport = new DrainReport(this.owned, handler.name(), this.course, this.calls, this.troubles);
 		this.meter = context.measuresWork() ? new WorkMeter() : null;
-		this.records = new RecordLoop(this.owned, handler, context, this.course, this.troubles, this.calls, this.meter);
+		this.settings = context.settings(shard.topic());
+		this.loop = (handler.shape() == HandlerShape.LOOP)
+				? new CallLoop(this.owned, handler, context, this.course, this.troubles, this.calls, this.meter,
+						this::wake)
+				: new RecordLoop(this.owned, handler, context, this.course, this.troubles, this.calls, this.meter,
+						this::wake);
+		context.budget().join();
 		this.predecessorEnded = predecessorEnded;
 		if (!predecessorEnded.isDone()) {
 			this.troubles.heldUpBy("Waits for the end of an earlier call of %s for this shard, or of a callback"
@@ -126,6 +147,12 @@ final class ShardWorker {
 		boolean cancelled = this.course.cancelDrain();
 		wake();
 		return cancelled;
+	}
+
+	/** Somebody may have left a request for the shard. */
+	void attend() {
+		this.attentionDue = true;
+		wake();
 	}
 
 	/** The drain takes too long: interrupt the call that runs now, and report it. */
@@ -184,31 +211,61 @@ final class ShardWorker {
 			this.writeBackDue = false;
 			this.progress.distrustStore();
 		}
+		if (this.fence != null) {
+			finishFenced(this.fence);
+			return false;
+		}
+		MonotonicTime now = this.context.clock().now();
 		if (this.course.beginEnd()) {
 			finish();
 			return false;
 		}
-		MonotonicTime now = this.context.clock().now();
-		if (!this.troubles.permitAttempt(now) || !this.context.lease().permitsHandOut(now)) {
+		if (!this.troubles.permitAttempt(now)) {
 			return false;
 		}
-		if (!this.reading && !start()) {
-			this.troubles.turnSucceeded();
-			return false;
+		if (!this.reading) {
+			// What is read comes with a wake-up of its own.
+			if (this.context.lease().permitsHandOut(now) && !start()) {
+				this.troubles.turnSucceeded();
+			}
+			if (!this.reading) {
+				return false;
+			}
 		}
-		return consume();
+		return consume(Objects.requireNonNull(this.progress), now);
 	}
 
-	private boolean consume() {
-		RecordLoop.Outcome outcome = this.records.run(Objects.requireNonNull(this.progress));
+	private boolean consume(ShardProgress acquired, MonotonicTime now) {
+		if (this.attentionDue) {
+			this.attentionDue = false;
+			acquired.queue().lookAt(now);
+		}
+		ShardLoop.Outcome outcome = this.loop.run(acquired);
 		this.troubles.turnSucceeded();
 		switch (outcome) {
 			case FENCED -> fenced(Token.NONE);
 			case CHECKPOINT_GONE -> this.troubles.checkpointGone();
+			case COMPLETED -> {
+				return complete(acquired, now);
+			}
 			case MORE, DONE -> {
 			}
 		}
-		return outcome == RecordLoop.Outcome.MORE;
+		return outcome == ShardLoop.Outcome.MORE;
+	}
+
+	/** Everything is done, and nothing more will come: tells whether there is more. */
+	private boolean complete(ShardProgress acquired, MonotonicTime now) {
+		switch (this.context.checkpoints().complete(this.owned.shard(), this.owned.token())) {
+			case COMPLETED -> {
+				this.completed = true;
+				this.course.drain(now);
+			}
+			case PENDING -> acquired.queue().lookAt(now);
+			case STALE -> fenced(Token.NONE);
+			case GONE -> acquired.distrustStore();
+		}
+		return true;
 	}
 
 	/** Acquires the shard, tells the application, begins to read. */
@@ -220,15 +277,19 @@ final class ShardWorker {
 				fenced(refused.fence());
 				return false;
 			}
-			acquired = new ShardProgress(((Acquisition.Acquired) reply).checkpoint(), this.owned, this.context);
+			Checkpoint checkpoint = ((Acquisition.Acquired) reply).checkpoint();
+			acquired = new ShardProgress(checkpoint, null, this.owned, this.settings, this.context, this::wake);
 			this.progress = acquired;
 		}
 		if (!this.started && !assigned(acquired)) {
 			return false;
 		}
 		logger.debug("Consuming {} after {} under token {}", this.owned, acquired.begin(), this.owned.token());
-		// If this throws it is done again, and if the next does there are records.
-		this.context.reader().start(this.owned.shard(), acquired.begin(), this::offer);
+		if (this.handler.shape() != HandlerShape.LOOP) {
+			// If this throws it is done again, and if what follows does there are
+			// records.
+			this.context.reader().start(this.owned.shard(), acquired.begin(), new Sink());
+		}
 		this.reading = true;
 		this.context.events().assigned(this.owned);
 		return true;
@@ -236,49 +297,82 @@ final class ShardWorker {
 
 	/** Tells the application; what it throws has it told again. */
 	private boolean assigned(ShardProgress acquired) {
-		Throwable failure = this.calls.callWhileHeld(acquired, (view) -> this.handler.assigned(this.owned, view));
-		if (failure != null) {
-			if (this.owned.isHeld() && !this.calls.wasInterrupted()) {
-				this.troubles.callFailed("@OnShardAssigned", failure);
+		ShardCalls.Result result = this.calls.callWhileHeld(acquired.state(),
+				(view) -> this.handler.assigned(this.owned, Objects.requireNonNull(view)));
+		if (result.failure() != null) {
+			if (this.owned.isHeld() && !result.interrupted()) {
+				this.troubles.callbackFailed("@OnShardAssigned", result.failure());
 			}
 			return false;
 		}
+		keep(acquired, result);
 		this.troubles.callSucceeded();
 		this.started = true;
 		return true;
 	}
 
-	private boolean offer(List<SourceRecord> batch) {
-		boolean room = this.records.offer(batch);
-		wake();
-		return room;
+	/** What a callback wrote to the state is committed with what comes next. */
+	private void keep(ShardProgress acquired, ShardCalls.Result result) {
+		StateView view = Objects.requireNonNull(result.view());
+		// No other call runs, so nothing that it has read was changed.
+		JournaledState.Changes changes = Objects.requireNonNull(acquired.state().add(view));
+		acquired.settled(changes, this.context.clock().now());
 	}
 
 	/** Somebody else has acquired the shard: nothing of ours counts any more. */
-	private void fenced(Token fence) {
+	private void fenced(Token newer) {
 		logger.warn("{} was taken over by a newer owner; what was not committed under token {} is dropped", this.owned,
 				this.owned.token());
 		this.owned.lose();
-		this.context.reader().stop(this.owned.shard());
-		revoked();
-		end(fence);
+		interruptHandler();
+		this.fence = newer;
+		finishFenced(newer);
 	}
 
-	/** The last step: no more records, the application's farewell, the final commit. */
+	private void finishFenced(Token newer) {
+		if (noCallRuns()) {
+			revoked();
+			end(newer);
+		}
+	}
+
+	/**
+	 * No more records; tells whether the calls that ran have returned. They wake the
+	 * worker when they do.
+	 */
+	private boolean noCallRuns() {
+		if (this.reading && !this.readingEnded) {
+			this.readingEnded = true;
+			this.context.reader().stop(this.owned.shard());
+			this.loop.clear();
+		}
+		return this.progress == null || this.loop.settle(this.progress);
+	}
+
+	/**
+	 * The last step: no more records, the application's farewell, the final commit. Calls
+	 * that run, and a commit that is under way, wake the worker when they are over.
+	 */
 	private void finish() {
-		this.context.reader().stop(this.owned.shard());
-		this.records.clear();
+		if (!noCallRuns()) {
+			return;
+		}
 		revoked();
-		if (this.progress == null || !this.started || lastCommitIsDone(this.progress)) {
+		ShardProgress last = this.progress;
+		if (last == null || !this.started || lastCommitIsDone(last)) {
 			end(Token.NONE);
 		}
 	}
 
 	private boolean lastCommitIsDone(ShardProgress last) {
 		try {
-			switch (last.commit()) {
-				case COMMITTED -> {
+			switch (last.flush()) {
+				case DONE -> {
 					return true;
+				}
+				case SENT -> {
+					// What is lost waits for nothing: a newer owner may wait for its end.
+					return this.course.isAbandoned();
 				}
 				case FENCED -> fenced(Token.NONE);
 				case NOT_YET -> {
@@ -304,21 +398,44 @@ final class ShardWorker {
 			return;
 		}
 		this.farewellSaid = true;
-		Throwable failure = this.calls.call(last, (view) -> this.handler.revoked(this.owned, view));
-		if (failure != null) {
-			logger.warn("@OnShardRevoked failed for {}; the handover goes on", this.owned, failure);
+		ShardCalls.Result result = this.calls.call(last.state(),
+				(view) -> this.handler.revoked(this.owned, Objects.requireNonNull(view)));
+		if (result.failure() != null) {
+			logger.warn("@OnShardRevoked failed for {}; the handover goes on", this.owned, result.failure());
+			return;
 		}
+		keep(last, result);
 	}
 
 	private void end(Token fence) {
 		this.troubles.clear();
+		this.context.budget().leave();
 		if (this.reading) {
 			this.context.events().revoked(this.owned, this.owned.isLost());
 		}
 		this.ended.complete(null);
 		if (!this.course.isAbandoned()) {
-			this.context.listener().workerEnded(this.owned.shard(), this.owned.token(), fence, false);
+			this.context.listener()
+				.workerEnded(this.owned.shard(), this.owned.token(), fence, this.completed && !this.owned.isLost());
 		}
+	}
+
+	/** What the reader has for the shard. */
+	private final class Sink implements ShardReader.RecordSink {
+
+		@Override
+		public boolean offer(List<SourceRecord> records) {
+			boolean room = ShardWorker.this.loop.offer(records);
+			wake();
+			return room;
+		}
+
+		@Override
+		public void ended() {
+			ShardWorker.this.loop.ended();
+			wake();
+		}
+
 	}
 
 }

@@ -136,6 +136,14 @@ final class ShardWorkers implements ShardConsumption {
 	}
 
 	@Override
+	public void attend(ShardId shard) {
+		ShardWorker worker = this.workers.get(shard);
+		if (worker != null) {
+			worker.attend();
+		}
+	}
+
+	@Override
 	public void interrupt(ShardId shard, Duration draining) {
 		ShardWorker worker = this.workers.get(shard);
 		if (worker != null) {

@@ -2,43 +2,50 @@ package io.github.shardkeeper.consumer;
 
 import java.util.concurrent.atomic.AtomicLong;
 
-import org.jspecify.annotations.Nullable;
-
 import io.github.shardkeeper.handover.MonotonicTime;
 
 /**
- * What has been done for one shard. Written by the shard's worker alone, without waiting
- * for anybody; may be read from any thread, which sees the end of a call in one of both
- * numbers a moment later than in the other at worst.
+ * What has been done for one shard. Thread-safe.
  */
 final class WorkMeter {
 
-	private final AtomicLong handlerNanos = new AtomicLong();
-
 	private final AtomicLong records = new AtomicLong();
 
-	/** {@code null} between two calls. */
-	private volatile @Nullable MonotonicTime callSince;
+	/** Up to {@link #since}; guarded by this, as is all below. */
+	private long handlerNanos;
 
-	void callBegins(MonotonicTime now) {
-		this.callSince = now;
+	private int running;
+
+	private MonotonicTime since = new MonotonicTime(0);
+
+	synchronized void callBegins(MonotonicTime now) {
+		count(now);
+		this.running++;
 	}
 
-	void callEnds(MonotonicTime begun, MonotonicTime now) {
-		// In this order: so no time of a call is counted twice.
-		this.callSince = null;
-		this.handlerNanos.lazySet(this.handlerNanos.get() + begun.until(now).toNanos());
+	synchronized void callEnds(MonotonicTime now) {
+		count(now);
+		this.running--;
 	}
 
-	void handled() {
-		this.records.lazySet(this.records.get() + 1);
+	private void count(MonotonicTime now) {
+		if (this.running == 0 || this.since.isBefore(now)) {
+			this.handlerNanos += this.running * this.since.until(now).toNanos();
+			this.since = now;
+		}
 	}
 
-	/** How long calls have taken, one that runs now included. */
-	long handlerNanos(MonotonicTime now) {
-		long ended = this.handlerNanos.get();
-		MonotonicTime since = this.callSince;
-		return (since != null) ? ended + Math.max(since.until(now).toNanos(), 0) : ended;
+	void handled(int count) {
+		this.records.addAndGet(count);
+	}
+
+	/**
+	 * How long calls have taken, those that run now included; of calls at the same time
+	 * each counts.
+	 */
+	synchronized long handlerNanos(MonotonicTime now) {
+		count(now);
+		return this.handlerNanos;
 	}
 
 	long records() {

@@ -1,7 +1,9 @@
 package io.github.shardkeeper.consumer;
 
+import java.time.InstantSource;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.function.Function;
 
 import tools.jackson.databind.json.JsonMapper;
 
@@ -19,16 +21,25 @@ import io.github.shardkeeper.source.ShardReader;
  * @param reader where records come from
  * @param lease whether this instance may consume at all
  * @param clock the clock
+ * @param wallClock tells people when something happened
  * @param executor runs the workers
  * @param timer wakes workers that wait for another attempt
  * @param mapper reads and writes the state's values
  * @param meters counts what workers do
+ * @param budget what all shards together may read ahead
+ * @param settings tells how a topic is consumed
  * @param events hears which shards are consumed
  * @param listener hears when a worker has ended
  * @param measuresWork whether what is done for each shard is measured
  */
 record WorkerContext(String group, CheckpointStore checkpoints, ShardReader reader, Lease lease, MonotonicClock clock,
-		Executor executor, ScheduledExecutorService timer, JsonMapper mapper, ConsumerMeters meters,
-		ConsumerEvents events, ShardConsumption.Listener listener, boolean measuresWork) {
+		InstantSource wallClock, Executor executor, ScheduledExecutorService timer, JsonMapper mapper,
+		ConsumerMeters meters, BufferBudget budget, Function<String, ConsumerSettings> settings, ConsumerEvents events,
+		ShardConsumption.Listener listener, boolean measuresWork) {
+
+	/** How a topic is consumed. */
+	ConsumerSettings settings(String topic) {
+		return this.settings.apply(topic);
+	}
 
 }

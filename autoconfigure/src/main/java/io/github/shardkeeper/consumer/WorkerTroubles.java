@@ -9,6 +9,8 @@ import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.handover.MonotonicTime;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.source.PayloadConversionException;
 
 /**
  * What holds a worker up, and until when it waits for another attempt. Confined to the
@@ -62,11 +64,25 @@ final class WorkerTroubles {
 		this.problem = null;
 	}
 
-	void callFailed(String what, Throwable failure) {
+	/** A callback has failed; the worker pauses. */
+	void callbackFailed(String what, Throwable failure) {
 		Duration pause = this.backOff.next();
+		callFailed(what, failure, pause);
+		retryAfter(pause);
+	}
+
+	/** A call has failed, and is made again after a pause; other work goes on. */
+	void callFailed(String what, Throwable failure, Duration pause) {
 		logger.warn("{} failed for {}; trying again in {} ms", what, this.owned, pause.toMillis(), failure);
 		this.problem = "%s keeps failing: %s".formatted(what, failure);
-		retryAfter(pause);
+	}
+
+	/** The shard stays in front of a record. */
+	void haltedAt(Offset offset, String handlerName, Throwable failure) {
+		this.problem = "Halted at offset %s: %s".formatted(offset,
+				(failure instanceof PayloadConversionException) ? failure.getMessage() : failure);
+		logger.error("{} is halted at offset {}, which {} cannot handle; no record is skipped", this.owned, offset,
+				handlerName, failure);
 	}
 
 	void turnSucceeded() {

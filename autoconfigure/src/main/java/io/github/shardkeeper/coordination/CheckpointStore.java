@@ -1,6 +1,7 @@
 package io.github.shardkeeper.coordination;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.Map;
 import java.util.Set;
@@ -57,6 +58,17 @@ public interface CheckpointStore extends AutoCloseable {
 	DueRecords due(ShardId shard, int limit);
 
 	/**
+	 * Closes the retry queue of a shard whose last record was handled, if it is empty:
+	 * dead letters cannot be sent back into it any more, because nobody would look for
+	 * them. To be called before the shard is released as completed. Acquiring the shard
+	 * under a newer token opens it again.
+	 * @param shard the shard
+	 * @param token the token under which it was acquired
+	 * @return whether it is closed
+	 */
+	CompletionReply complete(ShardId shard, Token token);
+
+	/**
 	 * Reads a checkpoint without any right to write.
 	 * @param shard the shard
 	 * @return the checkpoint as committed last
@@ -69,6 +81,14 @@ public interface CheckpointStore extends AutoCloseable {
 	 * @return the offsets of those that have one
 	 */
 	Map<ShardId, Offset> offsets(Collection<ShardId> shards);
+
+	/**
+	 * Since when the group consumes a topic: the store's time when this is asked for the
+	 * first time ever, and the same time ever after, whoever asks.
+	 * @param topic the topic
+	 * @return the time, to the millisecond
+	 */
+	Instant consumedSince(String topic);
 
 	@Override
 	void close();
@@ -138,6 +158,23 @@ public interface CheckpointStore extends AutoCloseable {
 		 * Who still holds the shard acquires it again under the same token and writes its
 		 * whole state.
 		 */
+		GONE
+
+	}
+
+	/** The answer to a completion. */
+	enum CompletionReply {
+
+		/** The retry queue is empty and stays so. */
+		COMPLETED,
+
+		/** There are records in the retry queue, perhaps sent back just now. */
+		PENDING,
+
+		/** A newer token has acquired the shard. */
+		STALE,
+
+		/** The store has lost the acquisition under the token. */
 		GONE
 
 	}

@@ -1,6 +1,7 @@
 package io.github.shardkeeper.coordination;
 
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -127,6 +128,19 @@ public interface CoordinationStore extends AutoCloseable {
 	 * @return the shards that it owns now, under those tokens
 	 */
 	Set<ShardId> claim(MemberId member, Map<ShardId, Token> held);
+
+	/**
+	 * Has the owners of shards look at the data plane, because somebody has left a
+	 * request there: with its next heartbeat, which a notification makes come at once,
+	 * each is told of its shard again, under the same token. To be called after the
+	 * request was written. A shard that nobody owns, that is being given up, or that is
+	 * unknown is left alone: who acquires it, or keeps it after all, looks by itself.
+	 * Ownership does not change, and no plan that is under way is disturbed. Repeating it
+	 * is harmless. Needs no membership. Several steps for many shards, each atomic in
+	 * itself.
+	 * @param shards the shards
+	 */
+	void nudge(Collection<ShardId> shards);
 
 	/**
 	 * Ends the sessions of members that are dead: no heartbeat for a lease and no

@@ -23,12 +23,13 @@ import io.github.shardkeeper.shard.Offset;
  * @param timestamp when it was appended, by the clock of its source
  * @param attempts how often a handler was called with it; 0 after it was sent back from
  * the dead letters
+ * @param rounds how often it was put into the retry queue; 0 after it was sent back
  * @param exception the last failure, class and message; at most 1,000 characters
  * @param stackTrace the failure's stack trace; at most 8,000 characters
  * @param failedAt when it failed last
  */
 public record FailedRecord(Offset offset, @Nullable String key, byte[] payload, Map<String, String> headers,
-		Instant timestamp, int attempts, String exception, String stackTrace, Instant failedAt) {
+		Instant timestamp, int attempts, int rounds, String exception, String stackTrace, Instant failedAt) {
 
 	private static final int LONGEST_EXCEPTION = 1_000;
 
@@ -51,18 +52,28 @@ public record FailedRecord(Offset offset, @Nullable String key, byte[] payload, 
 	 * @param headers its headers
 	 * @param timestamp when it was appended
 	 * @param attempts how often a handler was called with it
+	 * @param rounds how often it was put into the retry queue
 	 * @param failure the last failure
 	 * @param failedAt when it failed last
 	 * @return the record
 	 */
 	public static FailedRecord of(Offset offset, @Nullable String key, byte[] payload, Map<String, String> headers,
-			Instant timestamp, int attempts, Throwable failure, Instant failedAt) {
+			Instant timestamp, int attempts, int rounds, Throwable failure, Instant failedAt) {
 		StringWriter stackTrace = new StringWriter();
 		failure.printStackTrace(new PrintWriter(stackTrace));
 		String exception = failure.getClass().getName()
 				+ ((failure.getMessage() != null) ? ": " + failure.getMessage() : "");
-		return new FailedRecord(offset, key, payload, headers, timestamp, attempts, exception, stackTrace.toString(),
-				failedAt);
+		return new FailedRecord(offset, key, payload, headers, timestamp, attempts, rounds, exception,
+				stackTrace.toString(), failedAt);
+	}
+
+	/**
+	 * The same record as if no handler had been called with it yet.
+	 * @return the record, with what is known of its last failure
+	 */
+	public FailedRecord anew() {
+		return new FailedRecord(this.offset, this.key, this.payload, this.headers, this.timestamp, 0, 0, this.exception,
+				this.stackTrace, this.failedAt);
 	}
 
 	private static String shortened(String text, int length) {
@@ -74,7 +85,7 @@ public record FailedRecord(Offset offset, @Nullable String key, byte[] payload, 
 		return other instanceof FailedRecord that && this.offset.equals(that.offset)
 				&& Objects.equals(this.key, that.key) && Arrays.equals(this.payload, that.payload)
 				&& this.headers.equals(that.headers) && this.timestamp.equals(that.timestamp)
-				&& this.attempts == that.attempts && this.exception.equals(that.exception)
+				&& this.attempts == that.attempts && this.rounds == that.rounds && this.exception.equals(that.exception)
 				&& this.stackTrace.equals(that.stackTrace) && this.failedAt.equals(that.failedAt);
 	}
 

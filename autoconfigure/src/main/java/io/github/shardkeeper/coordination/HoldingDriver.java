@@ -143,6 +143,9 @@ final class HoldingDriver {
 			else if (action instanceof HoldingAction.CancelDrain cancel) {
 				cancelDrain(cancel.shard());
 			}
+			else if (action instanceof HoldingAction.Attend attend) {
+				consumption().attend(attend.shard());
+			}
 			else if (action instanceof HoldingAction.Interrupt interrupt) {
 				interrupt(interrupt);
 			}

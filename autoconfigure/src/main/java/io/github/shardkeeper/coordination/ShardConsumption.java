@@ -41,6 +41,13 @@ public interface ShardConsumption {
 	boolean cancelDrain(ShardId shard);
 
 	/**
+	 * Somebody may have left a request for a shard that is consumed here, or is about to
+	 * be: look at its data plane. May come without any request, and again and again.
+	 * @param shard the shard
+	 */
+	void attend(ShardId shard);
+
+	/**
 	 * A drain takes too long: interrupt the running call, and report where it stands.
 	 * @param shard the shard
 	 * @param draining how long the drain has gone on

@@ -66,6 +66,15 @@ public sealed interface HoldingAction {
 	}
 
 	/**
+	 * Somebody may have left a request for the shard: look at its data plane.
+	 *
+	 * @param shard the shard
+	 */
+	record Attend(ShardId shard) implements HoldingAction {
+
+	}
+
+	/**
 	 * Stop consuming at once: the shard is lost.
 	 *
 	 * @param shard the shard

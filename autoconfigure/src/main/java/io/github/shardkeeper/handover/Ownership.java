@@ -15,7 +15,8 @@ import io.github.shardkeeper.shard.Token;
  * @param owner who holds it; {@code null} when nobody does
  * @param target who gets it once it is released; {@code null} when that is open
  * @param generation the group's generation at the shard's last change; the value that
- * planned changes are compared with
+ * planned changes are compared with. In the answer to an owner's heartbeat perhaps a
+ * later one, at which it was to be told again
  * @param sinceMillis when it changed last, in milliseconds of the store's clock
  * @param untilMillis when a quiet shard's rest is over, in milliseconds of the store's
  * clock; 0 in every other phase

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.handover.HandoverRules.OnTimeout;
 import io.github.shardkeeper.handover.Holding.Phase;
 import io.github.shardkeeper.handover.HoldingAction.Abandon;
+import io.github.shardkeeper.handover.HoldingAction.Attend;
 import io.github.shardkeeper.handover.HoldingAction.CancelDrain;
 import io.github.shardkeeper.handover.HoldingAction.Drain;
 import io.github.shardkeeper.handover.HoldingAction.Interrupt;
@@ -126,11 +127,19 @@ public final class ShardHoldings {
 		return List.of(new Start(shard, token));
 	}
 
+	/**
+	 * The store tells again what it told before: because somebody wants the owner to look
+	 * at the data plane, or because it begins anew. A request that came during a move
+	 * that is cancelled now was not told.
+	 */
 	private List<HoldingAction> keep(ShardId shard, Holding holding) {
+		if (holding.phase() == Phase.HELD) {
+			return List.of(new Attend(shard));
+		}
 		if (holding.phase() != Phase.DRAINING || this.leaving) {
 			return List.of();
 		}
-		return List.of(new CancelDrain(shard));
+		return List.of(new CancelDrain(shard), new Attend(shard));
 	}
 
 	/**

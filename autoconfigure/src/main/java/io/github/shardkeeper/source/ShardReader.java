@@ -66,6 +66,12 @@ public interface ShardReader extends AutoCloseable {
 		 */
 		boolean offer(List<SourceRecord> records);
 
+		/**
+		 * The last record of the shard was offered, and none will ever follow.
+		 */
+		default void ended() {
+		}
+
 	}
 
 }

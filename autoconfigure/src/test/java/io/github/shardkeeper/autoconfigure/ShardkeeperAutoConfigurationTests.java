@@ -126,6 +126,8 @@ class ShardkeeperAutoConfigurationTests {
 					shardkeeper.topics.[a{b}].shards=2             | a{b}                                    | letters, digits
 					shardkeeper.topics.[a b].shards=2              | a b                                     | letters, digits
 					shardkeeper.topics.orders.shards=0             | shardkeeper.topics.orders.shards        | from 1
+					shardkeeper.topics.orders.start=earlist        | shardkeeper.topics.orders.start         | Set it to 'earliest'
+					shardkeeper.topics.orders.start=               | shardkeeper.topics.orders.start         | Leave it out
 					shardkeeper.key-prefix={x}                     | shardkeeper.key-prefix                  | without braces
 					shardkeeper.consumer.threads=0                 | shardkeeper.consumer.threads            | 1 or more
 					shardkeeper.session.lease=1s                   | shardkeeper.session.heartbeat-interval  | at least 1500ms
@@ -159,6 +161,15 @@ class ShardkeeperAutoConfigurationTests {
 	void badSettingsStopTheStartAndSayWhatToWrite(String property, String names, String fix) {
 		String value = property.replace("\\u0007", "\u0007");
 		this.memory.withPropertyValues(value).run((context) -> assertStopped(context.getStartupFailure(), names, fix));
+	}
+
+	@Test
+	void onRedisAStartMustBeAnEntryId() {
+		this.redis.withPropertyValues("shardkeeper.topics.orders.start=2026-11-21")
+			.run((context) -> assertStopped(context.getStartupFailure(), "one looks like 1795234348101-0",
+					"Set it to 'earliest'"));
+		this.redis.withPropertyValues("shardkeeper.topics.orders.start=1795234348101")
+			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
 	@Test

@@ -9,6 +9,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.json.JsonMapper;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -19,11 +21,11 @@ import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 class JournaledStateTests {
 
-	private final JournaledState state = new JournaledState(Map.of("a", "1", "b", "\"two\""), new JsonMapper());
+	private final JournaledState state = new JournaledState(Map.of("a", "1", "b", "\"two\""), new JsonMapper(), false);
 
 	@Test
 	void readsWhatWasCommittedBefore() {
-		JournaledState.View view = this.state.open();
+		StateView view = this.state.open();
 
 		assertThat(view.get("a", Integer.class)).contains(1);
 		assertThat(view.get("b", String.class)).contains("two");
@@ -34,7 +36,7 @@ class JournaledStateTests {
 
 	@Test
 	void readsWhatItHasWritten() {
-		JournaledState.View view = this.state.open();
+		StateView view = this.state.open();
 		view.put("c", new Point(1, 2));
 		view.remove("a");
 
@@ -45,37 +47,36 @@ class JournaledStateTests {
 
 	@Test
 	void nothingIsToBeCommittedBeforeTheCallSucceeds() {
-		JournaledState.View view = this.state.open();
+		StateView view = this.state.open();
 		view.put("a", 2);
 		assertThat(this.state.uncommitted()).isEmpty();
 
-		this.state.keep();
+		keep(view);
 		assertThat(this.state.uncommitted()).containsOnly(Map.entry("a", "2"));
 	}
 
 	@Test
 	void whatAFailedCallWroteIsUndone() {
-		JournaledState.View view = this.state.open();
+		StateView view = this.state.open();
 		view.put("a", 2);
 		view.put("a", 3);
 		view.remove("b");
 		view.put("c", 1);
-		this.state.rollBack();
 
-		JournaledState.View next = this.state.open();
+		StateView next = this.state.open();
 		assertThat(next.get("a", Integer.class)).contains(1);
 		assertThat(next.get("b", String.class)).contains("two");
 		assertThat(next.keys()).containsExactly("a", "b");
-		this.state.keep();
+		keep(next);
 		assertThat(this.state.uncommitted()).isEmpty();
 	}
 
 	@Test
 	void whatEarlierCallsWroteStaysWhenALaterOneFails() {
-		this.state.open().put("a", 2);
-		this.state.keep();
+		StateView first = this.state.open();
+		first.put("a", 2);
+		keep(first);
 		this.state.open().remove("a");
-		this.state.rollBack();
 
 		assertThat(this.state.open().get("a", Integer.class)).contains(2);
 		assertThat(this.state.uncommitted()).containsOnly(Map.entry("a", "2"));
@@ -83,20 +84,21 @@ class JournaledStateTests {
 
 	@Test
 	void removedEntriesAreCommittedAsNull() {
-		this.state.open().remove("a");
-		this.state.keep();
+		StateView view = this.state.open();
+		view.remove("a");
+		keep(view);
 
 		assertThat(this.state.uncommitted()).hasSize(1).containsEntry("a", null);
-		this.state.committed();
+		this.state.takeUncommitted();
 		assertThat(this.state.uncommitted()).isEmpty();
 	}
 
 	@Test
 	void writingWhatStandsThereChangesNothing() {
-		JournaledState.View view = this.state.open();
+		StateView view = this.state.open();
 		view.put("a", 1);
 		view.remove("c");
-		this.state.keep();
+		keep(view);
 
 		assertThat(this.state.uncommitted()).isEmpty();
 	}
@@ -104,7 +106,7 @@ class JournaledStateTests {
 	@Test
 	void valuesAreCopied() {
 		int[] value = { 1 };
-		JournaledState.View view = this.state.open();
+		StateView view = this.state.open();
 		view.put("c", value);
 		value[0] = 2;
 
@@ -113,7 +115,7 @@ class JournaledStateTests {
 
 	@Test
 	void countsWholeNumbers() {
-		JournaledState.View view = this.state.open();
+		StateView view = this.state.open();
 
 		assertThat(view.increment("a", 2)).isEqualTo(3);
 		assertThat(view.increment("new", -1)).isEqualTo(-1);
@@ -126,7 +128,7 @@ class JournaledStateTests {
 
 	@Test
 	void refusesWhatMakesNoSense() {
-		JournaledState.View view = this.state.open();
+		StateView view = this.state.open();
 
 		assertThatIllegalArgumentException().isThrownBy(() -> view.put("", 1));
 		assertThatIllegalArgumentException().isThrownBy(() -> view.get("", String.class));
@@ -140,7 +142,7 @@ class JournaledStateTests {
 
 	@Test
 	void aValueThatIsNullInJsonIsNoValue() {
-		JournaledState.View view = this.state.open();
+		StateView view = this.state.open();
 		view.put("c", Optional.empty());
 
 		assertThat(view.get("c", String.class)).isEmpty();
@@ -148,7 +150,7 @@ class JournaledStateTests {
 
 	@Test
 	void endsWithTheCall() {
-		JournaledState.View view = this.state.open();
+		StateView view = this.state.open();
 		view.close();
 
 		assertThatIllegalStateException().isThrownBy(() -> view.get("a", Integer.class));
@@ -160,7 +162,7 @@ class JournaledStateTests {
 
 	@Test
 	void belongsToTheThreadOfTheCall() {
-		JournaledState.View view = this.state.open();
+		StateView view = this.state.open();
 
 		assertThatExceptionOfType(CompletionException.class)
 			.isThrownBy(() -> CompletableFuture.runAsync(() -> view.put("a", 1)).join())
@@ -169,7 +171,7 @@ class JournaledStateTests {
 
 	@Test
 	void theKeysAreACopy() {
-		JournaledState.View view = this.state.open();
+		StateView view = this.state.open();
 		var keys = view.keys();
 		view.remove("a");
 
@@ -178,31 +180,125 @@ class JournaledStateTests {
 	}
 
 	@Test
-	void commitsAndRollBacksInAnyOrderLeaveWhatAPlainMapHas() {
+	void changesThatAreNotSettledAreSeenButNotCommitted() {
+		StateView first = this.state.open();
+		first.put("a", 2);
+		JournaledState.Changes changes = this.state.add(first);
+		StateView second = this.state.open();
+		assertThat(second.get("a", Integer.class)).contains(2);
+		second.increment("a", 1);
+		second.put("c", 5);
+		JournaledState.Changes later = this.state.add(second);
+
+		assertThat(this.state.uncommitted()).isEmpty();
+		assertThat(this.state.settledEntries()).isEqualTo(Map.of("a", "1", "b", "\"two\""));
+		this.state.settle(changes);
+		assertThat(this.state.uncommitted()).isEqualTo(Map.of("a", "2"));
+		assertThat(this.state.settledEntries()).isEqualTo(Map.of("a", "2", "b", "\"two\""));
+		this.state.settle(later);
+		assertThat(this.state.uncommitted()).isEqualTo(Map.of("a", "3", "c", "5"));
+		assertThat(this.state.settledEntries()).isEqualTo(Map.of("a", "3", "b", "\"two\"", "c", "5"));
+	}
+
+	@Test
+	void ofCallsAtTheSameTimeTheOneThatReadWhatAnotherChangedIsMadeAgain() {
+		JournaledState shared = new JournaledState(Map.of("a", "1"), new JsonMapper(), true);
+		StateView one = shared.open();
+		StateView other = shared.open();
+		one.put("a", one.get("a", Integer.class).orElseThrow() + 1);
+		other.put("a", other.get("a", Integer.class).orElseThrow() + 1);
+
+		assertThat(shared.add(one)).isNotNull();
+		assertThat(shared.add(other)).as("it has read 1, which is 2 now").isNull();
+		StateView again = shared.open();
+		again.put("a", again.get("a", Integer.class).orElseThrow() + 1);
+		assertThat(shared.add(again)).isNotNull();
+		assertThat(shared.open().get("a", Integer.class)).contains(3);
+	}
+
+	@Test
+	void callsAtTheSameTimeMayAddToTheSameNumber() {
+		JournaledState shared = new JournaledState(Map.of("a", "1"), new JsonMapper(), true);
+		StateView one = shared.open();
+		StateView other = shared.open();
+		assertThat(one.increment("a", 10)).isEqualTo(11);
+		assertThat(one.increment("a", 10)).isEqualTo(21);
+		assertThat(other.increment("a", 100)).isEqualTo(101);
+		assertThat(other.increment("new", 5)).isEqualTo(5);
+		assertThat(other.keys()).containsExactly("a", "new");
+
+		assertThat(shared.add(one)).isNotNull();
+		assertThat(shared.add(other)).as("has looked at the keys, but none has come or gone").isNotNull();
+		StateView now = shared.open();
+		assertThat(now.get("a", Integer.class)).contains(121);
+		assertThat(now.get("new", Integer.class)).contains(5);
+	}
+
+	@Test
+	void whoHasReadASumIsMadeAgainWhenItChanges() {
+		JournaledState shared = new JournaledState(Map.of("a", "1"), new JsonMapper(), true);
+		StateView one = shared.open();
+		StateView other = shared.open();
+		other.increment("a", 1);
+		assertThat(other.get("a", Integer.class)).contains(2);
+		one.increment("a", 1);
+
+		assertThat(shared.add(one)).isNotNull();
+		assertThat(shared.add(other)).isNull();
+	}
+
+	@Test
+	void whoHasSeenTheKeysIsMadeAgainWhenOneComesOrGoes() {
+		JournaledState shared = new JournaledState(Map.of("a", "1"), new JsonMapper(), true);
+		StateView one = shared.open();
+		StateView other = shared.open();
+		one.put("b", 1);
+		other.put("count", other.keys().size());
+
+		assertThat(shared.add(one)).isNotNull();
+		assertThat(shared.add(other)).isNull();
+	}
+
+	@Test
+	void aCallThatOnlyReadsDisturbsNobodyAndIsNotDisturbed() {
+		JournaledState shared = new JournaledState(Map.of("a", "1"), new JsonMapper(), true);
+		StateView reader = shared.open();
+		reader.get("a", Integer.class);
+		StateView writer = shared.open();
+		writer.put("a", 2);
+		shared.add(writer);
+
+		assertThat(shared.add(reader)).isEqualTo(JournaledState.Changes.NONE);
+	}
+
+	private void keep(StateView view) {
+		this.state.settle(this.state.add(view));
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void commitsAndRollBacksInAnyOrderLeaveWhatAPlainMapHas(boolean shared) {
 		for (long seed = 0; seed < 300; seed++) {
 			Random random = new Random(seed);
-			JournaledState journaled = new JournaledState(Map.of("k0", "0"), new JsonMapper());
+			JournaledState journaled = new JournaledState(Map.of("k0", "0"), new JsonMapper(), shared);
 			Map<String, Long> kept = new HashMap<>(Map.of("k0", 0L));
 			Map<String, String> store = new HashMap<>(Map.of("k0", "0"));
 			for (int call = 0; call < 20; call++) {
 				Map<String, Long> model = new HashMap<>(kept);
-				try (JournaledState.View view = journaled.open()) {
+				try (StateView view = journaled.open()) {
 					for (int step = 0; step < random.nextInt(4); step++) {
 						write(view, model, random);
 					}
-				}
-				if (random.nextInt(3) > 0) {
-					journaled.keep();
-					kept = model;
-				}
-				else {
-					journaled.rollBack();
+					if (random.nextInt(3) > 0) {
+						journaled.settle(journaled.add(view));
+						kept = model;
+					}
 				}
 				if (random.nextInt(4) == 0) {
 					commit(journaled, store);
 					assertThat(numbers(store)).as("seed %d, call %d", seed, call).isEqualTo(kept);
 				}
-				try (JournaledState.View view = journaled.open()) {
+				try (StateView view = journaled.open()) {
 					assertThat(view.keys()).as("seed %d, call %d", seed, call)
 						.containsExactlyInAnyOrderElementsOf(kept.keySet());
 				}
@@ -210,7 +306,7 @@ class JournaledStateTests {
 		}
 	}
 
-	private static void write(JournaledState.View view, Map<String, Long> model, Random random) {
+	private static void write(StateView view, Map<String, Long> model, Random random) {
 		String key = "k" + random.nextInt(4);
 		switch (random.nextInt(3)) {
 			case 0 -> {
@@ -227,7 +323,7 @@ class JournaledStateTests {
 	}
 
 	private static void commit(JournaledState journaled, Map<String, String> store) {
-		journaled.uncommitted().forEach((key, json) -> {
+		journaled.takeUncommitted().forEach((key, json) -> {
 			if (json != null) {
 				store.put(key, json);
 			}
@@ -235,7 +331,6 @@ class JournaledStateTests {
 				store.remove(key);
 			}
 		});
-		journaled.committed();
 	}
 
 	private static Map<String, Long> numbers(Map<String, String> store) {

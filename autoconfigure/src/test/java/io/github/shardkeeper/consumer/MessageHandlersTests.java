@@ -246,7 +246,7 @@ class MessageHandlersTests {
 	private static ShardHandler detect(MessageArguments messages, Recording bean) {
 		DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
 		beans.registerSingleton("handler", bean);
-		return new ShardHandlerDetector(beans, converter(), messages).detect(Map.of("orders", 4)).get("orders");
+		return new ShardHandlerDetector(beans, converter(), messages, null).detect(Map.of("orders", 4)).get("orders");
 	}
 
 	private static SpringValidatorAdapter validator() {

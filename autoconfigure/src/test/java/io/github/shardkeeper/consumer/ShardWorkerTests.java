@@ -3,6 +3,8 @@ package io.github.shardkeeper.consumer;
 import java.io.IOException;
 import java.lang.reflect.Method;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -26,6 +28,8 @@ import tools.jackson.databind.module.SimpleModule;
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.ShardState;
+import io.github.shardkeeper.consumer.ConsumerSettings.CommitMode;
+import io.github.shardkeeper.consumer.ConsumerSettings.OnFailure;
 import io.github.shardkeeper.coordination.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.coordination.Commit;
 import io.github.shardkeeper.coordination.CommitNumber;
@@ -71,6 +75,11 @@ class ShardWorkerTests {
 	private final List<String> meters = new ArrayList<>();
 
 	private final List<String> events = new ArrayList<>();
+
+	/** Commits when there is nothing more to do, and tries on without an end. */
+	private TestSettings settings = new TestSettings().commits(CommitMode.BATCH, Duration.ofSeconds(1), 500)
+		.maxAttempts(TestSettings.ENDLESS)
+		.onFailure(OnFailure.HALT);
 
 	private boolean noNews;
 
@@ -995,8 +1004,9 @@ class ShardWorkerTests {
 
 	private ShardWorker worker(Token token, ShardHandler handler, CompletableFuture<Void> predecessorEnded) {
 		WorkerContext context = new WorkerContext("group", this.checkpoints, this.reader, this.lease, this.clock,
-				this.threads, this.threads.timer(), new JsonMapper(), new Meters(), new Events(), (shard, ofToken,
-						fence, completed) -> this.ended.add("%s token %s fence %s".formatted(shard, ofToken, fence)),
+				InstantSource.fixed(Instant.EPOCH), this.threads, this.threads.timer(), new JsonMapper(), new Meters(),
+				new BufferBudget(Long.MAX_VALUE), (topic) -> this.settings.get(), new Events(), (shard, ofToken, fence,
+						completed) -> this.ended.add("%s token %s fence %s".formatted(shard, ofToken, fence)),
 				true);
 		return new ShardWorker(SHARD, token, ME, handler, context, predecessorEnded);
 	}
@@ -1006,7 +1016,7 @@ class ShardWorkerTests {
 				HandlerSignature.ofConsumer(method(method), Application.class), List.of(),
 				List.of(HandlerSignature.ofCallback(method("assigned"), Application.class, "@OnShardAssigned")),
 				List.of(HandlerSignature.ofCallback(method("revoked"), Application.class, "@OnShardRevoked")),
-				new PayloadConverter(mapper), LoopInterval.DEFAULT);
+				new PayloadConverter(mapper), null, LoopInterval.DEFAULT);
 	}
 
 	private static Method method(String name) {
@@ -1114,8 +1124,13 @@ class ShardWorkerTests {
 	private final class Meters implements ConsumerMeters {
 
 		@Override
-		public void handled(String topic, Duration duration) {
+		public void handled(String topic, int records, Duration duration) {
 			ShardWorkerTests.this.meters.add("handled");
+		}
+
+		@Override
+		public void deadLettered(String topic) {
+			ShardWorkerTests.this.meters.add("dead lettered");
 		}
 
 		@Override

@@ -1,6 +1,8 @@
 package io.github.shardkeeper.consumer;
 
 import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -132,9 +134,10 @@ class ShardWorkersTests {
 		beans.registerSingleton("application", this.application);
 		return new ShardWorkers(
 				new ShardHandlerDetector(beans, new PayloadConverter(mapper)).detect(Map.of("orders", 2)),
-				new WorkerContext("group", new TroubledCheckpoints(), this.reader, this.lease, this.clock, this.threads,
-						this.threads.timer(), mapper, ConsumerMeters.NONE, ConsumerEvents.NONE,
-						(shard, token, fence, completed) -> {
+				new WorkerContext("group", new TroubledCheckpoints(), this.reader, this.lease, this.clock,
+						InstantSource.fixed(Instant.EPOCH), this.threads, this.threads.timer(), mapper,
+						ConsumerMeters.NONE, new BufferBudget(Long.MAX_VALUE), (topic) -> new TestSettings().get(),
+						ConsumerEvents.NONE, (shard, token, fence, completed) -> {
 						}, false),
 				session, this.threads, null);
 	}

@@ -1,5 +1,7 @@
 package io.github.shardkeeper.consumer;
 
+import java.time.Instant;
+import java.time.InstantSource;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Executor;
@@ -25,8 +27,11 @@ public final class SimulatedConsumers {
 
 	private final Map<String, ShardHandler> handlers;
 
-	/** Finds the handlers of a bean. */
-	public SimulatedConsumers(Object bean, Map<String, Integer> topics) {
+	private final ConsumerSettings settings;
+
+	/** Finds the handlers of a bean, which consume all topics in the same way. */
+	public SimulatedConsumers(Object bean, Map<String, Integer> topics, TestSettings settings) {
+		this.settings = settings.get();
 		DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
 		beans.registerSingleton("handlers", bean);
 		this.handlers = new ShardHandlerDetector(beans, new PayloadConverter(this.mapper)).detect(topics);
@@ -36,8 +41,9 @@ public final class SimulatedConsumers {
 	public ShardConsumption workers(CheckpointStore checkpoints, ShardReader reader, Lease lease, MonotonicClock clock,
 			Executor executor, ScheduledExecutorService timer, ShardConsumption.Listener listener) {
 		return new ShardWorkers(this.handlers,
-				new WorkerContext("group", checkpoints, reader, lease, clock, executor, timer, this.mapper,
-						ConsumerMeters.NONE, ConsumerEvents.NONE, listener, false),
+				new WorkerContext("group", checkpoints, reader, lease, clock, InstantSource.fixed(Instant.EPOCH),
+						executor, timer, this.mapper, ConsumerMeters.NONE, new BufferBudget(Long.MAX_VALUE),
+						(topic) -> this.settings, ConsumerEvents.NONE, listener, false),
 				new SessionWatch(Optional::empty, ConsumerEvents.NONE), executor, null);
 	}
 

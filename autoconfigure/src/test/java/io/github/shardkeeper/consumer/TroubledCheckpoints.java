@@ -1,6 +1,7 @@
 package io.github.shardkeeper.consumer;
 
 import java.util.ArrayList;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
@@ -90,6 +91,11 @@ final class TroubledCheckpoints implements CheckpointStore {
 		return reach().due(shard, limit);
 	}
 
+	@Override
+	public CompletionReply complete(ShardId shard, Token token) {
+		return reach().complete(shard, token);
+	}
+
 	/** What a user would find, also while the store is away. */
 	@Override
 	public Checkpoint read(ShardId shard) {
@@ -99,6 +105,11 @@ final class TroubledCheckpoints implements CheckpointStore {
 	@Override
 	public Map<ShardId, Offset> offsets(Collection<ShardId> shards) {
 		return this.store.offsets(shards);
+	}
+
+	@Override
+	public Instant consumedSince(String topic) {
+		return this.store.consumedSince(topic);
 	}
 
 	@Override

@@ -1,5 +1,8 @@
 package io.github.shardkeeper.coordination;
 
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -8,6 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -64,6 +68,34 @@ public abstract class CheckpointStoreContract {
 	@AfterEach
 	protected final void closeStore() {
 		this.store.close();
+	}
+
+	@Test
+	void aTopicIsConsumedSinceTheFirstTimeThatSomebodyAsked() {
+		Instant before = Instant.now().minusSeconds(5);
+		Instant since = this.store.consumedSince("orders");
+
+		assertThat(since).isBetween(before, Instant.now().plusSeconds(5))
+			.isEqualTo(since.truncatedTo(ChronoUnit.MILLIS));
+		Awaitility.await()
+			.pollInterval(Duration.ofMillis(1))
+			.until(() -> this.store.consumedSince("another" + Instant.now()).isAfter(since));
+		assertThat(this.store.consumedSince("orders")).isEqualTo(since);
+	}
+
+	@Test
+	void sinceWhenATopicIsConsumedMayBeLost() {
+		Object snapshot = snapshot(this.store);
+		Instant lost = this.store.consumedSince("orders");
+		loseWritesSince(this.store, snapshot);
+		Awaitility.await().pollInterval(Duration.ofMillis(1)).until(() -> {
+			Instant since = this.store.consumedSince("orders");
+			loseWritesSince(this.store, snapshot);
+			return since.isAfter(lost);
+		});
+		Instant since = this.store.consumedSince("orders");
+		loseWritesSince(this.store, snapshot(this.store));
+		assertThat(this.store.consumedSince("orders")).isEqualTo(since);
 	}
 
 	@Test

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.BeforeEach;
  */
 public abstract class CoordinationStoreContract
 		implements MembershipStories, LeadershipStories, PlanStories, ReleaseStories, QuietStories, LeaveStories,
-		ReapStories, ClaimStories, LostWritesStories, ChangesStories, LoadStories, NotificationStories {
+		ReapStories, ClaimStories, LostWritesStories, ChangesStories, LoadStories, NudgeStories, NotificationStories {
 
 	private TestGroup group;
 

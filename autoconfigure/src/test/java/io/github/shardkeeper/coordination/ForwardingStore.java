@@ -1,6 +1,7 @@
 package io.github.shardkeeper.coordination;
 
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -88,6 +89,11 @@ class ForwardingStore implements CoordinationStore {
 	@Override
 	public Set<ShardId> claim(MemberId member, Map<ShardId, Token> held) {
 		return reach().claim(member, held);
+	}
+
+	@Override
+	public void nudge(Collection<ShardId> shards) {
+		reach().nudge(shards);
 	}
 
 	@Override

@@ -16,9 +16,11 @@ import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.coordination.memory.MemoryFailover;
 import io.github.shardkeeper.handover.HandoverRules;
 import io.github.shardkeeper.handover.HandoverRules.OnTimeout;
+import io.github.shardkeeper.handover.MemberDescription;
 import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.handover.ShardPhase;
+import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -305,6 +307,52 @@ class HandoverStoriesTests {
 	}
 
 	@Test
+	void aNudgeReachesTheOwnerAtOnce() {
+		found();
+		TestInstance a = startWithHourlyHeartbeats("a");
+		awaitConsumed(a, 4);
+		TestInstance b = startWithHourlyHeartbeats("b");
+		awaitConsumed(b, 2);
+		Map<ShardId, Token> before = b.consumption.consumed();
+		ShardId shard = before.keySet().iterator().next();
+		int attendedBefore = a.consumption.attended().size();
+
+		this.store.nudge(List.of(shard));
+
+		await().until(() -> b.consumption.attended().equals(List.of(shard)));
+		assertThat(a.consumption.attended()).hasSize(attendedBefore);
+		assertThat(b.consumption.consumed()).isEqualTo(before);
+		assertThat(a.consumption.consumed()).hasSize(2);
+	}
+
+	@Test
+	void aNudgeOfWhichTheNotificationIsLostReachesTheOwnerWithItsNextHeartbeat() {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		a.store.eventsLost = true;
+		ShardId shard = ShardId.of("orders", 2);
+		this.store.nudge(List.of(shard));
+
+		await().until(() -> a.consumption.attended().contains(shard));
+	}
+
+	@Test
+	void aNudgeDuringAMoveIsMadeUpForWhenTheMoveIsCancelled() {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		a.consumption.setAnswersDrains(false);
+		TestInstance b = start("b");
+		await().until(() -> a.consumption.draining().size() == 2);
+		List<ShardId> moving = a.consumption.draining();
+		this.store.nudge(moving);
+		assertThat(a.consumption.attended()).isEmpty();
+		b.kill();
+
+		await().until(() -> a.consumption.attended().containsAll(moving));
+		assertThat(a.consumption.cancelled()).containsExactlyInAnyOrderElementsOf(moving);
+	}
+
+	@Test
 	void aSubscriptionThatOnlyTheStoreHasLostIsOpenedAnew() {
 		TestInstance a = start("a");
 		awaitConsumed(a, 4);
@@ -344,6 +392,24 @@ class HandoverStoriesTests {
 
 	private static HandoverRules rules(Duration timeout, OnTimeout onTimeout) {
 		return new HandoverRules(timeout, onTimeout, Duration.ZERO, Duration.ZERO, 0);
+	}
+
+	/**
+	 * Has the group begin, and the time pass in which nothing is handed out because
+	 * somebody may still claim it.
+	 */
+	private void found() {
+		MemberId founder = MemberId.of("founder", "1");
+		this.store.join(founder, new MemberDescription(new TreeMap<>(), ApplicationVersion.UNKNOWN),
+				Duration.ofMillis(1), Duration.ofMillis(1));
+		this.store.leave(founder, Duration.ZERO);
+	}
+
+	/** What comes sooner, a notification has brought. */
+	private TestInstance startWithHourlyHeartbeats(String name) {
+		TestInstance instance = TestInstance.withHourlyHeartbeats(name, this.store, this.ledger);
+		this.instances.add(instance);
+		return instance.start();
 	}
 
 	private TestInstance start(String name) {

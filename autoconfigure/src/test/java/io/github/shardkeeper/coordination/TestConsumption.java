@@ -33,6 +33,8 @@ final class TestConsumption implements ShardConsumption {
 
 	private final List<ShardId> prepared = new ArrayList<>();
 
+	private final List<ShardId> attended = new ArrayList<>();
+
 	private int writesBack;
 
 	private ShardConsumption.Listener listener;
@@ -96,6 +98,11 @@ final class TestConsumption implements ShardConsumption {
 	public synchronized boolean cancelDrain(ShardId shard) {
 		this.cancelled.add(shard);
 		return this.draining.remove(shard);
+	}
+
+	@Override
+	public synchronized void attend(ShardId shard) {
+		this.attended.add(shard);
 	}
 
 	@Override
@@ -165,6 +172,10 @@ final class TestConsumption implements ShardConsumption {
 
 	synchronized List<ShardId> cancelled() {
 		return List.copyOf(this.cancelled);
+	}
+
+	synchronized List<ShardId> attended() {
+		return List.copyOf(this.attended);
 	}
 
 	synchronized List<ShardId> interrupted() {

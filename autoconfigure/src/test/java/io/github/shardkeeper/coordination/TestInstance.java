@@ -31,15 +31,28 @@ final class TestInstance {
 
 	TestInstance(String name, CoordinationStore store, TestConsumption.Ledger ledger, HandoverRules rules,
 			AssignmentSettings assignment) {
+		this(new CoordinationSettings("group", name, INTERVAL, LEASE, TIMEOUT, Duration.ofMillis(10),
+				ApplicationVersion.UNKNOWN, rules, 1, null), store, ledger, assignment);
+	}
+
+	private TestInstance(CoordinationSettings settings, CoordinationStore store, TestConsumption.Ledger ledger,
+			AssignmentSettings assignment) {
 		this.store = new TroubledStore(store);
 		this.consumption = new TestConsumption(ledger);
-		CoordinationSettings settings = new CoordinationSettings("group", name, INTERVAL, LEASE, TIMEOUT,
-				Duration.ofMillis(10), ApplicationVersion.UNKNOWN, rules, 1, null);
 		MemberRuntime runtime = TestRuntime.on(MonotonicClock.SYSTEM);
-		Lease lease = new Lease(LEASE, runtime.clock().now());
+		Lease lease = new Lease(settings.lease(), runtime.clock().now());
 		this.coordinator = new ShardCoordinator(settings, this.store,
-				new HeartbeatScheduler(this.store, lease, INTERVAL, runtime), lease, assignment, runtime);
+				new HeartbeatScheduler(this.store, lease, settings.heartbeatInterval(), runtime), lease, assignment,
+				runtime);
 		this.consumption.reportTo(this.coordinator.consumptionListener());
+	}
+
+	/** What it hears, it hears by notifications. */
+	static TestInstance withHourlyHeartbeats(String name, CoordinationStore store, TestConsumption.Ledger ledger) {
+		return new TestInstance(
+				new CoordinationSettings("group", name, Duration.ofHours(1), Duration.ofHours(6), Duration.ofHours(12),
+						Duration.ofMillis(10), ApplicationVersion.UNKNOWN, HandoverRules.DEFAULT, 1, null),
+				store, ledger, AssignmentSettings.builtIn("sticky", new StickyAssignment()));
 	}
 
 	TestInstance start() {

@@ -35,6 +35,9 @@ final class TroubledStore extends ForwardingStore {
 	 */
 	volatile @Nullable Supplier<Runnable> claimLoss;
 
+	/** Notifications do not arrive. */
+	volatile boolean eventsLost;
+
 	volatile int releasesToFail;
 
 	volatile int subscriptionsToFail;
@@ -57,7 +60,11 @@ final class TroubledStore extends ForwardingStore {
 			this.subscriptionsToFail--;
 			throw new StoreUnavailableException("no subscription", new IllegalStateException());
 		}
-		TestSubscription subscription = new TestSubscription(super.subscribe(member, onEvent));
+		TestSubscription subscription = new TestSubscription(super.subscribe(member, () -> {
+			if (!this.eventsLost) {
+				onEvent.run();
+			}
+		}));
 		this.subscriptions.add(subscription);
 		return subscription;
 	}

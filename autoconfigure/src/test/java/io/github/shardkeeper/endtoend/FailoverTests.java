@@ -84,8 +84,8 @@ class FailoverTests {
 			arguments.addAll(List.of("--shardkeeper.group=" + this.group, "--shardkeeper.instance-id=" + name,
 					"--shardkeeper.topics." + TracingInstance.TOPIC + ".shards=" + SHARDS,
 					"--shardkeeper.session.lease=" + LEASE.toMillis() + "ms",
-					"--shardkeeper.session.heartbeat-interval=200ms", "--spring.main.banner-mode=off",
-					"--trace.file=" + this.directory.resolve(name + ".trace")));
+					"--shardkeeper.session.heartbeat-interval=200ms", "--shardkeeper.consumer.commit.interval=200ms",
+					"--spring.main.banner-mode=off", "--trace.file=" + this.directory.resolve(name + ".trace")));
 			this.instances
 				.add(new SpringApplicationBuilder(TracingInstance.Application.class).web(WebApplicationType.NONE)
 					.registerShutdownHook(false)

@@ -294,11 +294,12 @@ class HandoverTests {
 	}
 
 	private ConfigurableApplicationContext start(String name, String... properties) {
-		List<String> arguments = new ArrayList<>(List.of("--shardkeeper.group=" + this.run,
-				"--shardkeeper.instance-id=" + name, "--shardkeeper.topics.orders.shards=" + SHARDS,
-				"--shardkeeper.session.lease=" + this.lease.toMillis() + "ms",
-				"--shardkeeper.session.heartbeat-interval=100ms", "--spring.main.banner-mode=off",
-				"--spring.data.redis.port=" + this.redis.port()));
+		List<String> arguments = new ArrayList<>(
+				List.of("--shardkeeper.group=" + this.run, "--shardkeeper.instance-id=" + name,
+						"--shardkeeper.consumer.commit.interval=100ms", "--shardkeeper.topics.orders.shards=" + SHARDS,
+						"--shardkeeper.session.lease=" + this.lease.toMillis() + "ms",
+						"--shardkeeper.session.heartbeat-interval=100ms", "--spring.main.banner-mode=off",
+						"--spring.data.redis.port=" + this.redis.port()));
 		arguments.addAll(List.of(properties));
 		ConfigurableApplicationContext context = new SpringApplicationBuilder(Application.class)
 			.web(WebApplicationType.NONE)

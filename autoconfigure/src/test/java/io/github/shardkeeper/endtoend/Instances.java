@@ -56,7 +56,8 @@ final class Instances implements AutoCloseable {
 				Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx128m",
 				"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", System.getProperty("java.class.path"),
 				TracingInstance.class.getName(), "--spring.main.banner-mode=off", "--shardkeeper.group=" + this.group,
-				"--shardkeeper.instance-id=" + name, "--spring.data.redis.port=" + this.redisPort.applyAsInt(name),
+				"--shardkeeper.instance-id=" + name, "--shardkeeper.consumer.commit.interval=200ms",
+				"--spring.data.redis.port=" + this.redisPort.applyAsInt(name),
 				"--shardkeeper.topics." + TracingInstance.TOPIC + ".shards=" + this.shards,
 				"--trace.file=" + this.directory.resolve(name + ".trace")));
 		command.addAll(List.of(arguments));

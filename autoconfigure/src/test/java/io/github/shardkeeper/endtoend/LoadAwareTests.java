@@ -211,7 +211,7 @@ class LoadAwareTests {
 			})
 			.run("--shardkeeper.store=memory", "--shardkeeper.group=loads", "--shardkeeper.instance-id=" + name,
 					"--shardkeeper.topics.orders.shards=" + SHARDS, "--shardkeeper.assignment.strategy=" + strategy,
-					"--shardkeeper.assignment.load.measure=records",
+					"--shardkeeper.assignment.load.measure=records", "--shardkeeper.consumer.commit.interval=200ms",
 					"--shardkeeper.assignment.load.report-interval=" + INTERVAL.toMillis() + "ms",
 					"--shardkeeper.assignment.load.difference=400", "--shardkeeper.assignment.load.gain=60",
 					"--shardkeeper.assignment.load.cool-down=1s", "--shardkeeper.session.heartbeat-interval=50ms",

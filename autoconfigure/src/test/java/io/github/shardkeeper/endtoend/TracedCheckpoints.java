@@ -1,5 +1,6 @@
 package io.github.shardkeeper.endtoend;
 
+import java.time.Instant;
 import java.util.Collection;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -51,6 +52,11 @@ final class TracedCheckpoints implements CheckpointStore {
 	}
 
 	@Override
+	public CompletionReply complete(ShardId shard, Token token) {
+		return this.store.complete(shard, token);
+	}
+
+	@Override
 	public Checkpoint read(ShardId shard) {
 		return this.store.read(shard);
 	}
@@ -58,6 +64,11 @@ final class TracedCheckpoints implements CheckpointStore {
 	@Override
 	public Map<ShardId, Offset> offsets(Collection<ShardId> shards) {
 		return this.store.offsets(shards);
+	}
+
+	@Override
+	public Instant consumedSince(String topic) {
+		return this.store.consumedSince(topic);
 	}
 
 	@Override

@@ -5,6 +5,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.handover.HoldingAction.Abandon;
+import io.github.shardkeeper.handover.HoldingAction.Attend;
 import io.github.shardkeeper.handover.HoldingAction.CancelDrain;
 import io.github.shardkeeper.handover.HoldingAction.Drain;
 import io.github.shardkeeper.handover.HoldingAction.Prepare;
@@ -59,9 +60,10 @@ class ShardHoldingsTests {
 	void anOwnerThatIsWantedBackGoesOn() {
 		owned(OLD);
 		revoking(OLD);
-		assertThat(owned(OLD)).containsExactly(new CancelDrain(SHARD));
+		assertThat(owned(OLD)).as("with what came for it meanwhile")
+			.containsExactly(new CancelDrain(SHARD), new Attend(SHARD));
 		this.holdings.drainCancelled(SHARD);
-		assertThat(owned(OLD)).isEmpty();
+		assertThat(owned(OLD)).containsExactly(new Attend(SHARD));
 
 		assertThat(revoking(OLD)).as("another move").containsExactly(new Drain(SHARD));
 		assertThat(ended(OLD)).containsExactly(release(OLD));
@@ -114,9 +116,31 @@ class ShardHoldingsTests {
 	}
 
 	@Test
+	void whatIsHeldAndToldAgainIsAttendedTo() {
+		owned(OLD);
+		assertThat(owned(OLD)).containsExactly(new Attend(SHARD));
+		assertThat(owned(OLD)).as("every time").containsExactly(new Attend(SHARD));
+
+		assertThat(owned(NEW)).as("another token").containsExactly(new Start(SHARD, NEW));
+		assertThat(owned(OLD)).as("late").isEmpty();
+		revoking(NEW);
+		ended(NEW);
+		assertThat(owned(NEW)).as("drained").isEmpty();
+		this.holdings.released(SHARD, NEW);
+		assertThat(owned(NEW)).as("given up").doesNotHaveAnyElementsOfTypes(Attend.class);
+	}
+
+	@Test
+	void whoLeavesAttendsToNothing() {
+		owned(OLD);
+		this.holdings.leaveWithoutPlan(NOW);
+		assertThat(owned(OLD)).isEmpty();
+	}
+
+	@Test
 	void whatIsToldAgainChangesNothing() {
 		owned(OLD);
-		assertThat(owned(OLD)).isEmpty();
+		owned(OLD);
 
 		revoking(OLD);
 		assertThat(revoking(OLD)).isEmpty();

@@ -17,7 +17,9 @@ import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.ShardState;
+import io.github.shardkeeper.consumer.ConsumerSettings.CommitMode;
 import io.github.shardkeeper.consumer.SimulatedConsumers;
+import io.github.shardkeeper.consumer.TestSettings;
 import io.github.shardkeeper.coordination.CheckpointStore;
 import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.coordination.memory.MemoryCheckpointStore;
@@ -245,7 +247,9 @@ final class SimulatedGroup {
 
 		private final VirtualTime.Runners runners = new VirtualTime.Runners();
 
-		private final SimulatedConsumers consumers = new SimulatedConsumers(this, Map.of(SimulatedTopic.NAME, 1));
+		private final SimulatedConsumers consumers = new SimulatedConsumers(this, Map.of(SimulatedTopic.NAME, 1),
+				new TestSettings().commits(CommitMode.BATCH, Duration.ofSeconds(1), 500)
+					.maxAttempts(TestSettings.ENDLESS));
 
 		private @Nullable SimulatedGroup group;
 

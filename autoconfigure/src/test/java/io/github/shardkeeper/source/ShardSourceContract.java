@@ -1,6 +1,7 @@
 package io.github.shardkeeper.source;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -18,9 +19,11 @@ import org.junit.jupiter.api.Test;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -144,6 +147,86 @@ public abstract class ShardSourceContract {
 		append(SHARD, 6, 6);
 
 		assertThat(payloads(sink.await(1))).containsExactly("r6");
+	}
+
+	@Test
+	void theEarliestPositionIsBeforeTheFirstRecord() {
+		append(SHARD, 1, 3);
+
+		assertThat(payloads(start(SHARD, before(StartPosition.EARLIEST)).await(3))).containsExactly("r1", "r2", "r3");
+	}
+
+	@Test
+	void theLatestPositionIsBehindTheLastRecord() {
+		append(SHARD, 1, 3);
+		Offset before = before(StartPosition.LATEST);
+		append(SHARD, 4, 5);
+
+		assertThat(payloads(start(SHARD, before).await(2))).containsExactly("r4", "r5");
+	}
+
+	@Test
+	void inAnEmptyShardEverythingComesAfterTheLatestPosition() {
+		Offset before = before(StartPosition.LATEST);
+		append(SHARD, 1, 2);
+
+		assertThat(payloads(start(SHARD, before).await(2))).containsExactly("r1", "r2");
+	}
+
+	@Test
+	void aPositionByTimeBeginsWithTheRecordsOfThatTime() throws InterruptedException {
+		append(SHARD, 1, 2);
+		Sink all = start(SHARD, null);
+		Instant last = all.await(2).get(1).timestamp();
+		// Until a record has a later time.
+		SourceRecord later;
+		int number = 2;
+		do {
+			number++;
+			append(SHARD, number, number);
+			later = all.await(1).get(0);
+		}
+		while (!later.timestamp().isAfter(last));
+
+		assertThat(payloads(start(SHARD, before(StartPosition.at(later.timestamp()))).await(1)))
+			.containsExactly("r" + number);
+		Sink sink = start(SHARD, before(StartPosition.at(Instant.EPOCH)));
+		assertThat(payloads(sink.await(1))).containsExactly("r1");
+	}
+
+	@Test
+	void aPositionByOffsetBeginsWithThatRecord() {
+		List<Offset> offsets = append(SHARD, 1, 5);
+
+		assertThat(payloads(start(SHARD, before(StartPosition.from(offsets.get(2)))).await(3))).containsExactly("r3",
+				"r4", "r5");
+		assertThat(payloads(start(SHARD, before(StartPosition.from(offsets.get(0)))).await(5))).startsWith("r1");
+	}
+
+	@Test
+	void positionsOfManyShardsAreFoundAtOnce() {
+		append(SHARD, 1, 3);
+		append(OTHER, 1, 5);
+		Map<ShardId, Offset> before = this.source.before(StartPosition.LATEST,
+				List.of(SHARD, OTHER, ShardId.of("orders", 2)));
+		append(SHARD, 4, 4);
+		append(OTHER, 6, 6);
+
+		assertThat(before).containsOnlyKeys(SHARD, OTHER, ShardId.of("orders", 2));
+		assertThat(payloads(start(SHARD, before.get(SHARD)).await(1))).containsExactly("r4");
+		assertThat(payloads(start(OTHER, before.get(OTHER)).await(1))).containsExactly("r6");
+	}
+
+	@Test
+	void whatCanBeNoOffsetIsRefused() {
+		assertThatIllegalArgumentException().isThrownBy(() -> before(StartPosition.from(new Offset("earlist"))))
+			.withMessageContaining("'earlist'");
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> this.source.before(StartPosition.from(new Offset("earlist")), List.of()));
+	}
+
+	private Offset before(StartPosition position) {
+		return this.source.before(position, List.of(SHARD)).get(SHARD);
 	}
 
 	@Test

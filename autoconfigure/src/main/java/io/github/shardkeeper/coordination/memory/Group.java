@@ -189,6 +189,15 @@ final class Group {
 		notify(target);
 	}
 
+	/** Tells the owner of a shard again; nobody else, and not of one that moves. */
+	void nudge(ShardId id) {
+		Ownership shard = this.shards.get(id);
+		if (shard != null && shard.phase() == ShardPhase.OWNED) {
+			this.shards.tellOwnerAgain(shard);
+			notify(shard.owner());
+		}
+	}
+
 	void complete(Ownership shard) {
 		write(shard.shard(), ShardPhase.COMPLETED, shard.token(), null, null, 0);
 		notify(this.leader);

@@ -1,12 +1,15 @@
 package io.github.shardkeeper.coordination.memory;
 
+import java.time.Instant;
 import java.time.InstantSource;
+import java.time.temporal.ChronoUnit;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BiFunction;
 
 import io.github.shardkeeper.coordination.CheckpointStore;
 import io.github.shardkeeper.coordination.Commit;
@@ -26,6 +29,8 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 	private final InstantSource clock;
 
 	private Map<ShardId, ShardData> entries = new HashMap<>();
+
+	private Map<String, Instant> consumedSince = new HashMap<>();
 
 	/** Creates an empty store that goes by the system's clock. */
 	public MemoryCheckpointStore() {
@@ -64,6 +69,12 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 	}
 
 	@Override
+	public synchronized CompletionReply complete(ShardId shard, Token token) {
+		ShardData entry = this.entries.get(shard);
+		return (entry != null) ? entry.complete(token) : CompletionReply.GONE;
+	}
+
+	@Override
 	public synchronized Checkpoint read(ShardId shard) {
 		ShardData entry = this.entries.get(shard);
 		return (entry != null) ? entry.toCheckpoint(this.clock.millis()) : new Checkpoint(null, Map.of());
@@ -82,12 +93,23 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 		return offsets;
 	}
 
+	@Override
+	public synchronized Instant consumedSince(String topic) {
+		return this.consumedSince.computeIfAbsent(topic, (t) -> this.clock.instant().truncatedTo(ChronoUnit.MILLIS));
+	}
+
+	/** Lets somebody work on the data of a shard, at the time that it is now. */
+	synchronized <T> T with(ShardId shard, BiFunction<ShardData, Long, T> work) {
+		// What was never acquired has no data, and gets none by being looked at.
+		return work.apply(this.entries.getOrDefault(shard, new ShardData()), this.clock.millis());
+	}
+
 	/**
 	 * Everything as it is now.
 	 * @return a copy
 	 */
 	synchronized Snapshot snapshot() {
-		return new Snapshot(copy(this.entries));
+		return new Snapshot(copy(this.entries), Map.copyOf(this.consumedSince));
 	}
 
 	/**
@@ -96,11 +118,13 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 	 */
 	synchronized void loseWritesSince(Snapshot snapshot) {
 		this.entries = copy(snapshot.entries);
+		this.consumedSince = new HashMap<>(snapshot.consumedSince);
 	}
 
 	/** Forgets everything, as a server without persistence does when it ends. */
 	synchronized void empty() {
 		this.entries = new HashMap<>();
+		this.consumedSince = new HashMap<>();
 	}
 
 	private static Map<ShardId, ShardData> copy(Map<ShardId, ShardData> entries) {
@@ -114,7 +138,7 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 	}
 
 	/** What the store knew at a moment. */
-	record Snapshot(Map<ShardId, ShardData> entries) {
+	record Snapshot(Map<ShardId, ShardData> entries, Map<String, Instant> consumedSince) {
 
 	}
 

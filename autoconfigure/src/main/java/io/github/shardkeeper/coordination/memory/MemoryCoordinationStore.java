@@ -2,6 +2,7 @@ package io.github.shardkeeper.coordination.memory;
 
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -137,6 +138,11 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 	@Override
 	public Set<ShardId> claim(MemberId member, Map<ShardId, Token> held) {
 		return transition((group) -> new Holding(group, member).claim(held));
+	}
+
+	@Override
+	public void nudge(Collection<ShardId> shards) {
+		change((group) -> shards.forEach(group::nudge));
 	}
 
 	@Override

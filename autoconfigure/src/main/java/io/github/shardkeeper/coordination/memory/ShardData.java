@@ -1,7 +1,6 @@
 package io.github.shardkeeper.coordination.memory;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -15,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.coordination.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.coordination.CheckpointStore.CommitReply;
+import io.github.shardkeeper.coordination.CheckpointStore.CompletionReply;
 import io.github.shardkeeper.coordination.Commit;
 import io.github.shardkeeper.coordination.DueRecords;
 import io.github.shardkeeper.coordination.FailedRecord;
@@ -32,7 +32,10 @@ final class ShardData {
 
 	private final Map<Offset, Waiting> retries = new HashMap<>();
 
-	private final List<FailedRecord> deadLetters = new ArrayList<>();
+	/** By their numbers, which rise. */
+	private final SortedMap<Long, FailedRecord> deadLetters = new TreeMap<>();
+
+	private long lettersEver;
 
 	private Token fence = Token.NONE;
 
@@ -42,13 +45,17 @@ final class ShardData {
 
 	private Set<Offset> ahead = Set.of();
 
+	private boolean completed;
+
 	ShardData() {
 	}
 
 	ShardData(ShardData other) {
 		this.state.putAll(other.state);
 		this.retries.putAll(other.retries);
-		this.deadLetters.addAll(other.deadLetters);
+		this.deadLetters.putAll(other.deadLetters);
+		this.lettersEver = other.lettersEver;
+		this.completed = other.completed;
 		this.fence = other.fence;
 		this.lastCommit = other.lastCommit;
 		this.offset = other.offset;
@@ -67,6 +74,7 @@ final class ShardData {
 		if (this.fence.compareTo(token) < 0) {
 			this.fence = token;
 			this.lastCommit = 0;
+			this.completed = false;
 		}
 	}
 
@@ -97,7 +105,7 @@ final class ShardData {
 		commit.retries()
 			.forEach((retry) -> this.retries.put(retry.record().offset(),
 					new Waiting(retry.record(), nowMillis + retry.delay().toMillis())));
-		this.deadLetters.addAll(commit.deadLetters());
+		commit.deadLetters().forEach((letter) -> this.deadLetters.put(++this.lettersEver, letter));
 		return CommitReply.COMMITTED;
 	}
 
@@ -124,6 +132,35 @@ final class ShardData {
 			.toList();
 		return new DueRecords(due, (due.size() < inOrder.size())
 				? Duration.ofMillis(Math.max(0, inOrder.get(due.size()).dueMillis - nowMillis)) : null);
+	}
+
+	CompletionReply complete(Token token) {
+		if (!this.fence.equals(token)) {
+			return isFencedAgainst(token) ? CompletionReply.STALE : CompletionReply.GONE;
+		}
+		this.completed = this.completed || this.retries.isEmpty();
+		return this.retries.isEmpty() ? CompletionReply.COMPLETED : CompletionReply.PENDING;
+	}
+
+	boolean isCompleted() {
+		return this.completed;
+	}
+
+	int retries() {
+		return this.retries.size();
+	}
+
+	SortedMap<Long, FailedRecord> deadLetters() {
+		return this.deadLetters;
+	}
+
+	/** Moves a dead letter into the retry queue; tells whether it was there. */
+	boolean sendBack(long letter, long nowMillis) {
+		FailedRecord record = this.deadLetters.remove(letter);
+		if (record != null) {
+			this.retries.put(record.offset(), new Waiting(record.anew(), nowMillis));
+		}
+		return record != null;
 	}
 
 	/** A record of the retry queue. */

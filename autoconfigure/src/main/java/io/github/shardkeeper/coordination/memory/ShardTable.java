@@ -26,6 +26,12 @@ final class ShardTable {
 	/** The same for the shards of which a member is owner or target. */
 	private final Map<MemberId, NavigableMap<Long, Ownership>> concerns = new HashMap<>();
 
+	/**
+	 * Shards of which the owner was told again since their last change, and when: there
+	 * they stand under that generation, everywhere else under that of the change.
+	 */
+	private final Map<ShardId, Long> toldAgain = new HashMap<>();
+
 	private long generation;
 
 	ShardTable copy() {
@@ -33,6 +39,7 @@ final class ShardTable {
 		copy.records.putAll(this.records);
 		copy.changes.putAll(this.changes);
 		this.concerns.forEach((member, shards) -> copy.concerns.put(member, new TreeMap<>(shards)));
+		copy.toldAgain.putAll(this.toldAgain);
 		copy.generation = this.generation;
 		return copy;
 	}
@@ -63,15 +70,36 @@ final class ShardTable {
 		shardsOf(member).remove(shard.generation());
 	}
 
+	/** The owner is told of a shard as if it had changed; nobody else is. */
+	void tellOwnerAgain(Ownership owned) {
+		unindex(owned.owner(), asTold(owned));
+		Ownership again = next(owned);
+		this.toldAgain.put(again.shard(), again.generation());
+		index(again.owner(), again);
+	}
+
+	private Ownership asTold(Ownership owned) {
+		Long again = this.toldAgain.get(owned.shard());
+		return (again != null) ? at(again, owned) : owned;
+	}
+
+	private Ownership next(Ownership shard) {
+		return at(++this.generation, shard);
+	}
+
+	private static Ownership at(long generation, Ownership shard) {
+		return new Ownership(shard.shard(), shard.phase(), shard.token(), shard.owner(), shard.target(), generation,
+				shard.sinceMillis(), shard.untilMillis());
+	}
+
 	/** The generation of what is given does not matter: it gets the next one. */
 	void write(Ownership wanted) {
-		this.generation++;
-		Ownership now = new Ownership(wanted.shard(), wanted.phase(), wanted.token(), wanted.owner(), wanted.target(),
-				this.generation, wanted.sinceMillis(), wanted.untilMillis());
+		Ownership now = next(wanted);
 		Ownership before = this.records.put(now.shard(), now);
 		if (before != null) {
 			this.changes.remove(before.generation());
-			unindex(before.owner(), before);
+			unindex(before.owner(), asTold(before));
+			this.toldAgain.remove(before.shard());
 			unindex(before.target(), before);
 		}
 		this.changes.put(now.generation(), now);

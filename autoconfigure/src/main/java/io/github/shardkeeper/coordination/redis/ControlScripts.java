@@ -11,7 +11,7 @@ import io.github.shardkeeper.redis.LuaScript;
  * The control plane's scripts, each of which begins with {@code control.lua}. Immutable.
  */
 record ControlScripts(LuaScript join, LuaScript heartbeat, LuaScript changes, LuaScript loads, LuaScript plan,
-		LuaScript release, LuaScript claim, LuaScript reap, LuaScript leave) {
+		LuaScript release, LuaScript claim, LuaScript reap, LuaScript leave, LuaScript nudge) {
 
 	static final ControlScripts STANDARD = load();
 
@@ -29,7 +29,8 @@ record ControlScripts(LuaScript join, LuaScript heartbeat, LuaScript changes, Lu
 				script(ScriptOutputType.MULTI, "release.lua", preludes),
 				script(ScriptOutputType.MULTI, "claim.lua", preludes),
 				script(ScriptOutputType.MULTI, "reap.lua", preludes),
-				script(ScriptOutputType.VALUE, "leave.lua", preludes));
+				script(ScriptOutputType.VALUE, "leave.lua", preludes),
+				script(ScriptOutputType.VALUE, "nudge.lua", preludes));
 	}
 
 	private static LuaScript script(ScriptOutputType output, String file, String... preludes) {

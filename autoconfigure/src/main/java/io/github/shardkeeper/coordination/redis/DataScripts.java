@@ -10,7 +10,8 @@ import io.github.shardkeeper.redis.LuaScript;
 /**
  * The data plane's scripts, each of which begins with {@code data.lua}. Immutable.
  */
-record DataScripts(LuaScript acquire, LuaScript commit, LuaScript due) {
+record DataScripts(LuaScript acquire, LuaScript commit, LuaScript due, LuaScript complete, LuaScript sendBack,
+		LuaScript since) {
 
 	static final DataScripts STANDARD = load();
 
@@ -22,7 +23,10 @@ record DataScripts(LuaScript acquire, LuaScript commit, LuaScript due) {
 	static DataScripts load(String... preludes) {
 		return new DataScripts(script(ScriptOutputType.MULTI, "acquire.lua", preludes),
 				script(ScriptOutputType.VALUE, "commit.lua", preludes),
-				script(ScriptOutputType.MULTI, "due.lua", preludes));
+				script(ScriptOutputType.MULTI, "due.lua", preludes),
+				script(ScriptOutputType.VALUE, "complete.lua", preludes),
+				script(ScriptOutputType.INTEGER, "send-back.lua", preludes),
+				script(ScriptOutputType.VALUE, "since.lua", preludes));
 	}
 
 	private static LuaScript script(ScriptOutputType output, String file, String... preludes) {

@@ -17,7 +17,7 @@ import io.github.shardkeeper.shard.Offset;
 
 /**
  * A failed record in two parts: what is known about it, as JSON on one line,
- * <code>{"attempts":5,"key":"42","headers":{"trace":"7f"},"timestamp":"…","failedAt":"…",
+ * <code>{"attempts":5,"rounds":1,"key":"42","headers":{"trace":"7f"},"timestamp":"…","failedAt":"…",
  * "exception":"…","stackTrace":"…"}</code>, and its payload, byte for byte. The scripts
  * rely on where {@code attempts} stands. What they put together for the retry queue has a
  * line break between the parts. Deliberately not the application's own mapper.
@@ -32,6 +32,7 @@ final class FailedRecordFormat {
 	static byte[] about(FailedRecord record) {
 		ObjectNode about = MAPPER.createObjectNode();
 		about.put("attempts", record.attempts());
+		about.put("rounds", record.rounds());
 		if (record.key() != null) {
 			about.put("key", record.key());
 		}
@@ -67,8 +68,9 @@ final class FailedRecordFormat {
 			.properties()
 			.forEach((header) -> headers.put(header.getKey(), header.getValue().asString("")));
 		JsonNode key = root.path("key");
+		int attempts = Math.max(root.path("attempts").asInt(0), 0);
 		return new FailedRecord(offset, key.isString() ? key.asString() : null, payload, headers,
-				instant(root, "timestamp"), Math.max(root.path("attempts").asInt(0), 0),
+				instant(root, "timestamp"), attempts, (attempts > 0) ? Math.max(root.path("rounds").asInt(0), 0) : 0,
 				root.path("exception").asString(""), root.path("stackTrace").asString(""), instant(root, "failedAt"));
 	}
 

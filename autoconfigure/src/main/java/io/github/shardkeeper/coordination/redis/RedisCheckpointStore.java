@@ -2,6 +2,7 @@ package io.github.shardkeeper.coordination.redis;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -31,23 +32,15 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 
 /**
- * The data plane of one group on Redis. Each shard has a slot of its own:
- *
- * <pre>
- * &lt;prefix&gt;:{&lt;group&gt;/&lt;topic&gt;/&lt;id&gt;}:checkpoint   hash: fence, commit (number), offset, ahead, committed (millis)
- * &lt;prefix&gt;:{&lt;group&gt;/&lt;topic&gt;/&lt;id&gt;}:state        hash: the state's entries, values as JSON
- * &lt;prefix&gt;:{&lt;group&gt;/&lt;topic&gt;/&lt;id&gt;}:retry        sorted set: offset, millis when it is due
- * &lt;prefix&gt;:{&lt;group&gt;/&lt;topic&gt;/&lt;id&gt;}:retried      hash: offset, record to handle again
- * &lt;prefix&gt;:{&lt;group&gt;/&lt;topic&gt;/&lt;id&gt;}:dead         stream: dead letters
- * </pre>
- *
- * {@code acquire.lua}, {@code commit.lua} and {@code due.lua} are one atomic step each.
- * Payloads are bytes and stay what they are. Thread-safe.
+ * The data plane of one group on Redis, under the keys of {@link ShardKeys}.
+ * <p>
+ * {@code acquire.lua}, {@code commit.lua}, {@code due.lua} and {@code complete.lua} are
+ * one atomic step each. Payloads are bytes and stay what they are. Thread-safe.
  */
 public final class RedisCheckpointStore implements CheckpointStore {
 
 	/** Hash fields are text, values and arguments are bytes. */
-	private static final RedisCodec<String, byte[]> CODEC = RedisCodec.of(StringCodec.UTF8, ByteArrayCodec.INSTANCE);
+	static final RedisCodec<String, byte[]> CODEC = RedisCodec.of(StringCodec.UTF8, ByteArrayCodec.INSTANCE);
 
 	private static final byte[] NOTHING = {};
 
@@ -57,7 +50,7 @@ public final class RedisCheckpointStore implements CheckpointStore {
 
 	private final DataScripts scripts;
 
-	private final String keyStart;
+	private final ShardKeys keys;
 
 	/**
 	 * Creates a store that waits for no replicas; connects when it is first used.
@@ -88,12 +81,13 @@ public final class RedisCheckpointStore implements CheckpointStore {
 		this.scripts = scripts;
 		this.link = new RedisLink<>(connector, CODEC, timeout);
 		this.fences = new ReplicatedLink<>(connector, this.link, timeout, wait);
-		this.keyStart = keyPrefix + ":{" + group + "/";
+		this.keys = new ShardKeys(keyPrefix, group);
 	}
 
 	@Override
 	public Acquisition acquire(ShardId shard, Token token) {
-		List<Object> reply = this.fences.run(this.scripts.acquire(), keys(shard), List.of(bytes(token.toString())));
+		List<Object> reply = this.fences.run(this.scripts.acquire(), this.keys.all(shard),
+				List.of(bytes(token.toString())));
 		if (text(reply.get(0)).equals("REFUSED")) {
 			return new Acquisition.Refused(new Token(Long.parseLong(text(reply.get(1)))));
 		}
@@ -109,7 +103,7 @@ public final class RedisCheckpointStore implements CheckpointStore {
 	@Override
 	public CompletableFuture<CommitReply> commit(ShardId shard, Token token, Commit commit) {
 		CompletableFuture<CommitReply> result = new CompletableFuture<>();
-		this.link.<byte[]>send(this.scripts.commit(), keys(shard), CommitArguments.of(token, commit))
+		this.link.<byte[]>send(this.scripts.commit(), this.keys.all(shard), CommitArguments.of(token, commit))
 			.whenComplete((reply, failure) -> {
 				// Not by thenApply, which would wrap the failure.
 				if (failure == null) {
@@ -124,7 +118,8 @@ public final class RedisCheckpointStore implements CheckpointStore {
 
 	@Override
 	public DueRecords due(ShardId shard, int limit) {
-		List<Object> reply = this.link.run(this.scripts.due(), keys(shard), List.of(bytes(Integer.toString(limit))));
+		List<Object> reply = this.link.run(this.scripts.due(), this.keys.all(shard),
+				List.of(bytes(Integer.toString(limit))));
 		List<FailedRecord> records = new ArrayList<>();
 		for (int i = 1; i < reply.size(); i += 2) {
 			records.add(FailedRecordFormat.read(new Offset(text(reply.get(i))), (byte[]) reply.get(i + 1)));
@@ -133,12 +128,17 @@ public final class RedisCheckpointStore implements CheckpointStore {
 	}
 
 	@Override
+	public CompletionReply complete(ShardId shard, Token token) {
+		return CompletionReply.valueOf(text(this.link.<byte[]>run(this.scripts.complete(), this.keys.all(shard),
+				List.of(bytes(token.toString())))));
+	}
+
+	@Override
 	public Checkpoint read(ShardId shard) {
-		List<String> keys = keys(shard);
 		List<KeyValue<String, byte[]>> position = this.link
-			.call((commands) -> commands.hmget(keys.get(0), "offset", "ahead"));
+			.call((commands) -> commands.hmget(this.keys.checkpoint(shard), "offset", "ahead"));
 		Map<String, String> state = new HashMap<>();
-		this.link.call((commands) -> commands.hgetall(keys.get(1)))
+		this.link.call((commands) -> commands.hgetall(this.keys.state(shard)))
 			.forEach((key, value) -> state.put(key, text(value)));
 		return new Checkpoint(offset(text(position.get(0).getValueOrElse(NOTHING))),
 				OffsetsFormat.read(text(position.get(1).getValueOrElse(NOTHING))), state, due(shard, 0).nextIn());
@@ -147,7 +147,7 @@ public final class RedisCheckpointStore implements CheckpointStore {
 	@Override
 	public Map<ShardId, Offset> offsets(Collection<ShardId> shards) {
 		List<Function<RedisClusterAsyncCommands<String, byte[]>, RedisFuture<byte[]>>> reads = new ArrayList<>();
-		shards.forEach((shard) -> reads.add((commands) -> commands.hget(keys(shard).get(0), "offset")));
+		shards.forEach((shard) -> reads.add((commands) -> commands.hget(this.keys.checkpoint(shard), "offset")));
 		List<byte[]> offsets = this.link.callAll(reads);
 		Map<ShardId, Offset> result = new HashMap<>();
 		int i = 0;
@@ -158,6 +158,12 @@ public final class RedisCheckpointStore implements CheckpointStore {
 			}
 		}
 		return result;
+	}
+
+	@Override
+	public Instant consumedSince(String topic) {
+		byte[] since = this.fences.run(this.scripts.since(), List.of(this.keys.topic(topic)), List.of());
+		return Instant.ofEpochMilli(Long.parseLong(text(since)));
 	}
 
 	private static @Nullable Offset offset(String text) {
@@ -174,11 +180,6 @@ public final class RedisCheckpointStore implements CheckpointStore {
 
 	private static byte[] bytes(String text) {
 		return text.getBytes(StandardCharsets.UTF_8);
-	}
-
-	private List<String> keys(ShardId shard) {
-		String start = this.keyStart + shard + "}:";
-		return List.of(start + "checkpoint", start + "state", start + "retry", start + "retried", start + "dead");
 	}
 
 	@Override

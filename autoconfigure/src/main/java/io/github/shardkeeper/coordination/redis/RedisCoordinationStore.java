@@ -3,6 +3,7 @@ package io.github.shardkeeper.coordination.redis;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -272,6 +273,16 @@ public final class RedisCoordinationStore implements CoordinationStore {
 			answers.forEach((shard) -> granted.add(ShardId.parse((String) shard)));
 		}
 		return granted;
+	}
+
+	@Override
+	public void nudge(Collection<ShardId> shards) {
+		List<String> names = shards.stream().map(ShardId::toString).toList();
+		for (int from = 0; from < names.size(); from += this.writtenAtOnce) {
+			// What it tells of may have survived a failover that the nudge must survive,
+			// too.
+			runDurably(this.scripts.nudge(), names.subList(from, Math.min(from + this.writtenAtOnce, names.size())));
+		}
 	}
 
 	@Override

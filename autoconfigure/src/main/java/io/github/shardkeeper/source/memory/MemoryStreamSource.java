@@ -1,6 +1,7 @@
 package io.github.shardkeeper.source.memory;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -9,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.source.ShardAppender;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.ShardSource;
@@ -51,6 +53,16 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender {
 			offsets.add(offset);
 		}
 		notifyAll();
+		return offsets;
+	}
+
+	@Override
+	public synchronized Map<ShardId, Offset> before(StartPosition position, Collection<ShardId> shards) {
+		if (position instanceof StartPosition.From from) {
+			MemoryPositions.requireOffset(from.first());
+		}
+		Map<ShardId, Offset> offsets = new HashMap<>();
+		shards.forEach((shard) -> offsets.put(shard, MemoryPositions.before(position, stream(shard))));
 		return offsets;
 	}
 

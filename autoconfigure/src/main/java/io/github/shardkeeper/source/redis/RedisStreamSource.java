@@ -3,11 +3,16 @@ package io.github.shardkeeper.source.redis;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 
+import io.lettuce.core.Limit;
+import io.lettuce.core.Range;
 import io.lettuce.core.RedisFuture;
+import io.lettuce.core.StreamMessage;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.codec.RedisCodec;
@@ -17,6 +22,7 @@ import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.RedisLink;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.source.ShardAppender;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.ShardSource;
@@ -80,6 +86,37 @@ public final class RedisStreamSource implements ShardSource, ShardAppender {
 	@Override
 	public ShardReader openReader() {
 		return new RedisStreamReader(this.connector, this.link, this::bucketKey, this::streamKey);
+	}
+
+	@Override
+	public Map<ShardId, Offset> before(StartPosition position, Collection<ShardId> shards) {
+		if (position instanceof StartPosition.Latest) {
+			return ends(shards);
+		}
+		Offset before = StreamPositions.before(position);
+		Map<ShardId, Offset> offsets = new HashMap<>();
+		for (ShardId shard : shards) {
+			offsets.put(shard, before);
+		}
+		return offsets;
+	}
+
+	/** Of a stream that has no entry (any more) everything is still to come. */
+	private Map<ShardId, Offset> ends(Collection<ShardId> shards) {
+		List<Function<RedisClusterAsyncCommands<String, byte[]>, RedisFuture<List<StreamMessage<String, byte[]>>>>> reads = new ArrayList<>(
+				shards.size());
+		for (ShardId shard : shards) {
+			String stream = streamKey(shard);
+			reads.add((commands) -> commands.xrevrange(stream, Range.unbounded(), Limit.from(1)));
+		}
+		List<List<StreamMessage<String, byte[]>>> last = this.link.callAll(reads);
+		Map<ShardId, Offset> offsets = new HashMap<>();
+		int i = 0;
+		for (ShardId shard : shards) {
+			List<StreamMessage<String, byte[]>> entry = last.get(i++);
+			offsets.put(shard, entry.isEmpty() ? StreamPositions.BEFORE_ALL : new Offset(entry.get(0).getId()));
+		}
+		return offsets;
 	}
 
 	@Override

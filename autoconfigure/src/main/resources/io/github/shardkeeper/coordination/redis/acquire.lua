@@ -13,6 +13,7 @@ end
 if fence < tonumber(ARGV[1]) then
   -- Commits are numbered anew under every token.
   redis.call('HSET', CHECKPOINT, 'fence', ARGV[1], 'commit', 0)
+  redis.call('HDEL', CHECKPOINT, 'completed')
 else
   -- Changes nothing, but a WAIT that follows is promised to count only what was written on its own connection, and
   -- the fence may have been raised on another one that was lost before any replica had it.

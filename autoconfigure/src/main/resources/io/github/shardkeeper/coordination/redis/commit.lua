@@ -30,17 +30,6 @@ end
 
 local puts, removes, taken, retries, dead = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9]),
   tonumber(ARGV[10])
--- A key of another type must fail before anything is written.
-if puts + removes > 0 then
-  redis.call('HLEN', STATE)
-end
-if retries + taken > 0 then
-  redis.call('ZCARD', RETRY)
-  redis.call('HLEN', RETRIED)
-end
-if dead > 0 then
-  redis.call('XLEN', DEAD)
-end
 
 if ARGV[4] ~= '' then
   redis.call('HSET', CHECKPOINT, 'offset', ARGV[4])

@@ -1,11 +1,22 @@
 -- Common beginning of every data-plane script; put before each of them when it is loaded.
 --
--- KEYS     1 checkpoint hash (fence, commit, offset, ahead, committed), 2 state hash, 3 retry queue: sorted set,
---          offset -> millis when it is due, 4 its records: hash, offset -> about .. newline .. payload, 5 dead letters:
---          stream with the fields offset, about, payload
+-- KEYS     1 checkpoint hash (fence, commit, offset, ahead, committed, completed), 2 state hash, 3 retry queue: sorted
+--          set, offset -> millis when it is due, 4 its records: hash, offset -> about .. newline .. payload, 5 dead
+--          letters: stream with the fields offset, about, payload
 --          `about` is JSON on one line, in a format that only instances know but for its beginning, {"attempts":<n>
+--          (n = 0: never tried, whatever else it says)
 
 local CHECKPOINT, STATE, RETRY, RETRIED, DEAD = unpack(KEYS)
+
+-- Before anything is written. Redis' own error would not name the key.
+for i, key in ipairs(KEYS) do
+  local expected = ({'hash', 'hash', 'zset', 'hash', 'stream'})[i]
+  local found = redis.call('TYPE', key).ok
+  if found ~= expected and found ~= 'none' then
+    return redis.error_reply('ERR the key ' .. key .. ' holds a ' .. found .. ', not the ' .. expected ..
+      ' that belongs there, so nothing was written; move it away with RENAME or remove it with DEL')
+  end
+end
 
 local time = redis.call('TIME')
 local nowMillis = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)

@@ -89,8 +89,11 @@ final class RandomOperations {
 		this.done++;
 		this.stores.moveClock(step());
 		int choice = this.random.nextInt(1000);
-		if (choice < 330) {
+		if (choice < 310) {
 			heartbeat(anyMember());
+		}
+		else if (choice < 330) {
+			nudge();
 		}
 		else if (choice < 530) {
 			plan();
@@ -343,6 +346,17 @@ final class RandomOperations {
 			store.leave(id, quiet);
 			return "";
 		});
+	}
+
+	private void nudge() {
+		List<ShardId> shards = IntStream.range(0, this.random.nextInt(7)).mapToObj((i) -> anyShard()).toList();
+		long generation = this.stores.all().generation();
+		log("nudge " + shards);
+		this.stores.control((store) -> {
+			store.nudge(shards);
+			return "";
+		});
+		countIf(this.stores.all().generation() > generation, "nudged");
 	}
 
 	private void changeSubscription() {

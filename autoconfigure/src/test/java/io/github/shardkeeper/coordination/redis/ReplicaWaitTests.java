@@ -123,6 +123,7 @@ class ReplicaWaitTests {
 
 				assertRefused(
 						() -> store.plan(member, alive.epoch(), List.of(new Transition.Assign(SHARD, 0, member))));
+				assertRefused(() -> store.nudge(List.of(SHARD)));
 				assertRefused(() -> store.release(member, List.of(new Release(SHARD, TOKEN, Token.NONE, false)),
 						Duration.ZERO));
 				assertRefused(() -> store.claim(member, Map.of(SHARD, TOKEN)));

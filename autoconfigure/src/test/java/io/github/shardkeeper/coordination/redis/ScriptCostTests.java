@@ -143,6 +143,7 @@ class ScriptCostTests {
 	@Test
 	@Order(3)
 	void moving() {
+		measure("nudge: 200", () -> this.store.nudge(IntStream.range(0, WRITTEN).mapToObj((i) -> shard(i)).toList()));
 		measure("plan: 200 revoked",
 				() -> plan(0, WRITTEN, (i) -> new Transition.Revoke(shard(i), gen(i), member(3 + i))));
 		long after = this.store.changes(SHARDS, -1).generation() - WRITTEN + 1;

@@ -47,9 +47,9 @@ class StoreDifferentialTests {
 				assertThat(random.outcomes()).containsKeys("Acquired", "Applied", "Deposed", "Refused", "alive",
 						"claims granted", "claims refused", "clock set back", "commit COMMITTED", "commit GONE",
 						"commit STALE", "conflicts", "dead", "emptied", "expired", "load reported", "loads read",
-						"lost", "more to reap", "more to tell", "no leader", "not subscribed", "phase COMPLETED",
-						"phase FREE", "phase OWNED", "phase QUIET", "phase REVOKING", "release RELEASED",
-						"release STALE", "slow", "time for claims", "timed out", "writes lost");
+						"lost", "more to reap", "more to tell", "no leader", "not subscribed", "nudged",
+						"phase COMPLETED", "phase FREE", "phase OWNED", "phase QUIET", "phase REVOKING",
+						"release RELEASED", "release STALE", "slow", "time for claims", "timed out", "writes lost");
 			}
 		}
 	}

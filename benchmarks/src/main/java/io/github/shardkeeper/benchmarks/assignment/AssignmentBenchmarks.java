@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 
 import org.openjdk.jmh.profile.GCProfiler;
 import org.openjdk.jmh.results.Result;
@@ -18,13 +19,16 @@ import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
 import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
+import io.github.shardkeeper.benchmarks.Benchmark;
+import io.github.shardkeeper.benchmarks.Options;
+
 /**
  * Runs {@link AssignmentBenchmark} and prints a table: for each group the time of each
  * contender beside that of Kafka's group coordinator, the moves beside the fewest that
- * are possible, and what a plan allocates. Arguments, if any: the sizes to run, such as
- * {@code "1000x100000"}. The raw figures are left in {@code assignment.json}.
+ * are possible, and what a plan allocates. The raw figures are left in
+ * {@code assignment.json}.
  */
-public final class AssignmentBenchmarks {
+public final class AssignmentBenchmarks implements Benchmark {
 
 	/** Our own strategies that are not measured at every size. */
 	static final String[] OTHERS = { "Shardkeeper: range", "Shardkeeper: round-robin", "Shardkeeper: circle",
@@ -32,10 +36,18 @@ public final class AssignmentBenchmarks {
 
 	private static final List<String> EVENTS = List.of(Scenario.FRESH, Scenario.LEFT, Scenario.JOINED);
 
-	private AssignmentBenchmarks() {
+	@Override
+	public String description() {
+		return """
+				The time and the moves of one plan of a whole group, beside Kafka's assignors.
+				[sizes, such as 1000x100000]
+				The raw figures are left in assignment.json.""".indent(14).strip();
 	}
 
-	public static void main(String[] sizes) throws RunnerException {
+	@Override
+	public void run(Options options) throws RunnerException {
+		options.requireOnly(Set.of());
+		String[] sizes = options.words().toArray(String[]::new);
 		List<RunResult> results = new ArrayList<>(new Runner(options("assignment.json", sizes).build()).run());
 		if (sizes.length == 0) {
 			results

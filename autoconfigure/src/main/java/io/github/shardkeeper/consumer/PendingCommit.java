@@ -1,0 +1,81 @@
+package io.github.shardkeeper.consumer;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.coordination.Commit;
+import io.github.shardkeeper.coordination.CommitNumber;
+import io.github.shardkeeper.coordination.FailedRecord;
+import io.github.shardkeeper.shard.Offset;
+
+/**
+ * What comes together until the next commit, beside state and offset: records that were
+ * put aside, and records of the retry queue that are settled. Confined to the shard's
+ * worker.
+ */
+final class PendingCommit {
+
+	private final List<Commit.Retry> retries = new ArrayList<>();
+
+	private final List<FailedRecord> deadLetters = new ArrayList<>();
+
+	private final Set<Offset> taken = new LinkedHashSet<>();
+
+	void park(FailedRecord record, Duration delay) {
+		this.retries.add(new Commit.Retry(record, delay));
+	}
+
+	void bury(FailedRecord record) {
+		this.deadLetters.add(record);
+	}
+
+	void take(Offset ofQueue) {
+		this.taken.add(ofQueue);
+	}
+
+	boolean isEmpty() {
+		return this.retries.isEmpty() && this.deadLetters.isEmpty() && this.taken.isEmpty();
+	}
+
+	List<Commit.Retry> retries() {
+		return this.retries;
+	}
+
+	/** How many records were put aside. */
+	int putAside() {
+		return this.retries.size() + this.deadLetters.size();
+	}
+
+	/** Records of the queue about which the store hears something new. */
+	Set<Offset> settled() {
+		Set<Offset> settled = new LinkedHashSet<>(this.taken);
+		this.retries.forEach((retry) -> settled.add(retry.record().offset()));
+		return settled;
+	}
+
+	/** Adds what came together before it and could not be written. */
+	PendingCommit after(PendingCommit earlier) {
+		PendingCommit both = new PendingCommit();
+		both.retries.addAll(earlier.retries);
+		both.retries.addAll(this.retries);
+		both.deadLetters.addAll(earlier.deadLetters);
+		both.deadLetters.addAll(this.deadLetters);
+		both.taken.addAll(earlier.taken);
+		both.taken.addAll(this.taken);
+		return both;
+	}
+
+	/** Makes the commit. */
+	Commit commit(CommitNumber number, @Nullable Offset offset, Set<Offset> ahead,
+			Map<String, @Nullable String> changes) {
+		return new Commit(number, offset, ahead, changes, List.copyOf(this.retries), Set.copyOf(this.taken),
+				List.copyOf(this.deadLetters));
+	}
+
+}

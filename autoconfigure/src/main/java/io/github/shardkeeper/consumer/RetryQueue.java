@@ -1,0 +1,98 @@
+package io.github.shardkeeper.consumer;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Collection;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.Set;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.coordination.CheckpointStore;
+import io.github.shardkeeper.coordination.DueRecords;
+import io.github.shardkeeper.coordination.FailedRecord;
+import io.github.shardkeeper.handover.MonotonicTime;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+
+/**
+ * The retry queue of an owned shard, as its worker sees it: knows when to look for
+ * records that are due, and looks only then. Confined to the worker.
+ */
+final class RetryQueue {
+
+	private static final int RECORDS_PER_LOOK = 100;
+
+	private final ShardId shard;
+
+	private final CheckpointStore checkpoints;
+
+	private final Deque<FailedRecord> due = new ArrayDeque<>();
+
+	/** Fetched, and as far as the store knows still in the queue. */
+	private final Set<Offset> open = new HashSet<>();
+
+	/** When there may be something due; {@code null} if the queue is empty. */
+	private @Nullable MonotonicTime nextLook;
+
+	/**
+	 * Creates it.
+	 * @param nextLook when the first record is due, {@code null} if there is none
+	 */
+	RetryQueue(ShardId shard, CheckpointStore checkpoints, @Nullable MonotonicTime nextLook) {
+		this.shard = shard;
+		this.checkpoints = checkpoints;
+		this.nextLook = nextLook;
+	}
+
+	/** Whether it holds nothing, as far as this instance knows. */
+	boolean isEmpty() {
+		return this.nextLook == null && this.due.isEmpty() && this.open.isEmpty();
+	}
+
+	/**
+	 * The next record that is due, {@code null} if none is.
+	 * @throws io.github.shardkeeper.StoreUnavailableException when the store must be
+	 * asked, and does not answer
+	 */
+	@Nullable FailedRecord next(MonotonicTime now) {
+		if (this.due.isEmpty() && this.nextLook != null && !now.isBefore(this.nextLook)
+				&& this.open.size() < RECORDS_PER_LOOK) {
+			look(now);
+		}
+		return this.due.poll();
+	}
+
+	private void look(MonotonicTime now) {
+		DueRecords found = this.checkpoints.due(this.shard, RECORDS_PER_LOOK + this.open.size());
+		for (FailedRecord queued : found.records()) {
+			if (this.open.add(queued.offset())) {
+				this.due.add(queued);
+			}
+		}
+		Duration next = found.nextIn();
+		this.nextLook = (next != null) ? now.plus(next) : null;
+	}
+
+	/** When to look again, {@code null} for never. */
+	@Nullable MonotonicTime nextLook() {
+		if (!this.due.isEmpty() || this.open.size() >= RECORDS_PER_LOOK) {
+			return null;
+		}
+		return this.nextLook;
+	}
+
+	/** There is, or may be, a record that is due at a time. */
+	void lookAt(MonotonicTime time) {
+		if (this.nextLook == null || time.isBefore(this.nextLook)) {
+			this.nextLook = time;
+		}
+	}
+
+	/** The store knows that these are settled, or wait once more. */
+	void committed(Collection<Offset> settled) {
+		this.open.removeAll(settled);
+	}
+
+}

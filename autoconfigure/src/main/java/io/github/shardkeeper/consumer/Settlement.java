@@ -1,0 +1,226 @@
+package io.github.shardkeeper.consumer;
+
+import java.time.Duration;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import io.github.shardkeeper.consumer.ConsumerSettings.Ordering;
+import io.github.shardkeeper.consumer.FailurePolicy.Decision;
+import io.github.shardkeeper.coordination.FailedRecord;
+import io.github.shardkeeper.handover.MonotonicTime;
+import io.github.shardkeeper.source.SourceRecord;
+
+/**
+ * What becomes of a delivery whose call has returned: its records count, or are tried
+ * again, or are put aside. Confined to the shard's worker.
+ */
+final class Settlement {
+
+	private static final Logger logger = LoggerFactory.getLogger(Settlement.class);
+
+	private static final Duration NO_THREAD_PAUSE = Duration.ofMillis(200);
+
+	private final OwnedShard owned;
+
+	private final ShardHandler handler;
+
+	private final WorkerContext context;
+
+	private final ConsumerSettings settings;
+
+	private final FailurePolicy policy;
+
+	private final WorkerTroubles troubles;
+
+	private final Lanes lanes;
+
+	private final RecordIntake intake;
+
+	private final Acknowledgments acknowledgments;
+
+	private final @Nullable WorkMeter meter;
+
+	private boolean halted;
+
+	Settlement(OwnedShard owned, ShardHandler handler, WorkerContext context, WorkerTroubles troubles, Lanes lanes,
+			RecordIntake intake, Acknowledgments acknowledgments, @Nullable WorkMeter meter) {
+		this.owned = owned;
+		this.handler = handler;
+		this.context = context;
+		this.settings = context.settings(owned.shard().topic());
+		this.policy = new FailurePolicy(this.settings);
+		this.troubles = troubles;
+		this.lanes = lanes;
+		this.intake = intake;
+		this.acknowledgments = acknowledgments;
+		this.meter = meter;
+	}
+
+	/** Whether the shard stays in front of a record. */
+	boolean isHalted() {
+		return this.halted;
+	}
+
+	void settle(RecordCalls.Returned returned, ShardProgress progress) {
+		Delivery delivery = returned.delivery();
+		for (RecordCalls.Unreadable unreadable : returned.unreadable()) {
+			this.context.meters().failed(this.owned.shard().topic());
+			putAside(this.policy.unreadable(), unreadable.record(), unreadable.failure(),
+					unreadable.record().earlierCalls(), progress);
+		}
+		delivery.records().removeIf(TrackedRecord::isDone);
+		ShardCalls.Result result = returned.result();
+		if (result == null || this.halted) {
+			this.lanes.remove(delivery);
+		}
+		else if (result.failure() != null) {
+			failed(delivery, result, result.failure(), progress);
+		}
+		else {
+			returned(delivery, result, returned.begun(), progress);
+		}
+	}
+
+	private void returned(Delivery delivery, ShardCalls.Result result, MonotonicTime begun, ShardProgress progress) {
+		JournaledState.Changes changes = JournaledState.Changes.NONE;
+		if (result.view() != null) {
+			try {
+				changes = progress.state().add(result.view());
+			}
+			catch (ArithmeticException | IllegalArgumentException ex) {
+				// A sum that other calls have made too large meanwhile.
+				failed(delivery, result, ex, progress);
+				return;
+			}
+		}
+		if (changes == null) {
+			logger.debug("{}: what the call {} has read was changed by another; calling again", this.owned,
+					delivery.where());
+			this.lanes.again(delivery);
+			return;
+		}
+		this.lanes.remove(delivery);
+		count(delivery, changes, begun, progress);
+		if (this.lanes.failing() == null && !this.halted) {
+			this.troubles.callSucceeded();
+		}
+		int records = delivery.records().size();
+		if (this.meter != null) {
+			this.meter.handled(records);
+		}
+		this.context.meters().handled(this.owned.shard().topic(), records, begun.until(this.context.clock().now()));
+	}
+
+	private void count(Delivery delivery, JournaledState.Changes changes, MonotonicTime begun, ShardProgress progress) {
+		TrackedRecord last = delivery.last();
+		boolean wait = this.acknowledgments.areWanted() && !last.isAcknowledged();
+		for (TrackedRecord record : delivery.records()) {
+			record.handled((record == last) ? changes : JournaledState.Changes.NONE);
+			if (!wait) {
+				progress.done(record, begun);
+			}
+		}
+	}
+
+	/** Takes in what the application has acknowledged. */
+	void settleAcknowledged(ShardProgress progress) {
+		for (List<TrackedRecord> records = this.acknowledgments.next(); records != null; records = this.acknowledgments
+			.next()) {
+			MonotonicTime now = this.context.clock().now();
+			for (TrackedRecord record : records) {
+				record.acknowledged(true);
+			}
+			TrackedRecord last = records.get(records.size() - 1);
+			if (this.settings.ordering() == Ordering.SHARD && !last.isOfQueue() && last.isHandled()) {
+				progress.window().upTo(last, (earlier) -> settleHandled(earlier, progress, now));
+			}
+			records.forEach((record) -> settleHandled(record, progress, now));
+			if (this.lanes.failing() == null && !this.halted) {
+				this.troubles.callSucceeded();
+			}
+		}
+	}
+
+	/** Without them a shard stands still at last; that shall be seen. */
+	void lookForMissingAcknowledgments(ShardProgress progress) {
+		if (this.acknowledgments.areWanted() && progress.window().isFull() && this.lanes.failing() == null) {
+			this.troubles.heldUpBy("%s has handled %d records after offset %s and acknowledged none of them"
+				.formatted(this.handler.name(), progress.window().size(), progress.window().position()));
+		}
+	}
+
+	private static void settleHandled(TrackedRecord record, ShardProgress progress, MonotonicTime now) {
+		if (record.isHandled() && !record.isDone()) {
+			progress.done(record, now);
+		}
+	}
+
+	private void failed(Delivery delivery, ShardCalls.Result result, Throwable failure, ShardProgress progress) {
+		if (!this.owned.isHeld() || result.interrupted()) {
+			// Because the shard or the lease is lost, or was: not the record's fault.
+			logger.debug("{} was interrupted {}", this.owned, delivery.where(), failure);
+			this.lanes.again(delivery);
+			return;
+		}
+		this.context.meters().failed(this.owned.shard().topic());
+		delivery.failed(failure);
+		Decision decision = this.policy.decide(delivery, failure);
+		if (decision instanceof Decision.Again again) {
+			delivery.waitUntil(this.context.clock().now().plus(again.pause()));
+			this.lanes.again(delivery);
+			this.troubles.callFailed(this.handler.name() + " " + delivery.where(), failure, again.pause());
+			return;
+		}
+		this.lanes.remove(delivery);
+		if (decision instanceof Decision.Split) {
+			logger.warn("{} failed {} of {}; handing its records over one by one", this.handler.name(),
+					delivery.where(), this.owned, failure);
+			this.intake.split(delivery);
+			return;
+		}
+		putAside(decision, delivery.first(), failure, delivery.calls(), progress);
+		if (!this.halted && this.lanes.failing() == null) {
+			this.troubles.callSucceeded();
+		}
+	}
+
+	private void putAside(Decision decision, TrackedRecord record, Throwable failure, int calls,
+			ShardProgress progress) {
+		MonotonicTime now = this.context.clock().now();
+		if (decision instanceof Decision.Halt) {
+			this.halted = true;
+			this.troubles.haltedAt(record.offset(), this.handler.name(), failure);
+			return;
+		}
+		FailedRecord failed = failedRecord(record, decision, calls, failure);
+		if (decision instanceof Decision.Park park) {
+			logger.warn("{} failed at offset {} of {}; it is tried again in {} ms, and the shard goes on",
+					this.handler.name(), record.offset(), this.owned, park.delay().toMillis(), failure);
+			progress.park(record, failed, park.delay(), now);
+		}
+		else {
+			logger.error("{} cannot handle the record at offset {} of {}: stored as a dead letter after {} calls",
+					this.handler.name(), record.offset(), this.owned, calls, failure);
+			this.context.meters().deadLettered(this.owned.shard().topic());
+			progress.bury(record, failed, now);
+		}
+	}
+
+	private FailedRecord failedRecord(TrackedRecord record, Decision decision, int calls, Throwable failure) {
+		SourceRecord source = record.source();
+		int rounds = record.rounds() + ((decision instanceof Decision.Park) ? 1 : 0);
+		return FailedRecord.of(source.offset(), source.key(), source.payload(), source.headers(), source.timestamp(),
+				calls, rounds, failure, this.context.wallClock().instant());
+	}
+
+	/** A call could not be made: no thread could be had. */
+	void noThread(Delivery delivery, Throwable refusal) {
+		delivery.waitUntil(this.context.clock().now().plus(NO_THREAD_PAUSE));
+		this.lanes.again(delivery);
+		this.troubles.noThread(refusal);
+	}
+
+}

@@ -1,0 +1,107 @@
+package io.github.shardkeeper.consumer;
+
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.coordination.CheckpointStore;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.shard.StartPosition;
+import io.github.shardkeeper.source.ShardReader;
+import io.github.shardkeeper.source.ShardSource;
+
+/**
+ * Where a group begins with shards of which it has no offset yet. Thread-safe.
+ * <p>
+ * "Latest" is the moment at which the group consumed the topic for the first time, as the
+ * store has it: it is the same for a shard that comes later, and for the next owner of
+ * one whose first owner died before it committed anything, so neither misses a record.
+ */
+public final class StartPositions {
+
+	private final ShardSource source;
+
+	private final CheckpointStore checkpoints;
+
+	/** Without those that begin with their first record. */
+	private final Map<String, StartPosition> positions;
+
+	/** Those that have become times. */
+	private final Map<String, StartPosition> times = new ConcurrentHashMap<>();
+
+	/**
+	 * Creates start positions.
+	 * @param source where records come from
+	 * @param checkpoints tells since when the group consumes a topic
+	 * @param positions by topic where to begin; the others begin with their first record
+	 * @throws ShardkeeperConfigurationException when one is an offset that cannot be one
+	 * of the source
+	 */
+	public StartPositions(ShardSource source, CheckpointStore checkpoints, Map<String, StartPosition> positions) {
+		this.source = source;
+		this.checkpoints = checkpoints;
+		this.positions = Map.copyOf(positions);
+		this.positions.forEach(this::check);
+	}
+
+	private void check(String topic, StartPosition position) {
+		if (!(position instanceof StartPosition.From)) {
+			return;
+		}
+		try {
+			this.source.before(position, List.of(ShardId.of(topic, 0)));
+		}
+		catch (IllegalArgumentException ex) {
+			throw new ShardkeeperConfigurationException(
+					"'shardkeeper.topics.%s.start' is '%s', which is neither 'earliest' nor 'latest' nor a time nor an offset: %s."
+						.formatted(topic, position, ex.getMessage()),
+					"Set it to 'earliest', 'latest', a time like '2026-11-21T10:00:00Z', or the offset of the first record that is wanted.",
+					ex);
+		}
+	}
+
+	/**
+	 * The application begins to consume topics; what comes from now on is not too early
+	 * for "latest".
+	 * @param topics the topics
+	 * @throws io.github.shardkeeper.StoreUnavailableException when the store does not
+	 * answer; then this begins with the first shard
+	 */
+	void consume(Collection<String> topics) {
+		topics.forEach(this::position);
+	}
+
+	/**
+	 * Lets a reader begin where it should.
+	 * @param reader the reader
+	 * @return the same one, but for shards that are started without an offset
+	 */
+	ShardReader over(ShardReader reader) {
+		return this.positions.isEmpty() ? reader : new PositionedReader(reader, this::before);
+	}
+
+	/** The offset after which to begin, {@code null} for the first record. */
+	private @Nullable Offset before(ShardId shard) {
+		StartPosition position = position(shard.topic());
+		return (position != null) ? this.source.before(position, List.of(shard)).get(shard) : null;
+	}
+
+	private @Nullable StartPosition position(String topic) {
+		StartPosition position = this.positions.get(topic);
+		if (!(position instanceof StartPosition.Latest)) {
+			return position;
+		}
+		StartPosition known = this.times.get(topic);
+		if (known == null) {
+			known = StartPosition.at(this.checkpoints.consumedSince(topic));
+			this.times.put(topic, known);
+		}
+		return known;
+	}
+
+}

@@ -1,0 +1,221 @@
+package io.github.shardkeeper.consumer;
+
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.json.JsonMapper;
+
+import io.github.shardkeeper.ShardState;
+
+/**
+ * The state of a shard as one handler call sees it, with what the call itself has
+ * written. Confined to that call's thread until the call has returned.
+ */
+final class StateView implements ShardState, AutoCloseable {
+
+	private final Map<String, String> entries;
+
+	private final JsonMapper mapper;
+
+	/** Whether what is read has to be remembered, because other calls run too. */
+	private final boolean watchful;
+
+	private final long keyChanges;
+
+	private final Thread thread;
+
+	/** New values, removed entries as {@code null}. */
+	private @Nullable Map<String, @Nullable String> writes;
+
+	/** What is added to numbers that were not written otherwise. */
+	private @Nullable Map<String, Long> sums;
+
+	/** What was read, as it was then. */
+	private @Nullable Map<String, @Nullable String> reads;
+
+	private boolean hasReadKeys;
+
+	private volatile boolean closed;
+
+	StateView(Map<String, String> entries, JsonMapper mapper, boolean watchful, long keyChanges) {
+		this.entries = entries;
+		this.mapper = mapper;
+		this.watchful = watchful;
+		this.keyChanges = keyChanges;
+		this.thread = Thread.currentThread();
+	}
+
+	@Override
+	public <T> Optional<T> get(String key, Class<T> type) {
+		check(key);
+		String json = read(key);
+		return (json != null) ? Optional.ofNullable(read(key, json, type)) : Optional.empty();
+	}
+
+	private <T> @Nullable T read(String key, String json, Class<T> type) {
+		try {
+			return this.mapper.readValue(json, type);
+		}
+		catch (JacksonException ex) {
+			throw new IllegalArgumentException("The state under key '%s' cannot be read as %s: %s".formatted(key,
+					type.getName(), ex.getOriginalMessage()), ex);
+		}
+	}
+
+	@Override
+	public void put(String key, Object value) {
+		check(key);
+		Objects.requireNonNull(value, "The value is null; use remove(key) to remove it");
+		try {
+			write(key, this.mapper.writeValueAsString(value));
+		}
+		catch (JacksonException ex) {
+			throw new IllegalArgumentException("The value for key '%s' of type %s cannot be written as JSON"
+				.formatted(key, value.getClass().getName()), ex);
+		}
+	}
+
+	@Override
+	public void remove(String key) {
+		check(key);
+		write(key, null);
+	}
+
+	@Override
+	public long increment(String key, long delta) {
+		check(key);
+		boolean writtenHere = this.writes != null && this.writes.containsKey(key);
+		if (!this.watchful || writtenHere) {
+			long sum = Math.addExact(number(key, writtenHere ? written(key) : this.entries.get(key)), delta);
+			write(key, Long.toString(sum));
+			return sum;
+		}
+		// Sums of several calls may be made in any order: no reason to disturb each
+		// other.
+		if (this.sums == null) {
+			this.sums = new HashMap<>();
+		}
+		long added = Math.addExact(this.sums.getOrDefault(key, 0L), delta);
+		long sum = Math.addExact(number(key, this.entries.get(key)), added);
+		this.sums.put(key, added);
+		return sum;
+	}
+
+	private static long number(String key, @Nullable String json) {
+		if (json == null) {
+			return 0;
+		}
+		try {
+			return Long.parseLong(json);
+		}
+		catch (NumberFormatException ex) {
+			throw new IllegalArgumentException(
+					"The state under key '%s' is not a whole number: %s".formatted(key, json), ex);
+		}
+	}
+
+	@Override
+	public Set<String> keys() {
+		check("-");
+		this.hasReadKeys = true;
+		Set<String> keys = new TreeSet<>(this.entries.keySet());
+		if (this.writes != null) {
+			this.writes.forEach((key, json) -> {
+				if (json != null) {
+					keys.add(key);
+				}
+				else {
+					keys.remove(key);
+				}
+			});
+		}
+		if (this.sums != null) {
+			keys.addAll(this.sums.keySet());
+		}
+		return Collections.unmodifiableSet(keys);
+	}
+
+	private @Nullable String read(String key) {
+		if (this.writes != null && this.writes.containsKey(key)) {
+			return written(key);
+		}
+		String json = this.entries.get(key);
+		if (this.watchful) {
+			if (this.reads == null) {
+				this.reads = new HashMap<>();
+			}
+			// The first time counts: a call that has seen two values is to be made again.
+			this.reads.putIfAbsent(key, json);
+			Long added = (this.sums != null) ? this.sums.remove(key) : null;
+			if (added != null) {
+				String sum = Long.toString(Math.addExact(number(key, json), added));
+				write(key, sum);
+				return sum;
+			}
+		}
+		return json;
+	}
+
+	private @Nullable String written(String key) {
+		return (this.writes != null) ? this.writes.get(key) : null;
+	}
+
+	private void write(String key, @Nullable String json) {
+		if (this.writes == null) {
+			this.writes = new HashMap<>();
+		}
+		this.writes.put(key, json);
+		if (this.sums != null) {
+			this.sums.remove(key);
+		}
+	}
+
+	private void check(String key) {
+		if (this.closed || Thread.currentThread() != this.thread) {
+			throw new IllegalStateException("ShardState may only be used inside the call that received it, "
+					+ "on that call's thread: keep values, not the state");
+		}
+		if (key.isEmpty()) {
+			throw new IllegalArgumentException("A key of the state must not be empty");
+		}
+	}
+
+	/** Whether the call has neither read nor written anything that matters. */
+	boolean isUntouched() {
+		return this.writes == null && this.sums == null;
+	}
+
+	/** Whether everything that was read is still as it was. */
+	boolean hasReadWhatIs(Map<String, String> now, long keyChangesNow) {
+		if (this.hasReadKeys && this.keyChanges != keyChangesNow) {
+			return false;
+		}
+		return this.reads == null || this.reads.entrySet()
+			.stream()
+			.allMatch((read) -> Objects.equals(now.get(read.getKey()), read.getValue()));
+	}
+
+	/** What is to be written on top of what there is now; what changes nothing is not. */
+	Map<String, @Nullable String> writes(Map<String, String> now) {
+		Map<String, @Nullable String> all = (this.writes != null) ? this.writes : new HashMap<>();
+		if (this.sums != null) {
+			this.sums
+				.forEach((key, added) -> all.put(key, Long.toString(Math.addExact(number(key, now.get(key)), added))));
+		}
+		all.entrySet().removeIf((write) -> Objects.equals(now.get(write.getKey()), write.getValue()));
+		return all;
+	}
+
+	@Override
+	public void close() {
+		this.closed = true;
+	}
+
+}

@@ -1,0 +1,273 @@
+package io.github.shardkeeper.consumer;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.DeadLetter;
+import io.github.shardkeeper.DeadLetterFilter;
+import io.github.shardkeeper.DeadLetters;
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.coordination.DeadLetterStore;
+import io.github.shardkeeper.coordination.DeadLetterStore.StoredLetter;
+import io.github.shardkeeper.coordination.FailedRecord;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.source.ShardSource;
+
+/**
+ * Dead letters from the store, page by page, so that memory holds few of them whatever
+ * their number. Thread-safe.
+ */
+public final class StoredDeadLetters implements DeadLetters {
+
+	/** Each may have a large payload. */
+	private static final int LETTERS_PER_READ = 25;
+
+	private static final int LONGEST_PAGE = 1_000;
+
+	private final String group;
+
+	private final DeadLetterStore letters;
+
+	private final CoordinationStore coordination;
+
+	private final ShardSource source;
+
+	/**
+	 * Creates it.
+	 * @param group the group's name
+	 * @param letters the letters
+	 * @param coordination tells owners that letters were sent back
+	 * @param source knows the topics and their shards
+	 */
+	public StoredDeadLetters(String group, DeadLetterStore letters, CoordinationStore coordination,
+			ShardSource source) {
+		this.group = group;
+		this.letters = letters;
+		this.coordination = coordination;
+		this.source = source;
+	}
+
+	@Override
+	public Map<ShardId, Long> count(String topic) {
+		return new TreeMap<>(this.letters.letters(shards(topic)));
+	}
+
+	@Override
+	public Map<ShardId, Long> waiting(String topic) {
+		return new TreeMap<>(this.letters.retries(shards(topic)));
+	}
+
+	@Override
+	public Page list(DeadLetterFilter filter, @Nullable String after, int limit) {
+		if (limit < 1 || limit > LONGEST_PAGE) {
+			throw new IllegalArgumentException(
+					"A page of %d dead letters: its limit is 1 to %d".formatted(limit, LONGEST_PAGE));
+		}
+		LetterId start = (after != null) ? LetterId.parse(after) : null;
+		if (start != null && !start.shard().topic().equals(filter.topic())) {
+			throw new IllegalArgumentException("A page of '%s' cannot begin after %s".formatted(filter.topic(), start));
+		}
+		List<DeadLetter> page = new ArrayList<>();
+		for (Map.Entry<ShardId, Long> entry : this.letters.letters(shards(filter)).entrySet()) {
+			ShardId shard = entry.getKey();
+			int order = (start != null) ? shard.compareTo(start.shard()) : 1;
+			if (order < 0 || entry.getValue() == 0) {
+				continue;
+			}
+			String position = (order == 0) ? Objects.requireNonNull(start).inShard() : null;
+			do {
+				List<StoredLetter> read = this.letters.list(shard, position, LETTERS_PER_READ);
+				for (StoredLetter stored : read) {
+					DeadLetter letter = letter(shard, stored);
+					if (filter.matches(letter)) {
+						page.add(letter);
+						if (page.size() == limit) {
+							return new Page(page, letter.id());
+						}
+					}
+				}
+				position = (read.size() < LETTERS_PER_READ) ? null : read.get(read.size() - 1).id();
+			}
+			while (position != null);
+		}
+		return new Page(page, null);
+	}
+
+	@Override
+	public Optional<DeadLetter> find(String id) {
+		LetterId parsed = known(id);
+		return Optional.ofNullable(this.letters.find(parsed.shard(), parsed.inShard()))
+			.map((stored) -> letter(parsed.shard(), stored));
+	}
+
+	@Override
+	public SentBack sendBack(String id) {
+		LetterId parsed = known(id);
+		StoredLetter stored = this.letters.find(parsed.shard(), parsed.inShard());
+		int moved = (stored != null) ? this.letters.sendBack(parsed.shard(), List.of(stored)) : 0;
+		if (moved == DeadLetterStore.SHARD_COMPLETED) {
+			return new SentBack(0, Set.of(parsed.shard()));
+		}
+		// Also when nothing was there: the call may be repeated because this had failed.
+		this.coordination.nudge(Set.of(parsed.shard()));
+		return new SentBack(moved, Set.of());
+	}
+
+	@Override
+	public SentBack sendBack(DeadLetterFilter filter) {
+		Collection<ShardId> shards = shards(filter);
+		try {
+			return tellOwners(shards, sendBack(filter, shards));
+		}
+		catch (StoreUnavailableException ex) {
+			try {
+				tellOwners(shards, new SentBack(0, Set.of()));
+			}
+			catch (StoreUnavailableException again) {
+				ex.addSuppressed(again);
+			}
+			throw ex;
+		}
+	}
+
+	private SentBack sendBack(DeadLetterFilter filter, Collection<ShardId> shards) {
+		Set<ShardId> completed = new TreeSet<>();
+		long moved = 0;
+		for (Map.Entry<ShardId, Long> entry : this.letters.letters(shards).entrySet()) {
+			ShardId shard = entry.getKey();
+			moved += through(entry.getValue(), shard, filter, (matching) -> {
+				int reply = this.letters.sendBack(shard, matching);
+				if (reply == DeadLetterStore.SHARD_COMPLETED) {
+					completed.add(shard);
+				}
+				return reply;
+			});
+		}
+		return new SentBack(moved, completed);
+	}
+
+	/**
+	 * Whoever has anything in its retry queue, not only from this call: one before may
+	 * have failed to say so.
+	 */
+	private SentBack tellOwners(Collection<ShardId> shards, SentBack result) {
+		List<ShardId> concerned = new ArrayList<>();
+		this.letters.retries(shards).forEach((shard, waiting) -> {
+			if (waiting > 0) {
+				concerned.add(shard);
+			}
+		});
+		if (!concerned.isEmpty()) {
+			this.coordination.nudge(concerned);
+		}
+		return result;
+	}
+
+	@Override
+	public boolean drop(String id) {
+		LetterId parsed = known(id);
+		StoredLetter stored = this.letters.find(parsed.shard(), parsed.inShard());
+		return stored != null && this.letters.drop(parsed.shard(), List.of(stored)) > 0;
+	}
+
+	@Override
+	public long drop(DeadLetterFilter filter) {
+		long dropped = 0;
+		for (Map.Entry<ShardId, Long> entry : this.letters.letters(shards(filter)).entrySet()) {
+			ShardId shard = entry.getKey();
+			dropped += through(entry.getValue(), shard, filter, (matching) -> this.letters.drop(shard, matching));
+		}
+		return dropped;
+	}
+
+	/**
+	 * Goes through a shard's oldest letters, and has those that match dealt with. No more
+	 * of them than there were, so that what fails again meanwhile, and is stored behind
+	 * them, is left alone.
+	 */
+	private long through(long number, ShardId shard, DeadLetterFilter filter, Step step) {
+		long done = 0;
+		String position = null;
+		for (long left = number; left > 0;) {
+			List<StoredLetter> read = this.letters.list(shard, position, (int) Math.min(left, LETTERS_PER_READ));
+			if (read.isEmpty()) {
+				return done;
+			}
+			List<StoredLetter> matching = read.stream()
+				.filter((stored) -> filter.matches(letter(shard, stored)))
+				.toList();
+			int dealt = matching.isEmpty() ? 0 : step.deal(matching);
+			if (dealt < 0) {
+				return done;
+			}
+			done += dealt;
+			left -= read.size();
+			position = read.get(read.size() - 1).id();
+		}
+		return done;
+	}
+
+	private DeadLetter letter(ShardId shard, StoredLetter stored) {
+		FailedRecord record = stored.record();
+		return new DeadLetter(new LetterId(shard, stored.id()).toString(), this.group, shard, record.offset(),
+				record.key(), record.payload(), record.headers(), record.timestamp(), record.attempts(),
+				record.exception(), record.stackTrace(), record.failedAt());
+	}
+
+	private LetterId known(String id) {
+		LetterId parsed = LetterId.parse(id);
+		requireKnown(parsed.shard());
+		return parsed;
+	}
+
+	private Collection<ShardId> shards(DeadLetterFilter filter) {
+		ShardId shard = filter.shard().orElse(null);
+		if (shard == null) {
+			return shards(filter.topic());
+		}
+		requireKnown(shard);
+		return Set.of(shard);
+	}
+
+	private void requireKnown(ShardId shard) {
+		SortedSet<ShardId> known = shards(shard.topic());
+		if (!known.contains(shard)) {
+			throw new IllegalArgumentException("There is no shard %s; the topic has %s".formatted(shard,
+					known.isEmpty() ? "none" : known.first() + " to " + known.last()));
+		}
+	}
+
+	private SortedSet<ShardId> shards(String topic) {
+		Map<String, Integer> topics = this.source.topics();
+		Integer count = topics.get(topic);
+		if (count == null) {
+			throw ShardkeeperConfigurationException.unknownTopic("A call of DeadLetters", topic, topics.keySet());
+		}
+		SortedSet<ShardId> shards = new TreeSet<>();
+		for (int number = 0; number < count; number++) {
+			shards.add(ShardId.of(topic, number));
+		}
+		return shards;
+	}
+
+	/** Deals with letters of one shard. */
+	private interface Step {
+
+		/** Tells how many it found; less than none if it wants no more of this shard. */
+		int deal(List<StoredLetter> letters);
+
+	}
+
+}

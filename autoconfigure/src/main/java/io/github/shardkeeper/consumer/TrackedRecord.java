@@ -1,0 +1,110 @@
+package io.github.shardkeeper.consumer;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.coordination.FailedRecord;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.source.SourceRecord;
+
+/**
+ * A record on its way from the source, or the retry queue, to the checkpoint. Confined to
+ * its shard's worker.
+ */
+final class TrackedRecord {
+
+	private final Offset offset;
+
+	/** {@code null} once nobody needs it any more. */
+	private @Nullable SourceRecord source;
+
+	/** As it was in the retry queue; {@code null} for one that was read. */
+	private final @Nullable FailedRecord queued;
+
+	private JournaledState.@Nullable Changes changes;
+
+	private boolean handled;
+
+	private boolean acknowledged;
+
+	private boolean done;
+
+	/** Tracks a record that was read. */
+	TrackedRecord(SourceRecord source) {
+		this(source, null);
+	}
+
+	private TrackedRecord(SourceRecord source, @Nullable FailedRecord queued) {
+		this.source = source;
+		this.offset = source.offset();
+		this.queued = queued;
+	}
+
+	/** Tracks a record of the retry queue. */
+	static TrackedRecord ofQueue(FailedRecord queued) {
+		return new TrackedRecord(new SourceRecord(queued.offset(), queued.key(), queued.payload(), queued.headers(),
+				queued.timestamp().toEpochMilli()), queued);
+	}
+
+	Offset offset() {
+		return this.offset;
+	}
+
+	SourceRecord source() {
+		SourceRecord read = this.source;
+		if (read == null) {
+			throw new IllegalStateException("The record at " + this.offset + " was handled already");
+		}
+		return read;
+	}
+
+	boolean isOfQueue() {
+		return this.queued != null;
+	}
+
+	/** How often it was put into the retry queue. */
+	int rounds() {
+		return (this.queued != null) ? this.queued.rounds() : 0;
+	}
+
+	/** How often its handler was called before it was put into the retry queue. */
+	int earlierCalls() {
+		return (this.queued != null) ? this.queued.attempts() : 0;
+	}
+
+	/** Its handler has returned; what it wrote waits until the record counts. */
+	void handled(JournaledState.Changes written) {
+		this.handled = true;
+		this.changes = written;
+		this.source = null;
+	}
+
+	boolean isHandled() {
+		return this.handled;
+	}
+
+	/** Whether the application has said that it counts. */
+	boolean isAcknowledged() {
+		return this.acknowledged;
+	}
+
+	void acknowledged(boolean said) {
+		this.acknowledged = said;
+	}
+
+	/** What its handler wrote; only once. */
+	JournaledState.Changes takeChanges() {
+		JournaledState.Changes taken = this.changes;
+		this.changes = null;
+		return (taken != null) ? taken : JournaledState.Changes.NONE;
+	}
+
+	void done() {
+		this.done = true;
+		this.source = null;
+	}
+
+	boolean isDone() {
+		return this.done;
+	}
+
+}

@@ -1,0 +1,112 @@
+package io.github.shardkeeper.shard;
+
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+
+/**
+ * A place in a shard from which its records are wanted. Immutable.
+ */
+public sealed interface StartPosition {
+
+	/** The first record that there is. */
+	StartPosition EARLIEST = new Earliest();
+
+	/** The first record that comes from now on. */
+	StartPosition LATEST = new Latest();
+
+	/**
+	 * The first record that was appended at a time or later, by the clock of the source.
+	 * @param time the time; more precise than milliseconds it need not count
+	 * @return the position
+	 */
+	static StartPosition at(Instant time) {
+		return new At(time);
+	}
+
+	/**
+	 * A record, by its offset.
+	 * @param first the offset of the first record that is wanted; if there is none, of
+	 * the next one after it
+	 * @return the position
+	 */
+	static StartPosition from(Offset first) {
+		return new From(first);
+	}
+
+	/**
+	 * Reads a position as people write it: {@code earliest}, {@code latest}, a time in
+	 * ISO 8601 such as {@code 2026-11-21T10:00:00Z}, or else an offset, which only a
+	 * source can tell from a misspelling.
+	 * @param text the text
+	 * @return the position
+	 * @throws IllegalArgumentException when the text is blank
+	 */
+	static StartPosition parse(String text) {
+		String position = text.strip();
+		if (position.isEmpty()) {
+			throw new IllegalArgumentException("A position must not be blank");
+		}
+		if (position.equalsIgnoreCase("earliest")) {
+			return EARLIEST;
+		}
+		if (position.equalsIgnoreCase("latest")) {
+			return LATEST;
+		}
+		try {
+			return at(OffsetDateTime.parse(position).toInstant());
+		}
+		catch (DateTimeException ex) {
+			return from(new Offset(position));
+		}
+	}
+
+	/** See {@link #EARLIEST}. */
+	record Earliest() implements StartPosition {
+
+		@Override
+		public String toString() {
+			return "earliest";
+		}
+
+	}
+
+	/** See {@link #LATEST}. */
+	record Latest() implements StartPosition {
+
+		@Override
+		public String toString() {
+			return "latest";
+		}
+
+	}
+
+	/**
+	 * See {@link #at}.
+	 *
+	 * @param time the time
+	 */
+	record At(Instant time) implements StartPosition {
+
+		@Override
+		public String toString() {
+			return this.time.toString();
+		}
+
+	}
+
+	/**
+	 * See {@link #from}.
+	 *
+	 * @param first the offset
+	 */
+	record From(Offset first) implements StartPosition {
+
+		@Override
+		public String toString() {
+			return this.first.toString();
+		}
+
+	}
+
+}

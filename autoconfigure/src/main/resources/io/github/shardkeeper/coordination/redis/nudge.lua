@@ -1,0 +1,16 @@
+-- Has owners look at the data plane of their shards: each is told again that it owns its shard. Repeatable.
+--
+-- ARGV     per shard: shard
+-- result   'OK', also for shards that nobody owns
+-- keeps    the record of the shard, and the generation that plans compare with: nothing that is under way is disturbed
+-- cost     O(shards given * log shards); the caller sends at most a few hundred at once
+
+for _, name in ipairs(ARGV) do
+  local now = shard(name)
+  if now and now.phase == 'OWNED' then
+    redis.call('ZADD', concernsKey(now.owner), count('generation'), name)
+    notify(now.owner)
+  end
+end
+finish()
+return 'OK'

@@ -1,0 +1,27 @@
+-- Moves dead letters into the retry queue, due now, as if they had never been tried.
+--
+-- ARGV     ids of dead letters
+-- result   how many were moved, of those that were there; -1, and none is, when the shard is completed
+-- keeps    a letter is in one place; a record that is in the retry queue already is there once, due now
+-- cost     O(letters * log of the retry queue), and their payloads are copied: the caller sends about 1 MB at once
+
+if redis.call('HEXISTS', CHECKPOINT, 'completed') == 1 then
+  return -1
+end
+local moved = 0
+for _, id in ipairs(ARGV) do
+  local entry = redis.call('XRANGE', DEAD, id, id)[1]
+  local letter = {offset = '', about = '', payload = ''}
+  for i = 1, entry and #entry[2] or 0, 2 do
+    letter[entry[2][i]] = entry[2][i + 1]
+  end
+  -- What is no letter of ours stays where it is.
+  if letter.offset ~= '' then
+    local about = string.gsub(letter.about, '^{"attempts":%d+', '{"attempts":0', 1)
+    redis.call('ZADD', RETRY, text(nowMillis), letter.offset)
+    redis.call('HSET', RETRIED, letter.offset, about .. '\n' .. letter.payload)
+    redis.call('XDEL', DEAD, id)
+    moved = moved + 1
+  end
+end
+return moved

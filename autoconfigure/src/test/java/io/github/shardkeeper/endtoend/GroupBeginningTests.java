@@ -1,0 +1,201 @@
+package io.github.shardkeeper.endtoend;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+import io.github.shardkeeper.ShardConsumer;
+import io.github.shardkeeper.ShardRecord;
+import io.github.shardkeeper.ShardTemplate;
+import io.github.shardkeeper.ShardTemplate.Appended;
+import io.github.shardkeeper.source.ShardAppender;
+import io.github.shardkeeper.source.ShardAppender.NewRecord;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.testsupport.TestRedis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Where a group begins that comes to a topic with records, on a real Redis.
+ */
+class GroupBeginningTests {
+
+	private static final String START = "shardkeeper.topics.orders.start";
+
+	private final String run = UUID.randomUUID().toString();
+
+	private final List<ConfigurableApplicationContext> instances = new ArrayList<>();
+
+	private ShardTemplate template;
+
+	@BeforeEach
+	void startSender() {
+		this.template = start(Sender.class, "sender").getBean(ShardTemplate.class);
+	}
+
+	@AfterEach
+	void stop() {
+		this.instances.forEach(ConfigurableApplicationContext::close);
+	}
+
+	@Test
+	void aNewGroupBeginsWithTheFirstRecord() {
+		send("one", "two");
+
+		assertThat(await(consume("earliest"), 2)).containsExactlyInAnyOrder("one", "two");
+	}
+
+	@Test
+	void latestIsWhatComesAfterTheGroupsFirstStart() {
+		send("one", "two");
+		awaitNextMillisecond();
+		Handler handler = consume("latest");
+		// Long before it has got any shard: whoever begins a group waits for a lease.
+		assertThat(handler.handled).isEmpty();
+		send("three", "four");
+
+		assertThat(await(handler, 2)).containsExactlyInAnyOrder("three", "four");
+		close(handler);
+		send("five");
+		assertThat(await(consume("latest"), 1)).as("goes on where it was").containsExactly("five");
+	}
+
+	@Test
+	void aGroupThatBeganAtTheEndMissesNothingOfAShardThatComesLater() {
+		Handler first = consume("latest");
+		send("one");
+		await(first, 1);
+		close(first);
+		ConfigurableApplicationContext sender = start(Sender.class, "sender", "shardkeeper.topics.orders.shards=3");
+		sender.getBean(ShardAppender.class)
+			.append(List.of(new NewRecord(ShardId.of("orders", 2), "key", "new".getBytes())));
+		awaitNextMillisecond();
+
+		Handler second = start(Consumer.class, "second", START + "=latest", "shardkeeper.topics.orders.shards=3")
+			.getBean(Handler.class);
+
+		assertThat(await(second, 1)).containsExactly("new");
+	}
+
+	@Test
+	void aGroupMayBeginAtATime() {
+		send("one", "two");
+		Instant afterwards = awaitNextMillisecond();
+		send("three", "four");
+
+		assertThat(await(consume(afterwards.toString()), 2)).containsExactlyInAnyOrder("three", "four");
+	}
+
+	@Test
+	void aGroupMayBeginWithARecord() {
+		List<Appended> sent = send("one", "one", "one");
+		Handler handler = consume(sent.get(1).offset().value());
+
+		Awaitility.await().until(() -> handler.offsets.size() == 2);
+		assertThat(handler.offsets).containsExactly(sent.get(1).offset().value(), sent.get(2).offset().value());
+	}
+
+	/** Until what is sent is of a later millisecond, by the clock of this machine. */
+	private static Instant awaitNextMillisecond() {
+		long before = Instant.now().toEpochMilli();
+		Awaitility.await().pollInterval(Duration.ofMillis(1)).until(() -> Instant.now().toEpochMilli() > before);
+		return Instant.now();
+	}
+
+	private List<Appended> send(String... payloads) {
+		List<ShardTemplate.Outgoing> records = new ArrayList<>();
+		for (String payload : payloads) {
+			records.add(new ShardTemplate.Outgoing(payload, payload));
+		}
+		return this.template.sendAll("orders", records);
+	}
+
+	/** Each a new instance, of the same group. */
+	private Handler consume(String start) {
+		return start(Consumer.class, "consumer-" + this.instances.size(), START + "=" + start).getBean(Handler.class);
+	}
+
+	private void close(Handler handler) {
+		this.instances.stream()
+			.filter((context) -> context.isActive()
+					&& context.getBeanProvider(Handler.class).getIfAvailable() == handler)
+			.findFirst()
+			.orElseThrow()
+			.close();
+	}
+
+	private static List<String> await(Handler handler, int records) {
+		patiently().untilAsserted(() -> assertThat(handler.handled).hasSizeGreaterThanOrEqualTo(records));
+		return handler.handled;
+	}
+
+	private static ConditionFactory patiently() {
+		return Awaitility.await().atMost(Duration.ofSeconds(20));
+	}
+
+	private ConfigurableApplicationContext start(Class<?> application, String name, String... properties) {
+		List<String> arguments = new ArrayList<>(
+				List.of("--shardkeeper.group=" + this.run, "--shardkeeper.instance-id=" + name,
+						"--shardkeeper.key-prefix=" + this.run, "--shardkeeper.topics.orders.shards=2",
+						"--shardkeeper.session.heartbeat-interval=200ms", "--shardkeeper.session.lease=1500ms",
+						"--spring.main.banner-mode=off", "--spring.data.redis.port=" + TestRedis.shared().port()));
+		for (String property : properties) {
+			String key = property.substring(0, property.indexOf('=') + 1);
+			arguments.removeIf((argument) -> argument.startsWith("--" + key));
+			arguments.add("--" + property);
+		}
+		ConfigurableApplicationContext context = new SpringApplicationBuilder(application).web(WebApplicationType.NONE)
+			.registerShutdownHook(false)
+			.run(arguments.toArray(String[]::new));
+		this.instances.add(context);
+		return context;
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class Sender {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class Consumer {
+
+		@Bean
+		Handler handler() {
+			return new Handler();
+		}
+
+	}
+
+	static class Handler {
+
+		final List<String> handled = new CopyOnWriteArrayList<>();
+
+		final List<String> offsets = new CopyOnWriteArrayList<>();
+
+		@ShardConsumer("orders")
+		void handle(ShardRecord<String> order) {
+			this.handled.add(order.payload());
+			this.offsets.add(order.offset().value());
+		}
+
+	}
+
+}

@@ -1,0 +1,39 @@
+package io.github.shardkeeper.benchmarks;
+
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+import io.github.shardkeeper.benchmarks.assignment.AssignmentBenchmarks;
+import io.github.shardkeeper.benchmarks.consuming.ConsumingBenchmark;
+
+/**
+ * Runs the benchmark whose name is the first argument; without one, lists them all.
+ */
+public final class Benchmarks {
+
+	private static final Map<String, Benchmark> ALL = new LinkedHashMap<>();
+
+	static {
+		ALL.put("assignment", new AssignmentBenchmarks());
+		ALL.put("consuming", new ConsumingBenchmark());
+	}
+
+	private Benchmarks() {
+	}
+
+	public static void main(String[] arguments) throws Exception {
+		Benchmark benchmark = (arguments.length > 0) ? ALL.get(arguments[0]) : null;
+		if (benchmark == null) {
+			System.out.println("java -jar shardkeeper-benchmarks.jar <name> [options], where <name> is one of");
+			ALL.forEach((name, listed) -> System.out.printf("%n  %-12s%s%n", name, listed.description()));
+			System.exit((arguments.length > 0) ? 1 : 0);
+		}
+		else {
+			benchmark.run(Options.parse(Arrays.copyOfRange(arguments, 1, arguments.length)));
+			// Whatever threads a contender has left behind.
+			System.exit(0);
+		}
+	}
+
+}

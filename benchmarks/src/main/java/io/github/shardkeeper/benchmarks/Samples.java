@@ -1,0 +1,73 @@
+package io.github.shardkeeper.benchmarks;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+
+/**
+ * Figures that were measured repeatedly, in the order in which they were. Not
+ * thread-safe.
+ */
+public final class Samples {
+
+	private final List<Double> values = new ArrayList<>();
+
+	/**
+	 * Adds a figure.
+	 * @param value the figure
+	 */
+	public void add(double value) {
+		this.values.add(value);
+	}
+
+	/**
+	 * All figures.
+	 * @return an unmodifiable view
+	 */
+	public List<Double> values() {
+		return Collections.unmodifiableList(this.values);
+	}
+
+	/**
+	 * How often each was so many times the other's, figure by figure: what disturbs a
+	 * round disturbs both.
+	 * @param other what to compare with, as many figures
+	 * @return the quotients
+	 */
+	public Samples dividedBy(Samples other) {
+		if (other.values.size() != this.values.size()) {
+			throw new IllegalArgumentException(this.values.size() + " figures beside " + other.values.size());
+		}
+		Samples quotients = new Samples();
+		for (int i = 0; i < this.values.size(); i++) {
+			quotients.add(this.values.get(i) / other.values.get(i));
+		}
+		return quotients;
+	}
+
+	/**
+	 * The figure that a part of all does not exceed.
+	 * @param part 0.5 for the median
+	 * @return the figure
+	 */
+	public double quantile(double part) {
+		List<Double> sorted = this.values.stream().sorted().toList();
+		double position = part * (sorted.size() - 1);
+		int below = (int) position;
+		int above = Math.min(below + 1, sorted.size() - 1);
+		return sorted.get(below) + (position - below) * (sorted.get(above) - sorted.get(below));
+	}
+
+	public double median() {
+		return quantile(0.5);
+	}
+
+	public double lowest() {
+		return quantile(0);
+	}
+
+	public double highest() {
+		return quantile(1);
+	}
+
+}

@@ -1,0 +1,125 @@
+package io.github.shardkeeper.benchmarks.consuming;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+
+import io.github.shardkeeper.benchmarks.Benchmark;
+import io.github.shardkeeper.benchmarks.Machine;
+import io.github.shardkeeper.benchmarks.Options;
+import io.github.shardkeeper.benchmarks.RedisProcess;
+
+/**
+ * How many records per second one instance takes from Redis Streams, beside a bare client
+ * and Spring Data Redis. All contenders read the same streams, which were filled before,
+ * one contender after the other, in every second round the other way round. What is
+ * measured is the time from the first to the last handled record.
+ */
+public final class ConsumingBenchmark implements Benchmark {
+
+	private static final Path RAW_FIGURES = Path.of("consuming.csv");
+
+	@Override
+	public String description() {
+		return """
+				Records per second from Redis Streams, beside a bare Lettuce loop and Spring Data Redis.
+				--shards=1,32 --records=500000,800000 (for each number of shards) --rounds=5 --warm-up=2
+				--contenders=… (parts of their names)
+				The raw figures are left in consuming.csv.""".indent(14).strip();
+	}
+
+	@Override
+	public void run(Options options) throws Exception {
+		options.requireOnly(Set.of("shards", "records", "rounds", "warm-up", "contenders"));
+		List<String> shards = options.list("shards", List.of("1", "32"));
+		List<String> records = options.list("records", List.of("500000", "800000"));
+		List<Contender> contenders = contenders(options.list("contenders", List.of("")));
+		List<String> raw = new ArrayList<>(
+				List.of("shards,contender,round,records_per_second,processor_micros_per_record,load_average"));
+		for (int i = 0; i < shards.size(); i++) {
+			try (RedisProcess redis = RedisProcess.start()) {
+				System.out.printf("%n%s%n", Machine.describe(redis.version()));
+				Map<Contender, Figures> measured = measure(redis, contenders, Integer.parseInt(shards.get(i)),
+						Integer.parseInt(records.get(Math.min(i, records.size() - 1))), options.number("warm-up", 2),
+						options.number("rounds", 5), raw);
+				new Table(measured).print();
+			}
+		}
+		Files.write(RAW_FIGURES, raw);
+	}
+
+	static List<Contender> contenders(List<String> wanted) {
+		List<Contender> all = new ArrayList<>(List.of(new BareClient(false), new BareClient(true),
+				new SpringContainer(false, false), new SpringContainer(true, false), new SpringContainer(true, true)));
+		all.addAll(ours(false));
+		if (Runtime.version().feature() >= 21) {
+			all.addAll(ours(true));
+		}
+		else {
+			System.out.println("Without virtual threads, which Java 17 does not have.");
+		}
+		return all.stream()
+			.filter((contender) -> wanted.stream().anyMatch((part) -> contender.name().contains(part)))
+			.toList();
+	}
+
+	private static List<Contender> ours(boolean virtualThreads) {
+		String threads = virtualThreads ? ", virtual threads" : "";
+		return List.of(new Shardkeeper("Shardkeeper, record" + threads, virtualThreads, Handlers.OneRecord::new),
+				new Shardkeeper("Shardkeeper, record and state" + threads, virtualThreads,
+						Handlers.OneRecordAndState::new),
+				new Shardkeeper("Shardkeeper, list" + threads, virtualThreads, Handlers.ManyRecords::new),
+				new Shardkeeper("Shardkeeper, list and state" + threads, virtualThreads,
+						Handlers.ManyRecordsAndState::new));
+	}
+
+	private static Map<Contender, Figures> measure(RedisProcess redis, List<Contender> contenders, int shards,
+			int records, int warmUp, int rounds, List<String> raw) throws Exception {
+		Map<Integer, Streams> filled = new LinkedHashMap<>();
+		for (Contender contender : contenders) {
+			filled.computeIfAbsent(contender.divisor(), (divisor) -> fill(redis, shards, records, divisor));
+		}
+		System.out.printf(Locale.ROOT, "%d shards, %,d records of %d bytes, %d rounds after %d for warming up%n",
+				shards, records, Streams.PAYLOAD_BYTES, rounds, warmUp);
+		Map<Contender, Figures> measured = new LinkedHashMap<>();
+		contenders.forEach((contender) -> measured.put(contender, new Figures()));
+		List<Contender> order = new ArrayList<>(contenders);
+		for (int round = 1 - warmUp; round <= rounds; round++) {
+			for (Contender contender : order) {
+				Tally tally = once(contender, filled.get(contender.divisor()));
+				System.out.printf(Locale.ROOT, "  round %2d  %,9.0f/s  %5.2f us CPU  %s%n", round, tally.rate(),
+						tally.processorMicrosPerRecord(), contender.name());
+				if (round > 0) {
+					measured.get(contender).add(tally);
+					raw.add(String.format(Locale.ROOT, "%d,\"%s\",%d,%.0f,%.3f,%.2f", shards, contender.name(), round,
+							tally.rate(), tally.processorMicrosPerRecord(), Machine.load()));
+				}
+			}
+			Collections.reverse(order);
+		}
+		return measured;
+	}
+
+	private static Streams fill(RedisProcess redis, int shards, int records, int divisor) {
+		Streams streams = new Streams(redis, "records-" + divisor, shards, records / divisor / shards);
+		streams.fill();
+		return streams;
+	}
+
+	/** Has a contender read everything once; returns what was counted. */
+	static Tally once(Contender contender, Streams streams) throws Exception {
+		Tally tally = streams.tally();
+		System.gc();
+		contender.consume(streams, tally);
+		tally.verify();
+		return tally;
+	}
+
+}

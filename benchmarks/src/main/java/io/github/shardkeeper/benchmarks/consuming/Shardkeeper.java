@@ -1,0 +1,79 @@
+package io.github.shardkeeper.benchmarks.consuming;
+
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import java.util.function.Consumer;
+
+import org.springframework.boot.Banner;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.support.GenericApplicationContext;
+
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.source.ShardAppender;
+import io.github.shardkeeper.source.ShardAppender.NewRecord;
+
+/**
+ * An application with the starter and one handler, at its defaults.
+ *
+ * @param name its name in the table
+ * @param virtualThreads whether handlers run on virtual threads
+ * @param handler makes the bean with the handler
+ */
+record Shardkeeper(String name, boolean virtualThreads, Function<Tally, Object> handler) implements Contender {
+
+	private static final int PATIENCE_SECONDS = 120;
+
+	/** Each application is a group of its own, which reads everything. */
+	private static final AtomicInteger groups = new AtomicInteger();
+
+	@Override
+	public void consume(Streams streams, Tally tally) throws Exception {
+		Object bean = this.handler.apply(tally);
+		try (ConfigurableApplicationContext application = application(streams, bean)) {
+			tally.awaitCompletion(PATIENCE_SECONDS);
+		}
+	}
+
+	/** Appends payloads, pipelined, list by list. */
+	static void append(Streams streams, Consumer<Consumer<List<byte[]>>> filler) {
+		Shardkeeper sender = new Shardkeeper("sender", false, (unused) -> new Object());
+		try (ConfigurableApplicationContext application = sender.application(streams, new Object())) {
+			ShardAppender appender = application.getBean(ShardAppender.class);
+			filler.accept((payloads) -> appender.append(payloads.stream()
+				.map((payload) -> new NewRecord(ShardId.of(streams.topic(), ByteBuffer.wrap(payload).getInt()), "key",
+						payload))
+				.toList()));
+		}
+	}
+
+	private ConfigurableApplicationContext application(Streams streams, Object bean) {
+		Map<String, Object> properties = Map.of("spring.data.redis.port", streams.redis().port(), "shardkeeper.group",
+				"group-" + groups.incrementAndGet(), "shardkeeper.topics." + streams.topic() + ".shards",
+				streams.shards(), "benchmark.topic", streams.topic(), "spring.threads.virtual.enabled",
+				this.virtualThreads);
+		return new SpringApplicationBuilder(Application.class).web(WebApplicationType.NONE)
+			.bannerMode(Banner.Mode.OFF)
+			.properties(properties)
+			.initializers((context) -> register((GenericApplicationContext) context, bean))
+			.run();
+	}
+
+	@SuppressWarnings("unchecked")
+	private static void register(GenericApplicationContext context, Object bean) {
+		context.registerBean("handler", (Class<Object>) bean.getClass(), () -> bean);
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class Application {
+
+	}
+
+}

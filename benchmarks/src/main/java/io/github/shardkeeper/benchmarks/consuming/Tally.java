@@ -1,0 +1,170 @@
+package io.github.shardkeeper.benchmarks.consuming;
+
+import java.lang.management.ManagementFactory;
+import java.nio.ByteBuffer;
+import java.util.BitSet;
+import java.util.Locale;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+import com.sun.management.OperatingSystemMXBean;
+
+/**
+ * Counts which records were handled, and when the first and the last one was. Every
+ * payload begins with the number of its shard and its own number there.
+ * <p>
+ * Calls for different shards may come at the same time; those for one shard come one
+ * after the other.
+ */
+final class Tally {
+
+	private static final OperatingSystemMXBean OPERATING_SYSTEM = ManagementFactory
+		.getPlatformMXBean(OperatingSystemMXBean.class);
+
+	private final int recordsPerShard;
+
+	private final Shard[] shards;
+
+	private final AtomicInteger unfinishedShards;
+
+	private final CountDownLatch finished = new CountDownLatch(1);
+
+	private final AtomicLong firstNanos = new AtomicLong();
+
+	private volatile long lastNanos;
+
+	private volatile long processorNanosAtBegin;
+
+	private volatile long processorNanosAtEnd;
+
+	Tally(int shards, int recordsPerShard) {
+		this.recordsPerShard = recordsPerShard;
+		this.shards = new Shard[shards];
+		for (int i = 0; i < shards; i++) {
+			this.shards[i] = new Shard();
+		}
+		this.unfinishedShards = new AtomicInteger(shards);
+	}
+
+	/** What a record is to carry. */
+	static byte[] payload(int shard, int number, int bytes) {
+		byte[] payload = new byte[bytes];
+		ByteBuffer.wrap(payload).putInt(shard).putInt(number);
+		return payload;
+	}
+
+	/** A record was handled. */
+	void handled(byte[] payload) {
+		Shard shard = this.shards[number(payload, 0)];
+		int number = number(payload, 4);
+		if (number == shard.next) {
+			if (number == 0) {
+				begun();
+			}
+			shard.next++;
+		}
+		else {
+			shard.handledOutOfOrder(number);
+		}
+		if (shard.next == this.recordsPerShard && !shard.finished) {
+			shard.finished = true;
+			ended();
+		}
+	}
+
+	private void begun() {
+		if (this.firstNanos.compareAndSet(0, System.nanoTime())) {
+			this.processorNanosAtBegin = OPERATING_SYSTEM.getProcessCpuTime();
+		}
+	}
+
+	private void ended() {
+		if (this.unfinishedShards.decrementAndGet() == 0) {
+			this.lastNanos = System.nanoTime();
+			this.processorNanosAtEnd = OPERATING_SYSTEM.getProcessCpuTime();
+			this.finished.countDown();
+		}
+	}
+
+	private static int number(byte[] payload, int at) {
+		return (payload[at] & 0xff) << 24 | (payload[at + 1] & 0xff) << 16 | (payload[at + 2] & 0xff) << 8
+				| payload[at + 3] & 0xff;
+	}
+
+	boolean isComplete() {
+		return this.finished.getCount() == 0;
+	}
+
+	/** Waits until every record was handled. */
+	void awaitCompletion(long seconds) throws InterruptedException {
+		if (!this.finished.await(seconds, TimeUnit.SECONDS)) {
+			long handled = 0;
+			for (Shard shard : this.shards) {
+				handled += shard.next;
+			}
+			throw new IllegalStateException(String.format(Locale.ROOT,
+					"After %d s only %,d of %,d records were handled", seconds, handled, records()));
+		}
+	}
+
+	/** Fails unless each record was handled once, and in its order. */
+	void verify() {
+		long outOfOrder = 0;
+		long repeated = 0;
+		for (Shard shard : this.shards) {
+			outOfOrder += shard.outOfOrder;
+			repeated += shard.repeated;
+		}
+		if (!isComplete() || outOfOrder > 0 || repeated > 0) {
+			throw new IllegalStateException(String.format(Locale.ROOT,
+					"%,d records handled out of order, %,d more than once, shards unfinished: %d", outOfOrder, repeated,
+					this.unfinishedShards.get()));
+		}
+	}
+
+	private long records() {
+		return (long) this.recordsPerShard * this.shards.length;
+	}
+
+	/** Records per second from the first to the last handled one. */
+	double rate() {
+		return records() * 1e9 / (this.lastNanos - this.firstNanos.get());
+	}
+
+	/**
+	 * What this process, with all its threads, took of the processors meanwhile, per
+	 * record. Depends less than the rate on what else runs on the machine.
+	 */
+	double processorMicrosPerRecord() {
+		return (this.processorNanosAtEnd - this.processorNanosAtBegin) / 1e3 / records();
+	}
+
+	private static final class Shard {
+
+		private int next;
+
+		private boolean finished;
+
+		private long outOfOrder;
+
+		private long repeated;
+
+		private final BitSet early = new BitSet();
+
+		void handledOutOfOrder(int number) {
+			if (number < this.next || this.early.get(number)) {
+				this.repeated++;
+				return;
+			}
+			this.outOfOrder++;
+			this.early.set(number);
+			while (this.early.get(this.next)) {
+				this.next++;
+			}
+		}
+
+	}
+
+}

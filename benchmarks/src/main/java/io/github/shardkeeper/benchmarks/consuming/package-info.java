@@ -1,0 +1,4 @@
+/**
+ * How fast records are consumed.
+ */
+package io.github.shardkeeper.benchmarks.consuming;

@@ -1,0 +1,73 @@
+package io.github.shardkeeper.benchmarks.consuming;
+
+import java.util.List;
+
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import io.github.shardkeeper.benchmarks.RedisProcess;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+/**
+ * All contenders read the same streams, and handle every record once.
+ */
+class ConsumingContenderTests {
+
+	private static RedisProcess redis;
+
+	private static Streams streams;
+
+	@BeforeAll
+	static void fill() throws Exception {
+		redis = RedisProcess.start();
+		streams = new Streams(redis, "records", 3, 700);
+		streams.fill();
+	}
+
+	@AfterAll
+	static void stop() {
+		redis.close();
+	}
+
+	@ParameterizedTest
+	@MethodSource("all")
+	void everyContenderHandlesEveryRecordOnce(Contender contender) throws Exception {
+		// Fails where one is missing, out of order or handled twice.
+		Tally tally = ConsumingBenchmark.once(contender, streams);
+
+		assertThat(tally.rate()).isPositive();
+	}
+
+	static List<Contender> all() {
+		return ConsumingBenchmark.contenders(List.of(""));
+	}
+
+	@Test
+	void aTallySeesWhatIsHandledOutOfOrderOrTwice() {
+		Tally swapped = new Tally(1, 3);
+		for (int number : new int[] { 0, 2, 1 }) {
+			swapped.handled(Tally.payload(0, number, 100));
+		}
+		Tally repeated = new Tally(1, 2);
+		for (int number : new int[] { 0, 0, 1 }) {
+			repeated.handled(Tally.payload(0, number, 100));
+		}
+
+		assertThatIllegalStateException().isThrownBy(swapped::verify).withMessageStartingWith("1 records handled out");
+		assertThatIllegalStateException().isThrownBy(repeated::verify).withMessageContaining(" 1 more than once");
+	}
+
+	@Test
+	void aTallySeesWhatIsMissing() {
+		Tally tally = new Tally(2, 1);
+		tally.handled(Tally.payload(1, 0, 100));
+
+		assertThatIllegalStateException().isThrownBy(tally::verify).withMessageContaining("unfinished: 1");
+	}
+
+}
