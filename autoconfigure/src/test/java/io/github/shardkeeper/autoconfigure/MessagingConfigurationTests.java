@@ -39,7 +39,7 @@ class MessagingConfigurationTests {
 	void aHandlerGetsWhatItsAnnotationsSay() {
 		this.validating.withBean(Handler.class).run((context) -> {
 			context.getBean(ShardTemplate.class).send("orders", "customer-1", new Order(2));
-			assertThat(context.getBean(Handler.class).calls.poll(20, TimeUnit.SECONDS))
+			assertThat(context.getBean(Handler.class).calls.poll(60, TimeUnit.SECONDS))
 				.isEqualTo("Order[amount=2] of customer-1");
 		});
 	}

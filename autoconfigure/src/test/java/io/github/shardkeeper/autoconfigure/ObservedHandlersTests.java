@@ -118,7 +118,7 @@ class ObservedHandlersTests {
 		}
 
 		final @Nullable String next() throws InterruptedException {
-			return this.told.poll(20, TimeUnit.SECONDS);
+			return this.told.poll(60, TimeUnit.SECONDS);
 		}
 
 	}
