@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
 
+import io.micrometer.observation.ObservationRegistry;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -35,6 +36,7 @@ import io.github.shardkeeper.consumer.CommittedStateReader;
 import io.github.shardkeeper.consumer.ConsumerEvents;
 import io.github.shardkeeper.consumer.ConsumerMeters;
 import io.github.shardkeeper.consumer.ExitOnSessionLoss;
+import io.github.shardkeeper.consumer.MessageArguments;
 import io.github.shardkeeper.consumer.PublishedEvents;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.consumer.ShardHandlerDetector;
@@ -55,6 +57,8 @@ import io.github.shardkeeper.coordination.MonotonicClock;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.handover.HandoverRules;
 import io.github.shardkeeper.handover.Lease;
+import io.github.shardkeeper.observation.ObservedCalls;
+import io.github.shardkeeper.observation.ShardConsumeConvention;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.Names;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
@@ -74,7 +78,8 @@ import io.github.shardkeeper.source.ShardSource;
 @ConditionalOnBooleanProperty(name = "shardkeeper.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(ShardkeeperProperties.class)
 @ImportRuntimeHints(ShardkeeperRuntimeHints.class)
-@Import({ RedisStoreConfiguration.class, MemoryStoreConfiguration.class, UnknownStoreConfiguration.class })
+@Import({ RedisStoreConfiguration.class, MemoryStoreConfiguration.class, UnknownStoreConfiguration.class,
+		MessagingConfiguration.class })
 public final class ShardkeeperAutoConfiguration {
 
 	private static final Duration DEFAULT_PHASE_TIMEOUT = Duration.ofSeconds(30);
@@ -195,8 +200,12 @@ public final class ShardkeeperAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	ShardHandlerDetector shardkeeperHandlerDetector(ConfigurableListableBeanFactory beans, PayloadConverter converter) {
-		return new ShardHandlerDetector(beans, converter);
+	ShardHandlerDetector shardkeeperHandlerDetector(ConfigurableListableBeanFactory beans, PayloadConverter converter,
+			ObjectProvider<MessageArguments> messages, ObjectProvider<ObservationRegistry> observations,
+			ObjectProvider<ShardConsumeConvention> convention) {
+		ObservationRegistry registry = observations.getIfUnique();
+		return new ShardHandlerDetector(beans, converter, messages.getIfUnique(() -> MessageArguments.NONE),
+				(registry != null) ? new ObservedCalls(registry, convention.getIfUnique()) : null);
 	}
 
 	@Bean
