@@ -40,8 +40,7 @@ class HandlerSettingsCheckTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource(delimiter = '|',
-			textBlock = """
+	@CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
 					Acknowledging          | BACKGROUND | SHARD | mode' is 'background'                                  | 'manual'
 					Acknowledging          | BATCH      | SHARD | mode' is 'batch'                                       | 'manual'
 					AcknowledgingBatch     | BACKGROUND | SHARD | takes an Acknowledgment                                | 'manual'
