@@ -12,15 +12,18 @@ import org.junit.jupiter.api.Test;
 import org.slf4j.MDC;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 import io.github.shardkeeper.OnShardRevoked;
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.ShardTemplate;
+import io.github.shardkeeper.consumer.CallObserver;
 import io.github.shardkeeper.observation.ShardConsumeContext;
 import io.github.shardkeeper.observation.ShardConsumeConvention;
 import io.github.shardkeeper.observation.TestTracing;
+import io.github.shardkeeper.source.SendObserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -89,6 +92,14 @@ class ObservedHandlersTests {
 				});
 			assertThat(tracing.spans()).first().satisfies((span) -> assertThat(span.getName()).isEqualTo("book"));
 		}
+	}
+
+	@Test
+	void bootsRegistryIsEnough() {
+		this.contexts.withConfiguration(AutoConfigurations.of(ObservationAutoConfiguration.class))
+			.run((context) -> assertThat(context).hasSingleBean(CallObserver.class).hasSingleBean(SendObserver.class));
+		this.contexts.run((context) -> assertThat(context).doesNotHaveBean(CallObserver.class)
+			.doesNotHaveBean(SendObserver.class));
 	}
 
 	@Test
