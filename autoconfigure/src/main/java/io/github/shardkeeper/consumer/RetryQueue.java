@@ -33,6 +33,9 @@ final class RetryQueue {
 	/** Fetched, and as far as the store knows still in the queue. */
 	private final Set<Offset> open = new HashSet<>();
 
+	/** Found again while they were open: perhaps they were sent back meanwhile. */
+	private final Set<Offset> foundAgain = new HashSet<>();
+
 	/** When there may be something due; {@code null} if the queue is empty. */
 	private @Nullable MonotonicTime nextLook;
 
@@ -70,6 +73,9 @@ final class RetryQueue {
 			if (this.open.add(queued.offset())) {
 				this.due.add(queued);
 			}
+			else {
+				this.foundAgain.add(queued.offset());
+			}
 		}
 		Duration next = found.nextIn();
 		this.nextLook = (next != null) ? now.plus(next) : null;
@@ -91,8 +97,15 @@ final class RetryQueue {
 	}
 
 	/** The store knows that these are settled, or wait once more. */
-	void committed(Collection<Offset> settled) {
-		this.open.removeAll(settled);
+	void committed(Collection<Offset> settled, MonotonicTime now) {
+		settled.forEach(this.open::remove);
+		boolean missed = false;
+		for (Offset offset : settled) {
+			missed |= this.foundAgain.remove(offset);
+		}
+		if (missed) {
+			lookAt(now);
+		}
 	}
 
 }

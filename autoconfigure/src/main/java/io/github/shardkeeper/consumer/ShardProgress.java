@@ -142,7 +142,7 @@ final class ShardProgress {
 
 	/** A record is put into the retry queue, and the shard goes on. */
 	void park(TrackedRecord record, FailedRecord failed, Duration delay, MonotonicTime now) {
-		this.pending.park(failed, delay);
+		this.pending.park(failed, delay, record.isOfQueue());
 		putAside(record, now);
 	}
 
@@ -321,8 +321,8 @@ final class ShardProgress {
 
 	private void committed(Sent answered) {
 		this.acknowledgedCommit = answered.commit.number().attempt();
-		this.queue.committed(answered.contents.settled());
 		MonotonicTime now = this.context.clock().now();
+		this.queue.committed(answered.contents.settled(), now);
 		answered.contents.retries().forEach((retry) -> this.queue.lookAt(now.plus(retry.delay())));
 		if (answered.whole) {
 			logger.info("The store has lost writes: {} was written back at offset {}, with {} entries of state",
