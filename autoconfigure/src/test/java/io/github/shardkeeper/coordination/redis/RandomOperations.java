@@ -10,9 +10,6 @@ import java.util.Random;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
 
-import io.github.shardkeeper.coordination.CheckpointStore.Acquisition;
-import io.github.shardkeeper.coordination.Commit;
-import io.github.shardkeeper.coordination.CommitNumber;
 import io.github.shardkeeper.coordination.ReleaseReply;
 import io.github.shardkeeper.handover.GroupChanges;
 import io.github.shardkeeper.handover.HeartbeatReply;
@@ -28,7 +25,6 @@ import io.github.shardkeeper.handover.ShardPhase;
 import io.github.shardkeeper.handover.Transition;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
-import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.shard.TopicShards;
@@ -47,6 +43,8 @@ final class RandomOperations {
 	private final Random random;
 
 	private final StorePair stores;
+
+	private final RandomDataOperations data;
 
 	/** How often each outcome was seen: what never happens is not compared. */
 	private final Map<String, Integer> outcomes = new TreeMap<>();
@@ -73,6 +71,7 @@ final class RandomOperations {
 	RandomOperations(long seed, StorePair stores) {
 		this.random = new Random(seed);
 		this.stores = stores;
+		this.data = new RandomDataOperations(this.random, stores, this::log, this::count);
 		this.picture = stores.all();
 		IntStream.range(0, 6).forEach((i) -> newSession(i));
 	}
@@ -129,11 +128,8 @@ final class RandomOperations {
 		else if (choice < 905) {
 			changeSubscription();
 		}
-		else if (choice < 940) {
-			acquire();
-		}
 		else if (choice < 990) {
-			commit();
+			this.data.next(anyShard());
 		}
 		else {
 			disaster();
@@ -384,36 +380,6 @@ final class RandomOperations {
 		else {
 			this.stores.subscribe(id);
 		}
-	}
-
-	private void acquire() {
-		ShardId shard = anyShard();
-		Token token = anyToken();
-		log("acquire " + shard + " " + token);
-		count(this.stores.data((store) -> store.acquire(shard, token)).getClass().getSimpleName());
-	}
-
-	private void commit() {
-		ShardId shard = anyShard();
-		Token token = anyToken();
-		if (this.random.nextBoolean()) {
-			Acquisition acquired = this.stores.data((store) -> store.acquire(shard, token));
-			log("acquired " + acquired);
-		}
-		int attempt = 1 + this.random.nextInt(4);
-		CommitNumber number = new CommitNumber(attempt, this.random.nextInt(attempt));
-		Offset offset = (this.random.nextInt(4) > 0) ? new Offset("o" + this.random.nextInt(9)) : null;
-		Map<String, String> changes = new LinkedHashMap<>();
-		IntStream.range(0, this.random.nextInt(4))
-			.forEach((i) -> changes.put("k" + this.random.nextInt(3), this.random.nextBoolean() ? "v" + i : null));
-		log("commit " + shard + " " + token + " " + number + " " + offset + " " + changes);
-		count("commit "
-				+ this.stores.data((store) -> store.commit(shard, token, Commit.of(number, offset, changes)).join()));
-		this.stores.data((store) -> store.read(shard));
-	}
-
-	private Token anyToken() {
-		return new Token(1_767_225_600_123_456L + this.random.nextInt(4));
 	}
 
 	private void disaster() {
