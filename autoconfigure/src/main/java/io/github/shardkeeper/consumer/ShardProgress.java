@@ -141,7 +141,7 @@ final class ShardProgress {
 
 	/** A record is put into the retry queue, and the shard goes on. */
 	void park(TrackedRecord record, FailedRecord failed, Duration delay, MonotonicTime now) {
-		this.pending.park(failed, delay);
+		this.pending.park(failed, delay, record.isOfQueue());
 		putAside(record, now);
 	}
 
