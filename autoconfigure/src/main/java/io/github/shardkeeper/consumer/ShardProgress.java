@@ -35,6 +35,9 @@ final class ShardProgress {
 
 	private static final Logger logger = LoggerFactory.getLogger(ShardProgress.class);
 
+	/** Of those whose payloads go into one commit, and wait for it in memory. */
+	private static final int MOST_PUT_ASIDE = 100;
+
 	private final OwnedShard owned;
 
 	private final WorkerContext context;
@@ -196,8 +199,8 @@ final class ShardProgress {
 
 	/** Whether nothing more is to be handed out before a commit was answered. */
 	boolean mustWait() {
-		return this.sent != null
-				&& (this.settings.mode() == CommitMode.BATCH || this.uncommittedRecords >= this.settings.records());
+		return this.sent != null && (this.settings.mode() == CommitMode.BATCH
+				|| this.uncommittedRecords >= this.settings.records() || this.pending.putAside() >= MOST_PUT_ASIDE);
 	}
 
 	/**
