@@ -21,6 +21,7 @@ import io.github.shardkeeper.ShardSelector;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.SendQueue.Sending;
 import io.github.shardkeeper.source.SendWindow.Place;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
@@ -35,7 +36,7 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 
 	private static final long IDLE_SECONDS = 30;
 
-	private final Supplier<Map<String, Integer>> topics;
+	private final Supplier<Map<String, TopicShards>> topics;
 
 	private final ShardAppender appender;
 
@@ -58,7 +59,7 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 
 	/**
 	 * Creates a template.
-	 * @param topics the topics with their shard counts, as they are now
+	 * @param topics the topics with their shards, as they are now
 	 * @param appender appends the records
 	 * @param converter writes payloads
 	 * @param settings bounds of what is sent
@@ -66,9 +67,9 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 	 * @param selector who chooses it for all other topics; {@code null} for the key
 	 * @param observer hears of every record
 	 */
-	public KeyedShardTemplate(Supplier<Map<String, Integer>> topics, ShardAppender appender, PayloadConverter converter,
-			SendSettings settings, Map<String, ShardSelector> selectors, @Nullable ShardSelector selector,
-			SendObserver observer) {
+	public KeyedShardTemplate(Supplier<Map<String, TopicShards>> topics, ShardAppender appender,
+			PayloadConverter converter, SendSettings settings, Map<String, ShardSelector> selectors,
+			@Nullable ShardSelector selector, SendObserver observer) {
 		this.topics = topics;
 		this.appender = appender;
 		this.converter = converter;
@@ -251,13 +252,13 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 	}
 
 	private int shardCount(String topic) {
-		Map<String, Integer> known = this.topics.get();
-		Integer count = known.get(topic);
-		if (count == null) {
+		Map<String, TopicShards> known = this.topics.get();
+		TopicShards shards = known.get(topic);
+		if (shards == null) {
 			throw ShardkeeperConfigurationException.unknownTopic("A call of ShardTemplate", topic,
 					new TreeSet<>(known.keySet()));
 		}
-		return count;
+		return shards.count();
 	}
 
 	/** Waits for what is under way; whatever is sent later is refused. */

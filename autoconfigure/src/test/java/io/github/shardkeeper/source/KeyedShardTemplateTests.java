@@ -21,6 +21,7 @@ import io.github.shardkeeper.ShardTemplate.Outgoing;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.shard.TopicShards;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -28,7 +29,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 class KeyedShardTemplateTests {
 
-	private final Map<String, Integer> topics = new ConcurrentHashMap<>(Map.of("orders", 4, "visits", 3));
+	private final Map<String, TopicShards> topics = new ConcurrentHashMap<>(
+			Map.of("orders", TopicShards.count(4), "visits", TopicShards.count(3)));
 
 	private final ManualAppender appender = new ManualAppender(true);
 
@@ -139,7 +141,7 @@ class KeyedShardTemplateTests {
 
 	@Test
 	void aHigherCountIsFollowedFromTheNextRecordOn() {
-		this.topics.put("orders", 400);
+		this.topics.put("orders", TopicShards.count(400));
 
 		assertThat(this.template.send("orders", "abc", 1).shard()).isEqualTo(ShardId.of("orders", 479470107 % 400));
 	}

@@ -18,6 +18,7 @@ import io.github.shardkeeper.ShardTemplate.Appended;
 import io.github.shardkeeper.ShardTemplate.Outgoing;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.TopicShards;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -35,8 +36,8 @@ class SendsInFlightTests {
 
 	private final ManualAppender appender = new ManualAppender(false);
 
-	private final KeyedShardTemplate template = new KeyedShardTemplate(() -> Map.of("orders", 4), this.appender,
-			new PayloadConverter(new JsonMapper()), new SendSettings(1000, MOST, 1000), Map.of(), null,
+	private final KeyedShardTemplate template = new KeyedShardTemplate(() -> Map.of("orders", TopicShards.count(4)),
+			this.appender, new PayloadConverter(new JsonMapper()), new SendSettings(1000, MOST, 1000), Map.of(), null,
 			SendObserver.NONE);
 
 	private final List<Thread> threads = new ArrayList<>();
