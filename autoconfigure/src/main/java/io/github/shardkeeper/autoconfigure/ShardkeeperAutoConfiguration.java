@@ -25,10 +25,12 @@ import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.core.env.Environment;
 
 import io.github.shardkeeper.DeadLetters;
+import io.github.shardkeeper.ShardSelector;
 import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.assignment.AssignmentStrategy;
 import io.github.shardkeeper.assignment.ShardCatalog;
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Template;
 import io.github.shardkeeper.consumer.CallObserver;
 import io.github.shardkeeper.consumer.CommittedStateReader;
 import io.github.shardkeeper.consumer.ConsumerEvents;
@@ -61,6 +63,8 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.source.KeyedShardTemplate;
 import io.github.shardkeeper.source.PayloadConverter;
+import io.github.shardkeeper.source.SendObserver;
+import io.github.shardkeeper.source.SendSettings;
 import io.github.shardkeeper.source.ShardAppender;
 import io.github.shardkeeper.source.ShardSource;
 
@@ -261,10 +265,21 @@ public final class ShardkeeperAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	@ConditionalOnBean(ShardAppender.class)
-	ShardTemplate shardkeeperTemplate(ShardSource source, ShardAppender appender, PayloadConverter converter) {
-		Map<String, Integer> counts = new TreeMap<>();
-		source.topics().forEach((topic, shards) -> counts.put(topic, shards.count()));
-		return new KeyedShardTemplate(counts, appender, converter);
+	ShardTemplate shardkeeperTemplate(ShardkeeperProperties properties, ShardSource source, ShardAppender appender,
+			PayloadConverter converter, Map<String, ShardSelector> selectors, ObjectProvider<ShardSelector> selector,
+			ObjectProvider<SendObserver> observer) {
+		Template template = properties.template();
+		return new KeyedShardTemplate(source::topics, appender, converter,
+				new SendSettings(template.maxPayloadSize().toBytes(), template.maxInFlight(),
+						template.maxInFlightSize().toBytes()),
+				SelectorChoice.byTopic(properties.topics(), selectors), selector.getIfUnique(),
+				observer.getIfUnique(() -> SendObserver.NONE));
+	}
+
+	@Bean
+	@ConditionalOnBean(ShardTemplate.class)
+	ShardTemplateFlush shardkeeperTemplateFlush(ShardTemplate template) {
+		return new ShardTemplateFlush(template);
 	}
 
 	static Map<String, Integer> shardCounts(ShardkeeperProperties properties) {

@@ -40,7 +40,8 @@ class HandlerSettingsCheckTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
+	@CsvSource(delimiter = '|', quoteCharacter = '"',
+			textBlock = """
 					Acknowledging          | BACKGROUND | SHARD | mode' is 'background'                                  | 'manual'
 					Acknowledging          | BATCH      | SHARD | mode' is 'batch'                                       | 'manual'
 					AcknowledgingBatch     | BACKGROUND | SHARD | takes an Acknowledgment                                | 'manual'

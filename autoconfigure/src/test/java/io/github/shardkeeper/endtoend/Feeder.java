@@ -24,6 +24,7 @@ import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.RedisLink;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.source.Appends;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.source.redis.RedisStreamSource;
 
@@ -77,7 +78,7 @@ final class Feeder implements AutoCloseable {
 						Long.toString(this.sent.get(shard) + 1).getBytes(StandardCharsets.UTF_8)));
 			}
 			this.unsure = true;
-			this.source.append(records);
+			Appends.append(this.source, records);
 			for (int shard : behind) {
 				this.sent.incrementAndGet(shard);
 			}
