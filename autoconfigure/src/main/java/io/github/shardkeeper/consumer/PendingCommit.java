@@ -16,8 +16,8 @@ import io.github.shardkeeper.shard.Offset;
 
 /**
  * What comes together until the next commit, beside state and offset: records that were
- * put aside, and records of the retry queue that are settled. Confined to the shard's
- * worker.
+ * put aside, records of the retry queue that are settled, and a seek. Confined to the
+ * shard's worker.
  */
 final class PendingCommit {
 
@@ -26,6 +26,14 @@ final class PendingCommit {
 	private final List<FailedRecord> deadLetters = new ArrayList<>();
 
 	private final Set<Offset> taken = new LinkedHashSet<>();
+
+	/** The number of the last seek that is carried out with it, 0 for none. */
+	private long seek;
+
+	/** Carries out a seek, and all before it. */
+	void seek(long number) {
+		this.seek = number;
+	}
 
 	void park(FailedRecord record, Duration delay) {
 		this.retries.add(new Commit.Retry(record, delay));
@@ -68,6 +76,7 @@ final class PendingCommit {
 		both.deadLetters.addAll(this.deadLetters);
 		both.taken.addAll(earlier.taken);
 		both.taken.addAll(this.taken);
+		both.seek = Math.max(earlier.seek, this.seek);
 		return both;
 	}
 
@@ -75,7 +84,7 @@ final class PendingCommit {
 	Commit commit(CommitNumber number, @Nullable Offset offset, Set<Offset> ahead,
 			Map<String, @Nullable String> changes) {
 		return new Commit(number, offset, ahead, changes, List.copyOf(this.retries), Set.copyOf(this.taken),
-				List.copyOf(this.deadLetters));
+				List.copyOf(this.deadLetters), this.seek);
 	}
 
 }

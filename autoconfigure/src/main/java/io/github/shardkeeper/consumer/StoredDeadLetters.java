@@ -7,7 +7,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
@@ -22,7 +21,6 @@ import io.github.shardkeeper.coordination.DeadLetterStore;
 import io.github.shardkeeper.coordination.DeadLetterStore.StoredLetter;
 import io.github.shardkeeper.coordination.FailedRecord;
 import io.github.shardkeeper.shard.ShardId;
-import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.source.ShardSource;
 
 /**
@@ -42,7 +40,7 @@ public final class StoredDeadLetters implements DeadLetters {
 
 	private final CoordinationStore coordination;
 
-	private final ShardSource source;
+	private final KnownShards shards;
 
 	/**
 	 * Creates it.
@@ -56,17 +54,17 @@ public final class StoredDeadLetters implements DeadLetters {
 		this.group = group;
 		this.letters = letters;
 		this.coordination = coordination;
-		this.source = source;
+		this.shards = new KnownShards(source, "A call of DeadLetters");
 	}
 
 	@Override
 	public Map<ShardId, Long> count(String topic) {
-		return new TreeMap<>(this.letters.letters(shards(topic)));
+		return new TreeMap<>(this.letters.letters(this.shards.of(topic)));
 	}
 
 	@Override
 	public Map<ShardId, Long> waiting(String topic) {
-		return new TreeMap<>(this.letters.retries(shards(topic)));
+		return new TreeMap<>(this.letters.retries(this.shards.of(topic)));
 	}
 
 	@Override
@@ -228,38 +226,17 @@ public final class StoredDeadLetters implements DeadLetters {
 
 	private LetterId known(String id) {
 		LetterId parsed = LetterId.parse(id);
-		requireKnown(parsed.shard());
+		this.shards.require(parsed.shard());
 		return parsed;
 	}
 
 	private Collection<ShardId> shards(DeadLetterFilter filter) {
 		ShardId shard = filter.shard().orElse(null);
 		if (shard == null) {
-			return shards(filter.topic());
+			return this.shards.of(filter.topic());
 		}
-		requireKnown(shard);
+		this.shards.require(shard);
 		return Set.of(shard);
-	}
-
-	private void requireKnown(ShardId shard) {
-		SortedSet<ShardId> known = shards(shard.topic());
-		if (!known.contains(shard)) {
-			throw new IllegalArgumentException("There is no shard %s; the topic has %s".formatted(shard,
-					known.isEmpty() ? "none" : known.first() + " to " + known.last()));
-		}
-	}
-
-	private SortedSet<ShardId> shards(String topic) {
-		Map<String, Integer> topics = this.source.topics();
-		Integer count = topics.get(topic);
-		if (count == null) {
-			throw ShardkeeperConfigurationException.unknownTopic("A call of DeadLetters", topic, topics.keySet());
-		}
-		SortedSet<ShardId> shards = new TreeSet<>();
-		for (int number = 0; number < count; number++) {
-			shards.add(ShardId.of(topic, number));
-		}
-		return shards;
 	}
 
 	/** Deals with letters of one shard. */

@@ -23,6 +23,8 @@ import io.github.shardkeeper.coordination.CheckpointStore;
 import io.github.shardkeeper.coordination.Commit;
 import io.github.shardkeeper.coordination.DueRecords;
 import io.github.shardkeeper.coordination.FailedRecord;
+import io.github.shardkeeper.coordination.SeekRequest;
+import io.github.shardkeeper.coordination.Seeks;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.RedisLink;
 import io.github.shardkeeper.redis.ReplicaWait;
@@ -34,8 +36,9 @@ import io.github.shardkeeper.shard.Token;
 /**
  * The data plane of one group on Redis, under the keys of {@link ShardKeys}.
  * <p>
- * {@code acquire.lua}, {@code commit.lua}, {@code due.lua} and {@code complete.lua} are
- * one atomic step each. Payloads are bytes and stay what they are. Thread-safe.
+ * {@code acquire.lua}, {@code commit.lua}, {@code due.lua}, {@code complete.lua} and
+ * {@code seek.lua} are one atomic step each. Payloads are bytes and stay what they are.
+ * Thread-safe.
  */
 public final class RedisCheckpointStore implements CheckpointStore {
 
@@ -97,7 +100,8 @@ public final class RedisCheckpointStore implements CheckpointStore {
 			state.put(text(entries.get(i)), text(entries.get(i + 1)));
 		}
 		return new Acquisition.Acquired(new Checkpoint(offset(text(reply.get(1))),
-				OffsetsFormat.read(text(reply.get(2))), state, millis(text(reply.get(3)))));
+				OffsetsFormat.read(text(reply.get(2))), state, millis(text(reply.get(3)))),
+				SeeksFormat.read((byte[]) reply.get(5), (byte[]) reply.get(6)));
 	}
 
 	@Override
@@ -158,6 +162,29 @@ public final class RedisCheckpointStore implements CheckpointStore {
 			}
 		}
 		return result;
+	}
+
+	@Override
+	public @Nullable SeekRequest seek(ShardId shard, Offset after, boolean clearsState) {
+		byte[] number = this.fences.run(this.scripts.seek(), this.keys.all(shard),
+				List.of(bytes(clearsState ? "1" : "0"), bytes(after.value())));
+		return (number.length > 0) ? new SeekRequest(Long.parseLong(text(number)), after, clearsState) : null;
+	}
+
+	@Override
+	public Map<ShardId, Seeks> seeks(Collection<ShardId> shards) {
+		List<Function<RedisClusterAsyncCommands<String, byte[]>, RedisFuture<List<KeyValue<String, byte[]>>>>> reads = new ArrayList<>();
+		shards
+			.forEach((shard) -> reads.add((commands) -> commands.hmget(this.keys.checkpoint(shard), "seek", "sought")));
+		List<List<KeyValue<String, byte[]>>> found = this.link.callAll(reads);
+		Map<ShardId, Seeks> seeks = new HashMap<>();
+		int i = 0;
+		for (ShardId shard : shards) {
+			List<KeyValue<String, byte[]>> fields = found.get(i++);
+			seeks.put(shard,
+					SeeksFormat.read(fields.get(0).getValueOrElse(NOTHING), fields.get(1).getValueOrElse(NOTHING)));
+		}
+		return seeks;
 	}
 
 	@Override

@@ -1,8 +1,8 @@
 -- Raises a shard's fence and reads its checkpoint in one step.
 --
 -- ARGV     1 token
--- result   {'ACQUIRED', offset or '', ahead or '', millis until the first retry is due or '', {key, value, …}} or
---          {'REFUSED', fence}
+-- result   {'ACQUIRED', offset or '', ahead or '', millis until the first retry is due or '', {key, value, …},
+--          pending seek or '', number of the one that was carried out last or ''} or {'REFUSED', fence}
 -- keeps    the fence never falls
 -- cost     O(entries of the state)
 
@@ -19,5 +19,6 @@ else
   -- the fence may have been raised on another one that was lost before any replica had it.
   redis.call('HSET', CHECKPOINT, 'fence', ARGV[1])
 end
-local position = redis.call('HMGET', CHECKPOINT, 'offset', 'ahead')
-return {'ACQUIRED', position[1] or '', position[2] or '', dueIn(0), redis.call('HGETALL', STATE)}
+local position = redis.call('HMGET', CHECKPOINT, 'offset', 'ahead', 'seek', 'sought')
+return {'ACQUIRED', position[1] or '', position[2] or '', dueIn(0), redis.call('HGETALL', STATE), position[3] or '',
+  position[4] or ''}

@@ -1,7 +1,8 @@
 -- Common beginning of every data-plane script; put before each of them when it is loaded.
 --
--- KEYS     1 checkpoint hash (fence, commit, offset, ahead, committed, completed), 2 state hash, 3 retry queue: sorted
---          set, offset -> millis when it is due, 4 its records: hash, offset -> about .. newline .. payload, 5 dead
+-- KEYS     1 checkpoint hash (fence, commit, offset, ahead, committed, completed; seek, what is pending: number, 1 or
+--          0 for whether the state is to be removed, offset, with spaces between them; sought, number of the one that
+--          was carried out last), 2 state hash, 3 retry queue: sorted set, offset -> millis when it is due, 4 its records: hash, offset -> about .. newline .. payload, 5 dead
 --          letters: stream with the fields offset, about, payload
 --          `about` is JSON on one line, in a format that only instances know but for its beginning, {"attempts":<n>
 --          (n = 0: never tried, whatever else it says)
@@ -30,5 +31,10 @@ end
 local function dueIn(place)
   local entry = redis.call('ZRANGE', RETRY, place, place, 'WITHSCORES')
   return entry[2] and text(math.max(0, tonumber(entry[2]) - nowMillis)) or ''
+end
+
+-- The number of a pending seek, 0 if there is none.
+local function seekNumber(seek)
+  return seek and tonumber(string.match(seek, '^%d+')) or 0
 end
 
