@@ -40,7 +40,17 @@ final class TestReader implements ShardReader {
 		return this.sinks.get(shard).offer(List.of(record(number, payload)));
 	}
 
-	private static SourceRecord record(int number, String payload) {
+	/** No further record will ever come. */
+	void end(ShardId shard) {
+		this.sinks.get(shard).ended();
+	}
+
+	/** What a shard is read into now. */
+	RecordSink sink(ShardId shard) {
+		return this.sinks.get(shard);
+	}
+
+	static SourceRecord record(int number, String payload) {
 		return new SourceRecord(new Offset(Integer.toString(number)), "key", payload.getBytes(), Instant.EPOCH);
 	}
 

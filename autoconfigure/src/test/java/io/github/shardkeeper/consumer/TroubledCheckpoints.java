@@ -1,8 +1,10 @@
 package io.github.shardkeeper.consumer;
 
-import java.util.ArrayList;
 import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -16,6 +18,7 @@ import io.github.shardkeeper.coordination.DueRecords;
 import io.github.shardkeeper.coordination.SeekRequest;
 import io.github.shardkeeper.coordination.Seeks;
 import io.github.shardkeeper.coordination.memory.MemoryCheckpointStore;
+import io.github.shardkeeper.coordination.memory.MemoryFailover;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -34,6 +37,38 @@ final class TroubledCheckpoints implements CheckpointStore {
 
 	/** Why nothing works, {@code null} if it does. */
 	private String trouble;
+
+	/** Commits that have not arrived yet, {@code null} while they arrive at once. */
+	private Deque<Runnable> underWay;
+
+	/** What was sent, in order. */
+	private final List<Commit> sent = new ArrayList<>();
+
+	/** Commits are under way until they are let through. */
+	void holdCommits() {
+		this.underWay = new ArrayDeque<>();
+	}
+
+	/** Those that are under way arrive, and those that come. */
+	void letCommitsThrough() {
+		Deque<Runnable> held = this.underWay;
+		this.underWay = null;
+		held.forEach(Runnable::run);
+	}
+
+	/** All that were sent, also those that were refused. */
+	List<Commit> sent() {
+		return this.sent;
+	}
+
+	/** What is known now, to be lost later. */
+	Object snapshot() {
+		return MemoryFailover.snapshot(this.store);
+	}
+
+	void loseWritesSince(Object snapshot) {
+		MemoryFailover.loseWritesSince(this.store, snapshot);
+	}
 
 	void setAway(boolean away) {
 		this.trouble = away ? "away, as the test wants it" : null;
@@ -71,6 +106,16 @@ final class TroubledCheckpoints implements CheckpointStore {
 
 	@Override
 	public CompletableFuture<CommitReply> commit(ShardId shard, Token token, Commit commit) {
+		this.sent.add(commit);
+		if (this.underWay == null) {
+			return arrive(shard, token, commit);
+		}
+		CompletableFuture<CommitReply> reply = new CompletableFuture<>();
+		this.underWay.add(() -> reply.complete(arrive(shard, token, commit).join()));
+		return reply;
+	}
+
+	private CompletableFuture<CommitReply> arrive(ShardId shard, Token token, Commit commit) {
 		MemoryCheckpointStore reached;
 		try {
 			reached = reach();
