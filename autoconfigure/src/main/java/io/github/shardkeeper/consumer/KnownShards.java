@@ -6,6 +6,7 @@ import java.util.TreeSet;
 
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.ShardSource;
 
 /**
@@ -29,15 +30,13 @@ final class KnownShards {
 	 * @throws ShardkeeperConfigurationException when there is no such topic
 	 */
 	SortedSet<ShardId> of(String topic) {
-		Map<String, Integer> topics = this.source.topics();
-		Integer count = topics.get(topic);
-		if (count == null) {
+		Map<String, TopicShards> topics = this.source.topics();
+		TopicShards known = topics.get(topic);
+		if (known == null) {
 			throw ShardkeeperConfigurationException.unknownTopic(this.asker, topic, topics.keySet());
 		}
 		SortedSet<ShardId> shards = new TreeSet<>();
-		for (int number = 0; number < count; number++) {
-			shards.add(ShardId.of(topic, number));
-		}
+		known.forEach(topic, shards::add);
 		return shards;
 	}
 

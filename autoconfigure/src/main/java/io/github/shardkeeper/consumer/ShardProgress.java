@@ -90,8 +90,7 @@ final class ShardProgress {
 		Checkpoint checkpoint = acquired.checkpoint();
 		SeekRequest seek = acquired.seeks().pending();
 		this.begin = (seek != null) ? seek.after() : checkpoint.offset();
-		this.window = new OffsetWindow(Math.max(settings.maxAhead(), settings.batchSize()), this.begin,
-				(seek != null) ? Set.of() : checkpoint.ahead());
+		this.window = new OffsetWindow(settings.maxAhead(), this.begin, (seek != null) ? Set.of() : checkpoint.ahead());
 		this.state = new JournaledState(checkpoint.state(), context.mapper(),
 				settings.ordering() != ConsumerSettings.Ordering.SHARD);
 		Duration dueIn = checkpoint.retryDueIn();
@@ -250,18 +249,15 @@ final class ShardProgress {
 	 * @throws StoreUnavailableException when there was no answer; to be called again
 	 */
 	Outcome advance(MonotonicTime now) {
-		MonotonicTime due = commitDue();
-		boolean isDue = due != null
-				&& (this.commitSoon || this.uncommittedRecords >= this.settings.records() || !now.isBefore(due));
-		return advance(isDue || this.storeDistrusted);
+		return advance(now, false);
 	}
 
 	/** The same, but sends whatever there is. */
 	Outcome flush() {
-		return advance(true);
+		return advance(this.context.clock().now(), true);
 	}
 
-	private Outcome advance(boolean send) {
+	private Outcome advance(MonotonicTime now, boolean send) {
 		while (true) {
 			Sent underWay = this.sent;
 			if (underWay != null) {
@@ -274,7 +270,7 @@ final class ShardProgress {
 					return outcome;
 				}
 			}
-			if (!send || this.uncommittedSince == null && !this.storeDistrusted) {
+			if (!this.storeDistrusted && (this.uncommittedSince == null || !send && !isCommitDue(now))) {
 				return Outcome.DONE;
 			}
 			Outcome prepared = this.storeDistrusted ? writeBack() : prepare();
@@ -282,6 +278,12 @@ final class ShardProgress {
 				return prepared;
 			}
 		}
+	}
+
+	private boolean isCommitDue(MonotonicTime now) {
+		MonotonicTime due = commitDue();
+		return this.commitSoon || this.uncommittedRecords >= this.settings.records()
+				|| due != null && !now.isBefore(due);
 	}
 
 	private Outcome prepare() {

@@ -172,11 +172,11 @@ class RepositioningTests {
 	void itIsCarriedOutOnce() {
 		ShardWorker worker = start();
 		deliver(1, 3);
-		this.checkpoints.holdCommits();
+		this.checkpoints.holdAnswers();
 		seek(worker, "1", false);
 		worker.attend();
 		this.threads.runAll();
-		this.checkpoints.letCommitsThrough();
+		this.checkpoints.answerAll();
 		this.threads.runAll();
 		worker.attend();
 		this.threads.runAll();
@@ -188,13 +188,13 @@ class RepositioningTests {
 	void theLastOfSeveralRequestsCounts() {
 		ShardWorker worker = start();
 		deliver(1, 3);
-		this.checkpoints.holdCommits();
+		this.checkpoints.holdAnswers();
 		this.application.onRevoked = (state) -> state.put("farewell", 1);
 		seek(worker, "1", false);
 		SeekRequest last = request("2", false);
 		worker.attend();
 		this.threads.runAll();
-		this.checkpoints.letCommitsThrough();
+		this.checkpoints.answerAll();
 		this.threads.runAll();
 
 		assertThat(this.reader.calls()).containsExactly("start after null", "stop", "start after 2");
@@ -206,12 +206,12 @@ class RepositioningTests {
 		ShardWorker worker = start();
 		deliver(1, 3);
 		request("1", false);
-		this.checkpoints.holdCommits();
+		this.checkpoints.holdAnswers();
 		worker.attend();
 		this.threads.runAll();
 		assertThat(this.reader.calls()).as("its commit is under way").endsWith("start after 1");
 		seek(worker, "2", false);
-		this.checkpoints.letCommitsThrough();
+		this.checkpoints.answerAll();
 		this.threads.runAll();
 
 		assertThat(this.reader.calls()).endsWith("start after 1", "stop", "start after 2");
@@ -234,13 +234,13 @@ class RepositioningTests {
 	@Test
 	void whatIsUnderWayIsWaitedFor() {
 		ShardWorker worker = start();
-		this.checkpoints.holdCommits();
+		this.checkpoints.holdAnswers();
 		deliver(1, 3);
 		seek(worker, "1", false);
 		assertThat(this.application.calls).endsWith("r3", "revoked");
 		assertThat(this.reader.calls()).containsExactly("start after null", "stop");
 
-		this.checkpoints.letCommitsThrough();
+		this.checkpoints.answerAll();
 		this.threads.runAll();
 		assertThat(this.reader.calls()).endsWith("start after 1");
 		assertThat(this.checkpoints.committed()).extracting(Offset::value).containsExactly("3", "1");
@@ -287,12 +287,12 @@ class RepositioningTests {
 		ShardWorker worker = start();
 		deliver(1, 3);
 		this.application.onRevoked = (state) -> state.put("farewell", 1);
-		this.checkpoints.holdCommits();
+		this.checkpoints.holdAnswers();
 		seek(worker, "1", false);
 		worker.drain();
 		this.threads.runAll();
 		assertThat(this.ended).isEmpty();
-		this.checkpoints.letCommitsThrough();
+		this.checkpoints.answerAll();
 		this.threads.runAll();
 
 		assertThat(this.ended).containsExactly("orders/1 token 10 fence 0");
@@ -322,11 +322,11 @@ class RepositioningTests {
 		ShardWorker worker = start();
 		deliver(1, 3);
 		this.application.onRevoked = (state) -> state.put("farewell", 1);
-		this.checkpoints.holdCommits();
+		this.checkpoints.holdAnswers();
 		seek(worker, "1", false);
 		worker.abandon();
 		this.threads.runAll();
-		this.checkpoints.letCommitsThrough();
+		this.checkpoints.answerAll();
 		this.threads.runAll();
 
 		assertThat(worker.ended()).isDone();

@@ -1,6 +1,7 @@
 package io.github.shardkeeper.consumer;
 
 import java.time.Instant;
+import java.time.InstantSource;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -28,32 +29,69 @@ import io.github.shardkeeper.shard.Token;
  */
 final class TroubledCheckpoints implements CheckpointStore {
 
-	private MemoryCheckpointStore store = new MemoryCheckpointStore();
+	private final InstantSource clock;
+
+	private MemoryCheckpointStore store;
 
 	/** Shards that the store has a record of. */
 	private final Set<ShardId> acquired = new HashSet<>();
 
 	private final List<Offset> committed = new ArrayList<>();
 
+	/** Commits that were written, and whose answers are held back. */
+	private final Deque<Held> held = new ArrayDeque<>();
+
+	private boolean holdsAnswers;
+
 	/** Why nothing works, {@code null} if it does. */
 	private String trouble;
-
-	/** Commits that have not arrived yet, {@code null} while they arrive at once. */
-	private Deque<Runnable> underWay;
 
 	/** What was sent, in order. */
 	private final List<Commit> sent = new ArrayList<>();
 
-	/** Commits are under way until they are let through. */
-	void holdCommits() {
-		this.underWay = new ArrayDeque<>();
+	TroubledCheckpoints() {
+		this(InstantSource.system());
 	}
 
-	/** Those that are under way arrive, and those that come. */
-	void letCommitsThrough() {
-		Deque<Runnable> held = this.underWay;
-		this.underWay = null;
-		held.forEach(Runnable::run);
+	/** By a clock of the test's. */
+	TroubledCheckpoints(InstantSource clock) {
+		this.clock = clock;
+		this.store = new MemoryCheckpointStore(clock);
+	}
+
+	/** From now on commits are written, but not answered before the test wants it. */
+	void holdAnswers() {
+		this.holdsAnswers = true;
+	}
+
+	/** How many answers are held back. */
+	int heldAnswers() {
+		return this.held.size();
+	}
+
+	/** Answers the commit that waits longest. */
+	void answer() {
+		Held next = this.held.remove();
+		next.future.complete(next.reply);
+	}
+
+	/** The answer to the commit that waits longest is lost on its way. */
+	void loseAnswer() {
+		this.held.remove().future.completeExceptionally(
+				new StoreUnavailableException("no answer, as the test wants it", new IllegalStateException()));
+	}
+
+	/** Answers everything, also what comes from now on. */
+	void answerAll() {
+		this.holdsAnswers = false;
+		while (!this.held.isEmpty()) {
+			answer();
+		}
+	}
+
+	/** What users see of the retry queue and the dead letters. */
+	MemoryCheckpointStore store() {
+		return this.store;
 	}
 
 	/** All that were sent, also those that were refused. */
@@ -81,7 +119,7 @@ final class TroubledCheckpoints implements CheckpointStore {
 
 	/** Everything is gone, as after a flush. */
 	void empty() {
-		this.store = new MemoryCheckpointStore();
+		this.store = new MemoryCheckpointStore(this.clock);
 		this.acquired.clear();
 	}
 
@@ -107,15 +145,6 @@ final class TroubledCheckpoints implements CheckpointStore {
 	@Override
 	public CompletableFuture<CommitReply> commit(ShardId shard, Token token, Commit commit) {
 		this.sent.add(commit);
-		if (this.underWay == null) {
-			return arrive(shard, token, commit);
-		}
-		CompletableFuture<CommitReply> reply = new CompletableFuture<>();
-		this.underWay.add(() -> reply.complete(arrive(shard, token, commit).join()));
-		return reply;
-	}
-
-	private CompletableFuture<CommitReply> arrive(ShardId shard, Token token, Commit commit) {
 		MemoryCheckpointStore reached;
 		try {
 			reached = reach();
@@ -130,7 +159,12 @@ final class TroubledCheckpoints implements CheckpointStore {
 		if (reply.join() == CommitReply.COMMITTED) {
 			this.committed.add(commit.offset());
 		}
-		return reply;
+		if (!this.holdsAnswers) {
+			return reply;
+		}
+		Held answer = new Held(reply.join(), new CompletableFuture<>());
+		this.held.add(answer);
+		return answer.future;
 	}
 
 	@Override
@@ -172,6 +206,10 @@ final class TroubledCheckpoints implements CheckpointStore {
 
 	@Override
 	public void close() {
+	}
+
+	private record Held(CommitReply reply, CompletableFuture<CommitReply> future) {
+
 	}
 
 }
