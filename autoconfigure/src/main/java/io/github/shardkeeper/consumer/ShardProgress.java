@@ -55,8 +55,8 @@ final class ShardProgress {
 
 	private int uncommittedRecords;
 
-	/** Since when there is something to commit, {@code null} if there is nothing. */
-	private @Nullable MonotonicTime uncommittedSince;
+	/** When what there is to commit is due, {@code null} if there is nothing. */
+	private @Nullable MonotonicTime uncommittedDue;
 
 	private boolean commitSoon;
 
@@ -122,7 +122,7 @@ final class ShardProgress {
 
 	/** Whether nothing that was taken up is left to be done, or to be committed. */
 	boolean isAtEnd() {
-		return this.window.isEmpty() && this.queue.isEmpty() && this.sent == null && this.uncommittedSince == null;
+		return this.window.isEmpty() && this.queue.isEmpty() && this.sent == null && this.uncommittedDue == null;
 	}
 
 	/**
@@ -177,22 +177,21 @@ final class ShardProgress {
 
 	private void changed(int records, MonotonicTime since) {
 		this.uncommittedRecords += records;
-		if (this.uncommittedSince == null) {
-			this.uncommittedSince = since;
+		if (this.uncommittedDue == null) {
+			this.uncommittedDue = since.plus(this.settings.interval());
 		}
 	}
 
 	/** What there is to commit now, if anything, shall not wait for its time. */
 	void commitSoon() {
-		this.commitSoon = this.uncommittedSince != null;
+		this.commitSoon = this.uncommittedDue != null;
 	}
 
 	/**
 	 * When the next commit is due by time; {@code null} if there is nothing to commit.
 	 */
 	@Nullable MonotonicTime commitDue() {
-		MonotonicTime since = this.uncommittedSince;
-		return (since != null && this.sent == null) ? since.plus(this.settings.interval()) : null;
+		return (this.sent == null) ? this.uncommittedDue : null;
 	}
 
 	/** Whether nothing more is to be handed out before a commit was answered. */
@@ -238,7 +237,7 @@ final class ShardProgress {
 					return outcome;
 				}
 			}
-			if (!send || this.uncommittedSince == null && !this.storeDistrusted) {
+			if (!send || this.uncommittedDue == null && !this.storeDistrusted) {
 				return Outcome.DONE;
 			}
 			Outcome prepared = this.storeDistrusted ? writeBack() : prepare();
@@ -260,7 +259,7 @@ final class ShardProgress {
 		this.sent = new Sent(commit, contents, whole);
 		this.pending = new PendingCommit();
 		this.uncommittedRecords = 0;
-		this.uncommittedSince = null;
+		this.uncommittedDue = null;
 		this.commitSoon = false;
 	}
 
@@ -336,8 +335,8 @@ final class ShardProgress {
 	private Outcome gone(Sent lost) {
 		this.sent = null;
 		this.pending = this.pending.after(lost.contents);
-		if (this.uncommittedSince == null) {
-			this.uncommittedSince = this.context.clock().now();
+		if (this.uncommittedDue == null) {
+			this.uncommittedDue = this.context.clock().now();
 		}
 		this.storeDistrusted = true;
 		return lost.whole ? Outcome.NOT_YET : Outcome.DONE;
