@@ -52,7 +52,7 @@ class ArchitectureTests {
 		plan.put("redis", Set.of(API, "shard"));
 		plan.put("coordination", Set.of("assignment", "handover", "report", API, "shard"));
 		plan.put("coordination.memory", Set.of("coordination", "handover", "shard"));
-		plan.put("coordination.redis", Set.of("coordination", "handover", "redis", "shard"));
+		plan.put("coordination.redis", Set.of("coordination", "handover", "redis", API, "shard"));
 		plan.put("source", Set.of(API, "shard"));
 		plan.put("source.memory", Set.of("source", "shard"));
 		plan.put("source.redis", Set.of("source", "redis", API, "shard"));

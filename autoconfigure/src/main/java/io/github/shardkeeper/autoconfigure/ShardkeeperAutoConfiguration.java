@@ -256,7 +256,9 @@ public final class ShardkeeperAutoConfiguration {
 	@ConditionalOnMissingBean
 	@ConditionalOnBean(ShardAppender.class)
 	ShardTemplate shardkeeperTemplate(ShardSource source, ShardAppender appender, PayloadConverter converter) {
-		return new KeyedShardTemplate(source.topics(), appender, converter);
+		Map<String, Integer> counts = new TreeMap<>();
+		source.topics().forEach((topic, shards) -> counts.put(topic, shards.count()));
+		return new KeyedShardTemplate(counts, appender, converter);
 	}
 
 	static Map<String, Integer> shardCounts(ShardkeeperProperties properties) {

@@ -3,6 +3,7 @@ package io.github.shardkeeper.consumer;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -23,6 +24,7 @@ import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.handover.Lease;
 import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.ShardSource;
 
@@ -140,11 +142,10 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		Loops.Loop readerLoop = this.runtime.loops().start("shardkeeper-reader", () -> read(reader));
 		Running current = new Running(workers, context, readerLoop, runningThreads);
 		this.running = current;
-		Map<String, Integer> consumed = new TreeMap<>(this.source.topics());
-		consumed.keySet().retainAll(handlers.keySet());
 		try {
-			warmUp(consumed);
-			this.coordinator.start(consumed, workers);
+			warmUp(handlers.keySet());
+			this.coordinator.start(topics(handlers.keySet()), workers);
+			current.watch(this.source, () -> this.coordinator.shardsChanged(topics(handlers.keySet())));
 		}
 		catch (RuntimeException ex) {
 			shutDown(current);
@@ -152,14 +153,21 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		}
 	}
 
+	/** What the source knows of the topics that have a handler. */
+	private Map<String, TopicShards> topics(Set<String> consumed) {
+		Map<String, TopicShards> topics = new TreeMap<>(this.source.topics());
+		topics.keySet().retainAll(consumed);
+		return topics;
+	}
+
 	/**
 	 * Opens the data plane's connection before the first shard comes: the shard stands
 	 * still meanwhile. What is sent from then on is not before "latest".
 	 */
-	private void warmUp(Map<String, Integer> topics) {
+	private void warmUp(Set<String> topics) {
 		try {
-			this.startPositions.consume(topics.keySet());
-			this.checkpoints.offsets(topics.keySet().stream().map((topic) -> ShardId.of(topic, 0)).toList());
+			this.startPositions.consume(topics);
+			this.checkpoints.offsets(topics.stream().map((topic) -> ShardId.of(topic, 0)).toList());
 		}
 		catch (StoreUnavailableException ex) {
 			logger.debug("The store cannot be used yet", ex);
@@ -189,11 +197,13 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		if (current == null) {
 			return;
 		}
+		current.unwatch();
 		this.coordinator.stop(this.stopTimeout);
 		shutDown(current);
 	}
 
 	private void shutDown(Running current) {
+		current.unwatch();
 		current.workers.abandonAll();
 		this.earlierWorkers = current.workers;
 		current.readerLoop.close();
@@ -231,8 +241,37 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		return problems;
 	}
 
-	private record Running(ShardWorkers workers, WorkerContext context, Loops.Loop readerLoop,
-			WorkerThreads.Running threads) {
+	private static final class Running {
+
+		private final ShardWorkers workers;
+
+		private final WorkerContext context;
+
+		private final Loops.Loop readerLoop;
+
+		private final WorkerThreads.Running threads;
+
+		private ShardSource.@Nullable Watch watch;
+
+		Running(ShardWorkers workers, WorkerContext context, Loops.Loop readerLoop, WorkerThreads.Running threads) {
+			this.workers = workers;
+			this.context = context;
+			this.readerLoop = readerLoop;
+			this.threads = threads;
+		}
+
+		void watch(ShardSource source, Runnable onChange) {
+			this.watch = source.watch(onChange);
+			// What has changed between the coordinator's start and now.
+			onChange.run();
+		}
+
+		void unwatch() {
+			if (this.watch != null) {
+				this.watch.close();
+				this.watch = null;
+			}
+		}
 
 	}
 

@@ -52,11 +52,11 @@ public final class ShardHandlerDetector {
 	/**
 	 * Finds all handlers; to be called once all singletons exist, when every bean's real
 	 * type is known.
-	 * @param topics the configured topics with their shard counts
+	 * @param topics the topics that there are, by name
 	 * @return the handlers by topic
 	 * @throws ShardkeeperConfigurationException when one cannot work as it is
 	 */
-	Map<String, ShardHandler> detect(Map<String, Integer> topics) {
+	Map<String, ShardHandler> detect(Map<String, ?> topics) {
 		Map<String, ShardHandler> handlers = new TreeMap<>();
 		Map<String, String> beanNames = new TreeMap<>();
 		for (String beanName : this.beans.getBeanNamesForType(Object.class)) {
@@ -93,7 +93,7 @@ public final class ShardHandlerDetector {
 		return type;
 	}
 
-	private List<ShardHandler> handlers(String beanName, Class<?> type, Map<String, Integer> topics) {
+	private List<ShardHandler> handlers(String beanName, Class<?> type, Map<String, ?> topics) {
 		List<ShardHandler> handlers = new ArrayList<>();
 		List<HandlerSignature> preparing = callbacks(type, OnShardPreparing.class, HandlerSignature::ofPreparation);
 		List<HandlerSignature> assigned = callbacks(type, OnShardAssigned.class, HandlerSignature::ofCallback);

@@ -82,8 +82,7 @@ final class ShardProgress {
 		this.settings = settings.commits();
 		this.wake = wake;
 		this.begin = (checkpoint.offset() != null) ? checkpoint.offset() : begin;
-		this.window = new OffsetWindow(Math.max(settings.maxAhead(), settings.batchSize()), this.begin,
-				checkpoint.ahead());
+		this.window = new OffsetWindow(settings.maxAhead(), this.begin, checkpoint.ahead());
 		this.state = new JournaledState(checkpoint.state(), context.mapper(),
 				settings.ordering() != ConsumerSettings.Ordering.SHARD);
 		Duration dueIn = checkpoint.retryDueIn();
@@ -213,18 +212,15 @@ final class ShardProgress {
 	 * @throws StoreUnavailableException when there was no answer; to be called again
 	 */
 	Outcome advance(MonotonicTime now) {
-		MonotonicTime due = commitDue();
-		boolean isDue = due != null
-				&& (this.commitSoon || this.uncommittedRecords >= this.settings.records() || !now.isBefore(due));
-		return advance(isDue || this.storeDistrusted);
+		return advance(now, false);
 	}
 
 	/** The same, but sends whatever there is. */
 	Outcome flush() {
-		return advance(true);
+		return advance(this.context.clock().now(), true);
 	}
 
-	private Outcome advance(boolean send) {
+	private Outcome advance(MonotonicTime now, boolean send) {
 		while (true) {
 			Sent underWay = this.sent;
 			if (underWay != null) {
@@ -237,7 +233,7 @@ final class ShardProgress {
 					return outcome;
 				}
 			}
-			if (!send || this.uncommittedDue == null && !this.storeDistrusted) {
+			if (!this.storeDistrusted && (this.uncommittedDue == null || !send && !isCommitDue(now))) {
 				return Outcome.DONE;
 			}
 			Outcome prepared = this.storeDistrusted ? writeBack() : prepare();
@@ -245,6 +241,12 @@ final class ShardProgress {
 				return prepared;
 			}
 		}
+	}
+
+	private boolean isCommitDue(MonotonicTime now) {
+		MonotonicTime due = commitDue();
+		return this.commitSoon || this.uncommittedRecords >= this.settings.records()
+				|| due != null && !now.isBefore(due);
 	}
 
 	private Outcome prepare() {

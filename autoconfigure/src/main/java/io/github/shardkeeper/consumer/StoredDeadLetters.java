@@ -23,6 +23,7 @@ import io.github.shardkeeper.coordination.DeadLetterStore.StoredLetter;
 import io.github.shardkeeper.coordination.FailedRecord;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.ShardSource;
 
 /**
@@ -250,15 +251,13 @@ public final class StoredDeadLetters implements DeadLetters {
 	}
 
 	private SortedSet<ShardId> shards(String topic) {
-		Map<String, Integer> topics = this.source.topics();
-		Integer count = topics.get(topic);
-		if (count == null) {
+		Map<String, TopicShards> topics = this.source.topics();
+		TopicShards known = topics.get(topic);
+		if (known == null) {
 			throw ShardkeeperConfigurationException.unknownTopic("A call of DeadLetters", topic, topics.keySet());
 		}
 		SortedSet<ShardId> shards = new TreeSet<>();
-		for (int number = 0; number < count; number++) {
-			shards.add(ShardId.of(topic, number));
-		}
+		known.forEach(topic, shards::add);
 		return shards;
 	}
 

@@ -1,5 +1,7 @@
 package io.github.shardkeeper.coordination;
 
+import java.time.Duration;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -11,40 +13,49 @@ import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.handover.GroupChanges;
 import io.github.shardkeeper.handover.GroupMember;
+import io.github.shardkeeper.handover.MonotonicTime;
+import io.github.shardkeeper.shard.TopicShards;
 
 /**
- * Says once, at the leader, which members are configured differently: the leader's
- * settings hold. Confined to the coordinator's loop.
+ * Says once, at the leader, which members differ from it: at once where its settings
+ * hold; where they know other shards of a topic, after a while, because some sources
+ * learn of new ones before others. Confined to the coordinator's loop.
  */
 final class ConfigurationDifferences {
 
 	private static final Logger logger = LoggerFactory.getLogger(ConfigurationDifferences.class);
 
-	private final Supplier<Map<String, Integer>> topics;
+	/** Long enough for every source to have looked. */
+	private static final Duration PATIENCE = Duration.ofMinutes(1);
+
+	private final Supplier<Map<String, TopicShards>> topics;
 
 	private final String strategy;
+
+	private List<GroupMember> members = List.of();
+
+	private Map<String, TopicShards> compared = Map.of();
+
+	/** By member and topic, since when they know other shards. */
+	private final Map<String, MonotonicTime> since = new HashMap<>();
 
 	/** Members and what of them differs and was reported. */
 	private final Set<String> reported = new HashSet<>();
 
-	ConfigurationDifferences(Supplier<Map<String, Integer>> topics, String strategy) {
+	ConfigurationDifferences(Supplier<Map<String, TopicShards>> topics, String strategy) {
 		this.topics = topics;
 		this.strategy = strategy;
 	}
 
-	void report(GroupChanges changes) {
-		List<GroupMember> members = changes.members();
-		if (members == null) {
+	/** The group was read. */
+	void refreshed(GroupChanges changes) {
+		List<GroupMember> changed = changes.members();
+		if (changed == null) {
 			return;
 		}
-		for (GroupMember member : members) {
-			member.description().topicShards().forEach((topic, count) -> {
-				Integer own = this.topics.get().get(topic);
-				if (own != null && !own.equals(count) && this.reported.add(member.id() + " " + topic)) {
-					logger.warn("{} has 'shardkeeper.topics.{}.shards: {}', but this leader has {}, which holds. "
-							+ "Give all instances the same number", member.id(), topic, count, own);
-				}
-			});
+		this.members = changed;
+		this.compared = Map.of();
+		for (GroupMember member : changed) {
 			String other = member.description().strategy();
 			if (other != null && !other.equals(this.strategy) && this.reported.add(member.id() + " ")) {
 				logger.warn(
@@ -53,7 +64,36 @@ final class ConfigurationDifferences {
 						member.id(), other, this.strategy);
 			}
 		}
-		this.reported.removeIf((entry) -> members.stream().noneMatch((member) -> entry.startsWith(member.id() + " ")));
+		this.reported.removeIf(this::isGone);
+		this.since.keySet().removeIf(this::isGone);
+	}
+
+	private boolean isGone(String entry) {
+		return this.members.stream().noneMatch((member) -> entry.startsWith(member.id() + " "));
+	}
+
+	/** Reports what has differed for too long. Costs nothing while nothing differs. */
+	void report(MonotonicTime now) {
+		Map<String, TopicShards> own = this.topics.get();
+		if (own == this.compared && this.since.isEmpty()) {
+			return;
+		}
+		this.compared = own;
+		for (GroupMember member : this.members) {
+			member.description().topicShards().forEach((topic, shards) -> {
+				TopicShards ours = own.get(topic);
+				String difference = member.id() + " " + topic;
+				if (ours == null || ours.equals(shards)) {
+					this.since.remove(difference);
+				}
+				else if (PATIENCE.compareTo(this.since.computeIfAbsent(difference, (d) -> now).until(now)) <= 0
+						&& this.reported.add(difference)) {
+					logger.warn("{} knows {} shards of '{}', but this leader {}; what either knows is consumed. "
+							+ "Give all instances the same 'shardkeeper.topics.{}', and their sources the same view",
+							member.id(), shards.size(), topic, ours.size(), topic);
+				}
+			});
+		}
 	}
 
 }

@@ -63,6 +63,14 @@ public interface CoordinationStore extends AutoCloseable {
 	void join(MemberId member, MemberDescription description, Duration lease, Duration timeout);
 
 	/**
+	 * Replaces what the others must know of a member, and lets the leader know. Harmless
+	 * for a member that is unknown.
+	 * @param member the member
+	 * @param description what it is now
+	 */
+	void describe(MemberId member, MemberDescription description);
+
+	/**
 	 * Renews a session, elects a leader when there is none, and tells what is new.
 	 * @param member the member
 	 * @param seen the {@link HeartbeatReply.Alive#seen()} of the last reply,

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -20,6 +21,7 @@ import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.TopicShards;
 
 /**
  * Puts the report of a group together: read from the stores when somebody asks, so that
@@ -79,11 +81,17 @@ public final class GroupReporter {
 			String id = member.id().value();
 			members.add(new MemberReport(id, member.id().instance(), text(member.description().version()),
 					member.description().capacity(), member.description().zone(), member.id().equals(group.leader()),
-					member.leaving(), member.description().topicShards(), loads.getOrDefault(id, 0)));
+					member.leaving(), sizes(member.description().topicShards()), loads.getOrDefault(id, 0)));
 		}
 		members.sort((one, other) -> one.id().compareTo(other.id()));
 		return new GroupReport(this.coordinator.settings().group(), self(), this.coordinator.isConnected(),
 				text(group.leader()), group.epoch(), group.generation(), members, shards, null);
+	}
+
+	private static Map<String, Integer> sizes(Map<String, TopicShards> topics) {
+		Map<String, Integer> sizes = new TreeMap<>();
+		topics.forEach((topic, shards) -> sizes.put(topic, shards.size()));
+		return sizes;
 	}
 
 	private List<ShardReport> shards(List<Ownership> ownerships) {

@@ -22,6 +22,7 @@ import io.github.shardkeeper.handover.ReapReply;
 import io.github.shardkeeper.handover.UnattendedShards;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.TopicShards;
 
 /**
  * Carries out what {@link Leadership} decides, and publishes what it knows. Confined to
@@ -62,7 +63,7 @@ final class LeaderDriver {
 	 * Creates the driver.
 	 * @param wake has the loop make another pass
 	 */
-	LeaderDriver(CoordinationSettings settings, AssignmentSettings assigning, Supplier<Map<String, Integer>> topics,
+	LeaderDriver(CoordinationSettings settings, AssignmentSettings assigning, Supplier<Map<String, TopicShards>> topics,
 			CoordinationStore store, MonotonicClock clock, Runnable wake) {
 		this.leadership = new Leadership(settings.heartbeatInterval(), settings.lease(), settings.settleTime(),
 				settings.handover(), topics, assigning.strategy().usesLoad() ? assigning.loads() : null);
@@ -118,6 +119,7 @@ final class LeaderDriver {
 			deposed();
 			return;
 		}
+		this.differences.report(this.clock.now());
 		this.hasSuccessor = this.leadership.hasSuccessor(self);
 		this.assignment = this.leadership.assignment();
 		this.unattended = this.leadership.unattended();
@@ -181,7 +183,7 @@ final class LeaderDriver {
 		if (action instanceof LeaderAction.Refresh refresh) {
 			GroupChanges changes = this.store.changes(refresh.generation(), refresh.membership());
 			this.leadership.refreshed(changes, this.clock.now());
-			this.differences.report(changes);
+			this.differences.refreshed(changes);
 		}
 		else if (action instanceof LeaderAction.ReadLoads read) {
 			LoadChanges changes = this.store.loads(read.version());

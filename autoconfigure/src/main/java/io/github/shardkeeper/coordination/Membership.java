@@ -13,6 +13,7 @@ import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.coordination.CoordinationStore.Subscription;
 import io.github.shardkeeper.handover.MemberDescription;
 import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.TopicShards;
 
 /**
  * This instance's place in the group: the member id of its session, the subscription that
@@ -45,6 +46,12 @@ final class Membership {
 
 	private boolean subscriptionAway;
 
+	/** What the store knows of the topics; {@code null} when that is not sure. */
+	private @Nullable Map<String, TopicShards> told;
+
+	/** Whether that is something else than what it was told at the join. */
+	private boolean described;
+
 	/** In a row, and since it was opened. */
 	private int answersWithoutSubscription;
 
@@ -76,7 +83,7 @@ final class Membership {
 	 * id, or the first would leave a member behind that nobody is.
 	 * @return the id to {@linkplain #begin begin} a session with
 	 */
-	MemberId join(Map<String, Integer> topics) {
+	MemberId join(Map<String, TopicShards> topics) {
 		MemberId id = this.joining;
 		if (id == null) {
 			id = MemberId.of(this.settings.instance(), Long.toString(this.random.nextLong(1L << 40), 36));
@@ -84,10 +91,31 @@ final class Membership {
 		}
 		// First of all: without it the first late heartbeat would pass for a death.
 		ensureSubscribed(id);
-		MemberDescription description = new MemberDescription(new TreeMap<>(topics), this.settings.version(),
-				this.settings.capacity(), this.settings.zone(), this.strategy);
-		this.store.join(id, description, this.settings.lease(), this.settings.timeout());
+		this.store.join(id, description(topics), this.settings.lease(), this.settings.timeout());
+		this.told = topics;
 		return id;
+	}
+
+	private MemberDescription description(Map<String, TopicShards> topics) {
+		return new MemberDescription(new TreeMap<>(topics), this.settings.version(), this.settings.capacity(),
+				this.settings.zone(), this.strategy);
+	}
+
+	/** Tells the group which shards this member knows of, if it does not know yet. */
+	void describe(Map<String, TopicShards> topics) {
+		MemberId id = this.member;
+		if (id != null && !topics.equals(this.told)) {
+			this.store.describe(id, description(topics));
+			this.told = topics;
+			this.described = true;
+		}
+	}
+
+	/** The store may have lost what it was told in this session. */
+	void describeAgain() {
+		if (this.described) {
+			this.told = null;
+		}
 	}
 
 	/**
@@ -97,6 +125,7 @@ final class Membership {
 	void begin(MemberId id, boolean withClaims, BooleanSupplier candidate) {
 		this.joining = null;
 		this.member = id;
+		this.described = false;
 		this.heartbeats.beginSession(id, withClaims, candidate);
 		logger.info("Joined group '{}' as {}", this.settings.group(), id);
 	}

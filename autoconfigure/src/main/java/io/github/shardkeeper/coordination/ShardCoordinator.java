@@ -27,6 +27,7 @@ import io.github.shardkeeper.handover.ShardHoldings;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.shard.TopicShards;
 
 /**
  * One member of one group: joins, learns from its heartbeats which shards it owns, has
@@ -74,7 +75,7 @@ public final class ShardCoordinator implements AutoCloseable {
 
 	private volatile boolean leading;
 
-	private volatile Map<String, Integer> topics = Map.of();
+	private volatile Map<String, TopicShards> topics = Map.of();
 
 	private final StoreTrouble trouble;
 
@@ -118,12 +119,12 @@ public final class ShardCoordinator implements AutoCloseable {
 
 	/**
 	 * Joins the group. When the store is away it keeps trying.
-	 * @param topics the topics that the member consumes, with their shard counts
+	 * @param topics the topics that the member consumes, with their shards
 	 * @param consumption consumes the shards that the member gets
 	 * @throws io.github.shardkeeper.shard.ShardkeeperConfigurationException when the
 	 * store can never be used as it is configured
 	 */
-	public void start(Map<String, Integer> topics, ShardConsumption consumption) {
+	public void start(Map<String, TopicShards> topics, ShardConsumption consumption) {
 		this.topics = Map.copyOf(topics);
 		this.consumption = consumption;
 		forgetEarlierRun(consumption);
@@ -136,6 +137,23 @@ public final class ShardCoordinator implements AutoCloseable {
 		}
 		// An application without a web server has nothing else that keeps it running.
 		this.loop = this.runtime.loops().startForeground("shardkeeper-coordinator", this::pass);
+	}
+
+	/**
+	 * The topics have other shards than before: new ones are assigned at once, and who
+	 * leads learns of them even if its own source is behind. Shards are never taken back:
+	 * those that have an owner come to their end when their reader says so.
+	 * @param changed all topics that the member consumes, the same as at the start, with
+	 * their shards as they are now
+	 */
+	public void shardsChanged(Map<String, TopicShards> changed) {
+		Map<String, TopicShards> current = Map.copyOf(changed);
+		post(() -> {
+			if (!current.equals(this.topics)) {
+				this.topics = current;
+				this.leadership.shardsChanged(this.clock.now());
+			}
+		});
 	}
 
 	/** A stop that ran out of time has left something behind. */
@@ -322,6 +340,7 @@ public final class ShardCoordinator implements AutoCloseable {
 			this.leader.run(self);
 			if (self != null) {
 				this.loads.run(Objects.requireNonNull(this.consumption), this.clock.now());
+				this.membership.describe(this.topics);
 			}
 			if (this.departure != null) {
 				depart(this.departure);
@@ -397,6 +416,7 @@ public final class ShardCoordinator implements AutoCloseable {
 		this.reconciliation.answered(reply);
 		if (reply.lost()) {
 			this.loads.tellAllAgain();
+			this.membership.describeAgain();
 		}
 		try {
 			this.holdings.told(reply.changes(), member);
@@ -500,6 +520,7 @@ public final class ShardCoordinator implements AutoCloseable {
 			post(() -> {
 				ShardCoordinator.this.trouble.unavailable(failure);
 				ShardCoordinator.this.leadership.heartbeatFailed();
+				ShardCoordinator.this.membership.describeAgain();
 			});
 		}
 

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.assignment.Shards;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.TopicShards;
 
 /**
  * The leader's picture of its group: read whole once, then kept up with differences. It
@@ -29,8 +30,8 @@ public final class GroupPicture {
 
 	/**
 	 * All shards to be owned: those that the store knows (a shard with data is never
-	 * forgotten because somebody lowered a number) and those of the configured topics.
-	 * Not those that have come to their end.
+	 * forgotten because somebody lowered a number) and those that members know of. Not
+	 * those that have come to their end, nor those whose parents have not.
 	 */
 	private Shards shards = Shards.NONE;
 
@@ -50,12 +51,7 @@ public final class GroupPicture {
 
 	private final Map<MemberId, Integer> memberNumbers = new HashMap<>();
 
-	private Map<String, Integer> ownTopics = Map.of();
-
-	private boolean membersAreNew;
-
-	/** Its own, and those of others. */
-	private Map<String, Integer> topics = Map.of();
+	private final KnownShards known = new KnownShards();
 
 	private List<GroupMember> members = List.of();
 
@@ -73,8 +69,10 @@ public final class GroupPicture {
 		List<GroupMember> changedMembers = changes.members();
 		if (changedMembers != null) {
 			this.members = List.copyOf(changedMembers);
-			this.roster = new Roster(this.members);
-			this.membersAreNew = true;
+			// Kept if it is the same: an answer about it is no less true.
+			Roster changed = new Roster(this.members);
+			this.roster = changed.isSameAs(this.roster) ? this.roster : changed;
+			this.known.membersChanged();
 			forgetMembers();
 		}
 		Set<ShardId> nowCompleted = new HashSet<>();
@@ -89,6 +87,7 @@ public final class GroupPicture {
 		}
 		if (this.completed.addAll(nowCompleted)) {
 			rearrange(this.shards.only((shard) -> !nowCompleted.contains(shard)));
+			unknown.addAll(this.known.completed(nowCompleted));
 		}
 		if (!unknown.isEmpty()) {
 			rearrange(this.shards.with(unknown));
@@ -101,34 +100,22 @@ public final class GroupPicture {
 	}
 
 	/**
-	 * Sets the topics that this member was configured with. Those of others are added;
-	 * where the numbers differ, this member's own holds.
-	 * @param shardCounts by topic the number of its shards
+	 * Takes in what this member's source knows of its topics; what other members know is
+	 * added.
+	 * @param topics by name the shards of each topic
 	 */
-	void configure(Map<String, Integer> shardCounts) {
-		if (!this.membersAreNew && shardCounts.equals(this.ownTopics)) {
-			return;
-		}
-		this.membersAreNew = false;
-		this.ownTopics = Map.copyOf(shardCounts);
-		Map<String, Integer> all = new HashMap<>(shardCounts);
-		this.members.forEach((member) -> member.description().topicShards().forEach(all::putIfAbsent));
-		if (!all.equals(this.topics)) {
-			this.topics = all;
-			configured(all);
-		}
-	}
-
-	private void configured(Map<String, Integer> shardCounts) {
-		Set<ShardId> configured = new HashSet<>();
-		shardCounts.forEach((topic, count) -> {
-			for (int number = 0; number < count; number++) {
-				configured.add(ShardId.of(topic, number));
+	void update(Map<String, TopicShards> topics) {
+		if (this.known.update(topics, this.members)) {
+			Set<ShardId> stored = new HashSet<>();
+			for (int shard = 0; shard < this.shards.size(); shard++) {
+				if (this.ownerships[shard] != null) {
+					stored.add(this.shards.get(shard));
+				}
 			}
-		});
-		configured.removeAll(this.completed);
-		Shards known = this.shards.only((shard) -> ownership(shard) != null || configured.contains(shard));
-		rearrange(known.with(configured));
+			Set<ShardId> startable = this.known.startable(this.completed, stored);
+			Shards kept = this.shards.only((shard) -> stored.contains(shard) || startable.contains(shard));
+			rearrange(kept.with(startable));
+		}
 	}
 
 	private void set(int shard, Ownership ownership) {
@@ -220,11 +207,6 @@ public final class GroupPicture {
 	 */
 	@Nullable Ownership ownership(int shard) {
 		return this.ownerships[shard];
-	}
-
-	private @Nullable Ownership ownership(ShardId shard) {
-		int number = this.shards.indexOf(shard);
-		return (number >= 0) ? this.ownerships[number] : null;
 	}
 
 	/**

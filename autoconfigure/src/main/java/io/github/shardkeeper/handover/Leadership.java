@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.assignment.Assignment;
 import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.TopicShards;
 
 /**
  * The leader's half of the protocol: when to read the group, when to look for dead
@@ -73,7 +74,7 @@ public final class Leadership {
 	/** Until when writes that only others saw may turn out to be lost. */
 	private @Nullable MonotonicTime suspectUntil;
 
-	private long leadsSinceMillis;
+	private final Arrivals arrivals = new Arrivals();
 
 	private long lastServerMillis;
 
@@ -85,12 +86,12 @@ public final class Leadership {
 	 * @param lease how long a shard may have no owner until that is told
 	 * @param settleTime how long to wait for further joins and leaves after one
 	 * @param rules how shards change hands
-	 * @param ownTopics the member's topics with their shard counts
+	 * @param ownTopics the member's topics with the shards that its source knows now
 	 * @param loads how loads are measured, {@code null} when the strategy does not look
 	 * at them
 	 */
 	public Leadership(Duration heartbeatInterval, Duration lease, Duration settleTime, HandoverRules rules,
-			Supplier<Map<String, Integer>> ownTopics, @Nullable LoadReporting loads) {
+			Supplier<Map<String, TopicShards>> ownTopics, @Nullable LoadReporting loads) {
 		this.loads = new LoadReports(loads);
 		this.lease = lease;
 		this.settleTime = settleTime;
@@ -118,7 +119,7 @@ public final class Leadership {
 		if (reply.epoch() != this.epoch) {
 			this.epoch = reply.epoch();
 			this.planAt = now.plus(this.settleTime);
-			this.leadsSinceMillis = reply.serverTimeMillis();
+			this.arrivals.begin(reply.serverTimeMillis());
 			this.assigning.forget();
 			this.loads.forget();
 			forgetPicture();
@@ -287,7 +288,8 @@ public final class Leadership {
 		this.readAt = now;
 		this.generationSeen = changes.generation();
 		this.picture.apply(changes);
-		this.planner.configure(this.picture);
+		this.planner.update(this.picture);
+		this.arrivals.saw(this.picture.shards(), this.lastServerMillis);
 		this.refreshDue = false;
 		if (!this.pictureIsNew && changes.ownerships().stream().anyMatch(this::callsForPlan)) {
 			planBy(now);
@@ -297,7 +299,7 @@ public final class Leadership {
 		}
 		this.pictureIsNew = false;
 		this.unattended = new UnattendedShards.Finder(this.picture, this.lease, this.rules.timeout(),
-				this.leadsSinceMillis)
+				this.arrivals::sinceMillis)
 			.find(this.lastServerMillis, this.lastAnswered);
 	}
 
@@ -314,14 +316,27 @@ public final class Leadership {
 
 	private boolean callsForPlan(Ownership changed) {
 		return switch (changed.phase()) {
-			case FREE, QUIET -> true;
-			case OWNED, COMPLETED -> this.movesHeldBack;
+			// What has come to its end leaves room, and its children may start.
+			case FREE, QUIET, COMPLETED -> true;
+			case OWNED -> this.movesHeldBack;
 			case REVOKING -> false;
 		};
 	}
 
 	private void planBy(MonotonicTime time) {
 		this.planAt = (this.planAt != null) ? MonotonicTime.earliest(this.planAt, time) : time;
+	}
+
+	/**
+	 * The member's source knows other shards than before.
+	 * @param now the time
+	 */
+	public void shardsChanged(MonotonicTime now) {
+		if (leads()) {
+			// Also looks which of them stand still, if there is nothing to plan.
+			this.refreshDue = true;
+			planBy(now);
+		}
 	}
 
 	/**

@@ -6,19 +6,20 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.shard.ApplicationVersion;
+import io.github.shardkeeper.shard.TopicShards;
 
 /**
- * What a member tells the group about itself when it joins. Immutable.
+ * What a member tells the group about itself when it joins, and again when its topics'
+ * shards have changed. Immutable.
  *
- * @param topicShards the topics that it consumes, with the number of shards that it was
- * configured with
+ * @param topicShards the topics that it consumes, with the shards that its source knows
  * @param version the version of the application that it runs
  * @param capacity how much it takes compared with others, at least 1
  * @param zone where it runs, {@code null} when it does not say
  * @param strategy the assignment strategy that it would lead with, {@code null} when it
  * does not say
  */
-public record MemberDescription(SortedMap<String, Integer> topicShards, ApplicationVersion version, int capacity,
+public record MemberDescription(SortedMap<String, TopicShards> topicShards, ApplicationVersion version, int capacity,
 		@Nullable String zone, @Nullable String strategy) {
 
 	public MemberDescription {
@@ -30,10 +31,10 @@ public record MemberDescription(SortedMap<String, Integer> topicShards, Applicat
 
 	/**
 	 * A member of capacity 1 that says nothing else.
-	 * @param topicShards the topics that it consumes, with the number of shards
+	 * @param topicShards the topics that it consumes, with their shards
 	 * @param version the version of the application that it runs
 	 */
-	public MemberDescription(SortedMap<String, Integer> topicShards, ApplicationVersion version) {
+	public MemberDescription(SortedMap<String, TopicShards> topicShards, ApplicationVersion version) {
 		this(topicShards, version, 1, null, null);
 	}
 

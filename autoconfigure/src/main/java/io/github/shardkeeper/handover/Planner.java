@@ -11,6 +11,7 @@ import io.github.shardkeeper.assignment.Assignee;
 import io.github.shardkeeper.assignment.Assignment;
 import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.TopicShards;
 
 /**
  * Turns the picture of a group and a strategy's answer into the transitions between them.
@@ -20,15 +21,14 @@ final class Planner {
 
 	private final HandoverRules rules;
 
-	private final Supplier<Map<String, Integer>> ownTopics;
+	private final Supplier<Map<String, TopicShards>> ownTopics;
 
 	/**
 	 * Creates a planner.
 	 * @param rules how many shards may be drained at once, and for how long
-	 * @param ownTopics the leader's own topics with their shard counts, which win over
-	 * what other members were configured with
+	 * @param ownTopics the leader's own topics with the shards that its source knows now
 	 */
-	Planner(HandoverRules rules, Supplier<Map<String, Integer>> ownTopics) {
+	Planner(HandoverRules rules, Supplier<Map<String, TopicShards>> ownTopics) {
 		this.rules = rules;
 		this.ownTopics = ownTopics;
 	}
@@ -41,7 +41,7 @@ final class Planner {
 	 * @return the request to the strategy
 	 */
 	AssignmentRequest request(GroupPicture picture, LoadReports loads, long nowMillis) {
-		configure(picture);
+		update(picture);
 		Roster roster = picture.roster();
 		int[] places = picture.places();
 		int[] owners = new int[picture.shards().size()];
@@ -119,9 +119,9 @@ final class Planner {
 		return plan.build(assignment.isUnfinished());
 	}
 
-	/** Tells the picture the topics that are configured. */
-	void configure(GroupPicture picture) {
-		picture.configure(this.ownTopics.get());
+	/** Tells the picture which shards there are. */
+	void update(GroupPicture picture) {
+		picture.update(this.ownTopics.get());
 	}
 
 }

@@ -46,6 +46,11 @@ final class Roster {
 		return Collections.unmodifiableList(this.assignees);
 	}
 
+	/** Whether the same members stand in the same places here. */
+	boolean isSameAs(Roster other) {
+		return this.assignees.equals(other.assignees);
+	}
+
 	Set<MemberId> members() {
 		return Collections.unmodifiableSet(this.places.keySet());
 	}

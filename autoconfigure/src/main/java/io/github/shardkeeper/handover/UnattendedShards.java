@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.ToLongFunction;
 
 import org.jspecify.annotations.Nullable;
 
@@ -65,7 +66,7 @@ public final class UnattendedShards {
 
 		private final long handoverMillis;
 
-		private final long leadsSinceMillis;
+		private final ToLongFunction<ShardId> arrivals;
 
 		private final Set<String> consumed = new HashSet<>();
 
@@ -76,14 +77,14 @@ public final class UnattendedShards {
 		 * @param picture the group
 		 * @param patience how long a shard may have no owner
 		 * @param handoverTimeout how long an owner may take to give a shard up
-		 * @param leadsSinceMillis when the leader was elected, in the store's time:
-		 * before that it does not know of shards that never had an owner
+		 * @param arrivals since when a shard that never had an owner could have had one,
+		 * in the store's time
 		 */
-		Finder(GroupPicture picture, Duration patience, Duration handoverTimeout, long leadsSinceMillis) {
+		Finder(GroupPicture picture, Duration patience, Duration handoverTimeout, ToLongFunction<ShardId> arrivals) {
 			this.picture = picture;
 			this.patienceMillis = patience.toMillis();
 			this.handoverMillis = handoverTimeout.toMillis();
-			this.leadsSinceMillis = leadsSinceMillis;
+			this.arrivals = arrivals;
 			picture.members()
 				.forEach((member) -> (member.leaving() ? this.left : this.consumed)
 					.addAll(member.description().topicShards().keySet()));
@@ -103,7 +104,7 @@ public final class UnattendedShards {
 
 		private @Nullable Candidate candidate(ShardId shard, @Nullable Ownership ownership) {
 			if (ownership == null) {
-				return new Candidate(shard, this.leadsSinceMillis, this.patienceMillis,
+				return new Candidate(shard, this.arrivals.applyAsLong(shard), this.patienceMillis,
 						"Nobody has owned it for %d s: " + obstacle(shard));
 			}
 			return switch (ownership.phase()) {

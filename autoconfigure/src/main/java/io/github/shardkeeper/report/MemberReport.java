@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
  * @param zone where it runs, {@code null} when it does not say
  * @param leader whether it leads
  * @param leaving whether it is on its way out
- * @param topics the topics that it consumes, with the shard count it was configured with
+ * @param topics the topics that it consumes, with the number of shards that its source
+ * knows
  * @param shards how many shards it owns
  */
 public record MemberReport(String id, String instance, @Nullable String version, int capacity, @Nullable String zone,

@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param topic its topic
  * @param id its id within the topic
- * @param state {@code FREE}, {@code OWNED} or {@code REVOKING}
+ * @param state {@code FREE}, {@code OWNED}, {@code REVOKING}, {@code QUIET} or
+ * {@code COMPLETED}
  * @param owner the owner's id
  * @param target who gets it after a move that goes on
  * @param token the owner's token, or the last one's

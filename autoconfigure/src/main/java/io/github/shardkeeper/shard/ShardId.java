@@ -43,6 +43,17 @@ public record ShardId(String topic, String id) implements Comparable<ShardId> {
 		}
 	}
 
+	/**
+	 * The number that an id stands for, written without leading zeros.
+	 * @param id a shard's id within its topic
+	 * @return the number, up to nine digits; -1 for an id that is none
+	 */
+	public static int number(String id) {
+		boolean digits = id.length() <= 9 && id.chars().allMatch((c) -> c >= '0' && c <= '9');
+		boolean plain = id.length() == 1 || !id.startsWith("0");
+		return (digits && plain && !id.isEmpty()) ? Integer.parseInt(id) : -1;
+	}
+
 	/** Numbers by their length first; all else comes after them. */
 	private int rank() {
 		for (int i = 0; i < this.id.length(); i++) {

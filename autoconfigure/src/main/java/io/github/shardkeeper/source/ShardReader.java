@@ -67,7 +67,9 @@ public interface ShardReader extends AutoCloseable {
 		boolean offer(List<SourceRecord> records);
 
 		/**
-		 * The last record of the shard was offered, and none will ever follow.
+		 * The shard is closed, and its last record has been offered: nothing will ever
+		 * come again. Told once for each {@link ShardReader#start}, after what the last
+		 * record's offer may have paused was resumed.
 		 */
 		default void ended() {
 		}

@@ -40,8 +40,22 @@ final class TestReader implements ShardReader {
 		return this.sinks.get(shard).offer(List.of(record(number, payload)));
 	}
 
+	/** Delivers a record with a key of its own. */
+	boolean deliver(ShardId shard, int number, String key, String payload) {
+		return this.sinks.get(shard).offer(List.of(record(number, key, payload)));
+	}
+
+	/** No further record will ever come. */
+	void end(ShardId shard) {
+		this.sinks.get(shard).ended();
+	}
+
 	private static SourceRecord record(int number, String payload) {
-		return new SourceRecord(new Offset(Integer.toString(number)), "key", payload.getBytes(), Instant.EPOCH);
+		return record(number, "key", payload);
+	}
+
+	private static SourceRecord record(int number, String key, String payload) {
+		return new SourceRecord(new Offset(Integer.toString(number)), key, payload.getBytes(), Instant.EPOCH);
 	}
 
 	/** What was called, in order. */

@@ -2,7 +2,10 @@ package io.github.shardkeeper.consumer;
 
 import java.util.ArrayList;
 import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayDeque;
 import java.util.Collection;
+import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -23,15 +26,67 @@ import io.github.shardkeeper.shard.Token;
  */
 final class TroubledCheckpoints implements CheckpointStore {
 
-	private MemoryCheckpointStore store = new MemoryCheckpointStore();
+	private final InstantSource clock;
+
+	private MemoryCheckpointStore store;
 
 	/** Shards that the store has a record of. */
 	private final Set<ShardId> acquired = new HashSet<>();
 
 	private final List<Offset> committed = new ArrayList<>();
 
+	/** Commits that were written, and whose answers are held back. */
+	private final Deque<Held> held = new ArrayDeque<>();
+
+	private boolean holdsAnswers;
+
 	/** Why nothing works, {@code null} if it does. */
 	private String trouble;
+
+	TroubledCheckpoints() {
+		this(InstantSource.system());
+	}
+
+	/** By a clock of the test's. */
+	TroubledCheckpoints(InstantSource clock) {
+		this.clock = clock;
+		this.store = new MemoryCheckpointStore(clock);
+	}
+
+	/** From now on commits are written, but not answered before the test wants it. */
+	void holdAnswers() {
+		this.holdsAnswers = true;
+	}
+
+	/** How many answers are held back. */
+	int heldAnswers() {
+		return this.held.size();
+	}
+
+	/** Answers the commit that waits longest. */
+	void answer() {
+		Held next = this.held.remove();
+		next.future.complete(next.reply);
+	}
+
+	/** The answer to the commit that waits longest is lost on its way. */
+	void loseAnswer() {
+		this.held.remove().future.completeExceptionally(
+				new StoreUnavailableException("no answer, as the test wants it", new IllegalStateException()));
+	}
+
+	/** Answers everything, also what comes from now on. */
+	void answerAll() {
+		this.holdsAnswers = false;
+		while (!this.held.isEmpty()) {
+			answer();
+		}
+	}
+
+	/** What users see of the retry queue and the dead letters. */
+	MemoryCheckpointStore store() {
+		return this.store;
+	}
 
 	void setAway(boolean away) {
 		this.trouble = away ? "away, as the test wants it" : null;
@@ -44,7 +99,7 @@ final class TroubledCheckpoints implements CheckpointStore {
 
 	/** Everything is gone, as after a flush. */
 	void empty() {
-		this.store = new MemoryCheckpointStore();
+		this.store = new MemoryCheckpointStore(this.clock);
 		this.acquired.clear();
 	}
 
@@ -83,7 +138,12 @@ final class TroubledCheckpoints implements CheckpointStore {
 		if (reply.join() == CommitReply.COMMITTED) {
 			this.committed.add(commit.offset());
 		}
-		return reply;
+		if (!this.holdsAnswers) {
+			return reply;
+		}
+		Held answer = new Held(reply.join(), new CompletableFuture<>());
+		this.held.add(answer);
+		return answer.future;
 	}
 
 	@Override
@@ -114,6 +174,10 @@ final class TroubledCheckpoints implements CheckpointStore {
 
 	@Override
 	public void close() {
+	}
+
+	private record Held(CommitReply reply, CompletableFuture<CommitReply> future) {
+
 	}
 
 }

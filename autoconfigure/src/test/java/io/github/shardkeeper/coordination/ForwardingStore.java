@@ -62,6 +62,11 @@ class ForwardingStore implements CoordinationStore {
 	}
 
 	@Override
+	public void describe(MemberId member, MemberDescription description) {
+		reach().describe(member, description);
+	}
+
+	@Override
 	public HeartbeatReply heartbeat(MemberId member, Seen seen, boolean candidate, LoadReport load) {
 		return reach().heartbeat(member, seen, candidate, load);
 	}

@@ -6,6 +6,8 @@ import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.GroupChanges;
+import io.github.shardkeeper.handover.GroupMember;
+import io.github.shardkeeper.handover.MemberDescription;
 import io.github.shardkeeper.handover.ShardPhase;
 
 import static io.github.shardkeeper.coordination.TestGroup.LONG;
@@ -40,6 +42,42 @@ interface MembershipStories extends GroupStories {
 		TestMember b = group().join("b");
 
 		assertThat(group().all().members()).containsExactly(a.entry(false), b.entry(false));
+	}
+
+	@Test
+	default void whoSaysSomethingElseOfItselfIsListedWithThat() {
+		TestMember a = group().join("a").lead();
+		TestMember b = group().join("b");
+		a.assertNotified();
+		b.announceLeave();
+		a.assertNotified();
+		MemberDescription changed = TestGroup.describe("changed");
+		group().store().describe(b.id(), changed);
+
+		assertThat(group().all().members()).containsExactly(a.entry(false), new GroupMember(b.id(), changed, true));
+		a.assertNotified();
+		assertThat(a.beat().membership()).isEqualTo(group().all().membership());
+	}
+
+	@Test
+	default void whatIsSaidOfAStrangerIsNotHeard() {
+		TestMember a = group().join("a").lead();
+		long membership = group().all().membership();
+		group().store().describe(group().stranger("b").id(), TestGroup.describe("b"));
+
+		assertThat(group().all().members()).containsExactly(a.entry(false));
+		assertThat(group().all().membership()).isEqualTo(membership);
+		a.assertNotNotified();
+	}
+
+	@Test
+	default void whoSaysSomethingElseOfItselfLivesNoLongerForIt() {
+		TestMember a = group().join("a").lead();
+		TestMember b = group().join("b", SHORT, SHORT);
+		group().advance(SHORT);
+		group().store().describe(b.id(), TestGroup.describe("changed"));
+
+		assertThat(a.reap().timedOut()).containsExactly(b.id());
 	}
 
 	@Test

@@ -16,6 +16,7 @@ import io.github.shardkeeper.assignment.IncrementalAssignment;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.handover.HandoverRules;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.TopicShards;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -24,7 +25,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class StepwiseAssignmentTests {
 
-	private static final Map<String, Integer> TOPICS = Map.of("orders", 50);
+	private static final Map<String, TopicShards> TOPICS = Map.of("orders", TopicShards.count(50));
 
 	private final MemoryCoordinationStore store = new MemoryCoordinationStore();
 

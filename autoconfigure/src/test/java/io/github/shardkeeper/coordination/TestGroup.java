@@ -12,6 +12,7 @@ import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.TopicShards;
 
 /**
  * A group in a story: its store, its time and its members.
@@ -108,8 +109,10 @@ public final class TestGroup implements AutoCloseable {
 	}
 
 	/** Different for each name, so that a mix-up shows. */
-	private static MemberDescription describe(String name) {
-		return new MemberDescription(new TreeMap<>(Map.of("orders", 16, "topic-of-" + name, 4)),
+	static MemberDescription describe(String name) {
+		return new MemberDescription(
+				new TreeMap<>(Map.of("orders", TopicShards.count(16).with("child-of-" + name, "0", "1"),
+						"topic-of-" + name, TopicShards.count(4))),
 				new ApplicationVersion("1.4|" + name), 1 + name.length(), "zone-of-" + name, "strategy-of-" + name);
 	}
 

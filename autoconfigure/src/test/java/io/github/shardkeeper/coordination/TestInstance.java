@@ -7,6 +7,7 @@ import io.github.shardkeeper.assignment.StickyAssignment;
 import io.github.shardkeeper.handover.HandoverRules;
 import io.github.shardkeeper.handover.Lease;
 import io.github.shardkeeper.shard.ApplicationVersion;
+import io.github.shardkeeper.shard.TopicShards;
 
 /** One process, as far as coordination goes. */
 final class TestInstance {
@@ -17,7 +18,7 @@ final class TestInstance {
 
 	static final Duration TIMEOUT = Duration.ofMillis(1500);
 
-	private static final Map<String, Integer> TOPICS = Map.of("orders", 4);
+	private static final Map<String, TopicShards> TOPICS = Map.of("orders", TopicShards.count(4));
 
 	final TroubledStore store;
 

@@ -18,6 +18,7 @@ import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.shard.TopicShards;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -44,7 +45,7 @@ class LeadershipTests {
 			new HandoverRules(HANDOVER, HandoverRules.OnTimeout.HOLD, Duration.ZERO, Duration.ZERO, 1),
 			() -> this.ownTopics, null);
 
-	private Map<String, Integer> ownTopics = Map.of("orders", 1);
+	private Map<String, TopicShards> ownTopics = Map.of("orders", TopicShards.count(1));
 
 	private long claimsUntil = 0;
 
@@ -453,7 +454,7 @@ class LeadershipTests {
 
 	@Test
 	void movesThatWereHeldBackFollowWhenOthersHaveArrived() {
-		this.ownTopics = Map.of("orders", 4);
+		this.ownTopics = Map.of("orders", TopicShards.count(4));
 		answered(ME);
 		this.generation = 4;
 		List<Ownership> mine = new ArrayList<>();
@@ -476,7 +477,7 @@ class LeadershipTests {
 
 	@Test
 	void whatStandsStillForTooLongIsReportedWithTheReason() {
-		this.ownTopics = Map.of("orders", 4);
+		this.ownTopics = Map.of("orders", TopicShards.count(4));
 		answered(ME);
 		this.generation = 4;
 		refreshed(List.of(member(ME)), of(0, ShardPhase.OWNED, ME, null, 1), of(1, ShardPhase.FREE, null, null, 2),
@@ -565,8 +566,8 @@ class LeadershipTests {
 	}
 
 	private static GroupMember member(MemberId id) {
-		return new GroupMember(id,
-				new MemberDescription(new TreeMap<>(Map.of("orders", 1)), ApplicationVersion.UNKNOWN), false);
+		return new GroupMember(id, new MemberDescription(new TreeMap<>(Map.of("orders", TopicShards.count(1))),
+				ApplicationVersion.UNKNOWN), false);
 	}
 
 	/** What is due; a strategy that answers at once is not seen. */

@@ -15,6 +15,7 @@ import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.shard.TopicShards;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -59,7 +60,7 @@ class LoadReportsTests {
 
 	private static Leadership leadership(LoadReporting loads) {
 		return new Leadership(Duration.ofMillis(500), Duration.ofSeconds(3), Duration.ofMillis(100),
-				HandoverRules.DEFAULT, () -> Map.of("orders", 2), loads);
+				HandoverRules.DEFAULT, () -> Map.of("orders", TopicShards.count(2)), loads);
 	}
 
 	@Test
@@ -215,6 +216,49 @@ class LoadReportsTests {
 		assertThat(this.reads).containsExactly(0L, 0L);
 	}
 
+	/** On its way since before the reports were read, it says nothing about later. */
+	@Test
+	void anAnswerThatWasSentForBeforeTheReportsWereReadLosesNone() {
+		report(ME, Map.of(FIRST, 10.0));
+		report(OTHER, Map.of(SECOND, 300.0));
+		pass(Duration.ofSeconds(12));
+		MonotonicTime before = at();
+		report(ME, Map.of(FIRST, 20.0));
+		pass(Duration.ofSeconds(12));
+		long read = this.reads.size();
+		this.told = 2;
+		this.leadership.heartbeatAnswered(alive(this.now + 3_000), ME, before, at());
+		this.told = 3;
+		pass(Duration.ofSeconds(12));
+		assertThat(this.reads).as("nothing was lost").hasSize((int) read);
+
+		this.told = 2;
+		pass(Duration.ofSeconds(12));
+		assertThat(this.reads).as("asked afterwards, it was").hasSizeGreaterThan((int) read).endsWith(0L);
+	}
+
+	@Test
+	void reportsThatAreReadWhileAPlanIsDueDoNotBringItForward() {
+		pass(Duration.ofSeconds(1));
+		this.requests.clear();
+		this.membership++;
+		this.leadership.heartbeatAnswered(alive(this.now + 3_000), ME, at(), at());
+		drive();
+		// The settle time has begun.
+		assertThat(this.requests).isEmpty();
+		this.now += 50;
+		this.leadership.loadsRead(new LoadChanges(0, new TreeMap<>()), at());
+		drive();
+		assertThat(this.requests).isEmpty();
+		this.now += 50;
+		drive();
+		assertThat(this.requests).hasSize(1);
+
+		this.leadership.loadsRead(new LoadChanges(0, new TreeMap<>()), at());
+		drive();
+		assertThat(this.requests).as("where none is due, there is one now").hasSize(2);
+	}
+
 	@Test
 	void aLeaderIsWokenToLook() {
 		report(ME, Map.of(FIRST, 10.0));
@@ -294,8 +338,8 @@ class LoadReportsTests {
 	}
 
 	private static GroupMember member(MemberId id) {
-		return new GroupMember(id,
-				new MemberDescription(new TreeMap<>(Map.of("orders", 2)), ApplicationVersion.UNKNOWN), false);
+		return new GroupMember(id, new MemberDescription(new TreeMap<>(Map.of("orders", TopicShards.count(2))),
+				ApplicationVersion.UNKNOWN), false);
 	}
 
 }

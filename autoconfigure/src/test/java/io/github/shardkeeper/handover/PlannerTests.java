@@ -24,6 +24,7 @@ import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.shard.TopicShards;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -50,7 +51,7 @@ class PlannerTests {
 
 	private AssignmentStrategy strategy = new StickyAssignment();
 
-	private Map<String, Integer> ownTopics = Map.of("orders", 2);
+	private Map<String, TopicShards> ownTopics = Map.of("orders", TopicShards.count(2));
 
 	private int mostConcurrentMoves;
 
@@ -124,7 +125,7 @@ class PlannerTests {
 
 	@Test
 	void aLoweredNumberOfShardsForgetsNone() {
-		this.ownTopics = Map.of("orders", 1);
+		this.ownTopics = Map.of("orders", TopicShards.count(1));
 		member(A, 1);
 		is(ZERO, ShardPhase.OWNED, A, null, 1);
 		is(ONE, ShardPhase.FREE, null, null, 2);
@@ -133,9 +134,9 @@ class PlannerTests {
 	}
 
 	@Test
-	void theLeadersOwnNumbersWin() {
-		this.ownTopics = Map.of("orders", 2);
-		member(A, 16);
+	void whoKnowsOfMoreShardsCounts() {
+		this.ownTopics = Map.of("orders", TopicShards.count(1));
+		member(A, 2);
 
 		assertThat(plan()).containsExactly(new Assign(ZERO, 0, A), new Assign(ONE, 0, A));
 	}
@@ -144,10 +145,11 @@ class PlannerTests {
 	void aTopicThatOnlyOthersConsumeIsPlannedToo() {
 		ShardId theirs = ShardId.of("payments", 0);
 		member(A, 2);
-		this.members.add(new GroupMember(B,
-				new MemberDescription(new TreeMap<>(Map.of("payments", 1)), ApplicationVersion.UNKNOWN), false));
-		this.members.add(new GroupMember(MemberId.of("c", "1"),
-				new MemberDescription(new TreeMap<>(Map.of("payments", 1)), ApplicationVersion.UNKNOWN), false));
+		this.members
+			.add(new GroupMember(B, new MemberDescription(new TreeMap<>(Map.of("payments", TopicShards.count(1))),
+					ApplicationVersion.UNKNOWN), false));
+		this.members.add(new GroupMember(MemberId.of("c", "1"), new MemberDescription(
+				new TreeMap<>(Map.of("payments", TopicShards.count(1))), ApplicationVersion.UNKNOWN), false));
 
 		assertThat(plan()).containsExactly(new Assign(ZERO, 0, A), new Assign(ONE, 0, A), new Assign(theirs, 0, B));
 	}
@@ -237,7 +239,7 @@ class PlannerTests {
 	@Test
 	void nothingIsAssignedWhileWhoHoldsItMayClaimIt() {
 		this.claimsUntil = NOW + 500;
-		this.ownTopics = Map.of("orders", 5);
+		this.ownTopics = Map.of("orders", TopicShards.count(5));
 		member(A, 5);
 		member(B, 5);
 		is(ZERO, ShardPhase.FREE, null, null, 1);
@@ -287,7 +289,7 @@ class PlannerTests {
 		member(A, 3);
 		member(B, 3, true);
 		member(C, 3);
-		this.ownTopics = Map.of("orders", 3);
+		this.ownTopics = Map.of("orders", TopicShards.count(3));
 		is(ZERO, ShardPhase.REVOKING, B, C, 1);
 		is(ONE, ShardPhase.OWNED, B, null, 2);
 		is(ShardId.of("orders", 2), ShardPhase.OWNED, B, null, 3);
@@ -315,7 +317,7 @@ class PlannerTests {
 		this.mostConcurrentMoves = 1;
 		member(A, 3);
 		member(B, 3, true);
-		this.ownTopics = Map.of("orders", 3);
+		this.ownTopics = Map.of("orders", TopicShards.count(3));
 		is(ONE, ShardPhase.OWNED, B, null, 2);
 		drainsSince(ZERO, NOW - TIMEOUT.toMillis() + 1);
 		assertThat(plan()).as("none but those that nobody has").noneMatch(Revoke.class::isInstance);
@@ -335,7 +337,7 @@ class PlannerTests {
 		member(A, 4);
 		member(B, 4, true);
 		member(C, 4);
-		this.ownTopics = Map.of("orders", 4);
+		this.ownTopics = Map.of("orders", TopicShards.count(4));
 		for (int shard = 0; shard < 3; shard++) {
 			is(ShardId.of("orders", shard), ShardPhase.OWNED, A, null, shard + 1);
 		}
@@ -349,7 +351,7 @@ class PlannerTests {
 	void whatNobodyOwnsIsNotLimited() {
 		this.mostConcurrentMoves = 1;
 		member(A, 4);
-		this.ownTopics = Map.of("orders", 4);
+		this.ownTopics = Map.of("orders", TopicShards.count(4));
 		is(ZERO, ShardPhase.FREE, null, null, 1);
 		is(ONE, ShardPhase.REVOKING, A, B, 2);
 
@@ -362,7 +364,7 @@ class PlannerTests {
 	void theStrategyIsToldWhatMembersSayAndHowManyMovesGoOn() {
 		member(A, 4);
 		member(C, 4, true);
-		this.members.add(new GroupMember(B, new MemberDescription(new TreeMap<>(Map.of("orders", 4)),
+		this.members.add(new GroupMember(B, new MemberDescription(new TreeMap<>(Map.of("orders", TopicShards.count(4))),
 				new ApplicationVersion("1.2"), 4, "eu-1", "sticky"), false));
 		is(ZERO, ShardPhase.REVOKING, A, B, 1);
 		is(ONE, ShardPhase.REVOKING, C, B, 2);
@@ -399,8 +401,9 @@ class PlannerTests {
 	}
 
 	private void member(MemberId id, int shards, boolean leaving) {
-		this.members.add(new GroupMember(id,
-				new MemberDescription(new TreeMap<>(Map.of("orders", shards)), ApplicationVersion.UNKNOWN), leaving));
+		this.members
+			.add(new GroupMember(id, new MemberDescription(new TreeMap<>(Map.of("orders", TopicShards.count(shards))),
+					ApplicationVersion.UNKNOWN), leaving));
 	}
 
 	private void is(ShardId shard, ShardPhase phase, MemberId owner, MemberId target, long generation) {
@@ -418,7 +421,7 @@ class PlannerTests {
 
 	/** So many shards, all of one owner. */
 	private void ownsAll(MemberId owner, int shards) {
-		this.ownTopics = Map.of("orders", shards);
+		this.ownTopics = Map.of("orders", TopicShards.count(shards));
 		for (int shard = 0; shard < shards; shard++) {
 			is(ShardId.of("orders", shard), ShardPhase.OWNED, owner, null, shard + 1);
 		}

@@ -21,6 +21,7 @@ import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.shard.TopicShards;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -48,7 +49,7 @@ class SlowStrategyTests {
 	private static final long STORE_START = 1_000_000;
 
 	private final Leadership leadership = new Leadership(Duration.ofMillis(500), Duration.ofMillis(LEASE), SETTLE,
-			HandoverRules.DEFAULT, () -> Map.of("orders", 2), null);
+			HandoverRules.DEFAULT, () -> Map.of("orders", TopicShards.count(2)), null);
 
 	private long now = 0;
 
@@ -289,8 +290,8 @@ class SlowStrategyTests {
 	}
 
 	private static GroupMember member(MemberId id) {
-		return new GroupMember(id,
-				new MemberDescription(new TreeMap<>(Map.of("orders", 2)), ApplicationVersion.UNKNOWN), false);
+		return new GroupMember(id, new MemberDescription(new TreeMap<>(Map.of("orders", TopicShards.count(2))),
+				ApplicationVersion.UNKNOWN), false);
 	}
 
 	private LeaderAction next() {

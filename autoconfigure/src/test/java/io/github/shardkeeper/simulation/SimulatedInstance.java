@@ -15,6 +15,7 @@ import io.github.shardkeeper.coordination.MemberRuntime;
 import io.github.shardkeeper.coordination.ShardConsumption;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.handover.Lease;
+import io.github.shardkeeper.shard.TopicShards;
 
 /** One instance of an application: the real thing in a simulated process. */
 final class SimulatedInstance {
@@ -34,7 +35,7 @@ final class SimulatedInstance {
 
 	private final ShardConsumption consumption;
 
-	private final Map<String, Integer> topics;
+	private final Map<String, TopicShards> topics;
 
 	private boolean leaving;
 
@@ -55,7 +56,7 @@ final class SimulatedInstance {
 		ShardConsumption.Listener listener = this.coordinator.consumptionListener();
 		this.consumption = tampering.consumption(consumers.workers(checkpoints, topic.reader(process), this.lease,
 				runtime.clock(), process.executor(), process.timer(), listener), listener);
-		this.topics = Map.of(SimulatedTopic.NAME, topic.ends().size());
+		this.topics = Map.of(SimulatedTopic.NAME, TopicShards.count(topic.ends().size()));
 	}
 
 	void start() {

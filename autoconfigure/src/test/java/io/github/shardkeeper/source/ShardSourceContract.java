@@ -10,6 +10,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -20,6 +21,7 @@ import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.StartPosition;
+import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -86,7 +88,38 @@ public abstract class ShardSourceContract {
 
 	@Test
 	void knowsItsTopics() {
-		assertThat(this.source.topics()).containsOnly(Map.entry("orders", SHARDS));
+		assertThat(this.source.topics()).containsOnly(Map.entry("orders", TopicShards.count(SHARDS)));
+	}
+
+	@Test
+	void aShardThatItDoesNotKnowIsReadAllTheSame() {
+		ShardId unknown = ShardId.of("orders", SHARDS + 5);
+		assertThat(this.source.topics().get("orders").contains(unknown.id())).isFalse();
+		append(unknown, 1, 2);
+
+		assertThat(payloads(start(unknown, null).await(2))).containsExactly("r1", "r2");
+	}
+
+	@Test
+	void aShardThatIsOpenDoesNotEnd() {
+		append(SHARD, 1, 2);
+		Sink sink = start(SHARD, null);
+		sink.await(2);
+		append(SHARD, 3, 3);
+		sink.await(1);
+		awaitWaiting();
+
+		assertThat(sink.ends).isZero();
+	}
+
+	@Test
+	void whoEndsItsWatchIsLeftAlone() {
+		AtomicInteger calls = new AtomicInteger();
+		ShardSource.Watch watch = this.source.watch(calls::incrementAndGet);
+		watch.close();
+		watch.close();
+
+		assertThat(calls).hasValue(0);
 	}
 
 	@Test
@@ -394,6 +427,14 @@ public abstract class ShardSourceContract {
 		assertThat(this.failures).isEmpty();
 	}
 
+	protected final ShardSource source() {
+		return this.source;
+	}
+
+	protected final ShardReader reader() {
+		return this.reader;
+	}
+
 	/** The other side of the source of this test. */
 	protected final ShardAppender appender() {
 		return this.appender;
@@ -458,6 +499,11 @@ public abstract class ShardSourceContract {
 
 		private volatile int delivered;
 
+		private volatile int ends;
+
+		/** What had been delivered by then. */
+		private volatile int deliveredAtEnd;
+
 		Sink(boolean room) {
 			this.room = room;
 		}
@@ -468,6 +514,20 @@ public abstract class ShardSourceContract {
 			this.delivered += more.size();
 			this.records.addAll(more);
 			return this.room;
+		}
+
+		@Override
+		public void ended() {
+			this.deliveredAtEnd = this.delivered;
+			this.ends++;
+		}
+
+		public int ends() {
+			return this.ends;
+		}
+
+		public int deliveredAtEnd() {
+			return this.deliveredAtEnd;
 		}
 
 		public List<SourceRecord> await(int count) {

@@ -100,6 +100,17 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 	}
 
 	@Override
+	public void describe(MemberId member, MemberDescription description) {
+		change((group) -> {
+			Session session = group.sessions.get(member);
+			if (session != null) {
+				session.describe(description);
+				group.membershipChanged();
+			}
+		});
+	}
+
+	@Override
 	public HeartbeatReply heartbeat(MemberId member, Seen seen, boolean candidate, LoadReport load) {
 		return transition((group) -> {
 			Session session = group.sessions.get(member);

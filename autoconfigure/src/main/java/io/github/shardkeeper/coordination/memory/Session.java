@@ -12,7 +12,7 @@ final class Session {
 
 	final MemberId id;
 
-	private final MemberDescription description;
+	private MemberDescription description;
 
 	private final long leaseMillis;
 
@@ -50,6 +50,10 @@ final class Session {
 		this.told = before.told;
 		this.load = before.load;
 		this.loadVersion = before.loadVersion;
+	}
+
+	void describe(MemberDescription changed) {
+		this.description = changed;
 	}
 
 	void report(LoadReport newLoad, long version) {

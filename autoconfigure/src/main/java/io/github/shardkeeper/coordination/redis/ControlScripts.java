@@ -10,8 +10,8 @@ import io.github.shardkeeper.redis.LuaScript;
 /**
  * The control plane's scripts, each of which begins with {@code control.lua}. Immutable.
  */
-record ControlScripts(LuaScript join, LuaScript heartbeat, LuaScript changes, LuaScript loads, LuaScript plan,
-		LuaScript release, LuaScript claim, LuaScript reap, LuaScript leave, LuaScript nudge) {
+record ControlScripts(LuaScript join, LuaScript describe, LuaScript heartbeat, LuaScript changes, LuaScript loads,
+		LuaScript plan, LuaScript release, LuaScript claim, LuaScript reap, LuaScript leave, LuaScript nudge) {
 
 	static final ControlScripts STANDARD = load();
 
@@ -22,6 +22,7 @@ record ControlScripts(LuaScript join, LuaScript heartbeat, LuaScript changes, Lu
 	 */
 	static ControlScripts load(String... preludes) {
 		return new ControlScripts(script(ScriptOutputType.MULTI, "join.lua", preludes),
+				script(ScriptOutputType.MULTI, "describe.lua", preludes),
 				script(ScriptOutputType.MULTI, "heartbeat.lua", preludes),
 				script(ScriptOutputType.MULTI, "changes.lua", preludes),
 				script(ScriptOutputType.MULTI, "loads.lua", preludes),

@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
-import io.lettuce.core.KeyValue;
+import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.codec.ByteArrayCodec;
@@ -19,6 +19,7 @@ import io.lettuce.core.codec.RedisCodec;
 import io.lettuce.core.codec.StringCodec;
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.coordination.CheckpointStore;
 import io.github.shardkeeper.coordination.Commit;
 import io.github.shardkeeper.coordination.DueRecords;
@@ -35,14 +36,15 @@ import io.github.shardkeeper.shard.Token;
  * The data plane of one group on Redis, under the keys of {@link ShardKeys}.
  * <p>
  * {@code acquire.lua}, {@code commit.lua}, {@code due.lua} and {@code complete.lua} are
- * one atomic step each. Payloads are bytes and stay what they are. Thread-safe.
+ * one atomic step each; a large state is read in several. Payloads are bytes and stay
+ * what they are. Thread-safe.
  */
 public final class RedisCheckpointStore implements CheckpointStore {
 
 	/** Hash fields are text, values and arguments are bytes. */
 	static final RedisCodec<String, byte[]> CODEC = RedisCodec.of(StringCodec.UTF8, ByteArrayCodec.INSTANCE);
 
-	private static final byte[] NOTHING = {};
+	private static final int READING_ATTEMPTS = 3;
 
 	private final RedisLink<byte[]> link;
 
@@ -86,18 +88,24 @@ public final class RedisCheckpointStore implements CheckpointStore {
 
 	@Override
 	public Acquisition acquire(ShardId shard, Token token) {
-		List<Object> reply = this.fences.run(this.scripts.acquire(), this.keys.all(shard),
-				List.of(bytes(token.toString())));
-		if (text(reply.get(0)).equals("REFUSED")) {
-			return new Acquisition.Refused(new Token(Long.parseLong(text(reply.get(1)))));
+		for (int attempt = 1; attempt <= READING_ATTEMPTS; attempt++) {
+			List<Object> reply = this.fences.run(this.scripts.acquire(), this.keys.all(shard),
+					List.of(bytes(token.toString())));
+			if (text(reply.get(0)).equals("REFUSED")) {
+				return new Acquisition.Refused(new Token(Long.parseLong(text(reply.get(1)))));
+			}
+			Checkpoint checkpoint = readOn(shard, reply.subList(1, reply.size()));
+			if (checkpoint != null) {
+				return new Acquisition.Acquired(checkpoint);
+			}
+			// Somebody newer has it now, or Redis is not the one that it was: see which.
 		}
-		List<?> entries = (List<?>) reply.get(4);
-		Map<String, String> state = new HashMap<>();
-		for (int i = 0; i < entries.size(); i += 2) {
-			state.put(text(entries.get(i)), text(entries.get(i + 1)));
-		}
-		return new Acquisition.Acquired(new Checkpoint(offset(text(reply.get(1))),
-				OffsetsFormat.read(text(reply.get(2))), state, millis(text(reply.get(3)))));
+		String problem = "the state of " + shard + " did not stay the same while it was read";
+		throw new StoreUnavailableException("Redis: " + problem, new RedisException(problem));
+	}
+
+	private @Nullable Checkpoint readOn(ShardId shard, List<?> beginning) {
+		return new PagedCheckpoint(beginning).readOn(this.link, this.scripts.statePage(), this.keys.all(shard));
 	}
 
 	@Override
@@ -135,13 +143,15 @@ public final class RedisCheckpointStore implements CheckpointStore {
 
 	@Override
 	public Checkpoint read(ShardId shard) {
-		List<KeyValue<String, byte[]>> position = this.link
-			.call((commands) -> commands.hmget(this.keys.checkpoint(shard), "offset", "ahead"));
-		Map<String, String> state = new HashMap<>();
-		this.link.call((commands) -> commands.hgetall(this.keys.state(shard)))
-			.forEach((key, value) -> state.put(key, text(value)));
-		return new Checkpoint(offset(text(position.get(0).getValueOrElse(NOTHING))),
-				OffsetsFormat.read(text(position.get(1).getValueOrElse(NOTHING))), state, due(shard, 0).nextIn());
+		for (int attempt = 1;; attempt++) {
+			// Under the hands of an owner who commits faster than it can be read.
+			String how = (attempt < READING_ATTEMPTS) ? "by page" : "whole";
+			List<Object> beginning = this.link.run(this.scripts.read(), this.keys.all(shard), List.of(bytes(how)));
+			Checkpoint checkpoint = readOn(shard, beginning);
+			if (checkpoint != null) {
+				return checkpoint;
+			}
+		}
 	}
 
 	@Override
@@ -164,10 +174,6 @@ public final class RedisCheckpointStore implements CheckpointStore {
 	public Instant consumedSince(String topic) {
 		byte[] since = this.fences.run(this.scripts.since(), List.of(this.keys.topic(topic)), List.of());
 		return Instant.ofEpochMilli(Long.parseLong(text(since)));
-	}
-
-	private static @Nullable Offset offset(String text) {
-		return text.isEmpty() ? null : new Offset(text);
 	}
 
 	private static @Nullable Duration millis(String text) {

@@ -154,6 +154,11 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	}
 
 	@Override
+	public void describe(MemberId member, MemberDescription description) {
+		run(this.scripts.describe(), member.value(), DescriptionFormat.write(description));
+	}
+
+	@Override
 	public HeartbeatReply heartbeat(MemberId member, Seen seen, boolean candidate, LoadReport load) {
 		List<Object> reply = run(this.scripts.heartbeat(), member.value(), number(seen.history()),
 				number(seen.generation()), flag(candidate), number(this.readAtOnce), load.text());

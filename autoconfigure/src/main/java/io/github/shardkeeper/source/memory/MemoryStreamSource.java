@@ -2,169 +2,199 @@ package io.github.shardkeeper.source.memory;
 
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-
-import org.jspecify.annotations.Nullable;
+import java.util.TreeMap;
 
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.StartPosition;
+import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.ShardAppender;
+import io.github.shardkeeper.source.ShardListWatchers;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.source.SourceRecord;
 
 /**
  * Topics inside one process. An offset is a record's number, beginning with 1; nothing is
- * ever trimmed. Thread-safe.
+ * ever trimmed. Shards may be added, closed, split and merged at any time; shards are
+ * numbered in the order in which they came. Thread-safe.
  */
 public final class MemoryStreamSource implements ShardSource, ShardAppender {
 
-	private static final int RECORDS_PER_POLL = 500;
+	private final ShardListWatchers watchers = new ShardListWatchers();
 
-	private final Map<String, Integer> topics;
+	private final Object lock = new Object();
 
-	/** Guarded by this, as is everything that readers hold. */
-	private final Map<ShardId, List<SourceRecord>> streams = new HashMap<>();
+	/** Guarded by the lock, as is everything that readers hold. */
+	private final Map<String, TopicShards> topics = new TreeMap<>();
+
+	private final Map<ShardId, MemoryStream> streams = new HashMap<>();
 
 	/**
 	 * Creates a source without records.
 	 * @param topics the topics with their shard counts
 	 */
 	public MemoryStreamSource(Map<String, Integer> topics) {
-		this.topics = Map.copyOf(topics);
+		topics.forEach((topic, count) -> this.topics.put(topic, TopicShards.count(count)));
 	}
 
 	@Override
-	public Map<String, Integer> topics() {
-		return this.topics;
-	}
-
-	@Override
-	public synchronized List<Offset> append(List<NewRecord> records) {
-		List<Offset> offsets = new ArrayList<>(records.size());
-		for (NewRecord newRecord : records) {
-			List<SourceRecord> stream = stream(newRecord.shard());
-			Offset offset = new Offset(Integer.toString(stream.size() + 1));
-			stream.add(new SourceRecord(offset, newRecord.key(), newRecord.payload(), newRecord.headers(),
-					System.currentTimeMillis()));
-			offsets.add(offset);
+	public Map<String, TopicShards> topics() {
+		synchronized (this.lock) {
+			return Collections.unmodifiableMap(new TreeMap<>(this.topics));
 		}
-		notifyAll();
+	}
+
+	@Override
+	public Watch watch(Runnable onChange) {
+		return this.watchers.add(onChange);
+	}
+
+	/**
+	 * Adds shards without parents.
+	 * @param topic the topic
+	 * @param shards how many shards it is to have then, closed ones included; one that
+	 * has as many already stays as it is
+	 */
+	public void raise(String topic, int shards) {
+		synchronized (this.lock) {
+			while (known(topic).size() < shards) {
+				add(topic);
+			}
+		}
+		this.watchers.changed();
+	}
+
+	/**
+	 * Closes a shard: nothing can be appended to it any more, and who reads it comes to
+	 * its end.
+	 * @param shard the shard
+	 * @throws IllegalStateException when it is closed already
+	 */
+	public void close(ShardId shard) {
+		synchronized (this.lock) {
+			requireOpen(shard).close();
+			this.lock.notifyAll();
+		}
+		this.watchers.changed();
+	}
+
+	/**
+	 * Closes a shard, and adds two whose parent it is.
+	 * @param shard the shard
+	 * @return its children
+	 * @throws IllegalStateException when it is closed already
+	 */
+	public List<ShardId> split(ShardId shard) {
+		List<ShardId> children;
+		synchronized (this.lock) {
+			known(shard.topic());
+			requireOpen(shard).close();
+			children = List.of(add(shard.topic(), shard.id()), add(shard.topic(), shard.id()));
+			this.lock.notifyAll();
+		}
+		this.watchers.changed();
+		return children;
+	}
+
+	/**
+	 * Closes two shards, and adds one whose parents they are.
+	 * @param one one of them
+	 * @param other the other, of the same topic
+	 * @return their child
+	 * @throws IllegalStateException when one of them is closed already
+	 */
+	public ShardId merge(ShardId one, ShardId other) {
+		if (!one.topic().equals(other.topic()) || one.equals(other)) {
+			throw new IllegalArgumentException(one + " and " + other + " cannot be merged: take two of one topic");
+		}
+		ShardId child;
+		synchronized (this.lock) {
+			known(one.topic());
+			MemoryStream first = requireOpen(one);
+			requireOpen(other).close();
+			first.close();
+			child = add(one.topic(), one.id(), other.id());
+			this.lock.notifyAll();
+		}
+		this.watchers.changed();
+		return child;
+	}
+
+	private ShardId add(String topic, String... parents) {
+		TopicShards before = known(topic);
+		ShardId added = ShardId.of(topic, before.size());
+		this.topics.put(topic, before.with(added.id(), parents));
+		return added;
+	}
+
+	private TopicShards known(String topic) {
+		TopicShards shards = this.topics.get(topic);
+		if (shards == null) {
+			throw new IllegalArgumentException(
+					"There is no topic '" + topic + "', only " + this.topics.keySet() + ": name it at the beginning");
+		}
+		return shards;
+	}
+
+	private MemoryStream requireOpen(ShardId shard) {
+		MemoryStream stream = stream(shard);
+		if (stream.isClosed()) {
+			throw new IllegalStateException(shard + " is closed: use the shards that came after it");
+		}
+		return stream;
+	}
+
+	/**
+	 * Appends records.
+	 * @throws IllegalStateException when one of the shards is closed; then nothing was
+	 * appended
+	 */
+	@Override
+	public List<Offset> append(List<NewRecord> records) {
+		List<Offset> offsets = new ArrayList<>(records.size());
+		synchronized (this.lock) {
+			records.forEach((newRecord) -> requireOpen(newRecord.shard()));
+			for (NewRecord newRecord : records) {
+				List<SourceRecord> stream = stream(newRecord.shard()).records();
+				Offset offset = new Offset(Integer.toString(stream.size() + 1));
+				stream.add(new SourceRecord(offset, newRecord.key(), newRecord.payload(), newRecord.headers(),
+						System.currentTimeMillis()));
+				offsets.add(offset);
+			}
+			this.lock.notifyAll();
+		}
 		return offsets;
 	}
 
 	@Override
-	public synchronized Map<ShardId, Offset> before(StartPosition position, Collection<ShardId> shards) {
+	public Map<ShardId, Offset> before(StartPosition position, Collection<ShardId> shards) {
 		if (position instanceof StartPosition.From from) {
 			MemoryPositions.requireOffset(from.first());
 		}
 		Map<ShardId, Offset> offsets = new HashMap<>();
-		shards.forEach((shard) -> offsets.put(shard, MemoryPositions.before(position, stream(shard))));
+		synchronized (this.lock) {
+			shards.forEach((shard) -> offsets.put(shard, MemoryPositions.before(position, stream(shard).records())));
+		}
 		return offsets;
 	}
 
-	private List<SourceRecord> stream(ShardId shard) {
-		return this.streams.computeIfAbsent(shard, (s) -> new ArrayList<>());
+	private MemoryStream stream(ShardId shard) {
+		return this.streams.computeIfAbsent(shard, (s) -> new MemoryStream());
 	}
 
 	@Override
 	public ShardReader openReader() {
-		return new Reader();
+		return new MemoryStreamReader(this.lock, this::stream);
 	}
 
 	@Override
 	public void close() {
 		// Nothing is held open.
-	}
-
-	private final class Reader implements ShardReader {
-
-		private final Map<ShardId, Position> positions = new HashMap<>();
-
-		@Override
-		public void start(ShardId shard, @Nullable Offset after, RecordSink sink) {
-			synchronized (MemoryStreamSource.this) {
-				this.positions.put(shard, new Position(sink, (after != null) ? Integer.parseInt(after.value()) : 0));
-				MemoryStreamSource.this.notifyAll();
-			}
-		}
-
-		@Override
-		public void stop(ShardId shard) {
-			synchronized (MemoryStreamSource.this) {
-				this.positions.remove(shard);
-			}
-		}
-
-		@Override
-		public void resume(ShardId shard) {
-			synchronized (MemoryStreamSource.this) {
-				Position position = this.positions.get(shard);
-				if (position != null) {
-					position.paused = false;
-					MemoryStreamSource.this.notifyAll();
-				}
-			}
-		}
-
-		@Override
-		public boolean poll() throws InterruptedException {
-			synchronized (MemoryStreamSource.this) {
-				if (!deliver()) {
-					MemoryStreamSource.this.wait(1000);
-					deliver();
-				}
-				return true;
-			}
-		}
-
-		@Override
-		public Map<ShardId, String> problems() {
-			return Map.of();
-		}
-
-		private boolean deliver() {
-			boolean delivered = false;
-			for (Map.Entry<ShardId, Position> entry : this.positions.entrySet()) {
-				Position position = entry.getValue();
-				List<SourceRecord> stream = stream(entry.getKey());
-				int end = Math.min(stream.size(), position.next + RECORDS_PER_POLL);
-				if (!position.paused && position.next < end) {
-					List<SourceRecord> records = List.copyOf(stream.subList(position.next, end));
-					position.next = end;
-					position.paused = !position.sink.offer(records);
-					delivered = true;
-				}
-			}
-			return delivered;
-		}
-
-		@Override
-		public void close() {
-			synchronized (MemoryStreamSource.this) {
-				this.positions.clear();
-				MemoryStreamSource.this.notifyAll();
-			}
-		}
-
-	}
-
-	private static final class Position {
-
-		private final ShardReader.RecordSink sink;
-
-		private int next;
-
-		private boolean paused;
-
-		Position(ShardReader.RecordSink sink, int next) {
-			this.sink = sink;
-			this.next = next;
-		}
-
 	}
 
 }

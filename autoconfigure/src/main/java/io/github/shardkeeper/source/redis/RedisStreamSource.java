@@ -4,9 +4,11 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.Function;
 
 import io.lettuce.core.Limit;
@@ -23,7 +25,9 @@ import io.github.shardkeeper.redis.RedisLink;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.StartPosition;
+import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.ShardAppender;
+import io.github.shardkeeper.source.ShardListWatchers;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.ShardSource;
 
@@ -61,7 +65,9 @@ public final class RedisStreamSource implements ShardSource, ShardAppender {
 
 	private final String keyPrefix;
 
-	private final Map<String, Integer> topics;
+	private final Map<String, TopicShards> topics = new TreeMap<>();
+
+	private final ShardListWatchers watchers = new ShardListWatchers();
 
 	/**
 	 * Creates a source; connects when it is first used.
@@ -75,12 +81,17 @@ public final class RedisStreamSource implements ShardSource, ShardAppender {
 		this.connector = connector;
 		this.link = new RedisLink<>(connector, CODEC, timeout);
 		this.keyPrefix = keyPrefix;
-		this.topics = Map.copyOf(topics);
+		topics.forEach((topic, count) -> this.topics.put(topic, TopicShards.count(count)));
 	}
 
 	@Override
-	public Map<String, Integer> topics() {
-		return this.topics;
+	public Map<String, TopicShards> topics() {
+		return Collections.unmodifiableMap(this.topics);
+	}
+
+	@Override
+	public Watch watch(Runnable onChange) {
+		return this.watchers.add(onChange);
 	}
 
 	@Override

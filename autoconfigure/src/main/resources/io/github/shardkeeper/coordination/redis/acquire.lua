@@ -1,10 +1,11 @@
--- Raises a shard's fence and reads its checkpoint in one step.
+-- Raises a shard's fence and reads its checkpoint in one step, but of a large state only the first page: after it
+-- nobody else can change the state, and state-page.lua reads on.
 --
 -- ARGV     1 token
--- result   {'ACQUIRED', offset or '', ahead or '', millis until the first retry is due or '', {key, value, …}} or
---          {'REFUSED', fence}
+-- result   {'ACQUIRED', fence, number of the last commit, offset or '', ahead or '', millis until the first retry is
+--          due or '', entries of the state, cursor, {key, value, …}} or {'REFUSED', fence}
 -- keeps    the fence never falls
--- cost     O(entries of the state)
+-- cost     O(a page of the state)
 
 local fence = tonumber(redis.call('HGET', CHECKPOINT, 'fence') or '0')
 if fence > tonumber(ARGV[1]) then
@@ -19,5 +20,4 @@ else
   -- the fence may have been raised on another one that was lost before any replica had it.
   redis.call('HSET', CHECKPOINT, 'fence', ARGV[1])
 end
-local position = redis.call('HMGET', CHECKPOINT, 'offset', 'ahead')
-return {'ACQUIRED', position[1] or '', position[2] or '', dueIn(0), redis.call('HGETALL', STATE)}
+return {'ACQUIRED', unpack(readCheckpoint())}

@@ -32,3 +32,18 @@ local function dueIn(place)
   return entry[2] and text(math.max(0, tonumber(entry[2]) - nowMillis)) or ''
 end
 
+-- The next page of the state, in no order: the cursor to go on with, '0' after the last page, and {key, value, ...}.
+-- Few entries are one page, whatever the size says.
+local function statePage(cursor)
+  return redis.call('HSCAN', STATE, cursor, 'COUNT', 500)
+end
+
+-- What a reader begins with: fence, commit, offset, ahead, millis until the first retry is due, entries of the state,
+-- cursor, the first page.
+local function readCheckpoint()
+  local fields = redis.call('HMGET', CHECKPOINT, 'fence', 'commit', 'offset', 'ahead')
+  local page = statePage('0')
+  return {fields[1] or '0', fields[2] or '0', fields[3] or '', fields[4] or '', dueIn(0),
+    text(redis.call('HLEN', STATE)), page[1], page[2]}
+end
+

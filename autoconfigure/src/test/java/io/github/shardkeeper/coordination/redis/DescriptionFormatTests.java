@@ -9,6 +9,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import io.github.shardkeeper.handover.MemberDescription;
 import io.github.shardkeeper.shard.ApplicationVersion;
+import io.github.shardkeeper.shard.TopicShards;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -48,8 +49,8 @@ class DescriptionFormatTests {
 
 	@Test
 	void readsCapacityZoneAndStrategyAndWhatOlderVersionsLeaveOut() {
-		MemberDescription large = new MemberDescription(new TreeMap<>(Map.of("visits", 8)), ApplicationVersion.UNKNOWN,
-				4, "eu-1", "sticky, visits: range");
+		MemberDescription large = new MemberDescription(new TreeMap<>(Map.of("visits", TopicShards.count(8))),
+				ApplicationVersion.UNKNOWN, 4, "eu-1", "sticky, visits: range");
 		String json = "{\"topics\":{\"visits\":8},\"capacity\":4,\"zone\":\"eu-1\",\"strategy\":\"sticky, visits: range\"}";
 
 		assertThat(DescriptionFormat.write(large)).isEqualTo(json);
@@ -61,6 +62,42 @@ class DescriptionFormatTests {
 		});
 	}
 
+	/** Older versions read the number, and ignore the rest. */
+	@Test
+	void shardsBesidesThoseThatAreCountedAreTextOfTheirOwn() {
+		TopicShards shards = TopicShards.count(4)
+			.with("4", "1")
+			.with("5", "1")
+			.with("6", "2", "3")
+			.with("7")
+			.with("8")
+			.with("spare");
+		MemberDescription split = new MemberDescription(
+				new TreeMap<>(Map.of("plain", TopicShards.count(2), "visits", shards)), ApplicationVersion.UNKNOWN);
+		String json = "{\"topics\":{\"plain\":2,\"visits\":4},\"shards\":{\"visits\":\"4:5<1 6<2,3 7:8 spare\"}}";
+
+		assertThat(DescriptionFormat.write(split)).isEqualTo(json);
+		assertThat(DescriptionFormat.read(json)).isEqualTo(split);
+	}
+
+	@Test
+	void aHundredThousandShardsAreANumber() {
+		MemberDescription large = new MemberDescription(new TreeMap<>(Map.of("visits", TopicShards.count(100_000))),
+				ApplicationVersion.UNKNOWN);
+
+		assertThat(DescriptionFormat.write(large)).isEqualTo("{\"topics\":{\"visits\":100000}}");
+		assertThat(DescriptionFormat.read(DescriptionFormat.write(large))).isEqualTo(large);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "4:<1", "4<", "4;5", "a:b", "{}", " ", "4<4" })
+	void shardsThatANewerVersionWritesOtherwiseAreIgnored(String shards) {
+		assertThat(DescriptionFormat.read("{\"topics\":{\"visits\":8},\"shards\":{\"visits\":\"" + shards + "\"}}"))
+			.isEqualTo(description(""));
+		assertThat(DescriptionFormat.read("{\"topics\":{\"visits\":8},\"shards\":{\"visits\":[4]}}"))
+			.isEqualTo(description(""));
+	}
+
 	@ParameterizedTest
 	@ValueSource(strings = { "-3", "0", "null", "\"many\"", "{}", "1e30", "0.5" })
 	void aCapacityThatCannotBeIsOne(String capacity) {
@@ -68,7 +105,8 @@ class DescriptionFormatTests {
 	}
 
 	private static MemberDescription description(String version) {
-		return new MemberDescription(new TreeMap<>(Map.of("visits", 8)), new ApplicationVersion(version));
+		return new MemberDescription(new TreeMap<>(Map.of("visits", TopicShards.count(8))),
+				new ApplicationVersion(version));
 	}
 
 }

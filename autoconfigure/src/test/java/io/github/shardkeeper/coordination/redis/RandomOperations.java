@@ -10,9 +10,6 @@ import java.util.Random;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
 
-import io.github.shardkeeper.coordination.CheckpointStore.Acquisition;
-import io.github.shardkeeper.coordination.Commit;
-import io.github.shardkeeper.coordination.CommitNumber;
 import io.github.shardkeeper.coordination.ReleaseReply;
 import io.github.shardkeeper.handover.GroupChanges;
 import io.github.shardkeeper.handover.HeartbeatReply;
@@ -28,9 +25,9 @@ import io.github.shardkeeper.handover.ShardPhase;
 import io.github.shardkeeper.handover.Transition;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
-import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.shard.TopicShards;
 
 /**
  * Does one random thing after another to a pair of stores: mostly what members would do,
@@ -46,6 +43,8 @@ final class RandomOperations {
 	private final Random random;
 
 	private final StorePair stores;
+
+	private final RandomDataOperations data;
 
 	/** How often each outcome was seen: what never happens is not compared. */
 	private final Map<String, Integer> outcomes = new TreeMap<>();
@@ -72,6 +71,7 @@ final class RandomOperations {
 	RandomOperations(long seed, StorePair stores) {
 		this.random = new Random(seed);
 		this.stores = stores;
+		this.data = new RandomDataOperations(this.random, stores, this::log, this::count);
 		this.picture = stores.all();
 		IntStream.range(0, 6).forEach((i) -> newSession(i));
 	}
@@ -89,7 +89,10 @@ final class RandomOperations {
 		this.done++;
 		this.stores.moveClock(step());
 		int choice = this.random.nextInt(1000);
-		if (choice < 310) {
+		if (choice < 10) {
+			describe();
+		}
+		else if (choice < 310) {
 			heartbeat(anyMember());
 		}
 		else if (choice < 330) {
@@ -125,11 +128,8 @@ final class RandomOperations {
 		else if (choice < 905) {
 			changeSubscription();
 		}
-		else if (choice < 940) {
-			acquire();
-		}
 		else if (choice < 990) {
-			commit();
+			this.data.next(anyShard());
 		}
 		else {
 			disaster();
@@ -177,11 +177,23 @@ final class RandomOperations {
 		MemberId id = this.members.get(slot);
 		// Unlike leases too: some rules look at one member's, some at another's.
 		Duration lease = (slot == 0) ? LEASE.multipliedBy(2) : LEASE;
-		MemberDescription description = new MemberDescription(new TreeMap<>(Map.of("orders", slot)),
+		MemberDescription description = new MemberDescription(new TreeMap<>(Map.of("orders", TopicShards.count(slot))),
 				ApplicationVersion.UNKNOWN);
 		log("join " + id);
 		this.stores.control((store) -> {
 			store.join(id, description, lease, TIMEOUT);
+			return "";
+		});
+	}
+
+	private void describe() {
+		MemberId id = anyMember();
+		TopicShards shards = TopicShards.count(this.random.nextInt(20)).with("spare", "0");
+		MemberDescription description = new MemberDescription(new TreeMap<>(Map.of("orders", shards)),
+				new ApplicationVersion("described"));
+		log("describe " + id + " " + shards);
+		this.stores.control((store) -> {
+			store.describe(id, description);
 			return "";
 		});
 	}
@@ -368,36 +380,6 @@ final class RandomOperations {
 		else {
 			this.stores.subscribe(id);
 		}
-	}
-
-	private void acquire() {
-		ShardId shard = anyShard();
-		Token token = anyToken();
-		log("acquire " + shard + " " + token);
-		count(this.stores.data((store) -> store.acquire(shard, token)).getClass().getSimpleName());
-	}
-
-	private void commit() {
-		ShardId shard = anyShard();
-		Token token = anyToken();
-		if (this.random.nextBoolean()) {
-			Acquisition acquired = this.stores.data((store) -> store.acquire(shard, token));
-			log("acquired " + acquired);
-		}
-		int attempt = 1 + this.random.nextInt(4);
-		CommitNumber number = new CommitNumber(attempt, this.random.nextInt(attempt));
-		Offset offset = (this.random.nextInt(4) > 0) ? new Offset("o" + this.random.nextInt(9)) : null;
-		Map<String, String> changes = new LinkedHashMap<>();
-		IntStream.range(0, this.random.nextInt(4))
-			.forEach((i) -> changes.put("k" + this.random.nextInt(3), this.random.nextBoolean() ? "v" + i : null));
-		log("commit " + shard + " " + token + " " + number + " " + offset + " " + changes);
-		count("commit "
-				+ this.stores.data((store) -> store.commit(shard, token, Commit.of(number, offset, changes)).join()));
-		this.stores.data((store) -> store.read(shard));
-	}
-
-	private Token anyToken() {
-		return new Token(1_767_225_600_123_456L + this.random.nextInt(4));
 	}
 
 	private void disaster() {

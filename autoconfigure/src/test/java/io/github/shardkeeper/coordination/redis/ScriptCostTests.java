@@ -37,6 +37,7 @@ import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.testsupport.RedisClients;
 import io.github.shardkeeper.testsupport.TestRedis;
 
@@ -64,8 +65,8 @@ class ScriptCostTests {
 
 	private static final Duration LEASE = Duration.ofHours(1);
 
-	private static final MemberDescription DESCRIPTION = new MemberDescription(new TreeMap<>(Map.of("many", SHARDS)),
-			ApplicationVersion.UNKNOWN);
+	private static final MemberDescription DESCRIPTION = new MemberDescription(
+			new TreeMap<>(Map.of("many", TopicShards.count(SHARDS))), ApplicationVersion.UNKNOWN);
 
 	private final Map<String, Long> micros = new LinkedHashMap<>();
 

@@ -46,10 +46,12 @@ class StoreDifferentialTests {
 			if (operations >= 10_000) {
 				assertThat(random.outcomes()).containsKeys("Acquired", "Applied", "Deposed", "Refused", "alive",
 						"claims granted", "claims refused", "clock set back", "commit COMMITTED", "commit GONE",
-						"commit STALE", "conflicts", "dead", "emptied", "expired", "load reported", "loads read",
-						"lost", "more to reap", "more to tell", "no leader", "not subscribed", "nudged",
-						"phase COMPLETED", "phase FREE", "phase OWNED", "phase QUIET", "phase REVOKING",
-						"release RELEASED", "release STALE", "slow", "time for claims", "timed out", "writes lost");
+						"commit STALE", "completion COMPLETED", "completion GONE", "completion PENDING",
+						"completion STALE", "conflicts", "dead", "dropped", "emptied", "expired", "load reported",
+						"loads read", "lost", "more to reap", "more to tell", "no leader", "not sent back: completed",
+						"not subscribed", "nothing due", "nudged", "phase COMPLETED", "phase FREE", "phase OWNED",
+						"phase QUIET", "phase REVOKING", "release RELEASED", "release STALE", "sent back", "slow",
+						"something due", "time for claims", "timed out", "writes lost");
 			}
 		}
 	}

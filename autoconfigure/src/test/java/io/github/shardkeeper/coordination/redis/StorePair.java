@@ -13,10 +13,13 @@ import java.util.function.Function;
 import io.github.shardkeeper.coordination.CheckpointStore;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.CoordinationStore.Subscription;
+import io.github.shardkeeper.coordination.DeadLetterStore;
 import io.github.shardkeeper.coordination.memory.MemoryCheckpointStore;
+import io.github.shardkeeper.coordination.memory.MemoryDeadLetterStore;
 import io.github.shardkeeper.coordination.memory.MemoryFailover;
 import io.github.shardkeeper.coordination.memory.MemoryServer;
 import io.github.shardkeeper.handover.GroupChanges;
+import io.github.shardkeeper.redis.ReplicaWait;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.testsupport.RedisClients;
 import io.github.shardkeeper.testsupport.RedisKeys;
@@ -35,13 +38,17 @@ final class StorePair implements AutoCloseable {
 
 	private final MemoryServer memoryServer = new MemoryServer(BATCH);
 
-	private final MemoryCheckpointStore memoryCheckpoints = new MemoryCheckpointStore();
+	private final MemoryCheckpointStore memoryCheckpoints = new MemoryCheckpointStore(() -> this.now);
+
+	private final DeadLetterStore memoryLetters = new MemoryDeadLetterStore(this.memoryCheckpoints);
 
 	private final RedisSettableClock redisServer;
 
 	private final CoordinationStore redis;
 
 	private final CheckpointStore redisCheckpoints;
+
+	private final DeadLetterStore redisLetters;
 
 	private final RedisKeys redisCheckpointKeys;
 
@@ -59,7 +66,9 @@ final class StorePair implements AutoCloseable {
 		this.redisServer = new RedisSettableClock(group, this.now);
 		this.redis = this.redisServer.store(BATCH);
 		this.redisCheckpoints = new RedisCheckpointStore(RedisClients.sharedConnector(), RedisServer.PREFIX, group,
-				Duration.ofSeconds(10));
+				Duration.ofSeconds(10), ReplicaWait.NONE, RedisDataServer.SCRIPTS);
+		this.redisLetters = new RedisDeadLetterStore(RedisClients.sharedConnector(), RedisServer.PREFIX, group,
+				Duration.ofSeconds(10), RedisDataServer.SCRIPTS);
 		this.redisCheckpointKeys = new RedisKeys(RedisServer.PREFIX + ":{" + group + "/");
 		this.redisNotifications = new NotificationObserver(RedisServer.PREFIX + ":{" + group + "}");
 	}
@@ -85,6 +94,15 @@ final class StorePair implements AutoCloseable {
 	<T> T data(Function<CheckpointStore, T> operation) {
 		T inMemory = operation.apply(this.memoryCheckpoints);
 		assertThat(operation.apply(this.redisCheckpoints)).as("answer of Redis").isEqualTo(inMemory);
+		return inMemory;
+	}
+
+	/**
+	 * The ids of letters are not the same in both, and must not be part of the answer.
+	 */
+	<T> T letters(Function<DeadLetterStore, T> operation) {
+		T inMemory = operation.apply(this.memoryLetters);
+		assertThat(operation.apply(this.redisLetters)).as("answer of Redis").isEqualTo(inMemory);
 		return inMemory;
 	}
 
@@ -157,6 +175,7 @@ final class StorePair implements AutoCloseable {
 		this.redisNotifications.close();
 		this.redis.close();
 		this.redisCheckpoints.close();
+		this.redisLetters.close();
 	}
 
 }

@@ -1,0 +1,51 @@
+package io.github.shardkeeper.source;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+import io.github.shardkeeper.source.ShardSource.Watch;
+
+/**
+ * Those who want to hear of changes of a source's shards, for sources that tell them.
+ * Thread-safe.
+ */
+public final class ShardListWatchers {
+
+	private final List<OneWatch> watches = new CopyOnWriteArrayList<>();
+
+	/**
+	 * Adds one.
+	 * @param onChange see {@link ShardSource#watch}
+	 * @return ends it
+	 */
+	public Watch add(Runnable onChange) {
+		OneWatch watch = new OneWatch(onChange);
+		this.watches.add(watch);
+		return watch;
+	}
+
+	/**
+	 * Tells all of them. To be called once the source answers with what is new, and
+	 * without holding locks.
+	 */
+	public void changed() {
+		this.watches.forEach((watch) -> watch.onChange.run());
+	}
+
+	/** Compared by identity: the same listener may be added twice. */
+	private final class OneWatch implements Watch {
+
+		private final Runnable onChange;
+
+		OneWatch(Runnable onChange) {
+			this.onChange = onChange;
+		}
+
+		@Override
+		public void close() {
+			ShardListWatchers.this.watches.remove(this);
+		}
+
+	}
+
+}

@@ -1,0 +1,331 @@
+package io.github.shardkeeper.consumer;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+import org.junit.jupiter.api.Test;
+
+import io.github.shardkeeper.ShardConsumer;
+import io.github.shardkeeper.ShardState;
+import io.github.shardkeeper.consumer.ConsumerSettings.CommitMode;
+import io.github.shardkeeper.consumer.ConsumerSettings.OnFailure;
+import io.github.shardkeeper.coordination.CheckpointStore.Checkpoint;
+import io.github.shardkeeper.shard.Offset;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What becomes of records that cannot be handled.
+ */
+class FailedRecordsTests {
+
+	private static final Duration SECOND = Duration.ofSeconds(1);
+
+	private final Poisoned bean = new Poisoned();
+
+	@Test
+	void aRecordIsTriedInPlaceAndThenBecomesADeadLetterWhileTheShardGoesOn() {
+		ConsumingShard shard = new ConsumingShard(this.bean, new TestSettings().maxAttempts(3));
+		this.bean.poison.add("r2");
+		shard.deliver(1, 3);
+		assertThat(this.bean.calls).containsExactly("r1", "r2");
+		assertThat(shard.worker().problem()).contains("at offset 2", "keeps failing", "as the test wants it");
+		shard.pass(Duration.ofMillis(199));
+		assertThat(this.bean.calls).hasSize(2);
+		shard.pass(Duration.ofMillis(1));
+		assertThat(this.bean.calls).containsExactly("r1", "r2", "r2");
+		shard.pass(Duration.ofMillis(400));
+
+		assertThat(this.bean.calls).containsExactly("r1", "r2", "r2", "r2", "r3");
+		assertThat(shard.deadLetters()).containsExactly("2 after 3");
+		assertThat(shard.worker().problem()).isNull();
+		shard.pass(SECOND.multipliedBy(5));
+		assertThat(shard.checkpoint().offset()).isEqualTo(new Offset("3"));
+		assertThat(shard.checkpoint().state()).as("what its calls wrote is undone").containsEntry("count", "2");
+	}
+
+	@Test
+	void aDeadLetterHasWhatIsNeededToUnderstandAndToRepeatIt() {
+		ConsumingShard shard = new ConsumingShard(this.bean, new TestSettings().maxAttempts(1));
+		this.bean.poison.add("bad");
+		shard.offer(7, "a key", "bad");
+		shard.run();
+
+		assertThat(shard.letters()).singleElement().satisfies((letter) -> {
+			assertThat(letter.record().offset()).isEqualTo(new Offset("7"));
+			assertThat(letter.record().key()).isEqualTo("a key");
+			assertThat(letter.record().payload()).isEqualTo("bad".getBytes());
+			assertThat(letter.record().exception()).isEqualTo("java.lang.AssertionError: as the test wants it");
+			assertThat(letter.record().stackTrace()).contains("FailedRecordsTests$Poisoned.handle");
+		});
+	}
+
+	@Test
+	void letterAndOffsetAreOneCommitWhoseLostAnswerDoublesNothing() {
+		ConsumingShard shard = new ConsumingShard(this.bean, new TestSettings().maxAttempts(1));
+		this.bean.poison.add("r1");
+		shard.checkpoints().holdAnswers();
+		shard.deliver(1, 1);
+		assertThat(shard.checkpoints().heldAnswers()).as("at once, not at its time").isEqualTo(1);
+		shard.checkpoints().loseAnswer();
+		shard.run();
+		shard.checkpoints().answerAll();
+		shard.pass(SECOND);
+
+		assertThat(shard.deadLetters()).containsExactly("1 after 1");
+		assertThat(shard.checkpoint().offset()).isEqualTo(new Offset("1"));
+	}
+
+	@Test
+	void anExceptionThatNoFurtherCallWouldChangeIsNotTriedAgain() {
+		ConsumingShard shard = new ConsumingShard(this.bean, new TestSettings().excludes(AssertionError.class));
+		this.bean.poison.add("r1");
+		shard.deliver(1, 2);
+
+		assertThat(this.bean.calls).containsExactly("r1", "r2");
+		assertThat(shard.deadLetters()).containsExactly("1 after 1");
+	}
+
+	@Test
+	void aShardMayHaltInFrontOfARecordInstead() {
+		ConsumingShard shard = new ConsumingShard(this.bean,
+				new TestSettings().maxAttempts(2).onFailure(OnFailure.HALT));
+		this.bean.poison.add("r2");
+		shard.deliver(1, 3);
+		shard.pass(SECOND);
+		shard.pass(SECOND.multipliedBy(5));
+
+		assertThat(this.bean.calls).containsExactly("r1", "r2", "r2");
+		assertThat(shard.worker().problem()).contains("Halted at offset 2", "as the test wants it");
+		assertThat(shard.checkpoint().offset()).as("what was done is committed").isEqualTo(new Offset("1"));
+		assertThat(shard.deadLetters()).isEmpty();
+		this.bean.poison.clear();
+		shard.restart();
+		assertThat(shard.reader().calls()).endsWith("start after 1");
+		shard.deliver(2, 3);
+		assertThat(this.bean.calls).endsWith("r2", "r3");
+	}
+
+	@Test
+	void aRetryQueueLetsTheShardGoOnMeanwhile() {
+		ConsumingShard shard = new ConsumingShard(this.bean,
+				new TestSettings().maxAttempts(2).onFailure(OnFailure.RETRY_QUEUE, SECOND.multipliedBy(10)));
+		this.bean.poison.add("r1");
+		shard.deliver(1, 2);
+		shard.pass(Duration.ofMillis(200));
+		assertThat(this.bean.calls).containsExactly("r1", "r1", "r2");
+		assertThat(shard.retries()).isEqualTo(1);
+		shard.pass(SECOND.multipliedBy(9));
+		assertThat(this.bean.calls).hasSize(3);
+		this.bean.poison.clear();
+		shard.pass(SECOND);
+		assertThat(this.bean.calls).containsExactly("r1", "r1", "r2", "r1");
+
+		assertThat(shard.retries()).as("leaves the queue with the commit of what it wrote").isEqualTo(1);
+		assertThat(shard.checkpoint().state()).containsEntry("count", "1");
+		shard.pass(SECOND.multipliedBy(5));
+		assertThat(shard.retries()).isZero();
+		assertThat(shard.checkpoint()).isEqualTo(new Checkpoint(new Offset("2"), Set.of(), Map.of("count", "2"), null));
+	}
+
+	@Test
+	void aRecordThatWasHandledFromTheQueueAndNotCommittedIsNotHandledTwice() {
+		ConsumingShard shard = new ConsumingShard(this.bean,
+				new TestSettings().maxAttempts(1).onFailure(OnFailure.RETRY_QUEUE, SECOND));
+		this.bean.poison.add("r1");
+		shard.deliver(1, 1);
+		this.bean.poison.clear();
+		shard.pass(SECOND);
+		shard.worker().attend();
+		shard.run();
+		shard.worker().attend();
+		shard.run();
+
+		assertThat(this.bean.calls).containsExactly("r1", "r1");
+		shard.worker().drain();
+		shard.run();
+		assertThat(shard.retries()).as("committed before the release").isZero();
+		assertThat(shard.checkpoint().state()).containsEntry("count", "1");
+	}
+
+	@Test
+	void afterTheLastDelayARecordBecomesADeadLetter() {
+		ConsumingShard shard = new ConsumingShard(this.bean,
+				new TestSettings().maxAttempts(2).onFailure(OnFailure.RETRY_QUEUE, SECOND, SECOND.multipliedBy(3)));
+		this.bean.poison.add("r1");
+		shard.deliver(1, 1);
+		shard.pass(Duration.ofMillis(200));
+		shard.pass(SECOND);
+		assertThat(this.bean.calls).hasSize(3);
+		shard.pass(SECOND.multipliedBy(3));
+
+		assertThat(this.bean.calls).hasSize(4);
+		assertThat(shard.deadLetters()).containsExactly("1 after 4");
+		assertThat(shard.retries()).isZero();
+	}
+
+	@Test
+	void aNewOwnerGoesOnWithTheRetryQueue() {
+		ConsumingShard shard = new ConsumingShard(this.bean,
+				new TestSettings().maxAttempts(1).onFailure(OnFailure.RETRY_QUEUE, SECOND.multipliedBy(10)));
+		this.bean.poison.add("r1");
+		shard.deliver(1, 1);
+		shard.worker().drain();
+		shard.run();
+		this.bean.poison.clear();
+		shard.restart();
+		assertThat(this.bean.calls).containsExactly("r1");
+		shard.pass(SECOND.multipliedBy(10));
+
+		assertThat(this.bean.calls).containsExactly("r1", "r1");
+	}
+
+	@Test
+	void whatIsSentBackIsHandledAtOnceWithAllItsAttempts() {
+		ConsumingShard shard = new ConsumingShard(this.bean, new TestSettings().maxAttempts(2));
+		this.bean.poison.add("r1");
+		shard.deliver(1, 1);
+		shard.pass(SECOND);
+		assertThat(shard.deadLetters()).containsExactly("1 after 2");
+		shard.sendBackAll();
+		assertThat(this.bean.calls).hasSize(3);
+		this.bean.poison.clear();
+		shard.pass(SECOND);
+
+		assertThat(this.bean.calls).hasSize(4);
+		shard.pass(SECOND.multipliedBy(5));
+		assertThat(shard.deadLetters()).isEmpty();
+		assertThat(shard.retries()).isZero();
+		assertThat(shard.checkpoint().state()).containsEntry("count", "1");
+	}
+
+	@Test
+	void aPayloadThatCannotBeReadIsADeadLetterAtOnce() {
+		Numbers numbers = new Numbers();
+		ConsumingShard shard = new ConsumingShard(numbers, new TestSettings());
+		shard.offer(1, "k", "no number");
+		shard.offer(2, "k", "2");
+		shard.run();
+
+		assertThat(numbers.calls).containsExactly(2);
+		assertThat(shard.deadLetters()).containsExactly("1 after 0");
+		assertThat(shard.letters().get(0).record().exception()).contains("PayloadConversionException", "Integer");
+	}
+
+	@Test
+	void aPayloadOverTheLimitIsADeadLetterToo() {
+		ConsumingShard shard = new ConsumingShard(this.bean, new TestSettings().maxPayloadBytes(3));
+		shard.offer(1, "k", "123");
+		shard.offer(2, "k", "1234");
+		shard.run();
+
+		assertThat(this.bean.calls).containsExactly("123");
+		assertThat(shard.letters().get(0).record().payload()).as("nothing of it is lost").isEqualTo("1234".getBytes());
+		assertThat(shard.letters().get(0).record().exception()).contains("max-payload-size");
+	}
+
+	@Test
+	void ofAListThatFailsOnlyTheRecordsAtFaultAreDeadLetters() {
+		Lists lists = new Lists();
+		lists.poison = "r3";
+		ConsumingShard shard = new ConsumingShard(lists, new TestSettings().maxAttempts(2).batchSize(4));
+		shard.deliver(1, 5);
+		shard.pass(SECOND);
+
+		assertThat(lists.calls).containsExactly(List.of("r1", "r2", "r3", "r4"), List.of("r1", "r2", "r3", "r4"),
+				List.of("r1"), List.of("r2"), List.of("r3"), List.of("r4"), List.of("r5"));
+		assertThat(shard.deadLetters()).containsExactly("3 after 3");
+		shard.pass(SECOND.multipliedBy(5));
+		assertThat(shard.checkpoint().offset()).isEqualTo(new Offset("5"));
+		assertThat(shard.checkpoint().state()).containsEntry("count", "4");
+	}
+
+	@Test
+	void ofAListTheRecordsThatCannotBeReadAreLeftOut() {
+		ManyNumbers numbers = new ManyNumbers();
+		ConsumingShard shard = new ConsumingShard(numbers, new TestSettings());
+		shard.offer(1, "k", "1");
+		shard.offer(2, "k", "no number");
+		shard.offer(3, "k", "3");
+		shard.run();
+
+		assertThat(numbers.calls).containsExactly(List.of(1, 3));
+		assertThat(shard.deadLetters()).containsExactly("2 after 0");
+	}
+
+	@Test
+	void inBatchModeALostAnswerLeavesTheNextListWaiting() {
+		Lists lists = new Lists();
+		ConsumingShard shard = new ConsumingShard(lists,
+				new TestSettings().commits(CommitMode.BATCH, SECOND.multipliedBy(5), 1000).batchSize(2));
+		shard.checkpoints().holdAnswers();
+		shard.deliver(1, 4);
+		assertThat(lists.calls).containsExactly(List.of("r1", "r2"));
+		shard.checkpoints().answer();
+		shard.run();
+
+		assertThat(lists.calls).containsExactly(List.of("r1", "r2"), List.of("r3", "r4"));
+	}
+
+	/** Counts in the state, and throws at what the test names. */
+	static final class Poisoned {
+
+		private final List<String> calls = new ArrayList<>();
+
+		private final List<String> poison = new ArrayList<>();
+
+		@ShardConsumer("orders")
+		void handle(String payload, ShardState state) {
+			this.calls.add(payload);
+			state.increment("count", 1);
+			if (this.poison.contains(payload)) {
+				// Handlers may throw anything.
+				throw new AssertionError("as the test wants it");
+			}
+		}
+
+	}
+
+	static final class Numbers {
+
+		private final List<Integer> calls = new ArrayList<>();
+
+		@ShardConsumer("orders")
+		void handle(Integer payload) {
+			this.calls.add(payload);
+		}
+
+	}
+
+	static final class ManyNumbers {
+
+		private final List<List<Integer>> calls = new ArrayList<>();
+
+		@ShardConsumer("orders")
+		void handle(List<Integer> payloads) {
+			this.calls.add(payloads);
+		}
+
+	}
+
+	static final class Lists {
+
+		private final List<List<String>> calls = new ArrayList<>();
+
+		private String poison;
+
+		@ShardConsumer("orders")
+		void handle(List<String> payloads, ShardState state) {
+			this.calls.add(List.copyOf(payloads));
+			state.increment("count", payloads.size());
+			if (payloads.contains(this.poison)) {
+				throw new IllegalStateException("as the test wants it");
+			}
+		}
+
+	}
+
+}

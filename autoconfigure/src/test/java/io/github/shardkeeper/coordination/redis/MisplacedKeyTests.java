@@ -1,0 +1,128 @@
+package io.github.shardkeeper.coordination.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import org.springframework.data.redis.core.StringRedisTemplate;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.coordination.CheckpointStore;
+import io.github.shardkeeper.coordination.CheckpointStore.CommitReply;
+import io.github.shardkeeper.coordination.Commit;
+import io.github.shardkeeper.coordination.CommitNumber;
+import io.github.shardkeeper.coordination.DeadLetterStore;
+import io.github.shardkeeper.coordination.DeadLetterStore.StoredLetter;
+import io.github.shardkeeper.coordination.FailedRecord;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.testsupport.OnEveryRedis;
+import io.github.shardkeeper.testsupport.RedisClients;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/**
+ * Somebody else has put something of another type under one of a shard's keys.
+ */
+@OnEveryRedis
+class MisplacedKeyTests {
+
+	private static final ShardId SHARD = ShardId.of("orders", 1);
+
+	private static final Token TOKEN = new Token(7);
+
+	private static final FailedRecord RECORD = new FailedRecord(new Offset("1"), "k", new byte[] { 1 }, Map.of(),
+			Instant.EPOCH, 1, 0, "e", "s", Instant.EPOCH);
+
+	private final String group = UUID.randomUUID().toString();
+
+	private final String start = "test:{" + this.group + "/orders/1}:";
+
+	private final StringRedisTemplate template = new StringRedisTemplate(RedisClients.sharedFactory());
+
+	private final CheckpointStore store = new RedisCheckpointStore(RedisClients.sharedConnector(), "test", this.group,
+			Duration.ofSeconds(10));
+
+	private final DeadLetterStore letters = new RedisDeadLetterStore(RedisClients.sharedConnector(), "test", this.group,
+			Duration.ofSeconds(10));
+
+	private List<StoredLetter> dead;
+
+	@BeforeEach
+	void fillAllKeys() {
+		this.store.acquire(SHARD, TOKEN);
+		assertThat(commit(1)).isEqualTo(CommitReply.COMMITTED);
+		this.dead = this.letters.list(SHARD, null, 10);
+		assertThat(this.template.keys(this.start + "*")).hasSize(5);
+	}
+
+	@AfterEach
+	void close() {
+		this.store.close();
+		this.letters.close();
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "checkpoint, hash", "state, hash", "retry, zset", "retried, hash", "dead, stream" })
+	void nothingIsWrittenAndTheErrorNamesTheKey(String kind, String expected) {
+		String key = this.start + kind;
+		this.template.rename(key, "aside:" + key);
+		this.template.opsForList().rightPush(key, "mine");
+		Map<String, String> before = dump();
+
+		for (Runnable call : List.<Runnable>of(() -> this.store.acquire(SHARD, new Token(8)), () -> commit(2),
+				() -> this.store.due(SHARD, 10), () -> this.store.complete(SHARD, TOKEN),
+				() -> this.letters.sendBack(SHARD, this.dead))) {
+			assertThatThrownBy(call::run).isInstanceOf(StoreUnavailableException.class)
+				.hasMessageContaining("the key " + key + " holds a list, not the " + expected)
+				.hasMessageContaining("RENAME")
+				.hasMessageContaining("DEL");
+		}
+		assertThat(dump()).isEqualTo(before);
+
+		this.template.delete(key);
+		this.template.rename("aside:" + key, key);
+		assertThat(commit(2)).as("when it was removed").isEqualTo(CommitReply.COMMITTED);
+		assertThat(this.letters.sendBack(SHARD, this.dead)).isOne();
+	}
+
+	/** Of every kind of change one. */
+	private CommitReply commit(int number) {
+		try {
+			return this.store
+				.commit(SHARD, TOKEN,
+						new Commit(CommitNumber.ofWhole(number), new Offset("o" + number), Set.of(new Offset("a")),
+								Map.of("k", "v" + number), List.of(new Commit.Retry(RECORD, Duration.ZERO)), Set.of(),
+								List.of(RECORD)))
+				.orTimeout(1, TimeUnit.MINUTES)
+				.join();
+		}
+		catch (CompletionException ex) {
+			throw (RuntimeException) ex.getCause();
+		}
+	}
+
+	private Map<String, String> dump() {
+		Map<String, String> values = new LinkedHashMap<>();
+		this.template.keys(this.start + "*")
+			.stream()
+			.sorted()
+			.forEach((key) -> values.put(key, new String(this.template.dump(key), StandardCharsets.ISO_8859_1)));
+		return values;
+	}
+
+}
