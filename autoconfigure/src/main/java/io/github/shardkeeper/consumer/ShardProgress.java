@@ -63,8 +63,8 @@ final class ShardProgress {
 
 	private int uncommittedRecords;
 
-	/** Since when there is something to commit, {@code null} if there is nothing. */
-	private @Nullable MonotonicTime uncommittedSince;
+	/** When what there is to commit is due, {@code null} if there is nothing. */
+	private @Nullable MonotonicTime uncommittedDue;
 
 	private boolean commitSoon;
 
@@ -160,7 +160,7 @@ final class ShardProgress {
 
 	/** Whether nothing that was taken up is left to be done, or to be committed. */
 	boolean isAtEnd() {
-		return this.window.isEmpty() && this.queue.isEmpty() && this.sent == null && this.uncommittedSince == null;
+		return this.window.isEmpty() && this.queue.isEmpty() && this.sent == null && this.uncommittedDue == null;
 	}
 
 	/**
@@ -215,22 +215,21 @@ final class ShardProgress {
 
 	private void changed(int records, MonotonicTime since) {
 		this.uncommittedRecords += records;
-		if (this.uncommittedSince == null) {
-			this.uncommittedSince = since;
+		if (this.uncommittedDue == null) {
+			this.uncommittedDue = since.plus(this.settings.interval());
 		}
 	}
 
 	/** What there is to commit now, if anything, shall not wait for its time. */
 	void commitSoon() {
-		this.commitSoon = this.uncommittedSince != null;
+		this.commitSoon = this.uncommittedDue != null;
 	}
 
 	/**
 	 * When the next commit is due by time; {@code null} if there is nothing to commit.
 	 */
 	@Nullable MonotonicTime commitDue() {
-		MonotonicTime since = this.uncommittedSince;
-		return (since != null && this.sent == null) ? since.plus(this.settings.interval()) : null;
+		return (this.sent == null) ? this.uncommittedDue : null;
 	}
 
 	/** Whether nothing more is to be handed out before a commit was answered. */
@@ -273,7 +272,7 @@ final class ShardProgress {
 					return outcome;
 				}
 			}
-			if (!this.storeDistrusted && (this.uncommittedSince == null || !send && !isCommitDue(now))) {
+			if (!this.storeDistrusted && (this.uncommittedDue == null || !send && !isCommitDue(now))) {
 				return Outcome.DONE;
 			}
 			Outcome prepared = this.storeDistrusted ? writeBack() : prepare();
@@ -301,7 +300,7 @@ final class ShardProgress {
 		this.sent = new Sent(commit, contents, whole);
 		this.pending = new PendingCommit();
 		this.uncommittedRecords = 0;
-		this.uncommittedSince = null;
+		this.uncommittedDue = null;
 		this.commitSoon = false;
 	}
 
@@ -379,8 +378,8 @@ final class ShardProgress {
 	private Outcome gone(Sent lost) {
 		this.sent = null;
 		this.pending = this.pending.after(lost.contents);
-		if (this.uncommittedSince == null) {
-			this.uncommittedSince = this.context.clock().now();
+		if (this.uncommittedDue == null) {
+			this.uncommittedDue = this.context.clock().now();
 		}
 		this.storeDistrusted = true;
 		return lost.whole ? Outcome.NOT_YET : Outcome.DONE;
