@@ -6,7 +6,6 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
 
-import io.micrometer.observation.ObservationRegistry;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -27,11 +26,13 @@ import org.springframework.core.env.Environment;
 
 import io.github.shardkeeper.DeadLetters;
 import io.github.shardkeeper.ShardSelector;
+import io.github.shardkeeper.ShardPositions;
 import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.assignment.AssignmentStrategy;
 import io.github.shardkeeper.assignment.ShardCatalog;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Template;
+import io.github.shardkeeper.consumer.CallObserver;
 import io.github.shardkeeper.consumer.CommittedStateReader;
 import io.github.shardkeeper.consumer.ConsumerEvents;
 import io.github.shardkeeper.consumer.ConsumerMeters;
@@ -41,6 +42,7 @@ import io.github.shardkeeper.consumer.PublishedEvents;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.consumer.ShardHandlerDetector;
 import io.github.shardkeeper.consumer.StoredDeadLetters;
+import io.github.shardkeeper.consumer.StoredShardPositions;
 import io.github.shardkeeper.consumer.StartPositions;
 import io.github.shardkeeper.consumer.WorkerThreads;
 import io.github.shardkeeper.coordination.AssignmentSettings;
@@ -57,8 +59,6 @@ import io.github.shardkeeper.coordination.MonotonicClock;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.handover.HandoverRules;
 import io.github.shardkeeper.handover.Lease;
-import io.github.shardkeeper.observation.ObservedCalls;
-import io.github.shardkeeper.observation.ShardConsumeConvention;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.Names;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
@@ -74,12 +74,13 @@ import io.github.shardkeeper.source.ShardSource;
  * Wires coordinator, heartbeats and consumers from {@code shardkeeper.*}.
  */
 @AutoConfiguration(afterName = { "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
-		"org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration" })
+		"org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration",
+		"org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration" })
 @ConditionalOnBooleanProperty(name = "shardkeeper.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(ShardkeeperProperties.class)
 @ImportRuntimeHints(ShardkeeperRuntimeHints.class)
 @Import({ RedisStoreConfiguration.class, MemoryStoreConfiguration.class, UnknownStoreConfiguration.class,
-		MessagingConfiguration.class })
+		MessagingConfiguration.class, ObservationConfiguration.class })
 public final class ShardkeeperAutoConfiguration {
 
 	private static final Duration DEFAULT_PHASE_TIMEOUT = Duration.ofSeconds(30);
@@ -201,11 +202,9 @@ public final class ShardkeeperAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	ShardHandlerDetector shardkeeperHandlerDetector(ConfigurableListableBeanFactory beans, PayloadConverter converter,
-			ObjectProvider<MessageArguments> messages, ObjectProvider<ObservationRegistry> observations,
-			ObjectProvider<ShardConsumeConvention> convention) {
-		ObservationRegistry registry = observations.getIfUnique();
+			ObjectProvider<MessageArguments> messages, ObjectProvider<CallObserver> observer) {
 		return new ShardHandlerDetector(beans, converter, messages.getIfUnique(() -> MessageArguments.NONE),
-				(registry != null) ? new ObservedCalls(registry, convention.getIfUnique()) : null);
+				observer.getIfUnique());
 	}
 
 	@Bean
@@ -255,6 +254,13 @@ public final class ShardkeeperAutoConfiguration {
 	@ConditionalOnMissingBean
 	ShardStateReader shardkeeperStateReader(CheckpointStore checkpoints, ObjectProvider<JsonMapper> mapper) {
 		return new CommittedStateReader(checkpoints, mapper.getIfUnique(JsonMapper::new));
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	ShardPositions shardkeeperShardPositions(CheckpointStore checkpoints, CoordinationStore coordination,
+			ShardSource source) {
+		return new StoredShardPositions(checkpoints, coordination, source);
 	}
 
 	@Bean

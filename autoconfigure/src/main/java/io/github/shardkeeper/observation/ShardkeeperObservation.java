@@ -14,7 +14,10 @@ public enum ShardkeeperObservation implements ObservationDocumentation {
 
 	/** A call of a handler's method. */
 	CONSUME("shardkeeper.consume", ShardConsumeConvention.class, ConsumeLowCardinality.values(),
-			ConsumeHighCardinality.values());
+			ConsumeHighCardinality.values()),
+
+	/** A record that is sent, until it is appended or given up. */
+	SEND("shardkeeper.send", ShardSendConvention.class, SendLowCardinality.values(), SendHighCardinality.values());
 
 	private final String name;
 
@@ -87,6 +90,46 @@ public enum ShardkeeperObservation implements ObservationDocumentation {
 		private final String key;
 
 		ConsumeHighCardinality(String key) {
+			this.key = key;
+		}
+
+		@Override
+		public String asString() {
+			return this.key;
+		}
+
+	}
+
+	/** What has few values, of records that are sent. */
+	public enum SendLowCardinality implements KeyName {
+
+		/** The topic's name. */
+		TOPIC("topic");
+
+		private final String key;
+
+		SendLowCardinality(String key) {
+			this.key = key;
+		}
+
+		@Override
+		public String asString() {
+			return this.key;
+		}
+
+	}
+
+	/** What has many values, of records that are sent. */
+	public enum SendHighCardinality implements KeyName {
+
+		/** Topic and id of the shard, as {@code orders/3}. */
+		SHARD("shard"),
+		/** Where it was appended; not when that is not known. */
+		OFFSET("offset");
+
+		private final String key;
+
+		SendHighCardinality(String key) {
 			this.key = key;
 		}
 

@@ -40,7 +40,7 @@ class HandlerSettingsCheckTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource(delimiter = '|',
+	@CsvSource(delimiter = '|', quoteCharacter = '"',
 			textBlock = """
 					Acknowledging          | BACKGROUND | SHARD | mode' is 'background'                                  | 'manual'
 					Acknowledging          | BATCH      | SHARD | mode' is 'batch'                                       | 'manual'
