@@ -173,6 +173,18 @@ class MessageHandlersTests {
 		assertNotConverted(bean, record("{'number':'a','amount':0}"), "amount must be");
 	}
 
+	@Test
+	void aBatchCannotBeChanged() throws Throwable {
+		OfBatch bean = new OfBatch();
+		ShardHandler handler = detect(bean);
+		List<Object> converted = new ArrayList<>(
+				List.of(handler.convert(CONTEXT, record("{'number':'a','amount':2}"))));
+		handler.handle(converted, CONTEXT, STATE, ACKNOWLEDGMENT);
+
+		List<?> given = (List<?>) bean.arguments.get(0);
+		assertThatExceptionOfType(UnsupportedOperationException.class).isThrownBy(given::clear);
+	}
+
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', quoteCharacter = '"',
 			textBlock = """
