@@ -204,6 +204,7 @@ class MessageHandlersTests {
 			Anything          | has a payload of type Object                          | Map<String, Object>
 			ValidRecord       | has @Payload, @Valid or @Validated on a               | '@Valid T'
 			ValidRecords      | has @Payload, @Valid or @Validated on a               | '@Valid List<T>'
+			ValidContext      | has @Payload, @Valid or @Validated on a               | Remove the annotation
 			HeadersOfText     | has @Headers on a String                              | MessageHeaders
 			OtherMessage      | takes a ErrorMessage                                  | Message<T>
 			Messages          | takes a batch of messages                             | List<ShardRecord<T>>
@@ -483,6 +484,14 @@ class MessageHandlersTests {
 
 		@ShardConsumer("orders")
 		void handle(@Valid List<ShardRecord<Order>> orders) {
+		}
+
+	}
+
+	static class ValidContext extends Recording {
+
+		@ShardConsumer("orders")
+		void handle(@Valid ShardContext context) {
 		}
 
 	}
