@@ -33,8 +33,8 @@ final class RetryQueue {
 	/** Fetched, and as far as the store knows still in the queue. */
 	private final Set<Offset> open = new HashSet<>();
 
-	/** Found again while they were open: perhaps they were sent back meanwhile. */
-	private final Set<Offset> foundAgain = new HashSet<>();
+	/** Somebody has put records in; perhaps some under the offsets of open ones. */
+	private boolean lookAfterCommit;
 
 	/** When there may be something due; {@code null} if the queue is empty. */
 	private @Nullable MonotonicTime nextLook;
@@ -73,9 +73,6 @@ final class RetryQueue {
 			if (this.open.add(queued.offset())) {
 				this.due.add(queued);
 			}
-			else {
-				this.foundAgain.add(queued.offset());
-			}
 		}
 		Duration next = found.nextIn();
 		this.nextLook = (next != null) ? now.plus(next) : null;
@@ -96,15 +93,21 @@ final class RetryQueue {
 		}
 	}
 
+	/**
+	 * Somebody else has put records in, to be handled now. One that died a moment ago may
+	 * be back before the answer to the commit that has buried it: until then it is taken
+	 * for the one that is handled already.
+	 */
+	void attend(MonotonicTime now) {
+		lookAt(now);
+		this.lookAfterCommit = !this.open.isEmpty();
+	}
+
 	/** The store knows that these are settled, or wait once more. */
 	void committed(Collection<Offset> settled, MonotonicTime now) {
-		settled.forEach(this.open::remove);
-		boolean missed = false;
-		for (Offset offset : settled) {
-			missed |= this.foundAgain.remove(offset);
-		}
-		if (missed) {
-			lookAt(now);
+		this.open.removeAll(settled);
+		if (this.lookAfterCommit) {
+			attend(now);
 		}
 	}
 

@@ -238,7 +238,7 @@ final class ShardWorker {
 	private boolean consume(ShardProgress acquired, MonotonicTime now) {
 		if (this.attentionDue) {
 			this.attentionDue = false;
-			acquired.queue().lookAt(now);
+			acquired.queue().attend(now);
 		}
 		ShardLoop.Outcome outcome = this.loop.run(acquired);
 		this.troubles.turnSucceeded();
@@ -256,12 +256,13 @@ final class ShardWorker {
 
 	/** Everything is done, and nothing more will come: tells whether there is more. */
 	private boolean complete(ShardProgress acquired, MonotonicTime now) {
-		switch (this.context.checkpoints().complete(this.owned.shard(), this.owned.token())) {
+		switch (this.context.checkpoints()
+			.complete(this.owned.shard(), this.owned.token(), acquired.acknowledgedCommit())) {
 			case COMPLETED -> {
 				this.completed = true;
 				this.course.drain(now);
 			}
-			case PENDING -> acquired.queue().lookAt(now);
+			case PENDING -> acquired.queue().attend(now);
 			case STALE -> fenced(Token.NONE);
 			case GONE -> acquired.distrustStore();
 		}

@@ -221,7 +221,7 @@ class StoredDeadLettersTests {
 		give(0, records("a", 1));
 		give(1, records("b", 40));
 		give(2, records("c", 1));
-		assertThat(this.checkpoints.complete(shard(1), TOKEN)).isEqualTo(CompletionReply.COMPLETED);
+		assertThat(this.checkpoints.complete(shard(1), TOKEN, 0)).isEqualTo(CompletionReply.COMPLETED);
 
 		assertThat(this.letters.sendBack(ALL)).isEqualTo(new SentBack(2, Set.of(shard(1))));
 
@@ -312,6 +312,18 @@ class StoredDeadLettersTests {
 			assertThatIllegalArgumentException().isThrownBy(call::run)
 				.withMessage("There is no shard orders/4; the topic has orders/0 to orders/3");
 		}
+	}
+
+	@Test
+	void aShardThatTheSourceHasForgottenKeepsItsLetters() {
+		give(9, records("a", 2));
+
+		assertThat(offsets(ALL)).isEmpty();
+		assertThat(offsets(DeadLetterFilter.shard(shard(9)))).containsExactly("a0", "a1");
+		String id = this.letters.list(DeadLetterFilter.shard(shard(9)), null, 1).letters().get(0).id();
+		assertThat(this.letters.find(id)).isPresent();
+		assertThat(this.letters.sendBack(id)).isEqualTo(new SentBack(1, Set.of()));
+		assertThat(this.letters.drop(DeadLetterFilter.shard(shard(9)))).isOne();
 	}
 
 	@ParameterizedTest

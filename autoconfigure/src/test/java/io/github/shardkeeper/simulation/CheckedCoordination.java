@@ -6,7 +6,9 @@ import java.util.Set;
 
 import io.github.shardkeeper.coordination.CoordinationStore;
 
-/** A coordination store whose every change of ownership is checked, at the store itself. */
+/**
+ * A coordination store whose every change of ownership is checked, at the store itself.
+ */
 record CheckedCoordination(CoordinationStore store, Checker checker) {
 
 	private static final Set<String> CHANGES = Set.of("plan", "release", "claim", "reap", "leave");

@@ -134,9 +134,12 @@ final class ShardData {
 				? Duration.ofMillis(Math.max(0, inOrder.get(due.size()).dueMillis - nowMillis)) : null);
 	}
 
-	CompletionReply complete(Token token) {
-		if (!this.fence.equals(token)) {
-			return isFencedAgainst(token) ? CompletionReply.STALE : CompletionReply.GONE;
+	CompletionReply complete(Token token, long acknowledged) {
+		if (isFencedAgainst(token)) {
+			return CompletionReply.STALE;
+		}
+		if (!this.fence.equals(token) || this.lastCommit < acknowledged) {
+			return CompletionReply.GONE;
 		}
 		this.completed = this.completed || this.retries.isEmpty();
 		return this.retries.isEmpty() ? CompletionReply.COMPLETED : CompletionReply.PENDING;
