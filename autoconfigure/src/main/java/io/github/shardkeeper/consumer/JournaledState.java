@@ -125,6 +125,12 @@ final class JournaledState {
 		}
 	}
 
+	/** Removes all entries, which is to be committed. Only before the first call. */
+	void clear() {
+		this.entries.keySet().forEach((key) -> this.uncommitted.put(key, null));
+		this.entries.clear();
+	}
+
 	/** The changes to be committed, removed entries as {@code null}. */
 	Map<String, @Nullable String> uncommitted() {
 		return Collections.unmodifiableMap(this.uncommitted);

@@ -1,8 +1,8 @@
 package io.github.shardkeeper.consumer;
 
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 
 import org.jspecify.annotations.Nullable;
 
@@ -17,8 +17,8 @@ final class ShardCalls {
 	/** The one of a shard whose calls are made one after the other. */
 	private final HandlerCall only = new HandlerCall();
 
-	/** Those that run at the same time. */
-	private final Set<HandlerCall> beside = ConcurrentHashMap.newKeySet();
+	/** Those that run at the same time, the oldest first. */
+	private final Queue<HandlerCall> beside = new ConcurrentLinkedQueue<>();
 
 	ShardCalls(OwnedShard owned) {
 		this.owned = owned;

@@ -35,13 +35,17 @@ final class SimulatedInstance {
 
 	private final ShardConsumption consumption;
 
-	private final Map<String, TopicShards> topics;
+	private final SimulatedTopic topic;
+
+	private final Tampering tampering;
+
+	private boolean started;
 
 	private boolean leaving;
 
 	SimulatedInstance(SimulatedProcess process, SimulatedNetwork network, CoordinationSettings settings,
 			CoordinationStore coordinationStore, CheckpointStore checkpointStore, SimulatedTopic topic,
-			SimulatedConsumers consumers, Tampering tampering) {
+			SimulatedConsumers consumers, SimulatedSettings consuming, Tampering tampering) {
 		this.process = process;
 		this.link = network.link(process);
 		MemberRuntime runtime = process.runtime();
@@ -54,13 +58,27 @@ final class SimulatedInstance {
 		this.coordinator = new ShardCoordinator(settings, coordination, heartbeats, this.lease,
 				AssignmentSettings.builtIn("sticky", new StickyAssignment()), runtime);
 		ShardConsumption.Listener listener = this.coordinator.consumptionListener();
-		this.consumption = tampering.consumption(consumers.workers(checkpoints, topic.reader(process), this.lease,
-				runtime.clock(), process.executor(), process.timer(), listener), listener);
-		this.topics = Map.of(SimulatedTopic.NAME, TopicShards.count(topic.ends().size()));
+		this.consumption = tampering.consumption(consumers.workers(consuming.consumer(), checkpoints,
+				topic.reader(process), this.lease, runtime.clock(), process.executor(), process.timer(), listener),
+				listener);
+		this.topic = topic;
+		this.tampering = tampering;
 	}
 
 	void start() {
-		this.coordinator.start(this.topics, this.consumption);
+		this.coordinator.start(topics(), this.consumption);
+		this.started = true;
+	}
+
+	/** The source tells that there are other shards now. */
+	void look() {
+		if (this.started && isMember()) {
+			this.coordinator.shardsChanged(topics());
+		}
+	}
+
+	private Map<String, TopicShards> topics() {
+		return Map.of(SimulatedTopic.NAME, this.tampering.shards(this.topic.shards()));
 	}
 
 	CompletableFuture<Void> leave(Duration patience) {

@@ -2,8 +2,10 @@ package io.github.shardkeeper.simulation;
 
 import java.time.Duration;
 import java.util.Map;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -50,6 +52,9 @@ final class Simulation {
 	 */
 	private final boolean busy;
 
+	/** Half of them ordinary. */
+	private final SimulatedSettings settings;
+
 	/** Whether only such things happen as must not move a shard. */
 	private final boolean harmless;
 
@@ -66,6 +71,7 @@ final class Simulation {
 		this.calm = this.random.nextInt(3) == 0;
 		this.busy = this.random.nextBoolean();
 		this.harmless = this.calm && this.random.nextBoolean();
+		this.settings = this.random.nextBoolean() ? SimulatedSettings.ORDINARY : SimulatedSettings.any(this.random);
 		this.group = new SimulatedGroup(conditions(), this.random, this.time, tampering, host, this::work);
 	}
 
@@ -74,8 +80,8 @@ final class Simulation {
 		Duration longestLatency = Duration.ofMillis(this.calm ? 2 : this.random.nextInt(1, 150));
 		int lossPeriod = this.calm ? 0 : this.random.nextInt(20, 200);
 		HandoverRules rules = rules();
-		return new SimulatedGroup.Conditions(1 + this.random.nextInt(5), rules, longestDelay, longestLatency,
-				lossPeriod);
+		return new SimulatedGroup.Conditions(1 + this.random.nextInt(5), rules, this.settings, longestDelay,
+				longestLatency, lossPeriod);
 	}
 
 	/** Mostly what is the default; every rule with which no shard has two owners. */
@@ -100,13 +106,25 @@ final class Simulation {
 			}
 		}
 		int faultCount = this.random.nextInt(6);
-		Faults next = new Faults(this, this.group, this.random);
+		Faults next = new Faults(this, this.group, this.random, this.settings.putsAside());
 		for (int i = 0; i < faultCount; i++) {
 			if (this.harmless) {
 				this.group.in(SETTLED.toMillis() + this.random.nextInt(5000), next::harmless);
 			}
 			else {
 				this.group.in(1000 + this.random.nextInt(8000), next::next);
+			}
+		}
+		if (this.settings.putsAside() && !this.settings.keepsOrder()) {
+			for (ShardId shard : this.group.topic().ends().keySet()) {
+				this.group.in(this.random.nextLong(FEEDING.toMillis()), () -> this.group.sendBack(shard));
+			}
+		}
+		if (!this.harmless && this.random.nextInt(3) == 0) {
+			Resharding resharding = new Resharding(this.group, this.random);
+			for (int i = 1 + this.random.nextInt(4); i > 0; i--) {
+				long at = this.random.nextLong(FEEDING.toMillis() - 1);
+				this.group.in(at, () -> fault(resharding.next(FEEDING.toMillis() - at), Duration.ZERO));
 			}
 		}
 		if (this.harmless) {
@@ -134,6 +152,9 @@ final class Simulation {
 		if (this.busy) {
 			instance.process.blockInterruptibly(
 					Duration.ofMillis(this.random.nextInt(100, (this.random.nextInt(4) == 0) ? 2500 : 1000)));
+		}
+		if (this.settings.putsAside() && (call.number() % 7 == 3 || this.random.nextInt(5) == 0)) {
+			throw new IllegalStateException("The simulated handler fails, for this record perhaps always");
 		}
 		switch (this.random.nextInt(40)) {
 			case 0, 1, 2, 3 -> instance.process.blockInterruptibly(Duration.ofMillis(this.random.nextInt(1, 300)));
@@ -201,6 +222,10 @@ final class Simulation {
 			if (committed != end.getValue()) {
 				return end.getKey() + " is committed up to " + committed + " of " + end.getValue();
 			}
+			int queued = this.group.queued(end.getKey());
+			if (queued > 0) {
+				return queued + " records of " + end.getKey() + " are to be tried again";
+			}
 		}
 		for (SimulatedInstance member : this.group.members()) {
 			if (!member.heardLately()) {
@@ -213,11 +238,19 @@ final class Simulation {
 		}
 		Map<String, Integer> loads = new TreeMap<>();
 		this.group.members().forEach((instance) -> loads.put(instance.toString(), 0));
+		Set<ShardId> unknown = new TreeSet<>(this.group.topic().ends().keySet());
 		for (Ownership ownership : this.group.stored().ownerships()) {
-			if (ownership.phase() != ShardPhase.OWNED) {
+			boolean closed = this.group.topic().isClosed(ownership.shard());
+			if (ownership.phase() != (closed ? ShardPhase.COMPLETED : ShardPhase.OWNED)) {
 				return ownership + " is on its way";
 			}
-			loads.merge(ownership.owner().instance(), 1, Integer::sum);
+			unknown.remove(ownership.shard());
+			if (!closed) {
+				loads.merge(ownership.owner().instance(), 1, Integer::sum);
+			}
+		}
+		if (!unknown.isEmpty()) {
+			return "The store does not know " + unknown;
 		}
 		int most = loads.values().stream().mapToInt(Integer::intValue).max().orElse(0);
 		int least = loads.values().stream().mapToInt(Integer::intValue).min().orElse(0);

@@ -2,6 +2,7 @@ package io.github.shardkeeper.source.redis;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -13,6 +14,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.stream.MapRecord;
+import org.springframework.data.redis.connection.stream.RecordId;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 import io.github.shardkeeper.shard.Offset;
@@ -117,6 +119,44 @@ class RedisStreamSourceTests extends ShardSourceContract {
 	}
 
 	@Test
+	void aStreamThatIsDeletedGoesOnWithWhatComesNext() {
+		append(SHARD, 1, 2);
+		Sink sink = start(SHARD, null);
+		sink.await(2);
+		this.redis.delete(stream());
+		append(SHARD, 3, 4);
+
+		assertThat(payloads(sink.await(2))).containsExactly("r3", "r4");
+		assertThat(problems()).isEmpty();
+	}
+
+	@Test
+	void aStreamThatEndsBeforeTheOffsetIsAProblemUntilItDoesNot() {
+		this.redis.opsForStream().add(MapRecord.create(stream(), Map.of("v", "old")).withId(RecordId.of("5-0")));
+		Sink sink = start(SHARD, new Offset("7-0"));
+
+		await().atMost(Duration.ofSeconds(20)).until(() -> !problems().isEmpty());
+		assertThat(problems().get(SHARD)).contains(stream(), "ends with 5-0", "offset 7-0", "position");
+		this.redis.opsForStream().add(MapRecord.create(stream(), Map.of("v", "r1")).withId(RecordId.of("8-0")));
+		assertThat(payloads(sink.await(1))).containsExactly("r1");
+		await().atMost(Duration.ofSeconds(20)).until(() -> problems().isEmpty());
+	}
+
+	@Test
+	void largeRecordsAreReadInSmallerPieces() {
+		byte[] large = new byte[1024 * 1024];
+		List<NewRecord> records = new ArrayList<>();
+		for (int i = 0; i < 60; i++) {
+			records.add(new NewRecord(SHARD, "k", large));
+		}
+		Appends.append(appender(), records);
+		Sink sink = start(SHARD, null);
+
+		assertThat(sink.await(60)).hasSize(60);
+		assertThat(sink.largestOffer()).isLessThanOrEqualTo(ReadSize.FIRST_RECORDS);
+	}
+
+	@Test
 	void goesOnWhenItsConnectionsAreKilled() {
 		Sink sink = start(SHARD, null);
 		append(SHARD, 1, 1);
@@ -167,7 +207,7 @@ class RedisStreamSourceTests extends ShardSourceContract {
 	}
 
 	private Set<String> keys() {
-		return this.redis.keys(this.prefix + ":*");
+		return this.redis.keys(this.prefix + ":*:stream:*");
 	}
 
 }
