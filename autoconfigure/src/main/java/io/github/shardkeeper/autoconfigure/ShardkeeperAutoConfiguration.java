@@ -31,10 +31,12 @@ import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.assignment.AssignmentStrategy;
 import io.github.shardkeeper.assignment.ShardCatalog;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Template;
+import io.github.shardkeeper.consumer.CallObserver;
 import io.github.shardkeeper.consumer.CommittedStateReader;
 import io.github.shardkeeper.consumer.ConsumerEvents;
 import io.github.shardkeeper.consumer.ConsumerMeters;
 import io.github.shardkeeper.consumer.ExitOnSessionLoss;
+import io.github.shardkeeper.consumer.MessageArguments;
 import io.github.shardkeeper.consumer.PublishedEvents;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.consumer.ShardHandlerDetector;
@@ -70,11 +72,13 @@ import io.github.shardkeeper.source.ShardSource;
  * Wires coordinator, heartbeats and consumers from {@code shardkeeper.*}.
  */
 @AutoConfiguration(afterName = { "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
-		"org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration" })
+		"org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration",
+		"org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration" })
 @ConditionalOnBooleanProperty(name = "shardkeeper.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(ShardkeeperProperties.class)
 @ImportRuntimeHints(ShardkeeperRuntimeHints.class)
-@Import({ RedisStoreConfiguration.class, MemoryStoreConfiguration.class, UnknownStoreConfiguration.class })
+@Import({ RedisStoreConfiguration.class, MemoryStoreConfiguration.class, UnknownStoreConfiguration.class,
+		MessagingConfiguration.class, ObservationConfiguration.class })
 public final class ShardkeeperAutoConfiguration {
 
 	private static final Duration DEFAULT_PHASE_TIMEOUT = Duration.ofSeconds(30);
@@ -195,8 +199,10 @@ public final class ShardkeeperAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	ShardHandlerDetector shardkeeperHandlerDetector(ConfigurableListableBeanFactory beans, PayloadConverter converter) {
-		return new ShardHandlerDetector(beans, converter);
+	ShardHandlerDetector shardkeeperHandlerDetector(ConfigurableListableBeanFactory beans, PayloadConverter converter,
+			ObjectProvider<MessageArguments> messages, ObjectProvider<CallObserver> observer) {
+		return new ShardHandlerDetector(beans, converter, messages.getIfUnique(() -> MessageArguments.NONE),
+				observer.getIfUnique());
 	}
 
 	@Bean
