@@ -140,7 +140,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 				new SessionWatch(this.coordinator::member, this.events), runningThreads.preparing(),
 				this.earlierWorkers);
 		Loops.Loop readerLoop = this.runtime.loops().start("shardkeeper-reader", () -> read(reader));
-		Running current = new Running(workers, context, readerLoop, runningThreads);
+		Running current = new Running(Set.copyOf(handlers.keySet()), workers, context, readerLoop, runningThreads);
 		this.running = current;
 		try {
 			warmUp(handlers.keySet());
@@ -224,6 +224,15 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	}
 
 	/**
+	 * The topics that this instance consumes.
+	 * @return their names; none when it is not running
+	 */
+	public Set<String> topics() {
+		Running current = this.running;
+		return (current != null) ? current.topics : Set.of();
+	}
+
+	/**
 	 * What keeps shards of this instance from being consumed.
 	 * @return a sentence for each shard that is held up
 	 */
@@ -243,6 +252,8 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	private static final class Running {
 
+		private final Set<String> topics;
+
 		private final ShardWorkers workers;
 
 		private final WorkerContext context;
@@ -253,7 +264,9 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 		private ShardSource.@Nullable Watch watch;
 
-		Running(ShardWorkers workers, WorkerContext context, Loops.Loop readerLoop, WorkerThreads.Running threads) {
+		Running(Set<String> topics, ShardWorkers workers, WorkerContext context, Loops.Loop readerLoop,
+				WorkerThreads.Running threads) {
+			this.topics = topics;
 			this.workers = workers;
 			this.context = context;
 			this.readerLoop = readerLoop;
