@@ -5,6 +5,7 @@ import java.lang.reflect.Proxy;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.shardkeeper.coordination.CheckpointStore;
+import io.github.shardkeeper.coordination.Commit;
 import io.github.shardkeeper.shard.ShardId;
 
 /** A checkpoint store whose every accepted commit is checked, at the store itself. */
@@ -22,7 +23,9 @@ record CheckedCheckpoints(CheckpointStore store, Checker checker) {
 					}
 					if (reply instanceof CompletableFuture<?> commit
 							&& commit.join() == CheckpointStore.CommitReply.COMMITTED) {
-						check((ShardId) arguments[0]);
+						ShardId shard = (ShardId) arguments[0];
+						this.checker.begunAnew(shard, ((Commit) arguments[2]).seek());
+						check(shard);
 					}
 					return reply;
 				});

@@ -109,6 +109,12 @@ final class Simulation {
 				this.group.in(1000 + this.random.nextInt(8000), next::next);
 			}
 		}
+		if (this.random.nextInt(3) == 0) {
+			int resets = 1 + this.random.nextInt(4);
+			for (int i = 0; i < resets; i++) {
+				this.group.in(500 + this.random.nextInt(9000), next::reset);
+			}
+		}
 		if (this.harmless) {
 			this.group.in(SETTLED.toMillis() - 1, () -> this.settledTokens = this.group.tokens());
 		}
@@ -198,6 +204,9 @@ final class Simulation {
 	private String unrest() {
 		for (Map.Entry<ShardId, Long> end : this.group.topic().ends().entrySet()) {
 			long committed = this.group.committed(end.getKey());
+			if (this.group.isToBeReset(end.getKey())) {
+				return end.getKey() + " was not reset";
+			}
 			if (committed != end.getValue()) {
 				return end.getKey() + " is committed up to " + committed + " of " + end.getValue();
 			}
