@@ -24,6 +24,9 @@ final class MemoryPositions {
 		else if (position instanceof StartPosition.At at) {
 			before = recordsBefore(at.time(), stream);
 		}
+		else if (position instanceof StartPosition.After after) {
+			before = requireOffset(after.last());
+		}
 		else if (position instanceof StartPosition.From from) {
 			before = Math.max(0, requireOffset(from.first()) - 1);
 		}
