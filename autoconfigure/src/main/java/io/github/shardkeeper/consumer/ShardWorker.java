@@ -266,7 +266,15 @@ final class ShardWorker {
 	}
 
 	private boolean consume(ShardProgress acquired, MonotonicTime now) {
+<<<<<<< HEAD
 		ShardLoop.Outcome outcome = this.stint.run();
+=======
+		if (this.attentionDue) {
+			this.attentionDue = false;
+			acquired.queue().attend(now);
+		}
+		ShardLoop.Outcome outcome = this.loop.run(acquired);
+>>>>>>> main
 		this.troubles.turnSucceeded();
 		switch (outcome) {
 			case FENCED -> fenced(Token.NONE);
@@ -287,7 +295,11 @@ final class ShardWorker {
 				this.completed = true;
 				this.course.drain(now);
 			}
+<<<<<<< HEAD
 			case PENDING -> this.attentionDue = true;
+=======
+			case PENDING -> acquired.queue().attend(now);
+>>>>>>> main
 			case STALE -> fenced(Token.NONE);
 			case GONE -> acquired.distrustStore();
 		}
