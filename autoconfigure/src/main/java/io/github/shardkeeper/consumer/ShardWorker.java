@@ -240,7 +240,7 @@ final class ShardWorker {
 
 	private void attendTo(ShardProgress acquired, MonotonicTime now) {
 		this.attentionDue = false;
-		acquired.queue().lookAt(now);
+		acquired.queue().attend(now);
 		try {
 			this.repositioning.look(acquired, now);
 		}
@@ -266,15 +266,7 @@ final class ShardWorker {
 	}
 
 	private boolean consume(ShardProgress acquired, MonotonicTime now) {
-<<<<<<< HEAD
 		ShardLoop.Outcome outcome = this.stint.run();
-=======
-		if (this.attentionDue) {
-			this.attentionDue = false;
-			acquired.queue().attend(now);
-		}
-		ShardLoop.Outcome outcome = this.loop.run(acquired);
->>>>>>> main
 		this.troubles.turnSucceeded();
 		switch (outcome) {
 			case FENCED -> fenced(Token.NONE);
@@ -295,11 +287,7 @@ final class ShardWorker {
 				this.completed = true;
 				this.course.drain(now);
 			}
-<<<<<<< HEAD
 			case PENDING -> this.attentionDue = true;
-=======
-			case PENDING -> acquired.queue().attend(now);
->>>>>>> main
 			case STALE -> fenced(Token.NONE);
 			case GONE -> acquired.distrustStore();
 		}

@@ -226,7 +226,7 @@ public final class StoredDeadLetters implements DeadLetters {
 
 	private LetterId known(String id) {
 		LetterId parsed = LetterId.parse(id);
-		this.shards.require(parsed.shard());
+		requireKnown(parsed.shard());
 		return parsed;
 	}
 
@@ -235,33 +235,17 @@ public final class StoredDeadLetters implements DeadLetters {
 		if (shard == null) {
 			return this.shards.of(filter.topic());
 		}
-		this.shards.require(shard);
+		requireKnown(shard);
 		return Set.of(shard);
 	}
 
-<<<<<<< HEAD
-=======
 	/** A shard that the source has forgotten may have left letters behind. */
 	private void requireKnown(ShardId shard) {
-		SortedSet<ShardId> known = shards(shard.topic());
-		if (!known.contains(shard) && this.letters.letters(Set.of(shard)).containsValue(0L)) {
-			throw new IllegalArgumentException("There is no shard %s; the topic has %s".formatted(shard,
-					known.isEmpty() ? "none" : known.first() + " to " + known.last()));
+		if (!this.shards.of(shard.topic()).contains(shard) && this.letters.letters(Set.of(shard)).containsValue(0L)) {
+			this.shards.require(shard);
 		}
 	}
 
-	private SortedSet<ShardId> shards(String topic) {
-		Map<String, TopicShards> topics = this.source.topics();
-		TopicShards known = topics.get(topic);
-		if (known == null) {
-			throw ShardkeeperConfigurationException.unknownTopic("A call of DeadLetters", topic, topics.keySet());
-		}
-		SortedSet<ShardId> shards = new TreeSet<>();
-		known.forEach(topic, shards::add);
-		return shards;
-	}
-
->>>>>>> main
 	/** Deals with letters of one shard. */
 	private interface Step {
 
