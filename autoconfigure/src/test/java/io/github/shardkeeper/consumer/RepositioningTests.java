@@ -611,7 +611,7 @@ class RepositioningTests {
 				HandlerSignature.ofConsumer(method(method), Application.class), List.of(),
 				List.of(HandlerSignature.ofCallback(method("assigned"), Application.class, "@OnShardAssigned")),
 				List.of(HandlerSignature.ofCallback(method("revoked"), Application.class, "@OnShardRevoked")),
-				new PayloadConverter(new JsonMapper()), CallObserver.NONE, LoopInterval.DEFAULT);
+				new PayloadConverter(new JsonMapper()), null, LoopInterval.DEFAULT);
 	}
 
 	private static Method method(String name) {
