@@ -27,6 +27,9 @@ final class PendingCommit {
 
 	private final Set<Offset> taken = new LinkedHashSet<>();
 
+	/** Those of the queue that wait in it once more. */
+	private final Set<Offset> again = new LinkedHashSet<>();
+
 	/** The number of the last seek that is carried out with it, 0 for none. */
 	private long seek;
 
@@ -35,8 +38,15 @@ final class PendingCommit {
 		this.seek = number;
 	}
 
-	void park(FailedRecord record, Duration delay) {
+	/**
+	 * A record is to be tried again.
+	 * @param ofQueue whether it came from the retry queue
+	 */
+	void park(FailedRecord record, Duration delay, boolean ofQueue) {
 		this.retries.add(new Commit.Retry(record, delay));
+		if (ofQueue) {
+			this.again.add(record.offset());
+		}
 	}
 
 	void bury(FailedRecord record) {
@@ -60,10 +70,13 @@ final class PendingCommit {
 		return this.retries.size() + this.deadLetters.size();
 	}
 
-	/** Records of the queue about which the store hears something new. */
+	/**
+	 * Records of the queue about which the store hears something new. Not those that it
+	 * puts there for the first time: they may have been fetched before its answer.
+	 */
 	Set<Offset> settled() {
 		Set<Offset> settled = new LinkedHashSet<>(this.taken);
-		this.retries.forEach((retry) -> settled.add(retry.record().offset()));
+		settled.addAll(this.again);
 		return settled;
 	}
 
@@ -74,6 +87,8 @@ final class PendingCommit {
 		both.retries.addAll(this.retries);
 		both.deadLetters.addAll(earlier.deadLetters);
 		both.deadLetters.addAll(this.deadLetters);
+		both.again.addAll(earlier.again);
+		both.again.addAll(this.again);
 		both.taken.addAll(earlier.taken);
 		both.taken.addAll(this.taken);
 		both.seek = Math.max(earlier.seek, this.seek);

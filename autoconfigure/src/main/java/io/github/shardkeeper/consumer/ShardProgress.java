@@ -37,6 +37,9 @@ final class ShardProgress {
 
 	private static final Logger logger = LoggerFactory.getLogger(ShardProgress.class);
 
+	/** Of those whose payloads go into one commit, and wait for it in memory. */
+	private static final int MOST_PUT_ASIDE = 100;
+
 	private final OwnedShard owned;
 
 	private final WorkerContext context;
@@ -60,8 +63,8 @@ final class ShardProgress {
 
 	private int uncommittedRecords;
 
-	/** Since when there is something to commit, {@code null} if there is nothing. */
-	private @Nullable MonotonicTime uncommittedSince;
+	/** When what there is to commit is due, {@code null} if there is nothing. */
+	private @Nullable MonotonicTime uncommittedDue;
 
 	private boolean commitSoon;
 
@@ -157,7 +160,7 @@ final class ShardProgress {
 
 	/** Whether nothing that was taken up is left to be done, or to be committed. */
 	boolean isAtEnd() {
-		return this.window.isEmpty() && this.queue.isEmpty() && this.sent == null && this.uncommittedSince == null;
+		return this.window.isEmpty() && this.queue.isEmpty() && this.sent == null && this.uncommittedDue == null;
 	}
 
 	/**
@@ -177,7 +180,7 @@ final class ShardProgress {
 
 	/** A record is put into the retry queue, and the shard goes on. */
 	void park(TrackedRecord record, FailedRecord failed, Duration delay, MonotonicTime now) {
-		this.pending.park(failed, delay);
+		this.pending.park(failed, delay, record.isOfQueue());
 		putAside(record, now);
 	}
 
@@ -212,28 +215,27 @@ final class ShardProgress {
 
 	private void changed(int records, MonotonicTime since) {
 		this.uncommittedRecords += records;
-		if (this.uncommittedSince == null) {
-			this.uncommittedSince = since;
+		if (this.uncommittedDue == null) {
+			this.uncommittedDue = since.plus(this.settings.interval());
 		}
 	}
 
 	/** What there is to commit now, if anything, shall not wait for its time. */
 	void commitSoon() {
-		this.commitSoon = this.uncommittedSince != null;
+		this.commitSoon = this.uncommittedDue != null;
 	}
 
 	/**
 	 * When the next commit is due by time; {@code null} if there is nothing to commit.
 	 */
 	@Nullable MonotonicTime commitDue() {
-		MonotonicTime since = this.uncommittedSince;
-		return (since != null && this.sent == null) ? since.plus(this.settings.interval()) : null;
+		return (this.sent == null) ? this.uncommittedDue : null;
 	}
 
 	/** Whether nothing more is to be handed out before a commit was answered. */
 	boolean mustWait() {
-		return this.sent != null
-				&& (this.settings.mode() == CommitMode.BATCH || this.uncommittedRecords >= this.settings.records());
+		return this.sent != null && (this.settings.mode() == CommitMode.BATCH
+				|| this.uncommittedRecords >= this.settings.records() || this.pending.putAside() >= MOST_PUT_ASIDE);
 	}
 
 	/**
@@ -270,7 +272,7 @@ final class ShardProgress {
 					return outcome;
 				}
 			}
-			if (!this.storeDistrusted && (this.uncommittedSince == null || !send && !isCommitDue(now))) {
+			if (!this.storeDistrusted && (this.uncommittedDue == null || !send && !isCommitDue(now))) {
 				return Outcome.DONE;
 			}
 			Outcome prepared = this.storeDistrusted ? writeBack() : prepare();
@@ -298,7 +300,7 @@ final class ShardProgress {
 		this.sent = new Sent(commit, contents, whole);
 		this.pending = new PendingCommit();
 		this.uncommittedRecords = 0;
-		this.uncommittedSince = null;
+		this.uncommittedDue = null;
 		this.commitSoon = false;
 	}
 
@@ -376,8 +378,8 @@ final class ShardProgress {
 	private Outcome gone(Sent lost) {
 		this.sent = null;
 		this.pending = this.pending.after(lost.contents);
-		if (this.uncommittedSince == null) {
-			this.uncommittedSince = this.context.clock().now();
+		if (this.uncommittedDue == null) {
+			this.uncommittedDue = this.context.clock().now();
 		}
 		this.storeDistrusted = true;
 		return lost.whole ? Outcome.NOT_YET : Outcome.DONE;

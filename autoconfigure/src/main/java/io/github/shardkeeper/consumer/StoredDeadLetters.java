@@ -241,7 +241,8 @@ public final class StoredDeadLetters implements DeadLetters {
 
 	/** A shard that the source has forgotten may have left letters behind. */
 	private void requireKnown(ShardId shard) {
-		if (!this.shards.of(shard.topic()).contains(shard) && this.letters.letters(Set.of(shard)).containsValue(0L)) {
+		boolean isKnown = this.shards.of(shard.topic()).contains(shard);
+		if (!isKnown && this.letters.letters(Set.of(shard)).containsValue(0L)) {
 			this.shards.require(shard);
 		}
 	}
