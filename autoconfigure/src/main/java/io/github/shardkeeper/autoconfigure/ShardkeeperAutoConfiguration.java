@@ -26,6 +26,7 @@ import org.springframework.core.env.Environment;
 
 import io.github.shardkeeper.DeadLetters;
 import io.github.shardkeeper.ShardSelector;
+import io.github.shardkeeper.ShardPositions;
 import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.assignment.AssignmentStrategy;
@@ -41,6 +42,7 @@ import io.github.shardkeeper.consumer.PublishedEvents;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.consumer.ShardHandlerDetector;
 import io.github.shardkeeper.consumer.StoredDeadLetters;
+import io.github.shardkeeper.consumer.StoredShardPositions;
 import io.github.shardkeeper.consumer.StartPositions;
 import io.github.shardkeeper.consumer.WorkerThreads;
 import io.github.shardkeeper.coordination.AssignmentSettings;
@@ -252,6 +254,13 @@ public final class ShardkeeperAutoConfiguration {
 	@ConditionalOnMissingBean
 	ShardStateReader shardkeeperStateReader(CheckpointStore checkpoints, ObjectProvider<JsonMapper> mapper) {
 		return new CommittedStateReader(checkpoints, mapper.getIfUnique(JsonMapper::new));
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	ShardPositions shardkeeperShardPositions(CheckpointStore checkpoints, CoordinationStore coordination,
+			ShardSource source) {
+		return new StoredShardPositions(checkpoints, coordination, source);
 	}
 
 	@Bean

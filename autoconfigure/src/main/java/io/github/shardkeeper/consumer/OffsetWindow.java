@@ -63,7 +63,7 @@ final class OffsetWindow {
 	@Nullable TrackedRecord take(SourceRecord source) {
 		TrackedRecord taken = new TrackedRecord(source);
 		this.records.add(taken);
-		if (this.doneBefore.contains(source.offset())) {
+		if (!this.doneBefore.isEmpty() && this.doneBefore.contains(source.offset())) {
 			forgetUpTo(source.offset());
 			done(taken);
 			return null;

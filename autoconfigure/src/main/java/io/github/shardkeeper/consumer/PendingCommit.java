@@ -16,8 +16,8 @@ import io.github.shardkeeper.shard.Offset;
 
 /**
  * What comes together until the next commit, beside state and offset: records that were
- * put aside, and records of the retry queue that are settled. Confined to the shard's
- * worker.
+ * put aside, records of the retry queue that are settled, and a seek. Confined to the
+ * shard's worker.
  */
 final class PendingCommit {
 
@@ -29,6 +29,14 @@ final class PendingCommit {
 
 	/** Those of the queue that wait in it once more. */
 	private final Set<Offset> again = new LinkedHashSet<>();
+
+	/** The number of the last seek that is carried out with it, 0 for none. */
+	private long seek;
+
+	/** Carries out a seek, and all before it. */
+	void seek(long number) {
+		this.seek = number;
+	}
 
 	/**
 	 * A record is to be tried again.
@@ -83,6 +91,7 @@ final class PendingCommit {
 		both.again.addAll(this.again);
 		both.taken.addAll(earlier.taken);
 		both.taken.addAll(this.taken);
+		both.seek = Math.max(earlier.seek, this.seek);
 		return both;
 	}
 
@@ -90,7 +99,7 @@ final class PendingCommit {
 	Commit commit(CommitNumber number, @Nullable Offset offset, Set<Offset> ahead,
 			Map<String, @Nullable String> changes) {
 		return new Commit(number, offset, ahead, changes, List.copyOf(this.retries), Set.copyOf(this.taken),
-				List.copyOf(this.deadLetters));
+				List.copyOf(this.deadLetters), this.seek);
 	}
 
 }
