@@ -60,6 +60,7 @@ final class SettingsCheck {
 			}
 		});
 		AssignmentCheck.check(properties);
+		BroadcastCheck.check(properties);
 	}
 
 	private static void checkSession(Session session) {

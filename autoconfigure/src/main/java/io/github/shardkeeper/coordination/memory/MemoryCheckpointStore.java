@@ -11,6 +11,8 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiFunction;
 
+import org.jspecify.annotations.Nullable;
+
 import io.github.shardkeeper.coordination.CheckpointStore;
 import io.github.shardkeeper.coordination.Commit;
 import io.github.shardkeeper.coordination.DueRecords;
@@ -96,6 +98,25 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 	@Override
 	public synchronized Instant consumedSince(String topic) {
 		return this.consumedSince.computeIfAbsent(topic, (t) -> this.clock.instant().truncatedTo(ChronoUnit.MILLIS));
+	}
+
+	/**
+	 * Puts in what was kept elsewhere of a shard, in place of what is here.
+	 * @param shard the shard
+	 * @param contents what was kept
+	 */
+	public synchronized void put(ShardId shard, ShardContents contents) {
+		this.entries.put(shard, new ShardData(contents));
+	}
+
+	/**
+	 * All that is here of a shard, to be kept elsewhere.
+	 * @param shard the shard
+	 * @return its contents, {@code null} if it was never acquired
+	 */
+	public synchronized @Nullable ShardContents contents(ShardId shard) {
+		ShardData entry = this.entries.get(shard);
+		return (entry != null) ? entry.contents() : null;
 	}
 
 	/** Lets somebody work on the data of a shard, at the time that it is now. */
