@@ -30,7 +30,7 @@ public final class DeadLetterFilter {
 	}
 
 	/**
-	 * All letters of a topic.
+	 * All letters of a topic, of those shards that its source knows now.
 	 * @param topic one of {@code shardkeeper.topics.*}
 	 * @return the filter
 	 */
@@ -40,7 +40,8 @@ public final class DeadLetterFilter {
 
 	/**
 	 * All letters of a shard.
-	 * @param shard a shard of one of {@code shardkeeper.topics.*}
+	 * @param shard a shard of one of {@code shardkeeper.topics.*}, also one that its
+	 * source does not know any more
 	 * @return the filter
 	 */
 	public static DeadLetterFilter shard(ShardId shard) {

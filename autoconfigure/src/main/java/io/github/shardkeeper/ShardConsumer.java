@@ -36,6 +36,13 @@ import org.springframework.aot.hint.annotation.Reflective;
  * <li>{@link Acknowledgment}, with {@code shardkeeper.consumer.commit.mode: manual}; not
  * without records.</li>
  * </ul>
+ * Where Spring Messaging is on the class path, a method that takes single records may
+ * also have parameters with {@code @Payload}, {@code @Header} and {@code @Headers}, and
+ * of the types {@code Message<T>} and {@code MessageHeaders}; {@link ShardHeaders} has
+ * the names. A payload with {@code @Valid} or {@code @Validated}, also in
+ * {@code @Valid List<T>}, is validated before the call; a record that is not valid, or
+ * lacks a header that is wanted, is treated as one whose payload cannot be converted.
+ *
  * <pre class="code">
  * &#64;ShardConsumer("visits")
  * void count(Visit visit, ShardState state) {

@@ -58,11 +58,13 @@ class ArchitectureTests {
 		plan.put("source.memory", Set.of("source", "shard"));
 		plan.put("source.redis", Set.of("source", "redis", API, "shard"));
 		plan.put("consumer", Set.of("source", "coordination", "handover", API, "shard"));
+		plan.put("consumer.messaging", Set.of("consumer", "source", API, "shard"));
+		plan.put("observation", Set.of("consumer", "source", API, "shard"));
 		plan.put("actuate", Set.of("consumer", "coordination", "report", "shard"));
 		plan.put("autoconfigure",
-				Set.of("actuate", "consumer", "source", "source.memory", "source.redis", "coordination",
-						"coordination.local", "coordination.memory", "coordination.redis", "redis", "handover",
-						"assignment", API, "shard"));
+				Set.of("actuate", "consumer", "consumer.messaging", "observation", "source", "source.memory",
+						"source.redis", "coordination", "coordination.local", "coordination.memory",
+						"coordination.redis", "redis", "handover", "assignment", API, "shard"));
 
 		assertThat(lines(arrows(ArchitectureTests::room))).containsExactlyInAnyOrderElementsOf(lines(plan));
 		List<String> below = new ArrayList<>();
@@ -94,8 +96,11 @@ class ArchitectureTests {
 		plan.put("source.memory", Set.of());
 		plan.put("source.redis", Set.of("lettuce", "slf4j"));
 		plan.put("consumer", Set.of("spring", "jackson", "slf4j"));
+		plan.put("consumer.messaging", Set.of("spring", "spring-messaging"));
+		plan.put("observation", Set.of("micrometer"));
 		plan.put("actuate", Set.of("spring-boot", "micrometer"));
-		plan.put("autoconfigure", Set.of("spring", "spring-boot", "spring-data", "lettuce", "jackson", "micrometer"));
+		plan.put("autoconfigure", Set.of("spring", "spring-messaging", "jakarta-validation", "spring-boot",
+				"spring-data", "lettuce", "jackson", "micrometer"));
 
 		assertThat(lines(arrows(ArchitectureTests::library))).containsExactlyInAnyOrderElementsOf(lines(plan));
 	}
@@ -202,7 +207,9 @@ class ArchitectureTests {
 		libraries.put("org.jspecify.", "");
 		libraries.put("org.springframework.boot.", "spring-boot");
 		libraries.put("org.springframework.data.", "spring-data");
+		libraries.put("org.springframework.messaging.", "spring-messaging");
 		libraries.put("org.springframework.", "spring");
+		libraries.put("jakarta.validation", "jakarta-validation");
 		libraries.put("io.lettuce.", "lettuce");
 		libraries.put("tools.jackson.", "jackson");
 		libraries.put("io.micrometer.", "micrometer");

@@ -2,9 +2,12 @@ package io.github.shardkeeper.autoconfigure;
 
 import java.time.Duration;
 
+import org.springframework.util.unit.DataSize;
+
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Handover;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Redis;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Session;
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Template;
 import io.github.shardkeeper.shard.Names;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 
@@ -20,6 +23,8 @@ final class SettingsCheck {
 	private static final Duration LONGEST_QUIET_PERIOD = Duration.ofDays(1);
 
 	private static final int WAITS_PER_LEASE = 3;
+
+	private static final DataSize LONGEST_VALUE = DataSize.ofMegabytes(512);
 
 	private static final int MOST_SHARDS = 100_000;
 
@@ -40,6 +45,7 @@ final class SettingsCheck {
 					"'shardkeeper.consumer.threads' is %d.".formatted(properties.consumer().threads()),
 					"Set it to 1 or more; the default is 16.");
 		}
+		checkTemplate(properties.template());
 		if (properties.keyPrefix().isBlank()
 				|| properties.keyPrefix().chars().anyMatch((c) -> c == '{' || c == '}' || c <= ' ')) {
 			throw new ShardkeeperConfigurationException(
@@ -61,6 +67,30 @@ final class SettingsCheck {
 		});
 		AssignmentCheck.check(properties);
 		BroadcastCheck.check(properties);
+	}
+
+	private static void checkTemplate(Template template) {
+		if (template.maxInFlight() < 1) {
+			throw new ShardkeeperConfigurationException(
+					"'shardkeeper.template.max-in-flight' is %d.".formatted(template.maxInFlight()),
+					"Set it to 1 or more; the default is 10000.");
+		}
+		requireSize("shardkeeper.template.max-payload-size", template.maxPayloadSize(), "1MB");
+		requireSize("shardkeeper.template.max-in-flight-size", template.maxInFlightSize(), "16MB");
+		if (template.maxInFlightSize().compareTo(template.maxPayloadSize()) < 0) {
+			throw new ShardkeeperConfigurationException(
+					"'shardkeeper.template.max-in-flight-size' is %s, less than 'shardkeeper.template.max-payload-size', which is %s."
+						.formatted(template.maxInFlightSize(), template.maxPayloadSize()),
+					"Set it to at least the size of one payload.");
+		}
+	}
+
+	private static void requireSize(String property, DataSize size, String usual) {
+		if (size.toBytes() < 1 || size.toBytes() > LONGEST_VALUE.toBytes()) {
+			throw new ShardkeeperConfigurationException("'%s' is %s.".formatted(property, size),
+					"Set it to 1B or more, and to at most 512MB, which is what a value in Redis can have; the default is %s."
+						.formatted(usual));
+		}
 	}
 
 	private static void checkSession(Session session) {

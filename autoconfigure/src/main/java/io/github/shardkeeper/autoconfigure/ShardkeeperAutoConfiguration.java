@@ -25,14 +25,18 @@ import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.core.env.Environment;
 
 import io.github.shardkeeper.DeadLetters;
+import io.github.shardkeeper.ShardSelector;
 import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.assignment.AssignmentStrategy;
 import io.github.shardkeeper.assignment.ShardCatalog;
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Template;
+import io.github.shardkeeper.consumer.CallObserver;
 import io.github.shardkeeper.consumer.CommittedStateReader;
 import io.github.shardkeeper.consumer.ConsumerEvents;
 import io.github.shardkeeper.consumer.ConsumerMeters;
 import io.github.shardkeeper.consumer.ExitOnSessionLoss;
+import io.github.shardkeeper.consumer.MessageArguments;
 import io.github.shardkeeper.consumer.PublishedEvents;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.consumer.ShardHandlerDetector;
@@ -59,6 +63,8 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.source.KeyedShardTemplate;
 import io.github.shardkeeper.source.PayloadConverter;
+import io.github.shardkeeper.source.SendObserver;
+import io.github.shardkeeper.source.SendSettings;
 import io.github.shardkeeper.source.ShardAppender;
 import io.github.shardkeeper.source.ShardSource;
 
@@ -66,11 +72,13 @@ import io.github.shardkeeper.source.ShardSource;
  * Wires coordinator, heartbeats and consumers from {@code shardkeeper.*}.
  */
 @AutoConfiguration(afterName = { "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
-		"org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration" })
+		"org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration",
+		"org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration" })
 @ConditionalOnBooleanProperty(name = "shardkeeper.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(ShardkeeperProperties.class)
 @ImportRuntimeHints(ShardkeeperRuntimeHints.class)
-@Import({ RedisStoreConfiguration.class, MemoryStoreConfiguration.class, UnknownStoreConfiguration.class })
+@Import({ RedisStoreConfiguration.class, MemoryStoreConfiguration.class, UnknownStoreConfiguration.class,
+		MessagingConfiguration.class, ObservationConfiguration.class })
 public final class ShardkeeperAutoConfiguration {
 
 	private static final Duration DEFAULT_PHASE_TIMEOUT = Duration.ofSeconds(30);
@@ -191,8 +199,10 @@ public final class ShardkeeperAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	ShardHandlerDetector shardkeeperHandlerDetector(ConfigurableListableBeanFactory beans, PayloadConverter converter) {
-		return new ShardHandlerDetector(beans, converter);
+	ShardHandlerDetector shardkeeperHandlerDetector(ConfigurableListableBeanFactory beans, PayloadConverter converter,
+			ObjectProvider<MessageArguments> messages, ObjectProvider<CallObserver> observer) {
+		return new ShardHandlerDetector(beans, converter, messages.getIfUnique(() -> MessageArguments.NONE),
+				observer.getIfUnique());
 	}
 
 	@Bean
@@ -260,10 +270,21 @@ public final class ShardkeeperAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	@ConditionalOnBean(ShardAppender.class)
-	ShardTemplate shardkeeperTemplate(ShardSource source, ShardAppender appender, PayloadConverter converter) {
-		Map<String, Integer> counts = new TreeMap<>();
-		source.topics().forEach((topic, shards) -> counts.put(topic, shards.count()));
-		return new KeyedShardTemplate(counts, appender, converter);
+	ShardTemplate shardkeeperTemplate(ShardkeeperProperties properties, ShardSource source, ShardAppender appender,
+			PayloadConverter converter, Map<String, ShardSelector> selectors, ObjectProvider<ShardSelector> selector,
+			ObjectProvider<SendObserver> observer) {
+		Template template = properties.template();
+		return new KeyedShardTemplate(source::topics, appender, converter,
+				new SendSettings(template.maxPayloadSize().toBytes(), template.maxInFlight(),
+						template.maxInFlightSize().toBytes()),
+				SelectorChoice.byTopic(properties.topics(), selectors), selector.getIfUnique(),
+				observer.getIfUnique(() -> SendObserver.NONE));
+	}
+
+	@Bean
+	@ConditionalOnBean(ShardTemplate.class)
+	ShardTemplateFlush shardkeeperTemplateFlush(ShardTemplate template) {
+		return new ShardTemplateFlush(template);
 	}
 
 	static Map<String, Integer> shardCounts(ShardkeeperProperties properties) {

@@ -36,6 +36,7 @@ import io.github.shardkeeper.consumer.ConsumerSettings.Ordering;
  * @param consumer How handlers are run.
  * @param broadcast Where offsets of topics of which every instance consumes every shard
  * are kept.
+ * @param template What a ShardTemplate may send.
  * @param topics Topics by name, each with its number of shards ("shards"), and, where
  * wanted, whether every instance consumes every shard ("mode"), where a new group begins
  * ("start"), the assignment strategy of this topic ("strategy"), and by shard the work
@@ -48,7 +49,8 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 		@Nullable String instanceId, @Nullable String version, @DefaultValue("redis") Store store,
 		@DefaultValue("shardkeeper") String keyPrefix, @DefaultValue Redis redis, @DefaultValue Session session,
 		@DefaultValue Rebalance rebalance, @DefaultValue Assignment assignment, @DefaultValue Handover handover,
-		@DefaultValue Consumer consumer, @DefaultValue Broadcast broadcast, @DefaultValue Map<String, Topic> topics) {
+		@DefaultValue Consumer consumer, @DefaultValue Broadcast broadcast, @DefaultValue Template template,
+		@DefaultValue Map<String, Topic> topics) {
 
 	/** Where things are kept. */
 	public enum Store {
@@ -380,6 +382,20 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	}
 
 	/**
+	 * What a ShardTemplate may send.
+	 *
+	 * @param maxPayloadSize Longest payload. Longer ones are refused before anything is
+	 * sent.
+	 * @param maxInFlight Number of records that may be sent and not yet answered. Who
+	 * sends more waits.
+	 * @param maxInFlightSize What these may come to.
+	 */
+	public record Template(@DefaultValue("1MB") DataSize maxPayloadSize, @DefaultValue("10000") int maxInFlight,
+			@DefaultValue("16MB") DataSize maxInFlightSize) {
+
+	}
+
+	/**
 	 * A topic.
 	 *
 	 * @param shards Number of shards, the same on every instance.
@@ -394,11 +410,14 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * @param pinned By shard, the id of the instance that has it while it is there.
 	 * @param consumer How its handlers are run, as far as it differs from
 	 * shardkeeper.consumer.
+	 * @param selector Name of the ShardSelector bean that chooses the shards of this
+	 * topic's records. Defaults to the application's only ShardSelector bean, or to the
+	 * key's hash where there is none.
 	 */
 	public record Topic(@DefaultValue("1") int shards, @DefaultValue("coordinated") Mode mode,
 			@DefaultValue("earliest") String start, @Nullable String strategy, @DefaultValue Map<String, Long> weights,
 			@DefaultValue Map<String, String> zones, @DefaultValue Map<String, String> pinned,
-			@DefaultValue TopicConsumer consumer) {
+			@DefaultValue TopicConsumer consumer, @Nullable String selector) {
 
 		boolean tellsOfShards() {
 			return !this.weights.isEmpty() || !this.zones.isEmpty() || !this.pinned.isEmpty();

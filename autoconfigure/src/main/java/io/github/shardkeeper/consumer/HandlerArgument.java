@@ -15,7 +15,9 @@ import io.github.shardkeeper.ShardState;
  */
 enum HandlerArgument {
 
-	PAYLOAD, RECORD, PAYLOADS, RECORDS, CONTEXT, STATE, ACKNOWLEDGMENT;
+	PAYLOAD, RECORD, PAYLOADS, RECORDS, CONTEXT, STATE, ACKNOWLEDGMENT,
+	/** A part of a record that {@link MessageArguments} know, but for its payload. */
+	MESSAGE;
 
 	static HandlerArgument of(ResolvableType type) {
 		Class<?> resolved = type.resolve(Object.class);

@@ -4,6 +4,7 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Type;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -27,7 +28,8 @@ final class HandlerSignatureReader {
 	private static final String COROUTINE = "kotlin.coroutines.Continuation";
 
 	private static final String MAY_TAKE = "It may take the record (as ShardRecord<T> or as its payload T) or a batch "
-			+ "(as List<ShardRecord<T>> or as List<T>), ShardContext, ShardState and Acknowledgment, each at most once.";
+			+ "(as List<ShardRecord<T>> or as List<T>), ShardContext, ShardState and Acknowledgment, each at most once; "
+			+ "and where Spring Messaging is on the class path, what has @Payload, @Header or @Headers, and Message<T>.";
 
 	private final Method method;
 
@@ -39,18 +41,25 @@ final class HandlerSignatureReader {
 
 	private @Nullable Type payloadType;
 
+	private MessageArguments.@Nullable OfMethod messages;
+
 	HandlerSignatureReader(Method method, Class<?> beanType, String annotation) {
 		this.method = method;
 		this.beanType = beanType;
 		this.annotation = annotation;
 	}
 
-	HandlerSignature consumer() {
+	HandlerSignature consumer(MessageArguments library) {
+		this.messages = library.of(this.method, this.beanType, this::refused);
 		HandlerSignature signature = read(EnumSet.allOf(HandlerArgument.class), MAY_TAKE);
 		if (signature.shape() == HandlerShape.LOOP && signature.takes(HandlerArgument.ACKNOWLEDGMENT)) {
 			throw refused("takes an Acknowledgment, but no record.",
 					"Remove it: without a parameter for the record or the batch the method is called again and again, "
 							+ "and there is nothing to acknowledge.");
+		}
+		if (signature.shape() == HandlerShape.BATCH && signature.takes(HandlerArgument.MESSAGE)) {
+			throw refused("takes a batch, and something of one message.",
+					"Write List<ShardRecord<T>> for the batch: each record has its key, headers, offset and timestamp.");
 		}
 		return signature;
 	}
@@ -70,22 +79,47 @@ final class HandlerSignatureReader {
 		for (int i = 0; i < this.method.getParameterCount(); i++) {
 			ResolvableType type = ResolvableType
 				.forMethodParameter(new MethodParameter(this.method, i).withContainingClass(this.beanType));
-			HandlerArgument argument = HandlerArgument.of(type);
+			HandlerArgument argument = argument(i, type);
 			if (!allowed.contains(argument)) {
 				throw refused("has a parameter of type %s.".formatted(type), mayTake);
 			}
-			boolean repeated = this.arguments.contains(argument)
+			boolean repeated = argument != HandlerArgument.MESSAGE && this.arguments.contains(argument)
 					|| argument.isOfRecords() && this.arguments.stream().anyMatch(HandlerArgument::isOfRecords);
 			if (repeated) {
 				throw refused("has more than one parameter for the same thing: parameter %d of type %s."
 					.formatted(i + 1, type), mayTake);
 			}
 			if (argument.isOfRecords()) {
-				this.payloadType = payloadType(argument, type);
+				Type payload = payloadType(argument, type);
+				this.payloadType = isFilled(i) ? null : payload;
 			}
 			this.arguments.add(argument);
 		}
-		return new HandlerSignature(this.method, this.arguments, this.payloadType);
+		return new HandlerSignature(this.method, this.arguments, this.payloadType, this.messages);
+	}
+
+	private HandlerArgument argument(int parameter, ResolvableType type) {
+		HandlerArgument argument = HandlerArgument.of(type);
+		if (isFilled(parameter)) {
+			boolean payload = this.messages != null && this.messages.isPayload(parameter);
+			return payload ? argument : HandlerArgument.MESSAGE;
+		}
+		if (argument.isOfRecords() && isValidated(parameter)) {
+			throw refused("has a parameter to be validated.",
+					"Add the dependencies 'org.springframework:spring-messaging' and "
+							+ "'org.springframework.boot:spring-boot-starter-validation', or remove the annotation.");
+		}
+		return argument;
+	}
+
+	private boolean isFilled(int parameter) {
+		return this.messages != null && this.messages.fills(parameter);
+	}
+
+	/** As Spring does, by the annotation's name. */
+	private boolean isValidated(int parameter) {
+		return Arrays.stream(this.method.getParameterAnnotations()[parameter])
+			.anyMatch((annotation) -> annotation.annotationType().getSimpleName().startsWith("Valid"));
 	}
 
 	private void checkDeclaration() {

@@ -33,6 +33,9 @@ final class RetryQueue {
 	/** Fetched, and as far as the store knows still in the queue. */
 	private final Set<Offset> open = new HashSet<>();
 
+	/** Somebody has put records in; perhaps some under the offsets of open ones. */
+	private boolean lookAfterCommit;
+
 	/** When there may be something due; {@code null} if the queue is empty. */
 	private @Nullable MonotonicTime nextLook;
 
@@ -90,9 +93,22 @@ final class RetryQueue {
 		}
 	}
 
+	/**
+	 * Somebody else has put records in, to be handled now. One that died a moment ago may
+	 * be back before the answer to the commit that has buried it: until then it is taken
+	 * for the one that is handled already.
+	 */
+	void attend(MonotonicTime now) {
+		lookAt(now);
+		this.lookAfterCommit = !this.open.isEmpty();
+	}
+
 	/** The store knows that these are settled, or wait once more. */
-	void committed(Collection<Offset> settled) {
+	void committed(Collection<Offset> settled, MonotonicTime now) {
 		this.open.removeAll(settled);
+		if (this.lookAfterCommit) {
+			attend(now);
+		}
 	}
 
 }

@@ -4,6 +4,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Type;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -38,15 +39,18 @@ final class ShardHandler {
 
 	private final PayloadConverter converter;
 
+	private final @Nullable CallObserver observer;
+
 	private final Duration interval;
 
 	/**
 	 * Creates a handler.
+	 * @param observer stands around calls of the method, {@code null} for nobody
 	 * @param interval the pause between two calls in loop mode
 	 */
 	ShardHandler(String topic, Supplier<Object> bean, HandlerSignature consumer, List<HandlerSignature> preparing,
 			List<HandlerSignature> assigned, List<HandlerSignature> revoked, PayloadConverter converter,
-			Duration interval) {
+			@Nullable CallObserver observer, Duration interval) {
 		this.topic = topic;
 		this.bean = bean;
 		this.consumer = consumer;
@@ -54,6 +58,7 @@ final class ShardHandler {
 		this.assigned = assigned;
 		this.revoked = revoked;
 		this.converter = converter;
+		this.observer = observer;
 		this.interval = interval;
 	}
 
@@ -92,9 +97,11 @@ final class ShardHandler {
 	 */
 	Object convert(ShardContext context, SourceRecord source) {
 		Type type = this.consumer.payloadType();
-		if (type == null) {
-			throw new IllegalStateException("%s takes no records".formatted(name()));
-		}
+		Object converted = this.consumer.filled((type != null) ? read(context, source, type) : null, context, source);
+		return (this.observer != null) ? new Observed(converted, source) : converted;
+	}
+
+	private Object read(ShardContext context, SourceRecord source, Type type) {
 		Object payload = this.converter.read(source.payload(), type);
 		return this.consumer.wantsWhole() ? new ShardRecord<>(context.shard(), source.offset(), source.key(), payload,
 				source.headers(), source.timestamp()) : payload;
@@ -108,7 +115,27 @@ final class ShardHandler {
 	 */
 	void handle(@Nullable Object converted, ShardContext context, @Nullable ShardState state,
 			@Nullable Acknowledgment acknowledgment) throws Throwable {
-		invoke(this.consumer, converted, context, state, acknowledgment);
+		Object given = given(converted);
+		if (this.observer == null) {
+			invoke(this.consumer, given, context, state, acknowledgment);
+		}
+		else {
+			this.observer.observe(context, Observed.sources(converted),
+					() -> invoke(this.consumer, given, context, state, acknowledgment));
+		}
+	}
+
+	/** What the method gets of it. */
+	private @Nullable Object given(@Nullable Object converted) {
+		if (converted == null) {
+			return null;
+		}
+		boolean observed = this.observer != null;
+		if (shape() == HandlerShape.BATCH) {
+			List<?> all = (List<?>) converted;
+			return observed ? all.stream().map(Observed::converted).toList() : Collections.unmodifiableList(all);
+		}
+		return observed ? Observed.converted(converted) : converted;
 	}
 
 	/** Whether the application wants to know of shards before they come. */
@@ -149,6 +176,25 @@ final class ShardHandler {
 		catch (InvocationTargetException ex) {
 			throw ex.getTargetException();
 		}
+	}
+
+	/**
+	 * A converted record that is still wanted as it was.
+	 *
+	 * @param converted what the method wants of it
+	 * @param source the record
+	 */
+	private record Observed(Object converted, SourceRecord source) {
+
+		static Object converted(Object observed) {
+			return ((Observed) observed).converted();
+		}
+
+		static List<SourceRecord> sources(@Nullable Object given) {
+			List<?> all = (given instanceof List<?> batch) ? batch : (given != null) ? List.of(given) : List.of();
+			return all.stream().map((each) -> ((Observed) each).source()).toList();
+		}
+
 	}
 
 }

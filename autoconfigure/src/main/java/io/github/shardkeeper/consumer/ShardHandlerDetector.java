@@ -39,14 +39,32 @@ public final class ShardHandlerDetector {
 
 	private final PayloadConverter converter;
 
+	private final MessageArguments messages;
+
+	private final @Nullable CallObserver observer;
+
 	/**
-	 * Creates a detector.
+	 * Creates a detector of handlers that take nothing of messages and are not observed.
 	 * @param beans the application's beans
 	 * @param converter reads payloads
 	 */
 	public ShardHandlerDetector(ConfigurableListableBeanFactory beans, PayloadConverter converter) {
+		this(beans, converter, MessageArguments.NONE, null);
+	}
+
+	/**
+	 * Creates a detector.
+	 * @param beans the application's beans
+	 * @param converter reads payloads
+	 * @param messages fills parameters as from messages
+	 * @param observer stands around calls of handlers, {@code null} for nobody
+	 */
+	public ShardHandlerDetector(ConfigurableListableBeanFactory beans, PayloadConverter converter,
+			MessageArguments messages, @Nullable CallObserver observer) {
 		this.beans = beans;
 		this.converter = converter;
+		this.messages = messages;
+		this.observer = observer;
 	}
 
 	/**
@@ -99,14 +117,15 @@ public final class ShardHandlerDetector {
 		List<HandlerSignature> assigned = callbacks(type, OnShardAssigned.class, HandlerSignature::ofCallback);
 		List<HandlerSignature> revoked = callbacks(type, OnShardRevoked.class, HandlerSignature::ofCallback);
 		for (Method method : methods(type, ShardConsumer.class)) {
-			HandlerSignature signature = HandlerSignature.ofConsumer(method, type);
+			HandlerSignature signature = HandlerSignature.ofConsumer(method, type, this.messages);
 			String topic = topic(method, signature);
 			if (!topics.containsKey(topic)) {
 				throw ShardkeeperConfigurationException.unknownTopic("The @ShardConsumer method " + signature.name(),
 						topic, topics.keySet());
 			}
-			handlers.add(new ShardHandler(topic, beanOnce(beanName), signature, preparing, assigned, revoked,
-					this.converter, LoopInterval.of(resolved(method, ShardConsumer::interval), signature)));
+			handlers.add(
+					new ShardHandler(topic, beanOnce(beanName), signature, preparing, assigned, revoked, this.converter,
+							this.observer, LoopInterval.of(resolved(method, ShardConsumer::interval), signature)));
 		}
 		if (handlers.isEmpty() && !(preparing.isEmpty() && assigned.isEmpty() && revoked.isEmpty())) {
 			throw new ShardkeeperConfigurationException(

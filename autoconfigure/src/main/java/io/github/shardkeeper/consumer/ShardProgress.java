@@ -323,8 +323,8 @@ final class ShardProgress {
 
 	private void committed(Sent answered) {
 		this.acknowledgedCommit = answered.commit.number().attempt();
-		this.queue.committed(answered.contents.settled());
 		MonotonicTime now = this.context.clock().now();
+		this.queue.committed(answered.contents.settled(), now);
 		answered.contents.retries().forEach((retry) -> this.queue.lookAt(now.plus(retry.delay())));
 		if (answered.whole) {
 			logger.info("The store has lost writes: {} was written back at offset {}, with {} entries of state",

@@ -238,7 +238,7 @@ final class ShardWorker {
 	private boolean consume(ShardProgress acquired, MonotonicTime now) {
 		if (this.attentionDue) {
 			this.attentionDue = false;
-			acquired.queue().lookAt(now);
+			acquired.queue().attend(now);
 		}
 		ShardLoop.Outcome outcome = this.loop.run(acquired);
 		this.troubles.turnSucceeded();
@@ -261,7 +261,7 @@ final class ShardWorker {
 				this.completed = true;
 				this.course.drain(now);
 			}
-			case PENDING -> acquired.queue().lookAt(now);
+			case PENDING -> acquired.queue().attend(now);
 			case STALE -> fenced(Token.NONE);
 			case GONE -> acquired.distrustStore();
 		}

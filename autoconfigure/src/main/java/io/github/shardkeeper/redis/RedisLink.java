@@ -20,6 +20,7 @@ import io.lettuce.core.RedisFuture;
 import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.codec.RedisCodec;
+import io.lettuce.core.protocol.AsyncCommand;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.StoreUnavailableException;
@@ -51,6 +52,9 @@ public final class RedisLink<V> implements AutoCloseable {
 
 	private final Duration timeout;
 
+	/** Over what is sent without waiting. */
+	private final AnswerWatch watch;
+
 	private final LinkConnection<V> connection;
 
 	/**
@@ -62,6 +66,7 @@ public final class RedisLink<V> implements AutoCloseable {
 	public RedisLink(RedisConnector connector, RedisCodec<String, V> codec, Duration timeout) {
 		this.connector = connector;
 		this.timeout = timeout;
+		this.watch = new AnswerWatch(timeout);
 		this.connection = new LinkConnection<>(connector, codec, timeout);
 	}
 
@@ -117,6 +122,31 @@ public final class RedisLink<V> implements AutoCloseable {
 	private StoreUnavailableException unavailable(RuntimeException failure, @Nullable Connection<V> on) {
 		mastersMayHaveChanged(failure, on);
 		return new StoreUnavailableException("Redis: " + failure.getMessage(), failure);
+	}
+
+	/**
+	 * Sends commands in this order, in one piece, and does not wait for their answers;
+	 * only for a connection, where there is none. Calls of one thread are carried out in
+	 * their order.
+	 * @param commands the commands
+	 * @param <T> the answers' type
+	 * @return the answers in the same order, or a {@link StoreUnavailableException} where
+	 * there is none in time, or an error; come on a thread that must not be held up
+	 * @throws StoreUnavailableException when there is no connection; none was sent
+	 */
+	public <T> List<CompletableFuture<T>> sendAll(List<AsyncCommand<String, V, T>> commands) {
+		Connection<V> open;
+		try {
+			open = this.connection.open();
+		}
+		catch (RedisException | IllegalStateException ex) {
+			throw unavailable(ex, null);
+		}
+		SentTogether<T> sent = new SentTogether<>(this.watch.now(), this.timeout,
+				(failure) -> mastersMayHaveChanged(failure, open), (inTime) -> this.connection.answered(open, inTime));
+		List<CompletableFuture<T>> answers = sent.send(commands, open.stateful());
+		this.watch.add(sent);
+		return answers;
 	}
 
 	/**
@@ -272,6 +302,16 @@ public final class RedisLink<V> implements AutoCloseable {
 		if (message.contains(REPLICA_ERROR) && on != null) {
 			this.connection.discard(on);
 		}
+	}
+
+	/**
+	 * Whether a failure is an error that Redis has answered with: then the command was
+	 * not carried out.
+	 * @param failure what a call has thrown
+	 * @return whether it was not
+	 */
+	public static boolean isError(StoreUnavailableException failure) {
+		return failure.getCause() instanceof RedisCommandExecutionException;
 	}
 
 	/**

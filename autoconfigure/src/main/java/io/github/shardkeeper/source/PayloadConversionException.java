@@ -18,6 +18,15 @@ public class PayloadConversionException extends RuntimeException {
 		super(message);
 	}
 
+	/**
+	 * Creates one for a record that cannot be handed out.
+	 * @param message why not
+	 * @param cause where it showed
+	 */
+	public PayloadConversionException(String message, Throwable cause) {
+		super(message, cause);
+	}
+
 	PayloadConversionException(Type type, String reason, @Nullable Throwable cause) {
 		super("The payload cannot be converted to %s: %s".formatted(type.getTypeName(), reason), cause);
 	}

@@ -2,6 +2,7 @@ package io.github.shardkeeper.source;
 
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 
 import org.jspecify.annotations.Nullable;
 
@@ -14,15 +15,26 @@ import io.github.shardkeeper.shard.ShardId;
 public interface ShardAppender {
 
 	/**
-	 * Appends records, pipelined; those of one shard in the list's order.
+	 * Sends records, pipelined, and does not wait for the answers; at most for a
+	 * connection, where there is none. Of one shard they are appended in the list's
+	 * order, after whatever earlier calls have sent.
 	 * @param records the records
-	 * @return their offsets, in the same order
+	 * @return their offsets, in the same order; or
+	 * {@link io.github.shardkeeper.SendFailedException}. Come on a thread that must not
+	 * be held up, each within the time limit for answers
 	 * @throws IllegalArgumentException when the source cannot keep one of them as it is;
-	 * none is appended then, and a retry does not help
-	 * @throws RuntimeException of the source when it cannot be reached; some of the
-	 * records may have been appended
+	 * none is sent then, and a retry does not help
+	 * @throws io.github.shardkeeper.SendFailedException when none of them could be sent
 	 */
-	List<Offset> append(List<NewRecord> records);
+	List<CompletableFuture<Offset>> append(List<NewRecord> records);
+
+	/**
+	 * Says whether the source can keep a record as it is.
+	 * @param newRecord the record
+	 * @throws IllegalArgumentException when it cannot
+	 */
+	default void check(NewRecord newRecord) {
+	}
 
 	/**
 	 * A record to append. Immutable by convention: nothing is copied.

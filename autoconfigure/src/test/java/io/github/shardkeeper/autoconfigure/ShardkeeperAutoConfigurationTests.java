@@ -1,6 +1,7 @@
 package io.github.shardkeeper.autoconfigure;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
@@ -21,7 +22,9 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
+import io.github.shardkeeper.PayloadTooLargeException;
 import io.github.shardkeeper.ShardConsumer;
+import io.github.shardkeeper.ShardSelector;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
 import io.github.shardkeeper.actuate.ShardsEndpoint;
@@ -37,6 +40,7 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.testsupport.TestRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 class ShardkeeperAutoConfigurationTests {
 
@@ -302,6 +306,58 @@ class ShardkeeperAutoConfigurationTests {
 			assertThat(context.getBean(ShardCoordinator.class).member()).isEmpty();
 			assertThat(context.getBean(ShardkeeperHealthIndicator.class).health().getStatus()).isEqualTo(Status.UP);
 		});
+	}
+
+	@Test
+	void aSelectorBeanChoosesTheShardsOfAllTopicsOrOfThoseThatNameIt() {
+		this.memory.withPropertyValues("shardkeeper.topics.visits.shards=5")
+			.withBean("last", ShardSelector.class, () -> (topic, record, shards) -> shards - 1)
+			.run((context) -> assertThat(context.getBean(ShardTemplate.class).send("visits", "k", "v").shard().id())
+				.isEqualTo("4"));
+		this.memory
+			.withPropertyValues("shardkeeper.topics.visits.shards=5", "shardkeeper.topics.visits.selector=third",
+					"shardkeeper.topics.orders.selector=last")
+			.withBean("last", ShardSelector.class, () -> (topic, record, shards) -> shards - 1)
+			.withBean("third", ShardSelector.class, () -> (topic, record, shards) -> 2)
+			.run((context) -> {
+				ShardTemplate template = context.getBean(ShardTemplate.class);
+				assertThat(template.send("visits", "k", "v").shard().id()).isEqualTo("2");
+				assertThat(template.send("orders", "k", "v").shard().id()).isEqualTo("1");
+			});
+		this.memory.withPropertyValues("shardkeeper.topics.orders.selector=lats")
+			.withBean("last", ShardSelector.class, () -> (topic, record, shards) -> shards - 1)
+			.run((context) -> assertStopped(context.getStartupFailure(), "'shardkeeper.topics.orders.selector'",
+					"last"));
+	}
+
+	@Test
+	void theTemplateHasItsLimitsFromTheSettings() {
+		this.memory.withPropertyValues("shardkeeper.template.max-payload-size=10B")
+			.run((context) -> assertThatExceptionOfType(PayloadTooLargeException.class)
+				.isThrownBy(() -> context.getBean(ShardTemplate.class).send("orders", "k", "12345678901"))
+				.withMessageContaining("allows 10."));
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "max-in-flight=0, Set it to 1 or more", "max-payload-size=0B, at most 512MB",
+			"max-in-flight-size=600MB, at most 512MB", "max-in-flight-size=1KB, at least the size of one payload" })
+	void limitsOfTheTemplateAreChecked(String setting, String fix) {
+		this.memory.withPropertyValues("shardkeeper.template." + setting)
+			.run((context) -> assertStopped(context.getStartupFailure(),
+					"'shardkeeper.template." + setting.substring(0, setting.indexOf('=')) + "'", fix));
+	}
+
+	@Test
+	void aShutdownWaitsForWhatIsUnderWay() {
+		List<CompletableFuture<ShardTemplate.Appended>> sent = new ArrayList<>();
+		this.redis.run((context) -> {
+			ShardTemplate template = context.getBean(ShardTemplate.class);
+			for (int i = 0; i < 5000; i++) {
+				sent.add(template.sendAsync("orders", "k", "value"));
+			}
+		});
+
+		assertThat(sent).hasSize(5000).allSatisfy((future) -> assertThat(future).isCompleted());
 	}
 
 	/** What the failure analyzer prints is what the user sees. */

@@ -10,9 +10,9 @@ import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
-import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.util.ClassUtils;
+import org.springframework.validation.annotation.Validated;
 
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardTemplate;
@@ -32,7 +32,8 @@ class WithoutOptionalDependenciesTests {
 				"org.springframework.data.redis.connection.RedisConnectionFactory",
 				"org.springframework.boot.actuate.endpoint.annotation.Endpoint",
 				"org.springframework.boot.health.contributor.HealthIndicator",
-				"io.micrometer.core.instrument.MeterRegistry" }) {
+				"io.micrometer.core.instrument.MeterRegistry", "org.springframework.messaging.Message",
+				"jakarta.validation.Validator" }) {
 			assertThat(ClassUtils.isPresent(name, null)).as(name).isFalse();
 		}
 	}
@@ -46,6 +47,13 @@ class WithoutOptionalDependenciesTests {
 	}
 
 	@Test
+	void saysWhatToAddForValidation() {
+		assertThatThrownBy(() -> start(ValidatingHandler.class, "--shardkeeper.store=memory")).rootCause()
+			.hasMessageContaining("ValidatingHandler.handle(String) has a parameter to be validated.")
+			.hasMessageContaining("org.springframework:spring-messaging");
+	}
+
+	@Test
 	void saysWhatToAddForRedis() {
 		assertThatThrownBy(() -> start()).hasRootCauseMessage(
 				"'shardkeeper.store' is 'redis', but the Lettuce client is not on the class path. Add the dependency "
@@ -54,7 +62,11 @@ class WithoutOptionalDependenciesTests {
 	}
 
 	private static ConfigurableApplicationContext start(String... arguments) {
-		return new SpringApplicationBuilder(Application.class).web(WebApplicationType.NONE)
+		return start(Handler.class, arguments);
+	}
+
+	private static ConfigurableApplicationContext start(Class<?> handler, String... arguments) {
+		return new SpringApplicationBuilder(Application.class, handler).web(WebApplicationType.NONE)
 			.registerShutdownHook(false)
 			.properties("shardkeeper.group=orders", "shardkeeper.topics.orders.shards=2", "spring.main.banner-mode=off")
 			.run(arguments);
@@ -63,11 +75,6 @@ class WithoutOptionalDependenciesTests {
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration
 	static class Application {
-
-		@Bean
-		Handler handler() {
-			return new Handler();
-		}
 
 	}
 
@@ -78,6 +85,14 @@ class WithoutOptionalDependenciesTests {
 		@ShardConsumer("orders")
 		void handle(String payload) {
 			this.received.complete(payload);
+		}
+
+	}
+
+	static class ValidatingHandler {
+
+		@ShardConsumer("orders")
+		void handle(@Validated String payload) {
 		}
 
 	}

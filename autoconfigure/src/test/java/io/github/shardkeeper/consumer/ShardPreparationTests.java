@@ -136,7 +136,7 @@ class ShardPreparationTests {
 		Method method = Application.class.getDeclaredMethods()[0];
 		HandlerSignature preparing = HandlerSignature.ofPreparation(method, Application.class, "@OnShardPreparing");
 		return new ShardHandler("orders", () -> this.application, preparing, List.of(preparing), List.of(), List.of(),
-				new PayloadConverter(new JsonMapper()), LoopInterval.DEFAULT);
+				new PayloadConverter(new JsonMapper()), null, LoopInterval.DEFAULT);
 	}
 
 	/** What the user wrote. */

@@ -1016,7 +1016,7 @@ class ShardWorkerTests {
 				HandlerSignature.ofConsumer(method(method), Application.class), List.of(),
 				List.of(HandlerSignature.ofCallback(method("assigned"), Application.class, "@OnShardAssigned")),
 				List.of(HandlerSignature.ofCallback(method("revoked"), Application.class, "@OnShardRevoked")),
-				new PayloadConverter(mapper), LoopInterval.DEFAULT);
+				new PayloadConverter(mapper), null, LoopInterval.DEFAULT);
 	}
 
 	private static Method method(String name) {

@@ -314,6 +314,18 @@ class StoredDeadLettersTests {
 		}
 	}
 
+	@Test
+	void aShardThatTheSourceHasForgottenKeepsItsLetters() {
+		give(9, records("a", 2));
+
+		assertThat(offsets(ALL)).isEmpty();
+		assertThat(offsets(DeadLetterFilter.shard(shard(9)))).containsExactly("a0", "a1");
+		String id = this.letters.list(DeadLetterFilter.shard(shard(9)), null, 1).letters().get(0).id();
+		assertThat(this.letters.find(id)).isPresent();
+		assertThat(this.letters.sendBack(id)).isEqualTo(new SentBack(1, Set.of()));
+		assertThat(this.letters.drop(DeadLetterFilter.shard(shard(9)))).isOne();
+	}
+
 	@ParameterizedTest
 	@ValueSource(ints = { Integer.MIN_VALUE, -1, 0, 1001 })
 	void aPageHasALimit(int limit) {

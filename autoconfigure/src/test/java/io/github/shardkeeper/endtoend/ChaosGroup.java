@@ -51,6 +51,8 @@ final class ChaosGroup implements AutoCloseable {
 
 	private final Feeder feeder;
 
+	private final UnreliableGroup unreliable;
+
 	/**
 	 * Creates the view of a group and begins to feed it.
 	 * @param size how many instances it has when it is at rest
@@ -64,6 +66,7 @@ final class ChaosGroup implements AutoCloseable {
 		this.store = new RedisCoordinationStore(connector, "shardkeeper", group, Duration.ofSeconds(10));
 		this.checkpoints = new RedisCheckpointStore(connector, "shardkeeper", group, Duration.ofSeconds(10));
 		this.feeder = new Feeder(connector, shards, interval, SLICES);
+		this.unreliable = new UnreliableGroup(connector, group, interval);
 	}
 
 	/** The leader's instance, or none. */
@@ -111,6 +114,7 @@ final class ChaosGroup implements AutoCloseable {
 	}
 
 	private boolean isBalanced() {
+		int shards = this.shards + 2 * UnreliableHandlers.SHARDS;
 		GroupChanges group = this.store.changes(0, -1);
 		List<GroupMember> members = members(group);
 		Map<MemberId, Long> loads = group.ownerships()
@@ -118,17 +122,22 @@ final class ChaosGroup implements AutoCloseable {
 			.filter((ownership) -> ownership.phase() == ShardPhase.OWNED)
 			.collect(Collectors.groupingBy(Ownership::owner, Collectors.counting()));
 		return members.size() == this.size && members.stream().noneMatch(GroupMember::leaving)
-				&& loads.size() == this.size
-				&& loads.values().stream().allMatch((load) -> load == this.shards / this.size);
+				&& loads.size() == this.size && loads.values().stream().allMatch((load) -> load == shards / this.size);
 	}
 
 	private static List<GroupMember> members(GroupChanges group) {
 		return Objects.requireNonNull(group.members(), "Asked for as if none were known");
 	}
 
+	/** The shards whose records fail. */
+	UnreliableGroup unreliable() {
+		return this.unreliable;
+	}
+
 	/** Stops feeding; tells how many numbers each shard was fed with. */
 	Map<String, Long> stopFeeding() {
 		this.feeder.stop();
+		this.unreliable.stopFeeding();
 		Map<String, Long> fed = new TreeMap<>();
 		for (int shard = 0; shard < this.shards; shard++) {
 			fed.put(Integer.toString(shard), this.feeder.sent(shard));
@@ -172,6 +181,7 @@ final class ChaosGroup implements AutoCloseable {
 	@Override
 	public void close() {
 		this.feeder.close();
+		this.unreliable.close();
 		this.store.close();
 		this.checkpoints.close();
 		this.connections.destroy();

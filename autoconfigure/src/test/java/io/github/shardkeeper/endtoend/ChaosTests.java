@@ -12,6 +12,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -32,7 +33,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Four instances as processes, each with a network of its own to a real Redis, while one
  * thing after the other goes wrong, sometimes two at a time. Afterwards a
- * {@link TraceChecker} looks at what the handlers have written down.
+ * {@link TraceChecker} looks at what the handlers have written down, and
+ * {@link SettledRecords} at what became of the records of {@link UnreliableHandlers}.
  * <p>
  * Options are system properties: {@value #DURATION} (two minutes, and at least until
  * every kind of fault was there once) and {@value #SEED}, which decides the faults, their
@@ -58,9 +60,11 @@ class ChaosTests {
 	/** A machine may have no time for a process for longer than one would think. */
 	private static final Duration LONGEST_STANDSTILL_WITHOUT_FAULT = Duration.ofSeconds(5);
 
-	private static final List<String> ARGUMENTS = List.of("--shardkeeper.session.lease=" + LEASE.toSeconds() + "s",
-			"--shardkeeper.session.timeout=" + SESSION_TIMEOUT.toSeconds() + "s", "--trace.work=60ms",
-			"--logging.level.io.github.shardkeeper=debug");
+	private static final List<String> ARGUMENTS = Stream.concat(UnreliableHandlers.ARGUMENTS.stream(),
+			Stream.of("--shardkeeper.session.lease=" + LEASE.toSeconds() + "s",
+					"--shardkeeper.session.timeout=" + SESSION_TIMEOUT.toSeconds() + "s", "--trace.work=60ms",
+					"--logging.level.io.github.shardkeeper=debug"))
+		.toList();
 
 	private final Path directory = Path.of("target", "chaos");
 
@@ -128,6 +132,7 @@ class ChaosTests {
 		}
 		Map<String, Long> fed = this.group.stopFeeding();
 		this.group.awaitAllCommitted(fed);
+		System.out.printf("chaos: %s%n", this.group.unreliable().awaitSettledAndCheck());
 		check(fed);
 	}
 

@@ -24,6 +24,7 @@ import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.RedisLink;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.source.Appends;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.source.redis.RedisStreamSource;
 
@@ -35,7 +36,11 @@ final class Feeder implements AutoCloseable {
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
+	private static final int KEYS = 7;
+
 	private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
+
+	private final String topic;
 
 	private final RedisStreamSource source;
 
@@ -60,9 +65,14 @@ final class Feeder implements AutoCloseable {
 	}
 
 	Feeder(RedisConnector connector, int shards, Duration interval, int slices, Duration timeout) {
+		this(connector, TracingInstance.TOPIC, shards, interval, slices, timeout);
+	}
+
+	Feeder(RedisConnector connector, String topic, int shards, Duration interval, int slices, Duration timeout) {
+		this.topic = topic;
 		this.slices = slices;
 		this.sent = new AtomicLongArray(shards);
-		this.source = new RedisStreamSource(connector, "shardkeeper", Map.of(TracingInstance.TOPIC, shards), timeout);
+		this.source = new RedisStreamSource(connector, "shardkeeper", Map.of(topic, shards), timeout);
 		this.ends = new RedisLink<>(connector, StringCodec.UTF8, timeout);
 		this.timer.scheduleAtFixedRate(this::feed, 0, interval.dividedBy(slices).toMillis(), TimeUnit.MILLISECONDS);
 	}
@@ -73,11 +83,12 @@ final class Feeder implements AutoCloseable {
 			int[] behind = behind();
 			List<NewRecord> records = new ArrayList<>();
 			for (int shard : behind) {
-				records.add(new NewRecord(ShardId.of(TracingInstance.TOPIC, shard), "key",
-						Long.toString(this.sent.get(shard) + 1).getBytes(StandardCharsets.UTF_8)));
+				long number = this.sent.get(shard) + 1;
+				records.add(new NewRecord(ShardId.of(this.topic, shard), "key-" + number % KEYS,
+						Long.toString(number).getBytes(StandardCharsets.UTF_8)));
 			}
 			this.unsure = true;
-			this.source.append(records);
+			Appends.append(this.source, records);
 			for (int shard : behind) {
 				this.sent.incrementAndGet(shard);
 			}
@@ -104,7 +115,7 @@ final class Feeder implements AutoCloseable {
 		}
 		List<Function<RedisClusterAsyncCommands<String, String>, RedisFuture<List<StreamMessage<String, String>>>>> lookUps = new ArrayList<>();
 		for (int shard = 0; shard < this.sent.length(); shard++) {
-			String stream = "shardkeeper:{%s#%d}:stream:%d".formatted(TracingInstance.TOPIC, shard % 16, shard);
+			String stream = "shardkeeper:{%s#%d}:stream:%d".formatted(this.topic, shard % 16, shard);
 			lookUps.add((commands) -> commands.xrevrange(stream, Range.unbounded(), Limit.from(1)));
 		}
 		List<List<StreamMessage<String, String>>> last = this.ends.callAll(lookUps);

@@ -36,6 +36,7 @@ import io.github.shardkeeper.coordination.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.handover.LoadReport;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.source.Appends;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
 
@@ -156,7 +157,7 @@ class LoadAwareTests {
 					batch.add(new NewRecord(shard, "key", RECORD));
 				}
 			});
-			this.source.append(batch);
+			Appends.append(this.source, batch);
 		}, 0, FEED_PERIOD.toMillis(), TimeUnit.MILLISECONDS);
 	}
 

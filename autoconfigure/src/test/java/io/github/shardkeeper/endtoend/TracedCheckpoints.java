@@ -30,6 +30,9 @@ final class TracedCheckpoints implements CheckpointStore {
 	public Acquisition acquire(ShardId shard, Token token) {
 		long begin = Trace.nowMicros();
 		Acquisition reply = this.store.acquire(shard, token);
+		if (!isTraced(shard)) {
+			return reply;
+		}
 		this.trace.storeCall(Trace.ACQUIRE, begin, shard, token,
 				(reply instanceof Acquisition.Acquired) ? Trace.ACCEPTED : Trace.REFUSED);
 		return reply;
@@ -39,11 +42,16 @@ final class TracedCheckpoints implements CheckpointStore {
 	public CompletableFuture<CommitReply> commit(ShardId shard, Token token, Commit commit) {
 		long begin = Trace.nowMicros();
 		return this.store.commit(shard, token, commit).whenComplete((reply, failure) -> {
-			if (failure == null) {
+			if (failure == null && isTraced(shard)) {
 				this.trace.storeCall(Trace.COMMIT, begin, shard, token,
 						(reply == CommitReply.COMMITTED) ? Trace.ACCEPTED : Trace.REFUSED);
 			}
 		});
+	}
+
+	/** Traces name shards by their ids alone. */
+	private static boolean isTraced(ShardId shard) {
+		return shard.topic().equals(TracingInstance.TOPIC);
 	}
 
 	@Override

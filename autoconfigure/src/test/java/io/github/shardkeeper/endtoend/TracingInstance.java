@@ -10,6 +10,7 @@ import org.springframework.beans.factory.annotation.Value;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -47,6 +48,12 @@ public final class TracingInstance {
 		@Bean
 		Tracer tracer(TraceWriter trace, @Value("${trace.work:0ms}") Duration longestWork) {
 			return new Tracer(trace, longestWork);
+		}
+
+		@Bean
+		@ConditionalOnBooleanProperty("trace.unreliable")
+		UnreliableHandlers unreliableHandlers() {
+			return new UnreliableHandlers();
 		}
 
 		@Bean

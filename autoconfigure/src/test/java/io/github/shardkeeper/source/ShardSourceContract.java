@@ -137,7 +137,7 @@ public abstract class ShardSourceContract {
 	@Test
 	void bytesArriveAsTheyAre() {
 		byte[] bytes = { 0, -1, '\r', '\n', (byte) 0xc3, 0x28 };
-		this.appender.append(List.of(new NewRecord(SHARD, "", bytes), new NewRecord(SHARD, "k", new byte[0])));
+		Appends.append(this.appender, List.of(new NewRecord(SHARD, "", bytes), new NewRecord(SHARD, "k", new byte[0])));
 		Sink sink = start(SHARD, null);
 
 		List<SourceRecord> records = sink.await(2);
@@ -149,7 +149,7 @@ public abstract class ShardSourceContract {
 	@Test
 	void headersArriveAsTheyAre() {
 		Map<String, String> headers = Map.of("tenant", "ácme", "empty", "", "traceparent", "00-1-2-01");
-		this.appender.append(List.of(new NewRecord(SHARD, "k", new byte[] { 1 }, headers),
+		Appends.append(this.appender, List.of(new NewRecord(SHARD, "k", new byte[] { 1 }, headers),
 				new NewRecord(SHARD, "k", new byte[] { 2 })));
 
 		List<SourceRecord> records = start(SHARD, null).await(2);
@@ -158,7 +158,7 @@ public abstract class ShardSourceContract {
 
 	@Test
 	void aRecordMayHaveNoKey() {
-		this.appender.append(List.of(new NewRecord(SHARD, null, new byte[] { 1 })));
+		Appends.append(this.appender, List.of(new NewRecord(SHARD, null, new byte[] { 1 })));
 
 		assertThat(start(SHARD, null).await(1).get(0).key()).isNull();
 	}
@@ -413,7 +413,7 @@ public abstract class ShardSourceContract {
 				records.add(new NewRecord(shard, "k", ("r" + i).getBytes()));
 			}
 		}
-		this.appender.append(records);
+		Appends.append(this.appender, records);
 
 		sinks.forEach((shard, sink) -> assertThat(payloads(sink.await(100))).as(shard.toString())
 			.containsExactlyElementsOf(payloads(1, 100)));
@@ -451,7 +451,7 @@ public abstract class ShardSourceContract {
 		for (int number = first; number <= last; number++) {
 			records.add(new NewRecord(shard, "kéy", ("r" + number).getBytes()));
 		}
-		return this.appender.append(records);
+		return Appends.append(this.appender, records);
 	}
 
 	/** Until the thread that polls has nothing to do. */

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.LongStream;
@@ -17,6 +18,7 @@ import org.junit.jupiter.api.condition.OS;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
+import io.github.shardkeeper.ShardSelector;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
@@ -139,7 +141,17 @@ class FeederTests {
 		}
 
 		@Override
-		public Appended send(String topic, String key, Object payload) {
+		public CompletableFuture<Appended> sendAsync(String topic, Outgoing outgoing) {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
+		public void flush() {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
+		public ShardTemplate with(ShardSelector selector) {
 			throw new UnsupportedOperationException();
 		}
 

@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
@@ -155,8 +156,8 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender {
 	 * appended
 	 */
 	@Override
-	public List<Offset> append(List<NewRecord> records) {
-		List<Offset> offsets = new ArrayList<>(records.size());
+	public List<CompletableFuture<Offset>> append(List<NewRecord> records) {
+		List<CompletableFuture<Offset>> offsets = new ArrayList<>(records.size());
 		synchronized (this.lock) {
 			records.forEach((newRecord) -> requireOpen(newRecord.shard()));
 			for (NewRecord newRecord : records) {
@@ -164,7 +165,7 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender {
 				Offset offset = new Offset(Integer.toString(stream.size() + 1));
 				stream.add(new SourceRecord(offset, newRecord.key(), newRecord.payload(), newRecord.headers(),
 						System.currentTimeMillis()));
-				offsets.add(offset);
+				offsets.add(CompletableFuture.completedFuture(offset));
 			}
 			this.lock.notifyAll();
 		}

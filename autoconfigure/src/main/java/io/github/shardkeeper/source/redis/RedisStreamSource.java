@@ -9,6 +9,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 
 import io.lettuce.core.Limit;
@@ -19,7 +21,14 @@ import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.codec.RedisCodec;
 import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.output.StatusOutput;
+import io.lettuce.core.protocol.AsyncCommand;
+import io.lettuce.core.protocol.Command;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
 
+import io.github.shardkeeper.SendFailedException;
+import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.RedisLink;
 import io.github.shardkeeper.shard.Offset;
@@ -68,6 +77,9 @@ public final class RedisStreamSource implements ShardSource, ShardAppender {
 	private final Map<String, TopicShards> topics = new TreeMap<>();
 
 	private final ShardListWatchers watchers = new ShardListWatchers();
+
+	/** Of the shards that there are: putting one together costs more than the rest. */
+	private final Map<ShardId, String> streamKeys = new ConcurrentHashMap<>();
 
 	/**
 	 * Creates a source; connects when it is first used.
@@ -131,37 +143,62 @@ public final class RedisStreamSource implements ShardSource, ShardAppender {
 	}
 
 	@Override
-	public List<Offset> append(List<NewRecord> records) {
-		List<Function<RedisClusterAsyncCommands<String, byte[]>, RedisFuture<String>>> appends = new ArrayList<>(
-				records.size());
-		for (NewRecord newRecord : records) {
-			String stream = streamKey(newRecord.shard());
-			Object[] fields = fields(newRecord);
-			appends.add((commands) -> commands.xadd(stream, fields));
-		}
-		return this.link.callAll(appends).stream().map(Offset::new).toList();
-	}
-
-	/** Names and values in turn. */
-	private static Object[] fields(NewRecord newRecord) {
-		List<Object> fields = new ArrayList<>(4 + 2 * newRecord.headers().size());
-		String key = newRecord.key();
-		if (key != null) {
-			fields.add(KEY_NAME);
-			fields.add(key.getBytes(StandardCharsets.UTF_8));
-		}
-		fields.add(PAYLOAD_NAME);
-		fields.add(newRecord.payload());
-		newRecord.headers().forEach((name, value) -> {
+	public void check(NewRecord newRecord) {
+		for (String name : newRecord.headers().keySet()) {
 			if (name.equals(KEY_NAME) || name.equals(PAYLOAD_NAME)) {
 				throw new IllegalArgumentException(
 						"A header is called '%s', as the field of a stream's entry that holds its %s; rename it"
 							.formatted(name, name.equals(KEY_NAME) ? "key" : "payload"));
 			}
-			fields.add(name);
-			fields.add(value.getBytes(StandardCharsets.UTF_8));
+		}
+	}
+
+	@Override
+	public List<CompletableFuture<Offset>> append(List<NewRecord> records) {
+		records.forEach(this::check);
+		List<AsyncCommand<String, byte[], String>> commands = new ArrayList<>(records.size());
+		records.forEach((newRecord) -> commands.add(xadd(newRecord)));
+		List<CompletableFuture<String>> ids;
+		try {
+			ids = this.link.sendAll(commands);
+		}
+		catch (StoreUnavailableException ex) {
+			throw new SendFailedException("Not sent. " + ex.getMessage(), ex, false);
+		}
+		List<CompletableFuture<Offset>> offsets = new ArrayList<>(ids.size());
+		for (int i = 0; i < ids.size(); i++) {
+			offsets.add(offset(ids.get(i), records.get(i).shard()));
+		}
+		return offsets;
+	}
+
+	private static CompletableFuture<Offset> offset(CompletableFuture<String> id, ShardId shard) {
+		CompletableFuture<Offset> offset = new CompletableFuture<>();
+		id.whenComplete((value, failure) -> {
+			if (failure == null) {
+				offset.complete(new Offset(value));
+				return;
+			}
+			boolean refused = failure instanceof StoreUnavailableException unavailable
+					&& RedisLink.isError(unavailable);
+			offset.completeExceptionally(
+					new SendFailedException("%s %s. %s".formatted(refused ? "Refused by" : "No acknowledgement from",
+							shard, failure.getMessage()), failure, !refused));
 		});
-		return fields.toArray();
+		return offset;
+	}
+
+	private AsyncCommand<String, byte[], String> xadd(NewRecord newRecord) {
+		CommandArgs<String, byte[]> arguments = new CommandArgs<>(CODEC).addKey(streamKey(newRecord.shard())).add("*");
+		String key = newRecord.key();
+		if (key != null) {
+			arguments.add(KEY_NAME).add(key.getBytes(StandardCharsets.UTF_8));
+		}
+		arguments.add(PAYLOAD_NAME).add(newRecord.payload());
+		newRecord.headers()
+			.forEach((name, value) -> arguments.add(name.getBytes(StandardCharsets.UTF_8))
+				.add(value.getBytes(StandardCharsets.UTF_8)));
+		return new AsyncCommand<>(new Command<>(CommandType.XADD, new StatusOutput<>(CODEC), arguments));
 	}
 
 	private String bucketKey(ShardId shard) {
@@ -169,7 +206,7 @@ public final class RedisStreamSource implements ShardSource, ShardAppender {
 	}
 
 	private String streamKey(ShardId shard) {
-		return bucketKey(shard) + ":stream:" + shard.id();
+		return this.streamKeys.computeIfAbsent(shard, (s) -> bucketKey(s) + ":stream:" + s.id());
 	}
 
 	@Override

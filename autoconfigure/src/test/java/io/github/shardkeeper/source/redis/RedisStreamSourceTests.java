@@ -17,6 +17,7 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.source.Appends;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.source.ShardSourceContract;
@@ -66,7 +67,7 @@ class RedisStreamSourceTests extends ShardSourceContract {
 
 	@Test
 	void headersAreFieldsByTheirOwnNames() {
-		appender().append(List.of(new NewRecord(SHARD, "ann", "hello".getBytes(), Map.of("tenant", "acme")),
+		Appends.append(appender(), List.of(new NewRecord(SHARD, "ann", "hello".getBytes(), Map.of("tenant", "acme")),
 				new NewRecord(SHARD, null, "hello".getBytes())));
 
 		assertThat(this.redis.opsForStream().range(stream(), org.springframework.data.domain.Range.unbounded()))

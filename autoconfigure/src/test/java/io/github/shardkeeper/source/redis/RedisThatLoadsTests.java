@@ -22,6 +22,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.source.Appends;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.SourceRecord;
@@ -91,7 +92,8 @@ class RedisThatLoadsTests {
 	}
 
 	private static void append(RedisStreamSource source, int count) {
-		source.append(Collections.nCopies(count, new NewRecord(SHARD, "k", "v".getBytes(StandardCharsets.UTF_8))));
+		Appends.append(source,
+				Collections.nCopies(count, new NewRecord(SHARD, "k", "v".getBytes(StandardCharsets.UTF_8))));
 	}
 
 	/** As the runner does, with a pause after what failed. */

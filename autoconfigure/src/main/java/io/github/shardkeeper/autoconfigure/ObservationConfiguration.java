@@ -1,0 +1,38 @@
+package io.github.shardkeeper.autoconfigure;
+
+import io.micrometer.observation.ObservationRegistry;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+import io.github.shardkeeper.consumer.CallObserver;
+import io.github.shardkeeper.observation.ObservedCalls;
+import io.github.shardkeeper.observation.ObservedSends;
+import io.github.shardkeeper.observation.ShardConsumeConvention;
+import io.github.shardkeeper.observation.ShardSendConvention;
+import io.github.shardkeeper.source.SendObserver;
+
+/**
+ * Observations, where somebody is there to be told.
+ */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnBean(ObservationRegistry.class)
+class ObservationConfiguration {
+
+	@Bean
+	@ConditionalOnMissingBean
+	CallObserver shardkeeperCallObserver(ObservationRegistry registry,
+			ObjectProvider<ShardConsumeConvention> convention) {
+		return new ObservedCalls(registry, convention.getIfUnique());
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	SendObserver shardkeeperSendObserver(ObservationRegistry registry, ObjectProvider<ShardSendConvention> convention) {
+		return new ObservedSends(registry, convention.getIfUnique());
+	}
+
+}

@@ -1,0 +1,59 @@
+package io.github.shardkeeper.consumer.messaging;
+
+import java.lang.reflect.Type;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.GenericTypeResolver;
+import org.springframework.core.MethodParameter;
+import org.springframework.core.ResolvableType;
+import org.springframework.messaging.Message;
+import org.springframework.messaging.MessageHeaders;
+import org.springframework.messaging.converter.SmartMessageConverter;
+
+import io.github.shardkeeper.source.PayloadConverter;
+
+/**
+ * Converts payloads as they are converted everywhere, for Spring Messaging's resolvers.
+ * Thread-safe.
+ */
+final class PayloadMessageConverter implements SmartMessageConverter {
+
+	private final PayloadConverter converter;
+
+	PayloadMessageConverter(PayloadConverter converter) {
+		this.converter = converter;
+	}
+
+	@Override
+	public @Nullable Object fromMessage(Message<?> message, Class<?> targetClass) {
+		return fromMessage(message, targetClass, null);
+	}
+
+	@Override
+	public @Nullable Object fromMessage(Message<?> message, Class<?> targetClass, @Nullable Object conversionHint) {
+		Type type = (conversionHint instanceof MethodParameter parameter) ? payloadType(parameter) : targetClass;
+		return (message.getPayload() instanceof byte[] bytes) ? this.converter.read(bytes, type) : null;
+	}
+
+	/** The whole type, of which the resolvers know only the class. */
+	static Type payloadType(MethodParameter parameter) {
+		ResolvableType type = ResolvableType.forMethodParameter(parameter);
+		if (Message.class.isAssignableFrom(parameter.getParameterType())) {
+			type = type.as(Message.class).getGeneric(0);
+		}
+		return GenericTypeResolver.resolveType(type.getType(), parameter.getContainingClass());
+	}
+
+	@Override
+	public @Nullable Message<?> toMessage(Object payload, @Nullable MessageHeaders headers) {
+		return null;
+	}
+
+	@Override
+	public @Nullable Message<?> toMessage(Object payload, @Nullable MessageHeaders headers,
+			@Nullable Object conversionHint) {
+		return null;
+	}
+
+}

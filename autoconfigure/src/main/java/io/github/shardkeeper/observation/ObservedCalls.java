@@ -1,0 +1,41 @@
+package io.github.shardkeeper.observation;
+
+import java.util.List;
+
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationRegistry;
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.ShardContext;
+import io.github.shardkeeper.consumer.CallObserver;
+import io.github.shardkeeper.source.SourceRecord;
+
+/**
+ * Makes handlers' calls in the scope of an observation {@code shardkeeper.consume}.
+ * Scopes are opened and closed on the thread of the call, so that nothing of them stays
+ * behind on a pool's thread. Thread-safe.
+ */
+public final class ObservedCalls implements CallObserver {
+
+	private final ObservationRegistry registry;
+
+	private final @Nullable ShardConsumeConvention convention;
+
+	/**
+	 * Creates it.
+	 * @param registry who is told
+	 * @param convention what is told, {@code null} for the default
+	 */
+	public ObservedCalls(ObservationRegistry registry, @Nullable ShardConsumeConvention convention) {
+		this.registry = registry;
+		this.convention = convention;
+	}
+
+	@Override
+	public void observe(ShardContext context, List<SourceRecord> records, Call call) throws Throwable {
+		Observation observation = ShardkeeperObservation.CONSUME.observation(this.convention,
+				ShardConsumeConvention.DEFAULT, () -> new ShardConsumeContext(context, records), this.registry);
+		observation.observeChecked(call::make);
+	}
+
+}

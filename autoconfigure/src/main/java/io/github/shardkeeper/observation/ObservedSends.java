@@ -1,0 +1,54 @@
+package io.github.shardkeeper.observation;
+
+import java.util.Map;
+
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationRegistry;
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.source.SendObserver;
+
+/**
+ * Makes an observation {@code shardkeeper.send} of each record that is sent, a child of
+ * what is observed on the sender's thread, and has its trace travel along in the record's
+ * headers. It opens no scope: the answer comes on another thread. Thread-safe.
+ */
+public final class ObservedSends implements SendObserver {
+
+	private static final Sent NOBODY = (offset, failure) -> {
+	};
+
+	private final ObservationRegistry registry;
+
+	private final @Nullable ShardSendConvention convention;
+
+	/**
+	 * Creates it.
+	 * @param registry who is told
+	 * @param convention what is told, {@code null} for the default
+	 */
+	public ObservedSends(ObservationRegistry registry, @Nullable ShardSendConvention convention) {
+		this.registry = registry;
+		this.convention = convention;
+	}
+
+	@Override
+	public Sent sending(ShardId shard, @Nullable String key, Map<String, String> headers) {
+		if (this.registry.isNoop()) {
+			return NOBODY;
+		}
+		ShardSendContext context = new ShardSendContext(shard, key, headers);
+		Observation observation = ShardkeeperObservation.SEND
+			.observation(this.convention, ShardSendConvention.DEFAULT, () -> context, this.registry)
+			.start();
+		return (offset, failure) -> {
+			context.appendedAt(offset);
+			if (failure != null) {
+				observation.error(failure);
+			}
+			observation.stop();
+		};
+	}
+
+}

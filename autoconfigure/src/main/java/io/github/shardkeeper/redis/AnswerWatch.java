@@ -1,0 +1,72 @@
+package io.github.shardkeeper.redis;
+
+import java.time.Duration;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * The time limit of answers that no thread waits for. Looks at them in steps of a tenth
+ * of the limit, and only while there are some: a timer for each would wake a thread with
+ * every command, and cost more than the command. Thread-safe.
+ */
+final class AnswerWatch {
+
+	private static final int STEPS = 10;
+
+	private final Executor later;
+
+	private final Queue<SentTogether<?>> underWay = new ConcurrentLinkedQueue<>();
+
+	private final AtomicBoolean stepping = new AtomicBoolean();
+
+	private volatile int step;
+
+	AnswerWatch(Duration limit) {
+		this.later = CompletableFuture.delayedExecutor(limit.toNanos() / STEPS, TimeUnit.NANOSECONDS);
+	}
+
+	/** The step that is under way when something is sent. */
+	int now() {
+		return this.step;
+	}
+
+	void add(SentTogether<?> sent) {
+		this.underWay.add(sent);
+		dropDone();
+		beginStepping();
+	}
+
+	/** Answers come about in the order of the commands. */
+	private void dropDone() {
+		SentTogether<?> first = this.underWay.peek();
+		while (first != null && first.isDone() && this.underWay.remove(first)) {
+			first = this.underWay.peek();
+		}
+	}
+
+	private void beginStepping() {
+		if (!this.underWay.isEmpty() && this.stepping.compareAndSet(false, true)) {
+			this.later.execute(this::step);
+		}
+	}
+
+	private void step() {
+		int now = this.step + 1;
+		this.step = now;
+		this.underWay.removeIf(SentTogether::isDone);
+		// One step more, because the first one may have been nearly over.
+		this.underWay.removeIf((sent) -> now - sent.sentAt() > STEPS && giveUp(sent));
+		this.stepping.set(false);
+		beginStepping();
+	}
+
+	private static boolean giveUp(SentTogether<?> sent) {
+		sent.giveUp();
+		return true;
+	}
+
+}

@@ -1,0 +1,111 @@
+package io.github.shardkeeper.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+
+import io.lettuce.core.RedisCommandTimeoutException;
+import io.lettuce.core.RedisException;
+import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.protocol.AsyncCommand;
+
+import io.github.shardkeeper.StoreUnavailableException;
+
+/**
+ * Commands that were sent in one piece and that no thread waits for. Thread-safe.
+ */
+final class SentTogether<T> {
+
+	private final int sentAt;
+
+	private final Duration timeout;
+
+	private final Consumer<RuntimeException> onFailure;
+
+	/** Told once, whether all of them were answered in time. */
+	private final Consumer<Boolean> onEnd;
+
+	private final AtomicInteger missing = new AtomicInteger();
+
+	/** Not kept any longer than they are needed. */
+	private volatile List<? extends AsyncCommand<?, ?, T>> commands = List.of();
+
+	private volatile boolean givenUp;
+
+	/**
+	 * Creates it.
+	 * @param sentAt the step of the watch over answers
+	 */
+	SentTogether(int sentAt, Duration timeout, Consumer<RuntimeException> onFailure, Consumer<Boolean> onEnd) {
+		this.sentAt = sentAt;
+		this.timeout = timeout;
+		this.onFailure = onFailure;
+		this.onEnd = onEnd;
+	}
+
+	<V> List<CompletableFuture<T>> send(List<AsyncCommand<String, V, T>> toSend,
+			StatefulConnection<String, V> connection) {
+		List<CompletableFuture<T>> answers = new ArrayList<>(toSend.size());
+		this.missing.set(toSend.size());
+		this.commands = toSend;
+		for (AsyncCommand<String, V, T> command : toSend) {
+			CompletableFuture<T> answer = new CompletableFuture<>();
+			answers.add(answer);
+			command.whenComplete((value, failure) -> ended(answer, value, failure));
+		}
+		try {
+			connection.dispatch(toSend);
+		}
+		catch (RedisException | IllegalStateException ex) {
+			// Some of them may be on their way.
+			toSend.forEach((command) -> command.completeExceptionally(ex));
+		}
+		return answers;
+	}
+
+	int sentAt() {
+		return this.sentAt;
+	}
+
+	boolean isDone() {
+		return this.missing.get() == 0;
+	}
+
+	/** There was no answer in time. */
+	void giveUp() {
+		this.givenUp = true;
+		// What is cancelled is not sent (again) after a reconnect.
+		this.commands.forEach((command) -> command.cancel(true));
+	}
+
+	private void ended(CompletableFuture<T> answer, T value, Throwable failure) {
+		if (failure instanceof RedisCommandTimeoutException) {
+			// The client may have a timer of its own, with the same limit.
+			this.givenUp = true;
+		}
+		if (this.missing.decrementAndGet() == 0) {
+			this.commands = List.of();
+			this.onEnd.accept(!this.givenUp);
+		}
+		if (failure == null) {
+			answer.complete(value);
+			return;
+		}
+		RedisException cause = asRedisException(failure);
+		this.onFailure.accept(cause);
+		answer.completeExceptionally(new StoreUnavailableException("Redis: " + cause.getMessage(), cause));
+	}
+
+	private RedisException asRedisException(Throwable failure) {
+		if (failure instanceof RedisCommandTimeoutException || failure instanceof CancellationException) {
+			return new RedisException(this.givenUp ? "no answer within " + this.timeout.toMillis() + " ms"
+					: "the connection was closed while waiting for an answer", failure);
+		}
+		return (failure instanceof RedisException redis) ? redis : new RedisException(failure);
+	}
+
+}

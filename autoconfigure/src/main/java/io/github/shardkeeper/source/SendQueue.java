@@ -1,0 +1,184 @@
+package io.github.shardkeeper.source;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.SendFailedException;
+import io.github.shardkeeper.ShardTemplate.Appended;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.source.ShardAppender.NewRecord;
+import io.github.shardkeeper.source.SendWindow.Place;
+
+/**
+ * Hands records to the appender, in their order, one call at a time. While little is
+ * under way, whoever sends does that himself, at once. Otherwise a thread does, with
+ * whatever comes together in a fraction of a millisecond. Thread-safe.
+ */
+final class SendQueue {
+
+	/** With fewer under way, a thread in between only costs time. */
+	private static final int FEW = 32;
+
+	private static final int MOST_PER_BATCH = 500;
+
+	private static final int GOOD_BATCH = 100;
+
+	/** Less than an answer takes when as much is under way. */
+	private static final long GATHERING_NANOS = 300_000;
+
+	/** Set while futures are completed: whoever they call must wait for nothing. */
+	private static final ThreadLocal<Boolean> COMPLETING = new ThreadLocal<>();
+
+	private final ShardAppender appender;
+
+	private final SendWindow window;
+
+	private final Executor sender;
+
+	private final Queue<Sending> queue = new ConcurrentLinkedQueue<>();
+
+	/** In the queue, or in the hand of the one who sends. */
+	private final AtomicInteger unsent = new AtomicInteger();
+
+	SendQueue(ShardAppender appender, SendWindow window, Executor sender) {
+		this.appender = appender;
+		this.window = window;
+		this.sender = sender;
+	}
+
+	/** Whether this is a call out of a future that is being completed. */
+	static boolean isCompleting() {
+		return COMPLETING.get() != null;
+	}
+
+	void send(List<Sending> sendings) {
+		int count = sendings.size();
+		if (this.window.underWay() < FEW + count && !isCompleting() && this.unsent.compareAndSet(0, count)) {
+			append(sendings);
+			if (this.unsent.addAndGet(-count) != 0) {
+				this.sender.execute(this::sendQueued);
+			}
+			return;
+		}
+		this.queue.addAll(sendings);
+		if (this.unsent.getAndAdd(count) == 0) {
+			this.sender.execute(this::sendQueued);
+		}
+	}
+
+	/**
+	 * Never runs twice at a time: only who finds, or leaves, nothing unsent begins it.
+	 */
+	private void sendQueued() {
+		int sent;
+		do {
+			gather();
+			// Not more than are counted: another one may have been added a moment ago.
+			List<Sending> batch = take(Math.min(this.unsent.get(), MOST_PER_BATCH));
+			sent = batch.size();
+			if (!append(batch)) {
+				// Not one after the other: each would wait as long for a connection.
+				List<Sending> others = take(this.unsent.get() - sent);
+				sent += others.size();
+				others.forEach((sending) -> fail(sending,
+						new SendFailedException("Not sent, because those before it could not be", null, false)));
+			}
+		}
+		while (this.unsent.addAndGet(-sent) != 0);
+	}
+
+	/** Records that go together cost a third of what they cost one by one. */
+	private void gather() {
+		if (this.unsent.get() < GOOD_BATCH && this.window.underWay() > FEW) {
+			LockSupport.parkNanos(GATHERING_NANOS);
+		}
+	}
+
+	private List<Sending> take(int most) {
+		List<Sending> taken = new ArrayList<>(most);
+		while (taken.size() < most) {
+			Sending next = this.queue.poll();
+			if (next == null) {
+				break;
+			}
+			taken.add(next);
+		}
+		return taken;
+	}
+
+	/** Tells whether they could be sent; what becomes of each, its future says. */
+	private boolean append(List<Sending> sendings) {
+		List<NewRecord> records = new ArrayList<>(sendings.size());
+		sendings.forEach((sending) -> records.add(sending.newRecord));
+		List<CompletableFuture<Offset>> answers;
+		try {
+			answers = this.appender.append(records);
+		}
+		catch (RuntimeException ex) {
+			RuntimeException failure = (ex instanceof SendFailedException) ? ex
+					: new SendFailedException("The source cannot append: " + ex, ex, true);
+			sendings.forEach((sending) -> fail(sending, failure));
+			return false;
+		}
+		for (int i = 0; i < answers.size(); i++) {
+			Sending sending = sendings.get(i);
+			answers.get(i).whenComplete((offset, failure) -> complete(sending, offset, failure));
+		}
+		return true;
+	}
+
+	private void fail(Sending sending, RuntimeException failure) {
+		complete(sending, null, failure);
+	}
+
+	private void complete(Sending sending, @Nullable Offset offset, @Nullable Throwable failure) {
+		// First, so that who hears of it finds room.
+		this.window.leave(sending.place);
+		Boolean before = COMPLETING.get();
+		COMPLETING.set(true);
+		try {
+			if (offset != null) {
+				sending.appended.complete(new Appended(sending.newRecord.shard(), offset));
+			}
+			else {
+				sending.appended.completeExceptionally(
+						(failure != null) ? failure : new IllegalStateException("The source has told no offset"));
+			}
+		}
+		finally {
+			if (before == null) {
+				COMPLETING.remove();
+			}
+			this.window.finish(sending.place);
+		}
+	}
+
+	/** A record on its way. */
+	static final class Sending {
+
+		private final NewRecord newRecord;
+
+		private final Place place;
+
+		private final CompletableFuture<Appended> appended = new CompletableFuture<>();
+
+		Sending(NewRecord newRecord, Place place) {
+			this.newRecord = newRecord;
+			this.place = place;
+		}
+
+		CompletableFuture<Appended> appended() {
+			return this.appended;
+		}
+
+	}
+
+}

@@ -1,0 +1,88 @@
+package io.github.shardkeeper.autoconfigure;
+
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+
+import jakarta.validation.Valid;
+import jakarta.validation.Validator;
+import jakarta.validation.constraints.Min;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.validation.autoconfigure.ValidationAutoConfiguration;
+import org.springframework.messaging.handler.annotation.Header;
+import org.springframework.messaging.handler.annotation.Payload;
+
+import io.github.shardkeeper.ShardConsumer;
+import io.github.shardkeeper.ShardHeaders;
+import io.github.shardkeeper.ShardTemplate;
+import io.github.shardkeeper.consumer.MessageArguments;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Spring Messaging's part of the auto-configuration, up to a handler's call.
+ */
+class MessagingConfigurationTests {
+
+	private final ApplicationContextRunner contexts = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(ShardkeeperAutoConfiguration.class))
+		.withPropertyValues("shardkeeper.store=memory", "shardkeeper.group=shop", "shardkeeper.topics.orders.shards=2");
+
+	private final ApplicationContextRunner validating = this.contexts
+		.withConfiguration(AutoConfigurations.of(ValidationAutoConfiguration.class));
+
+	@Test
+	void aHandlerGetsWhatItsAnnotationsSay() {
+		this.validating.withBean(Handler.class).run((context) -> {
+			context.getBean(ShardTemplate.class).send("orders", "customer-1", new Order(2));
+			assertThat(context.getBean(Handler.class).calls.poll(60, TimeUnit.SECONDS))
+				.isEqualTo("Order[amount=2] of customer-1");
+		});
+	}
+
+	@Test
+	void aPayloadCannotBeValidatedByNobody() {
+		this.contexts.withBean(Handler.class)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining("Handler.handle(Order, String) has a payload to be validated, but there is no")
+				.hasMessageContaining("spring-boot-starter-validation"));
+		this.validating.withClassLoader(new FilteredClassLoader(Validator.class))
+			.withBean(Handler.class)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining("spring-boot-starter-validation"));
+	}
+
+	@Test
+	void springMessagingMayBeMissing() {
+		this.contexts.withClassLoader(new FilteredClassLoader("org.springframework.messaging"))
+			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(MessageArguments.class));
+	}
+
+	@Test
+	void anApplicationMayBringItsOwn() {
+		this.contexts.withBean("own", MessageArguments.class, () -> MessageArguments.NONE)
+			.run((context) -> assertThat(context.getBean(MessageArguments.class)).isSameAs(MessageArguments.NONE));
+	}
+
+	static class Handler {
+
+		final BlockingQueue<String> calls = new LinkedBlockingQueue<>();
+
+		@ShardConsumer("orders")
+		void handle(@Payload @Valid Order order, @Header(ShardHeaders.KEY) String key) {
+			this.calls.add(order + " of " + key);
+		}
+
+	}
+
+	record Order(@Min(1) int amount) {
+
+	}
+
+}

@@ -1,0 +1,195 @@
+package io.github.shardkeeper.autoconfigure;
+
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationRegistry;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.slf4j.MDC;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+import io.github.shardkeeper.OnShardRevoked;
+import io.github.shardkeeper.ShardConsumer;
+import io.github.shardkeeper.ShardRecord;
+import io.github.shardkeeper.ShardTemplate;
+import io.github.shardkeeper.consumer.CallObserver;
+import io.github.shardkeeper.observation.ShardConsumeContext;
+import io.github.shardkeeper.observation.ShardConsumeConvention;
+import io.github.shardkeeper.observation.TestTracing;
+import io.github.shardkeeper.source.SendObserver;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What handlers see of observations, on one worker thread for all calls.
+ */
+class ObservedHandlersTests {
+
+	private final ApplicationContextRunner contexts = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(ShardkeeperAutoConfiguration.class))
+		.withPropertyValues("shardkeeper.store=memory", "shardkeeper.group=shop", "shardkeeper.topics.orders.shards=1",
+				"shardkeeper.consumer.threads=1");
+
+	@Test
+	void everyCallHasItsObservationAndNothingElseHasOne() throws Exception {
+		try (TestTracing tracing = new TestTracing()) {
+			Records handler = new Records(tracing.registry());
+			this.contexts.withBean(ObservationRegistry.class, tracing::registry)
+				.withBean(Records.class, () -> handler)
+				.run((context) -> {
+					context.getBean(ShardTemplate.class).send("orders", "a", "first");
+					context.getBean(ShardTemplate.class).send("orders", "a", "second");
+					assertThat(handler.next()).isEqualTo("first in shardkeeper.consume, traced");
+					assertThat(handler.next()).isEqualTo("second in shardkeeper.consume, traced");
+				});
+			assertThat(handler.next()).isEqualTo("revoked in nothing");
+			assertThat(tracing.spans()).hasSize(2)
+				.allSatisfy((span) -> assertThat(span.getName()).isEqualTo("process orders"));
+			assertThat(tracing.spans().get(0).getTraceId()).isNotEqualTo(tracing.spans().get(1).getTraceId());
+		}
+	}
+
+	@Test
+	void batchesAreObserved() {
+		try (TestTracing tracing = new TestTracing()) {
+			Batches handler = new Batches(tracing.registry());
+			this.contexts.withBean(ObservationRegistry.class, tracing::registry)
+				.withBean(Batches.class, () -> handler)
+				.run((context) -> {
+					context.getBean(ShardTemplate.class).send("orders", "a", "first");
+					assertThat(handler.next()).isEqualTo("[first] in shardkeeper.consume, traced");
+				});
+		}
+	}
+
+	@Test
+	void loopsAreObserved() {
+		try (TestTracing tracing = new TestTracing()) {
+			Loop handler = new Loop(tracing.registry());
+			this.contexts.withBean(ObservationRegistry.class, tracing::registry)
+				.withBean(Loop.class, () -> handler)
+				.run((context) -> assertThat(handler.next()).isEqualTo("loop in shardkeeper.consume, traced"));
+		}
+	}
+
+	@Test
+	void aBeanMayNameThemOtherwise() {
+		try (TestTracing tracing = new TestTracing()) {
+			Records handler = new Records(tracing.registry());
+			this.contexts.withBean(ObservationRegistry.class, tracing::registry)
+				.withBean(Records.class, () -> handler)
+				.withBean(ShardConsumeConvention.class, OwnConvention::new)
+				.run((context) -> {
+					context.getBean(ShardTemplate.class).send("orders", "a", "first");
+					assertThat(handler.next()).isEqualTo("first in bookings, traced");
+				});
+			assertThat(tracing.spans()).first().satisfies((span) -> assertThat(span.getName()).isEqualTo("book"));
+		}
+	}
+
+	@Test
+	void bootsRegistryIsEnough() {
+		this.contexts.withConfiguration(AutoConfigurations.of(ObservationAutoConfiguration.class))
+			.run((context) -> assertThat(context).hasSingleBean(CallObserver.class).hasSingleBean(SendObserver.class));
+		this.contexts.run((context) -> assertThat(context).doesNotHaveBean(CallObserver.class)
+			.doesNotHaveBean(SendObserver.class));
+	}
+
+	@Test
+	void withoutARegistryNothingIsObserved() {
+		Records handler = new Records(ObservationRegistry.NOOP);
+		this.contexts.withBean(Records.class, () -> handler).run((context) -> {
+			context.getBean(ShardTemplate.class).send("orders", "a", "first");
+			assertThat(handler.next()).isEqualTo("first in nothing");
+		});
+	}
+
+	/** Tells in what observation it is. */
+	abstract static class Telling {
+
+		private final ObservationRegistry registry;
+
+		private final BlockingQueue<String> told = new LinkedBlockingQueue<>();
+
+		Telling(ObservationRegistry registry) {
+			this.registry = registry;
+		}
+
+		final void tell(Object what) {
+			Observation observation = this.registry.getCurrentObservation();
+			this.told.add(what + " in " + ((observation != null) ? observation.getContext().getName() : "nothing")
+					+ ((MDC.get("traceId") != null) ? ", traced" : ""));
+		}
+
+		final @Nullable String next() throws InterruptedException {
+			return this.told.poll(60, TimeUnit.SECONDS);
+		}
+
+	}
+
+	static class Records extends Telling {
+
+		Records(ObservationRegistry registry) {
+			super(registry);
+		}
+
+		@ShardConsumer("orders")
+		void handle(ShardRecord<String> record) {
+			tell(record.payload());
+		}
+
+		@OnShardRevoked
+		void revoked() {
+			tell("revoked");
+		}
+
+	}
+
+	static class Batches extends Telling {
+
+		Batches(ObservationRegistry registry) {
+			super(registry);
+		}
+
+		@ShardConsumer("orders")
+		void handle(List<String> records) {
+			tell(records);
+		}
+
+	}
+
+	static class Loop extends Telling {
+
+		Loop(ObservationRegistry registry) {
+			super(registry);
+		}
+
+		@ShardConsumer(value = "orders", interval = "1h")
+		void handle() {
+			tell("loop");
+		}
+
+	}
+
+	static class OwnConvention implements ShardConsumeConvention {
+
+		@Override
+		public String getName() {
+			return "bookings";
+		}
+
+		@Override
+		public String getContextualName(ShardConsumeContext context) {
+			return "book";
+		}
+
+	}
+
+}

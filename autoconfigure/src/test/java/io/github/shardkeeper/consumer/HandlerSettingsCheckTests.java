@@ -1,0 +1,144 @@
+package io.github.shardkeeper.consumer;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
+
+import io.github.shardkeeper.Acknowledgment;
+import io.github.shardkeeper.ShardConsumer;
+import io.github.shardkeeper.ShardContext;
+import io.github.shardkeeper.ShardState;
+import io.github.shardkeeper.consumer.ConsumerSettings.CommitMode;
+import io.github.shardkeeper.consumer.ConsumerSettings.Ordering;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.source.PayloadConverter;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Every shape of a handler with every commit mode and ordering.
+ */
+class HandlerSettingsCheckTests {
+
+	@ParameterizedTest
+	@CsvSource({ "Plain, BACKGROUND, SHARD", "Plain, BACKGROUND, KEY", "Plain, BACKGROUND, NONE", "Plain, BATCH, SHARD",
+			"WithState, BACKGROUND, SHARD", "WithState, BACKGROUND, KEY", "WithState, BACKGROUND, NONE",
+			"Acknowledging, MANUAL, SHARD", "Acknowledging, MANUAL, KEY", "Acknowledging, MANUAL, NONE",
+			"AcknowledgingWithState, MANUAL, SHARD", "Batch, BACKGROUND, SHARD", "Batch, BATCH, SHARD",
+			"AcknowledgingBatch, MANUAL, SHARD", "Loop, BACKGROUND, SHARD", "Loop, MANUAL, SHARD",
+			"Loop, BACKGROUND, KEY" })
+	void whatGoesTogetherStarts(String handler, CommitMode mode, Ordering ordering) {
+		assertThatCode(() -> check(handler, mode, ordering)).doesNotThrowAnyException();
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', quoteCharacter = '"',
+			textBlock = """
+					Acknowledging          | BACKGROUND | SHARD | mode' is 'background'                                  | 'manual'
+					Acknowledging          | BATCH      | SHARD | mode' is 'batch'                                       | 'manual'
+					AcknowledgingBatch     | BACKGROUND | SHARD | takes an Acknowledgment                                | 'manual'
+					Plain                  | MANUAL     | SHARD | takes no Acknowledgment                                | 'background'
+					Batch                  | MANUAL     | SHARD | takes no Acknowledgment                                | 'background'
+					AcknowledgingWithState | MANUAL     | KEY   | takes a ShardState                                     | the ordering to 'shard'
+					AcknowledgingWithState | MANUAL     | NONE  | 'consumer.ordering' is 'none'                          | the ordering to 'shard'
+					Batch                  | BACKGROUND | KEY   | takes a list of records, but 'consumer.ordering' is 'key' | one record at a time
+					AcknowledgingBatch     | MANUAL     | NONE  | takes a list of records                                | one record at a time
+					""")
+	void whatDoesNotIsRefusedWithWhatToWrite(String handler, CommitMode mode, Ordering ordering, String what,
+			String action) {
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
+			.isThrownBy(() -> check(handler, mode, ordering))
+			.satisfies((ex) -> {
+				assertThat(ex.getDescription()).contains(handler + ".handle(").contains(what).contains("'orders'");
+				assertThat(ex.getAction()).contains(action).contains("'shardkeeper.topics.orders.consumer'");
+			});
+	}
+
+	private static void check(String handler, CommitMode mode, Ordering ordering) {
+		DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
+		beans.registerSingleton("handler", bean(handler));
+		ShardHandler found = new ShardHandlerDetector(beans, new PayloadConverter(new JsonMapper()))
+			.detect(Map.of("orders", 1))
+			.get("orders");
+		HandlerSettingsCheck.check(found,
+				new TestSettings().commits(mode, Duration.ofSeconds(5), 1000).ordering(ordering, 8).get());
+	}
+
+	private static Object bean(String name) {
+		return switch (name) {
+			case "Plain" -> new Plain();
+			case "WithState" -> new WithState();
+			case "Acknowledging" -> new Acknowledging();
+			case "AcknowledgingWithState" -> new AcknowledgingWithState();
+			case "Batch" -> new Batch();
+			case "AcknowledgingBatch" -> new AcknowledgingBatch();
+			case "Loop" -> new Loop();
+			default -> throw new IllegalArgumentException(name);
+		};
+	}
+
+	static class Plain {
+
+		@ShardConsumer("orders")
+		void handle(String payload) {
+		}
+
+	}
+
+	static class WithState {
+
+		@ShardConsumer("orders")
+		void handle(String payload, ShardState state) {
+		}
+
+	}
+
+	static class Acknowledging {
+
+		@ShardConsumer("orders")
+		void handle(String payload, Acknowledgment acknowledgment) {
+		}
+
+	}
+
+	static class AcknowledgingWithState {
+
+		@ShardConsumer("orders")
+		void handle(String payload, Acknowledgment acknowledgment, ShardState state) {
+		}
+
+	}
+
+	static class Batch {
+
+		@ShardConsumer("orders")
+		void handle(List<String> payloads) {
+		}
+
+	}
+
+	static class AcknowledgingBatch {
+
+		@ShardConsumer("orders")
+		void handle(List<String> payloads, Acknowledgment acknowledgment) {
+		}
+
+	}
+
+	static class Loop {
+
+		@ShardConsumer("orders")
+		void handle(ShardContext context, ShardState state) {
+		}
+
+	}
+
+}

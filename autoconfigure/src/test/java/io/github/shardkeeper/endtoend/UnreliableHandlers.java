@@ -1,0 +1,88 @@
+package io.github.shardkeeper.endtoend;
+
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+
+import io.github.shardkeeper.ShardConsumer;
+import io.github.shardkeeper.ShardContext;
+import io.github.shardkeeper.ShardState;
+
+/**
+ * Handlers of lists, and of keys at the same time, that count each number in the state;
+ * some numbers they can never handle, and some only at a later call.
+ */
+final class UnreliableHandlers {
+
+	/** Handled in lists, committed list by list, dead letters at once. */
+	static final String LISTS = "lists";
+
+	/** Handled key by key at the same time, with a retry queue. */
+	static final String KEYS = "keys";
+
+	static final int SHARDS = 4;
+
+	static final List<String> ARGUMENTS = List.of("--trace.unreliable=true",
+			"--shardkeeper.topics." + LISTS + ".shards=" + SHARDS,
+			"--shardkeeper.topics." + LISTS + ".consumer.commit.mode=batch",
+			"--shardkeeper.topics." + LISTS + ".consumer.batch-size=20",
+			"--shardkeeper.topics." + LISTS + ".consumer.retry.max-attempts=2",
+			"--shardkeeper.topics." + LISTS + ".consumer.retry.initial-interval=50ms",
+			"--shardkeeper.topics." + KEYS + ".shards=" + SHARDS,
+			"--shardkeeper.topics." + KEYS + ".consumer.ordering=key",
+			"--shardkeeper.topics." + KEYS + ".consumer.concurrency=4",
+			"--shardkeeper.topics." + KEYS + ".consumer.max-ahead=50",
+			"--shardkeeper.topics." + KEYS + ".consumer.retry.max-attempts=2",
+			"--shardkeeper.topics." + KEYS + ".consumer.retry.initial-interval=50ms",
+			"--shardkeeper.topics." + KEYS + ".consumer.on-failure=retry-queue",
+			"--shardkeeper.topics." + KEYS + ".consumer.retry-queue.delays=300ms,1s");
+
+	private static final int LONGEST_WORK_MILLIS = 20;
+
+	private final Map<String, Integer> calls = new ConcurrentHashMap<>();
+
+	/** Whether a number can never be handled. */
+	static boolean isPoison(long number) {
+		return number % 50 == 7;
+	}
+
+	/** What a number is counted under. */
+	static String key(long number) {
+		return "n" + number;
+	}
+
+	@ShardConsumer(LISTS)
+	void handle(List<String> numbers, ShardContext context, ShardState state) throws InterruptedException {
+		for (String number : numbers) {
+			state.increment(key(Long.parseLong(number)), 1);
+		}
+		work();
+		for (String number : numbers) {
+			fail(context, Long.parseLong(number));
+		}
+	}
+
+	@ShardConsumer(KEYS)
+	void handle(String number, ShardContext context, ShardState state) throws InterruptedException {
+		state.increment(key(Long.parseLong(number)), 1);
+		state.increment("all", 1);
+		work();
+		fail(context, Long.parseLong(number));
+	}
+
+	private static void work() throws InterruptedException {
+		TimeUnit.MILLISECONDS.sleep(ThreadLocalRandom.current().nextInt(LONGEST_WORK_MILLIS + 1));
+	}
+
+	/** A number in ten fails at its first three calls in each process. */
+	private void fail(ShardContext context, long number) {
+		boolean fails = isPoison(number)
+				|| number % 10 == 3 && this.calls.merge(context.shard() + "/" + number, 1, Integer::sum) <= 3;
+		if (fails) {
+			throw new IllegalStateException("Number " + number + ", as the test wants it");
+		}
+	}
+
+}
