@@ -26,6 +26,7 @@ import org.springframework.core.env.Environment;
 
 import io.github.shardkeeper.DeadLetters;
 import io.github.shardkeeper.ShardSelector;
+import io.github.shardkeeper.ShardPositions;
 import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.assignment.AssignmentStrategy;
@@ -41,6 +42,7 @@ import io.github.shardkeeper.consumer.PublishedEvents;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.consumer.ShardHandlerDetector;
 import io.github.shardkeeper.consumer.StoredDeadLetters;
+import io.github.shardkeeper.consumer.StoredShardPositions;
 import io.github.shardkeeper.consumer.StartPositions;
 import io.github.shardkeeper.consumer.WorkerThreads;
 import io.github.shardkeeper.coordination.AssignmentSettings;
@@ -255,6 +257,14 @@ public final class ShardkeeperAutoConfiguration {
 	ShardStateReader shardkeeperStateReader(CheckpointStore checkpoints, BroadcastStores broadcast,
 			ObjectProvider<JsonMapper> mapper) {
 		return new CommittedStateReader(broadcast.over(checkpoints), mapper.getIfUnique(JsonMapper::new));
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	ShardPositions shardkeeperShardPositions(CheckpointStore checkpoints, BroadcastStores broadcast,
+			CoordinationStore coordination, ObjectProvider<ShardConsumerRunner> runner, ShardSource source) {
+		return new StoredShardPositions(broadcast.over(checkpoints),
+				broadcast.owners(coordination::nudge, (shards) -> runner.getObject().attend(shards)), source);
 	}
 
 	@Bean

@@ -12,7 +12,9 @@ class ShardkeeperRuntimeHints implements RuntimeHintsRegistrar {
 
 	@Override
 	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
-		hints.resources().registerPattern("io/github/shardkeeper/coordination/redis/*.lua");
+		hints.resources()
+			.registerPattern("io/github/shardkeeper/coordination/redis/*.lua")
+			.registerPattern("io/github/shardkeeper/source/redis/*.lua");
 	}
 
 }

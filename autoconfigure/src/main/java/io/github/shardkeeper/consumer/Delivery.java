@@ -35,19 +35,19 @@ final class Delivery {
 
 	/** Creates a delivery of one record that was not tried yet. */
 	Delivery(TrackedRecord record) {
-		this(List.of(record), false);
+		this(alone(record), false);
 	}
 
 	/**
 	 * Creates a delivery of several records that was not tried yet.
-	 * @param records what is in it, not empty
+	 * @param records what is in it, not empty; belongs to the delivery from now on
 	 */
 	Delivery(List<TrackedRecord> records) {
 		this(records, false);
 	}
 
 	private Delivery(List<TrackedRecord> records, boolean exhausted) {
-		this.records = new ArrayList<>(records);
+		this.records = records;
 		this.exhausted = exhausted;
 		this.key = records.get(0).source().key();
 		long size = 0;
@@ -58,11 +58,17 @@ final class Delivery {
 		this.calls = records.get(0).earlierCalls();
 	}
 
+	private static List<TrackedRecord> alone(TrackedRecord record) {
+		List<TrackedRecord> only = new ArrayList<>(1);
+		only.add(record);
+		return only;
+	}
+
 	/** A delivery for each record, which is tried once more, alone. */
 	List<Delivery> parts() {
 		List<Delivery> parts = new ArrayList<>(this.records.size());
 		for (TrackedRecord each : this.records) {
-			Delivery part = new Delivery(List.of(each), true);
+			Delivery part = new Delivery(alone(each), true);
 			part.calls = this.calls;
 			parts.add(part);
 		}

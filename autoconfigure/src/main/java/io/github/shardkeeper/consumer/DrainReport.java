@@ -32,28 +32,35 @@ final class DrainReport {
 
 	private final WorkerCourse course;
 
+	private final Repositioning repositioning;
+
 	private final ShardCalls calls;
 
 	private final WorkerTroubles troubles;
 
-	DrainReport(OwnedShard owned, String handlerName, WorkerCourse course, ShardCalls calls, WorkerTroubles troubles) {
+	DrainReport(OwnedShard owned, String handlerName, WorkerCourse course, Repositioning repositioning,
+			ShardCalls calls, WorkerTroubles troubles) {
 		this.owned = owned;
 		this.handlerName = handlerName;
 		this.course = course;
+		this.repositioning = repositioning;
 		this.calls = calls;
 		this.troubles = troubles;
 	}
 
 	/** What keeps the shard from being consumed, or from being handed over. */
 	@Nullable String problem(MonotonicTime now) {
-		MonotonicTime since = this.course.drainingSince();
+		MonotonicTime handover = this.course.drainingSince();
+		MonotonicTime since = (handover != null) ? handover : this.repositioning.dueSince();
 		Duration draining = (since != null) ? since.until(now) : Duration.ZERO;
 		String current = this.troubles.current();
 		if (draining.compareTo(LONG_DRAIN) <= 0) {
 			return current;
 		}
 		String obstacle = obstacle(current);
-		return "Is to be handed over for %d s, but %s".formatted(draining.toSeconds(), obstacle);
+		return "Is to be %s for %d s, but %s".formatted(
+				(handover != null) ? "handed over" : "consumed from another position on", draining.toSeconds(),
+				obstacle);
 	}
 
 	private String obstacle(@Nullable String current) {

@@ -6,6 +6,7 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 
 import org.jspecify.annotations.Nullable;
@@ -58,23 +59,56 @@ final class JournaledState {
 		if (view.isUntouched()) {
 			return Changes.NONE;
 		}
-		if (this.shared && !view.hasReadWhatIs(this.entries, this.keyChanges)) {
+		if (wasDisturbed(view)) {
 			return null;
 		}
-		Map<String, @Nullable String> writes = view.writes(this.entries);
-		if (writes.isEmpty()) {
-			return Changes.NONE;
-		}
-		Changes changes = new Changes(writes, new HashMap<>());
-		writes.forEach((key, json) -> {
-			String before = (json != null) ? this.entries.put(key, json) : this.entries.remove(key);
-			changes.before.put(key, before);
-			if (this.shared && (before == null) != (json == null)) {
-				this.keyChanges++;
+		Changes changes = new Changes(new HashMap<>(), new HashMap<>());
+		view.writes(this.entries).forEach((key, json) -> {
+			String before = write(key, json);
+			if (!Objects.equals(before, json)) {
+				changes.writes.put(key, json);
+				changes.before.put(key, before);
 			}
 		});
+		if (changes.writes.isEmpty()) {
+			return Changes.NONE;
+		}
 		this.unsettled.add(changes);
 		return changes;
+	}
+
+	/**
+	 * The same, and settles it at once. Nearly all calls come this way, so nothing is
+	 * kept to undo it.
+	 * @return that nothing is left to be settled; {@code null} if nothing was added, and
+	 * the call is to be made again
+	 */
+	@Nullable Changes addSettled(StateView view) {
+		if (view.isUntouched()) {
+			return Changes.NONE;
+		}
+		if (wasDisturbed(view)) {
+			return null;
+		}
+		view.writes(this.entries).forEach((key, json) -> {
+			if (!Objects.equals(write(key, json), json)) {
+				this.uncommitted.put(key, json);
+			}
+		});
+		return Changes.NONE;
+	}
+
+	private boolean wasDisturbed(StateView view) {
+		return this.shared && !view.hasReadWhatIs(this.entries, this.keyChanges);
+	}
+
+	/** Writes an entry; returns what stood there before. */
+	private @Nullable String write(String key, @Nullable String json) {
+		String before = (json != null) ? this.entries.put(key, json) : this.entries.remove(key);
+		if (this.shared && (before == null) != (json == null)) {
+			this.keyChanges++;
+		}
+		return before;
 	}
 
 	/** Changes are to be committed from now on. */
@@ -89,6 +123,12 @@ final class JournaledState {
 		else {
 			this.unsettled.removeLastOccurrence(changes);
 		}
+	}
+
+	/** Removes all entries, which is to be committed. Only before the first call. */
+	void clear() {
+		this.entries.keySet().forEach((key) -> this.uncommitted.put(key, null));
+		this.entries.clear();
 	}
 
 	/** The changes to be committed, removed entries as {@code null}. */

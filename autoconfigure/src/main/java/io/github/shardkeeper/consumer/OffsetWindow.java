@@ -63,7 +63,7 @@ final class OffsetWindow {
 	@Nullable TrackedRecord take(SourceRecord source) {
 		TrackedRecord taken = new TrackedRecord(source);
 		this.records.add(taken);
-		if (this.doneBefore.contains(source.offset())) {
+		if (!this.doneBefore.isEmpty() && this.doneBefore.contains(source.offset())) {
 			forgetUpTo(source.offset());
 			done(taken);
 			return null;
@@ -115,12 +115,12 @@ final class OffsetWindow {
 		return this.position;
 	}
 
-	/** The records beyond the position that are done. */
+	/** The records beyond the position that are done, in the shard's order. */
 	Set<Offset> ahead() {
 		if (this.doneInside == 0 && this.doneBefore.isEmpty()) {
 			return Set.of();
 		}
-		Set<Offset> ahead = new LinkedHashSet<>(this.doneBefore);
+		Set<Offset> ahead = new LinkedHashSet<>();
 		Iterator<TrackedRecord> each = this.records.iterator();
 		for (int left = this.doneInside; left > 0;) {
 			TrackedRecord next = each.next();
@@ -129,6 +129,8 @@ final class OffsetWindow {
 				left--;
 			}
 		}
+		// Not met yet, so behind all that were taken up.
+		ahead.addAll(this.doneBefore);
 		return ahead;
 	}
 

@@ -16,8 +16,8 @@ import io.github.shardkeeper.shard.Offset;
 
 /**
  * What comes together until the next commit, beside state and offset: records that were
- * put aside, and records of the retry queue that are settled. Confined to the shard's
- * worker.
+ * put aside, records of the retry queue that are settled, and a seek. Confined to the
+ * shard's worker.
  */
 final class PendingCommit {
 
@@ -27,8 +27,26 @@ final class PendingCommit {
 
 	private final Set<Offset> taken = new LinkedHashSet<>();
 
-	void park(FailedRecord record, Duration delay) {
+	/** Those of the queue that wait in it once more. */
+	private final Set<Offset> again = new LinkedHashSet<>();
+
+	/** The number of the last seek that is carried out with it, 0 for none. */
+	private long seek;
+
+	/** Carries out a seek, and all before it. */
+	void seek(long number) {
+		this.seek = number;
+	}
+
+	/**
+	 * A record is to be tried again.
+	 * @param ofQueue whether it came from the retry queue
+	 */
+	void park(FailedRecord record, Duration delay, boolean ofQueue) {
 		this.retries.add(new Commit.Retry(record, delay));
+		if (ofQueue) {
+			this.again.add(record.offset());
+		}
 	}
 
 	void bury(FailedRecord record) {
@@ -52,10 +70,13 @@ final class PendingCommit {
 		return this.retries.size() + this.deadLetters.size();
 	}
 
-	/** Records of the queue about which the store hears something new. */
+	/**
+	 * Records of the queue about which the store hears something new. Not those that it
+	 * puts there for the first time: they may have been fetched before its answer.
+	 */
 	Set<Offset> settled() {
 		Set<Offset> settled = new LinkedHashSet<>(this.taken);
-		this.retries.forEach((retry) -> settled.add(retry.record().offset()));
+		settled.addAll(this.again);
 		return settled;
 	}
 
@@ -66,8 +87,11 @@ final class PendingCommit {
 		both.retries.addAll(this.retries);
 		both.deadLetters.addAll(earlier.deadLetters);
 		both.deadLetters.addAll(this.deadLetters);
+		both.again.addAll(earlier.again);
+		both.again.addAll(this.again);
 		both.taken.addAll(earlier.taken);
 		both.taken.addAll(this.taken);
+		both.seek = Math.max(earlier.seek, this.seek);
 		return both;
 	}
 
@@ -75,7 +99,7 @@ final class PendingCommit {
 	Commit commit(CommitNumber number, @Nullable Offset offset, Set<Offset> ahead,
 			Map<String, @Nullable String> changes) {
 		return new Commit(number, offset, ahead, changes, List.copyOf(this.retries), Set.copyOf(this.taken),
-				List.copyOf(this.deadLetters));
+				List.copyOf(this.deadLetters), this.seek);
 	}
 
 }

@@ -55,37 +55,54 @@ final class RecordCalls {
 	}
 
 	private Returned call(Delivery delivery, JournaledState state, MonotonicTime begun, boolean beside) {
-		List<Object> converted = new ArrayList<>(delivery.records().size());
-		List<Unreadable> unreadable = convert(delivery, converted);
-		if (converted.isEmpty()) {
-			return new Returned(delivery, unreadable, null, begun);
+		if (this.batch) {
+			List<Unreadable> unreadable = new ArrayList<>();
+			List<Object> converted = convertAll(delivery, unreadable);
+			return converted.isEmpty() ? notMade(delivery, unreadable, begun)
+					: make(delivery, converted, unreadable, state, begun, beside);
 		}
+		TrackedRecord only = delivery.first();
+		Object converted;
+		try {
+			converted = convert(only.source());
+		}
+		catch (PayloadConversionException ex) {
+			return notMade(delivery, List.of(new Unreadable(only, ex)), begun);
+		}
+		return make(delivery, converted, List.of(), state, begun, beside);
+	}
+
+	private Returned notMade(Delivery delivery, List<Unreadable> unreadable, MonotonicTime begun) {
+		return new Returned(delivery, unreadable, null, begun, this.context.clock().now());
+	}
+
+	private Returned make(Delivery delivery, Object converted, List<Unreadable> unreadable, JournaledState state,
+			MonotonicTime begun, boolean beside) {
 		if (this.meter != null) {
 			this.meter.callBegins(begun);
 		}
 		JournaledState seen = this.handler.takesState() ? state : null;
-		Object given = this.batch ? converted : converted.get(0);
 		Acknowledgment acknowledgment = this.handler.takesAcknowledgment() ? this.acknowledgments.of(delivery) : null;
-		ShardCalls.StateCall code = (view) -> this.handler.handle(given, this.owned, view, acknowledgment);
+		ShardCalls.StateCall code = (view) -> this.handler.handle(converted, this.owned, view, acknowledgment);
 		ShardCalls.Result result = beside ? this.calls.callBeside(seen, code) : this.calls.callWhileHeld(seen, code);
+		MonotonicTime ended = this.context.clock().now();
 		if (this.meter != null) {
-			this.meter.callEnds(this.context.clock().now());
+			this.meter.callEnds(ended);
 		}
-		return new Returned(delivery, unreadable, result, begun);
+		return new Returned(delivery, unreadable, result, begun, ended);
 	}
 
-	private List<Unreadable> convert(Delivery delivery, List<Object> converted) {
-		List<Unreadable> unreadable = List.of();
+	private List<Object> convertAll(Delivery delivery, List<Unreadable> unreadable) {
+		List<Object> converted = new ArrayList<>(delivery.records().size());
 		for (TrackedRecord tracked : delivery.records()) {
 			try {
 				converted.add(convert(tracked.source()));
 			}
 			catch (PayloadConversionException ex) {
-				unreadable = new ArrayList<>(unreadable);
 				unreadable.add(new Unreadable(tracked, ex));
 			}
 		}
-		return unreadable;
+		return converted;
 	}
 
 	private Object convert(SourceRecord source) {
@@ -104,9 +121,10 @@ final class RecordCalls {
 	 * @param unreadable records of it that were not
 	 * @param result what came of the call, {@code null} if there was none
 	 * @param begun when it began
+	 * @param ended when it was over
 	 */
 	record Returned(Delivery delivery, List<Unreadable> unreadable, ShardCalls.@Nullable Result result,
-			MonotonicTime begun) {
+			MonotonicTime begun, MonotonicTime ended) {
 
 	}
 

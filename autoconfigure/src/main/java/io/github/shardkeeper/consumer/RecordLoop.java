@@ -95,8 +95,8 @@ final class RecordLoop implements ShardLoop {
 
 	@Override
 	public Outcome run(ShardProgress progress) {
-		MonotonicTime begun = this.context.clock().now();
-		MonotonicTime now = begun;
+		MonotonicTime now = this.context.clock().now();
+		MonotonicTime end = now.plus(LONGEST_TURN);
 		for (int deliveries = 0; deliveries < DELIVERIES_PER_TURN; deliveries++) {
 			settle(progress);
 			Outcome stop = stop(progress.advance(now));
@@ -108,9 +108,8 @@ final class RecordLoop implements ShardLoop {
 			if (next == null) {
 				return rest(progress, now, permitted);
 			}
-			call(next, progress, now);
-			now = this.context.clock().now();
-			if (begun.until(now).compareTo(LONGEST_TURN) > 0) {
+			now = call(next, progress, now);
+			if (end.isBefore(now)) {
 				break;
 			}
 		}
@@ -142,13 +141,15 @@ final class RecordLoop implements ShardLoop {
 		return next;
 	}
 
-	private void call(Delivery delivery, ShardProgress progress, MonotonicTime now) {
+	/** Makes a call, or has it made; returns the time after that. */
+	private MonotonicTime call(Delivery delivery, ShardProgress progress, MonotonicTime now) {
 		if (this.executor == null) {
-			this.settlement.settle(this.recordCalls.call(delivery, progress.state(), now), progress);
+			RecordCalls.Returned over = this.recordCalls.call(delivery, progress.state(), now);
+			this.settlement.settle(over, progress);
 			if (this.commitsEachBatch) {
 				progress.commitSoon();
 			}
-			return;
+			return over.ended();
 		}
 		try {
 			this.executor.execute(() -> {
@@ -159,6 +160,7 @@ final class RecordLoop implements ShardLoop {
 		catch (RejectedExecutionException | OutOfMemoryError ex) {
 			this.settlement.noThread(delivery, ex);
 		}
+		return this.context.clock().now();
 	}
 
 	@Override

@@ -80,15 +80,17 @@ final class Settlement {
 			failed(delivery, result, result.failure(), progress);
 		}
 		else {
-			returned(delivery, result, returned.begun(), progress);
+			returned(returned, result, progress);
 		}
 	}
 
-	private void returned(Delivery delivery, ShardCalls.Result result, MonotonicTime begun, ShardProgress progress) {
+	private void returned(RecordCalls.Returned returned, ShardCalls.Result result, ShardProgress progress) {
+		Delivery delivery = returned.delivery();
+		boolean counts = !this.acknowledgments.areWanted() || delivery.last().isAcknowledged();
 		JournaledState.Changes changes = JournaledState.Changes.NONE;
 		if (result.view() != null) {
 			try {
-				changes = progress.state().add(result.view());
+				changes = counts ? progress.state().addSettled(result.view()) : progress.state().add(result.view());
 			}
 			catch (ArithmeticException | IllegalArgumentException ex) {
 				// A sum that other calls have made too large meanwhile.
@@ -103,7 +105,12 @@ final class Settlement {
 			return;
 		}
 		this.lanes.remove(delivery);
-		count(delivery, changes, begun, progress);
+		for (TrackedRecord record : delivery.records()) {
+			record.handled((record == delivery.last()) ? changes : JournaledState.Changes.NONE);
+			if (counts) {
+				progress.done(record, returned.begun());
+			}
+		}
 		if (this.lanes.failing() == null && !this.halted) {
 			this.troubles.callSucceeded();
 		}
@@ -111,18 +118,7 @@ final class Settlement {
 		if (this.meter != null) {
 			this.meter.handled(records);
 		}
-		this.context.meters().handled(this.owned.shard().topic(), records, begun.until(this.context.clock().now()));
-	}
-
-	private void count(Delivery delivery, JournaledState.Changes changes, MonotonicTime begun, ShardProgress progress) {
-		TrackedRecord last = delivery.last();
-		boolean wait = this.acknowledgments.areWanted() && !last.isAcknowledged();
-		for (TrackedRecord record : delivery.records()) {
-			record.handled((record == last) ? changes : JournaledState.Changes.NONE);
-			if (!wait) {
-				progress.done(record, begun);
-			}
-		}
+		this.context.meters().handled(this.owned.shard().topic(), records, returned.begun().until(returned.ended()));
 	}
 
 	/** Takes in what the application has acknowledged. */

@@ -1,8 +1,8 @@
 package io.github.shardkeeper.consumer;
 
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 
 import org.jspecify.annotations.Nullable;
 
@@ -17,8 +17,8 @@ final class ShardCalls {
 	/** The one of a shard whose calls are made one after the other. */
 	private final HandlerCall only = new HandlerCall();
 
-	/** Those that run at the same time. */
-	private final Set<HandlerCall> beside = ConcurrentHashMap.newKeySet();
+	/** Those that run at the same time, the oldest first. */
+	private final Queue<HandlerCall> beside = new ConcurrentLinkedQueue<>();
 
 	ShardCalls(OwnedShard owned) {
 		this.owned = owned;
@@ -29,7 +29,7 @@ final class ShardCalls {
 	 * @param state what the call may see, {@code null} for nothing
 	 */
 	Result callWhileHeld(@Nullable JournaledState state, StateCall code) {
-		return call(this.only, state, whileHeld(code));
+		return call(this.only, state, code, true);
 	}
 
 	/** Calls unless the shard is lost, while others may run. */
@@ -37,7 +37,7 @@ final class ShardCalls {
 		HandlerCall call = new HandlerCall();
 		this.beside.add(call);
 		try {
-			return call(call, state, whileHeld(code));
+			return call(call, state, code, true);
 		}
 		finally {
 			this.beside.remove(call);
@@ -46,24 +46,20 @@ final class ShardCalls {
 
 	/** Calls in any case, while no other call for the shard runs. */
 	Result call(@Nullable JournaledState state, StateCall code) {
-		return call(this.only, state, code);
+		return call(this.only, state, code, false);
 	}
 
-	private StateCall whileHeld(StateCall code) {
-		return (view) -> {
-			// Once more, now that whoever takes shard or lease away can interrupt this:
-			// acquiring or converting may have taken long.
-			if (!this.owned.isHeld()) {
-				throw new InterruptedException("The shard was lost before the call");
-			}
-			code.run(view);
-		};
-	}
-
-	private static Result call(HandlerCall call, @Nullable JournaledState state, StateCall code) {
+	private Result call(HandlerCall call, @Nullable JournaledState state, StateCall code, boolean onlyWhileHeld) {
 		StateView view = (state != null) ? state.open() : null;
 		try {
-			call.run(() -> code.run(view));
+			call.run(() -> {
+				// Once more, now that whoever takes shard or lease away can interrupt
+				// this: acquiring or converting may have taken long.
+				if (onlyWhileHeld && !this.owned.isHeld()) {
+					throw new InterruptedException("The shard was lost before the call");
+				}
+				code.run(view);
+			});
 			return new Result(view, null, false);
 		}
 		catch (Throwable ex) {

@@ -3,6 +3,7 @@ package io.github.shardkeeper.consumer;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
@@ -18,6 +19,7 @@ import io.github.shardkeeper.coordination.CheckpointStore.CommitReply;
 import io.github.shardkeeper.coordination.Commit;
 import io.github.shardkeeper.coordination.CommitNumber;
 import io.github.shardkeeper.coordination.FailedRecord;
+import io.github.shardkeeper.coordination.SeekRequest;
 import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.source.SourceRecord;
@@ -35,6 +37,9 @@ final class ShardProgress {
 
 	private static final Logger logger = LoggerFactory.getLogger(ShardProgress.class);
 
+	/** Of those whose payloads go into one commit, and wait for it in memory. */
+	private static final int MOST_PUT_ASIDE = 100;
+
 	private final OwnedShard owned;
 
 	private final WorkerContext context;
@@ -44,6 +49,9 @@ final class ShardProgress {
 	private final Runnable wake;
 
 	private final @Nullable Offset begin;
+
+	/** The number of the last seek that it knows as carried out, 0 for none. */
+	private final long sought;
 
 	private final OffsetWindow window;
 
@@ -55,8 +63,8 @@ final class ShardProgress {
 
 	private int uncommittedRecords;
 
-	/** Since when there is something to commit, {@code null} if there is nothing. */
-	private @Nullable MonotonicTime uncommittedSince;
+	/** When what there is to commit is due, {@code null} if there is nothing. */
+	private @Nullable MonotonicTime uncommittedDue;
 
 	private boolean commitSoon;
 
@@ -70,29 +78,60 @@ final class ShardProgress {
 	private boolean storeDistrusted;
 
 	/**
-	 * Begins with a checkpoint.
-	 * @param begin where to begin, if that is not the checkpoint's offset
-	 * @param shared whether calls for the shard run at the same time
+	 * Begins with a checkpoint, or where a pending seek leads: it is carried out with the
+	 * first commit.
+	 * @param earlier how far the shard had come under the same token before; {@code null}
+	 * for the first time
 	 * @param wake wakes the worker when a commit was answered
 	 */
-	ShardProgress(Checkpoint checkpoint, @Nullable Offset begin, OwnedShard owned, ConsumerSettings settings,
-			WorkerContext context, Runnable wake) {
+	ShardProgress(Acquisition.Acquired acquired, @Nullable ShardProgress earlier, OwnedShard owned,
+			ConsumerSettings settings, WorkerContext context, Runnable wake) {
 		this.owned = owned;
 		this.context = context;
 		this.settings = settings.commits();
 		this.wake = wake;
-		this.begin = (checkpoint.offset() != null) ? checkpoint.offset() : begin;
-		this.window = new OffsetWindow(settings.maxAhead(), this.begin, checkpoint.ahead());
+		Checkpoint checkpoint = acquired.checkpoint();
+		SeekRequest seek = acquired.seeks().pending();
+		this.begin = (seek != null) ? seek.after() : checkpoint.offset();
+		this.window = new OffsetWindow(settings.maxAhead(), this.begin, (seek != null) ? Set.of() : checkpoint.ahead());
 		this.state = new JournaledState(checkpoint.state(), context.mapper(),
 				settings.ordering() != ConsumerSettings.Ordering.SHARD);
 		Duration dueIn = checkpoint.retryDueIn();
 		this.queue = new RetryQueue(owned.shard(), context.checkpoints(),
 				(dueIn != null) ? context.clock().now().plus(dueIn) : null);
+		this.sought = (seek != null) ? seek.number() : acquired.seeks().applied();
+		if (seek != null) {
+			carryOut(seek);
+		}
+		if (earlier != null) {
+			// So that the store tells what comes late from what comes now.
+			this.commitAttempts = earlier.commitAttempts;
+			this.acknowledgedCommit = earlier.acknowledgedCommit;
+		}
+	}
+
+	private void carryOut(SeekRequest seek) {
+		if (seek.clearsState()) {
+			this.state.clear();
+		}
+		sayWhatWasSought(this.context.clock().now());
+	}
+
+	/** The store shall know which seek is carried out, with the next commit. */
+	void sayWhatWasSought(MonotonicTime now) {
+		this.pending.seek(this.sought);
+		changed(1, now);
+		commitSoon();
 	}
 
 	/** The offset to read on after, {@code null} for the beginning. */
 	@Nullable Offset begin() {
 		return this.begin;
+	}
+
+	/** The number of the last seek that is carried out, or is with the next commit. */
+	long sought() {
+		return this.sought;
 	}
 
 	JournaledState state() {
@@ -121,7 +160,7 @@ final class ShardProgress {
 
 	/** Whether nothing that was taken up is left to be done, or to be committed. */
 	boolean isAtEnd() {
-		return this.window.isEmpty() && this.queue.isEmpty() && this.sent == null && this.uncommittedSince == null;
+		return this.window.isEmpty() && this.queue.isEmpty() && this.sent == null && this.uncommittedDue == null;
 	}
 
 	/**
@@ -141,7 +180,7 @@ final class ShardProgress {
 
 	/** A record is put into the retry queue, and the shard goes on. */
 	void park(TrackedRecord record, FailedRecord failed, Duration delay, MonotonicTime now) {
-		this.pending.park(failed, delay);
+		this.pending.park(failed, delay, record.isOfQueue());
 		putAside(record, now);
 	}
 
@@ -176,28 +215,27 @@ final class ShardProgress {
 
 	private void changed(int records, MonotonicTime since) {
 		this.uncommittedRecords += records;
-		if (this.uncommittedSince == null) {
-			this.uncommittedSince = since;
+		if (this.uncommittedDue == null) {
+			this.uncommittedDue = since.plus(this.settings.interval());
 		}
 	}
 
 	/** What there is to commit now, if anything, shall not wait for its time. */
 	void commitSoon() {
-		this.commitSoon = this.uncommittedSince != null;
+		this.commitSoon = this.uncommittedDue != null;
 	}
 
 	/**
 	 * When the next commit is due by time; {@code null} if there is nothing to commit.
 	 */
 	@Nullable MonotonicTime commitDue() {
-		MonotonicTime since = this.uncommittedSince;
-		return (since != null && this.sent == null) ? since.plus(this.settings.interval()) : null;
+		return (this.sent == null) ? this.uncommittedDue : null;
 	}
 
 	/** Whether nothing more is to be handed out before a commit was answered. */
 	boolean mustWait() {
-		return this.sent != null
-				&& (this.settings.mode() == CommitMode.BATCH || this.uncommittedRecords >= this.settings.records());
+		return this.sent != null && (this.settings.mode() == CommitMode.BATCH
+				|| this.uncommittedRecords >= this.settings.records() || this.pending.putAside() >= MOST_PUT_ASIDE);
 	}
 
 	/**
@@ -234,7 +272,7 @@ final class ShardProgress {
 					return outcome;
 				}
 			}
-			if (!this.storeDistrusted && (this.uncommittedSince == null || !send && !isCommitDue(now))) {
+			if (!this.storeDistrusted && (this.uncommittedDue == null || !send && !isCommitDue(now))) {
 				return Outcome.DONE;
 			}
 			Outcome prepared = this.storeDistrusted ? writeBack() : prepare();
@@ -262,13 +300,14 @@ final class ShardProgress {
 		this.sent = new Sent(commit, contents, whole);
 		this.pending = new PendingCommit();
 		this.uncommittedRecords = 0;
-		this.uncommittedSince = null;
+		this.uncommittedDue = null;
 		this.commitSoon = false;
 	}
 
 	/**
 	 * Makes a checkpoint anew, from memory. Only while the shard is held: otherwise a
-	 * newer owner may have begun without one.
+	 * newer owner may have begun without one. A seek that is pending stays so: it was not
+	 * carried out yet by what is in memory.
 	 */
 	private Outcome writeBack() {
 		if (!this.owned.isHeld()) {
@@ -281,6 +320,7 @@ final class ShardProgress {
 		Map<String, @Nullable String> whole = new HashMap<>(this.state.settledEntries());
 		acquired.checkpoint().state().keySet().forEach((key) -> whole.putIfAbsent(key, null));
 		this.state.takeUncommitted();
+		this.pending.seek(this.sought);
 		this.storeDistrusted = false;
 		prepared(this.pending, this.pending.commit(CommitNumber.ofWhole(++this.commitAttempts), this.window.position(),
 				this.window.ahead(), whole), true);
@@ -338,8 +378,8 @@ final class ShardProgress {
 	private Outcome gone(Sent lost) {
 		this.sent = null;
 		this.pending = this.pending.after(lost.contents);
-		if (this.uncommittedSince == null) {
-			this.uncommittedSince = this.context.clock().now();
+		if (this.uncommittedDue == null) {
+			this.uncommittedDue = this.context.clock().now();
 		}
 		this.storeDistrusted = true;
 		return lost.whole ? Outcome.NOT_YET : Outcome.DONE;

@@ -50,10 +50,6 @@ final class ShardWorker {
 
 	private final DrainReport drainReport;
 
-	private final ShardLoop loop;
-
-	private final ConsumerSettings settings;
-
 	/** {@code null} where nothing is measured. */
 	private final @Nullable WorkMeter meter;
 
@@ -65,18 +61,9 @@ final class ShardWorker {
 	/** The store may have lost what was committed. */
 	private volatile boolean writeBackDue;
 
-	/** {@code null} until the shard is acquired. */
-	private @Nullable ShardProgress progress;
+	private ShardStint stint;
 
-	/** The application knows that the shard is here. */
-	private boolean started;
-
-	/** Its records come. */
-	private boolean reading;
-
-	private boolean readingEnded;
-
-	private boolean farewellSaid;
+	private final Repositioning repositioning;
 
 	/** The newer owner's token, once it is known that there is one. */
 	private @Nullable Token fence;
@@ -97,14 +84,11 @@ final class ShardWorker {
 		this.troubles = new WorkerTroubles(this.owned, context, this::wake);
 		this.task = new SerialTask(context.executor(), this::turn, this.troubles::noThread);
 		this.calls = new ShardCalls(this.owned);
-		this.drainReport = new DrainReport(this.owned, handler.name(), this.course, this.calls, this.troubles);
+		this.repositioning = new Repositioning(this.owned, context);
+		this.drainReport = new DrainReport(this.owned, handler.name(), this.course, this.repositioning, this.calls,
+				this.troubles);
 		this.meter = context.measuresWork() ? new WorkMeter() : null;
-		this.settings = context.settings(shard.topic());
-		this.loop = (handler.shape() == HandlerShape.LOOP)
-				? new CallLoop(this.owned, handler, context, this.course, this.troubles, this.calls, this.meter,
-						this::wake)
-				: new RecordLoop(this.owned, handler, context, this.course, this.troubles, this.calls, this.meter,
-						this::wake);
+		this.stint = stint(null);
 		context.budget().join();
 		this.predecessorEnded = predecessorEnded;
 		if (!predecessorEnded.isDone()) {
@@ -112,6 +96,16 @@ final class ShardWorker {
 				.formatted(handler.name()));
 		}
 		predecessorEnded.thenRun(this::wake);
+	}
+
+	private ShardStint stint(@Nullable ShardProgress earlier) {
+		ShardLoop loop = (this.handler.shape() == HandlerShape.LOOP)
+				? new CallLoop(this.owned, this.handler, this.context, this.course, this.troubles, this.calls,
+						this.meter, this::wake)
+				: new RecordLoop(this.owned, this.handler, this.context, this.course, this.troubles, this.calls,
+						this.meter, this::wake);
+		return new ShardStint(this.owned, this.handler, this.context, this.troubles, this.calls, loop, earlier,
+				this::wake);
 	}
 
 	/** Completes when nothing is consumed or written under this token any more. */
@@ -186,6 +180,8 @@ final class ShardWorker {
 	/** The store may have lost what was committed: write all of it again. */
 	void writeBack() {
 		this.writeBackDue = true;
+		// What has told of a request may be lost too.
+		this.attentionDue = true;
 		wake();
 	}
 
@@ -207,9 +203,10 @@ final class ShardWorker {
 		if (this.ended.isDone() || !this.predecessorEnded.isDone()) {
 			return false;
 		}
-		if (this.writeBackDue && this.progress != null) {
+		ShardProgress acquired = this.stint.progress();
+		if (this.writeBackDue && acquired != null) {
 			this.writeBackDue = false;
-			this.progress.distrustStore();
+			acquired.distrustStore();
 		}
 		if (this.fence != null) {
 			finishFenced(this.fence);
@@ -223,24 +220,53 @@ final class ShardWorker {
 		if (!this.troubles.permitAttempt(now)) {
 			return false;
 		}
-		if (!this.reading) {
+		if (acquired != null && this.attentionDue) {
+			attendTo(acquired, now);
+		}
+		if (this.repositioning.isDue() && !beginAnew()) {
+			return false;
+		}
+		if (!this.stint.isReading()) {
 			// What is read comes with a wake-up of its own.
-			if (this.context.lease().permitsHandOut(now) && !start()) {
-				this.troubles.turnSucceeded();
+			if (this.context.lease().permitsHandOut(now)) {
+				begin();
 			}
-			if (!this.reading) {
+			if (!this.stint.isReading()) {
 				return false;
 			}
 		}
-		return consume(Objects.requireNonNull(this.progress), now);
+		return consume(Objects.requireNonNull(this.stint.progress()), now);
+	}
+
+	private void attendTo(ShardProgress acquired, MonotonicTime now) {
+		this.attentionDue = false;
+		acquired.queue().attend(now);
+		try {
+			this.repositioning.look(acquired, now);
+		}
+		catch (StoreUnavailableException ex) {
+			this.attentionDue = true;
+			throw ex;
+		}
+	}
+
+	/**
+	 * The shard is to be consumed from another position on: puts it away as in a
+	 * handover, to acquire it again under the same token; tells whether it is put away.
+	 */
+	private boolean beginAnew() {
+		if (!isPutAway()) {
+			return false;
+		}
+		this.stint.publishEnd();
+		this.stint = stint(this.stint.progress());
+		this.repositioning.done();
+		this.troubles.clear();
+		return true;
 	}
 
 	private boolean consume(ShardProgress acquired, MonotonicTime now) {
-		if (this.attentionDue) {
-			this.attentionDue = false;
-			acquired.queue().attend(now);
-		}
-		ShardLoop.Outcome outcome = this.loop.run(acquired);
+		ShardLoop.Outcome outcome = this.stint.run();
 		this.troubles.turnSucceeded();
 		switch (outcome) {
 			case FENCED -> fenced(Token.NONE);
@@ -261,62 +287,22 @@ final class ShardWorker {
 				this.completed = true;
 				this.course.drain(now);
 			}
-			case PENDING -> acquired.queue().attend(now);
+			case PENDING -> this.attentionDue = true;
 			case STALE -> fenced(Token.NONE);
 			case GONE -> acquired.distrustStore();
 		}
 		return true;
 	}
 
-	/** Acquires the shard, tells the application, begins to read. */
-	private boolean start() {
-		ShardProgress acquired = this.progress;
-		if (acquired == null) {
-			Acquisition reply = this.context.checkpoints().acquire(this.owned.shard(), this.owned.token());
-			if (reply instanceof Acquisition.Refused refused) {
-				fenced(refused.fence());
-				return false;
-			}
-			Checkpoint checkpoint = ((Acquisition.Acquired) reply).checkpoint();
-			acquired = new ShardProgress(checkpoint, null, this.owned, this.settings, this.context, this::wake);
-			this.progress = acquired;
+	/** The stint begins, as far as it gets. */
+	private void begin() {
+		Token newer = this.stint.begin();
+		if (newer != null) {
+			fenced(newer);
 		}
-		if (!this.started && !assigned(acquired)) {
-			return false;
+		else if (!this.stint.isReading()) {
+			this.troubles.turnSucceeded();
 		}
-		logger.debug("Consuming {} after {} under token {}", this.owned, acquired.begin(), this.owned.token());
-		if (this.handler.shape() != HandlerShape.LOOP) {
-			// If this throws it is done again, and if what follows does there are
-			// records.
-			this.context.reader().start(this.owned.shard(), acquired.begin(), new Sink());
-		}
-		this.reading = true;
-		this.context.events().assigned(this.owned);
-		return true;
-	}
-
-	/** Tells the application; what it throws has it told again. */
-	private boolean assigned(ShardProgress acquired) {
-		ShardCalls.Result result = this.calls.callWhileHeld(acquired.state(),
-				(view) -> this.handler.assigned(this.owned, Objects.requireNonNull(view)));
-		if (result.failure() != null) {
-			if (this.owned.isHeld() && !result.interrupted()) {
-				this.troubles.callbackFailed("@OnShardAssigned", result.failure());
-			}
-			return false;
-		}
-		keep(acquired, result);
-		this.troubles.callSucceeded();
-		this.started = true;
-		return true;
-	}
-
-	/** What a callback wrote to the state is committed with what comes next. */
-	private void keep(ShardProgress acquired, ShardCalls.Result result) {
-		StateView view = Objects.requireNonNull(result.view());
-		// No other call runs, so nothing that it has read was changed.
-		JournaledState.Changes changes = Objects.requireNonNull(acquired.state().add(view));
-		acquired.settled(changes, this.context.clock().now());
 	}
 
 	/** Somebody else has acquired the shard: nothing of ours counts any more. */
@@ -330,38 +316,31 @@ final class ShardWorker {
 	}
 
 	private void finishFenced(Token newer) {
-		if (noCallRuns()) {
-			revoked();
+		if (this.stint.noCallRuns()) {
+			this.stint.revoked();
 			end(newer);
 		}
 	}
 
-	/**
-	 * No more records; tells whether the calls that ran have returned. They wake the
-	 * worker when they do.
-	 */
-	private boolean noCallRuns() {
-		if (this.reading && !this.readingEnded) {
-			this.readingEnded = true;
-			this.context.reader().stop(this.owned.shard());
-			this.loop.clear();
+	/** The last step: everything is put away, and the end reported. */
+	private void finish() {
+		if (isPutAway()) {
+			end(Token.NONE);
 		}
-		return this.progress == null || this.loop.settle(this.progress);
 	}
 
 	/**
-	 * The last step: no more records, the application's farewell, the final commit. Calls
-	 * that run, and a commit that is under way, wake the worker when they are over.
+	 * No more records, the application's farewell, the final commit; tells whether all of
+	 * it is over. Calls that run, and a commit that is under way, wake the worker when
+	 * they are.
 	 */
-	private void finish() {
-		if (!noCallRuns()) {
-			return;
+	private boolean isPutAway() {
+		if (!this.stint.noCallRuns()) {
+			return false;
 		}
-		revoked();
-		ShardProgress last = this.progress;
-		if (last == null || !this.started || lastCommitIsDone(last)) {
-			end(Token.NONE);
-		}
+		this.stint.revoked();
+		ShardProgress last = this.stint.progress();
+		return last == null || !this.stint.isStarted() || lastCommitIsDone(last);
 	}
 
 	private boolean lastCommitIsDone(ShardProgress last) {
@@ -391,51 +370,15 @@ final class ShardWorker {
 		}
 	}
 
-	/** Calls the application's farewell, once. */
-	private void revoked() {
-		ShardProgress last = this.progress;
-		if (last == null || !this.started || this.farewellSaid) {
-			return;
-		}
-		this.farewellSaid = true;
-		ShardCalls.Result result = this.calls.call(last.state(),
-				(view) -> this.handler.revoked(this.owned, Objects.requireNonNull(view)));
-		if (result.failure() != null) {
-			logger.warn("@OnShardRevoked failed for {}; the handover goes on", this.owned, result.failure());
-			return;
-		}
-		keep(last, result);
-	}
-
 	private void end(Token fence) {
 		this.troubles.clear();
 		this.context.budget().leave();
-		if (this.reading) {
-			this.context.events().revoked(this.owned, this.owned.isLost());
-		}
+		this.stint.publishEnd();
 		this.ended.complete(null);
 		if (!this.course.isAbandoned()) {
 			this.context.listener()
 				.workerEnded(this.owned.shard(), this.owned.token(), fence, this.completed && !this.owned.isLost());
 		}
-	}
-
-	/** What the reader has for the shard. */
-	private final class Sink implements ShardReader.RecordSink {
-
-		@Override
-		public boolean offer(List<SourceRecord> records) {
-			boolean room = ShardWorker.this.loop.offer(records);
-			wake();
-			return room;
-		}
-
-		@Override
-		public void ended() {
-			ShardWorker.this.loop.ended();
-			wake();
-		}
-
 	}
 
 }

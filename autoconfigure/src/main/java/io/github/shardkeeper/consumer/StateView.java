@@ -169,7 +169,8 @@ final class StateView implements ShardState, AutoCloseable {
 
 	private void write(String key, @Nullable String json) {
 		if (this.writes == null) {
-			this.writes = new HashMap<>();
+			// Small: there is one for every call, and most write an entry or two.
+			this.writes = new HashMap<>(4);
 		}
 		this.writes.put(key, json);
 		if (this.sums != null) {
@@ -202,14 +203,13 @@ final class StateView implements ShardState, AutoCloseable {
 			.allMatch((read) -> Objects.equals(now.get(read.getKey()), read.getValue()));
 	}
 
-	/** What is to be written on top of what there is now; what changes nothing is not. */
+	/** What is to be written on top of what there is now. */
 	Map<String, @Nullable String> writes(Map<String, String> now) {
 		Map<String, @Nullable String> all = (this.writes != null) ? this.writes : new HashMap<>();
 		if (this.sums != null) {
 			this.sums
 				.forEach((key, added) -> all.put(key, Long.toString(Math.addExact(number(key, now.get(key)), added))));
 		}
-		all.entrySet().removeIf((write) -> Objects.equals(now.get(write.getKey()), write.getValue()));
 		return all;
 	}
 

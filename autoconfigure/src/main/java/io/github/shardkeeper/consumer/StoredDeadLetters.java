@@ -7,7 +7,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Consumer;
@@ -22,8 +21,6 @@ import io.github.shardkeeper.coordination.DeadLetterStore;
 import io.github.shardkeeper.coordination.DeadLetterStore.StoredLetter;
 import io.github.shardkeeper.coordination.FailedRecord;
 import io.github.shardkeeper.shard.ShardId;
-import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
-import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.ShardSource;
 
 /**
@@ -43,7 +40,7 @@ public final class StoredDeadLetters implements DeadLetters {
 
 	private final Consumer<Collection<ShardId>> owners;
 
-	private final ShardSource source;
+	private final KnownShards shards;
 
 	/**
 	 * Creates it.
@@ -57,17 +54,17 @@ public final class StoredDeadLetters implements DeadLetters {
 		this.group = group;
 		this.letters = letters;
 		this.owners = owners;
-		this.source = source;
+		this.shards = new KnownShards(source, "A call of DeadLetters");
 	}
 
 	@Override
 	public Map<ShardId, Long> count(String topic) {
-		return new TreeMap<>(this.letters.letters(shards(topic)));
+		return new TreeMap<>(this.letters.letters(this.shards.of(topic)));
 	}
 
 	@Override
 	public Map<ShardId, Long> waiting(String topic) {
-		return new TreeMap<>(this.letters.retries(shards(topic)));
+		return new TreeMap<>(this.letters.retries(this.shards.of(topic)));
 	}
 
 	@Override
@@ -236,7 +233,7 @@ public final class StoredDeadLetters implements DeadLetters {
 	private Collection<ShardId> shards(DeadLetterFilter filter) {
 		ShardId shard = filter.shard().orElse(null);
 		if (shard == null) {
-			return shards(filter.topic());
+			return this.shards.of(filter.topic());
 		}
 		requireKnown(shard);
 		return Set.of(shard);
@@ -244,22 +241,10 @@ public final class StoredDeadLetters implements DeadLetters {
 
 	/** A shard that the source has forgotten may have left letters behind. */
 	private void requireKnown(ShardId shard) {
-		SortedSet<ShardId> known = shards(shard.topic());
-		if (!known.contains(shard) && this.letters.letters(Set.of(shard)).containsValue(0L)) {
-			throw new IllegalArgumentException("There is no shard %s; the topic has %s".formatted(shard,
-					known.isEmpty() ? "none" : known.first() + " to " + known.last()));
+		boolean isKnown = this.shards.of(shard.topic()).contains(shard);
+		if (!isKnown && this.letters.letters(Set.of(shard)).containsValue(0L)) {
+			this.shards.require(shard);
 		}
-	}
-
-	private SortedSet<ShardId> shards(String topic) {
-		Map<String, TopicShards> topics = this.source.topics();
-		TopicShards known = topics.get(topic);
-		if (known == null) {
-			throw ShardkeeperConfigurationException.unknownTopic("A call of DeadLetters", topic, topics.keySet());
-		}
-		SortedSet<ShardId> shards = new TreeSet<>();
-		known.forEach(topic, shards::add);
-		return shards;
 	}
 
 	/** Deals with letters of one shard. */

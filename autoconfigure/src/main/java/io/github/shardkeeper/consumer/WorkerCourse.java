@@ -10,12 +10,12 @@ import io.github.shardkeeper.handover.MonotonicTime;
  */
 final class WorkerCourse {
 
-	private boolean abandoned;
+	private volatile boolean abandoned;
 
 	/** The end has begun. */
-	private boolean ending;
+	private volatile boolean ending;
 
-	private @Nullable MonotonicTime drainingSince;
+	private volatile @Nullable MonotonicTime drainingSince;
 
 	/** The shard is to be handed over. */
 	synchronized void drain(MonotonicTime now) {
@@ -44,8 +44,8 @@ final class WorkerCourse {
 		return this.abandoned;
 	}
 
-	/** Whether no further record is to be handled. */
-	synchronized boolean leadsToEnd() {
+	/** Whether no further record is to be handled; asked before each. */
+	boolean leadsToEnd() {
 		return this.abandoned || this.ending || this.drainingSince != null;
 	}
 

@@ -61,7 +61,9 @@ final class WorkerTroubles {
 
 	void callSucceeded() {
 		this.backOff.reset();
-		this.problem = null;
+		if (this.problem != null) {
+			this.problem = null;
+		}
 	}
 
 	/** A callback has failed; the worker pauses. */

@@ -58,10 +58,10 @@ public interface CheckpointStore extends AutoCloseable {
 	DueRecords due(ShardId shard, int limit);
 
 	/**
-	 * Closes the retry queue of a shard whose last record was handled, if it is empty:
-	 * dead letters cannot be sent back into it any more, because nobody would look for
-	 * them. To be called before the shard is released as completed. Acquiring the shard
-	 * under a newer token opens it again.
+	 * Closes the retry queue of a shard whose last record was handled, if it is empty and
+	 * nobody wants the shard consumed from another position on: neither can be asked for
+	 * any more, because nobody would do it. To be called before the shard is released as
+	 * completed. Acquiring the shard under a newer token opens it again.
 	 * @param shard the shard
 	 * @param token the token under which it was acquired
 	 * @return whether it is closed
@@ -81,6 +81,23 @@ public interface CheckpointStore extends AutoCloseable {
 	 * @return the offsets of those that have one
 	 */
 	Map<ShardId, Offset> offsets(Collection<ShardId> shards);
+
+	/**
+	 * Leaves a request to consume a shard from another position on, in place of one that
+	 * is pending. The shard's owner carries it out with a commit; he has to be told.
+	 * @param shard the shard
+	 * @param after the offset after which to go on
+	 * @param clearsState whether the shard's state is to be removed with it
+	 * @return the request; {@code null} when the shard has come to its end
+	 */
+	@Nullable SeekRequest seek(ShardId shard, Offset after, boolean clearsState);
+
+	/**
+	 * Reads what was requested by {@link #seek} for many shards.
+	 * @param shards the shards
+	 * @return the requests for each of the shards
+	 */
+	Map<ShardId, Seeks> seeks(Collection<ShardId> shards);
 
 	/**
 	 * Since when the group consumes a topic: the store's time when this is asked for the
@@ -124,8 +141,17 @@ public interface CheckpointStore extends AutoCloseable {
 		 * The fence stands at the token.
 		 *
 		 * @param checkpoint where to go on
+		 * @param seeks whether that is to be somewhere else
 		 */
-		record Acquired(Checkpoint checkpoint) implements Acquisition {
+		record Acquired(Checkpoint checkpoint, Seeks seeks) implements Acquisition {
+
+			/**
+			 * An acquisition of a shard that nobody ever wanted elsewhere.
+			 * @param checkpoint where to go on
+			 */
+			public Acquired(Checkpoint checkpoint) {
+				this(checkpoint, Seeks.NONE);
+			}
 
 		}
 
@@ -168,7 +194,10 @@ public interface CheckpointStore extends AutoCloseable {
 		/** The retry queue is empty and stays so. */
 		COMPLETED,
 
-		/** There are records in the retry queue, perhaps sent back just now. */
+		/**
+		 * There are records in the retry queue, perhaps sent back just now, or the shard
+		 * is to be consumed from another position on.
+		 */
 		PENDING,
 
 		/** A newer token has acquired the shard. */

@@ -9,6 +9,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
+import org.jspecify.annotations.Nullable;
+
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -72,18 +74,32 @@ public final class CheckpointsByTopic implements CheckpointStore {
 
 	@Override
 	public Map<ShardId, Offset> offsets(Collection<ShardId> shards) {
+		return merged(shards, CheckpointStore::offsets);
+	}
+
+	private <T> Map<ShardId, T> merged(Collection<ShardId> shards, Reading<T> reading) {
 		List<ShardId> kept = new ArrayList<>(shards);
 		kept.removeIf((shard) -> !this.topics.contains(shard.topic()));
 		if (kept.isEmpty()) {
-			return this.others.offsets(shards);
+			return reading.read(this.others, shards);
 		}
-		Map<ShardId, Offset> offsets = new HashMap<>(this.apart.offsets(kept));
+		Map<ShardId, T> found = new HashMap<>(reading.read(this.apart, kept));
 		List<ShardId> left = new ArrayList<>(shards);
 		left.removeIf((shard) -> this.topics.contains(shard.topic()));
 		if (!left.isEmpty()) {
-			offsets.putAll(this.others.offsets(left));
+			found.putAll(reading.read(this.others, left));
 		}
-		return offsets;
+		return found;
+	}
+
+	@Override
+	public @Nullable SeekRequest seek(ShardId shard, Offset after, boolean clearsState) {
+		return of(shard).seek(shard, after, clearsState);
+	}
+
+	@Override
+	public Map<ShardId, Seeks> seeks(Collection<ShardId> shards) {
+		return merged(shards, CheckpointStore::seeks);
 	}
 
 	@Override
@@ -93,6 +109,14 @@ public final class CheckpointsByTopic implements CheckpointStore {
 
 	@Override
 	public void close() {
+	}
+
+	/** Reads something of shards. */
+	@FunctionalInterface
+	private interface Reading<T> {
+
+		Map<ShardId, T> read(CheckpointStore store, Collection<ShardId> shards);
+
 	}
 
 }

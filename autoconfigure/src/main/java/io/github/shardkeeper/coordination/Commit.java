@@ -26,9 +26,12 @@ import io.github.shardkeeper.shard.Offset;
  * @param taken offsets of the retry queue's records that are settled; those that are not
  * there do no harm
  * @param deadLetters records to append to the dead letters
+ * @param seek the number of the request to consume from another position on that is
+ * carried out with it, and all before it; 0 for none
  */
 public record Commit(CommitNumber number, @Nullable Offset offset, Set<Offset> ahead,
-		Map<String, @Nullable String> changes, List<Retry> retries, Set<Offset> taken, List<FailedRecord> deadLetters) {
+		Map<String, @Nullable String> changes, List<Retry> retries, Set<Offset> taken, List<FailedRecord> deadLetters,
+		long seek) {
 
 	public Commit {
 		ahead = copy(ahead);
@@ -36,6 +39,22 @@ public record Commit(CommitNumber number, @Nullable Offset offset, Set<Offset> a
 		retries = List.copyOf(retries);
 		taken = copy(taken);
 		deadLetters = List.copyOf(deadLetters);
+	}
+
+	/**
+	 * A commit that carries out no seek.
+	 * @param number which of the commits under the token it is
+	 * @param offset the new offset, {@code null} to leave it as it is
+	 * @param ahead the records above the offset that are done already
+	 * @param changes state entries by key, with {@code null} for removed ones
+	 * @param retries records to put into the retry queue
+	 * @param taken offsets of the retry queue's records that are settled
+	 * @param deadLetters records to append to the dead letters
+	 */
+	public Commit(CommitNumber number, @Nullable Offset offset, Set<Offset> ahead,
+			Map<String, @Nullable String> changes, List<Retry> retries, Set<Offset> taken,
+			List<FailedRecord> deadLetters) {
+		this(number, offset, ahead, changes, retries, taken, deadLetters, 0);
 	}
 
 	/** In an order that is the same in every run. */
@@ -60,7 +79,8 @@ public record Commit(CommitNumber number, @Nullable Offset offset, Set<Offset> a
 	 * @return the commit
 	 */
 	public Commit withNumber(CommitNumber other) {
-		return new Commit(other, this.offset, this.ahead, this.changes, this.retries, this.taken, this.deadLetters);
+		return new Commit(other, this.offset, this.ahead, this.changes, this.retries, this.taken, this.deadLetters,
+				this.seek);
 	}
 
 	/**

@@ -252,11 +252,16 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 	}
 
 	private int shardCount(String topic) {
+		this.appender.refresh(topic, !SendQueue.isCompleting());
 		Map<String, TopicShards> known = this.topics.get();
 		TopicShards shards = known.get(topic);
 		if (shards == null) {
 			throw ShardkeeperConfigurationException.unknownTopic("A call of ShardTemplate", topic,
 					new TreeSet<>(known.keySet()));
+		}
+		if (shards.count() == 0) {
+			throw new SendFailedException(
+					"Not sent: it is not known yet how many shards the topic '%s' has".formatted(topic), null, false);
 		}
 		return shards.count();
 	}

@@ -37,6 +37,17 @@ public interface ShardAppender {
 	}
 
 	/**
+	 * Is called before a shard is chosen: a source whose topics get more shards looks
+	 * whether they have, if what it knows is old.
+	 * @param topic the topic
+	 * @param mayWait whether the caller can wait for an answer
+	 * @throws io.github.shardkeeper.SendFailedException when nothing is known, and cannot
+	 * be asked for
+	 */
+	default void refresh(String topic, boolean mayWait) {
+	}
+
+	/**
 	 * A record to append. Immutable by convention: nothing is copied.
 	 *
 	 * @param shard where to

@@ -7,6 +7,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
+import io.opentelemetry.sdk.trace.data.SpanData;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.slf4j.MDC;
@@ -50,9 +51,39 @@ class ObservedHandlersTests {
 					assertThat(handler.next()).isEqualTo("second in shardkeeper.consume, traced");
 				});
 			assertThat(handler.next()).isEqualTo("revoked in nothing");
-			assertThat(tracing.spans()).hasSize(2)
-				.allSatisfy((span) -> assertThat(span.getName()).isEqualTo("process orders"));
-			assertThat(tracing.spans().get(0).getTraceId()).isNotEqualTo(tracing.spans().get(1).getTraceId());
+			List<SpanData> sent = spans(tracing, "send orders");
+			List<SpanData> processed = spans(tracing, "process orders");
+			assertThat(sent).hasSize(2);
+			assertThat(processed).extracting(SpanData::getParentSpanId)
+				.containsExactly(sent.get(0).getSpanId(), sent.get(1).getSpanId());
+			assertThat(sent.get(0).getTraceId()).isNotEqualTo(sent.get(1).getTraceId());
+		}
+	}
+
+	@Test
+	void aTraceGoesThroughAllHandlers() {
+		try (TestTracing tracing = new TestTracing()) {
+			Telling handler = new Passing(tracing.registry());
+			this.contexts.withPropertyValues("shardkeeper.topics.bills.shards=1")
+				.withBean(ObservationRegistry.class, tracing::registry)
+				.withBean("handler", Telling.class, () -> handler)
+				.run((context) -> {
+					((Passing) handler).shards = context.getBean(ShardTemplate.class);
+					Observation request = Observation.start("request", tracing.registry());
+					request.scoped(() -> {
+						context.getBean(ShardTemplate.class).send("orders", "a", "first");
+					});
+					request.stop();
+					assertThat(handler.next()).isEqualTo("order first in shardkeeper.consume, traced");
+					assertThat(handler.next()).isEqualTo("bill first in shardkeeper.consume, traced");
+				});
+			SpanData request = spans(tracing, "request").get(0);
+			SpanData order = spans(tracing, "process orders").get(0);
+			SpanData bill = spans(tracing, "process bills").get(0);
+			assertThat(tracing.spans()).hasSize(5)
+				.allSatisfy((span) -> assertThat(span.getTraceId()).isEqualTo(request.getTraceId()));
+			assertThat(spans(tracing, "send bills").get(0).getParentSpanId()).isEqualTo(order.getSpanId());
+			assertThat(bill.getParentSpanId()).isEqualTo(spans(tracing, "send bills").get(0).getSpanId());
 		}
 	}
 
@@ -90,7 +121,7 @@ class ObservedHandlersTests {
 					context.getBean(ShardTemplate.class).send("orders", "a", "first");
 					assertThat(handler.next()).isEqualTo("first in bookings, traced");
 				});
-			assertThat(tracing.spans()).first().satisfies((span) -> assertThat(span.getName()).isEqualTo("book"));
+			assertThat(spans(tracing, "book")).hasSize(1);
 		}
 	}
 
@@ -109,6 +140,10 @@ class ObservedHandlersTests {
 			context.getBean(ShardTemplate.class).send("orders", "a", "first");
 			assertThat(handler.next()).isEqualTo("first in nothing");
 		});
+	}
+
+	private static List<SpanData> spans(TestTracing tracing, String name) {
+		return tracing.spans().stream().filter((span) -> span.getName().equals(name)).toList();
 	}
 
 	/** Tells in what observation it is. */
@@ -148,6 +183,27 @@ class ObservedHandlersTests {
 		@OnShardRevoked
 		void revoked() {
 			tell("revoked");
+		}
+
+	}
+
+	static class Passing extends Telling {
+
+		private volatile @Nullable ShardTemplate shards;
+
+		Passing(ObservationRegistry registry) {
+			super(registry);
+		}
+
+		@ShardConsumer("orders")
+		void order(String order) {
+			tell("order " + order);
+			this.shards.send("bills", "a", order);
+		}
+
+		@ShardConsumer("bills")
+		void bill(String order) {
+			tell("bill " + order);
 		}
 
 	}

@@ -210,6 +210,7 @@ class JournaledStateTests {
 
 		assertThat(shared.add(one)).isNotNull();
 		assertThat(shared.add(other)).as("it has read 1, which is 2 now").isNull();
+		assertThat(shared.addSettled(other)).isNull();
 		StateView again = shared.open();
 		again.put("a", again.get("a", Integer.class).orElseThrow() + 1);
 		assertThat(shared.add(again)).isNotNull();
@@ -272,7 +273,7 @@ class JournaledStateTests {
 	}
 
 	private void keep(StateView view) {
-		this.state.settle(this.state.add(view));
+		assertThat(this.state.addSettled(view)).isEqualTo(JournaledState.Changes.NONE);
 	}
 
 	@ParameterizedTest
@@ -290,7 +291,12 @@ class JournaledStateTests {
 						write(view, model, random);
 					}
 					if (random.nextInt(3) > 0) {
-						journaled.settle(journaled.add(view));
+						if (random.nextBoolean()) {
+							journaled.settle(journaled.add(view));
+						}
+						else {
+							journaled.addSettled(view);
+						}
 						kept = model;
 					}
 				}

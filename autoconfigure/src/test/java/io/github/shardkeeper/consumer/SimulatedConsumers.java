@@ -27,23 +27,21 @@ public final class SimulatedConsumers {
 
 	private final Map<String, ShardHandler> handlers;
 
-	private final ConsumerSettings settings;
-
-	/** Finds the handlers of a bean, which consume all topics in the same way. */
-	public SimulatedConsumers(Object bean, Map<String, Integer> topics, TestSettings settings) {
-		this.settings = settings.get();
+	/** Finds the handlers of a bean. */
+	public SimulatedConsumers(Object bean, Map<String, Integer> topics) {
 		DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
 		beans.registerSingleton("handlers", bean);
 		this.handlers = new ShardHandlerDetector(beans, new PayloadConverter(this.mapper)).detect(topics);
 	}
 
-	/** The workers of one process. */
-	public ShardConsumption workers(CheckpointStore checkpoints, ShardReader reader, Lease lease, MonotonicClock clock,
-			Executor executor, ScheduledExecutorService timer, ShardConsumption.Listener listener) {
+	/** The workers of one process, which consume all topics in the same way. */
+	public ShardConsumption workers(ConsumerSettings settings, CheckpointStore checkpoints, ShardReader reader,
+			Lease lease, MonotonicClock clock, Executor executor, ScheduledExecutorService timer,
+			ShardConsumption.Listener listener) {
 		return new ShardWorkers(this.handlers,
 				new WorkerContext("group", checkpoints, reader, lease, clock, InstantSource.fixed(Instant.EPOCH),
 						executor, timer, this.mapper, ConsumerMeters.NONE, new BufferBudget(Long.MAX_VALUE),
-						(topic) -> this.settings, ConsumerEvents.NONE, listener, false),
+						(topic) -> settings, ConsumerEvents.NONE, listener, false),
 				new SessionWatch(Optional::empty, ConsumerEvents.NONE), executor, null);
 	}
 

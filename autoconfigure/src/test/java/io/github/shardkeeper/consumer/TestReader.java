@@ -50,7 +50,12 @@ final class TestReader implements ShardReader {
 		this.sinks.get(shard).ended();
 	}
 
-	private static SourceRecord record(int number, String payload) {
+	/** What a shard is read into now. */
+	RecordSink sink(ShardId shard) {
+		return this.sinks.get(shard);
+	}
+
+	static SourceRecord record(int number, String payload) {
 		return record(number, "key", payload);
 	}
 

@@ -1,9 +1,9 @@
 package io.github.shardkeeper.consumer;
 
-import java.util.ArrayList;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.HashSet;
@@ -16,7 +16,10 @@ import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.coordination.CheckpointStore;
 import io.github.shardkeeper.coordination.Commit;
 import io.github.shardkeeper.coordination.DueRecords;
+import io.github.shardkeeper.coordination.SeekRequest;
+import io.github.shardkeeper.coordination.Seeks;
 import io.github.shardkeeper.coordination.memory.MemoryCheckpointStore;
+import io.github.shardkeeper.coordination.memory.MemoryFailover;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -42,6 +45,9 @@ final class TroubledCheckpoints implements CheckpointStore {
 
 	/** Why nothing works, {@code null} if it does. */
 	private String trouble;
+
+	/** What was sent, in order. */
+	private final List<Commit> sent = new ArrayList<>();
 
 	TroubledCheckpoints() {
 		this(InstantSource.system());
@@ -88,6 +94,20 @@ final class TroubledCheckpoints implements CheckpointStore {
 		return this.store;
 	}
 
+	/** All that were sent, also those that were refused. */
+	List<Commit> sent() {
+		return this.sent;
+	}
+
+	/** What is known now, to be lost later. */
+	Object snapshot() {
+		return MemoryFailover.snapshot(this.store);
+	}
+
+	void loseWritesSince(Object snapshot) {
+		MemoryFailover.loseWritesSince(this.store, snapshot);
+	}
+
 	void setAway(boolean away) {
 		this.trouble = away ? "away, as the test wants it" : null;
 	}
@@ -124,6 +144,7 @@ final class TroubledCheckpoints implements CheckpointStore {
 
 	@Override
 	public CompletableFuture<CommitReply> commit(ShardId shard, Token token, Commit commit) {
+		this.sent.add(commit);
 		MemoryCheckpointStore reached;
 		try {
 			reached = reach();
@@ -165,6 +186,17 @@ final class TroubledCheckpoints implements CheckpointStore {
 	@Override
 	public Map<ShardId, Offset> offsets(Collection<ShardId> shards) {
 		return this.store.offsets(shards);
+	}
+
+	/** Whoever wants something of a shard reaches the store. */
+	@Override
+	public SeekRequest seek(ShardId shard, Offset after, boolean clearsState) {
+		return this.store.seek(shard, after, clearsState);
+	}
+
+	@Override
+	public Map<ShardId, Seeks> seeks(Collection<ShardId> shards) {
+		return reach().seeks(shards);
 	}
 
 	@Override

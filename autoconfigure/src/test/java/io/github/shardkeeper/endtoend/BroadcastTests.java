@@ -41,6 +41,7 @@ import io.github.shardkeeper.OnShardAssigned;
 import io.github.shardkeeper.OnShardRevoked;
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardContext;
+import io.github.shardkeeper.ShardPositions;
 import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.ShardStateReader;
@@ -49,6 +50,7 @@ import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.coordination.GroupReporter;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.testsupport.TestRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -302,6 +304,23 @@ class BroadcastTests {
 			patiently().until(() -> letters.waiting("prices").values().stream().allMatch((count) -> count == 0));
 			assertThat(letters(one)).isEmpty();
 		}
+	}
+
+	@Test
+	void anInstanceIsSentBackByItself() {
+		ConfigurableApplicationContext one = start("one");
+		ConfigurableApplicationContext two = start("two", local());
+		List<String> sent = send(0, 10);
+		for (ConfigurableApplicationContext instance : List.of(one, two)) {
+			await(handler(instance), 10);
+			patiently().until(() -> sum(instance) == IntStream.range(0, 10).sum());
+			handler(instance).last.clear();
+			instance.getBean(ShardPositions.class).reset("prices", StartPosition.EARLIEST);
+
+			assertThat(await(handler(instance), 20).subList(10, 20)).containsExactlyInAnyOrderElementsOf(sent);
+			patiently().until(() -> sum(instance) == IntStream.range(0, 10).sum());
+		}
+		assertThat(handler(one).handled).as("the other one was not").hasSize(20);
 	}
 
 	@Test

@@ -8,6 +8,8 @@ import java.util.concurrent.CompletableFuture;
 import io.github.shardkeeper.coordination.CheckpointStore;
 import io.github.shardkeeper.coordination.Commit;
 import io.github.shardkeeper.coordination.DueRecords;
+import io.github.shardkeeper.coordination.SeekRequest;
+import io.github.shardkeeper.coordination.Seeks;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -72,6 +74,16 @@ final class TracedCheckpoints implements CheckpointStore {
 	@Override
 	public Map<ShardId, Offset> offsets(Collection<ShardId> shards) {
 		return this.store.offsets(shards);
+	}
+
+	@Override
+	public SeekRequest seek(ShardId shard, Offset after, boolean clearsState) {
+		return this.store.seek(shard, after, clearsState);
+	}
+
+	@Override
+	public Map<ShardId, Seeks> seeks(Collection<ShardId> shards) {
+		return this.store.seeks(shards);
 	}
 
 	@Override

@@ -5,10 +5,13 @@ import java.lang.reflect.Proxy;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.shardkeeper.coordination.CheckpointStore;
+import io.github.shardkeeper.coordination.DeadLetterStore;
+import io.github.shardkeeper.coordination.memory.MemoryCheckpointStore;
+import io.github.shardkeeper.coordination.memory.MemoryFailover;
 import io.github.shardkeeper.shard.ShardId;
 
 /** A checkpoint store whose every accepted commit is checked, at the store itself. */
-record CheckedCheckpoints(CheckpointStore store, Checker checker) {
+record CheckedCheckpoints(MemoryCheckpointStore store, DeadLetterStore deadLetters, Checker checker) {
 
 	CheckpointStore checked() {
 		return (CheckpointStore) Proxy.newProxyInstance(CheckpointStore.class.getClassLoader(),
@@ -29,10 +32,11 @@ record CheckedCheckpoints(CheckpointStore store, Checker checker) {
 	}
 
 	private void check(ShardId shard) {
-		CheckpointStore.Checkpoint checkpoint = this.store.read(shard);
-		this.checker.committed(shard, SimulatedTopic.number(checkpoint.offset()),
-				Long.parseLong(checkpoint.state().getOrDefault("count", "0")),
-				Long.parseLong(checkpoint.state().getOrDefault("sum", "0")));
+		this.checker.committed(shard, this.store.read(shard), MemoryFailover.queued(this.store, shard),
+				this.deadLetters.list(shard, null, Integer.MAX_VALUE)
+					.stream()
+					.map((letter) -> letter.record().offset())
+					.toList());
 	}
 
 }

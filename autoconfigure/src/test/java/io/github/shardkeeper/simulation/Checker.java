@@ -4,12 +4,18 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.stream.LongStream;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.ShardContext;
+import io.github.shardkeeper.ShardRecord;
+import io.github.shardkeeper.coordination.CheckpointStore;
+import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 
@@ -22,7 +28,12 @@ final class Checker {
 
 	private static final long COMMITTED = 1L << 32;
 
+	/** What the names of state entries begin with that count one record. */
+	static final String COUNTED = "record ";
+
 	private final VirtualTime time;
+
+	private final SimulatedSettings settings;
 
 	private final Map<ShardId, List<Call>> running = new HashMap<>();
 
@@ -44,21 +55,20 @@ final class Checker {
 
 	private int excused;
 
-	Checker(VirtualTime time) {
+	Checker(VirtualTime time, SimulatedSettings settings) {
 		this.time = time;
+		this.settings = settings;
 	}
 
 	/** A handler is called. */
-	Call begin(SimulatedInstance instance, ShardContext context, long number, long count, long sum) {
+	Call begin(SimulatedInstance instance, ShardContext context, List<ShardRecord<String>> records) {
 		ShardId shard = context.shard();
 		Token token = context.token();
 		this.calls++;
-		Call call = new Call(instance, context, number, this.time.now());
+		Call call = new Call(instance, context, records, this.time.now());
 		this.last.put(shard, call);
 		remember(call.fingerprint());
 		logger.debug("Call: {}", call);
-		require(count == number - 1 && sum == number * (number - 1) / 2, "%s: the state holds %d records (sum %d)",
-				call, count, sum);
 		Token before = this.highest.getOrDefault(shard, Token.NONE);
 		require(token.compareTo(before) >= 0, "%s: called although %s has consumed", call, before);
 		if (token.compareTo(before) > 0) {
@@ -70,8 +80,10 @@ final class Checker {
 		List<Call> others = this.running.computeIfAbsent(shard, (id) -> new ArrayList<>());
 		others.removeIf((other) -> !other.instance.isAlive());
 		for (Call other : others) {
-			require(other.instance != instance, "%s: called while %s runs on the same instance", call, other);
-			if (other.isExcused()) {
+			if (other.instance == instance) {
+				require(mayRunTogether(call, other), "%s: called while %s runs on the same instance", call, other);
+			}
+			else if (other.isExcused()) {
 				this.excused++;
 			}
 			else {
@@ -82,21 +94,67 @@ final class Checker {
 		return call;
 	}
 
+	private boolean mayRunTogether(Call one, Call other) {
+		return switch (this.settings.ordering()) {
+			case SHARD -> false;
+			case KEY -> one.number != other.number && (one.key == null || !one.key.equals(other.key));
+			case NONE -> one.number != other.number;
+		};
+	}
+
+	/** The state has to hold the records before a call's, and no others. */
+	void requireOnlyBefore(Call call, long count, long sum) {
+		long before = call.number - 1;
+		require(count == before && sum == before * (before + 1) / 2, "%s: the state holds %d records (sum %d)", call,
+				count, sum);
+	}
+
+	/** A key's records have to come in their order. */
+	void requireAfter(Call call, long number, long last) {
+		require(number > last, "%s: record %d is handled after %d of the same key", call, number, last);
+	}
+
 	void end(Call call) {
 		logger.debug("Returned: {}", call);
 		remember(RETURNED);
 		this.running.get(call.shard).remove(call);
 	}
 
-	/** A commit was accepted. */
-	void committed(ShardId shard, long number, long count, long sum) {
-		logger.debug("Committed: {} up to {}", shard, number);
-		remember(COMMITTED + number);
+	/**
+	 * A commit was accepted. Of every record that counts as handled there has to be
+	 * exactly one trace: in the state, in the retry queue, or in the dead letters; of all
+	 * others none.
+	 */
+	void committed(ShardId shard, CheckpointStore.Checkpoint checkpoint, List<Offset> queued, List<Offset> dead) {
+		long number = SimulatedTopic.number(checkpoint.offset());
+		logger.debug("Committed: {} up to {}, and {}; to be tried again {}, dead {}", shard, number, checkpoint.ahead(),
+				queued, dead);
+		remember(COMMITTED + number + 1000L * checkpoint.state().size());
 		long before = this.committed.getOrDefault(shard, 0L);
 		require(number >= before, "%s: offset %d was committed after %d", shard, number, before);
-		require(count == number && sum == number * (number + 1) / 2,
-				"%s: committed %d with the state of %d records (sum %d)", shard, number, count, sum);
 		this.committed.put(shard, number);
+		SortedMap<Long, Integer> traces = new TreeMap<>();
+		long count = 0;
+		long sum = 0;
+		for (Map.Entry<String, String> entry : checkpoint.state().entrySet()) {
+			if (entry.getKey().startsWith(COUNTED)) {
+				long record = Long.parseLong(entry.getKey().substring(COUNTED.length()));
+				count++;
+				sum += record;
+				traces.merge(record, Integer.parseInt(entry.getValue()), Integer::sum);
+			}
+		}
+		require(Long.parseLong(checkpoint.state().getOrDefault("count", "0")) == count
+				&& Long.parseLong(checkpoint.state().getOrDefault("sum", "0")) == sum,
+				"%s: committed %d with the state %s", shard, number, checkpoint.state());
+		queued.forEach((offset) -> traces.merge(SimulatedTopic.number(offset), 1, Integer::sum));
+		dead.forEach((offset) -> traces.merge(SimulatedTopic.number(offset), 1, Integer::sum));
+		SortedMap<Long, Integer> expected = new TreeMap<>();
+		LongStream.rangeClosed(1, number).forEach((record) -> expected.put(record, 1));
+		checkpoint.ahead().forEach((offset) -> expected.put(SimulatedTopic.number(offset), 1));
+		require(traces.equals(expected),
+				"%s: committed %d and %s, but of each record there are %s; to be tried again %s, dead %s", shard,
+				number, checkpoint.ahead(), traces, queued, dead);
 	}
 
 	/**
@@ -166,17 +224,20 @@ final class Checker {
 
 		private final long number;
 
+		private final @Nullable String key;
+
 		private final long since;
 
 		/** Whether it does not listen to interruption. */
 		private boolean stubborn;
 
-		private Call(SimulatedInstance instance, ShardContext context, long number, long since) {
+		private Call(SimulatedInstance instance, ShardContext context, List<ShardRecord<String>> records, long since) {
 			this.instance = instance;
 			this.context = context;
 			this.shard = context.shard();
 			this.token = context.token();
-			this.number = number;
+			this.number = SimulatedTopic.number(records.get(0).offset());
+			this.key = records.get(0).key();
 			this.since = since;
 		}
 
@@ -189,6 +250,11 @@ final class Checker {
 
 		SimulatedInstance instance() {
 			return this.instance;
+		}
+
+		/** The first of its records. */
+		long number() {
+			return this.number;
 		}
 
 		long since() {

@@ -24,6 +24,11 @@ final class Faults {
 	/** One kind in a course: two of them together may well be the death of a member. */
 	private final int harmlessKind;
 
+	/**
+	 * Whether records are put aside. What a store has lost of that nobody can write back.
+	 */
+	private final boolean putsAside;
+
 	private boolean clockJumped;
 
 	private boolean writesLost;
@@ -33,7 +38,8 @@ final class Faults {
 	/** Whether somebody may have been reaped who comes back. */
 	private boolean longSilence;
 
-	Faults(Simulation simulation, SimulatedGroup group, RandomGenerator random) {
+	Faults(Simulation simulation, SimulatedGroup group, RandomGenerator random, boolean putsAside) {
+		this.putsAside = putsAside;
 		this.simulation = simulation;
 		this.group = group;
 		this.random = random;
@@ -161,7 +167,7 @@ final class Faults {
 	 * nothing else to tell which tokens are high enough, and how long others may claim.
 	 */
 	private void storeEmptied() {
-		if (this.clockJumped) {
+		if (this.clockJumped || this.putsAside) {
 			return;
 		}
 		this.writesLost = true;
@@ -178,7 +184,7 @@ final class Faults {
 	 * is heard.
 	 */
 	private void failover() {
-		if (this.clockJumped || this.longSilence) {
+		if (this.clockJumped || this.longSilence || this.putsAside) {
 			return;
 		}
 		this.failedOver = true;
@@ -196,7 +202,9 @@ final class Faults {
 		this.clockJumped = true;
 		int millis = this.random.nextInt(4) == 0 ? 3_600_000 : this.random.nextInt(500, 20_000);
 		this.simulation.fault("jump of the store's clock", Duration.ZERO);
-		this.group.storeClockJumps(Duration.ofMillis(this.random.nextBoolean() ? -millis : millis));
+		// One that is set back has records wait longer in the retry queue.
+		boolean back = this.random.nextBoolean() && !this.putsAside;
+		this.group.storeClockJumps(Duration.ofMillis(back ? -millis : millis));
 	}
 
 	private void leave(SimulatedInstance one) {

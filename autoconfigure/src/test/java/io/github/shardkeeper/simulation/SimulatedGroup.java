@@ -17,13 +17,12 @@ import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.ShardState;
-import io.github.shardkeeper.consumer.ConsumerSettings.CommitMode;
 import io.github.shardkeeper.consumer.SimulatedConsumers;
-import io.github.shardkeeper.consumer.TestSettings;
 import io.github.shardkeeper.coordination.CheckpointStore;
 import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.coordination.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
+import io.github.shardkeeper.coordination.memory.MemoryDeadLetterStore;
 import io.github.shardkeeper.coordination.memory.MemoryFailover;
 import io.github.shardkeeper.handover.GroupChanges;
 import io.github.shardkeeper.handover.HandoverRules;
@@ -52,6 +51,8 @@ final class SimulatedGroup {
 
 	private final SimulatedConsumers consumers;
 
+	private final SimulatedSettings settings;
+
 	private final SimulatedNetwork network;
 
 	private final SimulatedTopic topic;
@@ -65,6 +66,8 @@ final class SimulatedGroup {
 	private final MemoryCoordinationStore coordinationStore;
 
 	private final MemoryCheckpointStore memoryCheckpoints;
+
+	private final MemoryDeadLetterStore deadLetters;
 
 	private final CheckpointStore checkpointStore;
 
@@ -81,10 +84,11 @@ final class SimulatedGroup {
 		this.random = random;
 		this.time = time;
 		this.tampering = tampering;
-		this.consumers = host.consumers;
+		this.settings = conditions.settings;
+		this.consumers = this.settings.batches() ? host.batchConsumers : host.consumers;
 		host.group = this;
 		this.work = work;
-		this.checker = new Checker(this.time);
+		this.checker = new Checker(this.time, this.settings);
 		this.rules = conditions.rules;
 		this.longestDelay = conditions.longestDelay;
 		this.network = new SimulatedNetwork(this.time, this.random, conditions.longestLatency, conditions.lossPeriod);
@@ -93,7 +97,8 @@ final class SimulatedGroup {
 			.plusNanos(this.time.now());
 		this.coordinationStore = new MemoryCoordinationStore(storeClock);
 		this.memoryCheckpoints = new MemoryCheckpointStore(storeClock);
-		this.checkpointStore = new CheckedCheckpoints(this.memoryCheckpoints, this.checker).checked();
+		this.deadLetters = new MemoryDeadLetterStore(this.memoryCheckpoints);
+		this.checkpointStore = new CheckedCheckpoints(this.memoryCheckpoints, this.deadLetters, this.checker).checked();
 	}
 
 	Checker checker() {
@@ -123,7 +128,7 @@ final class SimulatedGroup {
 		CoordinationSettings settings = new CoordinationSettings("group", name, Duration.ofMillis(500), LEASE, TIMEOUT,
 				Duration.ofMillis(100), ApplicationVersion.UNKNOWN, this.rules, 1, null);
 		SimulatedInstance instance = new SimulatedInstance(process, this.network, settings, this.coordinationStore,
-				this.checkpointStore, this.topic, this.consumers, this.tampering);
+				this.checkpointStore, this.topic, this.consumers, this.settings, this.tampering);
 		this.instances.add(instance);
 		this.byName.put(name, instance);
 		this.time.at(this.time.now(), process, instance::start);
@@ -170,6 +175,17 @@ final class SimulatedGroup {
 		return SimulatedTopic.number(this.memoryCheckpoints.read(shard).offset());
 	}
 
+	/** How many records wait to be tried again. */
+	int queued(ShardId shard) {
+		return MemoryFailover.queued(this.memoryCheckpoints, shard).size();
+	}
+
+	/** Somebody wants the dead letters of a shard handled after all. */
+	void sendBack(ShardId shard) {
+		this.deadLetters.sendBack(shard, this.deadLetters.list(shard, null, Integer.MAX_VALUE));
+		this.coordinationStore.nudge(List.of(shard));
+	}
+
 	/** The store loses everything, and goes on. */
 	void storeEmptied() {
 		this.timesEmptied++;
@@ -205,19 +221,42 @@ final class SimulatedGroup {
 	}
 
 	/** Called by the handler's bean, on the thread of a worker. */
-	private void handle(ShardRecord<String> record, ShardContext context, ShardState state)
+	private void handle(List<ShardRecord<String>> records, ShardContext context, ShardState state)
 			throws InterruptedException {
 		SimulatedInstance instance = this.byName.get(context.member().instance());
-		long number = SimulatedTopic.number(record.offset());
-		Checker.Call call = this.checker.begin(instance, context, number, state.get("count", Long.class).orElse(0L),
-				state.get("sum", Long.class).orElse(0L));
+		Checker.Call call = this.checker.begin(instance, context, records);
 		try {
-			state.increment("count", 1);
+			if (this.settings.isStrict()) {
+				this.checker.requireOnlyBefore(call, state.get("count", Long.class).orElse(0L),
+						state.get("sum", Long.class).orElse(0L));
+			}
+			for (ShardRecord<String> record : records) {
+				countFirstHalf(call, record, state);
+			}
 			this.work.run(instance, call);
-			state.increment("sum", number);
+			for (ShardRecord<String> record : records) {
+				state.increment("sum", SimulatedTopic.number(record.offset()));
+			}
 		}
 		finally {
 			this.checker.end(call);
+		}
+	}
+
+	private void countFirstHalf(Checker.Call call, ShardRecord<String> record, ShardState state) {
+		long number = SimulatedTopic.number(record.offset());
+		state.increment(Checker.COUNTED + number, 1);
+		if (this.random.nextInt(4) == 0) {
+			// What other calls change meanwhile has this one made again.
+			state.put("count", state.get("count", Long.class).orElse(0L) + 1);
+		}
+		else {
+			state.increment("count", 1);
+		}
+		String key = record.key();
+		if (key != null && this.settings.keepsOrder()) {
+			this.checker.requireAfter(call, number, state.get("last " + key, Long.class).orElse(0L));
+			state.put("last " + key, number);
 		}
 	}
 
@@ -226,11 +265,13 @@ final class SimulatedGroup {
 	 *
 	 * @param shards how many shards its topic has
 	 * @param rules how shards are handed over
+	 * @param settings how they are consumed
 	 * @param longestDelay how late a thread may begin
 	 * @param longestLatency how long a request or an answer may be on its way
 	 * @param lossPeriod one of so many requests and answers is lost, 0 for none
 	 */
-	record Conditions(int shards, HandoverRules rules, Duration longestDelay, Duration longestLatency, int lossPeriod) {
+	record Conditions(int shards, HandoverRules rules, SimulatedSettings settings, Duration longestDelay,
+			Duration longestLatency, int lossPeriod) {
 
 	}
 
@@ -245,18 +286,15 @@ final class SimulatedGroup {
 	/** What groups that live one after the other share: threads, and the handler. */
 	static final class Host implements AutoCloseable {
 
+		private static final Map<String, Integer> TOPICS = Map.of(SimulatedTopic.NAME, 1);
+
 		private final VirtualTime.Runners runners = new VirtualTime.Runners();
 
-		private final SimulatedConsumers consumers = new SimulatedConsumers(this, Map.of(SimulatedTopic.NAME, 1),
-				new TestSettings().commits(CommitMode.BATCH, Duration.ofSeconds(1), 500)
-					.maxAttempts(TestSettings.ENDLESS));
+		private final SimulatedConsumers consumers = new SimulatedConsumers(new Records(), TOPICS);
+
+		private final SimulatedConsumers batchConsumers = new SimulatedConsumers(new Batches(), TOPICS);
 
 		private @Nullable SimulatedGroup group;
-
-		@ShardConsumer(SimulatedTopic.NAME)
-		void handle(ShardRecord<String> record, ShardContext context, ShardState state) throws InterruptedException {
-			this.group.handle(record, context, state);
-		}
 
 		VirtualTime time(boolean traced) {
 			return new VirtualTime(this.runners, traced);
@@ -269,6 +307,26 @@ final class SimulatedGroup {
 		@Override
 		public void close() {
 			this.runners.close();
+		}
+
+		private final class Records {
+
+			@ShardConsumer(SimulatedTopic.NAME)
+			void handle(ShardRecord<String> record, ShardContext context, ShardState state)
+					throws InterruptedException {
+				Host.this.group.handle(List.of(record), context, state);
+			}
+
+		}
+
+		private final class Batches {
+
+			@ShardConsumer(SimulatedTopic.NAME)
+			void handle(List<ShardRecord<String>> records, ShardContext context, ShardState state)
+					throws InterruptedException {
+				Host.this.group.handle(records, context, state);
+			}
+
 		}
 
 	}

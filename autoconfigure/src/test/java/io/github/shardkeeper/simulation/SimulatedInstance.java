@@ -41,7 +41,7 @@ final class SimulatedInstance {
 
 	SimulatedInstance(SimulatedProcess process, SimulatedNetwork network, CoordinationSettings settings,
 			CoordinationStore coordinationStore, CheckpointStore checkpointStore, SimulatedTopic topic,
-			SimulatedConsumers consumers, Tampering tampering) {
+			SimulatedConsumers consumers, SimulatedSettings consuming, Tampering tampering) {
 		this.process = process;
 		this.link = network.link(process);
 		MemberRuntime runtime = process.runtime();
@@ -54,8 +54,9 @@ final class SimulatedInstance {
 		this.coordinator = new ShardCoordinator(settings, coordination, heartbeats, this.lease,
 				AssignmentSettings.builtIn("sticky", new StickyAssignment()), runtime);
 		ShardConsumption.Listener listener = this.coordinator.consumptionListener();
-		this.consumption = tampering.consumption(consumers.workers(checkpoints, topic.reader(process), this.lease,
-				runtime.clock(), process.executor(), process.timer(), listener), listener);
+		this.consumption = tampering.consumption(consumers.workers(consuming.consumer(), checkpoints,
+				topic.reader(process), this.lease, runtime.clock(), process.executor(), process.timer(), listener),
+				listener);
 		this.topics = Map.of(SimulatedTopic.NAME, TopicShards.count(topic.ends().size()));
 	}
 

@@ -11,6 +11,8 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.random.RandomGenerator;
 
+import org.jspecify.annotations.Nullable;
+
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.coordination.CheckpointStore;
 import io.github.shardkeeper.coordination.CoordinationStore;
@@ -140,19 +142,65 @@ final class SimulatedNetwork {
 						case "close", "verify" -> null;
 						case "subscribe" -> call(Way.EVENTS, timeout, () -> subscribe((CoordinationStore) target,
 								(MemberId) arguments[0], (Runnable) arguments[1]));
-						case "commit" -> commit(() -> send(way, timeout, target, method, arguments));
+						case "commit" -> post(way, timeout, () -> invoke(target, method, arguments));
 						default -> send(way, timeout, target, method, arguments);
 					}));
 		}
 
-		/** Says what went wrong with its answer, as the port wants it. */
-		private Object commit(Request request) throws Throwable {
+		/**
+		 * Sends without waiting: the answer comes when it comes, or after the timeout the
+		 * news that there is none. What is sent must not change any more.
+		 */
+		private CompletableFuture<Object> post(Way way, Duration timeout, Request request) {
+			this.process.requireAlive();
+			CompletableFuture<Object> answer = new CompletableFuture<>();
+			long now = SimulatedNetwork.this.time.now();
+			long deadline = now + timeout.toNanos();
+			SimulatedNetwork.this.time.at(now + latency().toNanos(), null,
+					() -> arrive(way, request, answer, deadline));
+			return answer;
+		}
+
+		/** What was sent arrives, or does not; also after the death of who sent it. */
+		private void arrive(Way way, Request request, CompletableFuture<Object> answer, long deadline) {
+			if (SimulatedNetwork.this.time.now() < SimulatedNetwork.this.storeAwayUntil) {
+				answer(answer, null, unavailable("connection refused"), Duration.ZERO);
+				return;
+			}
+			Duration patience = Duration.ofNanos(Math.max(0, deadline - SimulatedNetwork.this.time.now()));
+			if (isCut(way) || isLost()) {
+				if (SimulatedNetwork.this.random.nextInt(3) == 0) {
+					arriveLate(request, way);
+				}
+				answer(answer, null, unavailable("no answer in time"), patience);
+				return;
+			}
+			CompletableFuture<?> reply;
 			try {
-				return request.send();
+				reply = (CompletableFuture<?>) request.send();
 			}
-			catch (StoreUnavailableException ex) {
-				return CompletableFuture.failedFuture(ex);
+			catch (Throwable ex) {
+				throw new IllegalStateException(ex);
 			}
+			Duration latency = latency();
+			if (isCut(way) || isLost() || latency.compareTo(patience) > 0) {
+				answer(answer, null, unavailable("no answer in time"), patience);
+			}
+			else {
+				answer(answer, reply.join(), null, latency);
+			}
+		}
+
+		private void answer(CompletableFuture<Object> answer, @Nullable Object reply, @Nullable Throwable failure,
+				Duration delay) {
+			SimulatedNetwork.this.time.briefly(SimulatedNetwork.this.time.now() + delay.toNanos(), this.process, () -> {
+				if (failure != null) {
+					answer.completeExceptionally(failure);
+				}
+				else {
+					answer.complete(reply);
+				}
+			});
 		}
 
 		/** What is sent is what it was then, whatever becomes of it here. */

@@ -49,6 +49,10 @@ final class SimulatedTopic {
 		this.readers.forEach((reader) -> reader.look(shard));
 	}
 
+	private static @Nullable String key(long number) {
+		return (number % 5 == 0) ? null : "key-" + number % 3;
+	}
+
 	static Offset offset(long number) {
 		return new Offset(Long.toString(number));
 	}
@@ -115,7 +119,7 @@ final class SimulatedTopic {
 			long until = Math.min(end, reading.position + 1 + SimulatedTopic.this.random.nextInt(8));
 			while (reading.position < until) {
 				reading.position++;
-				records.add(new SourceRecord(offset(reading.position), null,
+				records.add(new SourceRecord(offset(reading.position), key(reading.position),
 						Long.toString(reading.position).getBytes(StandardCharsets.UTF_8), Instant.EPOCH));
 			}
 			reading.paused = !reading.sink.offer(records);

@@ -50,6 +50,9 @@ final class Simulation {
 	 */
 	private final boolean busy;
 
+	/** Half of them ordinary. */
+	private final SimulatedSettings settings;
+
 	/** Whether only such things happen as must not move a shard. */
 	private final boolean harmless;
 
@@ -66,6 +69,7 @@ final class Simulation {
 		this.calm = this.random.nextInt(3) == 0;
 		this.busy = this.random.nextBoolean();
 		this.harmless = this.calm && this.random.nextBoolean();
+		this.settings = this.random.nextBoolean() ? SimulatedSettings.ORDINARY : SimulatedSettings.any(this.random);
 		this.group = new SimulatedGroup(conditions(), this.random, this.time, tampering, host, this::work);
 	}
 
@@ -74,8 +78,8 @@ final class Simulation {
 		Duration longestLatency = Duration.ofMillis(this.calm ? 2 : this.random.nextInt(1, 150));
 		int lossPeriod = this.calm ? 0 : this.random.nextInt(20, 200);
 		HandoverRules rules = rules();
-		return new SimulatedGroup.Conditions(1 + this.random.nextInt(5), rules, longestDelay, longestLatency,
-				lossPeriod);
+		return new SimulatedGroup.Conditions(1 + this.random.nextInt(5), rules, this.settings, longestDelay,
+				longestLatency, lossPeriod);
 	}
 
 	/** Mostly what is the default; every rule with which no shard has two owners. */
@@ -100,13 +104,18 @@ final class Simulation {
 			}
 		}
 		int faultCount = this.random.nextInt(6);
-		Faults next = new Faults(this, this.group, this.random);
+		Faults next = new Faults(this, this.group, this.random, this.settings.putsAside());
 		for (int i = 0; i < faultCount; i++) {
 			if (this.harmless) {
 				this.group.in(SETTLED.toMillis() + this.random.nextInt(5000), next::harmless);
 			}
 			else {
 				this.group.in(1000 + this.random.nextInt(8000), next::next);
+			}
+		}
+		if (this.settings.putsAside() && !this.settings.keepsOrder()) {
+			for (ShardId shard : this.group.topic().ends().keySet()) {
+				this.group.in(this.random.nextLong(FEEDING.toMillis()), () -> this.group.sendBack(shard));
 			}
 		}
 		if (this.harmless) {
@@ -134,6 +143,9 @@ final class Simulation {
 		if (this.busy) {
 			instance.process.blockInterruptibly(
 					Duration.ofMillis(this.random.nextInt(100, (this.random.nextInt(4) == 0) ? 2500 : 1000)));
+		}
+		if (this.settings.putsAside() && (call.number() % 7 == 3 || this.random.nextInt(5) == 0)) {
+			throw new IllegalStateException("The simulated handler fails, for this record perhaps always");
 		}
 		switch (this.random.nextInt(40)) {
 			case 0, 1, 2, 3 -> instance.process.blockInterruptibly(Duration.ofMillis(this.random.nextInt(1, 300)));
@@ -200,6 +212,10 @@ final class Simulation {
 			long committed = this.group.committed(end.getKey());
 			if (committed != end.getValue()) {
 				return end.getKey() + " is committed up to " + committed + " of " + end.getValue();
+			}
+			int queued = this.group.queued(end.getKey());
+			if (queued > 0) {
+				return queued + " records of " + end.getKey() + " are to be tried again";
 			}
 		}
 		for (SimulatedInstance member : this.group.members()) {

@@ -44,7 +44,8 @@ final class Story implements AutoCloseable {
 	/** The seed decides when exactly heartbeats are due, and how long messages take. */
 	Story(int shards, long seed) {
 		this.group = new SimulatedGroup(
-				new SimulatedGroup.Conditions(shards, HandoverRules.DEFAULT, Duration.ZERO, Duration.ofMillis(2), 0),
+				new SimulatedGroup.Conditions(shards, HandoverRules.DEFAULT, SimulatedSettings.ORDINARY, Duration.ZERO,
+						Duration.ofMillis(2), 0),
 				new SplittableRandom(seed), this.time, Tampering.NONE, this.host, this::work);
 	}
 

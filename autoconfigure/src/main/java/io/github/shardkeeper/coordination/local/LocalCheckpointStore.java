@@ -5,17 +5,24 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
+import org.jspecify.annotations.Nullable;
+
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.coordination.CheckpointStore;
 import io.github.shardkeeper.coordination.Commit;
 import io.github.shardkeeper.coordination.DueRecords;
+import io.github.shardkeeper.coordination.SeekRequest;
+import io.github.shardkeeper.coordination.Seeks;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -116,6 +123,20 @@ public final class LocalCheckpointStore implements CheckpointStore {
 			}
 		}
 		return offsets;
+	}
+
+	@Override
+	public @Nullable SeekRequest seek(ShardId shard, Offset after, boolean clearsState) {
+		return this.files
+			.<Optional<SeekRequest>>with(shard, (store) -> Optional.ofNullable(store.seek(shard, after, clearsState)))
+			.orElse(null);
+	}
+
+	@Override
+	public Map<ShardId, Seeks> seeks(Collection<ShardId> shards) {
+		Map<ShardId, Seeks> seeks = new LinkedHashMap<>();
+		shards.forEach((shard) -> seeks.putAll(this.files.with(shard, (store) -> store.seeks(List.of(shard)))));
+		return seeks;
 	}
 
 	@Override

@@ -19,6 +19,8 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 import io.github.shardkeeper.coordination.FailedRecord;
+import io.github.shardkeeper.coordination.SeekRequest;
+import io.github.shardkeeper.coordination.Seeks;
 import io.github.shardkeeper.coordination.memory.ShardContents;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.Token;
@@ -26,9 +28,9 @@ import io.github.shardkeeper.shard.Token;
 /**
  * What is known of a shard, as JSON:
  * <code>{"format":1,"fence":17,"commit":3,"offset":"5-0","ahead":["7-0"],"state":{"key":"value"},"retries":[…],
- * "deadLetters":[…]}</code>. State values are JSON in text; payloads are in Base64. What
- * is missing or of another type is an error, because nobody else writes these files.
- * Deliberately not the application's own mapper.
+ * "seeks":{"applied":0},"deadLetters":[…]}</code>. State values are JSON in text;
+ * payloads are in Base64. What is missing or of another type is an error, because nobody
+ * else writes these files. Deliberately not the application's own mapper.
  */
 final class ShardFileFormat {
 
@@ -54,6 +56,14 @@ final class ShardFileFormat {
 		contents.state().forEach(state::put);
 		ArrayNode retries = root.putArray("retries");
 		contents.retries().forEach((retry) -> retries.add(record(retry.record()).put("dueMillis", retry.dueMillis())));
+		ObjectNode seeks = root.putObject("seeks").put("applied", contents.seeks().applied());
+		SeekRequest pending = contents.seeks().pending();
+		if (pending != null) {
+			seeks.putObject("pending")
+				.put("number", pending.number())
+				.put("after", pending.after().value())
+				.put("clearsState", pending.clearsState());
+		}
 		root.put("lettersEver", contents.lettersEver());
 		ArrayNode letters = root.putArray("deadLetters");
 		contents.deadLetters().forEach((number, record) -> letters.add(record(record).put("number", number)));
@@ -99,7 +109,8 @@ final class ShardFileFormat {
 			return new ShardContents(new Token(required(root, "fence").longValue()),
 					required(root, "commit").longValue(), required(root, "completed").booleanValue(),
 					root.has("offset") ? new Offset(root.get("offset").stringValue()) : null, ahead,
-					new TreeMap<>(strings(root, "state")), retries, letters, required(root, "lettersEver").longValue());
+					new TreeMap<>(strings(root, "state")), retries, letters, required(root, "lettersEver").longValue(),
+					seeks(required(root, "seeks")));
 		}
 		catch (JacksonException ex) {
 			throw new DamagedFileException(ex.getOriginalMessage(), ex);
@@ -107,6 +118,15 @@ final class ShardFileFormat {
 		catch (IllegalArgumentException | DateTimeException ex) {
 			throw new DamagedFileException(String.valueOf(ex.getMessage()), ex);
 		}
+	}
+
+	private static Seeks seeks(JsonNode node) {
+		JsonNode pending = node.path("pending");
+		return new Seeks(required(node, "applied").longValue(),
+				pending.isMissingNode() ? null
+						: new SeekRequest(required(pending, "number").longValue(),
+								new Offset(required(pending, "after").stringValue()),
+								required(pending, "clearsState").booleanValue()));
 	}
 
 	private static FailedRecord record(JsonNode node) {

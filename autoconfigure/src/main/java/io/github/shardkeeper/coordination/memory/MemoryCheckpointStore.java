@@ -16,6 +16,8 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.coordination.CheckpointStore;
 import io.github.shardkeeper.coordination.Commit;
 import io.github.shardkeeper.coordination.DueRecords;
+import io.github.shardkeeper.coordination.SeekRequest;
+import io.github.shardkeeper.coordination.Seeks;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -54,7 +56,7 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 			return new Acquisition.Refused(entry.fence());
 		}
 		entry.raiseFence(token);
-		return new Acquisition.Acquired(entry.toCheckpoint(this.clock.millis()));
+		return new Acquisition.Acquired(entry.toCheckpoint(this.clock.millis()), entry.seeks());
 	}
 
 	@Override
@@ -93,6 +95,22 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 			}
 		}
 		return offsets;
+	}
+
+	@Override
+	public synchronized @Nullable SeekRequest seek(ShardId shard, Offset after, boolean clearsState) {
+		return this.entries.computeIfAbsent(shard, (id) -> new ShardData())
+			.seek(after, clearsState, this.clock.millis());
+	}
+
+	@Override
+	public synchronized Map<ShardId, Seeks> seeks(Collection<ShardId> shards) {
+		Map<ShardId, Seeks> seeks = new LinkedHashMap<>();
+		for (ShardId shard : shards) {
+			ShardData entry = this.entries.get(shard);
+			seeks.put(shard, (entry != null) ? entry.seeks() : Seeks.NONE);
+		}
+		return seeks;
 	}
 
 	@Override

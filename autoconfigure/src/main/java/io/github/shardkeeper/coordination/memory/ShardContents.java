@@ -10,6 +10,7 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.coordination.FailedRecord;
+import io.github.shardkeeper.coordination.Seeks;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.Token;
 
@@ -25,10 +26,11 @@ import io.github.shardkeeper.shard.Token;
  * @param retries the retry queue
  * @param deadLetters the dead letters by their numbers
  * @param lettersEver the highest number that a dead letter has had
+ * @param seeks the requests to consume it from another position on
  */
 public record ShardContents(Token fence, long lastCommit, boolean completed, @Nullable Offset offset, Set<Offset> ahead,
 		SortedMap<String, String> state, List<Waiting> retries, SortedMap<Long, FailedRecord> deadLetters,
-		long lettersEver) {
+		long lettersEver, Seeks seeks) {
 
 	public ShardContents {
 		ahead = Collections.unmodifiableSet(new LinkedHashSet<>(ahead));

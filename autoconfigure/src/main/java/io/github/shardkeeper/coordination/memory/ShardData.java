@@ -18,6 +18,8 @@ import io.github.shardkeeper.coordination.CheckpointStore.CompletionReply;
 import io.github.shardkeeper.coordination.Commit;
 import io.github.shardkeeper.coordination.DueRecords;
 import io.github.shardkeeper.coordination.FailedRecord;
+import io.github.shardkeeper.coordination.SeekRequest;
+import io.github.shardkeeper.coordination.Seeks;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.Token;
 
@@ -47,6 +49,8 @@ final class ShardData {
 
 	private boolean completed;
 
+	private Seeks seeks = Seeks.NONE;
+
 	ShardData() {
 	}
 
@@ -60,6 +64,7 @@ final class ShardData {
 		this.lastCommit = other.lastCommit;
 		this.offset = other.offset;
 		this.ahead = other.ahead;
+		this.seeks = other.seeks;
 	}
 
 	boolean isFencedAgainst(Token token) {
@@ -106,6 +111,9 @@ final class ShardData {
 			.forEach((retry) -> this.retries.put(retry.record().offset(),
 					new Waiting(retry.record(), nowMillis + retry.delay().toMillis())));
 		commit.deadLetters().forEach((letter) -> this.deadLetters.put(++this.lettersEver, letter));
+		if (commit.seek() != 0) {
+			this.seeks = new Seeks(commit.seek(), this.seeks.pendingAfter(commit.seek()));
+		}
 		return CommitReply.COMMITTED;
 	}
 
@@ -138,8 +146,22 @@ final class ShardData {
 		if (!this.fence.equals(token)) {
 			return isFencedAgainst(token) ? CompletionReply.STALE : CompletionReply.GONE;
 		}
-		this.completed = this.completed || this.retries.isEmpty();
-		return this.retries.isEmpty() ? CompletionReply.COMPLETED : CompletionReply.PENDING;
+		boolean pending = !this.retries.isEmpty() || this.seeks.pending() != null;
+		this.completed = this.completed || !pending;
+		return pending ? CompletionReply.PENDING : CompletionReply.COMPLETED;
+	}
+
+	Seeks seeks() {
+		return this.seeks;
+	}
+
+	@Nullable SeekRequest seek(Offset after, boolean clearsState, long nowMillis) {
+		if (this.completed) {
+			return null;
+		}
+		SeekRequest request = new SeekRequest(this.seeks.nextNumber(nowMillis), after, clearsState);
+		this.seeks = new Seeks(this.seeks.applied(), request);
+		return request;
 	}
 
 	boolean isCompleted() {
@@ -178,6 +200,7 @@ final class ShardData {
 					new Waiting(retry.record(), retry.dueMillis())));
 		this.deadLetters.putAll(contents.deadLetters());
 		this.lettersEver = contents.lettersEver();
+		this.seeks = contents.seeks();
 	}
 
 	/** All of it. */
@@ -188,7 +211,7 @@ final class ShardData {
 					.sorted(ORDER)
 					.map((waiting) -> new ShardContents.Waiting(waiting.record, waiting.dueMillis))
 					.toList(),
-				this.deadLetters, this.lettersEver);
+				this.deadLetters, this.lettersEver, this.seeks);
 	}
 
 	/** A record of the retry queue. */

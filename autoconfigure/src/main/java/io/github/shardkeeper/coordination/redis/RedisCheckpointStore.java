@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
+import io.lettuce.core.KeyValue;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
@@ -24,6 +25,8 @@ import io.github.shardkeeper.coordination.CheckpointStore;
 import io.github.shardkeeper.coordination.Commit;
 import io.github.shardkeeper.coordination.DueRecords;
 import io.github.shardkeeper.coordination.FailedRecord;
+import io.github.shardkeeper.coordination.SeekRequest;
+import io.github.shardkeeper.coordination.Seeks;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.RedisLink;
 import io.github.shardkeeper.redis.ReplicaWait;
@@ -35,14 +38,16 @@ import io.github.shardkeeper.shard.Token;
 /**
  * The data plane of one group on Redis, under the keys of {@link ShardKeys}.
  * <p>
- * {@code acquire.lua}, {@code commit.lua}, {@code due.lua} and {@code complete.lua} are
- * one atomic step each; a large state is read in several. Payloads are bytes and stay
- * what they are. Thread-safe.
+ * {@code acquire.lua}, {@code commit.lua}, {@code due.lua}, {@code complete.lua} and
+ * {@code seek.lua} are one atomic step each; a large state is read in several. Payloads
+ * are bytes and stay what they are. Thread-safe.
  */
 public final class RedisCheckpointStore implements CheckpointStore {
 
 	/** Hash fields are text, values and arguments are bytes. */
 	static final RedisCodec<String, byte[]> CODEC = RedisCodec.of(StringCodec.UTF8, ByteArrayCodec.INSTANCE);
+
+	private static final byte[] NOTHING = {};
 
 	private static final int READING_ATTEMPTS = 3;
 
@@ -96,7 +101,8 @@ public final class RedisCheckpointStore implements CheckpointStore {
 			}
 			Checkpoint checkpoint = readOn(shard, reply.subList(1, reply.size()));
 			if (checkpoint != null) {
-				return new Acquisition.Acquired(checkpoint);
+				return new Acquisition.Acquired(checkpoint,
+						SeeksFormat.read((byte[]) reply.get(9), (byte[]) reply.get(10)));
 			}
 			// Somebody newer has it now, or Redis is not the one that it was: see which.
 		}
@@ -168,6 +174,29 @@ public final class RedisCheckpointStore implements CheckpointStore {
 			}
 		}
 		return result;
+	}
+
+	@Override
+	public @Nullable SeekRequest seek(ShardId shard, Offset after, boolean clearsState) {
+		byte[] number = this.fences.run(this.scripts.seek(), this.keys.all(shard),
+				List.of(bytes(clearsState ? "1" : "0"), bytes(after.value())));
+		return (number.length > 0) ? new SeekRequest(Long.parseLong(text(number)), after, clearsState) : null;
+	}
+
+	@Override
+	public Map<ShardId, Seeks> seeks(Collection<ShardId> shards) {
+		List<Function<RedisClusterAsyncCommands<String, byte[]>, RedisFuture<List<KeyValue<String, byte[]>>>>> reads = new ArrayList<>();
+		shards
+			.forEach((shard) -> reads.add((commands) -> commands.hmget(this.keys.checkpoint(shard), "seek", "sought")));
+		List<List<KeyValue<String, byte[]>>> found = this.link.callAll(reads);
+		Map<ShardId, Seeks> seeks = new HashMap<>();
+		int i = 0;
+		for (ShardId shard : shards) {
+			List<KeyValue<String, byte[]>> fields = found.get(i++);
+			seeks.put(shard,
+					SeeksFormat.read(fields.get(0).getValueOrElse(NOTHING), fields.get(1).getValueOrElse(NOTHING)));
+		}
+		return seeks;
 	}
 
 	@Override

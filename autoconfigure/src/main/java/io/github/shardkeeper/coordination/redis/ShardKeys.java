@@ -8,7 +8,7 @@ import io.github.shardkeeper.shard.ShardId;
  * The keys of a group's data plane; those of one shard are in one slot:
  *
  * <pre>
- * &lt;prefix&gt;:{&lt;group&gt;/&lt;topic&gt;/&lt;id&gt;}:checkpoint   hash: fence, commit (number), offset, ahead, committed (millis), completed
+ * &lt;prefix&gt;:{&lt;group&gt;/&lt;topic&gt;/&lt;id&gt;}:checkpoint   hash: fence, commit (number), offset, ahead, committed (millis), completed, seek, sought
  * &lt;prefix&gt;:{&lt;group&gt;/&lt;topic&gt;/&lt;id&gt;}:state        hash: the state's entries, values as JSON
  * &lt;prefix&gt;:{&lt;group&gt;/&lt;topic&gt;/&lt;id&gt;}:retry        sorted set: offset, millis when it is due
  * &lt;prefix&gt;:{&lt;group&gt;/&lt;topic&gt;/&lt;id&gt;}:retried      hash: offset, record to handle again

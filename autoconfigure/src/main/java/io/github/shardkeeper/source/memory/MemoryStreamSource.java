@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 
+import io.github.shardkeeper.ShardTopics;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.StartPosition;
@@ -24,7 +25,7 @@ import io.github.shardkeeper.source.SourceRecord;
  * ever trimmed. Shards may be added, closed, split and merged at any time; shards are
  * numbered in the order in which they came. Thread-safe.
  */
-public final class MemoryStreamSource implements ShardSource, ShardAppender {
+public final class MemoryStreamSource implements ShardSource, ShardAppender, ShardTopics {
 
 	private final ShardListWatchers watchers = new ShardListWatchers();
 
@@ -55,19 +56,27 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender {
 		return this.watchers.add(onChange);
 	}
 
-	/**
-	 * Adds shards without parents.
-	 * @param topic the topic
-	 * @param shards how many shards it is to have then, closed ones included; one that
-	 * has as many already stays as it is
-	 */
-	public void raise(String topic, int shards) {
+	@Override
+	public int shards(String topic) {
 		synchronized (this.lock) {
+			return known(topic).size();
+		}
+	}
+
+	/** Closed shards count as well. */
+	@Override
+	public int raise(String topic, int shards) {
+		synchronized (this.lock) {
+			if (known(topic).size() > shards) {
+				throw new IllegalArgumentException("The topic '%s' has %d shards already, and cannot have fewer"
+					.formatted(topic, known(topic).size()));
+			}
 			while (known(topic).size() < shards) {
 				add(topic);
 			}
 		}
 		this.watchers.changed();
+		return shards;
 	}
 
 	/**

@@ -33,15 +33,19 @@ final class RedisStreamReader implements ShardReader {
 
 	private final Map<String, StreamLane> lanes = new HashMap<>();
 
+	/** Looks whether topics have got more shards, if it is time for that. */
+	private final Runnable lookForShards;
+
 	/** A permit for every reason to look at the lanes again. */
 	private final Semaphore signals = new Semaphore(0);
 
 	RedisStreamReader(RedisConnector connector, RedisLink<byte[]> link, Function<ShardId, String> bucketKey,
-			Function<ShardId, String> streamKey) {
+			Function<ShardId, String> streamKey, Runnable lookForShards) {
 		this.connector = connector;
 		this.link = link;
 		this.laneKey = connector.isCluster() ? bucketKey : (shard) -> "";
 		this.streamKey = streamKey;
+		this.lookForShards = lookForShards;
 		if (!connector.isCluster()) {
 			// Connected by the first poll: the first shard shall not wait for that.
 			this.lanes.put("", newLane());
@@ -98,6 +102,7 @@ final class RedisStreamReader implements ShardReader {
 		if (failure != null) {
 			throw failure;
 		}
+		this.lookForShards.run();
 		this.signals.tryAcquire(StreamLane.BLOCK.toMillis(), TimeUnit.MILLISECONDS);
 		this.signals.drainPermits();
 		return answered;

@@ -4,11 +4,9 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
@@ -26,13 +24,17 @@ import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.SendFailedException;
+import io.github.shardkeeper.ShardTopics;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.RedisLink;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.ShardAppender;
@@ -51,10 +53,12 @@ import io.github.shardkeeper.source.ShardSource;
  * 16 slots, because one {@code XREAD} may only name streams of one slot. A record is
  * appended with {@code XADD … * k <key> v <payload> <header> <value> …}, without
  * {@code k} if it has no key; its entry id is its offset. An entry that somebody else has
- * added without {@code v} has an empty payload, and all its fields as headers.
- * Thread-safe.
+ * added without {@code v} has an empty payload, and all its fields as headers. How many
+ * shards a topic has stands in Redis, see {@link TopicCounts}. Thread-safe.
  */
-public final class RedisStreamSource implements ShardSource, ShardAppender {
+public final class RedisStreamSource implements ShardSource, ShardAppender, ShardTopics {
+
+	private static final Logger logger = LoggerFactory.getLogger(RedisStreamSource.class);
 
 	static final RedisCodec<String, byte[]> CODEC = RedisCodec.of(StringCodec.UTF8, ByteArrayCodec.INSTANCE);
 
@@ -74,7 +78,7 @@ public final class RedisStreamSource implements ShardSource, ShardAppender {
 
 	private final String keyPrefix;
 
-	private final Map<String, TopicShards> topics = new TreeMap<>();
+	private final TopicCounts counts;
 
 	private final ShardListWatchers watchers = new ShardListWatchers();
 
@@ -85,7 +89,7 @@ public final class RedisStreamSource implements ShardSource, ShardAppender {
 	 * Creates a source; connects when it is first used.
 	 * @param connector opens connections
 	 * @param keyPrefix what all keys begin with
-	 * @param topics the topics with their shard counts
+	 * @param topics the topics with the shard counts that they begin with
 	 * @param timeout the longest wait for an answer
 	 */
 	public RedisStreamSource(RedisConnector connector, String keyPrefix, Map<String, Integer> topics,
@@ -93,12 +97,65 @@ public final class RedisStreamSource implements ShardSource, ShardAppender {
 		this.connector = connector;
 		this.link = new RedisLink<>(connector, CODEC, timeout);
 		this.keyPrefix = keyPrefix;
-		topics.forEach((topic, count) -> this.topics.put(topic, TopicShards.count(count)));
+		this.counts = new TopicCounts(this.link, keyPrefix, topics, this.watchers::changed);
+	}
+
+	/**
+	 * Asks Redis where nothing is known yet, and otherwise has it looked at again, if it
+	 * is old.
+	 */
+	@Override
+	public Map<String, TopicShards> topics() {
+		try {
+			if (this.counts.isKnown()) {
+				this.counts.beginLookIfDue();
+			}
+			else {
+				this.counts.lookIfDue();
+			}
+		}
+		catch (StoreUnavailableException ex) {
+			logger.debug("The numbers of shards are not known yet, or are old", ex);
+		}
+		return this.counts.known();
 	}
 
 	@Override
-	public Map<String, TopicShards> topics() {
-		return Collections.unmodifiableMap(this.topics);
+	public void refresh(String topic, boolean mayWait) {
+		boolean known = this.counts.isKnown();
+		try {
+			if (known && !mayWait) {
+				return;
+			}
+			if (known) {
+				this.counts.lookIfDue();
+			}
+			else if (mayWait) {
+				this.counts.look();
+			}
+		}
+		catch (StoreUnavailableException ex) {
+			if (!known) {
+				throw new SendFailedException(
+						"Not sent: it is not known how many shards the topics have. " + ex.getMessage(), ex, false);
+			}
+		}
+	}
+
+	@Override
+	public int shards(String topic) {
+		this.counts.look();
+		TopicShards shards = this.counts.known().get(topic);
+		if (shards == null) {
+			throw ShardkeeperConfigurationException.unknownTopic("A call of ShardTopics", topic,
+					this.counts.known().keySet());
+		}
+		return shards.count();
+	}
+
+	@Override
+	public int raise(String topic, int shards) {
+		return this.counts.raise(topic, shards);
 	}
 
 	@Override
@@ -108,7 +165,9 @@ public final class RedisStreamSource implements ShardSource, ShardAppender {
 
 	@Override
 	public ShardReader openReader() {
-		return new RedisStreamReader(this.connector, this.link, this::bucketKey, this::streamKey);
+		topics();
+		return new RedisStreamReader(this.connector, this.link, this::bucketKey, this::streamKey,
+				this.counts::beginLookIfDue);
 	}
 
 	@Override

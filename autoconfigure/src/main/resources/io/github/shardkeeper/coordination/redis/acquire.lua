@@ -3,7 +3,8 @@
 --
 -- ARGV     1 token
 -- result   {'ACQUIRED', fence, number of the last commit, offset or '', ahead or '', millis until the first retry is
---          due or '', entries of the state, cursor, {key, value, …}} or {'REFUSED', fence}
+--          due or '', entries of the state, cursor, {key, value, …}, pending seek or '', number of the seek that was
+--          carried out last or ''} or {'REFUSED', fence}
 -- keeps    the fence never falls
 -- cost     O(a page of the state)
 

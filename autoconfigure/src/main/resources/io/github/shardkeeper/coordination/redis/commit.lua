@@ -1,9 +1,10 @@
 -- Writes what an owner commits of its shard in one step, if the fence stands at the writer's token.
 --
 -- ARGV     1 token, 2 number of the commit under that token, 3 number of the last one that was answered, 0 for none,
---          4 offset or '' to leave it, 5 what is done ahead of it or '' for nothing, then how many there are of:
---          6 state entries to put, 7 state entries to remove, 8 records taken from the retry queue, 9 records to retry,
---          10 dead letters; then for each to put key, value; to remove key; taken offset; to retry offset, delay in
+--          4 offset or '' to leave it, 5 what is done ahead of it or '' for nothing, 6 number of the seek that is
+--          carried out with it or 0, then how many there are of:
+--          7 state entries to put, 8 state entries to remove, 9 records taken from the retry queue, 10 records to
+--          retry, 11 dead letters; then for each to put key, value; to remove key; taken offset; to retry offset, delay in
 --          millis, about, payload; dead letter offset, about, payload
 -- result   'COMMITTED'; 'STALE' when a newer token or a later commit was there before; or 'GONE' when Redis has lost
 --          what the commit rests on: the checkpoint, the acquisition under the token, or the commit that was answered
@@ -28,8 +29,8 @@ if last < answered then
   return 'GONE'
 end
 
-local puts, removes, taken, retries, dead = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9]),
-  tonumber(ARGV[10])
+local puts, removes, taken, retries, dead = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9]), tonumber(ARGV[10]),
+  tonumber(ARGV[11])
 
 if ARGV[4] ~= '' then
   redis.call('HSET', CHECKPOINT, 'offset', ARGV[4])
@@ -40,12 +41,19 @@ else
   redis.call('HDEL', CHECKPOINT, 'ahead')
 end
 redis.call('HSET', CHECKPOINT, 'commit', ARGV[2], 'committed', text(nowMillis))
+if ARGV[6] ~= '0' then
+  redis.call('HSET', CHECKPOINT, 'sought', ARGV[6])
+  -- One that came meanwhile stays.
+  if seekNumber(redis.call('HGET', CHECKPOINT, 'seek')) <= tonumber(ARGV[6]) then
+    redis.call('HDEL', CHECKPOINT, 'seek')
+  end
+end
 
-local stateEnd = 10 + 2 * puts + removes
-for i = 11, 10 + 2 * puts, 2 do
+local stateEnd = 11 + 2 * puts + removes
+for i = 12, 11 + 2 * puts, 2 do
   redis.call('HSET', STATE, ARGV[i], ARGV[i + 1])
 end
-for i = 11 + 2 * puts, stateEnd do
+for i = 12 + 2 * puts, stateEnd do
   redis.call('HDEL', STATE, ARGV[i])
 end
 local takenEnd = stateEnd + taken

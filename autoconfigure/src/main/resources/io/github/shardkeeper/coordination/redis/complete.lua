@@ -1,16 +1,16 @@
 -- Closes the retry queue of a shard whose last record was handled: nothing is sent back into it any more.
 --
 -- ARGV     1 token
--- result   'COMPLETED'; 'PENDING' when there are records in the retry queue; 'STALE' when a newer token was there
+-- result   'COMPLETED'; 'PENDING' when there are records in the retry queue, or a seek; 'STALE' when a newer token was there
 --          before; or 'GONE' when Redis has lost the acquisition under the token
--- keeps    a record in the retry queue has somebody who looks for it; under a newer token the queue is open again
+-- keeps    a record in the retry queue, or a seek, has somebody who looks for it; under a newer token the queue is open again
 -- cost     O(1)
 
 local fence = tonumber(redis.call('HGET', CHECKPOINT, 'fence') or '0')
 if fence ~= tonumber(ARGV[1]) then
   return fence > tonumber(ARGV[1]) and 'STALE' or 'GONE'
 end
-if redis.call('ZCARD', RETRY) > 0 then
+if redis.call('ZCARD', RETRY) > 0 or redis.call('HEXISTS', CHECKPOINT, 'seek') == 1 then
   return 'PENDING'
 end
 redis.call('HSET', CHECKPOINT, 'completed', 1)

@@ -1,7 +1,8 @@
 -- Common beginning of every data-plane script; put before each of them when it is loaded.
 --
--- KEYS     1 checkpoint hash (fence, commit, offset, ahead, committed, completed), 2 state hash, 3 retry queue: sorted
---          set, offset -> millis when it is due, 4 its records: hash, offset -> about .. newline .. payload, 5 dead
+-- KEYS     1 checkpoint hash (fence, commit, offset, ahead, committed, completed; seek, what is pending: number, 1 or
+--          0 for whether the state is to be removed, offset, with spaces between them; sought, number of the one that
+--          was carried out last), 2 state hash, 3 retry queue: sorted set, offset -> millis when it is due, 4 its records: hash, offset -> about .. newline .. payload, 5 dead
 --          letters: stream with the fields offset, about, payload
 --          `about` is JSON on one line, in a format that only instances know but for its beginning, {"attempts":<n>
 --          (n = 0: never tried, whatever else it says)
@@ -32,6 +33,11 @@ local function dueIn(place)
   return entry[2] and text(math.max(0, tonumber(entry[2]) - nowMillis)) or ''
 end
 
+-- The number of a pending seek, 0 if there is none.
+local function seekNumber(seek)
+  return seek and tonumber(string.match(seek, '^%d+')) or 0
+end
+
 -- The next page of the state, in no order: the cursor to go on with, '0' after the last page, and {key, value, ...}.
 -- Few entries are one page, whatever the size says.
 local function statePage(cursor)
@@ -39,11 +45,11 @@ local function statePage(cursor)
 end
 
 -- What a reader begins with: fence, commit, offset, ahead, millis until the first retry is due, entries of the state,
--- cursor, the first page.
+-- cursor, the first page; and what is pending and was carried out of seeks.
 local function readCheckpoint()
-  local fields = redis.call('HMGET', CHECKPOINT, 'fence', 'commit', 'offset', 'ahead')
+  local fields = redis.call('HMGET', CHECKPOINT, 'fence', 'commit', 'offset', 'ahead', 'seek', 'sought')
   local page = statePage('0')
   return {fields[1] or '0', fields[2] or '0', fields[3] or '', fields[4] or '', dueIn(0),
-    text(redis.call('HLEN', STATE)), page[1], page[2]}
+    text(redis.call('HLEN', STATE)), page[1], page[2], fields[5] or '', fields[6] or ''}
 end
 

@@ -1,5 +1,11 @@
 package io.github.shardkeeper.coordination.memory;
 
+import java.util.List;
+
+import io.github.shardkeeper.coordination.FailedRecord;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+
 /**
  * What can happen to the server behind a store, for tests of other rooms that run on the
  * stores in memory.
@@ -37,6 +43,16 @@ public final class MemoryFailover {
 	/** Takes all checkpoints back to what they were. */
 	public static void loseWritesSince(MemoryCheckpointStore store, Object snapshot) {
 		store.loseWritesSince((MemoryCheckpointStore.Snapshot) snapshot);
+	}
+
+	/** The records in a shard's retry queue, due or not. */
+	public static List<Offset> queued(MemoryCheckpointStore store, ShardId shard) {
+		return store.with(shard,
+				(data, nowMillis) -> data.due(Integer.MAX_VALUE, Long.MAX_VALUE)
+					.records()
+					.stream()
+					.map(FailedRecord::offset)
+					.toList());
 	}
 
 	/** Takes all checkpoints away. */

@@ -167,7 +167,7 @@ class RedisStreamSourceTests extends ShardSourceContract {
 	}
 
 	private Set<String> keys() {
-		return this.redis.keys(this.prefix + ":*");
+		return this.redis.keys(this.prefix + ":*:stream:*");
 	}
 
 }

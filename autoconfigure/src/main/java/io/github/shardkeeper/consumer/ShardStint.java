@@ -1,0 +1,206 @@
+package io.github.shardkeeper.consumer;
+
+import java.util.List;
+import java.util.Objects;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import io.github.shardkeeper.coordination.CheckpointStore.Acquisition;
+import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.source.ShardReader;
+import io.github.shardkeeper.source.SourceRecord;
+
+/**
+ * One time of consuming a shard without a break, from its acquisition to its last commit.
+ * Mostly it is the only one under its token; when the shard is to be consumed from
+ * another position on, another one follows, which has nothing in common with it but the
+ * numbers of the commits: what belongs to the first and comes late, a record from the
+ * reader or an acknowledgment, reaches nobody. Confined to the shard's worker, but for
+ * what takes records in.
+ */
+final class ShardStint {
+
+	private static final Logger logger = LoggerFactory.getLogger(ShardStint.class);
+
+	private final OwnedShard owned;
+
+	private final ShardHandler handler;
+
+	private final WorkerContext context;
+
+	private final WorkerTroubles troubles;
+
+	private final ShardCalls calls;
+
+	private final ShardLoop loop;
+
+	private final Runnable wake;
+
+	/** How far the one before has come; only until the shard is acquired. */
+	private @Nullable ShardProgress earlier;
+
+	/** {@code null} until the shard is acquired. */
+	private @Nullable ShardProgress progress;
+
+	/** The application knows that the shard is here. */
+	private boolean started;
+
+	/** Its records come. */
+	private boolean reading;
+
+	private boolean readingEnded;
+
+	private boolean farewellSaid;
+
+	/**
+	 * Creates a stint that has not begun.
+	 * @param earlier how far the one before it under the same token has come,
+	 * {@code null} if it is the first
+	 */
+	ShardStint(OwnedShard owned, ShardHandler handler, WorkerContext context, WorkerTroubles troubles, ShardCalls calls,
+			ShardLoop loop, @Nullable ShardProgress earlier, Runnable wake) {
+		this.owned = owned;
+		this.handler = handler;
+		this.context = context;
+		this.troubles = troubles;
+		this.calls = calls;
+		this.loop = loop;
+		this.earlier = earlier;
+		this.wake = wake;
+	}
+
+	/** {@code null} until the shard is acquired. */
+	@Nullable ShardProgress progress() {
+		return this.progress;
+	}
+
+	/** Whether the application knows that the shard is here. */
+	boolean isStarted() {
+		return this.started;
+	}
+
+	/** Whether the shard is consumed, or was. */
+	boolean isReading() {
+		return this.reading;
+	}
+
+	/** Does what there is to do for a turn. Only while {@link #isReading}. */
+	ShardLoop.Outcome run() {
+		return this.loop.run(Objects.requireNonNull(this.progress));
+	}
+
+	/**
+	 * Acquires the shard, tells the application, begins to read; as far as it gets.
+	 * @return the newer owner's token if there is one, otherwise {@code null}
+	 */
+	@Nullable Token begin() {
+		ShardProgress acquired = this.progress;
+		if (acquired == null) {
+			Acquisition reply = this.context.checkpoints().acquire(this.owned.shard(), this.owned.token());
+			if (reply instanceof Acquisition.Refused refused) {
+				return refused.fence();
+			}
+			acquired = new ShardProgress((Acquisition.Acquired) reply, this.earlier, this.owned,
+					this.context.settings(this.owned.shard().topic()), this.context, this.wake);
+			this.progress = acquired;
+			this.earlier = null;
+		}
+		if (this.started || assigned(acquired)) {
+			read(acquired);
+		}
+		return null;
+	}
+
+	private void read(ShardProgress acquired) {
+		logger.debug("Consuming {} after {} under token {}", this.owned, acquired.begin(), this.owned.token());
+		if (this.handler.shape() != HandlerShape.LOOP) {
+			// If this throws it is done again, and if what follows does there are
+			// records.
+			this.context.reader().start(this.owned.shard(), acquired.begin(), new Sink());
+		}
+		this.reading = true;
+		this.context.events().assigned(this.owned);
+	}
+
+	/** Tells the application; what it throws has it told again. */
+	private boolean assigned(ShardProgress acquired) {
+		ShardCalls.Result result = this.calls.callWhileHeld(acquired.state(),
+				(view) -> this.handler.assigned(this.owned, Objects.requireNonNull(view)));
+		if (result.failure() != null) {
+			if (this.owned.isHeld() && !result.interrupted()) {
+				this.troubles.callbackFailed("@OnShardAssigned", result.failure());
+			}
+			return false;
+		}
+		keep(acquired, result);
+		this.troubles.callSucceeded();
+		this.started = true;
+		return true;
+	}
+
+	/** What a callback wrote to the state is committed with what comes next. */
+	private void keep(ShardProgress acquired, ShardCalls.Result result) {
+		StateView view = Objects.requireNonNull(result.view());
+		// No other call runs, so nothing that it has read was changed.
+		JournaledState.Changes changes = Objects.requireNonNull(acquired.state().add(view));
+		acquired.settled(changes, this.context.clock().now());
+	}
+
+	/**
+	 * No more records; tells whether the calls that ran have returned. They wake the
+	 * worker when they do.
+	 */
+	boolean noCallRuns() {
+		if (this.reading && !this.readingEnded) {
+			this.readingEnded = true;
+			this.context.reader().stop(this.owned.shard());
+			this.loop.clear();
+		}
+		return this.progress == null || this.loop.settle(this.progress);
+	}
+
+	/** Calls the application's farewell, once. */
+	void revoked() {
+		ShardProgress last = this.progress;
+		if (last == null || !this.started || this.farewellSaid) {
+			return;
+		}
+		this.farewellSaid = true;
+		ShardCalls.Result result = this.calls.call(last.state(),
+				(view) -> this.handler.revoked(this.owned, Objects.requireNonNull(view)));
+		if (result.failure() != null) {
+			logger.warn("@OnShardRevoked failed for {}; the shard is put away nevertheless", this.owned,
+					result.failure());
+			return;
+		}
+		keep(last, result);
+	}
+
+	/** Says that it is over, if anybody heard of its beginning. */
+	void publishEnd() {
+		if (this.reading) {
+			this.context.events().revoked(this.owned, this.owned.isLost());
+		}
+	}
+
+	/** What the reader has for the shard. */
+	private final class Sink implements ShardReader.RecordSink {
+
+		@Override
+		public boolean offer(List<SourceRecord> records) {
+			boolean room = ShardStint.this.loop.offer(records);
+			ShardStint.this.wake.run();
+			return room;
+		}
+
+		@Override
+		public void ended() {
+			ShardStint.this.loop.ended();
+			ShardStint.this.wake.run();
+		}
+
+	}
+
+}

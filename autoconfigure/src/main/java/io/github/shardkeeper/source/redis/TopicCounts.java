@@ -1,0 +1,284 @@
+package io.github.shardkeeper.source.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
+
+import io.lettuce.core.RedisFuture;
+import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import io.lettuce.core.output.ValueOutput;
+import io.lettuce.core.protocol.AsyncCommand;
+import io.lettuce.core.protocol.Command;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.redis.LuaScript;
+import io.github.shardkeeper.redis.RedisLink;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.shard.TopicShards;
+
+/**
+ * How many shards the topics have. Redis says so:
+ *
+ * <pre>
+ * &lt;prefix&gt;:{&lt;topic&gt;}:topic     hash: shards
+ * </pre>
+ *
+ * Who finds nothing there writes what he has ({@code HSETNX}): the first one the number
+ * of his configuration. After that it can only be raised, by {@code raise.lua}. It is
+ * looked at again when it is needed and older than 5 s; never while nobody consumes or
+ * sends. Thread-safe.
+ */
+final class TopicCounts {
+
+	/** What everybody knows after this time, as long as Redis answers. */
+	static final Duration FRESH = Duration.ofSeconds(5);
+
+	private static final Duration PAUSE_AFTER_FAILURE = Duration.ofSeconds(1);
+
+	static final int MOST_SHARDS = 100_000;
+
+	private static final Logger logger = LoggerFactory.getLogger(TopicCounts.class);
+
+	private static final LuaScript RAISE = LuaScript.load(TopicCounts.class, ScriptOutputType.INTEGER, "raise.lua");
+
+	private static final String FIELD = "shards";
+
+	private final RedisLink<byte[]> link;
+
+	private final String keyPrefix;
+
+	private final Map<String, Integer> configured;
+
+	private final Runnable onChange;
+
+	/** Replaced as a whole. */
+	private volatile Map<String, TopicShards> known;
+
+	private final AtomicLong dueAtNanos = new AtomicLong(System.nanoTime());
+
+	/** Topics that are configured in another way, as was said. */
+	private final Map<String, Integer> told = new HashMap<>();
+
+	TopicCounts(RedisLink<byte[]> link, String keyPrefix, Map<String, Integer> configured, Runnable onChange) {
+		this.link = link;
+		this.keyPrefix = keyPrefix;
+		this.configured = Map.copyOf(configured);
+		this.onChange = onChange;
+		Map<String, TopicShards> none = new TreeMap<>();
+		configured.keySet().forEach((topic) -> none.put(topic, TopicShards.NONE));
+		this.known = Collections.unmodifiableMap(none);
+	}
+
+	Map<String, TopicShards> known() {
+		return this.known;
+	}
+
+	boolean isKnown() {
+		return !this.known.containsValue(TopicShards.NONE);
+	}
+
+	private boolean isDue() {
+		long due = this.dueAtNanos.get();
+		return System.nanoTime() - due >= 0 && this.dueAtNanos.compareAndSet(due, System.nanoTime() + FRESH.toNanos());
+	}
+
+	/** Looks if what is known is old; waits for the answer. */
+	void lookIfDue() {
+		if (isDue()) {
+			look();
+		}
+	}
+
+	/**
+	 * Looks if what is known is old, and does not wait for the answer. For who comes
+	 * again and again.
+	 */
+	void beginLookIfDue() {
+		if (!isDue()) {
+			return;
+		}
+		List<String> topics = List.copyOf(this.configured.keySet());
+		List<AsyncCommand<String, byte[], byte[]>> reads = new ArrayList<>();
+		topics.forEach((topic) -> reads
+			.add(new AsyncCommand<>(new Command<>(CommandType.HGET, new ValueOutput<>(RedisStreamSource.CODEC),
+					new CommandArgs<>(RedisStreamSource.CODEC).addKey(key(topic)).add(FIELD)))));
+		try {
+			List<CompletableFuture<byte[]>> answers = this.link.sendAll(reads);
+			for (int i = 0; i < topics.size(); i++) {
+				String topic = topics.get(i);
+				answers.get(i).whenComplete((count, failure) -> answered(topic, count, failure));
+			}
+		}
+		catch (StoreUnavailableException ex) {
+			later(ex);
+		}
+	}
+
+	private void answered(String topic, byte @Nullable [] count, @Nullable Throwable failure) {
+		try {
+			if (failure != null) {
+				later(failure);
+			}
+			else if (count != null) {
+				learn(Map.of(topic, count(topic, count)));
+			}
+			else {
+				// Redis was emptied, or it is the first time: that takes more than a
+				// look.
+				CompletableFuture.runAsync(this::look).exceptionally(this::later);
+			}
+		}
+		catch (StoreUnavailableException ex) {
+			logger.warn(ex.getMessage());
+		}
+	}
+
+	private @Nullable Void later(Throwable failure) {
+		this.dueAtNanos.set(System.nanoTime() + PAUSE_AFTER_FAILURE.toNanos());
+		logger.debug("Cannot ask how many shards the topics have", failure);
+		return null;
+	}
+
+	/**
+	 * Asks Redis, and writes what it does not know.
+	 * @throws StoreUnavailableException when it cannot be asked
+	 */
+	void look() {
+		try {
+			this.dueAtNanos.set(System.nanoTime() + FRESH.toNanos());
+			readOrWrite();
+		}
+		catch (StoreUnavailableException ex) {
+			later(ex);
+			throw ex;
+		}
+	}
+
+	private void readOrWrite() {
+		Map<String, Integer> counts = read(this.configured.keySet());
+		Set<String> missing = new TreeSet<>(this.configured.keySet());
+		missing.removeAll(counts.keySet());
+		if (!missing.isEmpty()) {
+			List<Function<RedisClusterAsyncCommands<String, byte[]>, RedisFuture<Boolean>>> writes = new ArrayList<>();
+			missing.forEach((topic) -> writes.add((commands) -> commands.hsetnx(key(topic), FIELD,
+					Integer.toString(hereOf(topic)).getBytes(StandardCharsets.UTF_8))));
+			this.link.callAll(writes);
+			counts.putAll(read(missing));
+		}
+		learn(counts);
+	}
+
+	/** Known from before Redis was emptied, or configured. */
+	private int hereOf(String topic) {
+		int before = Objects.requireNonNull(this.known.get(topic)).count();
+		return (before > 0) ? before : Objects.requireNonNull(this.configured.get(topic));
+	}
+
+	private Map<String, Integer> read(Collection<String> topics) {
+		List<Function<RedisClusterAsyncCommands<String, byte[]>, RedisFuture<byte @Nullable []>>> reads = new ArrayList<>();
+		topics.forEach((topic) -> reads.add((commands) -> commands.hget(key(topic), FIELD)));
+		List<byte @Nullable []> found = this.link.callAll(reads);
+		Map<String, Integer> counts = new HashMap<>();
+		int i = 0;
+		for (String topic : topics) {
+			byte[] count = found.get(i++);
+			if (count != null) {
+				counts.put(topic, count(topic, count));
+			}
+		}
+		return counts;
+	}
+
+	private int count(String topic, byte[] bytes) {
+		String text = new String(bytes, StandardCharsets.UTF_8);
+		int count = text.matches("[1-9][0-9]{0,5}") ? Integer.parseInt(text) : 0;
+		if (count < 1 || count > MOST_SHARDS) {
+			throw new StoreUnavailableException("Redis: the field 'shards' of " + key(topic) + " is '" + text
+					+ "'; set it to the number of shards that the topic has", null);
+		}
+		return count;
+	}
+
+	/** What became lower is not followed: there are records in those shards. */
+	private void learn(Map<String, Integer> counts) {
+		boolean changed = false;
+		synchronized (this) {
+			Map<String, TopicShards> next = new TreeMap<>(this.known);
+			for (Map.Entry<String, Integer> entry : counts.entrySet()) {
+				TopicShards shards = TopicShards.count(entry.getValue());
+				TopicShards before = next.get(entry.getKey());
+				if (before == null || before.count() < shards.count()) {
+					next.put(entry.getKey(), shards);
+					changed = true;
+				}
+				tellDifference(entry.getKey(), entry.getValue());
+			}
+			this.known = Collections.unmodifiableMap(next);
+		}
+		if (changed) {
+			this.onChange.run();
+		}
+	}
+
+	private void tellDifference(String topic, int count) {
+		Integer here = this.configured.get(topic);
+		if (here == null || here == count || Objects.equals(this.told.put(topic, count), count)) {
+			return;
+		}
+		if (here > count) {
+			logger.warn("'shardkeeper.topics.{}.shards' is {}, but the topic has {} shards in Redis, which holds. "
+					+ "Raise it there with ShardTopics.raise, or correct the setting", topic, here, count);
+		}
+		else {
+			logger.info(
+					"'shardkeeper.topics.{}.shards' is {}, but the topic was raised to {} shards in Redis, "
+							+ "which holds. Give the setting the same number with the next deployment",
+					topic, here, count);
+		}
+	}
+
+	int raise(String topic, int shards) {
+		if (!this.configured.containsKey(topic)) {
+			throw ShardkeeperConfigurationException.unknownTopic("A call of ShardTopics", topic,
+					new TreeSet<>(this.configured.keySet()));
+		}
+		if (shards > MOST_SHARDS) {
+			throw new IllegalArgumentException(
+					"A topic has at most %,d shards, so '%s' cannot have %,d".formatted(MOST_SHARDS, topic, shards));
+		}
+		look();
+		Long count = this.link.run(RAISE, List.of(key(topic)),
+				List.of(Integer.toString(shards).getBytes(StandardCharsets.UTF_8)));
+		if (count > shards) {
+			throw new IllegalArgumentException(
+					("The topic '%s' has %d shards already, and cannot have fewer: nobody would read what is in the "
+							+ "others. Send to a new topic instead")
+						.formatted(topic, count));
+		}
+		learn(Map.of(topic, count.intValue()));
+		return count.intValue();
+	}
+
+	private String key(String topic) {
+		return this.keyPrefix + ":{" + topic + "}:topic";
+	}
+
+}

@@ -1,0 +1,16 @@
+-- Leaves a request to consume a shard from another position on; its owner carries it out with a commit.
+--
+-- ARGV     1 1 to remove the shard's state with it or 0, 2 offset after which to go on
+-- result   the number of the request; '' when the shard has come to its end
+-- keeps    a pending request has somebody who looks for it: the owner who is told, or the next one. Numbers rise, and
+--          none is given twice, also after Redis has lost some
+-- cost     O(1)
+
+local checkpoint = redis.call('HMGET', CHECKPOINT, 'completed', 'seek', 'sought')
+if checkpoint[1] then
+  return ''
+end
+local last = math.max(seekNumber(checkpoint[2]), tonumber(checkpoint[3] or '0'))
+local number = text(math.max(last + 1, nowMillis))
+redis.call('HSET', CHECKPOINT, 'seek', number .. ' ' .. ARGV[1] .. ' ' .. ARGV[2])
+return number

@@ -1,0 +1,198 @@
+package io.github.shardkeeper.source.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.data.redis.core.StringRedisTemplate;
+
+import io.github.shardkeeper.ShardTemplate;
+import io.github.shardkeeper.ShardTemplate.Appended;
+import io.github.shardkeeper.ShardTemplate.Outgoing;
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.source.KeyedShardTemplate;
+import io.github.shardkeeper.source.PayloadConverter;
+import io.github.shardkeeper.source.SendObserver;
+import io.github.shardkeeper.source.SendSettings;
+import io.github.shardkeeper.source.ShardReader;
+import io.github.shardkeeper.testsupport.OnEveryRedis;
+import io.github.shardkeeper.testsupport.RedisClients;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * How many shards a topic has stands in Redis, and can be raised while it is used.
+ */
+@OnEveryRedis
+class TopicCountsTests {
+
+	private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+	private final String prefix = UUID.randomUUID().toString();
+
+	private final StringRedisTemplate redis = new StringRedisTemplate(RedisClients.sharedFactory());
+
+	private final List<AutoCloseable> open = new ArrayList<>();
+
+	@AfterEach
+	void close() throws Exception {
+		for (AutoCloseable closeable : this.open) {
+			closeable.close();
+		}
+	}
+
+	@Test
+	void whoComesFirstWritesWhatHeHasConfigured() {
+		assertThat(count(source(4))).isEqualTo(4);
+		assertThat(stored()).isEqualTo("4");
+	}
+
+	@Test
+	void whoeverComesLaterFollowsRedisAndNotHisConfiguration() {
+		count(source(4));
+
+		assertThat(count(source(8))).isEqualTo(4);
+		assertThat(count(source(2))).isEqualTo(4);
+		assertThat(stored()).isEqualTo("4");
+	}
+
+	@Test
+	void raisedItIsKnownToWhoHasRaisedItAtOnce() {
+		RedisStreamSource source = source(4);
+		count(source);
+
+		assertThat(source.raise("orders", 6)).isEqualTo(6);
+		assertThat(count(source)).isEqualTo(6);
+		assertThat(source.raise("orders", 6)).isEqualTo(6);
+		assertThat(stored()).isEqualTo("6");
+	}
+
+	@Test
+	void itCannotBeLowered() {
+		RedisStreamSource source = source(4);
+
+		assertThatIllegalArgumentException().isThrownBy(() -> source.raise("orders", 3))
+			.withMessageContaining("has 4 shards already");
+		assertThatIllegalArgumentException().isThrownBy(() -> source.raise("orders", 100_001));
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
+			.isThrownBy(() -> source.raise("visits", 100));
+		assertThat(stored()).isEqualTo("4");
+	}
+
+	@Test
+	void aConsumerHearsOfNewShardsWhileItReads() throws InterruptedException {
+		RedisStreamSource consumer = source(4);
+		AtomicInteger heard = new AtomicInteger();
+		this.open.add(consumer.watch(heard::incrementAndGet));
+		ShardReader reader = consumer.openReader();
+		this.open.add(reader);
+		assertThat(count(consumer)).isEqualTo(4);
+		int before = heard.get();
+
+		source(4).raise("orders", 5);
+
+		await().atMost(PATIENCE).until(() -> {
+			reader.poll();
+			return heard.get() > before;
+		});
+		assertThat(consumer.topics()).isEqualTo(Map.of("orders", TopicShards.count(5)));
+	}
+
+	@Test
+	void aProducerSendsToNewShardsSoon() {
+		ShardTemplate template = template(source(4));
+		template.send("orders", "key", 1);
+
+		source(4).raise("orders", 1000);
+
+		await().atMost(PATIENCE)
+			.until(() -> template.send("orders", "key", 1).shard().equals(template.shardFor("orders", "key"))
+					&& template.shardFor("orders", "key").equals(ShardId.of("orders", hash("key") % 1000)));
+	}
+
+	@Test
+	void aFutureThatSendsOnDoesNotWaitForALook() {
+		ShardTemplate template = template(source(4));
+
+		CompletableFuture<Appended> chained = template.sendAsync("orders", "key", 1);
+		for (int i = 0; i < 20; i++) {
+			chained = chained.thenCompose((appended) -> template.sendAsync("orders", new Outgoing("key", 2)));
+		}
+		assertThat(chained).succeedsWithin(PATIENCE);
+	}
+
+	@Test
+	void whenRedisWasEmptiedTheNumberIsWrittenAnew() {
+		RedisStreamSource source = source(4);
+		source.raise("orders", 6);
+		this.redis.delete(key());
+
+		assertThat(source.shards("orders")).isEqualTo(6);
+		assertThat(stored()).isEqualTo("6");
+	}
+
+	@Test
+	void aLowerNumberInRedisIsNotFollowed() {
+		RedisStreamSource source = source(4);
+		count(source);
+		this.redis.opsForHash().put(key(), "shards", "2");
+
+		assertThat(source.shards("orders")).isEqualTo(4);
+	}
+
+	@Test
+	void nonsenseInRedisIsToldAndWhatIsKnownStays() {
+		RedisStreamSource source = source(4);
+		count(source);
+		this.redis.opsForHash().put(key(), "shards", "many");
+
+		assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> source.shards("orders"))
+			.withMessageContaining(key())
+			.withMessageContaining("'many'");
+		assertThat(count(source)).isEqualTo(4);
+	}
+
+	private static int hash(String key) {
+		return org.apache.kafka.common.utils.Utils
+			.toPositive(org.apache.kafka.common.utils.Utils.murmur2(key.getBytes()));
+	}
+
+	private static int count(RedisStreamSource source) {
+		return source.topics().get("orders").count();
+	}
+
+	private RedisStreamSource source(int shards) {
+		RedisStreamSource source = new RedisStreamSource(RedisClients.sharedConnector(), this.prefix,
+				Map.of("orders", shards), Duration.ofSeconds(10));
+		this.open.add(source);
+		return source;
+	}
+
+	private static ShardTemplate template(RedisStreamSource source) {
+		return new KeyedShardTemplate(source::topics, source, new PayloadConverter(new JsonMapper()),
+				SendSettings.DEFAULT, Map.of(), null, SendObserver.NONE);
+	}
+
+	private String key() {
+		return this.prefix + ":{orders}:topic";
+	}
+
+	private Object stored() {
+		return this.redis.opsForHash().get(key(), "shards");
+	}
+
+}
