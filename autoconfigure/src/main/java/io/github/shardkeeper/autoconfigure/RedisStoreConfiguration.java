@@ -91,6 +91,17 @@ class RedisStoreConfiguration {
 			return new RedisDeadLetterStore(connector, properties.keyPrefix(), settings.group(), DATA_TIMEOUT);
 		}
 
+		@Bean
+		@ConditionalOnMissingBean
+		BroadcastStores shardkeeperBroadcastStores(RedisConnector connector, ShardkeeperProperties properties,
+				CoordinationSettings settings) {
+			return new BroadcastStores(properties, settings,
+					(name) -> new BroadcastStores.Stores(
+							new RedisCheckpointStore(connector, properties.keyPrefix(), name, DATA_TIMEOUT,
+									wait(properties)),
+							new RedisDeadLetterStore(connector, properties.keyPrefix(), name, DATA_TIMEOUT)));
+		}
+
 		private static ReplicaWait wait(ShardkeeperProperties properties) {
 			return new ReplicaWait(properties.redis().waitForReplicas(), properties.redis().waitTimeout());
 		}

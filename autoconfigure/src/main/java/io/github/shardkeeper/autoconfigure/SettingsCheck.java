@@ -70,6 +70,7 @@ final class SettingsCheck {
 			}
 		});
 		AssignmentCheck.check(properties);
+		BroadcastCheck.check(properties);
 	}
 
 	private static void checkTrim(String prefix, Trim trim) {
