@@ -158,6 +158,11 @@ final class ShardProgress {
 		return taken;
 	}
 
+	/** The number of the last commit that was answered. */
+	long acknowledgedCommit() {
+		return this.acknowledgedCommit;
+	}
+
 	/** Whether nothing that was taken up is left to be done, or to be committed. */
 	boolean isAtEnd() {
 		return this.window.isEmpty() && this.queue.isEmpty() && this.sent == null && this.uncommittedDue == null;

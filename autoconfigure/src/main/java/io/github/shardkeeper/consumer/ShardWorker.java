@@ -282,7 +282,8 @@ final class ShardWorker {
 
 	/** Everything is done, and nothing more will come: tells whether there is more. */
 	private boolean complete(ShardProgress acquired, MonotonicTime now) {
-		switch (this.context.checkpoints().complete(this.owned.shard(), this.owned.token())) {
+		switch (this.context.checkpoints()
+			.complete(this.owned.shard(), this.owned.token(), acquired.acknowledgedCommit())) {
 			case COMPLETED -> {
 				this.completed = true;
 				this.course.drain(now);

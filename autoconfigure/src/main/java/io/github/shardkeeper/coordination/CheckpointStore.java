@@ -64,9 +64,11 @@ public interface CheckpointStore extends AutoCloseable {
 	 * completed. Acquiring the shard under a newer token opens it again.
 	 * @param shard the shard
 	 * @param token the token under which it was acquired
+	 * @param acknowledged the number of the last commit under it that was answered, 0 for
+	 * none: a shard of which that is lost is not at its end
 	 * @return whether it is closed
 	 */
-	CompletionReply complete(ShardId shard, Token token);
+	CompletionReply complete(ShardId shard, Token token, long acknowledged);
 
 	/**
 	 * Reads a checkpoint without any right to write.
@@ -203,7 +205,7 @@ public interface CheckpointStore extends AutoCloseable {
 		/** A newer token has acquired the shard. */
 		STALE,
 
-		/** The store has lost the acquisition under the token. */
+		/** The store has lost the acquisition under the token, or the last commit. */
 		GONE
 
 	}

@@ -63,8 +63,8 @@ public final class CheckpointsByTopic implements CheckpointStore {
 	}
 
 	@Override
-	public CompletionReply complete(ShardId shard, Token token) {
-		return of(shard).complete(shard, token);
+	public CompletionReply complete(ShardId shard, Token token, long acknowledged) {
+		return of(shard).complete(shard, token, acknowledged);
 	}
 
 	@Override

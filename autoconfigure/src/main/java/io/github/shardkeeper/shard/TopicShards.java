@@ -90,6 +90,19 @@ public final class TopicShards {
 		return plus(Math.max(this.count, other.count), other.others);
 	}
 
+	/**
+	 * The same shards as if each had been there from the beginning.
+	 * @return them
+	 */
+	public TopicShards withoutParents() {
+		if (this.others.values().stream().allMatch(Set::isEmpty)) {
+			return this;
+		}
+		Map<String, Set<String>> alone = new TreeMap<>();
+		this.others.keySet().forEach((id) -> alone.put(id, Set.of()));
+		return count(this.count).with(alone);
+	}
+
 	private TopicShards plus(int atLeast, Map<String, ? extends Collection<String>> parents) {
 		SortedMap<String, SortedSet<String>> all = new TreeMap<>(BY_ID);
 		this.others.forEach((id, known) -> all.put(id, new TreeSet<>(known)));

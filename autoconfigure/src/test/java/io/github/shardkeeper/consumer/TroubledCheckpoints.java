@@ -173,8 +173,8 @@ final class TroubledCheckpoints implements CheckpointStore {
 	}
 
 	@Override
-	public CompletionReply complete(ShardId shard, Token token) {
-		return reach().complete(shard, token);
+	public CompletionReply complete(ShardId shard, Token token, long acknowledged) {
+		return reach().complete(shard, token, acknowledged);
 	}
 
 	/** What a user would find, also while the store is away. */

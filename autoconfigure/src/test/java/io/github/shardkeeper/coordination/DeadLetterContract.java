@@ -250,8 +250,8 @@ public abstract class DeadLetterContract {
 	@Test
 	void nothingIsSentBackIntoAShardThatIsCompleted() {
 		give(record("1"), record("2"));
-		assertThat(this.checkpoints.complete(SHARD, OLD)).isEqualTo(CompletionReply.COMPLETED);
-		assertThat(this.checkpoints.complete(SHARD, OLD)).as("again").isEqualTo(CompletionReply.COMPLETED);
+		assertThat(this.checkpoints.complete(SHARD, OLD, 0)).isEqualTo(CompletionReply.COMPLETED);
+		assertThat(this.checkpoints.complete(SHARD, OLD, 0)).as("again").isEqualTo(CompletionReply.COMPLETED);
 
 		assertThat(this.letters.sendBack(SHARD, list())).isEqualTo(DeadLetterStore.SHARD_COMPLETED);
 		assertThat(offsets(list())).containsExactly("1", "2");
@@ -267,19 +267,31 @@ public abstract class DeadLetterContract {
 
 	@Test
 	void aShardIsCompletedByItsOwnerWhenNothingWaits() {
-		assertThat(this.checkpoints.complete(SHARD, NEW)).isEqualTo(CompletionReply.GONE);
-		assertThat(this.checkpoints.complete(OTHER, OLD)).isEqualTo(CompletionReply.GONE);
+		assertThat(this.checkpoints.complete(SHARD, NEW, 0)).isEqualTo(CompletionReply.GONE);
+		assertThat(this.checkpoints.complete(OTHER, OLD, 0)).isEqualTo(CompletionReply.GONE);
 		give(record("1"));
 		this.letters.sendBack(SHARD, list());
-		assertThat(this.checkpoints.complete(SHARD, OLD)).isEqualTo(CompletionReply.PENDING);
+		assertThat(this.checkpoints.complete(SHARD, OLD, 0)).isEqualTo(CompletionReply.PENDING);
 		give(record("2"));
 		assertThat(this.letters.sendBack(SHARD, list())).as("not completed").isOne();
 
 		commit(OLD, new Commit(number(), null, Set.of(), Map.of(), List.of(), Set.of(new Offset("1"), new Offset("2")),
 				List.of()));
 		this.checkpoints.acquire(SHARD, NEW);
-		assertThat(this.checkpoints.complete(SHARD, OLD)).isEqualTo(CompletionReply.STALE);
-		assertThat(this.checkpoints.complete(SHARD, NEW)).isEqualTo(CompletionReply.COMPLETED);
+		assertThat(this.checkpoints.complete(SHARD, OLD, 0)).isEqualTo(CompletionReply.STALE);
+		assertThat(this.checkpoints.complete(SHARD, NEW, 0)).isEqualTo(CompletionReply.COMPLETED);
+	}
+
+	@Test
+	void aShardOfWhichTheLastCommitIsLostIsNotCompleted() {
+		CommitNumber last = number();
+		commit(OLD, new Commit(last, new Offset("1"), Set.of(), Map.of(), List.of(), Set.of(), List.of()));
+
+		assertThat(this.checkpoints.complete(SHARD, OLD, last.attempt() + 1)).isEqualTo(CompletionReply.GONE);
+		give(record("1"));
+		assertThat(this.letters.sendBack(SHARD, list())).as("not completed").isOne();
+		commit(OLD, new Commit(number(), null, Set.of(), Map.of(), List.of(), Set.of(new Offset("1")), List.of()));
+		assertThat(this.checkpoints.complete(SHARD, OLD, last.attempt())).isEqualTo(CompletionReply.COMPLETED);
 	}
 
 	@Test

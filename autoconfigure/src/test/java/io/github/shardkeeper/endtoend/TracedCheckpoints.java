@@ -62,8 +62,8 @@ final class TracedCheckpoints implements CheckpointStore {
 	}
 
 	@Override
-	public CompletionReply complete(ShardId shard, Token token) {
-		return this.store.complete(shard, token);
+	public CompletionReply complete(ShardId shard, Token token, long acknowledged) {
+		return this.store.complete(shard, token, acknowledged);
 	}
 
 	@Override

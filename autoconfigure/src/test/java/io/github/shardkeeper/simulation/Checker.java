@@ -3,7 +3,9 @@ package io.github.shardkeeper.simulation;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.LongStream;
@@ -15,6 +17,8 @@ import org.slf4j.LoggerFactory;
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.coordination.CheckpointStore;
+import io.github.shardkeeper.handover.Ownership;
+import io.github.shardkeeper.handover.ShardPhase;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -35,6 +39,8 @@ final class Checker {
 
 	private final SimulatedSettings settings;
 
+	private final SimulatedTopic topic;
+
 	private final Map<ShardId, List<Call>> running = new HashMap<>();
 
 	/** The highest token under which a handler was called. */
@@ -43,6 +49,11 @@ final class Checker {
 	private final Map<Tenure, SimulatedInstance> owners = new HashMap<>();
 
 	private final Map<ShardId, Long> committed = new HashMap<>();
+
+	/** Whatever the store may have forgotten since. */
+	private final Map<ShardId, Long> everCommitted = new HashMap<>();
+
+	private final Set<ShardId> completed = new HashSet<>();
 
 	private final Map<ShardId, Call> last = new HashMap<>();
 
@@ -55,7 +66,8 @@ final class Checker {
 
 	private int excused;
 
-	Checker(VirtualTime time, SimulatedSettings settings) {
+	Checker(VirtualTime time, SimulatedSettings settings, SimulatedTopic topic) {
+		this.topic = topic;
 		this.time = time;
 		this.settings = settings;
 	}
@@ -69,6 +81,10 @@ final class Checker {
 		this.last.put(shard, call);
 		remember(call.fingerprint());
 		logger.debug("Call: {}", call);
+		for (String parent : this.topic.shards().parents(shard.id())) {
+			require(isDone(new ShardId(shard.topic(), parent)), "%s: called before all of its parent %s was handled",
+					call, parent);
+		}
 		Token before = this.highest.getOrDefault(shard, Token.NONE);
 		require(token.compareTo(before) >= 0, "%s: called although %s has consumed", call, before);
 		if (token.compareTo(before) > 0) {
@@ -92,6 +108,22 @@ final class Checker {
 		}
 		others.add(call);
 		return call;
+	}
+
+	private boolean isDone(ShardId shard) {
+		return this.topic.isClosed(shard) && this.everCommitted.getOrDefault(shard, 0L) >= this.topic.end(shard);
+	}
+
+	/** What the store says of a shard, perhaps since just now. */
+	void changed(Ownership ownership) {
+		ShardId shard = ownership.shard();
+		if (ownership.phase() == ShardPhase.COMPLETED) {
+			require(isDone(shard), "%s: completed before all of it was handled", shard);
+			this.completed.add(shard);
+		}
+		else {
+			require(!this.completed.contains(shard), "%s: was completed, and now is %s", shard, ownership);
+		}
 	}
 
 	private boolean mayRunTogether(Call one, Call other) {
@@ -133,6 +165,7 @@ final class Checker {
 		long before = this.committed.getOrDefault(shard, 0L);
 		require(number >= before, "%s: offset %d was committed after %d", shard, number, before);
 		this.committed.put(shard, number);
+		this.everCommitted.merge(shard, number, Math::max);
 		SortedMap<Long, Integer> traces = new TreeMap<>();
 		long count = 0;
 		long sum = 0;
@@ -163,6 +196,7 @@ final class Checker {
 	 */
 	void forget() {
 		this.committed.clear();
+		this.completed.clear();
 		this.highest.clear();
 	}
 

@@ -26,6 +26,7 @@ import io.github.shardkeeper.handover.HoldingAction;
 import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.shard.TopicShards;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -65,7 +66,9 @@ class DeliberateFaultsTests {
 				Arguments.of("a revoked shard is kept", new DrainForgotten()),
 				Arguments.of("a lost shard is kept", new LossIgnored()),
 				Arguments.of("calls are not interrupted when the lease ends", new SuspensionIgnored()),
-				Arguments.of("the leader takes an outage for the death of others", new OutageJudged()));
+				Arguments.of("the leader takes an outage for the death of others", new OutageJudged()),
+				Arguments.of("children do not wait for their parents", new ParentsForgotten()),
+				Arguments.of("a shard is taken for completed when it is handed over", new CompletedEarly()));
 	}
 
 	@ParameterizedTest(name = "{0}")
@@ -284,6 +287,33 @@ class DeliberateFaultsTests {
 			return instead(CoordinationStore.class, store, (method, arguments, next) -> {
 				if (method.getName().equals("reap")) {
 					arguments[2] = 0L;
+				}
+				return next.call(arguments);
+			});
+		}
+
+	}
+
+	private static final class ParentsForgotten implements Tampering {
+
+		@Override
+		public TopicShards shards(TopicShards known) {
+			return known.withoutParents();
+		}
+
+	}
+
+	private static final class CompletedEarly implements Tampering {
+
+		@Override
+		public CoordinationStore coordination(CoordinationStore store) {
+			return instead(CoordinationStore.class, store, (method, arguments, next) -> {
+				if (method.getName().equals("release")) {
+					arguments[1] = ((List<?>) arguments[1]).stream()
+						.map(HoldingAction.Release.class::cast)
+						.map((release) -> new HoldingAction.Release(release.shard(), release.token(),
+								release.tokenFloor(), true))
+						.toList();
 				}
 				return next.call(arguments);
 			});

@@ -20,12 +20,14 @@ import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.consumer.SimulatedConsumers;
 import io.github.shardkeeper.coordination.CheckpointStore;
 import io.github.shardkeeper.coordination.CoordinationSettings;
+import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.coordination.memory.MemoryDeadLetterStore;
 import io.github.shardkeeper.coordination.memory.MemoryFailover;
 import io.github.shardkeeper.handover.GroupChanges;
 import io.github.shardkeeper.handover.HandoverRules;
+import io.github.shardkeeper.handover.ShardPhase;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -65,6 +67,8 @@ final class SimulatedGroup {
 
 	private final MemoryCoordinationStore coordinationStore;
 
+	private final CoordinationStore checkedStore;
+
 	private final MemoryCheckpointStore memoryCheckpoints;
 
 	private final MemoryDeadLetterStore deadLetters;
@@ -88,14 +92,16 @@ final class SimulatedGroup {
 		this.consumers = this.settings.batches() ? host.batchConsumers : host.consumers;
 		host.group = this;
 		this.work = work;
-		this.checker = new Checker(this.time, this.settings);
 		this.rules = conditions.rules;
 		this.longestDelay = conditions.longestDelay;
 		this.network = new SimulatedNetwork(this.time, this.random, conditions.longestLatency, conditions.lossPeriod);
 		this.topic = new SimulatedTopic(conditions.shards, this.time, this.random);
+		this.checker = new Checker(this.time, this.settings, this.topic);
+		this.topic.watch(this::tellOfShards);
 		InstantSource storeClock = () -> Instant.ofEpochMilli(1_700_000_000_000L + this.storeClockOffsetMillis)
 			.plusNanos(this.time.now());
 		this.coordinationStore = new MemoryCoordinationStore(storeClock);
+		this.checkedStore = new CheckedCoordination(this.coordinationStore, this.checker).checked();
 		this.memoryCheckpoints = new MemoryCheckpointStore(storeClock);
 		this.deadLetters = new MemoryDeadLetterStore(this.memoryCheckpoints);
 		this.checkpointStore = new CheckedCheckpoints(this.memoryCheckpoints, this.deadLetters, this.checker).checked();
@@ -127,12 +133,20 @@ final class SimulatedGroup {
 		SimulatedProcess process = new SimulatedProcess(name, this.time, this.random, this.longestDelay);
 		CoordinationSettings settings = new CoordinationSettings("group", name, Duration.ofMillis(500), LEASE, TIMEOUT,
 				Duration.ofMillis(100), ApplicationVersion.UNKNOWN, this.rules, 1, null);
-		SimulatedInstance instance = new SimulatedInstance(process, this.network, settings, this.coordinationStore,
+		SimulatedInstance instance = new SimulatedInstance(process, this.network, settings, this.checkedStore,
 				this.checkpointStore, this.topic, this.consumers, this.settings, this.tampering);
 		this.instances.add(instance);
 		this.byName.put(name, instance);
 		this.time.at(this.time.now(), process, instance::start);
 		return instance;
+	}
+
+	/** Each instance's source tells it in its own time. */
+	private void tellOfShards() {
+		for (SimulatedInstance instance : this.instances) {
+			long delay = Duration.ofMillis(this.random.nextInt(3000)).toNanos();
+			this.time.briefly(this.time.now() + delay, instance.process, instance::look);
+		}
 	}
 
 	/** Leaves, and ends when it has left, or when its time is over. */
@@ -166,7 +180,10 @@ final class SimulatedGroup {
 	/** Who owns what changes with these. */
 	Map<ShardId, Token> tokens() {
 		Map<ShardId, Token> tokens = new TreeMap<>();
-		stored().ownerships().forEach((ownership) -> tokens.put(ownership.shard(), ownership.token()));
+		stored().ownerships()
+			.stream()
+			.filter((ownership) -> ownership.phase() != ShardPhase.COMPLETED)
+			.forEach((ownership) -> tokens.put(ownership.shard(), ownership.token()));
 		return tokens;
 	}
 

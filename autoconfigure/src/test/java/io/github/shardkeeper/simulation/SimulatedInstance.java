@@ -35,7 +35,11 @@ final class SimulatedInstance {
 
 	private final ShardConsumption consumption;
 
-	private final Map<String, TopicShards> topics;
+	private final SimulatedTopic topic;
+
+	private final Tampering tampering;
+
+	private boolean started;
 
 	private boolean leaving;
 
@@ -57,11 +61,24 @@ final class SimulatedInstance {
 		this.consumption = tampering.consumption(consumers.workers(consuming.consumer(), checkpoints,
 				topic.reader(process), this.lease, runtime.clock(), process.executor(), process.timer(), listener),
 				listener);
-		this.topics = Map.of(SimulatedTopic.NAME, TopicShards.count(topic.ends().size()));
+		this.topic = topic;
+		this.tampering = tampering;
 	}
 
 	void start() {
-		this.coordinator.start(this.topics, this.consumption);
+		this.coordinator.start(topics(), this.consumption);
+		this.started = true;
+	}
+
+	/** The source tells that there are other shards now. */
+	void look() {
+		if (this.started && isMember()) {
+			this.coordinator.shardsChanged(topics());
+		}
+	}
+
+	private Map<String, TopicShards> topics() {
+		return Map.of(SimulatedTopic.NAME, this.tampering.shards(this.topic.shards()));
 	}
 
 	CompletableFuture<Void> leave(Duration patience) {

@@ -6,19 +6,23 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.random.RandomGenerator;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.SourceRecord;
 
 /**
  * A topic whose shards hold the records 1, 2, 3 and so on; a record's offset is its
- * number.
+ * number. Shards may be added, split and closed.
  */
 final class SimulatedTopic {
 
@@ -30,21 +34,69 @@ final class SimulatedTopic {
 
 	private final Map<ShardId, Long> ends = new TreeMap<>();
 
+	private final Set<ShardId> closed = new TreeSet<>();
+
+	private final List<Runnable> watchers = new ArrayList<>();
+
+	private TopicShards shards;
+
 	private final List<Reader> readers = new ArrayList<>();
 
 	SimulatedTopic(int shards, VirtualTime time, RandomGenerator random) {
 		this.time = time;
 		this.random = random;
-		for (int i = 0; i < shards; i++) {
-			this.ends.put(ShardId.of(NAME, i), 0L);
-		}
+		this.shards = TopicShards.count(shards);
+		this.shards.forEach(NAME, (shard) -> this.ends.put(shard, 0L));
+	}
+
+	/** The shards that there are now, closed ones among them. */
+	TopicShards shards() {
+		return this.shards;
+	}
+
+	/** Has something run whenever there are others. */
+	void watch(Runnable onChange) {
+		this.watchers.add(onChange);
+	}
+
+	/** A new shard; if it has parents, they are closed. */
+	ShardId add(ShardId... parents) {
+		ShardId added = ShardId.of(NAME, this.shards.size());
+		this.ends.put(added, 0L);
+		this.shards = this.shards.with(added.id(), Stream.of(parents).map(ShardId::id).toArray(String[]::new));
+		Stream.of(parents).forEach(this::close);
+		this.watchers.forEach(Runnable::run);
+		return added;
+	}
+
+	/** Nothing can be appended any more, and who reads it comes to its end. */
+	void close(ShardId shard) {
+		this.closed.add(shard);
+		this.readers.forEach((reader) -> reader.look(shard));
+	}
+
+	boolean isClosed(ShardId shard) {
+		return this.closed.contains(shard);
+	}
+
+	/** Those to which records can be appended. */
+	List<ShardId> open() {
+		return this.ends.keySet().stream().filter((shard) -> !isClosed(shard)).toList();
+	}
+
+	long end(ShardId shard) {
+		return this.ends.getOrDefault(shard, 0L);
 	}
 
 	Map<ShardId, Long> ends() {
 		return this.ends;
 	}
 
+	/** Nothing comes of it if the shard is closed. */
 	void append(ShardId shard) {
+		if (isClosed(shard)) {
+			return;
+		}
 		this.ends.merge(shard, 1L, Long::sum);
 		this.readers.forEach((reader) -> reader.look(shard));
 	}
@@ -112,7 +164,14 @@ final class SimulatedTopic {
 		private void deliver(ShardId shard, Reading reading) {
 			reading.looking = false;
 			long end = SimulatedTopic.this.ends.get(shard);
-			if (this.readings.get(shard) != reading || reading.paused || reading.position >= end) {
+			if (this.readings.get(shard) != reading || reading.paused || reading.ended) {
+				return;
+			}
+			if (reading.position >= end) {
+				if (isClosed(shard)) {
+					reading.ended = true;
+					reading.sink.ended();
+				}
 				return;
 			}
 			List<SourceRecord> records = new ArrayList<>();
@@ -152,6 +211,8 @@ final class SimulatedTopic {
 		private boolean paused;
 
 		private boolean looking;
+
+		private boolean ended;
 
 		private Reading(long position, ShardReader.RecordSink sink) {
 			this.position = position;

@@ -2,8 +2,10 @@ package io.github.shardkeeper.simulation;
 
 import java.time.Duration;
 import java.util.Map;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -118,6 +120,13 @@ final class Simulation {
 				this.group.in(this.random.nextLong(FEEDING.toMillis()), () -> this.group.sendBack(shard));
 			}
 		}
+		if (!this.harmless && this.random.nextInt(3) == 0) {
+			Resharding resharding = new Resharding(this.group, this.random);
+			for (int i = 1 + this.random.nextInt(4); i > 0; i--) {
+				long at = this.random.nextLong(FEEDING.toMillis() - 1);
+				this.group.in(at, () -> fault(resharding.next(FEEDING.toMillis() - at), Duration.ZERO));
+			}
+		}
 		if (this.harmless) {
 			this.group.in(SETTLED.toMillis() - 1, () -> this.settledTokens = this.group.tokens());
 		}
@@ -229,11 +238,19 @@ final class Simulation {
 		}
 		Map<String, Integer> loads = new TreeMap<>();
 		this.group.members().forEach((instance) -> loads.put(instance.toString(), 0));
+		Set<ShardId> unknown = new TreeSet<>(this.group.topic().ends().keySet());
 		for (Ownership ownership : this.group.stored().ownerships()) {
-			if (ownership.phase() != ShardPhase.OWNED) {
+			boolean closed = this.group.topic().isClosed(ownership.shard());
+			if (ownership.phase() != (closed ? ShardPhase.COMPLETED : ShardPhase.OWNED)) {
 				return ownership + " is on its way";
 			}
-			loads.merge(ownership.owner().instance(), 1, Integer::sum);
+			unknown.remove(ownership.shard());
+			if (!closed) {
+				loads.merge(ownership.owner().instance(), 1, Integer::sum);
+			}
+		}
+		if (!unknown.isEmpty()) {
+			return "The store does not know " + unknown;
 		}
 		int most = loads.values().stream().mapToInt(Integer::intValue).max().orElse(0);
 		int least = loads.values().stream().mapToInt(Integer::intValue).min().orElse(0);

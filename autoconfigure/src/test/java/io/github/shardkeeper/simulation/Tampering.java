@@ -5,6 +5,7 @@ import java.time.Duration;
 import io.github.shardkeeper.coordination.CheckpointStore;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.ShardConsumption;
+import io.github.shardkeeper.shard.TopicShards;
 
 /**
  * Breaks the protocol on purpose, for tests that want to see it found; by default
@@ -26,6 +27,11 @@ interface Tampering {
 
 	default ShardConsumption consumption(ShardConsumption consumption, ShardConsumption.Listener listener) {
 		return consumption;
+	}
+
+	/** What a member knows of the topic's shards. */
+	default TopicShards shards(TopicShards known) {
+		return known;
 	}
 
 	/** What the member takes for its lease. */

@@ -104,8 +104,8 @@ public final class LocalCheckpointStore implements CheckpointStore {
 	}
 
 	@Override
-	public CompletionReply complete(ShardId shard, Token token) {
-		return this.files.with(shard, (store) -> store.complete(shard, token));
+	public CompletionReply complete(ShardId shard, Token token, long acknowledged) {
+		return this.files.with(shard, (store) -> store.complete(shard, token, acknowledged));
 	}
 
 	@Override

@@ -73,9 +73,9 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 	}
 
 	@Override
-	public synchronized CompletionReply complete(ShardId shard, Token token) {
+	public synchronized CompletionReply complete(ShardId shard, Token token, long acknowledged) {
 		ShardData entry = this.entries.get(shard);
-		return (entry != null) ? entry.complete(token) : CompletionReply.GONE;
+		return (entry != null) ? entry.complete(token, acknowledged) : CompletionReply.GONE;
 	}
 
 	@Override

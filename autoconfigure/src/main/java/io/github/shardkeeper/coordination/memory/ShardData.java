@@ -142,9 +142,12 @@ final class ShardData {
 				? Duration.ofMillis(Math.max(0, inOrder.get(due.size()).dueMillis - nowMillis)) : null);
 	}
 
-	CompletionReply complete(Token token) {
-		if (!this.fence.equals(token)) {
-			return isFencedAgainst(token) ? CompletionReply.STALE : CompletionReply.GONE;
+	CompletionReply complete(Token token, long acknowledged) {
+		if (isFencedAgainst(token)) {
+			return CompletionReply.STALE;
+		}
+		if (!this.fence.equals(token) || this.lastCommit < acknowledged) {
+			return CompletionReply.GONE;
 		}
 		boolean pending = !this.retries.isEmpty() || this.seeks.pending() != null;
 		this.completed = this.completed || !pending;

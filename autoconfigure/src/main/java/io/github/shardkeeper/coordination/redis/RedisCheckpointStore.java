@@ -142,9 +142,9 @@ public final class RedisCheckpointStore implements CheckpointStore {
 	}
 
 	@Override
-	public CompletionReply complete(ShardId shard, Token token) {
+	public CompletionReply complete(ShardId shard, Token token, long acknowledged) {
 		return CompletionReply.valueOf(text(this.link.<byte[]>run(this.scripts.complete(), this.keys.all(shard),
-				List.of(bytes(token.toString())))));
+				List.of(bytes(token.toString()), bytes(Long.toString(acknowledged))))));
 	}
 
 	@Override

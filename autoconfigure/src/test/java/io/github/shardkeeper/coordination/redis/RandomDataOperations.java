@@ -133,8 +133,9 @@ final class RandomDataOperations {
 
 	private void complete(ShardId shard) {
 		Token token = token(shard);
-		this.log.accept("complete " + shard + " " + token);
-		this.outcome.accept("completion " + this.stores.data((store) -> store.complete(shard, token)));
+		int acknowledged = this.random.nextInt(3);
+		this.log.accept("complete " + shard + " " + token + " " + acknowledged);
+		this.outcome.accept("completion " + this.stores.data((store) -> store.complete(shard, token, acknowledged)));
 	}
 
 	private void sendBack(ShardId shard) {
