@@ -185,7 +185,7 @@ public abstract class SeekContract {
 	@Test
 	void aShardAtItsEndIsNotConsumedFromAnywhere() {
 		acquire(OLD);
-		assertThat(this.store.complete(SHARD, OLD)).isEqualTo(CompletionReply.COMPLETED);
+		assertThat(this.store.complete(SHARD, OLD, 0)).isEqualTo(CompletionReply.COMPLETED);
 
 		assertThat(this.store.seek(SHARD, FIVE, false)).isNull();
 		assertThat(seeks()).isEqualTo(Seeks.NONE);
@@ -195,10 +195,10 @@ public abstract class SeekContract {
 	void whatIsAskedForComesBeforeTheEnd() {
 		acquire(OLD);
 		SeekRequest request = seek(FIVE, false);
-		assertThat(this.store.complete(SHARD, OLD)).isEqualTo(CompletionReply.PENDING);
+		assertThat(this.store.complete(SHARD, OLD, 0)).isEqualTo(CompletionReply.PENDING);
 
 		commit(OLD, carryingOut(request, CommitNumber.ofWhole(1)));
-		assertThat(this.store.complete(SHARD, OLD)).isEqualTo(CompletionReply.COMPLETED);
+		assertThat(this.store.complete(SHARD, OLD, 0)).isEqualTo(CompletionReply.COMPLETED);
 	}
 
 	@ParameterizedTest
