@@ -7,6 +7,7 @@ import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.handover.HandoverRules.OnTimeout;
 import io.github.shardkeeper.handover.HoldingAction.Abandon;
+import io.github.shardkeeper.handover.HoldingAction.Attend;
 import io.github.shardkeeper.handover.HoldingAction.CancelDrain;
 import io.github.shardkeeper.handover.HoldingAction.Interrupt;
 import io.github.shardkeeper.handover.HoldingAction.Release;
@@ -106,7 +107,8 @@ class OverdueDrainTests {
 	void aDrainThatWasCancelledTooLateIsOverdueAsBefore() {
 		drain(FIRST);
 		pass(Duration.ofSeconds(30));
-		assertThat(owned(FIRST, TOKEN)).as("its farewell is under way").containsExactly(new CancelDrain(FIRST));
+		assertThat(owned(FIRST, TOKEN)).as("its farewell is under way")
+			.containsExactly(new CancelDrain(FIRST), new Attend(FIRST));
 		pass(Duration.ofSeconds(20));
 		assertThat(due()).containsExactly(new Interrupt(FIRST, TIMEOUT));
 		assertThat(this.holdings.workerEnded(FIRST, TOKEN, Token.NONE, false))

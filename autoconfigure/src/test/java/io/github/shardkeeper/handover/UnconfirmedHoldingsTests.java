@@ -7,6 +7,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.handover.HoldingAction.Abandon;
+import io.github.shardkeeper.handover.HoldingAction.Attend;
 import io.github.shardkeeper.handover.HoldingAction.CancelDrain;
 import io.github.shardkeeper.handover.HoldingAction.Prepare;
 import io.github.shardkeeper.handover.HoldingAction.Release;
@@ -48,7 +49,7 @@ class UnconfirmedHoldingsTests {
 		this.holdings.writesLost();
 		assertThat(this.holdings.unconfirmed()).isEqualTo(Map.of(HELD, TOKEN, DRAINING, TOKEN));
 
-		assertThat(tell(HELD, ShardPhase.OWNED, TOKEN, ME)).isEmpty();
+		assertThat(tell(HELD, ShardPhase.OWNED, TOKEN, ME)).containsExactly(new Attend(HELD));
 		assertThat(tell(DRAINING, ShardPhase.REVOKING, TOKEN, ME)).isEmpty();
 		assertThat(this.holdings.unconfirmed()).isEmpty();
 		assertThat(this.holdings.claimed(Set.of())).isEmpty();
@@ -61,7 +62,7 @@ class UnconfirmedHoldingsTests {
 		assertThat(this.holdings.claimed(Set.of(HELD))).containsExactly(new Abandon(DRAINING));
 
 		assertThat(ended(DRAINING)).isEmpty();
-		assertThat(tell(HELD, ShardPhase.OWNED, TOKEN, ME)).as("goes on").isEmpty();
+		assertThat(tell(HELD, ShardPhase.OWNED, TOKEN, ME)).as("goes on").containsExactly(new Attend(HELD));
 		assertThat(tell(DRAINING, ShardPhase.OWNED, new Token(20), ME))
 			.containsExactly(new Start(DRAINING, new Token(20)));
 	}
@@ -89,7 +90,8 @@ class UnconfirmedHoldingsTests {
 	void aRevokeThatTheStoreHasLostIsCancelled() {
 		holdOfEach();
 		this.holdings.writesLost();
-		assertThat(tell(DRAINING, ShardPhase.OWNED, TOKEN, ME)).containsExactly(new CancelDrain(DRAINING));
+		assertThat(tell(DRAINING, ShardPhase.OWNED, TOKEN, ME)).containsExactly(new CancelDrain(DRAINING),
+				new Attend(DRAINING));
 	}
 
 	@Test
@@ -124,9 +126,9 @@ class UnconfirmedHoldingsTests {
 		assertThat(this.holdings.unconfirmed()).isEqualTo(Map.of(HELD, TOKEN, DRAINING, TOKEN));
 		assertThat(this.holdings.claimed(Set.of(HELD, DRAINING))).isEmpty();
 
-		assertThat(tell(HELD, ShardPhase.OWNED, TOKEN, ANEW)).isEmpty();
+		assertThat(tell(HELD, ShardPhase.OWNED, TOKEN, ANEW)).containsExactly(new Attend(HELD));
 		assertThat(tell(DRAINING, ShardPhase.OWNED, TOKEN, ANEW)).as("nobody waits for it any more")
-			.containsExactly(new CancelDrain(DRAINING));
+			.containsExactly(new CancelDrain(DRAINING), new Attend(DRAINING));
 	}
 
 	@Test
