@@ -56,11 +56,13 @@ record IdleShards(RedisProcess redis, int shards) {
 	}
 
 	private Cost cost(int count, long restSeconds, long countingSeconds) throws Exception {
+		String topic = "idle-" + count;
 		Waiting handler = new Waiting(new CountDownLatch(count));
 		double connectionsBefore = figure("clients", "connected_clients");
 		long begun = System.nanoTime();
 		try (ConfigurableApplicationContext application = Applications.start(this.redis, handler,
-				Map.of("shardkeeper.group", "idle-" + count, "shardkeeper.topics.idle.shards", count))) {
+				Map.of("shardkeeper.group", "idle", "shardkeeper.topics." + topic + ".shards", count, "benchmark.topic",
+						topic))) {
 			if (!handler.missing.await(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
 				throw new IllegalStateException(handler.missing.getCount() + " shards were not acquired");
 			}
@@ -101,7 +103,7 @@ record IdleShards(RedisProcess redis, int shards) {
 			this.missing.countDown();
 		}
 
-		@ShardConsumer("idle")
+		@ShardConsumer("${benchmark.topic}")
 		public void handle(byte[] payload) {
 			throw new IllegalStateException("There are no records");
 		}
