@@ -81,6 +81,12 @@ final class SimulatedGroup {
 
 	private int timesEmptied;
 
+	/**
+	 * Who joins a lease or less after a failover and leads at once may know of nothing
+	 * that was lost, before those who know are heard. That is not promised away.
+	 */
+	private long nobodyNewBefore;
+
 	private long storeClockOffsetMillis;
 
 	SimulatedGroup(Conditions conditions, RandomGenerator random, VirtualTime time, Tampering tampering, Host host,
@@ -137,7 +143,7 @@ final class SimulatedGroup {
 				this.checkpointStore, this.topic, this.consumers, this.settings, this.tampering);
 		this.instances.add(instance);
 		this.byName.put(name, instance);
-		this.time.at(this.time.now(), process, instance::start);
+		this.time.at(Math.max(this.time.now(), this.nobodyNewBefore), process, instance::start);
 		return instance;
 	}
 
@@ -238,6 +244,7 @@ final class SimulatedGroup {
 		Object coordination = MemoryFailover.snapshot(this.coordinationStore);
 		Object data = MemoryFailover.snapshot(this.memoryCheckpoints);
 		int before = this.timesEmptied;
+		this.nobodyNewBefore = Math.max(this.nobodyNewBefore, this.time.now() + lost.plus(away).plus(LEASE).toNanos());
 		in(lost.toMillis(), () -> {
 			if (before == this.timesEmptied) {
 				MemoryFailover.loseWritesSince(this.coordinationStore, coordination);

@@ -56,7 +56,7 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 			return new Acquisition.Refused(entry.fence());
 		}
 		entry.raiseFence(token);
-		return new Acquisition.Acquired(entry.toCheckpoint(this.clock.millis()), entry.seeks());
+		return new Acquisition.Acquired(entry.toCheckpoint(this.clock.millis()), entry.seeks(), entry.lastCommit());
 	}
 
 	@Override
@@ -116,6 +116,25 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 	@Override
 	public synchronized Instant consumedSince(String topic) {
 		return this.consumedSince.computeIfAbsent(topic, (t) -> this.clock.instant().truncatedTo(ChronoUnit.MILLIS));
+	}
+
+	/**
+	 * Puts in what was kept elsewhere of a shard, in place of what is here.
+	 * @param shard the shard
+	 * @param contents what was kept
+	 */
+	public synchronized void put(ShardId shard, ShardContents contents) {
+		this.entries.put(shard, new ShardData(contents));
+	}
+
+	/**
+	 * All that is here of a shard, to be kept elsewhere.
+	 * @param shard the shard
+	 * @return its contents, {@code null} if it was never acquired
+	 */
+	public synchronized @Nullable ShardContents contents(ShardId shard) {
+		ShardData entry = this.entries.get(shard);
+		return (entry != null) ? entry.contents() : null;
 	}
 
 	/** Lets somebody work on the data of a shard, at the time that it is now. */
