@@ -40,6 +40,13 @@ final class ShardProgress {
 	/** Of those whose payloads go into one commit, and wait for it in memory. */
 	private static final int MOST_PUT_ASIDE = 100;
 
+	/**
+	 * The token may have been in use by a worker that was abandoned, when a claim was not
+	 * granted and the store told of the shard nevertheless. The numbers of its last
+	 * commits, of which some may be under way, must not be taken for ours.
+	 */
+	private static final int AFTER_ANOTHER = 1000;
+
 	private final OwnedShard owned;
 
 	private final WorkerContext context;
@@ -107,6 +114,10 @@ final class ShardProgress {
 			// So that the store tells what comes late from what comes now.
 			this.commitAttempts = earlier.commitAttempts;
 			this.acknowledgedCommit = earlier.acknowledgedCommit;
+		}
+		else if (acquired.lastCommit() > 0) {
+			this.commitAttempts = acquired.lastCommit() + AFTER_ANOTHER;
+			this.acknowledgedCommit = acquired.lastCommit();
 		}
 	}
 

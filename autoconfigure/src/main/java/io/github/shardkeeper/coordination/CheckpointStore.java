@@ -144,15 +144,18 @@ public interface CheckpointStore extends AutoCloseable {
 		 *
 		 * @param checkpoint where to go on
 		 * @param seeks whether that is to be somewhere else
+		 * @param lastCommit the number of the last commit under the token, 0 for none:
+		 * whoever acquires the shard under a token that was in use goes on from there
 		 */
-		record Acquired(Checkpoint checkpoint, Seeks seeks) implements Acquisition {
+		record Acquired(Checkpoint checkpoint, Seeks seeks, long lastCommit) implements Acquisition {
 
 			/**
-			 * An acquisition of a shard that nobody ever wanted elsewhere.
+			 * An acquisition, under a new token, of a shard that nobody ever wanted
+			 * elsewhere.
 			 * @param checkpoint where to go on
 			 */
 			public Acquired(Checkpoint checkpoint) {
-				this(checkpoint, Seeks.NONE);
+				this(checkpoint, Seeks.NONE, 0);
 			}
 
 		}

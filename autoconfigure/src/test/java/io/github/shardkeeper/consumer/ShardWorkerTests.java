@@ -151,6 +151,19 @@ class ShardWorkerTests {
 	}
 
 	@Test
+	void whoGoesOnUnderATokenThatWasInUseIsNotTakenForTheOneBefore() {
+		ShardWorker first = start();
+		deliver(1, 3);
+		first.abandon();
+		this.threads.runAll();
+		start();
+		this.application.onRecord = (record, state) -> state.put(record.payload(), true);
+		deliver(4, 5);
+
+		assertThat(checkpoint()).isEqualTo(new Checkpoint(new Offset("5"), Map.of("r4", "true", "r5", "true")));
+	}
+
+	@Test
 	void nothingIsCommittedTwice() {
 		ShardWorker worker = start();
 		deliver(1, 1);

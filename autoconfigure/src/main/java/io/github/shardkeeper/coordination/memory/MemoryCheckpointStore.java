@@ -56,7 +56,7 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 			return new Acquisition.Refused(entry.fence());
 		}
 		entry.raiseFence(token);
-		return new Acquisition.Acquired(entry.toCheckpoint(this.clock.millis()), entry.seeks());
+		return new Acquisition.Acquired(entry.toCheckpoint(this.clock.millis()), entry.seeks(), entry.lastCommit());
 	}
 
 	@Override

@@ -154,6 +154,10 @@ final class ShardData {
 		return pending ? CompletionReply.PENDING : CompletionReply.COMPLETED;
 	}
 
+	long lastCommit() {
+		return this.lastCommit;
+	}
+
 	Seeks seeks() {
 		return this.seeks;
 	}

@@ -102,7 +102,8 @@ public final class RedisCheckpointStore implements CheckpointStore {
 			Checkpoint checkpoint = readOn(shard, reply.subList(1, reply.size()));
 			if (checkpoint != null) {
 				return new Acquisition.Acquired(checkpoint,
-						SeeksFormat.read((byte[]) reply.get(9), (byte[]) reply.get(10)));
+						SeeksFormat.read((byte[]) reply.get(9), (byte[]) reply.get(10)),
+						Long.parseLong(text(reply.get(2))));
 			}
 			// Somebody newer has it now, or Redis is not the one that it was: see which.
 		}
