@@ -25,8 +25,8 @@ import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.core.env.Environment;
 
 import io.github.shardkeeper.DeadLetters;
-import io.github.shardkeeper.ShardSelector;
 import io.github.shardkeeper.ShardPositions;
+import io.github.shardkeeper.ShardSelector;
 import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.assignment.AssignmentStrategy;

@@ -396,6 +396,18 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	}
 
 	/**
+	 * What may be taken from a topic's streams; nothing as long as nothing is set.
+	 *
+	 * @param maxLength Number of records of each shard that may stay.
+	 * @param maxAge How old records may become, by Redis' clock.
+	 * @param beyondCheckpoints Whether records may go that a group has not handled yet.
+	 */
+	public record Trim(@Nullable Long maxLength, @Nullable Duration maxAge,
+			@DefaultValue("false") boolean beyondCheckpoints) {
+
+	}
+
+	/**
 	 * A topic.
 	 *
 	 * @param shards Number of shards, the same on every instance.
@@ -410,6 +422,7 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * @param pinned By shard, the id of the instance that has it while it is there.
 	 * @param consumer How its handlers are run, as far as it differs from
 	 * shardkeeper.consumer.
+	 * @param trim What may be taken from the topic's streams.
 	 * @param selector Name of the ShardSelector bean that chooses the shards of this
 	 * topic's records. Defaults to the application's only ShardSelector bean, or to the
 	 * key's hash where there is none.
@@ -417,7 +430,7 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	public record Topic(@DefaultValue("1") int shards, @DefaultValue("coordinated") Mode mode,
 			@DefaultValue("earliest") String start, @Nullable String strategy, @DefaultValue Map<String, Long> weights,
 			@DefaultValue Map<String, String> zones, @DefaultValue Map<String, String> pinned,
-			@DefaultValue TopicConsumer consumer, @Nullable String selector) {
+			@DefaultValue TopicConsumer consumer, @DefaultValue Trim trim, @Nullable String selector) {
 
 		boolean tellsOfShards() {
 			return !this.weights.isEmpty() || !this.zones.isEmpty() || !this.pinned.isEmpty();

@@ -162,7 +162,8 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		// one.
 		Loops.Loop readerLoop = coordinated.isEmpty() ? this.runtime.loops().startForeground(READER, step)
 				: this.runtime.loops().start(READER, step);
-		Running current = new Running(workers, everything, !coordinated.isEmpty(), context, readerLoop, runningThreads);
+		Running current = new Running(Set.copyOf(handlers.keySet()), workers, everything, !coordinated.isEmpty(),
+				context, readerLoop, runningThreads);
 		this.running = current;
 		try {
 			warmUp(handlers.keySet());
@@ -266,6 +267,15 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	}
 
 	/**
+	 * The topics that this instance consumes.
+	 * @return their names; none when it is not running
+	 */
+	public Set<String> topics() {
+		Running current = this.running;
+		return (current != null) ? current.topics : Set.of();
+	}
+
+	/**
 	 * What keeps shards of this instance from being consumed.
 	 * @return a sentence for each shard that is held up
 	 */
@@ -314,6 +324,8 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	private static final class Running {
 
+		private final Set<String> topics;
+
 		private final ShardWorkers workers;
 
 		/** {@code null} where no topic is broadcast. */
@@ -330,8 +342,9 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 		private ShardSource.@Nullable Watch watch;
 
-		Running(ShardWorkers workers, @Nullable BroadcastConsumption broadcast, boolean coordinated,
+		Running(Set<String> topics, ShardWorkers workers, @Nullable BroadcastConsumption broadcast, boolean coordinated,
 				WorkerContext context, Loops.Loop readerLoop, WorkerThreads.Running threads) {
+			this.topics = topics;
 			this.workers = workers;
 			this.broadcast = broadcast;
 			this.coordinated = coordinated;

@@ -81,6 +81,12 @@ final class SimulatedGroup {
 
 	private int timesEmptied;
 
+	/**
+	 * Who joins a lease or less after a failover and leads at once may know of nothing
+	 * that was lost, before those who know are heard. That is not promised away.
+	 */
+	private long nobodyNewBefore;
+
 	private long storeClockOffsetMillis;
 
 	SimulatedGroup(Conditions conditions, RandomGenerator random, VirtualTime time, Tampering tampering, Host host,
@@ -137,7 +143,7 @@ final class SimulatedGroup {
 				this.checkpointStore, this.topic, this.consumers, this.settings, this.tampering);
 		this.instances.add(instance);
 		this.byName.put(name, instance);
-		this.time.at(this.time.now(), process, instance::start);
+		this.time.at(Math.max(this.time.now(), this.nobodyNewBefore), process, instance::start);
 		return instance;
 	}
 
@@ -192,6 +198,22 @@ final class SimulatedGroup {
 		return SimulatedTopic.number(this.memoryCheckpoints.read(shard).offset());
 	}
 
+	/** Somebody wants a shard consumed from the beginning, with an empty state. */
+	void reset(ShardId shard) {
+		this.memoryCheckpoints.seek(shard, SimulatedTopic.offset(0), true);
+		this.coordinationStore.nudge(List.of(shard));
+	}
+
+	/** Whether somebody wants that, and nobody has done it yet. */
+	boolean isToBeReset(ShardId shard) {
+		return this.memoryCheckpoints.seeks(List.of(shard)).get(shard).pending() != null;
+	}
+
+	/** Whoever has asked for it asks again: the news may be lost, but not the request. */
+	private void nudgeAgain() {
+		this.coordinationStore.nudge(this.topic.ends().keySet().stream().filter(this::isToBeReset).toList());
+	}
+
 	/** How many records wait to be tried again. */
 	int queued(ShardId shard) {
 		return MemoryFailover.queued(this.memoryCheckpoints, shard).size();
@@ -222,6 +244,7 @@ final class SimulatedGroup {
 		Object coordination = MemoryFailover.snapshot(this.coordinationStore);
 		Object data = MemoryFailover.snapshot(this.memoryCheckpoints);
 		int before = this.timesEmptied;
+		this.nobodyNewBefore = Math.max(this.nobodyNewBefore, this.time.now() + lost.plus(away).plus(LEASE).toNanos());
 		in(lost.toMillis(), () -> {
 			if (before == this.timesEmptied) {
 				MemoryFailover.loseWritesSince(this.coordinationStore, coordination);
@@ -229,7 +252,10 @@ final class SimulatedGroup {
 				this.checker.forget();
 			}
 			this.network.restartStore(away);
-			in(away.plus(LEASE).toMillis(), this::appendEverywhere);
+			in(away.plus(LEASE).toMillis(), () -> {
+				appendEverywhere();
+				nudgeAgain();
+			});
 		});
 	}
 

@@ -1,9 +1,10 @@
 -- Closes the retry queue of a shard whose last record was handled: nothing is sent back into it any more.
 --
 -- ARGV     1 token, 2 number of the last commit under it that was answered, 0 for none
--- result   'COMPLETED'; 'PENDING' when there are records in the retry queue, or a seek; 'STALE' when a newer token was there
---          before; or 'GONE' when Redis has lost the acquisition under the token, or the commit that was answered
--- keeps    a record in the retry queue, or a seek, has somebody who looks for it; under a newer token the queue is open again
+-- result   'COMPLETED'; 'PENDING' when there are records in the retry queue, or a seek; 'STALE' when a newer token was
+--          there before; or 'GONE' when Redis has lost the acquisition under the token, or the commit that was answered
+-- keeps    a record in the retry queue, or a seek, has somebody who looks for it; under a newer token the queue is open
+--          again; what is not committed for good is not at its end
 -- cost     O(1)
 
 local checkpoint = redis.call('HMGET', CHECKPOINT, 'fence', 'commit')
