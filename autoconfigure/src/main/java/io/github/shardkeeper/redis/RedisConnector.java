@@ -1,6 +1,7 @@
 package io.github.shardkeeper.redis;
 
 import java.time.Duration;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -22,6 +23,7 @@ import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import io.lettuce.core.cluster.pubsub.StatefulRedisClusterPubSubConnection;
+import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.codec.RedisCodec;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
@@ -44,6 +46,10 @@ public final class RedisConnector implements SmartLifecycle {
 	/** Stops after the consumers, before the application's own client at phase 0. */
 	private static final int PHASE = 1;
 
+	/** Hash fields are text, values and arguments are bytes. */
+	private static final RedisCodec<String, byte[]> DATA_CODEC = RedisCodec.of(StringCodec.UTF8,
+			ByteArrayCodec.INSTANCE);
+
 	private static final Duration LONGEST_CLOSE = Duration.ofSeconds(1);
 
 	private final Set<CompletableFuture<Void>> closing = ConcurrentHashMap.newKeySet();
@@ -53,6 +59,9 @@ public final class RedisConnector implements SmartLifecycle {
 	private final ConnectionOpener opener = new ConnectionOpener();
 
 	private final Set<StatefulConnection<?, ?>> connections = ConcurrentHashMap.newKeySet();
+
+	/** By their time limits, of which an application has one. */
+	private final Map<Duration, RedisLink<byte[]>> dataLinks = new ConcurrentHashMap<>();
 
 	/** Of the client that was used last. */
 	private volatile @Nullable ClusterTopology topology;
@@ -77,6 +86,16 @@ public final class RedisConnector implements SmartLifecycle {
 	/** Whether keys are spread over the slots of a Redis Cluster. */
 	public boolean isCluster() {
 		return this.factory.isClusterAware();
+	}
+
+	/**
+	 * The link over which checkpoints and records are written: one connection for both.
+	 * Whoever asks shares it, and does not close it.
+	 * @param timeout the longest wait for an answer
+	 * @return the link
+	 */
+	public RedisLink<byte[]> dataLink(Duration timeout) {
+		return this.dataLinks.computeIfAbsent(timeout, (limit) -> new RedisLink<>(this, DATA_CODEC, limit));
 	}
 
 	/**

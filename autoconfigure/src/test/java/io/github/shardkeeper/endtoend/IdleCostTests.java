@@ -54,6 +54,7 @@ class IdleCostTests {
 				instances.add(start(redis, shards));
 				instances.add(start(redis, shards));
 				awaitAllConsumed(instances, shards);
+				assertThat(connections(connection)).as("four for each instance, one for this observer").isEqualTo(9);
 				return observe(connection);
 			}
 			finally {
@@ -102,6 +103,10 @@ class IdleCostTests {
 			.atMost(Duration.ofSeconds(60))
 			.until(() -> connection.serverCommands().time() - beginMillis >= SECONDS * 1000);
 		return (commands(connection) - begin) * 1000.0 / (connection.serverCommands().time() - beginMillis);
+	}
+
+	private static int connections(RedisConnection connection) {
+		return Integer.parseInt(connection.serverCommands().info("clients").getProperty("connected_clients"));
 	}
 
 	/**

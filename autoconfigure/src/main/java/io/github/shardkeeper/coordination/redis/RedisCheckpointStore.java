@@ -86,7 +86,7 @@ public final class RedisCheckpointStore implements CheckpointStore {
 	RedisCheckpointStore(RedisConnector connector, String keyPrefix, String group, Duration timeout, ReplicaWait wait,
 			DataScripts scripts) {
 		this.scripts = scripts;
-		this.link = new RedisLink<>(connector, CODEC, timeout);
+		this.link = connector.dataLink(timeout);
 		this.fences = new ReplicatedLink<>(connector, this.link, timeout, wait);
 		this.keys = new ShardKeys(keyPrefix, group);
 	}
@@ -219,8 +219,8 @@ public final class RedisCheckpointStore implements CheckpointStore {
 
 	@Override
 	public void close() {
+		// The other link is shared, and closed by the connector.
 		this.fences.close();
-		this.link.close();
 	}
 
 }

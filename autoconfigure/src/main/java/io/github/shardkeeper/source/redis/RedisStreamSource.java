@@ -100,7 +100,7 @@ public final class RedisStreamSource implements ShardSource, ShardAppender, Shar
 	public RedisStreamSource(RedisConnector connector, String keyPrefix, Map<String, Integer> topics,
 			Duration timeout) {
 		this.connector = connector;
-		this.link = new RedisLink<>(connector, CODEC, timeout);
+		this.link = connector.dataLink(timeout);
 		this.keyPrefix = keyPrefix;
 		this.trimmer = new StreamTrimmer(this.link, this::streamKey);
 		this.counts = new TopicCounts(this.link, keyPrefix, topics, this.watchers::changed);
@@ -281,7 +281,7 @@ public final class RedisStreamSource implements ShardSource, ShardAppender, Shar
 
 	@Override
 	public void close() {
-		this.link.close();
+		// The link is shared, and closed by the connector.
 	}
 
 }
