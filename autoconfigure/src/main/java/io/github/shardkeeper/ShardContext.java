@@ -10,7 +10,7 @@ import io.github.shardkeeper.shard.Token;
 public interface ShardContext {
 
 	/**
-	 * The group that shares the topic's shards.
+	 * The group that shares the topic's shards, or each of whose instances has them all.
 	 * @return the group's name
 	 */
 	String group();
@@ -32,7 +32,8 @@ public interface ShardContext {
 	/**
 	 * The fencing token of this ownership. It is higher than the token of every earlier
 	 * owner of the shard: store it with what you write elsewhere, and refuse writes whose
-	 * token is lower than the stored one.
+	 * token is lower than the stored one. Of a broadcast topic every instance has all
+	 * shards: there the token orders the starts of this instance id only.
 	 * @return the token; {@link Token#NONE} in an {@link OnShardPreparing} method
 	 */
 	Token token();
