@@ -102,6 +102,9 @@ final class HandlerSignatureReader {
 		HandlerArgument argument = HandlerArgument.of(type);
 		if (isFilled(parameter)) {
 			boolean payload = this.messages != null && this.messages.isPayload(parameter);
+			if (payload && !argument.isOfRecords()) {
+				throw refused("has @Payload, @Valid or @Validated on a %s.".formatted(type), "Remove the annotation.");
+			}
 			return payload ? argument : HandlerArgument.MESSAGE;
 		}
 		if (argument.isOfRecords() && isValidated(parameter)) {

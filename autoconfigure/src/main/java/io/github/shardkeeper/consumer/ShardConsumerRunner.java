@@ -144,8 +144,8 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		this.running = current;
 		try {
 			warmUp(handlers.keySet());
-			this.coordinator.start(topics(handlers.keySet()), workers);
-			current.watch(this.source, () -> this.coordinator.shardsChanged(topics(handlers.keySet())));
+			this.coordinator.start(topics(handlers), workers);
+			current.watch(this.source, () -> this.coordinator.shardsChanged(topics(handlers)));
 		}
 		catch (RuntimeException ex) {
 			shutDown(current);
@@ -153,10 +153,18 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		}
 	}
 
-	/** What the source knows of the topics that have a handler. */
-	private Map<String, TopicShards> topics(Set<String> consumed) {
+	/**
+	 * What the source knows of the topics that have a handler. One that reads no records
+	 * never comes to the end of a shard, so its shards wait for none.
+	 */
+	private Map<String, TopicShards> topics(Map<String, ShardHandler> handlers) {
 		Map<String, TopicShards> topics = new TreeMap<>(this.source.topics());
-		topics.keySet().retainAll(consumed);
+		topics.keySet().retainAll(handlers.keySet());
+		handlers.forEach((topic, handler) -> {
+			if (handler.shape() == HandlerShape.LOOP) {
+				topics.computeIfPresent(topic, (name, shards) -> shards.withoutParents());
+			}
+		});
 		return topics;
 	}
 

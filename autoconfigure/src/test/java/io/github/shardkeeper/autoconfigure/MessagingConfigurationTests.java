@@ -1,5 +1,6 @@
 package io.github.shardkeeper.autoconfigure;
 
+import java.time.Duration;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -7,6 +8,7 @@ import java.util.concurrent.TimeUnit;
 import jakarta.validation.Valid;
 import jakarta.validation.Validator;
 import jakarta.validation.constraints.Min;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -16,9 +18,13 @@ import org.springframework.boot.validation.autoconfigure.ValidationAutoConfigura
 import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.messaging.handler.annotation.Payload;
 
+import io.github.shardkeeper.DeadLetter;
+import io.github.shardkeeper.DeadLetterFilter;
+import io.github.shardkeeper.DeadLetters;
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardHeaders;
 import io.github.shardkeeper.ShardTemplate;
+import io.github.shardkeeper.ShardTemplate.Outgoing;
 import io.github.shardkeeper.consumer.MessageArguments;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -30,7 +36,8 @@ class MessagingConfigurationTests {
 
 	private final ApplicationContextRunner contexts = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(ShardkeeperAutoConfiguration.class))
-		.withPropertyValues("shardkeeper.store=memory", "shardkeeper.group=shop", "shardkeeper.topics.orders.shards=2");
+		.withPropertyValues("shardkeeper.store=memory", "shardkeeper.group=shop", "shardkeeper.topics.orders.shards=2",
+				"shardkeeper.consumer.commit.interval=100ms");
 
 	private final ApplicationContextRunner validating = this.contexts
 		.withConfiguration(AutoConfigurations.of(ValidationAutoConfiguration.class));
@@ -41,6 +48,28 @@ class MessagingConfigurationTests {
 			context.getBean(ShardTemplate.class).send("orders", "customer-1", new Order(2));
 			assertThat(context.getBean(Handler.class).calls.poll(60, TimeUnit.SECONDS))
 				.isEqualTo("Order[amount=2] of customer-1");
+		});
+	}
+
+	@Test
+	void whatIsNotValidOrLacksAHeaderIsADeadLetterAndTheOthersGoOn() {
+		this.validating.withBean(Handler.class).run((context) -> {
+			ShardTemplate shards = context.getBean(ShardTemplate.class);
+			shards.send("orders", "customer-1", new Order(0));
+			shards.send("orders", Outgoing.of(new Order(3)).toShard(0));
+			shards.send("orders", "customer-1", new Order(2));
+			assertThat(context.getBean(Handler.class).calls.poll(60, TimeUnit.SECONDS))
+				.isEqualTo("Order[amount=2] of customer-1");
+
+			DeadLetters letters = context.getBean(DeadLetters.class);
+			DeadLetterFilter all = DeadLetterFilter.topic("orders");
+			Awaitility.await()
+				.atMost(Duration.ofSeconds(60))
+				.untilAsserted(() -> assertThat(letters.list(all, null, 10).letters()).hasSize(2));
+			assertThat(letters.list(all, null, 10).letters()).extracting(DeadLetter::exception)
+				.anyMatch((reason) -> reason.contains("The payload is not valid: amount must be"))
+				.anyMatch((reason) -> reason.contains("Missing header '" + ShardHeaders.KEY + "'"));
+			assertThat(context.getBean(Handler.class).calls).isEmpty();
 		});
 	}
 

@@ -79,6 +79,45 @@ class FailedRecordsTests {
 		assertThat(shard.checkpoint().offset()).isEqualTo(new Offset("1"));
 	}
 
+	/** Their payloads are kept in memory, and written by one script. */
+	@Test
+	void onlySoManyLettersWaitForAnAnswer() {
+		ConsumingShard shard = new ConsumingShard(this.bean, new TestSettings().maxAttempts(1));
+		for (int i = 1; i <= 500; i++) {
+			this.bean.poison.add("r" + i);
+		}
+		shard.checkpoints().holdAnswers();
+		shard.deliver(1, 500);
+
+		assertThat(this.bean.calls).as("one is written, and the next 100 wait").hasSize(101);
+		shard.checkpoints().answer();
+		shard.run();
+		assertThat(this.bean.calls).hasSize(201);
+		shard.checkpoints().answerAll();
+		shard.run();
+		assertThat(shard.deadLetters()).hasSize(500).doesNotHaveDuplicates();
+	}
+
+	@Test
+	void aLetterMayBeSentBackBeforeTheCommitThatHasBuriedItIsAnswered() {
+		ConsumingShard shard = new ConsumingShard(this.bean, new TestSettings().maxAttempts(1));
+		this.bean.poison.add("r1");
+		shard.deliver(1, 1);
+		shard.checkpoints().holdAnswers();
+		shard.sendBackAll();
+		assertThat(shard.deadLetters()).as("dead again, which is not answered").containsExactly("1 after 1");
+		this.bean.poison.clear();
+		shard.sendBackAll();
+		assertThat(shard.retries()).isOne();
+		shard.checkpoints().answerAll();
+		shard.run();
+		shard.pass(SECOND.multipliedBy(5));
+
+		assertThat(shard.deadLetters()).isEmpty();
+		assertThat(shard.checkpoint().retryDueIn()).as("handled, not left in the queue").isNull();
+		assertThat(shard.checkpoint().state()).containsEntry("count", "1");
+	}
+
 	@Test
 	void anExceptionThatNoFurtherCallWouldChangeIsNotTriedAgain() {
 		ConsumingShard shard = new ConsumingShard(this.bean, new TestSettings().excludes(AssertionError.class));

@@ -173,6 +173,18 @@ class MessageHandlersTests {
 		assertNotConverted(bean, record("{'number':'a','amount':0}"), "amount must be");
 	}
 
+	@Test
+	void aBatchCannotBeChanged() throws Throwable {
+		OfBatch bean = new OfBatch();
+		ShardHandler handler = detect(bean);
+		List<Object> converted = new ArrayList<>(
+				List.of(handler.convert(CONTEXT, record("{'number':'a','amount':2}"))));
+		handler.handle(converted, CONTEXT, STATE, ACKNOWLEDGMENT);
+
+		List<?> given = (List<?>) bean.arguments.get(0);
+		assertThatExceptionOfType(UnsupportedOperationException.class).isThrownBy(given::clear);
+	}
+
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', quoteCharacter = '"',
 			textBlock = """
@@ -192,6 +204,7 @@ class MessageHandlersTests {
 			Anything          | has a payload of type Object                          | Map<String, Object>
 			ValidRecord       | has @Payload, @Valid or @Validated on a               | '@Valid T'
 			ValidRecords      | has @Payload, @Valid or @Validated on a               | '@Valid List<T>'
+			ValidContext      | has @Payload, @Valid or @Validated on a               | Remove the annotation
 			HeadersOfText     | has @Headers on a String                              | MessageHeaders
 			OtherMessage      | takes a ErrorMessage                                  | Message<T>
 			Messages          | takes a batch of messages                             | List<ShardRecord<T>>
@@ -471,6 +484,14 @@ class MessageHandlersTests {
 
 		@ShardConsumer("orders")
 		void handle(@Valid List<ShardRecord<Order>> orders) {
+		}
+
+	}
+
+	static class ValidContext extends Recording {
+
+		@ShardConsumer("orders")
+		void handle(@Valid ShardContext context) {
 		}
 
 	}

@@ -120,7 +120,7 @@ class RetryQueueTests {
 	}
 
 	private static String offset(FailedRecord record) {
-		return record.offset().value();
+		return (record != null) ? record.offset().value() : null;
 	}
 
 }

@@ -23,7 +23,9 @@ import org.springframework.context.annotation.Configuration;
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.ShardTemplate;
+import io.github.shardkeeper.ShardTopics;
 import io.github.shardkeeper.ShardTemplate.Appended;
+import io.github.shardkeeper.source.Appends;
 import io.github.shardkeeper.source.ShardAppender;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.shard.ShardId;
@@ -82,13 +84,13 @@ class GroupBeginningTests {
 		send("one");
 		await(first, 1);
 		close(first);
-		ConfigurableApplicationContext sender = start(Sender.class, "sender", "shardkeeper.topics.orders.shards=3");
-		sender.getBean(ShardAppender.class)
-			.append(List.of(new NewRecord(ShardId.of("orders", 2), "key", "new".getBytes())));
+		ConfigurableApplicationContext sender = start(Sender.class, "sender");
+		assertThat(sender.getBean(ShardTopics.class).raise("orders", 3)).isEqualTo(3);
+		Appends.append(sender.getBean(ShardAppender.class),
+				List.of(new NewRecord(ShardId.of("orders", 2), "key", "new".getBytes())));
 		awaitNextMillisecond();
 
-		Handler second = start(Consumer.class, "second", START + "=latest", "shardkeeper.topics.orders.shards=3")
-			.getBean(Handler.class);
+		Handler second = start(Consumer.class, "second", START + "=latest").getBean(Handler.class);
 
 		assertThat(await(second, 1)).containsExactly("new");
 	}

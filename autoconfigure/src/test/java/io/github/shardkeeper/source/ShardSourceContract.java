@@ -459,6 +459,11 @@ public abstract class ShardSourceContract {
 		await().pollInterval(Duration.ofMillis(1)).until(() -> this.poller.getState() == Thread.State.TIMED_WAITING);
 	}
 
+	/** What the reader says of its shards. */
+	protected final Map<ShardId, String> problems() {
+		return this.reader.problems();
+	}
+
 	/** What polls have thrown. */
 	protected final List<RuntimeException> failures() {
 		return this.failures;
@@ -499,6 +504,8 @@ public abstract class ShardSourceContract {
 
 		private volatile int delivered;
 
+		private volatile int largestOffer;
+
 		private volatile int ends;
 
 		/** What had been delivered by then. */
@@ -512,6 +519,7 @@ public abstract class ShardSourceContract {
 		public boolean offer(List<SourceRecord> more) {
 			assertThat(more).isNotEmpty();
 			this.delivered += more.size();
+			this.largestOffer = Math.max(this.largestOffer, more.size());
 			this.records.addAll(more);
 			return this.room;
 		}
@@ -528,6 +536,10 @@ public abstract class ShardSourceContract {
 
 		public int deliveredAtEnd() {
 			return this.deliveredAtEnd;
+		}
+
+		public int largestOffer() {
+			return this.largestOffer;
 		}
 
 		public List<SourceRecord> await(int count) {

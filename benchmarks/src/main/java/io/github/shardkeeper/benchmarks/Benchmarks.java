@@ -6,6 +6,7 @@ import java.util.Map;
 
 import io.github.shardkeeper.benchmarks.assignment.AssignmentBenchmarks;
 import io.github.shardkeeper.benchmarks.consuming.ConsumingBenchmark;
+import io.github.shardkeeper.benchmarks.memory.MemoryBenchmark;
 
 /**
  * Runs the benchmark whose name is the first argument; without one, lists them all.
@@ -17,6 +18,7 @@ public final class Benchmarks {
 	static {
 		ALL.put("assignment", new AssignmentBenchmarks());
 		ALL.put("consuming", new ConsumingBenchmark());
+		ALL.put("memory", new MemoryBenchmark());
 	}
 
 	private Benchmarks() {

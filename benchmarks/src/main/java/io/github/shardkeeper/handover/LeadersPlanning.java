@@ -5,6 +5,7 @@ import java.util.Map;
 
 import io.github.shardkeeper.assignment.Assignment;
 import io.github.shardkeeper.assignment.AssignmentStrategy;
+import io.github.shardkeeper.shard.TopicShards;
 
 /**
  * What a leader does to plan, from its own picture of the group to the transitions that
@@ -22,11 +23,11 @@ public final class LeadersPlanning {
 
 	/**
 	 * Reads a group.
-	 * @param topics the topics with their numbers of shards
+	 * @param topics the topics with their shards
 	 * @param group what the store would answer to who reads it whole
 	 * @param strategy decides the owners
 	 */
-	public LeadersPlanning(Map<String, Integer> topics, GroupChanges group, AssignmentStrategy strategy) {
+	public LeadersPlanning(Map<String, TopicShards> topics, GroupChanges group, AssignmentStrategy strategy) {
 		this.planner = new Planner(HandoverRules.DEFAULT, () -> topics);
 		this.strategy = strategy;
 		this.picture.apply(group);

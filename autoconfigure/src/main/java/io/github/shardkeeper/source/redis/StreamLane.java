@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -15,6 +16,7 @@ import java.util.concurrent.locks.LockSupport;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.UnblockType;
+import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandKeyword;
 import io.lettuce.core.protocol.CommandType;
@@ -54,7 +56,8 @@ final class StreamLane implements AutoCloseable {
 	/** How often to look whether a stream that could not be read can be. */
 	private static final Duration PROBE_INTERVAL = Duration.ofSeconds(2);
 
-	private static final int RECORDS_PER_STREAM = 500;
+	/** How often to look whether one more stream is still the one that it was. */
+	private static final Duration CHECK_INTERVAL = Duration.ofSeconds(10);
 
 	private static final int WAKE_ATTEMPTS = 20;
 
@@ -86,6 +89,12 @@ final class StreamLane implements AutoCloseable {
 	private boolean proven;
 
 	private @Nullable Connection<byte[]> connection;
+
+	/** Whose turn it was to be looked at; guarded by this. */
+	private int nextCheck;
+
+	/** Guarded by this. */
+	private long nextCheckAtNanos = System.nanoTime();
 
 	StreamLane(RedisConnector connector, RedisLink<byte[]> link, Runnable onChange) {
 		this.connector = connector;
@@ -150,6 +159,9 @@ final class StreamLane implements AutoCloseable {
 			if (position.problem != null) {
 				problems.put(position.shard, "The stream %s cannot be read: %s".formatted(stream, position.problem));
 			}
+			else if (position.suspicion != null) {
+				problems.put(position.shard, position.suspicion);
+			}
 		});
 		return problems;
 	}
@@ -194,6 +206,9 @@ final class StreamLane implements AutoCloseable {
 		}
 		synchronized (this) {
 			this.read = null;
+			if (answer.isEmpty()) {
+				checkNext();
+			}
 			for (Entries entries : answer) {
 				Position position = this.positions.get(entries.stream());
 				// Not for a stream that was stopped, or stopped and started anew,
@@ -201,6 +216,7 @@ final class StreamLane implements AutoCloseable {
 				if (position != null && position == back.positions.get(entries.stream())) {
 					List<SourceRecord> records = entries.records();
 					position.lastId = records.get(records.size() - 1).offset().value();
+					position.averageBytes = ReadSize.average(position.averageBytes, records);
 					position.paused = !position.sink.offer(records);
 				}
 			}
@@ -253,6 +269,74 @@ final class StreamLane implements AutoCloseable {
 		due.forEach(this::isReadable);
 	}
 
+	/**
+	 * Marks one more stream to be looked at, and those of which it is known that
+	 * something is wrong: one by one, so that idle shards cost the same however many they
+	 * are.
+	 */
+	private void checkNext() {
+		long now = System.nanoTime();
+		List<Position> all = List.copyOf(this.positions.values());
+		if (now - this.nextCheckAtNanos >= 0 && !all.isEmpty()) {
+			this.nextCheckAtNanos = now + CHECK_INTERVAL.toNanos();
+			this.nextCheck = (this.nextCheck + 1) % all.size();
+			all.get(this.nextCheck).toCheck = true;
+		}
+		all.forEach((position) -> position.toCheck |= position.suspicion != null);
+	}
+
+	/** Asks for the streams that are to be looked at, and does not wait. */
+	private void check() {
+		List<String> streams = new ArrayList<>();
+		List<Position> checked = new ArrayList<>();
+		List<AsyncCommand<String, byte[], List<Object>>> commands = new ArrayList<>();
+		synchronized (this) {
+			this.positions.forEach((stream, position) -> {
+				if (position.toCheck && position.problem == null) {
+					position.toCheck = false;
+					position.checkedId = position.lastId;
+					streams.add(stream);
+					checked.add(position);
+					commands.add(StreamCheck.command(stream));
+				}
+			});
+		}
+		if (commands.isEmpty()) {
+			return;
+		}
+		List<CompletableFuture<List<Object>>> answers = this.link.sendAll(commands);
+		for (int i = 0; i < answers.size(); i++) {
+			String stream = streams.get(i);
+			Position position = checked.get(i);
+			// A failure says that there is no stream, or none yet, or no Redis.
+			answers.get(i).thenAccept((reply) -> checked(stream, position, StreamCheck.of(reply)));
+		}
+	}
+
+	private synchronized void checked(String stream, Position position, StreamCheck found) {
+		String before = position.checkedId;
+		boolean first = !position.checkedOnce;
+		position.checkedOnce = true;
+		if (found.endsBefore(before)) {
+			String suspicion = ("The stream %s ends with %s, before the offset %s of this group: it was deleted, or put "
+					+ "back from an older copy. What is added up to that offset is not read. Set the shard's position "
+					+ "to its beginning")
+				.formatted(stream, found.lastId(), before);
+			if (position.suspicion == null) {
+				logger.error("{}: {}", position.shard, suspicion);
+			}
+			position.suspicion = suspicion;
+			return;
+		}
+		position.suspicion = null;
+		if (first && found.lacksEntriesAfter(before)) {
+			logger.warn(
+					"{}: of the entries after offset {}, some up to {} were deleted or trimmed before they were "
+							+ "handled; going on with those that are there",
+					position.shard, before, found.lastDeletedId());
+		}
+	}
+
 	private void readOn() throws InterruptedException {
 		Connection<byte[]> open = connected();
 		if (this.clientIdInDoubt) {
@@ -260,9 +344,11 @@ final class StreamLane implements AutoCloseable {
 			this.clientIdInDoubt = false;
 		}
 		probe();
+		check();
 		synchronized (this) {
 			this.read = null;
 			Map<String, Position> wanted = new HashMap<>();
+			ReadSize size = new ReadSize();
 			List<String> streams = new ArrayList<>();
 			List<String> lastIds = new ArrayList<>();
 			this.positions.forEach((stream, position) -> {
@@ -270,23 +356,26 @@ final class StreamLane implements AutoCloseable {
 					wanted.put(stream, position);
 					streams.add(stream);
 					lastIds.add(position.lastId);
+					size.add(position.averageBytes, position.fresh);
+					position.fresh = false;
 				}
 			});
 			if (streams.isEmpty()) {
 				return;
 			}
-			RedisFuture<List<Entries>> future = xread(open, streams, lastIds);
+			RedisFuture<List<Entries>> future = xread(open, streams, lastIds, size.records());
 			this.read = new Read(future, wanted, this.clientId, new AtomicBoolean(),
 					System.nanoTime() + this.block.plus(GRACE).toNanos());
 			future.whenComplete((answer, failure) -> this.onChange.run());
 		}
 	}
 
-	private RedisFuture<List<Entries>> xread(Connection<byte[]> open, List<String> streams, List<String> lastIds) {
+	private RedisFuture<List<Entries>> xread(Connection<byte[]> open, List<String> streams, List<String> lastIds,
+			int records) {
 		// The first read on a connection comes back at once, so that a problem that is
 		// over does not look like one for as long as nothing is sent.
 		CommandArgs<String, byte[]> arguments = new CommandArgs<>(RedisStreamSource.CODEC).add(CommandKeyword.COUNT)
-			.add(RECORDS_PER_STREAM)
+			.add(records)
 			.add(CommandKeyword.BLOCK)
 			.add((this.proven ? this.block : PROOF_BLOCK).toMillis())
 			.add("STREAMS")
@@ -364,10 +453,29 @@ final class StreamLane implements AutoCloseable {
 
 		private long probeAtNanos;
 
+		/** What its records have, on average; 0 before the first. */
+		private long averageBytes;
+
+		/** Whether it was not read yet. */
+		private boolean fresh = true;
+
+		private boolean toCheck;
+
+		/** Where reading stood when it was looked at. */
+		private String checkedId;
+
+		private boolean checkedOnce;
+
+		/** Why it might never bring anything. */
+		private @Nullable String suspicion;
+
 		Position(ShardId shard, RecordSink sink, String lastId) {
 			this.shard = shard;
 			this.sink = sink;
 			this.lastId = lastId;
+			this.checkedId = lastId;
+			// From the first record on there is nothing that could be missing.
+			this.toCheck = !lastId.equals("0-0");
 		}
 
 	}

@@ -2,6 +2,7 @@ package io.github.shardkeeper.source.redis;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -13,6 +14,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.stream.MapRecord;
+import org.springframework.data.redis.connection.stream.RecordId;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 import io.github.shardkeeper.shard.Offset;
@@ -114,6 +116,44 @@ class RedisStreamSourceTests extends ShardSourceContract {
 		this.redis.opsForStream().trim(stream(), 2, false);
 
 		assertThat(payloads(start(SHARD, offsets.get(0)).await(2))).containsExactly("r4", "r5");
+	}
+
+	@Test
+	void aStreamThatIsDeletedGoesOnWithWhatComesNext() {
+		append(SHARD, 1, 2);
+		Sink sink = start(SHARD, null);
+		sink.await(2);
+		this.redis.delete(stream());
+		append(SHARD, 3, 4);
+
+		assertThat(payloads(sink.await(2))).containsExactly("r3", "r4");
+		assertThat(problems()).isEmpty();
+	}
+
+	@Test
+	void aStreamThatEndsBeforeTheOffsetIsAProblemUntilItDoesNot() {
+		this.redis.opsForStream().add(MapRecord.create(stream(), Map.of("v", "old")).withId(RecordId.of("5-0")));
+		Sink sink = start(SHARD, new Offset("7-0"));
+
+		await().atMost(Duration.ofSeconds(20)).until(() -> !problems().isEmpty());
+		assertThat(problems().get(SHARD)).contains(stream(), "ends with 5-0", "offset 7-0", "position");
+		this.redis.opsForStream().add(MapRecord.create(stream(), Map.of("v", "r1")).withId(RecordId.of("8-0")));
+		assertThat(payloads(sink.await(1))).containsExactly("r1");
+		await().atMost(Duration.ofSeconds(20)).until(() -> problems().isEmpty());
+	}
+
+	@Test
+	void largeRecordsAreReadInSmallerPieces() {
+		byte[] large = new byte[1024 * 1024];
+		List<NewRecord> records = new ArrayList<>();
+		for (int i = 0; i < 60; i++) {
+			records.add(new NewRecord(SHARD, "k", large));
+		}
+		Appends.append(appender(), records);
+		Sink sink = start(SHARD, null);
+
+		assertThat(sink.await(60)).hasSize(60);
+		assertThat(sink.largestOffer()).isLessThanOrEqualTo(ReadSize.FIRST_RECORDS);
 	}
 
 	@Test

@@ -18,6 +18,7 @@ import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.shard.TopicShards;
 
 /**
  * A leader of this library: from its picture of the group to the transitions that it
@@ -31,8 +32,8 @@ final class Ours implements Contender {
 
 	Ours(Scenario scenario, String strategy) {
 		this.scenario = scenario;
-		SortedMap<String, Integer> topics = new TreeMap<>();
-		scenario.topics().forEach((topic) -> topics.put(topic, scenario.partitions()));
+		SortedMap<String, TopicShards> topics = new TreeMap<>();
+		scenario.topics().forEach((topic) -> topics.put(topic, TopicShards.count(scenario.partitions())));
 		MemberDescription description = new MemberDescription(topics, ApplicationVersion.UNKNOWN);
 		List<GroupMember> members = new ArrayList<>();
 		for (int member : scenario.members()) {

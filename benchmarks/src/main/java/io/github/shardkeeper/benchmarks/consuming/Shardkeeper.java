@@ -7,16 +7,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.Consumer;
 
-import org.springframework.boot.Banner;
-import org.springframework.boot.WebApplicationType;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
-import org.springframework.context.annotation.Configuration;
-import org.springframework.context.support.GenericApplicationContext;
 
+import io.github.shardkeeper.benchmarks.Applications;
 import io.github.shardkeeper.shard.ShardId;
-import io.github.shardkeeper.source.ShardAppender;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 
 /**
@@ -45,8 +39,7 @@ record Shardkeeper(String name, boolean virtualThreads, Function<Tally, Object> 
 	static void append(Streams streams, Consumer<Consumer<List<byte[]>>> filler) {
 		Shardkeeper sender = new Shardkeeper("sender", false, (unused) -> new Object());
 		try (ConfigurableApplicationContext application = sender.application(streams, new Object())) {
-			ShardAppender appender = application.getBean(ShardAppender.class);
-			filler.accept((payloads) -> appender.append(payloads.stream()
+			filler.accept((payloads) -> Applications.append(application, payloads.stream()
 				.map((payload) -> new NewRecord(ShardId.of(streams.topic(), ByteBuffer.wrap(payload).getInt()), "key",
 						payload))
 				.toList()));
@@ -54,26 +47,10 @@ record Shardkeeper(String name, boolean virtualThreads, Function<Tally, Object> 
 	}
 
 	private ConfigurableApplicationContext application(Streams streams, Object bean) {
-		Map<String, Object> properties = Map.of("spring.data.redis.port", streams.redis().port(), "shardkeeper.group",
-				"group-" + groups.incrementAndGet(), "shardkeeper.topics." + streams.topic() + ".shards",
-				streams.shards(), "benchmark.topic", streams.topic(), "spring.threads.virtual.enabled",
-				this.virtualThreads);
-		return new SpringApplicationBuilder(Application.class).web(WebApplicationType.NONE)
-			.bannerMode(Banner.Mode.OFF)
-			.properties(properties)
-			.initializers((context) -> register((GenericApplicationContext) context, bean))
-			.run();
-	}
-
-	@SuppressWarnings("unchecked")
-	private static void register(GenericApplicationContext context, Object bean) {
-		context.registerBean("handler", (Class<Object>) bean.getClass(), () -> bean);
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration
-	static class Application {
-
+		return Applications.start(streams.redis(), bean,
+				Map.of("shardkeeper.group", "group-" + groups.incrementAndGet(),
+						"shardkeeper.topics." + streams.topic() + ".shards", streams.shards(), "benchmark.topic",
+						streams.topic(), "spring.threads.virtual.enabled", this.virtualThreads));
 	}
 
 }

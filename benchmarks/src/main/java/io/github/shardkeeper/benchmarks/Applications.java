@@ -1,0 +1,90 @@
+package io.github.shardkeeper.benchmarks;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.UnaryOperator;
+
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.boot.Banner;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.support.GenericApplicationContext;
+
+import io.github.shardkeeper.coordination.CheckpointStore;
+import io.github.shardkeeper.source.ShardAppender;
+import io.github.shardkeeper.source.ShardAppender.NewRecord;
+
+/**
+ * Applications with the starter and one bean with a handler. Has no state.
+ */
+public final class Applications {
+
+	private Applications() {
+	}
+
+	/**
+	 * Starts an application, at its defaults but for what is given.
+	 * @param redis the Redis it uses
+	 * @param handler the bean
+	 * @param properties its properties
+	 * @return the running application; the caller closes it
+	 */
+	public static ConfigurableApplicationContext start(RedisProcess redis, Object handler,
+			Map<String, Object> properties) {
+		return start(redis, handler, properties, UnaryOperator.identity());
+	}
+
+	/**
+	 * Starts an application whose checkpoint store is looked into.
+	 * @param redis the Redis it uses
+	 * @param handler the bean
+	 * @param properties its properties
+	 * @param wrapper puts something around the store
+	 * @return the running application; the caller closes it
+	 */
+	public static ConfigurableApplicationContext start(RedisProcess redis, Object handler,
+			Map<String, Object> properties, UnaryOperator<CheckpointStore> wrapper) {
+		Map<String, Object> all = new HashMap<>(properties);
+		all.put("spring.data.redis.port", redis.port());
+		return new SpringApplicationBuilder(Application.class).web(WebApplicationType.NONE)
+			.bannerMode(Banner.Mode.OFF)
+			.properties(all)
+			.initializers((context) -> register((GenericApplicationContext) context, handler, wrapper))
+			.run();
+	}
+
+	/**
+	 * Appends records, pipelined, and waits until all are there.
+	 * @param application a running application
+	 * @param records the records
+	 */
+	public static void append(ConfigurableApplicationContext application, List<NewRecord> records) {
+		application.getBean(ShardAppender.class).append(records).forEach(CompletableFuture::join);
+	}
+
+	@SuppressWarnings("unchecked")
+	private static void register(GenericApplicationContext context, Object handler,
+			UnaryOperator<CheckpointStore> wrapper) {
+		context.registerBean("handler", (Class<Object>) handler.getClass(), () -> handler);
+		context.getBeanFactory().addBeanPostProcessor(new BeanPostProcessor() {
+
+			@Override
+			public Object postProcessAfterInitialization(Object bean, String name) {
+				return (bean instanceof CheckpointStore store) ? wrapper.apply(store) : bean;
+			}
+
+		});
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class Application {
+
+	}
+
+}
