@@ -52,6 +52,7 @@ class ArchitectureTests {
 		plan.put("redis", Set.of(API, "shard"));
 		plan.put("coordination", Set.of("assignment", "handover", "report", API, "shard"));
 		plan.put("coordination.memory", Set.of("coordination", "handover", "shard"));
+		plan.put("coordination.local", Set.of("coordination", "coordination.memory", API, "shard"));
 		plan.put("coordination.redis", Set.of("coordination", "handover", "redis", API, "shard"));
 		plan.put("source", Set.of(API, "shard"));
 		plan.put("source.memory", Set.of("source", API, "shard"));
@@ -62,8 +63,8 @@ class ArchitectureTests {
 		plan.put("actuate", Set.of("consumer", "coordination", "report", "shard"));
 		plan.put("autoconfigure",
 				Set.of("actuate", "consumer", "consumer.messaging", "observation", "source", "source.memory",
-						"source.redis", "coordination", "coordination.memory", "coordination.redis", "redis",
-						"handover", "assignment", API, "shard"));
+						"source.redis", "coordination", "coordination.local", "coordination.memory",
+						"coordination.redis", "redis", "handover", "assignment", API, "shard"));
 
 		assertThat(lines(arrows(ArchitectureTests::room))).containsExactlyInAnyOrderElementsOf(lines(plan));
 		List<String> below = new ArrayList<>();
@@ -89,6 +90,7 @@ class ArchitectureTests {
 		plan.put("redis", Set.of("lettuce", "spring", "spring-data", "slf4j"));
 		plan.put("coordination", Set.of("slf4j"));
 		plan.put("coordination.memory", Set.of("slf4j"));
+		plan.put("coordination.local", Set.of("jackson", "slf4j"));
 		plan.put("coordination.redis", Set.of("lettuce", "jackson"));
 		plan.put("source", Set.of("jackson"));
 		plan.put("source.memory", Set.of());
@@ -138,8 +140,8 @@ class ArchitectureTests {
 	}
 
 	/**
-	 * What stands for another's clock, the stores' and the source's, in memory; and the
-	 * time at which people see that a record has failed.
+	 * What stands for another's clock, the stores' and the source's, in memory or files;
+	 * and the time at which people see that a record has failed.
 	 */
 	@Test
 	void theWallClockIsReadInOnePlacePerStoreInMemoryAndForPeople() {
@@ -148,7 +150,7 @@ class ArchitectureTests {
 					callers("java.time.InstantSource", "system"), callers("java.time.Clock"))
 			.flatMap(Set::stream)
 			.collect(Collectors.toSet()))).containsExactlyInAnyOrder("MemoryCoordinationStore", "MemoryCheckpointStore",
-					"MemoryStreamSource", "ShardConsumerRunner");
+					"LocalCheckpointStore", "MemoryStreamSource", "ShardConsumerRunner");
 	}
 
 	@Test

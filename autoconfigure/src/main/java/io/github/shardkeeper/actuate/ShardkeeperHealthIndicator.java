@@ -49,13 +49,11 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 			builder.withDetail("member", "none: this instance has no @ShardConsumer method, or is not started");
 			return;
 		}
-		this.coordinator.member().ifPresent((member) -> builder.withDetail("member", member.value()));
-		builder.withDetail("leader", this.coordinator.isLeader());
-		if (!this.coordinator.isConnected()) {
-			builder.down()
-				.withDetail("reason",
-						"The lease is not held, so nothing is consumed. It goes on by itself once the store answers: "
-								+ this.coordinator.trouble().orElse("no heartbeat was answered yet, or not in time"));
+		if (this.runner.isCoordinated()) {
+			tellMembership(builder);
+		}
+		else {
+			builder.withDetail("member", "none: every topic that this instance consumes is broadcast");
 		}
 		Map<String, String> loopProblems = this.loops.problems();
 		if (!loopProblems.isEmpty()) {
@@ -64,6 +62,17 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 		this.coordinator.assignmentProblem().ifPresent((problem) -> builder.down().withDetail("assignment", problem));
 		tell(builder, "problems", this.runner.problems());
 		tell(builder, "unattended", this.coordinator.unattended());
+	}
+
+	private void tellMembership(Health.Builder builder) {
+		this.coordinator.member().ifPresent((member) -> builder.withDetail("member", member.value()));
+		builder.withDetail("leader", this.coordinator.isLeader());
+		if (!this.coordinator.isConnected()) {
+			builder.down()
+				.withDetail("reason",
+						"The lease is not held, so nothing is consumed. It goes on by itself once the store answers: "
+								+ this.coordinator.trouble().orElse("no heartbeat was answered yet, or not in time"));
+		}
 	}
 
 	private static void tell(Health.Builder builder, String detail, Map<ShardId, String> problems) {

@@ -44,6 +44,15 @@ class MemoryStoreConfiguration {
 	}
 
 	@Bean
+	@ConditionalOnMissingBean
+	BroadcastStores shardkeeperBroadcastStores(ShardkeeperProperties properties, CoordinationSettings settings) {
+		return new BroadcastStores(properties, settings, (name) -> {
+			MemoryCheckpointStore store = new MemoryCheckpointStore();
+			return new BroadcastStores.Stores(store, new MemoryDeadLetterStore(store));
+		});
+	}
+
+	@Bean
 	@ConditionalOnMissingBean(ShardSource.class)
 	MemoryStreamSource shardkeeperSource(ShardkeeperProperties properties, CoordinationSettings checkedSettings) {
 		return new MemoryStreamSource(ShardkeeperAutoConfiguration.shardCounts(properties));

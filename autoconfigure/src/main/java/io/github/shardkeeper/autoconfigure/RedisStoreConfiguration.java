@@ -1,10 +1,13 @@
 package io.github.shardkeeper.autoconfigure;
 
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
 
 import io.lettuce.core.RedisClient;
 
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingClass;
@@ -14,17 +17,24 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
+import io.github.shardkeeper.consumer.ShardConsumerRunner;
+import io.github.shardkeeper.consumer.TopicTrimming;
 import io.github.shardkeeper.coordination.CheckpointStore;
 import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.DeadLetterStore;
+import io.github.shardkeeper.coordination.MemberRuntime;
+import io.github.shardkeeper.coordination.TopicGroups;
 import io.github.shardkeeper.coordination.redis.RedisCheckpointStore;
 import io.github.shardkeeper.coordination.redis.RedisCoordinationStore;
 import io.github.shardkeeper.coordination.redis.RedisDeadLetterStore;
+import io.github.shardkeeper.coordination.redis.RedisTopicGroups;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.ReplicaWait;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.source.ShardSource;
+import io.github.shardkeeper.source.ShardTrimmer;
+import io.github.shardkeeper.source.TrimRule;
 import io.github.shardkeeper.source.redis.RedisStreamSource;
 
 /**
@@ -81,6 +91,17 @@ class RedisStoreConfiguration {
 			return new RedisDeadLetterStore(connector, properties.keyPrefix(), settings.group(), DATA_TIMEOUT);
 		}
 
+		@Bean
+		@ConditionalOnMissingBean
+		BroadcastStores shardkeeperBroadcastStores(RedisConnector connector, ShardkeeperProperties properties,
+				CoordinationSettings settings) {
+			return new BroadcastStores(properties, settings,
+					(name) -> new BroadcastStores.Stores(
+							new RedisCheckpointStore(connector, properties.keyPrefix(), name, DATA_TIMEOUT,
+									wait(properties)),
+							new RedisDeadLetterStore(connector, properties.keyPrefix(), name, DATA_TIMEOUT)));
+		}
+
 		private static ReplicaWait wait(ShardkeeperProperties properties) {
 			return new ReplicaWait(properties.redis().waitForReplicas(), properties.redis().waitTimeout());
 		}
@@ -91,6 +112,28 @@ class RedisStoreConfiguration {
 				CoordinationSettings settings) {
 			return new RedisStreamSource(connector, properties.keyPrefix(),
 					ShardkeeperAutoConfiguration.shardCounts(properties), DATA_TIMEOUT);
+		}
+
+		@Bean
+		@ConditionalOnMissingBean
+		TopicGroups shardkeeperTopicGroups(RedisConnector connector, ShardkeeperProperties properties,
+				CoordinationSettings settings) {
+			return new RedisTopicGroups(connector, properties.keyPrefix(), settings.group(), DATA_TIMEOUT);
+		}
+
+		@Bean
+		@ConditionalOnMissingBean
+		@ConditionalOnBean(ShardTrimmer.class)
+		TopicTrimming shardkeeperTopicTrimming(ShardkeeperProperties properties, ShardConsumerRunner runner,
+				ShardSource source, ShardTrimmer trimmer, TopicGroups groups, MemberRuntime runtime) {
+			Map<String, TrimRule> rules = new HashMap<>();
+			properties.topics().forEach((name, topic) -> {
+				ShardkeeperProperties.Trim trim = topic.trim();
+				if (trim.maxLength() != null || trim.maxAge() != null) {
+					rules.put(name, new TrimRule(trim.maxLength(), trim.maxAge(), trim.beyondCheckpoints()));
+				}
+			});
+			return new TopicTrimming(rules, runner::topics, source, trimmer, groups, runtime, TopicTrimming.INTERVAL);
 		}
 
 	}

@@ -8,6 +8,7 @@ import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Handover;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Redis;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Session;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Template;
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Trim;
 import io.github.shardkeeper.shard.Names;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 
@@ -25,6 +26,8 @@ final class SettingsCheck {
 	private static final int WAITS_PER_LEASE = 3;
 
 	private static final DataSize LONGEST_VALUE = DataSize.ofMegabytes(512);
+
+	private static final Duration SHORTEST_AGE = Duration.ofSeconds(1);
 
 	private static final int MOST_SHARDS = 100_000;
 
@@ -60,12 +63,25 @@ final class SettingsCheck {
 						"'shardkeeper.topics.%s.shards' is %d.".formatted(name, topic.shards()),
 						"Set it to a number from 1 to %d.".formatted(MOST_SHARDS));
 			}
+			checkTrim("shardkeeper.topics.%s.trim.".formatted(name), topic.trim());
 			if (topic.start().isBlank()) {
 				throw new ShardkeeperConfigurationException("'shardkeeper.topics.%s.start' is blank.".formatted(name),
 						"Leave it out, or set it to 'earliest', 'latest', a time like '2026-11-21T10:00:00Z' or an offset.");
 			}
 		});
 		AssignmentCheck.check(properties);
+		BroadcastCheck.check(properties);
+	}
+
+	private static void checkTrim(String prefix, Trim trim) {
+		Long maxLength = trim.maxLength();
+		if (maxLength != null && maxLength < 1) {
+			throw new ShardkeeperConfigurationException("'%smax-length' is %d.".formatted(prefix, maxLength),
+					"Set it to 1 or more, or leave it out to keep any number of records.");
+		}
+		if (trim.maxAge() != null) {
+			requireAtLeast(prefix + "max-age", trim.maxAge(), SHORTEST_AGE);
+		}
 	}
 
 	private static void checkTemplate(Template template) {

@@ -25,8 +25,8 @@ import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.core.env.Environment;
 
 import io.github.shardkeeper.DeadLetters;
-import io.github.shardkeeper.ShardSelector;
 import io.github.shardkeeper.ShardPositions;
+import io.github.shardkeeper.ShardSelector;
 import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.assignment.AssignmentStrategy;
@@ -210,26 +210,28 @@ public final class ShardkeeperAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	StartPositions shardkeeperStartPositions(ShardkeeperProperties properties, CoordinationSettings checkedSettings,
-			ShardSource source, CheckpointStore checkpoints) {
+			ShardSource source, CheckpointStore checkpoints, BroadcastStores broadcast) {
 		Map<String, StartPosition> positions = new TreeMap<>();
 		properties.topics().forEach((name, topic) -> positions.put(name, StartPosition.parse(topic.start())));
 		positions.values().removeIf(StartPosition.EARLIEST::equals);
-		return new StartPositions(source, checkpoints, positions);
+		return new StartPositions(source, broadcast.over(checkpoints), positions);
 	}
 
 	@Bean
 	@ConditionalOnMissingBean
 	ShardConsumerRunner shardkeeperConsumerRunner(ShardkeeperProperties properties, ShardCoordinator coordinator,
 			ShardHandlerDetector detector, ShardSource source, StartPositions startPositions,
-			CheckpointStore checkpoints, Lease lease, MemberRuntime runtime, ObjectProvider<JsonMapper> mapper,
-			ObjectProvider<ConsumerMeters> meters, ConsumerEvents events, Environment environment) {
+			CheckpointStore checkpoints, BroadcastStores broadcast, Lease lease, MemberRuntime runtime,
+			ObjectProvider<JsonMapper> mapper, ObjectProvider<ConsumerMeters> meters, ConsumerEvents events,
+			Environment environment) {
 		WorkerThreads threads = new WorkerThreads(Threading.VIRTUAL.isActive(environment),
 				properties.consumer().threads());
 		// Less than the phase, so that an unfinished drain still leaves in order.
-		return new ShardConsumerRunner(coordinator, detector, source, startPositions, checkpoints, lease, runtime,
-				threads,
+		return new ShardConsumerRunner(coordinator, detector, source, startPositions, broadcast.over(checkpoints),
+				lease, runtime, threads,
 				new ShardConsumerRunner.Consuming(new ConsumerChoice(properties).choose(),
-						properties.consumer().buffer().totalSize().toBytes()),
+						properties.consumer().buffer().totalSize().toBytes(), broadcast.topics(),
+						properties.instanceId() != null && !properties.instanceId().isEmpty()),
 				mapper.getIfUnique(JsonMapper::new), meters.getIfUnique(() -> ConsumerMeters.NONE), events,
 				shutdownPhase(environment).multipliedBy(9).dividedBy(10));
 	}
@@ -252,23 +254,27 @@ public final class ShardkeeperAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	ShardStateReader shardkeeperStateReader(CheckpointStore checkpoints, ObjectProvider<JsonMapper> mapper) {
-		return new CommittedStateReader(checkpoints, mapper.getIfUnique(JsonMapper::new));
+	ShardStateReader shardkeeperStateReader(CheckpointStore checkpoints, BroadcastStores broadcast,
+			ObjectProvider<JsonMapper> mapper) {
+		return new CommittedStateReader(broadcast.over(checkpoints), mapper.getIfUnique(JsonMapper::new));
 	}
 
 	@Bean
 	@ConditionalOnMissingBean
-	ShardPositions shardkeeperShardPositions(CheckpointStore checkpoints, CoordinationStore coordination,
-			ShardSource source) {
-		return new StoredShardPositions(checkpoints, coordination, source);
+	ShardPositions shardkeeperShardPositions(CheckpointStore checkpoints, BroadcastStores broadcast,
+			CoordinationStore coordination, ObjectProvider<ShardConsumerRunner> runner, ShardSource source) {
+		return new StoredShardPositions(broadcast.over(checkpoints),
+				broadcast.owners(coordination::nudge, (shards) -> runner.getObject().attend(shards)), source);
 	}
 
 	@Bean
 	@ConditionalOnMissingBean
 	@ConditionalOnBean(DeadLetterStore.class)
 	DeadLetters shardkeeperDeadLetters(CoordinationSettings settings, DeadLetterStore letters,
-			CoordinationStore coordination, ShardSource source) {
-		return new StoredDeadLetters(settings.group(), letters, coordination, source);
+			BroadcastStores broadcast, CoordinationStore coordination, ObjectProvider<ShardConsumerRunner> runner,
+			ShardSource source) {
+		return new StoredDeadLetters(settings.group(), broadcast.over(letters),
+				broadcast.owners(coordination::nudge, (shards) -> runner.getObject().attend(shards)), source);
 	}
 
 	@Bean

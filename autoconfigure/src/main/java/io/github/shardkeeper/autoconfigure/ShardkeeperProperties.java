@@ -1,5 +1,6 @@
 package io.github.shardkeeper.autoconfigure;
 
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -33,19 +34,23 @@ import io.github.shardkeeper.consumer.ConsumerSettings.Ordering;
  * @param assignment Which instance gets which shard.
  * @param handover How shards change hands.
  * @param consumer How handlers are run.
+ * @param broadcast Where offsets of topics of which every instance consumes every shard
+ * are kept.
  * @param template What a ShardTemplate may send.
  * @param topics Topics by name, each with its number of shards ("shards"), and, where
- * wanted, where a new group begins ("start"), the assignment strategy of this topic
- * ("strategy"), and by shard the work that it is ("weights"), the zone of its data
- * ("zones") and the id of the instance that shall have it ("pinned"). Names with other
- * characters than letters, digits and dashes are written in brackets.
+ * wanted, whether every instance consumes every shard ("mode"), where a new group begins
+ * ("start"), the assignment strategy of this topic ("strategy"), and by shard the work
+ * that it is ("weights"), the zone of its data ("zones") and the id of the instance that
+ * shall have it ("pinned"). Names with other characters than letters, digits and dashes
+ * are written in brackets.
  */
 @ConfigurationProperties("shardkeeper")
 public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Nullable String group,
 		@Nullable String instanceId, @Nullable String version, @DefaultValue("redis") Store store,
 		@DefaultValue("shardkeeper") String keyPrefix, @DefaultValue Redis redis, @DefaultValue Session session,
 		@DefaultValue Rebalance rebalance, @DefaultValue Assignment assignment, @DefaultValue Handover handover,
-		@DefaultValue Consumer consumer, @DefaultValue Template template, @DefaultValue Map<String, Topic> topics) {
+		@DefaultValue Consumer consumer, @DefaultValue Broadcast broadcast, @DefaultValue Template template,
+		@DefaultValue Map<String, Topic> topics) {
 
 	/** Where things are kept. */
 	public enum Store {
@@ -282,6 +287,43 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	}
 
 	/**
+	 * Where offsets, state, retry queue and dead letters of broadcast topics are kept,
+	 * for each instance id its own.
+	 *
+	 * @param offsets Where they are kept.
+	 * @param directory Directory for local offsets, which outlives a restart of this
+	 * instance. One directory may be shared by groups and instances.
+	 */
+	public record Broadcast(@DefaultValue("redis") Offsets offsets, @Nullable Path directory) {
+
+	}
+
+	/** Where offsets of broadcast topics are kept. */
+	public enum Offsets {
+
+		/**
+		 * In Redis, under keys of this instance id; in this process where the store is in
+		 * memory.
+		 */
+		REDIS,
+
+		/** In files of this instance. */
+		LOCAL
+
+	}
+
+	/** Who consumes a topic's shards. */
+	public enum Mode {
+
+		/** Each shard is consumed by one instance of the group. */
+		COORDINATED,
+
+		/** Each shard is consumed by every instance. */
+		BROADCAST
+
+	}
+
+	/**
 	 * How handlers of one topic are run, as far as it differs from all.
 	 *
 	 * @param commit When offset and state are committed.
@@ -354,9 +396,22 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	}
 
 	/**
+	 * What may be taken from a topic's streams; nothing as long as nothing is set.
+	 *
+	 * @param maxLength Number of records of each shard that may stay.
+	 * @param maxAge How old records may become, by Redis' clock.
+	 * @param beyondCheckpoints Whether records may go that a group has not handled yet.
+	 */
+	public record Trim(@Nullable Long maxLength, @Nullable Duration maxAge,
+			@DefaultValue("false") boolean beyondCheckpoints) {
+
+	}
+
+	/**
 	 * A topic.
 	 *
 	 * @param shards Number of shards, the same on every instance.
+	 * @param mode Who consumes its shards, the same on every instance.
 	 * @param start Where a group begins that has not consumed a shard yet: earliest;
 	 * latest, with what comes after the group first consumed the topic; a time such as
 	 * 2026-11-21T10:00:00Z; or the offset of the first record that is wanted.
@@ -367,13 +422,15 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * @param pinned By shard, the id of the instance that has it while it is there.
 	 * @param consumer How its handlers are run, as far as it differs from
 	 * shardkeeper.consumer.
+	 * @param trim What may be taken from the topic's streams.
 	 * @param selector Name of the ShardSelector bean that chooses the shards of this
 	 * topic's records. Defaults to the application's only ShardSelector bean, or to the
 	 * key's hash where there is none.
 	 */
-	public record Topic(@DefaultValue("1") int shards, @DefaultValue("earliest") String start,
-			@Nullable String strategy, @DefaultValue Map<String, Long> weights, @DefaultValue Map<String, String> zones,
-			@DefaultValue Map<String, String> pinned, @DefaultValue TopicConsumer consumer, @Nullable String selector) {
+	public record Topic(@DefaultValue("1") int shards, @DefaultValue("coordinated") Mode mode,
+			@DefaultValue("earliest") String start, @Nullable String strategy, @DefaultValue Map<String, Long> weights,
+			@DefaultValue Map<String, String> zones, @DefaultValue Map<String, String> pinned,
+			@DefaultValue TopicConsumer consumer, @DefaultValue Trim trim, @Nullable String selector) {
 
 		boolean tellsOfShards() {
 			return !this.weights.isEmpty() || !this.zones.isEmpty() || !this.pinned.isEmpty();

@@ -2,11 +2,13 @@ package io.github.shardkeeper.consumer;
 
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.Collection;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.function.Consumer;
 import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
@@ -43,6 +45,8 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	private static final Logger logger = LoggerFactory.getLogger(ShardConsumerRunner.class);
 
+	private static final String READER = "shardkeeper-reader";
+
 	private static final Duration READER_PAUSE = Duration.ofMillis(250);
 
 	private final ShardCoordinator coordinator;
@@ -75,6 +79,8 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	/** Of the last run, which may have ended before all of them. */
 	private @Nullable ShardWorkers earlierWorkers;
+
+	private @Nullable ShardWorkers earlierBroadcast;
 
 	/** Why no shard can be read. */
 	private volatile @Nullable String readTrouble;
@@ -136,16 +142,42 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 				this.lease, this.runtime.clock(), InstantSource.system(), runningThreads.executor(), timer, this.mapper,
 				this.meters, new BufferBudget(this.consuming.totalBufferBytes()), this.consuming.settings(),
 				this.events, this.coordinator.consumptionListener(), this.coordinator.measuresLoads());
-		ShardWorkers workers = new ShardWorkers(handlers, context,
-				new SessionWatch(this.coordinator::member, this.events), runningThreads.preparing(),
+		Map<String, ShardHandler> broadcast = new TreeMap<>(handlers);
+		broadcast.keySet().retainAll(this.consuming.broadcastTopics());
+		Map<String, ShardHandler> coordinated = new TreeMap<>(handlers);
+		coordinated.keySet().removeAll(broadcast.keySet());
+		SessionWatch session = new SessionWatch(this.coordinator::member, this.events);
+		ShardWorkers workers = new ShardWorkers(coordinated, context, session, runningThreads.preparing(),
 				this.earlierWorkers);
-		Loops.Loop readerLoop = this.runtime.loops().start("shardkeeper-reader", () -> read(reader));
-		Running current = new Running(workers, context, readerLoop, runningThreads);
+		BroadcastConsumption everything = broadcast.isEmpty() ? null : new BroadcastConsumption(broadcast, context,
+				session, runningThreads, this.coordinator.settings().instance(), this.earlierBroadcast);
+		if (everything != null && !this.consuming.instanceIdStays()) {
+			logger
+				.warn("Every start begins anew with the broadcast topics {}, and leaves the offsets of this one behind: "
+						+ "'shardkeeper.instance-id' is not set. Set it to an id that this instance alone has, and keeps",
+						broadcast.keySet());
+		}
+		Loops.Step step = () -> read(reader);
+		// Something has to keep the process running: the coordinator does, where there is
+		// one.
+		Loops.Loop readerLoop = coordinated.isEmpty() ? this.runtime.loops().startForeground(READER, step)
+				: this.runtime.loops().start(READER, step);
+		Running current = new Running(Set.copyOf(handlers.keySet()), workers, everything, !coordinated.isEmpty(),
+				context, readerLoop, runningThreads);
 		this.running = current;
 		try {
 			warmUp(handlers.keySet());
-			this.coordinator.start(topics(handlers), workers);
-			current.watch(this.source, () -> this.coordinator.shardsChanged(topics(handlers)));
+			if (current.coordinated) {
+				this.coordinator.start(topics(coordinated), workers);
+			}
+			current.watch(this.source, () -> {
+				if (current.coordinated) {
+					this.coordinator.shardsChanged(topics(coordinated));
+				}
+				if (everything != null) {
+					everything.shardsChanged(topics(broadcast));
+				}
+			});
 		}
 		catch (RuntimeException ex) {
 			shutDown(current);
@@ -206,7 +238,14 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 			return;
 		}
 		current.unwatch();
+		MonotonicTime deadline = this.runtime.clock().now().plus(this.stopTimeout);
+		if (current.broadcast != null) {
+			current.broadcast.drain();
+		}
 		this.coordinator.stop(this.stopTimeout);
+		if (current.broadcast != null) {
+			current.broadcast.awaitEnd(this.runtime.clock().now().until(deadline));
+		}
 		shutDown(current);
 	}
 
@@ -214,6 +253,10 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		current.unwatch();
 		current.workers.abandonAll();
 		this.earlierWorkers = current.workers;
+		if (current.broadcast != null) {
+			current.broadcast.workers().abandonAll();
+			this.earlierBroadcast = current.broadcast.workers();
+		}
 		current.readerLoop.close();
 		current.context.reader().close();
 		current.context.timer().shutdownNow();
@@ -232,6 +275,15 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	}
 
 	/**
+	 * The topics that this instance consumes.
+	 * @return their names; none when it is not running
+	 */
+	public Set<String> topics() {
+		Running current = this.running;
+		return (current != null) ? current.topics : Set.of();
+	}
+
+	/**
 	 * What keeps shards of this instance from being consumed.
 	 * @return a sentence for each shard that is held up
 	 */
@@ -241,17 +293,54 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 			return Map.of();
 		}
 		Map<ShardId, String> problems = current.workers.problems();
+		BroadcastConsumption broadcast = current.broadcast;
+		if (broadcast != null) {
+			problems.putAll(broadcast.problems());
+		}
 		String noReads = this.readTrouble;
 		if (noReads != null) {
-			current.workers.shards()
-				.forEach((shard) -> problems.putIfAbsent(shard, "Records cannot be read: " + noReads));
+			Consumer<ShardId> tell = (shard) -> problems.putIfAbsent(shard, "Records cannot be read: " + noReads);
+			current.workers.shards().forEach(tell);
+			if (broadcast != null) {
+				broadcast.workers().shards().forEach(tell);
+			}
 		}
 		return problems;
 	}
 
+	/**
+	 * Whether this instance is, or wants to be, a member of its group. It does not if all
+	 * the topics that it consumes are broadcast.
+	 * @return whether it is running and consumes a topic that is shared out
+	 */
+	public boolean isCoordinated() {
+		Running current = this.running;
+		return current != null && current.coordinated;
+	}
+
+	/**
+	 * Looks for requests that were left for shards of broadcast topics. Those of others
+	 * are told by the coordinator.
+	 * @param shards the shards
+	 */
+	public void attend(Collection<ShardId> shards) {
+		Running current = this.running;
+		if (current != null && current.broadcast != null) {
+			current.broadcast.attend(shards);
+		}
+	}
+
 	private static final class Running {
 
+		private final Set<String> topics;
+
 		private final ShardWorkers workers;
+
+		/** {@code null} where no topic is broadcast. */
+		private final @Nullable BroadcastConsumption broadcast;
+
+		/** Whether the instance joins its group. */
+		private final boolean coordinated;
 
 		private final WorkerContext context;
 
@@ -261,8 +350,12 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 		private ShardSource.@Nullable Watch watch;
 
-		Running(ShardWorkers workers, WorkerContext context, Loops.Loop readerLoop, WorkerThreads.Running threads) {
+		Running(Set<String> topics, ShardWorkers workers, @Nullable BroadcastConsumption broadcast, boolean coordinated,
+				WorkerContext context, Loops.Loop readerLoop, WorkerThreads.Running threads) {
+			this.topics = topics;
 			this.workers = workers;
+			this.broadcast = broadcast;
+			this.coordinated = coordinated;
 			this.context = context;
 			this.readerLoop = readerLoop;
 			this.threads = threads;
@@ -288,8 +381,15 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	 *
 	 * @param settings the settings of each topic
 	 * @param totalBufferBytes what all shards together may read ahead
+	 * @param broadcastTopics the topics of which every instance consumes every shard
+	 * @param instanceIdStays whether this instance has the same id after a restart
 	 */
-	public record Consuming(Function<String, ConsumerSettings> settings, long totalBufferBytes) {
+	public record Consuming(Function<String, ConsumerSettings> settings, long totalBufferBytes,
+			Set<String> broadcastTopics, boolean instanceIdStays) {
+
+		public Consuming {
+			broadcastTopics = Set.copyOf(broadcastTopics);
+		}
 
 	}
 

@@ -227,6 +227,12 @@ final class ShardWorkers implements ShardConsumption {
 		return problems;
 	}
 
+	/** Completes when those that are there now have ended. */
+	CompletableFuture<Void> ended() {
+		return CompletableFuture
+			.allOf(this.workers.values().stream().map(ShardWorker::ended).toArray(CompletableFuture[]::new));
+	}
+
 	/** The shards that have a worker. */
 	Iterable<ShardId> shards() {
 		return this.workers.keySet();

@@ -9,6 +9,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -16,7 +17,6 @@ import io.github.shardkeeper.DeadLetter;
 import io.github.shardkeeper.DeadLetterFilter;
 import io.github.shardkeeper.DeadLetters;
 import io.github.shardkeeper.StoreUnavailableException;
-import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.DeadLetterStore;
 import io.github.shardkeeper.coordination.DeadLetterStore.StoredLetter;
 import io.github.shardkeeper.coordination.FailedRecord;
@@ -38,7 +38,7 @@ public final class StoredDeadLetters implements DeadLetters {
 
 	private final DeadLetterStore letters;
 
-	private final CoordinationStore coordination;
+	private final Consumer<Collection<ShardId>> owners;
 
 	private final KnownShards shards;
 
@@ -46,14 +46,14 @@ public final class StoredDeadLetters implements DeadLetters {
 	 * Creates it.
 	 * @param group the group's name
 	 * @param letters the letters
-	 * @param coordination tells owners that letters were sent back
+	 * @param owners tells the owners of shards that letters were sent back
 	 * @param source knows the topics and their shards
 	 */
-	public StoredDeadLetters(String group, DeadLetterStore letters, CoordinationStore coordination,
+	public StoredDeadLetters(String group, DeadLetterStore letters, Consumer<Collection<ShardId>> owners,
 			ShardSource source) {
 		this.group = group;
 		this.letters = letters;
-		this.coordination = coordination;
+		this.owners = owners;
 		this.shards = new KnownShards(source, "A call of DeadLetters");
 	}
 
@@ -119,7 +119,7 @@ public final class StoredDeadLetters implements DeadLetters {
 			return new SentBack(0, Set.of(parsed.shard()));
 		}
 		// Also when nothing was there: the call may be repeated because this had failed.
-		this.coordination.nudge(Set.of(parsed.shard()));
+		this.owners.accept(Set.of(parsed.shard()));
 		return new SentBack(moved, Set.of());
 	}
 
@@ -168,7 +168,7 @@ public final class StoredDeadLetters implements DeadLetters {
 			}
 		});
 		if (!concerned.isEmpty()) {
-			this.coordination.nudge(concerned);
+			this.owners.accept(concerned);
 		}
 		return result;
 	}

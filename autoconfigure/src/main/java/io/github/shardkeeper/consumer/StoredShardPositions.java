@@ -7,11 +7,11 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 
 import io.github.shardkeeper.ShardPositions;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.coordination.CheckpointStore;
-import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.SeekRequest;
 import io.github.shardkeeper.coordination.Seeks;
 import io.github.shardkeeper.shard.Offset;
@@ -26,7 +26,7 @@ public final class StoredShardPositions implements ShardPositions {
 
 	private final CheckpointStore checkpoints;
 
-	private final CoordinationStore coordination;
+	private final Consumer<Collection<ShardId>> owners;
 
 	private final ShardSource source;
 
@@ -35,12 +35,12 @@ public final class StoredShardPositions implements ShardPositions {
 	/**
 	 * Creates it.
 	 * @param checkpoints keeps the requests
-	 * @param coordination tells owners that there are some
+	 * @param owners tells the owners of shards that there are some
 	 * @param source knows the topics, their shards, and what a position means in them
 	 */
-	public StoredShardPositions(CheckpointStore checkpoints, CoordinationStore coordination, ShardSource source) {
+	public StoredShardPositions(CheckpointStore checkpoints, Consumer<Collection<ShardId>> owners, ShardSource source) {
 		this.checkpoints = checkpoints;
-		this.coordination = coordination;
+		this.owners = owners;
 		this.source = source;
 		this.shards = new KnownShards(source, "A call of ShardPositions");
 	}
@@ -101,7 +101,7 @@ public final class StoredShardPositions implements ShardPositions {
 
 	private void tellOwners(Collection<ShardId> asked) {
 		if (!asked.isEmpty()) {
-			this.coordination.nudge(asked);
+			this.owners.accept(asked);
 		}
 	}
 

@@ -42,4 +42,13 @@ record WorkerContext(String group, CheckpointStore checkpoints, ShardReader read
 		return this.settings.apply(topic);
 	}
 
+	/**
+	 * The same for topics of which this instance consumes every shard.
+	 */
+	WorkerContext forBroadcast(ShardConsumption.Listener hears) {
+		return new WorkerContext(this.group, this.checkpoints, this.reader, Lease.unlimited(), this.clock,
+				this.wallClock, this.executor, this.timer, this.mapper, this.meters, this.budget, this.settings,
+				this.events, hears, false);
+	}
+
 }

@@ -15,6 +15,8 @@ import java.time.Duration;
  */
 public final class Lease {
 
+	private final boolean unlimited;
+
 	private final Duration untilEnd;
 
 	private final Duration untilLastHandOut;
@@ -29,6 +31,12 @@ public final class Lease {
 	 * @param now the time of the creation
 	 */
 	public Lease(Duration length, MonotonicTime now) {
+		this(length, now, false);
+	}
+
+	private Lease(Duration length, MonotonicTime now, boolean unlimited) {
+		this.unlimited = unlimited;
+		this.held = unlimited;
 		Duration margin = length.dividedBy(10);
 		this.untilEnd = length.minus(margin);
 		this.untilLastHandOut = this.untilEnd.minus(margin);
@@ -36,10 +44,20 @@ public final class Lease {
 	}
 
 	/**
+	 * A lease for shards that nobody else consumes in this member's place: it is held
+	 * always, and nobody renews or ends it.
+	 * @return the lease
+	 */
+	public static Lease unlimited() {
+		return new Lease(Duration.ZERO, new MonotonicTime(0), true);
+	}
+
+	/**
 	 * Counts the lease anew from a heartbeat that was answered.
 	 * @param sentAt when that heartbeat was sent
 	 */
 	public void renew(MonotonicTime sentAt) {
+		requireLimited();
 		this.bounds = new Bounds(sentAt.plus(this.untilLastHandOut), sentAt.plus(this.untilEnd));
 		this.held = true;
 	}
@@ -48,7 +66,14 @@ public final class Lease {
 	 * Ends the lease at once, when the store said that the session is over.
 	 */
 	public void end() {
+		requireLimited();
 		this.held = false;
+	}
+
+	private void requireLimited() {
+		if (this.unlimited) {
+			throw new IllegalStateException("An unlimited lease is neither renewed nor ended");
+		}
 	}
 
 	/**
@@ -57,7 +82,7 @@ public final class Lease {
 	 * @return whether it may
 	 */
 	public boolean permitsHandOut(MonotonicTime now) {
-		return this.held && now.isBefore(this.bounds.lastHandOut);
+		return this.unlimited || this.held && now.isBefore(this.bounds.lastHandOut);
 	}
 
 	/**
@@ -66,7 +91,7 @@ public final class Lease {
 	 * @return whether calls that run may go on
 	 */
 	public boolean isHeld(MonotonicTime now) {
-		return this.held && now.isBefore(this.bounds.end);
+		return this.unlimited || this.held && now.isBefore(this.bounds.end);
 	}
 
 	/**

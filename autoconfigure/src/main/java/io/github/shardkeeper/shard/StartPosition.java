@@ -35,6 +35,16 @@ public sealed interface StartPosition {
 	}
 
 	/**
+	 * Behind a record, by its offset.
+	 * @param last the offset of the last record that is not wanted, whether there is one
+	 * or not
+	 * @return the position
+	 */
+	static StartPosition after(Offset last) {
+		return new After(last);
+	}
+
+	/**
 	 * Reads a position as people write it: {@code earliest}, {@code latest}, a time in
 	 * ISO 8601 such as {@code 2026-11-21T10:00:00Z}, or else an offset, which only a
 	 * source can tell from a misspelling.
@@ -105,6 +115,20 @@ public sealed interface StartPosition {
 		@Override
 		public String toString() {
 			return this.first.toString();
+		}
+
+	}
+
+	/**
+	 * See {@link #after}.
+	 *
+	 * @param last the offset
+	 */
+	record After(Offset last) implements StartPosition {
+
+		@Override
+		public String toString() {
+			return "after " + this.last;
 		}
 
 	}

@@ -62,7 +62,7 @@ class StoredDeadLettersTests {
 	private final DeadLetters letters = letters(this.store);
 
 	private DeadLetters letters(DeadLetterStore letterStore) {
-		return new StoredDeadLetters("shop", letterStore, coordination(),
+		return new StoredDeadLetters("shop", letterStore, coordination()::nudge,
 				new MemoryStreamSource(Map.of("orders", 4, "visits", 2)));
 	}
 

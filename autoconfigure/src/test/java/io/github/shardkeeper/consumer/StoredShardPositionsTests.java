@@ -43,7 +43,7 @@ class StoredShardPositionsTests {
 	private final MemoryStreamSource source = new MemoryStreamSource(Map.of("orders", 2));
 
 	private final StoredShardPositions positions = new StoredShardPositions(this.checkpoints,
-			new MemoryCoordinationStore(), this.source);
+			new MemoryCoordinationStore()::nudge, this.source);
 
 	@Test
 	void eachShardOfATopicIsAskedFor() {
@@ -116,7 +116,7 @@ class StoredShardPositionsTests {
 		CoordinationStore away = mock(CoordinationStore.class);
 		willThrow(new StoreUnavailableException("as the test wants it", new IllegalStateException())).given(away)
 			.nudge(Set.of(FIRST));
-		StoredShardPositions silent = new StoredShardPositions(this.checkpoints, away, this.source);
+		StoredShardPositions silent = new StoredShardPositions(this.checkpoints, away::nudge, this.source);
 
 		assertThatExceptionOfType(StoreUnavailableException.class)
 			.isThrownBy(() -> silent.seek(FIRST, StartPosition.EARLIEST));

@@ -201,7 +201,7 @@ final class TroubledCheckpoints implements CheckpointStore {
 
 	@Override
 	public Instant consumedSince(String topic) {
-		return this.store.consumedSince(topic);
+		return reach().consumedSince(topic);
 	}
 
 	@Override

@@ -5,6 +5,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 class LeaseTests {
 
@@ -68,6 +69,19 @@ class LeaseTests {
 
 	private static MonotonicTime after(Duration duration) {
 		return START.plus(duration);
+	}
+
+	@Test
+	void anUnlimitedLeaseIsAlwaysHeldAndNobodyElses() {
+		Lease unlimited = Lease.unlimited();
+
+		for (long nanos : new long[] { Long.MIN_VALUE, -1, 0, 1, Long.MAX_VALUE }) {
+			assertThat(unlimited.permitsHandOut(new MonotonicTime(nanos))).isTrue();
+			assertThat(unlimited.isHeld(new MonotonicTime(nanos))).isTrue();
+		}
+		assertThat(unlimited.isEnded()).isFalse();
+		assertThatIllegalStateException().isThrownBy(unlimited::end);
+		assertThatIllegalStateException().isThrownBy(() -> unlimited.renew(new MonotonicTime(0)));
 	}
 
 }

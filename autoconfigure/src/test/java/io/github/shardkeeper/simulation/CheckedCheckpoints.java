@@ -5,6 +5,7 @@ import java.lang.reflect.Proxy;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.shardkeeper.coordination.CheckpointStore;
+import io.github.shardkeeper.coordination.Commit;
 import io.github.shardkeeper.coordination.DeadLetterStore;
 import io.github.shardkeeper.coordination.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.coordination.memory.MemoryFailover;
@@ -25,7 +26,9 @@ record CheckedCheckpoints(MemoryCheckpointStore store, DeadLetterStore deadLette
 					}
 					if (reply instanceof CompletableFuture<?> commit
 							&& commit.join() == CheckpointStore.CommitReply.COMMITTED) {
-						check((ShardId) arguments[0]);
+						ShardId shard = (ShardId) arguments[0];
+						this.checker.begunAnew(shard, ((Commit) arguments[2]).seek());
+						check(shard);
 					}
 					return reply;
 				});

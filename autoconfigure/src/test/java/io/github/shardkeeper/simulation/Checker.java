@@ -60,6 +60,11 @@ final class Checker {
 	/** Of every call and commit, and when it was. */
 	private long fingerprint = 1;
 
+	/** The last request to begin anew that was carried out. */
+	private final Map<ShardId, Long> sought = new HashMap<>();
+
+	private int begunAnew;
+
 	private int calls;
 
 	private int moves;
@@ -188,6 +193,22 @@ final class Checker {
 		require(traces.equals(expected),
 				"%s: committed %d and %s, but of each record there are %s; to be tried again %s, dead %s", shard,
 				number, checkpoint.ahead(), traces, queued, dead);
+	}
+
+	/** A commit was accepted that begins a shard anew, as somebody has asked for. */
+	void begunAnew(ShardId shard, long seek) {
+		// Once for each request: an accepted commit may be told twice.
+		if (seek > this.sought.getOrDefault(shard, 0L)) {
+			logger.debug("Begun anew: {}", shard);
+			this.sought.put(shard, seek);
+			this.committed.remove(shard);
+			this.begunAnew++;
+		}
+	}
+
+	/** How often a shard was begun anew. */
+	int begunAnew() {
+		return this.begunAnew;
 	}
 
 	/**

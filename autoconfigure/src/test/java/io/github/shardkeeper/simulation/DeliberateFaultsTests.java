@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
@@ -66,6 +67,8 @@ class DeliberateFaultsTests {
 				Arguments.of("a revoked shard is kept", new DrainForgotten()),
 				Arguments.of("a lost shard is kept", new LossIgnored()),
 				Arguments.of("calls are not interrupted when the lease ends", new SuspensionIgnored()),
+				Arguments.of("nobody looks when he is asked to", new NudgeIgnored()),
+				Arguments.of("a shard that is begun anew keeps its state", new StateKept()),
 				Arguments.of("the leader takes an outage for the death of others", new OutageJudged()),
 				Arguments.of("children do not wait for their parents", new ParentsForgotten()),
 				Arguments.of("a shard is taken for completed when it is handed over", new CompletedEarly()));
@@ -256,6 +259,34 @@ class DeliberateFaultsTests {
 		public ShardConsumption consumption(ShardConsumption consumption, ShardConsumption.Listener listener) {
 			return instead(ShardConsumption.class, consumption,
 					(method, arguments, next) -> method.getName().equals("drain") ? null : next.call(arguments));
+		}
+
+	}
+
+	private static final class NudgeIgnored implements Tampering {
+
+		@Override
+		public ShardConsumption consumption(ShardConsumption consumption, ShardConsumption.Listener listener) {
+			return instead(ShardConsumption.class, consumption,
+					(method, arguments, next) -> method.getName().equals("attend") ? null : next.call(arguments));
+		}
+
+	}
+
+	private static final class StateKept implements Tampering {
+
+		@Override
+		public CheckpointStore checkpoints(CheckpointStore store) {
+			return instead(CheckpointStore.class, store, (method, arguments, next) -> {
+				if (method.getName().equals("commit") && ((Commit) arguments[2]).seek() != 0) {
+					Commit commit = (Commit) arguments[2];
+					Map<String, String> puts = new HashMap<>(commit.changes());
+					puts.values().removeIf(Objects::isNull);
+					arguments[2] = new Commit(commit.number(), commit.offset(), commit.ahead(), puts, commit.retries(),
+							commit.taken(), commit.deadLetters(), commit.seek());
+				}
+				return next.call(arguments);
+			});
 		}
 
 	}

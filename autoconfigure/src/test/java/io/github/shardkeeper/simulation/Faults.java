@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.random.RandomGenerator;
 
+import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.simulation.SimulatedNetwork.Way;
 
 /** What may befall a group. */
@@ -87,6 +88,14 @@ final class Faults {
 			case 4 -> clockJump();
 			default -> throw new IllegalStateException();
 		}
+	}
+
+	/** None at all: a shard is to be consumed from its beginning. */
+	void reset() {
+		List<ShardId> shards = List.copyOf(this.group.topic().ends().keySet());
+		ShardId shard = shards.get(this.random.nextInt(shards.size()));
+		this.simulation.fault("reset", Duration.ZERO);
+		this.group.reset(shard);
 	}
 
 	/** Pauses without a heartbeat between them are a long one. */

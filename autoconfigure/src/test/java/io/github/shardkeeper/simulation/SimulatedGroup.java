@@ -198,6 +198,22 @@ final class SimulatedGroup {
 		return SimulatedTopic.number(this.memoryCheckpoints.read(shard).offset());
 	}
 
+	/** Somebody wants a shard consumed from the beginning, with an empty state. */
+	void reset(ShardId shard) {
+		this.memoryCheckpoints.seek(shard, SimulatedTopic.offset(0), true);
+		this.coordinationStore.nudge(List.of(shard));
+	}
+
+	/** Whether somebody wants that, and nobody has done it yet. */
+	boolean isToBeReset(ShardId shard) {
+		return this.memoryCheckpoints.seeks(List.of(shard)).get(shard).pending() != null;
+	}
+
+	/** Whoever has asked for it asks again: the news may be lost, but not the request. */
+	private void nudgeAgain() {
+		this.coordinationStore.nudge(this.topic.ends().keySet().stream().filter(this::isToBeReset).toList());
+	}
+
 	/** How many records wait to be tried again. */
 	int queued(ShardId shard) {
 		return MemoryFailover.queued(this.memoryCheckpoints, shard).size();
@@ -236,7 +252,10 @@ final class SimulatedGroup {
 				this.checker.forget();
 			}
 			this.network.restartStore(away);
-			in(away.plus(LEASE).toMillis(), this::appendEverywhere);
+			in(away.plus(LEASE).toMillis(), () -> {
+				appendEverywhere();
+				nudgeAgain();
+			});
 		});
 	}
 

@@ -115,6 +115,13 @@ final class Simulation {
 				this.group.in(1000 + this.random.nextInt(8000), next::next);
 			}
 		}
+		if (!this.settings.putsAside() && this.random.nextInt(3) == 0) {
+			// What was put aside stays so, and would be handled twice.
+			int resets = 1 + this.random.nextInt(4);
+			for (int i = 0; i < resets; i++) {
+				this.group.in(500 + this.random.nextInt(9000), next::reset);
+			}
+		}
 		if (this.settings.putsAside() && !this.settings.keepsOrder()) {
 			for (ShardId shard : this.group.topic().ends().keySet()) {
 				this.group.in(this.random.nextLong(FEEDING.toMillis()), () -> this.group.sendBack(shard));
@@ -219,6 +226,9 @@ final class Simulation {
 	private String unrest() {
 		for (Map.Entry<ShardId, Long> end : this.group.topic().ends().entrySet()) {
 			long committed = this.group.committed(end.getKey());
+			if (this.group.isToBeReset(end.getKey())) {
+				return end.getKey() + " was not reset";
+			}
 			if (committed != end.getValue()) {
 				return end.getKey() + " is committed up to " + committed + " of " + end.getValue();
 			}

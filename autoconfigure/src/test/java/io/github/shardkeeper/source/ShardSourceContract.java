@@ -237,6 +237,17 @@ public abstract class ShardSourceContract {
 	}
 
 	@Test
+	void aPositionBehindARecordBeginsWithTheNextOne() {
+		List<Offset> offsets = append(SHARD, 1, 5);
+
+		assertThat(payloads(start(SHARD, before(StartPosition.after(offsets.get(2)))).await(2))).containsExactly("r4",
+				"r5");
+		Sink sink = start(SHARD, before(StartPosition.after(offsets.get(4))));
+		append(SHARD, 6, 6);
+		assertThat(payloads(sink.await(1))).containsExactly("r6");
+	}
+
+	@Test
 	void positionsOfManyShardsAreFoundAtOnce() {
 		append(SHARD, 1, 3);
 		append(OTHER, 1, 5);
@@ -256,6 +267,9 @@ public abstract class ShardSourceContract {
 			.withMessageContaining("'earlist'");
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> this.source.before(StartPosition.from(new Offset("earlist")), List.of()));
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> this.source.before(StartPosition.after(new Offset("earlist")), List.of()))
+			.withMessageContaining("'earlist'");
 	}
 
 	private Offset before(StartPosition position) {

@@ -118,6 +118,25 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 		return this.consumedSince.computeIfAbsent(topic, (t) -> this.clock.instant().truncatedTo(ChronoUnit.MILLIS));
 	}
 
+	/**
+	 * Puts in what was kept elsewhere of a shard, in place of what is here.
+	 * @param shard the shard
+	 * @param contents what was kept
+	 */
+	public synchronized void put(ShardId shard, ShardContents contents) {
+		this.entries.put(shard, new ShardData(contents));
+	}
+
+	/**
+	 * All that is here of a shard, to be kept elsewhere.
+	 * @param shard the shard
+	 * @return its contents, {@code null} if it was never acquired
+	 */
+	public synchronized @Nullable ShardContents contents(ShardId shard) {
+		ShardData entry = this.entries.get(shard);
+		return (entry != null) ? entry.contents() : null;
+	}
+
 	/** Lets somebody work on the data of a shard, at the time that it is now. */
 	synchronized <T> T with(ShardId shard, BiFunction<ShardData, Long, T> work) {
 		// What was never acquired has no data, and gets none by being looked at.

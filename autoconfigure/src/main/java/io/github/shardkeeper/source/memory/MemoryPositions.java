@@ -24,6 +24,9 @@ final class MemoryPositions {
 		else if (position instanceof StartPosition.At at) {
 			before = recordsBefore(at.time(), stream);
 		}
+		else if (position instanceof StartPosition.After after) {
+			before = requireOffset(after.last());
+		}
 		else if (position instanceof StartPosition.From from) {
 			before = Math.max(0, requireOffset(from.first()) - 1);
 		}
@@ -39,14 +42,22 @@ final class MemoryPositions {
 	}
 
 	static int requireOffset(Offset offset) {
+		int number;
 		try {
-			return Integer.parseUnsignedInt(offset.value());
+			number = Integer.parseInt(offset.value());
 		}
 		catch (NumberFormatException ex) {
-			throw new IllegalArgumentException(
-					"'%s' is no offset of a topic in memory; those are numbers that begin with 1".formatted(offset),
-					ex);
+			throw malformed(offset);
 		}
+		if (number < 0) {
+			throw malformed(offset);
+		}
+		return number;
+	}
+
+	private static IllegalArgumentException malformed(Offset offset) {
+		return new IllegalArgumentException(
+				"'%s' is no offset of a topic in memory; those are numbers that begin with 1".formatted(offset));
 	}
 
 }

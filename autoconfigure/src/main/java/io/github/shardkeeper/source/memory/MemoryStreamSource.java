@@ -186,6 +186,9 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender, Sha
 		if (position instanceof StartPosition.From from) {
 			MemoryPositions.requireOffset(from.first());
 		}
+		if (position instanceof StartPosition.After after) {
+			MemoryPositions.requireOffset(after.last());
+		}
 		Map<ShardId, Offset> offsets = new HashMap<>();
 		synchronized (this.lock) {
 			shards.forEach((shard) -> offsets.put(shard, MemoryPositions.before(position, stream(shard).records())));

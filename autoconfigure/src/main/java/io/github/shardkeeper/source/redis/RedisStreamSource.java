@@ -24,6 +24,7 @@ import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -41,6 +42,8 @@ import io.github.shardkeeper.source.ShardAppender;
 import io.github.shardkeeper.source.ShardListWatchers;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.ShardSource;
+import io.github.shardkeeper.source.ShardTrimmer;
+import io.github.shardkeeper.source.TrimRule;
 
 /**
  * Topics on Redis Streams, one stream per shard:
@@ -56,7 +59,7 @@ import io.github.shardkeeper.source.ShardSource;
  * added without {@code v} has an empty payload, and all its fields as headers. How many
  * shards a topic has stands in Redis, see {@link TopicCounts}. Thread-safe.
  */
-public final class RedisStreamSource implements ShardSource, ShardAppender, ShardTopics {
+public final class RedisStreamSource implements ShardSource, ShardAppender, ShardTopics, ShardTrimmer {
 
 	private static final Logger logger = LoggerFactory.getLogger(RedisStreamSource.class);
 
@@ -80,6 +83,8 @@ public final class RedisStreamSource implements ShardSource, ShardAppender, Shar
 
 	private final TopicCounts counts;
 
+	private final StreamTrimmer trimmer;
+
 	private final ShardListWatchers watchers = new ShardListWatchers();
 
 	/** Of the shards that there are: putting one together costs more than the rest. */
@@ -97,6 +102,7 @@ public final class RedisStreamSource implements ShardSource, ShardAppender, Shar
 		this.connector = connector;
 		this.link = new RedisLink<>(connector, CODEC, timeout);
 		this.keyPrefix = keyPrefix;
+		this.trimmer = new StreamTrimmer(this.link, this::streamKey);
 		this.counts = new TopicCounts(this.link, keyPrefix, topics, this.watchers::changed);
 	}
 
@@ -199,6 +205,11 @@ public final class RedisStreamSource implements ShardSource, ShardAppender, Shar
 			offsets.put(shard, entry.isEmpty() ? StreamPositions.BEFORE_ALL : new Offset(entry.get(0).getId()));
 		}
 		return offsets;
+	}
+
+	@Override
+	public CompletableFuture<Long> trim(ShardId shard, @Nullable Collection<Offset> handled, TrimRule rule) {
+		return this.trimmer.trim(shard, handled, rule);
 	}
 
 	@Override

@@ -20,6 +20,8 @@ import org.jspecify.annotations.Nullable;
  */
 record StreamCheck(String lastId, @Nullable String lastDeletedId) {
 
+	private static final String END_OF_A_MILLISECOND = "-18446744073709551615";
+
 	static AsyncCommand<String, byte[], List<Object>> command(String stream) {
 		return new AsyncCommand<>(new Command<>(CommandType.XINFO, new NestedMultiOutput<>(RedisStreamSource.CODEC),
 				new CommandArgs<>(RedisStreamSource.CODEC).add("STREAM").addKey(stream)));
@@ -44,9 +46,13 @@ record StreamCheck(String lastId, @Nullable String lastDeletedId) {
 		return (value instanceof byte[] bytes) ? new String(bytes, StandardCharsets.UTF_8) : String.valueOf(value);
 	}
 
-	/** Whether entries may come that would never be read. */
+	/**
+	 * Whether entries may come that would never be read. An offset that stands for a time
+	 * may well lie behind the last entry, and so does every one in a stream that never
+	 * had any: the next entry comes after it.
+	 */
 	boolean endsBefore(String offset) {
-		return compare(this.lastId, offset) < 0;
+		return !offset.endsWith(END_OF_A_MILLISECOND) && !this.lastId.equals("0-0") && compare(this.lastId, offset) < 0;
 	}
 
 	/** Whether entries are gone that were not read. */

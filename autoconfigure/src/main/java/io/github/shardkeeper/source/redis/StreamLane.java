@@ -319,8 +319,8 @@ final class StreamLane implements AutoCloseable {
 		position.checkedOnce = true;
 		if (found.endsBefore(before)) {
 			String suspicion = ("The stream %s ends with %s, before the offset %s of this group: it was deleted, or put "
-					+ "back from an older copy. What is added up to that offset is not read. Set the shard's position "
-					+ "to its beginning")
+					+ "back from an older copy. What is added up to that offset is not read. Set the shard to its "
+					+ "beginning with ShardPositions")
 				.formatted(stream, found.lastId(), before);
 			if (position.suspicion == null) {
 				logger.error("{}: {}", position.shard, suspicion);

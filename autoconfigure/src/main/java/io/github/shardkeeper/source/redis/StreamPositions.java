@@ -28,7 +28,16 @@ final class StreamPositions {
 		if (position instanceof StartPosition.At at) {
 			return before(at.time());
 		}
+		if (position instanceof StartPosition.After after) {
+			return whole(after.last());
+		}
 		return (position instanceof StartPosition.From from) ? before(from.first()) : BEFORE_ALL;
+	}
+
+	/** An id with both its numbers. */
+	private static Offset whole(Offset id) {
+		long[] numbers = parse(id);
+		return id(numbers[0], numbers[1]);
 	}
 
 	/** The highest id before those of a time. */
@@ -38,14 +47,20 @@ final class StreamPositions {
 
 	/** The highest id before another one. */
 	static Offset before(Offset id) {
+		long[] numbers = parse(id);
+		return before(numbers[0], numbers[1]);
+	}
+
+	/** The milliseconds and the number, which is 0 if the id leaves it out. */
+	private static long[] parse(Offset id) {
 		Matcher matcher = ID.matcher(id.value());
 		if (!matcher.matches()) {
 			throw malformed(id);
 		}
 		try {
 			String number = matcher.group(2);
-			return before(Long.parseUnsignedLong(matcher.group(1)),
-					(number != null) ? Long.parseUnsignedLong(number) : 0);
+			return new long[] { Long.parseUnsignedLong(matcher.group(1)),
+					(number != null) ? Long.parseUnsignedLong(number) : 0 };
 		}
 		catch (NumberFormatException ex) {
 			throw malformed(id);

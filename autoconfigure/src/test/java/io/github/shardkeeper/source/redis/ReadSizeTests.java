@@ -54,6 +54,22 @@ class ReadSizeTests {
 		assertThat(StreamCheck.compare("18446744073709551615-0", "1-0")).isPositive();
 	}
 
+	@Test
+	void aStreamThatEndsBeforeAnOffsetIsSuspiciousUnlessTheOffsetStandsForATime() {
+		assertThat(new StreamCheck("5-0", null).endsBefore("7-0")).isTrue();
+		assertThat(new StreamCheck("7-0", null).endsBefore("7-0")).isFalse();
+		assertThat(new StreamCheck("5-0", null).endsBefore("7-18446744073709551615")).isFalse();
+		assertThat(new StreamCheck("0-0", null).endsBefore("7-0")).isFalse();
+	}
+
+	@Test
+	void whatWasDeletedAfterAnOffsetIsMissing() {
+		assertThat(new StreamCheck("9-0", "8-0").lacksEntriesAfter("7-0")).isTrue();
+		assertThat(new StreamCheck("9-0", "7-0").lacksEntriesAfter("7-0")).isFalse();
+		assertThat(new StreamCheck("9-0", null).lacksEntriesAfter("7-0")).isFalse();
+		assertThat(new StreamCheck("9-0", "8-0").lacksEntriesAfter("0-0")).isFalse();
+	}
+
 	private static int records(int streams, long averageBytes) {
 		ReadSize size = new ReadSize();
 		for (int i = 0; i < streams; i++) {

@@ -136,7 +136,7 @@ class RedisStreamSourceTests extends ShardSourceContract {
 		Sink sink = start(SHARD, new Offset("7-0"));
 
 		await().atMost(Duration.ofSeconds(20)).until(() -> !problems().isEmpty());
-		assertThat(problems().get(SHARD)).contains(stream(), "ends with 5-0", "offset 7-0", "position");
+		assertThat(problems().get(SHARD)).contains(stream(), "ends with 5-0", "offset 7-0", "ShardPositions");
 		this.redis.opsForStream().add(MapRecord.create(stream(), Map.of("v", "r1")).withId(RecordId.of("8-0")));
 		assertThat(payloads(sink.await(1))).containsExactly("r1");
 		await().atMost(Duration.ofSeconds(20)).until(() -> problems().isEmpty());

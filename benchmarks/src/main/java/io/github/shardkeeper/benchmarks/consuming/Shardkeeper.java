@@ -39,10 +39,11 @@ record Shardkeeper(String name, boolean virtualThreads, Function<Tally, Object> 
 	static void append(Streams streams, Consumer<Consumer<List<byte[]>>> filler) {
 		Shardkeeper sender = new Shardkeeper("sender", false, (unused) -> new Object());
 		try (ConfigurableApplicationContext application = sender.application(streams, new Object())) {
-			filler.accept((payloads) -> Applications.append(application, payloads.stream()
-				.map((payload) -> new NewRecord(ShardId.of(streams.topic(), ByteBuffer.wrap(payload).getInt()), "key",
-						payload))
-				.toList()));
+			filler.accept((payloads) -> Applications.append(application,
+					payloads.stream()
+						.map((payload) -> new NewRecord(ShardId.of(streams.topic(), ByteBuffer.wrap(payload).getInt()),
+								"key", payload))
+						.toList()));
 		}
 	}
 

@@ -83,7 +83,8 @@ record ManyCommits(RedisProcess redis, int shards, int seconds) {
 	}
 
 	/** Sends at a steady pace, and waits until all is handled. */
-	private void send(ConfigurableApplicationContext application, Counting handler, int forSeconds) throws InterruptedException {
+	private void send(ConfigurableApplicationContext application, Counting handler, int forSeconds)
+			throws InterruptedException {
 		long pause = 1_000_000_000L / ROUNDS_PER_SECOND;
 		long next = System.nanoTime();
 		long expected = handler.handled.get();

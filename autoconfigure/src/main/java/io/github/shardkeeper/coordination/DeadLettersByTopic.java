@@ -1,0 +1,88 @@
+package io.github.shardkeeper.coordination;
+
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.shard.ShardId;
+
+/**
+ * Dead letters of which those of some topics are kept apart from the others. Closing it
+ * closes neither part. Thread-safe.
+ */
+public final class DeadLettersByTopic implements DeadLetterStore {
+
+	private final DeadLetterStore others;
+
+	private final Set<String> topics;
+
+	private final DeadLetterStore apart;
+
+	/**
+	 * Puts it together.
+	 * @param others keeps the letters of all other topics
+	 * @param topics the topics whose letters are kept apart
+	 * @param apart keeps these
+	 */
+	public DeadLettersByTopic(DeadLetterStore others, Set<String> topics, DeadLetterStore apart) {
+		this.others = others;
+		this.topics = Set.copyOf(topics);
+		this.apart = apart;
+	}
+
+	private DeadLetterStore of(ShardId shard) {
+		return this.topics.contains(shard.topic()) ? this.apart : this.others;
+	}
+
+	@Override
+	public List<StoredLetter> list(ShardId shard, @Nullable String after, int limit) {
+		return of(shard).list(shard, after, limit);
+	}
+
+	@Override
+	public @Nullable StoredLetter find(ShardId shard, String id) {
+		return of(shard).find(shard, id);
+	}
+
+	@Override
+	public Map<ShardId, Long> letters(Collection<ShardId> shards) {
+		return counted(shards, (store) -> store::letters);
+	}
+
+	@Override
+	public Map<ShardId, Long> retries(Collection<ShardId> shards) {
+		return counted(shards, (store) -> store::retries);
+	}
+
+	private Map<ShardId, Long> counted(Collection<ShardId> shards,
+			Function<DeadLetterStore, Function<Collection<ShardId>, Map<ShardId, Long>>> counting) {
+		Map<ShardId, Long> found = new LinkedHashMap<>();
+		shards.stream()
+			.collect(Collectors.groupingBy(this::of))
+			.forEach((store, kept) -> found.putAll(counting.apply(store).apply(kept)));
+		Map<ShardId, Long> inOrder = new LinkedHashMap<>();
+		shards.forEach((shard) -> inOrder.put(shard, found.getOrDefault(shard, 0L)));
+		return inOrder;
+	}
+
+	@Override
+	public int sendBack(ShardId shard, List<StoredLetter> letters) {
+		return of(shard).sendBack(shard, letters);
+	}
+
+	@Override
+	public int drop(ShardId shard, List<StoredLetter> letters) {
+		return of(shard).drop(shard, letters);
+	}
+
+	@Override
+	public void close() {
+	}
+
+}

@@ -1,0 +1,211 @@
+package io.github.shardkeeper.autoconfigure;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.IntStream;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+import io.github.shardkeeper.OnShardAssigned;
+import io.github.shardkeeper.ShardConsumer;
+import io.github.shardkeeper.ShardContext;
+import io.github.shardkeeper.ShardTemplate;
+import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
+import io.github.shardkeeper.consumer.ShardConsumerRunner;
+import io.github.shardkeeper.coordination.ShardCoordinator;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.source.memory.MemoryStreamSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What the settings of broadcast topics come to, without Redis. */
+@ExtendWith(OutputCaptureExtension.class)
+class BroadcastSettingsTests {
+
+	private static final String WARNING = "Every start begins anew with the broadcast topics [prices]";
+
+	@TempDir
+	private Path directory;
+
+	private final ApplicationContextRunner memory = new ApplicationContextRunner()
+		.withConfiguration(
+				AutoConfigurations.of(ShardkeeperAutoConfiguration.class, ShardkeeperActuatorAutoConfiguration.class))
+		.withPropertyValues("shardkeeper.store=memory", "shardkeeper.group=shop", "shardkeeper.topics.prices.shards=2",
+				"shardkeeper.topics.prices.mode=broadcast", "management.endpoints.web.exposure.include=shards");
+
+	@ParameterizedTest
+	@ValueSource(strings = { "strategy=sticky", "weights.0=3", "zones.0=eu-1", "pinned.1=one" })
+	void whatIsForAssignmentsIsRefused(String setting) {
+		String name = setting.substring(0, setting.indexOf('=')).replaceAll("\\..*", "");
+		this.memory.withPropertyValues("shardkeeper.topics.prices." + setting)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining("'shardkeeper.topics.prices.%s' is set, but 'shardkeeper.topics.prices.mode'",
+						name)
+				.hasMessageContaining("Remove '%s', or set the mode to 'coordinated'", name));
+	}
+
+	@Test
+	void localOffsetsNeedADirectory() {
+		this.memory.withPropertyValues("shardkeeper.broadcast.offsets=local")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining("'shardkeeper.broadcast.directory' is not set")
+				.hasMessageContaining("outlives a restart"));
+		this.memory
+			.withPropertyValues("shardkeeper.broadcast.offsets=local", "shardkeeper.topics.prices.mode=coordinated")
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void aDirectoryThatCannotBeMadeIsRefused() {
+		this.memory
+			.withPropertyValues("shardkeeper.broadcast.offsets=local",
+					"shardkeeper.broadcast.directory=/dev/null/below")
+			.run((context) -> assertThat(context).getFailure().rootCause().hasMessageContaining("/dev/null/below"));
+	}
+
+	@Test
+	void anUnknownModeIsRefused() {
+		this.memory.withPropertyValues("shardkeeper.topics.prices.mode=both")
+			.run((context) -> assertThat(context).hasFailed());
+	}
+
+	@Test
+	void anIdThatIsNotSetIsWarnedOf(CapturedOutput output) {
+		this.memory.withUserConfiguration(PricesConfiguration.class)
+			.run((context) -> assertThat(context).hasNotFailed());
+		assertThat(output).containsOnlyOnce(WARNING);
+	}
+
+	@Test
+	void anIdThatIsSetIsNot(CapturedOutput output) {
+		this.memory.withUserConfiguration(PricesConfiguration.class)
+			.withPropertyValues("shardkeeper.instance-id=one")
+			.run((context) -> assertThat(context).hasNotFailed());
+		assertThat(output).doesNotContain(WARNING);
+	}
+
+	@Test
+	void whoConsumesNothingElseDoesNotJoin() {
+		this.memory.withUserConfiguration(PricesConfiguration.class).run((context) -> {
+			Prices prices = context.getBean(Prices.class);
+			Awaitility.await().until(() -> prices.assigned.size() == 2);
+			assertThat(context.getBean(ShardCoordinator.class).member()).isEmpty();
+			assertThat(context.getBean(ShardConsumerRunner.class).isCoordinated()).isFalse();
+			Health health = context.getBean(ShardkeeperHealthIndicator.class).health();
+			assertThat(health.getStatus()).isEqualTo(Status.UP);
+			assertThat(health.getDetails().get("member").toString()).contains("broadcast");
+		});
+	}
+
+	@Test
+	void shardsThatComeAreConsumedAndThoseThatEndAreFollowedByTheirChildren() {
+		this.memory.withUserConfiguration(PricesConfiguration.class).run((context) -> {
+			Prices prices = context.getBean(Prices.class);
+			MemoryStreamSource source = context.getBean(MemoryStreamSource.class);
+			Awaitility.await().until(() -> prices.assigned.size() == 2);
+			List<ShardId> children = source.split(ShardId.of("prices", 0));
+			Awaitility.await().until(() -> prices.assigned.size() == 4);
+			assertThat(prices.assigned.subList(2, 4)).containsExactlyInAnyOrderElementsOf(children);
+			source.raise("prices", 6);
+			Awaitility.await().until(() -> prices.assigned.size() == 6);
+			assertThat(context.getBean(ShardConsumerRunner.class).problems()).isEmpty();
+		});
+	}
+
+	@Test
+	void aChildWaitsForItsParent() {
+		this.memory.withUserConfiguration(PricesConfiguration.class)
+			.withPropertyValues("shardkeeper.consumer.retry.max-attempts=100000",
+					"shardkeeper.consumer.retry.max-interval=200ms")
+			.run((context) -> {
+				Prices prices = context.getBean(Prices.class);
+				Awaitility.await().until(() -> prices.assigned.size() == 2);
+				prices.failing = true;
+				List<String> sent = send(context, 10);
+				MemoryStreamSource source = context.getBean(MemoryStreamSource.class);
+				source.split(ShardId.of("prices", 0));
+				source.split(ShardId.of("prices", 1));
+				source.raise("prices", 7);
+				Awaitility.await().until(() -> prices.assigned.contains(ShardId.of("prices", 6)));
+				assertThat(prices.assigned).as("the parents, and the one without").hasSize(3);
+				prices.failing = false;
+				Awaitility.await().until(() -> prices.assigned.size() == 7);
+				assertThat(prices.handled).containsExactlyInAnyOrderElementsOf(sent);
+			});
+	}
+
+	@Test
+	void localOffsetsNeedNoStore() {
+		ApplicationContextRunner local = this.memory.withUserConfiguration(PricesConfiguration.class)
+			.withPropertyValues("shardkeeper.broadcast.offsets=local",
+					"shardkeeper.broadcast.directory=" + this.directory, "shardkeeper.instance-id=one");
+		local.run((context) -> {
+			List<String> sent = send(context, 10);
+			Awaitility.await().until(() -> context.getBean(Prices.class).handled.size() == 10);
+			assertThat(context.getBean(Prices.class).handled).containsExactlyInAnyOrderElementsOf(sent);
+		});
+		assertThat(this.directory.resolve("shop").resolve("one").resolve("prices~1.json")).isRegularFile();
+	}
+
+	private static List<String> send(ApplicationContext context, int count) {
+		List<String> sent = new ArrayList<>();
+		IntStream.range(0, count).forEach((number) -> {
+			context.getBean(ShardTemplate.class).send("prices", "key-" + number, "price-" + number);
+			sent.add("price-" + number);
+		});
+		return sent;
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class PricesConfiguration {
+
+		@Bean
+		Prices prices() {
+			return new Prices();
+		}
+
+	}
+
+	static class Prices {
+
+		final List<String> handled = new CopyOnWriteArrayList<>();
+
+		final List<ShardId> assigned = new CopyOnWriteArrayList<>();
+
+		volatile boolean failing;
+
+		@ShardConsumer("prices")
+		void handle(String price) {
+			if (this.failing) {
+				throw new IllegalStateException("not now");
+			}
+			this.handled.add(price);
+		}
+
+		@OnShardAssigned
+		void assigned(ShardContext shard) {
+			this.assigned.add(shard.shard());
+		}
+
+	}
+
+}

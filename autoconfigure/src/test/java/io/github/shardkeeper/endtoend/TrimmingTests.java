@@ -1,0 +1,217 @@
+package io.github.shardkeeper.endtoend;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.data.redis.core.StringRedisTemplate;
+
+import io.github.shardkeeper.consumer.TopicTrimming;
+import io.github.shardkeeper.coordination.LoopMeters;
+import io.github.shardkeeper.coordination.LoopThreads;
+import io.github.shardkeeper.coordination.MemberRuntime;
+import io.github.shardkeeper.coordination.MonotonicClock;
+import io.github.shardkeeper.coordination.redis.RedisTopicGroups;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.source.Appends;
+import io.github.shardkeeper.source.ShardAppender.NewRecord;
+import io.github.shardkeeper.source.TrimRule;
+import io.github.shardkeeper.source.redis.RedisStreamSource;
+import io.github.shardkeeper.testsupport.OnEveryRedis;
+import io.github.shardkeeper.testsupport.RedisClients;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What is taken from streams, with the checkpoints of several groups in Redis.
+ */
+@OnEveryRedis
+class TrimmingTests {
+
+	private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+	/** Redis takes whole nodes, of 100 entries unless it is configured in another way. */
+	private static final int NODE = 100;
+
+	private static final ShardId SHARD = ShardId.of("orders", 0);
+
+	private final String prefix = UUID.randomUUID().toString();
+
+	private final StringRedisTemplate redis = new StringRedisTemplate(RedisClients.sharedFactory());
+
+	private final RedisStreamSource source = new RedisStreamSource(RedisClients.sharedConnector(), this.prefix,
+			Map.of("orders", 1), Duration.ofSeconds(20));
+
+	private final List<TopicTrimming> trimmings = new ArrayList<>();
+
+	private final List<RedisTopicGroups> groups = new ArrayList<>();
+
+	@AfterEach
+	void close() {
+		this.trimmings.forEach(TopicTrimming::stop);
+		this.groups.forEach(RedisTopicGroups::close);
+		this.source.close();
+	}
+
+	@Test
+	void nothingGoesThatTheSlowestGroupHasNotHandled() {
+		List<Offset> offsets = append(1000);
+		checkpoint("fast", offsets.get(999));
+		checkpoint("slow", offsets.get(399));
+		start("fast", new TrimRule(50L, null, false));
+		start("slow", null);
+
+		await().atMost(PATIENCE).until(() -> length() <= 600 + NODE);
+		assertThat(length()).as("what the slow group still needs").isGreaterThanOrEqualTo(600);
+		checkpoint("slow", offsets.get(899));
+		await().atMost(PATIENCE).until(() -> length() <= 100 + NODE);
+		assertThat(length()).isGreaterThanOrEqualTo(100);
+	}
+
+	@Test
+	void asManyStayAsTheRuleSays() {
+		List<Offset> offsets = append(1000);
+		checkpoint("app", offsets.get(999));
+		start("app", new TrimRule(500L, null, false));
+
+		await().atMost(PATIENCE).until(() -> length() <= 500 + NODE);
+		assertThat(length()).isGreaterThanOrEqualTo(500);
+	}
+
+	@Test
+	void aGroupWithoutACheckpointKeepsEverythingUntilItIsForgotten() {
+		List<Offset> offsets = append(1000);
+		checkpoint("app", offsets.get(999));
+		registered("gone");
+		start("app", new TrimRule(50L, null, false));
+		awaitRounds(3);
+		assertThat(length()).isEqualTo(1000);
+
+		this.redis.opsForSet().remove(this.prefix + ":{orders}:groups", "gone");
+		await().atMost(PATIENCE).until(() -> length() <= 50 + NODE);
+	}
+
+	@Test
+	void withoutAnyGroupNothingGoes() {
+		append(1000);
+		start(null, new TrimRule(50L, null, false));
+		awaitRounds(3);
+
+		assertThat(length()).isEqualTo(1000);
+	}
+
+	@Test
+	void whatIsToldToGoesBeyondCheckpoints() {
+		append(1000);
+		registered("slow");
+		start("slow", new TrimRule(50L, null, true));
+
+		await().atMost(PATIENCE).until(() -> length() <= 50 + NODE);
+		assertThat(length()).isGreaterThanOrEqualTo(50);
+	}
+
+	@Test
+	void whatIsTooOldGoesAsFarAsItIsHandled() {
+		List<Offset> offsets = append(1000);
+		checkpoint("app", offsets.get(499));
+		start("app", new TrimRule(null, Duration.ofMillis(1), false));
+
+		await().atMost(PATIENCE).until(() -> length() <= 501 + NODE);
+		assertThat(length()).isGreaterThanOrEqualTo(500);
+	}
+
+	@Test
+	void whatIsYoungStays() {
+		List<Offset> offsets = append(1000);
+		checkpoint("app", offsets.get(999));
+		start("app", new TrimRule(null, Duration.ofHours(1), false));
+		awaitRounds(3);
+
+		assertThat(length()).isEqualTo(1000);
+	}
+
+	@Test
+	void aKeyThatIsNoStreamDoesNotKeepOthersFromBeingTrimmed() {
+		List<Offset> offsets = append(1000);
+		this.source.raise("orders", 2);
+		this.redis.opsForValue().set(this.prefix + ":{orders#1}:stream:1", "no stream");
+		checkpoint("app", offsets.get(999));
+		this.redis.opsForHash().put(this.prefix + ":{app/orders/1}:checkpoint", "offset", "1-0");
+		start("app", new TrimRule(50L, null, false));
+
+		await().atMost(PATIENCE).until(() -> length() <= 50 + NODE);
+	}
+
+	@Test
+	void oneOfAllTrimsAtATime() {
+		RedisTopicGroups one = groups("app");
+		RedisTopicGroups other = groups("other");
+
+		assertThat(one.claimTrimming("orders", Duration.ofMinutes(1))).isTrue();
+		assertThat(other.claimTrimming("orders", Duration.ofMinutes(1))).isFalse();
+		assertThat(one.claimTrimming("orders", Duration.ofMinutes(1))).isFalse();
+		assertThat(other.claimTrimming("visits", Duration.ofMinutes(1))).isTrue();
+	}
+
+	/** Until so many claims were made and have run out. */
+	private void awaitRounds(int rounds) {
+		Set<Long> seen = new HashSet<>();
+		String key = this.prefix + ":{orders}:trimming";
+		boolean[] before = { false };
+		await().atMost(PATIENCE).pollInterval(Duration.ofMillis(5)).until(() -> {
+			boolean claimed = Boolean.TRUE.equals(this.redis.hasKey(key));
+			if (claimed && !before[0]) {
+				seen.add(System.nanoTime());
+			}
+			before[0] = claimed;
+			return seen.size() > rounds;
+		});
+	}
+
+	private void start(String group, TrimRule rule) {
+		RedisTopicGroups ofGroup = groups((group != null) ? group : "nobody");
+		TopicTrimming trimming = new TopicTrimming((rule != null) ? Map.of("orders", rule) : Map.of(),
+				() -> (group != null) ? Set.of("orders") : Set.of(), this.source, this.source, ofGroup,
+				MemberRuntime
+					.of(new LoopThreads(MonotonicClock.SYSTEM, LoopMeters.NONE, LoopThreads.DEFAULT_STALL_LIMIT)),
+				Duration.ofMillis(100));
+		this.trimmings.add(trimming);
+		trimming.start();
+	}
+
+	private RedisTopicGroups groups(String group) {
+		RedisTopicGroups created = new RedisTopicGroups(RedisClients.sharedConnector(), this.prefix, group,
+				Duration.ofSeconds(20));
+		this.groups.add(created);
+		return created;
+	}
+
+	private void registered(String group) {
+		groups(group).register(Set.of("orders"));
+	}
+
+	/** As a group's own commits leave it. */
+	private void checkpoint(String group, Offset offset) {
+		registered(group);
+		this.redis.opsForHash().put(this.prefix + ":{" + group + "/orders/0}:checkpoint", "offset", offset.value());
+	}
+
+	private List<Offset> append(int count) {
+		return Appends.append(this.source, Collections.nCopies(count, new NewRecord(SHARD, "k", "v".getBytes())));
+	}
+
+	private long length() {
+		return this.redis.opsForStream().size(this.prefix + ":{orders#0}:stream:0");
+	}
+
+}

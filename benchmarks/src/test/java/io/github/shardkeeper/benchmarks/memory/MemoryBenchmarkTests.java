@@ -1,0 +1,64 @@
+package io.github.shardkeeper.benchmarks.memory;
+
+import java.util.List;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import io.github.shardkeeper.benchmarks.Options;
+import io.github.shardkeeper.benchmarks.RedisProcess;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+/**
+ * Each part runs, small, and fills its table.
+ */
+class MemoryBenchmarkTests {
+
+	private RedisProcess redis;
+
+	@BeforeEach
+	void start() throws Exception {
+		this.redis = RedisProcess.start();
+	}
+
+	@AfterEach
+	void stop() {
+		this.redis.close();
+	}
+
+	@Test
+	void idleShards() throws Exception {
+		assertIsTable(new IdleShards(this.redis, 20).measure(0, 1), 9);
+	}
+
+	@Test
+	void largeState() throws Exception {
+		assertIsTable(new LargeState(this.redis, 1500).measure(20), 8);
+	}
+
+	@Test
+	void manyCommits() throws Exception {
+		assertIsTable(new ManyCommits(this.redis, 5, 3).measure(1), 4);
+	}
+
+	@Test
+	void slowHandler() throws Exception {
+		assertIsTable(new SlowHandler(this.redis, 3, 4).measure(0), 6);
+	}
+
+	@Test
+	void refusesAPartThatThereIsNot() {
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> MemoryBenchmark.measure("all", this.redis, Options.parse()))
+			.withMessageContaining("'all'");
+	}
+
+	private static void assertIsTable(List<String> table, int lines) {
+		assertThat(table).hasSize(lines).allMatch((line) -> line.startsWith("|") && line.endsWith("|"));
+		assertThat(table.get(1)).startsWith("|---|");
+	}
+
+}
