@@ -53,7 +53,7 @@ final class CallLoop implements ShardLoop {
 
 	@Override
 	public void ended() {
-		// Its end is nothing that the handler could miss.
+		throw new IllegalStateException("%s takes no records".formatted(this.handler.name()));
 	}
 
 	@Override

@@ -168,14 +168,14 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		try {
 			warmUp(handlers.keySet());
 			if (current.coordinated) {
-				this.coordinator.start(topics(coordinated.keySet()), workers);
+				this.coordinator.start(topics(coordinated), workers);
 			}
 			current.watch(this.source, () -> {
 				if (current.coordinated) {
-					this.coordinator.shardsChanged(topics(coordinated.keySet()));
+					this.coordinator.shardsChanged(topics(coordinated));
 				}
 				if (everything != null) {
-					everything.shardsChanged(topics(broadcast.keySet()));
+					everything.shardsChanged(topics(broadcast));
 				}
 			});
 		}
@@ -185,10 +185,18 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		}
 	}
 
-	/** What the source knows of the topics that have a handler. */
-	private Map<String, TopicShards> topics(Set<String> consumed) {
+	/**
+	 * What the source knows of the topics that have a handler. One that reads no records
+	 * never comes to the end of a shard, so its shards wait for none.
+	 */
+	private Map<String, TopicShards> topics(Map<String, ShardHandler> handlers) {
 		Map<String, TopicShards> topics = new TreeMap<>(this.source.topics());
-		topics.keySet().retainAll(consumed);
+		topics.keySet().retainAll(handlers.keySet());
+		handlers.forEach((topic, handler) -> {
+			if (handler.shape() == HandlerShape.LOOP) {
+				topics.computeIfPresent(topic, (name, shards) -> shards.withoutParents());
+			}
+		});
 		return topics;
 	}
 

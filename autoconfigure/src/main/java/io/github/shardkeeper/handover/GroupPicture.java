@@ -7,6 +7,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 
 import org.jspecify.annotations.Nullable;
 
@@ -116,6 +117,17 @@ public final class GroupPicture {
 			Shards kept = this.shards.only((shard) -> stored.contains(shard) || startable.contains(shard));
 			rearrange(kept.with(startable));
 		}
+	}
+
+	/**
+	 * The shards that nobody will ever consume, because they wait for shards that wait
+	 * for them.
+	 * @return by shard its parents
+	 */
+	Map<ShardId, Set<String>> inCircles() {
+		Map<ShardId, Set<String>> waiting = new TreeMap<>(this.known.inCircles());
+		waiting.keySet().removeIf((shard) -> this.completed.contains(shard) || this.shards.indexOf(shard) >= 0);
+		return waiting;
 	}
 
 	private void set(int shard, Ownership ownership) {

@@ -7,6 +7,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.TreeSet;
 
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.TopicShards;
@@ -26,6 +28,9 @@ final class KnownShards {
 
 	/** Of shards that wait, the parents that they wait for; perhaps some too many. */
 	private final Map<ShardId, Set<ShardId>> waiting = new HashMap<>();
+
+	/** The parents of those that are, or descend from, their own ancestors. */
+	private Map<ShardId, Set<String>> circles = Map.of();
 
 	private boolean membersAreNew;
 
@@ -53,7 +58,32 @@ final class KnownShards {
 		}
 		boolean changed = !all.equals(this.topics);
 		this.topics = all;
+		if (changed) {
+			this.circles = circles();
+		}
 		return changed;
+	}
+
+	/**
+	 * The shards that wait for themselves, because a source says something of parents
+	 * that cannot be, and those that wait for these.
+	 * @return by shard its parents
+	 */
+	Map<ShardId, Set<String>> inCircles() {
+		return this.circles;
+	}
+
+	private Map<ShardId, Set<String>> circles() {
+		Map<ShardId, Set<String>> found = new TreeMap<>();
+		this.topics.forEach((topic, shards) -> {
+			Set<String> left = new TreeSet<>(shards.others().keySet());
+			// Whoever has no parent that is left does not wait for itself.
+			while (left.removeIf((id) -> shards.parents(id).stream().noneMatch(left::contains))) {
+				// Until none goes any more.
+			}
+			left.forEach((id) -> found.put(new ShardId(topic, id), shards.parents(id)));
+		});
+		return found;
 	}
 
 	/**

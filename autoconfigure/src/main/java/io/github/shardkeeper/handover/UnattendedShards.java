@@ -99,6 +99,12 @@ public final class UnattendedShards {
 					candidates.add(candidate);
 				}
 			}
+			this.picture.inCircles()
+				.forEach((shard, parents) -> candidates
+					.add(new Candidate(shard, this.arrivals.applyAsLong(shard), this.patienceMillis,
+							"Nobody has owned it for %d s, and nobody will: it waits for its parents "
+									+ String.join(", ", parents)
+									+ ", and what the source says of parents goes round in a circle")));
 			return new UnattendedShards(List.copyOf(candidates), serverMillis, seenAt);
 		}
 

@@ -100,6 +100,18 @@ class NewShardsTests {
 	}
 
 	@Test
+	void parentsThatAreTheirOwnDescendantsAreReported() {
+		begin();
+		this.own = TopicShards.count(2).with("2", "0").with("7", "9").with("8", "7").with("9", "8").with("10", "9");
+		this.leadership.shardsChanged(at());
+		assertThat(drive()).isEmpty();
+
+		Map<ShardId, String> overdue = this.leadership.unattended().overdue(later(LEASE.plusMillis(1)));
+		assertThat(overdue).containsOnlyKeys(shard(7), shard(8), shard(9), shard(10));
+		assertThat(overdue.get(shard(8))).contains("waits for its parents 7", "in a circle");
+	}
+
+	@Test
 	void whatTwoWereMergedIntoWaitsForBoth() {
 		begin();
 		this.own = TopicShards.count(2).with("2", "0", "1");
