@@ -162,7 +162,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		// one.
 		Loops.Loop readerLoop = coordinated.isEmpty() ? this.runtime.loops().startForeground(READER, step)
 				: this.runtime.loops().start(READER, step);
-		Running current = new Running(Set.copyOf(handlers.keySet()), workers, everything, !coordinated.isEmpty(),
+		Running current = new Running(Set.copyOf(coordinated.keySet()), workers, everything, !coordinated.isEmpty(),
 				context, readerLoop, runningThreads);
 		this.running = current;
 		try {
@@ -267,7 +267,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	}
 
 	/**
-	 * The topics that this instance consumes.
+	 * The topics that this instance shares with its group.
 	 * @return their names; none when it is not running
 	 */
 	public Set<String> topics() {
