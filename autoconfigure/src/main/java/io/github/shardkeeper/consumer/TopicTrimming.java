@@ -67,7 +67,8 @@ public final class TopicTrimming implements SmartLifecycle {
 	/**
 	 * Creates it; not started.
 	 * @param rules by topic what may go
-	 * @param consumed the topics that this instance consumes
+	 * @param consumed the topics that this instance shares with its group; broadcast ones
+	 * are not among them, because an instance may never come back
 	 * @param source knows the topics' shards
 	 * @param trimmer takes records
 	 * @param groups knows how far all groups are

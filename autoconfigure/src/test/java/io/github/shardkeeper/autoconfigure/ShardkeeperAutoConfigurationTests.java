@@ -3,6 +3,7 @@ package io.github.shardkeeper.autoconfigure;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
 import org.awaitility.Awaitility;
@@ -21,6 +22,7 @@ import org.springframework.boot.test.context.assertj.AssertableApplicationContex
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.data.redis.core.StringRedisTemplate;
 
 import io.github.shardkeeper.PayloadTooLargeException;
 import io.github.shardkeeper.ShardConsumer;
@@ -345,6 +347,31 @@ class ShardkeeperAutoConfigurationTests {
 		this.memory.withPropertyValues("shardkeeper.template." + setting)
 			.run((context) -> assertStopped(context.getStartupFailure(),
 					"'shardkeeper.template." + setting.substring(0, setting.indexOf('=')) + "'", fix));
+	}
+
+	@Test
+	void aGroupMakesItselfKnownToTheTopicsThatItsInstancesShare() {
+		for (String mode : List.of("coordinated", "broadcast")) {
+			this.redis.withUserConfiguration(OneHandler.class)
+				.withPropertyValues("shardkeeper.key-prefix=trim-" + mode, "shardkeeper.topics.orders.mode=" + mode,
+						"shardkeeper.instance-id=one", "shardkeeper.topics.orders.trim.max-length=100")
+				.run((context) -> {
+					StringRedisTemplate commands = context.getBean(StringRedisTemplate.class);
+					// Written right after the group would be.
+					Awaitility.await()
+						.atMost(Duration.ofSeconds(20))
+						.until(() -> commands.hasKey("trim-" + mode + ":{orders}:trimming"));
+					assertThat(commands.opsForSet().members("trim-" + mode + ":{orders}:groups"))
+						.isEqualTo(mode.equals("broadcast") ? Set.of() : Set.of("orders"));
+				});
+		}
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "max-length=0, Set it to 1 or more", "max-age=1ms, Set it to 1s or more" })
+	void trimmingIsChecked(String setting, String fix) {
+		this.memory.withPropertyValues("shardkeeper.topics.orders.trim." + setting)
+			.run((context) -> assertStopped(context.getStartupFailure(), "'shardkeeper.topics.orders.trim.", fix));
 	}
 
 	@Test
