@@ -34,6 +34,11 @@ import io.github.shardkeeper.shard.ShardId;
  */
 public final class RedisTopicGroups implements TopicGroups {
 
+	private final RedisConnector connector;
+
+	private final Duration timeout;
+
+	/** Only connected where topics are trimmed. */
 	private final RedisLink<String> link;
 
 	private final String keyPrefix;
@@ -48,16 +53,21 @@ public final class RedisTopicGroups implements TopicGroups {
 	 * @param timeout the longest wait for an answer
 	 */
 	public RedisTopicGroups(RedisConnector connector, String keyPrefix, String group, Duration timeout) {
+		this.connector = connector;
+		this.timeout = timeout;
 		this.link = new RedisLink<>(connector, StringCodec.UTF8, timeout);
 		this.keyPrefix = keyPrefix;
 		this.group = group;
 	}
 
+	/** On a connection of its own, which is closed afterwards: it is once per start. */
 	@Override
 	public void register(Collection<String> topics) {
 		List<Function<RedisClusterAsyncCommands<String, String>, RedisFuture<Long>>> writes = new ArrayList<>();
 		topics.forEach((topic) -> writes.add((commands) -> commands.sadd(key(topic, "groups"), this.group)));
-		this.link.callAll(writes);
+		try (RedisLink<String> once = new RedisLink<>(this.connector, StringCodec.UTF8, this.timeout)) {
+			once.callAll(writes);
+		}
 	}
 
 	@Override
