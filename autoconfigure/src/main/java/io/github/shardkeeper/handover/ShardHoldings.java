@@ -209,8 +209,12 @@ public final class ShardHoldings {
 	 * @param token the token it was released under
 	 */
 	public void released(ShardId shard, Token token) {
-		this.givenUp.merge(shard, token, (one, other) -> (one.compareTo(other) > 0) ? one : other);
+		giveUp(shard, token);
 		this.holdings.computeIfPresent(shard, (s, holding) -> holding.token().equals(token) ? null : holding);
+	}
+
+	private void giveUp(ShardId shard, Token token) {
+		this.givenUp.merge(shard, token, (one, other) -> (one.compareTo(other) > 0) ? one : other);
 	}
 
 	/**
@@ -298,10 +302,15 @@ public final class ShardHoldings {
 	 */
 	public List<HoldingAction> claimed(Set<ShardId> granted) {
 		List<HoldingAction> actions = new ArrayList<>();
-		unconfirmed().keySet().stream().filter((shard) -> !granted.contains(shard)).forEach((shard) -> {
-			this.holdings.remove(shard);
-			this.deadlines.over(shard);
-			actions.add(new Abandon(shard));
+		unconfirmed().forEach((shard, token) -> {
+			if (!granted.contains(shard)) {
+				this.holdings.remove(shard);
+				this.deadlines.over(shard);
+				// If the store knows better, another token is needed: another worker
+				// would number its commits anew.
+				giveUp(shard, token);
+				actions.add(new Abandon(shard));
+			}
 		});
 		this.confirmations.retain(granted);
 		return actions;

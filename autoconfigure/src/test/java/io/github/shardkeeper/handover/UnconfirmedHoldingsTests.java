@@ -67,6 +67,17 @@ class UnconfirmedHoldingsTests {
 			.containsExactly(new Start(DRAINING, new Token(20)));
 	}
 
+	/** Two workers under one token would number their commits alike. */
+	@Test
+	void whatWasAbandonedIsNotConsumedAgainUnderTheSameToken() {
+		holdOfEach();
+		this.holdings.writesLost();
+		this.holdings.claimed(Set.of());
+
+		assertThat(tell(HELD, ShardPhase.OWNED, TOKEN, ME))
+			.containsExactly(new Release(HELD, TOKEN, Token.NONE, false));
+	}
+
 	@Test
 	void whatIsGrantedIsConfirmedOnceItIsTold() {
 		holdOfEach();

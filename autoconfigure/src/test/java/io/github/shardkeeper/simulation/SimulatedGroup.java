@@ -5,8 +5,10 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.random.RandomGenerator;
@@ -80,6 +82,12 @@ final class SimulatedGroup {
 	private final Map<String, SimulatedInstance> byName = new HashMap<>();
 
 	private int timesEmptied;
+
+	/**
+	 * What is released as completed after a failover, and was completed in writes that
+	 * this has lost, is not promised to be handled.
+	 */
+	private final Set<ShardId> endsLost = new HashSet<>();
 
 	/**
 	 * Who joins a lease or less after a failover and leads at once may know of nothing
@@ -247,6 +255,7 @@ final class SimulatedGroup {
 		this.nobodyNewBefore = Math.max(this.nobodyNewBefore, this.time.now() + lost.plus(away).plus(LEASE).toNanos());
 		in(lost.toMillis(), () -> {
 			if (before == this.timesEmptied) {
+				this.topic.ends().keySet().stream().filter(this::isBeingCompleted).forEach(this.endsLost::add);
 				MemoryFailover.loseWritesSince(this.coordinationStore, coordination);
 				MemoryFailover.loseWritesSince(this.memoryCheckpoints, data);
 				this.checker.forget();
@@ -257,6 +266,18 @@ final class SimulatedGroup {
 				nudgeAgain();
 			});
 		});
+	}
+
+	/** Completed in its data, and about to be released as that. */
+	private boolean isBeingCompleted(ShardId shard) {
+		return MemoryFailover.isCompleted(this.memoryCheckpoints, shard) && stored().ownerships()
+			.stream()
+			.noneMatch((ownership) -> ownership.shard().equals(shard) && ownership.phase() == ShardPhase.COMPLETED);
+	}
+
+	/** Shards of which a failover may have lost the last commits for ever. */
+	Set<ShardId> endsLost() {
+		return this.endsLost;
 	}
 
 	void storeClockJumps(Duration jump) {

@@ -226,6 +226,9 @@ final class Simulation {
 	private String unrest() {
 		for (Map.Entry<ShardId, Long> end : this.group.topic().ends().entrySet()) {
 			long committed = this.group.committed(end.getKey());
+			if (this.group.endsLost().contains(end.getKey())) {
+				continue;
+			}
 			if (this.group.isToBeReset(end.getKey())) {
 				return end.getKey() + " was not reset";
 			}

@@ -144,7 +144,7 @@ public final class RedisCheckpointStore implements CheckpointStore {
 
 	@Override
 	public CompletionReply complete(ShardId shard, Token token, long acknowledged) {
-		return CompletionReply.valueOf(text(this.link.<byte[]>run(this.scripts.complete(), this.keys.all(shard),
+		return CompletionReply.valueOf(text(this.fences.<byte[]>run(this.scripts.complete(), this.keys.all(shard),
 				List.of(bytes(token.toString()), bytes(Long.toString(acknowledged))))));
 	}
 

@@ -55,6 +55,11 @@ public final class MemoryFailover {
 					.toList());
 	}
 
+	/** Whether a shard has come to its end, as far as its data says. */
+	public static boolean isCompleted(MemoryCheckpointStore store, ShardId shard) {
+		return store.with(shard, (data, nowMillis) -> data.isCompleted());
+	}
+
 	/** Takes all checkpoints away. */
 	public static void empty(MemoryCheckpointStore store) {
 		store.empty();
