@@ -36,10 +36,9 @@ import static org.assertj.core.api.Assertions.assertThat;
  * {@link TraceChecker} looks at what the handlers have written down, and
  * {@link SettledRecords} at what became of the records of {@link UnreliableHandlers}.
  * <p>
- * Options are system properties: {@value #DURATION} (two minutes, and at least until
- * every kind of fault was there once) and {@value #SEED}, which decides the faults, their
- * order and their lengths, as a run prints it. Traces and logs stay in
- * {@code target/chaos}.
+ * Options are system properties: {@value #DURATION} (one minute, and at least until every
+ * kind of fault was there once) and {@value #SEED}, which decides the faults, their order
+ * and their lengths, as a run prints it. Traces and logs stay in {@code target/chaos}.
  */
 @Tag("chaos")
 class ChaosTests {
@@ -52,7 +51,7 @@ class ChaosTests {
 
 	private static final List<String> INSTANCES = List.of("i0", "i1", "i2", "i3");
 
-	/** The lease is the default; the timeout shorter, so that two minutes see several. */
+	/** The lease is the default; the timeout shorter, so that a minute sees several. */
 	private static final Duration LEASE = Duration.ofSeconds(3);
 
 	private static final Duration SESSION_TIMEOUT = Duration.ofSeconds(6);
@@ -68,7 +67,7 @@ class ChaosTests {
 
 	private final Path directory = Path.of("target", "chaos");
 
-	private final Duration duration = DurationStyle.detectAndParse(System.getProperty(DURATION, "2m"));
+	private final Duration duration = DurationStyle.detectAndParse(System.getProperty(DURATION, "1m"));
 
 	private final long seed = Long.getLong(SEED, ThreadLocalRandom.current().nextLong(1_000_000));
 

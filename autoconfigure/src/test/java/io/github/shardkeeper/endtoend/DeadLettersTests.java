@@ -10,6 +10,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -32,7 +33,9 @@ import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.ShardTemplate.Appended;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.testsupport.KnownGroup;
 import io.github.shardkeeper.testsupport.OnEveryRedis;
+import io.github.shardkeeper.testsupport.RedisClients;
 import io.github.shardkeeper.testsupport.TestRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -50,6 +53,11 @@ class DeadLettersTests {
 	private final String run = UUID.randomUUID().toString();
 
 	private final List<ConfigurableApplicationContext> instances = new ArrayList<>();
+
+	@BeforeEach
+	void beginGroup() {
+		KnownGroup.begin(RedisClients.sharedConnector(), this.run, this.run);
+	}
 
 	@AfterEach
 	void stop() {

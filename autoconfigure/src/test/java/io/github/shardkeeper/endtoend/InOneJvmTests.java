@@ -13,6 +13,7 @@ import java.util.stream.Collectors;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.WebApplicationType;
@@ -37,6 +38,8 @@ import io.github.shardkeeper.report.GroupReport;
 import io.github.shardkeeper.report.MemberReport;
 import io.github.shardkeeper.report.ShardReport;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.testsupport.KnownGroup;
+import io.github.shardkeeper.testsupport.RedisClients;
 import io.github.shardkeeper.testsupport.TestRedis;
 import io.github.shardkeeper.testsupport.TestRedisCluster;
 
@@ -66,6 +69,11 @@ class InOneJvmTests {
 			.run(arguments.toArray(String[]::new));
 		this.instances.add(context);
 		return context;
+	}
+
+	@BeforeEach
+	void beginGroup() {
+		KnownGroup.begin(RedisClients.sharedConnector(), this.run, this.run);
 	}
 
 	@AfterEach

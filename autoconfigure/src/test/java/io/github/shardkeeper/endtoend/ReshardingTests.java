@@ -14,6 +14,7 @@ import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.WebApplicationType;
@@ -35,6 +36,8 @@ import io.github.shardkeeper.report.ShardReport;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
+import io.github.shardkeeper.testsupport.KnownGroup;
+import io.github.shardkeeper.testsupport.RedisClients;
 import io.github.shardkeeper.testsupport.TestRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -52,6 +55,11 @@ class ReshardingTests {
 	private final Handled handled = new Handled(new CopyOnWriteArrayList<>());
 
 	private final List<ConfigurableApplicationContext> instances = new ArrayList<>();
+
+	@BeforeEach
+	void beginGroup() {
+		KnownGroup.begin(RedisClients.sharedConnector(), this.run, this.run);
+	}
 
 	@AfterEach
 	void stop() {

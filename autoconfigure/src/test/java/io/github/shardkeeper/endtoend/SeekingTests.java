@@ -37,6 +37,8 @@ import io.github.shardkeeper.ShardTemplate.Appended;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.StartPosition;
+import io.github.shardkeeper.testsupport.KnownGroup;
+import io.github.shardkeeper.testsupport.RedisClients;
 import io.github.shardkeeper.testsupport.TestRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -61,6 +63,7 @@ class SeekingTests {
 
 	@BeforeEach
 	void startSomebodyWhoConsumesNothing() {
+		KnownGroup.begin(RedisClients.sharedConnector(), this.run, this.run);
 		ConfigurableApplicationContext context = start(Sender.class, "sender");
 		this.template = context.getBean(ShardTemplate.class);
 		this.positions = context.getBean(ShardPositions.class);

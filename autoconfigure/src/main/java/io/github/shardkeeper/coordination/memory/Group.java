@@ -27,6 +27,8 @@ final class Group {
 
 	final ShardTable shards;
 
+	private final boolean known;
+
 	/** Members to be told of the transition, in the order in which it came to them. */
 	private final Set<MemberId> toNotify = new LinkedHashSet<>();
 
@@ -50,18 +52,24 @@ final class Group {
 
 	private long nowMicros;
 
-	Group() {
-		this(new Sessions(), new ShardTable());
+	/**
+	 * Creates an empty group.
+	 * @param known whether it is known that nobody holds a shard of it, so that its first
+	 * member need not wait for claims
+	 */
+	Group(boolean known) {
+		this(new Sessions(), new ShardTable(), known);
 	}
 
-	private Group(Sessions sessions, ShardTable shards) {
+	private Group(Sessions sessions, ShardTable shards, boolean known) {
 		this.sessions = sessions;
 		this.shards = shards;
+		this.known = known;
 	}
 
 	/** As it is between two transitions. */
 	Group copy() {
-		Group copy = new Group(this.sessions.copy(), this.shards.copy());
+		Group copy = new Group(this.sessions.copy(), this.shards.copy(), this.known);
 		copy.leader = this.leader;
 		copy.epoch = this.epoch;
 		copy.membership = this.membership;
@@ -85,7 +93,9 @@ final class Group {
 	void join(Session session) {
 		if (this.history == 0) {
 			this.history = Math.max(1, this.nowMicros);
-			openClaims(session.leaseMillis());
+			if (!this.known) {
+				openClaims(session.leaseMillis());
+			}
 		}
 		Session before = this.sessions.get(session.id);
 		if (before != null) {

@@ -56,19 +56,21 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 
 	private final int writtenAtOnce;
 
-	private Group group = new Group();
+	private Group group;
 
 	private final Set<MemorySubscription> subscriptions = new CopyOnWriteArraySet<>();
 
 	/**
-	 * Creates an empty group that goes by the system's clock.
+	 * Creates an empty group that goes by the system's clock. Nobody can hold a shard of
+	 * it yet, so its first member has its shards at once.
 	 */
 	public MemoryCoordinationStore() {
-		this(InstantSource.system());
+		this(InstantSource.system(), READ_AT_ONCE, WRITTEN_AT_ONCE, new Group(true));
 	}
 
 	/**
-	 * Creates an empty group.
+	 * Creates an empty group that begins as one on a Redis does, which may have been
+	 * emptied: for a lease after the first member has joined it hands nothing out.
 	 * @param clock the store's time; microseconds count
 	 */
 	public MemoryCoordinationStore(InstantSource clock) {
@@ -76,9 +78,14 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 	}
 
 	MemoryCoordinationStore(InstantSource clock, int readAtOnce, int writtenAtOnce) {
+		this(clock, readAtOnce, writtenAtOnce, new Group(false));
+	}
+
+	private MemoryCoordinationStore(InstantSource clock, int readAtOnce, int writtenAtOnce, Group group) {
 		this.clock = clock;
 		this.readAtOnce = readAtOnce;
 		this.writtenAtOnce = writtenAtOnce;
+		this.group = group;
 	}
 
 	@Override
@@ -214,7 +221,7 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 	/** Forgets everything, as a server without persistence does when it ends. */
 	void empty() {
 		synchronized (this.lock) {
-			this.group = new Group();
+			this.group = new Group(false);
 		}
 	}
 

@@ -1,0 +1,40 @@
+package io.github.shardkeeper.testsupport;
+
+import java.time.Duration;
+import java.util.TreeMap;
+
+import io.github.shardkeeper.coordination.redis.RedisCoordinationStore;
+import io.github.shardkeeper.handover.MemberDescription;
+import io.github.shardkeeper.redis.RedisConnector;
+import io.github.shardkeeper.shard.ApplicationVersion;
+import io.github.shardkeeper.shard.MemberId;
+
+/**
+ * A group that somebody was in before. One that a Redis has never heard of hands nothing
+ * out for a lease, since that Redis may have been emptied; tests of something else do not
+ * want to wait for that each time.
+ */
+public final class KnownGroup {
+
+	private static final Duration SHORT = Duration.ofMillis(1);
+
+	private KnownGroup() {
+	}
+
+	/**
+	 * Lets a member with the shortest of leases join the group, and leave it again.
+	 * @param connector whose Redis the group is on
+	 * @param keyPrefix what its keys begin with
+	 * @param group its name
+	 */
+	public static void begin(RedisConnector connector, String keyPrefix, String group) {
+		try (RedisCoordinationStore store = new RedisCoordinationStore(connector, keyPrefix, group,
+				Duration.ofSeconds(10))) {
+			MemberId founder = MemberId.of("founder", "1");
+			store.join(founder, new MemberDescription(new TreeMap<>(), ApplicationVersion.UNKNOWN), SHORT,
+					Duration.ofSeconds(15));
+			store.leave(founder, Duration.ZERO);
+		}
+	}
+
+}
