@@ -9,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 
+import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
 import org.jspecify.annotations.Nullable;
@@ -93,7 +94,8 @@ final class AsyncAnswer<T> {
 
 	/** Whether a failure of an answer is that there was none in time. */
 	static boolean isTimeout(Throwable failure) {
-		return failure.getCause() instanceof TimeoutException;
+		// The client's own limit may be the first to end, where it has one.
+		return failure instanceof RedisCommandTimeoutException || failure.getCause() instanceof TimeoutException;
 	}
 
 }
