@@ -12,6 +12,8 @@ final class ConsumerCheck {
 
 	private static final Duration SHORTEST_COMMIT_INTERVAL = Duration.ofMillis(1);
 
+	private static final Duration SHORTEST_LONG_CALL = Duration.ofSeconds(1);
+
 	private static final int LONGEST_WINDOW = 100_000;
 
 	private ConsumerCheck() {
@@ -28,6 +30,9 @@ final class ConsumerCheck {
 		requireBetween(topic, "commit.records", settings.commits().records(), 1, Integer.MAX_VALUE);
 		if (settings.commits().interval().compareTo(SHORTEST_COMMIT_INTERVAL) < 0) {
 			throw refused(topic, "commit.interval", settings.commits().interval(), "1ms or more");
+		}
+		if (settings.longCall().compareTo(SHORTEST_LONG_CALL) < 0) {
+			throw refused(topic, "long-call", settings.longCall(), "1s or more");
 		}
 		for (Duration delay : settings.retryDelays()) {
 			if (delay.isNegative()) {

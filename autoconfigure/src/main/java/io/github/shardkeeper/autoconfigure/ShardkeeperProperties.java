@@ -223,12 +223,15 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * @param retry How often, and with which pauses, a record is tried in place.
 	 * @param onFailure What becomes of a record that keeps failing.
 	 * @param retryQueue How long records wait in the retry queue.
+	 * @param longCall How long a call of a handler may run before it shows as a problem
+	 * of its shard.
 	 */
 	public record Consumer(@DefaultValue("16") int threads, @DefaultValue Commit commit,
 			@DefaultValue("shard") Ordering ordering, @DefaultValue("8") int concurrency,
 			@DefaultValue("1000") int maxAhead, @DefaultValue("500") int batchSize, @DefaultValue Buffer buffer,
 			@DefaultValue("16MB") DataSize maxPayloadSize, @DefaultValue Retry retry,
-			@DefaultValue("dead-letter") OnFailure onFailure, @DefaultValue RetryQueue retryQueue) {
+			@DefaultValue("dead-letter") OnFailure onFailure, @DefaultValue RetryQueue retryQueue,
+			@DefaultValue("5m") Duration longCall) {
 
 	}
 
@@ -337,11 +340,12 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * @param retry How a record is tried in place.
 	 * @param onFailure What becomes of a record that keeps failing.
 	 * @param retryQueue How long records wait in the retry queue.
+	 * @param longCall How long a call may run before it shows as a problem of its shard.
 	 */
 	public record TopicConsumer(@Nullable TopicCommit commit, @Nullable Ordering ordering,
 			@Nullable Integer concurrency, @Nullable Integer maxAhead, @Nullable Integer batchSize,
 			@Nullable TopicBuffer buffer, @Nullable DataSize maxPayloadSize, @Nullable TopicRetry retry,
-			@Nullable OnFailure onFailure, @Nullable RetryQueue retryQueue) {
+			@Nullable OnFailure onFailure, @Nullable RetryQueue retryQueue, @Nullable Duration longCall) {
 
 	}
 

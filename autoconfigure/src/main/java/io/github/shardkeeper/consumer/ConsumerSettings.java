@@ -19,9 +19,11 @@ import org.springframework.core.retry.RetryPolicy;
  * @param retry how often, and with which pauses, a record is tried in place
  * @param onFailure what becomes of a record that keeps failing
  * @param retryDelays how long it waits in the retry queue, each time
+ * @param longCall how long a call may run before it shows as a problem of its shard
  */
 public record ConsumerSettings(Commits commits, Ordering ordering, int concurrency, int maxAhead, int batchSize,
-		BufferLimits buffer, long maxPayloadBytes, RetryPolicy retry, OnFailure onFailure, List<Duration> retryDelays) {
+		BufferLimits buffer, long maxPayloadBytes, RetryPolicy retry, OnFailure onFailure, List<Duration> retryDelays,
+		Duration longCall) {
 
 	public ConsumerSettings {
 		retryDelays = List.copyOf(retryDelays);

@@ -6,6 +6,9 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.coordination.MonotonicClock;
+import io.github.shardkeeper.handover.MonotonicTime;
+
 /**
  * Calls the application for one owned shard. The calls may run on any thread, and at the
  * same time; looking and interrupting is thread-safe.
@@ -15,13 +18,17 @@ final class ShardCalls {
 	private final OwnedShard owned;
 
 	/** The one of a shard whose calls are made one after the other. */
-	private final HandlerCall only = new HandlerCall();
+	private final HandlerCall only;
 
 	/** Those that run at the same time, the oldest first. */
 	private final Queue<HandlerCall> beside = new ConcurrentLinkedQueue<>();
 
-	ShardCalls(OwnedShard owned) {
+	private final MonotonicClock clock;
+
+	ShardCalls(OwnedShard owned, MonotonicClock clock) {
 		this.owned = owned;
+		this.clock = clock;
+		this.only = new HandlerCall(clock);
 	}
 
 	/**
@@ -34,7 +41,7 @@ final class ShardCalls {
 
 	/** Calls unless the shard is lost, while others may run. */
 	Result callBeside(@Nullable JournaledState state, StateCall code) {
-		HandlerCall call = new HandlerCall();
+		HandlerCall call = new HandlerCall(this.clock);
 		this.beside.add(call);
 		try {
 			return call(call, state, code, true);
@@ -78,7 +85,18 @@ final class ShardCalls {
 		this.beside.forEach(HandlerCall::interrupt);
 	}
 
-	/** Where a call that runs now stands, empty when none does. */
+	/** Since when the oldest of the calls that run now does so, {@code null} for none. */
+	@Nullable MonotonicTime since() {
+		MonotonicTime since = this.only.since();
+		for (HandlerCall call : this.beside) {
+			if (since == null) {
+				since = call.since();
+			}
+		}
+		return since;
+	}
+
+	/** Where the oldest of the calls that run now stands, empty when none does. */
 	List<StackTraceElement> stack() {
 		List<StackTraceElement> stack = this.only.stack();
 		for (HandlerCall call : this.beside) {

@@ -9,6 +9,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.ShardContext;
+import io.github.shardkeeper.coordination.MonotonicClock;
 
 /**
  * One call of the application's preparation for a shard. It is made once, as soon as a
@@ -23,7 +24,7 @@ final class ShardPreparation {
 
 	private final ShardContext shard;
 
-	private final HandlerCall call = new HandlerCall();
+	private final HandlerCall call;
 
 	private final CompletableFuture<Void> ended = new CompletableFuture<>();
 
@@ -33,18 +34,19 @@ final class ShardPreparation {
 
 	private volatile boolean stopped;
 
-	private ShardPreparation(ShardHandler handler, ShardContext shard) {
+	private ShardPreparation(ShardHandler handler, ShardContext shard, MonotonicClock clock) {
 		this.handler = handler;
 		this.shard = shard;
+		this.call = new HandlerCall(clock);
 	}
 
 	/**
 	 * Begins one.
 	 * @param othersEnded completes when nothing else of this instance runs for the shard
 	 */
-	static ShardPreparation begin(ShardHandler handler, ShardContext shard, Executor executor,
+	static ShardPreparation begin(ShardHandler handler, ShardContext shard, MonotonicClock clock, Executor executor,
 			CompletableFuture<Void> othersEnded) {
-		ShardPreparation preparation = new ShardPreparation(handler, shard);
+		ShardPreparation preparation = new ShardPreparation(handler, shard, clock);
 		othersEnded.thenRun(() -> {
 			try {
 				executor.execute(preparation::run);

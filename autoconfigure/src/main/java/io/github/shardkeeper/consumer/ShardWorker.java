@@ -48,7 +48,7 @@ final class ShardWorker {
 
 	private final ShardCalls calls;
 
-	private final DrainReport drainReport;
+	private final ObstacleReport obstacles;
 
 	/** {@code null} where nothing is measured. */
 	private final @Nullable WorkMeter meter;
@@ -83,10 +83,10 @@ final class ShardWorker {
 		this.owned = new OwnedShard(shard, token, member, context);
 		this.troubles = new WorkerTroubles(this.owned, context, this::wake);
 		this.task = new SerialTask(context.executor(), this::turn, this.troubles::noThread);
-		this.calls = new ShardCalls(this.owned);
+		this.calls = new ShardCalls(this.owned, context.clock());
 		this.repositioning = new Repositioning(this.owned, context);
-		this.drainReport = new DrainReport(this.owned, handler.name(), this.course, this.repositioning, this.calls,
-				this.troubles);
+		this.obstacles = new ObstacleReport(this.owned, handler.name(), context.settings(shard.topic()).longCall(),
+				this.course, this.repositioning, this.calls, this.troubles);
 		this.meter = context.measuresWork() ? new WorkMeter() : null;
 		this.stint = stint(null);
 		context.budget().join();
@@ -115,7 +115,7 @@ final class ShardWorker {
 
 	/** What keeps the shard from being consumed, or from being handed over. */
 	@Nullable String problem() {
-		return this.drainReport.problem(this.context.clock().now());
+		return this.obstacles.problem(this.context.clock().now());
 	}
 
 	/** What has been done, {@code null} where that is not measured. */
@@ -151,7 +151,7 @@ final class ShardWorker {
 
 	/** The drain takes too long: interrupt the call that runs now, and report it. */
 	void interrupt(Duration draining) {
-		this.drainReport.overdue(draining);
+		this.obstacles.overdue(draining);
 		this.calls.interrupt();
 	}
 

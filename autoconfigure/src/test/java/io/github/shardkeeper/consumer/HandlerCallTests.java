@@ -7,12 +7,14 @@ import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.Test;
 
+import io.github.shardkeeper.coordination.MonotonicClock;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 class HandlerCallTests {
 
-	private final HandlerCall call = new HandlerCall();
+	private final HandlerCall call = new HandlerCall(MonotonicClock.SYSTEM);
 
 	@Test
 	void interruptsTheCallThatRuns() throws Exception {

@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
 
 import io.github.shardkeeper.ShardContext;
+import io.github.shardkeeper.coordination.MonotonicClock;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -121,7 +122,7 @@ class ShardPreparationTests {
 	void withoutAThreadThereIsNone() {
 		this.othersEnded.complete(null);
 		ShardPreparation preparation = ShardPreparation.begin(handler(), new ComingShard("group", SHARD, ME),
-				(task) -> {
+				MonotonicClock.SYSTEM, (task) -> {
 					throw new RejectedExecutionException("as the test wants it");
 				}, this.othersEnded);
 
@@ -129,7 +130,8 @@ class ShardPreparationTests {
 	}
 
 	private ShardPreparation begin() {
-		return ShardPreparation.begin(handler(), new ComingShard("group", SHARD, ME), this.threads, this.othersEnded);
+		return ShardPreparation.begin(handler(), new ComingShard("group", SHARD, ME), MonotonicClock.SYSTEM,
+				this.threads, this.othersEnded);
 	}
 
 	private ShardHandler handler() {

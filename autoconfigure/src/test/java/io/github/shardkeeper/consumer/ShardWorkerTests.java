@@ -449,6 +449,34 @@ class ShardWorkerTests {
 		assertThat(worker.ended()).isDone();
 	}
 
+	/** Nobody wants the shard, and yet somebody has to be told. */
+	@Test
+	void aCallThatDoesNotReturnShowsWhereItStands() throws Exception {
+		ShardWorker worker = start();
+		CountDownLatch called = new CountDownLatch(1);
+		this.application.onRecord = (record, state) -> {
+			called.countDown();
+			untilInterrupted();
+		};
+		this.reader.deliver(SHARD, 1, 1);
+		Thread busy = new Thread(this.threads::runAll);
+		busy.start();
+		assertThat(called.await(10, TimeUnit.SECONDS)).isTrue();
+		this.clock.advance(Duration.ofMinutes(5));
+		assertThat(worker.problem()).isNull();
+		this.clock.advance(Duration.ofSeconds(1));
+		Awaitility.await()
+			.atMost(Duration.ofSeconds(10))
+			.untilAsserted(() -> assertThat(worker.problem()).contains("A call of Application.handle",
+					"has not returned for 301 s",
+					"it is at io.github.shardkeeper.consumer.ShardWorkerTests.untilInterrupted(ShardWorkerTests.java:",
+					"'shardkeeper.consumer.long-call'"));
+
+		busy.interrupt();
+		busy.join();
+		assertThat(worker.problem()).isNull();
+	}
+
 	@Test
 	void aDrainThatIsOverdueInterruptsTheCallAndSaysWhereItStands(CapturedOutput output) throws Exception {
 		ShardWorker worker = start();

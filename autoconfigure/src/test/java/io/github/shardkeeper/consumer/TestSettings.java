@@ -41,6 +41,13 @@ public final class TestSettings {
 
 	private List<Duration> retryDelays = List.of(Duration.ofSeconds(10), Duration.ofMinutes(1));
 
+	private Duration longCall = Duration.ofMinutes(5);
+
+	public TestSettings longCall(Duration longCall) {
+		this.longCall = longCall;
+		return this;
+	}
+
 	public TestSettings commits(CommitMode mode, Duration interval, int records) {
 		this.commits = new Commits(mode, interval, records);
 		return this;
@@ -97,7 +104,7 @@ public final class TestSettings {
 			.excludes(this.excludes)
 			.build();
 		return new ConsumerSettings(this.commits, this.ordering, this.concurrency, this.maxAhead, this.batchSize,
-				this.buffer, this.maxPayloadBytes, retry, this.onFailure, this.retryDelays);
+				this.buffer, this.maxPayloadBytes, retry, this.onFailure, this.retryDelays, this.longCall);
 	}
 
 }

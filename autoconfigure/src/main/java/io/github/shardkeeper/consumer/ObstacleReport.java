@@ -11,12 +11,12 @@ import org.slf4j.LoggerFactory;
 import io.github.shardkeeper.handover.MonotonicTime;
 
 /**
- * Says what keeps a shard from being handed over: in the log when the drain is overdue,
- * in health as soon as it is long. Thread-safe.
+ * Says what keeps a shard from being consumed, or from being handed over: in health as
+ * soon as it takes long, in the log when the drain is overdue. Thread-safe.
  */
-final class DrainReport {
+final class ObstacleReport {
 
-	private static final Logger logger = LoggerFactory.getLogger(DrainReport.class);
+	private static final Logger logger = LoggerFactory.getLogger(ObstacleReport.class);
 
 	/** A drain that takes longer is worth telling. */
 	private static final Duration LONG_DRAIN = Duration.ofSeconds(5);
@@ -30,6 +30,8 @@ final class DrainReport {
 
 	private final String handlerName;
 
+	private final Duration longCall;
+
 	private final WorkerCourse course;
 
 	private final Repositioning repositioning;
@@ -38,10 +40,11 @@ final class DrainReport {
 
 	private final WorkerTroubles troubles;
 
-	DrainReport(OwnedShard owned, String handlerName, WorkerCourse course, Repositioning repositioning,
-			ShardCalls calls, WorkerTroubles troubles) {
+	ObstacleReport(OwnedShard owned, String handlerName, Duration longCall, WorkerCourse course,
+			Repositioning repositioning, ShardCalls calls, WorkerTroubles troubles) {
 		this.owned = owned;
 		this.handlerName = handlerName;
+		this.longCall = longCall;
 		this.course = course;
 		this.repositioning = repositioning;
 		this.calls = calls;
@@ -55,7 +58,7 @@ final class DrainReport {
 		Duration draining = (since != null) ? since.until(now) : Duration.ZERO;
 		String current = this.troubles.current();
 		if (draining.compareTo(LONG_DRAIN) <= 0) {
-			return current;
+			return (current != null) ? current : longCall(now);
 		}
 		String obstacle = obstacle(current);
 		return "Is to be %s for %d s, but %s".formatted(
@@ -66,15 +69,21 @@ final class DrainReport {
 	private String obstacle(@Nullable String current) {
 		List<StackTraceElement> stack = frames();
 		if (!stack.isEmpty()) {
-			return "a call of %s has not returned; it is at %s".formatted(this.handlerName,
-					stack.stream()
-						.filter(DrainReport::saysSomething)
-						.limit(FRAMES_IN_PROBLEM)
-						.map(DrainReport::text)
-						.collect(Collectors.joining(", called by ")));
+			return "a call of %s has not returned; it is at %s".formatted(this.handlerName, innermost(stack));
 		}
 		return (current != null) ? current
 				: "its worker has no turn: all threads that shards share may be busy, or the store is slow";
+	}
+
+	/** Nobody waits for the shard, but its records wait. */
+	private @Nullable String longCall(MonotonicTime now) {
+		MonotonicTime since = this.calls.since();
+		Duration running = (since != null) ? since.until(now) : Duration.ZERO;
+		List<StackTraceElement> stack = (running.compareTo(this.longCall) > 0) ? frames() : List.of();
+		return stack.isEmpty() ? null
+				: ("A call of %s has not returned for %d s; it is at %s. Have it limit the time that it waits for "
+						+ "others, or set 'shardkeeper.consumer.long-call' to more than such a call may take")
+					.formatted(this.handlerName, running.toSeconds(), innermost(stack));
 	}
 
 	/** The drain is overdue, and the call that runs now is about to be interrupted. */
@@ -91,6 +100,14 @@ final class DrainReport {
 						+ "'shardkeeper.handover.timeout' to more than such a call may take. It is at{}",
 				this.owned, draining.toSeconds(), this.handlerName,
 				stack.stream().map((frame) -> "\n\tat " + frame).collect(Collectors.joining()));
+	}
+
+	private static String innermost(List<StackTraceElement> stack) {
+		return stack.stream()
+			.filter(ObstacleReport::saysSomething)
+			.limit(FRAMES_IN_PROBLEM)
+			.map(ObstacleReport::text)
+			.collect(Collectors.joining(", called by "));
 	}
 
 	/** Where in the JDK a thread is parked says little, and generated code even less. */
