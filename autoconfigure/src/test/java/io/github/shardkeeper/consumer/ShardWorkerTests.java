@@ -449,10 +449,8 @@ class ShardWorkerTests {
 		assertThat(worker.ended()).isDone();
 	}
 
-	/** Nobody wants the shard, and yet somebody has to be told. */
-	@Test
-	void aCallThatDoesNotReturnShowsWhereItStands() throws Exception {
-		ShardWorker worker = start();
+	/** A record comes whose call returns when its thread is interrupted. */
+	private Thread stickInCall() throws InterruptedException {
 		CountDownLatch called = new CountDownLatch(1);
 		this.application.onRecord = (record, state) -> {
 			called.countDown();
@@ -462,6 +460,14 @@ class ShardWorkerTests {
 		Thread busy = new Thread(this.threads::runAll);
 		busy.start();
 		assertThat(called.await(10, TimeUnit.SECONDS)).isTrue();
+		return busy;
+	}
+
+	/** Nobody wants the shard, and yet somebody has to be told. */
+	@Test
+	void aCallThatDoesNotReturnShowsWhereItStands() throws Exception {
+		ShardWorker worker = start();
+		Thread busy = stickInCall();
 		this.clock.advance(Duration.ofMinutes(5));
 		assertThat(worker.problem()).isNull();
 		this.clock.advance(Duration.ofSeconds(1));
@@ -480,15 +486,7 @@ class ShardWorkerTests {
 	@Test
 	void aDrainThatIsOverdueInterruptsTheCallAndSaysWhereItStands(CapturedOutput output) throws Exception {
 		ShardWorker worker = start();
-		CountDownLatch called = new CountDownLatch(1);
-		this.application.onRecord = (record, state) -> {
-			called.countDown();
-			untilInterrupted();
-		};
-		this.reader.deliver(SHARD, 1, 1);
-		Thread busy = new Thread(this.threads::runAll);
-		busy.start();
-		assertThat(called.await(10, TimeUnit.SECONDS)).isTrue();
+		Thread busy = stickInCall();
 		worker.drain();
 		this.clock.advance(Duration.ofSeconds(6));
 		Awaitility.await()

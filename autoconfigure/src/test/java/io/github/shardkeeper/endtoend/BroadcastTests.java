@@ -10,7 +10,6 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -19,9 +18,9 @@ import java.util.stream.IntStream;
 
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 import org.springframework.beans.factory.annotation.Value;
@@ -64,9 +63,10 @@ class BroadcastTests {
 
 	private static final ShardId FIRST = ShardId.of("prices", 0);
 
-	private final String run = UUID.randomUUID().toString();
-
-	private final List<ConfigurableApplicationContext> instances = new ArrayList<>();
+	@RegisterExtension
+	private final LocalInstances instances = new LocalInstances("shardkeeper.topics.prices.shards=3",
+			"shardkeeper.topics.prices.mode=broadcast", "shardkeeper.consumer.retry.max-attempts=1",
+			"shardkeeper.consumer.commit.interval=100ms");
 
 	private final Map<ConfigurableApplicationContext, PriceHandler> handlers = new IdentityHashMap<>();
 
@@ -78,11 +78,6 @@ class BroadcastTests {
 	@BeforeEach
 	void startSender() {
 		this.template = start(Sender.class, "sender").getBean(ShardTemplate.class);
-	}
-
-	@AfterEach
-	void stop() {
-		this.instances.forEach(ConfigurableApplicationContext::close);
 	}
 
 	@Test
@@ -172,7 +167,7 @@ class BroadcastTests {
 		assertThat(one.getBean(GroupReporter.class).report().shards()).isEmpty();
 		assertThat(one.getBean(ShardkeeperHealthIndicator.class).health().getStatus()).isEqualTo(Status.UP);
 		assertThat(keys(one, "*:checkpoint")).isNotEmpty()
-			.allMatch((key) -> key.startsWith(this.run + ":{" + this.run + "~one/prices/"));
+			.allMatch((key) -> key.startsWith(this.instances.run() + ":{" + this.instances.run() + "~one/prices/"));
 	}
 
 	@Test
@@ -224,7 +219,7 @@ class BroadcastTests {
 		send(0, 20);
 		await(handler(one), 20);
 		one.close();
-		Path file = this.directory.resolve(this.run).resolve("one").resolve("prices~0.json");
+		Path file = this.directory.resolve(this.instances.run()).resolve("one").resolve("prices~0.json");
 		Files.write(file, new byte[17]);
 
 		ConfigurableApplicationContext again = start("one", local);
@@ -272,8 +267,8 @@ class BroadcastTests {
 		await(handler(first), 20);
 		first.close();
 		long ahead = (Instant.now().getEpochSecond() + 86_400) * 1_000_000;
-		StringRedisTemplate redis = this.instances.get(0).getBean(StringRedisTemplate.class);
-		keys(this.instances.get(0), "*:checkpoint")
+		StringRedisTemplate redis = this.instances.started().get(0).getBean(StringRedisTemplate.class);
+		keys(this.instances.started().get(0), "*:checkpoint")
 			.forEach((key) -> redis.opsForHash().put(key, "fence", Long.toString(ahead)));
 
 		ConfigurableApplicationContext second = start("one");
@@ -364,7 +359,7 @@ class BroadcastTests {
 	}
 
 	private Set<String> keys(ConfigurableApplicationContext context, String pattern) {
-		return context.getBean(StringRedisTemplate.class).keys(this.run + pattern);
+		return context.getBean(StringRedisTemplate.class).keys(this.instances.run() + pattern);
 	}
 
 	/** Until what is sent is of a later millisecond, by the clock of this machine. */
@@ -403,21 +398,7 @@ class BroadcastTests {
 	}
 
 	private ConfigurableApplicationContext start(Class<?> application, String name, String... properties) {
-		List<String> arguments = new ArrayList<>(
-				List.of("--shardkeeper.group=" + this.run, "--shardkeeper.instance-id=" + name,
-						"--shardkeeper.key-prefix=" + this.run, "--shardkeeper.topics.prices.shards=3",
-						"--shardkeeper.topics.prices.mode=broadcast", "--shardkeeper.consumer.retry.max-attempts=1",
-						"--spring.main.banner-mode=off", "--spring.data.redis.port=" + TestRedis.shared().port()));
-		if (!List.of(properties).toString().contains("commit.interval")) {
-			arguments.add("--shardkeeper.consumer.commit.interval=100ms");
-		}
-		for (String property : properties) {
-			arguments.add("--" + property);
-		}
-		ConfigurableApplicationContext context = new SpringApplicationBuilder(application).web(WebApplicationType.NONE)
-			.registerShutdownHook(false)
-			.run(arguments.toArray(String[]::new));
-		this.instances.add(context);
+		ConfigurableApplicationContext context = this.instances.start(application, name, properties);
 		context.getBeanProvider(PriceHandler.class).ifAvailable((handler) -> this.handlers.put(context, handler));
 		return context;
 	}

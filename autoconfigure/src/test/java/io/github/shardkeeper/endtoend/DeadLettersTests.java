@@ -2,16 +2,14 @@ package io.github.shardkeeper.endtoend;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -33,9 +31,7 @@ import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.ShardTemplate.Appended;
 import io.github.shardkeeper.shard.ShardId;
-import io.github.shardkeeper.testsupport.KnownGroup;
 import io.github.shardkeeper.testsupport.OnEveryRedis;
-import io.github.shardkeeper.testsupport.RedisClients;
 import io.github.shardkeeper.testsupport.TestRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -50,18 +46,14 @@ class DeadLettersTests {
 
 	private static final DeadLetterFilter ALL = DeadLetterFilter.topic("orders");
 
-	private final String run = UUID.randomUUID().toString();
-
-	private final List<ConfigurableApplicationContext> instances = new ArrayList<>();
+	@RegisterExtension
+	private final LocalInstances instances = new LocalInstances("shardkeeper.topics.orders.shards=2",
+			"shardkeeper.consumer.commit.interval=50ms", "shardkeeper.consumer.retry.max-attempts=2",
+			"shardkeeper.consumer.retry.initial-interval=1ms");
 
 	@BeforeEach
 	void beginGroup() {
-		KnownGroup.begin(RedisClients.sharedConnector(), this.run, this.run);
-	}
-
-	@AfterEach
-	void stop() {
-		this.instances.forEach(ConfigurableApplicationContext::close);
+		this.instances.beginGroup();
 	}
 
 	@ParameterizedTest
@@ -168,15 +160,8 @@ class DeadLettersTests {
 	}
 
 	private ConfigurableApplicationContext start(Class<?> application, String store) {
-		ConfigurableApplicationContext context = new SpringApplicationBuilder(application).web(WebApplicationType.NONE)
-			.registerShutdownHook(false)
-			.run("--shardkeeper.group=" + this.run, "--shardkeeper.key-prefix=" + this.run,
-					"--shardkeeper.store=" + store, "--shardkeeper.topics.orders.shards=2",
-					"--shardkeeper.consumer.commit.interval=50ms", "--shardkeeper.consumer.retry.max-attempts=2",
-					"--shardkeeper.consumer.retry.initial-interval=1ms", "--spring.main.banner-mode=off",
-					"--spring.data.redis.port=" + TestRedis.shared().port());
-		this.instances.add(context);
-		return context;
+		return this.instances.start(application, "instance-" + this.instances.started().size(),
+				"shardkeeper.store=" + store);
 	}
 
 	@Configuration(proxyBeanMethods = false)

@@ -4,18 +4,15 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
-import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -29,7 +26,6 @@ import io.github.shardkeeper.source.Appends;
 import io.github.shardkeeper.source.ShardAppender;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.shard.ShardId;
-import io.github.shardkeeper.testsupport.TestRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -40,20 +36,15 @@ class GroupBeginningTests {
 
 	private static final String START = "shardkeeper.topics.orders.start";
 
-	private final String run = UUID.randomUUID().toString();
-
-	private final List<ConfigurableApplicationContext> instances = new ArrayList<>();
+	@RegisterExtension
+	private final LocalInstances instances = new LocalInstances("shardkeeper.topics.orders.shards=2",
+			"shardkeeper.session.heartbeat-interval=200ms", "shardkeeper.session.lease=1500ms");
 
 	private ShardTemplate template;
 
 	@BeforeEach
 	void startSender() {
-		this.template = start(Sender.class, "sender").getBean(ShardTemplate.class);
-	}
-
-	@AfterEach
-	void stop() {
-		this.instances.forEach(ConfigurableApplicationContext::close);
+		this.template = this.instances.start(Sender.class, "sender").getBean(ShardTemplate.class);
 	}
 
 	@Test
@@ -84,13 +75,13 @@ class GroupBeginningTests {
 		send("one");
 		await(first, 1);
 		close(first);
-		ConfigurableApplicationContext sender = start(Sender.class, "sender");
+		ConfigurableApplicationContext sender = this.instances.start(Sender.class, "sender");
 		assertThat(sender.getBean(ShardTopics.class).raise("orders", 3)).isEqualTo(3);
 		Appends.append(sender.getBean(ShardAppender.class),
 				List.of(new NewRecord(ShardId.of("orders", 2), "key", "new".getBytes())));
 		awaitNextMillisecond();
 
-		Handler second = start(Consumer.class, "second", START + "=latest").getBean(Handler.class);
+		Handler second = this.instances.start(Consumer.class, "second", START + "=latest").getBean(Handler.class);
 
 		assertThat(await(second, 1)).containsExactly("new");
 	}
@@ -130,11 +121,13 @@ class GroupBeginningTests {
 
 	/** Each a new instance, of the same group. */
 	private Handler consume(String start) {
-		return start(Consumer.class, "consumer-" + this.instances.size(), START + "=" + start).getBean(Handler.class);
+		return this.instances.start(Consumer.class, "consumer-" + this.instances.started().size(), START + "=" + start)
+			.getBean(Handler.class);
 	}
 
 	private void close(Handler handler) {
-		this.instances.stream()
+		this.instances.started()
+			.stream()
 			.filter((context) -> context.isActive()
 					&& context.getBeanProvider(Handler.class).getIfAvailable() == handler)
 			.findFirst()
@@ -149,24 +142,6 @@ class GroupBeginningTests {
 
 	private static ConditionFactory patiently() {
 		return Awaitility.await().atMost(Duration.ofSeconds(20));
-	}
-
-	private ConfigurableApplicationContext start(Class<?> application, String name, String... properties) {
-		List<String> arguments = new ArrayList<>(
-				List.of("--shardkeeper.group=" + this.run, "--shardkeeper.instance-id=" + name,
-						"--shardkeeper.key-prefix=" + this.run, "--shardkeeper.topics.orders.shards=2",
-						"--shardkeeper.session.heartbeat-interval=200ms", "--shardkeeper.session.lease=1500ms",
-						"--spring.main.banner-mode=off", "--spring.data.redis.port=" + TestRedis.shared().port()));
-		for (String property : properties) {
-			String key = property.substring(0, property.indexOf('=') + 1);
-			arguments.removeIf((argument) -> argument.startsWith("--" + key));
-			arguments.add("--" + property);
-		}
-		ConfigurableApplicationContext context = new SpringApplicationBuilder(application).web(WebApplicationType.NONE)
-			.registerShutdownHook(false)
-			.run(arguments.toArray(String[]::new));
-		this.instances.add(context);
-		return context;
 	}
 
 	@Configuration(proxyBeanMethods = false)

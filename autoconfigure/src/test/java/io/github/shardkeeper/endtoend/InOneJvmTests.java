@@ -5,16 +5,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -38,8 +37,6 @@ import io.github.shardkeeper.report.GroupReport;
 import io.github.shardkeeper.report.MemberReport;
 import io.github.shardkeeper.report.ShardReport;
 import io.github.shardkeeper.shard.ShardId;
-import io.github.shardkeeper.testsupport.KnownGroup;
-import io.github.shardkeeper.testsupport.RedisClients;
 import io.github.shardkeeper.testsupport.TestRedis;
 import io.github.shardkeeper.testsupport.TestRedisCluster;
 
@@ -53,32 +50,17 @@ class InOneJvmTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(20);
 
-	private final String run = UUID.randomUUID().toString();
-
-	private final List<ConfigurableApplicationContext> instances = new ArrayList<>();
+	@RegisterExtension
+	private final LocalInstances instances = new LocalInstances("shardkeeper.topics.orders.shards=4",
+			"shardkeeper.consumer.commit.interval=100ms");
 
 	private ConfigurableApplicationContext start(String name, String... properties) {
-		List<String> arguments = new ArrayList<>(List.of("--shardkeeper.group=" + this.run,
-				"--shardkeeper.instance-id=" + name, "--shardkeeper.key-prefix=" + this.run,
-				"--shardkeeper.consumer.commit.interval=100ms", "--shardkeeper.topics.orders.shards=4",
-				"--spring.main.banner-mode=off", "--spring.data.redis.port=" + TestRedis.shared().port()));
-		arguments.addAll(List.of(properties));
-		ConfigurableApplicationContext context = new SpringApplicationBuilder(Application.class)
-			.web(WebApplicationType.NONE)
-			.registerShutdownHook(false)
-			.run(arguments.toArray(String[]::new));
-		this.instances.add(context);
-		return context;
+		return this.instances.start(Application.class, name, properties);
 	}
 
 	@BeforeEach
 	void beginGroup() {
-		KnownGroup.begin(RedisClients.sharedConnector(), this.run, this.run);
-	}
-
-	@AfterEach
-	void stop() {
-		this.instances.forEach(ConfigurableApplicationContext::close);
+		this.instances.beginGroup();
 	}
 
 	@Test
@@ -101,10 +83,10 @@ class InOneJvmTests {
 	@Test
 	void aDeploymentMovesShardsToTheNewVersion() {
 		Map<String, ConfigurableApplicationContext> old = new TreeMap<>();
-		old.put("a", start("a", "--shardkeeper.version=1.9"));
-		old.put("b", start("b", "--shardkeeper.version=1.9"));
+		old.put("a", start("a", "shardkeeper.version=1.9"));
+		old.put("b", start("b", "shardkeeper.version=1.9"));
 		awaitLoads(old.get("a"), Map.of("a", 2L, "b", 2L));
-		ConfigurableApplicationContext c = start("c", "--shardkeeper.version=1.10");
+		ConfigurableApplicationContext c = start("c", "shardkeeper.version=1.10");
 		Awaitility.await().atMost(PATIENCE).until(() -> loads(c).getOrDefault("c", 0L) == 1);
 		assertThat(report(c).members()).extracting(MemberReport::instance, MemberReport::version)
 			.containsExactlyInAnyOrder(tuple("a", "1.9"), tuple("b", "1.9"), tuple("c", "1.10"));
@@ -115,7 +97,7 @@ class InOneJvmTests {
 		old.get(first).close();
 		awaitLoads(c, Map.of(second, 1L, "c", 3L));
 
-		ConfigurableApplicationContext d = start("d", "--shardkeeper.version=1.10");
+		ConfigurableApplicationContext d = start("d", "shardkeeper.version=1.10");
 		awaitLoads(c, Map.of(second, 1L, "c", 2L, "d", 1L));
 		old.get(second).close();
 		awaitLoads(c, Map.of("c", 2L, "d", 2L));
@@ -181,7 +163,7 @@ class InOneJvmTests {
 
 	@Test
 	void aPayloadThatCannotBeConvertedHaltsItsShardVisiblyIfThatIsWantedAndOthersGoOn() {
-		ConfigurableApplicationContext one = start("one", "--shardkeeper.consumer.on-failure=halt");
+		ConfigurableApplicationContext one = start("one", "shardkeeper.consumer.on-failure=halt");
 		ShardTemplate template = one.getBean(ShardTemplate.class);
 		ShardId halted = template.shardFor("orders", "bad");
 		String other = otherKey(template, halted);
@@ -207,7 +189,7 @@ class InOneJvmTests {
 		StringRedisTemplate redis = one.getBean(StringRedisTemplate.class);
 		ShardTemplate template = one.getBean(ShardTemplate.class);
 		ShardId spoilt = template.shardFor("orders", "key");
-		String stream = this.run + ":{orders#" + spoilt.id() + "}:stream:" + spoilt.id();
+		String stream = this.instances.run() + ":{orders#" + spoilt.id() + "}:stream:" + spoilt.id();
 		redis.opsForValue().set(stream, "not a stream");
 		String other = otherKey(template, spoilt);
 		Awaitility.await().atMost(PATIENCE).untilAsserted(() -> {
@@ -232,7 +214,7 @@ class InOneJvmTests {
 	/** Also when the last stop ran out of time because a handler did not return. */
 	@Test
 	void aStartWaitsForTheHandlerThatTheLastStopCouldNotEnd() {
-		ConfigurableApplicationContext one = start("one", "--spring.lifecycle.timeout-per-shutdown-phase=1s");
+		ConfigurableApplicationContext one = start("one", "spring.lifecycle.timeout-per-shutdown-phase=1s");
 		Handler handler = one.getBean(Handler.class);
 		handler.stuck = new CountDownLatch(1);
 		one.getBean(ShardTemplate.class).send("orders", "key", new Order("key", 5));
@@ -257,7 +239,7 @@ class InOneJvmTests {
 		String member = report(one).self();
 
 		StringRedisTemplate redis = one.getBean(StringRedisTemplate.class);
-		redis.delete(redis.keys(this.run + ":{" + this.run + "}:*"));
+		redis.delete(redis.keys(this.instances.run() + ":{" + this.instances.run() + "}:*"));
 		Awaitility.await()
 			.atMost(PATIENCE)
 			.untilAsserted(() -> assertThat(report(one).self()).isNotNull().isNotEqualTo(member));
@@ -268,7 +250,7 @@ class InOneJvmTests {
 
 	@Test
 	void worksInMemory() {
-		ConfigurableApplicationContext one = start("one", "--shardkeeper.store=memory");
+		ConfigurableApplicationContext one = start("one", "shardkeeper.store=memory");
 		one.getBean(ShardTemplate.class).send("orders", "key", new Order("key", 5));
 
 		Awaitility.await().atMost(PATIENCE).untilAsserted(() -> assertThat(sums(one)).containsEntry("key", 5L));
@@ -277,7 +259,7 @@ class InOneJvmTests {
 
 	@Test
 	void worksOnVirtualThreadsWhereThereAreSome() {
-		ConfigurableApplicationContext one = start("one", "--spring.threads.virtual.enabled=true");
+		ConfigurableApplicationContext one = start("one", "spring.threads.virtual.enabled=true");
 		one.getBean(ShardTemplate.class).send("orders", "key", new Order("key", 5));
 
 		Awaitility.await().atMost(PATIENCE).untilAsserted(() -> assertThat(sums(one)).containsEntry("key", 5L));
@@ -289,7 +271,7 @@ class InOneJvmTests {
 	@Test
 	void worksOnACluster() {
 		try (TestRedisCluster cluster = TestRedisCluster.start(3)) {
-			String nodes = "--spring.data.redis.cluster.nodes=" + cluster.addresses();
+			String nodes = "spring.data.redis.cluster.nodes=" + cluster.addresses();
 			ConfigurableApplicationContext one = start("one", nodes);
 			awaitLoads(one, Map.of("one", 4L));
 			ConfigurableApplicationContext two = start("two", nodes);

@@ -1,21 +1,19 @@
 package io.github.shardkeeper.endtoend;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
 
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -36,8 +34,6 @@ import io.github.shardkeeper.report.ShardReport;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
-import io.github.shardkeeper.testsupport.KnownGroup;
-import io.github.shardkeeper.testsupport.RedisClients;
 import io.github.shardkeeper.testsupport.TestRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -47,23 +43,18 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class ReshardingTests {
 
-	private final String run = UUID.randomUUID().toString();
-
 	/** Of all instances. */
 	private final MemoryStreamSource source = new MemoryStreamSource(Map.of("orders", 2));
 
 	private final Handled handled = new Handled(new CopyOnWriteArrayList<>());
 
-	private final List<ConfigurableApplicationContext> instances = new ArrayList<>();
+	@RegisterExtension
+	private final LocalInstances instances = new LocalInstances("shardkeeper.topics.orders.shards=2",
+			"shardkeeper.consumer.commit.interval=100ms");
 
 	@BeforeEach
 	void beginGroup() {
-		KnownGroup.begin(RedisClients.sharedConnector(), this.run, this.run);
-	}
-
-	@AfterEach
-	void stop() {
-		this.instances.forEach(ConfigurableApplicationContext::close);
+		this.instances.beginGroup();
 	}
 
 	/**
@@ -162,22 +153,13 @@ class ReshardingTests {
 	}
 
 	private ConfigurableApplicationContext start(String name, Class<?> handler, MemoryStreamSource shared) {
-		ConfigurableApplicationContext context = new SpringApplicationBuilder(Application.class, handler)
-			.initializers((created) -> {
-				GenericApplicationContext beans = (GenericApplicationContext) created;
-				beans.registerBean(Handled.class, () -> this.handled);
-				if (shared != null) {
-					beans.registerBean(MemoryStreamSource.class, () -> shared);
-				}
-			})
-			.web(WebApplicationType.NONE)
-			.registerShutdownHook(false)
-			.run("--shardkeeper.group=" + this.run, "--shardkeeper.instance-id=" + name,
-					"--shardkeeper.key-prefix=" + this.run, "--shardkeeper.consumer.commit.interval=100ms",
-					"--shardkeeper.topics.orders.shards=2", "--spring.main.banner-mode=off",
-					"--spring.data.redis.port=" + TestRedis.shared().port());
-		this.instances.add(context);
-		return context;
+		return this.instances.start(new SpringApplicationBuilder(Application.class, handler).initializers((created) -> {
+			GenericApplicationContext beans = (GenericApplicationContext) created;
+			beans.registerBean(Handled.class, () -> this.handled);
+			if (shared != null) {
+				beans.registerBean(MemoryStreamSource.class, () -> shared);
+			}
+		}), name);
 	}
 
 	private void append(String shard, int first, int last) {

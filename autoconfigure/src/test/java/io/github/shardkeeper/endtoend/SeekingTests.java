@@ -4,20 +4,17 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
 
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
-import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -37,9 +34,6 @@ import io.github.shardkeeper.ShardTemplate.Appended;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.StartPosition;
-import io.github.shardkeeper.testsupport.KnownGroup;
-import io.github.shardkeeper.testsupport.RedisClients;
-import io.github.shardkeeper.testsupport.TestRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -51,9 +45,9 @@ class SeekingTests {
 
 	private static final int SHARDS = 4;
 
-	private final String run = UUID.randomUUID().toString();
-
-	private final List<ConfigurableApplicationContext> instances = new ArrayList<>();
+	@RegisterExtension
+	private final LocalInstances instances = new LocalInstances("shardkeeper.topics.orders.shards=" + SHARDS,
+			"shardkeeper.consumer.commit.interval=100ms");
 
 	private ShardTemplate template;
 
@@ -63,16 +57,11 @@ class SeekingTests {
 
 	@BeforeEach
 	void startSomebodyWhoConsumesNothing() {
-		KnownGroup.begin(RedisClients.sharedConnector(), this.run, this.run);
-		ConfigurableApplicationContext context = start(Sender.class, "sender");
+		this.instances.beginGroup();
+		ConfigurableApplicationContext context = this.instances.start(Sender.class, "sender");
 		this.template = context.getBean(ShardTemplate.class);
 		this.positions = context.getBean(ShardPositions.class);
 		this.states = context.getBean(ShardStateReader.class);
-	}
-
-	@AfterEach
-	void stop() {
-		this.instances.forEach(ConfigurableApplicationContext::close);
 	}
 
 	@Test
@@ -233,11 +222,13 @@ class SeekingTests {
 
 	/** Each a new instance, of the same group. */
 	private Handler consume() {
-		return start(Consumer.class, "consumer-" + this.instances.size()).getBean(Handler.class);
+		return this.instances.start(Consumer.class, "consumer-" + this.instances.started().size())
+			.getBean(Handler.class);
 	}
 
 	private void close(Handler handler) {
-		this.instances.stream()
+		this.instances.started()
+			.stream()
 			.filter((context) -> context.isActive()
 					&& context.getBeanProvider(Handler.class).getIfAvailable() == handler)
 			.findFirst()
@@ -247,18 +238,6 @@ class SeekingTests {
 
 	private static ConditionFactory patiently() {
 		return Awaitility.await().atMost(Duration.ofSeconds(30));
-	}
-
-	private ConfigurableApplicationContext start(Class<?> application, String name) {
-		ConfigurableApplicationContext context = new SpringApplicationBuilder(application).web(WebApplicationType.NONE)
-			.registerShutdownHook(false)
-			.run("--shardkeeper.group=" + this.run, "--shardkeeper.instance-id=" + name,
-					"--shardkeeper.key-prefix=" + this.run, "--shardkeeper.topics.orders.shards=" + SHARDS,
-					"--shardkeeper.consumer.commit.interval=100ms", "--shardkeeper.session.heartbeat-interval=500ms",
-					"--shardkeeper.session.lease=3s", "--spring.main.banner-mode=off",
-					"--spring.data.redis.port=" + TestRedis.shared().port());
-		this.instances.add(context);
-		return context;
 	}
 
 	@Configuration(proxyBeanMethods = false)
