@@ -209,17 +209,28 @@ final class StreamLane implements AutoCloseable {
 			if (answer.isEmpty()) {
 				checkNext();
 			}
-			for (Entries entries : answer) {
-				Position position = this.positions.get(entries.stream());
-				// Not for a stream that was stopped, or stopped and started anew,
-				// meanwhile.
-				if (position != null && position == back.positions.get(entries.stream())) {
-					List<SourceRecord> records = entries.records();
-					position.lastId = records.get(records.size() - 1).offset().value();
-					position.averageBytes = ReadSize.average(position.averageBytes, records);
-					position.paused = !position.sink.offer(records);
+			offer(answer, back);
+		}
+	}
+
+	private void offer(List<Entries> answer, Read back) {
+		IllegalStateException failure = null;
+		for (Entries entries : answer) {
+			Position position = this.positions.get(entries.stream());
+			// Not for a stream that was stopped, or stopped and started anew, meanwhile.
+			if (position != null && position == back.positions.get(entries.stream())) {
+				try {
+					position.offer(entries.records());
+				}
+				catch (Exception | OutOfMemoryError ex) {
+					// One shard's failure must not keep the records of others waiting.
+					failure = new IllegalStateException(
+							"%s did not take its records; they are read again".formatted(position.shard), ex);
 				}
 			}
+		}
+		if (failure != null) {
+			throw failure;
 		}
 	}
 
@@ -476,6 +487,14 @@ final class StreamLane implements AutoCloseable {
 			this.checkedId = lastId;
 			// From the first record on there is nothing that could be missing.
 			this.toCheck = !lastId.equals("0-0");
+		}
+
+		/** Reading goes on behind the records only when they were taken. */
+		void offer(List<SourceRecord> records) {
+			boolean room = this.sink.offer(records);
+			this.lastId = records.get(records.size() - 1).offset().value();
+			this.averageBytes = ReadSize.average(this.averageBytes, records);
+			this.paused = !room;
 		}
 
 	}
