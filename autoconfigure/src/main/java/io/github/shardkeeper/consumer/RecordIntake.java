@@ -27,13 +27,21 @@ final class RecordIntake {
 	/** How many records make a delivery at most. */
 	private final int batchSize;
 
+	private final BufferShare share;
+
 	private final Deque<Delivery> split = new ArrayDeque<>();
 
-	RecordIntake(OwnedShard owned, WorkerContext context, ConsumerSettings settings, int batchSize) {
+	RecordIntake(OwnedShard owned, WorkerContext context, ConsumerSettings settings, int batchSize, Runnable wake) {
 		this.owned = owned;
 		this.context = context;
 		this.batchSize = batchSize;
-		this.buffer = new RecordBuffer(settings.buffer(), context.budget());
+		this.share = new BufferShare(context.budget(), wake);
+		this.buffer = new RecordBuffer(settings.buffer(), this.share);
+	}
+
+	/** What the shard has of the budget of all. */
+	BufferShare share() {
+		return this.share;
 	}
 
 	/** What was read ahead. */
@@ -53,12 +61,37 @@ final class RecordIntake {
 
 	/** Takes up the next delivery; {@code null} if there is none now. */
 	@Nullable Delivery next(ShardProgress progress, MonotonicTime now) {
+		readOn();
 		Delivery part = this.split.poll();
 		if (part != null) {
 			return part;
 		}
 		FailedRecord queued = progress.queue().next(now);
-		return (queued != null) ? new Delivery(TrackedRecord.ofQueue(queued)) : read(progress, now);
+		if (queued != null) {
+			return new Delivery(TrackedRecord.ofQueue(queued));
+		}
+		Delivery read = read(progress, now);
+		if (read != null) {
+			readOnBeside(read);
+		}
+		return read;
+	}
+
+	/** While a handler has these, the next ones may come. */
+	private void readOnBeside(Delivery taken) {
+		try {
+			readOn();
+		}
+		catch (RuntimeException ex) {
+			// They are out of the buffer: they come with the next attempt.
+			this.split.addFirst(taken);
+			throw ex;
+		}
+	}
+
+	/** Has the reader go on if it was told to pause, and there is room by now. */
+	private void readOn() {
+		this.buffer.readOn(() -> this.context.reader().resume(this.owned.shard()));
 	}
 
 	private @Nullable Delivery read(ShardProgress progress, MonotonicTime now) {
@@ -86,9 +119,7 @@ final class RecordIntake {
 			if (source == null) {
 				return null;
 			}
-			if (this.buffer.remove()) {
-				this.context.reader().resume(this.owned.shard());
-			}
+			this.buffer.remove();
 			TrackedRecord taken = progress.take(source, now);
 			if (taken != null) {
 				return taken;

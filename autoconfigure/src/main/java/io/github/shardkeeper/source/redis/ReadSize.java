@@ -39,10 +39,7 @@ final class ReadSize {
 	static long average(long before, List<SourceRecord> records) {
 		long bytes = 0;
 		for (SourceRecord sourceRecord : records) {
-			bytes += OVERHEAD_BYTES + sourceRecord.payload().length;
-			if (!sourceRecord.headers().isEmpty()) {
-				bytes += sourceRecord.headers().values().stream().mapToInt(String::length).sum();
-			}
+			bytes += OVERHEAD_BYTES + sourceRecord.size();
 		}
 		long now = bytes / records.size();
 		return (before > 0) ? (before + now) / 2 : now;
