@@ -6,6 +6,8 @@ import java.util.Deque;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.coordination.FailedRecord;
 import io.github.shardkeeper.handover.MonotonicTime;
@@ -17,6 +19,8 @@ import io.github.shardkeeper.source.SourceRecord;
  * shard's worker, but for {@link #buffer}.
  */
 final class RecordIntake {
+
+	private static final Logger logger = LoggerFactory.getLogger(RecordIntake.class);
 
 	private final OwnedShard owned;
 
@@ -31,6 +35,10 @@ final class RecordIntake {
 
 	private final Deque<Delivery> split = new ArrayDeque<>();
 
+	/**
+	 * Creates an intake of which nothing is read yet.
+	 * @param wake wakes the worker when what others give back lets it read on
+	 */
 	RecordIntake(OwnedShard owned, WorkerContext context, ConsumerSettings settings, int batchSize, Runnable wake) {
 		this.owned = owned;
 		this.context = context;
@@ -49,49 +57,42 @@ final class RecordIntake {
 		return this.buffer;
 	}
 
-	/**
-	 * A list failed as a whole: its records come one by one, and have had their turns.
-	 */
-	void split(Delivery failed) {
-		List<Delivery> parts = failed.parts();
+	/** What was taken up together comes one by one, before anything else. */
+	void split(List<Delivery> parts) {
 		for (int i = parts.size() - 1; i >= 0; i--) {
 			this.split.addFirst(parts.get(i));
 		}
 	}
 
-	/** Takes up the next delivery; {@code null} if there is none now. */
+	/**
+	 * Takes up the next delivery; {@code null} if there is none now.
+	 * @throws RuntimeException if the reader cannot read on; nothing was taken up then
+	 */
 	@Nullable Delivery next(ShardProgress progress, MonotonicTime now) {
 		readOn();
+		Delivery next = takeUp(progress, now);
+		try {
+			readOn();
+		}
+		catch (RuntimeException ex) {
+			// What was taken up is handled first; the next call says what is wrong.
+			logger.debug("{} cannot be read on yet", this.owned, ex);
+		}
+		return next;
+	}
+
+	/** If the reader had to pause, and there is room again. */
+	private void readOn() {
+		this.buffer.readOn(() -> this.context.reader().resume(this.owned.shard()));
+	}
+
+	private @Nullable Delivery takeUp(ShardProgress progress, MonotonicTime now) {
 		Delivery part = this.split.poll();
 		if (part != null) {
 			return part;
 		}
 		FailedRecord queued = progress.queue().next(now);
-		if (queued != null) {
-			return new Delivery(TrackedRecord.ofQueue(queued));
-		}
-		Delivery read = read(progress, now);
-		if (read != null) {
-			readOnBeside(read);
-		}
-		return read;
-	}
-
-	/** While a handler has these, the next ones may come. */
-	private void readOnBeside(Delivery taken) {
-		try {
-			readOn();
-		}
-		catch (RuntimeException ex) {
-			// They are out of the buffer: they come with the next attempt.
-			this.split.addFirst(taken);
-			throw ex;
-		}
-	}
-
-	/** Has the reader go on if it was told to pause, and there is room by now. */
-	private void readOn() {
-		this.buffer.readOn(() -> this.context.reader().resume(this.owned.shard()));
+		return (queued != null) ? new Delivery(TrackedRecord.ofQueue(queued)) : read(progress, now);
 	}
 
 	private @Nullable Delivery read(ShardProgress progress, MonotonicTime now) {
@@ -119,8 +120,8 @@ final class RecordIntake {
 			if (source == null) {
 				return null;
 			}
-			this.buffer.remove();
 			TrackedRecord taken = progress.take(source, now);
+			this.buffer.remove();
 			if (taken != null) {
 				return taken;
 			}
