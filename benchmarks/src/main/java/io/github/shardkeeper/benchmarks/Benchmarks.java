@@ -7,6 +7,7 @@ import java.util.Map;
 import io.github.shardkeeper.benchmarks.assignment.AssignmentBenchmarks;
 import io.github.shardkeeper.benchmarks.consuming.ConsumingBenchmark;
 import io.github.shardkeeper.benchmarks.memory.MemoryBenchmark;
+import io.github.shardkeeper.benchmarks.scale.ScaleBenchmark;
 
 /**
  * Runs the benchmark whose name is the first argument; without one, lists them all.
@@ -19,6 +20,7 @@ public final class Benchmarks {
 		ALL.put("assignment", new AssignmentBenchmarks());
 		ALL.put("consuming", new ConsumingBenchmark());
 		ALL.put("memory", new MemoryBenchmark());
+		ALL.put("scale", new ScaleBenchmark());
 	}
 
 	private Benchmarks() {

@@ -15,6 +15,7 @@ import io.github.shardkeeper.OnShardAssigned;
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.benchmarks.Applications;
+import io.github.shardkeeper.benchmarks.Heap;
 import io.github.shardkeeper.benchmarks.RedisProcess;
 
 /**
