@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Predicate;
 
 import io.lettuce.core.RedisClient;
 
@@ -34,6 +34,8 @@ final class Group implements AutoCloseable {
 	private static final String TOPIC = "many";
 
 	private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(1);
+
+	private static final Duration PATIENCE = Duration.ofSeconds(30);
 
 	/** More than wait for Redis at once, unless a thousand beat together. */
 	private static final int THREADS = 32;
@@ -135,10 +137,22 @@ final class Group implements AutoCloseable {
 		member.start(topics());
 	}
 
-	/** Takes a member out of the list; it is still to be made to go. */
-	LightMember take(boolean leader) {
-		Predicate<LightMember> wanted = (member) -> member.leads() == leader;
-		LightMember taken = this.members.stream().filter(wanted).findFirst().orElseThrow();
+	/**
+	 * Takes a member out of the list; it is still to be made to go.
+	 * @param leader whether it is to be the one that leads
+	 */
+	LightMember take(boolean leader) throws InterruptedException {
+		long deadline = System.nanoTime() + PATIENCE.toNanos();
+		while (this.members.stream().noneMatch(LightMember::leads)) {
+			if (System.nanoTime() - deadline > 0) {
+				throw new IllegalStateException("Nobody leads");
+			}
+			TimeUnit.MILLISECONDS.sleep(1);
+		}
+		LightMember taken = this.members.stream()
+			.filter((member) -> member.leads() == leader)
+			.findFirst()
+			.orElseThrow();
 		this.members.remove(taken);
 		return taken;
 	}

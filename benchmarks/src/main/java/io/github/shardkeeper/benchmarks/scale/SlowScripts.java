@@ -23,6 +23,9 @@ final class SlowScripts {
 
 	private static final double LIMIT_MILLIS = 5;
 
+	/** What a script does, each of which takes microseconds: a measure of the machine. */
+	private static final String SINGLE = "single commands";
+
 	private final RedisFigures redis;
 
 	private final Map<String, String> names = ScriptNames.byDigest();
@@ -39,7 +42,8 @@ final class SlowScripts {
 	/**
 	 * Reads what was slow since the last time, and forgets it.
 	 * @param phase what happened meanwhile
-	 * @param calls how often each script was called meanwhile
+	 * @param calls what was asked of the store meanwhile, which may have been several
+	 * scripts each
 	 */
 	void read(String phase, Map<String, Long> calls) {
 		Map<String, Samples> slow = new TreeMap<>();
@@ -63,8 +67,7 @@ final class SlowScripts {
 	private String name(List<?> command) {
 		String name = String.valueOf(command.get(0)).toUpperCase(Locale.ROOT);
 		boolean isScript = name.equals("EVALSHA") || name.equals("EVAL");
-		String digest = isScript ? String.valueOf(command.get(1)) : "";
-		return isScript ? this.names.getOrDefault(digest, "a script that is new to Redis") : name;
+		return isScript ? this.names.getOrDefault(String.valueOf(command.get(1)), "one that is new to Redis") : SINGLE;
 	}
 
 	List<String> lines() {
