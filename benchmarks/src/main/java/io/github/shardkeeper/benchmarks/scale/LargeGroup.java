@@ -57,8 +57,9 @@ record LargeGroup(RedisProcess redis, int members, int shards, int rounds, int c
 			slow.read("founding", group.times().takeCalls());
 			group.verify();
 			double bytesPerShard = (figures.of("memory", "used_memory") - emptyBytes) / this.shards;
-			progress("%d members joined in %.0f ms, all shards were taken after %.0f ms", this.members, joinedMillis,
-					foundedMillis);
+			long leaderships = group.read().epoch();
+			progress("%d members joined in %.0f ms, all shards were taken after %.0f ms, in %d leaderships",
+					this.members, joinedMillis, foundedMillis, leaderships);
 			costs.begin();
 			TimeUnit.SECONDS.sleep(quietSeconds);
 			costs.take("nothing to do");
@@ -77,6 +78,7 @@ record LargeGroup(RedisProcess redis, int members, int shards, int rounds, int c
 					this.members, joinedMillis));
 			lines
 				.add(String.format(Locale.ROOT, "| founding: until every shard is taken, ms | %,.0f |", foundedMillis));
+			lines.add(String.format(Locale.ROOT, "| founding: leaderships until then | %,d |", leaderships));
 			lines.add(String.format(Locale.ROOT, "| Redis' memory per shard, bytes | %,.0f |", bytesPerShard));
 			lines.add(String.format(Locale.ROOT, "| leases that ended because no answer came in time | %,d |",
 					group.suspensions()));
