@@ -79,7 +79,7 @@ public final class ShardCoordinator implements AutoCloseable {
 
 	private final StoreTrouble trouble;
 
-	private volatile MonotonicTime lastPass;
+	private volatile MonotonicTime lastProgress;
 
 	private @Nullable MonotonicTime joinAt;
 
@@ -111,10 +111,10 @@ public final class ShardCoordinator implements AutoCloseable {
 		this.holdings = new HoldingDriver(settings, store, this.clock);
 		this.reconciliation = new Reconciliation(this.holdings, heartbeats, lease, this.clock);
 		this.leader = new LeaderDriver(settings, assignment, () -> this.topics, store, this.clock, () -> post(() -> {
-		}));
+		}), () -> this.lastProgress = this.clock.now());
 		this.leadership = this.leader.leadership();
-		this.lastPass = this.clock.now();
-		this.loads = new LoadReporter(assignment, heartbeats, this.lastPass);
+		this.lastProgress = this.clock.now();
+		this.loads = new LoadReporter(assignment, heartbeats, this.lastProgress);
 	}
 
 	/**
@@ -164,7 +164,7 @@ public final class ShardCoordinator implements AutoCloseable {
 		this.holdings.start(consumption);
 		this.reconciliation.begin(false);
 		this.leader.sessionLost();
-		this.lastPass = this.clock.now();
+		this.lastProgress = this.clock.now();
 	}
 
 	/**
@@ -345,7 +345,7 @@ public final class ShardCoordinator implements AutoCloseable {
 			if (this.departure != null) {
 				depart(this.departure);
 			}
-			this.lastPass = this.clock.now();
+			this.lastProgress = this.clock.now();
 		}
 		catch (StoreUnavailableException ex) {
 			this.trouble.unavailable(ex);
@@ -401,10 +401,11 @@ public final class ShardCoordinator implements AutoCloseable {
 	}
 
 	/**
-	 * Who no longer completes a pass, or decides nothing because it fails, must not lead.
+	 * Who no longer completes a pass and gets no answers either, or decides nothing
+	 * because it fails, must not lead.
 	 */
 	private boolean isFitToLead() {
-		return this.lastPass.until(this.clock.now()).compareTo(this.settings.lease()) < 0
+		return this.lastProgress.until(this.clock.now()).compareTo(this.settings.lease()) < 0
 				&& !this.leader.isFailing(this.settings.lease());
 	}
 

@@ -6,7 +6,10 @@ import java.util.Map;
 
 import io.github.shardkeeper.benchmarks.assignment.AssignmentBenchmarks;
 import io.github.shardkeeper.benchmarks.consuming.ConsumingBenchmark;
+import io.github.shardkeeper.benchmarks.idle.IdleBenchmark;
 import io.github.shardkeeper.benchmarks.memory.MemoryBenchmark;
+import io.github.shardkeeper.benchmarks.scale.ScaleBenchmark;
+import io.github.shardkeeper.benchmarks.startup.StartupBenchmark;
 
 /**
  * Runs the benchmark whose name is the first argument; without one, lists them all.
@@ -18,7 +21,10 @@ public final class Benchmarks {
 	static {
 		ALL.put("assignment", new AssignmentBenchmarks());
 		ALL.put("consuming", new ConsumingBenchmark());
+		ALL.put("idle", new IdleBenchmark());
 		ALL.put("memory", new MemoryBenchmark());
+		ALL.put("scale", new ScaleBenchmark());
+		ALL.put("startup", new StartupBenchmark());
 	}
 
 	private Benchmarks() {
