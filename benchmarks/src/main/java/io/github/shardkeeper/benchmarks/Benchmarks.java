@@ -7,6 +7,7 @@ import java.util.Map;
 import io.github.shardkeeper.benchmarks.assignment.AssignmentBenchmarks;
 import io.github.shardkeeper.benchmarks.consuming.ConsumingBenchmark;
 import io.github.shardkeeper.benchmarks.memory.MemoryBenchmark;
+import io.github.shardkeeper.benchmarks.moves.HandoverBenchmark;
 
 /**
  * Runs the benchmark whose name is the first argument; without one, lists them all.
@@ -18,6 +19,7 @@ public final class Benchmarks {
 	static {
 		ALL.put("assignment", new AssignmentBenchmarks());
 		ALL.put("consuming", new ConsumingBenchmark());
+		ALL.put("handover", new HandoverBenchmark());
 		ALL.put("memory", new MemoryBenchmark());
 	}
 

@@ -1,0 +1,60 @@
+package io.github.shardkeeper.benchmarks.moves;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import io.github.shardkeeper.benchmarks.moves.KafkaSettings.Protocol;
+
+/**
+ * Something whose instances come and go. Immutable.
+ *
+ * @param name its name in the table
+ * @param isOurs whether it is Shardkeeper
+ * @param opener starts what its instances need
+ */
+record Contender(String name, boolean isOurs, Opener opener) {
+
+	static final String OURS = "Shardkeeper";
+
+	/** What is compared with what. */
+	static List<Contender> of(String settings) {
+		Contender ours = ours(OURS, List.of());
+		Contender quick = ours(OURS + ", lease 1 s",
+				List.of("shardkeeper.session.lease=1s", "shardkeeper.session.heartbeat-interval=250ms"));
+		return switch (settings) {
+			case "default" -> with(List.of(ours), "", KafkaSettings::defaults);
+			case "6s" ->
+				with(List.of(ours, quick), ", session 6 s", (protocol) -> KafkaSettings.sessions(protocol, 6000, 2000));
+			case "tightest" ->
+				with(List.of(ours, quick), ", session 3 s", (protocol) -> KafkaSettings.sessions(protocol, 3000, 100));
+			default -> throw new IllegalArgumentException("There are no settings '" + settings + "'");
+		};
+	}
+
+	private static Contender ours(String name, List<String> properties) {
+		return new Contender(name, true, (shards) -> new RedisCluster(shards, properties));
+	}
+
+	private static List<Contender> with(List<Contender> ours, String suffix, Choice choice) {
+		List<Contender> all = new ArrayList<>(ours);
+		for (Protocol protocol : Protocol.values()) {
+			all.add(new Contender("Kafka " + protocol.title() + suffix, false,
+					(shards) -> new KafkaCluster(shards, choice.of(protocol), false)));
+		}
+		return all;
+	}
+
+	/** Starts what instances need. */
+	interface Opener {
+
+		Cluster open(int shards) throws Exception;
+
+	}
+
+	private interface Choice {
+
+		KafkaSettings of(Protocol protocol);
+
+	}
+
+}

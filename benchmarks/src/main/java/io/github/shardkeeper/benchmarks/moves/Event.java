@@ -1,0 +1,44 @@
+package io.github.shardkeeper.benchmarks.moves;
+
+import java.util.Locale;
+
+/**
+ * Something that happens to a group.
+ */
+enum Event {
+
+	/** Nothing. */
+	QUIET("quiet"),
+
+	/** A third instance is started. */
+	JOIN("join"),
+
+	/** One of three is asked to end. */
+	LEAVE("leave"),
+
+	/** The same as a join, some time after one of the two was frozen for a moment. */
+	STALLED_JOIN("join after a stall"),
+
+	/** One of three is killed with {@code kill -9}. */
+	KILL("kill -9"),
+
+	/** One of two is frozen, and woken. */
+	FREEZE("freeze");
+
+	private final String title;
+
+	Event(String title) {
+		this.title = title;
+	}
+
+	/** Its name in tables. */
+	String title() {
+		return this.title;
+	}
+
+	/** What it is called in an option. */
+	String option() {
+		return name().toLowerCase(Locale.ROOT).replace('_', '-');
+	}
+
+}
