@@ -8,6 +8,7 @@ import io.github.shardkeeper.benchmarks.assignment.AssignmentBenchmarks;
 import io.github.shardkeeper.benchmarks.consuming.ConsumingBenchmark;
 import io.github.shardkeeper.benchmarks.memory.MemoryBenchmark;
 import io.github.shardkeeper.benchmarks.moves.HandoverBenchmark;
+import io.github.shardkeeper.benchmarks.moves.RollingBenchmark;
 
 /**
  * Runs the benchmark whose name is the first argument; without one, lists them all.
@@ -20,6 +21,7 @@ public final class Benchmarks {
 		ALL.put("assignment", new AssignmentBenchmarks());
 		ALL.put("consuming", new ConsumingBenchmark());
 		ALL.put("handover", new HandoverBenchmark());
+		ALL.put("rolling", new RollingBenchmark());
 		ALL.put("memory", new MemoryBenchmark());
 	}
 

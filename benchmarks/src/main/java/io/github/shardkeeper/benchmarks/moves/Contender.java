@@ -10,9 +10,11 @@ import io.github.shardkeeper.benchmarks.moves.KafkaSettings.Protocol;
  *
  * @param name its name in the table
  * @param isOurs whether it is Shardkeeper
+ * @param staticMembers whether an instance that is replaced has its shards kept for the
+ * one that comes under its name
  * @param opener starts what its instances need
  */
-record Contender(String name, boolean isOurs, Opener opener) {
+record Contender(String name, boolean isOurs, boolean staticMembers, Opener opener) {
 
 	static final String OURS = "Shardkeeper";
 
@@ -32,16 +34,25 @@ record Contender(String name, boolean isOurs, Opener opener) {
 	}
 
 	private static Contender ours(String name, List<String> properties) {
-		return new Contender(name, true, (shards) -> new RedisCluster(shards, properties));
+		return new Contender(name, true, false, (shards) -> new RedisCluster(shards, properties));
 	}
 
 	private static List<Contender> with(List<Contender> ours, String suffix, Choice choice) {
 		List<Contender> all = new ArrayList<>(ours);
 		for (Protocol protocol : Protocol.values()) {
-			all.add(new Contender("Kafka " + protocol.title() + suffix, false,
-					(shards) -> new KafkaCluster(shards, choice.of(protocol), false)));
+			all.add(kafka(protocol.title() + suffix, choice.of(protocol), false));
 		}
 		return all;
+	}
+
+	private static Contender kafka(String title, KafkaSettings settings, boolean staticMembers) {
+		return new Contender("Kafka " + title, false, staticMembers,
+				(shards) -> new KafkaCluster(shards, settings, staticMembers));
+	}
+
+	/** Kafka's own means for restarts: nothing is shared out anew. */
+	static Contender withStaticMembers() {
+		return kafka("range, static members", KafkaSettings.defaults(Protocol.RANGE), true);
 	}
 
 	/** Starts what instances need. */

@@ -23,7 +23,10 @@ enum Event {
 	KILL("kill -9"),
 
 	/** One of two is frozen, and woken. */
-	FREEZE("freeze");
+	FREEZE("freeze"),
+
+	/** All instances are replaced, one after the other. */
+	ROLLING("rolling restart");
 
 	private final String title;
 

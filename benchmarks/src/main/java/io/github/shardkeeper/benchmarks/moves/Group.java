@@ -6,6 +6,8 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.function.Predicate;
 
 import org.springframework.util.FileSystemUtils;
 
@@ -50,12 +52,17 @@ final class Group implements AutoCloseable {
 	 * @return its name
 	 */
 	String start(int release) throws IOException {
-		String name = "instance-" + ++this.started;
+		String name = nextName();
 		start(name, release);
 		return name;
 	}
 
-	/** Starts an instance that had ended. */
+	/** A name that no instance has had. */
+	String nextName() {
+		return "instance-" + ++this.started;
+	}
+
+	/** Starts an instance of a name that no running one has. */
 	void start(String name, int release) throws IOException {
 		Path trace = this.directory.resolve(name + Traces.SUFFIX);
 		this.instances.start(name, this.cluster.instance(name, trace, release));
@@ -83,40 +90,52 @@ final class Group implements AutoCloseable {
 		return List.copyOf(this.instances.names()).get(this.instances.names().size() - 1);
 	}
 
-	/**
-	 * Waits until each running instance consumes its part of the shards, and has done so
-	 * for a while.
-	 */
+	/** Waits until each running instance consumes its part of the shards. */
 	void awaitBalance() throws IOException, InterruptedException {
+		int least = this.shards / running().size();
+		await((loads) -> loads.keySet().equals(running())
+				&& loads.values().stream().allMatch((load) -> load >= least && load <= least + 1));
+	}
+
+	/** Waits until an instance has some of the shards, and running ones the others. */
+	void awaitConsuming(String name) throws IOException, InterruptedException {
+		await((loads) -> running().containsAll(loads.keySet()) && loads.containsKey(name));
+	}
+
+	private Set<String> running() {
+		return this.instances.names();
+	}
+
+	/** Waits until it has been so for a while. */
+	private void await(Predicate<Map<String, Integer>> condition) throws IOException, InterruptedException {
 		long deadline = System.nanoTime() + PATIENCE_NANOS;
-		while (!isBalanced(this.traces.read())) {
+		while (!condition.test(loads(this.traces.read()))) {
 			this.instances.verify();
 			if (System.nanoTime() - deadline > 0) {
-				throw new IllegalStateException("Not balanced: see " + this.directory);
+				throw new IllegalStateException("It does not settle: see " + this.directory);
 			}
 			Thread.sleep(POLL_MILLIS);
 		}
 	}
 
-	private boolean isBalanced(List<List<Handled>> byShard) {
+	/** How many shards each has; nothing while any of them changes its owner. */
+	private static Map<String, Integer> loads(List<List<Handled>> byShard) {
 		long settled = System.nanoTime() - SETTLED_NANOS;
 		Map<String, Integer> loads = new HashMap<>();
 		for (List<Handled> handled : byShard) {
-			List<Handled> recent = handled.stream().skip(firstAfter(handled, settled)).toList();
+			List<Handled> recent = handled.subList(firstAfter(handled, settled), handled.size());
 			// Half of what there should be is enough: it is about who, not about how
 			// fast.
 			if (recent.size() < SETTLED_NANOS / 1_000_000 / Feeder.INTERVAL_MILLIS / 2) {
-				return false;
+				return Map.of();
 			}
 			String owner = recent.get(0).instance();
 			if (!recent.stream().allMatch((record) -> record.instance().equals(owner))) {
-				return false;
+				return Map.of();
 			}
 			loads.merge(owner, 1, Integer::sum);
 		}
-		int least = this.shards / this.instances.names().size();
-		return loads.keySet().equals(this.instances.names())
-				&& loads.values().stream().allMatch((load) -> load >= least && load <= least + 1);
+		return loads;
 	}
 
 	private static int firstAfter(List<Handled> handled, long nanos) {

@@ -38,6 +38,7 @@ record HandoverCourse(Set<Event> events, int rounds, int kills, long quietMillis
 				case STALLED_JOIN -> stalledJoin(group, findings);
 				case KILL -> kill(group, findings);
 				case FREEZE -> freeze(group, findings);
+				case ROLLING -> throw new IllegalArgumentException("A benchmark of its own");
 			}
 		}
 		findings.finish(group.finish(), group.failedCommits());
