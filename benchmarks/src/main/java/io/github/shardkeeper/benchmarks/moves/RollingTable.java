@@ -17,21 +17,23 @@ record RollingTable(List<Findings> all) {
 
 	List<String> lines() {
 		List<String> lines = new ArrayList<>(List.of("",
-				"| rolling restart | ms unconsumed, times ours | moves per shard: mean / most "
-						+ "| ms unconsumed per shard: p50 / p99 / max | longest at once: p50 / p99 / max "
+				"| rolling restart | ms at all moves, times ours | moves per shard: mean / most "
+						+ "| ms at all moves of a shard: p50 / p99 / max | ms at its other standstills "
+						+ "| longest at once: p50 / p99 / max "
 						+ "| handled by another before | lost | out of order | after a later owner's | s for all |",
-				"|---|" + "---:|".repeat(9)));
+				"|---|" + "---:|".repeat(10)));
 		this.all.forEach((findings) -> lines.add(line(findings)));
 		return lines;
 	}
 
 	private String line(Findings findings) {
 		Samples moves = samples(findings, Window.Shard::moves);
-		Samples unconsumed = samples(findings, Window.Shard::unconsumedMillis);
-		double ours = samples(this.all.get(0), Window.Shard::unconsumedMillis).median();
+		Samples gaps = samples(findings, Window.Shard::gapsMillis);
+		double ours = samples(this.all.get(0), Window.Shard::gapsMillis).median();
 		double mean = moves.values().stream().mapToDouble(Double::doubleValue).average().orElse(0);
-		return String.format(Locale.ROOT, "| %s | %.1f | %.2f / %.0f | %s | %s | %d | %d | %d | %d | %s |",
-				findings.contender().name(), unconsumed.median() / ours, mean, moves.highest(), figures(unconsumed),
+		return String.format(Locale.ROOT, "| %s | %.1f | %.2f / %.0f | %s | %s | %s | %d | %d | %d | %d | %s |",
+				findings.contender().name(), gaps.median() / ours, mean, moves.highest(), figures(gaps),
+				figures(samples(findings, Window.Shard::standstillsMillis)),
 				figures(samples(findings, Window.Shard::longestMillis)), findings.count(Kind.TWICE), findings.lost(),
 				findings.count(Kind.OUT_OF_ORDER), findings.count(Kind.TWO_OWNERS), seconds(findings));
 	}
@@ -56,15 +58,16 @@ record RollingTable(List<Findings> all) {
 
 	/** Every shard's figures in every restart. */
 	List<String> raw() {
-		List<String> lines = new ArrayList<>(List.of("contender,round,shard,moves,unconsumed_ms,longest_ms"));
+		List<String> lines = new ArrayList<>(List.of("contender,round,shard,moves,gaps_ms,standstills_ms,longest_ms"));
 		for (Findings findings : this.all) {
 			List<Window> windows = findings.windows(Event.ROLLING);
 			for (int round = 0; round < windows.size(); round++) {
 				List<Window.Shard> shards = windows.get(round).shards();
 				for (int shard = 0; shard < shards.size(); shard++) {
 					Window.Shard seen = shards.get(shard);
-					lines.add(String.format(Locale.ROOT, "\"%s\",%d,%d,%d,%.3f,%.3f", findings.contender().name(),
-							round, shard, seen.moves(), seen.unconsumedMillis(), seen.longestMillis()));
+					lines.add(String.format(Locale.ROOT, "\"%s\",%d,%d,%d,%.3f,%.3f,%.3f", findings.contender().name(),
+							round, shard, seen.moves(), seen.gapsMillis(), seen.standstillsMillis(),
+							seen.longestMillis()));
 				}
 			}
 		}

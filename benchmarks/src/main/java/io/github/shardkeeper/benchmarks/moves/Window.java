@@ -27,8 +27,9 @@ record Window(long fromNanos, long toNanos, List<Shard> shards) {
 	private static Shard shard(List<Handled> handled, long fromNanos, long toNanos) {
 		int moves = 0;
 		double gap = 0;
-		double all = 0;
+		double gaps = 0;
 		double longest = 0;
+		double standstills = 0;
 		for (int i = 1; i < handled.size(); i++) {
 			Handled before = handled.get(i - 1);
 			Handled record = handled.get(i);
@@ -38,14 +39,14 @@ record Window(long fromNanos, long toNanos, List<Shard> shards) {
 				if (!record.instance().equals(before.instance())) {
 					moves++;
 					gap = Math.max(gap, millis);
-					all += millis;
+					gaps += millis;
 				}
 				else if (millis > Shard.STANDSTILL_MILLIS) {
-					all += millis;
+					standstills += millis;
 				}
 			}
 		}
-		return new Shard(moves, gap, longest, all);
+		return new Shard(moves, gap, longest, gaps, standstills);
 	}
 
 	/**
@@ -55,10 +56,11 @@ record Window(long fromNanos, long toNanos, List<Shard> shards) {
 	 * @param gapMillis the longest time from an owner's last record to the next owner's
 	 * first one
 	 * @param longestMillis the longest time without a record
-	 * @param unconsumedMillis the time without a record at all changes of the owner
-	 * together, and at other standstills
+	 * @param gapsMillis the time without a record at all changes of the owner together
+	 * @param standstillsMillis the time without a record at all other standstills that
+	 * are longer than {@value #STANDSTILL_MILLIS} ms together
 	 */
-	record Shard(int moves, double gapMillis, double longestMillis, double unconsumedMillis) {
+	record Shard(int moves, double gapMillis, double longestMillis, double gapsMillis, double standstillsMillis) {
 
 		/** From this on it is no jitter any more. */
 		static final int STANDSTILL_MILLIS = 5 * Feeder.INTERVAL_MILLIS;
