@@ -17,12 +17,13 @@ interface Cluster extends AutoCloseable {
 
 	/**
 	 * How an instance is started.
+	 * @param group the group that it belongs to
 	 * @param name its name
 	 * @param trace where it writes down what it handles
 	 * @param release the release of the application, for contenders that know of such
 	 * @return what comes behind the command {@code java} and its options
 	 */
-	List<String> instance(String name, Path trace, int release);
+	List<String> instance(String group, String name, Path trace, int release);
 
 	/** What is used, in some words. */
 	String version();

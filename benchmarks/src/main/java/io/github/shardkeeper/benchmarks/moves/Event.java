@@ -10,6 +10,9 @@ enum Event {
 	/** Nothing. */
 	QUIET("quiet"),
 
+	/** A process is started, which takes a part of the machine but does not join. */
+	BYSTANDER("a process starts"),
+
 	/** A third instance is started. */
 	JOIN("join"),
 

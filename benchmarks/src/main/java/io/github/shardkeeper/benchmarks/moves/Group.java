@@ -16,6 +16,8 @@ import org.springframework.util.FileSystemUtils;
  */
 final class Group implements AutoCloseable {
 
+	private static final String GROUP = "benchmark";
+
 	private static final int POLL_MILLIS = 100;
 
 	private static final long PATIENCE_NANOS = 120_000_000_000L;
@@ -64,8 +66,19 @@ final class Group implements AutoCloseable {
 
 	/** Starts an instance of a name that no running one has. */
 	void start(String name, int release) throws IOException {
-		Path trace = this.directory.resolve(name + Traces.SUFFIX);
-		this.instances.start(name, this.cluster.instance(name, trace, release));
+		start(GROUP, name, Traces.SUFFIX, release);
+	}
+
+	/** Starts an instance that has nothing to do with the group, and is not looked at. */
+	String startBystander() throws IOException {
+		String name = nextName();
+		start("bystanders", name, ".bystander", 1);
+		return name;
+	}
+
+	private void start(String group, String name, String suffix, int release) throws IOException {
+		Path trace = this.directory.resolve(name + suffix);
+		this.instances.start(name, this.cluster.instance(group, name, trace, release));
 	}
 
 	void terminate(String name) throws InterruptedException {

@@ -15,7 +15,9 @@ import java.util.concurrent.ThreadLocalRandom;
  */
 record HandoverCourse(Set<Event> events, int rounds, int kills, long quietMillis, long freezeMillis) {
 
-	private static final int STALLED_JOINS = 3;
+	private static final int BYSTANDERS = 2;
+
+	private static final int STALLED_JOINS = 2;
 
 	/** As long as a bad pause for garbage collection. */
 	private static final long STALL_MILLIS = 1500;
@@ -31,6 +33,7 @@ record HandoverCourse(Set<Event> events, int rounds, int kills, long quietMillis
 		for (Event event : this.events) {
 			switch (event) {
 				case QUIET -> quiet(group, findings);
+				case BYSTANDER -> bystander(group, findings);
 				case JOIN -> joinAndLeave(group, findings);
 				case LEAVE -> {
 					// With the joins.
@@ -55,6 +58,16 @@ record HandoverCourse(Set<Event> events, int rounds, int kills, long quietMillis
 		long begin = System.nanoTime();
 		Thread.sleep(this.quietMillis);
 		findings.add(Event.QUIET, group.since(begin));
+	}
+
+	private void bystander(Group group, Findings findings) throws Exception {
+		for (int i = 0; i < BYSTANDERS; i++) {
+			long begin = begin();
+			String name = group.startBystander();
+			Thread.sleep(this.quietMillis);
+			findings.add(Event.BYSTANDER, group.since(begin));
+			group.kill(name);
+		}
 	}
 
 	private void joinAndLeave(Group group, Findings findings) throws Exception {

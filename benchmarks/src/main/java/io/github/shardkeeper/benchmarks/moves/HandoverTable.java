@@ -35,7 +35,7 @@ record HandoverTable(List<Findings> all) {
 	}
 
 	private List<Event> moving() {
-		return events().stream().filter((event) -> event != Event.QUIET).toList();
+		return events().stream().filter((event) -> event != Event.QUIET && event != Event.BYSTANDER).toList();
 	}
 
 	private List<Event> events() {

@@ -44,7 +44,6 @@ final class KafkaCluster implements Cluster {
 		this.staticMembers = staticMembers;
 		this.consumer.putAll(settings.consumer());
 		this.consumer.put(CommonClientConfigs.BOOTSTRAP_SERVERS_CONFIG, this.broker.address());
-		this.consumer.put(ConsumerConfig.GROUP_ID_CONFIG, "benchmark");
 		this.consumer.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, "false");
 		this.consumer.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest");
 		this.broker.createTopic(TOPIC, shards);
@@ -65,10 +64,11 @@ final class KafkaCluster implements Cluster {
 	}
 
 	@Override
-	public List<String> instance(String name, Path trace, int release) {
+	public List<String> instance(String group, String name, Path trace, int release) {
 		List<String> command = new ArrayList<>(List.of("-cp", System.getProperty("java.class.path"),
 				KafkaInstance.class.getName(), TOPIC, trace.toString()));
 		this.consumer.forEach((property, value) -> command.add(property + "=" + value));
+		command.add(ConsumerConfig.GROUP_ID_CONFIG + "=" + group);
 		if (this.staticMembers) {
 			command.add(CommonClientConfigs.GROUP_INSTANCE_ID_CONFIG + "=" + name);
 		}

@@ -57,11 +57,11 @@ final class RedisCluster implements Cluster {
 	}
 
 	@Override
-	public List<String> instance(String name, Path trace, int release) {
+	public List<String> instance(String group, String name, Path trace, int release) {
 		List<String> command = new ArrayList<>(List.of("-cp", System.getProperty("java.class.path"),
 				ShardkeeperInstance.class.getName(), "--spring.data.redis.port=" + this.redis.port(),
-				"--shardkeeper.group=benchmark", "--shardkeeper.instance-id=" + name,
-				"--shardkeeper.version=" + release, "--" + topic() + "=" + this.shards, "--trace.file=" + trace));
+				"--shardkeeper.group=" + group, "--shardkeeper.instance-id=" + name, "--shardkeeper.version=" + release,
+				"--" + topic() + "=" + this.shards, "--trace.file=" + trace));
 		this.settings.forEach((setting) -> command.add("--" + setting));
 		return command;
 	}
