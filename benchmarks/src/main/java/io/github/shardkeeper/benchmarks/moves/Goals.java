@@ -12,8 +12,9 @@ import io.github.shardkeeper.benchmarks.Samples;
  * measured is left out. Immutable.
  *
  * @param all what was seen of all contenders
+ * @param crashFactor how many times shorter than Kafka's a crash is to be
  */
-record Goals(List<Findings> all) {
+record Goals(List<Findings> all, int crashFactor) {
 
 	private static final double PLANNED_MEDIAN_MILLIS = 25;
 
@@ -38,23 +39,24 @@ record Goals(List<Findings> all) {
 				shortestOfKafka(event).ifPresent((shortest) -> line(lines, ours, event,
 						"p50, beside Kafka's shortest p50", gaps.median(), shortest));
 			}
-			addUnmoved(lines, ours, event);
+			addUnmoved(lines, ours, event, Event.QUIET);
+			addUnmoved(lines, ours, event, Event.BYSTANDER);
 		}
 		Samples crashes = ours.gaps(Event.KILL);
 		if (!crashes.values().isEmpty()) {
 			line(lines, ours, Event.KILL, "longest, beside the lease + 300 ms", crashes.highest(),
 					ours.contender().leaseMillis() + CRASH_MILLIS);
 			shortestOfKafka(Event.KILL).ifPresent((shortest) -> line(lines, ours, Event.KILL,
-					"p50, beside Kafka's shortest p50", crashes.median(), shortest));
+					"p50, beside Kafka's shortest p50 / " + this.crashFactor, crashes.median(),
+					shortest / this.crashFactor));
 		}
 		if (ours.has(Event.FREEZE)) {
 			line(lines, ours, Event.FREEZE, "shards that moved", ours.gaps(Event.FREEZE).values().size(), 0);
 		}
 	}
 
-	/** Starting a process alone makes the others slower, joined or not. */
-	private static void addUnmoved(List<String> lines, Findings ours, Event event) {
-		Event like = (event == Event.JOIN) ? Event.BYSTANDER : Event.QUIET;
+	/** Starting a process alone makes the others slower, whether it joins or not. */
+	private static void addUnmoved(List<String> lines, Findings ours, Event event, Event like) {
 		Samples unmoved = ours.standstills(event);
 		Samples otherwise = ours.standstills(like);
 		if (!unmoved.values().isEmpty() && !otherwise.values().isEmpty()) {
