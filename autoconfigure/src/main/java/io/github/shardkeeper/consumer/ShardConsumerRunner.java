@@ -166,6 +166,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 				context, readerLoop, runningThreads);
 		this.running = current;
 		try {
+			runningThreads.preparing().execute(() -> rehearse(context, handlers.keySet()));
 			warmUp(handlers.keySet());
 			if (current.coordinated) {
 				this.coordinator.start(topics(coordinated), workers);
@@ -212,6 +213,11 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		catch (StoreUnavailableException ex) {
 			logger.debug("The store cannot be used yet", ex);
 		}
+	}
+
+	/** Beside the join, which takes its time. */
+	private void rehearse(WorkerContext context, Set<String> topics) {
+		Rehearsal.run(context, this.consuming.settings().apply(topics.iterator().next()));
 	}
 
 	private MonotonicTime read(ShardReader reader) throws InterruptedException {

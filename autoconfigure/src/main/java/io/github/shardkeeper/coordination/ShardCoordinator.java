@@ -315,14 +315,13 @@ public final class ShardCoordinator implements AutoCloseable {
 	}
 
 	/**
-	 * One round of the loop: the next event or deadline, then all that follows from it.
+	 * One round of the loop: the events that are there or a deadline, then all that
+	 * follows from them. Many workers that end while a release is being answered are
+	 * released together then.
 	 */
 	private @Nullable MonotonicTime pass() {
-		Runnable event = this.events.poll();
 		try {
-			if (event != null) {
-				event.run();
-			}
+			runEvents();
 			MonotonicTime now = this.clock.now();
 			if (isBetweenSessions() && !this.lease.isHeld(now)) {
 				// What was to be taken along is not held any more.
@@ -356,6 +355,16 @@ public final class ShardCoordinator implements AutoCloseable {
 			this.joinAt = (this.membership.member() != null) ? null : this.clock.now().plus(MISCONFIGURED_RETRY_PAUSE);
 		}
 		return wakeAt();
+	}
+
+	/** No more than there are now: deadlines must not wait for those that follow. */
+	private void runEvents() {
+		for (int left = this.events.size(); left > 0; left--) {
+			Runnable event = this.events.poll();
+			if (event != null) {
+				event.run();
+			}
+		}
 	}
 
 	/**

@@ -8,6 +8,8 @@ import io.github.shardkeeper.benchmarks.assignment.AssignmentBenchmarks;
 import io.github.shardkeeper.benchmarks.consuming.ConsumingBenchmark;
 import io.github.shardkeeper.benchmarks.idle.IdleBenchmark;
 import io.github.shardkeeper.benchmarks.memory.MemoryBenchmark;
+import io.github.shardkeeper.benchmarks.moves.HandoverBenchmark;
+import io.github.shardkeeper.benchmarks.moves.RollingBenchmark;
 import io.github.shardkeeper.benchmarks.scale.ScaleBenchmark;
 import io.github.shardkeeper.benchmarks.startup.StartupBenchmark;
 
@@ -19,11 +21,13 @@ public final class Benchmarks {
 	private static final Map<String, Benchmark> ALL = new LinkedHashMap<>();
 
 	static {
+		ALL.put("handover", new HandoverBenchmark());
+		ALL.put("rolling", new RollingBenchmark());
+		ALL.put("idle", new IdleBenchmark());
+		ALL.put("scale", new ScaleBenchmark());
 		ALL.put("assignment", new AssignmentBenchmarks());
 		ALL.put("consuming", new ConsumingBenchmark());
-		ALL.put("idle", new IdleBenchmark());
 		ALL.put("memory", new MemoryBenchmark());
-		ALL.put("scale", new ScaleBenchmark());
 		ALL.put("startup", new StartupBenchmark());
 	}
 
