@@ -211,7 +211,7 @@ class HandlersOnRedisTests {
 				"shardkeeper.consumer.max-payload-size=1KB");
 		String large = "x".repeat(1025);
 		Appended refused = send(one, new Outgoing("ann", large));
-		send(one, new Outgoing("ann", "y".repeat(1024)));
+		send(one, new Outgoing("ann", "y".repeat(500)));
 
 		eventually(() -> assertThat(letters(one)).singleElement().satisfies((letter) -> {
 			assertThat(letter.offset()).isEqualTo(refused.offset());
@@ -219,7 +219,7 @@ class HandlersOnRedisTests {
 			assertThat(letter.attempts()).isZero();
 			assertThat(letter.exception()).contains("max-payload-size");
 		}));
-		eventually(() -> assertThat(handler.handled).containsExactly("y".repeat(1024)));
+		eventually(() -> assertThat(handler.handled).containsExactly("y".repeat(500)));
 	}
 
 	/** The trace is in the record's headers, so it has to come through the stream. */
