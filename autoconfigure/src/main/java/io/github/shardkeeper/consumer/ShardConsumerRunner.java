@@ -6,6 +6,7 @@ import java.util.Collection;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.function.Consumer;
@@ -265,8 +266,13 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		}
 		current.readerLoop.close();
 		current.context.reader().close();
-		current.context.timer().shutdownNow();
-		current.threads.shutdown().run();
+		// A call that has not returned needs them once more, when it does: what it leaves
+		// is
+		// put away by its worker, and the next start waits for that.
+		current.ended().thenRun(() -> {
+			current.context.timer().shutdownNow();
+			current.threads.shutdown().run();
+		});
 		this.running = null;
 	}
 
@@ -372,6 +378,13 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 			this.watch = source.watch(onChange);
 			// What has changed between the coordinator's start and now.
 			onChange.run();
+		}
+
+		/** Completes when all workers that are there now have ended. */
+		CompletableFuture<Void> ended() {
+			CompletableFuture<Void> coordinatedEnded = this.workers.ended();
+			return (this.broadcast == null) ? coordinatedEnded
+					: CompletableFuture.allOf(coordinatedEnded, this.broadcast.workers().ended());
 		}
 
 		void unwatch() {
