@@ -86,6 +86,14 @@ final class RetryQueue {
 		this.nextLook = (next != null) ? now.plus(next) : null;
 	}
 
+	/**
+	 * How many are fetched and not settled, all of them taken up, if so many that it is
+	 * not looked for more; otherwise 0.
+	 */
+	int stalledAt() {
+		return (this.due.isEmpty() && this.open.size() >= MOST_OPEN) ? this.open.size() : 0;
+	}
+
 	/** When to look again, {@code null} for never. */
 	@Nullable MonotonicTime nextLook() {
 		if (!this.due.isEmpty() || this.open.size() >= MOST_OPEN) {
