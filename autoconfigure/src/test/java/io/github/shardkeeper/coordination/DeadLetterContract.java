@@ -3,6 +3,7 @@ package io.github.shardkeeper.coordination;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -318,7 +319,7 @@ public abstract class DeadLetterContract {
 		}
 		give(IntStream.range(0, 450).mapToObj((i) -> record("small" + i)).toArray(FailedRecord[]::new));
 
-		assertThat(this.letters.sendBack(SHARD, this.letters.list(SHARD, null, 1_000))).isEqualTo(456);
+		assertThat(this.letters.sendBack(SHARD, list())).isEqualTo(456);
 
 		assertThat(list()).isEmpty();
 		assertThat(this.letters.retries(List.of(SHARD))).containsExactly(Map.entry(SHARD, 456L));
@@ -362,8 +363,32 @@ public abstract class DeadLetterContract {
 		return this.checkpoints.commit(SHARD, token, commit).orTimeout(1, TimeUnit.MINUTES).join();
 	}
 
+	/** However many are wanted: one answer with all of them would hold up the store. */
+	@Test
+	void largeLettersComeInSeveralReadsAndNoneIsLeftOut() {
+		for (int number = 1; number <= 5; number++) {
+			FailedRecord letter = new FailedRecord(new Offset(Integer.toString(number)), null, new byte[600_000],
+					Map.of(), FAILED, 1, 1, "e", "s", FAILED);
+			commit(OLD, new Commit(number(), null, Set.of(), Map.of(), List.of(), Set.of(), List.of(letter)));
+		}
+
+		assertThat(this.letters.list(SHARD, null, 100)).hasSizeLessThanOrEqualTo(mostLargeLettersAtOnce());
+		assertThat(offsets(list())).containsExactly("1", "2", "3", "4", "5");
+	}
+
+	/** How many letters of 600,000 bytes one read may bring. */
+	protected int mostLargeLettersAtOnce() {
+		return Integer.MAX_VALUE;
+	}
+
 	private List<StoredLetter> list() {
-		return this.letters.list(SHARD, null, 100);
+		List<StoredLetter> all = new ArrayList<>();
+		List<StoredLetter> read = this.letters.list(SHARD, null, 100);
+		while (!read.isEmpty()) {
+			all.addAll(read);
+			read = this.letters.list(SHARD, read.get(read.size() - 1).id(), 100);
+		}
+		return all;
 	}
 
 	private List<FailedRecord> due() {
