@@ -6,9 +6,11 @@ package io.github.shardkeeper;
  * method may take one. Thread-safe: it may be called during the call or later, from any
  * thread, more than once.
  * <p>
- * With the ordering {@code shard} it is cumulative: its record, or the last record of its
- * batch, and all before it in the shard are done. With the orderings {@code key} and
- * {@code none} it settles its own record or batch only.
+ * It speaks for its own record or batch, and for no other. What is committed follows the
+ * first record that is not acknowledged, so asynchronous work may end in any order. With
+ * a {@link ShardState} a record counts once all that were handled before it are
+ * acknowledged too, since what they wrote builds on each other; without one, records that
+ * were acknowledged out of turn are not handled again.
  * <p>
  * Acknowledging does not wait for a commit: the next one in the background takes it
  * along. What is not acknowledged when the shard moves, or when the instance crashes, is

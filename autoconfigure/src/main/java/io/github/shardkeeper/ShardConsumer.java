@@ -12,12 +12,13 @@ import org.springframework.aot.hint.annotation.Reflective;
  * Marks the method of a bean that handles a topic's shards: their records one by one,
  * their records in batches, or the shards alone. Its parameters say which.
  * <p>
- * Records of one shard are handled one after the other, in their order, on at most one
- * instance of the group at any moment; records of different shards are handled at the
- * same time, so the bean itself must be thread-safe. What the method writes to its
- * {@link ShardState} is committed together with the offset of what it has handled: after
- * any crash each record has changed the state exactly once. Every other side effect
- * happens at least once.
+ * Records of one shard are handled on at most one instance of the group at any moment,
+ * one after the other in their order; with {@code shardkeeper.consumer.ordering: key}
+ * only those of one key are, with {@code none} not even these. Records of different
+ * shards are handled at the same time, so the bean itself must be thread-safe. What the
+ * method writes to its {@link ShardState} is committed together with the offset of what
+ * it has handled: after any crash each record has changed the state exactly once. Every
+ * other side effect happens at least once.
  * <p>
  * The method takes, in any order and each at most once:
  * <ul>

@@ -8,9 +8,11 @@ import java.util.Set;
  * moves with the shard and is committed in one atomic write with the offset, under the
  * shard's fencing token.
  * <p>
- * Reads see everything that was written before, committed or not. What a handler call
- * wrote before it threw is undone. The whole state of a shard is held in memory while the
- * shard is owned.
+ * Reads see everything that earlier calls and this one have written, committed or not.
+ * What a handler call wrote before it threw is undone. With the orderings {@code key} and
+ * {@code none} a call does not see what others write that run at the same time; if one of
+ * them changes what it has read, its changes are dropped and it is made again. The whole
+ * state of a shard is held in memory while the shard is owned.
  * <p>
  * Not thread-safe: to be used only inside the call that received it, on that call's
  * thread; afterwards every method throws {@link IllegalStateException}. Values are copied
@@ -50,7 +52,9 @@ public interface ShardState {
 	 * Adds to a whole number; a key without a value counts as 0.
 	 * @param key the key, not empty
 	 * @param delta what to add, negative to subtract
-	 * @return the new value
+	 * @return the sum as this call sees it. With the orderings {@code key} and
+	 * {@code none} calls at the same time may add to it, too, and none sees what the
+	 * others add until they have returned; nothing is lost
 	 * @throws IllegalArgumentException when the stored value is not a whole number
 	 * @throws ArithmeticException when the sum does not fit a {@code long}
 	 */

@@ -80,7 +80,10 @@ final class CallLoop implements ShardLoop {
 		if (due != null) {
 			this.timer.wakeAt(due, now);
 		}
-		if (this.nextCall != null) {
+		// If not, whoever permits it again wakes the worker; a time that has passed would
+		// wake
+		// it at once, again and again.
+		if (this.nextCall != null && this.context.lease().permitsHandOut(now)) {
 			this.timer.wakeAt(this.nextCall, now);
 		}
 		return Outcome.DONE;

@@ -66,9 +66,18 @@ final class Delivery {
 
 	/** A delivery for each record, which is tried once more, alone. */
 	List<Delivery> parts() {
+		return split(true);
+	}
+
+	/** A delivery for each record, as if they had never been together. */
+	List<Delivery> single() {
+		return split(false);
+	}
+
+	private List<Delivery> split(boolean triedTogether) {
 		List<Delivery> parts = new ArrayList<>(this.records.size());
 		for (TrackedRecord each : this.records) {
-			Delivery part = new Delivery(alone(each), true);
+			Delivery part = new Delivery(alone(each), triedTogether);
 			part.calls = this.calls;
 			parts.add(part);
 		}

@@ -5,7 +5,6 @@ import java.util.Deque;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.Set;
-import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -97,16 +96,6 @@ final class OffsetWindow {
 			this.position = next.offset();
 			this.records.remove();
 			this.doneInside--;
-		}
-	}
-
-	/** Does something with each record up to a given one, the lowest first. */
-	void upTo(TrackedRecord last, Consumer<TrackedRecord> action) {
-		for (TrackedRecord next : this.records.toArray(TrackedRecord[]::new)) {
-			action.accept(next);
-			if (next == last) {
-				return;
-			}
 		}
 	}
 

@@ -32,6 +32,9 @@ final class RecordCalls {
 
 	private final boolean batch;
 
+	/** Whether the shard stays in front of a record that cannot be read. */
+	private final boolean halts;
+
 	RecordCalls(OwnedShard owned, ShardHandler handler, WorkerContext context, ShardCalls calls,
 			@Nullable WorkMeter meter, Acknowledgments acknowledgments) {
 		this.owned = owned;
@@ -41,7 +44,9 @@ final class RecordCalls {
 		this.meter = meter;
 		this.acknowledgments = acknowledgments;
 		this.batch = handler.shape() == HandlerShape.BATCH;
-		this.maxPayloadBytes = context.settings(owned.shard().topic()).maxPayloadBytes();
+		ConsumerSettings settings = context.settings(owned.shard().topic());
+		this.halts = settings.onFailure() == ConsumerSettings.OnFailure.HALT;
+		this.maxPayloadBytes = settings.maxPayloadBytes();
 	}
 
 	/** Calls on the worker's thread, while no other call for the shard runs. */
@@ -55,25 +60,46 @@ final class RecordCalls {
 	}
 
 	private Returned call(Delivery delivery, JournaledState state, MonotonicTime begun, boolean beside) {
-		if (this.batch) {
-			List<Unreadable> unreadable = new ArrayList<>();
-			List<Object> converted = convertAll(delivery, unreadable);
-			return converted.isEmpty() ? notMade(delivery, unreadable, begun)
-					: make(delivery, converted, unreadable, state, begun, beside);
-		}
-		TrackedRecord only = delivery.first();
-		Object converted;
 		try {
-			converted = convert(only.source());
+			return this.batch ? callWithAll(delivery, state, begun, beside)
+					: callWithOnly(delivery, state, begun, beside);
 		}
-		catch (PayloadConversionException ex) {
-			return notMade(delivery, List.of(new Unreadable(only, ex)), begun);
+		catch (VirtualMachineError ex) {
+			// In a conversion. Says nothing about the record: as if its handler had
+			// thrown it.
+			return notMade(delivery, List.of(), new ShardCalls.Result(null, ex, false), begun);
+		}
+	}
+
+	private Returned callWithOnly(Delivery delivery, JournaledState state, MonotonicTime begun, boolean beside) {
+		Object converted = convert(delivery.first());
+		if (converted instanceof Unreadable unreadable) {
+			return notMade(delivery, List.of(unreadable), null, begun);
 		}
 		return make(delivery, converted, List.of(), state, begun, beside);
 	}
 
-	private Returned notMade(Delivery delivery, List<Unreadable> unreadable, MonotonicTime begun) {
-		return new Returned(delivery, unreadable, null, begun, this.context.clock().now());
+	private Returned callWithAll(Delivery delivery, JournaledState state, MonotonicTime begun, boolean beside) {
+		List<Unreadable> unreadable = new ArrayList<>();
+		List<Object> readable = new ArrayList<>(delivery.records().size());
+		for (TrackedRecord tracked : delivery.records()) {
+			Object converted = convert(tracked);
+			if (converted instanceof Unreadable one) {
+				unreadable.add(one);
+			}
+			else {
+				readable.add(converted);
+			}
+		}
+		if (readable.isEmpty() || this.halts && !unreadable.isEmpty()) {
+			return notMade(delivery, unreadable, null, begun);
+		}
+		return make(delivery, readable, unreadable, state, begun, beside);
+	}
+
+	private Returned notMade(Delivery delivery, List<Unreadable> unreadable, ShardCalls.@Nullable Result result,
+			MonotonicTime begun) {
+		return new Returned(delivery, unreadable, result, begun, this.context.clock().now());
 	}
 
 	private Returned make(Delivery delivery, Object converted, List<Unreadable> unreadable, JournaledState state,
@@ -92,17 +118,23 @@ final class RecordCalls {
 		return new Returned(delivery, unreadable, result, begun, ended);
 	}
 
-	private List<Object> convertAll(Delivery delivery, List<Unreadable> unreadable) {
-		List<Object> converted = new ArrayList<>(delivery.records().size());
-		for (TrackedRecord tracked : delivery.records()) {
-			try {
-				converted.add(convert(tracked.source()));
-			}
-			catch (PayloadConversionException ex) {
-				unreadable.add(new Unreadable(tracked, ex));
-			}
+	/** What the handler takes, or an {@link Unreadable}. */
+	private Object convert(TrackedRecord tracked) {
+		try {
+			return convert(tracked.source());
 		}
-		return converted;
+		catch (PayloadConversionException ex) {
+			return new Unreadable(tracked, ex);
+		}
+		catch (VirtualMachineError ex) {
+			throw ex;
+		}
+		catch (Throwable ex) {
+			// From the application's own deserializer, converter or constructor.
+			Throwable printable = PrintableFailure.of(ex);
+			return new Unreadable(tracked,
+					new PayloadConversionException("The payload cannot be converted: " + printable, printable));
+		}
 	}
 
 	private Object convert(SourceRecord source) {

@@ -6,6 +6,8 @@ import java.util.Deque;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.coordination.FailedRecord;
 import io.github.shardkeeper.handover.MonotonicTime;
@@ -18,6 +20,8 @@ import io.github.shardkeeper.source.SourceRecord;
  */
 final class RecordIntake {
 
+	private static final Logger logger = LoggerFactory.getLogger(RecordIntake.class);
+
 	private final OwnedShard owned;
 
 	private final WorkerContext context;
@@ -28,6 +32,9 @@ final class RecordIntake {
 	private final int batchSize;
 
 	private final Deque<Delivery> split = new ArrayDeque<>();
+
+	/** Whether there is room for more, and the reader does not know it yet. */
+	private boolean resumeDue;
 
 	RecordIntake(OwnedShard owned, WorkerContext context, ConsumerSettings settings, int batchSize) {
 		this.owned = owned;
@@ -41,18 +48,38 @@ final class RecordIntake {
 		return this.buffer;
 	}
 
-	/**
-	 * A list failed as a whole: its records come one by one, and have had their turns.
-	 */
-	void split(Delivery failed) {
-		List<Delivery> parts = failed.parts();
+	/** What was taken up together comes one by one, before anything else. */
+	void split(List<Delivery> parts) {
 		for (int i = parts.size() - 1; i >= 0; i--) {
 			this.split.addFirst(parts.get(i));
 		}
 	}
 
-	/** Takes up the next delivery; {@code null} if there is none now. */
+	/**
+	 * Takes up the next delivery; {@code null} if there is none now.
+	 * @throws RuntimeException if the reader cannot read on; nothing was taken up then
+	 */
 	@Nullable Delivery next(ShardProgress progress, MonotonicTime now) {
+		resumeIfDue();
+		Delivery next = takeUp(progress, now);
+		try {
+			resumeIfDue();
+		}
+		catch (RuntimeException ex) {
+			// What was taken up is handled first; the next call says what is wrong.
+			logger.debug("{} cannot be read on yet", this.owned, ex);
+		}
+		return next;
+	}
+
+	private void resumeIfDue() {
+		if (this.resumeDue) {
+			this.context.reader().resume(this.owned.shard());
+			this.resumeDue = false;
+		}
+	}
+
+	private @Nullable Delivery takeUp(ShardProgress progress, MonotonicTime now) {
 		Delivery part = this.split.poll();
 		if (part != null) {
 			return part;
@@ -86,10 +113,10 @@ final class RecordIntake {
 			if (source == null) {
 				return null;
 			}
-			if (this.buffer.remove()) {
-				this.context.reader().resume(this.owned.shard());
-			}
 			TrackedRecord taken = progress.take(source, now);
+			if (this.buffer.remove()) {
+				this.resumeDue = true;
+			}
 			if (taken != null) {
 				return taken;
 			}

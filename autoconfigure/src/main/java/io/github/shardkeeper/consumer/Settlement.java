@@ -1,13 +1,14 @@
 package io.github.shardkeeper.consumer;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import io.github.shardkeeper.consumer.ConsumerSettings.Ordering;
 import io.github.shardkeeper.consumer.FailurePolicy.Decision;
 import io.github.shardkeeper.coordination.FailedRecord;
 import io.github.shardkeeper.handover.MonotonicTime;
@@ -29,8 +30,6 @@ final class Settlement {
 
 	private final WorkerContext context;
 
-	private final ConsumerSettings settings;
-
 	private final FailurePolicy policy;
 
 	private final WorkerTroubles troubles;
@@ -43,6 +42,16 @@ final class Settlement {
 
 	private final @Nullable WorkMeter meter;
 
+	/**
+	 * Handled and not settled, in the order in which they were handled, whether they were
+	 * read or came from the retry queue: what they wrote to the state builds on each
+	 * other, so it can count only in this order. Not used where there is no state.
+	 */
+	private final Deque<TrackedRecord> open = new ArrayDeque<>();
+
+	/** Whether what is acknowledged counts only with all that was handled before. */
+	private final boolean inTurn;
+
 	private boolean halted;
 
 	Settlement(OwnedShard owned, ShardHandler handler, WorkerContext context, WorkerTroubles troubles, Lanes lanes,
@@ -50,13 +59,13 @@ final class Settlement {
 		this.owned = owned;
 		this.handler = handler;
 		this.context = context;
-		this.settings = context.settings(owned.shard().topic());
-		this.policy = new FailurePolicy(this.settings);
+		this.policy = new FailurePolicy(context.settings(owned.shard().topic()));
 		this.troubles = troubles;
 		this.lanes = lanes;
 		this.intake = intake;
 		this.acknowledgments = acknowledgments;
 		this.meter = meter;
+		this.inTurn = acknowledgments.areWanted() && handler.takesState();
 	}
 
 	/** Whether the shard stays in front of a record. */
@@ -66,14 +75,20 @@ final class Settlement {
 
 	void settle(RecordCalls.Returned returned, ShardProgress progress) {
 		Delivery delivery = returned.delivery();
+		ShardCalls.Result result = returned.result();
+		if (result == null && delivery.records().size() > 1 && this.policy.unreadable() instanceof Decision.Halt) {
+			// Those before it have their turns, and then it is known where to stay.
+			this.lanes.remove(delivery);
+			this.intake.split(delivery.single());
+			return;
+		}
 		for (RecordCalls.Unreadable unreadable : returned.unreadable()) {
 			this.context.meters().failed(this.owned.shard().topic());
 			putAside(this.policy.unreadable(), unreadable.record(), unreadable.failure(),
 					unreadable.record().earlierCalls(), progress);
 		}
 		delivery.records().removeIf(TrackedRecord::isDone);
-		ShardCalls.Result result = returned.result();
-		if (result == null || this.halted) {
+		if (result == null || this.halted && result.failure() != null) {
 			this.lanes.remove(delivery);
 		}
 		else if (result.failure() != null) {
@@ -86,7 +101,7 @@ final class Settlement {
 
 	private void returned(RecordCalls.Returned returned, ShardCalls.Result result, ShardProgress progress) {
 		Delivery delivery = returned.delivery();
-		boolean counts = !this.acknowledgments.areWanted() || delivery.last().isAcknowledged();
+		boolean counts = !this.acknowledgments.areWanted() || !this.inTurn && delivery.last().isAcknowledged();
 		JournaledState.Changes changes = JournaledState.Changes.NONE;
 		if (result.view() != null) {
 			try {
@@ -111,6 +126,10 @@ final class Settlement {
 				progress.done(record, returned.begun());
 			}
 		}
+		if (this.inTurn) {
+			this.open.addAll(delivery.records());
+			settleInTurn(progress, returned.begun());
+		}
 		if (this.lanes.failing() == null && !this.halted) {
 			this.troubles.callSucceeded();
 		}
@@ -129,11 +148,12 @@ final class Settlement {
 			for (TrackedRecord record : records) {
 				record.acknowledged(true);
 			}
-			TrackedRecord last = records.get(records.size() - 1);
-			if (this.settings.ordering() == Ordering.SHARD && !last.isOfQueue() && last.isHandled()) {
-				progress.window().upTo(last, (earlier) -> settleHandled(earlier, progress, now));
+			if (this.inTurn) {
+				settleInTurn(progress, now);
 			}
-			records.forEach((record) -> settleHandled(record, progress, now));
+			else {
+				records.forEach((record) -> settleHandled(record, progress, now));
+			}
 			if (this.lanes.failing() == null && !this.halted) {
 				this.troubles.callSucceeded();
 			}
@@ -143,8 +163,15 @@ final class Settlement {
 	/** Without them a shard stands still at last; that shall be seen. */
 	void lookForMissingAcknowledgments(ShardProgress progress) {
 		if (this.acknowledgments.areWanted() && progress.window().isFull() && this.lanes.failing() == null) {
-			this.troubles.heldUpBy("%s has handled %d records after offset %s and acknowledged none of them"
+			this.troubles.heldUpBy("%s has handled %d records after offset %s and not acknowledged the first of them"
 				.formatted(this.handler.name(), progress.window().size(), progress.window().position()));
+		}
+	}
+
+	/** What was acknowledged counts, up to the first record that was not. */
+	private void settleInTurn(ShardProgress progress, MonotonicTime now) {
+		for (TrackedRecord next = this.open.peek(); next != null && next.isAcknowledged(); next = this.open.peek()) {
+			progress.done(this.open.remove(), now);
 		}
 	}
 
@@ -174,7 +201,7 @@ final class Settlement {
 		if (decision instanceof Decision.Split) {
 			logger.warn("{} failed {} of {}; handing its records over one by one", this.handler.name(),
 					delivery.where(), this.owned, failure);
-			this.intake.split(delivery);
+			this.intake.split(delivery.parts());
 			return;
 		}
 		putAside(decision, delivery.first(), failure, delivery.calls(), progress);

@@ -70,7 +70,7 @@ final class ShardCalls {
 			return new Result(view, null, false);
 		}
 		catch (Throwable ex) {
-			return new Result(view, ex, call.wasInterrupted());
+			return new Result(view, PrintableFailure.of(ex), call.wasInterrupted());
 		}
 		finally {
 			if (view != null) {

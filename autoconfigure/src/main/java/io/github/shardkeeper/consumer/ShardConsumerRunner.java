@@ -6,6 +6,7 @@ import java.util.Collection;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.function.Consumer;
@@ -170,6 +171,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		this.running = current;
 		this.consumed = Set.copyOf(handlers.keySet());
 		try {
+			runningThreads.preparing().execute(() -> rehearse(context, handlers.keySet()));
 			warmUp(handlers.keySet());
 			if (current.coordinated) {
 				this.coordinator.start(topics(coordinated), workers);
@@ -218,6 +220,11 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		}
 	}
 
+	/** Beside the join, which takes its time. */
+	private void rehearse(WorkerContext context, Set<String> topics) {
+		Rehearsal.run(context, this.consuming.settings().apply(topics.iterator().next()));
+	}
+
 	private MonotonicTime read(ShardReader reader) throws InterruptedException {
 		try {
 			if (reader.poll() && this.readTrouble != null) {
@@ -263,8 +270,13 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		}
 		current.readerLoop.close();
 		current.context.reader().close();
-		current.context.timer().shutdownNow();
-		current.threads.shutdown().run();
+		// A call that has not returned needs them once more, when it does: what it leaves
+		// is
+		// put away by its worker, and the next start waits for that.
+		current.ended().thenRun(() -> {
+			current.context.timer().shutdownNow();
+			current.threads.shutdown().run();
+		});
 		this.running = null;
 	}
 
@@ -380,6 +392,13 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 			this.watch = source.watch(onChange);
 			// What has changed between the coordinator's start and now.
 			onChange.run();
+		}
+
+		/** Completes when all workers that are there now have ended. */
+		CompletableFuture<Void> ended() {
+			CompletableFuture<Void> coordinatedEnded = this.workers.ended();
+			return (this.broadcast == null) ? coordinatedEnded
+					: CompletableFuture.allOf(coordinatedEnded, this.broadcast.workers().ended());
 		}
 
 		void unwatch() {

@@ -170,6 +170,8 @@ final class ShardStint {
 		this.farewellSaid = true;
 		ShardCalls.Result result = this.calls.call(last.state(),
 				(view) -> this.handler.revoked(this.owned, Objects.requireNonNull(view)));
+		// What it has acknowledged.
+		this.loop.settle(last);
 		if (result.failure() != null) {
 			logger.warn("@OnShardRevoked failed for {}; the shard is put away nevertheless", this.owned,
 					result.failure());

@@ -45,7 +45,8 @@ public record WorkerThreads(boolean virtual, int poolSize) {
 	 *
 	 * @param executor runs tasks on them
 	 * @param preparing runs preparations on them, and leaves most to others
-	 * @param shutdown ends them once their tasks are done
+	 * @param shutdown ends them once their tasks are done; not before every worker has
+	 * ended
 	 */
 	record Running(Executor executor, Executor preparing, Runnable shutdown) {
 

@@ -112,6 +112,7 @@ final class WorkerTroubles {
 
 	void noThread(Throwable refusal) {
 		if (this.context.timer().isShutdown()) {
+			// All workers have ended, so whatever woke this one comes too late.
 			return;
 		}
 		logger.warn("No thread for {}; trying again in {} ms", this.owned, STORE_RETRY_PAUSE.toMillis(), refusal);

@@ -101,6 +101,18 @@ public interface CoordinationStore extends AutoCloseable {
 	GroupChanges changes(long afterGeneration, long seenMembership);
 
 	/**
+	 * Reads what has changed in the whole group, and tells after each of several steps
+	 * that it goes on.
+	 * @param afterGeneration the generation seen last, 0 for everything
+	 * @param seenMembership the membership version seen last, -1 for none
+	 * @param onStep called on the caller's thread whenever a step was answered
+	 * @return the changes
+	 */
+	default GroupChanges changes(long afterGeneration, long seenMembership, Runnable onStep) {
+		return changes(afterGeneration, seenMembership);
+	}
+
+	/**
 	 * Applies changes that the leader wants.
 	 * @param leader the leader
 	 * @param epoch its epoch

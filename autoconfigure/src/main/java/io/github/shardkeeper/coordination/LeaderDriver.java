@@ -1,6 +1,7 @@
 package io.github.shardkeeper.coordination;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -19,6 +20,7 @@ import io.github.shardkeeper.handover.LoadChanges;
 import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.handover.PlanReply;
 import io.github.shardkeeper.handover.ReapReply;
+import io.github.shardkeeper.handover.Transition;
 import io.github.shardkeeper.handover.UnattendedShards;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
@@ -36,6 +38,9 @@ final class LeaderDriver {
 
 	private static final Duration FAILURE_RETRY_PAUSE = Duration.ofSeconds(5);
 
+	/** Between two signs of life. */
+	private static final int PLANNED_AT_ONCE = 1000;
+
 	private final Leadership leadership;
 
 	private final Duration crashQuietPeriod;
@@ -45,6 +50,8 @@ final class LeaderDriver {
 	private final CoordinationStore store;
 
 	private final MonotonicClock clock;
+
+	private final Runnable onProgress;
 
 	private final StrategyCalls calls;
 
@@ -62,15 +69,19 @@ final class LeaderDriver {
 	/**
 	 * Creates the driver.
 	 * @param wake has the loop make another pass
+	 * @param onProgress called whenever the store has answered a part of what takes long:
+	 * reading or planning a very large group may take longer than a lease, and a leader
+	 * that were replaced for that would be followed by one that begins anew
 	 */
 	LeaderDriver(CoordinationSettings settings, AssignmentSettings assigning, Supplier<Map<String, TopicShards>> topics,
-			CoordinationStore store, MonotonicClock clock, Runnable wake) {
+			CoordinationStore store, MonotonicClock clock, Runnable wake, Runnable onProgress) {
 		this.leadership = new Leadership(settings.heartbeatInterval(), settings.lease(), settings.settleTime(),
 				settings.handover(), topics, assigning.strategy().usesLoad() ? assigning.loads() : null);
 		this.crashQuietPeriod = settings.handover().crashQuietPeriod();
 		this.differences = new ConfigurationDifferences(topics, assigning.name());
 		this.store = store;
 		this.clock = clock;
+		this.onProgress = onProgress;
 		this.calls = new StrategyCalls(assigning, clock, this::computed, wake);
 	}
 
@@ -181,7 +192,7 @@ final class LeaderDriver {
 
 	private void perform(LeaderAction action, MemberId self) {
 		if (action instanceof LeaderAction.Refresh refresh) {
-			GroupChanges changes = this.store.changes(refresh.generation(), refresh.membership());
+			GroupChanges changes = this.store.changes(refresh.generation(), refresh.membership(), this.onProgress);
 			this.leadership.refreshed(changes, this.clock.now());
 			this.differences.refreshed(changes);
 		}
@@ -196,8 +207,25 @@ final class LeaderDriver {
 			this.calls.begin(compute.request());
 		}
 		else if (action instanceof LeaderAction.ApplyPlan plan) {
-			planned(plan, this.store.plan(self, plan.epoch(), plan.transitions()));
+			planned(plan, apply(plan, self));
 		}
+	}
+
+	private PlanReply apply(LeaderAction.ApplyPlan plan, MemberId self) {
+		List<Transition> all = plan.transitions();
+		int applied = 0;
+		int conflicts = 0;
+		for (int from = 0; from < all.size(); from += PLANNED_AT_ONCE) {
+			PlanReply reply = this.store.plan(self, plan.epoch(),
+					all.subList(from, Math.min(from + PLANNED_AT_ONCE, all.size())));
+			if (!(reply instanceof PlanReply.Applied part)) {
+				return reply;
+			}
+			applied += part.applied();
+			conflicts += part.conflicts();
+			this.onProgress.run();
+		}
+		return new PlanReply.Applied(applied, conflicts);
 	}
 
 	private void computed(AssignmentRequest request, AssignmentAnswer answer) {

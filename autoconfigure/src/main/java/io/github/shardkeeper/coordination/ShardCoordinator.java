@@ -79,7 +79,7 @@ public final class ShardCoordinator implements AutoCloseable {
 
 	private final StoreTrouble trouble;
 
-	private volatile MonotonicTime lastPass;
+	private volatile MonotonicTime lastProgress;
 
 	private @Nullable MonotonicTime joinAt;
 
@@ -111,10 +111,10 @@ public final class ShardCoordinator implements AutoCloseable {
 		this.holdings = new HoldingDriver(settings, store, this.clock);
 		this.reconciliation = new Reconciliation(this.holdings, heartbeats, lease, this.clock);
 		this.leader = new LeaderDriver(settings, assignment, () -> this.topics, store, this.clock, () -> post(() -> {
-		}));
+		}), () -> this.lastProgress = this.clock.now());
 		this.leadership = this.leader.leadership();
-		this.lastPass = this.clock.now();
-		this.loads = new LoadReporter(assignment, heartbeats, this.lastPass);
+		this.lastProgress = this.clock.now();
+		this.loads = new LoadReporter(assignment, heartbeats, this.lastProgress);
 	}
 
 	/**
@@ -164,7 +164,7 @@ public final class ShardCoordinator implements AutoCloseable {
 		this.holdings.start(consumption);
 		this.reconciliation.begin(false);
 		this.leader.sessionLost();
-		this.lastPass = this.clock.now();
+		this.lastProgress = this.clock.now();
 	}
 
 	/**
@@ -315,14 +315,13 @@ public final class ShardCoordinator implements AutoCloseable {
 	}
 
 	/**
-	 * One round of the loop: the next event or deadline, then all that follows from it.
+	 * One round of the loop: the events that are there or a deadline, then all that
+	 * follows from them. Many workers that end while a release is being answered are
+	 * released together then.
 	 */
 	private @Nullable MonotonicTime pass() {
-		Runnable event = this.events.poll();
 		try {
-			if (event != null) {
-				event.run();
-			}
+			runEvents();
 			MonotonicTime now = this.clock.now();
 			if (isBetweenSessions() && !this.lease.isHeld(now)) {
 				// What was to be taken along is not held any more.
@@ -345,7 +344,7 @@ public final class ShardCoordinator implements AutoCloseable {
 			if (this.departure != null) {
 				depart(this.departure);
 			}
-			this.lastPass = this.clock.now();
+			this.lastProgress = this.clock.now();
 		}
 		catch (StoreUnavailableException ex) {
 			this.trouble.unavailable(ex);
@@ -356,6 +355,16 @@ public final class ShardCoordinator implements AutoCloseable {
 			this.joinAt = (this.membership.member() != null) ? null : this.clock.now().plus(MISCONFIGURED_RETRY_PAUSE);
 		}
 		return wakeAt();
+	}
+
+	/** No more than there are now: deadlines must not wait for those that follow. */
+	private void runEvents() {
+		for (int left = this.events.size(); left > 0; left--) {
+			Runnable event = this.events.poll();
+			if (event != null) {
+				event.run();
+			}
+		}
 	}
 
 	/**
@@ -401,10 +410,11 @@ public final class ShardCoordinator implements AutoCloseable {
 	}
 
 	/**
-	 * Who no longer completes a pass, or decides nothing because it fails, must not lead.
+	 * Who no longer completes a pass and gets no answers either, or decides nothing
+	 * because it fails, must not lead.
 	 */
 	private boolean isFitToLead() {
-		return this.lastPass.until(this.clock.now()).compareTo(this.settings.lease()) < 0
+		return this.lastProgress.until(this.clock.now()).compareTo(this.settings.lease()) < 0
 				&& !this.leader.isFailing(this.settings.lease());
 	}
 

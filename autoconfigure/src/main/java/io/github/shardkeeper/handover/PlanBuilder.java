@@ -2,7 +2,9 @@ package io.github.shardkeeper.handover;
 
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 
@@ -29,6 +31,12 @@ final class PlanBuilder {
 	private final long nowMillis;
 
 	private final long claimsUntilMillis;
+
+	/**
+	 * By owner: what stands together is written together, and whoever gets a hundred
+	 * shards at once is told of them once or twice, not a hundred times.
+	 */
+	private final Map<MemberId, List<Transition>> assigned = new LinkedHashMap<>();
 
 	private final List<Transition> transitions = new ArrayList<>();
 
@@ -87,7 +95,8 @@ final class PlanBuilder {
 		}
 		long possibleMillis = Math.max(restEndsMillis, this.claimsUntilMillis);
 		if (this.nowMillis >= possibleMillis) {
-			this.transitions.add(new Assign(shard, generation, wanted));
+			this.assigned.computeIfAbsent(wanted, (owner) -> new ArrayList<>())
+				.add(new Assign(shard, generation, wanted));
 		}
 		else {
 			this.nextMillis = earlier(this.nextMillis, possibleMillis);
@@ -140,8 +149,11 @@ final class PlanBuilder {
 		if ((heldBack || isStep) && this.firstOverdueMillis != 0) {
 			this.nextMillis = earlier(this.nextMillis, this.firstOverdueMillis);
 		}
-		this.transitions.addAll(heldBack ? this.urgentMoves.subList(0, room) : this.urgentMoves);
-		return new Plan(Collections.unmodifiableList(this.transitions), this.nextMillis, heldBack);
+		List<Transition> all = new ArrayList<>();
+		this.assigned.values().forEach(all::addAll);
+		all.addAll(this.transitions);
+		all.addAll(heldBack ? this.urgentMoves.subList(0, room) : this.urgentMoves);
+		return new Plan(Collections.unmodifiableList(all), this.nextMillis, heldBack);
 	}
 
 }

@@ -109,7 +109,7 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 		if (place == null) {
 			place = awaitRoom(newRecord, false);
 		}
-		Sending sending = begin(newRecord, place);
+		Sending sending = begin(newRecord, place, false);
 		this.queue.send(List.of(sending));
 		return sending.appended();
 	}
@@ -128,7 +128,7 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 					send(batch);
 					place = awaitRoom(newRecord, !all.isEmpty());
 				}
-				Sending sending = begin(newRecord, place);
+				Sending sending = begin(newRecord, place, !all.isEmpty());
 				batch.add(sending);
 				all.add(sending);
 			}
@@ -187,12 +187,23 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 		return newRecord;
 	}
 
-	private Sending begin(NewRecord newRecord, Place place) {
+	private Sending begin(NewRecord newRecord, Place place, boolean othersAreSent) {
 		if (this.observer == SendObserver.NONE) {
 			return new Sending(newRecord, place);
 		}
 		Map<String, String> headers = new LinkedHashMap<>(newRecord.headers());
-		SendObserver.Sent sent = this.observer.sending(newRecord.shard(), newRecord.key(), headers);
+		SendObserver.Sent sent;
+		try {
+			sent = this.observer.sending(newRecord.shard(), newRecord.key(), headers);
+		}
+		catch (Throwable ex) {
+			// The application's own code runs there, and whoever flushes or closes waits
+			// for
+			// every place that is taken.
+			this.window.leave(place);
+			this.window.finish(place);
+			throw new SendFailedException("Not sent: its observation has failed: " + ex, ex, othersAreSent);
+		}
 		Sending sending = new Sending(new NewRecord(newRecord.shard(), newRecord.key(), newRecord.payload(), headers),
 				place);
 		sending.appended()

@@ -6,6 +6,8 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
@@ -62,16 +64,55 @@ final class SendQueue {
 	void send(List<Sending> sendings) {
 		int count = sendings.size();
 		if (this.window.underWay() < FEW + count && !isCompleting() && this.unsent.compareAndSet(0, count)) {
-			append(sendings);
-			if (this.unsent.addAndGet(-count) != 0) {
-				this.sender.execute(this::sendQueued);
+			try {
+				append(sendings);
+			}
+			finally {
+				if (this.unsent.addAndGet(-count) != 0) {
+					beginToSend();
+				}
 			}
 			return;
 		}
 		this.queue.addAll(sendings);
 		if (this.unsent.getAndAdd(count) == 0) {
-			this.sender.execute(this::sendQueued);
+			beginToSend();
 		}
+	}
+
+	/** What is queued is sent, or, where no thread can be had for that, refused. */
+	private void beginToSend() {
+		// An executor that throws may have kept the task all the same.
+		AtomicBoolean begun = new AtomicBoolean();
+		try {
+			this.sender.execute(() -> {
+				if (begun.compareAndSet(false, true)) {
+					sendQueued();
+				}
+			});
+		}
+		catch (RejectedExecutionException | OutOfMemoryError ex) {
+			if (begun.compareAndSet(false, true)) {
+				refuseQueued(ex);
+			}
+		}
+	}
+
+	/**
+	 * Like {@link #sendQueued} in what it takes. Whoever hears of it may send at once
+	 * again, so it is told only when the next one finds nothing unsent.
+	 */
+	private void refuseQueued(Throwable cause) {
+		List<Sending> refused = new ArrayList<>();
+		int left = this.unsent.get();
+		while (left > 0) {
+			List<Sending> taken = take(left);
+			refused.addAll(taken);
+			left = this.unsent.addAndGet(-taken.size());
+		}
+		SendFailedException failure = new SendFailedException("Not sent: no thread could be had: " + cause, cause,
+				false);
+		refused.forEach((sending) -> fail(sending, failure));
 	}
 
 	/**
@@ -121,9 +162,14 @@ final class SendQueue {
 		List<CompletableFuture<Offset>> answers;
 		try {
 			answers = this.appender.append(records);
+			if (answers.size() != sendings.size()) {
+				throw new IllegalStateException(
+						"It has answered %d futures for %d records".formatted(answers.size(), sendings.size()));
+			}
 		}
-		catch (RuntimeException ex) {
-			RuntimeException failure = (ex instanceof SendFailedException) ? ex
+		catch (Throwable ex) {
+			// An error, too: those that come later wait until these are counted out.
+			RuntimeException failure = (ex instanceof SendFailedException failed) ? failed
 					: new SendFailedException("The source cannot append: " + ex, ex, true);
 			sendings.forEach((sending) -> fail(sending, failure));
 			return false;

@@ -76,6 +76,22 @@ class CallLoopTests {
 			.isEqualTo(Map.of("count", "2"));
 	}
 
+	@Test
+	void restsWhileTheLeaseDoesNotPermitCallsAndIsWokenWhenItDoes() {
+		this.shard.pass(SECOND.multipliedBy(10));
+		assertThat(this.bean.calls).isEqualTo(2);
+		this.shard.threads().pass(Duration.ofDays(2));
+		assertThat(this.bean.calls).isEqualTo(2);
+		assertThat(this.shard.threads().hasAlarms()).as("a shard that waits for the lease costs nothing").isFalse();
+		this.shard.renewLease();
+		this.shard.worker().wake();
+		this.shard.run();
+
+		assertThat(this.bean.calls).isEqualTo(3);
+		this.shard.pass(SECOND.multipliedBy(10));
+		assertThat(this.bean.calls).isEqualTo(4);
+	}
+
 	/** What the user wrote. */
 	static final class Looping {
 

@@ -9,7 +9,9 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.Acknowledgment;
+import io.github.shardkeeper.OnShardRevoked;
 import io.github.shardkeeper.ShardConsumer;
+import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.consumer.ConsumerSettings.CommitMode;
 import io.github.shardkeeper.consumer.ConsumerSettings.Ordering;
@@ -90,7 +92,7 @@ class CommitModeTests {
 	}
 
 	@Test
-	void byHandARecordCountsOnceItIsAcknowledgedWithAllBeforeIt() {
+	void byHandARecordCountsOnceItAndAllBeforeItAreAcknowledged() {
 		Acknowledging bean = new Acknowledging();
 		ConsumingShard shard = new ConsumingShard(bean, MANUAL);
 		shard.deliver(1, 4);
@@ -99,14 +101,82 @@ class CommitModeTests {
 		bean.acknowledgments.get(1).acknowledge();
 		shard.run();
 		shard.pass(SECOND.multipliedBy(10));
+		assertThat(shard.checkpoint()).as("the first may still be under way").isEqualTo(new Checkpoint(null, Map.of()));
+		bean.acknowledgments.get(0).acknowledge();
+		shard.run();
+		shard.pass(SECOND.multipliedBy(10));
 
 		assertThat(shard.checkpoint()).as("the state is as it was after the second record")
 			.isEqualTo(new Checkpoint(new Offset("2"), Map.of("count", "2")));
 		bean.acknowledgments.get(3).acknowledge();
-		bean.acknowledgments.get(0).acknowledge();
+		bean.acknowledgments.get(2).acknowledge();
 		shard.run();
 		shard.pass(SECOND.multipliedBy(10));
 		assertThat(shard.checkpoint()).isEqualTo(new Checkpoint(new Offset("4"), Map.of("count", "4")));
+	}
+
+	@Test
+	void withoutStateWhatWasAcknowledgedOutOfTurnIsNotHandledAgain() {
+		AcknowledgingOnly bean = new AcknowledgingOnly();
+		ConsumingShard shard = new ConsumingShard(bean, MANUAL);
+		shard.deliver(1, 3);
+		bean.acknowledgments.get(1).acknowledge();
+		shard.worker().drain();
+		shard.run();
+		assertThat(shard.checkpoint()).isEqualTo(new Checkpoint(null, Set.of(new Offset("2")), Map.of(), null));
+		shard.restart();
+		shard.deliver(1, 3);
+
+		assertThat(bean.acknowledgments).as("of the second owner the first and the third").hasSize(5);
+	}
+
+	/** Asynchronous work ends in any order, and says so more than once. */
+	@Test
+	void whatCountsAlreadyMayBeAcknowledgedAgainAndThatSaysNothingOfOthers() {
+		Acknowledging bean = new Acknowledging();
+		ConsumingShard shard = new ConsumingShard(bean, MANUAL);
+		shard.deliver(1, 3);
+		bean.acknowledgments.get(1).acknowledge();
+		bean.acknowledgments.get(0).acknowledge();
+		shard.run();
+		bean.acknowledgments.get(0).acknowledge();
+		bean.acknowledgments.get(1).acknowledge();
+		shard.run();
+		shard.pass(SECOND.multipliedBy(10));
+
+		assertThat(shard.checkpoint()).as("nobody has acknowledged the third")
+			.isEqualTo(new Checkpoint(new Offset("2"), Map.of("count", "2")));
+	}
+
+	@Test
+	void anAcknowledgmentOfACallThatFailsCountsOnceTheRecordIsHandled() {
+		Acknowledging bean = new Acknowledging();
+		ConsumingShard shard = new ConsumingShard(bean, MANUAL);
+		shard.deliver(1, 2);
+		bean.failing = true;
+		shard.deliver(3, 3);
+		bean.acknowledgments.forEach(Acknowledgment::acknowledge);
+		shard.run();
+		shard.pass(SECOND.multipliedBy(10));
+		assertThat(shard.checkpoint()).isEqualTo(new Checkpoint(new Offset("2"), Map.of("count", "2")));
+		bean.failing = false;
+		shard.pass(SECOND.multipliedBy(60));
+		shard.pass(SECOND.multipliedBy(10));
+
+		assertThat(shard.checkpoint()).isEqualTo(new Checkpoint(new Offset("3"), Map.of("count", "3")));
+	}
+
+	@Test
+	void theFarewellMayAcknowledgeWhatWasCollected() {
+		Acknowledging bean = new Acknowledging();
+		bean.inFarewell = true;
+		ConsumingShard shard = new ConsumingShard(bean, MANUAL);
+		shard.deliver(1, 3);
+		shard.worker().drain();
+		shard.run();
+
+		assertThat(shard.ended()).containsExactly("released");
+		assertThat(shard.checkpoint()).isEqualTo(new Checkpoint(new Offset("3"), Map.of("count", "3")));
 	}
 
 	@Test
@@ -130,12 +200,14 @@ class CommitModeTests {
 		shard.run();
 		assertThat(shard.checkpoint()).isEqualTo(new Checkpoint(new Offset("1"), Map.of("count", "1")));
 		shard.restart();
+		bean.acknowledgments.get(1).acknowledge();
 		bean.acknowledgments.get(2).acknowledge();
 		shard.deliver(2, 3);
 		shard.pass(SECOND.multipliedBy(10));
 
 		assertThat(shard.checkpoint()).as("what an earlier owner's call says means nothing")
 			.isEqualTo(new Checkpoint(new Offset("1"), Map.of("count", "1")));
+		bean.acknowledgments.get(3).acknowledge();
 		bean.acknowledgments.get(4).acknowledge();
 		shard.run();
 		shard.pass(SECOND.multipliedBy(10));
@@ -149,8 +221,11 @@ class CommitModeTests {
 		shard.deliver(1, 20);
 
 		assertThat(bean.acknowledgments).hasSize(10);
-		assertThat(shard.worker().problem()).contains("10 records", "acknowledged none");
+		assertThat(shard.worker().problem()).contains("10 records", "not acknowledged the first");
 		bean.acknowledgments.get(9).acknowledge();
+		shard.run();
+		assertThat(bean.acknowledgments).hasSize(10);
+		List.copyOf(bean.acknowledgments).forEach(Acknowledgment::acknowledge);
 		shard.run();
 		assertThat(bean.acknowledgments).hasSize(20);
 	}
@@ -172,6 +247,40 @@ class CommitModeTests {
 
 		assertThat(shard.retries()).isZero();
 		assertThat(shard.checkpoint()).isEqualTo(new Checkpoint(new Offset("1"), Map.of("count", "1")));
+	}
+
+	/** What they wrote builds on each other, so one cannot count without the other. */
+	@Test
+	void recordsOfTheQueueAndOthersCountInTheOrderInWhichTheyWereHandled() {
+		Acknowledging bean = new Acknowledging();
+		bean.failing = true;
+		ConsumingShard shard = new ConsumingShard(bean,
+				manual().maxAttempts(1).onFailure(ConsumerSettings.OnFailure.RETRY_QUEUE, SECOND));
+		shard.deliver(1, 2);
+		bean.failing = false;
+		shard.deliver(3, 3);
+		shard.pass(SECOND);
+		assertThat(bean.acknowledgments).as("two failed, the third, and the two of the queue").hasSize(5);
+		bean.acknowledgments.get(3).acknowledge();
+		shard.run();
+		shard.pass(SECOND.multipliedBy(10));
+		assertThat(shard.retries()).as("the third was handled before, and is open").isEqualTo(2);
+		assertThat(shard.checkpoint().state()).isEmpty();
+		bean.acknowledgments.get(2).acknowledge();
+		shard.run();
+		shard.pass(SECOND.multipliedBy(10));
+		assertThat(shard.retries()).as("the second is open").isEqualTo(1);
+		assertThat(shard.checkpoint().offset()).isEqualTo(new Offset("3"));
+		assertThat(shard.checkpoint().state()).isEqualTo(Map.of("count", "2"));
+		shard.deliver(4, 4);
+		bean.acknowledgments.get(5).acknowledge();
+		shard.run();
+		bean.acknowledgments.get(4).acknowledge();
+		shard.run();
+		shard.pass(SECOND.multipliedBy(10));
+
+		assertThat(shard.retries()).isZero();
+		assertThat(shard.checkpoint()).isEqualTo(new Checkpoint(new Offset("4"), Map.of("count", "4")));
 	}
 
 	@Test
@@ -231,6 +340,8 @@ class CommitModeTests {
 
 		private boolean failing;
 
+		private boolean inFarewell;
+
 		@ShardConsumer("orders")
 		void handle(String payload, ShardState state, Acknowledgment acknowledgment) {
 			state.increment("count", 1);
@@ -240,6 +351,13 @@ class CommitModeTests {
 			}
 			if (this.atOnce) {
 				acknowledgment.acknowledge();
+			}
+		}
+
+		@OnShardRevoked
+		void farewell(ShardContext shard) {
+			if (this.inFarewell) {
+				this.acknowledgments.forEach(Acknowledgment::acknowledge);
 			}
 		}
 

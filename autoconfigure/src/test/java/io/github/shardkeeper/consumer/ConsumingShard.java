@@ -99,8 +99,13 @@ final class ConsumingShard {
 		this.threads.runAll();
 	}
 
-	void pass(Duration duration) {
+	/** A heartbeat was answered. */
+	void renewLease() {
 		this.lease.renew(this.clock.now());
+	}
+
+	void pass(Duration duration) {
+		renewLease();
 		this.threads.pass(duration);
 	}
 

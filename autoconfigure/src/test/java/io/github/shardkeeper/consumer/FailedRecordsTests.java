@@ -7,11 +7,18 @@ import java.util.Map;
 import java.util.Set;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import tools.jackson.core.JsonParser;
+import tools.jackson.databind.DeserializationContext;
+import tools.jackson.databind.ValueDeserializer;
+import tools.jackson.databind.annotation.JsonDeserialize;
 
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.consumer.ConsumerSettings.CommitMode;
 import io.github.shardkeeper.consumer.ConsumerSettings.OnFailure;
+import io.github.shardkeeper.consumer.ConsumerSettings.Ordering;
 import io.github.shardkeeper.coordination.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.shard.Offset;
 
@@ -296,6 +303,73 @@ class FailedRecordsTests {
 	}
 
 	@Test
+	void ofAListAHaltedShardHandlesWhatIsBeforeTheRecordAndNothingBehindIt() {
+		ManyNumbers numbers = new ManyNumbers();
+		ConsumingShard shard = new ConsumingShard(numbers, new TestSettings().onFailure(OnFailure.HALT));
+		shard.offer(1, "k", "1");
+		shard.offer(2, "k", "no number");
+		shard.offer(3, "k", "3");
+		shard.run();
+		shard.pass(SECOND.multipliedBy(10));
+
+		assertThat(numbers.calls).containsExactly(List.of(1));
+		assertThat(shard.checkpoint().offset()).isEqualTo(new Offset("1"));
+		assertThat(shard.worker().problem()).contains("Halted at offset 2");
+	}
+
+	@Test
+	void aCallThatRunsWhileAnotherRecordHaltsTheShardCounts() {
+		Beside bean = new Beside();
+		ConsumingShard shard = new ConsumingShard(bean,
+				new TestSettings().ordering(Ordering.KEY, 8).maxAttempts(1).onFailure(OnFailure.HALT));
+		bean.duringFirst = shard::run;
+		shard.offer(1, "a", "first");
+		shard.offer(2, "b", "bad");
+		shard.run();
+		shard.worker().drain();
+		shard.run();
+
+		assertThat(bean.events).containsExactly("first begins", "bad begins", "first ends");
+		assertThat(shard.checkpoint().offset()).isEqualTo(new Offset("1"));
+	}
+
+	/** The application's own deserializers and constructors may throw anything, too. */
+	@ParameterizedTest
+	@EnumSource(Ordering.class)
+	void aConversionThatThrowsWhateverItLikesIsOneThatIsNotPossible(Ordering ordering) {
+		Odd bean = new Odd();
+		ConsumingShard shard = new ConsumingShard(bean, new TestSettings().ordering(ordering, 8));
+		shard.offer(1, "k", "{\"number\": 1}");
+		shard.offer(2, "k", "{\"number\": -1}");
+		shard.offer(3, "k", "{\"number\": -2}");
+		shard.offer(4, "k", "{\"number\": 4}");
+		shard.run();
+		shard.worker().drain();
+		shard.run();
+
+		assertThat(bean.calls).containsExactly(1, 4);
+		assertThat(shard.deadLetters()).containsExactly("2 after 0", "3 after 0");
+		assertThat(shard.letters()).extracting((letter) -> letter.record().exception())
+			.allSatisfy((exception) -> assertThat(exception).contains("cannot be converted"));
+		assertThat(shard.ended()).containsExactly("released");
+	}
+
+	@Test
+	void anExceptionThatCannotBePrintedIsAnExceptionAllTheSame() {
+		Unprintable bean = new Unprintable();
+		ConsumingShard shard = new ConsumingShard(bean, new TestSettings().maxAttempts(2));
+		shard.deliver(1, 3);
+		shard.pass(SECOND);
+		shard.pass(SECOND.multipliedBy(10));
+
+		assertThat(bean.calls).containsExactly("r1", "r1", "r2", "r3");
+		assertThat(shard.deadLetters()).containsExactly("1 after 2");
+		assertThat(shard.letters().get(0).record().exception()).contains(Unprintable.class.getName(),
+				"cannot be printed");
+		assertThat(shard.checkpoint().offset()).isEqualTo(new Offset("3"));
+	}
+
+	@Test
 	void inBatchModeALostAnswerLeavesTheNextListWaiting() {
 		Lists lists = new Lists();
 		ConsumingShard shard = new ConsumingShard(lists,
@@ -362,6 +436,78 @@ class FailedRecordsTests {
 			state.increment("count", payloads.size());
 			if (payloads.contains(this.poison)) {
 				throw new IllegalStateException("as the test wants it");
+			}
+		}
+
+	}
+
+	static final class Beside {
+
+		private final List<String> events = new ArrayList<>();
+
+		private Runnable duringFirst = () -> {
+		};
+
+		@ShardConsumer("orders")
+		void handle(String payload) {
+			this.events.add(payload + " begins");
+			if (payload.equals("bad")) {
+				throw new IllegalStateException("as the test wants it");
+			}
+			this.duringFirst.run();
+			this.events.add(payload + " ends");
+		}
+
+	}
+
+	static final class Odd {
+
+		private final List<Integer> calls = new ArrayList<>();
+
+		@ShardConsumer("orders")
+		void handle(Positive payload) {
+			this.calls.add(payload.number());
+		}
+
+		@JsonDeserialize(using = PositiveDeserializer.class)
+		record Positive(int number) {
+
+		}
+
+		static final class PositiveDeserializer extends ValueDeserializer<Positive> {
+
+			@Override
+			public Positive deserialize(JsonParser parser, DeserializationContext context) {
+				int number = context.readTree(parser).get("number").asInt();
+				if (number == -1) {
+					throw new IllegalStateException("as the test wants it");
+				}
+				if (number == -2) {
+					throw new AssertionError("as the test wants it");
+				}
+				return new Positive(number);
+			}
+
+		}
+
+	}
+
+	static final class Unprintable {
+
+		private final List<String> calls = new ArrayList<>();
+
+		@ShardConsumer("orders")
+		void handle(String payload) {
+			this.calls.add(payload);
+			if (payload.equals("r1")) {
+				throw new RuntimeException() {
+
+					@Override
+					public String getMessage() {
+						throw new NullPointerException("as the test wants it");
+					}
+
+				};
 			}
 		}
 

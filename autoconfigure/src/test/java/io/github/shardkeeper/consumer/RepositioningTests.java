@@ -461,6 +461,7 @@ class RepositioningTests {
 		this.settings.commits(CommitMode.MANUAL, Duration.ofSeconds(1), 500);
 		ShardWorker worker = startWith("handleByHand");
 		deliver(1, 3);
+		this.application.acknowledgments.get(0).acknowledge();
 		this.application.acknowledgments.get(1).acknowledge();
 		seek(worker, "0", false);
 

@@ -22,6 +22,13 @@ final class TestReader implements ShardReader {
 
 	private boolean failsNextStart;
 
+	private boolean failsNextResume;
+
+	/** Lets the next resume throw. */
+	void failNextResume() {
+		this.failsNextResume = true;
+	}
+
 	/** Lets the next start throw. */
 	void failNextStart() {
 		this.failsNextStart = true;
@@ -86,6 +93,10 @@ final class TestReader implements ShardReader {
 
 	@Override
 	public void resume(ShardId shard) {
+		if (this.failsNextResume) {
+			this.failsNextResume = false;
+			throw new IllegalStateException("as the test wants it");
+		}
 		this.calls.add("resume");
 	}
 

@@ -82,6 +82,11 @@ class ForwardingStore implements CoordinationStore {
 	}
 
 	@Override
+	public GroupChanges changes(long afterGeneration, long seenMembership, Runnable onStep) {
+		return reach().changes(afterGeneration, seenMembership, onStep);
+	}
+
+	@Override
 	public PlanReply plan(MemberId leader, long epoch, List<Transition> transitions) {
 		return reach().plan(leader, epoch, transitions);
 	}

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
@@ -115,6 +116,27 @@ class ShardCoordinatorTests {
 		assertThat(members()).isEmpty();
 		assertThat(shardsIn(ShardPhase.FREE)).hasSize(4);
 		assertThat(a.coordinator.isConnected()).isFalse();
+	}
+
+	@Test
+	void whatIsDrainedWhileAReleaseIsAnsweredIsReleasedTogether() {
+		TestInstance a = instance("a").start();
+		awaitConsumed(a, 4);
+		a.consumption.setAnswersDrains(false);
+		a.store.releaseAnswered = new CountDownLatch(1);
+		instance("b").start();
+		TestInstance c = instance("c").start();
+		await().until(() -> a.consumption.draining().size() == 2);
+		a.coordinator.leave(LONG);
+		await().until(() -> a.consumption.draining().size() == 4);
+
+		a.consumption.draining().forEach(a.consumption::finishDrain);
+		await().until(() -> !a.store.releases.isEmpty());
+		a.store.releaseAnswered.countDown();
+
+		awaitConsumed(c, 2);
+		assertThat(a.store.releases).hasSizeLessThanOrEqualTo(2);
+		assertThat(a.store.releases.stream().mapToInt(Integer::intValue).sum()).isEqualTo(4);
 	}
 
 	@Test

@@ -5,6 +5,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -41,6 +44,12 @@ final class TroubledStore extends ForwardingStore {
 	volatile int releasesToFail;
 
 	volatile int subscriptionsToFail;
+
+	/** How many shards each release gave up. */
+	final List<Integer> releases = new CopyOnWriteArrayList<>();
+
+	/** The first release is not answered before. */
+	volatile CountDownLatch releaseAnswered = new CountDownLatch(0);
 
 	TroubledStore(CoordinationStore store) {
 		super(store);
@@ -117,6 +126,13 @@ final class TroubledStore extends ForwardingStore {
 		if (this.releasesToFail > 0) {
 			this.releasesToFail--;
 			throw new StoreUnavailableException("no release", new IllegalStateException());
+		}
+		this.releases.add(releases.size());
+		try {
+			this.releaseAnswered.await(10, TimeUnit.SECONDS);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
 		}
 		return super.release(owner, releases, quietPeriod);
 	}

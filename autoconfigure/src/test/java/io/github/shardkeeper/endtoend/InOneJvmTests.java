@@ -14,6 +14,8 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -229,6 +231,38 @@ class InOneJvmTests {
 
 		handler.stuck.countDown();
 		Awaitility.await().atMost(PATIENCE).untilAsserted(() -> assertThat(sums(one)).containsEntry("key", 5L));
+	}
+
+	/**
+	 * With keys the call is not the worker's own turn, and after two stops the waiting
+	 * worker is an abandoned one itself: both have turns left when the call returns.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "shard, 2", "key, 1", "key, 2" })
+	void howeverOftenItWasStoppedMeanwhileItGoesOnWhenTheHandlerReturns(String ordering, int stops) {
+		ConfigurableApplicationContext one = start("one", "spring.lifecycle.timeout-per-shutdown-phase=1s",
+				"shardkeeper.consumer.ordering=" + ordering);
+		Handler handler = one.getBean(Handler.class);
+		handler.stuck = new CountDownLatch(1);
+		one.getBean(ShardTemplate.class).send("orders", "key", new Order("key", 5));
+		Awaitility.await().atMost(PATIENCE).until(() -> handler.calls.get() == 1);
+		ShardId shard = one.getBean(ShardTemplate.class).shardFor("orders", "key");
+		for (int stop = 1; stop <= stops; stop++) {
+			one.stop();
+			one.start();
+			Awaitility.await()
+				.atMost(PATIENCE)
+				.untilAsserted(() -> assertThat(one.getBean(ShardConsumerRunner.class).problems()).containsKey(shard));
+		}
+		assertThat(handler.calls).hasValue(1);
+
+		handler.stuck.countDown();
+		Awaitility.await().atMost(PATIENCE).untilAsserted(() -> assertThat(sums(one)).containsEntry("key", 5L));
+		one.getBean(ShardTemplate.class).send("orders", "key", new Order("key", 6));
+		Awaitility.await().atMost(PATIENCE).untilAsserted(() -> {
+			assertThat(sums(one)).containsEntry("key", 11L);
+			assertThat(one.getBean(ShardConsumerRunner.class).problems()).isEmpty();
+		});
 	}
 
 	@Test

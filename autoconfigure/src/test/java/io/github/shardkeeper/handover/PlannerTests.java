@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
 
@@ -66,6 +67,20 @@ class PlannerTests {
 		is(ZERO, ShardPhase.FREE, null, null, 7);
 
 		assertThat(plan()).containsExactly(new Assign(ZERO, 7, A), new Assign(ONE, 0, A));
+	}
+
+	@Test
+	void whatOneMemberGetsStandsTogether() {
+		this.ownTopics = Map.of("orders", TopicShards.count(40));
+		member(A, 40);
+		member(B, 40);
+		member(C, 40);
+
+		List<MemberId> owners = plan().stream().map((assign) -> ((Assign) assign).owner()).toList();
+
+		assertThat(owners).hasSize(40);
+		// One beginning and two changes from one member to the next.
+		assertThat(IntStream.range(1, 40).filter((i) -> !owners.get(i).equals(owners.get(i - 1))).count()).isEqualTo(2);
 	}
 
 	@Test
@@ -355,8 +370,8 @@ class PlannerTests {
 		is(ZERO, ShardPhase.FREE, null, null, 1);
 		is(ONE, ShardPhase.REVOKING, A, B, 2);
 
-		assertThat(plan()).containsExactly(new Assign(ZERO, 1, A), new Cancel(ONE, 2),
-				new Assign(ShardId.of("orders", 2), 0, A), new Assign(ShardId.of("orders", 3), 0, A));
+		assertThat(plan()).containsExactly(new Assign(ZERO, 1, A), new Assign(ShardId.of("orders", 2), 0, A),
+				new Assign(ShardId.of("orders", 3), 0, A), new Cancel(ONE, 2));
 		assertThat(this.plan.movesHeldBack()).isFalse();
 	}
 

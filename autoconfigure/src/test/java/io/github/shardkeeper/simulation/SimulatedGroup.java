@@ -15,6 +15,7 @@ import java.util.random.RandomGenerator;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.Acknowledgment;
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardRecord;
@@ -103,7 +104,7 @@ final class SimulatedGroup {
 		this.time = time;
 		this.tampering = tampering;
 		this.settings = conditions.settings;
-		this.consumers = this.settings.batches() ? host.batchConsumers : host.consumers;
+		this.consumers = host.consumers(this.settings);
 		host.group = this;
 		this.work = work;
 		this.rules = conditions.rules;
@@ -285,8 +286,8 @@ final class SimulatedGroup {
 	}
 
 	/** Called by the handler's bean, on the thread of a worker. */
-	private void handle(List<ShardRecord<String>> records, ShardContext context, ShardState state)
-			throws InterruptedException {
+	private void handle(List<ShardRecord<String>> records, ShardContext context, ShardState state,
+			@Nullable Acknowledgment acknowledgment) throws InterruptedException {
 		SimulatedInstance instance = this.byName.get(context.member().instance());
 		Checker.Call call = this.checker.begin(instance, context, records);
 		try {
@@ -301,9 +302,20 @@ final class SimulatedGroup {
 			for (ShardRecord<String> record : records) {
 				state.increment("sum", SimulatedTopic.number(record.offset()));
 			}
+			if (acknowledgment != null) {
+				acknowledgeSometime(instance, acknowledgment);
+			}
 		}
 		finally {
 			this.checker.end(call);
+		}
+	}
+
+	/** In any order, and sometimes more than once. */
+	private void acknowledgeSometime(SimulatedInstance instance, Acknowledgment acknowledgment) {
+		for (int times = 1 + this.random.nextInt(4) / 3; times > 0; times--) {
+			long when = this.time.now() + Duration.ofMillis(this.random.nextInt(2000)).toNanos();
+			this.time.at(when, instance.process, acknowledgment::acknowledge);
 		}
 	}
 
@@ -358,7 +370,18 @@ final class SimulatedGroup {
 
 		private final SimulatedConsumers batchConsumers = new SimulatedConsumers(new Batches(), TOPICS);
 
+		private final SimulatedConsumers byHand = new SimulatedConsumers(new RecordsByHand(), TOPICS);
+
+		private final SimulatedConsumers batchesByHand = new SimulatedConsumers(new BatchesByHand(), TOPICS);
+
 		private @Nullable SimulatedGroup group;
+
+		private SimulatedConsumers consumers(SimulatedSettings settings) {
+			if (settings.byHand()) {
+				return settings.batches() ? this.batchesByHand : this.byHand;
+			}
+			return settings.batches() ? this.batchConsumers : this.consumers;
+		}
 
 		VirtualTime time(boolean traced) {
 			return new VirtualTime(this.runners, traced);
@@ -378,7 +401,7 @@ final class SimulatedGroup {
 			@ShardConsumer(SimulatedTopic.NAME)
 			void handle(ShardRecord<String> record, ShardContext context, ShardState state)
 					throws InterruptedException {
-				Host.this.group.handle(List.of(record), context, state);
+				Host.this.group.handle(List.of(record), context, state, null);
 			}
 
 		}
@@ -388,7 +411,27 @@ final class SimulatedGroup {
 			@ShardConsumer(SimulatedTopic.NAME)
 			void handle(List<ShardRecord<String>> records, ShardContext context, ShardState state)
 					throws InterruptedException {
-				Host.this.group.handle(records, context, state);
+				Host.this.group.handle(records, context, state, null);
+			}
+
+		}
+
+		private final class RecordsByHand {
+
+			@ShardConsumer(SimulatedTopic.NAME)
+			void handle(ShardRecord<String> record, ShardContext context, ShardState state,
+					Acknowledgment acknowledgment) throws InterruptedException {
+				Host.this.group.handle(List.of(record), context, state, acknowledgment);
+			}
+
+		}
+
+		private final class BatchesByHand {
+
+			@ShardConsumer(SimulatedTopic.NAME)
+			void handle(List<ShardRecord<String>> records, ShardContext context, ShardState state,
+					Acknowledgment acknowledgment) throws InterruptedException {
+				Host.this.group.handle(records, context, state, acknowledgment);
 			}
 
 		}

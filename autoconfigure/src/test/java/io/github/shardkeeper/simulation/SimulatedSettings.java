@@ -16,20 +16,22 @@ import io.github.shardkeeper.consumer.TestSettings;
  * @param batches whether the handler takes lists
  * @param putsAside whether records that keep failing are put aside; some do
  */
-record SimulatedSettings(ConsumerSettings consumer, boolean batches, boolean putsAside) {
+record SimulatedSettings(ConsumerSettings consumer, boolean batches, boolean putsAside, boolean byHand) {
 
 	/** Commits when there is nothing more to do, and tries on without an end. */
 	static final SimulatedSettings ORDINARY = new SimulatedSettings(
 			new TestSettings().commits(CommitMode.BATCH, Duration.ofSeconds(1), 500)
 				.maxAttempts(TestSettings.ENDLESS)
 				.get(),
-			false, false);
+			false, false, false);
 
 	static SimulatedSettings any(RandomGenerator random) {
 		TestSettings settings = new TestSettings();
-		settings.commits(random.nextInt(3) == 0 ? CommitMode.BATCH : CommitMode.BACKGROUND,
-				Duration.ofMillis(random.nextInt(10, 5000)), random.nextInt(1, 30));
 		boolean inOrder = random.nextInt(3) == 0;
+		boolean byHand = inOrder && random.nextInt(3) == 0;
+		CommitMode mode = random.nextInt(3) == 0 ? CommitMode.BATCH : CommitMode.BACKGROUND;
+		settings.commits(byHand ? CommitMode.MANUAL : mode, Duration.ofMillis(random.nextInt(10, 5000)),
+				random.nextInt(1, 30));
 		if (!inOrder) {
 			settings.ordering(random.nextBoolean() ? Ordering.KEY : Ordering.NONE, random.nextInt(2, 9));
 		}
@@ -50,7 +52,7 @@ record SimulatedSettings(ConsumerSettings consumer, boolean batches, boolean put
 				settings.maxPayloadBytes(1);
 			}
 		}
-		return new SimulatedSettings(settings.get(), batches, putsAside);
+		return new SimulatedSettings(settings.get(), batches, putsAside, byHand);
 	}
 
 	Ordering ordering() {

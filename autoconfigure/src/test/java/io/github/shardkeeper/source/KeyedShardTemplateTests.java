@@ -1,12 +1,14 @@
 package io.github.shardkeeper.source;
 
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
@@ -26,6 +28,7 @@ import io.github.shardkeeper.shard.TopicShards;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 class KeyedShardTemplateTests {
 
@@ -211,6 +214,46 @@ class KeyedShardTemplateTests {
 			return shards;
 		}
 
+	}
+
+	/** Its convention and its handlers are the application's own code. */
+	@Test
+	void anObserverThatThrowsKeepsItsRecordFromBeingSentAndHoldsNothingUp() {
+		AtomicInteger failures = new AtomicInteger(1);
+		this.observer = (shard, key, headers) -> {
+			if (failures.getAndDecrement() > 0) {
+				throw new IllegalStateException("as the test wants it");
+			}
+			return (offset, failure) -> {
+			};
+		};
+		KeyedShardTemplate observed = template(Map.of(), null);
+		assertThatExceptionOfType(SendFailedException.class).isThrownBy(() -> observed.sendAsync("orders", "a", 1))
+			.withMessageContaining("as the test wants it")
+			.satisfies((ex) -> assertThat(ex.mayHaveBeenAppended()).isFalse());
+		failures.set(0);
+		observed.sendAll("orders", List.of(new Outgoing("a", 2)));
+
+		assertTimeoutPreemptively(Duration.ofSeconds(20), observed::close);
+		assertThat(this.appender.payloads()).containsExactly("2");
+	}
+
+	@Test
+	void ofSeveralRecordsThoseBeforeOneThatCannotBeObservedAreSentAndTheExceptionSaysSo() {
+		this.observer = (shard, key, headers) -> {
+			if (key.equals("b")) {
+				throw new IllegalStateException("as the test wants it");
+			}
+			return (offset, failure) -> {
+			};
+		};
+		KeyedShardTemplate observed = template(Map.of(), null);
+		assertThatExceptionOfType(SendFailedException.class)
+			.isThrownBy(() -> observed.sendAll("orders", List.of(new Outgoing("a", 1), new Outgoing("b", 2))))
+			.satisfies((ex) -> assertThat(ex.mayHaveBeenAppended()).isTrue());
+
+		assertTimeoutPreemptively(Duration.ofSeconds(20), observed::close);
+		assertThat(this.appender.payloads()).containsExactly("1");
 	}
 
 }

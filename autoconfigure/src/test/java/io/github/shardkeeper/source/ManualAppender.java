@@ -20,7 +20,7 @@ final class ManualAppender implements ShardAppender {
 
 	private final List<Integer> batches = new ArrayList<>();
 
-	private RuntimeException failure;
+	private Throwable failure;
 
 	ManualAppender(boolean atOnce) {
 		this.atOnce = atOnce;
@@ -30,7 +30,7 @@ final class ManualAppender implements ShardAppender {
 	public List<CompletableFuture<Offset>> append(List<NewRecord> more) {
 		synchronized (this) {
 			if (this.failure != null) {
-				throw this.failure;
+				throw asUnchecked(this.failure);
 			}
 			int first = this.records.size();
 			this.records.addAll(more);
@@ -68,8 +68,16 @@ final class ManualAppender implements ShardAppender {
 		return List.copyOf(this.batches);
 	}
 
-	synchronized void failWith(RuntimeException exception) {
-		this.failure = exception;
+	/** With an exception or an error, until it is {@code null}. */
+	synchronized void failWith(Throwable thrown) {
+		this.failure = thrown;
+	}
+
+	private static RuntimeException asUnchecked(Throwable thrown) {
+		if (thrown instanceof Error error) {
+			throw error;
+		}
+		return (RuntimeException) thrown;
 	}
 
 }

@@ -1,11 +1,14 @@
 package io.github.shardkeeper.source;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 
@@ -19,6 +22,8 @@ import io.github.shardkeeper.ShardTemplate.Outgoing;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.source.SendQueue.Sending;
+import io.github.shardkeeper.source.ShardAppender.NewRecord;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -221,6 +226,62 @@ class SendsInFlightTests {
 		awaitAppended(41);
 		this.appender.answerAll();
 		this.template.flush();
+	}
+
+	@Test
+	void anErrorOfTheSourceIsThatOfItsRecordsOnly() {
+		this.appender.failWith(new NoClassDefFoundError("as the test wants it"));
+		CompletableFuture<Appended> failed = this.template.sendAsync("orders", "a", 1);
+		assertThatThrownBy(failed::join).cause()
+			.isInstanceOfSatisfying(SendFailedException.class,
+					(ex) -> assertThat(ex.mayHaveBeenAppended()).as("nobody knows").isTrue())
+			.hasMessageContaining("as the test wants it");
+		this.appender.failWith(null);
+		CompletableFuture<Appended> next = this.template.sendAsync("orders", "a", 2);
+		this.appender.answerAll();
+
+		assertThat(next).isCompleted();
+		this.template.flush();
+	}
+
+	@Test
+	void whatNoThreadCanBeHadForIsRefusedAndTheNextRecordIsTriedAgain() {
+		Deque<Runnable> tasks = new ArrayDeque<>();
+		AtomicBoolean noThread = new AtomicBoolean(true);
+		SendWindow window = new SendWindow(new SendSettings(1000, 2 * MOST, 1000));
+		SendQueue queue = new SendQueue(this.appender, window, (task) -> {
+			// As a pool does that could not start its thread: it may have kept the task.
+			tasks.add(task);
+			if (noThread.get()) {
+				throw new OutOfMemoryError("unable to create native thread, as the test wants it");
+			}
+		});
+		List<Sending> sent = new ArrayList<>();
+		for (int i = 0; i < MOST; i++) {
+			sent.add(sending(window, i));
+			queue.send(List.of(sent.get(i)));
+		}
+		int written = this.appender.records().size();
+		assertThat(written).as("by the caller, while little is under way").isBetween(1, MOST / 2);
+		assertThat(sent.subList(written, MOST))
+			.allSatisfy((refused) -> assertThatThrownBy(refused.appended()::join).cause()
+				.isInstanceOfSatisfying(SendFailedException.class,
+						(ex) -> assertThat(ex.mayHaveBeenAppended()).isFalse())
+				.hasMessageContaining("no thread"));
+		noThread.set(false);
+		Sending next = sending(window, MOST);
+		queue.send(List.of(next));
+		tasks.forEach(Runnable::run);
+		this.appender.answerAll();
+
+		assertThat(next.appended()).isCompleted();
+		assertThat(this.appender.records()).as("none of those that were refused").hasSize(written + 1);
+		assertThat(window.underWay()).isZero();
+	}
+
+	private static Sending sending(SendWindow window, int number) {
+		return new Sending(new NewRecord(ShardId.of("orders", 0), "a", Integer.toString(number).getBytes()),
+				window.tryEnter(1));
 	}
 
 	@Test

@@ -40,6 +40,17 @@ public final class Applications {
 	}
 
 	/**
+	 * Starts an application, at its defaults but for what is given.
+	 * @param port the port of the Redis it uses
+	 * @param handler the bean
+	 * @param properties its properties
+	 * @return the running application; the caller closes it
+	 */
+	public static ConfigurableApplicationContext start(int port, Object handler, Map<String, Object> properties) {
+		return start(port, handler, properties, UnaryOperator.identity());
+	}
+
+	/**
 	 * Starts an application whose checkpoint store is looked into.
 	 * @param redis the Redis it uses
 	 * @param handler the bean
@@ -49,8 +60,13 @@ public final class Applications {
 	 */
 	public static ConfigurableApplicationContext start(RedisProcess redis, Object handler,
 			Map<String, Object> properties, UnaryOperator<CheckpointStore> wrapper) {
+		return start(redis.port(), handler, properties, wrapper);
+	}
+
+	private static ConfigurableApplicationContext start(int port, Object handler, Map<String, Object> properties,
+			UnaryOperator<CheckpointStore> wrapper) {
 		Map<String, Object> all = new HashMap<>(properties);
-		all.put("spring.data.redis.port", redis.port());
+		all.put("spring.data.redis.port", port);
 		return new SpringApplicationBuilder(Application.class).web(WebApplicationType.NONE)
 			.bannerMode(Banner.Mode.OFF)
 			.properties(all)

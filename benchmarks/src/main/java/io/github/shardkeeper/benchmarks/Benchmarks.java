@@ -6,7 +6,12 @@ import java.util.Map;
 
 import io.github.shardkeeper.benchmarks.assignment.AssignmentBenchmarks;
 import io.github.shardkeeper.benchmarks.consuming.ConsumingBenchmark;
+import io.github.shardkeeper.benchmarks.idle.IdleBenchmark;
 import io.github.shardkeeper.benchmarks.memory.MemoryBenchmark;
+import io.github.shardkeeper.benchmarks.moves.HandoverBenchmark;
+import io.github.shardkeeper.benchmarks.moves.RollingBenchmark;
+import io.github.shardkeeper.benchmarks.scale.ScaleBenchmark;
+import io.github.shardkeeper.benchmarks.startup.StartupBenchmark;
 
 /**
  * Runs the benchmark whose name is the first argument; without one, lists them all.
@@ -16,9 +21,14 @@ public final class Benchmarks {
 	private static final Map<String, Benchmark> ALL = new LinkedHashMap<>();
 
 	static {
+		ALL.put("handover", new HandoverBenchmark());
+		ALL.put("rolling", new RollingBenchmark());
+		ALL.put("idle", new IdleBenchmark());
+		ALL.put("scale", new ScaleBenchmark());
 		ALL.put("assignment", new AssignmentBenchmarks());
 		ALL.put("consuming", new ConsumingBenchmark());
 		ALL.put("memory", new MemoryBenchmark());
+		ALL.put("startup", new StartupBenchmark());
 	}
 
 	private Benchmarks() {

@@ -18,9 +18,18 @@ public final class Machine {
 	 * @return the line
 	 */
 	public static String describe(String redisVersion) {
-		return String.format(Locale.ROOT, "%s, %d processors, %s %s, Redis %s, load average %.2f", LocalDate.now(),
+		return describeWith("Redis " + redisVersion);
+	}
+
+	/**
+	 * Describes it in one line, with the date.
+	 * @param server the name and version of what took part
+	 * @return the line
+	 */
+	public static String describeWith(String server) {
+		return String.format(Locale.ROOT, "%s, %d processors, %s %s, %s, load average %.2f", LocalDate.now(),
 				Runtime.getRuntime().availableProcessors(), System.getProperty("java.vm.name"), Runtime.version(),
-				redisVersion, load());
+				server, load());
 	}
 
 	/**

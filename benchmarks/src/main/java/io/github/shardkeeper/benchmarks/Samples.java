@@ -48,9 +48,12 @@ public final class Samples {
 	/**
 	 * The figure that a part of all does not exceed.
 	 * @param part 0.5 for the median
-	 * @return the figure
+	 * @return the figure; no number where nothing was measured
 	 */
 	public double quantile(double part) {
+		if (this.values.isEmpty()) {
+			return Double.NaN;
+		}
 		List<Double> sorted = this.values.stream().sorted().toList();
 		double position = part * (sorted.size() - 1);
 		int below = (int) position;

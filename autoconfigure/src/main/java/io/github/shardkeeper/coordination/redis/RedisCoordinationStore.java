@@ -174,6 +174,12 @@ public final class RedisCoordinationStore implements CoordinationStore {
 
 	@Override
 	public GroupChanges changes(long afterGeneration, long seenMembership) {
+		return changes(afterGeneration, seenMembership, () -> {
+		});
+	}
+
+	@Override
+	public GroupChanges changes(long afterGeneration, long seenMembership, Runnable onStep) {
 		List<Ownership> ownerships = new ArrayList<>();
 		List<GroupMember> members = null;
 		long seen = afterGeneration;
@@ -181,6 +187,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 		while (true) {
 			ReplyReader reader = new ReplyReader(
 					run(this.scripts.changes(), number(seen), number(membershipSeen), number(this.readAtOnce)), 0);
+			onStep.run();
 			MemberId leader = reader.member();
 			long epoch = reader.number();
 			long generation = reader.number();

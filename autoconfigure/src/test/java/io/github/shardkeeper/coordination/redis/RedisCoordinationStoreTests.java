@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.TreeMap;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
 
@@ -12,7 +14,9 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.CoordinationStoreContract;
 import io.github.shardkeeper.coordination.StoreServer;
+import io.github.shardkeeper.coordination.TestMember;
 import io.github.shardkeeper.handover.MemberDescription;
+import io.github.shardkeeper.handover.Transition;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
@@ -46,6 +50,19 @@ class RedisCoordinationStoreTests extends CoordinationStoreContract {
 		assertThat(new StringRedisTemplate(RedisClients.sharedFactory()).keys("test:*" + this.groupName + "*"))
 			.isNotEmpty()
 			.allMatch((key) -> key.startsWith("test:{" + this.groupName + "}:"));
+	}
+
+	@Test
+	void aLargeGroupIsReadInStepsThatAreTold() {
+		TestMember a = group().join("a").lead();
+		a.plan(IntStream.range(0, 1_200)
+			.mapToObj((i) -> new Transition.Assign(ShardId.of("many", i), 0, a.id()))
+			.toArray(Transition[]::new));
+		AtomicInteger steps = new AtomicInteger();
+
+		assertThat(group().store().changes(0, -1, steps::incrementAndGet).ownerships()).hasSize(1_200);
+
+		assertThat(steps).hasValue(3);
 	}
 
 	@Test

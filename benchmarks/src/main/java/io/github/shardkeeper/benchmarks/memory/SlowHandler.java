@@ -11,6 +11,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.benchmarks.Applications;
+import io.github.shardkeeper.benchmarks.Heap;
 import io.github.shardkeeper.benchmarks.RedisProcess;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;

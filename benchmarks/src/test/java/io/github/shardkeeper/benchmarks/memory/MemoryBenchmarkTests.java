@@ -30,11 +30,6 @@ class MemoryBenchmarkTests {
 	}
 
 	@Test
-	void idleShards() throws Exception {
-		assertIsTable(new IdleShards(this.redis, 20).measure(0, 1), 9);
-	}
-
-	@Test
 	void largeState() throws Exception {
 		assertIsTable(new LargeState(this.redis, 1500).measure(20), 8);
 	}

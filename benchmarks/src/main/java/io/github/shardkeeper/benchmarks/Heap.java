@@ -1,11 +1,11 @@
-package io.github.shardkeeper.benchmarks.memory;
+package io.github.shardkeeper.benchmarks;
 
 import java.lang.management.ManagementFactory;
 
 /**
  * How much of the heap is in use. Has no state.
  */
-final class Heap {
+public final class Heap {
 
 	/**
 	 * What is reachable only until a reference was cleared goes with a later collection.
@@ -15,8 +15,11 @@ final class Heap {
 	private Heap() {
 	}
 
-	/** Collects garbage, and returns how many bytes are left. */
-	static long used() {
+	/**
+	 * Collects garbage.
+	 * @return how many bytes are left
+	 */
+	public static long used() {
 		long least = Long.MAX_VALUE;
 		for (int i = 0; i < COLLECTIONS; i++) {
 			System.gc();

@@ -1,0 +1,101 @@
+package io.github.shardkeeper.consumer;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import io.github.shardkeeper.ShardConsumer;
+import io.github.shardkeeper.ShardContext;
+import io.github.shardkeeper.ShardState;
+import io.github.shardkeeper.handover.Lease;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.source.PayloadConverter;
+import io.github.shardkeeper.source.SourceRecord;
+
+/**
+ * A shard that does not exist is consumed and given up once, before the first real one
+ * comes. What has never run is slow: a shard that moves to an instance that has just
+ * started would stand still for as long as the classes of its worker take to load.
+ * Touches neither the store nor the application. Confined to the thread that runs it.
+ */
+final class Rehearsal {
+
+	private static final Logger logger = LoggerFactory.getLogger(Rehearsal.class);
+
+	private static final ShardId SHARD = ShardId.of("rehearsal", 0);
+
+	private final Queue<Runnable> turns = new ArrayDeque<>();
+
+	private final RehearsalStage stage = new RehearsalStage();
+
+	private boolean ended;
+
+	/**
+	 * Goes through all of it. That it fails is nobody's loss.
+	 * @param context what the workers share
+	 * @param settings how a topic is consumed
+	 */
+	static void run(WorkerContext context, ConsumerSettings settings) {
+		try {
+			if (!new Rehearsal().consume(context, settings)) {
+				logger.debug("The rehearsal did not come to its end");
+			}
+		}
+		catch (Exception | LinkageError ex) {
+			logger.debug("The rehearsal failed", ex);
+		}
+	}
+
+	/** Tells whether the shard was handled and given up. */
+	boolean consume(WorkerContext context, ConsumerSettings settings) throws NoSuchMethodException {
+		Pupil pupil = new Pupil();
+		HandlerSignature signature = HandlerSignature.ofConsumer(
+				Pupil.class.getMethod("handle", byte[].class, ShardContext.class, ShardState.class), Pupil.class);
+		ShardHandler handler = new ShardHandler(SHARD.topic(), () -> pupil, signature, List.of(), List.of(), List.of(),
+				new PayloadConverter(context.mapper()), null, Duration.ZERO);
+		ShardWorker worker = new ShardWorker(SHARD, new Token(1), MemberId.of("rehearsal", "1"), handler,
+				context(context, settings), CompletableFuture.completedFuture(null));
+		takeTurns();
+		this.stage.offer(new SourceRecord(new Offset("1"), "key", new byte[0], Instant.EPOCH));
+		takeTurns();
+		worker.drain();
+		takeTurns();
+		return this.ended && pupil.handled == 1;
+	}
+
+	private void takeTurns() {
+		for (Runnable turn = this.turns.poll(); turn != null; turn = this.turns.poll()) {
+			turn.run();
+		}
+	}
+
+	private WorkerContext context(WorkerContext context, ConsumerSettings settings) {
+		return new WorkerContext(context.group(), this.stage, this.stage, Lease.unlimited(), context.clock(),
+				context.wallClock(), this.turns::add, context.timer(), context.mapper(), ConsumerMeters.NONE,
+				new BufferBudget(Long.MAX_VALUE), (topic) -> settings, ConsumerEvents.NONE,
+				(shard, token, fence, completed) -> this.ended = true, context.measuresWork());
+	}
+
+	/** Handles what a handler may be given. */
+	static final class Pupil {
+
+		private int handled;
+
+		@ShardConsumer("rehearsal")
+		public void handle(byte @Nullable [] payload, ShardContext context, ShardState state) {
+			state.put("handled", ++this.handled);
+		}
+
+	}
+
+}

@@ -1,0 +1,175 @@
+package io.github.shardkeeper.benchmarks;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A JVM of its own that is asked for figures by a line on its standard input, and answers
+ * with a {@linkplain Figures line of figures}. It ends when nobody asks any more, and
+ * with this JVM at the latest. Thread-safe.
+ */
+public final class ChildProcess implements AutoCloseable {
+
+	private static final long PATIENCE_SECONDS = 300;
+
+	private static final long END_SECONDS = 10;
+
+	private final Process process;
+
+	private final PrintStream questions;
+
+	private final BlockingQueue<String> answers = new LinkedBlockingQueue<>();
+
+	private final List<String> said = new ArrayList<>();
+
+	private ChildProcess(Process process) {
+		this.process = process;
+		this.questions = new PrintStream(process.getOutputStream(), true, StandardCharsets.UTF_8);
+		Thread reader = new Thread(this::read, "benchmark-child");
+		reader.setDaemon(true);
+		reader.start();
+		Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly));
+	}
+
+	/**
+	 * Starts one, with the JVM's defaults.
+	 * @param classPath its class path
+	 * @param main its main class, which ends with {@link Figures#serve}
+	 * @param arguments for the main class
+	 * @return the running process
+	 * @throws IOException when it cannot be started
+	 */
+	public static ChildProcess start(List<String> classPath, Class<?> main, String... arguments) throws IOException {
+		List<String> command = new ArrayList<>(
+				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
+						String.join(System.getProperty("path.separator"), classPath), main.getName()));
+		command.addAll(List.of(arguments));
+		return new ChildProcess(new ProcessBuilder(command).redirectErrorStream(true).start());
+	}
+
+	private void read() {
+		try (BufferedReader reader = new BufferedReader(
+				new InputStreamReader(this.process.getInputStream(), StandardCharsets.UTF_8))) {
+			for (String line = reader.readLine(); line != null; line = reader.readLine()) {
+				if (line.startsWith(Figures.MARK)) {
+					this.answers.add(line);
+				}
+				else {
+					synchronized (this.said) {
+						this.said.add(line);
+					}
+				}
+			}
+		}
+		catch (IOException ex) {
+			// It was killed.
+		}
+		this.answers.add("");
+	}
+
+	/**
+	 * Waits for the next line of figures.
+	 * @return by name the figures
+	 * @throws InterruptedException when the thread is interrupted
+	 */
+	public Map<String, Double> await() throws InterruptedException {
+		String line = this.answers.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
+		if (line == null || line.isEmpty()) {
+			synchronized (this.said) {
+				throw new IllegalStateException("No figures came, but: " + String.join("\n", this.said));
+			}
+		}
+		Map<String, Double> figures = new HashMap<>();
+		for (String part : line.substring(Figures.MARK.length()).strip().split(" ")) {
+			int equals = part.indexOf('=');
+			figures.put(part.substring(0, equals), Double.parseDouble(part.substring(equals + 1)));
+		}
+		return figures;
+	}
+
+	/**
+	 * Asks for figures, and waits for them.
+	 * @return by name the figures
+	 * @throws InterruptedException when the thread is interrupted
+	 */
+	public Map<String, Double> ask() throws InterruptedException {
+		this.questions.println();
+		return await();
+	}
+
+	/**
+	 * The processor time that it has used so far.
+	 * @return it, in steps of the operating system's clock
+	 */
+	public Duration processorTime() {
+		return this.process.info().totalCpuDuration().orElseThrow();
+	}
+
+	/** Has it end by itself; one that does not soon is killed. */
+	@Override
+	public void close() {
+		this.questions.close();
+		try {
+			if (!this.process.waitFor(END_SECONDS, TimeUnit.SECONDS)) {
+				this.process.destroyForcibly().waitFor();
+			}
+		}
+		catch (InterruptedException ex) {
+			this.process.destroyForcibly();
+			Thread.currentThread().interrupt();
+		}
+	}
+
+	/** The other side of it: what the child's main class says. Has no state. */
+	public static final class Figures {
+
+		static final String MARK = "FIGURES";
+
+		private Figures() {
+		}
+
+		/**
+		 * Tells figures.
+		 * @param figures names, which have no blanks, each followed by its value
+		 */
+		public static void tell(Object... figures) {
+			StringBuilder line = new StringBuilder(MARK);
+			for (int i = 0; i < figures.length; i += 2) {
+				line.append(' ').append(figures[i]).append('=').append(figures[i + 1]);
+			}
+			System.out.println(line);
+		}
+
+		/**
+		 * Does something for every question, until nobody asks any more; then ends the
+		 * JVM in order.
+		 * @param answer is to tell figures
+		 * @throws IOException when the questions cannot be read
+		 */
+		public static void serve(Runnable answer) throws IOException {
+			while (true) {
+				int read = System.in.read();
+				if (read < 0) {
+					System.exit(0);
+				}
+				if (read == '\n') {
+					answer.run();
+				}
+			}
+		}
+
+	}
+
+}

@@ -1,0 +1,75 @@
+package io.github.shardkeeper.benchmarks;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.jar.Attributes;
+import java.util.jar.JarFile;
+
+/**
+ * What this JVM's class path consists of, for JVMs that get less of it. Has no state.
+ */
+public final class ClassPath {
+
+	private ClassPath() {
+	}
+
+	/**
+	 * Lists it; what a jar's manifest names counts too.
+	 * @return files and directories
+	 */
+	public static List<String> entries() {
+		List<String> entries = new ArrayList<>();
+		for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
+			entries.add(entry);
+			if (entry.endsWith(".jar")) {
+				entries.addAll(named(Path.of(entry).toAbsolutePath()));
+			}
+		}
+		return entries;
+	}
+
+	/**
+	 * Copies classes, with those inside them, so that a JVM can have them without what
+	 * stands beside them.
+	 * @param classes the classes
+	 * @param directory where to
+	 * @throws IOException when they cannot be copied
+	 */
+	public static void copy(List<Class<?>> classes, Path directory) throws IOException {
+		for (Class<?> each : classes) {
+			String name = each.getName().replace('.', '/') + ".class";
+			Path file = directory.resolve(name);
+			Files.createDirectories(file.getParent());
+			try (InputStream bytes = each.getClassLoader().getResourceAsStream(name)) {
+				Files.copy(Objects.requireNonNull(bytes), file, StandardCopyOption.REPLACE_EXISTING);
+			}
+			copy(List.of(each.getDeclaredClasses()), directory);
+		}
+	}
+
+	private static List<String> named(Path jar) {
+		try (JarFile file = new JarFile(jar.toFile())) {
+			String named = (file.getManifest() != null)
+					? file.getManifest().getMainAttributes().getValue(Attributes.Name.CLASS_PATH) : null;
+			return (named == null) ? List.of()
+					: Arrays.stream(named.split(" "))
+						.map((name) -> jar.resolveSibling(name))
+						.filter((path) -> path.toFile().exists())
+						.map(Path::toString)
+						.toList();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException("Cannot read " + jar, ex);
+		}
+	}
+
+}

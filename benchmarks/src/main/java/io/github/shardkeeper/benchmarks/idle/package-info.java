@@ -1,0 +1,4 @@
+/**
+ * What one instance costs while there is nothing to do.
+ */
+package io.github.shardkeeper.benchmarks.idle;

@@ -1,0 +1,50 @@
+package io.github.shardkeeper.benchmarks.moves;
+
+import java.util.Locale;
+
+/**
+ * Something that happens to a group.
+ */
+enum Event {
+
+	/** Nothing. */
+	QUIET("quiet"),
+
+	/** A process is started, which takes a part of the machine but does not join. */
+	BYSTANDER("a process starts"),
+
+	/** A third instance is started. */
+	JOIN("join"),
+
+	/** One of three is asked to end. */
+	LEAVE("leave"),
+
+	/** The same as a join, some time after one of the two was frozen for a moment. */
+	STALLED_JOIN("join after a stall"),
+
+	/** One of three is killed with {@code kill -9}. */
+	KILL("kill -9"),
+
+	/** One of two is frozen, and woken. */
+	FREEZE("freeze"),
+
+	/** All instances are replaced, one after the other. */
+	ROLLING("rolling restart");
+
+	private final String title;
+
+	Event(String title) {
+		this.title = title;
+	}
+
+	/** Its name in tables. */
+	String title() {
+		return this.title;
+	}
+
+	/** What it is called in an option. */
+	String option() {
+		return name().toLowerCase(Locale.ROOT).replace('_', '-');
+	}
+
+}

@@ -1,0 +1,101 @@
+package io.github.shardkeeper.benchmarks.moves;
+
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+
+import io.github.shardkeeper.benchmarks.Samples;
+import io.github.shardkeeper.benchmarks.moves.Exactness.Kind;
+
+/**
+ * What was seen of one contender. Filled by one thread.
+ */
+final class Findings {
+
+	private final Contender contender;
+
+	private final Map<Event, List<Window>> windows = new EnumMap<>(Event.class);
+
+	private Exactness exactness = new Exactness(0, List.of());
+
+	private int failedCommits;
+
+	Findings(Contender contender) {
+		this.contender = contender;
+	}
+
+	void add(Event event, Window window) {
+		this.windows.computeIfAbsent(event, (unused) -> new ArrayList<>()).add(window);
+	}
+
+	void finish(Exactness exactness, int failedCommits) {
+		this.exactness = exactness;
+		this.failedCommits = failedCommits;
+	}
+
+	Contender contender() {
+		return this.contender;
+	}
+
+	List<Window> windows(Event event) {
+		return this.windows.getOrDefault(event, List.of());
+	}
+
+	boolean has(Event event) {
+		return this.windows.containsKey(event);
+	}
+
+	/**
+	 * Of each shard that moved, from the old owner's last to the new one's first record.
+	 */
+	Samples gaps(Event event) {
+		Samples gaps = new Samples();
+		windows(event).forEach((window) -> window.shards()
+			.stream()
+			.filter((shard) -> shard.moves() > 0)
+			.forEach((shard) -> gaps.add(shard.gapMillis())));
+		return gaps;
+	}
+
+	/** Of each shard that did not move, the longest time without a record. */
+	Samples standstills(Event event) {
+		Samples standstills = new Samples();
+		windows(event).forEach((window) -> window.shards()
+			.stream()
+			.filter((shard) -> shard.moves() == 0)
+			.forEach((shard) -> standstills.add(shard.longestMillis())));
+		return standstills;
+	}
+
+	long lost() {
+		return this.exactness.lost();
+	}
+
+	long count(Kind kind) {
+		return this.exactness.count(kind);
+	}
+
+	/** How often something was wrong in the times of an event. */
+	long count(Kind kind, Event event) {
+		return windows(event).stream().mapToLong((window) -> this.exactness.count(kind, window)).sum();
+	}
+
+	int failedCommits() {
+		return this.failedCommits;
+	}
+
+	/**
+	 * Fails if a record was lost, out of order, or handled by two. Only a crash may have
+	 * records handled again.
+	 */
+	void verify() {
+		long again = count(Kind.TWICE) + count(Kind.AGAIN) - count(Kind.TWICE, Event.KILL);
+		if (lost() + count(Kind.OUT_OF_ORDER) + count(Kind.TWO_OWNERS) + again > 0) {
+			throw new IllegalStateException(
+					"%s: %d records lost, %d out of order, %d by two owners, %d again without a crash".formatted(
+							this.contender.name(), lost(), count(Kind.OUT_OF_ORDER), count(Kind.TWO_OWNERS), again));
+		}
+	}
+
+}

@@ -1,0 +1,195 @@
+package io.github.shardkeeper.benchmarks.moves;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Predicate;
+
+import org.springframework.util.FileSystemUtils;
+
+/**
+ * A contender's instances at work, and what was seen of it. Confined to one thread.
+ */
+final class Group implements AutoCloseable {
+
+	private static final String GROUP = "benchmark";
+
+	private static final int POLL_MILLIS = 100;
+
+	private static final long PATIENCE_NANOS = 120_000_000_000L;
+
+	/** So long nothing may change until it counts as settled. */
+	private static final long SETTLED_NANOS = 1_000_000_000L;
+
+	private final int shards;
+
+	private final Path directory;
+
+	private final Cluster cluster;
+
+	private final Feeder feeder;
+
+	private final Instances instances;
+
+	private final Traces traces;
+
+	private int started;
+
+	Group(Contender contender, int shards) throws Exception {
+		this.shards = shards;
+		this.directory = Files.createTempDirectory("shardkeeper-benchmark-moves");
+		this.cluster = contender.opener().open(shards);
+		this.feeder = new Feeder(this.cluster);
+		this.instances = new Instances(this.directory);
+		this.traces = new Traces(this.directory, shards);
+	}
+
+	/**
+	 * Starts another instance.
+	 * @param release the release of the application
+	 * @return its name
+	 */
+	String start(int release) throws IOException {
+		String name = nextName();
+		start(name, release);
+		return name;
+	}
+
+	/** A name that no instance has had. */
+	String nextName() {
+		return "instance-" + ++this.started;
+	}
+
+	/** Starts an instance of a name that no running one has. */
+	void start(String name, int release) throws IOException {
+		start(GROUP, name, Traces.SUFFIX, release);
+	}
+
+	/** Starts an instance that has nothing to do with the group, and is not looked at. */
+	String startBystander() throws IOException {
+		String name = nextName();
+		start("bystanders", name, ".bystander", 1);
+		return name;
+	}
+
+	private void start(String group, String name, String suffix, int release) throws IOException {
+		Path trace = this.directory.resolve(name + suffix);
+		this.instances.start(name, this.cluster.instance(group, name, trace, release));
+	}
+
+	void terminate(String name) throws InterruptedException {
+		this.instances.terminate(name);
+	}
+
+	void kill(String name) throws InterruptedException {
+		this.instances.kill(name);
+	}
+
+	void freeze(String name, long millis) throws IOException, InterruptedException {
+		this.instances.freeze(name, millis);
+	}
+
+	/** The instance that has run for the longest time. */
+	String eldest() {
+		return this.instances.names().iterator().next();
+	}
+
+	/** The instance that was started last. */
+	String youngest() {
+		return List.copyOf(this.instances.names()).get(this.instances.names().size() - 1);
+	}
+
+	/** Waits until each running instance consumes its part of the shards. */
+	void awaitBalance() throws IOException, InterruptedException {
+		int least = this.shards / running().size();
+		await((loads) -> loads.keySet().equals(running())
+				&& loads.values().stream().allMatch((load) -> load >= least && load <= least + 1));
+	}
+
+	/** Waits until an instance has some of the shards, and running ones the others. */
+	void awaitConsuming(String name) throws IOException, InterruptedException {
+		await((loads) -> running().containsAll(loads.keySet()) && loads.containsKey(name));
+	}
+
+	private Set<String> running() {
+		return this.instances.names();
+	}
+
+	/** Waits until it has been so for a while. */
+	private void await(Predicate<Map<String, Integer>> condition) throws IOException, InterruptedException {
+		long deadline = System.nanoTime() + PATIENCE_NANOS;
+		while (!condition.test(loads(this.traces.read()))) {
+			this.instances.verify();
+			if (System.nanoTime() - deadline > 0) {
+				throw new IllegalStateException("It does not settle: see " + this.directory);
+			}
+			Thread.sleep(POLL_MILLIS);
+		}
+	}
+
+	/** How many shards each has; nothing while any of them changes its owner. */
+	private static Map<String, Integer> loads(List<List<Handled>> byShard) {
+		long settled = System.nanoTime() - SETTLED_NANOS;
+		Map<String, Integer> loads = new HashMap<>();
+		for (List<Handled> handled : byShard) {
+			List<Handled> recent = handled.subList(firstAfter(handled, settled), handled.size());
+			// Half of what there should be is enough: it is about who, not about how
+			// fast.
+			if (recent.size() < SETTLED_NANOS / 1_000_000 / Feeder.INTERVAL_MILLIS / 2) {
+				return Map.of();
+			}
+			String owner = recent.get(0).instance();
+			if (!recent.stream().allMatch((record) -> record.instance().equals(owner))) {
+				return Map.of();
+			}
+			loads.merge(owner, 1, Integer::sum);
+		}
+		return loads;
+	}
+
+	private static int firstAfter(List<Handled> handled, long nanos) {
+		int first = handled.size();
+		while (first > 0 && handled.get(first - 1).nanos() > nanos) {
+			first--;
+		}
+		return first;
+	}
+
+	/** What was seen in a time that ends now. */
+	Window since(long nanos) throws IOException {
+		return Window.of(this.traces.read(), nanos, System.nanoTime());
+	}
+
+	/** Stops sending, waits until everything was handled, and looks at it as a whole. */
+	Exactness finish() throws IOException, InterruptedException {
+		long sent = this.feeder.stop();
+		long deadline = System.nanoTime() + PATIENCE_NANOS;
+		Exactness exactness = Exactness.of(this.traces.read(), sent);
+		while (exactness.lost() > 0 && System.nanoTime() - deadline < 0) {
+			Thread.sleep(POLL_MILLIS);
+			exactness = Exactness.of(this.traces.read(), sent);
+		}
+		return exactness;
+	}
+
+	int failedCommits() {
+		return this.traces.failedCommits();
+	}
+
+	String version() {
+		return this.cluster.version();
+	}
+
+	@Override
+	public void close() throws IOException {
+		this.feeder.close();
+		this.instances.close();
+		this.cluster.close();
+		FileSystemUtils.deleteRecursively(this.directory);
+	}
+
+}

@@ -1,0 +1,100 @@
+package io.github.shardkeeper.benchmarks.moves;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+import io.github.shardkeeper.benchmarks.Benchmark;
+import io.github.shardkeeper.benchmarks.Machine;
+import io.github.shardkeeper.benchmarks.Options;
+
+/**
+ * How long shards are without an owner when an instance comes, goes, dies or freezes,
+ * beside Kafka's group protocols.
+ */
+public final class HandoverBenchmark implements Benchmark {
+
+	private static final String DEFAULT = "default";
+
+	private static final int TIMES_SHORTER_THAN_DEFAULT = 10;
+
+	@Override
+	public String description() {
+		return """
+				How long shards stand still when an instance joins, leaves, dies or freezes, beside Kafka.
+				--settings=default (or 6s, tightest: of Kafka's sessions) --contenders=… (parts of their names)
+				--events=quiet,bystander,join,stalled-join,kill,freeze (leave comes with join; without the option
+				stalled-join with the default settings only, and a freeze of Kafka with the others only)
+				--rounds=5 --kills=… --shards=32
+				The raw figures are left in handover-<settings>.csv.""".indent(14).strip();
+	}
+
+	@Override
+	public void run(Options options) throws Exception {
+		options.requireOnly(Set.of("settings", "contenders", "events", "rounds", "kills", "shards"));
+		String settings = options.list("settings", List.of(DEFAULT)).get(0);
+		int shards = options.number("shards", 32);
+		List<String> wanted = options.list("contenders", List.of(""));
+		List<Findings> all = new ArrayList<>();
+		for (Contender contender : Contender.of(settings)) {
+			if (wanted.stream().anyMatch((part) -> contender.name().contains(part))) {
+				all.add(measure(contender, shards, course(contender, settings.equals(DEFAULT), options)));
+			}
+		}
+		HandoverTable table = new HandoverTable(all);
+		Files.write(Path.of("handover-" + settings + ".csv"), table.raw());
+		table.lines().forEach(System.out::println);
+		new Goals(all, settings.equals(DEFAULT) ? TIMES_SHORTER_THAN_DEFAULT : 1).lines().forEach(System.out::println);
+		all.forEach(HandoverBenchmark::verify);
+	}
+
+	/**
+	 * Within ten minutes on two cores: a stall before a join means little where
+	 * heartbeats are frequent, and a session of 45 s survives any freeze of 10 s.
+	 */
+	private static HandoverCourse course(Contender contender, boolean defaults, Options options) {
+		Set<Event> events = EnumSet.of(Event.QUIET, Event.BYSTANDER, Event.JOIN, Event.KILL);
+		if (defaults) {
+			events.add(Event.STALLED_JOIN);
+		}
+		if (!defaults || contender.isOurs()) {
+			events.add(Event.FREEZE);
+		}
+		if (options.values().containsKey("events")) {
+			events = events(options.list("events", List.of()));
+		}
+		return new HandoverCourse(events, options.number("rounds", 5),
+				options.number("kills", contender.isOurs() ? 3 : 1), 3000, 10_000);
+	}
+
+	private static Set<Event> events(List<String> names) {
+		return Arrays.stream(Event.values())
+			.filter((event) -> names.contains(event.option()))
+			.collect(Collectors.toCollection(() -> EnumSet.noneOf(Event.class)));
+	}
+
+	static Findings measure(Contender contender, int shards, HandoverCourse course) throws Exception {
+		Findings findings = new Findings(contender);
+		long begun = System.nanoTime();
+		try (Group group = new Group(contender, shards)) {
+			System.out.printf("%n%s: %s%n", contender.name(), Machine.describeWith(group.version()));
+			course.run(group, findings);
+		}
+		System.out.printf(Locale.ROOT, "took %.0f s%n", (System.nanoTime() - begun) / 1e9);
+		return findings;
+	}
+
+	/** What must not happen to us fails the run. */
+	private static void verify(Findings findings) {
+		if (findings.contender().isOurs()) {
+			findings.verify();
+		}
+	}
+
+}

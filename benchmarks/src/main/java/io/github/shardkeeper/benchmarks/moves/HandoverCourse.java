@@ -1,0 +1,127 @@
+package io.github.shardkeeper.benchmarks.moves;
+
+import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
+
+/**
+ * What happens to a contender's group, one event after the other. Between two events it
+ * has two instances, and is at rest. Immutable.
+ *
+ * @param events which ones
+ * @param rounds how often an instance joins and leaves
+ * @param kills how often one is killed
+ * @param quietMillis how long nothing happens
+ * @param freezeMillis how long an instance is frozen
+ */
+record HandoverCourse(Set<Event> events, int rounds, int kills, long quietMillis, long freezeMillis) {
+
+	private static final int BYSTANDERS = 2;
+
+	private static final int STALLED_JOINS = 2;
+
+	/** As long as a bad pause for garbage collection. */
+	private static final long STALL_MILLIS = 1500;
+
+	/** So that events do not keep step with heartbeats. */
+	private static final long LONGEST_PAUSE_MILLIS = 500;
+
+	void run(Group group, Findings findings) throws Exception {
+		group.start(1);
+		group.start(1);
+		group.awaitBalance();
+		warmUp(group);
+		for (Event event : this.events) {
+			switch (event) {
+				case QUIET -> quiet(group, findings);
+				case BYSTANDER -> bystander(group, findings);
+				case JOIN -> joinAndLeave(group, findings);
+				case LEAVE -> {
+					// With the joins.
+				}
+				case STALLED_JOIN -> stalledJoin(group, findings);
+				case KILL -> kill(group, findings);
+				case FREEZE -> freeze(group, findings);
+				case ROLLING -> throw new IllegalArgumentException("A benchmark of its own");
+			}
+		}
+		findings.finish(group.finish(), group.failedCommits());
+	}
+
+	private static void warmUp(Group group) throws Exception {
+		String third = group.start(1);
+		group.awaitBalance();
+		group.terminate(third);
+		group.awaitBalance();
+	}
+
+	private void quiet(Group group, Findings findings) throws Exception {
+		long begin = System.nanoTime();
+		Thread.sleep(this.quietMillis);
+		findings.add(Event.QUIET, group.since(begin));
+	}
+
+	private void bystander(Group group, Findings findings) throws Exception {
+		for (int i = 0; i < BYSTANDERS; i++) {
+			long begin = begin();
+			String name = group.startBystander();
+			Thread.sleep(this.quietMillis);
+			findings.add(Event.BYSTANDER, group.since(begin));
+			group.kill(name);
+		}
+	}
+
+	private void joinAndLeave(Group group, Findings findings) throws Exception {
+		for (int round = 0; round < this.rounds; round++) {
+			join(group, findings, Event.JOIN);
+			leave(group, findings, (round % 2 == 0) ? group.youngest() : group.eldest());
+		}
+	}
+
+	private static void join(Group group, Findings findings, Event event) throws Exception {
+		long begin = begin();
+		group.start(1);
+		group.awaitBalance();
+		findings.add(event, group.since(begin));
+	}
+
+	private static void leave(Group group, Findings findings, String leaver) throws Exception {
+		long begin = begin();
+		group.terminate(leaver);
+		group.awaitBalance();
+		findings.add(Event.LEAVE, group.since(begin));
+	}
+
+	private static void stalledJoin(Group group, Findings findings) throws Exception {
+		for (int i = 0; i < STALLED_JOINS; i++) {
+			group.freeze(group.eldest(), STALL_MILLIS);
+			group.awaitBalance();
+			join(group, findings, Event.STALLED_JOIN);
+			group.terminate(group.youngest());
+			group.awaitBalance();
+		}
+	}
+
+	private void kill(Group group, Findings findings) throws Exception {
+		for (int i = 0; i < this.kills; i++) {
+			group.start(1);
+			group.awaitBalance();
+			long begin = begin();
+			group.kill((i % 2 == 0) ? group.youngest() : group.eldest());
+			group.awaitBalance();
+			findings.add(Event.KILL, group.since(begin));
+		}
+	}
+
+	private void freeze(Group group, Findings findings) throws Exception {
+		long begin = begin();
+		group.freeze(group.eldest(), this.freezeMillis);
+		group.awaitBalance();
+		findings.add(Event.FREEZE, group.since(begin));
+	}
+
+	private static long begin() throws InterruptedException {
+		Thread.sleep(ThreadLocalRandom.current().nextLong(LONGEST_PAUSE_MILLIS));
+		return System.nanoTime();
+	}
+
+}

@@ -1,0 +1,102 @@
+package io.github.shardkeeper.benchmarks.moves;
+
+import java.io.IOException;
+import java.lang.ProcessBuilder.Redirect;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The instances of a group, each a process of its own. Ends them all when it is closed,
+ * and with the JVM at the latest. Confined to one thread.
+ */
+final class Instances implements AutoCloseable {
+
+	private static final long PATIENCE_SECONDS = 60;
+
+	/**
+	 * The same for all contenders, and meant for two cores: what the compiler and the
+	 * collector of a JVM that is just starting take away from the others is little.
+	 */
+	private static final List<String> JAVA = List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+			"-Xmx128m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC");
+
+	private final Map<String, Process> running = new LinkedHashMap<>();
+
+	private final Path directory;
+
+	Instances(Path directory) {
+		this.directory = directory;
+	}
+
+	/**
+	 * Starts a process.
+	 * @param name its name, which is that of its log
+	 * @param options of the JVM, its main class and arguments
+	 */
+	void start(String name, List<String> options) throws IOException {
+		List<String> command = new ArrayList<>(JAVA);
+		command.addAll(options);
+		Process process = new ProcessBuilder(command).redirectErrorStream(true)
+			.redirectOutput(Redirect.appendTo(this.directory.resolve(name + ".log").toFile()))
+			.start();
+		Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly));
+		this.running.put(name, process);
+	}
+
+	/** The names of those that run, the eldest first. */
+	Set<String> names() {
+		return this.running.keySet();
+	}
+
+	/** {@code SIGTERM}, and waits for the end. */
+	void terminate(String name) throws InterruptedException {
+		Process process = this.running.get(name);
+		process.destroy();
+		if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+			throw new IllegalStateException(name + " does not end");
+		}
+		this.running.remove(name);
+	}
+
+	/** {@code SIGKILL}. */
+	void kill(String name) throws InterruptedException {
+		Process process = this.running.remove(name);
+		process.destroyForcibly();
+		process.waitFor();
+	}
+
+	/** {@code SIGSTOP}, and {@code SIGCONT} after a time. */
+	void freeze(String name, long millis) throws IOException, InterruptedException {
+		signal(name, "STOP");
+		Thread.sleep(millis);
+		signal(name, "CONT");
+	}
+
+	private void signal(String name, String signal) throws IOException, InterruptedException {
+		String pid = Long.toString(this.running.get(name).pid());
+		new ProcessBuilder("kill", "-" + signal, pid).start().waitFor();
+	}
+
+	/** Fails if one has ended that was not asked to. */
+	void verify() {
+		this.running.forEach((name, process) -> {
+			if (!process.isAlive()) {
+				throw new IllegalStateException(
+						name + " has ended: see " + this.directory.resolve(name + ".log").toAbsolutePath());
+			}
+		});
+	}
+
+	@Override
+	public void close() {
+		this.running.values().forEach(Process::destroyForcibly);
+		this.running.values().forEach((process) -> process.onExit().join());
+		this.running.clear();
+	}
+
+}

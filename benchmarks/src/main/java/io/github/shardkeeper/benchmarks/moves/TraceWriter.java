@@ -1,0 +1,59 @@
+package io.github.shardkeeper.benchmarks.moves;
+
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+
+/**
+ * Writes down what an instance handles, a line per record, in the form that
+ * {@link Traces} reads. Each line is one write: what was handled before a {@code kill -9}
+ * is in the file. Thread-safe.
+ */
+final class TraceWriter {
+
+	/** A stream and no channel: interruption closes channels. */
+	private final FileOutputStream file;
+
+	TraceWriter(Path file) throws IOException {
+		this.file = new FileOutputStream(file.toFile(), true);
+	}
+
+	/**
+	 * A record was handled.
+	 * @param shard the shard
+	 * @param payload what the record carried
+	 * @param epoch a number that is higher for later owners: the token, or the generation
+	 */
+	void handled(int shard, byte[] payload, long epoch) {
+		long nanos = System.nanoTime();
+		Payload record = Payload.of(payload);
+		// A formatter would take longer for its first line than a shard takes to move.
+		write(new StringBuilder().append(shard)
+			.append(' ')
+			.append(record.number())
+			.append(' ')
+			.append(epoch)
+			.append(' ')
+			.append(record.sentNanos())
+			.append(' ')
+			.append(nanos));
+	}
+
+	/** A commit was refused. */
+	void commitFailed() {
+		write(new StringBuilder(Traces.COMMIT_FAILED));
+	}
+
+	private void write(StringBuilder line) {
+		byte[] bytes = line.append('\n').toString().getBytes(StandardCharsets.US_ASCII);
+		try {
+			this.file.write(bytes);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+}

@@ -1,0 +1,85 @@
+package io.github.shardkeeper.benchmarks.moves;
+
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/**
+ * What all instances of a group have written down so far. Confined to one thread.
+ */
+final class Traces {
+
+	static final String COMMIT_FAILED = "commit failed";
+
+	static final String SUFFIX = ".trace";
+
+	private static final Comparator<Handled> BY_TIME = Comparator.comparingLong(Handled::nanos);
+
+	private final Path directory;
+
+	private final Map<Path, Long> readUpTo = new HashMap<>();
+
+	private final List<List<Handled>> byShard = new ArrayList<>();
+
+	private int failedCommits;
+
+	Traces(Path directory, int shards) {
+		this.directory = directory;
+		for (int shard = 0; shard < shards; shard++) {
+			this.byShard.add(new ArrayList<>());
+		}
+	}
+
+	/**
+	 * Reads what was written since.
+	 * @return what was handled, by shard and in the order of time
+	 */
+	List<List<Handled>> read() throws IOException {
+		try (Stream<Path> files = Files.list(this.directory)) {
+			for (Path file : files.filter((path) -> path.toString().endsWith(SUFFIX)).sorted().toList()) {
+				read(file);
+			}
+		}
+		// Nearly sorted already, which is what this sort is good at.
+		this.byShard.forEach((handled) -> handled.sort(BY_TIME));
+		return this.byShard;
+	}
+
+	private void read(Path path) throws IOException {
+		long from = this.readUpTo.getOrDefault(path, 0L);
+		try (RandomAccessFile file = new RandomAccessFile(path.toFile(), "r")) {
+			byte[] bytes = new byte[(int) (file.length() - from)];
+			file.seek(from);
+			file.readFully(bytes);
+			String text = new String(bytes, StandardCharsets.US_ASCII);
+			// The last line may be being written.
+			int end = text.lastIndexOf('\n') + 1;
+			this.readUpTo.put(path, from + end);
+			String instance = path.getFileName().toString().replace(SUFFIX, "");
+			text.substring(0, end).lines().forEach((line) -> add(instance, line));
+		}
+	}
+
+	private void add(String instance, String line) {
+		if (line.equals(COMMIT_FAILED)) {
+			this.failedCommits++;
+		}
+		else {
+			Handled handled = Handled.parse(instance, line);
+			this.byShard.get(handled.shard()).add(handled);
+		}
+	}
+
+	int failedCommits() {
+		return this.failedCommits;
+	}
+
+}

@@ -1,0 +1,70 @@
+package io.github.shardkeeper.benchmarks.moves;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What was seen of each shard in some time. Immutable.
+ *
+ * @param fromNanos when the time began
+ * @param toNanos when it ended
+ * @param shards by shard
+ */
+record Window(long fromNanos, long toNanos, List<Shard> shards) {
+
+	/**
+	 * Looks at a time.
+	 * @param byShard what was handled, in the order of time
+	 */
+	static Window of(List<List<Handled>> byShard, long fromNanos, long toNanos) {
+		List<Shard> shards = new ArrayList<>();
+		for (List<Handled> handled : byShard) {
+			shards.add(shard(handled, fromNanos, toNanos));
+		}
+		return new Window(fromNanos, toNanos, shards);
+	}
+
+	private static Shard shard(List<Handled> handled, long fromNanos, long toNanos) {
+		int moves = 0;
+		double gap = 0;
+		double gaps = 0;
+		double longest = 0;
+		double standstills = 0;
+		for (int i = 1; i < handled.size(); i++) {
+			Handled before = handled.get(i - 1);
+			Handled record = handled.get(i);
+			if (record.nanos() >= fromNanos && record.nanos() <= toNanos) {
+				double millis = (record.nanos() - before.nanos()) / 1e6;
+				longest = Math.max(longest, millis);
+				if (!record.instance().equals(before.instance())) {
+					moves++;
+					gap = Math.max(gap, millis);
+					gaps += millis;
+				}
+				else if (millis > Shard.STANDSTILL_MILLIS) {
+					standstills += millis;
+				}
+			}
+		}
+		return new Shard(moves, gap, longest, gaps, standstills);
+	}
+
+	/**
+	 * What was seen of a shard.
+	 *
+	 * @param moves how often its owner changed
+	 * @param gapMillis the longest time from an owner's last record to the next owner's
+	 * first one
+	 * @param longestMillis the longest time without a record
+	 * @param gapsMillis the time without a record at all changes of the owner together
+	 * @param standstillsMillis the time without a record at all other standstills that
+	 * are longer than {@value #STANDSTILL_MILLIS} ms together
+	 */
+	record Shard(int moves, double gapMillis, double longestMillis, double gapsMillis, double standstillsMillis) {
+
+		/** From this on it is no jitter any more. */
+		static final int STANDSTILL_MILLIS = 5 * Feeder.INTERVAL_MILLIS;
+
+	}
+
+}

@@ -1,0 +1,205 @@
+package io.github.shardkeeper.benchmarks.scale;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+
+import io.lettuce.core.RedisClient;
+
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import io.github.shardkeeper.assignment.StickyAssignment;
+import io.github.shardkeeper.benchmarks.RedisProcess;
+import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.coordination.redis.RedisCoordinationStore;
+import io.github.shardkeeper.handover.GroupChanges;
+import io.github.shardkeeper.handover.Ownership;
+import io.github.shardkeeper.redis.RedisConnector;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.TopicShards;
+
+/**
+ * A group of light members in this process, on a few connections. Confined to the thread
+ * that runs the benchmark.
+ */
+final class Group implements AutoCloseable {
+
+	private static final String KEY_PREFIX = "shardkeeper";
+
+	private static final String TOPIC = "many";
+
+	private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(1);
+
+	private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+	/** More than wait for Redis at once, unless a thousand beat together. */
+	private static final int THREADS = 32;
+
+	private final String name;
+
+	private final LettuceConnectionFactory factory;
+
+	private final RedisClient client;
+
+	private final List<CoordinationStore> stores = new ArrayList<>();
+
+	private final List<SharedSubscriptions> subscriptions = new ArrayList<>();
+
+	private final PooledLoops loops = new PooledLoops(THREADS);
+
+	private final CallTimes times = new CallTimes();
+
+	private final AtomicLong suspensions = new AtomicLong();
+
+	private final TimedStrategy strategy = new TimedStrategy(new StickyAssignment());
+
+	private final Board board;
+
+	/** In the order in which they came. */
+	private final List<LightMember> members = new ArrayList<>();
+
+	private final List<LightMember> frozen = new ArrayList<>();
+
+	private int shards;
+
+	private int came;
+
+	/**
+	 * Creates a group without members.
+	 * @param redis its Redis
+	 * @param name its name
+	 * @param connections how many connections of each kind its members share
+	 * @param shards how many shards its topic has at first
+	 * @param mostShards how many it will have
+	 * @param mostMembers how many members will come
+	 */
+	Group(RedisProcess redis, String name, int connections, int shards, int mostShards, int mostMembers) {
+		this.name = name;
+		this.shards = shards;
+		this.board = new Board(mostShards, mostMembers);
+		this.factory = new LettuceConnectionFactory("127.0.0.1", redis.port());
+		this.factory.afterPropertiesSet();
+		this.factory.start();
+		this.client = redis.client();
+		for (int i = 0; i < connections; i++) {
+			this.stores
+				.add(new RedisCoordinationStore(new RedisConnector(this.factory), KEY_PREFIX, name, ANSWER_TIMEOUT));
+			this.subscriptions.add(new SharedSubscriptions(this.client));
+		}
+	}
+
+	String baseKey() {
+		return KEY_PREFIX + ":{" + this.name + "}";
+	}
+
+	Map<String, TopicShards> topics() {
+		return Map.of(TOPIC, TopicShards.count(this.shards));
+	}
+
+	int size() {
+		return this.members.size();
+	}
+
+	int shards() {
+		return this.shards;
+	}
+
+	Board board() {
+		return this.board;
+	}
+
+	CallTimes times() {
+		return this.times;
+	}
+
+	TimedStrategy strategy() {
+		return this.strategy;
+	}
+
+	/** How often a member's lease has ended because it was not answered in time. */
+	long suspensions() {
+		return this.suspensions.get();
+	}
+
+	void join() {
+		int number = this.came++;
+		int connection = number % this.stores.size();
+		CoordinationStore store = MemberStore.over(this.stores.get(connection), baseKey(),
+				this.subscriptions.get(connection), this.times);
+		LightMember member = new LightMember(number, this.name, store,
+				new Holdings(number, this.board, this.suspensions), this.strategy, this.loops, this.board);
+		this.members.add(member);
+		member.start(topics());
+	}
+
+	/**
+	 * Takes a member out of the list; it is still to be made to go.
+	 * @param leader whether it is to be the one that leads
+	 */
+	LightMember take(boolean leader) throws InterruptedException {
+		long deadline = System.nanoTime() + PATIENCE.toNanos();
+		while (this.members.stream().noneMatch(LightMember::leads)) {
+			if (System.nanoTime() - deadline > 0) {
+				throw new IllegalStateException("Nobody leads");
+			}
+			TimeUnit.MILLISECONDS.sleep(1);
+		}
+		LightMember taken = this.members.stream()
+			.filter((member) -> member.leads() == leader)
+			.findFirst()
+			.orElseThrow();
+		this.members.remove(taken);
+		return taken;
+	}
+
+	/** It is closed with the group. */
+	void keepFrozen(LightMember member) {
+		this.frozen.add(member);
+	}
+
+	/** Every member's source finds more shards. */
+	void grow(int more) {
+		this.shards += more;
+		Map<String, TopicShards> topics = topics();
+		this.members.forEach((member) -> member.shardsChanged(topics));
+	}
+
+	/** What the store knows, read whole. */
+	GroupChanges read() {
+		return this.stores.get(0).changes(0, -1);
+	}
+
+	/** Fails when the store does not agree with what members say that they hold. */
+	void verify() {
+		Map<MemberId, LightMember> known = new HashMap<>();
+		this.members.forEach((member) -> known.put(member.id(), member));
+		GroupChanges stored = read();
+		long agreed = stored.ownerships().stream().filter((ownership) -> agrees(ownership, known)).count();
+		if (agreed != this.shards || this.board.violations() != 0) {
+			throw new IllegalStateException("Members and store agree about %d of %d shards; %d were taken from an owner"
+				.formatted(agreed, this.shards, this.board.violations()));
+		}
+	}
+
+	private boolean agrees(Ownership ownership, Map<MemberId, LightMember> known) {
+		LightMember owner = known.get(ownership.owner());
+		return owner != null && this.board.holder(ShardId.number(ownership.shard().id())) == owner.number();
+	}
+
+	@Override
+	public void close() {
+		this.members.forEach(LightMember::close);
+		this.frozen.forEach(LightMember::close);
+		this.loops.close();
+		this.stores.forEach(CoordinationStore::close);
+		this.subscriptions.forEach(SharedSubscriptions::close);
+		this.client.shutdown();
+		this.factory.destroy();
+	}
+
+}

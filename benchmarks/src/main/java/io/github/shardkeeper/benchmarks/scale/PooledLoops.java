@@ -1,0 +1,139 @@
+package io.github.shardkeeper.benchmarks.scale;
+
+import java.time.Duration;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+import io.github.shardkeeper.coordination.Loops;
+import io.github.shardkeeper.coordination.MonotonicClock;
+import io.github.shardkeeper.handover.MonotonicTime;
+
+/**
+ * The loops of many members on a few threads: a thousand members would have three
+ * thousand threads of their own. A step that throws is tried again after a pause, as in
+ * an application. Thread-safe.
+ */
+final class PooledLoops implements Loops, AutoCloseable {
+
+	private static final Duration PAUSE_AFTER_FAILURE = Duration.ofMillis(50);
+
+	private final ExecutorService threads;
+
+	private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1);
+
+	/**
+	 * Creates the pool.
+	 * @param threads how many threads it has: a step blocks one while Redis has not
+	 * answered
+	 */
+	PooledLoops(int threads) {
+		this.threads = Executors.newFixedThreadPool(threads);
+		this.timer.setRemoveOnCancelPolicy(true);
+	}
+
+	@Override
+	public Loop start(String name, Step step) {
+		PooledLoop loop = new PooledLoop(step);
+		loop.wake();
+		return loop;
+	}
+
+	@Override
+	public Loop startForeground(String name, Step step) {
+		return start(name, step);
+	}
+
+	@Override
+	public void close() {
+		this.timer.shutdownNow();
+		this.threads.shutdownNow();
+	}
+
+	/** At most once in the pool's queue or on one of its threads. */
+	private final class PooledLoop implements Loop {
+
+		private final Step step;
+
+		private boolean busy;
+
+		private boolean woken;
+
+		private boolean closed;
+
+		private Future<?> alarm;
+
+		private PooledLoop(Step step) {
+			this.step = step;
+		}
+
+		@Override
+		public synchronized void wake() {
+			if (this.closed) {
+				return;
+			}
+			this.woken = true;
+			if (!this.busy) {
+				this.busy = true;
+				PooledLoops.this.threads.execute(this::turn);
+			}
+		}
+
+		private void turn() {
+			synchronized (this) {
+				this.woken = false;
+				if (this.closed) {
+					this.busy = false;
+					notifyAll();
+					return;
+				}
+			}
+			MonotonicTime next;
+			try {
+				next = this.step.run();
+			}
+			catch (Exception ex) {
+				next = MonotonicClock.SYSTEM.now().plus(PAUSE_AFTER_FAILURE);
+			}
+			ended(next);
+		}
+
+		private synchronized void ended(MonotonicTime next) {
+			if (this.alarm != null) {
+				this.alarm.cancel(false);
+				this.alarm = null;
+			}
+			this.busy = this.woken && !this.closed;
+			if (this.busy) {
+				PooledLoops.this.threads.execute(this::turn);
+			}
+			else if (next != null && !this.closed) {
+				long nanos = Math.max(0, MonotonicClock.SYSTEM.now().until(next).toNanos());
+				this.alarm = PooledLoops.this.timer.schedule(this::wake, nanos, TimeUnit.NANOSECONDS);
+			}
+			notifyAll();
+		}
+
+		@Override
+		public synchronized void close() {
+			this.closed = true;
+			if (this.alarm != null) {
+				this.alarm.cancel(false);
+			}
+			boolean interrupted = false;
+			while (this.busy && !interrupted) {
+				try {
+					wait();
+				}
+				catch (InterruptedException ex) {
+					interrupted = true;
+					Thread.currentThread().interrupt();
+				}
+			}
+		}
+
+	}
+
+}

@@ -1,0 +1,63 @@
+package io.github.shardkeeper.benchmarks.scale;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+import io.github.shardkeeper.benchmarks.Benchmark;
+import io.github.shardkeeper.benchmarks.Machine;
+import io.github.shardkeeper.benchmarks.Options;
+import io.github.shardkeeper.benchmarks.RedisProcess;
+
+/**
+ * A group of a thousand members and a hundred thousand shards, and one of ten members
+ * whose topic grows: how long a change takes until every member has its new assignment in
+ * hand, and what that costs Redis and the leader. The members are this process'; Redis is
+ * real, and so is all that members say to it.
+ */
+public final class ScaleBenchmark implements Benchmark {
+
+	private static final Path RAW_FIGURES = Path.of("scale.csv");
+
+	@Override
+	public String description() {
+		return """
+				1,000 members and 100,000 shards on one Redis: joins, leaves, crashes, more shards.
+				--parts=large,growing --members=1000 --shards=100000 --rounds=5 --connections=8
+				--growing-members=10 --growing-shards=100 --more-shards=900
+				The raw figures are left in scale.csv.""".indent(14).strip();
+	}
+
+	@Override
+	public void run(Options options) throws Exception {
+		options.requireOnly(Set.of("parts", "members", "shards", "rounds", "connections", "growing-members",
+				"growing-shards", "more-shards"));
+		List<String> raw = new ArrayList<>(List.of("event,round,millis,millis_from_end,shards_taken,load_average"));
+		for (String part : options.list("parts", List.of("large", "growing"))) {
+			try (RedisProcess redis = RedisProcess.start()) {
+				System.out.printf("%n%s%n", Machine.describe(redis.version()));
+				measure(part, redis, options, raw).forEach(System.out::println);
+			}
+		}
+		Files.write(RAW_FIGURES, raw);
+	}
+
+	/** Measures one part; returns Markdown tables. */
+	static List<String> measure(String part, RedisProcess redis, Options options, List<String> raw) throws Exception {
+		int connections = options.number("connections", 8);
+		int rounds = options.number("rounds", 5);
+		return switch (part) {
+			case "large" -> new LargeGroup(redis, options.number("members", 1000), options.number("shards", 100_000),
+					rounds, connections)
+				.measure(raw);
+			case "growing" ->
+				new GrowingTopic(redis, options.number("growing-members", 10), options.number("growing-shards", 100),
+						options.number("more-shards", 900), rounds, connections)
+					.measure(raw);
+			default -> throw new IllegalArgumentException("There is no part '" + part + "'");
+		};
+	}
+
+}

@@ -1,0 +1,43 @@
+package io.github.shardkeeper.benchmarks.startup;
+
+import java.nio.file.Path;
+import java.util.Map;
+
+import org.junit.jupiter.api.Test;
+
+import io.github.shardkeeper.benchmarks.RedisFigures;
+import io.github.shardkeeper.benchmarks.RedisProcess;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Every application starts, with no more than it is said to have.
+ */
+class StartupBenchmarkTests {
+
+	@Test
+	void eachApplicationStartsWithItsOwnClassPath() throws Exception {
+		Path applications = StartupBenchmark.copy();
+		try (RedisProcess redis = RedisProcess.start(); RedisFigures figures = new RedisFigures(redis)) {
+			Map<String, Double> empty = StartupBenchmark.once(Contender.EMPTY, applications, redis, figures);
+			Map<String, Double> used = StartupBenchmark.once(Contender.REDIS_USED, applications, redis, figures);
+			Map<String, Double> handler = StartupBenchmark.once(Contender.ONE_HANDLER, applications, redis, figures);
+
+			assertThat(empty).containsEntry("connections", 0.0);
+			assertThat(used).containsEntry("connections", 1.0);
+			assertThat(handler.get("connections")).isGreaterThan(1);
+			assertThat(handler.get("ready")).isGreaterThanOrEqualTo(handler.get("started"));
+			assertThat(empty.get("classes")).isLessThan(used.get("classes"));
+			assertThat(used.get("classes")).isLessThan(handler.get("classes"));
+		}
+	}
+
+	@Test
+	void anEmptyApplicationHasNeitherRedisNorShardkeeper() {
+		assertThat(Contender.EMPTY.classPath(Path.of("."))).noneMatch((entry) -> entry.contains("lettuce"))
+			.noneMatch((entry) -> Path.of(entry).getFileName().toString().startsWith("shardkeeper"));
+		assertThat(Contender.REDIS.classPath(Path.of("."))).anyMatch((entry) -> entry.contains("lettuce"))
+			.noneMatch((entry) -> entry.contains("jackson"));
+	}
+
+}
