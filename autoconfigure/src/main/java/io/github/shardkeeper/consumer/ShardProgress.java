@@ -104,7 +104,7 @@ final class ShardProgress {
 		this.state = new JournaledState(checkpoint.state(), context.mapper(),
 				settings.ordering() != ConsumerSettings.Ordering.SHARD);
 		Duration dueIn = checkpoint.retryDueIn();
-		this.queue = new RetryQueue(owned.shard(), context.checkpoints(),
+		this.queue = new RetryQueue(owned.shard(), context.checkpoints(), context.budget(),
 				(dueIn != null) ? context.clock().now().plus(dueIn) : null);
 		this.sought = (seek != null) ? seek.number() : acquired.seeks().applied();
 		if (seek != null) {

@@ -349,7 +349,7 @@ class StoredDeadLettersTests {
 	}
 
 	private List<String> due(int number) {
-		return this.checkpoints.due(shard(number), 1_000)
+		return this.checkpoints.due(shard(number), 1_000, Long.MAX_VALUE, Set.of())
 			.records()
 			.stream()
 			.map((record) -> record.offset().value())

@@ -217,7 +217,8 @@ public abstract class DeadLetterContract {
 
 		this.letters.sendBack(SHARD, list());
 
-		assertThat(this.checkpoints.due(SHARD, 10)).isEqualTo(new DueRecords(List.of(record("1").anew()), null));
+		assertThat(this.checkpoints.due(SHARD, 10, Long.MAX_VALUE, Set.of()))
+			.isEqualTo(new DueRecords(List.of(record("1").anew()), null));
 	}
 
 	@Test
@@ -230,7 +231,7 @@ public abstract class DeadLetterContract {
 
 		this.letters.sendBack(SHARD, list());
 
-		DueRecords found = this.checkpoints.due(SHARD, 10);
+		DueRecords found = this.checkpoints.due(SHARD, 10, Long.MAX_VALUE, Set.of());
 		assertThat(found.records()).extracting((record) -> record.offset().value()).containsExactly("5", "1");
 		assertThat(found.nextIn()).isEqualTo(Duration.ofSeconds(2));
 	}
@@ -366,7 +367,7 @@ public abstract class DeadLetterContract {
 	}
 
 	private List<FailedRecord> due() {
-		return this.checkpoints.due(SHARD, 100).records();
+		return this.checkpoints.due(SHARD, 100, Long.MAX_VALUE, Set.of()).records();
 	}
 
 }
