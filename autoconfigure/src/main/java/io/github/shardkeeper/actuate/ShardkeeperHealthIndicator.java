@@ -60,6 +60,10 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 			builder.down().withDetail("loops", loopProblems);
 		}
 		this.coordinator.assignmentProblem().ifPresent((problem) -> builder.down().withDetail("assignment", problem));
+		Map<String, String> topicProblems = this.runner.topicProblems();
+		if (!topicProblems.isEmpty()) {
+			builder.down().withDetail("topics", topicProblems);
+		}
 		tell(builder, "problems", this.runner.problems());
 		tell(builder, "unattended", this.coordinator.unattended());
 	}

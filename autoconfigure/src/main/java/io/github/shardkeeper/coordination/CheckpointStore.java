@@ -6,6 +6,7 @@ import java.util.Collection;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BiConsumer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -85,6 +86,18 @@ public interface CheckpointStore extends AutoCloseable {
 	 * @return the offsets of those that have one
 	 */
 	Map<ShardId, Offset> offsets(Collection<ShardId> shards);
+
+	/**
+	 * Reads the committed offsets of many shards, of which some may be kept in a place
+	 * that cannot be read.
+	 * @param shards the shards
+	 * @param unreadable hears why a shard's offset is not among the result
+	 * @return the offsets of those that have one
+	 */
+	default Map<ShardId, Offset> offsets(Collection<ShardId> shards,
+			BiConsumer<ShardId, StoreUnavailableException> unreadable) {
+		return offsets(shards);
+	}
 
 	/**
 	 * Leaves a request to consume a shard from another position on, in place of one that
