@@ -100,6 +100,7 @@ class MisplacedKeysTests {
 				.filteredOn((each) -> each.problem() != null)
 				.singleElement()
 				.satisfies((each) -> assertThat(each.problem()).contains(key, "RENAME"));
+			assertThat(output).contains(shard + " is held up");
 		});
 		one.close();
 
