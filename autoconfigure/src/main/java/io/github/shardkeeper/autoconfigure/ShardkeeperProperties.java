@@ -44,7 +44,7 @@ import io.github.shardkeeper.consumer.ConsumerSettings.Ordering;
  * shall have it ("pinned"). Names with other characters than letters, digits and dashes
  * are written in brackets.
  */
-@ConfigurationProperties("shardkeeper")
+@ConfigurationProperties(prefix = "shardkeeper", ignoreUnknownFields = false)
 public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Nullable String group,
 		@Nullable String instanceId, @Nullable String version, @DefaultValue("redis") Store store,
 		@DefaultValue("shardkeeper") String keyPrefix, @DefaultValue Redis redis, @DefaultValue Session session,
