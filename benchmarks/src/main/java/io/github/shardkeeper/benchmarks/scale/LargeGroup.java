@@ -67,6 +67,8 @@ record LargeGroup(RedisProcess redis, int members, int shards, int rounds, int c
 			Map<Kind, Change> changes = change(group, figures, raw, pauseMillis, costs);
 			costs.take("changes");
 			slow.read("changes", group.times().takeCalls());
+			// Before the heap is measured, which holds everybody up.
+			long suspensions = group.suspensions();
 			List<String> lines = new ArrayList<>(table(changes));
 			lines.add("");
 			lines.addAll(costs.lines());
@@ -81,7 +83,7 @@ record LargeGroup(RedisProcess redis, int members, int shards, int rounds, int c
 			lines.add(String.format(Locale.ROOT, "| founding: leaderships until then | %,d |", leaderships));
 			lines.add(String.format(Locale.ROOT, "| Redis' memory per shard, bytes | %,.0f |", bytesPerShard));
 			lines.add(String.format(Locale.ROOT, "| leases that ended because no answer came in time | %,d |",
-					group.suspensions()));
+					suspensions));
 			return lines;
 		}
 	}
