@@ -60,6 +60,10 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 			builder.down().withDetail("loops", loopProblems);
 		}
 		this.coordinator.assignmentProblem().ifPresent((problem) -> builder.down().withDetail("assignment", problem));
+		Map<String, String> topicProblems = this.runner.topicProblems();
+		if (!topicProblems.isEmpty()) {
+			builder.down().withDetail("topics", topicProblems);
+		}
 		tell(builder, "problems", this.runner.problems());
 		tell(builder, "unattended", this.coordinator.unattended());
 	}
@@ -73,6 +77,9 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 						"The lease is not held, so nothing is consumed. It goes on by itself once the store answers: "
 								+ this.coordinator.trouble().orElse("no heartbeat was answered yet, or not in time"));
 		}
+		this.coordinator.refusedByStore()
+			.ifPresent((refused) -> builder.down()
+				.withDetail("reason", "What is held is consumed, but shards cannot change hands: " + refused));
 	}
 
 	private static void tell(Health.Builder builder, String detail, Map<ShardId, String> problems) {

@@ -4,6 +4,7 @@ import java.util.Map;
 import java.util.SortedSet;
 import java.util.TreeSet;
 
+import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.TopicShards;
@@ -28,12 +29,20 @@ final class KnownShards {
 	/**
 	 * The shards of a topic.
 	 * @throws ShardkeeperConfigurationException when there is no such topic
+	 * @throws StoreUnavailableException when it is not known how many it has
 	 */
 	SortedSet<ShardId> of(String topic) {
 		Map<String, TopicShards> topics = this.source.topics();
 		TopicShards known = topics.get(topic);
 		if (known == null) {
 			throw ShardkeeperConfigurationException.unknownTopic(this.asker, topic, topics.keySet());
+		}
+		if (known == TopicShards.NONE) {
+			String problem = this.source.problems().get(topic);
+			throw new StoreUnavailableException(
+					"It is not known yet how many shards '%s' has: %s".formatted(topic,
+							(problem != null) ? problem : "the store has not answered; try again"),
+					null, problem != null);
 		}
 		SortedSet<ShardId> shards = new TreeSet<>();
 		known.forEach(topic, shards::add);

@@ -78,6 +78,9 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	private volatile @Nullable Running running;
 
+	/** Broadcast topics among them. */
+	private volatile Set<String> consumed = Set.of();
+
 	/** Of the last run, which may have ended before all of them. */
 	private @Nullable ShardWorkers earlierWorkers;
 
@@ -166,6 +169,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		Running current = new Running(Set.copyOf(coordinated.keySet()), workers, everything, !coordinated.isEmpty(),
 				context, readerLoop, runningThreads);
 		this.running = current;
+		this.consumed = Set.copyOf(handlers.keySet());
 		try {
 			runningThreads.preparing().execute(() -> rehearse(context, handlers.keySet()));
 			warmUp(handlers.keySet());
@@ -294,6 +298,16 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	public Set<String> topics() {
 		Running current = this.running;
 		return (current != null) ? current.topics : Set.of();
+	}
+
+	/**
+	 * What keeps topics that this instance consumes from having any shards.
+	 * @return by topic what is wrong and what to do
+	 */
+	public Map<String, String> topicProblems() {
+		Map<String, String> problems = new TreeMap<>(this.source.problems());
+		problems.keySet().retainAll(this.consumed);
+		return problems;
 	}
 
 	/**

@@ -22,6 +22,9 @@ final class WorkerTroubles {
 
 	private static final Duration STORE_RETRY_PAUSE = Duration.ofMillis(200);
 
+	/** Longer than between two attempts. */
+	private static final Duration SAME_REFUSAL = Duration.ofSeconds(10);
+
 	private final OwnedShard owned;
 
 	private final WorkerContext context;
@@ -35,6 +38,11 @@ final class WorkerTroubles {
 
 	/** What failed around it, above all the store; gone with the next turn that works. */
 	private volatile @Nullable String turnProblem;
+
+	/** What the store has refused last, and when. */
+	private @Nullable String refused;
+
+	private @Nullable MonotonicTime refusedAt;
 
 	private @Nullable MonotonicTime notBefore;
 
@@ -92,8 +100,25 @@ final class WorkerTroubles {
 	}
 
 	void storeFailed(StoreUnavailableException failure) {
-		this.turnProblem = "The store cannot be used: " + failure.getMessage();
+		String text = "The store cannot be used: " + failure.getMessage();
+		// Of a store that is away the coordinator tells; this may concern one shard.
+		if (failure.isRefusal()) {
+			tell(text);
+		}
+		this.turnProblem = text;
 		retryAfter(STORE_RETRY_PAUSE);
+	}
+
+	/** Once, however often it is tried; turns in between, which only send, succeed. */
+	private void tell(String refusal) {
+		MonotonicTime now = this.context.clock().now();
+		boolean told = refusal.equals(this.refused) && this.refusedAt != null
+				&& this.refusedAt.until(now).compareTo(SAME_REFUSAL) < 0;
+		if (!told) {
+			logger.warn("{} is held up; trying on. {}", this.owned, refusal);
+		}
+		this.refused = refusal;
+		this.refusedAt = now;
 	}
 
 	/** The store has no checkpoint to write to, and none could be made yet. */

@@ -6,6 +6,7 @@ import java.util.Collection;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BiConsumer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -53,9 +54,11 @@ public interface CheckpointStore extends AutoCloseable {
 	 * nothing out: what is settled leaves the queue with the commit that says so.
 	 * @param shard the shard
 	 * @param limit the most records to read, 0 to learn only when the first one is due
+	 * @param bytes how much they may come to, about; the first one may be larger
+	 * @param except offsets of records that are not wanted, because the caller has them
 	 * @return the records, and when there is more
 	 */
-	DueRecords due(ShardId shard, int limit);
+	DueRecords due(ShardId shard, int limit, long bytes, Set<Offset> except);
 
 	/**
 	 * Closes the retry queue of a shard whose last record was handled, if it is empty and
@@ -83,6 +86,18 @@ public interface CheckpointStore extends AutoCloseable {
 	 * @return the offsets of those that have one
 	 */
 	Map<ShardId, Offset> offsets(Collection<ShardId> shards);
+
+	/**
+	 * Reads the committed offsets of many shards, of which some may be kept in a place
+	 * that cannot be read.
+	 * @param shards the shards
+	 * @param unreadable hears why a shard's offset is not among the result
+	 * @return the offsets of those that have one
+	 */
+	default Map<ShardId, Offset> offsets(Collection<ShardId> shards,
+			BiConsumer<ShardId, StoreUnavailableException> unreadable) {
+		return offsets(shards);
+	}
 
 	/**
 	 * Leaves a request to consume a shard from another position on, in place of one that

@@ -8,9 +8,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BiConsumer;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -58,8 +60,8 @@ public final class CheckpointsByTopic implements CheckpointStore {
 	}
 
 	@Override
-	public DueRecords due(ShardId shard, int limit) {
-		return of(shard).due(shard, limit);
+	public DueRecords due(ShardId shard, int limit, long bytes, Set<Offset> except) {
+		return of(shard).due(shard, limit, bytes, except);
 	}
 
 	@Override
@@ -75,6 +77,12 @@ public final class CheckpointsByTopic implements CheckpointStore {
 	@Override
 	public Map<ShardId, Offset> offsets(Collection<ShardId> shards) {
 		return merged(shards, CheckpointStore::offsets);
+	}
+
+	@Override
+	public Map<ShardId, Offset> offsets(Collection<ShardId> shards,
+			BiConsumer<ShardId, StoreUnavailableException> unreadable) {
+		return merged(shards, (store, some) -> store.offsets(some, unreadable));
 	}
 
 	private <T> Map<ShardId, T> merged(Collection<ShardId> shards, Reading<T> reading) {

@@ -95,8 +95,10 @@ public final class GroupReporter {
 	}
 
 	private List<ShardReport> shards(List<Ownership> ownerships) {
-		Map<ShardId, Offset> offsets = this.checkpointStore.offsets(ownerships.stream().map(Ownership::shard).toList());
-		Map<ShardId, String> problems = this.problems.get();
+		Map<ShardId, String> problems = new HashMap<>();
+		Map<ShardId, Offset> offsets = this.checkpointStore.offsets(ownerships.stream().map(Ownership::shard).toList(),
+				(shard, failure) -> problems.put(shard, "Its offset cannot be read. " + failure.getMessage()));
+		problems.putAll(this.problems.get());
 		return ownerships.stream().sorted((one, other) -> one.shard().compareTo(other.shard())).map((ownership) -> {
 			ShardId shard = ownership.shard();
 			Offset offset = offsets.get(shard);

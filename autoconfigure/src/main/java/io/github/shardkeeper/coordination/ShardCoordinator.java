@@ -6,6 +6,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.SortedMap;
+import java.util.StringJoiner;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -44,6 +45,9 @@ public final class ShardCoordinator implements AutoCloseable {
 	private static final Duration RETRY_PAUSE = Duration.ofMillis(250);
 
 	private static final Duration MISCONFIGURED_RETRY_PAUSE = Duration.ofSeconds(5);
+
+	/** In one line of the log. */
+	private static final int MOST_NAMED = 10;
 
 	private final CoordinationSettings settings;
 
@@ -183,13 +187,28 @@ public final class ShardCoordinator implements AutoCloseable {
 			leave(timeout.dividedBy(2)).get(timeout.toNanos(), TimeUnit.NANOSECONDS);
 		}
 		catch (TimeoutException | ExecutionException ex) {
-			logger.warn("Could not give up all shards of group '{}' within {} ms; leaving with what is held",
-					this.settings.group(), timeout.toMillis());
+			logger.warn("Could not give up all shards of group '{}' within {} ms; leaving with what is held{}",
+					this.settings.group(), timeout.toMillis(), held());
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 		}
 		close();
+	}
+
+	/** Which shards that is, and why; or what else it was. */
+	private String held() {
+		Map<ShardId, String> problems = Objects.requireNonNull(this.consumption).problems();
+		StringJoiner text = new StringJoiner("; ", ": ", "").setEmptyValue("");
+		problems.entrySet()
+			.stream()
+			.limit(MOST_NAMED)
+			.forEach((problem) -> text.add(problem.getKey() + " (" + problem.getValue() + ")"));
+		if (problems.size() > MOST_NAMED) {
+			text.add("and " + (problems.size() - MOST_NAMED) + " more");
+		}
+		trouble().ifPresent(text::add);
+		return text.toString();
 	}
 
 	/**
@@ -299,6 +318,15 @@ public final class ShardCoordinator implements AutoCloseable {
 	}
 
 	/**
+	 * What the store has refused for long, although it answers heartbeats: a plan, for
+	 * example, while this member leads.
+	 * @return what is wrong and what to do
+	 */
+	public Optional<String> refusedByStore() {
+		return isConnected() ? this.trouble.lasting(this.clock.now()) : Optional.empty();
+	}
+
+	/**
 	 * What this member is configured with.
 	 * @return the settings
 	 */
@@ -347,7 +375,7 @@ public final class ShardCoordinator implements AutoCloseable {
 			this.lastProgress = this.clock.now();
 		}
 		catch (StoreUnavailableException ex) {
-			this.trouble.unavailable(ex);
+			this.trouble.stepFailed(ex, this.clock.now());
 		}
 		catch (ShardkeeperConfigurationException ex) {
 			// Found only now because the store was away at the start.
@@ -422,7 +450,7 @@ public final class ShardCoordinator implements AutoCloseable {
 		if (!this.membership.is(member)) {
 			return;
 		}
-		this.trouble.answered();
+		this.trouble.answered(this.clock.now());
 		this.reconciliation.answered(reply);
 		if (reply.lost()) {
 			this.loads.tellAllAgain();

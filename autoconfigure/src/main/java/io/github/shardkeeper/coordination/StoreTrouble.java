@@ -1,52 +1,106 @@
 package io.github.shardkeeper.coordination;
 
+import java.time.Duration;
+import java.util.Optional;
+
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.handover.MonotonicTime;
 
 /**
- * What keeps a member from using its group's store; said once for an outage. Confined to
- * the coordinator's loop, but for {@link #text}.
+ * What keeps a member from using its group's store; said once for an outage. The store
+ * may answer heartbeats and refuse other steps, which are then tried again and again: as
+ * long as they are, that is one outage. Confined to the coordinator's loop, but for
+ * {@link #text} and {@link #lasting}.
  */
 final class StoreTrouble {
+
+	/** Longer than any step waits before it is tried again. */
+	private static final Duration UNTROUBLED = Duration.ofSeconds(2);
+
+	/** So long something may be refused that passes, above all in a failover. */
+	private static final Duration LASTING = Duration.ofSeconds(5);
 
 	private static final Logger logger = LoggerFactory.getLogger(StoreTrouble.class);
 
 	private final String group;
 
+	/** Of heartbeats and joins. */
 	private volatile @Nullable String text;
+
+	private volatile @Nullable FailingStep step;
+
+	private boolean said;
 
 	StoreTrouble(String group) {
 		this.group = group;
 	}
 
+	/** A heartbeat or a join has failed. */
 	void unavailable(StoreUnavailableException failure) {
-		if (this.text == null) {
+		say(failure);
+		this.text = failure.getMessage();
+	}
+
+	/** Another step has failed, and is tried again. */
+	void stepFailed(StoreUnavailableException failure, MonotonicTime now) {
+		say(failure);
+		FailingStep before = this.step;
+		this.step = new FailingStep(String.valueOf(failure.getMessage()), (before != null) ? before.since() : now, now);
+	}
+
+	private void say(StoreUnavailableException failure) {
+		if (!this.said) {
+			this.said = true;
 			logger.warn("The store of group '{}' cannot be used; trying on. {}", this.group, failure.getMessage());
 		}
 		else {
 			logger.debug("The store of group '{}' still cannot be used", this.group, failure);
 		}
-		this.text = failure.getMessage();
 	}
 
 	void misconfigured(@Nullable String message) {
+		this.said = true;
 		this.text = message;
 		logger.error("Cannot join group '{}': {}", this.group, message);
 	}
 
-	void answered() {
-		if (this.text != null) {
-			this.text = null;
+	/** A heartbeat was answered. */
+	void answered(MonotonicTime now) {
+		this.text = null;
+		FailingStep failing = this.step;
+		if (failing != null && failing.last().until(now).compareTo(UNTROUBLED) >= 0) {
+			this.step = null;
+		}
+		if (this.said && this.step == null) {
+			this.said = false;
 			logger.info("The store answers again; group '{}' goes on", this.group);
 		}
 	}
 
 	/** The last failure since the store answered last, {@code null} for none. */
 	@Nullable String text() {
-		return this.text;
+		String current = this.text;
+		FailingStep failing = this.step;
+		return (current == null && failing != null) ? failing.text() : current;
+	}
+
+	/** What the store has refused for long, although it answers heartbeats. */
+	Optional<String> lasting(MonotonicTime now) {
+		return Optional.ofNullable(this.step)
+			.filter((failing) -> failing.since().until(now).compareTo(LASTING) > 0
+					&& failing.last().until(now).compareTo(UNTROUBLED) < 0)
+			.map(FailingStep::text);
+	}
+
+	/**
+	 * Since when it fails, and when it has failed last.
+	 */
+	private record FailingStep(String text, MonotonicTime since, MonotonicTime last) {
+
 	}
 
 }

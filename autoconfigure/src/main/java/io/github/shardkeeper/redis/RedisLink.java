@@ -3,11 +3,13 @@ package io.github.shardkeeper.redis;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -121,7 +123,19 @@ public final class RedisLink<V> implements AutoCloseable {
 
 	private StoreUnavailableException unavailable(RuntimeException failure, @Nullable Connection<V> on) {
 		mastersMayHaveChanged(failure, on);
-		return new StoreUnavailableException("Redis: " + failure.getMessage(), failure);
+		return unavailable(failure);
+	}
+
+	static StoreUnavailableException unavailable(RuntimeException failure) {
+		return new StoreUnavailableException("Redis: " + failure.getMessage(), failure, isRefusal(failure));
+	}
+
+	private static boolean isRefusal(@Nullable Throwable failure) {
+		if (!(failure instanceof RedisCommandExecutionException error)) {
+			return false;
+		}
+		String message = String.valueOf(error.getMessage());
+		return !NOT_SERVED_HERE.matcher(message).find() && !message.contains(REPLICA_ERROR);
 	}
 
 	/**
@@ -146,6 +160,39 @@ public final class RedisLink<V> implements AutoCloseable {
 				(failure) -> mastersMayHaveChanged(failure, open), (inTime) -> this.connection.answered(open, inTime));
 		List<CompletableFuture<T>> answers = sent.send(commands, open.stateful());
 		this.watch.add(sent);
+		return answers;
+	}
+
+	/**
+	 * Sends commands in one piece, and waits for their answers; an error that Redis
+	 * answers one of them with is none of the others'.
+	 * @param commands the commands
+	 * @param onRefused hears of errors: the command's place in the list, and the error
+	 * @param <T> the answers' type
+	 * @return the answers in the same order, {@code null} also in place of an error
+	 * @throws StoreUnavailableException when one is missing in time; the others may have
+	 * been carried out
+	 */
+	public <T> List<@Nullable T> callEach(List<AsyncCommand<String, V, T>> commands,
+			BiConsumer<Integer, StoreUnavailableException> onRefused) {
+		List<@Nullable T> answers = new ArrayList<>(commands.size());
+		for (CompletableFuture<T> answer : sendAll(commands)) {
+			try {
+				answers.add(answer.get());
+			}
+			catch (ExecutionException ex) {
+				StoreUnavailableException failure = (StoreUnavailableException) Objects.requireNonNull(ex.getCause());
+				if (!failure.isRefusal()) {
+					throw failure;
+				}
+				onRefused.accept(answers.size(), failure);
+				answers.add(null);
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+				throw unavailable(new RedisException("interrupted while waiting for an answer", ex), null);
+			}
+		}
 		return answers;
 	}
 
@@ -321,8 +368,7 @@ public final class RedisLink<V> implements AutoCloseable {
 	 * @return whether asking again would change nothing
 	 */
 	public static boolean isRefusal(StoreUnavailableException failure) {
-		return failure.getCause() instanceof RedisCommandExecutionException error
-				&& !NOT_SERVED_HERE.matcher(String.valueOf(error.getMessage())).find();
+		return isRefusal(failure.getCause());
 	}
 
 	/**
@@ -365,7 +411,8 @@ public final class RedisLink<V> implements AutoCloseable {
 		catch (ExecutionException ex) {
 			futures.forEach((future) -> future.cancel(true));
 			if (ex.getCause() instanceof RedisException redis) {
-				throw redis;
+				// That of the first one that there is no answer of.
+				throw MisplacedKey.named(redis, futures.get(answers.size()));
 			}
 			throw new RedisException(ex.getCause());
 		}

@@ -13,8 +13,6 @@ import io.lettuce.core.RedisException;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.protocol.AsyncCommand;
 
-import io.github.shardkeeper.StoreUnavailableException;
-
 /**
  * Commands that were sent in one piece and that no thread waits for. Thread-safe.
  */
@@ -55,7 +53,7 @@ final class SentTogether<T> {
 		for (AsyncCommand<String, V, T> command : toSend) {
 			CompletableFuture<T> answer = new CompletableFuture<>();
 			answers.add(answer);
-			command.whenComplete((value, failure) -> ended(answer, value, failure));
+			command.whenComplete((value, failure) -> ended(command, answer, value, failure));
 		}
 		try {
 			connection.dispatch(toSend);
@@ -82,7 +80,7 @@ final class SentTogether<T> {
 		this.commands.forEach((command) -> command.cancel(true));
 	}
 
-	private void ended(CompletableFuture<T> answer, T value, Throwable failure) {
+	private void ended(AsyncCommand<?, ?, T> command, CompletableFuture<T> answer, T value, Throwable failure) {
 		if (failure instanceof RedisCommandTimeoutException) {
 			// The client may have a timer of its own, with the same limit.
 			this.givenUp = true;
@@ -95,9 +93,9 @@ final class SentTogether<T> {
 			answer.complete(value);
 			return;
 		}
-		RedisException cause = asRedisException(failure);
+		RedisException cause = MisplacedKey.named(asRedisException(failure), command);
 		this.onFailure.accept(cause);
-		answer.completeExceptionally(new StoreUnavailableException("Redis: " + cause.getMessage(), cause));
+		answer.completeExceptionally(RedisLink.unavailable(cause));
 	}
 
 	private RedisException asRedisException(Throwable failure) {

@@ -23,6 +23,15 @@ public interface ShardSource extends AutoCloseable {
 	Map<String, TopicShards> topics();
 
 	/**
+	 * Why the shards of some topics are not known, and will not be until somebody mends
+	 * it. Answers from memory, at once.
+	 * @return by topic what is wrong and what to do
+	 */
+	default Map<String, String> problems() {
+		return Map.of();
+	}
+
+	/**
 	 * Watches the shards of all topics. What has to be asked somewhere for that is asked
 	 * only while somebody watches.
 	 * @param onChange called soon after {@link #topics()} began to answer differently, on

@@ -3,8 +3,11 @@ package io.github.shardkeeper.autoconfigure;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -22,6 +25,7 @@ import org.springframework.boot.test.context.assertj.AssertableApplicationContex
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 import io.github.shardkeeper.PayloadTooLargeException;
@@ -101,6 +105,51 @@ class ShardkeeperAutoConfigurationTests {
 	void theGroupDefaultsToTheApplicationsName() {
 		this.memory.withPropertyValues("shardkeeper.group=", "spring.application.name=shop")
 			.run((context) -> assertThat(context.getBean(CoordinationSettings.class).group()).isEqualTo("shop"));
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					shardkeeper.gruop=orders                      | shardkeeper.gruop                        | Write 'shardkeeper.group'
+					shardkeeper.topics.orders.shardz=2            | shardkeeper.topics.orders.shardz         | Write 'shardkeeper.topics.orders.shards'
+					shardkeeper.topics.orders.consumer.orderring=key | shardkeeper.topics.orders.consumer.orderring | Write 'shardkeeper.topics.orders.consumer.ordering'
+					shardkeeper.consumer.commit.intervall=1s      | shardkeeper.consumer.commit.intervall    | Write 'shardkeeper.consumer.commit.interval'
+					shardkeeper.topics.orders.eu.shards=2         | shardkeeper.topics.orders.eu.shards      | 'shardkeeper.topics[orders.eu]'
+					shardkeeper.group.name=orders                 | shardkeeper.group.name                   | Write 'shardkeeper.group'
+					shardkeeper.something-else=1                  | shardkeeper.something-else               | consumer, broadcast
+					""")
+	void refusesNamesThatThereAreNot(String value, String named, String fix) {
+		this.memory.withPropertyValues(value).run((context) -> {
+			FailureAnalysis analysis = Stream
+				.iterate(context.getStartupFailure(), Objects::nonNull, Throwable::getCause)
+				.map((failure) -> new UnknownPropertyFailureAnalyzer().analyze(failure))
+				.filter(Objects::nonNull)
+				.findFirst()
+				.orElseThrow();
+			assertThat(analysis.getDescription()).contains("'" + named + "'");
+			assertThat(analysis.getAction()).contains(fix);
+		});
+	}
+
+	/** Which anything on the machine may have set. */
+	@Test
+	void anEnvironmentVariableMayHaveAnyName() {
+		this.memory
+			.withInitializer((context) -> context.getEnvironment()
+				.getPropertySources()
+				.replace("systemEnvironment",
+						new SystemEnvironmentPropertySource("systemEnvironment",
+								Map.of("SHARDKEEPER_GRUOP", "orders"))))
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void takesEverythingThatTheMapsOfATopicMayHave() {
+		this.memory
+			.withPropertyValues("shardkeeper.topics.orders.weights.0=5", "shardkeeper.topics.orders.pinned.[1]=a",
+					"shardkeeper.topics.[visits.eu_west].shards=2", "shardkeeper.topics.orders.zones.0=eu",
+					"shardkeeper.topics.orders.consumer.retry-queue.delays[0]=1s", "shardkeeper.instanceId=one")
+			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
 	@Test

@@ -731,6 +731,19 @@ class ShardWorkerTests {
 	}
 
 	@Test
+	void whatTheStoreRefusesIsSaidOnceHoweverOftenItIsTried(CapturedOutput output) {
+		start();
+		this.checkpoints.refuse("the key k holds a list");
+		deliver(1, 1);
+		for (int i = 0; i < 20; i++) {
+			this.threads.pass(Duration.ofSeconds(1));
+		}
+
+		assertThat(output.getOut())
+			.containsOnlyOnce("orders/1 is held up; trying on. The store cannot be used: the key k");
+	}
+
+	@Test
 	void aStoreThatIsAwayAtACommitIsTriedAgainAndNothingIsHandledTwice() {
 		ShardWorker worker = start();
 		this.application.onRecord = (record, state) -> state.increment("count", 1);

@@ -46,6 +46,8 @@ final class TroubledCheckpoints implements CheckpointStore {
 	/** Why nothing works, {@code null} if it does. */
 	private String trouble;
 
+	private boolean refuses;
+
 	/** What was sent, in order. */
 	private final List<Commit> sent = new ArrayList<>();
 
@@ -110,11 +112,13 @@ final class TroubledCheckpoints implements CheckpointStore {
 
 	void setAway(boolean away) {
 		this.trouble = away ? "away, as the test wants it" : null;
+		this.refuses = false;
 	}
 
 	/** It answers, but not as wished. */
 	void refuse(String why) {
 		this.trouble = why;
+		this.refuses = true;
 	}
 
 	/** Everything is gone, as after a flush. */
@@ -130,7 +134,7 @@ final class TroubledCheckpoints implements CheckpointStore {
 
 	private MemoryCheckpointStore reach() {
 		if (this.trouble != null) {
-			throw new StoreUnavailableException(this.trouble, new IllegalStateException());
+			throw new StoreUnavailableException(this.trouble, new IllegalStateException(), this.refuses);
 		}
 		return this.store;
 	}
@@ -168,8 +172,8 @@ final class TroubledCheckpoints implements CheckpointStore {
 	}
 
 	@Override
-	public DueRecords due(ShardId shard, int limit) {
-		return reach().due(shard, limit);
+	public DueRecords due(ShardId shard, int limit, long bytes, Set<Offset> except) {
+		return reach().due(shard, limit, bytes, except);
 	}
 
 	@Override

@@ -8,7 +8,9 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BiConsumer;
 import java.util.function.Function;
 
 import io.lettuce.core.KeyValue;
@@ -18,6 +20,11 @@ import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.codec.RedisCodec;
 import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.output.ValueOutput;
+import io.lettuce.core.protocol.AsyncCommand;
+import io.lettuce.core.protocol.Command;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.StoreUnavailableException;
@@ -132,9 +139,12 @@ public final class RedisCheckpointStore implements CheckpointStore {
 	}
 
 	@Override
-	public DueRecords due(ShardId shard, int limit) {
-		List<Object> reply = this.link.run(this.scripts.due(), this.keys.all(shard),
-				List.of(bytes(Integer.toString(limit))));
+	public DueRecords due(ShardId shard, int limit, long bytes, Set<Offset> except) {
+		List<byte[]> arguments = new ArrayList<>(2 + except.size());
+		arguments.add(bytes(Integer.toString(limit)));
+		arguments.add(bytes(Long.toString(bytes)));
+		except.forEach((offset) -> arguments.add(bytes(offset.value())));
+		List<Object> reply = this.link.run(this.scripts.due(), this.keys.all(shard), arguments);
 		List<FailedRecord> records = new ArrayList<>();
 		for (int i = 1; i < reply.size(); i += 2) {
 			records.add(FailedRecordFormat.read(new Offset(text(reply.get(i))), (byte[]) reply.get(i + 1)));
@@ -163,12 +173,23 @@ public final class RedisCheckpointStore implements CheckpointStore {
 
 	@Override
 	public Map<ShardId, Offset> offsets(Collection<ShardId> shards) {
-		List<Function<RedisClusterAsyncCommands<String, byte[]>, RedisFuture<byte[]>>> reads = new ArrayList<>();
-		shards.forEach((shard) -> reads.add((commands) -> commands.hget(this.keys.checkpoint(shard), "offset")));
-		List<byte[]> offsets = this.link.callAll(reads);
+		return offsets(shards, (shard, failure) -> {
+			throw failure;
+		});
+	}
+
+	@Override
+	public Map<ShardId, Offset> offsets(Collection<ShardId> shards,
+			BiConsumer<ShardId, StoreUnavailableException> unreadable) {
+		List<ShardId> order = List.copyOf(shards);
+		List<AsyncCommand<String, byte[], byte[]>> reads = new ArrayList<>();
+		order.forEach((shard) -> reads.add(new AsyncCommand<>(new Command<>(CommandType.HGET, new ValueOutput<>(CODEC),
+				new CommandArgs<>(CODEC).addKey(this.keys.checkpoint(shard)).add("offset")))));
+		List<byte @Nullable []> offsets = this.link.callEach(reads,
+				(place, failure) -> unreadable.accept(order.get(place), failure));
 		Map<ShardId, Offset> result = new HashMap<>();
 		int i = 0;
-		for (ShardId shard : shards) {
+		for (ShardId shard : order) {
 			byte @Nullable [] found = offsets.get(i++);
 			if (found != null) {
 				result.put(shard, new Offset(text(found)));

@@ -14,6 +14,7 @@ import java.util.TreeMap;
 
 import io.lettuce.core.codec.StringCodec;
 
+import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.ReleaseReply;
 import io.github.shardkeeper.handover.GroupChanges;
@@ -73,6 +74,8 @@ public final class RedisCoordinationStore implements CoordinationStore {
 
 	private final String baseKey;
 
+	private final GroupKeys keys;
+
 	private final ControlScripts scripts;
 
 	private final int readAtOnce;
@@ -113,6 +116,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 		this.timeout = timeout;
 		this.group = group;
 		this.baseKey = keyPrefix + ":{" + group + "}";
+		this.keys = new GroupKeys(this.link, this.baseKey);
 		this.scripts = scripts;
 		this.readAtOnce = readAtOnce;
 		this.writtenAtOnce = writtenAtOnce;
@@ -321,7 +325,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	@Override
 	public void announceLeave(MemberId member) {
 		// Changes no ownership: does not wait for replicas.
-		this.link.run(this.scripts.leave(), List.of(this.baseKey), leaveArguments(member, "ANNOUNCE", Duration.ZERO));
+		run(this.scripts.leave(), leaveArguments(member, "ANNOUNCE", Duration.ZERO));
 	}
 
 	@Override
@@ -337,13 +341,23 @@ public final class RedisCoordinationStore implements CoordinationStore {
 		return run(script, Arrays.asList(arguments));
 	}
 
-	private List<Object> run(LuaScript script, List<String> arguments) {
-		return this.link.run(script, List.of(this.baseKey), arguments);
+	private <T> T run(LuaScript script, List<String> arguments) {
+		try {
+			return this.link.run(script, List.of(this.baseKey), arguments);
+		}
+		catch (StoreUnavailableException ex) {
+			throw this.keys.named(ex);
+		}
 	}
 
 	/** For what a failover must not undo, where replicas are to be waited for. */
 	private <T> T runDurably(LuaScript script, List<String> arguments) {
-		return this.ownership.run(script, List.of(this.baseKey), arguments);
+		try {
+			return this.ownership.run(script, List.of(this.baseKey), arguments);
+		}
+		catch (StoreUnavailableException ex) {
+			throw this.keys.named(ex);
+		}
 	}
 
 	private static String millis(Duration duration) {

@@ -127,8 +127,13 @@ public final class RedisStreamSource implements ShardSource, ShardAppender, Shar
 	}
 
 	@Override
+	public Map<String, String> problems() {
+		return this.counts.problems();
+	}
+
+	@Override
 	public void refresh(String topic, boolean mayWait) {
-		boolean known = this.counts.isKnown();
+		boolean known = this.counts.isKnown(topic);
 		try {
 			if (known && !mayWait) {
 				return;
@@ -137,20 +142,21 @@ public final class RedisStreamSource implements ShardSource, ShardAppender, Shar
 				this.counts.lookIfDue();
 			}
 			else if (mayWait) {
-				this.counts.look();
+				this.counts.look(topic);
 			}
 		}
 		catch (StoreUnavailableException ex) {
 			if (!known) {
 				throw new SendFailedException(
-						"Not sent: it is not known how many shards the topics have. " + ex.getMessage(), ex, false);
+						"Not sent: it is not known how many shards '%s' has. %s".formatted(topic, ex.getMessage()), ex,
+						false);
 			}
 		}
 	}
 
 	@Override
 	public int shards(String topic) {
-		this.counts.look();
+		this.counts.look(topic);
 		TopicShards shards = this.counts.known().get(topic);
 		if (shards == null) {
 			throw ShardkeeperConfigurationException.unknownTopic("A call of ShardTopics", topic,

@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 
@@ -74,6 +75,9 @@ final class TopicCounts {
 
 	private final AtomicLong dueAtNanos = new AtomicLong(System.nanoTime());
 
+	/** By topic why its number cannot be read. */
+	private final Map<String, StoreUnavailableException> refused = new ConcurrentHashMap<>();
+
 	/** Topics that are configured in another way, as was said. */
 	private final Map<String, Integer> told = new HashMap<>();
 
@@ -93,6 +97,25 @@ final class TopicCounts {
 
 	boolean isKnown() {
 		return !this.known.containsValue(TopicShards.NONE);
+	}
+
+	boolean isKnown(String topic) {
+		return this.known.get(topic) != TopicShards.NONE;
+	}
+
+	/** Why topics have no shards here although Redis answers. */
+	Map<String, String> problems() {
+		Map<String, String> problems = new TreeMap<>();
+		this.refused.forEach((topic, failure) -> {
+			if (!isKnown(topic)) {
+				problems.put(topic, notKnown(topic) + failure.getMessage());
+			}
+		});
+		return problems;
+	}
+
+	private static String notKnown(String topic) {
+		return "It is not known how many shards '" + topic + "' has, so none of them is consumed. ";
 	}
 
 	private boolean isDue() {
@@ -116,12 +139,8 @@ final class TopicCounts {
 			return;
 		}
 		List<String> topics = List.copyOf(this.configured.keySet());
-		List<AsyncCommand<String, byte[], byte[]>> reads = new ArrayList<>();
-		topics.forEach((topic) -> reads
-			.add(new AsyncCommand<>(new Command<>(CommandType.HGET, new ValueOutput<>(RedisStreamSource.CODEC),
-					new CommandArgs<>(RedisStreamSource.CODEC).addKey(key(topic)).add(FIELD)))));
 		try {
-			List<CompletableFuture<byte[]>> answers = this.link.sendAll(reads);
+			List<CompletableFuture<byte[]>> answers = this.link.sendAll(reads(topics));
 			for (int i = 0; i < topics.size(); i++) {
 				String topic = topics.get(i);
 				answers.get(i).whenComplete((count, failure) -> answered(topic, count, failure));
@@ -132,9 +151,20 @@ final class TopicCounts {
 		}
 	}
 
+	private List<AsyncCommand<String, byte[], byte[]>> reads(List<String> topics) {
+		List<AsyncCommand<String, byte[], byte[]>> reads = new ArrayList<>();
+		topics.forEach((topic) -> reads
+			.add(new AsyncCommand<>(new Command<>(CommandType.HGET, new ValueOutput<>(RedisStreamSource.CODEC),
+					new CommandArgs<>(RedisStreamSource.CODEC).addKey(key(topic)).add(FIELD)))));
+		return reads;
+	}
+
 	private void answered(String topic, byte @Nullable [] count, @Nullable Throwable failure) {
 		try {
-			if (failure != null) {
+			if (failure instanceof StoreUnavailableException unavailable && unavailable.isRefusal()) {
+				refused(topic, unavailable);
+			}
+			else if (failure != null) {
 				later(failure);
 			}
 			else if (count != null) {
@@ -147,7 +177,19 @@ final class TopicCounts {
 			}
 		}
 		catch (StoreUnavailableException ex) {
-			logger.warn(ex.getMessage());
+			refused(topic, ex);
+		}
+	}
+
+	/** Asking again changes nothing until somebody mends it: it is said once. */
+	private void refused(String topic, StoreUnavailableException failure) {
+		StoreUnavailableException before = this.refused.put(topic, failure);
+		if (before == null || !Objects.equals(before.getMessage(), failure.getMessage())) {
+			logger.warn("{}{}",
+					isKnown(topic)
+							? "It cannot be read how many shards '" + topic + "' has, so new ones would not be seen. "
+							: notKnown(topic),
+					failure.getMessage());
 		}
 	}
 
@@ -155,6 +197,18 @@ final class TopicCounts {
 		this.dueAtNanos.set(System.nanoTime() + PAUSE_AFTER_FAILURE.toNanos());
 		logger.debug("Cannot ask how many shards the topics have", failure);
 		return null;
+	}
+
+	/**
+	 * Asks Redis for one topic, and looks at all of them on the way.
+	 * @throws StoreUnavailableException when it cannot be asked, or cannot say
+	 */
+	void look(String topic) {
+		look();
+		StoreUnavailableException refusal = this.refused.get(topic);
+		if (refusal != null) {
+			throw refusal;
+		}
 	}
 
 	/**
@@ -176,6 +230,7 @@ final class TopicCounts {
 		Map<String, Integer> counts = read(this.configured.keySet());
 		Set<String> missing = new TreeSet<>(this.configured.keySet());
 		missing.removeAll(counts.keySet());
+		missing.removeAll(this.refused.keySet());
 		if (!missing.isEmpty()) {
 			List<Function<RedisClusterAsyncCommands<String, byte[]>, RedisFuture<Boolean>>> writes = new ArrayList<>();
 			missing.forEach((topic) -> writes.add((commands) -> commands.hsetnx(key(topic), FIELD,
@@ -193,17 +248,30 @@ final class TopicCounts {
 	}
 
 	private Map<String, Integer> read(Collection<String> topics) {
-		List<Function<RedisClusterAsyncCommands<String, byte[]>, RedisFuture<byte @Nullable []>>> reads = new ArrayList<>();
-		topics.forEach((topic) -> reads.add((commands) -> commands.hget(key(topic), FIELD)));
-		List<byte @Nullable []> found = this.link.callAll(reads);
+		List<String> order = List.copyOf(topics);
+		Map<String, StoreUnavailableException> refusals = new HashMap<>();
+		List<byte @Nullable []> found = this.link.callEach(reads(order),
+				(place, failure) -> refusals.put(order.get(place), failure));
 		Map<String, Integer> counts = new HashMap<>();
 		int i = 0;
-		for (String topic : topics) {
+		for (String topic : order) {
 			byte[] count = found.get(i++);
-			if (count != null) {
-				counts.put(topic, count(topic, count));
+			try {
+				if (count != null) {
+					counts.put(topic, count(topic, count));
+				}
+			}
+			catch (StoreUnavailableException ex) {
+				refusals.put(topic, ex);
 			}
 		}
+		// One topic's key keeps nobody from the others.
+		order.forEach((topic) -> {
+			if (!refusals.containsKey(topic)) {
+				this.refused.remove(topic);
+			}
+		});
+		refusals.forEach(this::refused);
 		return counts;
 	}
 
@@ -212,7 +280,7 @@ final class TopicCounts {
 		int count = text.matches("[1-9][0-9]{0,5}") ? Integer.parseInt(text) : 0;
 		if (count < 1 || count > MOST_SHARDS) {
 			throw new StoreUnavailableException("Redis: the field 'shards' of " + key(topic) + " is '" + text
-					+ "'; set it to the number of shards that the topic has", null);
+					+ "'; set it to the number of shards that the topic has", null, true);
 		}
 		return count;
 	}
@@ -223,6 +291,7 @@ final class TopicCounts {
 		synchronized (this) {
 			Map<String, TopicShards> next = new TreeMap<>(this.known);
 			for (Map.Entry<String, Integer> entry : counts.entrySet()) {
+				this.refused.remove(entry.getKey());
 				TopicShards shards = TopicShards.count(entry.getValue());
 				TopicShards before = next.get(entry.getKey());
 				if (before == null || before.count() < shards.count()) {
@@ -264,7 +333,7 @@ final class TopicCounts {
 			throw new IllegalArgumentException(
 					"A topic has at most %,d shards, so '%s' cannot have %,d".formatted(MOST_SHARDS, topic, shards));
 		}
-		look();
+		look(topic);
 		Long count = this.link.run(RAISE, List.of(key(topic)),
 				List.of(Integer.toString(shards).getBytes(StandardCharsets.UTF_8)));
 		if (count > shards) {

@@ -14,6 +14,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.data.redis.core.StringRedisTemplate;
 
+import io.github.shardkeeper.SendFailedException;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.ShardTemplate.Appended;
 import io.github.shardkeeper.ShardTemplate.Outgoing;
@@ -164,6 +165,33 @@ class TopicCountsTests {
 			.withMessageContaining(key())
 			.withMessageContaining("'many'");
 		assertThat(count(source)).isEqualTo(4);
+	}
+
+	@Test
+	void aKeyOfAnotherTypeIsNamedAndKeepsNobodyFromOtherTopics() {
+		this.redis.opsForValue().set(key(), "mine");
+		RedisStreamSource source = new RedisStreamSource(RedisClients.sharedConnector(), this.prefix,
+				Map.of("orders", 4, "visits", 2), Duration.ofSeconds(10));
+		this.open.add(source);
+		ShardTemplate template = template(source);
+
+		assertThat(source.topics()).isEqualTo(Map.of("orders", TopicShards.NONE, "visits", TopicShards.count(2)));
+		assertThat(source.problems()).containsOnlyKeys("orders");
+		assertThat(source.problems().get("orders")).contains(key(), "RENAME", "DEL");
+		assertThat(source.shards("visits")).isEqualTo(2);
+		assertThat(source.raise("visits", 3)).isEqualTo(3);
+		template.send("visits", "key", 1);
+		assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> source.raise("orders", 5))
+			.withMessageContaining(key())
+			.withMessageContaining("RENAME");
+		assertThatExceptionOfType(SendFailedException.class).isThrownBy(() -> template.send("orders", "key", 1))
+			.withMessageContaining("'orders'")
+			.withMessageContaining(key());
+
+		this.redis.delete(key());
+		template.send("orders", "key", 1);
+		assertThat(source.problems()).isEmpty();
+		assertThat(stored()).isEqualTo("4");
 	}
 
 	private static int hash(String key) {

@@ -1,0 +1,66 @@
+package io.github.shardkeeper.redis;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisException;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
+import io.lettuce.core.protocol.RedisCommand;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Somebody else has put something of another type under one of our keys: Redis refuses
+ * what is asked of it, without naming the key.
+ */
+public final class MisplacedKey {
+
+	private static final String WRONG_TYPE = "WRONGTYPE";
+
+	private static final String REMEDY = "; move it away with RENAME or remove it with DEL";
+
+	private MisplacedKey() {
+	}
+
+	/**
+	 * Whether that is what a failure is about.
+	 * @param failure what a call has thrown
+	 * @return whether some key holds something of another type
+	 */
+	public static boolean isReason(Throwable failure) {
+		// A script's error may begin with other words.
+		return failure instanceof RedisCommandExecutionException
+				&& String.valueOf(failure.getMessage()).contains(WRONG_TYPE);
+	}
+
+	/**
+	 * Says what is wrong with a key.
+	 * @param key the key
+	 * @param found the type of what it holds
+	 * @param expected the type of what belongs there
+	 * @return the sentence, as {@code data.lua} has it
+	 */
+	public static String sentence(String key, String found, String expected) {
+		return "the key %s holds a %s, not the %s that belongs there%s".formatted(key, found, expected, REMEDY);
+	}
+
+	/**
+	 * Names the key, where a command has only one. A script has to do that itself.
+	 */
+	static RedisException named(RedisException failure, @Nullable Object command) {
+		if (!isReason(failure) || !(command instanceof RedisCommand<?, ?, ?> sent)
+				|| sent.getType() == CommandType.EVALSHA || sent.getType() == CommandType.EVAL) {
+			return failure;
+		}
+		CommandArgs<?, ?> arguments = sent.getArgs();
+		ByteBuffer key = (arguments != null) ? arguments.getFirstEncodedKey() : null;
+		return (key != null)
+				? new RedisCommandExecutionException(
+						"the key %s holds something of another type than what belongs there%s. %s"
+							.formatted(StandardCharsets.UTF_8.decode(key), REMEDY, failure.getMessage()),
+						failure)
+				: failure;
+	}
+
+}

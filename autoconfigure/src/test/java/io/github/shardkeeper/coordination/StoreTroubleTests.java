@@ -1,0 +1,68 @@
+package io.github.shardkeeper.coordination;
+
+import java.time.Duration;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.handover.MonotonicTime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** A store that answers heartbeats and refuses something else. */
+@ExtendWith(OutputCaptureExtension.class)
+class StoreTroubleTests {
+
+	private final StoreTrouble trouble = new StoreTrouble("g");
+
+	private MonotonicTime now = new MonotonicTime(1_000_000_000_000L);
+
+	@Test
+	void aStepThatFailsBetweenHeartbeatsIsOneOutage(CapturedOutput output) {
+		for (int beat = 0; beat < 20; beat++) {
+			this.trouble.stepFailed(failure("no plan"), pass(Duration.ofMillis(250)));
+			this.trouble.answered(pass(Duration.ofMillis(250)));
+		}
+		assertThat(output.getOut()).containsOnlyOnce("The store of group 'g' cannot be used; trying on. no plan")
+			.doesNotContain("answers again");
+		assertThat(this.trouble.text()).isEqualTo("no plan");
+		assertThat(this.trouble.lasting(this.now)).contains("no plan");
+
+		this.trouble.answered(pass(Duration.ofSeconds(2)));
+
+		assertThat(output).contains("The store answers again");
+		assertThat(this.trouble.text()).isNull();
+		assertThat(this.trouble.lasting(this.now)).isEmpty();
+	}
+
+	@Test
+	void whatPassesSoonDoesNotLast() {
+		this.trouble.stepFailed(failure("no plan"), pass(Duration.ofSeconds(1)));
+		this.trouble.stepFailed(failure("no plan"), pass(Duration.ofSeconds(4)));
+
+		assertThat(this.trouble.lasting(this.now)).isEmpty();
+	}
+
+	@Test
+	void anOutageOfEverythingIsOverWithTheFirstHeartbeat(CapturedOutput output) {
+		this.trouble.unavailable(failure("away"));
+		this.trouble.unavailable(failure("away"));
+		this.trouble.answered(pass(Duration.ofMillis(1)));
+
+		assertThat(output.getOut()).containsOnlyOnce("cannot be used; trying on. away").contains("answers again");
+	}
+
+	private MonotonicTime pass(Duration time) {
+		this.now = this.now.plus(time);
+		return this.now;
+	}
+
+	private static StoreUnavailableException failure(String message) {
+		return new StoreUnavailableException(message, new IllegalStateException());
+	}
+
+}
