@@ -174,8 +174,9 @@ class MisplacedKeyTests {
 				groups.changes(0, -1);
 				groups.plan(member, epoch, List.of(new Transition.Assign(SHARD, 0, member)));
 			}).isInstanceOf(StoreUnavailableException.class)
-				.hasMessage("Redis: the key " + key + " holds a list, not the " + expected
-						+ " that belongs there; move it away with RENAME or remove it with DEL");
+				.hasMessageStartingWith("Redis: the key " + key + " holds a list, not the " + expected
+						+ " that belongs there; move it away with RENAME or remove it with DEL. If what belongs there is "
+						+ "lost, remove all keys that begin with test:{" + this.group + "}:");
 		}
 	}
 
