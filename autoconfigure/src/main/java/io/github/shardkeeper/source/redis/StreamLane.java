@@ -362,7 +362,12 @@ final class StreamLane implements AutoCloseable {
 			this.clientIdInDoubt = false;
 		}
 		probe();
+		beginRead(open);
+		// Behind the read: records must not wait for it.
 		check();
+	}
+
+	private void beginRead(Connection<byte[]> open) {
 		synchronized (this) {
 			this.read = null;
 			Map<String, Position> wanted = new HashMap<>();
