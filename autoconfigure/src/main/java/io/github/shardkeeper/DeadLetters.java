@@ -47,7 +47,8 @@ public interface DeadLetters {
 	 * @param filter which ones
 	 * @param after the {@link Page#next()} of the page before, {@code null} for the first
 	 * page
-	 * @param limit the most letters on the page, 1 to 1,000
+	 * @param limit the most letters on the page, 1 to 1,000; it has fewer when their
+	 * payloads come to 8 MB
 	 * @return the letters, and where to go on. With conditions, all letters of the topic
 	 * or shard are read until enough meet them
 	 */

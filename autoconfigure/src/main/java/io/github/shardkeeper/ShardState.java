@@ -37,8 +37,9 @@ public interface ShardState {
 	 * @param key the key, not empty
 	 * @param value the value, anything that can be written as JSON; not {@code null}, for
 	 * which there is {@link #remove(String)}
-	 * @throws IllegalArgumentException when it cannot be written as JSON; a retry does
-	 * not help
+	 * @throws IllegalArgumentException when it cannot be written as JSON, or has more
+	 * than 16 million characters then, or all that the call has written more than 64
+	 * million; a retry does not help
 	 */
 	void put(String key, Object value);
 

@@ -218,8 +218,8 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * done. As many may be remembered with a checkpoint.
 	 * @param batchSize Most records that a handler of lists gets at once.
 	 * @param buffer What is read ahead of the handlers.
-	 * @param maxPayloadSize Largest payload that is handed to a handler. A record with a
-	 * larger one counts as one that cannot be converted.
+	 * @param maxPayloadSize Largest payload, with key and headers, that is handed to a
+	 * handler. A record with more counts as one that cannot be converted.
 	 * @param retry How often, and with which pauses, a record is tried in place.
 	 * @param onFailure What becomes of a record that keeps failing.
 	 * @param retryQueue How long records wait in the retry queue.
@@ -336,7 +336,7 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * done.
 	 * @param batchSize Most records that a handler of lists gets at once.
 	 * @param buffer What is read ahead for each shard.
-	 * @param maxPayloadSize Largest payload that is handed to a handler.
+	 * @param maxPayloadSize Largest payload, with key and headers, for a handler.
 	 * @param retry How a record is tried in place.
 	 * @param onFailure What becomes of a record that keeps failing.
 	 * @param retryQueue How long records wait in the retry queue.

@@ -15,7 +15,8 @@ import org.springframework.core.retry.RetryPolicy;
  * @param maxAhead how many records beyond the lowest one that is not done may be taken up
  * @param batchSize the most records that a handler of lists gets at once
  * @param buffer what may wait for the handler, for each shard
- * @param maxPayloadBytes a record with a larger payload is not handed out
+ * @param maxPayloadBytes a record is not handed out whose payload, key and headers come
+ * to more
  * @param retry how often, and with which pauses, a record is tried in place
  * @param onFailure what becomes of a record that keeps failing
  * @param retryDelays how long it waits in the retry queue, each time

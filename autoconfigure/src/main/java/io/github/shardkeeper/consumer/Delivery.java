@@ -52,7 +52,7 @@ final class Delivery {
 		this.key = records.get(0).source().key();
 		long size = 0;
 		for (TrackedRecord each : records) {
-			size += each.source().payload().length;
+			size += each.source().size();
 		}
 		this.bytes = size;
 		this.calls = records.get(0).earlierCalls();
@@ -102,7 +102,7 @@ final class Delivery {
 		return this.key;
 	}
 
-	/** How much its payloads take. */
+	/** How much its records take. */
 	long bytes() {
 		return this.bytes;
 	}

@@ -35,6 +35,9 @@ final class JournaledState {
 
 	private Map<String, @Nullable String> uncommitted = new HashMap<>();
 
+	/** What these take, as if every character were one byte. */
+	private long uncommittedBytes;
+
 	/** Added but not settled, the oldest first. */
 	private final Deque<Changes> unsettled = new ArrayDeque<>();
 
@@ -92,7 +95,7 @@ final class JournaledState {
 		}
 		view.writes(this.entries).forEach((key, json) -> {
 			if (!Objects.equals(write(key, json), json)) {
-				this.uncommitted.put(key, json);
+				isToCommit(key, json);
 			}
 		});
 		return Changes.NONE;
@@ -116,7 +119,7 @@ final class JournaledState {
 		if (changes == Changes.NONE) {
 			return;
 		}
-		this.uncommitted.putAll(changes.writes);
+		changes.writes.forEach(this::isToCommit);
 		if (this.unsettled.peek() == changes) {
 			this.unsettled.remove();
 		}
@@ -127,7 +130,7 @@ final class JournaledState {
 
 	/** Removes all entries, which is to be committed. Only before the first call. */
 	void clear() {
-		this.entries.keySet().forEach((key) -> this.uncommitted.put(key, null));
+		this.entries.keySet().forEach((key) -> isToCommit(key, null));
 		this.entries.clear();
 	}
 
@@ -136,10 +139,22 @@ final class JournaledState {
 		return Collections.unmodifiableMap(this.uncommitted);
 	}
 
+	private void isToCommit(String key, @Nullable String json) {
+		String before = this.uncommitted.put(key, json);
+		this.uncommittedBytes += ((json != null) ? json.length() : 0)
+				- ((before != null) ? before.length() : -key.length());
+	}
+
+	/** How much the changes to be committed take, in bytes, about. */
+	long uncommittedBytes() {
+		return this.uncommittedBytes;
+	}
+
 	/** Hands over the changes to be committed. */
 	Map<String, @Nullable String> takeUncommitted() {
 		Map<String, @Nullable String> taken = this.uncommitted;
 		this.uncommitted = new HashMap<>();
+		this.uncommittedBytes = 0;
 		return taken;
 	}
 

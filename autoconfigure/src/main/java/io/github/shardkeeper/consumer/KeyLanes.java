@@ -24,6 +24,8 @@ final class KeyLanes implements Lanes {
 
 	private final ConsumerSettings settings;
 
+	private final BufferShare share;
+
 	/**
 	 * The deliveries of each lane in their order; the first one runs, waits or is ready.
 	 */
@@ -39,8 +41,9 @@ final class KeyLanes implements Lanes {
 
 	private long bytes;
 
-	KeyLanes(ConsumerSettings settings) {
+	KeyLanes(ConsumerSettings settings, BufferShare share) {
 		this.settings = settings;
+		this.share = share;
 	}
 
 	/** How many are taken up is bounded by the window, too; here it is how much. */
@@ -52,6 +55,7 @@ final class KeyLanes implements Lanes {
 	@Override
 	public void add(Delivery delivery) {
 		this.bytes += delivery.bytes();
+		this.share.take(delivery.bytes());
 		Deque<Delivery> lane = this.lanes.computeIfAbsent(key(delivery), (key) -> new ArrayDeque<>(2));
 		lane.add(delivery);
 		if (lane.size() == 1) {
@@ -92,6 +96,7 @@ final class KeyLanes implements Lanes {
 	public void remove(Delivery delivery) {
 		this.running--;
 		this.bytes -= delivery.bytes();
+		this.share.giveBack(delivery.bytes());
 		this.failing.remove(delivery);
 		Object key = key(delivery);
 		Deque<Delivery> lane = this.lanes.get(key);

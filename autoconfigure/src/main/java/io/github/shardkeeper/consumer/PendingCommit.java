@@ -30,6 +30,9 @@ final class PendingCommit {
 	/** Those of the queue that wait in it once more. */
 	private final Set<Offset> again = new LinkedHashSet<>();
 
+	/** What the records that were put aside take. */
+	private long bytes;
+
 	/** The number of the last seek that is carried out with it, 0 for none. */
 	private long seek;
 
@@ -44,6 +47,7 @@ final class PendingCommit {
 	 */
 	void park(FailedRecord record, Duration delay, boolean ofQueue) {
 		this.retries.add(new Commit.Retry(record, delay));
+		this.bytes += record.size();
 		if (ofQueue) {
 			this.again.add(record.offset());
 		}
@@ -51,6 +55,7 @@ final class PendingCommit {
 
 	void bury(FailedRecord record) {
 		this.deadLetters.add(record);
+		this.bytes += record.size();
 	}
 
 	void take(Offset ofQueue) {
@@ -68,6 +73,11 @@ final class PendingCommit {
 	/** How many records were put aside. */
 	int putAside() {
 		return this.retries.size() + this.deadLetters.size();
+	}
+
+	/** How much these records take, in bytes, about. */
+	long bytes() {
+		return this.bytes;
 	}
 
 	/**
@@ -91,6 +101,7 @@ final class PendingCommit {
 		both.again.addAll(this.again);
 		both.taken.addAll(earlier.taken);
 		both.taken.addAll(this.taken);
+		both.bytes = earlier.bytes + this.bytes;
 		both.seek = Math.max(earlier.seek, this.seek);
 		return both;
 	}

@@ -11,12 +11,13 @@ import io.github.shardkeeper.source.SourceRecord;
 /**
  * Records of one shard that were read and not taken up yet. It bounds how many are read
  * ahead: the reader is told when there is no room, and goes on when half of it is free
- * again. What a single read brings is always taken, so the bounds are exceeded by at most
- * that. Records go in from the reader's thread, and out on the shard's worker.
+ * again, and all shards together have not used up their budget. What a single read brings
+ * is always taken, so the bounds are exceeded by at most that. Records go in from the
+ * reader's thread, and out on the shard's worker.
  */
 final class RecordBuffer {
 
-	/** What a record takes beside its payload, roughly. */
+	/** What a record takes beside its contents, roughly. */
 	private static final int RECORD_OVERHEAD = 150;
 
 	/** So many are accounted for at once: it takes a lock. */
@@ -24,7 +25,7 @@ final class RecordBuffer {
 
 	private final ConsumerSettings.BufferLimits limits;
 
-	private final BufferBudget budget;
+	private final BufferShare share;
 
 	/** Guarded by this, as is all below but the batch being taken from. */
 	private final Deque<List<SourceRecord>> batches = new ArrayDeque<>();
@@ -33,6 +34,7 @@ final class RecordBuffer {
 
 	private long bytes;
 
+	/** By its own limits. */
 	private boolean full;
 
 	private boolean ended;
@@ -48,22 +50,33 @@ final class RecordBuffer {
 
 	private long removedBytes;
 
-	RecordBuffer(ConsumerSettings.BufferLimits limits, BufferBudget budget) {
+	/** Half of it has become free; confined to the worker. */
+	private boolean halfFree;
+
+	/** There is room, and the reader does not know; confined to the worker. */
+	private boolean hasRoom;
+
+	/**
+	 * Creates an empty buffer.
+	 * @param share what the shard has of the budget of all; closed with what is in it
+	 */
+	RecordBuffer(ConsumerSettings.BufferLimits limits, BufferShare share) {
 		this.limits = limits;
-		this.budget = budget;
+		this.share = share;
 	}
 
-	/** Takes records; tells whether there is room for more. */
+	/**
+	 * Takes records, all or, if it throws, none; tells whether there is room for more.
+	 */
 	boolean add(List<SourceRecord> more) {
 		long size = size(more);
-		this.budget.take(size);
 		synchronized (this) {
 			this.batches.add(more);
 			this.records += more.size();
 			this.bytes += size;
-			this.full = this.records >= this.limits.records() || this.bytes >= this.limits.bytes()
-					|| this.budget.isExceededBy(this.bytes);
-			return !this.full;
+			this.full = this.records >= this.limits.records() || this.bytes >= this.limits.bytes();
+			this.share.take(size);
+			return !this.full && !this.share.mustWait();
 		}
 	}
 
@@ -92,11 +105,8 @@ final class RecordBuffer {
 		return this.batch.get(this.next);
 	}
 
-	/**
-	 * Removes the record that {@link #peek} has returned; tells whether a full buffer has
-	 * room again.
-	 */
-	boolean remove() {
+	/** Removes the record that {@link #peek} has returned. */
+	void remove() {
 		this.removedBytes += size(this.batch.get(this.next));
 		this.removed++;
 		this.next++;
@@ -105,35 +115,59 @@ final class RecordBuffer {
 			this.batch = List.of();
 			this.next = 0;
 		}
-		return (atEnd || this.removed == REMOVALS_PER_RELEASE) && release();
-	}
-
-	private boolean release() {
-		this.budget.giveBack(this.removedBytes);
-		synchronized (this) {
-			this.records -= this.removed;
-			this.bytes -= this.removedBytes;
-			this.removed = 0;
-			this.removedBytes = 0;
-			boolean room = this.full && this.records <= this.limits.records() / 2
-					&& this.bytes <= this.limits.bytes() / 2;
-			this.full &= !room;
-			return room;
+		if (atEnd || this.removed == REMOVALS_PER_RELEASE) {
+			release();
 		}
 	}
 
-	/** What is in it is not wanted any more. */
+	private void release() {
+		long released = this.removedBytes;
+		synchronized (this) {
+			this.records -= this.removed;
+			this.bytes -= released;
+			this.removed = 0;
+			this.removedBytes = 0;
+			if (this.full && this.records <= this.limits.records() / 2 && this.bytes <= this.limits.bytes() / 2) {
+				this.full = false;
+				this.halfFree = true;
+			}
+		}
+		// Without the lock: it may wake others.
+		this.share.giveBack(released);
+	}
+
+	/**
+	 * Has the reader go on, if it was told that there is no room, and there is some
+	 * again. Confined to the worker, which is woken when others have given back what this
+	 * shard waits for.
+	 * @param resume has the reader go on; when it throws it is called again the next time
+	 */
+	void readOn(Runnable resume) {
+		if (this.halfFree) {
+			this.halfFree = false;
+			this.hasRoom = !this.share.mustWait();
+		}
+		// Not asked again: what was given back may be used up by now, but who has to wait
+		// once more for every read of others would be woken for nothing all the time.
+		this.hasRoom |= this.share.takeGoOn();
+		if (this.hasRoom) {
+			resume.run();
+			this.hasRoom = false;
+		}
+	}
+
+	/** What is in it is not wanted any more, and nothing more will come. */
 	void clear() {
 		this.batch = List.of();
 		this.next = 0;
 		this.removed = 0;
 		this.removedBytes = 0;
 		synchronized (this) {
-			this.budget.giveBack(this.bytes);
 			this.batches.clear();
 			this.records = 0;
 			this.bytes = 0;
 		}
+		this.share.close();
 	}
 
 	private static long size(List<SourceRecord> records) {
@@ -144,8 +178,8 @@ final class RecordBuffer {
 		return size;
 	}
 
-	private static int size(SourceRecord record) {
-		return record.payload().length + RECORD_OVERHEAD;
+	private static long size(SourceRecord record) {
+		return record.size() + RECORD_OVERHEAD;
 	}
 
 }

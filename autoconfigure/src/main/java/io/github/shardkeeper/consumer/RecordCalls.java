@@ -138,10 +138,10 @@ final class RecordCalls {
 	}
 
 	private Object convert(SourceRecord source) {
-		if (source.payload().length > this.maxPayloadBytes) {
+		if (source.size() > this.maxPayloadBytes) {
 			throw new PayloadConversionException(
-					"The payload has %,d bytes, more than 'shardkeeper.consumer.max-payload-size' (%,d) permits"
-						.formatted(source.payload().length, this.maxPayloadBytes));
+					"The payload, with key and headers, has %,d bytes, more than 'shardkeeper.consumer.max-payload-size' (%,d) permits"
+						.formatted(source.size(), this.maxPayloadBytes));
 		}
 		return this.handler.convert(this.owned, source);
 	}

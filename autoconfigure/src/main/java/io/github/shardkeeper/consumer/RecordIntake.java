@@ -31,16 +31,25 @@ final class RecordIntake {
 	/** How many records make a delivery at most. */
 	private final int batchSize;
 
+	private final BufferShare share;
+
 	private final Deque<Delivery> split = new ArrayDeque<>();
 
-	/** Whether there is room for more, and the reader does not know it yet. */
-	private boolean resumeDue;
-
-	RecordIntake(OwnedShard owned, WorkerContext context, ConsumerSettings settings, int batchSize) {
+	/**
+	 * Creates an intake of which nothing is read yet.
+	 * @param wake wakes the worker when what others give back lets it read on
+	 */
+	RecordIntake(OwnedShard owned, WorkerContext context, ConsumerSettings settings, int batchSize, Runnable wake) {
 		this.owned = owned;
 		this.context = context;
 		this.batchSize = batchSize;
-		this.buffer = new RecordBuffer(settings.buffer(), context.budget());
+		this.share = new BufferShare(context.budget(), wake);
+		this.buffer = new RecordBuffer(settings.buffer(), this.share);
+	}
+
+	/** What the shard has of the budget of all. */
+	BufferShare share() {
+		return this.share;
 	}
 
 	/** What was read ahead. */
@@ -60,10 +69,10 @@ final class RecordIntake {
 	 * @throws RuntimeException if the reader cannot read on; nothing was taken up then
 	 */
 	@Nullable Delivery next(ShardProgress progress, MonotonicTime now) {
-		resumeIfDue();
+		readOn();
 		Delivery next = takeUp(progress, now);
 		try {
-			resumeIfDue();
+			readOn();
 		}
 		catch (RuntimeException ex) {
 			// What was taken up is handled first; the next call says what is wrong.
@@ -72,11 +81,9 @@ final class RecordIntake {
 		return next;
 	}
 
-	private void resumeIfDue() {
-		if (this.resumeDue) {
-			this.context.reader().resume(this.owned.shard());
-			this.resumeDue = false;
-		}
+	/** If the reader had to pause, and there is room again. */
+	private void readOn() {
+		this.buffer.readOn(() -> this.context.reader().resume(this.owned.shard()));
 	}
 
 	private @Nullable Delivery takeUp(ShardProgress progress, MonotonicTime now) {
@@ -114,9 +121,7 @@ final class RecordIntake {
 				return null;
 			}
 			TrackedRecord taken = progress.take(source, now);
-			if (this.buffer.remove()) {
-				this.resumeDue = true;
-			}
+			this.buffer.remove();
 			if (taken != null) {
 				return taken;
 			}

@@ -67,11 +67,11 @@ final class RecordLoop implements ShardLoop {
 		this.wake = wake;
 		this.timer = new WakeTimer(context.timer(), wake);
 		boolean inOrder = this.settings.ordering() == Ordering.SHARD;
-		this.lanes = inOrder ? new OneLane() : new KeyLanes(this.settings);
 		this.executor = inOrder ? null : context.executor();
 		boolean batches = handler.shape() == HandlerShape.BATCH;
 		this.commitsEachBatch = batches && this.settings.commits().mode() == CommitMode.BATCH;
-		this.intake = new RecordIntake(owned, context, this.settings, batches ? this.settings.batchSize() : 1);
+		this.intake = new RecordIntake(owned, context, this.settings, batches ? this.settings.batchSize() : 1, wake);
+		this.lanes = inOrder ? new OneLane() : new KeyLanes(this.settings, this.intake.share());
 		Acknowledgments acknowledgments = new Acknowledgments(this.settings, wake);
 		this.recordCalls = new RecordCalls(owned, handler, context, calls, meter, acknowledgments);
 		this.settlement = new Settlement(owned, handler, context, troubles, this.lanes, this.intake, acknowledgments,

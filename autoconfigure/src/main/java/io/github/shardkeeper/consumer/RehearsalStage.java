@@ -4,6 +4,7 @@ import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
 import org.jspecify.annotations.Nullable;
@@ -45,7 +46,7 @@ final class RehearsalStage implements CheckpointStore, ShardReader {
 	}
 
 	@Override
-	public DueRecords due(ShardId shard, int limit) {
+	public DueRecords due(ShardId shard, int limit, long bytes, Set<Offset> except) {
 		throw new UnsupportedOperationException();
 	}
 

@@ -22,11 +22,17 @@ import io.github.shardkeeper.shard.ShardId;
  */
 final class RetryQueue {
 
-	private static final int RECORDS_PER_LOOK = 100;
+	/** So many may be fetched and not settled, and be asked for at once. */
+	private static final int MOST_OPEN = 100;
+
+	/** What one script copies keeps the store busy; a single record may be larger. */
+	private static final int BYTES_PER_LOOK = 1_000_000;
 
 	private final ShardId shard;
 
 	private final CheckpointStore checkpoints;
+
+	private final BufferBudget budget;
 
 	private final Deque<FailedRecord> due = new ArrayDeque<>();
 
@@ -41,11 +47,13 @@ final class RetryQueue {
 
 	/**
 	 * Creates it.
+	 * @param budget what is fetched at once comes to no more than an even share of it
 	 * @param nextLook when the first record is due, {@code null} if there is none
 	 */
-	RetryQueue(ShardId shard, CheckpointStore checkpoints, @Nullable MonotonicTime nextLook) {
+	RetryQueue(ShardId shard, CheckpointStore checkpoints, BufferBudget budget, @Nullable MonotonicTime nextLook) {
 		this.shard = shard;
 		this.checkpoints = checkpoints;
+		this.budget = budget;
 		this.nextLook = nextLook;
 	}
 
@@ -61,26 +69,34 @@ final class RetryQueue {
 	 */
 	@Nullable FailedRecord next(MonotonicTime now) {
 		if (this.due.isEmpty() && this.nextLook != null && !now.isBefore(this.nextLook)
-				&& this.open.size() < RECORDS_PER_LOOK) {
+				&& this.open.size() < MOST_OPEN) {
 			look(now);
 		}
 		return this.due.poll();
 	}
 
 	private void look(MonotonicTime now) {
-		DueRecords found = this.checkpoints.due(this.shard, RECORDS_PER_LOOK + this.open.size());
+		DueRecords found = this.checkpoints.due(this.shard, MOST_OPEN,
+				Math.min(BYTES_PER_LOOK, this.budget.evenShare()), this.open);
 		for (FailedRecord queued : found.records()) {
-			if (this.open.add(queued.offset())) {
-				this.due.add(queued);
-			}
+			this.open.add(queued.offset());
+			this.due.add(queued);
 		}
 		Duration next = found.nextIn();
 		this.nextLook = (next != null) ? now.plus(next) : null;
 	}
 
+	/**
+	 * How many are fetched and not settled, all of them taken up, if so many that it is
+	 * not looked for more; otherwise 0.
+	 */
+	int stalledAt() {
+		return (this.due.isEmpty() && this.open.size() >= MOST_OPEN) ? this.open.size() : 0;
+	}
+
 	/** When to look again, {@code null} for never. */
 	@Nullable MonotonicTime nextLook() {
-		if (!this.due.isEmpty() || this.open.size() >= RECORDS_PER_LOOK) {
+		if (!this.due.isEmpty() || this.open.size() >= MOST_OPEN) {
 			return null;
 		}
 		return this.nextLook;

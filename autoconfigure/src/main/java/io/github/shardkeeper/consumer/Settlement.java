@@ -166,6 +166,11 @@ final class Settlement {
 			this.troubles.heldUpBy("%s has handled %d records after offset %s and not acknowledged the first of them"
 				.formatted(this.handler.name(), progress.window().size(), progress.window().position()));
 		}
+		else if (this.acknowledgments.areWanted() && progress.queue().stalledAt() > 0 && this.lanes.failing() == null) {
+			this.troubles.heldUpBy(
+					"%s has handled %d records of the retry queue and not acknowledged them: no more come from there"
+						.formatted(this.handler.name(), progress.queue().stalledAt()));
+		}
 	}
 
 	/** What was acknowledged counts, up to the first record that was not. */

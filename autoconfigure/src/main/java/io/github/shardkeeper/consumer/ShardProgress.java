@@ -41,6 +41,12 @@ final class ShardProgress {
 	private static final int MOST_PUT_ASIDE = 100;
 
 	/**
+	 * From so much on a commit is due: what one script copies keeps the store busy, and
+	 * Redis cuts the connection of whoever sends a gigabyte at once.
+	 */
+	private static final int BYTES_PER_COMMIT = 1_000_000;
+
+	/**
 	 * The token may have been in use by a worker that was abandoned, when a claim was not
 	 * granted and the store told of the shard nevertheless. The numbers of its last
 	 * commits, of which some may be under way, must not be taken for ours.
@@ -104,7 +110,7 @@ final class ShardProgress {
 		this.state = new JournaledState(checkpoint.state(), context.mapper(),
 				settings.ordering() != ConsumerSettings.Ordering.SHARD);
 		Duration dueIn = checkpoint.retryDueIn();
-		this.queue = new RetryQueue(owned.shard(), context.checkpoints(),
+		this.queue = new RetryQueue(owned.shard(), context.checkpoints(), context.budget(),
 				(dueIn != null) ? context.clock().now().plus(dueIn) : null);
 		this.sought = (seek != null) ? seek.number() : acquired.seeks().applied();
 		if (seek != null) {
@@ -250,8 +256,13 @@ final class ShardProgress {
 
 	/** Whether nothing more is to be handed out before a commit was answered. */
 	boolean mustWait() {
-		return this.sent != null && (this.settings.mode() == CommitMode.BATCH
-				|| this.uncommittedRecords >= this.settings.records() || this.pending.putAside() >= MOST_PUT_ASIDE);
+		return this.sent != null
+				&& (this.settings.mode() == CommitMode.BATCH || this.uncommittedRecords >= this.settings.records()
+						|| this.pending.putAside() >= MOST_PUT_ASIDE || uncommittedBytes() >= BYTES_PER_COMMIT);
+	}
+
+	private long uncommittedBytes() {
+		return this.state.uncommittedBytes() + this.pending.bytes();
 	}
 
 	/**
@@ -301,7 +312,7 @@ final class ShardProgress {
 	private boolean isCommitDue(MonotonicTime now) {
 		MonotonicTime due = commitDue();
 		return this.commitSoon || this.uncommittedRecords >= this.settings.records()
-				|| due != null && !now.isBefore(due);
+				|| uncommittedBytes() >= BYTES_PER_COMMIT || due != null && !now.isBefore(due);
 	}
 
 	private Outcome prepare() {

@@ -193,7 +193,14 @@ final class ShardStint {
 		@Override
 		public boolean offer(List<SourceRecord> records) {
 			boolean room = ShardStint.this.loop.offer(records);
-			ShardStint.this.wake.run();
+			try {
+				ShardStint.this.wake.run();
+			}
+			catch (RuntimeException | OutOfMemoryError ex) {
+				// They are taken: thrown on, it would have them offered once more.
+				logger.error("{} could not be woken for records that were read; it takes them with its next turn",
+						ShardStint.this.owned, ex);
+			}
 			return room;
 		}
 

@@ -20,6 +20,12 @@ import io.github.shardkeeper.ShardState;
  */
 final class StateView implements ShardState, AutoCloseable {
 
+	/** Of one value, in characters of JSON. */
+	static final int LONGEST_VALUE = 16 * 1024 * 1024;
+
+	/** Of what one call writes: it is committed in one step, at the latest. */
+	static final int MOST_WRITTEN = 4 * LONGEST_VALUE;
+
 	private final Map<String, String> entries;
 
 	private final JsonMapper mapper;
@@ -39,6 +45,9 @@ final class StateView implements ShardState, AutoCloseable {
 
 	/** What was read, as it was then. */
 	private @Nullable Map<String, @Nullable String> reads;
+
+	/** What the new values take, in characters. */
+	private long written;
 
 	private boolean hasReadKeys;
 
@@ -172,9 +181,31 @@ final class StateView implements ShardState, AutoCloseable {
 			// Small: there is one for every call, and most write an entry or two.
 			this.writes = new HashMap<>(4);
 		}
+		long writtenThen = this.written + length(json) - length(this.writes.get(key));
+		requireRoom(key, length(json), writtenThen);
+		this.written = writtenThen;
 		this.writes.put(key, json);
 		if (this.sums != null) {
 			this.sums.remove(key);
+		}
+	}
+
+	private static int length(@Nullable String json) {
+		return (json != null) ? json.length() : 0;
+	}
+
+	private static void requireRoom(String key, int length, long written) {
+		if (length > LONGEST_VALUE) {
+			throw new IllegalArgumentException(
+					("The value for key '%s' has %,d characters as JSON, and an entry of the state at most %,d: put its "
+							+ "parts under keys of their own, or keep it in a store of your own")
+						.formatted(key, length, LONGEST_VALUE));
+		}
+		if (written > MOST_WRITTEN) {
+			throw new IllegalArgumentException(
+					("With the value for key '%s' the call has written %,d characters to the state, and may write %,d: "
+							+ "write less in one call, or take fewer records at once with 'shardkeeper.consumer.batch-size'")
+						.formatted(key, written, MOST_WRITTEN));
 		}
 	}
 

@@ -34,6 +34,9 @@ public final class StoredDeadLetters implements DeadLetters {
 
 	private static final int LONGEST_PAGE = 1_000;
 
+	/** A page ends when the payloads on it come to so much, in bytes. */
+	private static final int LARGEST_PAGE = 8_000_000;
+
 	private final String group;
 
 	private final DeadLetterStore letters;
@@ -78,6 +81,7 @@ public final class StoredDeadLetters implements DeadLetters {
 			throw new IllegalArgumentException("A page of '%s' cannot begin after %s".formatted(filter.topic(), start));
 		}
 		List<DeadLetter> page = new ArrayList<>();
+		long bytes = 0;
 		for (Map.Entry<ShardId, Long> entry : this.letters.letters(shards(filter)).entrySet()) {
 			ShardId shard = entry.getKey();
 			int order = (start != null) ? shard.compareTo(start.shard()) : 1;
@@ -85,20 +89,24 @@ public final class StoredDeadLetters implements DeadLetters {
 				continue;
 			}
 			String position = (order == 0) ? Objects.requireNonNull(start).inShard() : null;
+			// Counted before: who reads no further than that need not ask for the end.
+			long left = (position != null) ? Long.MAX_VALUE : entry.getValue();
 			do {
 				List<StoredLetter> read = this.letters.list(shard, position, LETTERS_PER_READ);
 				for (StoredLetter stored : read) {
 					DeadLetter letter = letter(shard, stored);
 					if (filter.matches(letter)) {
 						page.add(letter);
-						if (page.size() == limit) {
+						bytes += letter.payload().length;
+						if (page.size() == limit || bytes >= LARGEST_PAGE) {
 							return new Page(page, letter.id());
 						}
 					}
 				}
-				position = (read.size() < LETTERS_PER_READ) ? null : read.get(read.size() - 1).id();
+				left = read.isEmpty() ? 0 : left - read.size();
+				position = read.isEmpty() ? null : read.get(read.size() - 1).id();
 			}
-			while (position != null);
+			while (left > 0);
 		}
 		return new Page(page, null);
 	}

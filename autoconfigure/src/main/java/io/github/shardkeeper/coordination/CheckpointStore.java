@@ -54,9 +54,11 @@ public interface CheckpointStore extends AutoCloseable {
 	 * nothing out: what is settled leaves the queue with the commit that says so.
 	 * @param shard the shard
 	 * @param limit the most records to read, 0 to learn only when the first one is due
+	 * @param bytes how much they may come to, about; the first one may be larger
+	 * @param except offsets of records that are not wanted, because the caller has them
 	 * @return the records, and when there is more
 	 */
-	DueRecords due(ShardId shard, int limit);
+	DueRecords due(ShardId shard, int limit, long bytes, Set<Offset> except);
 
 	/**
 	 * Closes the retry queue of a shard whose last record was handled, if it is empty and

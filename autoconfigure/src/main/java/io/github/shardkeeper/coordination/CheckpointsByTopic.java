@@ -60,8 +60,8 @@ public final class CheckpointsByTopic implements CheckpointStore {
 	}
 
 	@Override
-	public DueRecords due(ShardId shard, int limit) {
-		return of(shard).due(shard, limit);
+	public DueRecords due(ShardId shard, int limit, long bytes, Set<Offset> except) {
+		return of(shard).due(shard, limit, bytes, except);
 	}
 
 	@Override

@@ -27,7 +27,8 @@ public interface DeadLetterStore extends AutoCloseable {
 	 * @param shard the shard
 	 * @param after the id of a letter to go on after, {@code null} to begin
 	 * @param limit the most letters to read
-	 * @return the letters, fewer than the limit only at the end
+	 * @return the letters; fewer than the limit at the end, or when they are large, and
+	 * none only at the end
 	 */
 	List<StoredLetter> list(ShardId shard, @Nullable String after, int limit);
 

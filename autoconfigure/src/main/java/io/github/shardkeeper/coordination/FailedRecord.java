@@ -45,6 +45,20 @@ public record FailedRecord(Offset offset, @Nullable String key, byte[] payload, 
 	}
 
 	/**
+	 * Tells how much it takes: payload, texts and headers, as if every character were one
+	 * byte.
+	 * @return the size in bytes, about
+	 */
+	public long size() {
+		long size = this.payload.length + ((this.key != null) ? this.key.length() : 0) + this.exception.length()
+				+ this.stackTrace.length();
+		for (Map.Entry<String, String> header : this.headers.entrySet()) {
+			size += header.getKey().length() + header.getValue().length();
+		}
+		return size;
+	}
+
+	/**
 	 * A record with the failure as it was thrown.
 	 * @param offset its offset in the shard
 	 * @param key its key, {@code null} for none

@@ -59,7 +59,8 @@ public interface ShardReader extends AutoCloseable {
 	interface RecordSink {
 
 		/**
-		 * Takes records.
+		 * Takes records: all of them, or, when it throws, none. Those are offered again
+		 * with a later poll.
 		 * @param records the next records of the shard, not empty
 		 * @return whether there is room for more; when not, the shard pauses until
 		 * {@link ShardReader#resume(ShardId)}

@@ -33,6 +33,21 @@ public record SourceRecord(Offset offset, @Nullable String key, byte[] payload, 
 	}
 
 	/**
+	 * Tells how much it takes: payload, key and headers, as if every character were one
+	 * byte.
+	 * @return the size in bytes, about
+	 */
+	public long size() {
+		long size = this.payload.length + ((this.key != null) ? this.key.length() : 0);
+		if (!this.headers.isEmpty()) {
+			for (Map.Entry<String, String> header : this.headers.entrySet()) {
+				size += header.getKey().length() + header.getValue().length();
+			}
+		}
+		return size;
+	}
+
+	/**
 	 * Tells when it was appended, by the clock of the source.
 	 * @return the time, in whole milliseconds
 	 */

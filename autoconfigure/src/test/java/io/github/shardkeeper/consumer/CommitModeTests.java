@@ -55,6 +55,35 @@ class CommitModeTests {
 	}
 
 	@Test
+	void aCommitBecomesDueByItsBytesAndNoMoreIsHandedOutWithoutAnAnswer() {
+		Keeping bean = new Keeping();
+		ConsumingShard shard = new ConsumingShard(bean, new TestSettings());
+		shard.checkpoints().holdAnswers();
+		shard.deliver(1, 20);
+
+		assertThat(bean.calls).as("4 of 300,000 bytes in each of two commits").isEqualTo(8);
+		shard.checkpoints().answer();
+		shard.run();
+		assertThat(bean.calls).isEqualTo(12);
+		assertThat(shard.checkpoints().committed()).containsExactly(new Offset("4"), new Offset("8"));
+	}
+
+	@Test
+	void whatIsPutAsideCountsByItsBytesToo() {
+		Keeping bean = new Keeping();
+		bean.failing = true;
+		ConsumingShard shard = new ConsumingShard(bean,
+				new TestSettings().maxAttempts(1).onFailure(ConsumerSettings.OnFailure.DEAD_LETTER));
+		shard.checkpoints().holdAnswers();
+		for (int number = 1; number <= 10; number++) {
+			shard.offer(number, "k", "x".repeat(400_000));
+		}
+		shard.run();
+
+		assertThat(bean.calls).as("one is under way, and a megabyte waits").isEqualTo(4);
+	}
+
+	@Test
 	void recordsAreHandledWhileACommitIsUnderWayButNotWithoutEnd() {
 		Counting bean = new Counting();
 		ConsumingShard shard = new ConsumingShard(bean,
@@ -231,6 +260,26 @@ class CommitModeTests {
 	}
 
 	@Test
+	void aHandlerThatNeverAcknowledgesRecordsOfTheQueueIsToldToo() {
+		Acknowledging bean = new Acknowledging();
+		bean.failing = true;
+		ConsumingShard shard = new ConsumingShard(bean,
+				manual().maxAttempts(1).onFailure(ConsumerSettings.OnFailure.RETRY_QUEUE, SECOND));
+		shard.deliver(1, 120);
+		bean.failing = false;
+		bean.acknowledgments.clear();
+		shard.pass(SECOND);
+
+		assertThat(bean.acknowledgments).hasSize(100);
+		assertThat(shard.worker().problem()).contains("100 records of the retry queue", "not acknowledged");
+		List.copyOf(bean.acknowledgments).forEach(Acknowledgment::acknowledge);
+		shard.run();
+		shard.pass(SECOND.multipliedBy(10));
+		assertThat(bean.acknowledgments).hasSize(120);
+		assertThat(shard.worker().problem()).isNull();
+	}
+
+	@Test
 	void aRecordOfTheQueueIsAcknowledgedByItself() {
 		Acknowledging bean = new Acknowledging();
 		bean.failing = true;
@@ -328,6 +377,24 @@ class CommitModeTests {
 		void handle(String payload, ShardState state) {
 			this.calls++;
 			state.increment("count", 1);
+		}
+
+	}
+
+	/** Every record adds 300,000 bytes to the state. */
+	static final class Keeping {
+
+		private int calls;
+
+		private boolean failing;
+
+		@ShardConsumer("orders")
+		void handle(String payload, ShardState state) {
+			this.calls++;
+			if (this.failing) {
+				throw new IllegalStateException("as the test wants it");
+			}
+			state.put("number " + this.calls, "x".repeat(300_000));
 		}
 
 	}

@@ -54,6 +54,11 @@ final class ConsumingShard {
 
 	/** With a bean that has one handler, and starts consuming at once. */
 	ConsumingShard(Object bean, TestSettings settings) {
+		this(bean, settings, new BufferBudget(Long.MAX_VALUE));
+	}
+
+	/** The same, and others take from its budget, too. */
+	ConsumingShard(Object bean, TestSettings settings, BufferBudget budget) {
 		DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
 		beans.registerSingleton("handler", bean);
 		JsonMapper mapper = new JsonMapper();
@@ -63,7 +68,7 @@ final class ConsumingShard {
 		this.lease.renew(this.clock.now());
 		this.context = new WorkerContext("group", this.checkpoints, this.reader, this.lease, this.clock,
 				InstantSource.fixed(Instant.EPOCH), this.threads, this.threads.timer(), mapper, ConsumerMeters.NONE,
-				new BufferBudget(Long.MAX_VALUE), (topic) -> settings.get(), ConsumerEvents.NONE,
+				budget, (topic) -> settings.get(), ConsumerEvents.NONE,
 				(shard, token, fence, completed) -> this.ended.add(completed ? "completed" : "released"), true);
 		restart();
 	}

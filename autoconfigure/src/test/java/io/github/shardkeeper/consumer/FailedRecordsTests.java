@@ -263,7 +263,7 @@ class FailedRecordsTests {
 
 	@Test
 	void aPayloadOverTheLimitIsADeadLetterToo() {
-		ConsumingShard shard = new ConsumingShard(this.bean, new TestSettings().maxPayloadBytes(3));
+		ConsumingShard shard = new ConsumingShard(this.bean, new TestSettings().maxPayloadBytes("k123".length()));
 		shard.offer(1, "k", "123");
 		shard.offer(2, "k", "1234");
 		shard.run();

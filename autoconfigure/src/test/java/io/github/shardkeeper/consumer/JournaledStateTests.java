@@ -141,6 +141,42 @@ class JournaledStateTests {
 	}
 
 	@Test
+	void refusesWhatNoCommitCouldCarry() {
+		String large = "x".repeat(StateView.LONGEST_VALUE - 2);
+		StateView view = this.state.open();
+		assertThatIllegalArgumentException().isThrownBy(() -> view.put("large", large + "x"))
+			.withMessageContaining("'large'")
+			.withMessageContaining("16,777,217")
+			.withMessageContaining("keys of their own");
+
+		for (int i = 0; i < 4; i++) {
+			view.put("large " + i, large);
+			view.put("large " + i, large);
+		}
+		assertThatIllegalArgumentException().isThrownBy(() -> view.put("one more", 1))
+			.withMessageContaining("67,108,865")
+			.withMessageContaining("batch-size");
+		view.remove("large 0");
+		view.put("one more", 1);
+	}
+
+	@Test
+	void knowsHowMuchIsToBeCommitted() {
+		StateView first = this.state.open();
+		first.put("a", "xxxx");
+		first.remove("b");
+		this.state.addSettled(first);
+		assertThat(this.state.uncommittedBytes()).isEqualTo("a\"xxxx\"b".length());
+
+		StateView second = this.state.open();
+		second.put("a", 1);
+		this.state.settle(this.state.add(second));
+		assertThat(this.state.uncommittedBytes()).as("in place of the one before").isEqualTo("a1b".length());
+		this.state.takeUncommitted();
+		assertThat(this.state.uncommittedBytes()).isZero();
+	}
+
+	@Test
 	void aValueThatIsNullInJsonIsNoValue() {
 		StateView view = this.state.open();
 		view.put("c", Optional.empty());

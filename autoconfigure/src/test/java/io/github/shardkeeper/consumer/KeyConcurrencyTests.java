@@ -195,6 +195,35 @@ class KeyConcurrencyTests {
 		assertThat(shard.worker().ended()).isDone();
 	}
 
+	/** What waits in its lane is read, too: it must not come on top of the total. */
+	@Test
+	void whatIsTakenUpCountsInTheTotalAndTheShardGoesOnWhenOthersGiveBack() {
+		BufferBudget budget = new BufferBudget(2000);
+		budget.join();
+		BufferShare others = new BufferShare(budget, () -> {
+		});
+		this.shard = new ConsumingShard(this.bean, new TestSettings().ordering(Ordering.KEY, 8), budget);
+		String large = "a1" + " ".repeat(1200);
+		this.bean.failing.add(large);
+		this.shard.offer(1, "a", large);
+		this.shard.run();
+		assertThat(budget.used()).isBetween(1200L, 1210L);
+		others.take(2000);
+		assertThat(this.shard.reader().sink(ConsumingShard.SHARD).offer(List.of(TestReader.record(2, "b", "b1"))))
+			.isFalse();
+		this.shard.run();
+		assertThat(this.bean.events).contains("b1 ends");
+		assertThat(this.shard.reader().calls()).doesNotContain("resume");
+
+		others.giveBack(2000);
+		this.shard.run();
+
+		assertThat(this.shard.reader().calls()).containsOnlyOnce("resume");
+		this.shard.worker().drain();
+		this.shard.run();
+		assertThat(budget.used()).as("the record that fails still is given back with the rest").isZero();
+	}
+
 	private ConsumingShard shard;
 
 	private ConsumingShard start(TestSettings settings) {

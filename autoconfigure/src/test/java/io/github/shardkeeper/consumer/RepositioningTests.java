@@ -551,7 +551,7 @@ class RepositioningTests {
 		seek(worker, "1", true);
 		deliver(2, 2);
 
-		assertThat(this.checkpoints.due(SHARD, 0).nextIn()).isNotNull();
+		assertThat(this.checkpoints.due(SHARD, 0, 0, Set.of()).nextIn()).isNotNull();
 	}
 
 	private void seek(ShardWorker worker, String after, boolean clearsState) {

@@ -38,7 +38,9 @@ class RetryQueueTests {
 
 	private final DeadLetterStore letters = new MemoryDeadLetterStore(this.store);
 
-	private final RetryQueue queue = new RetryQueue(SHARD, this.store, NOW);
+	private final BufferBudget budget = new BufferBudget(64_000_000);
+
+	private final RetryQueue queue = new RetryQueue(SHARD, this.store, this.budget, NOW);
 
 	private int commits;
 
@@ -94,6 +96,22 @@ class RetryQueueTests {
 		this.queue.committed(Set.of(new Offset("2")), NOW);
 
 		assertThat(offset(this.queue.next(NOW))).isEqualTo("2");
+	}
+
+	/** With many shards, each may have little at a time; it is fetched all the same. */
+	@Test
+	void whatIsDueIsFetchedBitByBitWhileWhatWasFetchedIsNotSettled() {
+		RetryQueue careful = new RetryQueue(SHARD, this.store, new BufferBudget(1), NOW);
+		retry("1", "2", "3");
+
+		assertThat(offset(careful.next(NOW))).isEqualTo("1");
+		assertThat(careful.nextLook()).as("there is more").isEqualTo(NOW);
+		assertThat(offset(careful.next(NOW))).isEqualTo("2");
+		bury("1");
+		careful.committed(Set.of(new Offset("1")), NOW);
+		assertThat(offset(careful.next(NOW))).isEqualTo("3");
+		assertThat(careful.next(NOW)).isNull();
+		assertThat(careful.nextLook()).isNull();
 	}
 
 	private void retry(String... offsets) {

@@ -140,6 +140,23 @@ class StoredDeadLettersTests {
 	}
 
 	@Test
+	void aPageOfLargeLettersEndsEarly() {
+		give(0, large("a"), large("b"), large("c"));
+
+		Page first = this.letters.list(ALL, null, 100);
+		Page second = this.letters.list(ALL, first.next(), 100);
+
+		assertThat(first.letters()).extracting((letter) -> letter.offset().value()).containsExactly("a", "b");
+		assertThat(second.letters()).extracting((letter) -> letter.offset().value()).containsExactly("c");
+		assertThat(second.next()).isNull();
+	}
+
+	private static FailedRecord large(String offset) {
+		return new FailedRecord(new Offset(offset), null, new byte[5_000_000], Map.of(), Instant.EPOCH, 1, 0, "e", "s",
+				Instant.EPOCH);
+	}
+
+	@Test
 	void aPageGoesOnAfterALetterThatIsGone() {
 		give(0, records("a", 6));
 		Page first = this.letters.list(ALL, null, 2);
@@ -349,7 +366,7 @@ class StoredDeadLettersTests {
 	}
 
 	private List<String> due(int number) {
-		return this.checkpoints.due(shard(number), 1_000)
+		return this.checkpoints.due(shard(number), 1_000, Long.MAX_VALUE, Set.of())
 			.records()
 			.stream()
 			.map((record) -> record.offset().value())

@@ -66,7 +66,7 @@ final class TestReader implements ShardReader {
 		return record(number, "key", payload);
 	}
 
-	private static SourceRecord record(int number, String key, String payload) {
+	static SourceRecord record(int number, String key, String payload) {
 		return new SourceRecord(new Offset(Integer.toString(number)), key, payload.getBytes(), Instant.EPOCH);
 	}
 

@@ -172,8 +172,8 @@ final class TroubledCheckpoints implements CheckpointStore {
 	}
 
 	@Override
-	public DueRecords due(ShardId shard, int limit) {
-		return reach().due(shard, limit);
+	public DueRecords due(ShardId shard, int limit, long bytes, Set<Offset> except) {
+		return reach().due(shard, limit, bytes, except);
 	}
 
 	@Override

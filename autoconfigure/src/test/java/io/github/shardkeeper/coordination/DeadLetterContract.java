@@ -3,6 +3,7 @@ package io.github.shardkeeper.coordination;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -217,7 +218,8 @@ public abstract class DeadLetterContract {
 
 		this.letters.sendBack(SHARD, list());
 
-		assertThat(this.checkpoints.due(SHARD, 10)).isEqualTo(new DueRecords(List.of(record("1").anew()), null));
+		assertThat(this.checkpoints.due(SHARD, 10, Long.MAX_VALUE, Set.of()))
+			.isEqualTo(new DueRecords(List.of(record("1").anew()), null));
 	}
 
 	@Test
@@ -230,7 +232,7 @@ public abstract class DeadLetterContract {
 
 		this.letters.sendBack(SHARD, list());
 
-		DueRecords found = this.checkpoints.due(SHARD, 10);
+		DueRecords found = this.checkpoints.due(SHARD, 10, Long.MAX_VALUE, Set.of());
 		assertThat(found.records()).extracting((record) -> record.offset().value()).containsExactly("5", "1");
 		assertThat(found.nextIn()).isEqualTo(Duration.ofSeconds(2));
 	}
@@ -317,7 +319,7 @@ public abstract class DeadLetterContract {
 		}
 		give(IntStream.range(0, 450).mapToObj((i) -> record("small" + i)).toArray(FailedRecord[]::new));
 
-		assertThat(this.letters.sendBack(SHARD, this.letters.list(SHARD, null, 1_000))).isEqualTo(456);
+		assertThat(this.letters.sendBack(SHARD, list())).isEqualTo(456);
 
 		assertThat(list()).isEmpty();
 		assertThat(this.letters.retries(List.of(SHARD))).containsExactly(Map.entry(SHARD, 456L));
@@ -361,12 +363,36 @@ public abstract class DeadLetterContract {
 		return this.checkpoints.commit(SHARD, token, commit).orTimeout(1, TimeUnit.MINUTES).join();
 	}
 
+	/** However many are wanted: one answer with all of them would hold up the store. */
+	@Test
+	void largeLettersComeInSeveralReadsAndNoneIsLeftOut() {
+		for (int number = 1; number <= 5; number++) {
+			FailedRecord letter = new FailedRecord(new Offset(Integer.toString(number)), null, new byte[600_000],
+					Map.of(), FAILED, 1, 1, "e", "s", FAILED);
+			commit(OLD, new Commit(number(), null, Set.of(), Map.of(), List.of(), Set.of(), List.of(letter)));
+		}
+
+		assertThat(this.letters.list(SHARD, null, 100)).hasSizeLessThanOrEqualTo(mostLargeLettersAtOnce());
+		assertThat(offsets(list())).containsExactly("1", "2", "3", "4", "5");
+	}
+
+	/** How many letters of 600,000 bytes one read may bring. */
+	protected int mostLargeLettersAtOnce() {
+		return Integer.MAX_VALUE;
+	}
+
 	private List<StoredLetter> list() {
-		return this.letters.list(SHARD, null, 100);
+		List<StoredLetter> all = new ArrayList<>();
+		List<StoredLetter> read = this.letters.list(SHARD, null, 100);
+		while (!read.isEmpty()) {
+			all.addAll(read);
+			read = this.letters.list(SHARD, read.get(read.size() - 1).id(), 100);
+		}
+		return all;
 	}
 
 	private List<FailedRecord> due() {
-		return this.checkpoints.due(SHARD, 100).records();
+		return this.checkpoints.due(SHARD, 100, Long.MAX_VALUE, Set.of()).records();
 	}
 
 }

@@ -122,16 +122,49 @@ public abstract class RetryQueueContract {
 
 		assertThat(offsets(due())).containsExactly("5", "2", "3", "1");
 		assertThat(due().nextIn()).isEqualTo(Duration.ofHours(1).minusSeconds(5));
-		DueRecords some = this.store.due(SHARD, 3);
+		DueRecords some = due(3, Long.MAX_VALUE);
 		assertThat(offsets(some)).containsExactly("5", "2", "3");
 		assertThat(some.nextIn()).as("there is more").isZero();
-		assertThat(this.store.due(SHARD, 0)).isEqualTo(new DueRecords(List.of(), Duration.ZERO));
+		assertThat(due(0, Long.MAX_VALUE)).isEqualTo(new DueRecords(List.of(), Duration.ZERO));
+	}
+
+	@Test
+	void noMoreIsReadThanWasAskedForButOneRecordAlways() {
+		for (int number = 1; number <= 5; number++) {
+			commit(retry(large(Integer.toString(number), 100_000), Duration.ZERO));
+			this.server.advance(Duration.ofMillis(1));
+		}
+
+		assertThat(offsets(due(100, 250_000))).containsExactly("1", "2");
+		assertThat(due(100, 250_000).nextIn()).as("there is more").isZero();
+		assertThat(offsets(due(100, 1))).containsExactly("1");
+		assertThat(due(100, 1).nextIn()).isZero();
+		assertThat(offsets(due(100, 10_000_000))).containsExactly("1", "2", "3", "4", "5");
+		assertThat(due(100, 10_000_000).nextIn()).isNull();
+	}
+
+	/** Who has some, not settled yet, gets others for the bytes that he asks for. */
+	@Test
+	void whatTheCallerHasIsNotReadAgain() {
+		for (int number = 1; number <= 4; number++) {
+			commit(retry(large(Integer.toString(number), 100_000), Duration.ZERO));
+			this.server.advance(Duration.ofMillis(1));
+		}
+		commit(retry(record("5"), SECOND));
+
+		assertThat(offsets(due(1, 250_000, "1", "3", "unknown"))).containsExactly("2");
+		assertThat(offsets(due(100, 150_000, "1", "3"))).containsExactly("2");
+		assertThat(due(100, 150_000, "1", "3").nextIn()).as("there is more").isZero();
+		DueRecords all = due(100, 250_000, "1", "3");
+		assertThat(offsets(all)).containsExactly("2", "4");
+		assertThat(all.nextIn()).isEqualTo(SECOND);
+		assertThat(due(100, 250_000, "4", "3", "2", "1")).isEqualTo(new DueRecords(List.of(), SECOND));
 	}
 
 	@Test
 	void whoeverAcquiresLearnsWhenTheFirstOneIsDue() {
 		assertThat(acquire(OLD).retryDueIn()).isNull();
-		assertThat(this.store.due(SHARD, 10)).isEqualTo(new DueRecords(List.of(), null));
+		assertThat(due(10, Long.MAX_VALUE)).isEqualTo(new DueRecords(List.of(), null));
 		commit(retry(record("1"), SECOND.multipliedBy(3)), retry(record("2"), SECOND));
 
 		assertThat(acquire(NEW).retryDueIn()).isEqualTo(SECOND);
@@ -225,7 +258,8 @@ public abstract class RetryQueueContract {
 	void theQueueIsOfOneShard() {
 		commit(retry(record("5"), Duration.ZERO));
 
-		assertThat(this.store.due(ShardId.of("orders", 2), 10)).isEqualTo(new DueRecords(List.of(), null));
+		assertThat(this.store.due(ShardId.of("orders", 2), 10, Long.MAX_VALUE, Set.of()))
+			.isEqualTo(new DueRecords(List.of(), null));
 		assertThat(this.store.acquire(ShardId.of("orders", 2), OLD))
 			.isEqualTo(new Acquisition.Acquired(new Checkpoint(null, Map.of())));
 	}
@@ -287,6 +321,10 @@ public abstract class RetryQueueContract {
 				FAILED, 1, 1, "java.io.IOException: no", "at …", FAILED);
 	}
 
+	private static FailedRecord large(String offset, int bytes) {
+		return new FailedRecord(new Offset(offset), null, new byte[bytes], Map.of(), FAILED, 1, 1, "e", "s", FAILED);
+	}
+
 	private static Retry retry(FailedRecord record, Duration delay) {
 		return new Retry(record, delay);
 	}
@@ -308,7 +346,11 @@ public abstract class RetryQueueContract {
 	}
 
 	private DueRecords due() {
-		return this.store.due(SHARD, 100);
+		return due(100, Long.MAX_VALUE);
+	}
+
+	private DueRecords due(int limit, long bytes, String... except) {
+		return this.store.due(SHARD, limit, bytes, Set.of(offsets(except)));
 	}
 
 	private Checkpoint acquire(Token token) {

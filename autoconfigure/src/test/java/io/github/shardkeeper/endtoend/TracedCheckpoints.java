@@ -3,6 +3,7 @@ package io.github.shardkeeper.endtoend;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.shardkeeper.coordination.CheckpointStore;
@@ -57,8 +58,8 @@ final class TracedCheckpoints implements CheckpointStore {
 	}
 
 	@Override
-	public DueRecords due(ShardId shard, int limit) {
-		return this.store.due(shard, limit);
+	public DueRecords due(ShardId shard, int limit, long bytes, Set<Offset> except) {
+		return this.store.due(shard, limit, bytes, except);
 	}
 
 	@Override

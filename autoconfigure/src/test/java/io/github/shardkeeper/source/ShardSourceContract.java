@@ -17,7 +17,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 
-import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.StartPosition;
@@ -434,6 +433,26 @@ public abstract class ShardSourceContract {
 	}
 
 	@Test
+	void whatASinkDidNotTakeIsOfferedAgainAndKeepsNoOtherShardWaiting() {
+		append(SHARD, 1, 3);
+		append(OTHER, 1, 3);
+		AtomicInteger refusals = new AtomicInteger();
+		Sink taking = new Sink(true);
+		this.reader.start(SHARD, null, (records) -> {
+			if (refusals.getAndIncrement() < 2) {
+				throw new IllegalStateException("as the test wants it");
+			}
+			return taking.offer(records);
+		});
+
+		assertThat(payloads(taking.await(3))).containsExactly("r1", "r2", "r3");
+		assertThat(payloads(start(OTHER, null).await(3))).containsExactly("r1", "r2", "r3");
+		append(SHARD, 4, 5);
+		assertThat(payloads(taking.await(2))).containsExactly("r4", "r5");
+		assertThat(this.failures).hasSize(2);
+	}
+
+	@Test
 	void nothingFailedMeanwhile() {
 		append(SHARD, 1, 1);
 		start(SHARD, null).await(1);
@@ -503,7 +522,7 @@ public abstract class ShardSourceContract {
 			catch (InterruptedException ex) {
 				return;
 			}
-			catch (StoreUnavailableException ex) {
+			catch (RuntimeException ex) {
 				this.failures.add(ex);
 			}
 		}

@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -99,8 +100,8 @@ public final class LocalCheckpointStore implements CheckpointStore {
 	}
 
 	@Override
-	public DueRecords due(ShardId shard, int limit) {
-		return this.files.with(shard, (store) -> store.due(shard, limit));
+	public DueRecords due(ShardId shard, int limit, long bytes, Set<Offset> except) {
+		return this.files.with(shard, (store) -> store.due(shard, limit, bytes, except));
 	}
 
 	@Override

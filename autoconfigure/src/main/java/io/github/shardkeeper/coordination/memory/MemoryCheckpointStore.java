@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiFunction;
 
@@ -67,9 +68,9 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 	}
 
 	@Override
-	public synchronized DueRecords due(ShardId shard, int limit) {
+	public synchronized DueRecords due(ShardId shard, int limit, long bytes, Set<Offset> except) {
 		ShardData entry = this.entries.get(shard);
-		return (entry != null) ? entry.due(limit, this.clock.millis()) : new DueRecords(List.of(), null);
+		return (entry != null) ? entry.due(limit, bytes, except, this.clock.millis()) : new DueRecords(List.of(), null);
 	}
 
 	@Override

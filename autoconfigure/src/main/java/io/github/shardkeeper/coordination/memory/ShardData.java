@@ -1,6 +1,7 @@
 package io.github.shardkeeper.coordination.memory;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -128,18 +129,24 @@ final class ShardData {
 
 	Checkpoint toCheckpoint(long nowMillis) {
 		return new Checkpoint(this.offset, this.ahead, Collections.unmodifiableMap(new TreeMap<>(this.state)),
-				due(0, nowMillis).nextIn());
+				due(0, 0, Set.of(), nowMillis).nextIn());
 	}
 
-	DueRecords due(int limit, long nowMillis) {
-		List<Waiting> inOrder = this.retries.values().stream().sorted(ORDER).toList();
-		List<FailedRecord> due = inOrder.stream()
-			.filter((waiting) -> waiting.dueMillis <= nowMillis)
-			.limit(limit)
-			.map(Waiting::record)
-			.toList();
-		return new DueRecords(due, (due.size() < inOrder.size())
-				? Duration.ofMillis(Math.max(0, inOrder.get(due.size()).dueMillis - nowMillis)) : null);
+	DueRecords due(int limit, long bytes, Set<Offset> except, long nowMillis) {
+		List<FailedRecord> due = new ArrayList<>();
+		long room = bytes;
+		for (Waiting next : this.retries.values().stream().sorted(ORDER).toList()) {
+			boolean wanted = !except.contains(next.record.offset());
+			if (limit == 0 || next.dueMillis > nowMillis
+					|| wanted && (due.size() == limit || !due.isEmpty() && next.record.size() > room)) {
+				return new DueRecords(due, Duration.ofMillis(Math.max(0, next.dueMillis - nowMillis)));
+			}
+			if (wanted) {
+				due.add(next.record);
+				room -= next.record.size();
+			}
+		}
+		return new DueRecords(due, null);
 	}
 
 	CompletionReply complete(Token token, long acknowledged) {

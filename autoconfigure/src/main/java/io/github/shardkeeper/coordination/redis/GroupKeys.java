@@ -65,7 +65,8 @@ final class GroupKeys {
 		for (Map.Entry<String, String> entry : types.entrySet()) {
 			String found = this.link.call((commands) -> commands.type(entry.getKey()));
 			if (!found.equals("none") && !found.equals(entry.getValue())) {
-				// The keys belong together: a group that has lost one of them is not whole.
+				// The keys belong together: a group that has lost one of them is not
+				// whole.
 				return MisplacedKey.sentence(entry.getKey(), found, entry.getValue())
 						+ ". If what belongs there is lost, remove all keys that begin with " + this.baseKey
 						+ ": and members join anew with what they hold";

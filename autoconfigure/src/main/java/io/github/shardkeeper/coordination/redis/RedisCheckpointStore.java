@@ -8,6 +8,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
@@ -138,9 +139,12 @@ public final class RedisCheckpointStore implements CheckpointStore {
 	}
 
 	@Override
-	public DueRecords due(ShardId shard, int limit) {
-		List<Object> reply = this.link.run(this.scripts.due(), this.keys.all(shard),
-				List.of(bytes(Integer.toString(limit))));
+	public DueRecords due(ShardId shard, int limit, long bytes, Set<Offset> except) {
+		List<byte[]> arguments = new ArrayList<>(2 + except.size());
+		arguments.add(bytes(Integer.toString(limit)));
+		arguments.add(bytes(Long.toString(bytes)));
+		except.forEach((offset) -> arguments.add(bytes(offset.value())));
+		List<Object> reply = this.link.run(this.scripts.due(), this.keys.all(shard), arguments);
 		List<FailedRecord> records = new ArrayList<>();
 		for (int i = 1; i < reply.size(); i += 2) {
 			records.add(FailedRecordFormat.read(new Offset(text(reply.get(i))), (byte[]) reply.get(i + 1)));

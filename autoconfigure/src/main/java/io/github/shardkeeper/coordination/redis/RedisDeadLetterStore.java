@@ -26,8 +26,8 @@ import io.github.shardkeeper.shard.ShardId;
 
 /**
  * Dead letters on Redis, in the streams that {@link ShardKeys} names, on a connection of
- * its own: {@code XRANGE}, {@code XLEN}, {@code ZCARD}, {@code XDEL}, and
- * {@code send-back.lua}. Thread-safe.
+ * its own: {@code XRANGE}, {@code XLEN}, {@code ZCARD}, {@code XDEL},
+ * {@code letters.lua}, and {@code send-back.lua}. Thread-safe.
  */
 public final class RedisDeadLetterStore implements DeadLetterStore {
 
@@ -45,6 +45,8 @@ public final class RedisDeadLetterStore implements DeadLetterStore {
 
 	private final LuaScript sendBack;
 
+	private final LuaScript list;
+
 	/**
 	 * Creates a store; connects when it is first used.
 	 * @param connector opens connections
@@ -61,34 +63,45 @@ public final class RedisDeadLetterStore implements DeadLetterStore {
 		this.link = new RedisLink<>(connector, RedisCheckpointStore.CODEC, timeout);
 		this.keys = new ShardKeys(keyPrefix, group);
 		this.sendBack = scripts.sendBack();
+		this.list = scripts.letters();
 	}
 
 	@Override
 	public List<StoredLetter> list(ShardId shard, @Nullable String after, int limit) {
-		Range.Boundary<String> from = (after != null) ? Range.Boundary.excluding(after) : Range.Boundary.unbounded();
-		return read(shard, Range.from(from, Range.Boundary.unbounded()), limit);
+		List<byte[]> found = this.link.run(this.list, this.keys.all(shard), List.of(bytes((after != null) ? after : ""),
+				bytes(Integer.toString(limit)), bytes(Integer.toString(BYTES_AT_ONCE))));
+		List<StoredLetter> letters = new ArrayList<>(found.size() / 4);
+		for (int i = 0; i < found.size(); i += 4) {
+			letters.add(letter(text(found.get(i)), found.get(i + 1), found.get(i + 2), found.get(i + 3)));
+		}
+		return letters;
 	}
 
 	@Override
 	public @Nullable StoredLetter find(ShardId shard, String id) {
-		List<StoredLetter> found = read(shard, Range.create(id, id), 1);
-		return found.isEmpty() ? null : found.get(0);
-	}
-
-	private List<StoredLetter> read(ShardId shard, Range<String> range, int limit) {
-		return this.link.call((commands) -> commands.xrange(this.keys.dead(shard), range, Limit.from(limit)))
-			.stream()
-			.map(RedisDeadLetterStore::letter)
-			.toList();
+		List<StreamMessage<String, byte[]>> found = this.link
+			.call((commands) -> commands.xrange(this.keys.dead(shard), Range.create(id, id), Limit.from(1)));
+		return found.isEmpty() ? null : letter(found.get(0));
 	}
 
 	private static StoredLetter letter(StreamMessage<String, byte[]> entry) {
 		Map<String, byte[]> fields = (entry.getBody() != null) ? entry.getBody() : Map.of();
 		byte[] nothing = {};
-		String offset = new String(fields.getOrDefault("offset", nothing), StandardCharsets.UTF_8);
-		return new StoredLetter(entry.getId(),
-				FailedRecordFormat.read(offset.isEmpty() ? NO_OFFSET : new Offset(offset),
-						fields.getOrDefault("about", nothing), fields.getOrDefault("payload", nothing)));
+		return letter(entry.getId(), fields.getOrDefault("offset", nothing), fields.getOrDefault("about", nothing),
+				fields.getOrDefault("payload", nothing));
+	}
+
+	private static StoredLetter letter(String id, byte[] offset, byte[] about, byte[] payload) {
+		return new StoredLetter(id,
+				FailedRecordFormat.read((offset.length == 0) ? NO_OFFSET : new Offset(text(offset)), about, payload));
+	}
+
+	private static String text(byte[] bytes) {
+		return new String(bytes, StandardCharsets.UTF_8);
+	}
+
+	private static byte[] bytes(String text) {
+		return text.getBytes(StandardCharsets.UTF_8);
 	}
 
 	@Override
@@ -118,7 +131,7 @@ public final class RedisDeadLetterStore implements DeadLetterStore {
 	public int sendBack(ShardId shard, List<StoredLetter> letters) {
 		int moved = 0;
 		for (List<StoredLetter> part : parts(letters)) {
-			List<byte[]> ids = part.stream().map((letter) -> letter.id().getBytes(StandardCharsets.UTF_8)).toList();
+			List<byte[]> ids = part.stream().map((letter) -> bytes(letter.id())).toList();
 			int reply = this.link.<Long>run(this.sendBack, this.keys.all(shard), ids).intValue();
 			if (reply == SHARD_COMPLETED) {
 				return (moved > 0) ? moved : SHARD_COMPLETED;

@@ -88,8 +88,9 @@ final class MemoryStreamReader implements ShardReader {
 		}
 		if (position.next < end) {
 			List<SourceRecord> records = List.copyOf(stream.records().subList(position.next, end));
+			boolean room = position.sink.offer(records);
 			position.next = end;
-			position.paused = !position.sink.offer(records);
+			position.paused = !room;
 			return true;
 		}
 		if (stream.isClosed()) {

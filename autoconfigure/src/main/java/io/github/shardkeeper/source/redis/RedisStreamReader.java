@@ -10,7 +10,6 @@ import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 
-import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.RedisLink;
 import io.github.shardkeeper.shard.Offset;
@@ -89,12 +88,12 @@ final class RedisStreamReader implements ShardReader {
 			current = new ArrayList<>(this.lanes.values());
 		}
 		boolean answered = false;
-		StoreUnavailableException failure = null;
+		RuntimeException failure = null;
 		for (StreamLane lane : current) {
 			try {
 				answered |= lane.deliverAndReadOn();
 			}
-			catch (StoreUnavailableException ex) {
+			catch (RuntimeException ex) {
 				// One node's failure must not keep the lanes of others waiting.
 				failure = ex;
 			}

@@ -14,11 +14,12 @@ import org.jspecify.annotations.Nullable;
  * Whether a stream still is what a checkpoint goes by, as {@code XINFO STREAM} tells: it
  * may have been deleted, put back from an older copy, or trimmed. Immutable.
  *
+ * @param firstId the id of its first entry, {@code null} if it has none
  * @param lastId the id of the last entry that it ever had, also of one that is gone
- * @param lastDeletedId the highest id that was deleted or trimmed; {@code null} before
- * Redis 7, which does not keep it
+ * @param lastDeletedId the highest id that was deleted with {@code XDEL}, but not those
+ * that were trimmed; {@code null} before Redis 7, which does not keep it
  */
-record StreamCheck(String lastId, @Nullable String lastDeletedId) {
+record StreamCheck(@Nullable String firstId, String lastId, @Nullable String lastDeletedId) {
 
 	private static final String END_OF_A_MILLISECOND = "-18446744073709551615";
 
@@ -28,6 +29,7 @@ record StreamCheck(String lastId, @Nullable String lastDeletedId) {
 	}
 
 	static StreamCheck of(List<Object> reply) {
+		String firstId = null;
 		String lastId = "0-0";
 		String lastDeletedId = null;
 		for (int i = 0; i + 1 < reply.size(); i += 2) {
@@ -35,11 +37,14 @@ record StreamCheck(String lastId, @Nullable String lastDeletedId) {
 			if (name.equals("last-generated-id")) {
 				lastId = text(reply.get(i + 1));
 			}
+			else if (name.equals("first-entry") && reply.get(i + 1) instanceof List<?> entry && !entry.isEmpty()) {
+				firstId = text(entry.get(0));
+			}
 			else if (name.equals("max-deleted-entry-id")) {
 				lastDeletedId = text(reply.get(i + 1));
 			}
 		}
-		return new StreamCheck(lastId, lastDeletedId);
+		return new StreamCheck(firstId, lastId, lastDeletedId);
 	}
 
 	private static String text(Object value) {
@@ -55,9 +60,40 @@ record StreamCheck(String lastId, @Nullable String lastDeletedId) {
 		return !offset.endsWith(END_OF_A_MILLISECOND) && !this.lastId.equals("0-0") && compare(this.lastId, offset) < 0;
 	}
 
-	/** Whether entries are gone that were not read. */
-	boolean lacksEntriesAfter(String offset) {
-		return this.lastDeletedId != null && !offset.equals("0-0") && compare(this.lastDeletedId, offset) > 0;
+	/**
+	 * Why entries after an offset may be gone that were not read, {@code null} if none
+	 * can be. Redis does not tell what was trimmed. But that takes entries from the
+	 * beginning: as long as the one at the offset is there, or one before it, so are all
+	 * after it. An offset that stands for a time never had an entry.
+	 */
+	@Nullable String gapAfter(String offset) {
+		if (offset.equals("0-0")) {
+			return null;
+		}
+		if (this.lastDeletedId != null && compare(this.lastDeletedId, offset) > 0) {
+			return "of the entries after offset %s, some up to %s were deleted before they were handled"
+				.formatted(offset, this.lastDeletedId);
+		}
+		if (this.firstId == null) {
+			return (compare(this.lastId, offset) > 0)
+					? "all entries after offset %s, up to %s, were deleted or trimmed before they were handled"
+						.formatted(offset, this.lastId)
+					: null;
+		}
+		boolean mayLack = !offset.endsWith(END_OF_A_MILLISECOND) && compare(this.firstId, offset) > 0
+				&& !follows(this.firstId, offset);
+		return mayLack
+				? ("the stream begins with %s, and the entry at offset %s is gone: some in between may have been "
+						+ "deleted or trimmed before they were handled")
+					.formatted(this.firstId, offset)
+				: null;
+	}
+
+	/** Whether there can be nothing between two ids. */
+	private static boolean follows(String id, String before) {
+		int dash = id.indexOf('-');
+		return id.regionMatches(0, before, 0, dash + 1) && Long.parseUnsignedLong(id, dash + 1, id.length(), 10)
+				- Long.parseUnsignedLong(before, dash + 1, before.length(), 10) == 1;
 	}
 
 	static int compare(String one, String other) {

@@ -96,6 +96,9 @@ final class StreamLane implements AutoCloseable {
 	/** Guarded by this. */
 	private long nextCheckAtNanos = System.nanoTime();
 
+	/** When to look at those again of which something is known; guarded by this. */
+	private long nextLookAtNanos = System.nanoTime();
+
 	StreamLane(RedisConnector connector, RedisLink<byte[]> link, Runnable onChange) {
 		this.connector = connector;
 		this.link = link;
@@ -206,20 +209,31 @@ final class StreamLane implements AutoCloseable {
 		}
 		synchronized (this) {
 			this.read = null;
-			if (answer.isEmpty()) {
-				checkNext();
-			}
-			for (Entries entries : answer) {
-				Position position = this.positions.get(entries.stream());
-				// Not for a stream that was stopped, or stopped and started anew,
-				// meanwhile.
-				if (position != null && position == back.positions.get(entries.stream())) {
-					List<SourceRecord> records = entries.records();
-					position.lastId = records.get(records.size() - 1).offset().value();
-					position.averageBytes = ReadSize.average(position.averageBytes, records);
-					position.paused = !position.sink.offer(records);
+			// Also while others bring records: whoever never does is to be noticed.
+			checkNext();
+			back.positions.values().forEach((position) -> position.fresh = false);
+			offer(answer, back);
+		}
+	}
+
+	private void offer(List<Entries> answer, Read back) {
+		IllegalStateException failure = null;
+		for (Entries entries : answer) {
+			Position position = this.positions.get(entries.stream());
+			// Not for a stream that was stopped, or stopped and started anew, meanwhile.
+			if (position != null && position == back.positions.get(entries.stream())) {
+				try {
+					position.offer(entries.records());
+				}
+				catch (Exception | OutOfMemoryError ex) {
+					// One shard's failure must not keep the records of others waiting.
+					failure = new IllegalStateException(
+							"%s did not take its records; they are read again".formatted(position.shard), ex);
 				}
 			}
+		}
+		if (failure != null) {
+			throw failure;
 		}
 	}
 
@@ -270,14 +284,18 @@ final class StreamLane implements AutoCloseable {
 	}
 
 	/**
-	 * Marks one more stream to be looked at, and those of which it is known that
-	 * something is wrong: one by one, so that idle shards cost the same however many they
+	 * Marks one more stream to be looked at, and more often those of which it is known
+	 * that something is wrong: one by one, so that shards cost the same however many they
 	 * are.
 	 */
 	private void checkNext() {
 		long now = System.nanoTime();
+		if (now - this.nextLookAtNanos < 0 || this.positions.isEmpty()) {
+			return;
+		}
+		this.nextLookAtNanos = now + PROBE_INTERVAL.toNanos();
 		List<Position> all = List.copyOf(this.positions.values());
-		if (now - this.nextCheckAtNanos >= 0 && !all.isEmpty()) {
+		if (now - this.nextCheckAtNanos >= 0) {
 			this.nextCheckAtNanos = now + CHECK_INTERVAL.toNanos();
 			this.nextCheck = (this.nextCheck + 1) % all.size();
 			all.get(this.nextCheck).toCheck = true;
@@ -289,13 +307,14 @@ final class StreamLane implements AutoCloseable {
 	private void check() {
 		List<String> streams = new ArrayList<>();
 		List<Position> checked = new ArrayList<>();
+		List<String> offsets = new ArrayList<>();
 		List<AsyncCommand<String, byte[], List<Object>>> commands = new ArrayList<>();
 		synchronized (this) {
 			this.positions.forEach((stream, position) -> {
 				if (position.toCheck && position.problem == null) {
 					position.toCheck = false;
-					position.checkedId = position.lastId;
 					streams.add(stream);
+					offsets.add(position.lastId);
 					checked.add(position);
 					commands.add(StreamCheck.command(stream));
 				}
@@ -308,19 +327,20 @@ final class StreamLane implements AutoCloseable {
 		for (int i = 0; i < answers.size(); i++) {
 			String stream = streams.get(i);
 			Position position = checked.get(i);
+			// Reading may be further when the answer comes.
+			String before = offsets.get(i);
 			// A failure says that there is no stream, or none yet, or no Redis.
-			answers.get(i).thenAccept((reply) -> checked(stream, position, StreamCheck.of(reply)));
+			answers.get(i).thenAccept((reply) -> checked(stream, position, before, StreamCheck.of(reply)));
 		}
 	}
 
-	private synchronized void checked(String stream, Position position, StreamCheck found) {
-		String before = position.checkedId;
+	private synchronized void checked(String stream, Position position, String before, StreamCheck found) {
 		boolean first = !position.checkedOnce;
 		position.checkedOnce = true;
 		if (found.endsBefore(before)) {
-			String suspicion = ("The stream %s ends with %s, before the offset %s of this group: it was deleted, or put "
-					+ "back from an older copy. What is added up to that offset is not read. Set the shard to its "
-					+ "beginning with ShardPositions")
+			String suspicion = ("The stream %s ends with %s, before the offset %s of this group: it was deleted or put "
+					+ "back from an older copy, or the shard was set beyond the end. What is added up to that offset is "
+					+ "not read. Set the shard to its beginning with ShardPositions")
 				.formatted(stream, found.lastId(), before);
 			if (position.suspicion == null) {
 				logger.error("{}: {}", position.shard, suspicion);
@@ -329,11 +349,9 @@ final class StreamLane implements AutoCloseable {
 			return;
 		}
 		position.suspicion = null;
-		if (first && found.lacksEntriesAfter(before)) {
-			logger.warn(
-					"{}: of the entries after offset {}, some up to {} were deleted or trimmed before they were "
-							+ "handled; going on with those that are there",
-					position.shard, before, found.lastDeletedId());
+		String gap = first ? found.gapAfter(before) : null;
+		if (gap != null) {
+			logger.warn("{}: {}; going on with what is there", position.shard, gap);
 		}
 	}
 
@@ -357,7 +375,6 @@ final class StreamLane implements AutoCloseable {
 					streams.add(stream);
 					lastIds.add(position.lastId);
 					size.add(position.averageBytes, position.fresh);
-					position.fresh = false;
 				}
 			});
 			if (streams.isEmpty()) {
@@ -425,6 +442,8 @@ final class StreamLane implements AutoCloseable {
 	private void disconnect() {
 		synchronized (this) {
 			this.read = null;
+			// Much may come together until there is another one.
+			this.positions.values().forEach((position) -> position.fresh |= position.averageBytes == 0);
 		}
 		if (this.connection != null) {
 			this.connector.close(this.connection.stateful());
@@ -456,13 +475,10 @@ final class StreamLane implements AutoCloseable {
 		/** What its records have, on average; 0 before the first. */
 		private long averageBytes;
 
-		/** Whether it was not read yet. */
+		/** Whether no read was answered yet, so that it may hold many large records. */
 		private boolean fresh = true;
 
 		private boolean toCheck;
-
-		/** Where reading stood when it was looked at. */
-		private String checkedId;
 
 		private boolean checkedOnce;
 
@@ -473,9 +489,16 @@ final class StreamLane implements AutoCloseable {
 			this.shard = shard;
 			this.sink = sink;
 			this.lastId = lastId;
-			this.checkedId = lastId;
 			// From the first record on there is nothing that could be missing.
 			this.toCheck = !lastId.equals("0-0");
+		}
+
+		/** Reading goes on behind the records only when they were taken. */
+		void offer(List<SourceRecord> records) {
+			boolean room = this.sink.offer(records);
+			this.lastId = records.get(records.size() - 1).offset().value();
+			this.averageBytes = ReadSize.average(this.averageBytes, records);
+			this.paused = !room;
 		}
 
 	}

@@ -1,21 +1,38 @@
 -- Reads what is due in a shard's retry queue; takes nothing out.
 --
--- ARGV     1 the most records to read
+-- ARGV     1 the most records to read, 2 the most bytes, which the first of them may exceed; then offsets of records
+--          that are not wanted, because the caller has them
 -- result   {millis until there is more or '', offset, record, …}, what was due first comes first
--- cost     O(records in the reply + log of the retry queue)
+-- cost     O(records in the reply + unwanted ones + log of the retry queue), and what is read is copied: the caller asks
+--          for 1 MB at most
 
-local limit = tonumber(ARGV[1])
+local limit, room = tonumber(ARGV[1]), tonumber(ARGV[2])
+local unwanted = {}
+for i = 3, #ARGV do
+  unwanted[ARGV[i]] = true
+end
 local result = {''}
-local offsets = limit > 0 and redis.call('ZRANGEBYSCORE', RETRY, '-inf', text(nowMillis), 'LIMIT', 0, limit) or {}
+-- How many of the first in the queue are read, or not wanted.
+local passed = 0
+local offsets = limit > 0
+  and redis.call('ZRANGEBYSCORE', RETRY, '-inf', text(nowMillis), 'LIMIT', 0, limit + #ARGV - 2) or {}
 for _, offset in ipairs(offsets) do
-  local record = redis.call('HGET', RETRIED, offset)
-  if record then
-    result[#result + 1] = offset
-    result[#result + 1] = record
+  if unwanted[offset] then
+    passed = passed + 1
   else
-    -- Nothing of ours leaves one without the other.
-    redis.call('ZREM', RETRY, offset)
+    local bytes = redis.call('HSTRLEN', RETRIED, offset)
+    if bytes == 0 then
+      -- Nothing of ours leaves one without the other.
+      redis.call('ZREM', RETRY, offset)
+    elseif #result > 2 * limit or #result > 1 and bytes > room then
+      break
+    else
+      result[#result + 1] = offset
+      result[#result + 1] = redis.call('HGET', RETRIED, offset)
+      room = room - bytes
+      passed = passed + 1
+    end
   end
 end
-result[1] = dueIn((#result - 1) / 2)
+result[1] = dueIn(passed)
 return result

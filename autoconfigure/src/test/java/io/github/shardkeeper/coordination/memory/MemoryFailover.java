@@ -1,6 +1,7 @@
 package io.github.shardkeeper.coordination.memory;
 
 import java.util.List;
+import java.util.Set;
 
 import io.github.shardkeeper.coordination.FailedRecord;
 import io.github.shardkeeper.shard.Offset;
@@ -48,7 +49,7 @@ public final class MemoryFailover {
 	/** The records in a shard's retry queue, due or not. */
 	public static List<Offset> queued(MemoryCheckpointStore store, ShardId shard) {
 		return store.with(shard,
-				(data, nowMillis) -> data.due(Integer.MAX_VALUE, Long.MAX_VALUE)
+				(data, nowMillis) -> data.due(Integer.MAX_VALUE, Long.MAX_VALUE, Set.of(), Long.MAX_VALUE)
 					.records()
 					.stream()
 					.map(FailedRecord::offset)

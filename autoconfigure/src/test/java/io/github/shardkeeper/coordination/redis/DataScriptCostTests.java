@@ -132,8 +132,9 @@ class DataScriptCostTests {
 		List<Retry> retries = records.stream().map((record) -> new Retry(record, Duration.ZERO)).toList();
 		measure("commit: 100 retries of 1 kB", () -> commit(0, 0, retries, List.of()));
 		measure("commit: 100 dead letters of 1 kB", () -> commit(0, 0, List.of(), records));
-		measure("due: 10 of 100", () -> assertThat(this.store.due(SHARD, 10).records()).hasSize(10));
-		measure("due: none wanted", () -> this.store.due(SHARD, 0));
+		measure("due: 10 of 100",
+				() -> assertThat(this.store.due(SHARD, 10, 1_000_000, Set.of()).records()).hasSize(10));
+		measure("due: none wanted", () -> this.store.due(SHARD, 0, 0, Set.of()));
 		List<StoredLetter> found = this.letters.list(SHARD, null, 1_000);
 		measure("send-back: 100 letters", () -> assertThat(this.letters.sendBack(SHARD, found)).isEqualTo(100));
 		Set<Offset> taken = new LinkedHashSet<>();

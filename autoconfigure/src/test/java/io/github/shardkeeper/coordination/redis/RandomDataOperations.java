@@ -2,6 +2,7 @@ package io.github.shardkeeper.coordination.redis;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -9,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -126,8 +128,14 @@ final class RandomDataOperations {
 
 	private void readDue(ShardId shard) {
 		int limit = this.random.nextInt(4);
-		this.log.accept("due " + shard + " " + limit);
-		DueRecords due = this.stores.data((store) -> store.due(shard, limit));
+		// Sizes are not the same in both: all that there is, or one record.
+		long bytes = this.random.nextBoolean() ? Long.MAX_VALUE : 0;
+		Set<Offset> except = new TreeSet<>(Comparator.comparing(Offset::value));
+		for (int i = this.random.nextInt(3); i > 0; i--) {
+			except.add(offset());
+		}
+		this.log.accept("due " + shard + " " + limit + " " + bytes + " except " + except);
+		DueRecords due = this.stores.data((store) -> store.due(shard, limit, bytes, except));
 		this.outcome.accept(due.records().isEmpty() ? "nothing due" : "something due");
 	}
 

@@ -26,4 +26,10 @@ class RedisDeadLetterStoreTests extends DeadLetterContract {
 		return ((RedisDataServer) created).letters();
 	}
 
+	/** It stops as soon as it has a megabyte. */
+	@Override
+	protected int mostLargeLettersAtOnce() {
+		return 2;
+	}
+
 }

@@ -37,6 +37,19 @@ class ReadSizeTests {
 	}
 
 	@Test
+	void manyStreamsOfWhichNothingIsKnownShareTheFew() {
+		ReadSize size = new ReadSize();
+		for (int i = 0; i < 5; i++) {
+			size.add(0, true);
+		}
+		assertThat(size.records()).isEqualTo(3);
+		for (int i = 0; i < 1000; i++) {
+			size.add(0, true);
+		}
+		assertThat(size.records()).as("one of each").isEqualTo(1);
+	}
+
+	@Test
 	void theAverageFollowsWhatCame() {
 		long average = ReadSize.average(0, ofBytes(1000, 10));
 		assertThat(average).isEqualTo(1040);
@@ -56,18 +69,33 @@ class ReadSizeTests {
 
 	@Test
 	void aStreamThatEndsBeforeAnOffsetIsSuspiciousUnlessTheOffsetStandsForATime() {
-		assertThat(new StreamCheck("5-0", null).endsBefore("7-0")).isTrue();
-		assertThat(new StreamCheck("7-0", null).endsBefore("7-0")).isFalse();
-		assertThat(new StreamCheck("5-0", null).endsBefore("7-18446744073709551615")).isFalse();
-		assertThat(new StreamCheck("0-0", null).endsBefore("7-0")).isFalse();
+		assertThat(new StreamCheck("1-0", "5-0", null).endsBefore("7-0")).isTrue();
+		assertThat(new StreamCheck("1-0", "7-0", null).endsBefore("7-0")).isFalse();
+		assertThat(new StreamCheck("1-0", "5-0", null).endsBefore("7-18446744073709551615")).isFalse();
+		assertThat(new StreamCheck(null, "0-0", null).endsBefore("7-0")).isFalse();
 	}
 
 	@Test
 	void whatWasDeletedAfterAnOffsetIsMissing() {
-		assertThat(new StreamCheck("9-0", "8-0").lacksEntriesAfter("7-0")).isTrue();
-		assertThat(new StreamCheck("9-0", "7-0").lacksEntriesAfter("7-0")).isFalse();
-		assertThat(new StreamCheck("9-0", null).lacksEntriesAfter("7-0")).isFalse();
-		assertThat(new StreamCheck("9-0", "8-0").lacksEntriesAfter("0-0")).isFalse();
+		assertThat(new StreamCheck("1-0", "9-0", "8-0").gapAfter("7-0")).contains("some up to 8-0");
+		assertThat(new StreamCheck("1-0", "9-0", "7-0").gapAfter("7-0")).isNull();
+		assertThat(new StreamCheck("1-0", "9-0", "8-0").gapAfter("0-0")).isNull();
+	}
+
+	/**
+	 * The highest id that was deleted stays at 0-0 then, and before Redis 7 there is
+	 * none.
+	 */
+	@Test
+	void whatBeginsAfterAnOffsetMayHaveBeenTrimmed() {
+		assertThat(new StreamCheck("8-0", "9-0", "0-0").gapAfter("7-0")).contains("8-0", "7-0", "may");
+		assertThat(new StreamCheck("8-0", "9-0", null).gapAfter("7-0")).contains("may");
+		assertThat(new StreamCheck("7-0", "9-0", "0-0").gapAfter("7-0")).as("its entry is there").isNull();
+		assertThat(new StreamCheck("6-0", "9-0", "0-0").gapAfter("7-0")).isNull();
+		assertThat(new StreamCheck("7-1", "9-0", "0-0").gapAfter("7-0")).as("nothing is between").isNull();
+		assertThat(new StreamCheck("8-0", "9-0", "0-0").gapAfter("7-18446744073709551615")).as("a time").isNull();
+		assertThat(new StreamCheck(null, "9-0", "0-0").gapAfter("7-0")).contains("all entries", "9-0");
+		assertThat(new StreamCheck(null, "7-0", "0-0").gapAfter("7-0")).isNull();
 	}
 
 	private static int records(int streams, long averageBytes) {

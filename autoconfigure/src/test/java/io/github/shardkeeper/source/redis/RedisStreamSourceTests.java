@@ -9,9 +9,12 @@ import java.util.Set;
 import java.util.UUID;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.stream.MapRecord;
 import org.springframework.data.redis.connection.stream.RecordId;
@@ -32,6 +35,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.awaitility.Awaitility.await;
 
 @OnEveryRedis
+@ExtendWith(OutputCaptureExtension.class)
 class RedisStreamSourceTests extends ShardSourceContract {
 
 	private final String prefix = UUID.randomUUID().toString();
@@ -131,25 +135,86 @@ class RedisStreamSourceTests extends ShardSourceContract {
 	}
 
 	@Test
-	void aStreamThatEndsBeforeTheOffsetIsAProblemUntilItDoesNot() {
+	void aStreamThatEndsBeforeTheOffsetIsAProblemUntilItDoesNotAlsoWhenItWasSetThere() {
 		this.redis.opsForStream().add(MapRecord.create(stream(), Map.of("v", "old")).withId(RecordId.of("5-0")));
 		Sink sink = start(SHARD, new Offset("7-0"));
 
 		await().atMost(Duration.ofSeconds(20)).until(() -> !problems().isEmpty());
-		assertThat(problems().get(SHARD)).contains(stream(), "ends with 5-0", "offset 7-0", "ShardPositions");
+		assertThat(problems().get(SHARD)).contains(stream(), "ends with 5-0", "offset 7-0", "set beyond the end",
+				"ShardPositions");
 		this.redis.opsForStream().add(MapRecord.create(stream(), Map.of("v", "r1")).withId(RecordId.of("8-0")));
 		assertThat(payloads(sink.await(1))).containsExactly("r1");
 		await().atMost(Duration.ofSeconds(20)).until(() -> problems().isEmpty());
 	}
 
+	/** One that never brings anything is noticed while another one does all the time. */
 	@Test
-	void largeRecordsAreReadInSmallerPieces() {
+	void aStreamThatIsDeletedAndEndsBeforeTheOffsetIsNoticedWhileOthersAreBusy() {
+		ShardId busy = ShardId.of("orders", 1);
+		this.redis.opsForStream().add(MapRecord.create(stream(), Map.of("v", "old")).withId(RecordId.of("7-0")));
+		Sink records = start(busy, null);
+		start(SHARD, new Offset("7-0"));
+		append(busy, 1, 1);
+		records.await(1);
+		this.redis.delete(stream());
+		this.redis.opsForStream().add(MapRecord.create(stream(), Map.of("v", "new")).withId(RecordId.of("5-0")));
+
+		await().atMost(Duration.ofSeconds(40)).pollInterval(Duration.ofMillis(50)).until(() -> {
+			append(busy, 1, 1);
+			return !problems().isEmpty();
+		});
+		assertThat(problems()).containsOnlyKeys(SHARD);
+	}
+
+	@Test
+	void whatWasTrimmedBeyondTheOffsetIsSaid(CapturedOutput output) {
+		List<Offset> offsets = append(SHARD, 1, 500);
+		this.redis.opsForStream().trim(stream(), 200, false);
+
+		start(SHARD, offsets.get(99)).await(200);
+
+		await().untilAsserted(() -> assertThat(output).contains("orders/0: the stream begins with " + offsets.get(300),
+				"the entry at offset " + offsets.get(99) + " is gone", "may have been deleted or trimmed"));
+	}
+
+	@Test
+	void nothingIsSaidWhileTheEntryAtTheOffsetIsThere(CapturedOutput output) {
+		List<Offset> offsets = append(SHARD, 1, 500);
+		this.redis.opsForStream().trim(stream(), 200, false);
+		start(SHARD, offsets.get(300)).await(199);
+		ShardId other = ShardId.of("orders", 1);
+		List<Offset> others = append(other, 1, 3);
+		this.redis.opsForStream().trim(this.prefix + ":{orders#1}:stream:1", 1, false);
+		start(other, others.get(0)).await(1);
+
+		await().untilAsserted(() -> assertThat(output).contains("orders/1: the stream begins with"));
+		assertThat(output).doesNotContain("orders/0: ");
+	}
+
+	@Test
+	void theFirstReadThatIsAnsweredIsSmallWhateverBecameOfThoseBefore() {
+		start(ShardId.of("orders", 1), null);
+		awaitWaiting();
+		appendLarge(60);
+		this.redis.opsForValue().set(this.prefix + ":{orders#1}:stream:1", "no stream");
+		Sink sink = start(SHARD, null);
+
+		assertThat(sink.await(60)).hasSize(60);
+		assertThat(sink.largestOffer()).isLessThanOrEqualTo(ReadSize.FIRST_RECORDS);
+	}
+
+	private void appendLarge(int count) {
 		byte[] large = new byte[1024 * 1024];
 		List<NewRecord> records = new ArrayList<>();
-		for (int i = 0; i < 60; i++) {
+		for (int i = 0; i < count; i++) {
 			records.add(new NewRecord(SHARD, "k", large));
 		}
 		Appends.append(appender(), records);
+	}
+
+	@Test
+	void largeRecordsAreReadInSmallerPieces() {
+		appendLarge(60);
 		Sink sink = start(SHARD, null);
 
 		assertThat(sink.await(60)).hasSize(60);

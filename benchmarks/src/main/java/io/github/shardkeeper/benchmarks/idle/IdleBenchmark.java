@@ -26,7 +26,7 @@ public final class IdleBenchmark implements Benchmark {
 		return """
 				What one instance costs that waits for records, beside Spring Data Redis.
 				--shards=10,1000,10000 --contenders=… (parts of their names)
-				--rest-seconds=35 --windows=5 --window-seconds=4 --monitor-seconds=10
+				--rest-seconds=32 --windows=5 --window-seconds=3 --monitor-seconds=8
 				The raw figures are left in idle.csv.""".indent(14).strip();
 	}
 
@@ -36,8 +36,8 @@ public final class IdleBenchmark implements Benchmark {
 				Set.of("shards", "contenders", "rest-seconds", "windows", "window-seconds", "monitor-seconds"));
 		List<String> raw = new ArrayList<>(List
 			.of("contender,shards,window,bytes_per_second,processor_millis_per_second,redis_processor_millis_per_second"));
-		Cost.Times times = new Cost.Times(options.number("rest-seconds", 35), options.number("windows", 5),
-				options.number("window-seconds", 4), options.number("monitor-seconds", 10));
+		Cost.Times times = new Cost.Times(options.number("rest-seconds", 32), options.number("windows", 5),
+				options.number("window-seconds", 3), options.number("monitor-seconds", 8));
 		List<Integer> shards = options.list("shards", List.of("10", "1000", "10000"))
 			.stream()
 			.map(Integer::valueOf)

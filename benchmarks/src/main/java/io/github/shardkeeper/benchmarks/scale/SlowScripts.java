@@ -59,9 +59,10 @@ final class SlowScripts {
 
 	private static String line(String phase, String name, Long calls, Samples millis) {
 		long over = millis.values().stream().filter((value) -> value > LIMIT_MILLIS).count();
-		return String.format(Locale.ROOT, "| %s | %s | %s | %,d | %,d | %s |", phase, name,
-				(calls != null) ? String.format(Locale.ROOT, "%,d", calls) : "", millis.values().size(), over,
-				millis.values().isEmpty() ? "under 0.5" : String.format(Locale.ROOT, "%.1f", millis.highest()));
+		String figures = millis.values().isEmpty() ? "0 | | 0 | under 0.5" : String.format(Locale.ROOT,
+				"%,d | %.1f | %,d | %.1f", millis.values().size(), millis.median(), over, millis.highest());
+		return String.format(Locale.ROOT, "| %s | %s | %s | %s |", phase, name,
+				(calls != null) ? String.format(Locale.ROOT, "%,d", calls) : "", figures);
 	}
 
 	private String name(List<?> command) {
