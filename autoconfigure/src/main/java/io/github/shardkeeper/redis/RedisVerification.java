@@ -36,7 +36,7 @@ public final class RedisVerification {
 	 */
 	public static void verify(RedisLink<String> link) {
 		try {
-			verifyVersion(link.call((commands) -> commands.info("server")));
+			verifyVersion(info(link));
 		}
 		catch (StoreUnavailableException ex) {
 			String error = serverError(ex);
@@ -52,6 +52,28 @@ public final class RedisVerification {
 			throw new ShardkeeperConfigurationException("Redis " + problem + " (" + error + ").", CREDENTIALS_ACTION,
 					ex);
 		}
+	}
+
+	private static String info(RedisLink<String> link) {
+		try {
+			return link.call((commands) -> commands.info("server"));
+		}
+		catch (StoreUnavailableException ex) {
+			if (!(rootOf(ex) instanceof IllegalStateException)) {
+				throw ex;
+			}
+			// When a handshake is refused the client sometimes trips over its own closing
+			// of the connection, and the reason is lost.
+			return link.call((commands) -> commands.info("server"));
+		}
+	}
+
+	private static Throwable rootOf(Throwable failure) {
+		Throwable root = failure;
+		while (root.getCause() != null) {
+			root = root.getCause();
+		}
+		return root;
 	}
 
 	private static void verifyVersion(String info) {
