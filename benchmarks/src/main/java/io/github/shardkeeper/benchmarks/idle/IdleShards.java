@@ -25,7 +25,7 @@ final class IdleShards {
 		int shards = Integer.parseInt(arguments[1]);
 		Waiting handler = new Waiting(new CountDownLatch(shards));
 		Applications.start(Integer.parseInt(arguments[0]), handler, Map.of("shardkeeper.group", "idle-" + shards,
-				"shardkeeper.topics.idle.shards", shards, "shardkeeper.redis.key-prefix", "idle-" + shards));
+				"shardkeeper.topics.idle.shards", shards, "shardkeeper.key-prefix", "idle-" + shards));
 		handler.missing.await();
 		Idling.tell();
 	}
