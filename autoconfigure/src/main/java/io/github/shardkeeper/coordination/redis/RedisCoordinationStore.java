@@ -56,7 +56,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	private static final int READ_AT_ONCE = 500;
 
 	/** Shards changed by one script, for the same reason. */
-	private static final int WRITTEN_AT_ONCE = 200;
+	private static final int WRITTEN_AT_ONCE = 100;
 
 	/** Load reports told by one script: each may be as long as many shards. */
 	private static final int REPORTS_AT_ONCE = 50;

@@ -59,7 +59,7 @@ class ScriptCostTests {
 
 	private static final int READ = 500;
 
-	private static final int WRITTEN = 200;
+	private static final int WRITTEN = 100;
 
 	private static final long LIMIT_MICROS = 50_000;
 
@@ -144,20 +144,20 @@ class ScriptCostTests {
 	@Test
 	@Order(3)
 	void moving() {
-		measure("nudge: 200", () -> this.store.nudge(IntStream.range(0, WRITTEN).mapToObj((i) -> shard(i)).toList()));
-		measure("plan: 200 revoked",
+		measure("nudge: 100", () -> this.store.nudge(IntStream.range(0, WRITTEN).mapToObj((i) -> shard(i)).toList()));
+		measure("plan: 100 revoked",
 				() -> plan(0, WRITTEN, (i) -> new Transition.Revoke(shard(i), gen(i), member(3 + i))));
 		long after = this.store.changes(SHARDS, -1).generation() - WRITTEN + 1;
-		measure("plan: 200 retargeted",
+		measure("plan: 100 retargeted",
 				() -> plan(0, WRITTEN, (i) -> new Transition.Retarget(shard(i), after + i, member(203 - i))));
-		measureRelease("release: 200 to their targets", member(1), Duration.ZERO);
+		measureRelease("release: 100 to their targets", member(1), Duration.ZERO);
 		plan(WRITTEN, 2 * WRITTEN, (i) -> new Transition.Revoke(shard(i), gen(i), member(3 + i % 900)));
-		measureRelease("release: 200 that rest", member(2), LEASE);
-		measure("claim: 200 of others", () -> this.store.claim(member(1), tokens(0, WRITTEN, 9_000_000_000_000_000L)));
-		measure("claim: 200 that are new", () -> this.store.claim(member(1), tokens(2 * SHARDS, WRITTEN, 1)));
-		measure("plan: 200 assigned",
+		measureRelease("release: 100 that rest", member(2), LEASE);
+		measure("claim: 100 of others", () -> this.store.claim(member(1), tokens(0, WRITTEN, 9_000_000_000_000_000L)));
+		measure("claim: 100 that are new", () -> this.store.claim(member(1), tokens(2 * SHARDS, WRITTEN, 1)));
+		measure("plan: 100 assigned",
 				() -> plan(0, WRITTEN, (i) -> new Transition.Assign(shard(3 * SHARDS + i), 0, member(3 + i))));
-		measure("leave with 200 shards", () -> this.store.leave(member(1), Duration.ZERO));
+		measure("leave with 100 shards", () -> this.store.leave(member(1), Duration.ZERO));
 	}
 
 	@Test
@@ -199,7 +199,7 @@ class ScriptCostTests {
 		// None of them was silent for long enough.
 		long steadySince = System.currentTimeMillis();
 		measure("reap: 998 late members", () -> this.store.reap(member(0), this.epoch, steadySince, Duration.ZERO));
-		measure("reap: the dead and 200 of their shards",
+		measure("reap: the dead and 100 of their shards",
 				() -> this.store.reap(member(0), this.epoch, 0, Duration.ZERO));
 		assertThat(((ReapReply.Looked) this.store.reap(member(0), this.epoch, 0, Duration.ZERO)).dead()).isNotEmpty();
 	}
