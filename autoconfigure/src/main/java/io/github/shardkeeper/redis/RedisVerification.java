@@ -21,6 +21,12 @@ public final class RedisVerification {
 
 	private static final Pattern VERSION = Pattern.compile("redis_version:(\\d+)\\.(\\d+)");
 
+	/** Each takes as long as the server needs to refuse it. */
+	private static final int ATTEMPTS = 5;
+
+	/** As the client says it. */
+	private static final String CLOSED_IN_HANDSHAKE = "Connection closed prematurely";
+
 	private static final String CREDENTIALS_ACTION = "Set 'spring.data.redis.password' (and "
 			+ "'spring.data.redis.username' where an ACL user is used) to what Redis expects.";
 
@@ -54,26 +60,30 @@ public final class RedisVerification {
 		}
 	}
 
+	/**
+	 * When a handshake is refused, the client sometimes trips over its own closing of the
+	 * connection, and the reason is lost; another attempt has it.
+	 */
 	private static String info(RedisLink<String> link) {
-		try {
-			return link.call((commands) -> commands.info("server"));
-		}
-		catch (StoreUnavailableException ex) {
-			if (!(rootOf(ex) instanceof IllegalStateException)) {
-				throw ex;
+		for (int attempt = 1; attempt < ATTEMPTS; attempt++) {
+			try {
+				return link.call((commands) -> commands.info("server"));
 			}
-			// When a handshake is refused the client sometimes trips over its own closing
-			// of the connection, and the reason is lost.
-			return link.call((commands) -> commands.info("server"));
+			catch (StoreUnavailableException ex) {
+				if (!reasonMayBeLost(ex)) {
+					throw ex;
+				}
+			}
 		}
+		return link.call((commands) -> commands.info("server"));
 	}
 
-	private static Throwable rootOf(Throwable failure) {
+	private static boolean reasonMayBeLost(Throwable failure) {
 		Throwable root = failure;
 		while (root.getCause() != null) {
 			root = root.getCause();
 		}
-		return root;
+		return root instanceof IllegalStateException || CLOSED_IN_HANDSHAKE.equals(root.getMessage());
 	}
 
 	private static void verifyVersion(String info) {
