@@ -80,9 +80,8 @@ final class CallLoop implements ShardLoop {
 		if (due != null) {
 			this.timer.wakeAt(due, now);
 		}
-		// If not, whoever permits it again wakes the worker; a time that has passed would
-		// wake
-		// it at once, again and again.
+		// If not, whoever permits it again wakes the worker; a time in the past would,
+		// at once, again and again.
 		if (this.nextCall != null && this.context.lease().permitsHandOut(now)) {
 			this.timer.wakeAt(this.nextCall, now);
 		}
@@ -98,7 +97,7 @@ final class CallLoop implements ShardLoop {
 		if (this.meter != null) {
 			this.meter.callBegins(begun);
 		}
-		ShardCalls.Result result = this.calls.callWhileHeld(this.handler.takesState() ? progress.state() : null,
+		ShardCalls.Result result = this.calls.callWhileHeld(this.handler.takesState() ? progress.state() : null, begun,
 				(view) -> this.handler.handle(null, this.owned, view, null));
 		MonotonicTime now = this.context.clock().now();
 		if (this.meter != null) {

@@ -110,7 +110,8 @@ final class RecordCalls {
 		JournaledState seen = this.handler.takesState() ? state : null;
 		Acknowledgment acknowledgment = this.handler.takesAcknowledgment() ? this.acknowledgments.of(delivery) : null;
 		ShardCalls.StateCall code = (view) -> this.handler.handle(converted, this.owned, view, acknowledgment);
-		ShardCalls.Result result = beside ? this.calls.callBeside(seen, code) : this.calls.callWhileHeld(seen, code);
+		ShardCalls.Result result = beside ? this.calls.callBeside(seen, begun, code)
+				: this.calls.callWhileHeld(seen, begun, code);
 		MonotonicTime ended = this.context.clock().now();
 		if (this.meter != null) {
 			this.meter.callEnds(ended);

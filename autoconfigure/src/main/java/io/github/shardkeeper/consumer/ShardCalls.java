@@ -6,7 +6,6 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 
 import org.jspecify.annotations.Nullable;
 
-import io.github.shardkeeper.coordination.MonotonicClock;
 import io.github.shardkeeper.handover.MonotonicTime;
 
 /**
@@ -18,42 +17,52 @@ final class ShardCalls {
 	private final OwnedShard owned;
 
 	/** The one of a shard whose calls are made one after the other. */
-	private final HandlerCall only;
+	private final HandlerCall only = new HandlerCall();
+
+	/** Since when that one runs, {@code null} when it does not. */
+	private volatile @Nullable MonotonicTime onlySince;
 
 	/** Those that run at the same time, the oldest first. */
-	private final Queue<HandlerCall> beside = new ConcurrentLinkedQueue<>();
+	private final Queue<Beside> beside = new ConcurrentLinkedQueue<>();
 
-	private final MonotonicClock clock;
-
-	ShardCalls(OwnedShard owned, MonotonicClock clock) {
+	ShardCalls(OwnedShard owned) {
 		this.owned = owned;
-		this.clock = clock;
-		this.only = new HandlerCall(clock);
 	}
 
 	/**
 	 * Calls unless the shard is lost, while no other call for the shard runs.
 	 * @param state what the call may see, {@code null} for nothing
+	 * @param now when it begins
 	 */
-	Result callWhileHeld(@Nullable JournaledState state, StateCall code) {
-		return call(this.only, state, code, true);
+	Result callWhileHeld(@Nullable JournaledState state, MonotonicTime now, StateCall code) {
+		return callOnly(state, now, code, true);
 	}
 
 	/** Calls unless the shard is lost, while others may run. */
-	Result callBeside(@Nullable JournaledState state, StateCall code) {
-		HandlerCall call = new HandlerCall(this.clock);
-		this.beside.add(call);
+	Result callBeside(@Nullable JournaledState state, MonotonicTime now, StateCall code) {
+		Beside running = new Beside(new HandlerCall(), now);
+		this.beside.add(running);
 		try {
-			return call(call, state, code, true);
+			return call(running.call(), state, code, true);
 		}
 		finally {
-			this.beside.remove(call);
+			this.beside.remove(running);
 		}
 	}
 
 	/** Calls in any case, while no other call for the shard runs. */
-	Result call(@Nullable JournaledState state, StateCall code) {
-		return call(this.only, state, code, false);
+	Result call(@Nullable JournaledState state, MonotonicTime now, StateCall code) {
+		return callOnly(state, now, code, false);
+	}
+
+	private Result callOnly(@Nullable JournaledState state, MonotonicTime now, StateCall code, boolean onlyWhileHeld) {
+		this.onlySince = now;
+		try {
+			return call(this.only, state, code, onlyWhileHeld);
+		}
+		finally {
+			this.onlySince = null;
+		}
 	}
 
 	private Result call(HandlerCall call, @Nullable JournaledState state, StateCall code, boolean onlyWhileHeld) {
@@ -82,29 +91,35 @@ final class ShardCalls {
 	/** Interrupts the calls that run now, if any. */
 	void interrupt() {
 		this.only.interrupt();
-		this.beside.forEach(HandlerCall::interrupt);
+		this.beside.forEach((running) -> running.call().interrupt());
 	}
 
 	/** Since when the oldest of the calls that run now does so, {@code null} for none. */
 	@Nullable MonotonicTime since() {
-		MonotonicTime since = this.only.since();
-		for (HandlerCall call : this.beside) {
-			if (since == null) {
-				since = call.since();
-			}
-		}
-		return since;
+		MonotonicTime since = this.onlySince;
+		Beside oldest = this.beside.peek();
+		return (since != null || oldest == null) ? since : oldest.since();
 	}
 
 	/** Where the oldest of the calls that run now stands, empty when none does. */
 	List<StackTraceElement> stack() {
 		List<StackTraceElement> stack = this.only.stack();
-		for (HandlerCall call : this.beside) {
+		for (Beside running : this.beside) {
 			if (stack.isEmpty()) {
-				stack = call.stack();
+				stack = running.call().stack();
 			}
 		}
 		return stack;
+	}
+
+	/**
+	 * A call that others run beside.
+	 *
+	 * @param call the call
+	 * @param since since when it runs
+	 */
+	private record Beside(HandlerCall call, MonotonicTime since) {
+
 	}
 
 	/**

@@ -270,9 +270,8 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		}
 		current.readerLoop.close();
 		current.context.reader().close();
-		// A call that has not returned needs them once more, when it does: what it leaves
-		// is
-		// put away by its worker, and the next start waits for that.
+		// A call that has not returned needs them once more, when it does: its worker
+		// puts away what it leaves, and the next start waits for that.
 		current.ended().thenRun(() -> {
 			current.context.timer().shutdownNow();
 			current.threads.shutdown().run();

@@ -9,7 +9,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.ShardContext;
-import io.github.shardkeeper.coordination.MonotonicClock;
 
 /**
  * One call of the application's preparation for a shard. It is made once, as soon as a
@@ -24,7 +23,7 @@ final class ShardPreparation {
 
 	private final ShardContext shard;
 
-	private final HandlerCall call;
+	private final HandlerCall call = new HandlerCall();
 
 	private final CompletableFuture<Void> ended = new CompletableFuture<>();
 
@@ -34,19 +33,18 @@ final class ShardPreparation {
 
 	private volatile boolean stopped;
 
-	private ShardPreparation(ShardHandler handler, ShardContext shard, MonotonicClock clock) {
+	private ShardPreparation(ShardHandler handler, ShardContext shard) {
 		this.handler = handler;
 		this.shard = shard;
-		this.call = new HandlerCall(clock);
 	}
 
 	/**
 	 * Begins one.
 	 * @param othersEnded completes when nothing else of this instance runs for the shard
 	 */
-	static ShardPreparation begin(ShardHandler handler, ShardContext shard, MonotonicClock clock, Executor executor,
+	static ShardPreparation begin(ShardHandler handler, ShardContext shard, Executor executor,
 			CompletableFuture<Void> othersEnded) {
-		ShardPreparation preparation = new ShardPreparation(handler, shard, clock);
+		ShardPreparation preparation = new ShardPreparation(handler, shard);
 		othersEnded.thenRun(() -> {
 			try {
 				executor.execute(preparation::run);

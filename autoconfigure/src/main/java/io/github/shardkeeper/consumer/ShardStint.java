@@ -126,7 +126,7 @@ final class ShardStint {
 
 	/** Tells the application; what it throws has it told again. */
 	private boolean assigned(ShardProgress acquired) {
-		ShardCalls.Result result = this.calls.callWhileHeld(acquired.state(),
+		ShardCalls.Result result = this.calls.callWhileHeld(acquired.state(), this.context.clock().now(),
 				(view) -> this.handler.assigned(this.owned, Objects.requireNonNull(view)));
 		if (result.failure() != null) {
 			if (this.owned.isHeld() && !result.interrupted()) {
@@ -168,7 +168,7 @@ final class ShardStint {
 			return;
 		}
 		this.farewellSaid = true;
-		ShardCalls.Result result = this.calls.call(last.state(),
+		ShardCalls.Result result = this.calls.call(last.state(), this.context.clock().now(),
 				(view) -> this.handler.revoked(this.owned, Objects.requireNonNull(view)));
 		// What it has acknowledged.
 		this.loop.settle(last);

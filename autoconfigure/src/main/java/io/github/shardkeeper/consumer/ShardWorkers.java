@@ -113,7 +113,7 @@ final class ShardWorkers implements ShardConsumption {
 		}
 		logger.debug("Prepares for {}", shard);
 		keepUntilEnded(shard, ShardPreparation.begin(handler, new ComingShard(this.context.group(), shard, member),
-				this.context.clock(), this.preparing, ended(this.workers.get(shard), null)));
+				this.preparing, ended(this.workers.get(shard), null)));
 	}
 
 	@Override

@@ -7,14 +7,12 @@ import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.Test;
 
-import io.github.shardkeeper.coordination.MonotonicClock;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 class HandlerCallTests {
 
-	private final HandlerCall call = new HandlerCall(MonotonicClock.SYSTEM);
+	private final HandlerCall call = new HandlerCall();
 
 	@Test
 	void interruptsTheCallThatRuns() throws Exception {

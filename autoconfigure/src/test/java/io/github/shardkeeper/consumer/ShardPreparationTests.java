@@ -10,7 +10,6 @@ import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
 
 import io.github.shardkeeper.ShardContext;
-import io.github.shardkeeper.coordination.MonotonicClock;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -122,7 +121,7 @@ class ShardPreparationTests {
 	void withoutAThreadThereIsNone() {
 		this.othersEnded.complete(null);
 		ShardPreparation preparation = ShardPreparation.begin(handler(), new ComingShard("group", SHARD, ME),
-				MonotonicClock.SYSTEM, (task) -> {
+				(task) -> {
 					throw new RejectedExecutionException("as the test wants it");
 				}, this.othersEnded);
 
@@ -130,8 +129,7 @@ class ShardPreparationTests {
 	}
 
 	private ShardPreparation begin() {
-		return ShardPreparation.begin(handler(), new ComingShard("group", SHARD, ME), MonotonicClock.SYSTEM,
-				this.threads, this.othersEnded);
+		return ShardPreparation.begin(handler(), new ComingShard("group", SHARD, ME), this.threads, this.othersEnded);
 	}
 
 	private ShardHandler handler() {

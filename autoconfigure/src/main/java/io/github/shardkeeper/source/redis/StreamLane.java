@@ -129,8 +129,7 @@ final class StreamLane implements AutoCloseable {
 		Read waiting = currentRead();
 		if (waiting == null || this.connector.isCluster() || !waiting.waking.compareAndSet(false, true)) {
 			// Whoever is waking it already wakes it for all: the next read takes in all
-			// there
-			// is.
+			// that there is.
 			return;
 		}
 		// The read may not have reached Redis yet: then there is nobody to unblock.
