@@ -1,10 +1,7 @@
 package io.github.shardkeeper.coordination;
 
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -23,11 +20,7 @@ import io.github.shardkeeper.shard.Token;
  */
 public final class CheckpointsByTopic implements CheckpointStore {
 
-	private final CheckpointStore others;
-
-	private final Set<String> topics;
-
-	private final CheckpointStore apart;
+	private final PartsByTopic<CheckpointStore> parts;
 
 	/**
 	 * Puts it together.
@@ -36,95 +29,62 @@ public final class CheckpointsByTopic implements CheckpointStore {
 	 * @param apart keeps these
 	 */
 	public CheckpointsByTopic(CheckpointStore others, Set<String> topics, CheckpointStore apart) {
-		this.others = others;
-		this.topics = Set.copyOf(topics);
-		this.apart = apart;
-	}
-
-	private CheckpointStore of(ShardId shard) {
-		return of(shard.topic());
-	}
-
-	private CheckpointStore of(String topic) {
-		return this.topics.contains(topic) ? this.apart : this.others;
+		this.parts = new PartsByTopic<>(others, topics, apart);
 	}
 
 	@Override
 	public Acquisition acquire(ShardId shard, Token token) {
-		return of(shard).acquire(shard, token);
+		return this.parts.of(shard).acquire(shard, token);
 	}
 
 	@Override
 	public CompletableFuture<CommitReply> commit(ShardId shard, Token token, Commit commit) {
-		return of(shard).commit(shard, token, commit);
+		return this.parts.of(shard).commit(shard, token, commit);
 	}
 
 	@Override
 	public DueRecords due(ShardId shard, int limit, long bytes, Set<Offset> except) {
-		return of(shard).due(shard, limit, bytes, except);
+		return this.parts.of(shard).due(shard, limit, bytes, except);
 	}
 
 	@Override
 	public CompletionReply complete(ShardId shard, Token token, long acknowledged) {
-		return of(shard).complete(shard, token, acknowledged);
+		return this.parts.of(shard).complete(shard, token, acknowledged);
 	}
 
 	@Override
 	public Checkpoint read(ShardId shard) {
-		return of(shard).read(shard);
+		return this.parts.of(shard).read(shard);
 	}
 
 	@Override
 	public Map<ShardId, Offset> offsets(Collection<ShardId> shards) {
-		return merged(shards, CheckpointStore::offsets);
+		return this.parts.merged(shards, CheckpointStore::offsets);
 	}
 
 	@Override
 	public Map<ShardId, Offset> offsets(Collection<ShardId> shards,
 			BiConsumer<ShardId, StoreUnavailableException> unreadable) {
-		return merged(shards, (store, some) -> store.offsets(some, unreadable));
-	}
-
-	private <T> Map<ShardId, T> merged(Collection<ShardId> shards, Reading<T> reading) {
-		List<ShardId> kept = new ArrayList<>(shards);
-		kept.removeIf((shard) -> !this.topics.contains(shard.topic()));
-		if (kept.isEmpty()) {
-			return reading.read(this.others, shards);
-		}
-		Map<ShardId, T> found = new HashMap<>(reading.read(this.apart, kept));
-		List<ShardId> left = new ArrayList<>(shards);
-		left.removeIf((shard) -> this.topics.contains(shard.topic()));
-		if (!left.isEmpty()) {
-			found.putAll(reading.read(this.others, left));
-		}
-		return found;
+		return this.parts.merged(shards, (store, some) -> store.offsets(some, unreadable));
 	}
 
 	@Override
 	public @Nullable SeekRequest seek(ShardId shard, Offset after, boolean clearsState) {
-		return of(shard).seek(shard, after, clearsState);
+		return this.parts.of(shard).seek(shard, after, clearsState);
 	}
 
 	@Override
 	public Map<ShardId, Seeks> seeks(Collection<ShardId> shards) {
-		return merged(shards, CheckpointStore::seeks);
+		return this.parts.merged(shards, CheckpointStore::seeks);
 	}
 
 	@Override
 	public Instant consumedSince(String topic) {
-		return of(topic).consumedSince(topic);
+		return this.parts.of(topic).consumedSince(topic);
 	}
 
 	@Override
 	public void close() {
-	}
-
-	/** Reads something of shards. */
-	@FunctionalInterface
-	private interface Reading<T> {
-
-		Map<ShardId, T> read(CheckpointStore store, Collection<ShardId> shards);
-
 	}
 
 }

@@ -5,8 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Function;
-import java.util.stream.Collectors;
+import java.util.function.BiFunction;
 
 import org.jspecify.annotations.Nullable;
 
@@ -18,11 +17,7 @@ import io.github.shardkeeper.shard.ShardId;
  */
 public final class DeadLettersByTopic implements DeadLetterStore {
 
-	private final DeadLetterStore others;
-
-	private final Set<String> topics;
-
-	private final DeadLetterStore apart;
+	private final PartsByTopic<DeadLetterStore> parts;
 
 	/**
 	 * Puts it together.
@@ -31,41 +26,32 @@ public final class DeadLettersByTopic implements DeadLetterStore {
 	 * @param apart keeps these
 	 */
 	public DeadLettersByTopic(DeadLetterStore others, Set<String> topics, DeadLetterStore apart) {
-		this.others = others;
-		this.topics = Set.copyOf(topics);
-		this.apart = apart;
-	}
-
-	private DeadLetterStore of(ShardId shard) {
-		return this.topics.contains(shard.topic()) ? this.apart : this.others;
+		this.parts = new PartsByTopic<>(others, topics, apart);
 	}
 
 	@Override
 	public List<StoredLetter> list(ShardId shard, @Nullable String after, int limit) {
-		return of(shard).list(shard, after, limit);
+		return this.parts.of(shard).list(shard, after, limit);
 	}
 
 	@Override
 	public @Nullable StoredLetter find(ShardId shard, String id) {
-		return of(shard).find(shard, id);
+		return this.parts.of(shard).find(shard, id);
 	}
 
 	@Override
 	public Map<ShardId, Long> letters(Collection<ShardId> shards) {
-		return counted(shards, (store) -> store::letters);
+		return counted(shards, DeadLetterStore::letters);
 	}
 
 	@Override
 	public Map<ShardId, Long> retries(Collection<ShardId> shards) {
-		return counted(shards, (store) -> store::retries);
+		return counted(shards, DeadLetterStore::retries);
 	}
 
 	private Map<ShardId, Long> counted(Collection<ShardId> shards,
-			Function<DeadLetterStore, Function<Collection<ShardId>, Map<ShardId, Long>>> counting) {
-		Map<ShardId, Long> found = new LinkedHashMap<>();
-		shards.stream()
-			.collect(Collectors.groupingBy(this::of))
-			.forEach((store, kept) -> found.putAll(counting.apply(store).apply(kept)));
+			BiFunction<DeadLetterStore, Collection<ShardId>, Map<ShardId, Long>> counting) {
+		Map<ShardId, Long> found = this.parts.merged(shards, counting);
 		Map<ShardId, Long> inOrder = new LinkedHashMap<>();
 		shards.forEach((shard) -> inOrder.put(shard, found.getOrDefault(shard, 0L)));
 		return inOrder;
@@ -73,12 +59,12 @@ public final class DeadLettersByTopic implements DeadLetterStore {
 
 	@Override
 	public int sendBack(ShardId shard, List<StoredLetter> letters) {
-		return of(shard).sendBack(shard, letters);
+		return this.parts.of(shard).sendBack(shard, letters);
 	}
 
 	@Override
 	public int drop(ShardId shard, List<StoredLetter> letters) {
-		return of(shard).drop(shard, letters);
+		return this.parts.of(shard).drop(shard, letters);
 	}
 
 	@Override
