@@ -24,9 +24,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 import org.springframework.beans.factory.annotation.Value;
-import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
@@ -50,7 +48,6 @@ import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.coordination.GroupReporter;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.StartPosition;
-import io.github.shardkeeper.testsupport.TestRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

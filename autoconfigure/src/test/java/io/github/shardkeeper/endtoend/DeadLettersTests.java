@@ -13,9 +13,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -32,7 +30,6 @@ import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.ShardTemplate.Appended;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.testsupport.OnEveryRedis;
-import io.github.shardkeeper.testsupport.TestRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -17,9 +17,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -39,7 +37,6 @@ import io.github.shardkeeper.report.GroupReport;
 import io.github.shardkeeper.report.MemberReport;
 import io.github.shardkeeper.report.ShardReport;
 import io.github.shardkeeper.shard.ShardId;
-import io.github.shardkeeper.testsupport.TestRedis;
 import io.github.shardkeeper.testsupport.TestRedisCluster;
 
 import static org.assertj.core.api.Assertions.assertThat;

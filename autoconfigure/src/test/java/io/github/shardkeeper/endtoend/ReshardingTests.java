@@ -15,7 +15,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -34,7 +33,6 @@ import io.github.shardkeeper.report.ShardReport;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
-import io.github.shardkeeper.testsupport.TestRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -29,7 +29,6 @@ import io.github.shardkeeper.SendFailedException;
 import io.github.shardkeeper.ShardTemplate.Appended;
 import io.github.shardkeeper.ShardTemplate.Outgoing;
 import io.github.shardkeeper.redis.RedisConnector;
-import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.KeyedShardTemplate;
 import io.github.shardkeeper.source.PayloadConverter;
