@@ -10,13 +10,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.LockSupport;
 
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.UnblockType;
+import io.lettuce.core.output.IntegerOutput;
 import io.lettuce.core.protocol.AsyncCommand;
+import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandKeyword;
 import io.lettuce.core.protocol.CommandType;
@@ -59,9 +59,7 @@ final class StreamLane implements AutoCloseable {
 	/** How often to look whether one more stream is still the one that it was. */
 	private static final Duration CHECK_INTERVAL = Duration.ofSeconds(10);
 
-	private static final int WAKE_ATTEMPTS = 20;
-
-	private static final long WAKE_PAUSE_NANOS = 500_000;
+	private static final int UNBLOCK_ATTEMPTS = 50;
 
 	private final RedisConnector connector;
 
@@ -125,29 +123,53 @@ final class StreamLane implements AutoCloseable {
 
 	/** Makes the next read begin at once, with all streams that there are now. */
 	void wakeUp() {
-		this.onChange.run();
 		Read waiting = currentRead();
-		if (waiting == null || this.connector.isCluster() || !waiting.waking.compareAndSet(false, true)) {
-			// Whoever is waking it already wakes it for all: the next read takes in all
-			// that there is.
+		if (waiting != null) {
+			waiting.wakeUp = true;
+		}
+		this.onChange.run();
+	}
+
+	/**
+	 * Has Redis answer a read at once. Neither the reader waits for that nor those for
+	 * whom it is done: once for all of them, because the next read takes in all that
+	 * there is.
+	 */
+	private void unblock(Read waiting) {
+		if (waiting.unblocking || waiting.unblockAttempts == UNBLOCK_ATTEMPTS) {
 			return;
 		}
-		// The read may not have reached Redis yet: then there is nobody to unblock.
-		for (int attempt = 0; attempt < WAKE_ATTEMPTS && !waiting.future.isDone(); attempt++) {
-			try {
-				if (this.link.call((commands) -> commands.clientUnblock(waiting.clientId, UnblockType.TIMEOUT)) > 0) {
-					return;
-				}
-			}
-			catch (StoreUnavailableException ex) {
-				// The read ends by itself, sooner or later; waking it only saves time.
-				return;
-			}
-			LockSupport.parkNanos(WAKE_PAUSE_NANOS);
+		waiting.unblocking = true;
+		waiting.unblockAttempts++;
+		try {
+			this.link.sendAll(List.of(clientUnblock(waiting.clientId)))
+				.get(0)
+				.thenAccept((unblocked) -> unblocked(waiting, unblocked > 0));
 		}
-		if (!waiting.future.isDone()) {
+		catch (StoreUnavailableException ex) {
+			// The read ends by itself, sooner or later; this only saves time.
+			logger.debug("A blocking read could not be woken", ex);
+		}
+	}
+
+	private void unblocked(Read waiting, boolean found) {
+		if (found) {
+			return;
+		}
+		if (waiting.unblockAttempts == UNBLOCK_ATTEMPTS) {
 			this.clientIdInDoubt = true;
+			return;
 		}
+		// The read has not reached Redis yet: there was nobody to unblock.
+		waiting.unblocking = false;
+		this.onChange.run();
+	}
+
+	private static AsyncCommand<String, byte[], Long> clientUnblock(long clientId) {
+		return new AsyncCommand<>(new Command<>(CommandType.CLIENT, new IntegerOutput<>(RedisStreamSource.CODEC),
+				new CommandArgs<>(RedisStreamSource.CODEC).add(CommandKeyword.UNBLOCK)
+					.add(clientId)
+					.add(UnblockType.TIMEOUT)));
 	}
 
 	private synchronized @Nullable Read currentRead() {
@@ -180,6 +202,9 @@ final class StreamLane implements AutoCloseable {
 					lost();
 					throw new StoreUnavailableException("Redis: the connection of a blocking read was lost",
 							new RedisException("XREAD"));
+				}
+				if (current.wakeUp && !this.connector.isCluster()) {
+					unblock(current);
 				}
 				return false;
 			}
@@ -385,8 +410,7 @@ final class StreamLane implements AutoCloseable {
 				return;
 			}
 			RedisFuture<List<Entries>> future = xread(open, streams, lastIds, size.records());
-			this.read = new Read(future, wanted, this.clientId, new AtomicBoolean(),
-					System.nanoTime() + this.block.plus(GRACE).toNanos());
+			this.read = new Read(future, wanted, this.clientId, System.nanoTime() + this.block.plus(GRACE).toNanos());
 			future.whenComplete((answer, failure) -> this.onChange.run());
 		}
 	}
@@ -507,8 +531,33 @@ final class StreamLane implements AutoCloseable {
 
 	}
 
-	private record Read(RedisFuture<List<Entries>> future, Map<String, Position> positions, long clientId,
-			AtomicBoolean waking, long deadlineNanos) {
+	/** A read under way. */
+	private static final class Read {
+
+		private final RedisFuture<List<Entries>> future;
+
+		/** What it reads. */
+		private final Map<String, Position> positions;
+
+		private final long clientId;
+
+		private final long deadlineNanos;
+
+		/** Whether there is more to read than it knows of. */
+		private volatile boolean wakeUp;
+
+		/** Whether Redis was asked to unblock it, and has not said that it could not. */
+		private volatile boolean unblocking;
+
+		/** Written by the thread that polls. */
+		private volatile int unblockAttempts;
+
+		Read(RedisFuture<List<Entries>> future, Map<String, Position> positions, long clientId, long deadlineNanos) {
+			this.future = future;
+			this.positions = positions;
+			this.clientId = clientId;
+			this.deadlineNanos = deadlineNanos;
+		}
 
 	}
 
