@@ -17,7 +17,8 @@ final class Findings {
 
 	private final Map<Event, List<Window>> windows = new EnumMap<>(Event.class);
 
-	private Exactness exactness = new Exactness(0, List.of());
+	/** Of each group that there was. */
+	private final List<Exactness> exactness = new ArrayList<>();
 
 	private int failedCommits;
 
@@ -29,9 +30,10 @@ final class Findings {
 		this.windows.computeIfAbsent(event, (unused) -> new ArrayList<>()).add(window);
 	}
 
+	/** A group's end. */
 	void finish(Exactness exactness, int failedCommits) {
-		this.exactness = exactness;
-		this.failedCommits = failedCommits;
+		this.exactness.add(exactness);
+		this.failedCommits += failedCommits;
 	}
 
 	Contender contender() {
@@ -69,16 +71,18 @@ final class Findings {
 	}
 
 	long lost() {
-		return this.exactness.lost();
+		return this.exactness.stream().mapToLong(Exactness::lost).sum();
 	}
 
 	long count(Kind kind) {
-		return this.exactness.count(kind);
+		return this.exactness.stream().mapToLong((group) -> group.count(kind)).sum();
 	}
 
 	/** How often something was wrong in the times of an event. */
 	long count(Kind kind, Event event) {
-		return windows(event).stream().mapToLong((window) -> this.exactness.count(kind, window)).sum();
+		return this.exactness.stream()
+			.mapToLong((group) -> windows(event).stream().mapToLong((window) -> group.count(kind, window)).sum())
+			.sum();
 	}
 
 	int failedCommits() {

@@ -2,16 +2,13 @@ package io.github.shardkeeper.benchmarks.moves;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Set;
 import java.util.stream.Collectors;
 
 import io.github.shardkeeper.benchmarks.Benchmark;
-import io.github.shardkeeper.benchmarks.Machine;
 import io.github.shardkeeper.benchmarks.Options;
 
 /**
@@ -21,6 +18,9 @@ import io.github.shardkeeper.benchmarks.Options;
 public final class HandoverBenchmark implements Benchmark {
 
 	private static final String DEFAULT = "default";
+
+	/** Each takes its servers' start, so there are no more of them. */
+	private static final int LAPS = 2;
 
 	private static final int TIMES_SHORTER_THAN_DEFAULT = 10;
 
@@ -41,12 +41,14 @@ public final class HandoverBenchmark implements Benchmark {
 		String settings = options.list("settings", List.of(DEFAULT)).get(0);
 		int shards = options.number("shards", 32);
 		List<String> wanted = options.list("contenders", List.of(""));
-		List<Findings> all = new ArrayList<>();
-		for (Contender contender : Contender.of(settings)) {
-			if (wanted.stream().anyMatch((part) -> contender.name().contains(part))) {
-				all.add(measure(contender, shards, course(contender, settings.equals(DEFAULT), options)));
-			}
-		}
+		List<Contender> contenders = Contender.of(settings)
+			.stream()
+			.filter((contender) -> wanted.stream().anyMatch((part) -> contender.name().contains(part)))
+			.toList();
+		List<Findings> all = new Laps(shards, LAPS).run(contenders,
+				(lap, group, findings) -> course(findings.contender(), settings.equals(DEFAULT), options)
+					.part(lap, LAPS)
+					.run(group, findings));
 		HandoverTable table = new HandoverTable(all);
 		Files.write(Path.of("handover-" + settings + ".csv"), table.raw());
 		table.lines().forEach(System.out::println);
@@ -77,17 +79,6 @@ public final class HandoverBenchmark implements Benchmark {
 		return Arrays.stream(Event.values())
 			.filter((event) -> names.contains(event.option()))
 			.collect(Collectors.toCollection(() -> EnumSet.noneOf(Event.class)));
-	}
-
-	static Findings measure(Contender contender, int shards, HandoverCourse course) throws Exception {
-		Findings findings = new Findings(contender);
-		long begun = System.nanoTime();
-		try (Group group = new Group(contender, shards)) {
-			System.out.printf("%n%s: %s%n", contender.name(), Machine.describeWith(group.version()));
-			course.run(group, findings);
-		}
-		System.out.printf(Locale.ROOT, "took %.0f s%n", (System.nanoTime() - begun) / 1e9);
-		return findings;
 	}
 
 	/** What must not happen to us fails the run. */

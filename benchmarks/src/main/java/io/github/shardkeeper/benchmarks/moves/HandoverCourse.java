@@ -1,5 +1,6 @@
 package io.github.shardkeeper.benchmarks.moves;
 
+import java.util.EnumSet;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 
@@ -15,15 +16,21 @@ import java.util.concurrent.ThreadLocalRandom;
  */
 record HandoverCourse(Set<Event> events, int rounds, int kills, long quietMillis, long freezeMillis) {
 
-	private static final int BYSTANDERS = 2;
-
-	private static final int STALLED_JOINS = 2;
-
 	/** As long as a bad pause for garbage collection. */
 	private static final long STALL_MILLIS = 1500;
 
 	/** So that events do not keep step with heartbeats. */
 	private static final long LONGEST_PAUSE_MILLIS = 500;
+
+	/** What of it happens in a lap: what happens only once, in the first. */
+	HandoverCourse part(int lap, int laps) {
+		Set<Event> happens = EnumSet.copyOf(this.events);
+		if (lap > 0) {
+			happens.removeAll(EnumSet.of(Event.QUIET, Event.FREEZE));
+		}
+		return new HandoverCourse(happens, Laps.part(this.rounds, lap, laps), Laps.part(this.kills, lap, laps),
+				this.quietMillis, this.freezeMillis);
+	}
 
 	void run(Group group, Findings findings) throws Exception {
 		group.start(1);
@@ -44,7 +51,6 @@ record HandoverCourse(Set<Event> events, int rounds, int kills, long quietMillis
 				case ROLLING -> throw new IllegalArgumentException("A benchmark of its own");
 			}
 		}
-		findings.finish(group.finish(), group.failedCommits());
 	}
 
 	private static void warmUp(Group group) throws Exception {
@@ -61,13 +67,11 @@ record HandoverCourse(Set<Event> events, int rounds, int kills, long quietMillis
 	}
 
 	private void bystander(Group group, Findings findings) throws Exception {
-		for (int i = 0; i < BYSTANDERS; i++) {
-			long begin = begin();
-			String name = group.startBystander();
-			Thread.sleep(this.quietMillis);
-			findings.add(Event.BYSTANDER, group.since(begin));
-			group.kill(name);
-		}
+		long begin = begin();
+		String name = group.startBystander();
+		Thread.sleep(this.quietMillis);
+		findings.add(Event.BYSTANDER, group.since(begin));
+		group.kill(name);
 	}
 
 	private void joinAndLeave(Group group, Findings findings) throws Exception {
@@ -92,13 +96,11 @@ record HandoverCourse(Set<Event> events, int rounds, int kills, long quietMillis
 	}
 
 	private static void stalledJoin(Group group, Findings findings) throws Exception {
-		for (int i = 0; i < STALLED_JOINS; i++) {
-			group.freeze(group.eldest(), STALL_MILLIS);
-			group.awaitBalance();
-			join(group, findings, Event.STALLED_JOIN);
-			group.terminate(group.youngest());
-			group.awaitBalance();
-		}
+		group.freeze(group.eldest(), STALL_MILLIS);
+		group.awaitBalance();
+		join(group, findings, Event.STALLED_JOIN);
+		group.terminate(group.youngest());
+		group.awaitBalance();
 	}
 
 	private void kill(Group group, Findings findings) throws Exception {

@@ -5,11 +5,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Set;
 
 import io.github.shardkeeper.benchmarks.Benchmark;
-import io.github.shardkeeper.benchmarks.Machine;
 import io.github.shardkeeper.benchmarks.Options;
 
 /**
@@ -42,25 +40,11 @@ public final class RollingBenchmark implements Benchmark {
 			contenders.add(Contender.withStaticMembers());
 		}
 		List<String> wanted = options.list("contenders", List.of(""));
-		RollingCourse course = new RollingCourse(options.number("instances", 4), options.number("rounds", 2), newFirst);
-		List<Findings> all = new ArrayList<>();
-		for (Contender contender : contenders) {
-			if (wanted.stream().anyMatch((part) -> contender.name().contains(part))) {
-				all.add(measure(contender, options.number("shards", 32), course));
-			}
-		}
+		contenders.removeIf((contender) -> wanted.stream().noneMatch((part) -> contender.name().contains(part)));
+		RollingCourse course = new RollingCourse(options.number("instances", 4), newFirst);
+		List<Findings> all = new Laps(options.number("shards", 32), options.number("rounds", 2)).run(contenders,
+				(lap, group, findings) -> course.run(group, findings));
 		report(all, Path.of("rolling-" + settings + "-" + order + ".csv"));
-	}
-
-	static Findings measure(Contender contender, int shards, RollingCourse course) throws Exception {
-		Findings findings = new Findings(contender);
-		long begun = System.nanoTime();
-		try (Group group = new Group(contender, shards)) {
-			System.out.printf("%n%s: %s%n", contender.name(), Machine.describeWith(group.version()));
-			course.run(contender, group, findings);
-		}
-		System.out.printf(Locale.ROOT, "took %.0f s%n", (System.nanoTime() - begun) / 1e9);
-		return findings;
 	}
 
 	private static void report(List<Findings> all, Path raw) throws IOException {

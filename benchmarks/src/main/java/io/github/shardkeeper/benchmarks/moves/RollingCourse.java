@@ -5,32 +5,30 @@ package io.github.shardkeeper.benchmarks.moves;
  * Immutable.
  *
  * @param instances how many
- * @param rounds how often all are replaced
  * @param newFirst whether the new instance consumes before the old one is asked to end;
  * else it is started when the old one has ended
  */
-record RollingCourse(int instances, int rounds, boolean newFirst) {
+record RollingCourse(int instances, boolean newFirst) {
 
-	void run(Contender contender, Group group, Findings findings) throws Exception {
+	private static final int NEXT_RELEASE = 2;
+
+	void run(Group group, Findings findings) throws Exception {
 		for (int i = 0; i < this.instances; i++) {
 			group.start(1);
 		}
 		group.awaitBalance();
-		for (int round = 0; round < this.rounds; round++) {
-			long begin = System.nanoTime();
-			for (int i = 0; i < this.instances; i++) {
-				replace(contender, group, round + 2);
-			}
-			group.awaitBalance();
-			findings.add(Event.ROLLING, group.since(begin));
+		long begin = System.nanoTime();
+		for (int i = 0; i < this.instances; i++) {
+			replace(findings.contender(), group);
 		}
-		findings.finish(group.finish(), group.failedCommits());
+		group.awaitBalance();
+		findings.add(Event.ROLLING, group.since(begin));
 	}
 
-	private void replace(Contender contender, Group group, int release) throws Exception {
+	private void replace(Contender contender, Group group) throws Exception {
 		String old = group.eldest();
 		if (this.newFirst) {
-			String name = group.start(release);
+			String name = group.start(NEXT_RELEASE);
 			group.awaitConsuming(name);
 			group.terminate(old);
 			group.awaitConsuming(name);
@@ -38,7 +36,7 @@ record RollingCourse(int instances, int rounds, boolean newFirst) {
 		else {
 			group.terminate(old);
 			String name = contender.staticMembers() ? old : group.nextName();
-			group.start(name, release);
+			group.start(name, NEXT_RELEASE);
 			group.awaitConsuming(name);
 		}
 	}

@@ -13,6 +13,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 
+import org.springframework.util.FileSystemUtils;
+
 import io.github.shardkeeper.benchmarks.Benchmark;
 import io.github.shardkeeper.benchmarks.ChildProcess;
 import io.github.shardkeeper.benchmarks.ClassPath;
@@ -62,11 +64,22 @@ public final class StartupBenchmark implements Benchmark {
 	}
 
 	static List<String> measure(RedisProcess redis, int warmUp, int rounds, List<String> raw) throws Exception {
-		Map<Contender, Map<String, Samples>> measured = new EnumMap<>(Contender.class);
 		Path applications = copy();
+		try {
+			return measure(redis, applications, warmUp, rounds, raw);
+		}
+		finally {
+			FileSystemUtils.deleteRecursively(applications);
+		}
+	}
+
+	private static List<String> measure(RedisProcess redis, Path applications, int warmUp, int rounds, List<String> raw)
+			throws Exception {
+		Map<Contender, Map<String, Samples>> measured = new EnumMap<>(Contender.class);
 		List<Contender> order = new ArrayList<>(Arrays.asList(Contender.values()));
 		try (RedisFigures figures = new RedisFigures(redis)) {
 			for (int round = 1 - warmUp; round <= rounds; round++) {
+				System.out.printf((round > 0) ? "Round %d of %d%n" : "Warming up%n", round, rounds);
 				for (Contender contender : order) {
 					Map<String, Double> start = once(contender, applications, redis, figures);
 					if (round > 0) {

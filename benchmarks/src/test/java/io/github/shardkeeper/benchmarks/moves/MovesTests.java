@@ -1,9 +1,11 @@
 package io.github.shardkeeper.benchmarks.moves;
 
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -20,8 +22,10 @@ class MovesTests {
 	@ValueSource(strings = { "Shardkeeper", "Kafka new protocol, session 3 s" })
 	void joinsAndLeavesAreMeasured(String name) throws Exception {
 		Set<Event> events = EnumSet.of(Event.QUIET, Event.JOIN);
-		Findings findings = HandoverBenchmark.measure(contender(name), SHARDS,
-				new HandoverCourse(events, 1, 0, 100, 0));
+		HandoverCourse course = new HandoverCourse(events, 1, 0, 100, 0);
+		Findings findings = new Laps(SHARDS, 1)
+			.run(List.of(contender(name)), (lap, group, seen) -> course.run(group, seen))
+			.get(0);
 
 		findings.verify();
 		assertThat(findings.gaps(Event.JOIN).values()).hasSizeBetween(1, SHARDS).allMatch((gap) -> gap > 0);
@@ -34,13 +38,36 @@ class MovesTests {
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void everyInstanceIsReplaced(boolean newFirst) throws Exception {
-		Findings findings = RollingBenchmark.measure(contender("Shardkeeper"), SHARDS,
-				new RollingCourse(2, 1, newFirst));
+		RollingCourse course = new RollingCourse(2, newFirst);
+		Findings findings = new Laps(SHARDS, 1)
+			.run(List.of(contender("Shardkeeper")), (lap, group, seen) -> course.run(group, seen))
+			.get(0);
 
 		findings.verify();
 		assertThat(findings.windows(Event.ROLLING)).singleElement()
 			.satisfies((window) -> assertThat(window.shards()).allMatch((shard) -> shard.moves() > 0));
 		assertThat(new RollingTable(List.of(findings)).raw()).hasSize(1 + SHARDS);
+	}
+
+	@Test
+	void theOrderIsTurnedRoundInEverySecondLap() throws Exception {
+		List<String> order = new ArrayList<>();
+		List<Contender> contenders = Contender.of("tightest").subList(0, 2);
+		List<Findings> all = new Laps(1, 2).run(contenders,
+				(lap, group, findings) -> order.add(lap + " " + findings.contender().name()));
+
+		assertThat(order).containsExactly("0 Shardkeeper", "0 Shardkeeper, lease 1 s", "1 Shardkeeper, lease 1 s",
+				"1 Shardkeeper");
+		assertThat(all).extracting((findings) -> findings.contender().name())
+			.containsExactly("Shardkeeper", "Shardkeeper, lease 1 s");
+	}
+
+	@Test
+	void lapsShareOutWhatHappensMoreThanOnce() {
+		HandoverCourse whole = new HandoverCourse(EnumSet.of(Event.QUIET, Event.JOIN, Event.FREEZE), 5, 3, 100, 0);
+
+		assertThat(whole.part(0, 2)).isEqualTo(new HandoverCourse(whole.events(), 3, 2, 100, 0));
+		assertThat(whole.part(1, 2)).isEqualTo(new HandoverCourse(EnumSet.of(Event.JOIN), 2, 1, 100, 0));
 	}
 
 	private static Contender contender(String name) {
