@@ -6,6 +6,7 @@ import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -15,6 +16,7 @@ import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.handover.Lease;
+import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
@@ -23,16 +25,23 @@ import io.github.shardkeeper.source.PayloadConverter;
 import io.github.shardkeeper.source.SourceRecord;
 
 /**
- * A shard that does not exist is consumed and given up once, before the first real one
- * comes. What has never run is slow: a shard that moves to an instance that has just
- * started would stand still for as long as the classes of its worker take to load.
- * Touches neither the store nor the application. Confined to the thread that runs it.
+ * A shard that does not exist is consumed and given up before the first real one comes,
+ * and the checkpoint of a real one is read. What has never run is slow: a shard that
+ * moves to an instance that has just started would stand still for as long as the classes
+ * of its worker take to load, and what is not compiled takes many times as long. Writes
+ * nothing, and does not touch the application. Confined to the thread that runs it.
  */
 final class Rehearsal {
 
 	private static final Logger logger = LoggerFactory.getLogger(Rehearsal.class);
 
 	private static final ShardId SHARD = ShardId.of("rehearsal", 0);
+
+	/** So often is a method interpreted before it is compiled. */
+	private static final int ROUNDS = 200;
+
+	/** What a join takes anyway. */
+	private static final Duration LONGEST = Duration.ofMillis(150);
 
 	private final Queue<Runnable> turns = new ArrayDeque<>();
 
@@ -43,12 +52,18 @@ final class Rehearsal {
 	/**
 	 * Goes through all of it. That it fails is nobody's loss.
 	 * @param context what the workers share
-	 * @param settings how a topic is consumed
+	 * @param settings how topics are consumed
+	 * @param real a shard that may come
 	 */
-	static void run(WorkerContext context, ConsumerSettings settings) {
+	static void run(WorkerContext context, Function<String, ConsumerSettings> settings, ShardId real) {
+		MonotonicTime end = context.clock().now().plus(LONGEST);
 		try {
-			if (!new Rehearsal().consume(context, settings)) {
-				logger.debug("The rehearsal did not come to its end");
+			for (int i = 0; i < ROUNDS && context.clock().now().isBefore(end); i++) {
+				if (!new Rehearsal().consume(context, settings.apply(real.topic()))) {
+					logger.debug("The rehearsal did not come to its end");
+					return;
+				}
+				context.checkpoints().read(real);
 			}
 		}
 		catch (Exception | LinkageError ex) {

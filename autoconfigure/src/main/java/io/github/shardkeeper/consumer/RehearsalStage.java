@@ -36,8 +36,8 @@ final class RehearsalStage implements CheckpointStore, ShardReader {
 	}
 
 	@Override
-	public Acquisition acquire(ShardId shard, Token token) {
-		return new Acquisition.Acquired(new Checkpoint(null, Map.of()));
+	public CompletableFuture<Acquisition> acquire(ShardId shard, Token token) {
+		return CompletableFuture.completedFuture(new Acquisition.Acquired(new Checkpoint(null, Map.of())));
 	}
 
 	@Override

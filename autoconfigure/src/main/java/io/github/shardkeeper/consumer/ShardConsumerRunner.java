@@ -222,7 +222,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	/** Beside the join, which takes its time. */
 	private void rehearse(WorkerContext context, Set<String> topics) {
-		Rehearsal.run(context, this.consuming.settings().apply(topics.iterator().next()));
+		Rehearsal.run(context, this.consuming.settings(), ShardId.of(topics.iterator().next(), 0));
 	}
 
 	private MonotonicTime read(ShardReader reader) throws InterruptedException {

@@ -5,7 +5,6 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -13,6 +12,7 @@ import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.consumer.ConsumerSettings.CommitMode;
+import io.github.shardkeeper.coordination.Answers;
 import io.github.shardkeeper.coordination.CheckpointStore.Acquisition;
 import io.github.shardkeeper.coordination.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.coordination.CheckpointStore.CommitReply;
@@ -340,7 +340,7 @@ final class ShardProgress {
 		if (!this.owned.isHeld()) {
 			return Outcome.NOT_YET;
 		}
-		Acquisition reply = this.context.checkpoints().acquire(this.owned.shard(), this.owned.token());
+		Acquisition reply = this.context.checkpoints().acquireNow(this.owned.shard(), this.owned.token());
 		if (!(reply instanceof Acquisition.Acquired acquired)) {
 			return Outcome.FENCED;
 		}
@@ -367,13 +367,12 @@ final class ShardProgress {
 	private Outcome answered(Sent answered, CompletableFuture<CommitReply> future) {
 		CommitReply reply;
 		try {
-			reply = future.join();
+			reply = Answers.await(future);
 		}
-		catch (CompletionException ex) {
+		catch (StoreUnavailableException ex) {
 			// Whether it was written is unknown: it is sent again as it is.
 			answered.reply = null;
-			throw (ex.getCause() instanceof StoreUnavailableException unavailable) ? unavailable
-					: new StoreUnavailableException("The commit has failed: " + ex.getCause(), ex);
+			throw ex;
 		}
 		if (reply == CommitReply.GONE) {
 			return gone(answered);

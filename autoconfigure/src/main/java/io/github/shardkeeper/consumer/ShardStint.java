@@ -2,11 +2,13 @@ package io.github.shardkeeper.consumer;
 
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import io.github.shardkeeper.coordination.Answers;
 import io.github.shardkeeper.coordination.CheckpointStore.Acquisition;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.source.ShardReader;
@@ -40,6 +42,9 @@ final class ShardStint {
 
 	/** How far the one before has come; only until the shard is acquired. */
 	private @Nullable ShardProgress earlier;
+
+	/** {@code null} when it is to be sent, or is over. */
+	private @Nullable CompletableFuture<Acquisition> acquiring;
 
 	/** {@code null} until the shard is acquired. */
 	private @Nullable ShardProgress progress;
@@ -76,6 +81,11 @@ final class ShardStint {
 		return this.progress;
 	}
 
+	/** Whether the store was asked for the shard, and has not answered yet. */
+	boolean isAcquiring() {
+		return this.acquiring != null;
+	}
+
 	/** Whether the application knows that the shard is here. */
 	boolean isStarted() {
 		return this.started;
@@ -92,13 +102,17 @@ final class ShardStint {
 	}
 
 	/**
-	 * Acquires the shard, tells the application, begins to read; as far as it gets.
+	 * Acquires the shard, tells the application, begins to read; as far as it gets. The
+	 * store's answer wakes the worker.
 	 * @return the newer owner's token if there is one, otherwise {@code null}
 	 */
 	@Nullable Token begin() {
 		ShardProgress acquired = this.progress;
 		if (acquired == null) {
-			Acquisition reply = this.context.checkpoints().acquire(this.owned.shard(), this.owned.token());
+			Acquisition reply = acquire();
+			if (reply == null) {
+				return null;
+			}
 			if (reply instanceof Acquisition.Refused refused) {
 				return refused.fence();
 			}
@@ -111,6 +125,24 @@ final class ShardStint {
 			read(acquired);
 		}
 		return null;
+	}
+
+	/** Asks the store, once; its answer when there is one. */
+	private @Nullable Acquisition acquire() {
+		CompletableFuture<Acquisition> reply = this.acquiring;
+		if (reply == null) {
+			reply = this.context.checkpoints().acquire(this.owned.shard(), this.owned.token());
+			if (!reply.isDone()) {
+				this.acquiring = reply;
+				reply.whenComplete((answer, failure) -> this.wake.run());
+				return null;
+			}
+		}
+		if (!reply.isDone()) {
+			return null;
+		}
+		this.acquiring = null;
+		return Answers.await(reply);
 	}
 
 	private void read(ShardProgress acquired) {

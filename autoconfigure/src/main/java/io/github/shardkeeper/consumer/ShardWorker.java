@@ -1,7 +1,6 @@
 package io.github.shardkeeper.consumer;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 
@@ -10,15 +9,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
-import io.github.shardkeeper.coordination.CheckpointStore.Acquisition;
-import io.github.shardkeeper.coordination.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.handover.ShardWork;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
-import io.github.shardkeeper.source.ShardReader;
-import io.github.shardkeeper.source.SourceRecord;
 
 /**
  * Consumes one shard under one token: acquires it, has its records handled, and puts
@@ -298,10 +293,14 @@ final class ShardWorker {
 	/** The stint begins, as far as it gets. */
 	private void begin() {
 		Token newer = this.stint.begin();
+		if (this.stint.progress() != null && (this.attentionDue || this.writeBackDue)) {
+			// It came while the shard was being acquired, and nobody says so again.
+			wake();
+		}
 		if (newer != null) {
 			fenced(newer);
 		}
-		else if (!this.stint.isReading()) {
+		else if (!this.stint.isReading() && !this.stint.isAcquiring()) {
 			this.troubles.turnSucceeded();
 		}
 	}

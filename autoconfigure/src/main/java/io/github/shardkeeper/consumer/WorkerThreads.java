@@ -36,6 +36,8 @@ public record WorkerThreads(boolean virtual, int poolSize) {
 		ThreadPoolExecutor pool = new ThreadPoolExecutor(this.poolSize, this.poolSize, IDLE_SECONDS, TimeUnit.SECONDS,
 				new LinkedBlockingQueue<>(), threads);
 		pool.allowCoreThreadTimeOut(true);
+		// Shards mostly come together, and stand still while threads are made for them.
+		pool.prestartAllCoreThreads();
 		return new Running(pool, new BoundedExecutor(pool, Math.max(1, this.poolSize / PREPARING_PART)),
 				pool::shutdown);
 	}

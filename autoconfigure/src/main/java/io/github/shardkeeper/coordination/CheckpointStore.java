@@ -27,12 +27,26 @@ public interface CheckpointStore extends AutoCloseable {
 	/**
 	 * Raises the fence and reads the checkpoint, in one atomic step: the reader sees
 	 * every write that was accepted from earlier owners, and they can write nothing after
-	 * it.
+	 * it. Shards that come together are acquired together: blocks only where the store is
+	 * a file, or replicas have to be waited for.
+	 * @param shard the shard
+	 * @param token the new owner's token
+	 * @return the checkpoint, or that a newer token exists; comes on no particular
+	 * thread, which must not be held up. Completes with {@link StoreUnavailableException}
+	 * when there is no answer in time; the fence may have been raised, or may be raised
+	 * later
+	 */
+	CompletableFuture<Acquisition> acquire(ShardId shard, Token token);
+
+	/**
+	 * The same, and waits for the answer.
 	 * @param shard the shard
 	 * @param token the new owner's token
 	 * @return the checkpoint, or that a newer token exists
 	 */
-	Acquisition acquire(ShardId shard, Token token);
+	default Acquisition acquireNow(ShardId shard, Token token) {
+		return Answers.await(acquire(shard, token));
+	}
 
 	/**
 	 * Writes all of a commit in one atomic step, if the fence still stands at the token.

@@ -33,7 +33,7 @@ public final class CheckpointsByTopic implements CheckpointStore {
 	}
 
 	@Override
-	public Acquisition acquire(ShardId shard, Token token) {
+	public CompletableFuture<Acquisition> acquire(ShardId shard, Token token) {
 		return this.parts.of(shard).acquire(shard, token);
 	}
 

@@ -2,6 +2,7 @@ package io.github.shardkeeper.redis;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 
 import org.jspecify.annotations.Nullable;
 
@@ -49,6 +50,28 @@ public final class ReplicatedLink<V> implements AutoCloseable {
 	public <T> T run(LuaScript script, List<String> keys, List<V> arguments) {
 		return (this.waiting != null) ? this.waiting.runReplicated(script, keys, arguments, this.wait)
 				: this.plain.run(script, keys, arguments);
+	}
+
+	/**
+	 * Sends a script; waits only where replicas have to be waited for.
+	 * @param script the script
+	 * @param keys its keys, all in one slot
+	 * @param arguments its arguments
+	 * @param <T> the answer's type
+	 * @return the answer, or a {@link StoreUnavailableException} when there is none in
+	 * time, or an error, or when too few replicas have the change; comes on a thread that
+	 * must not be held up
+	 */
+	public <T> CompletableFuture<T> send(LuaScript script, List<String> keys, List<V> arguments) {
+		if (this.waiting == null) {
+			return this.plain.send(script, keys, arguments);
+		}
+		try {
+			return CompletableFuture.completedFuture(this.<T>run(script, keys, arguments));
+		}
+		catch (StoreUnavailableException ex) {
+			return CompletableFuture.failedFuture(ex);
+		}
 	}
 
 	@Override

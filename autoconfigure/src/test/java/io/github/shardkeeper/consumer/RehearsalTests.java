@@ -7,9 +7,11 @@ import java.time.InstantSource;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
 
+import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.consumer.ConsumerSettings.CommitMode;
 import io.github.shardkeeper.consumer.ConsumerSettings.Ordering;
 import io.github.shardkeeper.handover.Lease;
+import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.testsupport.SettableClock;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -19,6 +21,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  * the real workers share.
  */
 class RehearsalTests {
+
+	private static final ShardId REAL = ShardId.of("orders", 0);
 
 	private final SettableClock clock = new SettableClock();
 
@@ -37,6 +41,30 @@ class RehearsalTests {
 			assertThat(new Rehearsal().consume(context(), settings.get())).isTrue();
 		}
 		assertThat(this.reader.calls()).isEmpty();
+	}
+
+	@Test
+	void isRepeatedAndReadsWhatIsThere() {
+		Rehearsal.run(context(), (topic) -> new TestSettings().get(), REAL);
+		assertThat(this.checkpoints.reads()).isEqualTo(200);
+		assertThat(this.checkpoints.store().contents(REAL)).isNull();
+		assertThat(this.reader.calls()).isEmpty();
+	}
+
+	@Test
+	void takesNoLongerThanItMay() {
+		this.checkpoints.onRead(() -> this.clock.advance(Duration.ofMillis(50)));
+		Rehearsal.run(context(), (topic) -> new TestSettings().get(), REAL);
+		assertThat(this.checkpoints.reads()).isEqualTo(3);
+	}
+
+	@Test
+	void endsWithoutTheStore() {
+		this.checkpoints.onRead(() -> {
+			throw new StoreUnavailableException("away, as the test wants it", new IllegalStateException());
+		});
+		Rehearsal.run(context(), (topic) -> new TestSettings().get(), REAL);
+		assertThat(this.checkpoints.reads()).isEqualTo(1);
 	}
 
 	private WorkerContext context() {

@@ -145,7 +145,7 @@ class RepositioningTests {
 
 	@Test
 	void whatWasDoneAheadIsHandledAgain() {
-		this.checkpoints.acquire(SHARD, Token.NONE);
+		this.checkpoints.acquireNow(SHARD, Token.NONE);
 		this.checkpoints.commit(SHARD, Token.NONE, new Commit(CommitNumber.ofWhole(1), new Offset("3"),
 				Set.of(new Offset("5")), Map.of(), List.of(), Set.of(), List.of()));
 		request("4", false);
@@ -216,6 +216,17 @@ class RepositioningTests {
 
 		assertThat(this.reader.calls()).endsWith("start after 1", "stop", "start after 2");
 		assertThat(checkpoint().offset()).isEqualTo(new Offset("2"));
+	}
+
+	@Test
+	void aRequestThatComesDuringAnAcquisitionIsNotMissed() {
+		this.checkpoints.holdAcquisitions();
+		ShardWorker worker = start();
+		seek(worker, "2", false);
+		this.checkpoints.answerAcquisitions();
+		this.threads.runAll();
+
+		assertThat(this.reader.calls()).endsWith("start after 2");
 	}
 
 	@Test
@@ -340,7 +351,7 @@ class RepositioningTests {
 		ShardWorker worker = start();
 		deliver(1, 3);
 		request("1", false);
-		this.checkpoints.acquire(SHARD, NEWER);
+		this.checkpoints.acquireNow(SHARD, NEWER);
 		worker.attend();
 		this.threads.runAll();
 
@@ -569,7 +580,7 @@ class RepositioningTests {
 	}
 
 	private void committedEarlier(String offset, Map<String, String> state) {
-		this.checkpoints.acquire(SHARD, Token.NONE);
+		this.checkpoints.acquireNow(SHARD, Token.NONE);
 		this.checkpoints.commit(SHARD, Token.NONE, Commit.of(CommitNumber.ofWhole(1), new Offset(offset), state));
 	}
 

@@ -46,7 +46,7 @@ class RetryQueueTests {
 
 	@BeforeEach
 	void acquire() {
-		this.store.acquire(SHARD, TOKEN);
+		this.store.acquireNow(SHARD, TOKEN);
 	}
 
 	@Test

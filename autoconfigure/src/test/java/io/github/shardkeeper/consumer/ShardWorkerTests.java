@@ -30,6 +30,7 @@ import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.consumer.ConsumerSettings.CommitMode;
 import io.github.shardkeeper.consumer.ConsumerSettings.OnFailure;
+import io.github.shardkeeper.coordination.CheckpointStore.Acquisition;
 import io.github.shardkeeper.coordination.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.coordination.Commit;
 import io.github.shardkeeper.coordination.CommitNumber;
@@ -100,13 +101,73 @@ class ShardWorkerTests {
 
 	@Test
 	void goesOnWhereTheCheckpointStands() {
-		this.checkpoints.acquire(SHARD, Token.NONE);
+		this.checkpoints.acquireNow(SHARD, Token.NONE);
 		this.checkpoints.commit(SHARD, Token.NONE,
 				Commit.of(CommitNumber.ofWhole(1), new Offset("7"), Map.of("count", "7")));
 		this.application.onAssigned = (state) -> assertThat(state.get("count", Long.class)).contains(7L);
 		start();
 
 		assertThat(this.reader.calls()).containsExactly("start after 7");
+	}
+
+	@Test
+	void noThreadWaitsForAnAcquisition() {
+		this.checkpoints.holdAcquisitions();
+		ShardWorker worker = start();
+		worker.wake();
+		this.threads.runAll();
+		assertThat(this.checkpoints.heldAcquisitions()).isEqualTo(1);
+		assertThat(this.application.calls).isEmpty();
+
+		this.checkpoints.answerAcquisitions();
+		this.threads.runAll();
+		assertThat(this.application.calls).containsExactly("assigned");
+		assertThat(this.reader.calls()).containsExactly("start after null");
+	}
+
+	@Test
+	void aDrainDoesNotWaitForTheAnswerToAnAcquisition() {
+		this.checkpoints.holdAcquisitions();
+		ShardWorker worker = start();
+		worker.drain();
+		this.threads.runAll();
+		assertThat(this.ended).hasSize(1);
+
+		this.checkpoints.answerAcquisitions();
+		this.threads.runAll();
+		assertThat(this.application.calls).isEmpty();
+		assertThat(this.reader.calls()).isEmpty();
+		assertThat(this.ended).hasSize(1);
+	}
+
+	@Test
+	void anAcquisitionThatIsAnsweredWithoutLeaseCountsWhenItIsHeldAgain() {
+		this.checkpoints.holdAcquisitions();
+		ShardWorker worker = start();
+		this.clock.advance(LEASE);
+		this.checkpoints.answerAcquisitions();
+		this.threads.runAll();
+		assertThat(this.application.calls).isEmpty();
+
+		holdLease();
+		worker.wake();
+		this.threads.runAll();
+		assertThat(this.application.calls).containsExactly("assigned");
+		assertThat(this.checkpoints.heldAcquisitions()).isZero();
+	}
+
+	@Test
+	void whatTheStoreLosesDuringAnAcquisitionIsWrittenBack() {
+		this.checkpoints.holdAcquisitions();
+		ShardWorker worker = start();
+		this.checkpoints.empty();
+		worker.writeBack();
+		this.threads.runAll();
+		this.checkpoints.answerAcquisitions();
+		this.threads.runAll();
+
+		// Nothing comes that would be committed; the fence stands nevertheless.
+		assertThat(this.checkpoints.acquireNow(SHARD, Token.NONE)).isEqualTo(new Acquisition.Refused(TOKEN));
 	}
 
 	@Test
@@ -559,7 +620,7 @@ class ShardWorkerTests {
 		this.application.onRecord = (record, state) -> state.increment("count", 1);
 		deliver(1, 1);
 		this.checkpoints.empty();
-		this.checkpoints.acquire(SHARD, Token.NONE);
+		this.checkpoints.acquireNow(SHARD, Token.NONE);
 		this.checkpoints.commit(SHARD, Token.NONE,
 				Commit.of(CommitNumber.ofWhole(1), new Offset("0"), Map.of("removed since", "1")));
 		worker.writeBack();
@@ -605,7 +666,7 @@ class ShardWorkerTests {
 		ShardWorker worker = start();
 		deliver(1, 1);
 		this.checkpoints.empty();
-		this.checkpoints.acquire(SHARD, NEWER);
+		this.checkpoints.acquireNow(SHARD, NEWER);
 		worker.writeBack();
 		this.threads.runAll();
 
@@ -671,7 +732,7 @@ class ShardWorkerTests {
 		ShardWorker worker = start();
 		this.application.onRecord = (record, state) -> state.increment("count", 1);
 		deliver(1, 1);
-		this.checkpoints.acquire(SHARD, NEWER);
+		this.checkpoints.acquireNow(SHARD, NEWER);
 		deliver(2, 2);
 
 		assertThat(this.ended).containsExactly("orders/1 token 10 fence 0");
@@ -688,7 +749,7 @@ class ShardWorkerTests {
 	@Test
 	void aStaleLastCommitIsReportedOnce() {
 		ShardWorker worker = start();
-		this.checkpoints.acquire(SHARD, NEWER);
+		this.checkpoints.acquireNow(SHARD, NEWER);
 		this.application.onRevoked = (state) -> state.put("farewell", true);
 		worker.drain();
 		this.threads.runAll();
@@ -699,7 +760,7 @@ class ShardWorkerTests {
 
 	@Test
 	void aRefusedAcquisitionIsReportedWithTheFence() {
-		this.checkpoints.acquire(SHARD, NEWER);
+		this.checkpoints.acquireNow(SHARD, NEWER);
 		start();
 
 		assertThat(this.ended).containsExactly("orders/1 token 10 fence 20");

@@ -375,7 +375,7 @@ class StoredDeadLettersTests {
 
 	private void give(int number, FailedRecord... records) {
 		if (this.commits.merge(shard(number), 1, Integer::sum) == 1) {
-			this.checkpoints.acquire(shard(number), TOKEN);
+			this.checkpoints.acquireNow(shard(number), TOKEN);
 		}
 		this.checkpoints
 			.commit(shard(number), TOKEN,

@@ -65,7 +65,7 @@ class StoredShardPositionsTests {
 
 	@Test
 	void aShardAtItsEndIsNotAskedForAndTheOthersAre() {
-		this.checkpoints.acquire(FIRST, TOKEN);
+		this.checkpoints.acquireNow(FIRST, TOKEN);
 		this.checkpoints.complete(FIRST, TOKEN, 0);
 
 		assertThat(this.positions.seek(FIRST, StartPosition.EARLIEST)).isEqualTo(new Seek(Map.of(), Set.of(FIRST)));
@@ -76,7 +76,7 @@ class StoredShardPositionsTests {
 
 	@Test
 	void whatBecameOfARequestCanBeSeen() {
-		this.checkpoints.acquire(FIRST, TOKEN);
+		this.checkpoints.acquireNow(FIRST, TOKEN);
 		Object before = this.checkpoints.snapshot();
 		Seek first = this.positions.seek(FIRST, StartPosition.EARLIEST);
 		assertThat(this.positions.progress(first)).containsExactly(Map.entry(FIRST, Progress.PENDING));

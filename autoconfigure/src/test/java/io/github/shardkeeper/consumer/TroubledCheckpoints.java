@@ -43,10 +43,20 @@ final class TroubledCheckpoints implements CheckpointStore {
 
 	private boolean holdsAnswers;
 
+	private boolean holdsAcquisitions;
+
+	/** Acquisitions that were carried out, and whose answers are held back. */
+	private final Deque<Runnable> heldAcquisitions = new ArrayDeque<>();
+
 	/** Why nothing works, {@code null} if it does. */
 	private String trouble;
 
 	private boolean refuses;
+
+	private int reads;
+
+	private Runnable onRead = () -> {
+	};
 
 	/** What was sent, in order. */
 	private final List<Commit> sent = new ArrayList<>();
@@ -75,6 +85,24 @@ final class TroubledCheckpoints implements CheckpointStore {
 	void answer() {
 		Held next = this.held.remove();
 		next.future.complete(next.reply);
+	}
+
+	/** The same of acquisitions. */
+	void holdAcquisitions() {
+		this.holdsAcquisitions = true;
+	}
+
+	/** How many acquisitions were not answered. */
+	int heldAcquisitions() {
+		return this.heldAcquisitions.size();
+	}
+
+	/** Answers them, also those that come from now on. */
+	void answerAcquisitions() {
+		this.holdsAcquisitions = false;
+		while (!this.heldAcquisitions.isEmpty()) {
+			this.heldAcquisitions.remove().run();
+		}
 	}
 
 	/** The answer to the commit that waits longest is lost on its way. */
@@ -140,10 +168,21 @@ final class TroubledCheckpoints implements CheckpointStore {
 	}
 
 	@Override
-	public Acquisition acquire(ShardId shard, Token token) {
-		Acquisition reply = reach().acquire(shard, token);
+	public CompletableFuture<Acquisition> acquire(ShardId shard, Token token) {
+		CompletableFuture<Acquisition> reply;
+		try {
+			reply = reach().acquire(shard, token);
+		}
+		catch (StoreUnavailableException ex) {
+			return CompletableFuture.failedFuture(ex);
+		}
 		this.acquired.add(shard);
-		return reply;
+		if (!this.holdsAcquisitions) {
+			return reply;
+		}
+		CompletableFuture<Acquisition> answer = new CompletableFuture<>();
+		this.heldAcquisitions.add(() -> answer.complete(reply.join()));
+		return answer;
 	}
 
 	@Override
@@ -181,9 +220,21 @@ final class TroubledCheckpoints implements CheckpointStore {
 		return reach().complete(shard, token, acknowledged);
 	}
 
+	/** From now on this is done when a checkpoint is read. */
+	void onRead(Runnable onRead) {
+		this.onRead = onRead;
+	}
+
+	/** How many checkpoints were read. */
+	int reads() {
+		return this.reads;
+	}
+
 	/** What a user would find, also while the store is away. */
 	@Override
 	public Checkpoint read(ShardId shard) {
+		this.reads++;
+		this.onRead.run();
 		return this.store.read(shard);
 	}
 

@@ -100,7 +100,7 @@ public abstract class CheckpointStoreContract {
 
 	@Test
 	void aCommitThatArrivesAfterItsSuccessorWritesNothing() {
-		this.store.acquire(SHARD, OLD);
+		this.store.acquireNow(SHARD, OLD);
 		commit(SHARD, OLD, Commit.of(CommitNumber.ofWhole(2), new Offset("20"), Map.of("x", "2", "y", "2")));
 		commit(SHARD, OLD, Commit.of(CommitNumber.ofWhole(3), new Offset("30"), Map.of("x", "3")));
 
@@ -111,7 +111,7 @@ public abstract class CheckpointStoreContract {
 
 	@Test
 	void aCommitThatArrivesTwiceIsWrittenOnce() {
-		this.store.acquire(SHARD, OLD);
+		this.store.acquireNow(SHARD, OLD);
 		assertThat(commit(SHARD, OLD, Commit.of(CommitNumber.ofWhole(1), new Offset("10"), Map.of("x", "1"))))
 			.isEqualTo(CommitReply.COMMITTED);
 		assertThat(commit(SHARD, OLD, Commit.of(CommitNumber.ofWhole(1), new Offset("9"), Map.of("x", "0"))))
@@ -122,13 +122,13 @@ public abstract class CheckpointStoreContract {
 
 	@Test
 	void commitsAreNumberedAnewUnderEveryToken() {
-		this.store.acquire(SHARD, OLD);
+		this.store.acquireNow(SHARD, OLD);
 		commit(SHARD, OLD, Commit.of(CommitNumber.ofWhole(7), new Offset("70"), Map.of()));
-		this.store.acquire(SHARD, NEW);
+		this.store.acquireNow(SHARD, NEW);
 
 		assertThat(commit(SHARD, NEW, Commit.of(CommitNumber.ofWhole(1), new Offset("71"), Map.of())))
 			.isEqualTo(CommitReply.COMMITTED);
-		this.store.acquire(SHARD, NEW);
+		this.store.acquireNow(SHARD, NEW);
 		assertThat(commit(SHARD, NEW, Commit.of(CommitNumber.ofWhole(1), new Offset("72"), Map.of())))
 			.as("acquiring again under the same token does not begin anew")
 			.isEqualTo(CommitReply.COMMITTED);
@@ -190,7 +190,7 @@ public abstract class CheckpointStoreContract {
 	void anOlderTokenIsRefusedWithTheFence() {
 		acquire(NEW);
 
-		assertThat(this.store.acquire(SHARD, OLD)).isEqualTo(new Acquisition.Refused(NEW));
+		assertThat(this.store.acquireNow(SHARD, OLD)).isEqualTo(new Acquisition.Refused(NEW));
 
 		assertThat(commit(OLD, "5-0", Map.of())).isEqualTo(CommitReply.STALE);
 		assertThat(commit(NEW, "6-0", Map.of())).isEqualTo(CommitReply.COMMITTED);
@@ -310,7 +310,7 @@ public abstract class CheckpointStoreContract {
 	@Test
 	void shardsHaveNothingToDoWithEachOther() {
 		acquire(OLD);
-		this.store.acquire(OTHER, NEW);
+		this.store.acquireNow(OTHER, NEW);
 		commit(OTHER, NEW, Commit.of(CommitNumber.ofWhole(++this.attempts), new Offset("7-0"), Map.of("b", "2")));
 
 		assertThat(commit(OLD, "5-0", Map.of("a", "1"))).isEqualTo(CommitReply.COMMITTED);
@@ -327,7 +327,7 @@ public abstract class CheckpointStoreContract {
 		Map<ShardId, Offset> offsets = new HashMap<>();
 		for (ShardId shard : shards) {
 			Offset offset = new Offset("of-" + shard);
-			this.store.acquire(shard, OLD);
+			this.store.acquireNow(shard, OLD);
 			commit(shard, OLD, Commit.of(CommitNumber.ofWhole(++this.attempts), offset, Map.of()));
 			offsets.put(shard, offset);
 		}
@@ -340,7 +340,7 @@ public abstract class CheckpointStoreContract {
 		List<ShardId> shards = IntStream.range(0, 700).mapToObj((i) -> ShardId.of("many", i)).toList();
 		Map<ShardId, Offset> offsets = new HashMap<>();
 		for (int i = 0; i < shards.size(); i += 2) {
-			this.store.acquire(shards.get(i), OLD);
+			this.store.acquireNow(shards.get(i), OLD);
 			if (i % 3 != 0) {
 				commit(shards.get(i), OLD,
 						Commit.of(CommitNumber.ofWhole(++this.attempts), new Offset(i + "-0"), Map.of()));
@@ -427,7 +427,7 @@ public abstract class CheckpointStoreContract {
 		IntStream.range(0, 64).forEach((i) -> tokens.add(new Token(OLD.value() + i)));
 
 		tokens.parallelStream().forEach((token) -> {
-			if (this.store.acquire(SHARD, token) instanceof Acquisition.Acquired) {
+			if (this.store.acquireNow(SHARD, token) instanceof Acquisition.Acquired) {
 				commit(token, token + "-0", Map.of("owner", token.toString()));
 			}
 		});
@@ -441,7 +441,7 @@ public abstract class CheckpointStoreContract {
 	void theNewOwnerSeesAllThatTheOldOneWrites() {
 		for (int i = 0; i < 200; i++) {
 			ShardId shard = ShardId.of("raced", i);
-			this.store.acquire(shard, OLD);
+			this.store.acquireNow(shard, OLD);
 			CompletableFuture<Void> begun = new CompletableFuture<>();
 			CompletableFuture<Void> ended = CompletableFuture.runAsync(() -> {
 				for (int n = 0; commitBoth(shard, OLD, n) == CommitReply.COMMITTED; n++) {
@@ -450,7 +450,7 @@ public abstract class CheckpointStoreContract {
 			});
 			begun.join();
 
-			Checkpoint seen = ((Acquisition.Acquired) this.store.acquire(shard, NEW)).checkpoint();
+			Checkpoint seen = ((Acquisition.Acquired) this.store.acquireNow(shard, NEW)).checkpoint();
 
 			ended.join();
 			assertThat(this.store.read(shard)).isEqualTo(seen);
@@ -465,7 +465,7 @@ public abstract class CheckpointStoreContract {
 	}
 
 	private Checkpoint acquire(Token token) {
-		Acquisition acquisition = this.store.acquire(SHARD, token);
+		Acquisition acquisition = this.store.acquireNow(SHARD, token);
 		assertThat(acquisition).isInstanceOf(Acquisition.Acquired.class);
 		return ((Acquisition.Acquired) acquisition).checkpoint();
 	}

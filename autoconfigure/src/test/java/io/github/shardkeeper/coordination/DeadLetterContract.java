@@ -60,7 +60,7 @@ public abstract class DeadLetterContract {
 		this.server = createServer();
 		this.checkpoints = createCheckpoints(this.server);
 		this.letters = createLetters(this.server);
-		this.checkpoints.acquire(SHARD, OLD);
+		this.checkpoints.acquireNow(SHARD, OLD);
 	}
 
 	@AfterEach
@@ -122,7 +122,7 @@ public abstract class DeadLetterContract {
 
 	@Test
 	void lettersAreOfOneShard() {
-		this.checkpoints.acquire(OTHER, OLD);
+		this.checkpoints.acquireNow(OTHER, OLD);
 		give(record("1"));
 		this.checkpoints.commit(OTHER, OLD, dead(CommitNumber.ofWhole(1), record("2"), record("3"))).join();
 
@@ -159,7 +159,7 @@ public abstract class DeadLetterContract {
 	void aRefusedCommitLeavesNoLetters() {
 		assertThat(commit(OLD, dead(new CommitNumber(5, 4), record("lost")))).isEqualTo(CommitReply.GONE);
 		assertThat(commit(NEW, dead(CommitNumber.ofWhole(1), record("unknown")))).isEqualTo(CommitReply.GONE);
-		this.checkpoints.acquire(SHARD, NEW);
+		this.checkpoints.acquireNow(SHARD, NEW);
 		commit(NEW, dead(CommitNumber.ofWhole(7)));
 		assertThat(commit(OLD, dead(CommitNumber.ofWhole(9), record("fenced")))).isEqualTo(CommitReply.STALE);
 		assertThat(commit(NEW, dead(CommitNumber.ofWhole(6), record("late")))).isEqualTo(CommitReply.STALE);
@@ -243,7 +243,7 @@ public abstract class DeadLetterContract {
 		this.letters.sendBack(SHARD, list());
 		this.server.advance(Duration.ofDays(30));
 
-		CheckpointStore.Acquisition next = this.checkpoints.acquire(SHARD, NEW);
+		CheckpointStore.Acquisition next = this.checkpoints.acquireNow(SHARD, NEW);
 
 		assertThat(((CheckpointStore.Acquisition.Acquired) next).checkpoint().retryDueIn()).isZero();
 		assertThat(due()).containsExactly(record("1").anew());
@@ -260,10 +260,10 @@ public abstract class DeadLetterContract {
 		assertThat(this.letters.retries(List.of(SHARD))).containsExactly(Map.entry(SHARD, 0L));
 		assertThat(this.letters.drop(SHARD, list().subList(0, 1))).isOne();
 
-		this.checkpoints.acquire(SHARD, OLD);
+		this.checkpoints.acquireNow(SHARD, OLD);
 		assertThat(this.letters.sendBack(SHARD, list())).as("acquired again under the same token")
 			.isEqualTo(DeadLetterStore.SHARD_COMPLETED);
-		this.checkpoints.acquire(SHARD, NEW);
+		this.checkpoints.acquireNow(SHARD, NEW);
 		assertThat(this.letters.sendBack(SHARD, list())).as("consumed again").isOne();
 	}
 
@@ -279,7 +279,7 @@ public abstract class DeadLetterContract {
 
 		commit(OLD, new Commit(number(), null, Set.of(), Map.of(), List.of(), Set.of(new Offset("1"), new Offset("2")),
 				List.of()));
-		this.checkpoints.acquire(SHARD, NEW);
+		this.checkpoints.acquireNow(SHARD, NEW);
 		assertThat(this.checkpoints.complete(SHARD, OLD, 0)).isEqualTo(CompletionReply.STALE);
 		assertThat(this.checkpoints.complete(SHARD, NEW, 0)).isEqualTo(CompletionReply.COMPLETED);
 	}

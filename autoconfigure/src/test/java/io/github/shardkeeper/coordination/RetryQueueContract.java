@@ -260,7 +260,7 @@ public abstract class RetryQueueContract {
 
 		assertThat(this.store.due(ShardId.of("orders", 2), 10, Long.MAX_VALUE, Set.of()))
 			.isEqualTo(new DueRecords(List.of(), null));
-		assertThat(this.store.acquire(ShardId.of("orders", 2), OLD))
+		assertThat(this.store.acquireNow(ShardId.of("orders", 2), OLD))
 			.isEqualTo(new Acquisition.Acquired(new Checkpoint(null, Map.of())));
 	}
 
@@ -354,7 +354,7 @@ public abstract class RetryQueueContract {
 	}
 
 	private Checkpoint acquire(Token token) {
-		return ((Acquisition.Acquired) this.store.acquire(SHARD, token)).checkpoint();
+		return ((Acquisition.Acquired) this.store.acquireNow(SHARD, token)).checkpoint();
 	}
 
 }

@@ -222,7 +222,7 @@ public abstract class SeekContract {
 	}
 
 	private Acquisition.Acquired acquire(Token token) {
-		return (Acquisition.Acquired) this.store.acquire(SHARD, token);
+		return (Acquisition.Acquired) this.store.acquireNow(SHARD, token);
 	}
 
 	private CommitReply commit(Token token, Commit commit) {

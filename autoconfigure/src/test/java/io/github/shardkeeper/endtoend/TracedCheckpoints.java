@@ -30,15 +30,14 @@ final class TracedCheckpoints implements CheckpointStore {
 	}
 
 	@Override
-	public Acquisition acquire(ShardId shard, Token token) {
+	public CompletableFuture<Acquisition> acquire(ShardId shard, Token token) {
 		long begin = Trace.nowMicros();
-		Acquisition reply = this.store.acquire(shard, token);
-		if (!isTraced(shard)) {
-			return reply;
-		}
-		this.trace.storeCall(Trace.ACQUIRE, begin, shard, token,
-				(reply instanceof Acquisition.Acquired) ? Trace.ACCEPTED : Trace.REFUSED);
-		return reply;
+		return this.store.acquire(shard, token).whenComplete((reply, failure) -> {
+			if (failure == null && isTraced(shard)) {
+				this.trace.storeCall(Trace.ACQUIRE, begin, shard, token,
+						(reply instanceof Acquisition.Acquired) ? Trace.ACCEPTED : Trace.REFUSED);
+			}
+		});
 	}
 
 	@Override

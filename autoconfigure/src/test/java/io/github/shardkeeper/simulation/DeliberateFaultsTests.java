@@ -120,7 +120,7 @@ class DeliberateFaultsTests {
 			return instead(CheckpointStore.class, store, (method, arguments, next) -> {
 				if (method.getName().equals("commit")) {
 					// Whatever token the writer has, it gets through.
-					CheckpointStore.Acquisition now = store.acquire((ShardId) arguments[0], Token.NONE);
+					CheckpointStore.Acquisition now = store.acquireNow((ShardId) arguments[0], Token.NONE);
 					if (now instanceof CheckpointStore.Acquisition.Refused refused) {
 						arguments[1] = refused.fence();
 						arguments[2] = ((Commit) arguments[2]).withNumber(CommitNumber.ofWhole(++this.commits));

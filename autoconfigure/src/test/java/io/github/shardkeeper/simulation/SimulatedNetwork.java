@@ -142,7 +142,7 @@ final class SimulatedNetwork {
 						case "close", "verify" -> null;
 						case "subscribe" -> call(Way.EVENTS, timeout, () -> subscribe((CoordinationStore) target,
 								(MemberId) arguments[0], (Runnable) arguments[1]));
-						case "commit" -> post(way, timeout, () -> invoke(target, method, arguments));
+						case "acquire", "commit" -> post(way, timeout, () -> invoke(target, method, arguments));
 						default -> send(way, timeout, target, method, arguments);
 					}));
 		}

@@ -76,8 +76,8 @@ public final class LocalCheckpointStore implements CheckpointStore {
 	}
 
 	@Override
-	public Acquisition acquire(ShardId shard, Token token) {
-		return this.files.with(shard, (store) -> store.acquire(shard, token));
+	public CompletableFuture<Acquisition> acquire(ShardId shard, Token token) {
+		return CompletableFuture.completedFuture(this.files.with(shard, (store) -> store.acquireNow(shard, token)));
 	}
 
 	@Override

@@ -51,13 +51,14 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 	}
 
 	@Override
-	public synchronized Acquisition acquire(ShardId shard, Token token) {
+	public synchronized CompletableFuture<Acquisition> acquire(ShardId shard, Token token) {
 		ShardData entry = this.entries.computeIfAbsent(shard, (id) -> new ShardData());
 		if (entry.isFencedAgainst(token)) {
-			return new Acquisition.Refused(entry.fence());
+			return CompletableFuture.completedFuture(new Acquisition.Refused(entry.fence()));
 		}
 		entry.raiseFence(token);
-		return new Acquisition.Acquired(entry.toCheckpoint(this.clock.millis()), entry.seeks(), entry.lastCommit());
+		return CompletableFuture.completedFuture(
+				new Acquisition.Acquired(entry.toCheckpoint(this.clock.millis()), entry.seeks(), entry.lastCommit()));
 	}
 
 	@Override

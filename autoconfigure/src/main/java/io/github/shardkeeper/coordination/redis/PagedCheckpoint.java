@@ -7,9 +7,9 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
-
-import org.jspecify.annotations.Nullable;
+import java.util.concurrent.CompletableFuture;
 
 import io.github.shardkeeper.coordination.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.redis.LuaScript;
@@ -19,7 +19,7 @@ import io.github.shardkeeper.shard.Offset;
 /**
  * Reads the rest of a checkpoint of which {@code acquire.lua} or {@code read.lua} has
  * answered the beginning: a large state comes page by page, so that no other command
- * waits for all of it. Confined to one thread.
+ * waits for all of it. Its pages come on threads of the connection, one after the other.
  */
 final class PagedCheckpoint {
 
@@ -43,34 +43,55 @@ final class PagedCheckpoint {
 
 	/**
 	 * Reads on to the end.
-	 * @return all of the checkpoint as it was at the beginning, {@code null} when that is
-	 * not known, because it was changed meanwhile
+	 * @return all of the checkpoint as it was at the beginning, empty when that is not
+	 * known, because it was changed meanwhile
 	 */
-	@Nullable Checkpoint readOn(RedisLink<byte[]> link, LuaScript statePage, List<String> keys) {
-		byte[] cursor = bytes(6);
+	CompletableFuture<Optional<Checkpoint>> readOn(RedisLink<byte[]> link, LuaScript statePage, List<String> keys) {
 		add(this.beginning.get(7));
-		if (!text(cursor).equals(END) && !readPages(cursor, link, statePage, keys)) {
-			return null;
+		String first = text(bytes(6));
+		if (first.equals(END)) {
+			return CompletableFuture.completedFuture(Optional.of(checkpoint()));
 		}
+		CompletableFuture<Optional<Checkpoint>> whole = new CompletableFuture<>();
+		readPage(bytes(6), link, statePage, keys, whole);
+		return whole;
+	}
+
+	private void readPage(byte[] cursor, RedisLink<byte[]> link, LuaScript statePage, List<String> keys,
+			CompletableFuture<Optional<Checkpoint>> whole) {
+		link.<List<Object>>send(statePage, keys, List.of(bytes(0), bytes(1), cursor)).thenAccept((page) -> {
+			if (page.size() < 2) {
+				whole.complete(Optional.empty());
+				return;
+			}
+			add(page.get(1));
+			byte[] next = (byte[]) page.get(0);
+			if (text(next).equals(END)) {
+				whole.complete(isWhole() ? Optional.of(checkpoint()) : Optional.empty());
+			}
+			else {
+				readPage(next, link, statePage, keys, whole);
+			}
+		}).whenComplete((read, failure) -> {
+			if (failure != null) {
+				whole.completeExceptionally(failure);
+			}
+		});
+	}
+
+	/**
+	 * A cursor leads astray, and past entries, in another process of Redis: a replica
+	 * that has become the master, or the node that the slot has moved to.
+	 */
+	private boolean isWhole() {
+		return this.different.size() == Integer.parseInt(text(bytes(5)));
+	}
+
+	private Checkpoint checkpoint() {
 		String offset = text(bytes(2));
 		String retryDueIn = text(bytes(4));
 		return new Checkpoint(offset.isEmpty() ? null : new Offset(offset), OffsetsFormat.read(text(bytes(3))),
 				this.state, retryDueIn.isEmpty() ? null : Duration.ofMillis(Long.parseLong(retryDueIn)));
-	}
-
-	private boolean readPages(byte[] from, RedisLink<byte[]> link, LuaScript statePage, List<String> keys) {
-		byte[] cursor = from;
-		while (!text(cursor).equals(END)) {
-			List<Object> page = link.run(statePage, keys, List.of(bytes(0), bytes(1), cursor));
-			if (page.size() < 2) {
-				return false;
-			}
-			cursor = (byte[]) page.get(0);
-			add(page.get(1));
-		}
-		// A cursor leads astray, and past entries, in another process of Redis: a replica
-		// that has become the master, or the node that the slot has moved to.
-		return this.different.size() == Integer.parseInt(text(bytes(5)));
 	}
 
 	/** An entry may come on several pages. */

@@ -8,6 +8,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
@@ -28,6 +29,7 @@ import io.lettuce.core.protocol.CommandType;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.coordination.Answers;
 import io.github.shardkeeper.coordination.CheckpointStore;
 import io.github.shardkeeper.coordination.Commit;
 import io.github.shardkeeper.coordination.DueRecords;
@@ -99,43 +101,50 @@ public final class RedisCheckpointStore implements CheckpointStore {
 	}
 
 	@Override
-	public Acquisition acquire(ShardId shard, Token token) {
-		for (int attempt = 1; attempt <= READING_ATTEMPTS; attempt++) {
-			List<Object> reply = this.fences.run(this.scripts.acquire(), this.keys.all(shard),
-					List.of(bytes(token.toString())));
-			if (text(reply.get(0)).equals("REFUSED")) {
-				return new Acquisition.Refused(new Token(Long.parseLong(text(reply.get(1)))));
-			}
-			Checkpoint checkpoint = readOn(shard, reply.subList(1, reply.size()));
-			if (checkpoint != null) {
-				return new Acquisition.Acquired(checkpoint,
-						SeeksFormat.read((byte[]) reply.get(9), (byte[]) reply.get(10)),
-						Long.parseLong(text(reply.get(2))));
-			}
-			// Somebody newer has it now, or Redis is not the one that it was: see which.
-		}
-		String problem = "the state of " + shard + " did not stay the same while it was read";
-		throw new StoreUnavailableException("Redis: " + problem, new RedisException(problem));
+	public CompletableFuture<Acquisition> acquire(ShardId shard, Token token) {
+		return acquire(shard, token, 1);
 	}
 
-	private @Nullable Checkpoint readOn(ShardId shard, List<?> beginning) {
+	private CompletableFuture<Acquisition> acquire(ShardId shard, Token token, int attempt) {
+		return this.fences
+			.<List<Object>>send(this.scripts.acquire(), this.keys.all(shard), List.of(bytes(token.toString())))
+			.thenCompose((reply) -> {
+				if (text(reply.get(0)).equals("REFUSED")) {
+					return CompletableFuture
+						.completedFuture(new Acquisition.Refused(new Token(Long.parseLong(text(reply.get(1))))));
+				}
+				return readOn(shard, reply.subList(1, reply.size()))
+					.thenCompose((checkpoint) -> acquired(shard, token, attempt, reply, checkpoint));
+			});
+	}
+
+	private CompletableFuture<Acquisition> acquired(ShardId shard, Token token, int attempt, List<Object> reply,
+			Optional<Checkpoint> checkpoint) {
+		if (checkpoint.isPresent()) {
+			return CompletableFuture.completedFuture(new Acquisition.Acquired(checkpoint.get(),
+					SeeksFormat.read((byte[]) reply.get(9), (byte[]) reply.get(10)),
+					Long.parseLong(text(reply.get(2)))));
+		}
+		if (attempt < READING_ATTEMPTS) {
+			// Somebody newer has it now, or Redis is not the one that it was: see which.
+			// Not on the connection's own thread, because it waits for replicas.
+			return CompletableFuture.supplyAsync(() -> acquire(shard, token, attempt + 1))
+				.thenCompose(Function.identity());
+		}
+		String problem = "the state of " + shard + " did not stay the same while it was read";
+		return CompletableFuture
+			.failedFuture(new StoreUnavailableException("Redis: " + problem, new RedisException(problem)));
+	}
+
+	/** All of it as it was at the beginning, empty when that is not known. */
+	private CompletableFuture<Optional<Checkpoint>> readOn(ShardId shard, List<?> beginning) {
 		return new PagedCheckpoint(beginning).readOn(this.link, this.scripts.statePage(), this.keys.all(shard));
 	}
 
 	@Override
 	public CompletableFuture<CommitReply> commit(ShardId shard, Token token, Commit commit) {
-		CompletableFuture<CommitReply> result = new CompletableFuture<>();
-		this.link.<byte[]>send(this.scripts.commit(), this.keys.all(shard), CommitArguments.of(token, commit))
-			.whenComplete((reply, failure) -> {
-				// Not by thenApply, which would wrap the failure.
-				if (failure == null) {
-					result.complete(CommitReply.valueOf(text(reply)));
-				}
-				else {
-					result.completeExceptionally(failure);
-				}
-			});
-		return result;
+		return this.link.<byte[]>send(this.scripts.commit(), this.keys.all(shard), CommitArguments.of(token, commit))
+			.thenApply((reply) -> CommitReply.valueOf(text(reply)));
 	}
 
 	@Override
@@ -164,9 +173,9 @@ public final class RedisCheckpointStore implements CheckpointStore {
 			// Under the hands of an owner who commits faster than it can be read.
 			String how = (attempt < READING_ATTEMPTS) ? "by page" : "whole";
 			List<Object> beginning = this.link.run(this.scripts.read(), this.keys.all(shard), List.of(bytes(how)));
-			Checkpoint checkpoint = readOn(shard, beginning);
-			if (checkpoint != null) {
-				return checkpoint;
+			Optional<Checkpoint> checkpoint = Answers.await(readOn(shard, beginning));
+			if (checkpoint.isPresent()) {
+				return checkpoint.get();
 			}
 		}
 	}

@@ -55,7 +55,7 @@ class ShardFilesTests {
 	@Test
 	void anotherProcessGoesOnWhereTheFileIs() {
 		try (CheckpointStore store = open()) {
-			store.acquire(SHARD, TOKEN);
+			store.acquireNow(SHARD, TOKEN);
 			commit(store, 1, "5-0");
 		}
 
@@ -71,7 +71,7 @@ class ShardFilesTests {
 		try (CheckpointStore one = open();
 				CheckpointStore two = new LocalCheckpointStore(this.directory, "shop", "two");
 				CheckpointStore other = new LocalCheckpointStore(this.directory, "other", "one")) {
-			one.acquire(SHARD, TOKEN);
+			one.acquireNow(SHARD, TOKEN);
 			commit(one, 1, "5-0");
 
 			assertThat(two.read(SHARD).offset()).isNull();
@@ -83,7 +83,7 @@ class ShardFilesTests {
 	void namesThatDifferOnlyInCapitalLettersHaveFilesThatDifferInMore() throws IOException {
 		try (CheckpointStore store = open()) {
 			for (String topic : Set.of("orders", "Orders", "oRDers")) {
-				store.acquire(ShardId.of(topic, 1), TOKEN);
+				store.acquireNow(ShardId.of(topic, 1), TOKEN);
 			}
 		}
 		try (Stream<Path> files = Files.list(file().getParent())) {
@@ -98,13 +98,13 @@ class ShardFilesTests {
 	@ValueSource(strings = { "", "{", "{}", "null", "[]", "\u0000\u0000\u0000", "{\"format\":2}" })
 	void aDamagedFileSaysWhatToDo(String contents) throws IOException {
 		try (LocalCheckpointStore store = open()) {
-			store.acquire(SHARD, TOKEN);
+			store.acquireNow(SHARD, TOKEN);
 			commit(store, 1, "5-0");
 			byte[] good = Files.readAllBytes(file());
 			Files.writeString(file(), contents);
 
 			assertThatExceptionOfType(StoreUnavailableException.class)
-				.isThrownBy(() -> store.acquire(SHARD, new Token(18)))
+				.isThrownBy(() -> store.acquireNow(SHARD, new Token(18)))
 				.withMessageContaining(file().toString())
 				.withMessageContaining("damaged")
 				.withMessageContaining("delete it: orders/1 then begins anew where 'shardkeeper.topics.orders.start'");
@@ -123,7 +123,7 @@ class ShardFilesTests {
 	@Test
 	void everyPieceThatIsCutOffIsDamage() throws IOException {
 		try (LocalCheckpointStore store = open()) {
-			store.acquire(SHARD, TOKEN);
+			store.acquireNow(SHARD, TOKEN);
 			commit(store, 1, "5-0");
 			byte[] good = Files.readAllBytes(file());
 			for (int length = 0; length < good.length; length++) {

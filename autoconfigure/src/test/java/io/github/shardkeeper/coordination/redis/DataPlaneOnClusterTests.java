@@ -49,7 +49,7 @@ class DataPlaneOnClusterTests {
 							Duration.ofSeconds(30))) {
 				Map<String, String> state = new HashMap<>();
 				IntStream.range(0, 2_000).forEach((i) -> state.put("key-" + i, "value-" + i));
-				SHARDS.forEach((shard) -> store.acquire(shard, TOKEN));
+				SHARDS.forEach((shard) -> store.acquireNow(shard, TOKEN));
 				assertThat(SHARDS.stream()
 					.map((shard) -> store.commit(shard, TOKEN,
 							new Commit(CommitNumber.ofWhole(1), new Offset("1"), Set.of(), new HashMap<>(state),
@@ -58,7 +58,7 @@ class DataPlaneOnClusterTests {
 
 				assertThat(letters.letters(SHARDS)).hasSize(SHARDS.size()).containsValue(1L).doesNotContainValue(0L);
 				for (ShardId shard : SHARDS) {
-					assertThat(((Acquisition.Acquired) store.acquire(shard, new Token(8))).checkpoint().state())
+					assertThat(((Acquisition.Acquired) store.acquireNow(shard, new Token(8))).checkpoint().state())
 						.isEqualTo(state);
 					assertThat(letters.sendBack(shard, letters.list(shard, null, 10))).isOne();
 					assertThat(store.due(shard, 10, Long.MAX_VALUE, Set.of()).records())

@@ -170,7 +170,7 @@ class DataScriptCostTests {
 
 	private Map<String, String> acquire() {
 		this.commits = 0;
-		return ((Acquisition.Acquired) this.store.acquire(SHARD, new Token(++this.token))).checkpoint().state();
+		return ((Acquisition.Acquired) this.store.acquireNow(SHARD, new Token(++this.token))).checkpoint().state();
 	}
 
 	private CommitReply commit(int from, int to, List<Retry> retries, List<FailedRecord> dead) {

@@ -63,7 +63,7 @@ class LargeStateTests {
 
 	@BeforeEach
 	void commitState() {
-		this.store.acquire(SHARD, OLD);
+		this.store.acquireNow(SHARD, OLD);
 		IntStream.range(0, ENTRIES).forEach((i) -> this.state.put("key-" + i, "value-" + i));
 		assertThat(commit(OLD, 1, this.state)).isEqualTo(CommitReply.COMMITTED);
 	}
@@ -91,7 +91,7 @@ class LargeStateTests {
 	void whoeverIsOvertakenWhileHeReadsIsRefused() {
 		happensBetweenPages("acquired by somebody newer");
 
-		assertThat(this.store.acquire(SHARD, NEW)).isEqualTo(new Acquisition.Refused(new Token(NEW.value() + 1)));
+		assertThat(this.store.acquireNow(SHARD, NEW)).isEqualTo(new Acquisition.Refused(new Token(NEW.value() + 1)));
 	}
 
 	@Test
@@ -118,7 +118,7 @@ class LargeStateTests {
 	void whatNeverStaysTheSameIsNoCheckpoint(String event) {
 		happensBetweenPages(event);
 
-		assertThatThrownBy(() -> this.store.acquire(SHARD, NEW)).isInstanceOf(StoreUnavailableException.class)
+		assertThatThrownBy(() -> this.store.acquireNow(SHARD, NEW)).isInstanceOf(StoreUnavailableException.class)
 			.hasMessageContaining("the state of orders/1 did not stay the same while it was read");
 		assertThat(this.store.read(SHARD).state()).as("read at once in the end").hasSize(ENTRIES);
 
@@ -129,7 +129,7 @@ class LargeStateTests {
 	@Test
 	void aFailureHalfWayIsRepeatedFromTheBeginning() {
 		happensBetweenPages("error");
-		assertThatThrownBy(() -> this.store.acquire(SHARD, NEW)).isInstanceOf(StoreUnavailableException.class)
+		assertThatThrownBy(() -> this.store.acquireNow(SHARD, NEW)).isInstanceOf(StoreUnavailableException.class)
 			.hasMessageContaining("as the test wants it");
 		assertThat(commit(OLD, 2, Map.of("key-7", "late"))).as("the fence was raised first")
 			.isEqualTo(CommitReply.STALE);
@@ -172,7 +172,7 @@ class LargeStateTests {
 	}
 
 	private Checkpoint acquire(Token token) {
-		return ((Acquisition.Acquired) this.store.acquire(SHARD, token)).checkpoint();
+		return ((Acquisition.Acquired) this.store.acquireNow(SHARD, token)).checkpoint();
 	}
 
 }

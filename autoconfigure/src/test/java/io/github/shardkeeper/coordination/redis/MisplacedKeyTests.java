@@ -74,7 +74,7 @@ class MisplacedKeyTests {
 
 	@BeforeEach
 	void fillAllKeys() {
-		this.store.acquire(SHARD, TOKEN);
+		this.store.acquireNow(SHARD, TOKEN);
 		assertThat(commit(1)).isEqualTo(CommitReply.COMMITTED);
 		this.dead = this.letters.list(SHARD, null, 10);
 		assertThat(this.template.keys(this.start + "*")).hasSize(5);
@@ -94,7 +94,7 @@ class MisplacedKeyTests {
 		this.template.opsForList().rightPush(key, "mine");
 		Map<String, String> before = dump();
 
-		for (Runnable call : List.<Runnable>of(() -> this.store.acquire(SHARD, new Token(8)), () -> commit(2),
+		for (Runnable call : List.<Runnable>of(() -> this.store.acquireNow(SHARD, new Token(8)), () -> commit(2),
 				() -> this.store.due(SHARD, 10, Long.MAX_VALUE, Set.of()), () -> this.store.complete(SHARD, TOKEN, 0),
 				() -> this.letters.sendBack(SHARD, this.dead))) {
 			assertThatThrownBy(call::run).isInstanceOf(StoreUnavailableException.class)
@@ -116,7 +116,7 @@ class MisplacedKeyTests {
 	@Test
 	void theOffsetsOfOtherShardsAreReadAllTheSame() {
 		ShardId other = ShardId.of("orders", 2);
-		this.store.acquire(other, TOKEN);
+		this.store.acquireNow(other, TOKEN);
 		this.store
 			.commit(other, TOKEN,
 					new Commit(CommitNumber.ofWhole(1), new Offset("7"), Set.of(), Map.of(), List.of(), Set.of(),

@@ -47,7 +47,7 @@ class PipelinedCommitsTests {
 
 	@BeforeEach
 	void acquire() {
-		IntStream.range(0, SHARDS).forEach((i) -> this.store.acquire(shard(i), TOKEN));
+		IntStream.range(0, SHARDS).forEach((i) -> this.store.acquireNow(shard(i), TOKEN));
 		commitAll(1);
 	}
 

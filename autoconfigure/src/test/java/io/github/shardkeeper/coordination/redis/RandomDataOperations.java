@@ -94,7 +94,7 @@ final class RandomDataOperations {
 	private void acquire(ShardId shard) {
 		Token token = token(shard);
 		this.log.accept("acquire " + shard + " " + token);
-		Acquisition reply = this.stores.data((store) -> store.acquire(shard, token));
+		Acquisition reply = this.stores.data((store) -> store.acquireNow(shard, token));
 		this.outcome.accept(reply.getClass().getSimpleName());
 		acquired(shard, token, reply);
 	}
@@ -109,7 +109,7 @@ final class RandomDataOperations {
 		Token token = token(shard);
 		if (this.random.nextInt(3) == 0) {
 			this.log.accept("acquire " + shard + " " + token + " to commit");
-			acquired(shard, token, this.stores.data((store) -> store.acquire(shard, token)));
+			acquired(shard, token, this.stores.data((store) -> store.acquireNow(shard, token)));
 		}
 		CommitNumber number = number(shard);
 		Offset offset = (this.random.nextInt(4) > 0) ? offset() : null;

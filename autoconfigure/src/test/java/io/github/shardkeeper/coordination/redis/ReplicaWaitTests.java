@@ -83,22 +83,22 @@ class ReplicaWaitTests {
 	@Test
 	void aNewOwnerConsumesOnceAReplicaHasItsFence() {
 		withReplica((replica) -> {
-			assertThat(this.checkpoints.acquire(SHARD, TOKEN)).isInstanceOf(Acquisition.Acquired.class);
+			assertThat(this.checkpoints.acquireNow(SHARD, TOKEN)).isInstanceOf(Acquisition.Acquired.class);
 			assertThat(fence(replica)).isEqualTo(TOKEN.toString());
 
 			replica.freeze();
 			Token next = new Token(TOKEN.value() + 1);
-			assertRefused(() -> this.checkpoints.acquire(SHARD, next));
+			assertRefused(() -> this.checkpoints.acquireNow(SHARD, next));
 			// Neither for the one who asks again, nor over a new connection.
-			assertRefused(() -> this.checkpoints.acquire(SHARD, next));
+			assertRefused(() -> this.checkpoints.acquireNow(SHARD, next));
 			try (RedisCheckpointStore other = checkpoints()) {
-				assertRefused(() -> other.acquire(SHARD, next));
+				assertRefused(() -> other.acquireNow(SHARD, next));
 			}
 
 			replica.thaw();
 			Awaitility.await()
 				.ignoreExceptionsInstanceOf(StoreUnavailableException.class)
-				.untilAsserted(() -> assertThat(this.checkpoints.acquire(SHARD, next))
+				.untilAsserted(() -> assertThat(this.checkpoints.acquireNow(SHARD, next))
 					.isInstanceOf(Acquisition.Acquired.class));
 			assertThat(fence(replica)).isEqualTo(next.toString());
 		});
@@ -108,7 +108,7 @@ class ReplicaWaitTests {
 	@Test
 	void onlyChangesOfOwnershipWait() {
 		withReplica((replica) -> {
-			this.checkpoints.acquire(SHARD, TOKEN);
+			this.checkpoints.acquireNow(SHARD, TOKEN);
 			try (RedisCoordinationStore store = new RedisCoordinationStore(this.connector, "test", this.group, TIMEOUT,
 					ONE)) {
 				MemberId member = MemberId.of("a", "1");
@@ -140,16 +140,16 @@ class ReplicaWaitTests {
 	void onAClusterTheReplicaOfTheShardsOwnNodeCounts() {
 		try (TestRedisCluster cluster = TestRedisCluster.startWithReplicas(3)) {
 			connect(RedisClients.factory(cluster));
-			assertThat(this.checkpoints.acquire(SHARD, TOKEN)).isInstanceOf(Acquisition.Acquired.class);
+			assertThat(this.checkpoints.acquireNow(SHARD, TOKEN)).isInstanceOf(Acquisition.Acquired.class);
 			cluster.replicaOf(fenceKey(SHARD)).kill();
 			Token next = new Token(TOKEN.value() + 1);
-			assertRefused(() -> this.checkpoints.acquire(SHARD, next));
+			assertRefused(() -> this.checkpoints.acquireNow(SHARD, next));
 
 			ShardId elsewhere = SHARD;
 			for (int id = 2; cluster.masterOf(fenceKey(elsewhere)).equals(cluster.masterOf(fenceKey(SHARD))); id++) {
 				elsewhere = ShardId.of("orders", id);
 			}
-			assertThat(this.checkpoints.acquire(elsewhere, next)).isInstanceOf(Acquisition.Acquired.class);
+			assertThat(this.checkpoints.acquireNow(elsewhere, next)).isInstanceOf(Acquisition.Acquired.class);
 		}
 	}
 

@@ -65,7 +65,7 @@ record LargeState(RedisProcess redis, int entries) {
 	}
 
 	private Cost cost(CheckpointStore store, ShardId shard, int count, int commits) {
-		store.acquire(shard, new Token(1));
+		store.acquireNow(shard, new Token(1));
 		long number = 0;
 		for (int written = 0; written < count; written += ENTRIES_PER_COMMIT) {
 			Map<String, String> changes = new HashMap<>();
@@ -77,7 +77,7 @@ record LargeState(RedisProcess redis, int entries) {
 		Samples acquisitions = new Samples();
 		for (int token = 2; token < 2 + ACQUISITIONS; token++) {
 			long begun = System.nanoTime();
-			Acquisition reply = store.acquire(shard, new Token(token));
+			Acquisition reply = store.acquireNow(shard, new Token(token));
 			acquisitions.add((System.nanoTime() - begun) / 1e6);
 			if (!(reply instanceof Acquisition.Acquired acquired) || acquired.checkpoint().state().size() != count) {
 				throw new IllegalStateException("Not acquired with its state: " + shard);

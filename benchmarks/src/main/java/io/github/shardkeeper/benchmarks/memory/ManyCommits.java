@@ -61,7 +61,7 @@ record ManyCommits(RedisProcess redis, int shards, int seconds) {
 				Map.of("shardkeeper.group", "one-by-one", "shardkeeper.topics.busy.shards", this.shards))) {
 			CheckpointStore store = application.getBean(CheckpointStore.class);
 			for (int shard = 0; shard < this.shards; shard++) {
-				store.acquire(ShardId.of("busy", shard), new Token(1));
+				store.acquireNow(ShardId.of("busy", shard), new Token(1));
 			}
 			// The first round is for warming up.
 			commitEach(store, 1);
