@@ -163,6 +163,12 @@ final class Membership {
 			ensureSubscribed(id);
 			this.subscriptionAway = false;
 			logger.info("Subscribed anew for {}", id);
+			// Perhaps a failover was over before the next heartbeat, and has lost what
+			// was
+			// answered since the last one, a release: there is nothing else to tell it
+			// by.
+			this.heartbeats.tellAllAgain();
+			describeAgain();
 		}
 		catch (StoreUnavailableException ex) {
 			// Heartbeats are answered all the same; tried again with the next one.

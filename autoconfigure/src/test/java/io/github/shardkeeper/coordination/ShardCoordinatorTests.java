@@ -270,6 +270,17 @@ class ShardCoordinatorTests {
 	}
 
 	@Test
+	void aReleaseThatAShortFailoverLosesIsMadeAgain() {
+		TestInstance a = instance("a").start();
+		awaitConsumed(a, 4);
+		a.store.releasesToLose = 1;
+		TestInstance b = instance("b").start();
+
+		awaitConsumed(b, 2);
+		assertThat(a.store.releasesToLose).isZero();
+	}
+
+	@Test
 	void aRefusedWorkerGetsItsShardAgainUnderATokenBeyondTheFence() {
 		TestInstance a = instance("a").start();
 		awaitConsumed(a, 4);

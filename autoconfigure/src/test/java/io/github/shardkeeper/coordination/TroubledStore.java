@@ -2,6 +2,7 @@ package io.github.shardkeeper.coordination;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -42,6 +43,12 @@ final class TroubledStore extends ForwardingStore {
 	volatile boolean eventsLost;
 
 	volatile int releasesToFail;
+
+	/**
+	 * So many releases are answered, and then lost by a failover that is over before the
+	 * next heartbeat: only subscriptions are closed by it.
+	 */
+	volatile int releasesToLose;
 
 	volatile int subscriptionsToFail;
 
@@ -126,6 +133,11 @@ final class TroubledStore extends ForwardingStore {
 		if (this.releasesToFail > 0) {
 			this.releasesToFail--;
 			throw new StoreUnavailableException("no release", new IllegalStateException());
+		}
+		if (this.releasesToLose > 0) {
+			this.releasesToLose--;
+			loseSubscriptions();
+			return Collections.nCopies(releases.size(), ReleaseReply.RELEASED);
 		}
 		this.releases.add(releases.size());
 		try {
