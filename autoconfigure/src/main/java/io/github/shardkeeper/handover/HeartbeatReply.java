@@ -34,11 +34,12 @@ public sealed interface HeartbeatReply {
 	 * @param claimsUntilMillis until when, in the store's time, no free shard is given to
 	 * anybody, because who holds it may still claim it; 0 for no such time
 	 * @param loads how many load reports the group has had
+	 * @param setBacks how often the store's clock was seen to be set back
 	 */
 	record Alive(long serverTimeMillis, @Nullable MemberId leader, long epoch, long leaderLeaseEndMillis,
 			long earliestLeaseEndMillis, long generation, long membership, long through, List<Ownership> changes,
-			long history, boolean lost, boolean subscribed, long claimsUntilMillis,
-			long loads) implements HeartbeatReply {
+			long history, boolean lost, boolean subscribed, long claimsUntilMillis, long loads,
+			long setBacks) implements HeartbeatReply {
 
 		/**
 		 * Whether the next heartbeat would bring more of the member's own changes.

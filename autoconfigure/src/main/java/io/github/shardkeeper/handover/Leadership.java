@@ -108,7 +108,7 @@ public final class Leadership {
 	 * @param now when it was answered
 	 */
 	public void heartbeatAnswered(HeartbeatReply.Alive reply, MemberId self, MonotonicTime sentAt, MonotonicTime now) {
-		this.steadiness.answered(reply.serverTimeMillis(), now);
+		this.steadiness.answered(reply.serverTimeMillis(), reply.setBacks(), now);
 		this.lastServerMillis = reply.serverTimeMillis();
 		this.lastAnswered = now;
 		this.claimsUntilMillis = reply.claimsUntilMillis();

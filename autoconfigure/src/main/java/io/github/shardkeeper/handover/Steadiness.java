@@ -20,6 +20,8 @@ final class Steadiness {
 
 	private long lastMillis;
 
+	private long lastSetBacks;
+
 	private MonotonicTime lastAnswered = new MonotonicTime(0);
 
 	/**
@@ -30,16 +32,23 @@ final class Steadiness {
 		this.longestGap = heartbeatInterval.multipliedBy(2);
 	}
 
-	void answered(long serverTimeMillis, MonotonicTime now) {
+	/**
+	 * A heartbeat was answered.
+	 * @param setBacks how often the store has seen its clock set back: it may have been
+	 * put forward again before this answer
+	 */
+	void answered(long serverTimeMillis, long setBacks, MonotonicTime now) {
 		Duration byServer = Duration.ofMillis(serverTimeMillis - this.lastMillis);
 		Duration byMonotonic = this.lastAnswered.until(now);
 		boolean gap = byServer.compareTo(this.longestGap) > 0 || byMonotonic.compareTo(this.longestGap) > 0;
 		boolean jump = byServer.minus(byMonotonic).abs().compareTo(CLOCK_DISAGREEMENT) > 0;
+		jump |= setBacks != this.lastSetBacks;
 		if (!this.started || gap || jump) {
 			this.sinceMillis = serverTimeMillis;
 			this.started = true;
 		}
 		this.lastMillis = serverTimeMillis;
+		this.lastSetBacks = setBacks;
 		this.lastAnswered = now;
 	}
 

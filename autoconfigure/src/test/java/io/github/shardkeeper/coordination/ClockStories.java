@@ -56,6 +56,20 @@ public interface ClockStories extends GroupStories {
 		assertThat(a.reapDead().dead()).containsExactly(b.id());
 	}
 
+	/** Also who has seen nothing of it, because it was put forward again meanwhile. */
+	@Test
+	default void everybodyHearsThatItWasSetBack() {
+		TestMember a = group().join("a").lead();
+		TestMember b = group().join("b");
+		long before = a.beat().setBacks();
+		turnClockBack(DAY);
+		b.beat();
+		turnClockBack(DAY.negated());
+
+		assertThat(a.beat().setBacks()).isEqualTo(before + 1);
+		assertThat(b.beat().setBacks()).isEqualTo(before + 1);
+	}
+
 	@Test
 	default void aRestBeginsAnew() {
 		TestMember a = group().join("a").lead();

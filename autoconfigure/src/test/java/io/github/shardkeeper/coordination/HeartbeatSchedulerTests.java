@@ -35,7 +35,7 @@ class HeartbeatSchedulerTests {
 	private static final HeartbeatReply ALIVE = alive(0, 0, 0);
 
 	private static final HeartbeatReply LOST = new HeartbeatReply.Alive(1_000, ME, 1, 0, 0, 1, 1, 1, List.of(), 2, true,
-			true, 0, 0);
+			true, 0, 0, 0);
 
 	private final SettableClock settableClock = new SettableClock();
 
@@ -356,7 +356,7 @@ class HeartbeatSchedulerTests {
 
 	private static HeartbeatReply.Alive alive(long leaderHasMillis, long through, long generation) {
 		return new HeartbeatReply.Alive(1_000, ME, 1, 1_000 + leaderHasMillis, 0, generation, 1, through, List.of(), 1,
-				false, true, 0, 0);
+				false, true, 0, 0, 0);
 	}
 
 	private record Beat(MemberId member, long seenGeneration, boolean candidate, String load, MonotonicTime at) {

@@ -54,6 +54,9 @@ class LeadershipTests {
 	/** This member's clock in milliseconds. */
 	private long now = 0;
 
+	/** How often the store's clock was seen to be set back. */
+	private long setBacks = 0;
+
 	/** How far the store's clock has jumped. */
 	private long jump = 0;
 
@@ -209,6 +212,18 @@ class LeadershipTests {
 		this.jump = -60_000;
 		beatAfter(INTERVAL.toMillis());
 		assertThat(steadySince()).isEqualTo(STORE_START + this.now - 60_000);
+	}
+
+	@Test
+	void aJumpAndBackBetweenTwoAnswersBeginsAnew() {
+		leadInPeace();
+		this.setBacks = 1;
+		beatAfter(INTERVAL.toMillis());
+		assertThat(steadySince()).isEqualTo(STORE_START + this.now);
+
+		long steady = steadySince();
+		beatAfter(INTERVAL.toMillis());
+		assertThat(steadySince()).isEqualTo(steady);
 	}
 
 	@Test
@@ -556,7 +571,8 @@ class LeadershipTests {
 		long serverTime = STORE_START + this.now + this.jump;
 		long earliest = STORE_START + earliestLeaseEnd + this.jump;
 		return new HeartbeatReply.Alive(serverTime, leader, this.epoch, serverTime + LEASE, earliest, this.generation,
-				this.membership, this.generation, List.of(), this.history, false, true, this.claimsUntil, 0);
+				this.membership, this.generation, List.of(), this.history, false, true, this.claimsUntil, 0,
+				this.setBacks);
 	}
 
 	private void refreshed(List<GroupMember> members, Ownership... ownerships) {

@@ -30,7 +30,7 @@ final class Beat {
 
 	HeartbeatReply.Alive answer(boolean candidate, boolean subscribed, int limit) {
 		// Before anybody is judged.
-		this.group.sessions.clockRead(this.group.nowMillis());
+		this.group.clockRead();
 		boolean lost = haveWritesBeenLost();
 		renew(candidate);
 		this.group.report(this.session, this.load);
@@ -42,7 +42,7 @@ final class Beat {
 		return new HeartbeatReply.Alive(this.group.nowMillis(), led ? this.group.leader() : null, this.group.epoch(),
 				led ? this.group.leaderLeaseEnd() : 0, this.group.sessions.earliestLeaseEnd(), generation,
 				this.group.membership(), through, news, this.group.history(), lost, subscribed,
-				this.group.claimsUntil(), this.group.loads());
+				this.group.claimsUntil(), this.group.loads(), this.group.setBacks());
 	}
 
 	/**

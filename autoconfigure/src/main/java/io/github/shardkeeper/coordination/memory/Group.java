@@ -23,6 +23,9 @@ import io.github.shardkeeper.shard.Token;
  */
 final class Group {
 
+	/** Less is no step of a clock. */
+	private static final long SET_BACK_MILLIS = 100;
+
 	final Sessions sessions;
 
 	final ShardTable shards;
@@ -45,6 +48,8 @@ final class Group {
 
 	/** How many load reports there have been. */
 	private long loads;
+
+	private long setBacks;
 
 	private long claimsUntil;
 
@@ -76,6 +81,7 @@ final class Group {
 		copy.lastToken = this.lastToken;
 		copy.history = this.history;
 		copy.loads = this.loads;
+		copy.setBacks = this.setBacks;
 		copy.claimsUntil = this.claimsUntil;
 		copy.claimsSince = this.claimsSince;
 		return copy;
@@ -281,6 +287,17 @@ final class Group {
 		if (!load.equals(LoadReport.NONE)) {
 			session.report(load, ++this.loads);
 		}
+	}
+
+	/** Before anybody is judged: looks whether the clock was set back. */
+	void clockRead() {
+		if (this.sessions.clockRead(nowMillis()) >= SET_BACK_MILLIS) {
+			this.setBacks++;
+		}
+	}
+
+	long setBacks() {
+		return this.setBacks;
 	}
 
 	long loads() {

@@ -92,14 +92,17 @@ final class Sessions {
 
 	/**
 	 * A lease that ends later than if it had begun now was written before the clock was
-	 * set back.
+	 * set back; tells how far it was, at least.
 	 */
-	void clockRead(long now) {
+	long clockRead(long now) {
+		long setBack = 0;
 		Session last = all().max(BY_LEASE_END).orElse(null);
 		while (last != null && isKnown(last) && last.leaseEnd() > now + last.leaseMillis()) {
+			setBack = Math.max(setBack, last.leaseEnd() - now - last.leaseMillis());
 			last.renew(now);
 			last = all().max(BY_LEASE_END).orElse(null);
 		}
+		return setBack;
 	}
 
 	private Stream<Session> all() {

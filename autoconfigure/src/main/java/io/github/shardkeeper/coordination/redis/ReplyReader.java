@@ -62,8 +62,9 @@ final class ReplyReader {
 		boolean subscribed = flag();
 		long claimsUntil = number();
 		long loads = number();
+		long setBacks = number();
 		return new HeartbeatReply.Alive(serverTime, leader, epoch, leaderLeaseEnd, earliestLeaseEnd, generation,
-				membership, through, ownerships(), history, lost, subscribed, claimsUntil, loads);
+				membership, through, ownerships(), history, lost, subscribed, claimsUntil, loads, setBacks);
 	}
 
 	ReplyReader nested() {

@@ -39,7 +39,7 @@ end
 
 -- The group's fields are read once, here, and written once, by finish().
 local FIELDS = {'format', 'leader', 'epoch', 'generation', 'membership', 'token', 'history', 'claims', 'claimsSince',
-  'loads'}
+  'loads', 'setBacks'}
 local group, changedFields = {}, {}
 for i, value in ipairs(redis.call('HMGET', GROUP, unpack(FIELDS))) do
   group[FIELDS[i]] = value or nil

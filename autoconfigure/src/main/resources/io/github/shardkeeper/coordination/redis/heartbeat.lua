@@ -4,11 +4,14 @@
 --          6 load report or ''
 -- result   {'EXPIRED'} or {'ALIVE', now, leader, epoch, end of the leader's lease, earliest end of a lease,
 --          generation, membership, generation that the changes reach to, history, writes lost ('1' or '0'),
---          subscribed ('1' or '0'), end of the time for claims or 0, load reports so far, then per change:
---          shard, generation, record}
+--          subscribed ('1' or '0'), end of the time for claims or 0, load reports so far, how often the clock was set back,
+--          then per change: shard, generation, record}
 --          (times in millis; leader '' and 0 when nobody leads)
 -- keeps    the epoch grows with every leadership; nobody is told anything in a history that was lost
 -- cost     O(log members) when nothing changed, else O(changes); O(members) once after the clock was set back
+
+-- Less is no step of a clock.
+local SET_BACK_MILLIS = 100
 
 local id, seenHistory, seen = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local candidate, limit, load = ARGV[4] == '1', tonumber(ARGV[5]), ARGV[6]
@@ -18,13 +21,20 @@ if not self then
 end
 
 -- Before anybody is judged: a lease that ends later than if it had begun now was written before the clock was set back.
+local setBackMillis = 0
 while true do
   local last = redis.call('ZREVRANGE', SESSIONS, 0, 0, 'WITHSCORES')
   local known = last[1] and member(last[1])
   if not known or tonumber(last[2]) <= nowMillis + known.lease then
     break
   end
+  setBackMillis = math.max(setBackMillis, tonumber(last[2]) - nowMillis - known.lease)
   redis.call('ZADD', SESSIONS, text(nowMillis + known.lease), last[1])
+end
+-- If it is put forward again, who is heard until then seems to have been silent ever since: nobody may be judged by
+-- that, neither by a leader who has seen nothing of it between two heartbeats of his own.
+if setBackMillis >= SET_BACK_MILLIS then
+  count('setBacks')
 end
 
 -- A member that was told more than is written here was told it by writes that are lost. The first one to notice begins
@@ -69,7 +79,8 @@ local earliest = redis.call('ZRANGE', SESSIONS, 0, 0, 'WITHSCORES')
 local generation = group.generation or '0'
 local reply = {'ALIVE', text(nowMillis), leading or '', group.epoch or '0', text(leaseEnd), earliest[2],
   generation, group.membership or '0', generation, group.history or '0', lost and '1' or '0',
-  redis.call('PUBSUB', 'NUMSUB', channel(id))[2] > 0 and '1' or '0', text(claimsUntil()), group.loads or '0'}
+  redis.call('PUBSUB', 'NUMSUB', channel(id))[2] > 0 and '1' or '0', text(claimsUntil()), group.loads or '0',
+  group.setBacks or '0'}
 local news = redis.call('ZRANGEBYSCORE', concernsKey(id), '(' .. text(seen), '+inf', 'WITHSCORES', 'LIMIT', 0, limit)
 if #news > 0 then
   local names = {}
