@@ -26,7 +26,7 @@ import io.github.shardkeeper.source.SourceRecord;
 
 /**
  * A shard that does not exist is consumed and given up before the first real one comes,
- * and the checkpoint of a real one is read. What has never run is slow: a shard that
+ * and the checkpoint is read that it would have. What has never run is slow: a shard that
  * moves to an instance that has just started would stand still for as long as the classes
  * of its worker take to load, and what is not compiled takes many times as long. Writes
  * nothing, and does not touch the application. Confined to the thread that runs it.
@@ -53,17 +53,18 @@ final class Rehearsal {
 	 * Goes through all of it. That it fails is nobody's loss.
 	 * @param context what the workers share
 	 * @param settings how topics are consumed
-	 * @param real a shard that may come
+	 * @param topic one that is consumed
 	 */
-	static void run(WorkerContext context, Function<String, ConsumerSettings> settings, ShardId real) {
+	static void run(WorkerContext context, Function<String, ConsumerSettings> settings, String topic) {
+		ShardId absent = new ShardId(topic, "rehearsal");
 		MonotonicTime end = context.clock().now().plus(LONGEST);
 		try {
 			for (int i = 0; i < ROUNDS && context.clock().now().isBefore(end); i++) {
-				if (!new Rehearsal().consume(context, settings.apply(real.topic()))) {
+				if (!new Rehearsal().consume(context, settings.apply(topic))) {
 					logger.debug("The rehearsal did not come to its end");
 					return;
 				}
-				context.checkpoints().read(real);
+				context.checkpoints().read(absent);
 			}
 		}
 		catch (Exception | LinkageError ex) {

@@ -171,7 +171,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		this.running = current;
 		this.consumed = Set.copyOf(handlers.keySet());
 		try {
-			runningThreads.preparing().execute(() -> rehearse(context, handlers.keySet()));
+			rehearse(context, handlers.keySet());
 			warmUp(handlers.keySet());
 			if (current.coordinated) {
 				this.coordinator.start(topics(coordinated), workers);
@@ -220,9 +220,16 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		}
 	}
 
-	/** Beside the join, which takes its time. */
+	/**
+	 * Beside the join, which takes its time, and not on a worker's thread, because it may
+	 * wait for the store.
+	 */
 	private void rehearse(WorkerContext context, Set<String> topics) {
-		Rehearsal.run(context, this.consuming.settings(), ShardId.of(topics.iterator().next(), 0));
+		String topic = topics.iterator().next();
+		Thread thread = new Thread(() -> Rehearsal.run(context, this.consuming.settings(), topic),
+				"shardkeeper-rehearsal");
+		thread.setDaemon(true);
+		thread.start();
 	}
 
 	private MonotonicTime read(ShardReader reader) throws InterruptedException {

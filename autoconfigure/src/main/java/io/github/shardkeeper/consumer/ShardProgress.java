@@ -369,10 +369,11 @@ final class ShardProgress {
 		try {
 			reply = Answers.await(future);
 		}
-		catch (StoreUnavailableException ex) {
+		catch (RuntimeException ex) {
 			// Whether it was written is unknown: it is sent again as it is.
 			answered.reply = null;
-			throw ex;
+			throw (ex instanceof StoreUnavailableException unavailable) ? unavailable
+					: new StoreUnavailableException("The commit has failed: " + ex, ex);
 		}
 		if (reply == CommitReply.GONE) {
 			return gone(answered);

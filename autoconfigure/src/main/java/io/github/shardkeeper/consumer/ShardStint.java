@@ -43,6 +43,9 @@ final class ShardStint {
 	/** How far the one before has come; only until the shard is acquired. */
 	private @Nullable ShardProgress earlier;
 
+	/** To acquire the shard with. */
+	private final Turnstile.Ticket ticket;
+
 	/** {@code null} when it is to be sent, or is over. */
 	private @Nullable CompletableFuture<Acquisition> acquiring;
 
@@ -74,6 +77,7 @@ final class ShardStint {
 		this.loop = loop;
 		this.earlier = earlier;
 		this.wake = wake;
+		this.ticket = context.acquisitions().ticket(wake);
 	}
 
 	/** {@code null} until the shard is acquired. */
@@ -81,9 +85,14 @@ final class ShardStint {
 		return this.progress;
 	}
 
-	/** Whether the store was asked for the shard, and has not answered yet. */
+	/** Whether the store is to be asked for the shard, or has not answered yet. */
 	boolean isAcquiring() {
-		return this.acquiring != null;
+		return this.progress == null;
+	}
+
+	/** Whether the store has failed to answer; to be heard also without a lease. */
+	boolean hasFailed() {
+		return this.acquiring != null && this.acquiring.isCompletedExceptionally();
 	}
 
 	/** Whether the application knows that the shard is here. */
@@ -131,17 +140,20 @@ final class ShardStint {
 	private @Nullable Acquisition acquire() {
 		CompletableFuture<Acquisition> reply = this.acquiring;
 		if (reply == null) {
-			reply = this.context.checkpoints().acquire(this.owned.shard(), this.owned.token());
-			if (!reply.isDone()) {
-				this.acquiring = reply;
-				reply.whenComplete((answer, failure) -> this.wake.run());
+			if (!this.ticket.enter()) {
 				return null;
+			}
+			reply = this.context.checkpoints().acquire(this.owned.shard(), this.owned.token());
+			this.acquiring = reply;
+			if (!reply.isDone()) {
+				reply.whenComplete((answer, failure) -> this.wake.run());
 			}
 		}
 		if (!reply.isDone()) {
 			return null;
 		}
 		this.acquiring = null;
+		this.ticket.leave();
 		return Answers.await(reply);
 	}
 
@@ -212,8 +224,9 @@ final class ShardStint {
 		keep(last, result);
 	}
 
-	/** Says that it is over, if anybody heard of its beginning. */
-	void publishEnd() {
+	/** It is over; says so if anybody heard of its beginning. */
+	void end() {
+		this.ticket.leave();
 		if (this.reading) {
 			this.context.events().revoked(this.owned, this.owned.isLost());
 		}

@@ -223,7 +223,7 @@ final class ShardWorker {
 		}
 		if (!this.stint.isReading()) {
 			// What is read comes with a wake-up of its own.
-			if (this.context.lease().permitsHandOut(now)) {
+			if (this.context.lease().permitsHandOut(now) || this.stint.hasFailed()) {
 				begin();
 			}
 			if (!this.stint.isReading()) {
@@ -253,7 +253,7 @@ final class ShardWorker {
 		if (!isPutAway()) {
 			return false;
 		}
-		this.stint.publishEnd();
+		this.stint.end();
 		this.stint = stint(this.stint.progress());
 		this.repositioning.done();
 		this.troubles.clear();
@@ -373,7 +373,7 @@ final class ShardWorker {
 	private void end(Token fence) {
 		this.troubles.clear();
 		this.context.budget().leave();
-		this.stint.publishEnd();
+		this.stint.end();
 		this.ended.complete(null);
 		if (!this.course.isAbandoned()) {
 			this.context.listener()

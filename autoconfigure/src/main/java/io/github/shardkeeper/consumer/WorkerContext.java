@@ -31,11 +31,24 @@ import io.github.shardkeeper.source.ShardReader;
  * @param events hears which shards are consumed
  * @param listener hears when a worker has ended
  * @param measuresWork whether what is done for each shard is measured
+ * @param acquisitions keeps those within bounds that are under way together
  */
 record WorkerContext(String group, CheckpointStore checkpoints, ShardReader reader, Lease lease, MonotonicClock clock,
 		InstantSource wallClock, Executor executor, ScheduledExecutorService timer, JsonMapper mapper,
 		ConsumerMeters meters, BufferBudget budget, Function<String, ConsumerSettings> settings, ConsumerEvents events,
-		ShardConsumption.Listener listener, boolean measuresWork) {
+		ShardConsumption.Listener listener, boolean measuresWork, Turnstile acquisitions) {
+
+	/** Each may bring a part of a large state, and all have the same time for it. */
+	private static final int MOST_ACQUISITIONS = 64;
+
+	/** With a limit of its own for acquisitions. */
+	WorkerContext(String group, CheckpointStore checkpoints, ShardReader reader, Lease lease, MonotonicClock clock,
+			InstantSource wallClock, Executor executor, ScheduledExecutorService timer, JsonMapper mapper,
+			ConsumerMeters meters, BufferBudget budget, Function<String, ConsumerSettings> settings,
+			ConsumerEvents events, ShardConsumption.Listener listener, boolean measuresWork) {
+		this(group, checkpoints, reader, lease, clock, wallClock, executor, timer, mapper, meters, budget, settings,
+				events, listener, measuresWork, new Turnstile(MOST_ACQUISITIONS));
+	}
 
 	/** How a topic is consumed. */
 	ConsumerSettings settings(String topic) {

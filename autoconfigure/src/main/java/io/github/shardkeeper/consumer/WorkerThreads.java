@@ -5,6 +5,9 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
 import org.springframework.core.task.VirtualThreadTaskExecutor;
 import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
 
@@ -16,6 +19,8 @@ import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
  * @param poolSize the size of the pool where they are not used
  */
 public record WorkerThreads(boolean virtual, int poolSize) {
+
+	private static final Logger logger = LoggerFactory.getLogger(WorkerThreads.class);
 
 	private static final String NAME_PREFIX = "shardkeeper-worker-";
 
@@ -37,9 +42,19 @@ public record WorkerThreads(boolean virtual, int poolSize) {
 				new LinkedBlockingQueue<>(), threads);
 		pool.allowCoreThreadTimeOut(true);
 		// Shards mostly come together, and stand still while threads are made for them.
-		pool.prestartAllCoreThreads();
+		prestart(pool);
 		return new Running(pool, new BoundedExecutor(pool, Math.max(1, this.poolSize / PREPARING_PART)),
 				pool::shutdown);
+	}
+
+	private static void prestart(ThreadPoolExecutor pool) {
+		try {
+			pool.prestartAllCoreThreads();
+		}
+		catch (OutOfMemoryError ex) {
+			// The system gives no more threads now; it may when there is something to do.
+			logger.debug("Not all of {} threads could be started", pool.getCorePoolSize(), ex);
+		}
 	}
 
 	/**

@@ -18,16 +18,18 @@ public final class Answers {
 	 * @param answer the answer, or why there is none
 	 * @param <T> its type
 	 * @return the answer
-	 * @throws StoreUnavailableException when there is none, or the thread was interrupted
+	 * @throws StoreUnavailableException when there is none, or the thread was
+	 * interrupted; another exception when the store has failed with that
 	 */
 	public static <T> T await(CompletableFuture<T> answer) {
 		try {
 			return answer.get();
 		}
 		catch (ExecutionException ex) {
-			Throwable cause = ex.getCause();
-			throw (cause instanceof StoreUnavailableException unavailable) ? unavailable
-					: new StoreUnavailableException("The store has failed: " + cause, ex);
+			if (ex.getCause() instanceof RuntimeException failure) {
+				throw failure;
+			}
+			throw new IllegalStateException("The store has failed: " + ex.getCause(), ex.getCause());
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();

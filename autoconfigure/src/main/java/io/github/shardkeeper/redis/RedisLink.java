@@ -249,12 +249,19 @@ public final class RedisLink<V> implements AutoCloseable {
 	private <T> void sendAt(String key, Function<RedisClusterAsyncCommands<String, V>, RedisFuture<T>> command,
 			CompletableFuture<T> result, Consumer<StoreUnavailableException> onFailure) {
 		this.connection.opened().whenComplete((open, failure) -> {
-			if (failure == null) {
-				sendOn(open, key, command, result, onFailure);
+			try {
+				if (failure == null) {
+					sendOn(open, key, command, result, onFailure);
+				}
+				else {
+					onFailure.accept(unavailable(
+							(failure instanceof RuntimeException problem) ? problem : new RedisException(failure),
+							null));
+				}
 			}
-			else {
-				onFailure.accept(unavailable(
-						(failure instanceof RuntimeException problem) ? problem : new RedisException(failure), null));
+			catch (Throwable ex) {
+				// Whoever waits for the answer must not wait for ever.
+				result.completeExceptionally(ex);
 			}
 		});
 	}

@@ -22,7 +22,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class RehearsalTests {
 
-	private static final ShardId REAL = ShardId.of("orders", 0);
+	private static final ShardId ABSENT = new ShardId("orders", "rehearsal");
 
 	private final SettableClock clock = new SettableClock();
 
@@ -44,17 +44,17 @@ class RehearsalTests {
 	}
 
 	@Test
-	void isRepeatedAndReadsWhatIsThere() {
-		Rehearsal.run(context(), (topic) -> new TestSettings().get(), REAL);
+	void isRepeatedAndWritesNothing() {
+		Rehearsal.run(context(), (topic) -> new TestSettings().get(), "orders");
 		assertThat(this.checkpoints.reads()).isEqualTo(200);
-		assertThat(this.checkpoints.store().contents(REAL)).isNull();
+		assertThat(this.checkpoints.store().contents(ABSENT)).isNull();
 		assertThat(this.reader.calls()).isEmpty();
 	}
 
 	@Test
 	void takesNoLongerThanItMay() {
 		this.checkpoints.onRead(() -> this.clock.advance(Duration.ofMillis(50)));
-		Rehearsal.run(context(), (topic) -> new TestSettings().get(), REAL);
+		Rehearsal.run(context(), (topic) -> new TestSettings().get(), "orders");
 		assertThat(this.checkpoints.reads()).isEqualTo(3);
 	}
 
@@ -63,7 +63,7 @@ class RehearsalTests {
 		this.checkpoints.onRead(() -> {
 			throw new StoreUnavailableException("away, as the test wants it", new IllegalStateException());
 		});
-		Rehearsal.run(context(), (topic) -> new TestSettings().get(), REAL);
+		Rehearsal.run(context(), (topic) -> new TestSettings().get(), "orders");
 		assertThat(this.checkpoints.reads()).isEqualTo(1);
 	}
 

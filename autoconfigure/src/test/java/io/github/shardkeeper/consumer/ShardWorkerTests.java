@@ -157,6 +157,17 @@ class ShardWorkerTests {
 	}
 
 	@Test
+	void anAcquisitionThatIsNotAnsweredShowsAlsoWithoutLease() {
+		this.checkpoints.holdAcquisitions();
+		ShardWorker worker = start();
+		this.clock.advance(LEASE);
+		this.checkpoints.loseAcquisition();
+		this.threads.runAll();
+
+		assertThat(worker.problem()).contains("The store cannot be used: no answer");
+	}
+
+	@Test
 	void whatTheStoreLosesDuringAnAcquisitionIsWrittenBack() {
 		this.checkpoints.holdAcquisitions();
 		ShardWorker worker = start();

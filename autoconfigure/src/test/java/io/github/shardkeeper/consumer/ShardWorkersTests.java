@@ -47,6 +47,8 @@ class ShardWorkersTests {
 
 	private final TestReader reader = new TestReader();
 
+	private final TroubledCheckpoints checkpoints = new TroubledCheckpoints();
+
 	private final Application application = new Application();
 
 	@BeforeEach
@@ -114,6 +116,26 @@ class ShardWorkersTests {
 		assertThat(this.reader.calls()).containsExactly("start after null");
 	}
 
+	@Test
+	void onlySoManyShardsAreAcquiredTogether() {
+		this.checkpoints.holdAcquisitions();
+		ShardWorkers workers = workers(new SessionWatch(Optional::empty, ConsumerEvents.NONE));
+		for (int shard = 0; shard < 70; shard++) {
+			workers.start(ShardId.of("orders", shard), TOKEN, ME);
+		}
+		this.threads.runAll();
+		assertThat(this.checkpoints.heldAcquisitions()).isEqualTo(64);
+
+		workers.drain(ShardId.of("orders", 0));
+		workers.drain(ShardId.of("orders", 69));
+		this.threads.runAll();
+		assertThat(this.checkpoints.heldAcquisitions()).as("another one for that which does not wait").isEqualTo(65);
+
+		this.checkpoints.answerAcquisitions();
+		this.threads.runAll();
+		assertThat(this.reader.calls()).hasSize(68);
+	}
+
 	/** What a method does that waits for something that never comes. */
 	private static void untilInterrupted() throws InterruptedException {
 		assertThat(new CountDownLatch(1).await(10, TimeUnit.SECONDS)).isTrue();
@@ -134,7 +156,7 @@ class ShardWorkersTests {
 		beans.registerSingleton("application", this.application);
 		return new ShardWorkers(
 				new ShardHandlerDetector(beans, new PayloadConverter(mapper)).detect(Map.of("orders", 2)),
-				new WorkerContext("group", new TroubledCheckpoints(), this.reader, this.lease, this.clock,
+				new WorkerContext("group", this.checkpoints, this.reader, this.lease, this.clock,
 						InstantSource.fixed(Instant.EPOCH), this.threads, this.threads.timer(), mapper,
 						ConsumerMeters.NONE, new BufferBudget(Long.MAX_VALUE), (topic) -> new TestSettings().get(),
 						ConsumerEvents.NONE, (shard, token, fence, completed) -> {

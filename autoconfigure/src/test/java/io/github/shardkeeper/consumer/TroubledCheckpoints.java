@@ -46,7 +46,7 @@ final class TroubledCheckpoints implements CheckpointStore {
 	private boolean holdsAcquisitions;
 
 	/** Acquisitions that were carried out, and whose answers are held back. */
-	private final Deque<Runnable> heldAcquisitions = new ArrayDeque<>();
+	private final Deque<HeldAcquisition> heldAcquisitions = new ArrayDeque<>();
 
 	/** Why nothing works, {@code null} if it does. */
 	private String trouble;
@@ -101,8 +101,15 @@ final class TroubledCheckpoints implements CheckpointStore {
 	void answerAcquisitions() {
 		this.holdsAcquisitions = false;
 		while (!this.heldAcquisitions.isEmpty()) {
-			this.heldAcquisitions.remove().run();
+			HeldAcquisition next = this.heldAcquisitions.remove();
+			next.future.complete(next.reply);
 		}
+	}
+
+	/** The answer to the acquisition that waits longest is lost on its way. */
+	void loseAcquisition() {
+		this.heldAcquisitions.remove().future.completeExceptionally(
+				new StoreUnavailableException("no answer, as the test wants it", new IllegalStateException()));
 	}
 
 	/** The answer to the commit that waits longest is lost on its way. */
@@ -181,7 +188,7 @@ final class TroubledCheckpoints implements CheckpointStore {
 			return reply;
 		}
 		CompletableFuture<Acquisition> answer = new CompletableFuture<>();
-		this.heldAcquisitions.add(() -> answer.complete(reply.join()));
+		this.heldAcquisitions.add(new HeldAcquisition(reply.join(), answer));
 		return answer;
 	}
 
@@ -261,6 +268,10 @@ final class TroubledCheckpoints implements CheckpointStore {
 
 	@Override
 	public void close() {
+	}
+
+	private record HeldAcquisition(Acquisition reply, CompletableFuture<Acquisition> future) {
+
 	}
 
 	private record Held(CommitReply reply, CompletableFuture<CommitReply> future) {

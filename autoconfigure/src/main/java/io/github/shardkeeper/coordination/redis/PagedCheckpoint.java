@@ -19,7 +19,7 @@ import io.github.shardkeeper.shard.Offset;
 /**
  * Reads the rest of a checkpoint of which {@code acquire.lua} or {@code read.lua} has
  * answered the beginning: a large state comes page by page, so that no other command
- * waits for all of it. Its pages come on threads of the connection, one after the other.
+ * waits for all of it. Used by one thread after the other.
  */
 final class PagedCheckpoint {
 
@@ -59,7 +59,8 @@ final class PagedCheckpoint {
 
 	private void readPage(byte[] cursor, RedisLink<byte[]> link, LuaScript statePage, List<String> keys,
 			CompletableFuture<Optional<Checkpoint>> whole) {
-		link.<List<Object>>send(statePage, keys, List.of(bytes(0), bytes(1), cursor)).thenAccept((page) -> {
+		// Not on the connection's thread: a large state takes its time.
+		link.<List<Object>>send(statePage, keys, List.of(bytes(0), bytes(1), cursor)).thenAcceptAsync((page) -> {
 			if (page.size() < 2) {
 				whole.complete(Optional.empty());
 				return;

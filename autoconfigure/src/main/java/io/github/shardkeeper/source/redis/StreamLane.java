@@ -59,7 +59,8 @@ final class StreamLane implements AutoCloseable {
 	/** How often to look whether one more stream is still the one that it was. */
 	private static final Duration CHECK_INTERVAL = Duration.ofSeconds(10);
 
-	private static final int UNBLOCK_ATTEMPTS = 50;
+	/** So long it is tried to unblock a read that Redis does not know yet. */
+	private static final long UNBLOCKING_NANOS = Duration.ofMillis(100).toNanos();
 
 	private final RedisConnector connector;
 
@@ -131,16 +132,18 @@ final class StreamLane implements AutoCloseable {
 	}
 
 	/**
-	 * Has Redis answer a read at once. Neither the reader waits for that nor those for
-	 * whom it is done: once for all of them, because the next read takes in all that
-	 * there is.
+	 * Has Redis answer a read at once. Nobody waits for its answer, neither the reader
+	 * nor those for whom it is done: once for all of them, because the next read takes in
+	 * all that there is.
 	 */
 	private void unblock(Read waiting) {
-		if (waiting.unblocking || waiting.unblockAttempts == UNBLOCK_ATTEMPTS) {
+		if (waiting.unblocking) {
 			return;
 		}
 		waiting.unblocking = true;
-		waiting.unblockAttempts++;
+		if (waiting.unblockUntilNanos == 0) {
+			waiting.unblockUntilNanos = System.nanoTime() + UNBLOCKING_NANOS;
+		}
 		try {
 			this.link.sendAll(List.of(clientUnblock(waiting.clientId)))
 				.get(0)
@@ -156,7 +159,7 @@ final class StreamLane implements AutoCloseable {
 		if (found) {
 			return;
 		}
-		if (waiting.unblockAttempts == UNBLOCK_ATTEMPTS) {
+		if (System.nanoTime() - waiting.unblockUntilNanos > 0) {
 			this.clientIdInDoubt = true;
 			return;
 		}
@@ -549,8 +552,8 @@ final class StreamLane implements AutoCloseable {
 		/** Whether Redis was asked to unblock it, and has not said that it could not. */
 		private volatile boolean unblocking;
 
-		/** Written by the thread that polls. */
-		private volatile int unblockAttempts;
+		/** 0 before the first attempt. */
+		private volatile long unblockUntilNanos;
 
 		Read(RedisFuture<List<Entries>> future, Map<String, Position> positions, long clientId, long deadlineNanos) {
 			this.future = future;
