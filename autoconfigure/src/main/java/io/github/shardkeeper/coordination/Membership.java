@@ -12,6 +12,7 @@ import org.slf4j.LoggerFactory;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.coordination.CoordinationStore.Subscription;
 import io.github.shardkeeper.handover.MemberDescription;
+import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.TopicShards;
 
@@ -37,12 +38,17 @@ final class Membership {
 
 	private final RandomGenerator random;
 
+	private final MonotonicClock clock;
+
 	private volatile @Nullable MemberId member;
 
 	/** The id of a join that was not answered. */
 	private @Nullable MemberId joining;
 
 	private @Nullable Subscription subscription;
+
+	/** When it was opened. */
+	private MonotonicTime subscribedAt;
 
 	private boolean subscriptionAway;
 
@@ -60,7 +66,9 @@ final class Membership {
 	 * @param strategy the name of the assignment strategy that it would lead with
 	 */
 	Membership(CoordinationSettings settings, String strategy, CoordinationStore store, HeartbeatScheduler heartbeats,
-			RandomGenerator random) {
+			RandomGenerator random, MonotonicClock clock) {
+		this.clock = clock;
+		this.subscribedAt = clock.now();
 		this.settings = settings;
 		this.strategy = strategy;
 		this.store = store;
@@ -137,6 +145,7 @@ final class Membership {
 				current.close();
 			}
 			this.subscription = this.store.subscribe(id, this.heartbeats::beatNow);
+			this.subscribedAt = this.clock.now();
 			this.answersWithoutSubscription = 0;
 		}
 	}
@@ -144,11 +153,16 @@ final class Membership {
 	/**
 	 * Renews a subscription whose connection was lost, as far as this process knows or
 	 * the store says.
-	 * @param subscribed whether the store saw the subscription
+	 * @param subscribed whether the store saw a subscription
+	 * @param sentAt when the heartbeat was sent that it has answered so
 	 */
-	void keepSubscribed(boolean subscribed) {
+	void keepSubscribed(boolean subscribed, MonotonicTime sentAt) {
 		MemberId id = this.member;
 		if (id == null || this.subscription == null) {
+			return;
+		}
+		if (sentAt.isBefore(this.subscribedAt) && this.subscription.isOpen()) {
+			// It may be heard late, after many others: it says nothing of this one.
 			return;
 		}
 		this.answersWithoutSubscription = subscribed ? 0 : this.answersWithoutSubscription + 1;

@@ -111,7 +111,7 @@ public final class ShardCoordinator implements AutoCloseable {
 		this.lease = lease;
 		this.runtime = runtime;
 		this.clock = runtime.clock();
-		this.membership = new Membership(settings, assignment.name(), store, heartbeats, runtime.random());
+		this.membership = new Membership(settings, assignment.name(), store, heartbeats, runtime.random(), this.clock);
 		this.holdings = new HoldingDriver(settings, store, this.clock);
 		this.reconciliation = new Reconciliation(this.holdings, heartbeats, lease, this.clock);
 		this.leader = new LeaderDriver(settings, assignment, () -> this.topics, store, this.clock, () -> post(() -> {
@@ -472,7 +472,7 @@ public final class ShardCoordinator implements AutoCloseable {
 			logger.info(this.leading ? "Leads group '{}' (epoch {})" : "No longer leads group '{}' (epoch {})",
 					this.settings.group(), reply.epoch());
 		}
-		this.membership.keepSubscribed(reply.subscribed());
+		this.membership.keepSubscribed(reply.subscribed(), sentAt);
 	}
 
 	private void sessionExpired(MemberId member) {

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
@@ -363,6 +364,25 @@ class HandoverStoriesTests {
 		TestInstance b = start("b");
 		awaitConsumed(b, 2);
 		assertThat(a.store.subscribed()).isEqualTo(2);
+	}
+
+	@Test
+	void answersFromBeforeASubscriptionWasOpenedSayNothingOfIt() {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		CountDownLatch opened = new CountDownLatch(1);
+		a.store.subscriptionOpened = opened;
+		a.store.subscribing = false;
+		a.store.loseSubscriptionsUnnoticed();
+		await().until(() -> a.store.subscribing);
+		int before = a.store.heartbeats.get();
+		await().until(() -> a.store.heartbeats.get() >= before + 4);
+		opened.countDown();
+
+		int then = a.store.heartbeats.get();
+		await().until(() -> a.store.heartbeats.get() >= then + 4);
+		assertThat(a.store.subscribed()).isEqualTo(2);
+		assertThat(a.store.openSubscriptions()).isEqualTo(1);
 	}
 
 	private Map<ShardId, Token> tokens() {

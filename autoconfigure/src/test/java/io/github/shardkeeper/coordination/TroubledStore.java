@@ -9,14 +9,18 @@ import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.HoldingAction;
 import io.github.shardkeeper.handover.PlanReply;
 import io.github.shardkeeper.handover.Transition;
+import io.github.shardkeeper.handover.LoadReport;
+import io.github.shardkeeper.handover.Seen;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
@@ -55,6 +59,14 @@ final class TroubledStore extends ForwardingStore {
 	/** How many shards each release gave up. */
 	final List<Integer> releases = new CopyOnWriteArrayList<>();
 
+	/** No subscription is opened before. */
+	volatile CountDownLatch subscriptionOpened = new CountDownLatch(0);
+
+	/** Somebody wants one. */
+	volatile boolean subscribing;
+
+	final AtomicInteger heartbeats = new AtomicInteger();
+
 	/** The first release is not answered before. */
 	volatile CountDownLatch releaseAnswered = new CountDownLatch(0);
 
@@ -76,6 +88,8 @@ final class TroubledStore extends ForwardingStore {
 			this.subscriptionsToFail--;
 			throw new StoreUnavailableException("no subscription", new IllegalStateException());
 		}
+		this.subscribing = true;
+		await(this.subscriptionOpened);
 		TestSubscription subscription = new TestSubscription(super.subscribe(member, () -> {
 			if (!this.eventsLost) {
 				onEvent.run();
@@ -140,13 +154,23 @@ final class TroubledStore extends ForwardingStore {
 			return Collections.nCopies(releases.size(), ReleaseReply.RELEASED);
 		}
 		this.releases.add(releases.size());
+		await(this.releaseAnswered);
+		return super.release(owner, releases, quietPeriod);
+	}
+
+	private static void await(CountDownLatch latch) {
 		try {
-			this.releaseAnswered.await(10, TimeUnit.SECONDS);
+			latch.await(10, TimeUnit.SECONDS);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 		}
-		return super.release(owner, releases, quietPeriod);
+	}
+
+	@Override
+	public HeartbeatReply heartbeat(MemberId member, Seen seen, boolean candidate, LoadReport load) {
+		this.heartbeats.incrementAndGet();
+		return super.heartbeat(member, seen, candidate, load);
 	}
 
 	/** Open until it is closed from here, whatever the store thinks. */
