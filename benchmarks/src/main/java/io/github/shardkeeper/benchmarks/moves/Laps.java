@@ -25,15 +25,19 @@ record Laps(int shards, int number) {
 	List<Findings> run(List<Contender> contenders, Course course) throws Exception {
 		List<Findings> all = contenders.stream().map(Findings::new).toList();
 		for (int lap = 0; lap < this.number; lap++) {
-			List<Findings> order = new ArrayList<>(all);
-			if (lap % 2 == 1) {
-				Collections.reverse(order);
-			}
-			for (Findings findings : order) {
+			for (Findings findings : order(lap, all)) {
 				run(lap, findings, course);
 			}
 		}
 		return all;
+	}
+
+	static <T> List<T> order(int lap, List<T> all) {
+		List<T> order = new ArrayList<>(all);
+		if (lap % 2 == 1) {
+			Collections.reverse(order);
+		}
+		return order;
 	}
 
 	private void run(int lap, Findings findings, Course course) throws Exception {
