@@ -39,6 +39,9 @@ final class Group implements AutoCloseable {
 
 	private int started;
 
+	/** When an instance was started or ended last. */
+	private long lastChangeNanos = System.nanoTime();
+
 	Group(Contender contender, int shards) throws Exception {
 		this.shards = shards;
 		this.directory = Files.createTempDirectory("shardkeeper-benchmark-moves");
@@ -78,15 +81,18 @@ final class Group implements AutoCloseable {
 
 	private void start(String group, String name, String suffix, int release) throws IOException {
 		Path trace = this.directory.resolve(name + suffix);
+		this.lastChangeNanos = System.nanoTime();
 		this.instances.start(name, this.cluster.instance(group, name, trace, release));
 	}
 
 	void terminate(String name) throws InterruptedException {
 		this.instances.terminate(name);
+		this.lastChangeNanos = System.nanoTime();
 	}
 
 	void kill(String name) throws InterruptedException {
 		this.instances.kill(name);
+		this.lastChangeNanos = System.nanoTime();
 	}
 
 	void freeze(String name, long millis) throws IOException, InterruptedException {
@@ -119,10 +125,13 @@ final class Group implements AutoCloseable {
 		return this.instances.names();
 	}
 
-	/** Waits until it has been so for a while. */
+	/**
+	 * Waits until it has been so for a while, and only since the last change: who comes
+	 * under the name of one that was there before has not consumed anything yet.
+	 */
 	private void await(Predicate<Map<String, Integer>> condition) throws IOException, InterruptedException {
 		long deadline = System.nanoTime() + PATIENCE_NANOS;
-		while (!condition.test(loads(this.traces.read()))) {
+		while (System.nanoTime() - this.lastChangeNanos < SETTLED_NANOS || !condition.test(loads(this.traces.read()))) {
 			this.instances.verify();
 			if (System.nanoTime() - deadline > 0) {
 				throw new IllegalStateException("It does not settle: see " + this.directory);
