@@ -85,11 +85,6 @@ final class ShardStint {
 		return this.progress;
 	}
 
-	/** Whether the store is to be asked for the shard, or has not answered yet. */
-	boolean isAcquiring() {
-		return this.progress == null;
-	}
-
 	/** Whether the store has failed to answer; to be heard also without a lease. */
 	boolean hasFailed() {
 		return this.acquiring != null && this.acquiring.isCompletedExceptionally();

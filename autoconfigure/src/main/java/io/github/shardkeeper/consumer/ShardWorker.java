@@ -293,14 +293,15 @@ final class ShardWorker {
 	/** The stint begins, as far as it gets. */
 	private void begin() {
 		Token newer = this.stint.begin();
-		if (this.stint.progress() != null && (this.attentionDue || this.writeBackDue)) {
+		boolean acquired = this.stint.progress() != null;
+		if (acquired && (this.attentionDue || this.writeBackDue)) {
 			// It came while the shard was being acquired, and nobody says so again.
 			wake();
 		}
 		if (newer != null) {
 			fenced(newer);
 		}
-		else if (!this.stint.isReading() && !this.stint.isAcquiring()) {
+		else if (acquired && !this.stint.isReading()) {
 			this.troubles.turnSucceeded();
 		}
 	}

@@ -178,9 +178,7 @@ final class Membership {
 			this.subscriptionAway = false;
 			logger.info("Subscribed anew for {}", id);
 			// Perhaps a failover was over before the next heartbeat, and has lost what
-			// was
-			// answered since the last one, a release: there is nothing else to tell it
-			// by.
+			// was answered since the last one, a release: nothing else would tell.
 			this.heartbeats.tellAllAgain();
 			describeAgain();
 		}

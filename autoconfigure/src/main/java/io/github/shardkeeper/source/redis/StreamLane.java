@@ -13,10 +13,7 @@ import java.util.concurrent.TimeoutException;
 
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
-import io.lettuce.core.UnblockType;
-import io.lettuce.core.output.IntegerOutput;
 import io.lettuce.core.protocol.AsyncCommand;
-import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandKeyword;
 import io.lettuce.core.protocol.CommandType;
@@ -36,7 +33,7 @@ import io.github.shardkeeper.source.redis.ReadStreams.Entries;
 /**
  * One connection with one blocking {@code XREAD} over all the streams that share it. A
  * stream that joins must not wait until the read comes back by itself, so it is woken
- * with {@code CLIENT UNBLOCK}. Thread-safe but for {@link #deliverAndReadOn()}.
+ * with a {@link ReadWakeUp}. Thread-safe but for {@link #deliverAndReadOn()}.
  */
 final class StreamLane implements AutoCloseable {
 
@@ -58,9 +55,6 @@ final class StreamLane implements AutoCloseable {
 
 	/** How often to look whether one more stream is still the one that it was. */
 	private static final Duration CHECK_INTERVAL = Duration.ofSeconds(10);
-
-	/** So long it is tried to unblock a read that Redis does not know yet. */
-	private static final long UNBLOCKING_NANOS = Duration.ofMillis(100).toNanos();
 
 	private final RedisConnector connector;
 
@@ -126,53 +120,9 @@ final class StreamLane implements AutoCloseable {
 	void wakeUp() {
 		Read waiting = currentRead();
 		if (waiting != null) {
-			waiting.wakeUp = true;
+			waiting.wakeUp.request();
 		}
 		this.onChange.run();
-	}
-
-	/**
-	 * Has Redis answer a read at once. Nobody waits for its answer, neither the reader
-	 * nor those for whom it is done: once for all of them, because the next read takes in
-	 * all that there is.
-	 */
-	private void unblock(Read waiting) {
-		if (waiting.unblocking) {
-			return;
-		}
-		waiting.unblocking = true;
-		if (waiting.unblockUntilNanos == 0) {
-			waiting.unblockUntilNanos = System.nanoTime() + UNBLOCKING_NANOS;
-		}
-		try {
-			this.link.sendAll(List.of(clientUnblock(waiting.clientId)))
-				.get(0)
-				.thenAccept((unblocked) -> unblocked(waiting, unblocked > 0));
-		}
-		catch (StoreUnavailableException ex) {
-			// The read ends by itself, sooner or later; this only saves time.
-			logger.debug("A blocking read could not be woken", ex);
-		}
-	}
-
-	private void unblocked(Read waiting, boolean found) {
-		if (found) {
-			return;
-		}
-		if (System.nanoTime() - waiting.unblockUntilNanos > 0) {
-			this.clientIdInDoubt = true;
-			return;
-		}
-		// The read has not reached Redis yet: there was nobody to unblock.
-		waiting.unblocking = false;
-		this.onChange.run();
-	}
-
-	private static AsyncCommand<String, byte[], Long> clientUnblock(long clientId) {
-		return new AsyncCommand<>(new Command<>(CommandType.CLIENT, new IntegerOutput<>(RedisStreamSource.CODEC),
-				new CommandArgs<>(RedisStreamSource.CODEC).add(CommandKeyword.UNBLOCK)
-					.add(clientId)
-					.add(UnblockType.TIMEOUT)));
 	}
 
 	private synchronized @Nullable Read currentRead() {
@@ -206,8 +156,8 @@ final class StreamLane implements AutoCloseable {
 					throw new StoreUnavailableException("Redis: the connection of a blocking read was lost",
 							new RedisException("XREAD"));
 				}
-				if (current.wakeUp && !this.connector.isCluster()) {
-					unblock(current);
+				if (!this.connector.isCluster()) {
+					current.wakeUp.sendIfWanted();
 				}
 				return false;
 			}
@@ -412,8 +362,10 @@ final class StreamLane implements AutoCloseable {
 			if (streams.isEmpty()) {
 				return;
 			}
+			ReadWakeUp wakeUp = new ReadWakeUp(this.link, this.clientId, System::nanoTime, this.onChange,
+					() -> this.clientIdInDoubt = true);
 			RedisFuture<List<Entries>> future = xread(open, streams, lastIds, size.records());
-			this.read = new Read(future, wanted, this.clientId, System.nanoTime() + this.block.plus(GRACE).toNanos());
+			this.read = new Read(future, wanted, wakeUp, System.nanoTime() + this.block.plus(GRACE).toNanos());
 			future.whenComplete((answer, failure) -> this.onChange.run());
 		}
 	}
@@ -534,33 +486,8 @@ final class StreamLane implements AutoCloseable {
 
 	}
 
-	/** A read under way. */
-	private static final class Read {
-
-		private final RedisFuture<List<Entries>> future;
-
-		/** What it reads. */
-		private final Map<String, Position> positions;
-
-		private final long clientId;
-
-		private final long deadlineNanos;
-
-		/** Whether there is more to read than it knows of. */
-		private volatile boolean wakeUp;
-
-		/** Whether Redis was asked to unblock it, and has not said that it could not. */
-		private volatile boolean unblocking;
-
-		/** 0 before the first attempt. */
-		private volatile long unblockUntilNanos;
-
-		Read(RedisFuture<List<Entries>> future, Map<String, Position> positions, long clientId, long deadlineNanos) {
-			this.future = future;
-			this.positions = positions;
-			this.clientId = clientId;
-			this.deadlineNanos = deadlineNanos;
-		}
+	private record Read(RedisFuture<List<Entries>> future, Map<String, Position> positions, ReadWakeUp wakeUp,
+			long deadlineNanos) {
 
 	}
 
