@@ -76,7 +76,7 @@ class ReshardingTests {
 
 		awaitStates(one, Map.of("COMPLETED", Set.of("0", "1", "2"), "OWNED", Set.of("3", "4")));
 		awaitCounts(one, Map.of("0", 200L, "1", 200L, "2", 50L, "3", 50L, "4", 50L));
-		assertThat(this.handled.shards).as("shards in their order").startsWith("0").endsWith("4");
+		// Nothing else is promised: 0 and 1 have no parents, and nobody waits for 3
 		assertThat(first("2")).isGreaterThan(last("0"));
 		assertThat(first("3")).isGreaterThan(last("0"));
 		assertThat(first("4")).isGreaterThan(last("1")).isGreaterThan(last("2"));
