@@ -13,6 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.testsupport.RunAlone;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -21,6 +22,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
  * When a load is worth a move. Loads are in milliseconds of handler time per second, with
  * the default settings: a difference of 100 and a fifth, a gain of 20 per move.
  */
+@RunAlone
 class LoadAwareAssignmentTests {
 
 	private static final LoadAwareAssignment STRATEGY = new LoadAwareAssignment(LoadAwareSettings.DEFAULT);

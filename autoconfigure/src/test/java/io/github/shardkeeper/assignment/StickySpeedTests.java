@@ -6,6 +6,8 @@ import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import io.github.shardkeeper.testsupport.RunAlone;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -13,6 +15,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * their product. The bound is generous, because nothing is warmed up and the machine may
  * be busy; what was measured is printed.
  */
+@RunAlone
 class StickySpeedTests {
 
 	private static final int MEMBERS = 1_000;

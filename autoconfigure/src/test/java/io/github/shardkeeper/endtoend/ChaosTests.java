@@ -16,7 +16,6 @@ import java.util.stream.Stream;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.convert.DurationStyle;
@@ -26,6 +25,7 @@ import io.github.shardkeeper.endtoend.Fault.Kind;
 import io.github.shardkeeper.endtoend.FaultPlan.Round;
 import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.testsupport.RunAlone;
 import io.github.shardkeeper.testsupport.TestRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -40,7 +40,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * kind of fault was there once) and {@value #SEED}, which decides the faults, their order
  * and their lengths, as a run prints it. Traces and logs stay in {@code target/chaos}.
  */
-@Tag("chaos")
+@RunAlone
 class ChaosTests {
 
 	private static final String DURATION = "shardkeeper.chaos.duration";

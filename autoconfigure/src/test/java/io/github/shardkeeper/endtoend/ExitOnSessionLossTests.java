@@ -17,6 +17,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import io.github.shardkeeper.consumer.ExitOnSessionLoss;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.testsupport.RedisClients;
+import io.github.shardkeeper.testsupport.RunAlone;
 import io.github.shardkeeper.testsupport.TestRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -24,6 +25,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * An application that wants no call to outlive its lease, as a process of its own.
  */
+@RunAlone
 class ExitOnSessionLossTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(2);

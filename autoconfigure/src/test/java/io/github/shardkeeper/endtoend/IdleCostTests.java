@@ -19,6 +19,7 @@ import io.github.shardkeeper.coordination.GroupReporter;
 import io.github.shardkeeper.endtoend.InOneJvmTests.Application;
 import io.github.shardkeeper.endtoend.InOneJvmTests.Handler;
 import io.github.shardkeeper.testsupport.RedisClients;
+import io.github.shardkeeper.testsupport.RunAlone;
 import io.github.shardkeeper.testsupport.TestRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -26,6 +27,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Two idle instances cost the same commands per second, however many shards they own.
  */
+@RunAlone
 class IdleCostTests {
 
 	private static final int SECONDS = 8;

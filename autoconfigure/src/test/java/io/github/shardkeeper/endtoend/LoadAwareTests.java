@@ -39,6 +39,7 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.Appends;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
+import io.github.shardkeeper.testsupport.RunAlone;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -46,6 +47,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Two whole applications in this JVM, with one memory store and one memory source, and
  * shards of which some get more records than others.
  */
+@RunAlone
 class LoadAwareTests {
 
 	private static final int SHARDS = 20;

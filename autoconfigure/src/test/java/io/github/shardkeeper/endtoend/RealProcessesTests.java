@@ -29,6 +29,7 @@ import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.testsupport.RedisClients;
+import io.github.shardkeeper.testsupport.RunAlone;
 import io.github.shardkeeper.testsupport.TestRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -37,6 +38,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Instances as processes, at default settings, on a real Redis, with a record per shard
  * every 20 ms: what is seen at the handlers when one comes, goes, dies or freezes.
  */
+@RunAlone
 class RealProcessesTests {
 
 	private static final int SHARDS = 8;

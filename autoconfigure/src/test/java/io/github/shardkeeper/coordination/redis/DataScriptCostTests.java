@@ -35,6 +35,7 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.testsupport.RedisClients;
+import io.github.shardkeeper.testsupport.RunAlone;
 import io.github.shardkeeper.testsupport.TestRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -44,6 +45,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * queue and many dead letters. The times are what Redis measured for each script, and are
  * printed; limits are generous for slow machines.
  */
+@RunAlone
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class DataScriptCostTests {
 

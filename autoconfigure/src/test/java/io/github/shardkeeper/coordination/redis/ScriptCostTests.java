@@ -39,6 +39,7 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.testsupport.RedisClients;
+import io.github.shardkeeper.testsupport.RunAlone;
 import io.github.shardkeeper.testsupport.TestRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -49,6 +50,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * processor, whatever else ran there, and are printed; the limit is generous for slow
  * machines.
  */
+@RunAlone
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class ScriptCostTests {
