@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.redis.MisplacedKey;
 import io.github.shardkeeper.redis.RedisLink;
+import io.github.shardkeeper.shard.ShardId;
 
 /**
  * A group's keys with the types of what they hold, as {@code control.lua} says: looks for
@@ -65,14 +66,26 @@ final class GroupKeys {
 		for (Map.Entry<String, String> entry : types.entrySet()) {
 			String found = this.link.call((commands) -> commands.type(entry.getKey()));
 			if (!found.equals("none") && !found.equals(entry.getValue())) {
-				// The keys belong together: a group that has lost one of them is not
-				// whole.
 				return MisplacedKey.sentence(entry.getKey(), found, entry.getValue())
-						+ ". If what belongs there is lost, remove all keys that begin with " + this.baseKey
-						+ ": and members join anew with what they hold";
+						+ ". If what belongs there is lost, " + removeAll();
 			}
 		}
 		return null;
+	}
+
+	/**
+	 * What to say when somebody has removed a shard's record, or all of them.
+	 * @param shard the shard
+	 * @return the failure to throw
+	 */
+	StoreUnavailableException withoutRecord(ShardId shard) {
+		return new StoreUnavailableException("Redis: the key %s:shards has no record of %s, which %s:changes names. "
+			.formatted(this.baseKey, shard, this.baseKey) + "If somebody has removed it, " + removeAll(), null, true);
+	}
+
+	/** The keys belong together: a group that has lost one of them is not whole. */
+	private String removeAll() {
+		return "remove all keys that begin with " + this.baseKey + ": and members join anew with what they hold";
 	}
 
 }

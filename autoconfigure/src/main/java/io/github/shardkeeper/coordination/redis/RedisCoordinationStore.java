@@ -169,7 +169,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 		if (reply.get(0).equals("EXPIRED")) {
 			return new HeartbeatReply.Expired();
 		}
-		return new ReplyReader(reply, 1).alive();
+		return new ReplyReader(this.keys, reply, 1).alive();
 	}
 
 	@Override
@@ -185,7 +185,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 		long seen = afterGeneration;
 		long membershipSeen = seenMembership;
 		while (true) {
-			ReplyReader reader = new ReplyReader(
+			ReplyReader reader = new ReplyReader(this.keys,
 					run(this.scripts.changes(), number(seen), number(membershipSeen), number(this.readAtOnce)), 0);
 			onStep.run();
 			MemberId leader = reader.member();
@@ -209,8 +209,8 @@ public final class RedisCoordinationStore implements CoordinationStore {
 		SortedMap<MemberId, LoadReport> reports = new TreeMap<>();
 		long seen = afterVersion;
 		while (true) {
-			ReplyReader reader = new ReplyReader(run(this.scripts.loads(), number(seen), number(this.reportsAtOnce)),
-					0);
+			ReplyReader reader = new ReplyReader(this.keys,
+					run(this.scripts.loads(), number(seen), number(this.reportsAtOnce)), 0);
 			long version = reader.number();
 			seen = reader.number();
 			reports.putAll(reader.loads());

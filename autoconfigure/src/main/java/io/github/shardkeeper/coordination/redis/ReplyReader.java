@@ -8,6 +8,7 @@ import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.handover.GroupMember;
 import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.LoadReport;
@@ -22,11 +23,14 @@ import io.github.shardkeeper.shard.Token;
  */
 final class ReplyReader {
 
+	private final GroupKeys keys;
+
 	private final List<?> reply;
 
 	private int position;
 
-	ReplyReader(List<?> reply, int position) {
+	ReplyReader(GroupKeys keys, List<?> reply, int position) {
+		this.keys = keys;
 		this.reply = reply;
 		this.position = position;
 	}
@@ -68,15 +72,21 @@ final class ReplyReader {
 	}
 
 	ReplyReader nested() {
-		return new ReplyReader((List<?>) this.reply.get(this.position++), 0);
+		return new ReplyReader(this.keys, (List<?>) this.reply.get(this.position++), 0);
 	}
 
-	/** The rest, as triples of shard, generation and record. */
+	/**
+	 * The rest, as triples of shard, generation and record.
+	 * @throws StoreUnavailableException when a record is missing
+	 */
 	List<Ownership> ownerships() {
 		List<Ownership> ownerships = new ArrayList<>((this.reply.size() - this.position) / 3);
 		while (this.position < this.reply.size()) {
 			ShardId shard = ShardId.parse(text());
 			long generation = number();
+			if (this.reply.get(this.position) == null) {
+				throw this.keys.withoutRecord(shard);
+			}
 			String[] fields = text().split("\\|", -1);
 			ownerships.add(new Ownership(shard, ShardPhase.valueOf(fields[0]), new Token(Long.parseLong(fields[1])),
 					memberOrNull(fields[2]), memberOrNull(fields[3]), generation, Long.parseLong(fields[4]),
