@@ -1,0 +1,452 @@
+package io.github.shardkeeper.coordination;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.handover.HeartbeatReply;
+import io.github.shardkeeper.handover.Leadership;
+import io.github.shardkeeper.handover.Lease;
+import io.github.shardkeeper.handover.MonotonicTime;
+import io.github.shardkeeper.handover.ShardHoldings;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.shard.TopicShards;
+
+/**
+ * The one loop on which a member decides: {@link ShardHoldings} and {@link Leadership}
+ * say what to do, it carries their actions out and feeds back what came of them. User
+ * code never runs on it. What is posted to it, and what it publishes, may be used on any
+ * thread; all the rest is confined to the loop.
+ */
+final class CoordinatorLoop {
+
+	private static final Logger logger = LoggerFactory.getLogger(CoordinatorLoop.class);
+
+	private static final Duration RETRY_PAUSE = Duration.ofMillis(250);
+
+	private static final Duration MISCONFIGURED_RETRY_PAUSE = Duration.ofSeconds(5);
+
+	private final CoordinationSettings settings;
+
+	private final CoordinationStore store;
+
+	private final HeartbeatScheduler heartbeats;
+
+	private final Lease lease;
+
+	private final MemberRuntime runtime;
+
+	private final MonotonicClock clock;
+
+	private final Queue<Runnable> events = new ConcurrentLinkedQueue<>();
+
+	private final HoldingDriver holdings;
+
+	private final Reconciliation reconciliation;
+
+	private final LoadReporter loads;
+
+	private final Leadership leadership;
+
+	private final LeaderDriver leader;
+
+	private final Membership membership;
+
+	private final HeartbeatEvents heartbeatEvents = new HeartbeatEvents();
+
+	private volatile boolean leading;
+
+	private volatile Map<String, TopicShards> topics = Map.of();
+
+	private final StoreTrouble trouble;
+
+	private volatile MonotonicTime lastProgress;
+
+	private @Nullable MonotonicTime joinAt;
+
+	private @Nullable Departure departure;
+
+	private @Nullable ShardConsumption consumption;
+
+	private volatile Loops.@Nullable Loop loop;
+
+	/** Creates a loop that is not started. */
+	CoordinatorLoop(CoordinationSettings settings, CoordinationStore store, HeartbeatScheduler heartbeats, Lease lease,
+			AssignmentSettings assignment, MemberRuntime runtime) {
+		this.settings = settings;
+		this.trouble = new StoreTrouble(settings.group());
+		this.store = store;
+		this.heartbeats = heartbeats;
+		this.lease = lease;
+		this.runtime = runtime;
+		this.clock = runtime.clock();
+		this.membership = new Membership(settings, assignment.name(), store, heartbeats, runtime.random(), this.clock);
+		this.holdings = new HoldingDriver(settings, store, this.clock);
+		this.reconciliation = new Reconciliation(this.holdings, heartbeats, lease, this.clock);
+		this.leader = new LeaderDriver(settings, assignment, () -> this.topics, store, this.clock, () -> post(() -> {
+		}), () -> this.lastProgress = this.clock.now());
+		this.leadership = this.leader.leadership();
+		this.lastProgress = this.clock.now();
+		this.loads = new LoadReporter(assignment, heartbeats, this.lastProgress);
+	}
+
+	/** See {@link ShardCoordinator#start}. */
+	void start(Map<String, TopicShards> topics, ShardConsumption consumption) {
+		this.topics = Map.copyOf(topics);
+		this.consumption = consumption;
+		forgetEarlierRun(consumption);
+		this.heartbeats.start(this.heartbeatEvents);
+		try {
+			join();
+		}
+		catch (StoreUnavailableException ex) {
+			this.trouble.unavailable(ex);
+		}
+		// An application without a web server has nothing else that keeps it running.
+		this.loop = this.runtime.loops().startForeground("shardkeeper-coordinator", this::pass);
+	}
+
+	/** A stop that ran out of time has left something behind. */
+	private void forgetEarlierRun(ShardConsumption consumption) {
+		this.events.clear();
+		this.departure = null;
+		this.joinAt = null;
+		this.holdings.start(consumption);
+		this.reconciliation.begin(false);
+		this.leader.sessionLost();
+		this.lastProgress = this.clock.now();
+	}
+
+	/** See {@link ShardCoordinator#shardsChanged}. */
+	void shardsChanged(Map<String, TopicShards> changed) {
+		Map<String, TopicShards> current = Map.copyOf(changed);
+		post(() -> {
+			if (!current.equals(this.topics)) {
+				this.topics = current;
+				this.leadership.shardsChanged(this.clock.now());
+			}
+		});
+	}
+
+	/** See {@link ShardCoordinator#leave}. */
+	CompletableFuture<Void> leave(Duration patience) {
+		CompletableFuture<Void> departed = new CompletableFuture<>();
+		post(() -> this.departure = new Departure(this.clock.now().plus(patience), departed));
+		return departed;
+	}
+
+	/** See {@link ShardConsumption.Listener}. */
+	void workerEnded(ShardId shard, Token token, Token fence, boolean completed) {
+		post(() -> this.holdings.workerEnded(shard, token, fence, completed));
+	}
+
+	/** See {@link ShardCoordinator#close}. */
+	void close() {
+		Loops.Loop running = this.loop;
+		if (running != null) {
+			running.close();
+		}
+		this.leader.close();
+		this.heartbeats.close();
+		this.membership.end();
+		this.leading = false;
+		this.loop = null;
+	}
+
+	boolean isRunning() {
+		return this.loop != null;
+	}
+
+	/** This member's id, {@code null} outside a session. */
+	@Nullable MemberId member() {
+		return this.membership.member();
+	}
+
+	/** See {@link ShardCoordinator#isConnected}. */
+	boolean isConnected() {
+		return this.membership.member() != null && this.lease.isHeld(this.clock.now());
+	}
+
+	/** Whether it was elected, by what it has heard last. */
+	boolean isElected() {
+		return this.leading;
+	}
+
+	/** What it publishes about the group. */
+	LeaderDriver leader() {
+		return this.leader;
+	}
+
+	StoreTrouble trouble() {
+		return this.trouble;
+	}
+
+	boolean measuresLoads() {
+		return this.loads.isWanted();
+	}
+
+	private void post(Runnable event) {
+		this.events.add(event);
+		Loops.Loop running = this.loop;
+		if (running != null) {
+			running.wake();
+		}
+	}
+
+	/**
+	 * One round of the loop: the events that are there or a deadline, then all that
+	 * follows from them. Many workers that end while a release is being answered are
+	 * released together then.
+	 */
+	private @Nullable MonotonicTime pass() {
+		try {
+			runEvents();
+			MonotonicTime now = this.clock.now();
+			if (isBetweenSessions() && !this.lease.isHeld(now)) {
+				// What was to be taken along is not held any more.
+				this.heartbeatEvents.leaseEnded();
+				endSession();
+			}
+			if (this.joinAt != null && !now.isBefore(this.joinAt) && (this.departure == null || isBetweenSessions())) {
+				join();
+			}
+			MemberId self = this.membership.member();
+			if (self != null) {
+				this.reconciliation.run(self);
+			}
+			this.holdings.run(self);
+			this.leader.run(self);
+			if (self != null) {
+				this.loads.run(Objects.requireNonNull(this.consumption), this.clock.now());
+				this.membership.describe(this.topics);
+			}
+			if (this.departure != null) {
+				depart(this.departure);
+			}
+			this.lastProgress = this.clock.now();
+		}
+		catch (StoreUnavailableException ex) {
+			this.trouble.stepFailed(ex, this.clock.now());
+		}
+		catch (ShardkeeperConfigurationException ex) {
+			// Found only now because the store was away at the start.
+			this.trouble.misconfigured(ex.getMessage());
+			this.joinAt = (this.membership.member() != null) ? null : this.clock.now().plus(MISCONFIGURED_RETRY_PAUSE);
+		}
+		return wakeAt();
+	}
+
+	/** No more than there are now: deadlines must not wait for those that follow. */
+	private void runEvents() {
+		for (int left = this.events.size(); left > 0; left--) {
+			Runnable event = this.events.poll();
+			if (event != null) {
+				event.run();
+			}
+		}
+	}
+
+	/**
+	 * Whether shards are held under the lease of a session that the store has forgotten.
+	 */
+	private boolean isBetweenSessions() {
+		return this.membership.member() == null && !this.holdings.isEmpty();
+	}
+
+	private @Nullable MonotonicTime wakeAt() {
+		if (!this.events.isEmpty()) {
+			return this.clock.now();
+		}
+		MonotonicTime wake = null;
+		for (MonotonicTime time : new @Nullable MonotonicTime[] { this.joinAt, this.leader.wakeAt(),
+				this.holdings.wakeAt(this.membership.member()), this.reconciliation.wakeAt(),
+				(this.membership.member() != null) ? this.loads.wakeAt() : null,
+				isBetweenSessions() ? this.lease.endsAt() : null,
+				(this.departure != null && !isBetweenSessions()) ? this.departure.wakeAt() : null }) {
+			wake = (wake == null || time != null && time.isBefore(wake)) ? time : wake;
+		}
+		return wake;
+	}
+
+	private void join() {
+		// Cleared only on success: a failure of any kind tries again.
+		this.joinAt = this.clock.now().plus(RETRY_PAUSE);
+		this.store.verify();
+		MemberId joined = this.membership.join(this.topics);
+		boolean withClaims = false;
+		if (isBetweenSessions()) {
+			// Before the new session's heartbeats renew the lease: what is not granted
+			// must not be consumed any longer than the old one permits.
+			withClaims = this.holdings.claimUnconfirmed(joined, this.lease.isHeld(this.clock.now()));
+		}
+		this.reconciliation.begin(withClaims);
+		this.loads.tellAllAgain();
+		this.membership.begin(joined, withClaims, this::isFitToLead);
+		this.joinAt = null;
+		if (this.departure != null) {
+			this.departure.sessionBegun();
+		}
+	}
+
+	/**
+	 * Who no longer completes a pass and gets no answers either, or decides nothing
+	 * because it fails, must not lead.
+	 */
+	private boolean isFitToLead() {
+		return this.lastProgress.until(this.clock.now()).compareTo(this.settings.lease()) < 0
+				&& !this.leader.isFailing(this.settings.lease());
+	}
+
+	private void heartbeatAnswered(MemberId member, HeartbeatReply.Alive reply, MonotonicTime sentAt) {
+		if (!this.membership.is(member)) {
+			return;
+		}
+		this.trouble.answered(this.clock.now());
+		this.reconciliation.answered(reply);
+		if (reply.lost()) {
+			this.loads.tellAllAgain();
+			this.membership.describeAgain();
+		}
+		try {
+			this.holdings.told(reply.changes(), member);
+		}
+		catch (Throwable ex) {
+			// The store counts these news as heard: without this they would never come
+			// again.
+			this.heartbeats.tellAllAgain();
+			throw ex;
+		}
+		this.reconciliation.told(reply);
+		this.leadership.heartbeatAnswered(reply, member, sentAt, this.clock.now());
+		if (this.leading != this.leadership.leads()) {
+			this.leading = this.leadership.leads();
+			logger.info(this.leading ? "Leads group '{}' (epoch {})" : "No longer leads group '{}' (epoch {})",
+					this.settings.group(), reply.epoch());
+		}
+		this.membership.keepSubscribed(reply.subscribed(), sentAt);
+	}
+
+	private void sessionExpired(MemberId member) {
+		if (!this.membership.is(member)) {
+			return;
+		}
+		if (this.lease.isHeld(this.clock.now())) {
+			logger.warn("The store does not know the session of {} in group '{}' any more, so it has lost its data. "
+					+ "Joining anew with what is held", member, this.settings.group());
+			this.membership.forgotten();
+			leadsNoMore();
+			this.holdings.sessionForgotten();
+		}
+		else {
+			// If the watch over the lease has not told it yet, it would not any more.
+			this.heartbeatEvents.leaseEnded();
+			logger.warn("The session of {} in group '{}' is over: its shards were given to others, or the store has "
+					+ "lost its data. Joining anew", member, this.settings.group());
+			endSession();
+		}
+		this.joinAt = this.clock.now();
+	}
+
+	private void endSession() {
+		this.membership.end();
+		leadsNoMore();
+		this.holdings.sessionLost();
+	}
+
+	private void leadsNoMore() {
+		this.leading = false;
+		this.leader.sessionLost();
+	}
+
+	private void depart(Departure departing) {
+		if (isBetweenSessions()) {
+			return;
+		}
+		MemberId self = this.membership.member();
+		if (self == null || !isConnected()) {
+			// Without a lease nothing runs, and nothing could be committed either.
+			departed(departing);
+			return;
+		}
+		if (departing.hurriesNow(this.clock.now())) {
+			this.holdings.leaveWithoutPlan();
+		}
+		if (!departing.isAnnounced()) {
+			this.store.announceLeave(self);
+			departing.announced();
+		}
+		if (this.holdings.isEmpty()) {
+			this.heartbeats.endSession();
+			try {
+				this.store.leave(self, this.settings.handover().quietPeriod());
+				logger.info("Left group '{}'", this.settings.group());
+			}
+			finally {
+				// If the store did not hear it, the closed subscription tells.
+				departed(departing);
+			}
+		}
+	}
+
+	private void departed(Departure departing) {
+		this.departure = null;
+		endSession();
+		departing.departed();
+	}
+
+	private final class HeartbeatEvents implements HeartbeatScheduler.Listener {
+
+		/** Whether the end of the lease was told, and not yet that it is held again. */
+		private final AtomicBoolean ended = new AtomicBoolean();
+
+		@Override
+		public void heartbeatAnswered(MemberId member, HeartbeatReply.Alive reply, MonotonicTime sentAt) {
+			post(() -> CoordinatorLoop.this.heartbeatAnswered(member, reply, sentAt));
+		}
+
+		@Override
+		public void heartbeatFailed(MemberId member, StoreUnavailableException failure) {
+			post(() -> {
+				CoordinatorLoop.this.trouble.unavailable(failure);
+				CoordinatorLoop.this.leadership.heartbeatFailed();
+				CoordinatorLoop.this.membership.describeAgain();
+			});
+		}
+
+		@Override
+		public void sessionExpired(MemberId member) {
+			post(() -> CoordinatorLoop.this.sessionExpired(member));
+		}
+
+		@Override
+		public void leaseEnded() {
+			if (this.ended.compareAndSet(false, true)) {
+				logger.warn("The lease in group '{}' has ended: nothing is consumed until a heartbeat is answered",
+						CoordinatorLoop.this.settings.group());
+				Objects.requireNonNull(CoordinatorLoop.this.consumption).suspend();
+			}
+		}
+
+		@Override
+		public void handOutResumed() {
+			if (this.ended.compareAndSet(true, false)) {
+				logger.info("The lease in group '{}' is held again", CoordinatorLoop.this.settings.group());
+			}
+			Objects.requireNonNull(CoordinatorLoop.this.consumption).resume();
+		}
+
+	}
+
+}
