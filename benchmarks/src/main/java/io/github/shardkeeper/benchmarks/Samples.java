@@ -65,6 +65,14 @@ public final class Samples {
 		return quantile(0.5);
 	}
 
+	/**
+	 * What all together are, spread evenly.
+	 * @return the figure; no number where nothing was measured
+	 */
+	public double mean() {
+		return this.values.stream().mapToDouble(Double::doubleValue).average().orElse(Double.NaN);
+	}
+
 	public double lowest() {
 		return quantile(0);
 	}

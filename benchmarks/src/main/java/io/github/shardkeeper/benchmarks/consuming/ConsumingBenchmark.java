@@ -29,7 +29,7 @@ public final class ConsumingBenchmark implements Benchmark {
 	public String description() {
 		return """
 				Records per second from Redis Streams, beside a bare Lettuce loop and Spring Data Redis.
-				--shards=1,32 --records=500000,800000 (for each number of shards) --rounds=5 --warm-up=2
+				--shards=1,32 --records=500000,800000 (for each number of shards) --rounds=5 --warm-up=1
 				--contenders=… (parts of their names)
 				The raw figures are left in consuming.csv.""".indent(14).strip();
 	}
@@ -46,7 +46,7 @@ public final class ConsumingBenchmark implements Benchmark {
 			try (RedisProcess redis = RedisProcess.start()) {
 				System.out.printf("%n%s%n", Machine.describe(redis.version()));
 				Map<Contender, Figures> measured = measure(redis, contenders, Integer.parseInt(shards.get(i)),
-						Integer.parseInt(records.get(Math.min(i, records.size() - 1))), options.number("warm-up", 2),
+						Integer.parseInt(records.get(Math.min(i, records.size() - 1))), options.number("warm-up", 1),
 						options.number("rounds", 5), raw);
 				new Table(measured).print();
 			}
@@ -85,7 +85,9 @@ public final class ConsumingBenchmark implements Benchmark {
 		for (Contender contender : contenders) {
 			filled.computeIfAbsent(contender.divisor(), (divisor) -> fill(redis, shards, records, divisor));
 		}
-		System.out.printf(Locale.ROOT, "%d shards, %,d records of %d bytes, %d rounds after %d for warming up%n",
+		System.out.printf(Locale.ROOT,
+				"%d shards, %,d records of %d bytes (a tenth for who acknowledges each), "
+						+ "%d rounds after %d for warming up%n",
 				shards, records, Streams.PAYLOAD_BYTES, rounds, warmUp);
 		Map<Contender, Figures> measured = new LinkedHashMap<>();
 		contenders.forEach((contender) -> measured.put(contender, new Figures()));

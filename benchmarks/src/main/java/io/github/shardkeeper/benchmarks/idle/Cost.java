@@ -123,8 +123,9 @@ final class Cost {
 	 *
 	 * @param restSeconds before, so that threads that have become idle end
 	 * @param windows how often bytes and processor time are measured
-	 * @param windowSeconds how long each time
-	 * @param monitorSeconds how long commands are counted after that
+	 * @param windowSeconds how long each time; many times the two seconds that a blocking
+	 * read waits, or the parts of one are measured
+	 * @param monitorSeconds how long commands are counted after that, likewise
 	 */
 	record Times(long restSeconds, int windows, long windowSeconds, long monitorSeconds) {
 

@@ -50,7 +50,10 @@ record Contender(String name, long leaseMillis, boolean staticMembers, Opener op
 				(shards) -> new KafkaCluster(shards, settings, staticMembers));
 	}
 
-	/** Kafka's own means for restarts: nothing is shared out anew. */
+	/**
+	 * Kafka's own means for restarts: nothing is shared out anew, if whoever leaves is
+	 * back within its session, which is therefore at its default.
+	 */
 	static Contender withStaticMembers() {
 		return kafka("range, static members", KafkaSettings.defaults(Protocol.RANGE), true);
 	}

@@ -13,6 +13,9 @@ import io.github.shardkeeper.benchmarks.moves.Exactness.Kind;
  */
 final class Findings {
 
+	/** No other shard stands still for as long because of a freeze. */
+	private static final double FROZEN_MILLIS = 1000;
+
 	private final Contender contender;
 
 	private final Map<Event, List<Window>> windows = new EnumMap<>(Event.class);
@@ -60,14 +63,48 @@ final class Findings {
 		return gaps;
 	}
 
-	/** Of each shard that did not move, the longest time without a record. */
+	/**
+	 * Of each round, the median of {@link #gaps}: shards that move together move alike.
+	 */
+	Samples roundMedians(Event event) {
+		Samples medians = new Samples();
+		for (Window window : windows(event)) {
+			Samples gaps = new Samples();
+			window.shards()
+				.stream()
+				.filter((shard) -> shard.moves() > 0)
+				.forEach((shard) -> gaps.add(shard.gapMillis()));
+			if (!gaps.values().isEmpty()) {
+				medians.add(gaps.median());
+			}
+		}
+		return medians;
+	}
+
+	/**
+	 * Of each shard that did not move, the longest time without a record; those of a
+	 * frozen process are told {@linkplain #frozen() apart}.
+	 */
 	Samples standstills(Event event) {
 		Samples standstills = new Samples();
 		windows(event).forEach((window) -> window.shards()
 			.stream()
-			.filter((shard) -> shard.moves() == 0)
+			.filter((shard) -> shard.moves() == 0 && !(event == Event.FREEZE && shard.longestMillis() >= FROZEN_MILLIS))
 			.forEach((shard) -> standstills.add(shard.longestMillis())));
 		return standstills;
+	}
+
+	/**
+	 * Of each shard of a process that was frozen, the longest time without a record:
+	 * until it was woken, or somebody else had the shard.
+	 */
+	Samples frozen() {
+		Samples frozen = new Samples();
+		windows(Event.FREEZE).forEach((window) -> window.shards()
+			.stream()
+			.filter((shard) -> shard.longestMillis() >= FROZEN_MILLIS)
+			.forEach((shard) -> frozen.add(shard.longestMillis())));
+		return frozen;
 	}
 
 	long lost() {

@@ -46,9 +46,9 @@ record Goals(List<Findings> all, int crashFactor) {
 		if (!crashes.values().isEmpty()) {
 			line(lines, ours, Event.KILL, "longest, beside the lease + 300 ms", crashes.highest(),
 					ours.contender().leaseMillis() + CRASH_MILLIS);
-			shortestOfKafka(Event.KILL).ifPresent((shortest) -> line(lines, ours, Event.KILL,
-					"p50, beside Kafka's shortest p50 / " + this.crashFactor, crashes.median(),
-					shortest / this.crashFactor));
+			shortestOfKafka(Event.KILL).ifPresent((shortest) -> line(lines, ours, Event.KILL, "p50, beside "
+					+ ((this.crashFactor == 1) ? "" : "1/" + this.crashFactor + " of ") + "Kafka's shortest p50",
+					crashes.median(), shortest / this.crashFactor));
 		}
 		if (ours.has(Event.FREEZE)) {
 			line(lines, ours, Event.FREEZE, "shards that moved", ours.gaps(Event.FREEZE).values().size(), 0);
@@ -73,8 +73,13 @@ record Goals(List<Findings> all, int crashFactor) {
 	}
 
 	private static void line(List<String> lines, Findings ours, Event event, String what, double seen, double limit) {
-		lines.add(String.format(Locale.ROOT, "| %s, %s: %s | %,.0f | %,.0f | %s |", ours.contender().name(),
-				event.title(), what, seen, limit, (seen <= limit) ? "kept" : "**missed**"));
+		lines.add(String.format(Locale.ROOT, "| %s, %s: %s | %s | %s | %s |", ours.contender().name(), event.title(),
+				what, figure(seen), figure(limit), (seen <= limit) ? "kept" : "**missed**"));
+	}
+
+	/** Where it is close, so that what was missed by little does not look kept. */
+	private static String figure(double figure) {
+		return String.format(Locale.ROOT, (figure < 100 && figure != Math.rint(figure)) ? "%.1f" : "%,.0f", figure);
 	}
 
 }

@@ -39,7 +39,7 @@ final class Group implements AutoCloseable {
 
 	private int started;
 
-	/** When an instance was started or ended last. */
+	/** When an instance was started, ended or woken last. */
 	private long lastChangeNanos = System.nanoTime();
 
 	Group(Contender contender, int shards) throws Exception {
@@ -97,6 +97,7 @@ final class Group implements AutoCloseable {
 
 	void freeze(String name, long millis) throws IOException, InterruptedException {
 		this.instances.freeze(name, millis);
+		this.lastChangeNanos = System.nanoTime();
 	}
 
 	/** The instance that has run for the longest time. */
@@ -170,7 +171,8 @@ final class Group implements AutoCloseable {
 
 	/** What was seen in a time that ends now. */
 	Window since(long nanos) throws IOException {
-		return Window.of(this.traces.read(), nanos, System.nanoTime());
+		long now = System.nanoTime();
+		return Window.of(this.traces.read(), nanos, now);
 	}
 
 	/** Stops sending, waits until everything was handled, and looks at it as a whole. */

@@ -23,11 +23,11 @@ record HandoverTable(List<Findings> all) {
 	List<String> lines() {
 		List<String> lines = new ArrayList<>();
 		table(lines, "moved shards: times as long as with Shardkeeper, p50 (p99)", moving(), this::ratio);
-		table(lines,
-				"moved shards: ms from the old owner's last record to the new one's first, p50 / p99 / max (shards)",
-				moving(), (findings, event) -> figures(findings.gaps(event), true));
+		table(lines, "moved shards: ms from the old owner's last record to the new one's first, p50 / p99 / max "
+				+ "(shards; medians of the rounds)", moving(), HandoverTable::gaps);
 		table(lines, "other shards: longest ms without a record, p50 / p99 / max", events(),
-				(findings, event) -> figures(findings.standstills(event), false));
+				(findings, event) -> figures(findings.standstills(event)));
+		frozen(lines);
 		table(lines, "records handled by another instance before", moving(),
 				(findings, event) -> findings.has(event) ? String.valueOf(findings.count(Kind.TWICE, event)) : NOTHING);
 		exactness(lines);
@@ -35,7 +35,9 @@ record HandoverTable(List<Findings> all) {
 	}
 
 	private List<Event> moving() {
-		return events().stream().filter((event) -> event != Event.QUIET && event != Event.BYSTANDER).toList();
+		return events().stream()
+			.filter((event) -> this.all.stream().anyMatch((findings) -> !findings.gaps(event).values().isEmpty()))
+			.toList();
 	}
 
 	private List<Event> events() {
@@ -72,13 +74,38 @@ record HandoverTable(List<Findings> all) {
 				gaps.quantile(0.99) / ours.quantile(0.99));
 	}
 
-	private static String figures(Samples samples, boolean count) {
+	private static String gaps(Findings findings, Event event) {
+		Samples gaps = findings.gaps(event);
+		Samples rounds = findings.roundMedians(event);
+		return gaps.values().isEmpty() ? NOTHING : figures(gaps) + String.format(Locale.ROOT, " (%d; %,.0f-%,.0f)",
+				gaps.values().size(), rounds.lowest(), rounds.highest());
+	}
+
+	private static String figures(Samples samples) {
 		if (samples.values().isEmpty()) {
 			return NOTHING;
 		}
-		String figures = String.format(Locale.ROOT, "%,.0f / %,.0f / %,.0f", samples.median(), samples.quantile(0.99),
+		return String.format(Locale.ROOT, "%,.0f / %,.0f / %,.0f", samples.median(), samples.quantile(0.99),
 				samples.highest());
-		return count ? figures + " (" + samples.values().size() + ")" : figures;
+	}
+
+	/** What a process has that does not run, until it runs again or others have it. */
+	private void frozen(List<String> lines) {
+		if (this.all.stream().noneMatch((findings) -> findings.has(Event.FREEZE))) {
+			return;
+		}
+		Samples ours = this.all.get(0).frozen();
+		head(lines, "shards of the frozen process", List.of("ms without a record, times as long as with Shardkeeper",
+				"ms without a record, p50 / p99 / max", "how many", "of them moved"));
+		for (Findings findings : this.all) {
+			Samples frozen = findings.frozen();
+			row(lines, findings, List.of(
+					frozen.values().isEmpty() || ours.values().isEmpty() ? NOTHING
+							: String.format(Locale.ROOT, "%.2f", frozen.median() / ours.median()),
+					figures(frozen), String.valueOf(frozen.values().size()),
+					findings.has(Event.FREEZE) ? String.valueOf(findings.gaps(Event.FREEZE).values().size()) : NOTHING),
+					Function.identity());
+		}
 	}
 
 	private void exactness(List<String> lines) {

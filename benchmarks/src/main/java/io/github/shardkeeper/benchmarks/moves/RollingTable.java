@@ -17,11 +17,11 @@ record RollingTable(List<Findings> all) {
 
 	List<String> lines() {
 		List<String> lines = new ArrayList<>(List.of("",
-				"| rolling restart | ms at all moves, times ours | moves per shard: mean / most "
-						+ "| ms at all moves of a shard: p50 / p99 / max | ms at its other standstills "
+				"| rolling restart | ms unconsumed, times ours | moves per shard: mean / most "
+						+ "| ms unconsumed of a shard: p50 / p99 / max | of that at its moves | at other standstills "
 						+ "| longest at once: p50 / p99 / max "
 						+ "| handled by another before | lost | out of order | after a later owner's | s for all |",
-				"|---|" + "---:|".repeat(10)));
+				"|---|" + "---:|".repeat(11)));
 		this.all.forEach((findings) -> lines.add(line(findings)));
 		return lines;
 	}
@@ -29,11 +29,11 @@ record RollingTable(List<Findings> all) {
 	private String line(Findings findings) {
 		Samples moves = samples(findings, Window.Shard::moves);
 		Samples gaps = samples(findings, Window.Shard::gapsMillis);
-		double ours = samples(this.all.get(0), Window.Shard::gapsMillis).median();
-		double mean = moves.values().stream().mapToDouble(Double::doubleValue).average().orElse(0);
-		return String.format(Locale.ROOT, "| %s | %.1f | %.2f / %.0f | %s | %s | %s | %d | %d | %d | %d | %s |",
-				findings.contender().name(), gaps.median() / ours, mean, moves.highest(), figures(gaps),
-				figures(samples(findings, Window.Shard::standstillsMillis)),
+		Samples unconsumed = samples(findings, Window.Shard::unconsumedMillis);
+		double ours = samples(this.all.get(0), Window.Shard::unconsumedMillis).median();
+		return String.format(Locale.ROOT, "| %s | %.1f | %.2f / %.0f | %s | %s | %s | %s | %d | %d | %d | %d | %s |",
+				findings.contender().name(), unconsumed.median() / ours, moves.mean(), moves.highest(),
+				figures(unconsumed), figures(gaps), figures(samples(findings, Window.Shard::standstillsMillis)),
 				figures(samples(findings, Window.Shard::longestMillis)), findings.count(Kind.TWICE), findings.lost(),
 				findings.count(Kind.OUT_OF_ORDER), findings.count(Kind.TWO_OWNERS), seconds(findings));
 	}

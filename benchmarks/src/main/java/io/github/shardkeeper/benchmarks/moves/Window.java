@@ -30,9 +30,11 @@ record Window(long fromNanos, long toNanos, List<Shard> shards) {
 		double gaps = 0;
 		double longest = 0;
 		double standstills = 0;
+		long last = fromNanos;
 		for (int i = 1; i < handled.size(); i++) {
 			Handled before = handled.get(i - 1);
 			Handled record = handled.get(i);
+			last = (record.nanos() <= toNanos) ? record.nanos() : last;
 			if (record.nanos() >= fromNanos && record.nanos() <= toNanos) {
 				double millis = (record.nanos() - before.nanos()) / 1e6;
 				longest = Math.max(longest, millis);
@@ -45,6 +47,12 @@ record Window(long fromNanos, long toNanos, List<Shard> shards) {
 					standstills += millis;
 				}
 			}
+		}
+		// Without an end yet, but not without notice.
+		double open = (toNanos - last) / 1e6;
+		if (open > Shard.STANDSTILL_MILLIS) {
+			longest = Math.max(longest, open);
+			standstills += open;
 		}
 		return new Shard(moves, gap, longest, gaps, standstills);
 	}
@@ -64,6 +72,11 @@ record Window(long fromNanos, long toNanos, List<Shard> shards) {
 
 		/** From this on it is no jitter any more. */
 		static final int STANDSTILL_MILLIS = 5 * Feeder.INTERVAL_MILLIS;
+
+		/** The time without a record, at moves and otherwise. */
+		double unconsumedMillis() {
+			return this.gapsMillis + this.standstillsMillis;
+		}
 
 	}
 

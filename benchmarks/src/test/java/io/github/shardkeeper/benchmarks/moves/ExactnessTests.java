@@ -38,6 +38,19 @@ class ExactnessTests {
 	}
 
 	@Test
+	void aStandstillThatHasNotEndedIsSeen() {
+		assertThat(Window.of(List.of(MOVED), millis(70), millis(400)).shards())
+			.containsExactly(new Window.Shard(0, 0, 320, 0, 320));
+	}
+
+	@Test
+	void whatComesAfterAWindowDoesNotEndItsStandstill() {
+		List<Handled> stood = List.of(handled("a", 1, 1, 10), handled("a", 2, 1, 20), handled("a", 3, 1, 500));
+		assertThat(Window.of(List.of(stood), 0, millis(400)).shards())
+			.containsExactly(new Window.Shard(0, 0, 380, 0, 380));
+	}
+
+	@Test
 	void whatIsMissingIsLost() {
 		assertThat(Exactness.of(List.of(MOVED, List.of()), 5).lost()).isEqualTo(1 + 5);
 	}

@@ -21,7 +21,7 @@ class MovesTests {
 	@ValueSource(strings = { "Shardkeeper", "Kafka new protocol, session 3 s" })
 	void joinsAndLeavesAreMeasured(String name) throws Exception {
 		Set<Event> events = EnumSet.of(Event.QUIET, Event.JOIN);
-		HandoverCourse course = new HandoverCourse(events, 1, 0, 100, 0);
+		HandoverCourse course = new HandoverCourse(events, 1, 0, 100, 0, 0);
 		Findings findings = new Laps(SHARDS, 1)
 			.run(List.of(contender(name)), (lap, group, seen) -> course.run(group, seen))
 			.get(0);
@@ -56,10 +56,11 @@ class MovesTests {
 
 	@Test
 	void lapsShareOutWhatHappensMoreThanOnce() {
-		HandoverCourse whole = new HandoverCourse(EnumSet.of(Event.QUIET, Event.JOIN, Event.FREEZE), 5, 3, 100, 0);
+		HandoverCourse whole = new HandoverCourse(EnumSet.of(Event.QUIET, Event.JOIN, Event.FREEZE), 5, 3, 100, 0, 0);
 
-		assertThat(whole.part(0, 2)).isEqualTo(new HandoverCourse(whole.events(), 3, 2, 100, 0));
-		assertThat(whole.part(1, 2)).isEqualTo(new HandoverCourse(EnumSet.of(Event.JOIN), 2, 1, 100, 0));
+		assertThat(whole.part(0, 2)).isEqualTo(new HandoverCourse(whole.events(), 3, 2, 100, 0, 0));
+		assertThat(whole.part(1, 2))
+			.isEqualTo(new HandoverCourse(EnumSet.of(Event.QUIET, Event.JOIN), 2, 1, 100, 0, 0));
 	}
 
 	private static Contender contender(String name) {
