@@ -138,7 +138,13 @@ final class ShardStint {
 			if (!this.ticket.enter()) {
 				return null;
 			}
-			reply = this.context.checkpoints().acquire(this.owned.shard(), this.owned.token());
+			try {
+				reply = this.context.checkpoints().acquire(this.owned.shard(), this.owned.token());
+			}
+			catch (RuntimeException | Error ex) {
+				this.ticket.leave();
+				throw ex;
+			}
 			this.acquiring = reply;
 			if (!reply.isDone()) {
 				reply.whenComplete((answer, failure) -> this.wake.run());

@@ -88,6 +88,9 @@ final class ShardWorkers implements ShardConsumption {
 		if (predecessor != null) {
 			predecessor.abandon();
 		}
+		// It has begun already, and may have found that nothing is handed out; whoever
+		// said meanwhile that it is again did not see it.
+		worker.wake();
 	}
 
 	/** Completes when neither does anything for its shard any more. */

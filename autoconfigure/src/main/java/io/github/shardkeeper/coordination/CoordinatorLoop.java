@@ -436,6 +436,12 @@ final class CoordinatorLoop {
 				logger.warn("The lease in group '{}' has ended: nothing is consumed until a heartbeat is answered",
 						CoordinatorLoop.this.settings.group());
 				Objects.requireNonNull(CoordinatorLoop.this.consumption).suspend();
+				if (CoordinatorLoop.this.lease.isHeld(CoordinatorLoop.this.clock.now())) {
+					// It was renewed on another thread meanwhile, and that was told
+					// before
+					// its end.
+					handOutResumed();
+				}
 			}
 		}
 

@@ -116,6 +116,20 @@ public final class HeartbeatScheduler implements AutoCloseable {
 	}
 
 	/**
+	 * The store may have lost what it has answered, and nobody has noticed: has the next
+	 * heartbeat tell whether it did, because it says what was seen, and the one after it
+	 * tell everything anew.
+	 */
+	void doubt() {
+		signal(() -> {
+			if (this.session != null) {
+				this.session.doubted = true;
+			}
+			this.beatRequested = true;
+		});
+	}
+
+	/**
 	 * Has the next heartbeat that is due anyway take a load report along, and those after
 	 * it until one is answered.
 	 */
@@ -196,7 +210,9 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		Listener hears = Objects.requireNonNull(this.listener);
 		MonotonicTime sentAt = this.clock.now();
 		HeartbeatReply reply;
-		if (beating.forgetful) {
+		boolean doubted = beating.doubted;
+		beating.doubted = false;
+		if (beating.forgetful && !doubted) {
 			beating.forgetful = false;
 			beating.seen = new Seen(beating.seen.history(), 0);
 		}
@@ -205,13 +221,20 @@ public final class HeartbeatScheduler implements AutoCloseable {
 			reply = this.store.heartbeat(beating.member, beating.seen, beating.candidate.getAsBoolean(), load);
 		}
 		catch (StoreUnavailableException ex) {
-			beating.unanswered = true;
+			// Perhaps there was a failover, and it lost what was answered, but told
+			// nobody: a release.
+			beating.doubted = true;
 			hears.heartbeatFailed(beating.member, ex);
 			return;
 		}
 		if (reply instanceof HeartbeatReply.Alive alive) {
 			reported(beating, load);
 			answered(beating, alive, sentAt, hears);
+			if (doubted) {
+				// This was still an answer to what was seen, or the store would not have
+				// noticed its loss; the next one tells everything.
+				tellAllAgain();
+			}
 		}
 		else {
 			// The lease goes on: if it has not ended, the store was emptied, and the
@@ -241,13 +264,6 @@ public final class HeartbeatScheduler implements AutoCloseable {
 			beating.seen = alive.seen();
 			scheduleNext(alive);
 			hears.heartbeatAnswered(beating.member, alive, sentAt);
-			if (beating.unanswered) {
-				// Perhaps there was a failover, and it lost what was answered, but told
-				// nobody: a release. This answer was still one to what was seen, or the
-				// store would not have noticed its loss; the next one tells everything.
-				beating.unanswered = false;
-				tellAllAgain();
-			}
 		}
 	}
 
@@ -358,8 +374,8 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		/** What was seen is to be told again. */
 		private volatile boolean forgetful;
 
-		/** The last heartbeat was not answered. Confined to the heartbeat's loop. */
-		private boolean unanswered;
+		/** The store may have lost what it has answered. */
+		private volatile boolean doubted;
 
 		/** How many of the losses were reconciled. */
 		private volatile int lossesReconciled;

@@ -28,6 +28,9 @@ final class Membership {
 	/** One may have been on its way when the subscription was opened. */
 	private static final int UNSUBSCRIBED_ANSWERS = 2;
 
+	/** So many times as long as a vain attempt to subscribe has taken, none is made. */
+	private static final int PAUSES_PER_ATTEMPT = 4;
+
 	private final CoordinationSettings settings;
 
 	private final String strategy;
@@ -52,6 +55,9 @@ final class Membership {
 
 	private boolean subscriptionAway;
 
+	/** When to try to subscribe again at the earliest. */
+	private MonotonicTime subscribeAgainAt;
+
 	/** What the store knows of the topics; {@code null} when that is not sure. */
 	private @Nullable Map<String, TopicShards> told;
 
@@ -69,6 +75,7 @@ final class Membership {
 			RandomGenerator random, MonotonicClock clock) {
 		this.clock = clock;
 		this.subscribedAt = clock.now();
+		this.subscribeAgainAt = this.subscribedAt;
 		this.settings = settings;
 		this.strategy = strategy;
 		this.store = store;
@@ -173,17 +180,24 @@ final class Membership {
 		else if (this.subscription.isOpen()) {
 			return;
 		}
+		MonotonicTime begun = this.clock.now();
+		if (begun.isBefore(this.subscribeAgainAt)) {
+			return;
+		}
 		try {
 			ensureSubscribed(id);
 			this.subscriptionAway = false;
 			logger.info("Subscribed anew for {}", id);
 			// Perhaps a failover was over before the next heartbeat, and has lost what
 			// was answered since the last one, a release: nothing else would tell.
-			this.heartbeats.tellAllAgain();
+			this.heartbeats.doubt();
 			describeAgain();
 		}
 		catch (StoreUnavailableException ex) {
-			// Heartbeats are answered all the same; tried again with the next one.
+			// Heartbeats are answered all the same; tried again with the next one, but
+			// where connections hang the coordinator must not do nothing else.
+			MonotonicTime failed = this.clock.now();
+			this.subscribeAgainAt = failed.plus(begun.until(failed).multipliedBy(PAUSES_PER_ATTEMPT));
 			if (!this.subscriptionAway) {
 				this.subscriptionAway = true;
 				logger.warn("Cannot subscribe for {}; trying on. {}", id, ex.getMessage());

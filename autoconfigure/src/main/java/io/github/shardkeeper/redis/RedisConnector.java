@@ -28,6 +28,8 @@ import io.lettuce.core.codec.RedisCodec;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.context.SmartLifecycle;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -42,6 +44,8 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
  * Thread-safe.
  */
 public final class RedisConnector implements SmartLifecycle {
+
+	private static final Logger logger = LoggerFactory.getLogger(RedisConnector.class);
 
 	/** Stops after the consumers, before the application's own client at phase 0. */
 	private static final int PHASE = 1;
@@ -141,9 +145,14 @@ public final class RedisConnector implements SmartLifecycle {
 	 * who serves which slot. Does not wait for it.
 	 */
 	public void suspectTopology() {
-		// None where the factory is being stopped.
-		if (this.factory.getNativeClient() instanceof RedisClusterClient cluster) {
-			topology(cluster).suspect();
+		try {
+			if (this.factory.getNativeClient() instanceof RedisClusterClient cluster) {
+				topology(cluster).suspect();
+			}
+		}
+		catch (IllegalStateException ex) {
+			// The factory is being stopped: there is nobody to ask.
+			logger.debug("Cannot look who serves which slot", ex);
 		}
 	}
 

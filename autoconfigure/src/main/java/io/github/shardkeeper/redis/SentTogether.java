@@ -94,8 +94,13 @@ final class SentTogether<T> {
 			return;
 		}
 		RedisException cause = MisplacedKey.named(asRedisException(failure), command);
-		this.onFailure.accept(cause);
-		answer.completeExceptionally(RedisLink.unavailable(cause));
+		try {
+			this.onFailure.accept(cause);
+		}
+		finally {
+			// Whatever becomes of that, somebody waits for this.
+			answer.completeExceptionally(RedisLink.unavailable(cause));
+		}
 	}
 
 	private RedisException asRedisException(Throwable failure) {

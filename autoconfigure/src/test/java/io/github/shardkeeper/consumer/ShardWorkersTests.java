@@ -8,7 +8,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -141,6 +144,27 @@ class ShardWorkersTests {
 		assertThat(new CountDownLatch(1).await(10, TimeUnit.SECONDS)).isTrue();
 	}
 
+	/** Between its first turn and the moment from which on it is told. */
+	@Test
+	void aWorkerThatBeginsWhileNothingIsHandedOutHearsThatItIsAgain() {
+		AtomicReference<ShardWorkers> workers = new AtomicReference<>();
+		AtomicBoolean begun = new AtomicBoolean();
+		workers.set(workers(new SessionWatch(Optional::empty, ConsumerEvents.NONE), (turn) -> {
+			if (begun.getAndSet(true)) {
+				this.threads.execute(turn);
+				return;
+			}
+			turn.run();
+			this.lease.renew(this.clock.now());
+			workers.get().resume();
+		}));
+		this.clock.advance(Duration.ofSeconds(9));
+		workers.get().start(SHARD, TOKEN, ME);
+		this.threads.runAll();
+
+		assertThat(this.reader.calls()).hasSize(1);
+	}
+
 	@Test
 	void nothingIsMeasuredWhereNobodyWantsToKnow() {
 		ShardWorkers workers = workers(new SessionWatch(Optional::empty, ConsumerEvents.NONE));
@@ -151,15 +175,19 @@ class ShardWorkersTests {
 	}
 
 	private ShardWorkers workers(SessionWatch session) {
+		return workers(session, this.threads);
+	}
+
+	private ShardWorkers workers(SessionWatch session, Executor executor) {
 		JsonMapper mapper = new JsonMapper();
 		DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
 		beans.registerSingleton("application", this.application);
 		return new ShardWorkers(
 				new ShardHandlerDetector(beans, new PayloadConverter(mapper)).detect(Map.of("orders", 2)),
 				new WorkerContext("group", this.checkpoints, this.reader, this.lease, this.clock,
-						InstantSource.fixed(Instant.EPOCH), this.threads, this.threads.timer(), mapper,
-						ConsumerMeters.NONE, new BufferBudget(Long.MAX_VALUE), (topic) -> new TestSettings().get(),
-						ConsumerEvents.NONE, (shard, token, fence, completed) -> {
+						InstantSource.fixed(Instant.EPOCH), executor, this.threads.timer(), mapper, ConsumerMeters.NONE,
+						new BufferBudget(Long.MAX_VALUE), (topic) -> new TestSettings().get(), ConsumerEvents.NONE,
+						(shard, token, fence, completed) -> {
 						}, false),
 				session, this.threads, null);
 	}

@@ -186,6 +186,21 @@ class HeartbeatSchedulerTests {
 		assertThat(this.store.beats.get(3).seenGeneration()).isEqualTo(12);
 	}
 
+	/** Only the store knows whether it has lost something, and only by what was seen. */
+	@Test
+	void aDoubtIsSettledByWhatWasSeenBeforeEverythingIsToldAgain() {
+		start(LONG, LONG, MonotonicClock.SYSTEM);
+		this.store.answers = (beat) -> alive(0, 12, 12);
+		begin();
+		this.store.awaitBeats(1);
+		await().until(this.store::isIdle);
+		this.heartbeats.doubt();
+
+		this.store.awaitBeats(3);
+		await().until(this.store::isIdle);
+		assertThat(this.store.beats).extracting(Beat::seenGeneration).containsExactly(0L, 12L, 0L);
+	}
+
 	@Test
 	void theEndOfTheLeaseIsToldOnceAndThatItIsHeldAgain() throws InterruptedException {
 		start(Duration.ofMillis(10), Duration.ofMillis(200), MonotonicClock.SYSTEM);

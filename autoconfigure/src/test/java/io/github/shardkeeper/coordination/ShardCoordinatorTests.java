@@ -293,6 +293,27 @@ class ShardCoordinatorTests {
 				() -> assertThat(a.consumption.consumed().getOrDefault(shard, Token.NONE)).isGreaterThan(fence));
 	}
 
+	/** Each is told by a thread of its own. */
+	@Test
+	void aLeaseThatIsRenewedWhileItsEndIsToldIsHeld() {
+		TestInstance a = instance("a").start();
+		awaitConsumed(a, 4);
+		int before = a.consumption.resumptions();
+		a.consumption.onSuspend = () -> {
+			a.store.setAway(false);
+			await().until(() -> a.consumption.resumptions() > before);
+		};
+		a.store.setAway(true);
+		await().until(() -> a.consumption.suspensions() == 1);
+		await().untilAsserted(() -> assertThat(a.consumption.isSuspended()).isFalse());
+		a.consumption.onSuspend = () -> {
+		};
+
+		a.store.setAway(true);
+		await()
+			.untilAsserted(() -> assertThat(a.consumption.suspensions()).as("the next end is told too").isEqualTo(2));
+	}
+
 	@Test
 	void aLostSubscriptionIsOpenedAnew() {
 		TestInstance a = instance("a").start();

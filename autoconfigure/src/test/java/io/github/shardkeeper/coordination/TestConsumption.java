@@ -41,9 +41,15 @@ final class TestConsumption implements ShardConsumption {
 
 	private boolean answersDrains = true;
 
+	/** Runs when a suspension begins. */
+	volatile Runnable onSuspend = () -> {
+	};
+
 	private int suspensions;
 
 	private int resumptions;
+
+	private boolean suspended;
 
 	TestConsumption(Ledger ledger) {
 		this.ledger = ledger;
@@ -133,13 +139,23 @@ final class TestConsumption implements ShardConsumption {
 	}
 
 	@Override
-	public synchronized void suspend() {
-		this.suspensions++;
+	public void suspend() {
+		this.onSuspend.run();
+		synchronized (this) {
+			this.suspensions++;
+			this.suspended = true;
+		}
 	}
 
 	@Override
 	public synchronized void resume() {
 		this.resumptions++;
+		this.suspended = false;
+	}
+
+	/** What was told last. */
+	synchronized boolean isSuspended() {
+		return this.suspended;
 	}
 
 	@Override

@@ -77,7 +77,12 @@ public final class LocalCheckpointStore implements CheckpointStore {
 
 	@Override
 	public CompletableFuture<Acquisition> acquire(ShardId shard, Token token) {
-		return CompletableFuture.completedFuture(this.files.with(shard, (store) -> store.acquireNow(shard, token)));
+		try {
+			return CompletableFuture.completedFuture(this.files.with(shard, (store) -> store.acquireNow(shard, token)));
+		}
+		catch (RuntimeException ex) {
+			return CompletableFuture.failedFuture(ex);
+		}
 	}
 
 	@Override

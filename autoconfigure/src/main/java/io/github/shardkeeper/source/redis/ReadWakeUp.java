@@ -46,8 +46,8 @@ final class ReadWakeUp {
 	/** Whether Redis was asked to, and has not said that it could not. */
 	private volatile boolean underWay;
 
-	/** 0 before the first attempt. */
-	private volatile long untilNanos;
+	/** 0 before the first attempt; confined to the thread that polls. */
+	private long untilNanos;
 
 	/**
 	 * Creates it.
@@ -73,11 +73,14 @@ final class ReadWakeUp {
 			return;
 		}
 		this.underWay = true;
+		long now = this.nanoTime.getAsLong();
 		if (this.untilNanos == 0) {
-			this.untilNanos = this.nanoTime.getAsLong() + UNBLOCKING_NANOS;
+			this.untilNanos = now + UNBLOCKING_NANOS;
 		}
+		// By when it was sent: its answer may be late for reasons of its own.
+		boolean last = now - this.untilNanos > 0;
 		try {
-			this.link.sendAll(List.of(command())).get(0).thenAccept((unblocked) -> answered(unblocked > 0));
+			this.link.sendAll(List.of(command())).get(0).thenAccept((unblocked) -> answered(unblocked > 0, last));
 		}
 		catch (StoreUnavailableException ex) {
 			// The read ends by itself, sooner or later; this only saves time.
@@ -85,11 +88,11 @@ final class ReadWakeUp {
 		}
 	}
 
-	private void answered(boolean found) {
+	private void answered(boolean found, boolean last) {
 		if (found) {
 			return;
 		}
-		if (this.nanoTime.getAsLong() - this.untilNanos > 0) {
+		if (last) {
 			this.onNobody.run();
 			return;
 		}

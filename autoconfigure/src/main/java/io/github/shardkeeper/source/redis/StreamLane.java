@@ -334,8 +334,8 @@ final class StreamLane implements AutoCloseable {
 
 	private void readOn() throws InterruptedException {
 		Connection<byte[]> open = connected();
-		if (this.clientIdInDoubt) {
-			this.clientId = askClientId(open);
+		if (this.clientIdInDoubt && !this.connector.isCluster()) {
+			this.clientId = clientId(open);
 			this.clientIdInDoubt = false;
 		}
 		probe();
@@ -408,11 +408,13 @@ final class StreamLane implements AutoCloseable {
 		}
 	}
 
-	private static long askClientId(Connection<byte[]> open) throws InterruptedException {
+	private long clientId(Connection<byte[]> open) throws InterruptedException {
 		try {
 			return open.commands().clientId().get(GRACE.toMillis(), TimeUnit.MILLISECONDS);
 		}
 		catch (ExecutionException | TimeoutException ex) {
+			// Nothing else would find out that nobody is at the other end.
+			lost();
 			throw new StoreUnavailableException("Redis: no answer to CLIENT ID: " + ex.getMessage(), ex);
 		}
 	}
