@@ -1,13 +1,19 @@
 package io.github.shardkeeper.benchmarks;
 
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Function;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /**
- * What a benchmark was asked for: options like {@code --rounds=5}, and other words.
+ * What a benchmark was asked for: options like {@code --rounds=5}, and other words. What
+ * is asked for in vain is refused, because a benchmark would run for minutes without it.
  * Immutable.
  *
  * @param values the options by name
@@ -35,26 +41,95 @@ public record Options(Map<String, String> values, List<String> words) {
 	}
 
 	/**
-	 * Refuses options that nobody asks for, so that a misspelt one is not overlooked.
+	 * Refuses options that nobody asks for, so that a misspelt one is not overlooked, and
+	 * every other word.
 	 * @param known the names of those that there are
 	 */
 	public void requireOnly(Set<String> known) {
-		for (String name : this.values.keySet()) {
-			if (!known.contains(name)) {
-				throw new IllegalArgumentException("There is no option --" + name + ", only " + known);
+		requireKnown(known);
+		if (!this.words.isEmpty()) {
+			throw new IllegalArgumentException("'" + this.words.get(0) + "' is no option: there are only "
+					+ written(known) + ". Options begin with two hyphens and have a value behind an equals sign");
+		}
+	}
+
+	/**
+	 * Refuses options that nobody asks for, and words of another form.
+	 * @param known the names of the options that there are
+	 * @param form what each of the other words is like
+	 * @param example such a word
+	 */
+	public void requireOnly(Set<String> known, Pattern form, String example) {
+		requireKnown(known);
+		for (String word : this.words) {
+			if (!form.matcher(word).matches()) {
+				throw new IllegalArgumentException("'" + word + "' is not understood: write it like " + example);
 			}
 		}
+	}
+
+	private void requireKnown(Set<String> known) {
+		for (String name : this.values.keySet()) {
+			if (!known.contains(name)) {
+				throw new IllegalArgumentException("There is no option --" + name
+						+ (known.isEmpty() ? ", nor any other" : ", only " + written(known)));
+			}
+		}
+	}
+
+	private static String written(Set<String> names) {
+		return new TreeSet<>(names).stream().map((name) -> "--" + name + "=…").collect(Collectors.joining(", "));
+	}
+
+	/**
+	 * Reads a whole number that is not negative.
+	 * @param name the option's name
+	 * @param ifAbsent what it is without the option
+	 * @return the number
+	 */
+	public int number(String name, int ifAbsent) {
+		return number(name, ifAbsent, 0);
 	}
 
 	/**
 	 * Reads a whole number.
 	 * @param name the option's name
 	 * @param ifAbsent what it is without the option
+	 * @param least what it must not be less than
 	 * @return the number
 	 */
-	public int number(String name, int ifAbsent) {
+	public int number(String name, int ifAbsent, int least) {
 		String value = this.values.get(name);
-		return (value != null) ? Integer.parseInt(value) : ifAbsent;
+		return (value != null) ? number(name, value, String.valueOf(ifAbsent), least) : ifAbsent;
+	}
+
+	/**
+	 * Reads a list of whole numbers, separated by commas.
+	 * @param name the option's name
+	 * @param ifAbsent what they are without the option
+	 * @param least what none must be less than
+	 * @return the numbers
+	 */
+	public List<Integer> numbers(String name, List<Integer> ifAbsent, int least) {
+		String example = ifAbsent.stream().map(String::valueOf).collect(Collectors.joining(","));
+		return this.values.containsKey(name)
+				? list(name, List.of()).stream().map((value) -> number(name, value, example, least)).toList()
+				: ifAbsent;
+	}
+
+	private static int number(String name, String value, String example, int least) {
+		try {
+			int number = Integer.parseInt(value);
+			if (number >= least) {
+				return number;
+			}
+		}
+		catch (NumberFormatException ex) {
+			// Refused like one that is too small.
+		}
+		throw new IllegalArgumentException(
+				"--%s takes whole numbers from %d to %d, not '%s': write, for example, --%s=%s".formatted(name, least,
+						Integer.MAX_VALUE, value, name, example));
 	}
 
 	/**
@@ -65,7 +140,70 @@ public record Options(Map<String, String> values, List<String> words) {
 	 */
 	public List<String> list(String name, List<String> ifAbsent) {
 		String value = this.values.get(name);
-		return (value != null) ? Arrays.stream(value.split("[,;]")).map(String::strip).toList() : ifAbsent;
+		if (value == null) {
+			return ifAbsent;
+		}
+		List<String> words = Arrays.stream(value.split("[,;]", -1)).map(String::strip).toList();
+		if (words.contains("")) {
+			throw new IllegalArgumentException("--" + name + "=" + value
+					+ " has nothing where a value belongs: write values with one comma between two");
+		}
+		return words;
+	}
+
+	/**
+	 * Reads one of some words.
+	 * @param name the option's name
+	 * @param known those that there are
+	 * @param ifAbsent which one it is without the option
+	 * @return the word, as it is known
+	 */
+	public String choice(String name, Collection<String> known, String ifAbsent) {
+		String value = this.values.get(name);
+		return (value != null) ? known(name, value.strip(), known) : ifAbsent;
+	}
+
+	/**
+	 * Reads a list of words of which all are known.
+	 * @param name the option's name
+	 * @param known those that there are
+	 * @param ifAbsent which ones they are without the option
+	 * @return the words, as they are known
+	 */
+	public List<String> choices(String name, Collection<String> known, List<String> ifAbsent) {
+		return list(name, ifAbsent).stream().map((value) -> known(name, value, known)).toList();
+	}
+
+	private static String known(String name, String value, Collection<String> known) {
+		return known.stream()
+			.filter((word) -> word.equalsIgnoreCase(value))
+			.findFirst()
+			.orElseThrow(() -> unknown(name, value, String.join(", ", known)));
+	}
+
+	/**
+	 * Chooses by parts of names.
+	 * @param <T> of what
+	 * @param name the option's name
+	 * @param all everything that there is, which is chosen without the option
+	 * @param named tells names
+	 * @return those in whose name one of the option's words occurs, in the same order
+	 */
+	public <T> List<T> matching(String name, Collection<T> all, Function<T, String> named) {
+		if (!this.values.containsKey(name)) {
+			return List.copyOf(all);
+		}
+		List<String> parts = list(name, List.of());
+		for (String part : parts) {
+			if (all.stream().noneMatch((each) -> named.apply(each).contains(part))) {
+				throw unknown(name, part, all.stream().map(named).collect(Collectors.joining("; ")));
+			}
+		}
+		return all.stream().filter((each) -> parts.stream().anyMatch(named.apply(each)::contains)).toList();
+	}
+
+	private static IllegalArgumentException unknown(String name, String value, String known) {
+		return new IllegalArgumentException("--" + name + " knows no '" + value + "', only " + known);
 	}
 
 }

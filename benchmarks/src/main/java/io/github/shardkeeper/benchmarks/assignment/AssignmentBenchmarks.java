@@ -46,7 +46,7 @@ public final class AssignmentBenchmarks implements Benchmark {
 
 	@Override
 	public void run(Options options) throws RunnerException {
-		options.requireOnly(Set.of());
+		options.requireOnly(Set.of(), Scenario.SIZE, "1000x100000");
 		String[] sizes = options.words().toArray(String[]::new);
 		List<RunResult> results = new ArrayList<>(new Runner(options("assignment.json", sizes).build()).run());
 		if (sizes.length == 0) {

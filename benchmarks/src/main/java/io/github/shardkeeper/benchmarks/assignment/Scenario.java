@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Pattern;
 
 /**
  * A group before a plan: who holds what, and who is there now. The shards belong to ten
@@ -21,6 +22,9 @@ import java.util.Set;
 record Scenario(List<Integer> members, int shards, int[] owners, int fewestMoves) {
 
 	static final int TOPICS = 10;
+
+	/** Members and shards, of which each topic has equally many. */
+	static final Pattern SIZE = Pattern.compile("[1-9]\\d{0,4}x[1-9]\\d{0,7}0");
 
 	/** Nobody owns anything yet. */
 	static final String FRESH = "from nothing";

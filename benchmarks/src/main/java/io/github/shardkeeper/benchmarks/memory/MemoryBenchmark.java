@@ -14,6 +14,8 @@ import io.github.shardkeeper.benchmarks.RedisProcess;
  */
 public final class MemoryBenchmark implements Benchmark {
 
+	private static final List<String> PARTS = List.of("state", "commits", "slow");
+
 	@Override
 	public String description() {
 		return """
@@ -27,26 +29,43 @@ public final class MemoryBenchmark implements Benchmark {
 	public void run(Options options) throws Exception {
 		options.requireOnly(
 				Set.of("parts", "state-entries", "busy-shards", "busy-seconds", "slow-shards", "slow-records"));
-		for (String part : options.list("parts", List.of("state", "commits", "slow"))) {
+		// What cannot be asked for is refused before anything is measured.
+		List<Part> parts = options.choices("parts", PARTS, PARTS).stream().map((name) -> part(name, options)).toList();
+		for (Part part : parts) {
 			try (RedisProcess redis = RedisProcess.start()) {
 				System.out.printf("%n%s%n%n", Machine.describe(redis.version()));
-				measure(part, redis, options).forEach(System.out::println);
+				part.measure(redis).forEach(System.out::println);
 			}
 		}
 	}
 
-	/** Measures one part; returns a Markdown table. */
-	static List<String> measure(String part, RedisProcess redis, Options options) throws Exception {
-		return switch (part) {
-			case "state" -> new LargeState(redis, options.number("state-entries", 100_000)).measure();
-			case "commits" ->
-				new ManyCommits(redis, options.number("busy-shards", 1000), options.number("busy-seconds", 20))
-					.measure();
-			case "slow" ->
-				new SlowHandler(redis, options.number("slow-shards", 100), options.number("slow-records", 60))
-					.measure();
-			default -> throw new IllegalArgumentException("There is no part '" + part + "'");
+	static Part part(String name, Options options) {
+		return switch (name) {
+			case "state" -> {
+				int entries = options.number("state-entries", 100_000, 1);
+				yield (redis) -> new LargeState(redis, entries).measure();
+			}
+			case "commits" -> {
+				int shards = options.number("busy-shards", 1000, 1);
+				int seconds = options.number("busy-seconds", 20, 1);
+				yield (redis) -> new ManyCommits(redis, shards, seconds).measure();
+			}
+			case "slow" -> {
+				int shards = options.number("slow-shards", 100, 1);
+				int records = options.number("slow-records", 60, 1);
+				yield (redis) -> new SlowHandler(redis, shards, records).measure();
+			}
+			default -> throw new IllegalArgumentException("There is no part '" + name + "'");
 		};
+	}
+
+	/** A part of the benchmark. */
+	@FunctionalInterface
+	interface Part {
+
+		/** Measures it; returns a Markdown table. */
+		List<String> measure(RedisProcess redis) throws Exception;
+
 	}
 
 }

@@ -18,13 +18,19 @@ record Contender(String name, long leaseMillis, boolean staticMembers, Opener op
 
 	static final String OURS = "Shardkeeper";
 
+	/** Kafka's sessions as they are without any settings. */
+	static final String DEFAULT = "default";
+
+	/** Those that there are contenders of. */
+	static final List<String> SETTINGS = List.of(DEFAULT, "6s", "tightest");
+
 	/** What is compared with what. */
 	static List<Contender> of(String settings) {
 		Contender ours = ours(OURS, 3000, List.of());
 		Contender quick = ours(OURS + ", lease 1 s", 1000,
 				List.of("shardkeeper.session.lease=1s", "shardkeeper.session.heartbeat-interval=250ms"));
 		return switch (settings) {
-			case "default" -> with(List.of(ours), "", KafkaSettings::defaults);
+			case DEFAULT -> with(List.of(ours), "", KafkaSettings::defaults);
 			case "6s" ->
 				with(List.of(ours, quick), ", session 6 s", (protocol) -> KafkaSettings.sessions(protocol, 6000, 2000));
 			case "tightest" ->

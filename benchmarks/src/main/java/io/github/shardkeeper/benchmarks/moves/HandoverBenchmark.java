@@ -2,11 +2,12 @@ package io.github.shardkeeper.benchmarks.moves;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.EnumSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
-import java.util.stream.Collectors;
 
 import io.github.shardkeeper.benchmarks.Benchmark;
 import io.github.shardkeeper.benchmarks.Options;
@@ -17,7 +18,8 @@ import io.github.shardkeeper.benchmarks.Options;
  */
 public final class HandoverBenchmark implements Benchmark {
 
-	private static final String DEFAULT = "default";
+	/** As many run at once, and each is to have some. */
+	private static final int MOST_INSTANCES = 3;
 
 	/** Each takes its servers' start, so there are no more of them. */
 	private static final int LAPS = 2;
@@ -38,21 +40,21 @@ public final class HandoverBenchmark implements Benchmark {
 	@Override
 	public void run(Options options) throws Exception {
 		options.requireOnly(Set.of("settings", "contenders", "events", "rounds", "kills", "shards"));
-		String settings = options.list("settings", List.of(DEFAULT)).get(0);
-		int shards = options.number("shards", 32);
-		List<String> wanted = options.list("contenders", List.of(""));
-		List<Contender> contenders = Contender.of(settings)
-			.stream()
-			.filter((contender) -> wanted.stream().anyMatch((part) -> contender.name().contains(part)))
-			.toList();
+		String settings = options.choice("settings", Contender.SETTINGS, Contender.DEFAULT);
+		boolean defaults = settings.equals(Contender.DEFAULT);
+		int shards = options.number("shards", 32, MOST_INSTANCES);
+		List<Contender> contenders = options.matching("contenders", Contender.of(settings), Contender::name);
+		// What cannot be asked for is refused before anything is started.
+		Map<Contender, HandoverCourse> courses = new LinkedHashMap<>();
+		contenders.forEach((contender) -> courses.put(contender, course(contender, defaults, options)));
 		List<Findings> all = new Laps(shards, LAPS).run(contenders,
-				(lap, group, findings) -> course(findings.contender(), settings.equals(DEFAULT), options)
+				(lap, group, findings) -> Objects.requireNonNull(courses.get(findings.contender()))
 					.part(lap, LAPS)
 					.run(group, findings));
 		HandoverTable table = new HandoverTable(all);
 		Files.write(Path.of("handover-" + settings + ".csv"), table.raw());
 		table.lines().forEach(System.out::println);
-		new Goals(all, settings.equals(DEFAULT) ? TIMES_SHORTER_THAN_DEFAULT : 1).lines().forEach(System.out::println);
+		new Goals(all, defaults ? TIMES_SHORTER_THAN_DEFAULT : 1).lines().forEach(System.out::println);
 		all.forEach(HandoverBenchmark::verify);
 	}
 
@@ -61,7 +63,7 @@ public final class HandoverBenchmark implements Benchmark {
 	 * heartbeats are frequent, a session of 45 s survives any freeze of 10 s, and only
 	 * ours is judged by what the start of a process alone costs.
 	 */
-	private static HandoverCourse course(Contender contender, boolean defaults, Options options) {
+	static HandoverCourse course(Contender contender, boolean defaults, Options options) {
 		Set<Event> events = EnumSet.of(Event.QUIET, Event.JOIN, Event.KILL);
 		if (contender.isOurs()) {
 			events.add(Event.BYSTANDER);
@@ -73,16 +75,22 @@ public final class HandoverBenchmark implements Benchmark {
 			events.add(Event.FREEZE);
 		}
 		if (options.values().containsKey("events")) {
-			events = events(options.list("events", List.of()));
+			events = events(options);
 		}
-		return new HandoverCourse(events, options.number("rounds", 5),
-				options.number("kills", contender.isOurs() ? 3 : 1), 3000, 10_000, 10_000);
+		return new HandoverCourse(events, options.number("rounds", 5, 1),
+				options.number("kills", contender.isOurs() ? 3 : 1, 1), 3000, 10_000, 10_000);
 	}
 
-	private static Set<Event> events(List<String> names) {
-		return Arrays.stream(Event.values())
-			.filter((event) -> names.contains(event.option()))
-			.collect(Collectors.toCollection(() -> EnumSet.noneOf(Event.class)));
+	private static Set<Event> events(Options options) {
+		// A rolling restart is a benchmark of its own.
+		Set<Event> possible = EnumSet.complementOf(EnumSet.of(Event.ROLLING));
+		List<String> names = options.choices("events", possible.stream().map(Event::option).toList(), List.of());
+		possible.removeIf((event) -> !names.contains(event.option()));
+		if (possible.contains(Event.LEAVE)) {
+			// Who is to leave has to have joined.
+			possible.add(Event.JOIN);
+		}
+		return possible;
 	}
 
 	/** What must not happen to us fails the run. */

@@ -16,6 +16,10 @@ import io.github.shardkeeper.benchmarks.Options;
  */
 public final class RollingBenchmark implements Benchmark {
 
+	private static final String NEW_FIRST = "new-first";
+
+	private static final String OLD_FIRST = "old-first";
+
 	@Override
 	public String description() {
 		return """
@@ -28,21 +32,19 @@ public final class RollingBenchmark implements Benchmark {
 	@Override
 	public void run(Options options) throws Exception {
 		options.requireOnly(Set.of("settings", "contenders", "order", "rounds", "instances", "shards"));
-		String settings = options.list("settings", List.of("default")).get(0);
-		String order = options.list("order", List.of("new-first")).get(0);
-		boolean newFirst = switch (order) {
-			case "new-first" -> true;
-			case "old-first" -> false;
-			default -> throw new IllegalArgumentException("There is no order '" + order + "'");
-		};
+		String settings = options.choice("settings", Contender.SETTINGS, Contender.DEFAULT);
+		String order = options.choice("order", List.of(NEW_FIRST, OLD_FIRST), NEW_FIRST);
+		boolean newFirst = order.equals(NEW_FIRST);
+		int instances = options.number("instances", 4, 1);
+		// Every instance is to have some, also while there is one more.
+		int shards = options.number("shards", Math.max(32, instances + 1), newFirst ? instances + 1 : instances);
 		List<Contender> contenders = new ArrayList<>(Contender.of(settings));
 		if (!newFirst) {
 			contenders.add(Contender.withStaticMembers());
 		}
-		List<String> wanted = options.list("contenders", List.of(""));
-		contenders.removeIf((contender) -> wanted.stream().noneMatch((part) -> contender.name().contains(part)));
-		RollingCourse course = new RollingCourse(options.number("instances", 4), newFirst);
-		List<Findings> all = new Laps(options.number("shards", 32), options.number("rounds", 2)).run(contenders,
+		RollingCourse course = new RollingCourse(instances, newFirst);
+		List<Findings> all = new Laps(shards, options.number("rounds", 2, 1)).run(
+				options.matching("contenders", contenders, Contender::name),
 				(lap, group, findings) -> course.run(group, findings));
 		report(all, Path.of("rolling-" + settings + "-" + order + ".csv"));
 	}

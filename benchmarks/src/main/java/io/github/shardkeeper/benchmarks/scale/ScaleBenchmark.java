@@ -21,6 +21,8 @@ public final class ScaleBenchmark implements Benchmark {
 
 	private static final Path RAW_FIGURES = Path.of("scale.csv");
 
+	private static final List<String> PARTS = List.of("large", "growing");
+
 	@Override
 	public String description() {
 		return """
@@ -35,29 +37,44 @@ public final class ScaleBenchmark implements Benchmark {
 		options.requireOnly(Set.of("parts", "members", "shards", "rounds", "connections", "growing-members",
 				"growing-shards", "more-shards"));
 		List<String> raw = new ArrayList<>(List.of("event,round,millis,millis_from_end,shards_taken,load_average"));
-		for (String part : options.list("parts", List.of("large", "growing"))) {
+		// What cannot be asked for is refused before anything is measured.
+		List<Part> parts = options.choices("parts", PARTS, PARTS).stream().map((name) -> part(name, options)).toList();
+		for (Part part : parts) {
 			try (RedisProcess redis = RedisProcess.start()) {
 				System.out.printf("%n%s%n", Machine.describe(redis.version()));
-				measure(part, redis, options, raw).forEach(System.out::println);
+				part.measure(redis, raw).forEach(System.out::println);
 			}
 		}
 		Files.write(RAW_FIGURES, raw);
 	}
 
-	/** Measures one part; returns Markdown tables. */
-	static List<String> measure(String part, RedisProcess redis, Options options, List<String> raw) throws Exception {
-		int connections = options.number("connections", 8);
-		int rounds = options.number("rounds", 5);
-		return switch (part) {
-			case "large" -> new LargeGroup(redis, options.number("members", 1000), options.number("shards", 100_000),
-					rounds, connections)
-				.measure(raw);
-			case "growing" ->
-				new GrowingTopic(redis, options.number("growing-members", 10), options.number("growing-shards", 100),
-						options.number("more-shards", 900), rounds, connections)
-					.measure(raw);
-			default -> throw new IllegalArgumentException("There is no part '" + part + "'");
+	static Part part(String name, Options options) {
+		int connections = options.number("connections", 8, 1);
+		int rounds = options.number("rounds", 5, 1);
+		return switch (name) {
+			case "large" -> {
+				// One that leads, and one that goes.
+				int members = options.number("members", 1000, 2);
+				int shards = options.number("shards", 100_000, 1);
+				yield (redis, raw) -> new LargeGroup(redis, members, shards, rounds, connections).measure(raw);
+			}
+			case "growing" -> {
+				int members = options.number("growing-members", 10, 1);
+				int shards = options.number("growing-shards", 100, 1);
+				int more = options.number("more-shards", 900, 1);
+				yield (redis, raw) -> new GrowingTopic(redis, members, shards, more, rounds, connections).measure(raw);
+			}
+			default -> throw new IllegalArgumentException("There is no part '" + name + "'");
 		};
+	}
+
+	/** A part of the benchmark. */
+	@FunctionalInterface
+	interface Part {
+
+		/** Measures it; returns Markdown tables. */
+		List<String> measure(RedisProcess redis, List<String> raw) throws Exception;
+
 	}
 
 }

@@ -47,10 +47,11 @@ public final class StartupBenchmark implements Benchmark {
 	public void run(Options options) throws Exception {
 		options.requireOnly(Set.of("rounds", "warm-up"));
 		List<String> raw = new ArrayList<>(List.of("application,round," + String.join(",", NAMES) + ",load_average"));
+		int warmUp = options.number("warm-up", 1);
+		int rounds = options.number("rounds", 10, 1);
 		try (RedisProcess redis = RedisProcess.start()) {
 			System.out.printf("%n%s%n%n", Machine.describe(redis.version()));
-			measure(redis, options.number("warm-up", 1), options.number("rounds", 10), raw)
-				.forEach(System.out::println);
+			measure(redis, warmUp, rounds, raw).forEach(System.out::println);
 		}
 		Files.write(RAW_FIGURES, raw);
 	}

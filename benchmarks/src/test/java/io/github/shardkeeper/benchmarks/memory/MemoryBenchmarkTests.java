@@ -46,8 +46,7 @@ class MemoryBenchmarkTests {
 
 	@Test
 	void refusesAPartThatThereIsNot() {
-		assertThatIllegalArgumentException()
-			.isThrownBy(() -> MemoryBenchmark.measure("all", this.redis, Options.parse()))
+		assertThatIllegalArgumentException().isThrownBy(() -> MemoryBenchmark.part("all", Options.parse()))
 			.withMessageContaining("'all'");
 	}
 

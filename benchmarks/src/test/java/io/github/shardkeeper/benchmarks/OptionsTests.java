@@ -1,0 +1,129 @@
+package io.github.shardkeeper.benchmarks;
+
+import java.util.List;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.regex.Pattern;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+/**
+ * What is asked for is understood, or refused by its name.
+ */
+class OptionsTests {
+
+	private static final Set<String> KNOWN = Set.of("rounds", "settings");
+
+	private static final List<String> NAMES = List.of("Shardkeeper", "Kafka range", "Kafka new protocol");
+
+	@Test
+	void withoutOptionsEverythingIsAsItIsKnownToBe() {
+		Options options = Options.parse();
+
+		options.requireOnly(KNOWN);
+		assertThat(options.number("rounds", 5, 1)).isEqualTo(5);
+		assertThat(options.numbers("shards", List.of(1, 32), 1)).containsExactly(1, 32);
+		assertThat(options.choice("order", List.of("new", "old"), "new")).isEqualTo("new");
+		assertThat(options.choices("parts", List.of("a", "b", "c"), List.of("a", "b"))).containsExactly("a", "b");
+		assertThat(options.matching("contenders", NAMES, Function.identity())).isEqualTo(NAMES);
+	}
+
+	@Test
+	void anOptionIsReadAsItWasWritten() {
+		Options options = Options.parse("--rounds=7", "--shards=2, 3;4", "--order=OLD", "--parts=c,A",
+				"--contenders=new,Shard");
+
+		assertThat(options.number("rounds", 5, 1)).isEqualTo(7);
+		assertThat(options.numbers("shards", List.of(1), 1)).containsExactly(2, 3, 4);
+		assertThat(options.choice("order", List.of("new", "old"), "new")).isEqualTo("old");
+		assertThat(options.choices("parts", List.of("a", "b", "c"), List.of("b"))).containsExactly("c", "a");
+		assertThat(options.matching("contenders", NAMES, Function.identity())).containsExactly("Shardkeeper",
+				"Kafka new protocol");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "tightest", "-settings=6s", "settings=6s" })
+	void aWordThatIsNoOptionIsRefused(String word) {
+		assertThatIllegalArgumentException().isThrownBy(() -> Options.parse("--rounds=1", word).requireOnly(KNOWN))
+			.withMessageContainingAll("'" + word + "' is no option", "only --rounds=…, --settings=…", "two hyphens");
+	}
+
+	@Test
+	void anUnknownOptionIsRefused() {
+		assertThatIllegalArgumentException().isThrownBy(() -> Options.parse("--round=1").requireOnly(KNOWN))
+			.withMessage("There is no option --round, only --rounds=…, --settings=…");
+	}
+
+	@Test
+	void anOptionWithoutAValueIsRefused() {
+		assertThatIllegalArgumentException().isThrownBy(() -> Options.parse("--settings", "6s"))
+			.withMessageContaining("--settings=…");
+	}
+
+	@Test
+	void wordsOfAFormAreTakenAndOthersRefused() {
+		Pattern form = Pattern.compile("\\d+x\\d+");
+
+		Options.parse("10x100", "1x2").requireOnly(Set.of(), form, "10x100");
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> Options.parse("10x100", "10*100").requireOnly(Set.of(), form, "10x100"))
+			.withMessage("'10*100' is not understood: write it like 10x100");
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> Options.parse("--size=10x100").requireOnly(Set.of(), form, "10x100"))
+			.withMessage("There is no option --size, nor any other");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", "five", "1.5", "1_000", "0", "-1", "99999999999" })
+	void whatIsNoNumberOrTooSmallIsRefused(String value) {
+		assertThatIllegalArgumentException().isThrownBy(() -> Options.parse("--rounds=" + value).number("rounds", 5, 1))
+			.withMessageContainingAll("--rounds takes whole numbers from 1 to", "not '" + value + "'", "--rounds=5");
+	}
+
+	@Test
+	void withoutALeastNumberThereIsZeroButNothingNegative() {
+		assertThat(Options.parse("--warm-up=0").number("warm-up", 2)).isZero();
+		assertThatIllegalArgumentException().isThrownBy(() -> Options.parse("--warm-up=-1").number("warm-up", 2))
+			.withMessageContaining("--warm-up takes whole numbers from 0");
+	}
+
+	@Test
+	void aListWithSomethingThatIsNoNumberIsRefused() {
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> Options.parse("--shards=10,many").numbers("shards", List.of(1, 32), 1))
+			.withMessageContainingAll("--shards takes", "not 'many'", "--shards=1,32");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", "a,", ",a", "a,,b" })
+	void aListWithNothingInAPlaceIsRefused(String value) {
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> Options.parse("--parts=" + value).list("parts", List.of()))
+			.withMessageContaining("--parts=" + value);
+	}
+
+	@Test
+	void anUnknownWordIsRefusedWithThoseThatThereAre() {
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> Options.parse("--settings=6s,tightest")
+				.choice("settings", List.of("default", "6s", "tightest"), "default"))
+			.withMessage("--settings knows no '6s,tightest', only default, 6s, tightest");
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> Options.parse("--events=join,kil").choices("events", List.of("join", "kill"), List.of()))
+			.withMessage("--events knows no 'kil', only join, kill");
+	}
+
+	@Test
+	void aPartOfANameThatNobodyHasIsRefused() {
+		assertThatIllegalArgumentException()
+			.isThrownBy(
+					() -> Options.parse("--contenders=Kafka,Kafak").matching("contenders", NAMES, Function.identity()))
+			.withMessage("--contenders knows no 'Kafak', only Shardkeeper; Kafka range; Kafka new protocol");
+	}
+
+}

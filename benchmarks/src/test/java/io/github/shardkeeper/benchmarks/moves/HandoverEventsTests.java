@@ -1,0 +1,43 @@
+package io.github.shardkeeper.benchmarks.moves;
+
+import java.util.Set;
+
+import org.junit.jupiter.api.Test;
+
+import io.github.shardkeeper.benchmarks.Options;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Which events are measured.
+ */
+class HandoverEventsTests {
+
+	private static final Contender OURS = Contender.of(Contender.DEFAULT).get(0);
+
+	private static final Contender KAFKA = Contender.of(Contender.DEFAULT).get(1);
+
+	@Test
+	void withoutTheOptionItDependsOnSettingsAndContender() {
+		assertThat(events(KAFKA, true)).containsExactlyInAnyOrder(Event.QUIET, Event.BYSTANDER, Event.JOIN, Event.KILL,
+				Event.STALLED_JOIN);
+		assertThat(events(OURS, true)).contains(Event.FREEZE, Event.STALLED_JOIN);
+		assertThat(events(KAFKA, false)).contains(Event.FREEZE).doesNotContain(Event.STALLED_JOIN);
+	}
+
+	@Test
+	void whatIsAskedForIsMeasured() {
+		assertThat(events(KAFKA, true, "--events=freeze,Stalled-Join")).containsExactlyInAnyOrder(Event.FREEZE,
+				Event.STALLED_JOIN);
+	}
+
+	@Test
+	void whoLeavesHasJoined() {
+		assertThat(events(OURS, true, "--events=leave")).containsExactlyInAnyOrder(Event.JOIN, Event.LEAVE);
+	}
+
+	private static Set<Event> events(Contender contender, boolean defaults, String... arguments) {
+		return HandoverBenchmark.course(contender, defaults, Options.parse(arguments)).events();
+	}
+
+}
