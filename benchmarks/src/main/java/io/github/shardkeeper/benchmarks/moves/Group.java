@@ -135,7 +135,7 @@ final class Group implements AutoCloseable {
 		while (System.nanoTime() - this.lastChangeNanos < SETTLED_NANOS || !condition.test(loads(this.traces.read()))) {
 			this.instances.verify();
 			if (System.nanoTime() - deadline > 0) {
-				throw new IllegalStateException("It does not settle: see " + this.directory);
+				throw new IllegalStateException("It does not settle: " + this.instances.keep());
 			}
 			Thread.sleep(POLL_MILLIS);
 		}

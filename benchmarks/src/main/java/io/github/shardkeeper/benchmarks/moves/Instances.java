@@ -2,6 +2,7 @@ package io.github.shardkeeper.benchmarks.moves;
 
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -9,6 +10,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+
+import org.springframework.util.FileSystemUtils;
 
 /**
  * The instances of a group, each a process of its own. Ends them all when it is closed,
@@ -58,7 +61,7 @@ final class Instances implements AutoCloseable {
 		Process process = this.running.get(name);
 		process.destroy();
 		if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
-			throw new IllegalStateException(name + " does not end");
+			throw new IllegalStateException(name + " does not end: " + keep());
 		}
 		this.running.remove(name);
 	}
@@ -86,10 +89,27 @@ final class Instances implements AutoCloseable {
 	void verify() {
 		this.running.forEach((name, process) -> {
 			if (!process.isAlive()) {
-				throw new IllegalStateException(
-						name + " has ended: see " + this.directory.resolve(name + ".log").toAbsolutePath());
+				throw new IllegalStateException("%s has ended with %d, its log is %s.log: %s".formatted(name,
+						process.exitValue(), name, keep()));
 			}
 		});
+	}
+
+	/**
+	 * Copies all that was written down: where it lies now is deleted with the group, and
+	 * before anybody reads of the failure.
+	 * @return where it is to be found, in words
+	 */
+	String keep() {
+		try {
+			Path kept = Files.createTempDirectory("shardkeeper-benchmark-failed");
+			FileSystemUtils.copyRecursively(this.directory, kept);
+			return "see " + kept;
+		}
+		catch (IOException ex) {
+			// It must not hide the failure.
+			return "its logs are lost: " + ex;
+		}
 	}
 
 	@Override

@@ -6,17 +6,21 @@ import java.lang.ProcessBuilder.Redirect;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 import org.apache.kafka.clients.CommonClientConfigs;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.Uuid;
 
 import org.springframework.util.FileSystemUtils;
@@ -28,6 +32,11 @@ import org.springframework.util.FileSystemUtils;
 final class KafkaBroker implements AutoCloseable {
 
 	private static final int PATIENCE_SECONDS = 60;
+
+	private static final int POLL_MILLIS = 100;
+
+	/** Enough for the cause and the stack trace. */
+	private static final int LOGS_LAST_LINES = 40;
 
 	/** Libraries that only the broker needs lie beside those of the benchmarks. */
 	private static final String LIBRARIES = "kafka";
@@ -66,8 +75,14 @@ final class KafkaBroker implements AutoCloseable {
 		Process process = java(directory, "kafka.Kafka", file.toString());
 		Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly));
 		KafkaBroker broker = new KafkaBroker(process, directory, port);
-		broker.awaitAnswer();
-		return broker;
+		try {
+			broker.awaitAnswer();
+			return broker;
+		}
+		catch (Exception ex) {
+			broker.close();
+			throw ex;
+		}
 	}
 
 	private static Properties properties(Path directory, int port, int controllerPort) {
@@ -103,13 +118,44 @@ final class KafkaBroker implements AutoCloseable {
 	}
 
 	private void awaitAnswer() throws Exception {
-		// The client itself tries until it is connected.
-		try (Admin admin = admin()) {
-			admin.describeCluster().nodes().get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+		Admin admin = admin();
+		try {
+			// The client itself tries until it is connected.
+			KafkaFuture<?> answer = admin.describeCluster().nodes();
+			long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+			while (!isAnswered(answer)) {
+				if (!this.process.isAlive()) {
+					throw new IOException("Kafka has ended with " + this.process.exitValue() + ": " + logsEnd());
+				}
+				if (System.nanoTime() - deadline > 0) {
+					throw new IOException("Kafka does not answer within " + PATIENCE_SECONDS + " s: " + logsEnd());
+				}
+			}
 		}
-		if (!this.process.isAlive()) {
-			throw new IOException("Kafka ended: " + Files.readString(log(this.directory)));
+		finally {
+			// At once: else it would wait until the question times out.
+			admin.close(Duration.ZERO);
 		}
+	}
+
+	private boolean isAnswered(KafkaFuture<?> answer) throws Exception {
+		try {
+			answer.get(POLL_MILLIS, TimeUnit.MILLISECONDS);
+			return true;
+		}
+		catch (TimeoutException ex) {
+			return false;
+		}
+		catch (ExecutionException ex) {
+			throw new IOException("Kafka does not answer: " + logsEnd(), ex);
+		}
+	}
+
+	/** In words, because the log itself is deleted with the broker. */
+	private String logsEnd() throws IOException {
+		List<String> lines = Files.readAllLines(log(this.directory));
+		return "its log ends with\n"
+				+ String.join("\n", lines.subList(Math.max(0, lines.size() - LOGS_LAST_LINES), lines.size()));
 	}
 
 	/**

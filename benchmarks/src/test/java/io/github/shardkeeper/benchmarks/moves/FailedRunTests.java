@@ -1,0 +1,68 @@
+package io.github.shardkeeper.benchmarks.moves;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+
+import org.junit.jupiter.api.Test;
+
+import org.springframework.util.FileSystemUtils;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+/**
+ * Who reads that a run has failed finds out why.
+ */
+class FailedRunTests {
+
+	@Test
+	void theLogOfAnInstanceThatHasEndedIsStillThere() throws Exception {
+		Contender ending = new Contender("Ending", 0, false, (shards) -> new Ending());
+
+		IllegalStateException failure = catchThrowableOfType(IllegalStateException.class,
+				() -> new Laps(1, 1).run(List.of(ending), (lap, group, findings) -> {
+					group.start(1);
+					group.awaitBalance();
+				}));
+
+		assertThat(failure).hasMessageStartingWith("instance-1 has ended with 1, its log is instance-1.log: see /");
+		Path kept = Path.of(failure.getMessage().substring(failure.getMessage().indexOf("see ") + "see ".length()));
+		assertThat(kept.resolve("instance-1.log")).content().contains("no.such.Main");
+		FileSystemUtils.deleteRecursively(kept);
+	}
+
+	@Test
+	void aBrokerThatEndsIsNotWaitedFor() {
+		assertThatExceptionOfType(IOException.class)
+			.isThrownBy(() -> KafkaBroker.start(Map.of("metric.reporters", "no.such.Reporter")))
+			.withMessageStartingWith("Kafka has ended with 1: its log ends with")
+			.withMessageContaining("no.such.Reporter");
+	}
+
+	/** Its instances end before they have done anything. */
+	private static final class Ending implements Cluster {
+
+		@Override
+		public void send(byte[] payload) {
+		}
+
+		@Override
+		public List<String> instance(String group, String name, Path trace, int release) {
+			return List.of("no.such.Main");
+		}
+
+		@Override
+		public String version() {
+			return "none";
+		}
+
+		@Override
+		public void close() {
+		}
+
+	}
+
+}
