@@ -15,6 +15,7 @@ import io.github.shardkeeper.benchmarks.Applications;
 import io.github.shardkeeper.benchmarks.RedisProcess;
 import io.github.shardkeeper.benchmarks.Samples;
 import io.github.shardkeeper.coordination.CheckpointStore;
+import io.github.shardkeeper.coordination.CheckpointStore.CommitReply;
 import io.github.shardkeeper.coordination.Commit;
 import io.github.shardkeeper.coordination.CommitNumber;
 import io.github.shardkeeper.shard.Offset;
@@ -54,6 +55,7 @@ record ManyCommits(RedisProcess redis, int shards, int seconds) {
 			send(application, handler, this.seconds);
 			timed.count(false);
 		}
+		timed.verify();
 		Samples pipelined = timed.millis();
 		Samples oneByOne = new Samples();
 		long begun = System.nanoTime();
@@ -111,11 +113,14 @@ record ManyCommits(RedisProcess redis, int shards, int seconds) {
 		Samples millis = new Samples();
 		for (int shard = 0; shard < this.shards; shard++) {
 			long begun = System.nanoTime();
-			store
+			CommitReply reply = store
 				.commit(ShardId.of("busy", shard), new Token(1), Commit.of(new CommitNumber(number, number - 1),
 						new Offset(number + "-0"), Map.of("records", String.valueOf(number))))
 				.join();
 			millis.add((System.nanoTime() - begun) / 1e6);
+			if (reply != CommitReply.COMMITTED) {
+				throw new IllegalStateException("Commit " + number + " of busy/" + shard + " is " + reply);
+			}
 		}
 		return millis;
 	}

@@ -5,9 +5,14 @@ import java.lang.reflect.Proxy;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+
+import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.benchmarks.Samples;
 import io.github.shardkeeper.coordination.CheckpointStore;
+import io.github.shardkeeper.coordination.CheckpointStore.CommitReply;
 
 /**
  * Measures how long the commits of a store take, from being sent to being answered.
@@ -16,6 +21,10 @@ import io.github.shardkeeper.coordination.CheckpointStore;
 final class TimedStore {
 
 	private final Queue<Long> nanos = new ConcurrentLinkedQueue<>();
+
+	private final AtomicLong failures = new AtomicLong();
+
+	private final AtomicReference<@Nullable Object> firstFailure = new AtomicReference<>();
 
 	private volatile boolean counting;
 
@@ -27,7 +36,8 @@ final class TimedStore {
 					try {
 						Object result = method.invoke(store, arguments);
 						if (method.getName().equals("commit") && this.counting) {
-							((CompletableFuture<?>) result).thenRun(() -> this.nanos.add(System.nanoTime() - begun));
+							((CompletableFuture<?>) result)
+								.whenComplete((reply, failure) -> answered(System.nanoTime() - begun, reply, failure));
 						}
 						return result;
 					}
@@ -37,11 +47,29 @@ final class TimedStore {
 				});
 	}
 
+	private void answered(long took, @Nullable Object reply, @Nullable Throwable failure) {
+		if (reply == CommitReply.COMMITTED) {
+			this.nanos.add(took);
+		}
+		else {
+			this.firstFailure.compareAndSet(null, (failure != null) ? failure : reply);
+			this.failures.incrementAndGet();
+		}
+	}
+
+	/** Fails if a commit has: the others' times alone are too good. */
+	void verify() {
+		if (this.failures.get() > 0) {
+			throw new IllegalStateException("%d of %d commits failed, the first with %s".formatted(this.failures.get(),
+					this.failures.get() + this.nanos.size(), this.firstFailure.get()));
+		}
+	}
+
 	void count(boolean on) {
 		this.counting = on;
 	}
 
-	/** Milliseconds for each commit that was sent while it counted. */
+	/** Milliseconds for each commit that was sent while it counted, and was made. */
 	Samples millis() {
 		Samples millis = new Samples();
 		this.nanos.forEach((each) -> millis.add(each / 1e6));

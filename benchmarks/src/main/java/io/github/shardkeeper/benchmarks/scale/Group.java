@@ -174,8 +174,12 @@ final class Group implements AutoCloseable {
 		return this.stores.get(0).changes(0, -1);
 	}
 
-	/** Fails when the store does not agree with what members say that they hold. */
+	/**
+	 * Fails when the store does not agree with what members say that they hold, or a step
+	 * of theirs has failed.
+	 */
 	void verify() {
+		this.loops.verify();
 		Map<MemberId, LightMember> known = new HashMap<>();
 		this.members.forEach((member) -> known.put(member.id(), member));
 		GroupChanges stored = read();

@@ -6,6 +6,10 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+
+import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.coordination.Loops;
 import io.github.shardkeeper.coordination.MonotonicClock;
@@ -13,8 +17,8 @@ import io.github.shardkeeper.handover.MonotonicTime;
 
 /**
  * The loops of many members on a few threads: a thousand members would have three
- * thousand threads of their own. A step that throws is tried again after a pause, as in
- * an application. Thread-safe.
+ * thousand threads of their own. A step that throws is counted, and tried again after a
+ * pause, as in an application. Thread-safe.
  */
 final class PooledLoops implements Loops, AutoCloseable {
 
@@ -23,6 +27,10 @@ final class PooledLoops implements Loops, AutoCloseable {
 	private final ExecutorService threads;
 
 	private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1);
+
+	private final AtomicLong failures = new AtomicLong();
+
+	private final AtomicReference<@Nullable Throwable> firstFailure = new AtomicReference<>();
 
 	/**
 	 * Creates the pool.
@@ -44,6 +52,14 @@ final class PooledLoops implements Loops, AutoCloseable {
 	@Override
 	public Loop startForeground(String name, Step step) {
 		return start(name, step);
+	}
+
+	/** Fails if a step has: what was measured then is something else. */
+	void verify() {
+		if (this.failures.get() > 0) {
+			throw new IllegalStateException("%d steps of members failed, the first with %s"
+				.formatted(this.failures.get(), this.firstFailure.get()), this.firstFailure.get());
+		}
 	}
 
 	@Override
@@ -94,10 +110,20 @@ final class PooledLoops implements Loops, AutoCloseable {
 			try {
 				next = this.step.run();
 			}
-			catch (Exception ex) {
+			catch (Throwable ex) {
+				// Errors too: a loop that is busy for ever is a member that is silent.
+				failed(ex);
 				next = MonotonicClock.SYSTEM.now().plus(PAUSE_AFTER_FAILURE);
 			}
 			ended(next);
+		}
+
+		/** What ends a step whose loop is closed is no failure. */
+		private synchronized void failed(Throwable ex) {
+			if (!this.closed) {
+				PooledLoops.this.firstFailure.compareAndSet(null, ex);
+				PooledLoops.this.failures.incrementAndGet();
+			}
 		}
 
 		private synchronized void ended(MonotonicTime next) {
