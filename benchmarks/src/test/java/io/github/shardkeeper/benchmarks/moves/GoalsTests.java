@@ -1,0 +1,143 @@
+package io.github.shardkeeper.benchmarks.moves;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What is asked is compared with what was seen.
+ */
+class GoalsTests {
+
+	private static final long LEASE_MILLIS = 3000;
+
+	private final Findings ours = findings("Ours", LEASE_MILLIS);
+
+	private final Findings slowKafka = findings("Kafka slow", 0);
+
+	private final Findings quickKafka = findings("Kafka quick", 0);
+
+	@Test
+	void whatWasNotMeasuredIsNotJudged() {
+		this.quickKafka.add(Event.JOIN, moved(10));
+
+		assertThat(lines(1)).isEmpty();
+	}
+
+	@Test
+	void shortGapsAreKept() {
+		this.ours.add(Event.JOIN, moved(10, 20, 30));
+
+		assertThat(lines(1)).containsExactly("| Ours, join: p50 | 20 | 25 | kept |",
+				"| Ours, join: p99 | 30 | 60 | kept |");
+	}
+
+	@Test
+	void longGapsAreMissed() {
+		this.ours.add(Event.LEAVE, moved(30, 20, 100));
+
+		assertThat(lines(1)).containsExactly("| Ours, leave: p50 | 30 | 25 | **missed** |",
+				"| Ours, leave: p99 | 99 | 60 | **missed** |");
+	}
+
+	@Test
+	void theLimitItselfIsKept() {
+		this.ours.add(Event.JOIN, moved(25));
+
+		assertThat(lines(1)).contains("| Ours, join: p50 | 25 | 25 | kept |");
+	}
+
+	@Test
+	void theShortestOfKafkasMediansIsTheLimit() {
+		this.ours.add(Event.JOIN, moved(20));
+		this.slowKafka.add(Event.JOIN, moved(40));
+		this.quickKafka.add(Event.JOIN, moved(15, 15, 90));
+		this.ours.add(Event.LEAVE, moved(14));
+		this.slowKafka.add(Event.LEAVE, moved(15));
+
+		assertThat(lines(1)).contains("| Ours, join: p50, beside Kafka's shortest p50 | 20 | 15 | **missed** |",
+				"| Ours, leave: p50, beside Kafka's shortest p50 | 14 | 15 | kept |");
+	}
+
+	@Test
+	void theLongestGapOfACrashIsTheLeaseAndLittleMore() {
+		this.ours.add(Event.KILL, moved(LEASE_MILLIS, LEASE_MILLIS + 300));
+		assertThat(lines(1))
+			.containsExactly("| Ours, kill -9: longest, beside the lease + 300 ms | 3,300 | 3,300 | kept |");
+
+		this.ours.add(Event.KILL, moved(LEASE_MILLIS + 302));
+		assertThat(lines(1))
+			.containsExactly("| Ours, kill -9: longest, beside the lease + 300 ms | 3,302 | 3,300 | **missed** |");
+	}
+
+	@Test
+	void aCrashIsSoManyTimesShorterThanKafkas() {
+		this.ours.add(Event.KILL, moved(3000));
+		this.slowKafka.add(Event.KILL, moved(45_000));
+		this.quickKafka.add(Event.KILL, moved(28_000));
+
+		assertThat(lines(10))
+			.contains("| Ours, kill -9: p50, beside Kafka's shortest p50 / 10 | 3,000 | 2,800 | **missed** |");
+		assertThat(lines(1))
+			.contains("| Ours, kill -9: p50, beside Kafka's shortest p50 / 1 | 3,000 | 28,000 | kept |");
+	}
+
+	@Test
+	void noShardMovesWhileAnInstanceIsFrozen() {
+		this.ours.add(Event.FREEZE, stood(2000, 2000));
+		assertThat(lines(1)).containsExactly("| Ours, freeze: shards that moved | 0 | 0 | kept |");
+
+		this.ours.add(Event.FREEZE, moved(2000));
+		assertThat(lines(1)).containsExactly("| Ours, freeze: shards that moved | 1 | 0 | **missed** |");
+	}
+
+	@Test
+	void shardsThatStayAreComparedWithTimesWithoutAMove() {
+		this.ours.add(Event.QUIET, stood(22));
+		this.ours.add(Event.BYSTANDER, stood(40));
+		this.ours.add(Event.JOIN, stood(30));
+
+		assertThat(lines(1)).containsExactly("| Ours, join: other shards' p99, beside 'quiet' | 30 | 22 | **missed** |",
+				"| Ours, join: other shards' p99, beside 'a process starts' | 30 | 40 | kept |");
+	}
+
+	/** Without the table's head. */
+	private List<String> lines(int crashFactor) {
+		List<String> lines = new Goals(List.of(this.slowKafka, this.ours, this.quickKafka), crashFactor).lines();
+		assertThat(lines.subList(0, 3)).containsExactly("", "| asked of Shardkeeper | ms seen | ms at most | |",
+				"|---|---:|---:|---|");
+		return lines.subList(3, lines.size());
+	}
+
+	private static Findings findings(String name, long leaseMillis) {
+		return new Findings(new Contender(name, leaseMillis, false, (shards) -> {
+			throw new UnsupportedOperationException();
+		}));
+	}
+
+	/** A shard for each gap at the change of its owner. */
+	private static Window moved(long... gapsMillis) {
+		return window("b", gapsMillis);
+	}
+
+	/** A shard for each time without a record, of one that keeps its owner. */
+	private static Window stood(long... millis) {
+		return window("a", millis);
+	}
+
+	private static Window window(String then, long... millis) {
+		List<List<Handled>> byShard = new ArrayList<>();
+		Arrays.stream(millis)
+			.forEach((gap) -> byShard.add(List.of(handled("a", 1, 1, 10), handled(then, 2, 2, 10 + gap))));
+		return Window.of(byShard, 0, Long.MAX_VALUE);
+	}
+
+	private static Handled handled(String instance, long number, long epoch, long millis) {
+		return new Handled(instance, 0, number, epoch, 0, millis * 1_000_000);
+	}
+
+}
