@@ -37,24 +37,25 @@ public final class ConsumingBenchmark implements Benchmark {
 	@Override
 	public void run(Options options) throws Exception {
 		options.requireOnly(Set.of("shards", "records", "rounds", "warm-up", "contenders"));
-		List<String> shards = options.list("shards", List.of("1", "32"));
-		List<String> records = options.list("records", List.of("500000", "800000"));
-		List<Contender> contenders = contenders(options.list("contenders", List.of("")));
+		List<Integer> shards = options.numbers("shards", List.of(1, 32), 1);
+		List<Integer> records = options.numbers("records", List.of(500_000, 800_000), 1);
+		int warmUp = options.number("warm-up", 1);
+		int rounds = options.number("rounds", 5, 1);
+		List<Contender> contenders = options.matching("contenders", contenders(), Contender::name);
 		List<String> raw = new ArrayList<>(
 				List.of("shards,contender,round,records_per_second,processor_micros_per_record,load_average"));
 		for (int i = 0; i < shards.size(); i++) {
 			try (RedisProcess redis = RedisProcess.start()) {
 				System.out.printf("%n%s%n", Machine.describe(redis.version()));
-				Map<Contender, Figures> measured = measure(redis, contenders, Integer.parseInt(shards.get(i)),
-						Integer.parseInt(records.get(Math.min(i, records.size() - 1))), options.number("warm-up", 1),
-						options.number("rounds", 5), raw);
+				Map<Contender, Figures> measured = measure(redis, contenders, shards.get(i),
+						records.get(Math.min(i, records.size() - 1)), warmUp, rounds, raw);
 				new Table(measured).print();
 			}
 		}
 		Files.write(RAW_FIGURES, raw);
 	}
 
-	static List<Contender> contenders(List<String> wanted) {
+	static List<Contender> contenders() {
 		List<Contender> all = new ArrayList<>(List.of(new BareClient(false), new BareClient(true),
 				new SpringContainer(false, false), new SpringContainer(true, false), new SpringContainer(true, true)));
 		all.addAll(ours(false));
@@ -64,9 +65,7 @@ public final class ConsumingBenchmark implements Benchmark {
 		else {
 			System.out.println("Without virtual threads, which Java 17 does not have.");
 		}
-		return all.stream()
-			.filter((contender) -> wanted.stream().anyMatch((part) -> contender.name().contains(part)))
-			.toList();
+		return all;
 	}
 
 	private static List<Contender> ours(boolean virtualThreads) {

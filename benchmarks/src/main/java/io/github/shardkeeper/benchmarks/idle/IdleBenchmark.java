@@ -36,23 +36,21 @@ public final class IdleBenchmark implements Benchmark {
 				Set.of("shards", "contenders", "rest-seconds", "windows", "window-seconds", "monitor-seconds"));
 		List<String> raw = new ArrayList<>(List
 			.of("contender,shards,window,bytes_per_second,processor_millis_per_second,redis_processor_millis_per_second"));
-		Cost.Times times = new Cost.Times(options.number("rest-seconds", 32), options.number("windows", 5),
-				options.number("window-seconds", 4), options.number("monitor-seconds", 16));
-		List<Integer> shards = options.list("shards", List.of("10", "1000", "10000"))
-			.stream()
-			.map(Integer::valueOf)
-			.toList();
-		measure(options.list("contenders", List.of("")), shards, times, raw).forEach(System.out::println);
+		Cost.Times times = new Cost.Times(options.number("rest-seconds", 32), options.number("windows", 5, 1),
+				options.number("window-seconds", 4, 1), options.number("monitor-seconds", 16, 1));
+		List<Integer> shards = options.numbers("shards", List.of(10, 1000, 10_000), 1);
+		List<Contender> contenders = options.matching("contenders", List.of(Contender.values()), Contender::text);
+		measure(contenders, shards, times, raw).forEach(System.out::println);
 		Files.write(RAW_FIGURES, raw);
 	}
 
-	static List<String> measure(List<String> wanted, List<Integer> shards, Cost.Times times, List<String> raw)
+	static List<String> measure(List<Contender> contenders, List<Integer> shards, Cost.Times times, List<String> raw)
 			throws Exception {
 		List<String> lines = new ArrayList<>();
 		boolean described = false;
-		for (Contender contender : Contender.values()) {
+		for (Contender contender : contenders) {
 			for (int count : shards) {
-				if (count <= contender.most() && wanted.stream().anyMatch(contender.text()::contains)) {
+				if (count <= contender.most()) {
 					try (RedisProcess redis = RedisProcess.start()) {
 						if (!described) {
 							described = true;

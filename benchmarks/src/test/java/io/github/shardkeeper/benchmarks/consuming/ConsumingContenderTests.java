@@ -51,7 +51,7 @@ class ConsumingContenderTests {
 	}
 
 	static List<Contender> all() {
-		return ConsumingBenchmark.contenders(List.of(""));
+		return ConsumingBenchmark.contenders();
 	}
 
 	@Test

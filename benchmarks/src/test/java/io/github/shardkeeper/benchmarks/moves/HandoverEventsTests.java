@@ -19,9 +19,9 @@ class HandoverEventsTests {
 
 	@Test
 	void withoutTheOptionItDependsOnSettingsAndContender() {
-		assertThat(events(KAFKA, true)).containsExactlyInAnyOrder(Event.QUIET, Event.BYSTANDER, Event.JOIN, Event.KILL,
+		assertThat(events(KAFKA, true)).containsExactlyInAnyOrder(Event.QUIET, Event.JOIN, Event.KILL,
 				Event.STALLED_JOIN);
-		assertThat(events(OURS, true)).contains(Event.FREEZE, Event.STALLED_JOIN);
+		assertThat(events(OURS, true)).contains(Event.BYSTANDER, Event.FREEZE, Event.STALLED_JOIN);
 		assertThat(events(KAFKA, false)).contains(Event.FREEZE).doesNotContain(Event.STALLED_JOIN);
 	}
 
