@@ -149,7 +149,12 @@ final class CoordinatorLoop {
 
 	/** See {@link ShardConsumption.Listener}. */
 	void workerEnded(ShardId shard, Token token, Token fence, boolean completed) {
-		post(() -> this.holdings.workerEnded(shard, token, fence, completed));
+		// If a new session begins meanwhile the store was emptied, perhaps of what the
+		// shard has come to as well, and nobody is there any more to write it back: then
+		// the next owner finds out whether it is at its end.
+		MemberId then = this.membership.member();
+		post(() -> this.holdings.workerEnded(shard, token, fence,
+				completed && then != null && this.membership.is(then)));
 	}
 
 	/** See {@link ShardCoordinator#close}. */

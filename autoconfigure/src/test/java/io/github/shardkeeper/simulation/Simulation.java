@@ -25,7 +25,7 @@ import io.github.shardkeeper.shard.Token;
 final class Simulation {
 
 	/** From the last fault until every record is handled and the load is even. */
-	static final Duration BOUND = Duration.ofSeconds(60);
+	static final Duration BOUND = Duration.ofSeconds(90);
 
 	private static final Logger logger = LoggerFactory.getLogger(Simulation.class);
 
