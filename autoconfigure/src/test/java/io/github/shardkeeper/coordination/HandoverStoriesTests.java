@@ -208,6 +208,26 @@ class HandoverStoriesTests {
 		awaitConsumed(a, 4);
 	}
 
+	/** Nobody is there any more to write back what it has come to. */
+	@Test
+	void aShardThatEndedWhileTheStoreWasEmptiedIsLookedAtAgain() {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		ShardId ended = ShardId.of("orders", 0);
+		Token before = a.consumption.consumed().get(ended);
+		CountDownLatch rejoins = new CountDownLatch(1);
+		a.store.subscribing = false;
+		a.store.subscriptionOpened = rejoins;
+		MemoryFailover.empty(this.store);
+		await().until(() -> a.store.subscribing);
+		a.consumption.complete(ended);
+		rejoins.countDown();
+
+		awaitConsumed(a, 4);
+		assertThat(a.consumption.consumed().get(ended)).isGreaterThan(before);
+		assertThat(shardsIn(ShardPhase.COMPLETED)).isEmpty();
+	}
+
 	@Test
 	void aDrainThatNobodyWaitsForAnyMoreIsCancelledWhenTheStoreIsEmptied() {
 		TestInstance a = start("a");

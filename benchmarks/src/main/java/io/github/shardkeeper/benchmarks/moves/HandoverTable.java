@@ -96,7 +96,7 @@ record HandoverTable(List<Findings> all) {
 		}
 		Samples ours = this.all.get(0).frozen();
 		head(lines, "shards of the frozen process", List.of("ms without a record, times as long as with Shardkeeper",
-				"ms without a record, p50 / p99 / max", "how many", "of them moved"));
+				"ms without a record, p50 / p99 / max", "how many", "shards that moved"));
 		for (Findings findings : this.all) {
 			Samples frozen = findings.frozen();
 			row(lines, findings, List.of(
