@@ -22,6 +22,7 @@ class HandoverEventsTests {
 		assertThat(events(KAFKA, true)).containsExactlyInAnyOrder(Event.QUIET, Event.JOIN, Event.KILL,
 				Event.STALLED_JOIN);
 		assertThat(events(OURS, true)).contains(Event.BYSTANDER, Event.FREEZE, Event.STALLED_JOIN);
+		assertThat(events(Contender.of(Contender.DEFAULT).get(2), true)).doesNotContain(Event.STALLED_JOIN);
 		assertThat(events(KAFKA, false)).contains(Event.FREEZE).doesNotContain(Event.STALLED_JOIN);
 	}
 
