@@ -33,10 +33,7 @@ class MembershipTests {
 		begin();
 		this.store.attempts = 0;
 		this.store.hanging = true;
-		for (int answer = 0; answer < 20; answer++) {
-			this.membership.keepSubscribed(true, this.clock.now());
-			this.clock.advance(Duration.ofMillis(500));
-		}
+		hearAnswers();
 
 		assertThat(this.store.attempts).as("in 10 s and those that they took themselves").isBetween(2, 4);
 		this.store.hanging = false;
@@ -50,12 +47,17 @@ class MembershipTests {
 		begin();
 		this.store.attempts = 0;
 		this.store.refusing = true;
+		hearAnswers();
+
+		assertThat(this.store.attempts).isEqualTo(20);
+	}
+
+	/** Those of ten seconds. */
+	private void hearAnswers() {
 		for (int answer = 0; answer < 20; answer++) {
 			this.membership.keepSubscribed(true, this.clock.now());
 			this.clock.advance(Duration.ofMillis(500));
 		}
-
-		assertThat(this.store.attempts).isEqualTo(20);
 	}
 
 	private void begin() {

@@ -56,10 +56,13 @@ final class Findings {
 	 */
 	Samples gaps(Event event) {
 		Samples gaps = new Samples();
-		windows(event).forEach((window) -> window.shards()
-			.stream()
-			.filter((shard) -> shard.moves() > 0)
-			.forEach((shard) -> gaps.add(shard.gapMillis())));
+		windows(event).forEach((window) -> gaps(window).values().forEach(gaps::add));
+		return gaps;
+	}
+
+	private static Samples gaps(Window window) {
+		Samples gaps = new Samples();
+		window.shards().stream().filter((shard) -> shard.moves() > 0).forEach((shard) -> gaps.add(shard.gapMillis()));
 		return gaps;
 	}
 
@@ -68,16 +71,10 @@ final class Findings {
 	 */
 	Samples roundMedians(Event event) {
 		Samples medians = new Samples();
-		for (Window window : windows(event)) {
-			Samples gaps = new Samples();
-			window.shards()
-				.stream()
-				.filter((shard) -> shard.moves() > 0)
-				.forEach((shard) -> gaps.add(shard.gapMillis()));
-			if (!gaps.values().isEmpty()) {
-				medians.add(gaps.median());
-			}
-		}
+		windows(event).stream()
+			.map(Findings::gaps)
+			.filter((gaps) -> !gaps.values().isEmpty())
+			.forEach((gaps) -> medians.add(gaps.median()));
 		return medians;
 	}
 

@@ -81,7 +81,8 @@ record HandoverTable(List<Findings> all) {
 				gaps.values().size(), rounds.lowest(), rounds.highest());
 	}
 
-	private static String figures(Samples samples) {
+	/** Median, 99 % and the highest. */
+	static String figures(Samples samples) {
 		if (samples.values().isEmpty()) {
 			return NOTHING;
 		}

@@ -33,14 +33,10 @@ record RollingTable(List<Findings> all) {
 		double ours = samples(this.all.get(0), Window.Shard::unconsumedMillis).median();
 		return String.format(Locale.ROOT, "| %s | %.1f | %.2f / %.0f | %s | %s | %s | %s | %d | %d | %d | %d | %s |",
 				findings.contender().name(), unconsumed.median() / ours, moves.mean(), moves.highest(),
-				figures(unconsumed), figures(gaps), figures(samples(findings, Window.Shard::standstillsMillis)),
-				figures(samples(findings, Window.Shard::longestMillis)), findings.count(Kind.TWICE), findings.lost(),
-				findings.count(Kind.OUT_OF_ORDER), findings.count(Kind.TWO_OWNERS), seconds(findings));
-	}
-
-	private static String figures(Samples samples) {
-		return String.format(Locale.ROOT, "%,.0f / %,.0f / %,.0f", samples.median(), samples.quantile(0.99),
-				samples.highest());
+				HandoverTable.figures(unconsumed), HandoverTable.figures(gaps),
+				HandoverTable.figures(samples(findings, Window.Shard::standstillsMillis)),
+				HandoverTable.figures(samples(findings, Window.Shard::longestMillis)), findings.count(Kind.TWICE),
+				findings.lost(), findings.count(Kind.OUT_OF_ORDER), findings.count(Kind.TWO_OWNERS), seconds(findings));
 	}
 
 	private static String seconds(Findings findings) {
