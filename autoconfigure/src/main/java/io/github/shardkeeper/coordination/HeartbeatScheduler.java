@@ -109,7 +109,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 	void tellAllAgain() {
 		signal(() -> {
 			if (this.session != null) {
-				this.session.forgetful = true;
+				this.session.forgetRequests++;
 			}
 			this.beatRequested = true;
 		});
@@ -212,13 +212,11 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		HeartbeatReply reply;
 		boolean doubted = beating.doubted;
 		beating.doubted = false;
-		if (beating.forgetful && !doubted) {
-			beating.forgetful = false;
-			beating.seen = new Seen(beating.seen.history(), 0);
-		}
+		int forgetRequests = beating.forgetRequests;
 		LoadReport load = beating.load;
 		try {
-			reply = this.store.heartbeat(beating.member, beating.seen, beating.candidate.getAsBoolean(), load);
+			reply = this.store.heartbeat(beating.member, beating.toTell(doubted, forgetRequests),
+					beating.candidate.getAsBoolean(), load);
 		}
 		catch (StoreUnavailableException ex) {
 			// Perhaps there was a failover, and it lost what was answered, but told
@@ -234,6 +232,9 @@ public final class HeartbeatScheduler implements AutoCloseable {
 				// This was still an answer to what was seen, or the store would not have
 				// noticed its loss; the next one tells everything.
 				tellAllAgain();
+			}
+			else {
+				beating.forgetRequestsAnswered = forgetRequests;
 			}
 		}
 		else {
@@ -261,7 +262,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		}
 		boolean agrees = beating.losses == beating.lossesReconciled;
 		if (agrees ? renewLease(beating, sentAt, hears) : isCurrent(beating)) {
-			beating.seen = alive.seen();
+			beating.heard(alive);
 			scheduleNext(alive);
 			hears.heartbeatAnswered(beating.member, alive, sentAt);
 		}
@@ -371,8 +372,8 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		/** The report that was not answered yet; written under the lock. */
 		private volatile LoadReport load = LoadReport.NONE;
 
-		/** What was seen is to be told again. */
-		private volatile boolean forgetful;
+		/** How often what was seen was to be told again; written under the lock. */
+		private volatile int forgetRequests;
 
 		/** The store may have lost what it has answered. */
 		private volatile boolean doubted;
@@ -380,15 +381,42 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		/** How many of the losses were reconciled. */
 		private volatile int lossesReconciled;
 
-		/** Only read and written by the heartbeat's loop. */
+		/** Only read and written by the heartbeat's loop, as is all below. */
 		private int losses;
 
-		/** Only read and written by the heartbeat's loop. */
+		private int forgetRequestsAnswered;
+
+		/** Up to where the next heartbeat goes on. */
 		private Seen seen = Seen.NOTHING;
+
+		/** More than that while everything is told again, page by page. */
+		private Seen mostSeen = Seen.NOTHING;
 
 		Session(MemberId member, BooleanSupplier candidate) {
 			this.member = member;
 			this.candidate = candidate;
+		}
+
+		/**
+		 * What a heartbeat says was seen. Nothing of it is kept before it is answered: if
+		 * it fails because of a failover, only what was seen tells whether that has lost
+		 * writes.
+		 */
+		Seen toTell(boolean doubted, int forgetRequests) {
+			if (doubted) {
+				return this.mostSeen;
+			}
+			return (forgetRequests != this.forgetRequestsAnswered) ? new Seen(this.seen.history(), 0) : this.seen;
+		}
+
+		void heard(HeartbeatReply.Alive alive) {
+			Seen now = alive.seen();
+			if (now.history() != this.mostSeen.history() || now.generation() > this.mostSeen.generation()) {
+				this.mostSeen = now;
+			}
+			// A store that has told all, and less than was seen, has lost writes: the
+			// next heartbeat has it notice.
+			this.seen = alive.hasMore() ? now : this.mostSeen;
 		}
 
 	}

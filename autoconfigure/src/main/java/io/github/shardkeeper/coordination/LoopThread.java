@@ -21,9 +21,9 @@ final class LoopThread implements Loops.Loop {
 
 	private static final Logger logger = LoggerFactory.getLogger(LoopThread.class);
 
-	private static final Duration FIRST_PAUSE = Duration.ofMillis(50);
+	private static final long FIRST_PAUSE_MILLIS = 50;
 
-	private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
+	private static final long LONGEST_PAUSE_MILLIS = 5000;
 
 	private static final long CLOSE_MILLIS = 1000;
 
@@ -73,13 +73,14 @@ final class LoopThread implements Loops.Loop {
 		this.thread.start();
 	}
 
+	/** Nothing but its close ends it: nobody would start it again. */
 	private void run() {
-		Duration pause = FIRST_PAUSE;
+		long pauseMillis = FIRST_PAUSE_MILLIS;
 		while (this.running) {
 			try {
 				MonotonicTime next = runStep();
 				this.failure = null;
-				pause = FIRST_PAUSE;
+				pauseMillis = FIRST_PAUSE_MILLIS;
 				awaitNext(next);
 			}
 			catch (InterruptedException ex) {
@@ -87,9 +88,10 @@ final class LoopThread implements Loops.Loop {
 			}
 			catch (Throwable ex) {
 				if (this.running) {
-					failed(ex, pause);
-					pause = pause.multipliedBy(2);
-					pause = (pause.compareTo(LONGEST_PAUSE) < 0) ? pause : LONGEST_PAUSE;
+					this.failure = ex;
+					report(ex, pauseMillis);
+					pause(pauseMillis);
+					pauseMillis = Math.min(2 * pauseMillis, LONGEST_PAUSE_MILLIS);
 				}
 			}
 		}
@@ -112,15 +114,24 @@ final class LoopThread implements Loops.Loop {
 		}
 	}
 
-	private void failed(Throwable ex, Duration pause) {
-		this.failure = ex;
-		this.meters.failed(name());
-		logger.error("Unexpected failure in {}; going on in {} ms", name(), pause.toMillis(), ex);
+	private void report(Throwable ex, long pauseMillis) {
 		try {
-			Thread.sleep(pause.toMillis());
+			logger.error("Unexpected failure in {}; going on in {} ms", name(), pauseMillis, ex);
+			this.meters.failed(name());
 		}
-		catch (InterruptedException interrupted) {
-			// The loop looks at `running` next.
+		catch (Throwable reporting) {
+			// The application's appenders and filters of meters run here, and memory may
+			// have run out: to go on matters more.
+		}
+	}
+
+	private static void pause(long millis) {
+		try {
+			Thread.sleep(millis);
+		}
+		catch (InterruptedException | OutOfMemoryError ex) {
+			// Interrupted, perhaps without memory to say so: the loop looks at `running`
+			// next.
 		}
 	}
 
@@ -168,13 +179,18 @@ final class LoopThread implements Loops.Loop {
 			return;
 		}
 		this.interruptedAt = now;
-		this.meters.stalled(name());
-		logger.error("{} has not come back for {} ms and is interrupted. It hangs at{}", name(),
-				since.until(now).toMillis(),
-				Arrays.stream(this.thread.getStackTrace())
-					.map((frame) -> System.lineSeparator() + "\tat " + frame)
-					.collect(Collectors.joining()));
-		this.thread.interrupt();
+		try {
+			logger.error("{} has not come back for {} ms and is interrupted. It hangs at{}", name(),
+					since.until(now).toMillis(),
+					Arrays.stream(this.thread.getStackTrace())
+						.map((frame) -> System.lineSeparator() + "\tat " + frame)
+						.collect(Collectors.joining()));
+			this.meters.stalled(name());
+		}
+		finally {
+			// Also when that cannot be reported.
+			this.thread.interrupt();
+		}
 	}
 
 	@Nullable String problem(Duration limit) {

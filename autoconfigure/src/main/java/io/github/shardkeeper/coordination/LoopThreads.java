@@ -38,7 +38,7 @@ public final class LoopThreads implements Loops {
 	 */
 	public LoopThreads(MonotonicClock clock, LoopMeters meters, Duration stallLimit) {
 		this.clock = clock;
-		this.meters = meters;
+		this.meters = new GuardedLoopMeters(meters);
 		this.stallLimit = stallLimit;
 	}
 

@@ -35,11 +35,14 @@ public sealed interface HeartbeatReply {
 	 * anybody, because who holds it may still claim it; 0 for no such time
 	 * @param loads how many load reports the group has had
 	 * @param setBacks how often the store's clock was seen to be set back
+	 * @param ownLeaseEndMillis when the member's own lease ended before this heartbeat
+	 * renewed it, in the store's time: earlier than the last answer has made it when the
+	 * store has lost that
 	 */
 	record Alive(long serverTimeMillis, @Nullable MemberId leader, long epoch, long leaderLeaseEndMillis,
 			long earliestLeaseEndMillis, long generation, long membership, long through, List<Ownership> changes,
-			long history, boolean lost, boolean subscribed, long claimsUntilMillis, long loads,
-			long setBacks) implements HeartbeatReply {
+			long history, boolean lost, boolean subscribed, long claimsUntilMillis, long loads, long setBacks,
+			long ownLeaseEndMillis) implements HeartbeatReply {
 
 		/**
 		 * Whether the next heartbeat would bring more of the member's own changes.

@@ -97,7 +97,7 @@ public final class Leadership {
 		this.settleTime = settleTime;
 		this.rules = rules;
 		this.planner = new Planner(rules, ownTopics);
-		this.steadiness = new Steadiness(heartbeatInterval);
+		this.steadiness = new Steadiness(heartbeatInterval, lease);
 	}
 
 	/**
@@ -108,7 +108,11 @@ public final class Leadership {
 	 * @param now when it was answered
 	 */
 	public void heartbeatAnswered(HeartbeatReply.Alive reply, MemberId self, MonotonicTime sentAt, MonotonicTime now) {
-		this.steadiness.answered(reply.serverTimeMillis(), reply.setBacks(), now);
+		if (this.steadiness.answered(reply, now)) {
+			// A restart on an old snapshot may be over between two heartbeats.
+			this.suspectUntil = now.plus(this.lease);
+			this.pictureDistrusted = true;
+		}
 		this.lastServerMillis = reply.serverTimeMillis();
 		this.lastAnswered = now;
 		this.claimsUntilMillis = reply.claimsUntilMillis();

@@ -90,13 +90,16 @@ public final class ShardHoldings {
 		Holding holding = this.holdings.get(shard);
 		Token lastGivenUp = this.givenUp.getOrDefault(shard, Token.NONE);
 		if (token.compareTo((holding != null) ? holding.token() : lastGivenUp) < 0) {
-			return List.of();
+			// Either old news, and the release is stale, or the store has lost all that
+			// came after: then nobody else would ever take it from here.
+			return (holding != null && holding.runs()) ? List.of()
+					: release(shard, token, (holding != null) ? holding.token() : lastGivenUp);
 		}
 		this.confirmations.confirm(shard);
 		if (holding == null && token.equals(lastGivenUp)) {
 			// Either old news, and the release is stale, or the store has lost the first
 			// one.
-			return release(shard, token);
+			return release(shard, token, Token.NONE);
 		}
 		return switch (ownership.phase()) {
 			case OWNED -> owned(shard, token, holding, now);
@@ -154,7 +157,7 @@ public final class ShardHoldings {
 
 	private List<HoldingAction> revoke(ShardId shard, Token token, @Nullable Holding holding, MonotonicTime now) {
 		if (holding == null || (!holding.runs() && !holding.token().equals(token))) {
-			return release(shard, token);
+			return release(shard, token, Token.NONE);
 		}
 		if (!holding.runs()) {
 			return List.of();
@@ -167,9 +170,9 @@ public final class ShardHoldings {
 	}
 
 	/** Gives a shard up that no worker runs for. */
-	private List<HoldingAction> release(ShardId shard, Token token) {
+	private List<HoldingAction> release(ShardId shard, Token token, Token floor) {
 		this.holdings.put(shard, Holding.drained(token));
-		return List.of(new Release(shard, token, Token.NONE, false));
+		return List.of(new Release(shard, token, floor, false));
 	}
 
 	/**
@@ -230,7 +233,7 @@ public final class ShardHoldings {
 			if (this.onTimeout == OnTimeout.FORCE && holding != null) {
 				this.deadlines.over(shard);
 				actions.add(new Abandon(shard));
-				actions.addAll(release(shard, holding.token()));
+				actions.addAll(release(shard, holding.token(), Token.NONE));
 			}
 		});
 		return actions;

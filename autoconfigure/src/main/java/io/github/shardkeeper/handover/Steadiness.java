@@ -5,14 +5,20 @@ import java.time.Duration;
 /**
  * Since when this member's own heartbeats have been answered without a gap: the only time
  * over which it may judge the silence of others. An outage of the store must not look
- * like the death of everybody, nor must a jump of its clock. Not thread-safe: confined to
- * the coordinator's loop.
+ * like the death of everybody, nor must a jump of its clock, nor a store that has come
+ * back with what it knew minutes ago. Not thread-safe: confined to the coordinator's
+ * loop.
  */
 final class Steadiness {
 
 	private static final Duration CLOCK_DISAGREEMENT = Duration.ofSeconds(1);
 
+	/** Less is no step of a clock. */
+	private static final long SET_BACK_MILLIS = 100;
+
 	private final Duration longestGap;
+
+	private final long leaseMillis;
 
 	private boolean started;
 
@@ -27,29 +33,38 @@ final class Steadiness {
 	/**
 	 * Creates it.
 	 * @param heartbeatInterval twice this between two answers is a gap
+	 * @param lease for how long each of them renews the member's lease
 	 */
-	Steadiness(Duration heartbeatInterval) {
+	Steadiness(Duration heartbeatInterval, Duration lease) {
 		this.longestGap = heartbeatInterval.multipliedBy(2);
+		this.leaseMillis = lease.toMillis();
 	}
 
 	/**
-	 * A heartbeat was answered.
-	 * @param setBacks how often the store has seen its clock set back: it may have been
-	 * put forward again before this answer
+	 * A heartbeat was answered. How often the store has seen its clock set back is in the
+	 * answer because it may have been put forward again before.
+	 * @return whether the store has forgotten that it answered the one before: so much
+	 * was lost at least, also where nothing else tells
 	 */
-	void answered(long serverTimeMillis, long setBacks, MonotonicTime now) {
+	boolean answered(HeartbeatReply.Alive reply, MonotonicTime now) {
+		long serverTimeMillis = reply.serverTimeMillis();
+		long setBacks = reply.setBacks();
+		// A clock that is set back takes time from leases, too.
+		boolean forgotten = this.started && setBacks <= this.lastSetBacks
+				&& reply.ownLeaseEndMillis() < this.lastMillis + this.leaseMillis - SET_BACK_MILLIS;
 		Duration byServer = Duration.ofMillis(serverTimeMillis - this.lastMillis);
 		Duration byMonotonic = this.lastAnswered.until(now);
 		boolean gap = byServer.compareTo(this.longestGap) > 0 || byMonotonic.compareTo(this.longestGap) > 0;
 		boolean jump = byServer.minus(byMonotonic).abs().compareTo(CLOCK_DISAGREEMENT) > 0;
 		jump |= setBacks != this.lastSetBacks;
-		if (!this.started || gap || jump) {
+		if (!this.started || gap || jump || forgotten) {
 			this.sinceMillis = serverTimeMillis;
 			this.started = true;
 		}
 		this.lastMillis = serverTimeMillis;
 		this.lastSetBacks = setBacks;
 		this.lastAnswered = now;
+		return forgotten;
 	}
 
 	/**

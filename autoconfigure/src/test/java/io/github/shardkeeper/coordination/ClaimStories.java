@@ -136,9 +136,29 @@ interface ClaimStories extends GroupStories {
 		TestMember a = group().join("a").lead();
 		Ownership held = a.assign(FIRST, a);
 		Ownership ahead = withToken(held, held.token().value() + 1_000_000_000_000L);
-		a.claim(ahead);
+		group().join("b", SHORT, LONG).claim(ahead);
+		group().advance(SHORT);
 
 		assertThat(a.assign(SECOND, a).token()).isGreaterThan(ahead.token());
+	}
+
+	/** Others may hold shards of which no more is known than of these. */
+	@Test
+	default void whoClaimsWhatIsNotKnownOpensTheTimeForClaims() {
+		TestMember a = group().join("a").lead();
+		TestMember b = group().join("b");
+		assertThat(b.beat().claimsUntilMillis()).isZero();
+		Ownership held = new Ownership(FIRST, ShardPhase.OWNED, new Token(1), b.id(), null, 0, 0, 0);
+
+		b.claim(held);
+		long until = b.beat().claimsUntilMillis();
+		assertThat(until).isPositive();
+		assertThat(a.plan(new Transition.Assign(SECOND, 0, a.id()))).isEqualTo(new PlanReply.Applied(0, 1));
+
+		group().advance(SHORT);
+		b.claim(held);
+		b.claim(withToken(held, 2));
+		assertThat(b.beat().claimsUntilMillis()).as("once").isEqualTo(until);
 	}
 
 	@Test

@@ -56,7 +56,8 @@ class HandoverStoriesTests {
 		awaitConsumed(a, 4);
 		a.consumption.setAnswersDrains(false);
 		TestInstance b = start("b");
-		await().until(() -> b.consumption.prepared().size() == 2);
+		// In which order they are told is not promised.
+		await().until(() -> b.consumption.prepared().size() == 2 && a.consumption.draining().size() == 2);
 
 		assertThat(a.consumption.consumed()).hasSize(4);
 		assertThat(b.consumption.consumed()).isEmpty();

@@ -35,7 +35,7 @@ class HeartbeatSchedulerTests {
 	private static final HeartbeatReply ALIVE = alive(0, 0, 0);
 
 	private static final HeartbeatReply LOST = new HeartbeatReply.Alive(1_000, ME, 1, 0, 0, 1, 1, 1, List.of(), 2, true,
-			true, 0, 0, 0);
+			true, 0, 0, 0, Long.MAX_VALUE);
 
 	private final SettableClock settableClock = new SettableClock();
 
@@ -199,6 +199,73 @@ class HeartbeatSchedulerTests {
 		this.store.awaitBeats(3);
 		await().until(this.store::isIdle);
 		assertThat(this.store.beats).extracting(Beat::seenGeneration).containsExactly(0L, 12L, 0L);
+	}
+
+	/** A failover may be why it failed: nothing else would tell what that has lost. */
+	@Test
+	void aBeatThatAskedForEverythingAndFailedHasNotForgottenWhatWasSeen() {
+		start(LONG, LONG, MonotonicClock.SYSTEM);
+		this.store.answers = (beat) -> (beat == 2) ? unavailable() : alive(0, 12, 12);
+		begin();
+		awaitAnswers(1);
+		this.heartbeats.tellAllAgain();
+		await().until(() -> this.told.failures.size() == 1);
+		this.heartbeats.beatNow();
+
+		this.store.awaitBeats(4);
+		await().until(this.store::isIdle);
+		assertThat(this.store.beats).extracting(Beat::seenGeneration).containsExactly(0L, 0L, 12L, 0L);
+	}
+
+	@Test
+	void whatWasSeenIsNotForgottenWhileEverythingIsToldPageByPage() {
+		start(LONG, LONG, MonotonicClock.SYSTEM);
+		this.store.answers = (beat) -> switch (beat) {
+			case 2 -> alive(0, 5, 12);
+			case 3 -> unavailable();
+			default -> alive(0, 12, 12);
+		};
+		begin();
+		awaitAnswers(1);
+		this.heartbeats.tellAllAgain();
+		await().until(() -> this.told.failures.size() == 1);
+		this.heartbeats.beatNow();
+
+		this.store.awaitBeats(5);
+		await().until(this.store::isIdle);
+		assertThat(this.store.beats).extracting(Beat::seenGeneration).containsExactly(0L, 0L, 5L, 12L, 0L);
+	}
+
+	@Test
+	void aStoreThatTellsEverythingAndKnowsLessThanWasSeenIsToldSo() {
+		start(LONG, LONG, MonotonicClock.SYSTEM);
+		this.store.answers = (beat) -> (beat == 2) ? alive(0, 10, 10) : alive(0, 12, 12);
+		begin();
+		awaitAnswers(1);
+		this.heartbeats.tellAllAgain();
+		awaitAnswers(2);
+		this.heartbeats.beatNow();
+
+		this.store.awaitBeats(3);
+		assertThat(this.store.beats).extracting(Beat::seenGeneration).containsExactly(0L, 0L, 12L);
+	}
+
+	@Test
+	void everythingIsToldOnceMoreWhenThatIsAskedForDuringABeat() {
+		start(LONG, LONG, MonotonicClock.SYSTEM);
+		this.store.answers = (beat) -> alive(0, 12, 12);
+		begin();
+		awaitAnswers(1);
+		this.store.holdBack();
+		this.heartbeats.tellAllAgain();
+		this.store.awaitBeats(2);
+		this.heartbeats.tellAllAgain();
+		this.store.letGo();
+		awaitAnswers(3);
+		this.heartbeats.beatNow();
+
+		this.store.awaitBeats(4);
+		assertThat(this.store.beats).extracting(Beat::seenGeneration).containsExactly(0L, 0L, 0L, 12L);
 	}
 
 	@Test
@@ -365,13 +432,21 @@ class HeartbeatSchedulerTests {
 		this.heartbeats.start(this.told);
 	}
 
+	private void awaitAnswers(int count) {
+		await().until(() -> this.told.answers.size() == count);
+	}
+
+	private static HeartbeatReply unavailable() {
+		throw new StoreUnavailableException("away, as the test wants it", new IllegalStateException());
+	}
+
 	private void begin() {
 		this.heartbeats.beginSession(ME, false, () -> true);
 	}
 
 	private static HeartbeatReply.Alive alive(long leaderHasMillis, long through, long generation) {
 		return new HeartbeatReply.Alive(1_000, ME, 1, 1_000 + leaderHasMillis, 0, generation, 1, through, List.of(), 1,
-				false, true, 0, 0, 0);
+				false, true, 0, 0, 0, Long.MAX_VALUE);
 	}
 
 	private record Beat(MemberId member, long seenGeneration, boolean candidate, String load, MonotonicTime at) {

@@ -8,8 +8,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+
+import io.github.shardkeeper.handover.MonotonicTime;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -19,16 +22,29 @@ class LoopThreadsTests {
 
 	private final BlockingQueue<String> metered = new LinkedBlockingQueue<>();
 
+	/** What counting throws, if anything. */
+	private volatile @Nullable Throwable failsWith;
+
 	private final LoopThreads loops = new LoopThreads(MonotonicClock.SYSTEM, new LoopMeters() {
 
 		@Override
 		public void failed(String loop) {
-			LoopThreadsTests.this.metered.add(loop + " failed");
+			count(loop + " failed");
 		}
 
 		@Override
 		public void stalled(String loop) {
-			LoopThreadsTests.this.metered.add(loop + " stalled");
+			count(loop + " stalled");
+		}
+
+		private void count(String what) {
+			LoopThreadsTests.this.metered.add(what);
+			if (LoopThreadsTests.this.failsWith instanceof RuntimeException failure) {
+				throw failure;
+			}
+			if (LoopThreadsTests.this.failsWith instanceof Error failure) {
+				throw failure;
+			}
 		}
 
 	}, STALL_LIMIT);
@@ -93,6 +109,34 @@ class LoopThreadsTests {
 	}
 
 	@Test
+	void aStepThatThrowsIsRepeatedAfterAPauseThoughItCannotBeCounted() throws InterruptedException {
+		this.failsWith = new OutOfMemoryError("as the test wants it");
+		assertIsRepeatedAfterPauses(new AssertionError("made up"));
+		assertThat(this.metered).contains("loop failed", "loop failed", "loop failed");
+	}
+
+	@Test
+	void aStepThatThrowsIsRepeatedAfterAPauseThoughItCannotBeLogged() throws InterruptedException {
+		assertIsRepeatedAfterPauses(new Unprintable());
+	}
+
+	private void assertIsRepeatedAfterPauses(Error failure) throws InterruptedException {
+		BlockingQueue<MonotonicTime> steps = new LinkedBlockingQueue<>();
+		this.loop = this.loops.start("loop", () -> {
+			steps.add(MonotonicClock.SYSTEM.now());
+			throw failure;
+		});
+
+		MonotonicTime last = steps.poll(10, TimeUnit.SECONDS);
+		for (long pauseMillis : new long[] { 50, 100, 200 }) {
+			MonotonicTime next = steps.poll(10, TimeUnit.SECONDS);
+			assertThat(next).as("the step after %d ms", pauseMillis).isNotNull();
+			assertThat(last.until(next)).isGreaterThanOrEqualTo(Duration.ofMillis(pauseMillis));
+			last = next;
+		}
+	}
+
+	@Test
 	void aStepThatHangsIsReportedAndInterruptedAndRepeated() throws InterruptedException {
 		AtomicInteger count = new AtomicInteger();
 		CountDownLatch again = new CountDownLatch(1);
@@ -107,6 +151,41 @@ class LoopThreadsTests {
 		assertThat(this.metered.poll(10, TimeUnit.SECONDS)).isEqualTo("loop stalled");
 		assertThat(again.await(10, TimeUnit.SECONDS)).isTrue();
 		Awaitility.await().until(() -> this.loops.problems().isEmpty());
+	}
+
+	@Test
+	void aStepThatHangsIsInterruptedThoughItCannotBeCounted() throws InterruptedException {
+		this.failsWith = new OutOfMemoryError("as the test wants it");
+		CountDownLatch interrupted = new CountDownLatch(1);
+		this.loop = this.loops.start("loop", () -> {
+			try {
+				new CountDownLatch(1).await();
+				return null;
+			}
+			finally {
+				interrupted.countDown();
+			}
+		});
+
+		assertThat(interrupted.await(10, TimeUnit.SECONDS)).isTrue();
+	}
+
+	@Test
+	void metersThatThrowEndNeitherALoopNorTheWatchdog() throws InterruptedException {
+		this.failsWith = new IllegalArgumentException("There is a meter of another type, as the test wants it");
+		AtomicInteger count = new AtomicInteger();
+		CountDownLatch wellAgain = new CountDownLatch(1);
+		this.loop = this.loops.start("loop", () -> {
+			switch (count.incrementAndGet()) {
+				case 1 -> throw new AssertionError("made up");
+				case 2, 3 -> new CountDownLatch(1).await();
+				default -> wellAgain.countDown();
+			}
+			return null;
+		});
+
+		assertThat(wellAgain.await(10, TimeUnit.SECONDS)).isTrue();
+		assertThat(this.metered).startsWith("loop failed", "loop stalled");
 	}
 
 	@Test
@@ -130,6 +209,16 @@ class LoopThreadsTests {
 		assertThat(this.metered.poll(10, TimeUnit.SECONDS)).as("again after another limit").isEqualTo("loop stalled");
 		stubborn.countDown();
 		Awaitility.await().until(() -> this.loops.problems().isEmpty());
+	}
+
+	/** Cannot be logged. */
+	private static final class Unprintable extends Error {
+
+		@Override
+		public String getMessage() {
+			throw new OutOfMemoryError("as the test wants it");
+		}
+
 	}
 
 }

@@ -16,6 +16,7 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 
 import static io.github.shardkeeper.coordination.TestGroup.LONG;
+import static io.github.shardkeeper.coordination.TestGroup.SHORT;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -118,6 +119,18 @@ interface LostWritesStories extends GroupStories {
 
 		assertThat(group().shard(FIRST).owner()).isEqualTo(b.id());
 		assertThat(group().shard(FIRST).token()).isEqualTo(lost.token());
+	}
+
+	@Test
+	default void aHeartbeatTellsUntilWhenTheOneBeforeHasRenewedTheLease() {
+		TestMember a = group().join("a");
+		long first = a.beat().serverTimeMillis();
+		Object before = group().server().snapshot();
+		group().advance(SHORT);
+		assertThat(a.beat().ownLeaseEndMillis()).isEqualTo(first + LONG.toMillis());
+		group().server().loseWritesSince(before);
+
+		assertThat(a.beat().ownLeaseEndMillis()).as("the second one is forgotten").isEqualTo(first + LONG.toMillis());
 	}
 
 	@Test

@@ -93,6 +93,7 @@ class LoadAwareTests {
 		start("a", "load-aware");
 		start("b", "load-aware");
 		awaitTenEach();
+		awaitMeasured("b");
 		Set<ShardId> firstOfA = shardsOf("a");
 		ShardId hot = firstOfA.iterator().next();
 		feed(1);
@@ -192,6 +193,22 @@ class LoadAwareTests {
 
 	private void awaitTenEach() {
 		Awaitility.await().atMost(PATIENCE).until(() -> shardsOf("a").size() == 10 && shardsOf("b").size() == 10);
+	}
+
+	/**
+	 * All shards are to be idle at their first measurement: the others' loads are
+	 * smoothed from there, and one that is measured first when it gets records would look
+	 * hotter.
+	 */
+	private void awaitMeasured(String instance) {
+		Awaitility.await()
+			.atMost(PATIENCE)
+			.until(() -> this.memory.loads(0)
+				.reports()
+				.entrySet()
+				.stream()
+				.filter((report) -> report.getKey().instance().equals(instance))
+				.anyMatch((report) -> report.getValue().text().split("[=,]").length > SHARDS / 2));
 	}
 
 	private Set<ShardId> shardsOf(String instance) {

@@ -57,6 +57,9 @@ class LeadershipTests {
 	/** How often the store's clock was seen to be set back. */
 	private long setBacks = 0;
 
+	/** When this member's lease ended before, as the store remembers it. */
+	private long ownLeaseEnd = Long.MAX_VALUE;
+
 	/** How far the store's clock has jumped. */
 	private long jump = 0;
 
@@ -224,6 +227,53 @@ class LeadershipTests {
 		long steady = steadySince();
 		beatAfter(INTERVAL.toMillis());
 		assertThat(steadySince()).isEqualTo(steady);
+	}
+
+	@Test
+	void anAnswerThatTheStoreHasForgottenBeginsAnew() {
+		leadInPeace();
+		long steady = steadySince();
+		this.ownLeaseEnd = STORE_START + this.now + LEASE;
+		beatAfter(INTERVAL.toMillis());
+		this.ownLeaseEnd = Long.MAX_VALUE;
+		assertThat(steadySince()).as("it knows all of them").isEqualTo(steady);
+
+		this.ownLeaseEnd = STORE_START + this.now - 60_000;
+		beatAfter(INTERVAL.toMillis());
+		long restarted = STORE_START + this.now;
+		this.ownLeaseEnd = Long.MAX_VALUE;
+		beatAfter(INTERVAL.toMillis());
+		assertThat(steadySince()).isEqualTo(restarted);
+	}
+
+	@Test
+	void nothingIsAssignedForALeaseAfterAnAnswerWasForgotten() {
+		leadInPeace();
+		this.ownLeaseEnd = STORE_START + this.now - 60_000;
+		answered(ME);
+		this.ownLeaseEnd = Long.MAX_VALUE;
+		assertThat(next()).isEqualTo(new Refresh(0, -1));
+		refreshed(List.of(member(ME)),
+				new Ownership(SHARD, ShardPhase.FREE, new Token(1), null, null, this.generation, 0, 0));
+		long found = this.now;
+		this.now = found + LEASE - 1;
+		answered(ME);
+		assertThat(next()).isNull();
+
+		this.now = found + LEASE + 1;
+		assertThat(next()).isEqualTo(new ApplyPlan(1, List.of(new Assign(SHARD, this.generation, ME))));
+	}
+
+	@Test
+	void aClockThatIsSetBackTakesTimeFromLeasesAndForgetsNothing() {
+		leadInPeace();
+		this.ownLeaseEnd = STORE_START + this.now + LEASE - 100;
+		beatAfter(INTERVAL.toMillis());
+		assertThat(next()).as("nothing is read anew").isNull();
+		this.setBacks = 1;
+		this.ownLeaseEnd = STORE_START + this.now - 60_000;
+		beatAfter(INTERVAL.toMillis());
+		assertThat(next()).isNull();
 	}
 
 	@Test
@@ -572,7 +622,7 @@ class LeadershipTests {
 		long earliest = STORE_START + earliestLeaseEnd + this.jump;
 		return new HeartbeatReply.Alive(serverTime, leader, this.epoch, serverTime + LEASE, earliest, this.generation,
 				this.membership, this.generation, List.of(), this.history, false, true, this.claimsUntil, 0,
-				this.setBacks);
+				this.setBacks, this.ownLeaseEnd);
 	}
 
 	private void refreshed(List<GroupMember> members, Ownership... ownerships) {

@@ -97,6 +97,28 @@ class UnconfirmedHoldingsTests {
 		assertThat(this.holdings.unconfirmed()).containsEntry(HELD, TOKEN);
 	}
 
+	/** Otherwise it would be this member's for ever, and consumed by nobody. */
+	@Test
+	void whatIsKnownUnderAnOldTokenOnlyIsReleasedWhenItIsHeldNoLonger() {
+		holdOfEach();
+		this.holdings.writesLost();
+		this.holdings.claimed(Set.of());
+
+		assertThat(tell(HELD, ShardPhase.OWNED, OLDER, ME)).containsExactly(new Release(HELD, OLDER, TOKEN, false));
+		this.holdings.released(HELD, OLDER);
+		assertThat(tell(HELD, ShardPhase.REVOKING, OLDER, ME)).as("asked again, because nobody else would")
+			.containsExactly(new Release(HELD, OLDER, TOKEN, false));
+	}
+
+	@Test
+	void whatIsDrainedUnderANewerTokenIsReleasedUnderTheOldOneToo() {
+		holdOfEach();
+		this.holdings.writesLost();
+
+		assertThat(tell(DRAINED, ShardPhase.OWNED, OLDER, ME))
+			.containsExactly(new Release(DRAINED, OLDER, TOKEN, false));
+	}
+
 	@Test
 	void aRevokeThatTheStoreHasLostIsCancelled() {
 		holdOfEach();

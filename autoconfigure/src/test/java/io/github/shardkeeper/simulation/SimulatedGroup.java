@@ -250,10 +250,15 @@ final class SimulatedGroup {
 
 	/** A replica takes over that does not have what is written from now on for a time. */
 	void failOver(Duration lost, Duration away) {
+		this.nobodyNewBefore = Math.max(this.nobodyNewBefore, this.time.now() + lost.plus(away).plus(LEASE).toNanos());
+		restartOnWhatItKnowsNow(lost, away);
+	}
+
+	/** After some time the store comes back with what it has on its disk now. */
+	void restartOnWhatItKnowsNow(Duration lost, Duration away) {
 		Object coordination = MemoryFailover.snapshot(this.coordinationStore);
 		Object data = MemoryFailover.snapshot(this.memoryCheckpoints);
 		int before = this.timesEmptied;
-		this.nobodyNewBefore = Math.max(this.nobodyNewBefore, this.time.now() + lost.plus(away).plus(LEASE).toNanos());
 		in(lost.toMillis(), () -> {
 			if (before == this.timesEmptied) {
 				this.topic.ends().keySet().stream().filter(this::isBeingCompleted).forEach(this.endsLost::add);

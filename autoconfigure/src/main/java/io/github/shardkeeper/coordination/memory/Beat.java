@@ -29,6 +29,7 @@ final class Beat {
 	}
 
 	HeartbeatReply.Alive answer(boolean candidate, boolean subscribed, int limit) {
+		long remembered = this.session.leaseEnd();
 		// Before anybody is judged.
 		this.group.clockRead();
 		boolean lost = haveWritesBeenLost();
@@ -42,7 +43,7 @@ final class Beat {
 		return new HeartbeatReply.Alive(this.group.nowMillis(), led ? this.group.leader() : null, this.group.epoch(),
 				led ? this.group.leaderLeaseEnd() : 0, this.group.sessions.earliestLeaseEnd(), generation,
 				this.group.membership(), through, news, this.group.history(), lost, subscribed,
-				this.group.claimsUntil(), this.group.loads(), this.group.setBacks());
+				this.group.claimsUntil(), this.group.loads(), this.group.setBacks(), remembered);
 	}
 
 	/**

@@ -126,7 +126,8 @@ final class Group {
 		openClaims(leaseMillis);
 	}
 
-	private void openClaims(long leaseMillis) {
+	/** From now on, for as long as a lease lasts, members may claim what they hold. */
+	void openClaims(long leaseMillis) {
 		this.claimsUntil = Math.max(this.claimsUntil, nowMillis() + leaseMillis);
 		this.claimsSince = nowMillis();
 	}

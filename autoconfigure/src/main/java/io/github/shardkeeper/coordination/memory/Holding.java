@@ -49,9 +49,10 @@ final class Holding {
 
 	Set<ShardId> claim(Map<ShardId, Token> held) {
 		Set<ShardId> granted = new LinkedHashSet<>();
-		if (this.group.sessions.get(this.member) != null) {
+		Session session = this.group.sessions.get(this.member);
+		if (session != null) {
 			held.forEach((shard, token) -> {
-				if (claim(shard, token)) {
+				if (claim(shard, token, session)) {
 					granted.add(shard);
 				}
 			});
@@ -59,7 +60,7 @@ final class Holding {
 		return granted;
 	}
 
-	private boolean claim(ShardId id, Token token) {
+	private boolean claim(ShardId id, Token token, Session session) {
 		Ownership shard = this.group.shards.get(id);
 		if (shard != null && isOwned(shard, token)) {
 			return true;
@@ -68,6 +69,10 @@ final class Holding {
 			return false;
 		}
 		this.group.raiseTokenTo(token);
+		if (this.group.claimsUntil() == 0) {
+			// Whoever claims what is not known tells of writes that are lost.
+			this.group.openClaims(session.leaseMillis());
+		}
 		this.group.own(id, token, this.member);
 		this.group.notifyLeader();
 		return true;

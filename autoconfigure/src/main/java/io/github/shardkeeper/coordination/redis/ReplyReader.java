@@ -67,8 +67,10 @@ final class ReplyReader {
 		long claimsUntil = number();
 		long loads = number();
 		long setBacks = number();
+		long ownLeaseEnd = number();
 		return new HeartbeatReply.Alive(serverTime, leader, epoch, leaderLeaseEnd, earliestLeaseEnd, generation,
-				membership, through, ownerships(), history, lost, subscribed, claimsUntil, loads, setBacks);
+				membership, through, ownerships(), history, lost, subscribed, claimsUntil, loads, setBacks,
+				ownLeaseEnd);
 	}
 
 	ReplyReader nested() {

@@ -2,11 +2,13 @@
 --
 -- ARGV     1 member, then per shard: shard, token under which the member holds it
 -- result   the shards that the member owns now under those tokens; none for an unknown member
--- keeps    a newer token is never taken from anybody; the next token exceeds every claimed one
+-- keeps    a newer token is never taken from anybody; the next token exceeds every claimed one; who claims what is
+--          not known tells of writes that are lost, so others may claim as well before anything is handed out
 -- cost     O(shards given * log shards); the caller sends at most a few hundred at once
 
 local id, granted = ARGV[1], {}
-if not member(id) then
+local self = member(id)
+if not self then
   return granted
 end
 for i = 2, #ARGV, 2 do
@@ -16,6 +18,9 @@ for i = 2, #ARGV, 2 do
     granted[#granted + 1] = name
   elseif not before or before.phase ~= 'COMPLETED' and tonumber(before.token) < tonumber(token) then
     raiseToken(token)
+    if claimsUntil() == 0 then
+      openClaims(self.lease)
+    end
     write(name, before, 'OWNED', token, id, '')
     notify(leader())
     granted[#granted + 1] = name

@@ -5,6 +5,7 @@
 -- result   {'EXPIRED'} or {'ALIVE', now, leader, epoch, end of the leader's lease, earliest end of a lease,
 --          generation, membership, generation that the changes reach to, history, writes lost ('1' or '0'),
 --          subscribed ('1' or '0'), end of the time for claims or 0, load reports so far, how often the clock was set back,
+--          end of the own lease before this heartbeat,
 --          then per change: shard, generation, record}
 --          (times in millis; leader '' and 0 when nobody leads)
 -- keeps    the epoch grows with every leadership; nobody is told anything in a history that was lost
@@ -19,6 +20,7 @@ local self = member(id)
 if not self then
   return {'EXPIRED'}
 end
+local remembered = tonumber(redis.call('ZSCORE', SESSIONS, id) or '0')
 
 -- Before anybody is judged: a lease that ends later than if it had begun now was written before the clock was set back.
 local setBackMillis = 0
@@ -80,7 +82,7 @@ local generation = group.generation or '0'
 local reply = {'ALIVE', text(nowMillis), leading or '', group.epoch or '0', text(leaseEnd), earliest[2],
   generation, group.membership or '0', generation, group.history or '0', lost and '1' or '0',
   redis.call('PUBSUB', 'NUMSUB', channel(id))[2] > 0 and '1' or '0', text(claimsUntil()), group.loads or '0',
-  group.setBacks or '0'}
+  group.setBacks or '0', text(remembered)}
 local news = redis.call('ZRANGEBYSCORE', concernsKey(id), '(' .. text(seen), '+inf', 'WITHSCORES', 'LIMIT', 0, limit)
 if #news > 0 then
   local names = {}

@@ -108,6 +108,8 @@ class ShardFilesTests {
 				.withMessageContaining(file().toString())
 				.withMessageContaining("damaged")
 				.withMessageContaining("delete it: orders/1 then begins anew where 'shardkeeper.topics.orders.start'");
+			assertThat(store.acquire(SHARD, new Token(18))).as("nobody's call fails who does not wait")
+				.isCompletedExceptionally();
 			assertThatExceptionOfType(CompletionException.class).isThrownBy(() -> commit(store, 2, "6-0"))
 				.withCauseInstanceOf(StoreUnavailableException.class);
 			assertThat(Files.readString(file())).as("left as it is").isEqualTo(contents);
