@@ -26,7 +26,13 @@ final class AnswerWatch {
 	private volatile int step;
 
 	AnswerWatch(Duration limit) {
-		this.later = CompletableFuture.delayedExecutor(limit.toNanos() / STEPS, TimeUnit.NANOSECONDS);
+		// On the thread of the JDK's timer itself: if one was made for a step and the
+		// system gave none, nobody would hear of it.
+		this(CompletableFuture.delayedExecutor(limit.toNanos() / STEPS, TimeUnit.NANOSECONDS, Runnable::run));
+	}
+
+	AnswerWatch(Executor later) {
+		this.later = later;
 	}
 
 	/** The step that is under way when something is sent. */
@@ -49,19 +55,41 @@ final class AnswerWatch {
 	}
 
 	private void beginStepping() {
-		if (!this.underWay.isEmpty() && this.stepping.compareAndSet(false, true)) {
-			this.later.execute(this::step);
+		if (this.underWay.isEmpty() || this.stepping.get()) {
+			return;
+		}
+		// An executor that throws may have kept the task all the same.
+		AtomicBoolean begun = new AtomicBoolean();
+		if (!this.stepping.compareAndSet(false, true)) {
+			return;
+		}
+		try {
+			this.later.execute(() -> {
+				if (begun.compareAndSet(false, true)) {
+					step();
+				}
+			});
+		}
+		catch (Throwable ex) {
+			if (begun.compareAndSet(false, true)) {
+				this.stepping.set(false);
+			}
+			throw ex;
 		}
 	}
 
 	private void step() {
-		int now = this.step + 1;
-		this.step = now;
-		this.underWay.removeIf(SentTogether::isDone);
-		// One step more, because the first one may have been nearly over.
-		this.underWay.removeIf((sent) -> now - sent.sentAt() > STEPS && giveUp(sent));
-		this.stepping.set(false);
-		beginStepping();
+		try {
+			int now = this.step + 1;
+			this.step = now;
+			this.underWay.removeIf(SentTogether::isDone);
+			// One step more, because the first one may have been nearly over.
+			this.underWay.removeIf((sent) -> now - sent.sentAt() > STEPS && giveUp(sent));
+		}
+		finally {
+			this.stepping.set(false);
+			beginStepping();
+		}
 	}
 
 	private static boolean giveUp(SentTogether<?> sent) {

@@ -86,20 +86,23 @@ final class ClusterTopology {
 		this.looksUnderWay++;
 		this.look = askNodes();
 		this.look.whenComplete((done, failure) -> looked(failure));
+		// The pause ends on the thread of the JDK's timer itself: it would never end if
+		// one was made for it and the system gave none.
 		this.pause = this.look.copy()
 			.completeOnTimeout(null, LONGEST_LOOK.toMillis(), TimeUnit.MILLISECONDS)
 			.handle((done, failure) -> done)
 			.thenRunAsync(() -> {
-			}, CompletableFuture.delayedExecutor(PAUSE.toMillis(), TimeUnit.MILLISECONDS));
-		this.pause.thenRun(this::lookOn);
+			}, CompletableFuture.delayedExecutor(PAUSE.toMillis(), TimeUnit.MILLISECONDS, Runnable::run));
+		this.pause.thenRunAsync(this::lookOn);
 	}
 
 	private CompletableFuture<Void> askNodes() {
 		try {
 			return this.client.refreshPartitionsAsync().toCompletableFuture();
 		}
-		catch (RuntimeException ex) {
-			// What a client says that is being stopped.
+		catch (RuntimeException | OutOfMemoryError ex) {
+			// What a client says that is being stopped, or that the system gives no more
+			// threads.
 			return CompletableFuture.failedFuture(ex);
 		}
 	}

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
@@ -24,6 +25,20 @@ final class ConnectionOpener {
 
 	private final Semaphore pending = new Semaphore(MOST_PENDING);
 
+	private final ThreadFactory threads;
+
+	ConnectionOpener() {
+		this((task) -> {
+			Thread thread = new Thread(task, "shardkeeper-connect");
+			thread.setDaemon(true);
+			return thread;
+		});
+	}
+
+	ConnectionOpener(ThreadFactory threads) {
+		this.threads = threads;
+	}
+
 	/** Waits until it stands. */
 	<C> C open(Supplier<C> connect, Consumer<C> closeLate, Duration timeout) {
 		return await(begin(connect, closeLate), closeLate, timeout);
@@ -39,23 +54,30 @@ final class ConnectionOpener {
 			opening.completeExceptionally(new RedisException(MOST_PENDING + " attempts to connect are still pending"));
 			return opening;
 		}
-		Thread thread = new Thread(() -> {
-			try {
-				C connection = connect.get();
-				if (!opening.complete(connection)) {
-					closeLate.accept(connection);
-				}
-			}
-			catch (Throwable ex) {
-				opening.completeExceptionally(ex);
-			}
-			finally {
-				this.pending.release();
-			}
-		}, "shardkeeper-connect");
-		thread.setDaemon(true);
-		thread.start();
+		try {
+			this.threads.newThread(() -> connect(connect, closeLate, opening)).start();
+		}
+		catch (Throwable ex) {
+			// The system gives no more threads now; it may at the next attempt.
+			this.pending.release();
+			opening.completeExceptionally(new RedisException("no thread to connect on could be had: " + ex, ex));
+		}
 		return opening;
+	}
+
+	private <C> void connect(Supplier<C> connect, Consumer<C> closeLate, CompletableFuture<C> opening) {
+		try {
+			C connection = connect.get();
+			if (!opening.complete(connection)) {
+				closeLate.accept(connection);
+			}
+		}
+		catch (Throwable ex) {
+			opening.completeExceptionally(ex);
+		}
+		finally {
+			this.pending.release();
+		}
 	}
 
 	/** Waits for a connection that is being opened. */

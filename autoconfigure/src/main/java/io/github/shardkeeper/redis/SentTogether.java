@@ -85,21 +85,24 @@ final class SentTogether<T> {
 			// The client may have a timer of its own, with the same limit.
 			this.givenUp = true;
 		}
-		if (this.missing.decrementAndGet() == 0) {
-			this.commands = List.of();
-			this.onEnd.accept(!this.givenUp);
-		}
-		if (failure == null) {
-			answer.complete(value);
-			return;
-		}
-		RedisException cause = MisplacedKey.named(asRedisException(failure), command);
+		RedisException cause = (failure != null) ? MisplacedKey.named(asRedisException(failure), command) : null;
 		try {
-			this.onFailure.accept(cause);
+			if (this.missing.decrementAndGet() == 0) {
+				this.commands = List.of();
+				this.onEnd.accept(!this.givenUp);
+			}
+			if (cause != null) {
+				this.onFailure.accept(cause);
+			}
 		}
 		finally {
 			// Whatever becomes of that, somebody waits for this.
-			answer.completeExceptionally(RedisLink.unavailable(cause));
+			if (cause != null) {
+				answer.completeExceptionally(RedisLink.unavailable(cause));
+			}
+			else {
+				answer.complete(value);
+			}
 		}
 	}
 

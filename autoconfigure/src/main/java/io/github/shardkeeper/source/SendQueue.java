@@ -45,15 +45,27 @@ final class SendQueue {
 
 	private final Executor sender;
 
-	private final Queue<Sending> queue = new ConcurrentLinkedQueue<>();
+	private final Queue<Sending> queue;
 
-	/** In the queue, or in the hand of the one who sends. */
+	/**
+	 * In the queue, or in the hand of the one who sends. A record is counted just after
+	 * it was added, so the queue may hold more for a moment.
+	 */
 	private final AtomicInteger unsent = new AtomicInteger();
 
 	SendQueue(ShardAppender appender, SendWindow window, Executor sender) {
+		this(appender, window, sender, new ConcurrentLinkedQueue<>());
+	}
+
+	/**
+	 * With a queue of the caller's.
+	 * @param queue thread-safe and empty; adds all of a list, or nothing
+	 */
+	SendQueue(ShardAppender appender, SendWindow window, Executor sender, Queue<Sending> queue) {
 		this.appender = appender;
 		this.window = window;
 		this.sender = sender;
+		this.queue = queue;
 	}
 
 	/** Whether this is a call out of a future that is being completed. */
@@ -63,7 +75,8 @@ final class SendQueue {
 
 	void send(List<Sending> sendings) {
 		int count = sendings.size();
-		if (this.window.underWay() < FEW + count && !isCompleting() && this.unsent.compareAndSet(0, count)) {
+		if (this.window.underWay() < FEW + count && !isCompleting() && nothingWaits()
+				&& this.unsent.compareAndSet(0, count)) {
 			try {
 				append(sendings);
 			}
@@ -78,6 +91,15 @@ final class SendQueue {
 		if (this.unsent.getAndAdd(count) == 0) {
 			beginToSend();
 		}
+	}
+
+	/**
+	 * Whether nothing is queued, counted or not. What a thread has added and not counted
+	 * yet is sent on the count of something behind it, which waits uncounted then: what
+	 * comes from the same thread next must not overtake that.
+	 */
+	private boolean nothingWaits() {
+		return this.queue.isEmpty();
 	}
 
 	/** What is queued is sent, or, where no thread can be had for that, refused. */

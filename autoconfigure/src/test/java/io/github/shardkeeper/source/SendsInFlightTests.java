@@ -3,11 +3,13 @@ package io.github.shardkeeper.source;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
@@ -155,6 +157,49 @@ class SendsInFlightTests {
 		assertThat(payloads.indexOf("sync")).isEqualTo(1);
 		payloads.removeIf("sync"::equals);
 		assertThat(payloads).containsExactlyElementsOf(payloads(0, 20_000));
+	}
+
+	/** Between the two steps of queueing, of which the second one counts. */
+	@Test
+	void whatOneThreadSendsKeepsItsOrderWhileAnotherOneIsHeldUp() {
+		AtomicReference<Runnable> meanwhile = new AtomicReference<>();
+		Deque<Runnable> tasks = new ArrayDeque<>();
+		SendWindow window = new SendWindow(new SendSettings(1000, 2 * MOST, 1000));
+		SendQueue queue = new SendQueue(this.appender, window, tasks::add, new ConcurrentLinkedQueue<>() {
+			@Override
+			public boolean addAll(Collection<? extends Sending> sendings) {
+				boolean added = super.addAll(sendings);
+				Runnable others = meanwhile.getAndSet(null);
+				if (others != null) {
+					others.run();
+				}
+				return added;
+			}
+		});
+		for (int i = 0; i < 40; i++) {
+			queue.send(List.of(sending(window, i)));
+			runAll(tasks);
+		}
+		meanwhile.set(() -> {
+			queue.send(List.of(sending(window, 41)));
+			runAll(tasks);
+			assertThat(this.appender.payloads()).as("in its place").hasSize(41).endsWith("40");
+			this.appender.answerAll();
+			queue.send(List.of(sending(window, 42)));
+			runAll(tasks);
+		});
+		queue.send(List.of(sending(window, 40)));
+		runAll(tasks);
+		this.appender.answerAll();
+
+		assertThat(this.appender.payloads()).containsExactlyElementsOf(payloads(0, 43));
+		assertThat(window.underWay()).isZero();
+	}
+
+	private static void runAll(Deque<Runnable> tasks) {
+		while (!tasks.isEmpty()) {
+			tasks.remove().run();
+		}
 	}
 
 	@Test

@@ -1,0 +1,124 @@
+package io.github.shardkeeper.redis;
+
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.output.StatusOutput;
+import io.lettuce.core.protocol.AsyncCommand;
+import io.lettuce.core.protocol.Command;
+import io.lettuce.core.protocol.CommandType;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * What is sent is given up in time, whatever else fails.
+ */
+class AnswerWatchTests {
+
+	private static final int STEPS_BEFORE_THE_END = 10;
+
+	/** Steps that are due. */
+	private final Queue<Runnable> steps = new ArrayDeque<>();
+
+	@Test
+	void goesOnInTimeAfterAStepThatCouldNotBeBegun() {
+		assertGoesOnInTimeAfterARefusal(false);
+	}
+
+	@Test
+	void goesOnInTimeAfterAStepThatWasKeptThoughItCouldNotBeBegun() {
+		assertGoesOnInTimeAfterARefusal(true);
+	}
+
+	private void assertGoesOnInTimeAfterARefusal(boolean kept) {
+		AtomicBoolean refused = new AtomicBoolean();
+		AnswerWatch watch = new AnswerWatch((step) -> {
+			boolean first = refused.compareAndSet(false, true);
+			if (!first || kept) {
+				this.steps.add(step);
+			}
+			if (first) {
+				throw new OutOfMemoryError("unable to create native thread, as the test wants it");
+			}
+		});
+		SentTogether<String> first = send(new Ping());
+		assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(() -> watch.add(first));
+		SentTogether<String> second = send(new Ping());
+		watch.add(second);
+
+		for (int i = 0; i < STEPS_BEFORE_THE_END; i++) {
+			step();
+		}
+		assertThat(first.isDone()).isFalse();
+		step();
+		assertThat(first.isDone()).isTrue();
+		assertThat(second.isDone()).isTrue();
+		assertThat(this.steps).isEmpty();
+	}
+
+	@Test
+	void goesOnAfterAStepThatFailed() {
+		AnswerWatch watch = new AnswerWatch(this.steps::add);
+		SentTogether<String> sent = send(new Ping() {
+
+			private boolean failed;
+
+			@Override
+			public boolean cancel(boolean mayInterruptIfRunning) {
+				if (!this.failed) {
+					this.failed = true;
+					throw new OutOfMemoryError("as the test wants it");
+				}
+				return super.cancel(mayInterruptIfRunning);
+			}
+
+		});
+		watch.add(sent);
+		for (int i = 0; i < STEPS_BEFORE_THE_END; i++) {
+			step();
+		}
+
+		assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(this::step);
+		assertThat(sent.isDone()).isFalse();
+		step();
+		assertThat(sent.isDone()).isTrue();
+	}
+
+	/** What is due now, not what follows from it. */
+	private void step() {
+		for (int left = this.steps.size(); left > 0; left--) {
+			this.steps.remove().run();
+		}
+	}
+
+	private static SentTogether<String> send(AsyncCommand<String, String, String> command) {
+		SentTogether<String> sent = new SentTogether<>(0, Duration.ofSeconds(1), (failure) -> {
+		}, (inTime) -> {
+		});
+		sent.send(List.of(command), whereNothingIsAnswered());
+		return sent;
+	}
+
+	@SuppressWarnings("unchecked")
+	private static StatefulConnection<String, String> whereNothingIsAnswered() {
+		return (StatefulConnection<String, String>) Proxy.newProxyInstance(AnswerWatchTests.class.getClassLoader(),
+				new Class<?>[] { StatefulConnection.class }, (proxy, method, arguments) -> null);
+	}
+
+	private static class Ping extends AsyncCommand<String, String, String> {
+
+		Ping() {
+			super(new Command<>(CommandType.PING, new StatusOutput<>(StringCodec.UTF8)));
+		}
+
+	}
+
+}

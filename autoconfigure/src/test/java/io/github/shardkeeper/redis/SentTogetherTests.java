@@ -1,0 +1,72 @@
+package io.github.shardkeeper.redis;
+
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+import io.lettuce.core.RedisException;
+import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.output.StatusOutput;
+import io.lettuce.core.protocol.AsyncCommand;
+import io.lettuce.core.protocol.Command;
+import io.lettuce.core.protocol.CommandType;
+import org.junit.jupiter.api.Test;
+
+import io.github.shardkeeper.StoreUnavailableException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Whoever waits for an answer gets one, whatever else fails.
+ */
+class SentTogetherTests {
+
+	private static final Consumer<Boolean> NOTHING_MORE = (inTime) -> {
+	};
+
+	private final AsyncCommand<String, String, String> ping = new AsyncCommand<>(
+			new Command<>(CommandType.PING, new StatusOutput<>(StringCodec.UTF8)));
+
+	@Test
+	void aFailureIsAnsweredAlsoWhereReportingItFails() {
+		SentTogether<String> sent = new SentTogether<>(0, Duration.ofSeconds(1), (failure) -> {
+			throw new IllegalStateException("the client is being stopped");
+		}, NOTHING_MORE);
+
+		CompletableFuture<String> answer = sent.send(List.of(this.ping), withoutConnection()).get(0);
+
+		assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> answer.get(10, TimeUnit.SECONDS))
+			.withCauseInstanceOf(StoreUnavailableException.class)
+			.withMessageContaining("nobody is there");
+		assertThat(sent.isDone()).isTrue();
+	}
+
+	@Test
+	void aFailureIsAnsweredAlsoWhereItsEndIsNotHeard() {
+		SentTogether<String> sent = new SentTogether<>(0, Duration.ofSeconds(1), (failure) -> {
+		}, (inTime) -> {
+			throw new IllegalStateException("the client is being stopped");
+		});
+
+		CompletableFuture<String> answer = sent.send(List.of(this.ping), withoutConnection()).get(0);
+
+		assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> answer.get(10, TimeUnit.SECONDS))
+			.withCauseInstanceOf(StoreUnavailableException.class);
+	}
+
+	/** One on which nothing can be sent. */
+	@SuppressWarnings("unchecked")
+	private static StatefulConnection<String, String> withoutConnection() {
+		return (StatefulConnection<String, String>) Proxy.newProxyInstance(SentTogetherTests.class.getClassLoader(),
+				new Class<?>[] { StatefulConnection.class }, (proxy, method, arguments) -> {
+					throw new RedisException("nobody is there");
+				});
+	}
+
+}
