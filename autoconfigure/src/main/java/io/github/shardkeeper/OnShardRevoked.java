@@ -14,8 +14,9 @@ import org.springframework.aot.hint.annotation.Reflective;
  * final commit.
  * <p>
  * It takes {@link ShardContext} and {@link ShardState}, in any order and each at most
- * once. What it writes to {@link ShardState} is part of that commit. When it throws, that
- * is logged and the handover goes on.
+ * once. What it writes to {@link ShardState} is part of that commit, unless records that
+ * wrote to the state too are not acknowledged when it has returned: then it is dropped,
+ * with a warning. When it throws, that is logged and the handover goes on.
  * <p>
  * It is called too when the shard was lost without warning (the session ended, a newer
  * owner exists), so that the application can drop what it holds for the shard. A new

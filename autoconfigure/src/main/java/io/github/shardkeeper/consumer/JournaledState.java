@@ -128,6 +128,11 @@ final class JournaledState {
 		}
 	}
 
+	/** Whether calls have seen what the next commit leaves out. */
+	boolean hasUnsettled() {
+		return !this.unsettled.isEmpty();
+	}
+
 	/** Removes all entries, which is to be committed. Only before the first call. */
 	void clear() {
 		this.entries.keySet().forEach((key) -> isToCommit(key, null));

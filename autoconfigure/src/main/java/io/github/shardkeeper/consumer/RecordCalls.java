@@ -64,9 +64,9 @@ final class RecordCalls {
 			return this.batch ? callWithAll(delivery, state, begun, beside)
 					: callWithOnly(delivery, state, begun, beside);
 		}
-		catch (VirtualMachineError ex) {
-			// In a conversion. Says nothing about the record: as if its handler had
-			// thrown it.
+		catch (Throwable ex) {
+			// Out of memory in a conversion, above all. Says nothing about the record: as
+			// if its handler had thrown it. Thrown on, nobody would know that it is over.
 			return notMade(delivery, List.of(), new ShardCalls.Result(null, ex, false), begun);
 		}
 	}

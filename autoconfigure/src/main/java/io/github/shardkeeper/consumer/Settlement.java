@@ -188,7 +188,8 @@ final class Settlement {
 
 	private void failed(Delivery delivery, ShardCalls.Result result, Throwable failure, ShardProgress progress) {
 		if (!this.owned.isHeld() || result.interrupted()) {
-			// Because the shard or the lease is lost, or was: not the record's fault.
+			// Because the shard or the lease is lost, or was, or the shard is to go: not
+			// the record's fault.
 			logger.debug("{} was interrupted {}", this.owned, delivery.where(), failure);
 			this.lanes.again(delivery);
 			return;

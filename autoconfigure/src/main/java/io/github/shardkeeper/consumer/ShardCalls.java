@@ -16,6 +16,8 @@ final class ShardCalls {
 
 	private final OwnedShard owned;
 
+	private final WorkerCourse course;
+
 	/** The one of a shard whose calls are made one after the other. */
 	private final HandlerCall only = new HandlerCall();
 
@@ -25,8 +27,9 @@ final class ShardCalls {
 	/** Those that run at the same time, the oldest first. */
 	private final Queue<Beside> beside = new ConcurrentLinkedQueue<>();
 
-	ShardCalls(OwnedShard owned) {
+	ShardCalls(OwnedShard owned, WorkerCourse course) {
 		this.owned = owned;
+		this.course = course;
 	}
 
 	/**
@@ -38,12 +41,18 @@ final class ShardCalls {
 		return callOnly(state, now, code, true);
 	}
 
-	/** Calls unless the shard is lost, while others may run. */
+	/** Calls unless the shard is lost or is to go, while others may run. */
 	Result callBeside(@Nullable JournaledState state, MonotonicTime now, StateCall code) {
 		Beside running = new Beside(new HandlerCall(), now);
 		this.beside.add(running);
 		try {
-			return call(running.call(), state, code, true);
+			return call(running.call(), state, (view) -> {
+				// It may have waited for its thread since it was handed out.
+				if (this.course.leadsToEnd()) {
+					throw new NotMade("The shard was to go before the call");
+				}
+				code.run(view);
+			}, true);
 		}
 		finally {
 			this.beside.remove(running);
@@ -72,14 +81,17 @@ final class ShardCalls {
 				// Once more, now that whoever takes shard or lease away can interrupt
 				// this: acquiring or converting may have taken long.
 				if (onlyWhileHeld && !this.owned.isHeld()) {
-					throw new InterruptedException("The shard was lost before the call");
+					throw new NotMade("The shard was lost before the call");
 				}
 				code.run(view);
 			});
 			return new Result(view, null, false);
 		}
 		catch (Throwable ex) {
-			return new Result(view, PrintableFailure.of(ex), call.wasInterrupted());
+			// Whoever looks at it later may find the lease held again.
+			boolean nobodysFault = call.wasInterrupted() || ex instanceof NotMade
+					|| onlyWhileHeld && !this.owned.isHeld();
+			return new Result(view, PrintableFailure.of(ex), nobodysFault);
 		}
 		finally {
 			if (view != null) {
@@ -127,10 +139,19 @@ final class ShardCalls {
 	 *
 	 * @param view what it has read and written; {@code null} if it got no state
 	 * @param failure what it has thrown, {@code null} for nothing
-	 * @param interrupted whether it was interrupted from here: what it has thrown is
-	 * nobody's fault then
+	 * @param interrupted whether it was interrupted from here, or not made, or had lost
+	 * the shard: what it has thrown is nobody's fault then
 	 */
 	record Result(@Nullable StateView view, @Nullable Throwable failure, boolean interrupted) {
+
+	}
+
+	/** Tells that the application was not called. */
+	private static final class NotMade extends Exception {
+
+		NotMade(String why) {
+			super(why);
+		}
 
 	}
 

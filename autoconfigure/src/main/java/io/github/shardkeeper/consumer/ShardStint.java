@@ -185,7 +185,10 @@ final class ShardStint {
 		return true;
 	}
 
-	/** What a callback wrote to the state is committed with what comes next. */
+	/**
+	 * What a callback wrote to the state is committed with what comes next. Only if all
+	 * that it has seen is, too.
+	 */
 	private void keep(ShardProgress acquired, ShardCalls.Result result) {
 		StateView view = Objects.requireNonNull(result.view());
 		// No other call runs, so nothing that it has read was changed.
@@ -220,6 +223,15 @@ final class ShardStint {
 		if (result.failure() != null) {
 			logger.warn("@OnShardRevoked failed for {}; the shard is put away nevertheless", this.owned,
 					result.failure());
+			return;
+		}
+		boolean hasWritten = !Objects.requireNonNull(result.view()).isUntouched();
+		if (hasWritten && last.state().hasUnsettled()) {
+			// It may build on what they wrote, and they will write that again. And what
+			// is acknowledged during the last commit must not be written over it.
+			logger.warn("What @OnShardRevoked wrote to the state of {} is dropped: records were handled and not "
+					+ "acknowledged, and it builds on what they wrote. Acknowledge them before it returns, or write "
+					+ "no state in it", this.owned);
 			return;
 		}
 		keep(last, result);

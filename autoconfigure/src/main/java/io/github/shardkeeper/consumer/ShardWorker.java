@@ -78,7 +78,7 @@ final class ShardWorker {
 		this.owned = new OwnedShard(shard, token, member, context);
 		this.troubles = new WorkerTroubles(this.owned, context, this::wake);
 		this.task = new SerialTask(context.executor(), this::turn, this.troubles::noThread);
-		this.calls = new ShardCalls(this.owned);
+		this.calls = new ShardCalls(this.owned, this.course);
 		this.repositioning = new Repositioning(this.owned, context);
 		this.obstacles = new ObstacleReport(this.owned, handler.name(), context.settings(shard.topic()).longCall(),
 				this.course, this.repositioning, this.calls, this.troubles);

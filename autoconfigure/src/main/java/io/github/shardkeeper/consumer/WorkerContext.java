@@ -41,6 +41,10 @@ record WorkerContext(String group, CheckpointStore checkpoints, ShardReader read
 	/** Each may bring a part of a large state, and all have the same time for it. */
 	private static final int MOST_ACQUISITIONS = 64;
 
+	WorkerContext {
+		meters = GuardedMeters.of(meters);
+	}
+
 	/** With a limit of its own for acquisitions. */
 	WorkerContext(String group, CheckpointStore checkpoints, ShardReader reader, Lease lease, MonotonicClock clock,
 			InstantSource wallClock, Executor executor, ScheduledExecutorService timer, JsonMapper mapper,

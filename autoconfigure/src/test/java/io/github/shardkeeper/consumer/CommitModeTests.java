@@ -7,6 +7,9 @@ import java.util.Map;
 import java.util.Set;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import io.github.shardkeeper.Acknowledgment;
 import io.github.shardkeeper.OnShardRevoked;
@@ -25,6 +28,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * When offset and state are committed.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class CommitModeTests {
 
 	private static final Duration SECOND = Duration.ofSeconds(1);
@@ -206,6 +210,68 @@ class CommitModeTests {
 
 		assertThat(shard.ended()).containsExactly("released");
 		assertThat(shard.checkpoint()).isEqualTo(new Checkpoint(new Offset("3"), Map.of("count", "3")));
+	}
+
+	@Test
+	void whatTheFarewellWritesCountsWithAllThatItAcknowledges(CapturedOutput output) {
+		Acknowledging bean = new Acknowledging();
+		bean.inFarewell = true;
+		bean.addedInFarewell = 100;
+		ConsumingShard shard = new ConsumingShard(bean, MANUAL);
+		shard.deliver(1, 3);
+		shard.worker().drain();
+		shard.run();
+
+		assertThat(shard.checkpoint()).isEqualTo(new Checkpoint(new Offset("3"), Map.of("count", "103")));
+		assertThat(output).doesNotContain("is dropped");
+	}
+
+	/** It has seen what they wrote, and the next owner's calls will write it again. */
+	@Test
+	void whatTheFarewellWritesOnTopOfOpenRecordsIsLeftOutWithThem(CapturedOutput output) {
+		Acknowledging bean = new Acknowledging();
+		bean.addedInFarewell = 100;
+		ConsumingShard shard = new ConsumingShard(bean, MANUAL);
+		shard.deliver(1, 3);
+		bean.acknowledgments.get(0).acknowledge();
+		shard.worker().drain();
+		shard.run();
+		assertThat(shard.ended()).containsExactly("released");
+		assertThat(shard.checkpoint()).isEqualTo(new Checkpoint(new Offset("1"), Map.of("count", "1")));
+		assertThat(output).contains("@OnShardRevoked wrote to the state of orders/1 is dropped");
+		shard.restart();
+		shard.deliver(2, 3);
+		bean.acknowledgments.get(3).acknowledge();
+		bean.acknowledgments.get(4).acknowledge();
+		shard.worker().drain();
+		shard.run();
+
+		assertThat(shard.checkpoint()).as("each record once, and the farewell of an owner who left nothing open")
+			.isEqualTo(new Checkpoint(new Offset("3"), Map.of("count", "103")));
+	}
+
+	@Test
+	void whatIsAcknowledgedDuringTheLastCommitCountsOnTheStateWithoutTheFarewell() {
+		Acknowledging bean = new Acknowledging();
+		bean.addedInFarewell = 100;
+		ConsumingShard shard = new ConsumingShard(bean, MANUAL);
+		shard.deliver(1, 2);
+		bean.acknowledgments.get(0).acknowledge();
+		shard.checkpoints().holdAnswers();
+		shard.worker().drain();
+		shard.run();
+		assertThat(shard.checkpoint()).isEqualTo(new Checkpoint(new Offset("1"), Map.of("count", "1")));
+		bean.acknowledgments.get(1).acknowledge();
+		shard.run();
+		assertThat(shard.checkpoints().heldAnswers()).isEqualTo(1);
+		shard.checkpoints().answer();
+		shard.run();
+		assertThat(shard.ended()).isEmpty();
+		shard.checkpoints().answer();
+		shard.run();
+
+		assertThat(shard.ended()).containsExactly("released");
+		assertThat(shard.checkpoint()).isEqualTo(new Checkpoint(new Offset("2"), Map.of("count", "2")));
 	}
 
 	@Test
@@ -409,6 +475,8 @@ class CommitModeTests {
 
 		private boolean inFarewell;
 
+		private int addedInFarewell;
+
 		@ShardConsumer("orders")
 		void handle(String payload, ShardState state, Acknowledgment acknowledgment) {
 			state.increment("count", 1);
@@ -422,9 +490,12 @@ class CommitModeTests {
 		}
 
 		@OnShardRevoked
-		void farewell(ShardContext shard) {
+		void farewell(ShardContext shard, ShardState state) {
 			if (this.inFarewell) {
 				this.acknowledgments.forEach(Acknowledgment::acknowledge);
+			}
+			if (this.addedInFarewell > 0) {
+				state.increment("count", this.addedInFarewell);
 			}
 		}
 

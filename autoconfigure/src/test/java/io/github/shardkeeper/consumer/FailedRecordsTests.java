@@ -369,6 +369,29 @@ class FailedRecordsTests {
 		assertThat(shard.checkpoint().offset()).isEqualTo(new Offset("3"));
 	}
 
+	/** Nor can what is thrown when it is printed. */
+	@ParameterizedTest
+	@EnumSource(Ordering.class)
+	void anExceptionForWhichNothingCanStandIsAnExceptionAllTheSame(Ordering ordering) {
+		Unprintable bean = new Unprintable();
+		bean.whenPrinted = new RuntimeException("as the test wants it") {
+
+			@Override
+			public StackTraceElement[] getStackTrace() {
+				return null;
+			}
+
+		};
+		ConsumingShard shard = new ConsumingShard(bean, new TestSettings().ordering(ordering, 8).maxAttempts(2));
+		shard.deliver(1, 3);
+		shard.pass(SECOND);
+		shard.pass(SECOND.multipliedBy(10));
+
+		assertThat(bean.calls).containsExactlyInAnyOrder("r1", "r1", "r2", "r3");
+		assertThat(shard.deadLetters()).containsExactly("1 after 2");
+		assertThat(shard.checkpoint().offset()).isEqualTo(new Offset("3"));
+	}
+
 	@Test
 	void inBatchModeALostAnswerLeavesTheNextListWaiting() {
 		Lists lists = new Lists();
@@ -496,6 +519,8 @@ class FailedRecordsTests {
 
 		private final List<String> calls = new ArrayList<>();
 
+		private RuntimeException whenPrinted = new NullPointerException("as the test wants it");
+
 		@ShardConsumer("orders")
 		void handle(String payload) {
 			this.calls.add(payload);
@@ -504,7 +529,7 @@ class FailedRecordsTests {
 
 					@Override
 					public String getMessage() {
-						throw new NullPointerException("as the test wants it");
+						throw Unprintable.this.whenPrinted;
 					}
 
 				};

@@ -226,12 +226,15 @@ class JournaledStateTests {
 		second.put("c", 5);
 		JournaledState.Changes later = this.state.add(second);
 
+		assertThat(this.state.hasUnsettled()).isTrue();
 		assertThat(this.state.uncommitted()).isEmpty();
 		assertThat(this.state.settledEntries()).isEqualTo(Map.of("a", "1", "b", "\"two\""));
 		this.state.settle(changes);
 		assertThat(this.state.uncommitted()).isEqualTo(Map.of("a", "2"));
 		assertThat(this.state.settledEntries()).isEqualTo(Map.of("a", "2", "b", "\"two\""));
+		assertThat(this.state.hasUnsettled()).isTrue();
 		this.state.settle(later);
+		assertThat(this.state.hasUnsettled()).isFalse();
 		assertThat(this.state.uncommitted()).isEqualTo(Map.of("a", "3", "c", "5"));
 		assertThat(this.state.settledEntries()).isEqualTo(Map.of("a", "3", "b", "\"two\"", "c", "5"));
 	}

@@ -26,6 +26,8 @@ class KeyConcurrencyTests {
 
 	private static final Duration SECOND = Duration.ofSeconds(1);
 
+	private static final Duration LONGER_THAN_THE_LEASE = Duration.ofDays(2);
+
 	private final Application bean = new Application();
 
 	@Test
@@ -193,6 +195,69 @@ class KeyConcurrencyTests {
 		shard.run();
 
 		assertThat(shard.worker().ended()).isDone();
+	}
+
+	@Test
+	void aCallThatFoundNoLeaseIsNoFailureThoughItIsHeldAgainWhenThatIsTakenIn() {
+		ConsumingShard shard = start(new TestSettings().ordering(Ordering.KEY, 8).maxAttempts(1));
+		shard.offer(1, "a", "a1");
+		shard.threads().runOne();
+		shard.clock().advance(LONGER_THAN_THE_LEASE);
+		shard.threads().runOne();
+		assertThat(this.bean.events).as("it has waited for its thread for too long").isEmpty();
+		shard.renewLease();
+		shard.run();
+
+		assertThat(this.bean.events).containsExactly("a1 begins", "a1 ends");
+		assertThat(shard.deadLetters()).isEmpty();
+		assertThat(shard.worker().problem()).isNull();
+	}
+
+	@Test
+	void aCallThatThrowsWithoutLeaseIsNoFailureThoughItIsHeldAgainWhenThatIsTakenIn() {
+		ConsumingShard shard = start(new TestSettings().ordering(Ordering.KEY, 8).maxAttempts(1));
+		this.bean.during.put("a1", () -> {
+			shard.clock().advance(LONGER_THAN_THE_LEASE);
+			throw new IllegalStateException("isHeld() is false, says the handler");
+		});
+		shard.offer(1, "a", "a1");
+		shard.threads().runOne();
+		shard.threads().runOne();
+		shard.renewLease();
+		shard.run();
+
+		assertThat(this.bean.events).containsExactly("a1 begins", "a1 begins", "a1 ends");
+		assertThat(shard.deadLetters()).isEmpty();
+	}
+
+	@Test
+	void aCallThatWaitsForItsThreadIsNotMadeOnceTheShardIsToGo() {
+		ConsumingShard shard = start(new TestSettings().ordering(Ordering.KEY, 8).maxAttempts(1));
+		shard.offer(1, "a", "a1");
+		shard.offer(2, "b", "b1");
+		shard.threads().runOne();
+		shard.worker().drain();
+		shard.run();
+
+		assertThat(this.bean.events).isEmpty();
+		assertThat(shard.ended()).containsExactly("released");
+		assertThat(shard.checkpoint().offset()).isNull();
+		assertThat(shard.deadLetters()).isEmpty();
+	}
+
+	@Test
+	void aCallThatWasNotMadeIsMadeWhenTheShardStays() {
+		ConsumingShard shard = start(new TestSettings().ordering(Ordering.KEY, 8).maxAttempts(1));
+		shard.offer(1, "a", "a1");
+		shard.offer(2, "b", "b1");
+		shard.threads().runOne();
+		shard.worker().drain();
+		shard.threads().runOne();
+		assertThat(shard.worker().cancelDrain()).isTrue();
+		shard.run();
+
+		assertThat(this.bean.events).containsExactlyInAnyOrder("a1 begins", "a1 ends", "b1 begins", "b1 ends");
+		assertThat(shard.deadLetters()).isEmpty();
 	}
 
 	/** What waits in its lane is read, too: it must not come on top of the total. */

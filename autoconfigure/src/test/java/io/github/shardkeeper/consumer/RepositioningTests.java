@@ -480,6 +480,24 @@ class RepositioningTests {
 	}
 
 	@Test
+	void theFarewellOnTopOfOpenRecordsIsLeftOutWithThemAsInAHandover() {
+		this.settings.commits(CommitMode.MANUAL, Duration.ofSeconds(1), 500);
+		ShardWorker worker = startWith("countByHand");
+		this.application.onRevoked = (state) -> state.increment("n", 100);
+		deliver(1, 3);
+		this.application.acknowledgments.get(0).acknowledge();
+		seek(worker, "1", false);
+		assertThat(checkpoint()).isEqualTo(new Checkpoint(new Offset("1"), Map.of("n", "1")));
+		deliver(2, 3);
+		this.application.acknowledgments.get(3).acknowledge();
+		this.application.acknowledgments.get(4).acknowledge();
+		this.threads.runAll();
+		this.threads.pass(Duration.ofSeconds(2));
+
+		assertThat(checkpoint()).isEqualTo(new Checkpoint(new Offset("3"), Map.of("n", "3")));
+	}
+
+	@Test
 	void whatTheReaderStillBringsOfBeforeReachesNobody() {
 		ShardWorker worker = start();
 		ShardReader.RecordSink before = this.reader.sink(SHARD);
@@ -658,6 +676,12 @@ class RepositioningTests {
 		void handleByHand(ShardRecord<String> record, Acknowledgment acknowledgment) {
 			this.calls.add(record.payload());
 			this.acknowledgments.add(acknowledgment);
+		}
+
+		void countByHand(ShardRecord<String> record, ShardState state, Acknowledgment acknowledgment) {
+			this.calls.add(record.payload());
+			this.acknowledgments.add(acknowledgment);
+			state.increment("n", 1);
 		}
 
 		void assigned(ShardState state) throws Exception {

@@ -75,6 +75,8 @@ class ShardWorkerTests {
 
 	private final List<String> meters = new ArrayList<>();
 
+	private boolean metersFail;
+
 	private final List<String> events = new ArrayList<>();
 
 	/** Commits when there is nothing more to do, and tries on without an end. */
@@ -308,6 +310,39 @@ class ShardWorkerTests {
 		assertThat(checkpoint()).isEqualTo(new Checkpoint(new Offset("3"), Map.of("count", "3", "last", "\"r3\"")));
 		assertThat(worker.problem()).isNull();
 		assertThat(this.meters).filteredOn("failed"::equals).hasSize(2);
+	}
+
+	/** The application's filters, and its registry, run in them. */
+	@Test
+	void metersThatThrowHoldNothingUp(CapturedOutput output) {
+		this.settings.maxAttempts(2).onFailure(OnFailure.DEAD_LETTER);
+		this.metersFail = true;
+		ShardWorker worker = start();
+		this.application.onRecord = (record, state) -> {
+			if (record.payload().equals("r1")) {
+				throw new IOException("as the test wants it");
+			}
+			state.increment("count", 1);
+		};
+		deliver(1, 3);
+		this.threads.pass(Duration.ofMillis(200));
+
+		assertThat(this.application.calls).containsExactly("assigned", "r1", "r1", "r2", "r3");
+		assertThat(checkpoint()).isEqualTo(new Checkpoint(new Offset("3"), Map.of("count", "2")));
+		assertThat(this.meters).contains("failed", "dead lettered", "handled", "committed true");
+		assertThat(worker.problem()).isNull();
+		assertThat(output).containsOnlyOnce("cannot be counted");
+	}
+
+	@Test
+	void metersThatThrowDoNotHideThatTheShardWasTakenOver() {
+		ShardWorker worker = start();
+		this.metersFail = true;
+		this.checkpoints.acquireNow(SHARD, NEWER);
+		deliver(1, 1);
+
+		assertThat(worker.ended()).isDone();
+		assertThat(this.meters).containsOnlyOnce("committed false");
 	}
 
 	@Test
@@ -1249,22 +1284,29 @@ class ShardWorkerTests {
 
 		@Override
 		public void handled(String topic, int records, Duration duration) {
-			ShardWorkerTests.this.meters.add("handled");
+			count("handled");
 		}
 
 		@Override
 		public void deadLettered(String topic) {
-			ShardWorkerTests.this.meters.add("dead lettered");
+			count("dead lettered");
 		}
 
 		@Override
 		public void failed(String topic) {
-			ShardWorkerTests.this.meters.add("failed");
+			count("failed");
 		}
 
 		@Override
 		public void committed(String topic, boolean accepted) {
-			ShardWorkerTests.this.meters.add("committed " + accepted);
+			count("committed " + accepted);
+		}
+
+		private void count(String what) {
+			ShardWorkerTests.this.meters.add(what);
+			if (ShardWorkerTests.this.metersFail) {
+				throw new IllegalArgumentException("There is a meter of another type, as the test wants it");
+			}
 		}
 
 	}
