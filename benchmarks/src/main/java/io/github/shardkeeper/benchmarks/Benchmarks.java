@@ -42,7 +42,18 @@ public final class Benchmarks {
 			System.exit((arguments.length > 0) ? 1 : 0);
 		}
 		else {
-			benchmark.run(Options.parse(Arrays.copyOfRange(arguments, 1, arguments.length)));
+			try {
+				benchmark.run(Options.parse(Arrays.copyOfRange(arguments, 1, arguments.length)));
+			}
+			catch (RefusedOptionException ex) {
+				System.err.println(arguments[0] + ": " + ex.getMessage());
+				System.exit(1);
+			}
+			catch (Throwable ex) {
+				// Not left to the JVM, which would wait for those threads.
+				ex.printStackTrace();
+				System.exit(1);
+			}
 			// Whatever threads a contender has left behind.
 			System.exit(0);
 		}

@@ -1,8 +1,15 @@
 package io.github.shardkeeper.benchmarks;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.LocalDate;
 import java.util.Locale;
+import java.util.stream.Stream;
+
+import com.sun.management.OperatingSystemMXBean;
 
 /**
  * What figures were taken on.
@@ -27,9 +34,30 @@ public final class Machine {
 	 * @return the line
 	 */
 	public static String describeWith(String server) {
-		return String.format(Locale.ROOT, "%s, %d processors, %s %s, %s, load average %.2f", LocalDate.now(),
-				Runtime.getRuntime().availableProcessors(), System.getProperty("java.vm.name"), Runtime.version(),
-				server, load());
+		return String.format(Locale.ROOT, "%s, %d processors%s, %.0f GB, %s %s, %s, load average %.2f", LocalDate.now(),
+				Runtime.getRuntime().availableProcessors(), processor(), memoryGigabytes(),
+				System.getProperty("java.vm.name"), Runtime.version(), server, load());
+	}
+
+	/** Which ones, where the system tells. */
+	private static String processor() {
+		Path information = Path.of("/proc/cpuinfo");
+		if (!Files.isReadable(information)) {
+			return "";
+		}
+		try (Stream<String> lines = Files.lines(information)) {
+			return lines.filter((line) -> line.startsWith("model name"))
+				.map((line) -> " (" + line.substring(line.indexOf(':') + 1).strip() + ")")
+				.findFirst()
+				.orElse("");
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	private static double memoryGigabytes() {
+		return ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class).getTotalMemorySize() / 1e9;
 	}
 
 	/**

@@ -34,7 +34,7 @@ public record Options(Map<String, String> values, List<String> words) {
 				values.put(argument.substring(2, equals), argument.substring(equals + 1));
 			}
 			else if (argument.startsWith("--")) {
-				throw new IllegalArgumentException("Write the option's value behind it: " + argument + "=…");
+				throw new RefusedOptionException("Write the option's value behind it: " + argument + "=…");
 			}
 		}
 		return new Options(values, Arrays.stream(arguments).filter((argument) -> !argument.startsWith("--")).toList());
@@ -48,7 +48,7 @@ public record Options(Map<String, String> values, List<String> words) {
 	public void requireOnly(Set<String> known) {
 		requireKnown(known);
 		if (!this.words.isEmpty()) {
-			throw new IllegalArgumentException("'" + this.words.get(0) + "' is no option: there are only "
+			throw new RefusedOptionException("'" + this.words.get(0) + "' is no option: there are only "
 					+ written(known) + ". Options begin with two hyphens and have a value behind an equals sign");
 		}
 	}
@@ -63,7 +63,7 @@ public record Options(Map<String, String> values, List<String> words) {
 		requireKnown(known);
 		for (String word : this.words) {
 			if (!form.matcher(word).matches()) {
-				throw new IllegalArgumentException("'" + word + "' is not understood: write it like " + example);
+				throw new RefusedOptionException("'" + word + "' is not understood: write it like " + example);
 			}
 		}
 	}
@@ -71,7 +71,7 @@ public record Options(Map<String, String> values, List<String> words) {
 	private void requireKnown(Set<String> known) {
 		for (String name : this.values.keySet()) {
 			if (!known.contains(name)) {
-				throw new IllegalArgumentException("There is no option --" + name
+				throw new RefusedOptionException("There is no option --" + name
 						+ (known.isEmpty() ? ", nor any other" : ", only " + written(known)));
 			}
 		}
@@ -127,9 +127,8 @@ public record Options(Map<String, String> values, List<String> words) {
 		catch (NumberFormatException ex) {
 			// Refused like one that is too small.
 		}
-		throw new IllegalArgumentException(
-				"--%s takes whole numbers from %d to %d, not '%s': write, for example, --%s=%s".formatted(name, least,
-						Integer.MAX_VALUE, value, name, example));
+		throw new RefusedOptionException("--%s takes whole numbers from %d to %d, not '%s': write, for example, --%s=%s"
+			.formatted(name, least, Integer.MAX_VALUE, value, name, example));
 	}
 
 	/**
@@ -145,7 +144,7 @@ public record Options(Map<String, String> values, List<String> words) {
 		}
 		List<String> words = Arrays.stream(value.split("[,;]", -1)).map(String::strip).toList();
 		if (words.contains("")) {
-			throw new IllegalArgumentException("--" + name + "=" + value
+			throw new RefusedOptionException("--" + name + "=" + value
 					+ " has nothing where a value belongs: write values with one comma between two");
 		}
 		return words;
@@ -202,8 +201,8 @@ public record Options(Map<String, String> values, List<String> words) {
 		return all.stream().filter((each) -> parts.stream().anyMatch(named.apply(each)::contains)).toList();
 	}
 
-	private static IllegalArgumentException unknown(String name, String value, String known) {
-		return new IllegalArgumentException("--" + name + " knows no '" + value + "', only " + known);
+	private static RefusedOptionException unknown(String name, String value, String known) {
+		return new RefusedOptionException("--" + name + " knows no '" + value + "', only " + known);
 	}
 
 }

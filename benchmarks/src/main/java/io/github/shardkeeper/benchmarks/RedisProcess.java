@@ -2,6 +2,7 @@ package io.github.shardkeeper.benchmarks;
 
 import java.io.File;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -111,6 +112,23 @@ public final class RedisProcess implements AutoCloseable {
 		}
 		finally {
 			client.shutdown();
+		}
+	}
+
+	/**
+	 * How long its only busy thread has wanted a processor so far that others had.
+	 * @return the milliseconds; no number where the system does not tell
+	 */
+	public double waitedMillis() {
+		Path schedule = Path.of("/proc", String.valueOf(this.process.pid()), "schedstat");
+		if (!Files.isReadable(schedule)) {
+			return Double.NaN;
+		}
+		try {
+			return Double.parseDouble(Files.readString(schedule).split(" ")[1]) / 1e6;
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
 		}
 	}
 

@@ -10,7 +10,7 @@ import io.github.shardkeeper.benchmarks.moves.RollingBenchmark;
 import io.github.shardkeeper.benchmarks.scale.ScaleBenchmark;
 import io.github.shardkeeper.benchmarks.startup.StartupBenchmark;
 
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Benchmarks refuse what they do not take, and that before they start anything.
@@ -46,7 +46,8 @@ class RefusedOptionsTests {
 			assignment | --size=10x1000       | --size
 			""")
 	void isRefused(String benchmark, String argument, String said) {
-		assertThatIllegalArgumentException().isThrownBy(() -> benchmark(benchmark).run(Options.parse(argument)))
+		assertThatExceptionOfType(RefusedOptionException.class)
+			.isThrownBy(() -> benchmark(benchmark).run(Options.parse(argument)))
 			.withMessageContaining(said);
 	}
 

@@ -33,6 +33,11 @@ record BareClient(boolean inGroup) implements Contender {
 	private static final int COUNT = 500;
 
 	@Override
+	public double asked() {
+		return this.inGroup ? 1.5 : 0.85;
+	}
+
+	@Override
 	public String name() {
 		return this.inGroup ? "bare XREADGROUP + XACK per batch" : "bare XREAD";
 	}

@@ -1,6 +1,5 @@
 package io.github.shardkeeper.benchmarks.consuming;
 
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -13,6 +12,7 @@ import java.util.Set;
 import io.github.shardkeeper.benchmarks.Benchmark;
 import io.github.shardkeeper.benchmarks.Machine;
 import io.github.shardkeeper.benchmarks.Options;
+import io.github.shardkeeper.benchmarks.RawFigures;
 import io.github.shardkeeper.benchmarks.RedisProcess;
 
 /**
@@ -24,6 +24,9 @@ import io.github.shardkeeper.benchmarks.RedisProcess;
 public final class ConsumingBenchmark implements Benchmark {
 
 	private static final Path RAW_FIGURES = Path.of("consuming.csv");
+
+	private static final List<String> COLUMNS = List.of("shards", "contender", "round", "records_per_second",
+			"processor_micros_per_record", "load_average");
 
 	@Override
 	public String description() {
@@ -42,17 +45,16 @@ public final class ConsumingBenchmark implements Benchmark {
 		int warmUp = options.number("warm-up", 1);
 		int rounds = options.number("rounds", 5, 1);
 		List<Contender> contenders = options.matching("contenders", contenders(), Contender::name);
-		List<String> raw = new ArrayList<>(
-				List.of("shards,contender,round,records_per_second,processor_micros_per_record,load_average"));
-		for (int i = 0; i < shards.size(); i++) {
-			try (RedisProcess redis = RedisProcess.start()) {
-				System.out.printf("%n%s%n", Machine.describe(redis.version()));
-				Map<Contender, Figures> measured = measure(redis, contenders, shards.get(i),
-						records.get(Math.min(i, records.size() - 1)), warmUp, rounds, raw);
-				new Table(measured).print();
+		try (RawFigures raw = new RawFigures(RAW_FIGURES, COLUMNS)) {
+			for (int i = 0; i < shards.size(); i++) {
+				try (RedisProcess redis = RedisProcess.start()) {
+					System.out.printf("%n%s%n", Machine.describe(redis.version()));
+					Map<Contender, Figures> measured = measure(redis, contenders, shards.get(i),
+							records.get(Math.min(i, records.size() - 1)), warmUp, rounds, raw);
+					new Table(measured).print();
+				}
 			}
 		}
-		Files.write(RAW_FIGURES, raw);
 	}
 
 	static List<Contender> contenders() {
@@ -79,7 +81,7 @@ public final class ConsumingBenchmark implements Benchmark {
 	}
 
 	private static Map<Contender, Figures> measure(RedisProcess redis, List<Contender> contenders, int shards,
-			int records, int warmUp, int rounds, List<String> raw) throws Exception {
+			int records, int warmUp, int rounds, RawFigures raw) throws Exception {
 		Map<Integer, Streams> filled = new LinkedHashMap<>();
 		for (Contender contender : contenders) {
 			filled.computeIfAbsent(contender.divisor(), (divisor) -> fill(redis, shards, records, divisor));
@@ -98,8 +100,8 @@ public final class ConsumingBenchmark implements Benchmark {
 						tally.processorMicrosPerRecord(), contender.name());
 				if (round > 0) {
 					measured.get(contender).add(tally);
-					raw.add(String.format(Locale.ROOT, "%d,\"%s\",%d,%.0f,%.3f,%.2f", shards, contender.name(), round,
-							tally.rate(), tally.processorMicrosPerRecord(), Machine.load()));
+					raw.accept(String.format(Locale.ROOT, "%d,\"%s\",%d,%.0f,%.3f,%.2f", shards, contender.name(),
+							round, tally.rate(), tally.processorMicrosPerRecord(), Machine.load()));
 				}
 			}
 			Collections.reverse(order);

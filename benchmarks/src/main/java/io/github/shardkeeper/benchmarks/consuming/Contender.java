@@ -13,6 +13,11 @@ interface Contender {
 		return 1;
 	}
 
+	/** How many times as fast as it Shardkeeper is to be, 0 for Shardkeeper itself. */
+	default double asked() {
+		return 0;
+	}
+
 	/**
 	 * Reads all records of all streams from their begin, in a group of its own.
 	 * @param streams the streams

@@ -48,6 +48,11 @@ record SpringContainer(boolean automatic, boolean pooled) implements Contender {
 	private static final int PATIENCE_SECONDS = 120;
 
 	@Override
+	public double asked() {
+		return this.automatic ? 1 : 10;
+	}
+
+	@Override
 	public String name() {
 		String mode = this.automatic ? "automatic" : "acknowledging each";
 		return "Spring container, " + mode + (this.pooled ? ", pooled connections" : "");

@@ -1,11 +1,13 @@
 package io.github.shardkeeper.benchmarks.consuming;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 
+import io.github.shardkeeper.benchmarks.Asked;
 import io.github.shardkeeper.benchmarks.Samples;
 
 /**
@@ -42,7 +44,26 @@ record Table(Map<Contender, Figures> measured) {
 		lines.add("|---|---:|---:|---:|");
 		this.measured
 			.forEach((contender, figures) -> lines.add(line(contender, figures.rates(), figures.processorMicros())));
+		lines.addAll(asked(peers));
 		return lines;
+	}
+
+	/** By the slowest of our shapes: what its user sees. */
+	private List<String> asked(List<Contender> peers) {
+		Asked asked = new Asked("times as fast as: median of the slowest shape", "at least");
+		for (Contender peer : peers) {
+			this.measured.entrySet()
+				.stream()
+				.filter((ours) -> ours.getKey() instanceof Shardkeeper)
+				.min(Comparator.comparingDouble((ours) -> times(ours.getValue(), peer)))
+				.ifPresent((slowest) -> asked.atLeast(peer.name() + " (" + slowest.getKey().name() + ")",
+						times(slowest.getValue(), peer), peer.asked()));
+		}
+		return asked.lines();
+	}
+
+	private double times(Figures ours, Contender peer) {
+		return ours.rates().dividedBy(this.measured.get(peer).rates()).median();
 	}
 
 	private static String line(Contender contender, Samples rates, Samples processorMicros) {

@@ -58,18 +58,17 @@ final class Cost {
 	}
 
 	private void window(ChildProcess process, RedisFigures redis, long seconds) throws InterruptedException {
+		// The same questions are asked at the end: what they cost is nobody else's.
 		double first = bytes(redis);
-		// What it costs to ask.
+		double redisProcessor = redis.processorMillis();
 		double bytes = bytes(redis);
 		double own = bytes - first;
-		double redisProcessor = redis.processorMillis();
 		double processor = process.processorTime().toNanos() / 1e6;
 		long begun = System.nanoTime();
 		TimeUnit.SECONDS.sleep(seconds);
 		double took = (System.nanoTime() - begun) / 1e9;
 		this.processorMillis.add((process.processorTime().toNanos() / 1e6 - processor) / took);
 		this.redisMillis.add((redis.processorMillis() - redisProcessor) / took);
-		// Three questions of the same length were asked in between.
 		this.bytesPerSecond.add((bytes(redis) - bytes - own) / took);
 	}
 
@@ -123,8 +122,8 @@ final class Cost {
 	 *
 	 * @param restSeconds before, so that threads that have become idle end
 	 * @param windows how often bytes and processor time are measured
-	 * @param windowSeconds how long each time; many times the two seconds that a blocking
-	 * read waits, or the parts of one are measured
+	 * @param windowSeconds how long each time; a multiple of the two seconds that a
+	 * blocking read waits, or a part of one is measured
 	 * @param monitorSeconds how long commands are counted after that, likewise
 	 */
 	record Times(long restSeconds, int windows, long windowSeconds, long monitorSeconds) {

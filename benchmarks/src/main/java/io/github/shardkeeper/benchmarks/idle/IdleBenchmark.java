@@ -1,15 +1,21 @@
 package io.github.shardkeeper.benchmarks.idle;
 
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.function.Consumer;
 
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.benchmarks.Asked;
 import io.github.shardkeeper.benchmarks.Benchmark;
 import io.github.shardkeeper.benchmarks.Machine;
 import io.github.shardkeeper.benchmarks.Options;
+import io.github.shardkeeper.benchmarks.RawFigures;
 import io.github.shardkeeper.benchmarks.RedisProcess;
 
 /**
@@ -20,6 +26,12 @@ import io.github.shardkeeper.benchmarks.RedisProcess;
 public final class IdleBenchmark implements Benchmark {
 
 	private static final Path RAW_FIGURES = Path.of("idle.csv");
+
+	/** What counts as the same: a command more or less in the time that is counted. */
+	private static final double FLAT = 1.1;
+
+	private static final List<String> COLUMNS = List.of("contender", "shards", "window", "bytes_per_second",
+			"processor_millis_per_second", "redis_processor_millis_per_second");
 
 	@Override
 	public String description() {
@@ -34,20 +46,20 @@ public final class IdleBenchmark implements Benchmark {
 	public void run(Options options) throws Exception {
 		options.requireOnly(
 				Set.of("shards", "contenders", "rest-seconds", "windows", "window-seconds", "monitor-seconds"));
-		List<String> raw = new ArrayList<>(List
-			.of("contender,shards,window,bytes_per_second,processor_millis_per_second,redis_processor_millis_per_second"));
 		Cost.Times times = new Cost.Times(options.number("rest-seconds", 32), options.number("windows", 5, 1),
 				options.number("window-seconds", 4, 1), options.number("monitor-seconds", 16, 1));
 		List<Integer> shards = options.numbers("shards", List.of(10, 1000, 10_000), 1);
 		List<Contender> contenders = options.matching("contenders", List.of(Contender.values()), Contender::text);
-		measure(contenders, shards, times, raw).forEach(System.out::println);
-		Files.write(RAW_FIGURES, raw);
+		try (RawFigures raw = new RawFigures(RAW_FIGURES, COLUMNS)) {
+			measure(contenders, shards, times, raw).forEach(System.out::println);
+		}
 	}
 
-	static List<String> measure(List<Contender> contenders, List<Integer> shards, Cost.Times times, List<String> raw)
-			throws Exception {
+	static List<String> measure(List<Contender> contenders, List<Integer> shards, Cost.Times times,
+			Consumer<String> raw) throws Exception {
 		List<String> lines = new ArrayList<>();
 		boolean described = false;
+		SortedMap<Integer, Rates> ours = new TreeMap<>();
 		for (Contender contender : contenders) {
 			for (int count : shards) {
 				if (count <= contender.most()) {
@@ -55,11 +67,14 @@ public final class IdleBenchmark implements Benchmark {
 						if (!described) {
 							described = true;
 							lines.addAll(List.of("", Machine.describe(redis.version()), "",
-									"| waiting for records | shards or streams | commands per second | bytes per second: mean | lowest-highest | its processor, ms per second | Redis' processor, ms per second | heap, bytes | threads | connections |",
-									"|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|"));
+									"| waiting for records | shards or streams | commands per second, times Shardkeeper's | commands per second | bytes per second: mean | lowest-highest | its processor, ms per second | Redis' processor, ms per second | heap, bytes | threads | connections |",
+									"|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|"));
 						}
 						Cost cost = Cost.measure(contender, count, times, redis);
-						lines.add(line(contender, count, cost));
+						if (contender == Contender.SHARDKEEPER) {
+							ours.put(count, new Rates(cost.commandsPerSecond(), cost.bytesPerSecond().mean()));
+						}
+						lines.add(line(contender, count, cost, ours.get(count)));
 						addRaw(contender, count, cost, raw);
 						System.out.printf(Locale.ROOT, "  %s, %,d: per second %s%n", contender.text(), count,
 								cost.commands());
@@ -67,23 +82,51 @@ public final class IdleBenchmark implements Benchmark {
 				}
 			}
 		}
+		if (ours.size() > 1) {
+			lines.addAll(asked(ours));
+		}
 		return lines;
 	}
 
-	private static String line(Contender contender, int count, Cost cost) {
+	/** Neither commands nor bytes are to grow with the shards. */
+	static List<String> asked(SortedMap<Integer, Rates> byShards) {
+		Rates few = byShards.get(byShards.firstKey());
+		Rates many = byShards.get(byShards.lastKey());
+		Asked asked = new Asked("times as much as with %,d".formatted(byShards.firstKey()), "at most");
+		asked.atMost("commands per second with %,d shards".formatted(byShards.lastKey()),
+				many.commandsPerSecond() / few.commandsPerSecond(), FLAT);
+		asked.atMost("bytes per second with %,d shards".formatted(byShards.lastKey()),
+				many.bytesPerSecond() / few.bytesPerSecond(), FLAT);
+		return asked.lines();
+	}
+
+	private static String line(Contender contender, int count, Cost cost, @Nullable Rates ours) {
 		return String.format(Locale.ROOT,
-				"| %s | %,d | %,.1f | %,.0f | %,.0f-%,.0f | %,.1f | %,.1f | %,.0f | %.0f | %.0f |", contender.text(),
-				count, cost.commandsPerSecond(), cost.bytesPerSecond().mean(), cost.bytesPerSecond().lowest(),
+				"| %s | %,d | %s | %,.1f | %,.0f | %,.0f-%,.0f | %,.1f | %,.1f | %,.0f | %.0f | %.0f |",
+				contender.text(), count,
+				(ours != null) ? String.format(Locale.ROOT, "%.1f", cost.commandsPerSecond() / ours.commandsPerSecond())
+						: "–",
+				cost.commandsPerSecond(), cost.bytesPerSecond().mean(), cost.bytesPerSecond().lowest(),
 				cost.bytesPerSecond().highest(), cost.processorMillis().median(), cost.redisMillis().median(),
 				cost.heap(), cost.threads(), cost.connections());
 	}
 
-	private static void addRaw(Contender contender, int count, Cost cost, List<String> raw) {
+	private static void addRaw(Contender contender, int count, Cost cost, Consumer<String> raw) {
 		for (int i = 0; i < cost.bytesPerSecond().values().size(); i++) {
-			raw.add(String.format(Locale.ROOT, "\"%s\",%d,%d,%.0f,%.2f,%.2f", contender.text(), count, i + 1,
+			raw.accept(String.format(Locale.ROOT, "\"%s\",%d,%d,%.0f,%.2f,%.2f", contender.text(), count, i + 1,
 					cost.bytesPerSecond().values().get(i), cost.processorMillis().values().get(i),
 					cost.redisMillis().values().get(i)));
 		}
+	}
+
+	/**
+	 * What a number of shards is judged by.
+	 *
+	 * @param commandsPerSecond how many commands are sent to Redis
+	 * @param bytesPerSecond how much goes to Redis and back
+	 */
+	record Rates(double commandsPerSecond, double bytesPerSecond) {
+
 	}
 
 }

@@ -4,12 +4,14 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 import org.springframework.context.ConfigurableApplicationContext;
 
 import io.github.shardkeeper.benchmarks.Applications;
+import io.github.shardkeeper.benchmarks.RawFigures;
 import io.github.shardkeeper.benchmarks.RedisProcess;
 import io.github.shardkeeper.benchmarks.Samples;
 import io.github.shardkeeper.coordination.CheckpointStore;
@@ -39,16 +41,18 @@ record LargeState(RedisProcess redis, int entries) {
 	/** Written as JSON it has 100 bytes. */
 	private static final String VALUE = "\"" + "x".repeat(98) + "\"";
 
-	List<String> measure() throws Exception {
-		return measure(COMMITS);
+	List<String> measure(Consumer<String> raw) throws Exception {
+		return measure(raw, COMMITS);
 	}
 
-	List<String> measure(int commits) throws Exception {
+	List<String> measure(Consumer<String> raw, int commits) throws Exception {
 		try (ConfigurableApplicationContext application = Applications.start(this.redis, new Object(),
 				Map.of("shardkeeper.group", "states", "shardkeeper.topics.states.shards", 2))) {
 			CheckpointStore store = application.getBean(CheckpointStore.class);
 			Cost small = cost(store, ShardId.of("states", 0), 1, commits);
 			Cost large = cost(store, ShardId.of("states", 1), this.entries, commits);
+			small.addTo(raw, 1);
+			large.addTo(raw, this.entries);
 			return List.of("| state of a shard | 1 entry | %,d entries of 100 bytes |".formatted(this.entries),
 					"|---|---:|---:|",
 					line("acquire, ms (median)", small.acquisitions.median(), large.acquisitions.median()),
@@ -115,6 +119,11 @@ record LargeState(RedisProcess redis, int entries) {
 	}
 
 	private record Cost(Samples acquisitions, Samples commits, double bytes, double redisMicros) {
+
+		void addTo(Consumer<String> raw, int entries) {
+			RawFigures.add("acquire with " + entries + " entries (ms)", this.acquisitions, raw);
+			RawFigures.add("commit with " + entries + " entries (ms)", this.commits, raw);
+		}
 
 	}
 

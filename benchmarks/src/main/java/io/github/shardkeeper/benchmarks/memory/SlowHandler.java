@@ -6,13 +6,16 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 import org.springframework.context.ConfigurableApplicationContext;
 
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.benchmarks.Applications;
 import io.github.shardkeeper.benchmarks.Heap;
+import io.github.shardkeeper.benchmarks.RawFigures;
 import io.github.shardkeeper.benchmarks.RedisProcess;
+import io.github.shardkeeper.benchmarks.Samples;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 
@@ -33,11 +36,11 @@ record SlowHandler(RedisProcess redis, int shards, int recordsPerShard) {
 	/** For what is still being read then. */
 	private static final long REST_SECONDS = 5;
 
-	List<String> measure() throws Exception {
-		return measure(REST_SECONDS);
+	List<String> measure(Consumer<String> raw) throws Exception {
+		return measure(raw, REST_SECONDS);
 	}
 
-	List<String> measure(long restSeconds) throws Exception {
+	List<String> measure(Consumer<String> raw, long restSeconds) throws Exception {
 		fill();
 		Blocked handler = new Blocked(new CountDownLatch(1), new CountDownLatch(1));
 		long before = Heap.used();
@@ -51,6 +54,10 @@ record SlowHandler(RedisProcess redis, int shards, int recordsPerShard) {
 			during = Heap.used();
 			handler.released.countDown();
 		}
+		Samples heap = new Samples();
+		heap.add(before);
+		heap.add(during);
+		RawFigures.add("heap before, and while it hangs (bytes)", heap, raw);
 		return List.of("| %,d shards, a handler that does not come back | MB |".formatted(this.shards), "|---|---:|",
 				line("values that wait in Redis", (long) this.shards * this.recordsPerShard * PAYLOAD_BYTES),
 				line("heap before", before), line("heap while it hangs", during),

@@ -10,11 +10,12 @@ import io.github.shardkeeper.benchmarks.moves.KafkaSettings.Protocol;
  *
  * @param name its name in the table
  * @param leaseMillis the lease of its members, 0 for Kafka, which has none
+ * @param heartbeatMillis the time between two heartbeats of a member
  * @param staticMembers whether an instance that is replaced has its shards kept for the
  * one that comes under its name
  * @param opener starts what its instances need
  */
-record Contender(String name, long leaseMillis, boolean staticMembers, Opener opener) {
+record Contender(String name, long leaseMillis, long heartbeatMillis, boolean staticMembers, Opener opener) {
 
 	static final String OURS = "Shardkeeper";
 
@@ -26,8 +27,8 @@ record Contender(String name, long leaseMillis, boolean staticMembers, Opener op
 
 	/** What is compared with what. */
 	static List<Contender> of(String settings) {
-		Contender ours = ours(OURS, 3000, List.of());
-		Contender quick = ours(OURS + ", lease 1 s", 1000,
+		Contender ours = ours(OURS, 3000, 500, List.of());
+		Contender quick = ours(OURS + ", lease 1 s", 1000, 250,
 				List.of("shardkeeper.session.lease=1s", "shardkeeper.session.heartbeat-interval=250ms"));
 		return switch (settings) {
 			case DEFAULT -> with(List.of(ours), "", KafkaSettings::defaults);
@@ -39,8 +40,9 @@ record Contender(String name, long leaseMillis, boolean staticMembers, Opener op
 		};
 	}
 
-	private static Contender ours(String name, long leaseMillis, List<String> properties) {
-		return new Contender(name, leaseMillis, false, (shards) -> new RedisCluster(shards, properties));
+	private static Contender ours(String name, long leaseMillis, long heartbeatMillis, List<String> properties) {
+		return new Contender(name, leaseMillis, heartbeatMillis, false,
+				(shards) -> new RedisCluster(shards, properties));
 	}
 
 	private static List<Contender> with(List<Contender> ours, String suffix, Choice choice) {
@@ -52,7 +54,7 @@ record Contender(String name, long leaseMillis, boolean staticMembers, Opener op
 	}
 
 	private static Contender kafka(String title, KafkaSettings settings, boolean staticMembers) {
-		return new Contender("Kafka " + title, 0, staticMembers,
+		return new Contender("Kafka " + title, 0, settings.heartbeatMillis(), staticMembers,
 				(shards) -> new KafkaCluster(shards, settings, staticMembers));
 	}
 

@@ -22,6 +22,9 @@ enum Event {
 	/** The same as a join, some time after one of the two was frozen for a moment. */
 	STALLED_JOIN("join after a stall"),
 
+	/** The same as a join, of a process that has taken part in moves before. */
+	WARM_JOIN("join of a warm process"),
+
 	/** One of three is killed with {@code kill -9}. */
 	KILL("kill -9"),
 

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 import io.github.shardkeeper.benchmarks.Samples;
 import io.github.shardkeeper.benchmarks.moves.Exactness.Kind;
@@ -12,9 +13,6 @@ import io.github.shardkeeper.benchmarks.moves.Exactness.Kind;
  * What was seen of one contender. Filled by one thread.
  */
 final class Findings {
-
-	/** No other shard stands still for as long because of a freeze. */
-	private static final double FROZEN_MILLIS = 1000;
 
 	private final Contender contender;
 
@@ -37,6 +35,11 @@ final class Findings {
 	void finish(Exactness exactness, int failedCommits) {
 		this.exactness.add(exactness);
 		this.failedCommits += failedCommits;
+	}
+
+	/** Those of Shardkeeper, the first ones if there are more. */
+	static Optional<Findings> ours(List<Findings> all) {
+		return all.stream().filter((findings) -> findings.contender().isOurs()).findFirst();
 	}
 
 	Contender contender() {
@@ -86,7 +89,7 @@ final class Findings {
 		Samples standstills = new Samples();
 		windows(event).forEach((window) -> window.shards()
 			.stream()
-			.filter((shard) -> shard.moves() == 0 && !(event == Event.FREEZE && shard.longestMillis() >= FROZEN_MILLIS))
+			.filter((shard) -> shard.moves() == 0 && !shard.frozen())
 			.forEach((shard) -> standstills.add(shard.longestMillis())));
 		return standstills;
 	}
@@ -99,7 +102,7 @@ final class Findings {
 		Samples frozen = new Samples();
 		windows(Event.FREEZE).forEach((window) -> window.shards()
 			.stream()
-			.filter((shard) -> shard.longestMillis() >= FROZEN_MILLIS)
+			.filter(Window.Shard::frozen)
 			.forEach((shard) -> frozen.add(shard.longestMillis())));
 		return frozen;
 	}

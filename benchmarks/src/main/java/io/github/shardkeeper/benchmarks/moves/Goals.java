@@ -1,10 +1,9 @@
 package io.github.shardkeeper.benchmarks.moves;
 
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.OptionalDouble;
 
+import io.github.shardkeeper.benchmarks.Asked;
 import io.github.shardkeeper.benchmarks.Samples;
 
 /**
@@ -20,66 +19,76 @@ record Goals(List<Findings> all, int crashFactor) {
 
 	private static final double PLANNED_LONG_MILLIS = 60;
 
+	private static final double MEDIAN = 0.5;
+
+	private static final double LONG = 0.99;
+
 	/** What may come on top of the lease. */
 	private static final double CRASH_MILLIS = 300;
 
 	List<String> lines() {
-		List<String> lines = new ArrayList<>(
-				List.of("", "| asked of Shardkeeper | ms seen | ms at most | |", "|---|---:|---:|---|"));
-		this.all.stream().filter((findings) -> findings.contender().isOurs()).forEach((ours) -> add(lines, ours));
-		return lines;
+		Asked asked = new Asked("ms seen", "ms at most");
+		this.all.stream().filter((findings) -> findings.contender().isOurs()).forEach((ours) -> add(asked, ours));
+		return asked.lines();
 	}
 
-	private void add(List<String> lines, Findings ours) {
-		for (Event event : List.of(Event.JOIN, Event.LEAVE)) {
-			Samples gaps = ours.gaps(event);
-			if (!gaps.values().isEmpty()) {
-				line(lines, ours, event, "p50", gaps.median(), PLANNED_MEDIAN_MILLIS);
-				line(lines, ours, event, "p99", gaps.quantile(0.99), PLANNED_LONG_MILLIS);
-				shortestOfKafka(event).ifPresent((shortest) -> line(lines, ours, event,
-						"p50, beside Kafka's shortest p50", gaps.median(), shortest));
-			}
-			addUnmoved(lines, ours, event, Event.QUIET);
-			addUnmoved(lines, ours, event, Event.BYSTANDER);
+	private void add(Asked asked, Findings ours) {
+		for (Event event : List.of(Event.JOIN, Event.LEAVE, Event.STALLED_JOIN)) {
+			addPlanned(asked, ours, event);
+			addUnmoved(asked, ours, event, Event.QUIET);
+			addUnmoved(asked, ours, event, Event.BYSTANDER);
 		}
 		Samples crashes = ours.gaps(Event.KILL);
 		if (!crashes.values().isEmpty()) {
-			line(lines, ours, Event.KILL, "longest, beside the lease + 300 ms", crashes.highest(),
+			asked.atMost(what(ours, Event.KILL, "longest, beside the lease + 300 ms"), crashes.highest(),
 					ours.contender().leaseMillis() + CRASH_MILLIS);
-			shortestOfKafka(Event.KILL).ifPresent((shortest) -> line(lines, ours, Event.KILL, "p50, beside "
-					+ ((this.crashFactor == 1) ? "" : "1/" + this.crashFactor + " of ") + "Kafka's shortest p50",
-					crashes.median(), shortest / this.crashFactor));
+			String part = (this.crashFactor == 1) ? "" : "1/" + this.crashFactor + " of ";
+			shortestOfKafka(Event.KILL, MEDIAN).ifPresent(
+					(shortest) -> asked.atMost(what(ours, Event.KILL, "p50, beside " + part + "Kafka's shortest p50"),
+							crashes.median(), shortest / this.crashFactor));
 		}
+		addUnmoved(asked, ours, Event.KILL, Event.QUIET);
 		if (ours.has(Event.FREEZE)) {
-			line(lines, ours, Event.FREEZE, "shards that moved", ours.gaps(Event.FREEZE).values().size(), 0);
+			asked.atMost(what(ours, Event.FREEZE, "shards that moved"), ours.gaps(Event.FREEZE).values().size(), 0);
 		}
+		addUnmoved(asked, ours, Event.FREEZE, Event.QUIET);
+	}
+
+	/** The figures themselves are asked of joins and leaves without anything before. */
+	private void addPlanned(Asked asked, Findings ours, Event event) {
+		Samples gaps = ours.gaps(event);
+		if (gaps.values().isEmpty()) {
+			return;
+		}
+		if (event != Event.STALLED_JOIN) {
+			asked.atMost(what(ours, event, "p50"), gaps.median(), PLANNED_MEDIAN_MILLIS);
+			asked.atMost(what(ours, event, "p99"), gaps.quantile(LONG), PLANNED_LONG_MILLIS);
+		}
+		shortestOfKafka(event, MEDIAN).ifPresent((shortest) -> asked
+			.atMost(what(ours, event, "p50, beside Kafka's shortest p50"), gaps.median(), shortest));
+		shortestOfKafka(event, LONG).ifPresent((shortest) -> asked
+			.atMost(what(ours, event, "p99, beside Kafka's shortest p99"), gaps.quantile(LONG), shortest));
 	}
 
 	/** Starting a process alone makes the others slower, whether it joins or not. */
-	private static void addUnmoved(List<String> lines, Findings ours, Event event, Event like) {
+	private static void addUnmoved(Asked asked, Findings ours, Event event, Event like) {
 		Samples unmoved = ours.standstills(event);
 		Samples otherwise = ours.standstills(like);
 		if (!unmoved.values().isEmpty() && !otherwise.values().isEmpty()) {
-			line(lines, ours, event, "other shards' p99, beside '" + like.title() + "'", unmoved.quantile(0.99),
-					otherwise.quantile(0.99));
+			asked.atMost(what(ours, event, "other shards' p99, beside '" + like.title() + "'"), unmoved.quantile(LONG),
+					otherwise.quantile(LONG));
 		}
 	}
 
-	private OptionalDouble shortestOfKafka(Event event) {
+	private OptionalDouble shortestOfKafka(Event event, double part) {
 		return this.all.stream()
 			.filter((findings) -> !findings.contender().isOurs() && !findings.gaps(event).values().isEmpty())
-			.mapToDouble((findings) -> findings.gaps(event).median())
+			.mapToDouble((findings) -> findings.gaps(event).quantile(part))
 			.min();
 	}
 
-	private static void line(List<String> lines, Findings ours, Event event, String what, double seen, double limit) {
-		lines.add(String.format(Locale.ROOT, "| %s, %s: %s | %s | %s | %s |", ours.contender().name(), event.title(),
-				what, figure(seen), figure(limit), (seen <= limit) ? "kept" : "**missed**"));
-	}
-
-	/** Where it is close, so that what was missed by little does not look kept. */
-	private static String figure(double figure) {
-		return String.format(Locale.ROOT, (figure < 100 && figure != Math.rint(figure)) ? "%.1f" : "%,.0f", figure);
+	private static String what(Findings ours, Event event, String figure) {
+		return ours.contender().name() + ", " + event.title() + ": " + figure;
 	}
 
 }

@@ -3,10 +3,12 @@ package io.github.shardkeeper.benchmarks.moves;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Predicate;
 
 import org.springframework.util.FileSystemUtils;
@@ -79,10 +81,36 @@ final class Group implements AutoCloseable {
 		return name;
 	}
 
+	/**
+	 * Starts an instance whose process has taken part in moves of another group before.
+	 */
+	void startWarm() throws IOException {
+		String name = nextName();
+		List<String> command = new ArrayList<>(command(GROUP, name, Traces.SUFFIX, 1));
+		command.replaceAll(
+				(part) -> part.equals(ShardkeeperInstance.class.getName()) ? WarmedInstance.class.getName() : part);
+		start(name, command);
+	}
+
 	private void start(String group, String name, String suffix, int release) throws IOException {
-		Path trace = this.directory.resolve(name + suffix);
+		start(name, command(group, name, suffix, release));
+	}
+
+	private List<String> command(String group, String name, String suffix, int release) {
+		return this.cluster.instance(group, name, this.directory.resolve(name + suffix), release);
+	}
+
+	private void start(String name, List<String> command) throws IOException {
 		this.lastChangeNanos = System.nanoTime();
-		this.instances.start(name, this.cluster.instance(group, name, trace, release));
+		this.instances.start(name, command);
+	}
+
+	/** A move of each kind, so that none that is measured is the first one. */
+	void warmUp() throws IOException, InterruptedException {
+		String another = start(1);
+		awaitBalance();
+		terminate(another);
+		awaitBalance();
 	}
 
 	void terminate(String name) throws InterruptedException {
@@ -167,6 +195,19 @@ final class Group implements AutoCloseable {
 			first--;
 		}
 		return first;
+	}
+
+	/** The shards that an instance consumes, while nothing changes. */
+	Set<Integer> ownedBy(String name) throws IOException {
+		Set<Integer> owned = new TreeSet<>();
+		List<List<Handled>> byShard = this.traces.read();
+		for (int shard = 0; shard < byShard.size(); shard++) {
+			List<Handled> handled = byShard.get(shard);
+			if (!handled.isEmpty() && handled.get(handled.size() - 1).instance().equals(name)) {
+				owned.add(shard);
+			}
+		}
+		return owned;
 	}
 
 	/** What was seen in a time that ends now. */

@@ -32,11 +32,12 @@ public final class HandoverBenchmark implements Benchmark {
 		return """
 				How long shards stand still when an instance joins, leaves, dies or freezes, beside Kafka.
 				--settings=default (or 6s, tightest: of Kafka's sessions) --contenders=… (parts of their names)
-				--events=quiet,bystander,join,stalled-join,kill,freeze (leave comes with join; without the option
-				stalled-join with the default settings only, of Kafka's protocols with range only, and a freeze of
-				Kafka with the other settings only)
+				--events=quiet,bystander,join,stalled-join,warm-join,kill,freeze (leave comes with join; without the
+				option stalled-join with the default settings only, of Kafka's protocols with range only, a freeze
+				of Kafka with the other settings only, and no warm-join, which is there for Shardkeeper alone)
 				--rounds=5 --kills=… --shards=32
-				The raw figures are left in handover-<settings>.csv.""".indent(14).strip();
+				The raw figures are left in handover-<settings>.csv, with -part before the dot if not all was asked
+				for.""".indent(14).strip();
 	}
 
 	@Override
@@ -49,15 +50,21 @@ public final class HandoverBenchmark implements Benchmark {
 		// What cannot be asked for is refused before anything is started.
 		Map<Contender, HandoverCourse> courses = new LinkedHashMap<>();
 		contenders.forEach((contender) -> courses.put(contender, course(contender, defaults, options)));
+		Path raw = rawFigures("handover-" + settings, options);
 		List<Findings> all = new Laps(shards, LAPS).run(contenders,
 				(lap, group, findings) -> Objects.requireNonNull(courses.get(findings.contender()))
 					.part(lap, LAPS)
-					.run(group, findings));
-		HandoverTable table = new HandoverTable(all);
-		Files.write(Path.of("handover-" + settings + ".csv"), table.raw());
-		table.lines().forEach(System.out::println);
+					.run(group, findings),
+				(seen) -> Files.write(raw, new HandoverTable(seen).raw()));
+		new HandoverTable(all).lines().forEach(System.out::println);
 		new Goals(all, defaults ? TIMES_SHORTER_THAN_DEFAULT : 1).lines().forEach(System.out::println);
 		all.forEach(HandoverBenchmark::verify);
+	}
+
+	/** A part of a run does not take the place of what the whole has left. */
+	static Path rawFigures(String name, Options options) {
+		boolean part = options.values().containsKey("contenders") || options.values().containsKey("events");
+		return Path.of(name + (part ? "-part" : "") + ".csv");
 	}
 
 	/**
@@ -78,17 +85,20 @@ public final class HandoverBenchmark implements Benchmark {
 			events.add(Event.FREEZE);
 		}
 		if (options.values().containsKey("events")) {
-			events = events(options);
+			events = events(contender, options);
 		}
 		return new HandoverCourse(events, options.number("rounds", 5, 1),
-				options.number("kills", contender.isOurs() ? 3 : 1, 1), 3000, 10_000, 10_000);
+				options.number("kills", (contender.isOurs() || !defaults) ? 3 : 1, 1), 3000, 10_000, 10_000);
 	}
 
-	private static Set<Event> events(Options options) {
+	private static Set<Event> events(Contender contender, Options options) {
 		// A rolling restart is a benchmark of its own.
 		Set<Event> possible = EnumSet.complementOf(EnumSet.of(Event.ROLLING));
 		List<String> names = options.choices("events", possible.stream().map(Event::option).toList(), List.of());
 		possible.removeIf((event) -> !names.contains(event.option()));
+		if (!contender.isOurs()) {
+			possible.remove(Event.WARM_JOIN);
+		}
 		if (possible.contains(Event.LEAVE)) {
 			// Who is to leave has to have joined.
 			possible.add(Event.JOIN);

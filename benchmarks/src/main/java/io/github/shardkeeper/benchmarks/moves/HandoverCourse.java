@@ -25,7 +25,7 @@ record HandoverCourse(Set<Event> events, int rounds, int kills, long quietMillis
 	 */
 	private static final long STALL_MILLIS = 3500;
 
-	/** So that events do not keep step with heartbeats. */
+	/** So that joins do not keep step with our heartbeats. */
 	private static final long LONGEST_PAUSE_MILLIS = 500;
 
 	/** What of it happens in a lap: what happens only once, in the first. */
@@ -42,7 +42,7 @@ record HandoverCourse(Set<Event> events, int rounds, int kills, long quietMillis
 		group.start(1);
 		group.start(1);
 		group.awaitBalance();
-		warmUp(group);
+		group.warmUp();
 		for (Event event : this.events) {
 			switch (event) {
 				case QUIET -> quiet(group, findings);
@@ -52,18 +52,12 @@ record HandoverCourse(Set<Event> events, int rounds, int kills, long quietMillis
 					// With the joins.
 				}
 				case STALLED_JOIN -> stalledJoin(group, findings);
+				case WARM_JOIN -> warmJoin(group, findings);
 				case KILL -> kill(group, findings);
 				case FREEZE -> freeze(group, findings);
 				case ROLLING -> throw new IllegalArgumentException("A benchmark of its own");
 			}
 		}
-	}
-
-	private static void warmUp(Group group) throws Exception {
-		String third = group.start(1);
-		group.awaitBalance();
-		group.terminate(third);
-		group.awaitBalance();
 	}
 
 	private void quiet(Group group, Findings findings) throws Exception {
@@ -83,7 +77,7 @@ record HandoverCourse(Set<Event> events, int rounds, int kills, long quietMillis
 	private void joinAndLeave(Group group, Findings findings) throws Exception {
 		for (int round = 0; round < this.rounds; round++) {
 			join(group, findings, Event.JOIN);
-			leave(group, findings, (round % 2 == 0) ? group.youngest() : group.eldest());
+			leave(group, findings, round);
 		}
 	}
 
@@ -94,9 +88,9 @@ record HandoverCourse(Set<Event> events, int rounds, int kills, long quietMillis
 		findings.add(event, group.since(begin));
 	}
 
-	private static void leave(Group group, Findings findings, String leaver) throws Exception {
-		long begin = begin();
-		group.terminate(leaver);
+	private void leave(Group group, Findings findings, int round) throws Exception {
+		long begin = beginBetweenHeartbeats(findings, round, this.rounds);
+		group.terminate((round % 2 == 0) ? group.youngest() : group.eldest());
 		group.awaitBalance();
 		findings.add(Event.LEAVE, group.since(begin));
 	}
@@ -109,11 +103,22 @@ record HandoverCourse(Set<Event> events, int rounds, int kills, long quietMillis
 		group.awaitBalance();
 	}
 
+	private void warmJoin(Group group, Findings findings) throws Exception {
+		for (int round = 0; round < this.rounds; round++) {
+			long begin = begin();
+			group.startWarm();
+			group.awaitBalance();
+			findings.add(Event.WARM_JOIN, group.since(begin));
+			group.terminate(group.youngest());
+			group.awaitBalance();
+		}
+	}
+
 	private void kill(Group group, Findings findings) throws Exception {
 		for (int i = 0; i < this.kills; i++) {
 			group.start(1);
 			group.awaitBalance();
-			long begin = begin();
+			long begin = beginBetweenHeartbeats(findings, i, this.kills);
 			group.kill((i % 2 == 0) ? group.youngest() : group.eldest());
 			group.awaitBalance();
 			findings.add(Event.KILL, group.since(begin));
@@ -121,11 +126,26 @@ record HandoverCourse(Set<Event> events, int rounds, int kills, long quietMillis
 	}
 
 	private void freeze(Group group, Findings findings) throws Exception {
-		long begin = begin();
+		long begin = beginBetweenHeartbeats(findings, 0, 1);
+		Set<Integer> frozen = group.ownedBy(group.eldest());
+		if (frozen.isEmpty()) {
+			throw new IllegalStateException("The instance that is to be frozen has no shards");
+		}
 		group.freeze(group.eldest(), this.freezeMillis);
 		Thread.sleep(this.afterFreezeMillis);
 		group.awaitBalance();
-		findings.add(Event.FREEZE, group.since(begin));
+		findings.add(Event.FREEZE, group.since(begin).frozen(frozen));
+	}
+
+	/**
+	 * Kafka's members begin to count anew when shards were shared out, so what happens a
+	 * fixed time later always finds them at the same place between two heartbeats. Every
+	 * part of the time between two of them gets its share of the rounds.
+	 */
+	private static long beginBetweenHeartbeats(Findings findings, int round, int rounds) throws InterruptedException {
+		double place = (round + ThreadLocalRandom.current().nextDouble()) / rounds;
+		Thread.sleep(Math.round(place * findings.contender().heartbeatMillis()));
+		return System.nanoTime();
 	}
 
 	private static long begin() throws InterruptedException {

@@ -14,7 +14,7 @@ import io.github.shardkeeper.benchmarks.moves.Exactness.Kind;
  * What was seen of all contenders, as Markdown: first how many times as long as ours
  * their shards stand still, then the figures. Immutable.
  *
- * @param all what was seen, ours first
+ * @param all what was seen
  */
 record HandoverTable(List<Findings> all) {
 
@@ -66,7 +66,7 @@ record HandoverTable(List<Findings> all) {
 
 	private String ratio(Findings findings, Event event) {
 		Samples gaps = findings.gaps(event);
-		Samples ours = this.all.get(0).gaps(event);
+		Samples ours = Findings.ours(this.all).map((found) -> found.gaps(event)).orElseGet(Samples::new);
 		if (gaps.values().isEmpty() || ours.values().isEmpty()) {
 			return NOTHING;
 		}
@@ -95,7 +95,7 @@ record HandoverTable(List<Findings> all) {
 		if (this.all.stream().noneMatch((findings) -> findings.has(Event.FREEZE))) {
 			return;
 		}
-		Samples ours = this.all.get(0).frozen();
+		Samples ours = Findings.ours(this.all).map(Findings::frozen).orElseGet(Samples::new);
 		head(lines, "shards of the frozen process", List.of("ms without a record, times as long as with Shardkeeper",
 				"ms without a record, p50 / p99 / max", "how many", "shards that moved"));
 		for (Findings findings : this.all) {
@@ -103,7 +103,7 @@ record HandoverTable(List<Findings> all) {
 			row(lines, findings, List.of(
 					frozen.values().isEmpty() || ours.values().isEmpty() ? NOTHING
 							: String.format(Locale.ROOT, "%.2f", frozen.median() / ours.median()),
-					figures(frozen), String.valueOf(frozen.values().size()),
+					figures(frozen), findings.has(Event.FREEZE) ? String.valueOf(frozen.values().size()) : NOTHING,
 					findings.has(Event.FREEZE) ? String.valueOf(findings.gaps(Event.FREEZE).values().size()) : NOTHING),
 					Function.identity());
 		}
@@ -119,7 +119,7 @@ record HandoverTable(List<Findings> all) {
 
 	/** Every shard's figures in every event. */
 	List<String> raw() {
-		List<String> lines = new ArrayList<>(List.of("contender,event,round,shard,moves,gap_ms,longest_ms"));
+		List<String> lines = new ArrayList<>(List.of("contender,event,round,shard,moves,gap_ms,longest_ms,frozen"));
 		for (Findings findings : this.all) {
 			for (Event event : events()) {
 				List<Window> windows = findings.windows(event);
@@ -134,8 +134,8 @@ record HandoverTable(List<Findings> all) {
 	private static void raw(List<String> lines, String prefix, Window window) {
 		for (int shard = 0; shard < window.shards().size(); shard++) {
 			Window.Shard seen = window.shards().get(shard);
-			lines.add(String.format(Locale.ROOT, "\"%s,%d,%d,%.3f,%.3f", prefix, shard, seen.moves(), seen.gapMillis(),
-					seen.longestMillis()));
+			lines.add(String.format(Locale.ROOT, "\"%s,%d,%d,%.3f,%.3f,%b", prefix, shard, seen.moves(),
+					seen.gapMillis(), seen.longestMillis(), seen.frozen()));
 		}
 	}
 

@@ -82,7 +82,9 @@ final class Instances implements AutoCloseable {
 
 	private void signal(String name, String signal) throws IOException, InterruptedException {
 		String pid = Long.toString(this.running.get(name).pid());
-		new ProcessBuilder("kill", "-" + signal, pid).start().waitFor();
+		if (new ProcessBuilder("kill", "-" + signal, pid).start().waitFor() != 0) {
+			throw new IllegalStateException("kill -%s %s failed: %s".formatted(signal, name, keep()));
+		}
 	}
 
 	/** Fails if one has ended that was not asked to. */

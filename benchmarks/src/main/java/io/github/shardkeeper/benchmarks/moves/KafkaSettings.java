@@ -8,8 +8,10 @@ import java.util.Map;
  *
  * @param broker settings of the broker
  * @param consumer settings of the consumers
+ * @param heartbeatMillis the time between two heartbeats, which is at its default or one
+ * of these settings
  */
-record KafkaSettings(Map<String, String> broker, Map<String, String> consumer) {
+record KafkaSettings(Map<String, String> broker, Map<String, String> consumer, long heartbeatMillis) {
 
 	/** The rules by which partitions are shared out. */
 	enum Protocol {
@@ -38,7 +40,7 @@ record KafkaSettings(Map<String, String> broker, Map<String, String> consumer) {
 
 	/** Session 45 s, heartbeats every 3 s, or every 5 s in the new protocol. */
 	static KafkaSettings defaults(Protocol protocol) {
-		return new KafkaSettings(Map.of(), protocol.properties);
+		return new KafkaSettings(Map.of(), protocol.properties, (protocol == Protocol.CONSUMER) ? 5000 : 3000);
 	}
 
 	/**
@@ -59,7 +61,7 @@ record KafkaSettings(Map<String, String> broker, Map<String, String> consumer) {
 				Map.of("group.min.session.timeout.ms", session, "group.consumer.min.session.timeout.ms", session,
 						"group.consumer.session.timeout.ms", session, "group.consumer.min.heartbeat.interval.ms",
 						heartbeat, "group.consumer.heartbeat.interval.ms", heartbeat),
-				consumer);
+				consumer, heartbeatMillis);
 	}
 
 }

@@ -1,5 +1,6 @@
 package io.github.shardkeeper.benchmarks.moves;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -20,13 +21,15 @@ record Laps(int shards, int number) {
 	 * Runs them.
 	 * @param contenders in the order of the table
 	 * @param course what happens in a lap
+	 * @param record keeps what was seen up to then, for a run that fails later
 	 * @return what was seen, in the same order
 	 */
-	List<Findings> run(List<Contender> contenders, Course course) throws Exception {
+	List<Findings> run(List<Contender> contenders, Course course, Record record) throws Exception {
 		List<Findings> all = contenders.stream().map(Findings::new).toList();
 		for (int lap = 0; lap < this.number; lap++) {
 			for (Findings findings : order(lap, all)) {
 				run(lap, findings, course);
+				record.keep(all);
 			}
 		}
 		return all;
@@ -61,6 +64,14 @@ record Laps(int shards, int number) {
 	interface Course {
 
 		void run(int lap, Group group, Findings findings) throws Exception;
+
+	}
+
+	/** What is left of a run. */
+	@FunctionalInterface
+	interface Record {
+
+		void keep(List<Findings> all) throws IOException;
 
 	}
 

@@ -1,6 +1,5 @@
 package io.github.shardkeeper.benchmarks.moves;
 
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -26,7 +25,8 @@ public final class RollingBenchmark implements Benchmark {
 				A rolling restart: moves and standstill of each shard, beside Kafka.
 				--settings=default (or 6s, tightest: of Kafka's sessions) --contenders=… (parts of their names)
 				--order=new-first (or old-first) --rounds=2 --instances=4 --shards=32
-				The raw figures are left in rolling-<settings>-<order>.csv.""".indent(14).strip();
+				The raw figures are left in rolling-<settings>-<order>.csv, with -part before the dot if not all was
+				asked for.""".indent(14).strip();
 	}
 
 	@Override
@@ -42,17 +42,13 @@ public final class RollingBenchmark implements Benchmark {
 		if (!newFirst) {
 			contenders.add(Contender.withStaticMembers());
 		}
+		Path raw = HandoverBenchmark.rawFigures("rolling-" + settings + "-" + order, options);
 		RollingCourse course = new RollingCourse(instances, newFirst);
 		List<Findings> all = new Laps(shards, options.number("rounds", 2, 1)).run(
 				options.matching("contenders", contenders, Contender::name),
-				(lap, group, findings) -> course.run(group, findings));
-		report(all, Path.of("rolling-" + settings + "-" + order + ".csv"));
-	}
-
-	private static void report(List<Findings> all, Path raw) throws IOException {
-		RollingTable table = new RollingTable(all);
-		Files.write(raw, table.raw());
-		table.lines().forEach(System.out::println);
+				(lap, group, findings) -> course.run(group, findings),
+				(seen) -> Files.write(raw, new RollingTable(seen).raw()));
+		new RollingTable(all).lines().forEach(System.out::println);
 		all.stream().filter((findings) -> findings.contender().isOurs()).forEach(Findings::verify);
 	}
 

@@ -17,6 +17,7 @@ record RollingCourse(int instances, boolean newFirst) {
 			group.start(1);
 		}
 		group.awaitBalance();
+		group.warmUp();
 		long begin = System.nanoTime();
 		for (int i = 0; i < this.instances; i++) {
 			replace(findings.contender(), group);

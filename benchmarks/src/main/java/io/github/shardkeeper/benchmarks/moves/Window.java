@@ -2,6 +2,7 @@ package io.github.shardkeeper.benchmarks.moves;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 
 /**
  * What was seen of each shard in some time. Immutable.
@@ -54,7 +55,19 @@ record Window(long fromNanos, long toNanos, List<Shard> shards) {
 			longest = Math.max(longest, open);
 			standstills += open;
 		}
-		return new Shard(moves, gap, longest, gaps, standstills);
+		return new Shard(moves, gap, longest, gaps, standstills, false);
+	}
+
+	/**
+	 * The same, where some shards belonged to a process that was frozen.
+	 * @param which the shards
+	 */
+	Window frozen(Set<Integer> which) {
+		List<Shard> told = new ArrayList<>();
+		for (int shard = 0; shard < this.shards.size(); shard++) {
+			told.add(which.contains(shard) ? this.shards.get(shard).asFrozen() : this.shards.get(shard));
+		}
+		return new Window(this.fromNanos, this.toNanos, told);
 	}
 
 	/**
@@ -67,8 +80,10 @@ record Window(long fromNanos, long toNanos, List<Shard> shards) {
 	 * @param gapsMillis the time without a record at all changes of the owner together
 	 * @param standstillsMillis the time without a record at all other standstills that
 	 * are longer than {@value #STANDSTILL_MILLIS} ms together
+	 * @param frozen whether its owner was frozen meanwhile
 	 */
-	record Shard(int moves, double gapMillis, double longestMillis, double gapsMillis, double standstillsMillis) {
+	record Shard(int moves, double gapMillis, double longestMillis, double gapsMillis, double standstillsMillis,
+			boolean frozen) {
 
 		/** From this on it is no jitter any more. */
 		static final int STANDSTILL_MILLIS = 5 * Feeder.INTERVAL_MILLIS;
@@ -76,6 +91,11 @@ record Window(long fromNanos, long toNanos, List<Shard> shards) {
 		/** The time without a record, at moves and otherwise. */
 		double unconsumedMillis() {
 			return this.gapsMillis + this.standstillsMillis;
+		}
+
+		private Shard asFrozen() {
+			return new Shard(this.moves, this.gapMillis, this.longestMillis, this.gapsMillis, this.standstillsMillis,
+					true);
 		}
 
 	}

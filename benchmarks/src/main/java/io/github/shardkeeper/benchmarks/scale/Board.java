@@ -31,6 +31,9 @@ final class Board {
 
 	private volatile long lastTakenNanos;
 
+	/** 0 as long as none was taken since somebody looked. */
+	private final AtomicLong firstTakenNanos = new AtomicLong();
+
 	Board(int mostShards, int mostMembers) {
 		this.holders = new AtomicIntegerArray(mostShards);
 		this.counts = new AtomicIntegerArray(mostMembers);
@@ -67,7 +70,9 @@ final class Board {
 		}
 		this.counts.incrementAndGet(member);
 		this.moves.incrementAndGet();
-		this.lastTakenNanos = System.nanoTime();
+		long now = System.nanoTime();
+		this.firstTakenNanos.compareAndSet(0, now);
+		this.lastTakenNanos = now;
 		// Last: who sees that all are held sees when.
 		this.held.incrementAndGet();
 	}
@@ -93,6 +98,18 @@ final class Board {
 	/** How often a shard was taken from somebody who had not given it up. */
 	long violations() {
 		return this.violations.get();
+	}
+
+	/** Forgets when a shard was taken first. */
+	void watch() {
+		this.firstTakenNanos.set(0);
+	}
+
+	/**
+	 * When a shard was taken first since {@link #watch()}, in {@link System#nanoTime()}.
+	 */
+	long firstTakenNanos() {
+		return this.firstTakenNanos.get();
 	}
 
 	/** Whether every shard is held, and no member has two more than another. */

@@ -1,5 +1,6 @@
 package io.github.shardkeeper.benchmarks.scale;
 
+import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
 import io.github.shardkeeper.benchmarks.RedisFigures;
@@ -39,6 +40,9 @@ final class Change {
 	}
 
 	private static final long PATIENCE_SECONDS = 60;
+
+	/** Redis' clock and this process' are read one after the other. */
+	private static final double CLOCKS_MILLIS = 10;
 
 	private final Samples millis = new Samples();
 
@@ -84,6 +88,7 @@ final class Change {
 	private void lose(Kind kind, Group group, RedisFigures redis) throws InterruptedException {
 		LightMember lost = group.take(kind == Kind.LEADER_CRASHES);
 		String id = lost.id().value();
+		group.board().watch();
 		long begun = System.nanoTime();
 		if (kind == Kind.FREEZE) {
 			lost.freeze();
@@ -100,7 +105,17 @@ final class Change {
 		double leftMillis = endMillis - System.currentTimeMillis();
 		long readAt = System.nanoTime();
 		long ended = ended(group, begun);
+		verifyLate(kind, (group.board().firstTakenNanos() - readAt) / 1e6 - leftMillis);
 		this.millisFromEnd.add((ended - readAt) / 1e6 - leftMillis);
+	}
+
+	/** Until then whoever was lost might have consumed its shards. */
+	static void verifyLate(Kind kind, double millisFromEnd) {
+		if (millisFromEnd < -CLOCKS_MILLIS) {
+			throw new IllegalStateException(String.format(Locale.ROOT,
+					"When %s, a shard was taken %.0f ms before the end of the lease or session", kind.text(),
+					-millisFromEnd));
+		}
 	}
 
 	private long ended(Group group, long begun) throws InterruptedException {

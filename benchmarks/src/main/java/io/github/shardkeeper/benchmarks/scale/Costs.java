@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Locale;
 
 import io.github.shardkeeper.benchmarks.RedisFigures;
+import io.github.shardkeeper.benchmarks.RedisProcess;
 import io.github.shardkeeper.benchmarks.Samples;
 
 /**
@@ -16,19 +17,24 @@ final class Costs {
 
 	private final RedisFigures redis;
 
+	private final RedisProcess process;
+
 	private final Group group;
 
 	private final List<String> lines = new ArrayList<>(List.of(
-			"| while | heartbeats per second | ms until a heartbeat is answered: median | 99 % | longest | Redis, processors | all members, processors |",
-			"|---|---:|---:|---:|---:|---:|---:|"));
+			"| while | heartbeats per second | ms until a heartbeat is answered: median | 99 % | longest | Redis, processors | Redis waits for a processor, ms per second | all members, processors |",
+			"|---|---:|---:|---:|---:|---:|---:|---:|"));
 
 	private long begun;
 
 	private double redisMillis;
 
+	private double waitedMillis;
+
 	private double ownMillis;
 
-	Costs(RedisFigures redis, Group group) {
+	Costs(RedisProcess process, RedisFigures redis, Group group) {
+		this.process = process;
 		this.redis = redis;
 		this.group = group;
 		begin();
@@ -38,15 +44,17 @@ final class Costs {
 		this.group.times().takeHeartbeatMillis();
 		this.begun = System.nanoTime();
 		this.redisMillis = this.redis.processorMillis();
+		this.waitedMillis = this.process.waitedMillis();
 		this.ownMillis = ownProcessorMillis();
 	}
 
 	void take(String phase) {
 		double millis = (System.nanoTime() - this.begun) / 1e6;
 		Samples beats = this.group.times().takeHeartbeatMillis();
-		this.lines.add(String.format(Locale.ROOT, "| %s | %,.0f | %.2f | %.2f | %.1f | %.2f | %.2f |", phase,
+		this.lines.add(String.format(Locale.ROOT, "| %s | %,.0f | %.2f | %.2f | %.1f | %.2f | %.0f | %.2f |", phase,
 				beats.values().size() / millis * 1000, beats.median(), beats.quantile(0.99), beats.highest(),
 				(this.redis.processorMillis() - this.redisMillis) / millis,
+				(this.process.waitedMillis() - this.waitedMillis) / millis * 1000,
 				(ownProcessorMillis() - this.ownMillis) / millis));
 	}
 

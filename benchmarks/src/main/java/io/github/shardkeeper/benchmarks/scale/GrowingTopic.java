@@ -3,7 +3,9 @@ package io.github.shardkeeper.benchmarks.scale;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Consumer;
 
+import io.github.shardkeeper.benchmarks.Asked;
 import io.github.shardkeeper.benchmarks.Machine;
 import io.github.shardkeeper.benchmarks.RedisFigures;
 import io.github.shardkeeper.benchmarks.RedisProcess;
@@ -23,7 +25,9 @@ record GrowingTopic(RedisProcess redis, int members, int shards, int more, int r
 
 	private static final long PATIENCE_SECONDS = 60;
 
-	List<String> measure(List<String> raw) throws Exception {
+	private static final double LONGEST_MILLIS = 1000;
+
+	List<String> measure(Consumer<String> raw) throws Exception {
 		int mostShards = this.shards + (this.rounds + 1) * this.more;
 		try (RedisFigures figures = new RedisFigures(this.redis);
 				Group group = new Group(this.redis, "growing", this.connections, this.shards, mostShards,
@@ -45,7 +49,7 @@ record GrowingTopic(RedisProcess redis, int members, int shards, int more, int r
 				group.verify();
 				if (round > 0) {
 					millis.add(took);
-					raw.add(String.format(Locale.ROOT, "more shards,%d,%.1f,,%d,%.2f", round, took, this.more,
+					raw.accept(String.format(Locale.ROOT, "more shards,%d,%.1f,,%d,%.2f", round, took, this.more,
 							Machine.load()));
 				}
 			}
@@ -62,6 +66,9 @@ record GrowingTopic(RedisProcess redis, int members, int shards, int more, int r
 						this.more, this.rounds, millis.median(), millis.lowest(), millis.highest()),
 				""));
 		lines.addAll(slow.lines());
+		Asked asked = new Asked("seen", "at most");
+		asked.atMost("%,d more shards: longest, ms".formatted(this.more), millis.highest(), LONGEST_MILLIS);
+		lines.addAll(asked.lines());
 		return lines;
 	}
 

@@ -6,7 +6,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
+import io.github.shardkeeper.benchmarks.Asked;
 import io.github.shardkeeper.benchmarks.Machine;
 import io.github.shardkeeper.benchmarks.RedisFigures;
 import io.github.shardkeeper.benchmarks.RedisProcess;
@@ -33,20 +35,22 @@ record LargeGroup(RedisProcess redis, int members, int shards, int rounds, int c
 
 	private static final long QUIET_SECONDS = 10;
 
+	private static final double LONGEST_CHANGE_MILLIS = 2000;
+
 	/** Between two changes, so that one does not ride on the other's work. */
 	private static final long PAUSE_MILLIS = 1000;
 
-	List<String> measure(List<String> raw) throws Exception {
+	List<String> measure(Consumer<String> raw) throws Exception {
 		return measure(raw, QUIET_SECONDS, PAUSE_MILLIS);
 	}
 
-	List<String> measure(List<String> raw, long quietSeconds, long pauseMillis) throws Exception {
+	List<String> measure(Consumer<String> raw, long quietSeconds, long pauseMillis) throws Exception {
 		int mostMembers = this.members + ROUND.size() * (this.rounds + 1);
 		try (RedisFigures figures = new RedisFigures(this.redis);
 				Group group = new Group(this.redis, "large", this.connections, this.shards, this.shards, mostMembers)) {
 			double emptyBytes = figures.of("memory", "used_memory");
 			SlowScripts slow = new SlowScripts(figures);
-			Costs costs = new Costs(figures, group);
+			Costs costs = new Costs(this.redis, figures, group);
 			long begun = System.nanoTime();
 			for (int i = 0; i < this.members; i++) {
 				group.join();
@@ -84,12 +88,13 @@ record LargeGroup(RedisProcess redis, int members, int shards, int rounds, int c
 			lines.add(String.format(Locale.ROOT, "| Redis' memory per shard, bytes | %,.0f |", bytesPerShard));
 			lines.add(String.format(Locale.ROOT, "| leases that ended because no answer came in time | %,d |",
 					suspensions));
+			lines.addAll(asked(changes, slow));
 			return lines;
 		}
 	}
 
-	private Map<Kind, Change> change(Group group, RedisFigures figures, List<String> raw, long pauseMillis, Costs costs)
-			throws Exception {
+	private Map<Kind, Change> change(Group group, RedisFigures figures, Consumer<String> raw, long pauseMillis,
+			Costs costs) throws Exception {
 		Map<Kind, Change> changes = new EnumMap<>(Kind.class);
 		for (Kind kind : Kind.values()) {
 			changes.put(kind, new Change());
@@ -101,14 +106,27 @@ record LargeGroup(RedisProcess redis, int members, int shards, int rounds, int c
 				Change change = changes.get(kind);
 				change.happen(kind, group, figures);
 				List<Double> fromEnd = change.millisFromEnd().values();
-				raw.add(String.format(Locale.ROOT, "%s,%d,%.1f,%s,%.0f,%.2f", kind.text(), round, last(change.millis()),
-						fromEnd.isEmpty() ? "" : Math.round(last(change.millisFromEnd())), last(change.moves()),
-						Machine.load()));
-				progress("%s", raw.get(raw.size() - 1));
+				String line = String.format(Locale.ROOT, "%s,%d,%.1f,%s,%.0f,%.2f", kind.text(), round,
+						last(change.millis()), fromEnd.isEmpty() ? "" : Math.round(last(change.millisFromEnd())),
+						last(change.moves()), Machine.load());
+				raw.accept(line);
+				progress("%s", line);
 			}
 			group.verify();
 		}
 		return changes;
+	}
+
+	private static List<String> asked(Map<Kind, Change> changes, SlowScripts slow) {
+		Asked asked = new Asked("seen", "at most");
+		for (Kind kind : List.of(Kind.JOIN, Kind.LEAVE, Kind.LEADER_LEAVES)) {
+			Samples millis = changes.get(kind).millis();
+			if (!millis.values().isEmpty()) {
+				asked.atMost(kind.text() + ": longest, ms", millis.highest(), LONGEST_CHANGE_MILLIS);
+			}
+		}
+		asked.atMost("scripts that took more than 5 ms by the clock", slow.overLimit(), 0);
+		return asked.lines();
 	}
 
 	private static double last(Samples samples) {

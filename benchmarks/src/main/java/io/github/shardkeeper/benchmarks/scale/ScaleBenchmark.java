@@ -1,14 +1,14 @@
 package io.github.shardkeeper.benchmarks.scale;
 
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
 
 import io.github.shardkeeper.benchmarks.Benchmark;
 import io.github.shardkeeper.benchmarks.Machine;
 import io.github.shardkeeper.benchmarks.Options;
+import io.github.shardkeeper.benchmarks.RawFigures;
 import io.github.shardkeeper.benchmarks.RedisProcess;
 
 /**
@@ -20,6 +20,9 @@ import io.github.shardkeeper.benchmarks.RedisProcess;
 public final class ScaleBenchmark implements Benchmark {
 
 	private static final Path RAW_FIGURES = Path.of("scale.csv");
+
+	private static final List<String> COLUMNS = List.of("event", "round", "millis", "millis_from_end", "shards_taken",
+			"load_average");
 
 	private static final List<String> PARTS = List.of("large", "growing");
 
@@ -36,16 +39,16 @@ public final class ScaleBenchmark implements Benchmark {
 	public void run(Options options) throws Exception {
 		options.requireOnly(Set.of("parts", "members", "shards", "rounds", "connections", "growing-members",
 				"growing-shards", "more-shards"));
-		List<String> raw = new ArrayList<>(List.of("event,round,millis,millis_from_end,shards_taken,load_average"));
 		// What cannot be asked for is refused before anything is measured.
 		List<Part> parts = options.choices("parts", PARTS, PARTS).stream().map((name) -> part(name, options)).toList();
-		for (Part part : parts) {
-			try (RedisProcess redis = RedisProcess.start()) {
-				System.out.printf("%n%s%n", Machine.describe(redis.version()));
-				part.measure(redis, raw).forEach(System.out::println);
+		try (RawFigures raw = new RawFigures(RAW_FIGURES, COLUMNS)) {
+			for (Part part : parts) {
+				try (RedisProcess redis = RedisProcess.start()) {
+					System.out.printf("%n%s%n", Machine.describe(redis.version()));
+					part.measure(redis, raw).forEach(System.out::println);
+				}
 			}
 		}
-		Files.write(RAW_FIGURES, raw);
 	}
 
 	static Part part(String name, Options options) {
@@ -73,7 +76,7 @@ public final class ScaleBenchmark implements Benchmark {
 	interface Part {
 
 		/** Measures it; returns Markdown tables. */
-		List<String> measure(RedisProcess redis, List<String> raw) throws Exception;
+		List<String> measure(RedisProcess redis, Consumer<String> raw) throws Exception;
 
 	}
 

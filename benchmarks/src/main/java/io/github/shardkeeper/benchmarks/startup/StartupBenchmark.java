@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
 
 import org.springframework.util.FileSystemUtils;
 
@@ -20,6 +21,7 @@ import io.github.shardkeeper.benchmarks.ChildProcess;
 import io.github.shardkeeper.benchmarks.ClassPath;
 import io.github.shardkeeper.benchmarks.Machine;
 import io.github.shardkeeper.benchmarks.Options;
+import io.github.shardkeeper.benchmarks.RawFigures;
 import io.github.shardkeeper.benchmarks.RedisFigures;
 import io.github.shardkeeper.benchmarks.RedisProcess;
 import io.github.shardkeeper.benchmarks.Samples;
@@ -46,36 +48,36 @@ public final class StartupBenchmark implements Benchmark {
 	@Override
 	public void run(Options options) throws Exception {
 		options.requireOnly(Set.of("rounds", "warm-up"));
-		List<String> raw = new ArrayList<>(List.of("application,round," + String.join(",", NAMES) + ",load_average"));
 		int warmUp = options.number("warm-up", 1);
 		int rounds = options.number("rounds", 10, 1);
-		try (RedisProcess redis = RedisProcess.start()) {
+		List<String> columns = new ArrayList<>(List.of("application", "round"));
+		columns.addAll(NAMES);
+		columns.add("load_average");
+		try (RedisProcess redis = RedisProcess.start(); RawFigures raw = new RawFigures(RAW_FIGURES, columns)) {
 			System.out.printf("%n%s%n%n", Machine.describe(redis.version()));
 			measure(redis, warmUp, rounds, raw).forEach(System.out::println);
 		}
-		Files.write(RAW_FIGURES, raw);
 	}
 
 	/** Copies the applications, so that they can do without the other benchmarks. */
-	static Path copy() throws IOException {
-		Path directory = Files.createTempDirectory("shardkeeper-benchmark-startup");
+	static Path copy(Path directory) throws IOException {
 		ClassPath.copy(List.of(PlainApplication.class, RedisApplication.class, ShardApplication.class, Started.class,
 				ChildProcess.class), directory);
 		return directory;
 	}
 
-	static List<String> measure(RedisProcess redis, int warmUp, int rounds, List<String> raw) throws Exception {
-		Path applications = copy();
+	static List<String> measure(RedisProcess redis, int warmUp, int rounds, Consumer<String> raw) throws Exception {
+		Path directory = Files.createTempDirectory("shardkeeper-benchmark-startup");
 		try {
-			return measure(redis, applications, warmUp, rounds, raw);
+			return measure(redis, copy(directory), warmUp, rounds, raw);
 		}
 		finally {
-			FileSystemUtils.deleteRecursively(applications);
+			FileSystemUtils.deleteRecursively(directory);
 		}
 	}
 
-	private static List<String> measure(RedisProcess redis, Path applications, int warmUp, int rounds, List<String> raw)
-			throws Exception {
+	private static List<String> measure(RedisProcess redis, Path applications, int warmUp, int rounds,
+			Consumer<String> raw) throws Exception {
 		Map<Contender, Map<String, Samples>> measured = new EnumMap<>(Contender.class);
 		List<Contender> order = new ArrayList<>(Arrays.asList(Contender.values()));
 		try (RedisFigures figures = new RedisFigures(redis)) {
@@ -87,7 +89,7 @@ public final class StartupBenchmark implements Benchmark {
 						Map<String, Samples> samples = measured.computeIfAbsent(contender, (unseen) -> new HashMap<>());
 						start.forEach(
 								(name, value) -> samples.computeIfAbsent(name, (unseen) -> new Samples()).add(value));
-						raw.add("\"" + contender.text() + "\"," + round + ","
+						raw.accept("\"" + contender.text() + "\"," + round + ","
 								+ String.join(",", NAMES.stream().map((name) -> start.get(name).toString()).toList())
 								+ "," + Machine.load());
 					}

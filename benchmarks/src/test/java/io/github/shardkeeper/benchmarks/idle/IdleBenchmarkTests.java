@@ -2,8 +2,13 @@ package io.github.shardkeeper.benchmarks.idle;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
+
+import io.github.shardkeeper.benchmarks.idle.IdleBenchmark.Rates;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -17,18 +22,44 @@ class IdleBenchmarkTests {
 		List<String> raw = new ArrayList<>();
 
 		List<String> lines = IdleBenchmark.measure(List.of(Contender.values()), List.of(3), new Cost.Times(0, 2, 1, 2),
-				raw);
+				raw::add);
 
 		for (Contender contender : Contender.values()) {
 			assertThat(lines).anyMatch((line) -> line.startsWith("| " + contender.text() + " | 3 |"));
 		}
 		assertThat(raw).hasSize(6);
+		// Nobody waits for nothing: an empty figure is one that was not measured.
+		assertThat(lines).filteredOn((line) -> line.contains(" | 3 |"))
+			.hasSize(3)
+			.allSatisfy((line) -> assertThat(figures(line)).hasSize(7).allMatch((figure) -> figure > 0));
+	}
+
+	@Test
+	void whatGrowsWithTheShardsIsMissed() {
+		List<String> lines = IdleBenchmark
+			.asked(new TreeMap<>(Map.of(10, new Rates(2, 800), 100, new Rates(9, 9), 1000, new Rates(2.1, 4000))));
+
+		assertThat(lines).anyMatch(
+				(line) -> line.startsWith("| commands per second with 1,000 shards | 1.05 |") && line.contains("kept"))
+			.anyMatch((line) -> line.startsWith("| bytes per second with 1,000 shards | 5 |")
+					&& line.contains("**missed**"));
+	}
+
+	/**
+	 * All but the spread of bytes and the times of processors, which may be too short.
+	 */
+	private static List<Double> figures(String line) {
+		List<String> cells = List.of(line.split(" *\\| *"));
+		return Stream.of(3, 4, 5, 9, 10, 11, 2)
+			.map((column) -> Double.valueOf(cells.get(column).replace(",", "")))
+			.toList();
 	}
 
 	@Test
 	void whatAContenderCannotHaveIsLeftOut() throws Exception {
 		assertThat(IdleBenchmark.measure(List.of(Contender.CONTAINER), List.of(1001), new Cost.Times(0, 1, 1, 1),
-				new ArrayList<>()))
+				(line) -> {
+				}))
 			.isEmpty();
 	}
 

@@ -1,5 +1,6 @@
 package io.github.shardkeeper.benchmarks.memory;
 
+import java.util.ArrayList;
 import java.util.List;
 
 import org.junit.jupiter.api.AfterEach;
@@ -17,6 +18,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
  */
 class MemoryBenchmarkTests {
 
+	private final List<String> raw = new ArrayList<>();
+
 	private RedisProcess redis;
 
 	@BeforeEach
@@ -31,17 +34,22 @@ class MemoryBenchmarkTests {
 
 	@Test
 	void largeState() throws Exception {
-		assertIsTable(new LargeState(this.redis, 1500).measure(20), 8);
+		assertIsTable(new LargeState(this.redis, 1500).measure(this.raw::add, 20), 8);
+		assertThat(this.raw).hasSize(2 * (9 + 20)).allMatch((line) -> line.matches("\"[^\"]+\",\\d+,\\d+\\.\\d{3}"));
 	}
 
 	@Test
 	void manyCommits() throws Exception {
-		assertIsTable(new ManyCommits(this.redis, 5, 3).measure(1), 4);
+		assertIsTable(new ManyCommits(this.redis, 5, 3).measure(this.raw::add, 1), 4);
+		assertThat(this.raw).anyMatch((line) -> line.startsWith("\"commit in the background"))
+			.filteredOn((line) -> line.startsWith("\"commit one after the other"))
+			.hasSize(5);
 	}
 
 	@Test
 	void slowHandler() throws Exception {
-		assertIsTable(new SlowHandler(this.redis, 3, 4).measure(0), 6);
+		assertIsTable(new SlowHandler(this.redis, 3, 4).measure(this.raw::add, 0), 6);
+		assertThat(this.raw).hasSize(2);
 	}
 
 	@Test

@@ -20,34 +20,34 @@ class ExactnessTests {
 	@Test
 	void aMoveHasAGapAndLosesNothing() {
 		Window window = Window.of(List.of(MOVED), 0, millis(100));
-		assertThat(window.shards()).containsExactly(new Window.Shard(1, 35, 35, 35, 0));
+		assertThat(window.shards()).containsExactly(new Window.Shard(1, 35, 35, 35, 0, false));
 		assertThat(Exactness.of(List.of(MOVED), 4)).isEqualTo(new Exactness(0, List.of()));
 	}
 
 	@Test
 	void aWindowSeesItsOwnTimeOnly() {
 		assertThat(Window.of(List.of(MOVED), millis(70), millis(100)).shards())
-			.containsExactly(new Window.Shard(0, 0, 15, 0, 0));
+			.containsExactly(new Window.Shard(0, 0, 15, 0, 0, false));
 	}
 
 	@Test
 	void aStandstillWithoutAMoveIsSeen() {
 		List<Handled> stood = List.of(handled("a", 1, 1, 10), handled("a", 2, 1, 210));
 		assertThat(Window.of(List.of(stood), 0, millis(300)).shards())
-			.containsExactly(new Window.Shard(0, 0, 200, 0, 200));
+			.containsExactly(new Window.Shard(0, 0, 200, 0, 200, false));
 	}
 
 	@Test
 	void aStandstillThatHasNotEndedIsSeen() {
 		assertThat(Window.of(List.of(MOVED), millis(70), millis(400)).shards())
-			.containsExactly(new Window.Shard(0, 0, 320, 0, 320));
+			.containsExactly(new Window.Shard(0, 0, 320, 0, 320, false));
 	}
 
 	@Test
 	void whatComesAfterAWindowDoesNotEndItsStandstill() {
 		List<Handled> stood = List.of(handled("a", 1, 1, 10), handled("a", 2, 1, 20), handled("a", 3, 1, 500));
 		assertThat(Window.of(List.of(stood), 0, millis(400)).shards())
-			.containsExactly(new Window.Shard(0, 0, 380, 0, 380));
+			.containsExactly(new Window.Shard(0, 0, 380, 0, 380, false));
 	}
 
 	@Test

@@ -6,8 +6,12 @@ import java.util.List;
 import java.util.Map;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 import org.springframework.util.FileSystemUtils;
+
+import io.github.shardkeeper.benchmarks.RawFigures;
+import io.github.shardkeeper.benchmarks.Samples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -20,18 +24,34 @@ class FailedRunTests {
 
 	@Test
 	void theLogOfAnInstanceThatHasEndedIsStillThere() throws Exception {
-		Contender ending = new Contender("Ending", 0, false, (shards) -> new Ending());
+		Contender ending = new Contender("Ending", 0, 500, false, (shards) -> new Ending());
 
 		IllegalStateException failure = catchThrowableOfType(IllegalStateException.class,
 				() -> new Laps(1, 1).run(List.of(ending), (lap, group, findings) -> {
 					group.start(1);
 					group.awaitBalance();
+				}, (seen) -> {
 				}));
 
 		assertThat(failure).hasMessageStartingWith("instance-1 has ended with 1, its log is instance-1.log: see /");
 		Path kept = Path.of(failure.getMessage().substring(failure.getMessage().indexOf("see ") + "see ".length()));
 		assertThat(kept.resolve("instance-1.log")).content().contains("no.such.Main");
 		FileSystemUtils.deleteRecursively(kept);
+	}
+
+	@Test
+	void figuresAreInTheFileAsSoonAsTheyAreKnown(@TempDir Path directory) throws Exception {
+		Path file = directory.resolve("figures.csv");
+
+		try (RawFigures raw = new RawFigures(file, List.of("figure", "number", "value"))) {
+			Samples samples = new Samples();
+			samples.add(1.5);
+			samples.add(2);
+			RawFigures.add("a time", samples, raw);
+
+			assertThat(file).content()
+				.isEqualToNormalizingNewlines("figure,number,value\n\"a time\",1,1.500\n\"a time\",2,2.000\n");
+		}
 	}
 
 	@Test

@@ -92,7 +92,7 @@ class FindingsTests {
 	}
 
 	private static Findings findings(long sent, Handled... handled) {
-		Findings findings = new Findings(new Contender("Ours", 3000, false, (shards) -> {
+		Findings findings = new Findings(new Contender("Ours", 3000, 500, false, (shards) -> {
 			throw new UnsupportedOperationException();
 		}));
 		findings.finish(Exactness.of(List.of(List.of(handled)), sent), 0);

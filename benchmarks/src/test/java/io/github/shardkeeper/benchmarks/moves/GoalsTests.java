@@ -3,8 +3,11 @@ package io.github.shardkeeper.benchmarks.moves;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -60,6 +63,7 @@ class GoalsTests {
 		this.slowKafka.add(Event.LEAVE, moved(15));
 
 		assertThat(lines(1)).contains("| Ours, join: p50, beside Kafka's shortest p50 | 20 | 15 | **missed** |",
+				"| Ours, join: p99, beside Kafka's shortest p99 | 20 | 40 | kept |",
 				"| Ours, leave: p50, beside Kafka's shortest p50 | 14 | 15 | kept |");
 	}
 
@@ -87,7 +91,7 @@ class GoalsTests {
 
 	@Test
 	void noShardMovesWhileAnInstanceIsFrozen() {
-		this.ours.add(Event.FREEZE, stood(2000, 2000));
+		this.ours.add(Event.FREEZE, stood(2000, 2000).frozen(Set.of(0, 1)));
 		assertThat(lines(1)).containsExactly("| Ours, freeze: shards that moved | 0 | 0 | kept |");
 
 		this.ours.add(Event.FREEZE, moved(2000));
@@ -104,6 +108,26 @@ class GoalsTests {
 				"| Ours, join: other shards' p99, beside 'a process starts' | 30 | 40 | kept |");
 	}
 
+	@ParameterizedTest
+	@EnumSource(names = { "KILL", "FREEZE", "STALLED_JOIN" })
+	void noEventIsExcusedFromThat(Event event) {
+		this.ours.add(Event.QUIET, stood(22));
+		this.ours.add(event, stood(500));
+
+		assertThat(lines(1))
+			.contains("| Ours, " + event.title() + ": other shards' p99, beside 'quiet' | 500 | 22 | **missed** |");
+	}
+
+	@Test
+	void aJoinAfterAStallIsShorterThanKafkas() {
+		this.ours.add(Event.STALLED_JOIN, moved(70));
+		this.slowKafka.add(Event.STALLED_JOIN, moved(60, 60, 100));
+
+		assertThat(lines(1)).containsExactly(
+				"| Ours, join after a stall: p50, beside Kafka's shortest p50 | 70 | 60 | **missed** |",
+				"| Ours, join after a stall: p99, beside Kafka's shortest p99 | 70 | 99.2 | kept |");
+	}
+
 	/** Without the table's head. */
 	private List<String> lines(int crashFactor) {
 		List<String> lines = new Goals(List.of(this.slowKafka, this.ours, this.quickKafka), crashFactor).lines();
@@ -113,7 +137,7 @@ class GoalsTests {
 	}
 
 	private static Findings findings(String name, long leaseMillis) {
-		return new Findings(new Contender(name, leaseMillis, false, (shards) -> {
+		return new Findings(new Contender(name, leaseMillis, 500, false, (shards) -> {
 			throw new UnsupportedOperationException();
 		}));
 	}

@@ -37,6 +37,28 @@ class HandoverEventsTests {
 		assertThat(events(OURS, true, "--events=leave")).containsExactlyInAnyOrder(Event.JOIN, Event.LEAVE);
 	}
 
+	@Test
+	void onlyOursCanBeWarmedUp() {
+		assertThat(events(OURS, true, "--events=warm-join")).containsExactly(Event.WARM_JOIN);
+		assertThat(events(KAFKA, true, "--events=warm-join,quiet")).containsExactly(Event.QUIET);
+	}
+
+	@Test
+	void aCrashHappensMoreThanOnceWhereItDoesNotTakeAMinute() {
+		assertThat(HandoverBenchmark.course(KAFKA, true, Options.parse()).kills()).isOne();
+		assertThat(HandoverBenchmark.course(KAFKA, false, Options.parse()).kills()).isEqualTo(3);
+	}
+
+	@Test
+	void aPartOfARunLeavesWhatTheWholeHasLeft() {
+		assertThat(HandoverBenchmark.rawFigures("handover-6s", Options.parse("--rounds=2")))
+			.hasToString("handover-6s.csv");
+		assertThat(HandoverBenchmark.rawFigures("handover-6s", Options.parse("--events=join")))
+			.hasToString("handover-6s-part.csv");
+		assertThat(HandoverBenchmark.rawFigures("rolling-6s", Options.parse("--contenders=Kafka")))
+			.hasToString("rolling-6s-part.csv");
+	}
+
 	private static Set<Event> events(Contender contender, boolean defaults, String... arguments) {
 		return HandoverBenchmark.course(contender, defaults, Options.parse(arguments)).events();
 	}

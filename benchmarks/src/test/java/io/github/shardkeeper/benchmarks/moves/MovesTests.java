@@ -1,5 +1,6 @@
 package io.github.shardkeeper.benchmarks.moves;
 
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -17,13 +18,17 @@ class MovesTests {
 
 	private static final int SHARDS = 4;
 
+	/** What is left if a later lap fails. */
+	private final List<Integer> kept = new ArrayList<>();
+
 	@ParameterizedTest
 	@ValueSource(strings = { "Shardkeeper", "Kafka new protocol, session 3 s" })
 	void joinsAndLeavesAreMeasured(String name) throws Exception {
 		Set<Event> events = EnumSet.of(Event.QUIET, Event.JOIN);
 		HandoverCourse course = new HandoverCourse(events, 1, 0, 100, 0, 0);
 		Findings findings = new Laps(SHARDS, 1)
-			.run(List.of(contender(name)), (lap, group, seen) -> course.run(group, seen))
+			.run(List.of(contender(name)), (lap, group, seen) -> course.run(group, seen),
+					(seen) -> this.kept.add(new HandoverTable(seen).raw().size()))
 			.get(0);
 
 		findings.verify();
@@ -31,7 +36,25 @@ class MovesTests {
 		assertThat(findings.gaps(Event.LEAVE).values()).isNotEmpty();
 		assertThat(findings.standstills(Event.QUIET).values()).hasSize(SHARDS);
 		assertThat(new HandoverTable(List.of(findings)).lines()).anyMatch((line) -> line.startsWith("| " + name));
-		assertThat(new HandoverTable(List.of(findings)).raw()).hasSize(1 + 3 * SHARDS);
+		assertThat(this.kept).containsExactly(1 + 3 * SHARDS);
+	}
+
+	@Test
+	void crashesAndFreezesAreMeasured() throws Exception {
+		Set<Event> events = EnumSet.of(Event.BYSTANDER, Event.WARM_JOIN, Event.KILL, Event.FREEZE);
+		HandoverCourse course = new HandoverCourse(events, 1, 1, 100, 500, 0);
+		Findings findings = new Laps(SHARDS, 1).run(List.of(contender("Shardkeeper, lease 1 s")),
+				(lap, group, seen) -> course.run(group, seen), (seen) -> {
+				})
+			.get(0);
+
+		findings.verify();
+		assertThat(findings.gaps(Event.WARM_JOIN).values()).hasSizeBetween(1, SHARDS).allMatch((gap) -> gap > 0);
+		assertThat(findings.gaps(Event.KILL).values()).isNotEmpty().allMatch((gap) -> gap > 500);
+		assertThat(findings.gaps(Event.FREEZE).values()).isEmpty();
+		assertThat(findings.frozen().values()).hasSize(SHARDS / 2).allMatch((millis) -> millis > 450);
+		assertThat(findings.standstills(Event.FREEZE).values()).hasSize(SHARDS / 2);
+		assertThat(findings.standstills(Event.BYSTANDER).values()).hasSize(SHARDS);
 	}
 
 	@ParameterizedTest
@@ -39,13 +62,14 @@ class MovesTests {
 	void everyInstanceIsReplaced(boolean newFirst) throws Exception {
 		RollingCourse course = new RollingCourse(2, newFirst);
 		Findings findings = new Laps(SHARDS, 1)
-			.run(List.of(contender("Shardkeeper")), (lap, group, seen) -> course.run(group, seen))
+			.run(List.of(contender("Shardkeeper")), (lap, group, seen) -> course.run(group, seen),
+					(seen) -> this.kept.add(new RollingTable(seen).raw().size()))
 			.get(0);
 
 		findings.verify();
 		assertThat(findings.windows(Event.ROLLING)).singleElement()
 			.satisfies((window) -> assertThat(window.shards()).allMatch((shard) -> shard.moves() > 0));
-		assertThat(new RollingTable(List.of(findings)).raw()).hasSize(1 + SHARDS);
+		assertThat(this.kept).containsExactly(1 + SHARDS);
 	}
 
 	@Test

@@ -1,6 +1,7 @@
 package io.github.shardkeeper.benchmarks.moves;
 
 import java.util.List;
+import java.util.Set;
 
 import org.junit.jupiter.api.Test;
 
@@ -21,13 +22,42 @@ class TablesTests {
 
 	@Test
 	void shardsOfAFrozenProcessAreToldApartAlsoWhereTheyMove() {
-		add(this.ours, Event.FREEZE, shard(0, 10_000), shard(0, 20));
-		add(this.kafka, Event.FREEZE, shard(1, 6000), shard(0, 30));
+		this.ours.add(Event.FREEZE, window(shard(0, 10_000), shard(0, 20)).frozen(Set.of(0)));
+		this.kafka.add(Event.FREEZE, window(shard(1, 6000), shard(1, 5000), shard(0, 30)).frozen(Set.of(0)));
 
 		assertThat(new HandoverTable(this.all).lines()).contains(
 				"| Shardkeeper | 1.00 | 10,000 / 10,000 / 10,000 | 1 | 0 |",
-				"| Kafka range, session 6 s | 0.60 | 6,000 / 6,000 / 6,000 | 1 | 1 |");
+				"| Kafka range, session 6 s | 0.60 | 6,000 / 6,000 / 6,000 | 1 | 2 |");
 		assertThat(this.ours.standstills(Event.FREEZE).values()).containsExactly(20.0);
+	}
+
+	@Test
+	void whoIsNotFrozenButStandsStillIsNoExcuse() {
+		this.ours.add(Event.FREEZE, window(shard(0, 10_000), shard(0, 9000)).frozen(Set.of(0)));
+
+		assertThat(this.ours.standstills(Event.FREEZE).values()).containsExactly(9000.0);
+	}
+
+	@Test
+	void withoutOursThereIsNothingToCompareWith() {
+		add(this.kafka, Event.JOIN, shard(1, 30));
+		add(this.kafka, Event.ROLLING, shard(1, 30));
+
+		assertThat(new HandoverTable(List.of(this.kafka)).lines()).contains("| Kafka range, session 6 s | – | – |",
+				"| Kafka range, session 6 s | 30 / 30 / 30 (1; 30-30) | 30 / 30 / 30 (1; 30-30) |");
+		assertThat(new RollingTable(List.of(this.kafka)).lines())
+			.anyMatch((line) -> line.startsWith("| Kafka range, session 6 s | – | 1.00 / 1 |"));
+	}
+
+	@Test
+	void movesOfARestartAreJudged() {
+		add(this.ours, Event.ROLLING, shard(3, 30), shard(0, 20));
+		add(this.kafka, Event.ROLLING, shard(1, 40));
+
+		assertThat(new RollingTable(this.all).lines()).contains(
+				"| Shardkeeper: most moves of a shard | 3 | 2 | **missed** |",
+				"| Shardkeeper: moves per shard | 1.50 | 1.30 | **missed** |",
+				"| Shardkeeper: ms unconsumed, beside Kafka's shortest p50 | 15 | 40 | kept |");
 	}
 
 	@Test
@@ -46,11 +76,11 @@ class TablesTests {
 
 	@Test
 	void whoMovesNothingAndStandsStillIsNotBetter() {
-		add(this.ours, Event.ROLLING, new Shard(1, 50, 50, 50, 0));
-		add(this.kafka, Event.ROLLING, new Shard(0, 0, 1500, 0, 1500));
+		add(this.ours, Event.ROLLING, new Shard(1, 50, 50, 50, 0, false));
+		add(this.kafka, Event.ROLLING, new Shard(0, 0, 1500, 0, 1500, false));
 
-		assertThat(new RollingTable(this.all).lines()).anyMatch(
-				(line) -> line.startsWith("| Kafka range, session 6 s | 30.0 | 0.00 / 0 | 1,500 / 1,500 / 1,500 |"));
+		assertThat(new RollingTable(this.all).lines()).anyMatch((line) -> line
+			.startsWith("| Kafka range, session 6 s | 30.0 | 0.00 / 0 | 1,500 / 1,500 / 1,500 (1,500-1,500) |"));
 	}
 
 	@Test
@@ -62,11 +92,15 @@ class TablesTests {
 	}
 
 	private static void add(Findings findings, Event event, Shard... shards) {
-		findings.add(event, new Window(0, 0, List.of(shards)));
+		findings.add(event, window(shards));
+	}
+
+	private static Window window(Shard... shards) {
+		return new Window(0, 0, List.of(shards));
 	}
 
 	private static Shard shard(int moves, double millis) {
-		return new Shard(moves, (moves > 0) ? millis : 0, millis, (moves > 0) ? millis : 0, 0);
+		return new Shard(moves, (moves > 0) ? millis : 0, millis, (moves > 0) ? millis : 0, 0, false);
 	}
 
 	private static Contender contender(String name) {

@@ -11,6 +11,7 @@ import io.github.shardkeeper.benchmarks.RedisFigures;
 import io.github.shardkeeper.benchmarks.RedisProcess;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
  * The group of light members is a group: it shares its shards out, and every change comes
@@ -56,22 +57,44 @@ class ScaleBenchmarkTests {
 	}
 
 	@Test
+	void whoTakesAShardBeforeItsOwnersLeaseHasEndedFailsTheRun() {
+		Change.verifyLate(Change.Kind.CRASH, 0.5);
+		assertThatIllegalStateException().isThrownBy(() -> Change.verifyLate(Change.Kind.CRASH, -2500))
+			.withMessageContaining("one crashes")
+			.withMessageContaining("2500 ms before the end");
+		Board board = new Board(1, 2);
+		board.took(0, 0);
+		board.watch();
+		assertThat(board.firstTakenNanos()).isZero();
+		board.gave(0, 0);
+		long before = System.nanoTime();
+		board.took(0, 1);
+		assertThat(board.firstTakenNanos()).isGreaterThanOrEqualTo(before);
+	}
+
+	@Test
 	void aTopicGrows() throws Exception {
 		List<String> raw = new ArrayList<>();
 
-		List<String> lines = new GrowingTopic(this.redis, 3, 6, 30, 2, 2).measure(raw);
+		List<String> lines = new GrowingTopic(this.redis, 3, 6, 30, 2, 2).measure(raw::add);
 
 		assertThat(lines).anyMatch((line) -> line.startsWith("| 30 more shards | 2 |"));
+		assertThat(lines).anyMatch((line) -> line.startsWith("| 30 more shards: longest, ms |"));
 		assertThat(raw).hasSize(2);
 	}
 
 	@Test
-	void theLargeGroupsTableHasEveryKindOfChange() throws Exception {
-		List<String> lines = new LargeGroup(this.redis, 4, 12, 0, 2).measure(new ArrayList<>(), 1, 0);
+	void theLargeGroupGoesThroughEveryKindOfChange() throws Exception {
+		List<String> raw = new ArrayList<>();
+		List<String> lines = new LargeGroup(this.redis, 4, 12, 1, 2).measure(raw::add, 1, 0);
 
+		assertThat(raw).hasSize(10);
 		for (Change.Kind kind : Change.Kind.values()) {
-			assertThat(lines).anyMatch((line) -> line.startsWith("| " + kind.text() + " | 0 |"));
+			int times = (kind == Change.Kind.JOIN) ? 5 : 1;
+			assertThat(lines).anyMatch((line) -> line.startsWith("| " + kind.text() + " | " + times + " |"));
 		}
+		assertThat(lines)
+			.anyMatch((line) -> line.startsWith("| one more joins: longest, ms |") && line.contains("kept"));
 		assertThat(lines).anyMatch((line) -> line.startsWith("| Redis' memory per shard, bytes |"));
 	}
 

@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.util.Map;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 import io.github.shardkeeper.benchmarks.RedisFigures;
 import io.github.shardkeeper.benchmarks.RedisProcess;
@@ -16,8 +17,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 class StartupBenchmarkTests {
 
 	@Test
-	void eachApplicationStartsWithItsOwnClassPath() throws Exception {
-		Path applications = StartupBenchmark.copy();
+	void eachApplicationStartsWithItsOwnClassPath(@TempDir Path directory) throws Exception {
+		Path applications = StartupBenchmark.copy(directory);
 		try (RedisProcess redis = RedisProcess.start(); RedisFigures figures = new RedisFigures(redis)) {
 			Map<String, Double> empty = StartupBenchmark.once(Contender.EMPTY, applications, redis, figures);
 			Map<String, Double> used = StartupBenchmark.once(Contender.REDIS_USED, applications, redis, figures);
