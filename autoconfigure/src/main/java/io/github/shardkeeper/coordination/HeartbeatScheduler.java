@@ -38,7 +38,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 
 	private final ReentrantLock lock = new ReentrantLock();
 
-	private @Nullable Session session;
+	private @Nullable HeartbeatSession session;
 
 	private boolean beatRequested;
 
@@ -83,8 +83,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 	 */
 	void beginSession(MemberId member, boolean unreconciled, BooleanSupplier candidate) {
 		signal(() -> {
-			this.session = new Session(member, candidate);
-			this.session.losses = unreconciled ? 1 : 0;
+			this.session = new HeartbeatSession(member, unreconciled, candidate);
 			this.beatRequested = true;
 		});
 	}
@@ -109,7 +108,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 	void tellAllAgain() {
 		signal(() -> {
 			if (this.session != null) {
-				this.session.forgetRequests++;
+				this.session.forget();
 			}
 			this.beatRequested = true;
 		});
@@ -123,7 +122,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 	void doubt() {
 		signal(() -> {
 			if (this.session != null) {
-				this.session.doubted = true;
+				this.session.doubt();
 			}
 			this.beatRequested = true;
 		});
@@ -137,7 +136,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		this.lock.lock();
 		try {
 			if (this.session != null) {
-				this.session.load = load;
+				this.session.load(load);
 			}
 		}
 		finally {
@@ -152,7 +151,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 	void reconciled(int losses) {
 		signal(() -> {
 			if (this.session != null) {
-				this.session.lossesReconciled = losses;
+				this.session.reconciled(losses);
 			}
 			this.beatRequested = true;
 		});
@@ -173,7 +172,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 	}
 
 	private @Nullable MonotonicTime step() {
-		Session due = takeDue();
+		HeartbeatSession due = takeDue();
 		if (due != null) {
 			beat(due);
 		}
@@ -190,7 +189,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 	}
 
 	/** The session to beat for now, or {@code null}. */
-	private @Nullable Session takeDue() {
+	private @Nullable HeartbeatSession takeDue() {
 		this.lock.lock();
 		try {
 			MonotonicTime now = this.clock.now();
@@ -206,24 +205,29 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		}
 	}
 
-	private void beat(Session beating) {
+	private void beat(HeartbeatSession beating) {
 		Listener hears = Objects.requireNonNull(this.listener);
 		MonotonicTime sentAt = this.clock.now();
 		HeartbeatReply reply;
-		boolean doubted = beating.doubted;
-		beating.doubted = false;
-		int forgetRequests = beating.forgetRequests;
-		LoadReport load = beating.load;
+		boolean doubted = beating.takeDoubt();
+		int forgetRequests = beating.forgetRequests();
+		LoadReport load = beating.load();
 		try {
-			reply = this.store.heartbeat(beating.member, beating.toTell(doubted, forgetRequests),
-					beating.candidate.getAsBoolean(), load);
+			reply = this.store.heartbeat(beating.member(), beating.toTell(doubted, forgetRequests),
+					beating.isCandidate(), load);
 		}
 		catch (StoreUnavailableException ex) {
 			// Perhaps there was a failover, and it lost what was answered, but told
 			// nobody: a release.
-			beating.doubted = true;
-			hears.heartbeatFailed(beating.member, ex);
+			beating.doubt();
+			hears.heartbeatFailed(beating.member(), ex);
 			return;
+		}
+		catch (RuntimeException ex) {
+			if (doubted) {
+				beating.doubt();
+			}
+			throw ex;
 		}
 		if (reply instanceof HeartbeatReply.Alive alive) {
 			reported(beating, load);
@@ -234,41 +238,39 @@ public final class HeartbeatScheduler implements AutoCloseable {
 				tellAllAgain();
 			}
 			else {
-				beating.forgetRequestsAnswered = forgetRequests;
+				beating.forgotten(forgetRequests);
 			}
 		}
 		else {
 			// The lease goes on: if it has not ended, the store was emptied, and the
 			// member may still claim what it holds.
 			signal(() -> this.session = (this.session == beating) ? null : this.session);
-			hears.sessionExpired(beating.member);
+			hears.sessionExpired(beating.member());
 		}
 	}
 
-	private void reported(Session beating, LoadReport load) {
+	private void reported(HeartbeatSession beating, LoadReport load) {
 		this.lock.lock();
 		try {
-			// Unless there is a newer one by now.
-			beating.load = beating.load.equals(load) ? LoadReport.NONE : beating.load;
+			beating.reported(load);
 		}
 		finally {
 			this.lock.unlock();
 		}
 	}
 
-	private void answered(Session beating, HeartbeatReply.Alive alive, MonotonicTime sentAt, Listener hears) {
+	private void answered(HeartbeatSession beating, HeartbeatReply.Alive alive, MonotonicTime sentAt, Listener hears) {
 		if (alive.lost()) {
-			beating.losses++;
+			beating.lostWrites();
 		}
-		boolean agrees = beating.losses == beating.lossesReconciled;
-		if (agrees ? renewLease(beating, sentAt, hears) : isCurrent(beating)) {
+		if (beating.isReconciled() ? renewLease(beating, sentAt, hears) : isCurrent(beating)) {
 			beating.heard(alive);
 			scheduleNext(alive);
-			hears.heartbeatAnswered(beating.member, alive, sentAt);
+			hears.heartbeatAnswered(beating.member(), alive, sentAt);
 		}
 	}
 
-	private boolean isCurrent(Session beating) {
+	private boolean isCurrent(HeartbeatSession beating) {
 		this.lock.lock();
 		try {
 			return this.session == beating;
@@ -279,7 +281,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 	}
 
 	/** Not for a session that was ended while its heartbeat was under way. */
-	private boolean renewLease(Session beating, MonotonicTime sentAt, Listener hears) {
+	private boolean renewLease(HeartbeatSession beating, MonotonicTime sentAt, Listener hears) {
 		boolean pausedMeanwhile;
 		this.lock.lock();
 		try {
@@ -360,64 +362,6 @@ public final class HeartbeatScheduler implements AutoCloseable {
 
 		/** Records were not handed out for a while, and may be again. */
 		void handOutResumed();
-
-	}
-
-	private static final class Session {
-
-		private final MemberId member;
-
-		private final BooleanSupplier candidate;
-
-		/** The report that was not answered yet; written under the lock. */
-		private volatile LoadReport load = LoadReport.NONE;
-
-		/** How often what was seen was to be told again; written under the lock. */
-		private volatile int forgetRequests;
-
-		/** The store may have lost what it has answered. */
-		private volatile boolean doubted;
-
-		/** How many of the losses were reconciled. */
-		private volatile int lossesReconciled;
-
-		/** Only read and written by the heartbeat's loop, as is all below. */
-		private int losses;
-
-		private int forgetRequestsAnswered;
-
-		/** Up to where the next heartbeat goes on. */
-		private Seen seen = Seen.NOTHING;
-
-		/** More than that while everything is told again, page by page. */
-		private Seen mostSeen = Seen.NOTHING;
-
-		Session(MemberId member, BooleanSupplier candidate) {
-			this.member = member;
-			this.candidate = candidate;
-		}
-
-		/**
-		 * What a heartbeat says was seen. Nothing of it is kept before it is answered: if
-		 * it fails because of a failover, only what was seen tells whether that has lost
-		 * writes.
-		 */
-		Seen toTell(boolean doubted, int forgetRequests) {
-			if (doubted) {
-				return this.mostSeen;
-			}
-			return (forgetRequests != this.forgetRequestsAnswered) ? new Seen(this.seen.history(), 0) : this.seen;
-		}
-
-		void heard(HeartbeatReply.Alive alive) {
-			Seen now = alive.seen();
-			if (now.history() != this.mostSeen.history() || now.generation() > this.mostSeen.generation()) {
-				this.mostSeen = now;
-			}
-			// A store that has told all, and less than was seen, has lost writes: the
-			// next heartbeat has it notice.
-			this.seen = alive.hasMore() ? now : this.mostSeen;
-		}
 
 	}
 

@@ -57,8 +57,7 @@ final class LinkConnection<V> {
 			CompletableFuture<Connection<V>> known = this.current;
 			if (known != null && known.isDone() && !isOpen(known)) {
 				// The client's own reconnecting backs off for up to half a minute and
-				// queues
-				// meanwhile; a fresh attempt fails or succeeds at once.
+				// queues meanwhile; a fresh attempt fails or succeeds at once.
 				disconnect();
 				known = null;
 			}
@@ -71,7 +70,15 @@ final class LinkConnection<V> {
 
 	private CompletableFuture<Connection<V>> begin() {
 		CompletableFuture<Connection<V>> opening = this.connector.begin(this.codec, this.timeout);
-		CompletableFuture.delayedExecutor(this.timeout.toNanos(), TimeUnit.NANOSECONDS).execute(() -> giveUp(opening));
+		try {
+			CompletableFuture.delayedExecutor(this.timeout.toNanos(), TimeUnit.NANOSECONDS)
+				.execute(() -> giveUp(opening));
+		}
+		catch (Throwable ex) {
+			// No thread for it: nobody else would know of the connection once it stands.
+			giveUp(opening);
+			throw ex;
+		}
 		this.current = opening;
 		this.timeoutsInARow = 0;
 		return opening;

@@ -78,7 +78,10 @@ final class SendQueue {
 		if (this.window.underWay() < FEW + count && !isCompleting() && nothingWaits()
 				&& this.unsent.compareAndSet(0, count)) {
 			try {
-				append(sendings);
+				RuntimeException failure = append(sendings);
+				if (failure != null) {
+					sendings.forEach((sending) -> fail(sending, failure));
+				}
 			}
 			finally {
 				if (this.unsent.addAndGet(-count) != 0) {
@@ -147,10 +150,13 @@ final class SendQueue {
 			// Not more than are counted: another one may have been added a moment ago.
 			List<Sending> batch = take(Math.min(this.unsent.get(), MOST_PER_BATCH));
 			sent = batch.size();
-			if (!append(batch)) {
-				// Not one after the other: each would wait as long for a connection.
+			RuntimeException failure = append(batch);
+			if (failure != null) {
+				// Not one after the other: each would wait as long for a connection. They
+				// are taken before anybody hears of it, who may send at once again.
 				List<Sending> others = take(this.unsent.get() - sent);
 				sent += others.size();
+				batch.forEach((sending) -> fail(sending, failure));
 				others.forEach((sending) -> fail(sending,
 						new SendFailedException("Not sent, because those before it could not be", null, false)));
 			}
@@ -177,8 +183,11 @@ final class SendQueue {
 		return taken;
 	}
 
-	/** Tells whether they could be sent; what becomes of each, its future says. */
-	private boolean append(List<Sending> sendings) {
+	/**
+	 * What becomes of each, its future says; why none could be sent is returned, and told
+	 * nobody yet.
+	 */
+	private @Nullable RuntimeException append(List<Sending> sendings) {
 		List<NewRecord> records = new ArrayList<>(sendings.size());
 		sendings.forEach((sending) -> records.add(sending.newRecord));
 		List<CompletableFuture<Offset>> answers;
@@ -191,16 +200,14 @@ final class SendQueue {
 		}
 		catch (Throwable ex) {
 			// An error, too: those that come later wait until these are counted out.
-			RuntimeException failure = (ex instanceof SendFailedException failed) ? failed
+			return (ex instanceof SendFailedException failed) ? failed
 					: new SendFailedException("The source cannot append: " + ex, ex, true);
-			sendings.forEach((sending) -> fail(sending, failure));
-			return false;
 		}
 		for (int i = 0; i < answers.size(); i++) {
 			Sending sending = sendings.get(i);
 			answers.get(i).whenComplete((offset, failure) -> complete(sending, offset, failure));
 		}
-		return true;
+		return null;
 	}
 
 	private void fail(Sending sending, RuntimeException failure) {

@@ -201,6 +201,26 @@ class HeartbeatSchedulerTests {
 		assertThat(this.store.beats).extracting(Beat::seenGeneration).containsExactly(0L, 12L, 0L);
 	}
 
+	@Test
+	void aDoubtOutlivesAFailureNobodyExpected() {
+		start(LONG, LONG, MonotonicClock.SYSTEM);
+		this.store.answers = (beat) -> {
+			if (beat == 2) {
+				throw new ExpectedException();
+			}
+			return alive(0, 12, 12);
+		};
+		begin();
+		awaitAnswers(1);
+		this.heartbeats.doubt();
+		this.store.awaitBeats(2);
+		this.heartbeats.beatNow();
+
+		this.store.awaitBeats(4);
+		await().until(this.store::isIdle);
+		assertThat(this.store.beats).extracting(Beat::seenGeneration).containsExactly(0L, 12L, 12L, 0L);
+	}
+
 	/** A failover may be why it failed: nothing else would tell what that has lost. */
 	@Test
 	void aBeatThatAskedForEverythingAndFailedHasNotForgottenWhatWasSeen() {

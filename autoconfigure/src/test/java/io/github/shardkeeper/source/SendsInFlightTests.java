@@ -273,6 +273,35 @@ class SendsInFlightTests {
 		this.template.flush();
 	}
 
+	/** At once, out of the failed future: sending goes on in the same call. */
+	@Test
+	void whatIsSentByWhoHearsOfAFailureIsNotRefusedWithIt() {
+		Deque<Runnable> tasks = new ArrayDeque<>();
+		SendWindow window = new SendWindow(new SendSettings(1000, MOST, 1000));
+		SendQueue queue = new SendQueue(this.appender, window, tasks::add);
+		for (int i = 0; i < MOST / 2; i++) {
+			queue.send(List.of(sending(window, i)));
+		}
+		tasks.remove().run();
+		this.appender.failWith(new SendFailedException("no connection", null, false));
+		Sending first = sending(window, 50);
+		Sending before = sending(window, 51);
+		Sending after = sending(window, 52);
+		first.appended().whenComplete((appended, failure) -> {
+			this.appender.failWith(null);
+			queue.send(List.of(after));
+		});
+		queue.send(List.of(first, before));
+		tasks.remove().run();
+		this.appender.answerAll();
+
+		assertThat(first.appended()).isCompletedExceptionally();
+		assertThat(before.appended()).isCompletedExceptionally();
+		assertThat(after.appended()).isCompleted();
+		assertThat(tasks).isEmpty();
+		assertThat(window.underWay()).isZero();
+	}
+
 	@Test
 	void anErrorOfTheSourceIsThatOfItsRecordsOnly() {
 		this.appender.failWith(new NoClassDefFoundError("as the test wants it"));

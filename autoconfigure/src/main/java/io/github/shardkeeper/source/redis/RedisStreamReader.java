@@ -102,7 +102,7 @@ final class RedisStreamReader implements ShardReader {
 			throw failure;
 		}
 		this.lookForShards.run();
-		this.signals.tryAcquire(StreamLane.BLOCK.toMillis(), TimeUnit.MILLISECONDS);
+		this.signals.tryAcquire(LaneConnection.BLOCK.toMillis(), TimeUnit.MILLISECONDS);
 		this.signals.drainPermits();
 		return answered;
 	}

@@ -8,26 +8,16 @@ import java.util.Map;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
-import io.lettuce.core.protocol.AsyncCommand;
-import io.lettuce.core.protocol.CommandArgs;
-import io.lettuce.core.protocol.CommandKeyword;
-import io.lettuce.core.protocol.CommandType;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.redis.RedisConnector;
-import io.github.shardkeeper.redis.RedisConnector.Connection;
 import io.github.shardkeeper.redis.RedisLink;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ShardReader.RecordSink;
-import io.github.shardkeeper.source.SourceRecord;
 import io.github.shardkeeper.source.redis.ReadStreams.Entries;
 
 /**
@@ -36,22 +26,6 @@ import io.github.shardkeeper.source.redis.ReadStreams.Entries;
  * with a {@link ReadWakeUp}. Thread-safe but for {@link #deliverAndReadOn()}.
  */
 final class StreamLane implements AutoCloseable {
-
-	private static final Logger logger = LoggerFactory.getLogger(StreamLane.class);
-
-	/** How long a read waits for records: an idle lane costs one command in this time. */
-	static final Duration BLOCK = Duration.ofSeconds(2);
-
-	/** On a Cluster a read cannot be woken yet, so it waits for a shorter time. */
-	private static final Duration CLUSTER_BLOCK = Duration.ofMillis(200);
-
-	private static final Duration PROOF_BLOCK = Duration.ofMillis(10);
-
-	/** A read that is not back this long after its block is lost. */
-	private static final Duration GRACE = Duration.ofSeconds(3);
-
-	/** How often to look whether a stream that could not be read can be. */
-	private static final Duration PROBE_INTERVAL = Duration.ofSeconds(2);
 
 	/** How often to look whether one more stream is still the one that it was. */
 	private static final Duration CHECK_INTERVAL = Duration.ofSeconds(10);
@@ -62,26 +36,14 @@ final class StreamLane implements AutoCloseable {
 
 	private final Runnable onChange;
 
-	private final Duration block;
+	/** Confined to the thread that polls. */
+	private final LaneConnection connection;
 
 	/** By stream key; guarded by this. */
-	private final Map<String, Position> positions = new HashMap<>();
+	private final Map<String, StreamPosition> positions = new HashMap<>();
 
 	/** Guarded by this. */
 	private @Nullable Read read;
-
-	/** Set when nobody could be unblocked: after a reconnect the id is another one. */
-	private volatile boolean clientIdInDoubt = true;
-
-	/** Of the connection; confined to the thread that polls. */
-	private long clientId;
-
-	/**
-	 * Whether a read has come back on this connection; confined to the thread that polls.
-	 */
-	private boolean proven;
-
-	private @Nullable Connection<byte[]> connection;
 
 	/** Whose turn it was to be looked at; guarded by this. */
 	private int nextCheck;
@@ -96,11 +58,11 @@ final class StreamLane implements AutoCloseable {
 		this.connector = connector;
 		this.link = link;
 		this.onChange = onChange;
-		this.block = connector.isCluster() ? CLUSTER_BLOCK : BLOCK;
+		this.connection = new LaneConnection(connector);
 	}
 
 	synchronized void start(ShardId shard, String stream, String lastId, RecordSink sink) {
-		this.positions.put(stream, new Position(shard, sink, lastId));
+		this.positions.put(stream, new StreamPosition(shard, stream, sink, lastId));
 	}
 
 	synchronized void stop(String stream) {
@@ -108,12 +70,8 @@ final class StreamLane implements AutoCloseable {
 	}
 
 	synchronized boolean resume(String stream) {
-		Position position = this.positions.get(stream);
-		if (position == null || !position.paused) {
-			return false;
-		}
-		position.paused = false;
-		return true;
+		StreamPosition position = this.positions.get(stream);
+		return position != null && position.resume();
 	}
 
 	/** Makes the next read begin at once, with all streams that there are now. */
@@ -132,12 +90,10 @@ final class StreamLane implements AutoCloseable {
 	/** The shards whose streams cannot be read, while others can. */
 	synchronized Map<ShardId, String> problems() {
 		Map<ShardId, String> problems = new HashMap<>();
-		this.positions.forEach((stream, position) -> {
-			if (position.problem != null) {
-				problems.put(position.shard, "The stream %s cannot be read: %s".formatted(stream, position.problem));
-			}
-			else if (position.suspicion != null) {
-				problems.put(position.shard, position.suspicion);
+		this.positions.values().forEach((position) -> {
+			String problem = position.problem();
+			if (problem != null) {
+				problems.put(position.shard(), problem);
 			}
 		});
 		return problems;
@@ -151,7 +107,7 @@ final class StreamLane implements AutoCloseable {
 		Read current = currentRead();
 		if (current != null) {
 			if (!current.future.isDone()) {
-				if (!isConnected() || System.nanoTime() - current.deadlineNanos > 0) {
+				if (!this.connection.isOpen() || System.nanoTime() - current.deadlineNanos > 0) {
 					lost();
 					throw new StoreUnavailableException("Redis: the connection of a blocking read was lost",
 							new RedisException("XREAD"));
@@ -162,7 +118,7 @@ final class StreamLane implements AutoCloseable {
 				return false;
 			}
 			deliver(current);
-			this.proven = true;
+			this.connection.prove();
 		}
 		readOn();
 		return current != null;
@@ -188,7 +144,7 @@ final class StreamLane implements AutoCloseable {
 			this.read = null;
 			// Also while others bring records: whoever never does is to be noticed.
 			checkNext();
-			back.positions.values().forEach((position) -> position.fresh = false);
+			back.positions.values().forEach(StreamPosition::answered);
 			offer(answer, back);
 		}
 	}
@@ -196,7 +152,7 @@ final class StreamLane implements AutoCloseable {
 	private void offer(List<Entries> answer, Read back) {
 		IllegalStateException failure = null;
 		for (Entries entries : answer) {
-			Position position = this.positions.get(entries.stream());
+			StreamPosition position = this.positions.get(entries.stream());
 			// Not for a stream that was stopped, or stopped and started anew, meanwhile.
 			if (position != null && position == back.positions.get(entries.stream())) {
 				try {
@@ -205,7 +161,7 @@ final class StreamLane implements AutoCloseable {
 				catch (Exception | OutOfMemoryError ex) {
 					// One shard's failure must not keep the records of others waiting.
 					failure = new IllegalStateException(
-							"%s did not take its records; they are read again".formatted(position.shard), ex);
+							"%s did not take its records; they are read again".formatted(position.shard()), ex);
 				}
 			}
 		}
@@ -217,8 +173,8 @@ final class StreamLane implements AutoCloseable {
 	/** Asks for each stream alone; tells whether some were refused. */
 	private boolean findUnreadable(Read refused) {
 		boolean found = false;
-		for (Map.Entry<String, Position> entry : refused.positions.entrySet()) {
-			found |= !isReadable(entry.getKey(), entry.getValue());
+		for (StreamPosition position : refused.positions.values()) {
+			found |= !isReadable(position);
 		}
 		synchronized (this) {
 			this.read = null;
@@ -226,36 +182,29 @@ final class StreamLane implements AutoCloseable {
 		return found;
 	}
 
-	private boolean isReadable(String stream, Position position) {
-		String problem = null;
+	private boolean isReadable(StreamPosition position) {
+		String refusal = null;
 		try {
-			this.link.call((commands) -> commands.xlen(stream));
+			this.link.call((commands) -> commands.xlen(position.stream()));
 		}
 		catch (StoreUnavailableException ex) {
 			if (!RedisLink.isRefusal(ex)) {
 				throw ex;
 			}
-			problem = ex.getMessage();
+			refusal = ex.getMessage();
 		}
 		synchronized (this) {
-			if (problem != null && position.problem == null) {
-				logger.error("{} cannot be read; its stream is {}. {}", position.shard, stream, problem);
-			}
-			position.problem = problem;
-			position.probeAtNanos = System.nanoTime() + PROBE_INTERVAL.toNanos();
+			position.probed(refusal, System.nanoTime());
 		}
-		return problem == null;
+		return refusal == null;
 	}
 
 	/** Looks whether what could not be read can be read again. */
 	private void probe() {
-		Map<String, Position> due = new HashMap<>();
+		List<StreamPosition> due;
 		synchronized (this) {
-			this.positions.forEach((stream, position) -> {
-				if (position.problem != null && System.nanoTime() - position.probeAtNanos >= 0) {
-					due.put(stream, position);
-				}
-			});
+			long now = System.nanoTime();
+			due = this.positions.values().stream().filter((position) -> position.isProbeDue(now)).toList();
 		}
 		due.forEach(this::isReadable);
 	}
@@ -270,153 +219,89 @@ final class StreamLane implements AutoCloseable {
 		if (now - this.nextLookAtNanos < 0 || this.positions.isEmpty()) {
 			return;
 		}
-		this.nextLookAtNanos = now + PROBE_INTERVAL.toNanos();
-		List<Position> all = List.copyOf(this.positions.values());
+		this.nextLookAtNanos = now + StreamPosition.PROBE_INTERVAL.toNanos();
+		List<StreamPosition> all = List.copyOf(this.positions.values());
 		if (now - this.nextCheckAtNanos >= 0) {
 			this.nextCheckAtNanos = now + CHECK_INTERVAL.toNanos();
 			this.nextCheck = (this.nextCheck + 1) % all.size();
-			all.get(this.nextCheck).toCheck = true;
+			all.get(this.nextCheck).wantCheck();
 		}
-		all.forEach((position) -> position.toCheck |= position.suspicion != null);
+		all.forEach(StreamPosition::wantCheckIfSuspect);
 	}
 
 	/** Asks for the streams that are to be looked at, and does not wait. */
 	private void check() {
-		List<String> streams = new ArrayList<>();
-		List<Position> checked = new ArrayList<>();
+		List<StreamPosition> toCheck = new ArrayList<>();
 		List<String> offsets = new ArrayList<>();
-		List<AsyncCommand<String, byte[], List<Object>>> commands = new ArrayList<>();
 		synchronized (this) {
-			this.positions.forEach((stream, position) -> {
-				if (position.toCheck && position.problem == null) {
-					position.toCheck = false;
-					streams.add(stream);
-					offsets.add(position.lastId);
-					checked.add(position);
-					commands.add(StreamCheck.command(stream));
+			for (StreamPosition position : this.positions.values()) {
+				if (position.takeCheck()) {
+					toCheck.add(position);
+					offsets.add(position.lastId());
 				}
-			});
+			}
 		}
-		if (commands.isEmpty()) {
+		if (toCheck.isEmpty()) {
 			return;
 		}
-		List<CompletableFuture<List<Object>>> answers = this.link.sendAll(commands);
+		List<CompletableFuture<List<Object>>> answers = this.link
+			.sendAll(toCheck.stream().map((position) -> StreamCheck.command(position.stream())).toList());
 		for (int i = 0; i < answers.size(); i++) {
-			String stream = streams.get(i);
-			Position position = checked.get(i);
+			StreamPosition position = toCheck.get(i);
 			// Reading may be further when the answer comes.
 			String before = offsets.get(i);
 			// A failure says that there is no stream, or none yet, or no Redis.
-			answers.get(i).thenAccept((reply) -> checked(stream, position, before, StreamCheck.of(reply)));
+			answers.get(i).thenAccept((reply) -> checked(position, before, StreamCheck.of(reply)));
 		}
 	}
 
-	private synchronized void checked(String stream, Position position, String before, StreamCheck found) {
-		boolean first = !position.checkedOnce;
-		position.checkedOnce = true;
-		if (found.endsBefore(before)) {
-			String suspicion = ("The stream %s ends with %s, before the offset %s of this group: it was deleted or put "
-					+ "back from an older copy, or the shard was set beyond the end. What is added up to that offset is "
-					+ "not read. Set the shard to its beginning with ShardPositions")
-				.formatted(stream, found.lastId(), before);
-			if (position.suspicion == null) {
-				logger.error("{}: {}", position.shard, suspicion);
-			}
-			position.suspicion = suspicion;
-			return;
-		}
-		position.suspicion = null;
-		String gap = first ? found.gapAfter(before) : null;
-		if (gap != null) {
-			logger.warn("{}: {}; going on with what is there", position.shard, gap);
-		}
+	private synchronized void checked(StreamPosition position, String before, StreamCheck found) {
+		position.checked(before, found);
 	}
 
 	private void readOn() throws InterruptedException {
-		Connection<byte[]> open = connected();
-		if (this.clientIdInDoubt && !this.connector.isCluster()) {
-			this.clientId = clientId(open);
-			this.clientIdInDoubt = false;
+		if (!this.connection.isOpen()) {
+			disconnect();
 		}
+		this.connection.open();
+		long clientId = clientId();
 		probe();
-		beginRead(open);
+		beginRead(clientId);
 		// Behind the read: records must not wait for it.
 		check();
 	}
 
-	private void beginRead(Connection<byte[]> open) {
-		synchronized (this) {
-			this.read = null;
-			Map<String, Position> wanted = new HashMap<>();
-			ReadSize size = new ReadSize();
-			List<String> streams = new ArrayList<>();
-			List<String> lastIds = new ArrayList<>();
-			this.positions.forEach((stream, position) -> {
-				if (!position.paused && position.problem == null) {
-					wanted.put(stream, position);
-					streams.add(stream);
-					lastIds.add(position.lastId);
-					size.add(position.averageBytes, position.fresh);
-				}
-			});
-			if (streams.isEmpty()) {
-				return;
-			}
-			ReadWakeUp wakeUp = new ReadWakeUp(this.link, this.clientId, System::nanoTime, this.onChange,
-					() -> this.clientIdInDoubt = true);
-			RedisFuture<List<Entries>> future = xread(open, streams, lastIds, size.records());
-			this.read = new Read(future, wanted, wakeUp, System.nanoTime() + this.block.plus(GRACE).toNanos());
-			future.whenComplete((answer, failure) -> this.onChange.run());
-		}
-	}
-
-	private RedisFuture<List<Entries>> xread(Connection<byte[]> open, List<String> streams, List<String> lastIds,
-			int records) {
-		// The first read on a connection comes back at once, so that a problem that is
-		// over does not look like one for as long as nothing is sent.
-		CommandArgs<String, byte[]> arguments = new CommandArgs<>(RedisStreamSource.CODEC).add(CommandKeyword.COUNT)
-			.add(records)
-			.add(CommandKeyword.BLOCK)
-			.add((this.proven ? this.block : PROOF_BLOCK).toMillis())
-			.add("STREAMS")
-			.addKeys(streams);
-		lastIds.forEach(arguments::add);
-		return open.commands().dispatch(CommandType.XREAD, new ReadStreams(), arguments);
-	}
-
-	private boolean isConnected() {
-		return this.connection != null && this.connection.stateful().isOpen();
-	}
-
-	private Connection<byte[]> connected() {
-		if (!isConnected()) {
-			disconnect();
-		}
-		Connection<byte[]> open = this.connection;
+	private long clientId() throws InterruptedException {
 		try {
-			if (open == null) {
-				open = this.connector.open(RedisStreamSource.CODEC, GRACE);
-				open.stateful().setTimeout(this.block.plus(GRACE));
-				this.connection = open;
-				this.proven = false;
-				this.clientIdInDoubt = true;
-			}
-			return open;
+			return this.connection.clientId();
 		}
-		catch (RedisException ex) {
-			throw new StoreUnavailableException("Redis: " + ex.getMessage(), ex);
-		}
-	}
-
-	private long clientId(Connection<byte[]> open) throws InterruptedException {
-		try {
-			return open.commands().clientId().get(GRACE.toMillis(), TimeUnit.MILLISECONDS);
-		}
-		catch (ExecutionException | TimeoutException ex) {
+		catch (StoreUnavailableException ex) {
 			// Nothing else would find out that nobody is at the other end.
 			lost();
-			throw new StoreUnavailableException("Redis: no answer to CLIENT ID: " + ex.getMessage(), ex);
+			throw ex;
 		}
+	}
+
+	private synchronized void beginRead(long clientId) {
+		this.read = null;
+		Map<String, StreamPosition> wanted = new HashMap<>();
+		ReadSize size = new ReadSize();
+		List<String> streams = new ArrayList<>();
+		List<String> lastIds = new ArrayList<>();
+		this.positions.values().stream().filter(StreamPosition::isWanted).forEach((position) -> {
+			wanted.put(position.stream(), position);
+			streams.add(position.stream());
+			lastIds.add(position.lastId());
+			position.addTo(size);
+		});
+		if (streams.isEmpty()) {
+			return;
+		}
+		ReadWakeUp wakeUp = new ReadWakeUp(this.link, clientId, System::nanoTime, this.onChange,
+				this.connection::doubtClientId);
+		RedisFuture<List<Entries>> future = this.connection.read(streams, lastIds, size.records());
+		this.read = new Read(future, wanted, wakeUp, System.nanoTime() + this.connection.longestRead().toNanos());
+		future.whenComplete((answer, failure) -> this.onChange.run());
 	}
 
 	private void lost() {
@@ -427,13 +312,9 @@ final class StreamLane implements AutoCloseable {
 	private void disconnect() {
 		synchronized (this) {
 			this.read = null;
-			// Much may come together until there is another one.
-			this.positions.values().forEach((position) -> position.fresh |= position.averageBytes == 0);
+			this.positions.values().forEach(StreamPosition::disconnected);
 		}
-		if (this.connection != null) {
-			this.connector.close(this.connection.stateful());
-			this.connection = null;
-		}
+		this.connection.close();
 	}
 
 	@Override
@@ -441,54 +322,7 @@ final class StreamLane implements AutoCloseable {
 		disconnect();
 	}
 
-	/** Where reading of one stream stands; guarded by its lane. */
-	private static final class Position {
-
-		private final ShardId shard;
-
-		private final RecordSink sink;
-
-		private String lastId;
-
-		private boolean paused;
-
-		/** Why the stream cannot be read, while others can. */
-		private @Nullable String problem;
-
-		private long probeAtNanos;
-
-		/** What its records have, on average; 0 before the first. */
-		private long averageBytes;
-
-		/** Whether no read was answered yet, so that it may hold many large records. */
-		private boolean fresh = true;
-
-		private boolean toCheck;
-
-		private boolean checkedOnce;
-
-		/** Why it might never bring anything. */
-		private @Nullable String suspicion;
-
-		Position(ShardId shard, RecordSink sink, String lastId) {
-			this.shard = shard;
-			this.sink = sink;
-			this.lastId = lastId;
-			// From the first record on there is nothing that could be missing.
-			this.toCheck = !lastId.equals("0-0");
-		}
-
-		/** Reading goes on behind the records only when they were taken. */
-		void offer(List<SourceRecord> records) {
-			boolean room = this.sink.offer(records);
-			this.lastId = records.get(records.size() - 1).offset().value();
-			this.averageBytes = ReadSize.average(this.averageBytes, records);
-			this.paused = !room;
-		}
-
-	}
-
-	private record Read(RedisFuture<List<Entries>> future, Map<String, Position> positions, ReadWakeUp wakeUp,
+	private record Read(RedisFuture<List<Entries>> future, Map<String, StreamPosition> positions, ReadWakeUp wakeUp,
 			long deadlineNanos) {
 
 	}
