@@ -7,6 +7,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -20,6 +22,7 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import org.junit.jupiter.api.Test;
 
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.equivalentTo;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -156,6 +159,21 @@ class ArchitectureTests {
 	@Test
 	void threadsSleepOnlyBetweenTwoAttempts() {
 		assertThat(names(callers("java.lang.Thread", "sleep"))).containsExactly("LoopThread");
+	}
+
+	/** The application may block all of its threads. */
+	@Test
+	void nothingRunsOnTheCommonPool() {
+		noClasses().should()
+			.callMethodWhere(DescribedPredicate.describe("work is left to the common pool",
+					(call) -> call.getTargetOwner().isAssignableTo(CompletionStage.class) && call
+						.getName()
+						.endsWith("Async")
+							&& call.getTarget()
+								.getRawParameterTypes()
+								.stream()
+								.noneMatch(equivalentTo(Executor.class))))
+			.check(CLASSES);
 	}
 
 	@Test

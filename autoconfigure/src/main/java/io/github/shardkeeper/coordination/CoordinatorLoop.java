@@ -443,8 +443,7 @@ final class CoordinatorLoop {
 				Objects.requireNonNull(CoordinatorLoop.this.consumption).suspend();
 				if (CoordinatorLoop.this.lease.isHeld(CoordinatorLoop.this.clock.now())) {
 					// It was renewed on another thread meanwhile, and that was told
-					// before
-					// its end.
+					// before its end.
 					handOutResumed();
 				}
 			}

@@ -3,6 +3,7 @@ package io.github.shardkeeper.redis;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
@@ -40,6 +41,8 @@ final class ClusterTopology {
 
 	private final RedisClusterClient client;
 
+	private final Executor background;
+
 	/** The last look, or the one under way; guarded by this, as is all below. */
 	private CompletableFuture<Void> look = CompletableFuture.completedFuture(null);
 
@@ -50,8 +53,9 @@ final class ClusterTopology {
 
 	private int looksUnderWay;
 
-	ClusterTopology(RedisClusterClient client) {
+	ClusterTopology(RedisClusterClient client, Executor background) {
 		this.client = client;
+		this.background = background;
 	}
 
 	boolean isOf(RedisClusterClient other) {
@@ -93,7 +97,7 @@ final class ClusterTopology {
 			.handle((done, failure) -> done)
 			.thenRunAsync(() -> {
 			}, CompletableFuture.delayedExecutor(PAUSE.toMillis(), TimeUnit.MILLISECONDS, Runnable::run));
-		this.pause.thenRunAsync(this::lookOn);
+		this.pause.thenRunAsync(this::lookOn, this.background);
 	}
 
 	private CompletableFuture<Void> askNodes() {

@@ -6,6 +6,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
@@ -62,6 +63,8 @@ public final class RedisConnector implements SmartLifecycle {
 
 	private final ConnectionOpener opener = new ConnectionOpener();
 
+	private final Executor background = new BackgroundThreads();
+
 	private final Set<StatefulConnection<?, ?>> connections = ConcurrentHashMap.newKeySet();
 
 	/** By their time limits, of which an application has one. */
@@ -90,6 +93,11 @@ public final class RedisConnector implements SmartLifecycle {
 	/** Whether keys are spread over the slots of a Redis Cluster. */
 	public boolean isCluster() {
 		return this.factory.isClusterAware();
+	}
+
+	/** For what takes too long for a connection's thread. */
+	Executor background() {
+		return this.background;
 	}
 
 	/**
@@ -177,7 +185,7 @@ public final class RedisConnector implements SmartLifecycle {
 	private ClusterTopology topology(RedisClusterClient client) {
 		ClusterTopology current = this.topology;
 		if (current == null || !current.isOf(client)) {
-			current = new ClusterTopology(client);
+			current = new ClusterTopology(client, this.background);
 			this.topology = current;
 		}
 		return current;
@@ -237,8 +245,7 @@ public final class RedisConnector implements SmartLifecycle {
 		this.connections.add(connection);
 		if (!isCluster()) {
 			// The client would reconnect and send again what was not answered, long after
-			// its
-			// caller has given up. We open a new connection instead, and the caller
+			// its caller has given up. We open a new connection instead, and the caller
 			// decides.
 			connection.addListener(new RedisConnectionStateListener() {
 				@Override

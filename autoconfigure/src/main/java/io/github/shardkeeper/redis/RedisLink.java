@@ -7,6 +7,7 @@ import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BiConsumer;
@@ -74,6 +75,14 @@ public final class RedisLink<V> implements AutoCloseable {
 
 	RedisCodec<String, V> codec() {
 		return this.connection.codec();
+	}
+
+	/**
+	 * Threads for what follows an answer and must not hold up its connection's thread.
+	 * @return an executor; a few tasks at a time, and none that waits for long
+	 */
+	public Executor background() {
+		return this.connector.background();
 	}
 
 	/**

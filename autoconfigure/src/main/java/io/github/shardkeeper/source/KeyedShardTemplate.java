@@ -198,8 +198,7 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 		}
 		catch (Throwable ex) {
 			// The application's own code runs there, and whoever flushes or closes waits
-			// for
-			// every place that is taken.
+			// for every place that is taken.
 			this.window.leave(place);
 			this.window.finish(place);
 			throw new SendFailedException("Not sent: its observation has failed: " + ex, ex, othersAreSent);

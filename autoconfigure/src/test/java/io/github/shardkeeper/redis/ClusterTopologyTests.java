@@ -27,7 +27,7 @@ class ClusterTopologyTests {
 
 	@Test
 	void looksThatCannotBeBegunAreFollowedByOthers() {
-		ClusterTopology topology = new ClusterTopology(this.client);
+		ClusterTopology topology = new ClusterTopology(this.client, new BackgroundThreads());
 		assertThatNoException().isThrownBy(topology::suspect);
 
 		await().until(() -> this.client.looks.get() >= MANY);

@@ -73,7 +73,7 @@ final class PagedCheckpoint {
 			else {
 				readPage(next, link, statePage, keys, whole);
 			}
-		}).whenComplete((read, failure) -> {
+		}, link.background()).whenComplete((read, failure) -> {
 			if (failure != null) {
 				whole.completeExceptionally(failure);
 			}

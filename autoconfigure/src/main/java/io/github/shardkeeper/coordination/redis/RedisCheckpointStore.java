@@ -128,7 +128,7 @@ public final class RedisCheckpointStore implements CheckpointStore {
 		if (attempt < READING_ATTEMPTS) {
 			// Somebody newer has it now, or Redis is not the one that it was: see which.
 			// Not on the connection's own thread, because it waits for replicas.
-			return CompletableFuture.supplyAsync(() -> acquire(shard, token, attempt + 1))
+			return CompletableFuture.supplyAsync(() -> acquire(shard, token, attempt + 1), this.link.background())
 				.thenCompose(Function.identity());
 		}
 		String problem = "the state of " + shard + " did not stay the same while it was read";

@@ -173,7 +173,7 @@ final class TopicCounts {
 			else {
 				// Redis was emptied, or it is the first time: that takes more than a
 				// look.
-				CompletableFuture.runAsync(this::look).exceptionally(this::later);
+				CompletableFuture.runAsync(this::look, this.link.background()).exceptionally(this::later);
 			}
 		}
 		catch (StoreUnavailableException ex) {
