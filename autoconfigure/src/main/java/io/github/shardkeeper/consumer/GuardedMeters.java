@@ -30,38 +30,27 @@ final class GuardedMeters implements ConsumerMeters {
 
 	@Override
 	public void handled(String topic, int records, Duration duration) {
-		try {
-			this.meters.handled(topic, records, duration);
-		}
-		catch (Throwable ex) {
-			tell(ex);
-		}
+		guard(() -> this.meters.handled(topic, records, duration));
 	}
 
 	@Override
 	public void deadLettered(String topic) {
-		try {
-			this.meters.deadLettered(topic);
-		}
-		catch (Throwable ex) {
-			tell(ex);
-		}
+		guard(() -> this.meters.deadLettered(topic));
 	}
 
 	@Override
 	public void failed(String topic) {
-		try {
-			this.meters.failed(topic);
-		}
-		catch (Throwable ex) {
-			tell(ex);
-		}
+		guard(() -> this.meters.failed(topic));
 	}
 
 	@Override
 	public void committed(String topic, boolean accepted) {
+		guard(() -> this.meters.committed(topic, accepted));
+	}
+
+	private void guard(Runnable counting) {
 		try {
-			this.meters.committed(topic, accepted);
+			counting.run();
 		}
 		catch (Throwable ex) {
 			tell(ex);

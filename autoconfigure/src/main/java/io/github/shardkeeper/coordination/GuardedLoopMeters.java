@@ -24,18 +24,17 @@ final class GuardedLoopMeters implements LoopMeters {
 
 	@Override
 	public void failed(String loop) {
-		try {
-			this.meters.failed(loop);
-		}
-		catch (Throwable ex) {
-			tell(ex);
-		}
+		guard(() -> this.meters.failed(loop));
 	}
 
 	@Override
 	public void stalled(String loop) {
+		guard(() -> this.meters.stalled(loop));
+	}
+
+	private void guard(Runnable counting) {
 		try {
-			this.meters.stalled(loop);
+			counting.run();
 		}
 		catch (Throwable ex) {
 			tell(ex);

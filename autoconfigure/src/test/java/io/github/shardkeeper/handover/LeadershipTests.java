@@ -255,11 +255,16 @@ class LeadershipTests {
 		assertThat(next()).isEqualTo(new Refresh(0, -1));
 		refreshed(List.of(member(ME)),
 				new Ownership(SHARD, ShardPhase.FREE, new Token(1), null, null, this.generation, 0, 0));
+
+		assertAssignedALeaseFromNow();
+	}
+
+	private void assertAssignedALeaseFromNow() {
 		long found = this.now;
+		assertThat(next()).isNull();
 		this.now = found + LEASE - 1;
 		answered(ME);
 		assertThat(next()).isNull();
-
 		this.now = found + LEASE + 1;
 		assertThat(next()).isEqualTo(new ApplyPlan(1, List.of(new Assign(SHARD, this.generation, ME))));
 	}
@@ -466,14 +471,8 @@ class LeadershipTests {
 		refreshed(List.of(member(ME)), free);
 		assertThat(next()).isEqualTo(new Refresh(0, -1));
 		refreshed(List.of(member(ME)), free);
-		long found = this.now;
-		assertThat(next()).isNull();
 
-		this.now = found + LEASE - 1;
-		answered(ME);
-		assertThat(next()).isNull();
-		this.now = found + LEASE + 1;
-		assertThat(next()).isEqualTo(new ApplyPlan(1, List.of(new Assign(SHARD, this.generation, ME))));
+		assertAssignedALeaseFromNow();
 	}
 
 	@Test
