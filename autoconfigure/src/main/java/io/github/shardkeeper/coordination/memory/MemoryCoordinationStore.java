@@ -46,7 +46,7 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 	private static final int READ_AT_ONCE = 500;
 
 	/** Shards freed at once, as by other stores. */
-	private static final int WRITTEN_AT_ONCE = 100;
+	private static final int WRITTEN_AT_ONCE = 50;
 
 	private final InstantSource clock;
 

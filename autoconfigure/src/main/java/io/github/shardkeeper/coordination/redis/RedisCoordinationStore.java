@@ -55,11 +55,11 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	/** Shards told by one script; keeps each in the low milliseconds. */
 	private static final int READ_AT_ONCE = 500;
 
-	/** Shards changed by one script, for the same reason. */
-	private static final int WRITTEN_AT_ONCE = 100;
+	/** Shards changed by one script, for the same reason: it tells their members, too. */
+	private static final int WRITTEN_AT_ONCE = 50;
 
 	/** Load reports told by one script: each may be as long as many shards. */
-	private static final int REPORTS_AT_ONCE = 50;
+	private static final int REPORTS_AT_ONCE = 25;
 
 	private final RedisConnector connector;
 

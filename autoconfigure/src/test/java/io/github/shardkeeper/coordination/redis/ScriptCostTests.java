@@ -61,7 +61,9 @@ class ScriptCostTests {
 
 	private static final int READ = 500;
 
-	private static final int WRITTEN = 100;
+	private static final int WRITTEN = 50;
+
+	private static final int REPORTS = 25;
 
 	private static final long LIMIT_MICROS = 50_000;
 
@@ -147,21 +149,24 @@ class ScriptCostTests {
 	@Test
 	@Order(3)
 	void moving() {
-		measure("nudge: 100", () -> this.store.nudge(IntStream.range(0, WRITTEN).mapToObj((i) -> shard(i)).toList()));
-		measure("plan: 100 revoked",
+		measure("nudge: " + WRITTEN,
+				() -> this.store.nudge(IntStream.range(0, WRITTEN).mapToObj((i) -> shard(i)).toList()));
+		measure("plan: " + WRITTEN + " revoked",
 				() -> plan(0, WRITTEN, (i) -> new Transition.Revoke(shard(i), gen(i), member(3 + i))));
 		long after = this.store.changes(SHARDS, -1).generation() - WRITTEN + 1;
-		measure("plan: 100 retargeted",
+		measure("plan: " + WRITTEN + " retargeted",
 				() -> plan(0, WRITTEN, (i) -> new Transition.Retarget(shard(i), after + i, member(203 - i))));
-		measureRelease("release: 100 to their targets", member(1), Duration.ZERO);
+		measureRelease("release: " + WRITTEN + " to their targets", member(1), Duration.ZERO);
 		plan(WRITTEN, 2 * WRITTEN, (i) -> new Transition.Revoke(shard(i), gen(i), member(3 + i % 900)));
-		measureRelease("release: 100 that rest", member(2), LEASE);
+		measureRelease("release: " + WRITTEN + " that rest", member(2), LEASE);
 		// Before the claims, which open a time in which nothing is assigned.
-		measure("plan: 100 assigned",
+		measure("plan: " + WRITTEN + " assigned",
 				() -> plan(0, WRITTEN, (i) -> new Transition.Assign(shard(3 * SHARDS + i), 0, member(3 + i))));
-		measure("claim: 100 of others", () -> this.store.claim(member(1), tokens(0, WRITTEN, 9_000_000_000_000_000L)));
-		measure("claim: 100 that are new", () -> this.store.claim(member(1), tokens(2 * SHARDS, WRITTEN, 1)));
-		measure("leave with 100 shards", () -> this.store.leave(member(1), Duration.ZERO));
+		measure("claim: " + WRITTEN + " of others",
+				() -> this.store.claim(member(1), tokens(0, WRITTEN, 9_000_000_000_000_000L)));
+		measure("claim: " + WRITTEN + " that are new",
+				() -> this.store.claim(member(1), tokens(2 * SHARDS, WRITTEN, 1)));
+		measure("leave with " + WRITTEN + " shards", () -> this.store.leave(member(1), Duration.ZERO));
 	}
 
 	@Test
@@ -189,9 +194,9 @@ class ScriptCostTests {
 				LoadReport.NONE);
 		measure("heartbeat with a load report",
 				() -> this.store.heartbeat(member(5), before.seen(), false, new LoadReport(report)));
-		IntStream.range(6, 56)
+		IntStream.range(6, 6 + REPORTS)
 			.forEach((i) -> this.store.heartbeat(member(i), Seen.NOTHING, false, new LoadReport(report)));
-		measure("loads of 50 members", () -> assertThat(this.store.loads(1).reports()).hasSize(50));
+		measure("loads: " + REPORTS, () -> assertThat(this.store.loads(1).reports()).hasSize(REPORTS));
 	}
 
 	@Test
@@ -203,9 +208,13 @@ class ScriptCostTests {
 		// None of them was silent for long enough.
 		long steadySince = System.currentTimeMillis();
 		measure("reap: 998 late members", () -> this.store.reap(member(0), this.epoch, steadySince, Duration.ZERO));
-		measure("reap: the dead and 100 of their shards",
+		measure("reap: the dead and " + WRITTEN + " of their shards",
 				() -> this.store.reap(member(0), this.epoch, 0, Duration.ZERO));
-		assertThat(((ReapReply.Looked) this.store.reap(member(0), this.epoch, 0, Duration.ZERO)).dead()).isNotEmpty();
+		// Whoever has more shards than one call frees takes several.
+		assertThat(IntStream.range(0, 4)
+			.mapToObj((i) -> (ReapReply.Looked) this.store.reap(member(0), this.epoch, 0, Duration.ZERO)))
+			.flatExtracting(ReapReply.Looked::dead)
+			.isNotEmpty();
 	}
 
 	private void measureRelease(String what, MemberId owner, Duration quiet) {
