@@ -18,6 +18,7 @@ import com.tngtech.archunit.core.domain.AccessTarget;
 import com.tngtech.archunit.core.domain.Dependency;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaMethodCall;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import org.junit.jupiter.api.Test;
@@ -165,15 +166,16 @@ class ArchitectureTests {
 	@Test
 	void nothingRunsOnTheCommonPool() {
 		noClasses().should()
-			.callMethodWhere(DescribedPredicate.describe("work is left to the common pool",
-					(call) -> call.getTargetOwner().isAssignableTo(CompletionStage.class) && call
-						.getName()
-						.endsWith("Async")
-							&& call.getTarget()
-								.getRawParameterTypes()
-								.stream()
-								.noneMatch(equivalentTo(Executor.class))))
+			.callMethodWhere(
+					DescribedPredicate.describe("work is left to the common pool", ArchitectureTests::usesCommonPool))
 			.check(CLASSES);
+	}
+
+	private static boolean usesCommonPool(JavaMethodCall call) {
+		String name = call.getName();
+		return call.getTargetOwner().isAssignableTo(CompletionStage.class)
+				&& (name.endsWith("Async") || name.equals("delayedExecutor"))
+				&& call.getTarget().getRawParameterTypes().stream().noneMatch(equivalentTo(Executor.class));
 	}
 
 	@Test

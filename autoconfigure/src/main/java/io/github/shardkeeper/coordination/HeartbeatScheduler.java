@@ -206,10 +206,22 @@ public final class HeartbeatScheduler implements AutoCloseable {
 	}
 
 	private void beat(HeartbeatSession beating) {
+		boolean doubted = beating.takeDoubt();
+		try {
+			beat(beating, doubted);
+		}
+		catch (Throwable ex) {
+			if (doubted) {
+				beating.doubt();
+			}
+			throw ex;
+		}
+	}
+
+	private void beat(HeartbeatSession beating, boolean doubted) {
 		Listener hears = Objects.requireNonNull(this.listener);
 		MonotonicTime sentAt = this.clock.now();
 		HeartbeatReply reply;
-		boolean doubted = beating.takeDoubt();
 		int forgetRequests = beating.forgetRequests();
 		LoadReport load = beating.load();
 		try {
@@ -222,12 +234,6 @@ public final class HeartbeatScheduler implements AutoCloseable {
 			beating.doubt();
 			hears.heartbeatFailed(beating.member(), ex);
 			return;
-		}
-		catch (RuntimeException ex) {
-			if (doubted) {
-				beating.doubt();
-			}
-			throw ex;
 		}
 		if (reply instanceof HeartbeatReply.Alive alive) {
 			reported(beating, load);

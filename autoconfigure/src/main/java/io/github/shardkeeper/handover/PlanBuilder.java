@@ -34,7 +34,7 @@ final class PlanBuilder {
 
 	/**
 	 * By owner: what stands together is written together, and whoever gets a hundred
-	 * shards at once is told of them once or twice, not a hundred times.
+	 * shards at once is told of them two or three times, not a hundred times.
 	 */
 	private final Map<MemberId, List<Transition>> assigned = new LinkedHashMap<>();
 

@@ -21,18 +21,19 @@ import org.jspecify.annotations.Nullable;
  */
 final class AsyncAnswer<T> {
 
-	private static final Executor LATER = CompletableFuture.delayedExecutor(RedisLink.PATIENCE_WITH_A_NODE_NANOS,
-			TimeUnit.NANOSECONDS);
-
 	private final RedisFuture<T> sent;
 
 	private final Duration timeout;
 
+	private final Executor later;
+
 	private final CompletableFuture<T> answer = new CompletableFuture<>();
 
-	AsyncAnswer(RedisFuture<T> sent, Duration timeout) {
+	AsyncAnswer(RedisFuture<T> sent, Duration timeout, Executor background) {
 		this.sent = sent;
 		this.timeout = timeout;
+		this.later = CompletableFuture.delayedExecutor(RedisLink.PATIENCE_WITH_A_NODE_NANOS, TimeUnit.NANOSECONDS,
+				background);
 	}
 
 	/** Fails with nothing but a {@link RedisException}. */
@@ -64,7 +65,7 @@ final class AsyncAnswer<T> {
 	}
 
 	private void lookWhoServes(BooleanSupplier servedElsewhere) {
-		LATER.execute(() -> {
+		this.later.execute(() -> {
 			if (this.answer.isDone()) {
 				return;
 			}

@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class BackgroundThreads implements Executor {
 
-	/** None of the tasks is longer than the time limit of an answer. */
+	/** None of the tasks waits for more than a few answers, or for another task. */
 	private static final int MOST = 4;
 
 	private static final long IDLE_SECONDS = 30;

@@ -71,7 +71,7 @@ final class LinkConnection<V> {
 	private CompletableFuture<Connection<V>> begin() {
 		CompletableFuture<Connection<V>> opening = this.connector.begin(this.codec, this.timeout);
 		try {
-			CompletableFuture.delayedExecutor(this.timeout.toNanos(), TimeUnit.NANOSECONDS)
+			CompletableFuture.delayedExecutor(this.timeout.toNanos(), TimeUnit.NANOSECONDS, this.connector.background())
 				.execute(() -> giveUp(opening));
 		}
 		catch (Throwable ex) {

@@ -280,7 +280,7 @@ public final class RedisLink<V> implements AutoCloseable {
 			Consumer<StoreUnavailableException> onFailure) {
 		CompletableFuture<T> answer;
 		try {
-			answer = new AsyncAnswer<>(command.apply(open.commands()), this.timeout)
+			answer = new AsyncAnswer<>(command.apply(open.commands()), this.timeout, background())
 				.begin(this.connector.watchMaster(key));
 		}
 		catch (RedisException | IllegalStateException ex) {

@@ -4,7 +4,7 @@
 -- result   the shards that the member owns now under those tokens; none for an unknown member
 -- keeps    a newer token is never taken from anybody; the next token exceeds every claimed one; who claims what is
 --          not known tells of writes that are lost, so others may claim as well before anything is handed out
--- cost     O(shards given * log shards); the caller sends at most a few hundred at once
+-- cost     O(shards given * log shards); the caller sends at most some dozens at once
 
 local id, granted = ARGV[1], {}
 local self = member(id)

@@ -3,7 +3,7 @@
 -- ARGV     per shard: shard
 -- result   'OK', also for shards that nobody owns
 -- keeps    the record of the shard, and the generation that plans compare with: nothing that is under way is disturbed
--- cost     O(shards given * log shards); the caller sends at most a few hundred at once
+-- cost     O(shards given * log shards); the caller sends at most some dozens at once
 
 for _, name in ipairs(ARGV) do
   local now = shard(name)

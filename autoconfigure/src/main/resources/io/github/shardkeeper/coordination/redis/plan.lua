@@ -4,7 +4,7 @@
 -- result   {'APPLIED', applied, conflicts} or {'DEPOSED'}
 -- keeps    an owner never changes here: only a shard that is free, or has rested long enough, gets one, and none
 --          while somebody may still claim it
--- cost     O(changes * log shards); the caller sends at most a few hundred at once
+-- cost     O(changes * log shards); the caller sends at most some dozens at once
 
 if not leads(ARGV[1], ARGV[2]) then
   return {'DEPOSED'}

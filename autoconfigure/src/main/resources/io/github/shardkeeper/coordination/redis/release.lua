@@ -4,7 +4,7 @@
 --          ('0' normally), completed ('1' or '0')
 -- result   per shard RELEASED, or STALE when the member does not own it under that token
 -- keeps    a token ends with its release; a completed shard never gets an owner again
--- cost     O(shards given * log shards); the caller sends at most a few hundred at once
+-- cost     O(shards given * log shards); the caller sends at most some dozens at once
 
 local id, quietMillis, reply = ARGV[1], tonumber(ARGV[2]), {}
 for i = 3, #ARGV, 4 do
