@@ -1,15 +1,14 @@
 package io.github.shardkeeper.consumer;
 
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import io.github.shardkeeper.coordination.MeterGuard;
+
 /**
- * Counts what can be counted. The application's own code runs in meters, its filters
- * above all: what that throws must neither hold a shard up nor come between two steps
- * that belong together. Thread-safe.
+ * Meters that cannot hold a shard up. Thread-safe.
  */
 final class GuardedMeters implements ConsumerMeters {
 
@@ -17,7 +16,8 @@ final class GuardedMeters implements ConsumerMeters {
 
 	private final ConsumerMeters meters;
 
-	private final AtomicBoolean told = new AtomicBoolean();
+	private final MeterGuard guard = new MeterGuard((failure) -> logger
+		.warn("What consumers do cannot be counted; they go on. Said once", PrintableFailure.of(failure)));
 
 	private GuardedMeters(ConsumerMeters meters) {
 		this.meters = meters;
@@ -30,38 +30,22 @@ final class GuardedMeters implements ConsumerMeters {
 
 	@Override
 	public void handled(String topic, int records, Duration duration) {
-		guard(() -> this.meters.handled(topic, records, duration));
+		this.guard.run(() -> this.meters.handled(topic, records, duration));
 	}
 
 	@Override
 	public void deadLettered(String topic) {
-		guard(() -> this.meters.deadLettered(topic));
+		this.guard.run(() -> this.meters.deadLettered(topic));
 	}
 
 	@Override
 	public void failed(String topic) {
-		guard(() -> this.meters.failed(topic));
+		this.guard.run(() -> this.meters.failed(topic));
 	}
 
 	@Override
 	public void committed(String topic, boolean accepted) {
-		guard(() -> this.meters.committed(topic, accepted));
-	}
-
-	private void guard(Runnable counting) {
-		try {
-			counting.run();
-		}
-		catch (Throwable ex) {
-			tell(ex);
-		}
-	}
-
-	/** Once: it may be thrown for every record. */
-	private void tell(Throwable failure) {
-		if (this.told.compareAndSet(false, true)) {
-			logger.warn("What consumers do cannot be counted; they go on. Said once", PrintableFailure.of(failure));
-		}
+		this.guard.run(() -> this.meters.committed(topic, accepted));
 	}
 
 }

@@ -25,15 +25,14 @@ final class AsyncAnswer<T> {
 
 	private final Duration timeout;
 
-	private final Executor later;
+	private final Executor background;
 
 	private final CompletableFuture<T> answer = new CompletableFuture<>();
 
 	AsyncAnswer(RedisFuture<T> sent, Duration timeout, Executor background) {
 		this.sent = sent;
 		this.timeout = timeout;
-		this.later = CompletableFuture.delayedExecutor(RedisLink.PATIENCE_WITH_A_NODE_NANOS, TimeUnit.NANOSECONDS,
-				background);
+		this.background = background;
 	}
 
 	/** Fails with nothing but a {@link RedisException}. */
@@ -48,7 +47,8 @@ final class AsyncAnswer<T> {
 		});
 		this.answer.orTimeout(this.timeout.toNanos(), TimeUnit.NANOSECONDS);
 		if (servedElsewhere != null) {
-			lookWhoServes(servedElsewhere);
+			lookWhoServes(servedElsewhere, CompletableFuture.delayedExecutor(RedisLink.PATIENCE_WITH_A_NODE_NANOS,
+					TimeUnit.NANOSECONDS, this.background));
 		}
 		CompletableFuture<T> result = new CompletableFuture<>();
 		this.answer.whenComplete((value, failure) -> {
@@ -64,8 +64,8 @@ final class AsyncAnswer<T> {
 		return result;
 	}
 
-	private void lookWhoServes(BooleanSupplier servedElsewhere) {
-		this.later.execute(() -> {
+	private void lookWhoServes(BooleanSupplier servedElsewhere, Executor later) {
+		later.execute(() -> {
 			if (this.answer.isDone()) {
 				return;
 			}
@@ -73,7 +73,7 @@ final class AsyncAnswer<T> {
 				this.answer.completeExceptionally(new RedisException("another node serves the slot now"));
 				return;
 			}
-			lookWhoServes(servedElsewhere);
+			lookWhoServes(servedElsewhere, later);
 		});
 	}
 

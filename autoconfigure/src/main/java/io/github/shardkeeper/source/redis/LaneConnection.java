@@ -90,7 +90,7 @@ final class LaneConnection {
 	long clientId() throws InterruptedException {
 		if (this.clientIdInDoubt && !this.connector.isCluster()) {
 			try {
-				this.clientId = open(this.current).commands().clientId().get(GRACE.toMillis(), TimeUnit.MILLISECONDS);
+				this.clientId = current().commands().clientId().get(GRACE.toMillis(), TimeUnit.MILLISECONDS);
 			}
 			catch (ExecutionException | TimeoutException ex) {
 				throw new StoreUnavailableException("Redis: no answer to CLIENT ID: " + ex.getMessage(), ex);
@@ -116,7 +116,7 @@ final class LaneConnection {
 			.add("STREAMS")
 			.addKeys(streams);
 		lastIds.forEach(arguments::add);
-		return open(this.current).commands().dispatch(CommandType.XREAD, new ReadStreams(), arguments);
+		return current().commands().dispatch(CommandType.XREAD, new ReadStreams(), arguments);
 	}
 
 	void close() {
@@ -126,8 +126,8 @@ final class LaneConnection {
 		}
 	}
 
-	private static Connection<byte[]> open(@Nullable Connection<byte[]> current) {
-		return Objects.requireNonNull(current, "open() comes first");
+	private Connection<byte[]> current() {
+		return Objects.requireNonNull(this.current, "open() comes first");
 	}
 
 }
