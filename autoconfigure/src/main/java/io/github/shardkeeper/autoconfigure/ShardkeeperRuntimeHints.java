@@ -13,6 +13,7 @@ class ShardkeeperRuntimeHints implements RuntimeHintsRegistrar {
 	@Override
 	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
 		hints.resources()
+			.registerPattern("io/github/shardkeeper/redis/*.lua")
 			.registerPattern("io/github/shardkeeper/coordination/redis/*.lua")
 			.registerPattern("io/github/shardkeeper/source/redis/*.lua");
 	}

@@ -19,28 +19,35 @@ import io.lettuce.core.ScriptOutputType;
  */
 public record LuaScript(String text, String digest, ScriptOutputType output) {
 
+	/** What every script may need, beside this class. */
+	private static final String COMMON = read(LuaScript.class, "memory.lua");
+
 	/**
-	 * Loads a script that stands in one or several files beside a class.
+	 * Loads a script that stands in one or several files beside a class. Before them
+	 * comes {@code memory.lua}.
 	 * @param beside the class
 	 * @param output the shape of the result
 	 * @param files the files' names, to be put one after the other
 	 * @return the script
 	 */
 	public static LuaScript load(Class<?> beside, ScriptOutputType output, String... files) {
-		StringBuilder text = new StringBuilder();
+		StringBuilder text = new StringBuilder(COMMON);
 		for (String file : files) {
-			try (InputStream stream = beside.getResourceAsStream(file)) {
-				if (stream == null) {
-					throw new IllegalStateException(
-							"Missing on the class path: " + file + " beside " + beside.getName());
-				}
-				text.append(new String(stream.readAllBytes(), StandardCharsets.UTF_8)).append('\n');
-			}
-			catch (IOException ex) {
-				throw new UncheckedIOException("Cannot read " + file, ex);
-			}
+			text.append(read(beside, file)).append('\n');
 		}
 		return new LuaScript(text.toString(), sha1(text.toString()), output);
+	}
+
+	private static String read(Class<?> beside, String file) {
+		try (InputStream stream = beside.getResourceAsStream(file)) {
+			if (stream == null) {
+				throw new IllegalStateException("Missing on the class path: " + file + " beside " + beside.getName());
+			}
+			return new String(stream.readAllBytes(), StandardCharsets.UTF_8);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException("Cannot read " + file, ex);
+		}
 	}
 
 	static String sha1(String text) {

@@ -1,0 +1,18 @@
+-- Common beginning of every script; LuaScript puts it before each of them.
+--
+-- Redis refuses a command that may need memory once `maxmemory` is reached ("OOM command not allowed ..."; those that
+-- COMMAND INFO flags `denyoom`: HSET, ZADD, SADD, SET, XADD), inside a script only as long as the script has written
+-- nothing. Commands that cannot need any (HDEL, SREM, ZREM, XTRIM, XDEL) are always let through, and count as a write,
+-- also when they remove nothing.
+
+-- Lets all further writes of the script through, also at `maxmemory`. For scripts without which nobody would consume,
+-- and so nothing would ever free memory, and whose growth is bounded: what may grow without bound must not be let
+-- through, because nothing else keeps Redis from growing beyond the memory that there is.
+-- Called before the script's first write. Changes nothing, and nothing goes to replicas. O(1)
+--
+-- remove   'HDEL', 'SREM' or 'ZREM', by the type of the key
+-- key      one of the script's keys, which need not exist; it has no entry with an empty name
+local function writeAtMaxmemory(remove, key)
+  redis.call(remove, key, '')
+end
+
