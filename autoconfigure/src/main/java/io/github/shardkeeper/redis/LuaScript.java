@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
+import java.util.regex.Pattern;
 
 import io.lettuce.core.ScriptOutputType;
 
@@ -22,6 +23,8 @@ public record LuaScript(String text, String digest, ScriptOutputType output) {
 	/** What every script may need, beside this class. */
 	private static final String COMMON = read(LuaScript.class, "memory.lua");
 
+	private static final Pattern WRITE_BEFORE_WAIT = Pattern.compile("^writeBeforeWait\\(", Pattern.MULTILINE);
+
 	/**
 	 * Loads a script that stands in one or several files beside a class. Before them
 	 * comes {@code memory.lua}.
@@ -36,6 +39,11 @@ public record LuaScript(String text, String digest, ScriptOutputType output) {
 			text.append(read(beside, file)).append('\n');
 		}
 		return new LuaScript(text.toString(), sha1(text.toString()), output);
+	}
+
+	/** Whether it writes something each time, as {@code memory.lua} says. */
+	boolean writesBeforeWait() {
+		return WRITE_BEFORE_WAIT.matcher(this.text).find();
 	}
 
 	private static String read(Class<?> beside, String file) {

@@ -48,6 +48,7 @@ public final class ReplicatedLink<V> implements AutoCloseable {
 	 * too few replicas have the change; the master may have it all the same
 	 */
 	public <T> T run(LuaScript script, List<String> keys, List<V> arguments) {
+		check(script);
 		return (this.waiting != null) ? this.waiting.runReplicated(script, keys, arguments, this.wait)
 				: this.plain.run(script, keys, arguments);
 	}
@@ -63,6 +64,7 @@ public final class ReplicatedLink<V> implements AutoCloseable {
 	 * must not be held up
 	 */
 	public <T> CompletableFuture<T> send(LuaScript script, List<String> keys, List<V> arguments) {
+		check(script);
 		if (this.waiting == null) {
 			return this.plain.send(script, keys, arguments);
 		}
@@ -71,6 +73,14 @@ public final class ReplicatedLink<V> implements AutoCloseable {
 		}
 		catch (StoreUnavailableException ex) {
 			return CompletableFuture.failedFuture(ex);
+		}
+	}
+
+	/** Or a repetition that finds all done would not be waited for. */
+	private static void check(LuaScript script) {
+		if (!script.writesBeforeWait()) {
+			throw new IllegalArgumentException(
+					"A script that is followed by WAIT calls writeBeforeWait(...) first: " + script.text());
 		}
 	}
 

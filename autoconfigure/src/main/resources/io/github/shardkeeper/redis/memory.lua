@@ -16,3 +16,14 @@ local function writeAtMaxmemory(remove, key)
   redis.call(remove, key, '')
 end
 
+-- For every script that is followed by a WAIT, before anything else. WAIT counts what its own connection has written
+-- (from Redis 7.2 on nothing else), but a script that is repeated may find all done: by itself, on a connection that was
+-- lost before any replica had it. So it writes something that leaves no trace. Also at `maxmemory`, as above. O(1)
+--
+-- hash     the key of a hash, which need not exist; it has no field with an empty name
+local function writeBeforeWait(hash)
+  writeAtMaxmemory('HDEL', hash)
+  redis.call('HSET', hash, '', '')
+  redis.call('HDEL', hash, '')
+end
+

@@ -8,6 +8,8 @@
 -- keeps    the fence never falls
 -- cost     O(a page of the state)
 
+writeBeforeWait(CHECKPOINT)
+
 local fence = tonumber(redis.call('HGET', CHECKPOINT, 'fence') or '0')
 if fence > tonumber(ARGV[1]) then
   return {'REFUSED', text(fence)}
@@ -16,9 +18,5 @@ if fence < tonumber(ARGV[1]) then
   -- Commits are numbered anew under every token.
   redis.call('HSET', CHECKPOINT, 'fence', ARGV[1], 'commit', 0)
   redis.call('HDEL', CHECKPOINT, 'completed')
-else
-  -- Changes nothing, but a WAIT that follows is promised to count only what was written on its own connection, and
-  -- the fence may have been raised on another one that was lost before any replica had it.
-  redis.call('HSET', CHECKPOINT, 'fence', ARGV[1])
 end
 return {'ACQUIRED', unpack(readCheckpoint())}

@@ -6,6 +6,8 @@
 --          not known tells of writes that are lost, so others may claim as well before anything is handed out
 -- cost     O(shards given * log shards); the caller sends at most some dozens at once
 
+writeBeforeWait(GROUP)
+
 local id, granted = ARGV[1], {}
 local self = member(id)
 if not self then

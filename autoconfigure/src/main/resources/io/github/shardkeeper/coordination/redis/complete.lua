@@ -7,6 +7,8 @@
 --          again; what is not committed for good is not at its end
 -- cost     O(1)
 
+writeBeforeWait(CHECKPOINT)
+
 local checkpoint = redis.call('HMGET', CHECKPOINT, 'fence', 'commit')
 local fence, last = tonumber(checkpoint[1] or '0'), tonumber(checkpoint[2] or '0')
 if fence ~= tonumber(ARGV[1]) then

@@ -6,6 +6,8 @@
 -- keeps    a leader resigns last
 -- cost     ANNOUNCE O(1), END O(shards freed * log shards)
 
+writeBeforeWait(GROUP)
+
 local id, step, quietMillis, limit = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local self = member(id)
 if not self then

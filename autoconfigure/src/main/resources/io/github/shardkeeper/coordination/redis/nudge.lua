@@ -5,6 +5,8 @@
 -- keeps    the record of the shard, and the generation that plans compare with: nothing that is under way is disturbed
 -- cost     O(shards given * log shards); the caller sends at most some dozens at once
 
+writeBeforeWait(GROUP)
+
 for _, name in ipairs(ARGV) do
   local now = shard(name)
   if now and now.phase == 'OWNED' then

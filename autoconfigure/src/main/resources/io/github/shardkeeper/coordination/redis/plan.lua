@@ -6,6 +6,8 @@
 --          while somebody may still claim it
 -- cost     O(changes * log shards); the caller sends at most some dozens at once
 
+writeBeforeWait(GROUP)
+
 if not leads(ARGV[1], ARGV[2]) then
   return {'DEPOSED'}
 end

@@ -8,6 +8,8 @@
 -- keeps    nobody is reaped before his lease ended; a reaped member's next heartbeat is EXPIRED
 -- cost     O(late members + shards freed * log shards)
 
+writeBeforeWait(GROUP)
+
 local steadySince, quietMillis, limit = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 if not leads(ARGV[1], ARGV[2]) then
   return {'DEPOSED'}

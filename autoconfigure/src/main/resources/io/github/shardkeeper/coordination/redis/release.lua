@@ -6,6 +6,8 @@
 -- keeps    a token ends with its release; a completed shard never gets an owner again
 -- cost     O(shards given * log shards); the caller sends at most some dozens at once
 
+writeBeforeWait(GROUP)
+
 local id, quietMillis, reply = ARGV[1], tonumber(ARGV[2]), {}
 for i = 3, #ARGV, 4 do
   local name, token, floor, completed = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3] == '1'

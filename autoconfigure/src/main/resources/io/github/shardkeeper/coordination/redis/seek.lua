@@ -6,6 +6,8 @@
 --          none is given twice, also after Redis has lost some
 -- cost     O(1)
 
+writeBeforeWait(CHECKPOINT)
+
 local checkpoint = redis.call('HMGET', CHECKPOINT, 'completed', 'seek', 'sought')
 if checkpoint[1] then
   return ''

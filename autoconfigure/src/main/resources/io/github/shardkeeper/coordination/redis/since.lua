@@ -5,7 +5,7 @@
 -- keeps    it is set once and never changes
 -- cost     O(1)
 
-local since = redis.call('HGET', KEYS[1], 'since') or text(nowMillis)
--- Also where it stands already: a WAIT that follows counts only what was written on its own connection.
-redis.call('HSET', KEYS[1], 'since', since)
-return since
+writeBeforeWait(KEYS[1])
+
+redis.call('HSETNX', KEYS[1], 'since', text(nowMillis))
+return redis.call('HGET', KEYS[1], 'since')

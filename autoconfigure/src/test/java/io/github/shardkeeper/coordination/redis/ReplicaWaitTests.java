@@ -1,11 +1,14 @@
 package io.github.shardkeeper.coordination.redis;
 
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.function.Consumer;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.awaitility.Awaitility;
@@ -134,6 +137,66 @@ class ReplicaWaitTests {
 				replica.thaw();
 			}
 		});
+	}
+
+	/**
+	 * From Redis 7.2 on, {@code WAIT} counts only what was written on its own connection.
+	 * So what is repeated on another one, because the answer was lost, writes something
+	 * even if there is nothing left to do.
+	 */
+	@Test
+	void aChangeOfOwnershipThatIsRepeatedWritesSomethingForItsOwnWait() {
+		try (TestRedis master = TestRedis.startReplicating()) {
+			try (TestRedis replica = TestRedis.startReplicating("--replicaof", "127.0.0.1",
+					String.valueOf(master.port()))) {
+				master.emptyWithReplicas(1);
+				// Nobody follows from now on, so only writes move the offset.
+				replica.kill();
+			}
+			Awaitility.await()
+				.until(() -> master.call((commands) -> commands.info("replication")).contains("connected_slaves:0"));
+			connect(RedisClients.factory(master));
+			repetitions().forEach((what, change) -> {
+				change.run();
+				long before = replicationOffset(master);
+				change.run();
+				assertThat(replicationOffset(master)).as(what).isGreaterThan(before);
+			});
+		}
+	}
+
+	/** In this order; none waits. */
+	private Map<String, Runnable> repetitions() {
+		RedisCoordinationStore store = new RedisCoordinationStore(this.connector, "test", this.group, TIMEOUT);
+		RedisCheckpointStore data = new RedisCheckpointStore(this.connector, "test", this.group, TIMEOUT);
+		MemberId member = MemberId.of("a", "1");
+		store.join(member, new MemberDescription(new TreeMap<>(), ApplicationVersion.UNKNOWN), Duration.ofSeconds(30),
+				Duration.ofSeconds(60));
+		long epoch = ((HeartbeatReply.Alive) store.heartbeat(member, Seen.NOTHING, true, LoadReport.NONE)).epoch();
+		Map<String, Runnable> changes = new LinkedHashMap<>();
+		changes.put("nudge", () -> store.nudge(List.of(SHARD)));
+		changes.put("claim", () -> store.claim(member, Map.of(SHARD, TOKEN)));
+		changes.put("acquire", () -> data.acquireNow(SHARD, TOKEN));
+		changes.put("seek", () -> data.seek(SHARD, new Offset("1-0"), false));
+		changes.put("complete, pending", () -> data.complete(SHARD, TOKEN, 0));
+		changes.put("consumedSince", () -> data.consumedSince("orders"));
+		changes.put("release",
+				() -> store.release(member, List.of(new Release(SHARD, TOKEN, Token.NONE, false)), Duration.ZERO));
+		changes.put("plan", () -> store.plan(member, epoch, List.of(new Transition.Assign(SHARD, 0, member))));
+		changes.put("plan of another leader",
+				() -> store.plan(member, epoch + 1, List.of(new Transition.Assign(SHARD, 0, member))));
+		changes.put("reap", () -> store.reap(member, epoch, 0, Duration.ZERO));
+		changes.put("reap of another leader", () -> store.reap(member, epoch + 1, 0, Duration.ZERO));
+		changes.put("leave", () -> store.leave(member, Duration.ZERO));
+		changes.put("claim of one who has left", () -> store.claim(member, Map.of(SHARD, TOKEN)));
+		return changes;
+	}
+
+	private static long replicationOffset(TestRedis redis) {
+		String info = redis.call((commands) -> commands.info("replication"));
+		Matcher offset = Pattern.compile("master_repl_offset:(\\d+)").matcher(info);
+		assertThat(offset.find()).isTrue();
+		return Long.parseLong(offset.group(1));
 	}
 
 	@Test
