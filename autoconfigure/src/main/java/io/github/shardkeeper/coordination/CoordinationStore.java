@@ -8,6 +8,7 @@ import java.util.Set;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.handover.GroupChanges;
+import io.github.shardkeeper.handover.GroupProblems;
 import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.HoldingAction;
 import io.github.shardkeeper.handover.LoadChanges;
@@ -120,6 +121,16 @@ public interface CoordinationStore extends AutoCloseable {
 	 * @return how many were applied, or that somebody else leads
 	 */
 	PlanReply plan(MemberId leader, long epoch, List<Transition> transitions);
+
+	/**
+	 * Tells all members what is wrong with the group: every heartbeat's answer carries it
+	 * from now on. To be called once in each leadership, and when it changes.
+	 * @param leader the leader
+	 * @param epoch its epoch
+	 * @param problems what it has found
+	 * @return whether it was told; {@code false} when somebody else leads
+	 */
+	boolean publish(MemberId leader, long epoch, GroupProblems problems);
 
 	/**
 	 * Gives shards up, after which the member must not consume them. Each goes straight

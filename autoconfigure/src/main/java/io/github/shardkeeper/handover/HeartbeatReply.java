@@ -38,11 +38,12 @@ public sealed interface HeartbeatReply {
 	 * @param ownLeaseEndMillis when the member's own lease ended before this heartbeat
 	 * renewed it, in the store's time: earlier than the last answer has made it when the
 	 * store has lost that
+	 * @param status what is wrong with the group
 	 */
 	record Alive(long serverTimeMillis, @Nullable MemberId leader, long epoch, long leaderLeaseEndMillis,
 			long earliestLeaseEndMillis, long generation, long membership, long through, List<Ownership> changes,
 			long history, boolean lost, boolean subscribed, long claimsUntilMillis, long loads, long setBacks,
-			long ownLeaseEndMillis) implements HeartbeatReply {
+			long ownLeaseEndMillis, GroupStatus status) implements HeartbeatReply {
 
 		/**
 		 * Whether the next heartbeat would bring more of the member's own changes.

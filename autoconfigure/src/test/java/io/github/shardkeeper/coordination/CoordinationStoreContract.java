@@ -10,9 +10,9 @@ import org.junit.jupiter.api.BeforeEach;
  * The stories hold when time passes by itself, too: what must not end has an hour, what
  * must end has been waited for.
  */
-public abstract class CoordinationStoreContract
-		implements MembershipStories, LeadershipStories, PlanStories, ReleaseStories, QuietStories, LeaveStories,
-		ReapStories, ClaimStories, LostWritesStories, ChangesStories, LoadStories, NudgeStories, NotificationStories {
+public abstract class CoordinationStoreContract implements MembershipStories, LeadershipStories, PlanStories,
+		ReleaseStories, QuietStories, LeaveStories, ReapStories, ClaimStories, LostWritesStories, ChangesStories,
+		LoadStories, NudgeStories, NotificationStories, StatusStories {
 
 	private TestGroup group;
 

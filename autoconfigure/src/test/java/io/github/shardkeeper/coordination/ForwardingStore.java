@@ -8,6 +8,7 @@ import java.util.Set;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.handover.GroupChanges;
+import io.github.shardkeeper.handover.GroupProblems;
 import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.HoldingAction;
 import io.github.shardkeeper.handover.LoadChanges;
@@ -89,6 +90,11 @@ class ForwardingStore implements CoordinationStore {
 	@Override
 	public PlanReply plan(MemberId leader, long epoch, List<Transition> transitions) {
 		return reach().plan(leader, epoch, transitions);
+	}
+
+	@Override
+	public boolean publish(MemberId leader, long epoch, GroupProblems problems) {
+		return reach().publish(leader, epoch, problems);
 	}
 
 	@Override

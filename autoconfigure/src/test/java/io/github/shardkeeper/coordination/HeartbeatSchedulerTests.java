@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
+import io.github.shardkeeper.handover.GroupStatus;
 import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.Lease;
 import io.github.shardkeeper.handover.LoadReport;
@@ -35,7 +36,7 @@ class HeartbeatSchedulerTests {
 	private static final HeartbeatReply ALIVE = alive(0, 0, 0);
 
 	private static final HeartbeatReply LOST = new HeartbeatReply.Alive(1_000, ME, 1, 0, 0, 1, 1, 1, List.of(), 2, true,
-			true, 0, 0, 0, Long.MAX_VALUE);
+			true, 0, 0, 0, Long.MAX_VALUE, GroupStatus.NONE);
 
 	private final SettableClock settableClock = new SettableClock();
 
@@ -466,7 +467,7 @@ class HeartbeatSchedulerTests {
 
 	private static HeartbeatReply.Alive alive(long leaderHasMillis, long through, long generation) {
 		return new HeartbeatReply.Alive(1_000, ME, 1, 1_000 + leaderHasMillis, 0, generation, 1, through, List.of(), 1,
-				false, true, 0, 0, 0, Long.MAX_VALUE);
+				false, true, 0, 0, 0, Long.MAX_VALUE, GroupStatus.NONE);
 	}
 
 	private record Beat(MemberId member, long seenGeneration, boolean candidate, String load, MonotonicTime at) {

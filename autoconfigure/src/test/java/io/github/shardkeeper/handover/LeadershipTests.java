@@ -621,7 +621,7 @@ class LeadershipTests {
 		long earliest = STORE_START + earliestLeaseEnd + this.jump;
 		return new HeartbeatReply.Alive(serverTime, leader, this.epoch, serverTime + LEASE, earliest, this.generation,
 				this.membership, this.generation, List.of(), this.history, false, true, this.claimsUntil, 0,
-				this.setBacks, this.ownLeaseEnd);
+				this.setBacks, this.ownLeaseEnd, GroupStatus.NONE);
 	}
 
 	private void refreshed(List<GroupMember> members, Ownership... ownerships) {

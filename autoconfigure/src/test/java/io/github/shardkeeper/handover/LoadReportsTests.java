@@ -326,7 +326,8 @@ class LoadReportsTests {
 
 	private HeartbeatReply.Alive alive(long earliestLeaseEnd) {
 		return new HeartbeatReply.Alive(this.now, ME, 1, this.now + 3_000, earliestLeaseEnd, this.generation,
-				this.membership, this.generation, List.of(), 1, false, true, 0, this.told, 0, Long.MAX_VALUE);
+				this.membership, this.generation, List.of(), 1, false, true, 0, this.told, 0, Long.MAX_VALUE,
+				GroupStatus.NONE);
 	}
 
 	private MonotonicTime at() {

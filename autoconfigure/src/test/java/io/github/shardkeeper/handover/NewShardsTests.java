@@ -293,10 +293,9 @@ class NewShardsTests {
 	}
 
 	private void beat() {
-		this.leadership.heartbeatAnswered(
-				new HeartbeatReply.Alive(this.now, ME, 1, this.now + 3_000, this.now + 100_000_000, this.generation,
-						this.membership, this.generation, List.of(), 1, false, true, 0, 0, 0, Long.MAX_VALUE),
-				ME, at(), at());
+		this.leadership.heartbeatAnswered(new HeartbeatReply.Alive(this.now, ME, 1, this.now + 3_000,
+				this.now + 100_000_000, this.generation, this.membership, this.generation, List.of(), 1, false, true, 0,
+				0, 0, Long.MAX_VALUE, GroupStatus.NONE), ME, at(), at());
 	}
 
 	/** What is planned when the settle time is over. */

@@ -276,7 +276,7 @@ class SlowStrategyTests {
 		long serverTime = STORE_START + this.now;
 		return new HeartbeatReply.Alive(serverTime, leader, this.epoch, serverTime + LEASE,
 				STORE_START + earliestLeaseEnd, this.generation, this.membership, this.generation, List.of(), 1, false,
-				true, 0, 0, 0, Long.MAX_VALUE);
+				true, 0, 0, 0, Long.MAX_VALUE, GroupStatus.NONE);
 	}
 
 	private void refreshed(List<GroupMember> members, Ownership... ownerships) {

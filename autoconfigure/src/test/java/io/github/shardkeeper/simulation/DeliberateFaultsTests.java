@@ -359,7 +359,8 @@ class DeliberateFaultsTests {
 			return new HeartbeatReply.Alive(alive.serverTimeMillis(), alive.leader(), alive.epoch(),
 					alive.leaderLeaseEndMillis(), alive.earliestLeaseEndMillis(), alive.generation(),
 					alive.membership(), alive.through(), changes, alive.history(), alive.lost(), alive.subscribed(),
-					alive.claimsUntilMillis(), alive.loads(), alive.setBacks(), alive.ownLeaseEndMillis());
+					alive.claimsUntilMillis(), alive.loads(), alive.setBacks(), alive.ownLeaseEndMillis(),
+					alive.status());
 		}
 
 	}

@@ -43,7 +43,7 @@ final class Beat {
 		return new HeartbeatReply.Alive(this.group.nowMillis(), led ? this.group.leader() : null, this.group.epoch(),
 				led ? this.group.leaderLeaseEnd() : 0, this.group.sessions.earliestLeaseEnd(), generation,
 				this.group.membership(), through, news, this.group.history(), lost, subscribed,
-				this.group.claimsUntil(), this.group.loads(), this.group.setBacks(), remembered);
+				this.group.claimsUntil(), this.group.loads(), this.group.setBacks(), remembered, this.group.status());
 	}
 
 	/**

@@ -9,6 +9,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.handover.GroupChanges;
+import io.github.shardkeeper.handover.GroupProblems;
+import io.github.shardkeeper.handover.GroupStatus;
 import io.github.shardkeeper.handover.LoadChanges;
 import io.github.shardkeeper.handover.LoadReport;
 import io.github.shardkeeper.handover.Ownership;
@@ -51,6 +53,9 @@ final class Group {
 
 	private long setBacks;
 
+	/** What the last leader that has told anything has found. */
+	private GroupStatus status = GroupStatus.NONE;
+
 	private long claimsUntil;
 
 	private long claimsSince;
@@ -82,6 +87,7 @@ final class Group {
 		copy.history = this.history;
 		copy.loads = this.loads;
 		copy.setBacks = this.setBacks;
+		copy.status = this.status;
 		copy.claimsUntil = this.claimsUntil;
 		copy.claimsSince = this.claimsSince;
 		return copy;
@@ -180,6 +186,15 @@ final class Group {
 
 	long epoch() {
 		return this.epoch;
+	}
+
+	/** The list of members has their sessions, and every record is listed. */
+	void publish(long epochOfLeader, GroupProblems problems) {
+		this.status = new GroupStatus(epochOfLeader, problems, 0, 0);
+	}
+
+	GroupStatus status() {
+		return this.status;
 	}
 
 	long membership() {

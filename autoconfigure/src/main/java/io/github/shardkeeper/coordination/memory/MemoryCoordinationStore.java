@@ -14,6 +14,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.handover.GroupProblems;
 import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.HoldingAction;
 import io.github.shardkeeper.handover.LoadChanges;
@@ -145,6 +146,17 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 				return new PlanReply.Deposed();
 			}
 			return new Planning(group).apply(transitions);
+		});
+	}
+
+	@Override
+	public boolean publish(MemberId leader, long epoch, GroupProblems problems) {
+		return transition((group) -> {
+			boolean leads = group.leads(leader, epoch);
+			if (leads) {
+				group.publish(epoch, problems);
+			}
+			return leads;
 		});
 	}
 

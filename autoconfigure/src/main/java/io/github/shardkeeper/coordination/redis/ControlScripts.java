@@ -11,7 +11,8 @@ import io.github.shardkeeper.redis.LuaScript;
  * The control plane's scripts, each of which begins with {@code control.lua}. Immutable.
  */
 record ControlScripts(LuaScript join, LuaScript describe, LuaScript heartbeat, LuaScript changes, LuaScript loads,
-		LuaScript plan, LuaScript release, LuaScript claim, LuaScript reap, LuaScript leave, LuaScript nudge) {
+		LuaScript plan, LuaScript release, LuaScript claim, LuaScript reap, LuaScript leave, LuaScript nudge,
+		LuaScript publish) {
 
 	static final ControlScripts STANDARD = load();
 
@@ -31,7 +32,8 @@ record ControlScripts(LuaScript join, LuaScript describe, LuaScript heartbeat, L
 				script(ScriptOutputType.MULTI, "claim.lua", preludes),
 				script(ScriptOutputType.MULTI, "reap.lua", preludes),
 				script(ScriptOutputType.VALUE, "leave.lua", preludes),
-				script(ScriptOutputType.VALUE, "nudge.lua", preludes));
+				script(ScriptOutputType.VALUE, "nudge.lua", preludes),
+				script(ScriptOutputType.MULTI, "publish.lua", preludes));
 	}
 
 	private static LuaScript script(ScriptOutputType output, String file, String... preludes) {

@@ -19,6 +19,7 @@ import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.ReleaseReply;
 import io.github.shardkeeper.handover.GroupChanges;
 import io.github.shardkeeper.handover.GroupMember;
+import io.github.shardkeeper.handover.GroupProblems;
 import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.HoldingAction;
 import io.github.shardkeeper.handover.LoadChanges;
@@ -237,6 +238,12 @@ public final class RedisCoordinationStore implements CoordinationStore {
 			conflicts += ((Number) reply.get(2)).intValue();
 		}
 		return new PlanReply.Applied(applied, conflicts);
+	}
+
+	@Override
+	public boolean publish(MemberId leader, long epoch, GroupProblems problems) {
+		List<Object> reply = run(this.scripts.publish(), leader.value(), number(epoch), problems.text());
+		return reply.get(0).equals("PUBLISHED");
 	}
 
 	private static void addArguments(Transition transition, List<String> arguments) {

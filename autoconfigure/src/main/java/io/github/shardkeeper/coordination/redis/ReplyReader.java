@@ -10,6 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.handover.GroupMember;
+import io.github.shardkeeper.handover.GroupProblems;
+import io.github.shardkeeper.handover.GroupStatus;
 import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.LoadReport;
 import io.github.shardkeeper.handover.Ownership;
@@ -68,9 +70,16 @@ final class ReplyReader {
 		long loads = number();
 		long setBacks = number();
 		long ownLeaseEnd = number();
+		GroupStatus status = status();
 		return new HeartbeatReply.Alive(serverTime, leader, epoch, leaderLeaseEnd, earliestLeaseEnd, generation,
-				membership, through, ownerships(), history, lost, subscribed, claimsUntil, loads, setBacks,
-				ownLeaseEnd);
+				membership, through, ownerships(), history, lost, subscribed, claimsUntil, loads, setBacks, ownLeaseEnd,
+				status);
+	}
+
+	private GroupStatus status() {
+		long epoch = number();
+		GroupProblems problems = new GroupProblems(text());
+		return new GroupStatus(epoch, problems, number(), number());
 	}
 
 	ReplyReader nested() {

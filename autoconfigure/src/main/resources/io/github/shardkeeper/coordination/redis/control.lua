@@ -3,7 +3,7 @@
 -- KEYS[1]  the group's base key, `<prefix>:{<group>}`. All other keys are derived from it; they share its
 --          hash tag and so its slot:
 --            :group              hash  format, leader, epoch, generation, membership, token, history, claims, claimsSince,
---                                loads (counts load reports)
+--                                loads (counts load reports), problems (what a leader has found wrong), problemsEpoch (its epoch)
 --            :members            hash  member -> flag|lease millis|timeout millis|description (flag A: active, L: leaving)
 --            :sessions           zset  member -> end of its lease in millis (0: gone, shards still to be freed)
 --            :told               hash  member -> generation up to which it was told its changes
@@ -39,7 +39,7 @@ end
 
 -- The group's fields are read once, here, and written once, by finish().
 local FIELDS = {'format', 'leader', 'epoch', 'generation', 'membership', 'token', 'history', 'claims', 'claimsSince',
-  'loads', 'setBacks'}
+  'loads', 'setBacks', 'problems', 'problemsEpoch'}
 local group, changedFields = {}, {}
 for i, value in ipairs(redis.call('HMGET', GROUP, unpack(FIELDS))) do
   group[FIELDS[i]] = value or nil

@@ -12,6 +12,8 @@ import java.util.stream.IntStream;
 
 import io.github.shardkeeper.coordination.ReleaseReply;
 import io.github.shardkeeper.handover.GroupChanges;
+import io.github.shardkeeper.handover.GroupProblem;
+import io.github.shardkeeper.handover.GroupProblems;
 import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.HoldingAction;
 import io.github.shardkeeper.handover.LoadChanges;
@@ -113,8 +115,11 @@ final class RandomOperations {
 		else if (choice < 780) {
 			readGroup();
 		}
-		else if (choice < 800) {
+		else if (choice < 795) {
 			readLoads();
+		}
+		else if (choice < 800) {
+			publish();
 		}
 		else if (choice < 860) {
 			join(this.random.nextInt(this.members.size()));
@@ -243,6 +248,16 @@ final class RandomOperations {
 		LoadChanges loads = this.stores.control((store) -> store.loads(after));
 		countIf(loads.reports().size() > 1, "loads read");
 		this.loadsSeen = loads.version();
+	}
+
+	private void publish() {
+		MemberId leader = leader();
+		long epoch = this.stores.all().epoch() - ((this.random.nextInt(10) == 0) ? 1 : 0);
+		GroupProblems problems = GroupProblems
+			.of(List.of(new GroupProblem(this.random.nextBoolean(), "kind", "problem " + this.done, "orders/1")));
+		log("publish " + leader + " " + epoch);
+		boolean published = this.stores.control((store) -> store.publish(leader, epoch, problems));
+		count(published ? "published" : "not published");
 	}
 
 	private MemberId leader() {

@@ -50,8 +50,8 @@ class StoreDifferentialTests {
 						"completion STALE", "conflicts", "dead", "dropped", "emptied", "expired", "load reported",
 						"loads read", "lost", "more to reap", "more to tell", "no leader", "not sent back: completed",
 						"not subscribed", "nothing due", "nudged", "phase COMPLETED", "phase FREE", "phase OWNED",
-						"phase QUIET", "phase REVOKING", "release RELEASED", "release STALE", "sent back", "slow",
-						"something due", "time for claims", "timed out", "writes lost");
+						"phase QUIET", "phase REVOKING", "published", "release RELEASED", "release STALE", "sent back",
+						"slow", "something due", "time for claims", "timed out", "writes lost");
 			}
 		}
 	}

@@ -1,0 +1,14 @@
+-- Tells all members what is wrong with the group, with the answers to their heartbeats. Repeatable.
+--
+-- ARGV     1 leader, 2 epoch, 3 problems, in a format that only members know
+-- result   {'PUBLISHED'} or {'DEPOSED'}
+-- keeps    what a former leader has found replaces nothing
+-- cost     O(1)
+
+if not leads(ARGV[1], ARGV[2]) then
+  return {'DEPOSED'}
+end
+setGroup('problemsEpoch', ARGV[2])
+setGroup('problems', ARGV[3])
+finish()
+return {'PUBLISHED'}
