@@ -248,6 +248,14 @@ final class ShardProgress {
 	}
 
 	/**
+	 * Whether a commit is sent again that the store has not accepted before: what kept it
+	 * from that may still do so.
+	 */
+	boolean isRepeating() {
+		return this.sent != null && this.sent.failed;
+	}
+
+	/**
 	 * When the next commit is due by time; {@code null} if there is nothing to commit.
 	 */
 	@Nullable MonotonicTime commitDue() {
@@ -372,6 +380,7 @@ final class ShardProgress {
 		catch (RuntimeException ex) {
 			// Whether it was written is unknown: it is sent again as it is.
 			answered.reply = null;
+			answered.failed = true;
 			throw (ex instanceof StoreUnavailableException unavailable) ? unavailable
 					: new StoreUnavailableException("The commit has failed: " + ex, ex);
 		}
@@ -424,6 +433,9 @@ final class ShardProgress {
 
 		/** {@code null} when it is to be sent. */
 		private @Nullable CompletableFuture<CommitReply> reply;
+
+		/** Whether it was sent before, without success. */
+		private boolean failed;
 
 		Sent(Commit commit, PendingCommit contents, boolean whole) {
 			this.commit = commit;

@@ -262,7 +262,9 @@ final class ShardWorker {
 
 	private boolean consume(ShardProgress acquired, MonotonicTime now) {
 		ShardLoop.Outcome outcome = this.stint.run();
-		this.troubles.turnSucceeded();
+		if (!acquired.isRepeating()) {
+			this.troubles.turnSucceeded();
+		}
 		switch (outcome) {
 			case FENCED -> fenced(Token.NONE);
 			case CHECKPOINT_GONE -> this.troubles.checkpointGone();

@@ -27,3 +27,24 @@ local function writeBeforeWait(hash)
   redis.call('HDEL', hash, '')
 end
 
+-- Whether a reply of redis.pcall says that memory is missing. Nothing was written then.
+local function lacksMemory(reply)
+  return type(reply) == 'table' and reply.err ~= nil and string.find(reply.err, 'OOM command', 1, true) ~= nil
+end
+
+-- By how many bytes a script may let Redis grow at `maxmemory`: up to a twentieth above it, at least 16 MB, but by no
+-- more than 2 MB at once. 256, for numbers that become longer, where there is no room left or nobody can tell, for want of
+-- the right to INFO. O(1), some microseconds
+local function roomAtMaxmemory()
+  local info = redis.pcall('INFO', 'memory')
+  if type(info) ~= 'string' then
+    return 256
+  end
+  local function figure(name)
+    return tonumber(string.match(info, '\n' .. name .. ':(%d+)') or '0')
+  end
+  local limit = figure('maxmemory')
+  local counted = figure('used_memory') - figure('mem_not_counted_for_evict')
+  return math.max(256, math.min(2000000, limit + math.max(limit / 20, 16000000) - counted))
+end
+

@@ -851,6 +851,22 @@ class ShardWorkerTests {
 	}
 
 	@Test
+	void theProblemOfACommitShowsUntilOneIsAnswered() {
+		ShardWorker worker = start();
+		this.checkpoints.holdAnswers();
+		deliver(1, 1);
+		this.checkpoints.loseAnswer();
+		this.threads.runAll();
+		this.threads.pass(Duration.ofMillis(200));
+
+		assertThat(this.checkpoints.heldAnswers()).as("sent again").isOne();
+		assertThat(worker.problem()).contains("The store cannot be used: no answer");
+		this.checkpoints.answerAll();
+		this.threads.runAll();
+		assertThat(worker.problem()).isNull();
+	}
+
+	@Test
 	void aStoreThatIsAwayAtACommitIsTriedAgainAndNothingIsHandledTwice() {
 		ShardWorker worker = start();
 		this.application.onRecord = (record, state) -> state.increment("count", 1);

@@ -6,6 +6,7 @@
 --          due or '', entries of the state, cursor, {key, value, …}, pending seek or '', number of the seek that was
 --          carried out last or ''} or {'REFUSED', fence}
 -- keeps    the fence never falls
+-- memory   gets through at `maxmemory`: a hash per shard
 -- cost     O(a page of the state)
 
 writeBeforeWait(CHECKPOINT)

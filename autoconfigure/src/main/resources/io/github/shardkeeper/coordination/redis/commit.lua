@@ -7,9 +7,12 @@
 --          retry, 11 dead letters; then for each to put key, value; to remove key; taken offset; to retry offset, delay in
 --          millis, about, payload; dead letter offset, about, payload
 -- result   'COMMITTED'; 'STALE' when a newer token or a later commit was there before; or 'GONE' when Redis has lost
---          what the commit rests on: the checkpoint, the acquisition under the token, or the commit that was answered
+--          what the commit rests on: the checkpoint, the acquisition under the token, or the commit that was answered;
+--          an error when memory is missing
 -- keeps    all of it is written or nothing; a commit that arrives late, after its successor, writes nothing; one that
 --          arrives twice adds nothing twice
+-- memory   at `maxmemory` it gets through if state, retry queue and dead letters become larger by no more than
+--          roomAtMaxmemory(); what becomes smaller or stays as large always does
 -- cost     O(changes), for each retry or record taken times log of the retry queue
 
 local checkpoint = redis.call('HMGET', CHECKPOINT, 'fence', 'commit')
@@ -32,6 +35,56 @@ end
 local puts, removes, taken, retries, dead = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9]), tonumber(ARGV[10]),
   tonumber(ARGV[11])
 
+local stateEnd = 11 + 2 * puts + removes
+local takenEnd = stateEnd + taken
+local retriesEnd = takenEnd + 4 * retries
+local deadEnd = retriesEnd + 3 * dead
+
+-- About how many bytes more Redis would hold after this commit. Not counted: offset and ahead, which are bounded.
+local function growth()
+  -- What an entry takes beside its texts, about.
+  local entry = 50
+  local bytes = 0
+  for i = 12, 11 + 2 * puts, 2 do
+    bytes = bytes + #ARGV[i + 1]
+    if redis.call('HEXISTS', STATE, ARGV[i]) == 1 then
+      bytes = bytes - redis.call('HSTRLEN', STATE, ARGV[i])
+    else
+      bytes = bytes + entry + #ARGV[i]
+    end
+  end
+  for i = 12 + 2 * puts, stateEnd do
+    bytes = bytes - redis.call('HSTRLEN', STATE, ARGV[i])
+  end
+  for i = stateEnd + 1, takenEnd do
+    bytes = bytes - redis.call('HSTRLEN', RETRIED, ARGV[i])
+  end
+  for i = takenEnd + 1, retriesEnd, 4 do
+    -- One that waits already is replaced.
+    bytes = bytes + entry + 2 * #ARGV[i] + #ARGV[i + 2] + #ARGV[i + 3] - redis.call('HSTRLEN', RETRIED, ARGV[i])
+  end
+  for i = retriesEnd + 1, deadEnd do
+    bytes = bytes + #ARGV[i]
+  end
+  return bytes
+end
+
+-- The first write: at `maxmemory` it is the one that is refused.
+local numbered = {'HSET', CHECKPOINT, 'commit', ARGV[2], 'committed', text(nowMillis)}
+local written = redis.pcall(unpack(numbered))
+if lacksMemory(written) then
+  local bytes = growth()
+  if bytes > roomAtMaxmemory() then
+    return redis.error_reply('OOM Redis has reached maxmemory, and a commit would add about ' .. text(bytes) ..
+      ' bytes to state, retry queue or dead letters of ' .. CHECKPOINT .. ', more than is let through then, so nothing ' ..
+      'was written; raise maxmemory, or free memory by trimming topics or dropping dead letters')
+  end
+  writeAtMaxmemory('HDEL', CHECKPOINT)
+end
+if type(written) == 'table' then
+  -- Any other error is raised here.
+  redis.call(unpack(numbered))
+end
 if ARGV[4] ~= '' then
   redis.call('HSET', CHECKPOINT, 'offset', ARGV[4])
 end
@@ -40,7 +93,6 @@ if ARGV[5] ~= '' then
 else
   redis.call('HDEL', CHECKPOINT, 'ahead')
 end
-redis.call('HSET', CHECKPOINT, 'commit', ARGV[2], 'committed', text(nowMillis))
 if ARGV[6] ~= '0' then
   redis.call('HSET', CHECKPOINT, 'sought', ARGV[6])
   -- One that came meanwhile stays.
@@ -49,25 +101,22 @@ if ARGV[6] ~= '0' then
   end
 end
 
-local stateEnd = 11 + 2 * puts + removes
 for i = 12, 11 + 2 * puts, 2 do
   redis.call('HSET', STATE, ARGV[i], ARGV[i + 1])
 end
 for i = 12 + 2 * puts, stateEnd do
   redis.call('HDEL', STATE, ARGV[i])
 end
-local takenEnd = stateEnd + taken
 for i = stateEnd + 1, takenEnd do
   redis.call('ZREM', RETRY, ARGV[i])
   redis.call('HDEL', RETRIED, ARGV[i])
 end
 -- After those that are taken: a record may come back with another delay.
-local retriesEnd = takenEnd + 4 * retries
 for i = takenEnd + 1, retriesEnd, 4 do
   redis.call('ZADD', RETRY, text(nowMillis + tonumber(ARGV[i + 1])), ARGV[i])
   redis.call('HSET', RETRIED, ARGV[i], ARGV[i + 2] .. '\n' .. ARGV[i + 3])
 end
-for i = retriesEnd + 1, retriesEnd + 3 * dead, 3 do
+for i = retriesEnd + 1, deadEnd, 3 do
   redis.call('XADD', DEAD, '*', 'offset', ARGV[i], 'about', ARGV[i + 1], 'payload', ARGV[i + 2])
 end
 return 'COMMITTED'

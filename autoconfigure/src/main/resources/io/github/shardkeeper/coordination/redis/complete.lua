@@ -5,6 +5,7 @@
 --          there before; or 'GONE' when Redis has lost the acquisition under the token, or the commit that was answered
 -- keeps    a record in the retry queue, or a seek, has somebody who looks for it; under a newer token the queue is open
 --          again; what is not committed for good is not at its end
+-- memory   gets through at `maxmemory`: a field
 -- cost     O(1)
 
 writeBeforeWait(CHECKPOINT)

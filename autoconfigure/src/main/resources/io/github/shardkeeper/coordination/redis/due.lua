@@ -3,6 +3,7 @@
 -- ARGV     1 the most records to read, 2 the most bytes, which the first of them may exceed; then offsets of records
 --          that are not wanted, because the caller has them
 -- result   {millis until there is more or '', offset, record, …}, what was due first comes first
+-- memory   needs none
 -- cost     O(records in the reply + unwanted ones + log of the retry queue), and what is read is copied: the caller asks
 --          for 1 MB at most
 

@@ -4,6 +4,7 @@
 -- result   the number of the request; '' when the shard has come to its end
 -- keeps    a pending request has somebody who looks for it: the owner who is told, or the next one. Numbers rise, and
 --          none is given twice, also after Redis has lost some
+-- memory   gets through at `maxmemory`: a field
 -- cost     O(1)
 
 writeBeforeWait(CHECKPOINT)

@@ -1,8 +1,10 @@
 -- Moves dead letters into the retry queue, due now, as if they had never been tried.
 --
 -- ARGV     ids of dead letters
--- result   how many were moved, of those that were there; -1, and none is, when the shard is completed
+-- result   how many were moved, of those that were there; -1, and none is, when the shard is completed; an error, and
+--          none is, when memory is missing
 -- keeps    a letter is in one place; a record that is in the retry queue already is there once, due now
+-- memory   refused at `maxmemory`: a stream gives back what letters took only once a whole node of it is empty
 -- cost     O(letters * log of the retry queue), and their payloads are copied: the caller sends about 1 MB at once
 
 if redis.call('HEXISTS', CHECKPOINT, 'completed') == 1 then
@@ -18,7 +20,10 @@ for _, id in ipairs(ARGV) do
   -- What is no letter of ours stays where it is.
   if letter.offset ~= '' then
     local about = string.gsub(letter.about, '^{"attempts":%d+', '{"attempts":0', 1)
-    redis.call('ZADD', RETRY, text(nowMillis), letter.offset)
+    if lacksMemory(redis.pcall('ZADD', RETRY, text(nowMillis), letter.offset)) then
+      return redis.error_reply('OOM Redis has reached maxmemory, so the dead letters in ' .. DEAD ..
+        ' stay where they are; raise maxmemory or free memory, and send them back again')
+    end
     redis.call('HSET', RETRIED, letter.offset, about .. '\n' .. letter.payload)
     redis.call('XDEL', DEAD, id)
     moved = moved + 1

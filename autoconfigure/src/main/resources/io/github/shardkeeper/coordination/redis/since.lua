@@ -3,6 +3,7 @@
 -- KEYS     of a topic instead of a shard: 1 hash (since, in millis)
 -- result   that time
 -- keeps    it is set once and never changes
+-- memory   gets through at `maxmemory`: a hash per topic
 -- cost     O(1)
 
 writeBeforeWait(KEYS[1])
