@@ -83,7 +83,9 @@ public final class ShardHoldings {
 	 */
 	public List<HoldingAction> ownershipChanged(Ownership ownership, MemberId self, MonotonicTime now) {
 		if (!self.equals(ownership.owner())) {
-			return prepare(ownership, self);
+			List<HoldingAction> actions = new ArrayList<>(displaced(ownership));
+			actions.addAll(prepare(ownership, self));
+			return actions;
 		}
 		ShardId shard = ownership.shard();
 		Token token = ownership.token();
@@ -106,6 +108,24 @@ public final class ShardHoldings {
 			case REVOKING -> revoke(shard, token, holding, now);
 			case FREE, QUIET, COMPLETED -> List.of();
 		};
+	}
+
+	/**
+	 * Somebody else has a shard that is held here, or had it, under a newer token: the
+	 * store was back to before that, and has learned of it. No fence tells who never
+	 * commits.
+	 */
+	private List<HoldingAction> displaced(Ownership ownership) {
+		ShardId shard = ownership.shard();
+		Holding holding = this.holdings.get(shard);
+		if (holding == null || !holding.runs() || ownership.token().compareTo(holding.token()) <= 0) {
+			return List.of();
+		}
+		this.holdings.remove(shard);
+		this.deadlines.over(shard);
+		this.confirmations.confirm(shard);
+		giveUp(shard, holding.token());
+		return List.of(new Abandon(shard));
 	}
 
 	private List<HoldingAction> prepare(Ownership ownership, MemberId self) {

@@ -9,6 +9,7 @@ import org.junit.jupiter.api.Test;
 import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.handover.PlanReply;
+import io.github.shardkeeper.handover.Seen;
 import io.github.shardkeeper.handover.ShardPhase;
 import io.github.shardkeeper.handover.Transition;
 import io.github.shardkeeper.shard.ShardId;
@@ -99,9 +100,56 @@ interface ClaimStories extends GroupStories {
 		assertThat(group().shard(FIRST).target()).isNull();
 		assertThat(group().shard(FIRST).token()).isEqualTo(newer.token());
 		assertThat(a.news()).containsExactly(group().shard(FIRST));
-		assertThat(b.news()).isEmpty();
 		assertThat(c.news()).isEmpty();
 		assertThat(b.release(old, Token.NONE)).isEqualTo(ReleaseReply.STALE);
+	}
+
+	@Test
+	default void whoIsDisplacedIsTold() {
+		TestMember a = group().join("a").lead();
+		TestMember b = group().join("b");
+		Ownership old = a.assign(FIRST, b);
+		b.assertNotified();
+		assertThat(b.news()).containsExactly(old);
+
+		a.claim(withToken(old, old.token().value() + 1_000_000_000L));
+		b.assertNotified();
+
+		assertThat(b.news()).as("somebody else's now").containsExactly(group().shard(FIRST));
+		assertThat(b.beat(new Seen(b.seen().history(), 0), false).changes()).as("also when all is told again")
+			.containsExactly(group().shard(FIRST));
+	}
+
+	@Test
+	default void whoIsDisplacedAndGetsTheShardBackIsToldOfItOnce() {
+		TestMember a = group().join("a").lead();
+		TestMember b = group().join("b");
+		Ownership old = a.assign(FIRST, b);
+		a.claim(withToken(old, old.token().value() + 1_000_000_000L));
+
+		b.claim(withToken(old, old.token().value() + 2_000_000_000L));
+
+		Ownership back = group().shard(FIRST);
+		assertThat(back.owner()).isEqualTo(b.id());
+		assertThat(b.news()).containsExactly(back);
+		assertThat(a.news()).containsExactly(back);
+		b.release(FIRST);
+		assertThat(b.news()).as("no longer").isEmpty();
+	}
+
+	@Test
+	default void whoIsDisplacedLeavesNothingBehind() {
+		TestMember a = group().join("a").lead();
+		TestMember b = group().join("b");
+		Ownership old = a.assign(FIRST, b);
+		a.claim(withToken(old, old.token().value() + 1_000_000_000L));
+		Ownership claimed = group().shard(FIRST);
+
+		b.leave();
+
+		assertThat(group().shard(FIRST)).isEqualTo(claimed);
+		b.join(LONG, LONG);
+		assertThat(b.news()).isEmpty();
 	}
 
 	@Test

@@ -309,6 +309,32 @@ class HandoverStoriesTests {
 		awaitConsumed(a, 4);
 	}
 
+	/**
+	 * It never commits, so no fence tells it: the store comes back to before it was
+	 * reaped, and to before its heir was there.
+	 */
+	@Test
+	void whoWakesUpOnAnOldSnapshotLetsGoOfWhatItsHeirClaims() {
+		// Its heir starts while it is suspended.
+		TestInstance a = start("a", new TestConsumption.Ledger());
+		awaitConsumed(a, 4);
+		Map<ShardId, Token> old = a.consumption.consumed();
+		Object before = MemoryFailover.snapshot(this.store);
+		a.store.setAway(true);
+		a.store.loseSubscriptionsUnnoticed();
+		TestInstance heir = start("heir");
+		awaitConsumed(heir, 4);
+		MemoryFailover.loseWritesSince(this.store, before);
+		a.store.setAway(false);
+
+		await().untilAsserted(() -> {
+			assertThat(a.consumption.consumed().keySet()).hasSize(2)
+				.doesNotContainAnyElementsOf(heir.consumption.consumed().keySet());
+			assertThat(heir.consumption.consumed()).hasSize(2);
+		});
+		assertThat(tokens()).allSatisfy((shard, token) -> assertThat(token).isGreaterThan(old.get(shard)));
+	}
+
 	@Test
 	void whatMovedBeforeTheStoreLostThatStaysWhereItIs() {
 		TestInstance a = start("a");
@@ -457,8 +483,15 @@ class HandoverStoriesTests {
 		return start(name, HandoverRules.DEFAULT);
 	}
 
+	private TestInstance start(String name, TestConsumption.Ledger itsLedger) {
+		return start(new TestInstance(name, this.store, itsLedger, HandoverRules.DEFAULT));
+	}
+
 	private TestInstance start(String name, HandoverRules rules) {
-		TestInstance instance = new TestInstance(name, this.store, this.ledger, rules);
+		return start(new TestInstance(name, this.store, this.ledger, rules));
+	}
+
+	private TestInstance start(TestInstance instance) {
 		this.instances.add(instance);
 		return instance.start();
 	}

@@ -174,6 +174,39 @@ class ShardHoldingsTests {
 	}
 
 	@Test
+	void whatSomebodyElseHasUnderANewerTokenIsAbandoned() {
+		for (ShardPhase phase : ShardPhase.values()) {
+			owned(OLD);
+			assertThat(tell(phase, OLD, OTHER)).as("not newer, %s", phase).isEmpty();
+
+			assertThat(tell(phase, NEW, (phase == ShardPhase.OWNED || phase == ShardPhase.REVOKING) ? OTHER : null))
+				.as("%s", phase)
+				.containsExactly(new Abandon(SHARD));
+			assertThat(this.holdings.isEmpty()).isTrue();
+			assertThat(ended(OLD)).as("late").isEmpty();
+			this.holdings.sessionLost();
+		}
+	}
+
+	@Test
+	void whoIsDisplacedMayPrepareToGetTheShardBack() {
+		owned(OLD);
+		revoking(OLD);
+		assertThat(tell(ShardPhase.REVOKING, NEW, OTHER, ME)).containsExactly(new Abandon(SHARD), new Prepare(SHARD));
+		assertThat(this.holdings.wakeAt()).as("nothing is overdue").isNull();
+		assertThat(owned(OLD)).as("told late").containsExactly(release(OLD));
+	}
+
+	@Test
+	void whatHasDrainedIsReleasedWhoeverElseHasIt() {
+		owned(OLD);
+		revoking(OLD);
+		assertThat(ended(OLD)).containsExactly(release(OLD));
+		assertThat(tell(ShardPhase.OWNED, NEW, OTHER)).isEmpty();
+		assertThat(this.holdings.isEmpty()).as("until the release is answered").isFalse();
+	}
+
+	@Test
 	void aNewerTokenStartsAnew() {
 		owned(OLD);
 

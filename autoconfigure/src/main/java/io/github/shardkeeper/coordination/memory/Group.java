@@ -4,6 +4,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
@@ -227,6 +228,21 @@ final class Group {
 		if (shard != null && shard.phase() == ShardPhase.OWNED) {
 			this.shards.tellOwnerAgain(shard);
 			notify(shard.owner());
+		}
+	}
+
+	/**
+	 * Tells the owner of before that somebody else owns a shard now: it may consume it.
+	 */
+	void tellDisplaced(@Nullable Ownership before) {
+		MemberId displaced = (before != null) ? before.owner() : null;
+		if (displaced == null || this.sessions.get(displaced) == null) {
+			return;
+		}
+		Ownership now = Objects.requireNonNull(this.shards.get(before.shard()));
+		if (!displaced.equals(now.owner())) {
+			this.shards.tellDisplaced(displaced, before.shard());
+			notify(displaced);
 		}
 	}
 

@@ -74,6 +74,7 @@ final class Holding {
 			this.group.openClaims(session.leaseMillis());
 		}
 		this.group.own(id, token, this.member);
+		this.group.tellDisplaced(shard);
 		this.group.notifyLeader();
 		return true;
 	}

@@ -4,6 +4,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
+import java.util.Objects;
 import java.util.TreeMap;
 
 import org.jspecify.annotations.Nullable;
@@ -20,17 +21,13 @@ final class ShardTable {
 
 	private final Map<ShardId, Ownership> records = new HashMap<>();
 
-	/** All shards that were ever owned, by the generation of their last change. */
-	private final NavigableMap<Long, Ownership> changes = new TreeMap<>();
-
-	/** The same for the shards of which a member is owner or target. */
-	private final Map<MemberId, NavigableMap<Long, Ownership>> concerns = new HashMap<>();
+	/** All shards that were ever owned. */
+	private final Index changes = new Index();
 
 	/**
-	 * Shards of which the owner was told again since their last change, and when: there
-	 * they stand under that generation, everywhere else under that of the change.
+	 * Those that a member is told of: it owns them, or is to get them, or has lost them.
 	 */
-	private final Map<ShardId, Long> toldAgain = new HashMap<>();
+	private final Map<MemberId, Index> concerns = new HashMap<>();
 
 	private long generation;
 
@@ -38,8 +35,7 @@ final class ShardTable {
 		ShardTable copy = new ShardTable();
 		copy.records.putAll(this.records);
 		copy.changes.putAll(this.changes);
-		this.concerns.forEach((member, shards) -> copy.concerns.put(member, new TreeMap<>(shards)));
-		copy.toldAgain.putAll(this.toldAgain);
+		this.concerns.forEach((member, index) -> copy.concernsOf(member).putAll(index));
 		copy.generation = this.generation;
 		return copy;
 	}
@@ -53,58 +49,49 @@ final class ShardTable {
 	}
 
 	List<Ownership> changedSince(long after) {
-		return List.copyOf(this.changes.tailMap(after, false).values());
+		return this.changes.after(after, Integer.MAX_VALUE);
 	}
 
-	/** What a member owns or is to get, in the order of the last changes. */
+	/** What a member is told of, in the order of the last changes. */
 	List<Ownership> concerning(MemberId member, long after, int limit) {
-		return shardsOf(member).tailMap(after, false).values().stream().limit(limit).toList();
+		return concernsOf(member).after(after, limit);
 	}
 
 	boolean concernsNothing(MemberId member) {
-		return shardsOf(member).isEmpty();
+		return concernsOf(member).isEmpty();
 	}
 
 	/** Only the member is no longer told of the shard; its record stays as it is. */
 	void forget(MemberId member, Ownership shard) {
-		shardsOf(member).remove(shard.generation());
+		concernsOf(member).remove(shard.shard());
 	}
 
 	/** The owner is told of a shard as if it had changed; nobody else is. */
 	void tellOwnerAgain(Ownership owned) {
-		unindex(owned.owner(), asTold(owned));
-		Ownership again = next(owned);
-		this.toldAgain.put(again.shard(), again.generation());
-		index(again.owner(), again);
+		index(owned.owner(), owned.shard(), ++this.generation);
 	}
 
-	private Ownership asTold(Ownership owned) {
-		Long again = this.toldAgain.get(owned.shard());
-		return (again != null) ? at(again, owned) : owned;
+	/** A member that owned a shard is told that it does not any more. */
+	void tellDisplaced(MemberId member, ShardId shard) {
+		index(member, shard, Objects.requireNonNull(this.records.get(shard)).generation());
 	}
 
-	private Ownership next(Ownership shard) {
-		return at(++this.generation, shard);
+	/** The generation of what is given does not matter: it gets the next one. */
+	void write(Ownership wanted) {
+		Ownership now = at(++this.generation, wanted);
+		Ownership before = this.records.put(now.shard(), now);
+		if (before != null) {
+			unindex(before.owner(), before);
+			unindex(before.target(), before);
+		}
+		this.changes.put(now.shard(), this.generation);
+		index(now.owner(), now.shard(), this.generation);
+		index(now.target(), now.shard(), this.generation);
 	}
 
 	private static Ownership at(long generation, Ownership shard) {
 		return new Ownership(shard.shard(), shard.phase(), shard.token(), shard.owner(), shard.target(), generation,
 				shard.sinceMillis(), shard.untilMillis());
-	}
-
-	/** The generation of what is given does not matter: it gets the next one. */
-	void write(Ownership wanted) {
-		Ownership now = next(wanted);
-		Ownership before = this.records.put(now.shard(), now);
-		if (before != null) {
-			this.changes.remove(before.generation());
-			unindex(before.owner(), asTold(before));
-			this.toldAgain.remove(before.shard());
-			unindex(before.target(), before);
-		}
-		this.changes.put(now.generation(), now);
-		index(now.owner(), now);
-		index(now.target(), now);
 	}
 
 	private void unindex(@Nullable MemberId member, Ownership shard) {
@@ -113,14 +100,56 @@ final class ShardTable {
 		}
 	}
 
-	private void index(@Nullable MemberId member, Ownership shard) {
+	private void index(@Nullable MemberId member, ShardId shard, long at) {
 		if (member != null) {
-			this.concerns.computeIfAbsent(member, (id) -> new TreeMap<>()).put(shard.generation(), shard);
+			concernsOf(member).put(shard, at);
 		}
 	}
 
-	private NavigableMap<Long, Ownership> shardsOf(MemberId member) {
-		return this.concerns.getOrDefault(member, new TreeMap<>());
+	private Index concernsOf(MemberId member) {
+		return this.concerns.computeIfAbsent(member, (id) -> new Index());
+	}
+
+	/** Shards, each once, in the order of generations. */
+	private final class Index {
+
+		private final NavigableMap<Long, ShardId> order = new TreeMap<>();
+
+		private final Map<ShardId, Long> generations = new HashMap<>();
+
+		void put(ShardId shard, long at) {
+			remove(shard);
+			this.generations.put(shard, at);
+			this.order.put(at, shard);
+		}
+
+		void putAll(Index other) {
+			this.order.putAll(other.order);
+			this.generations.putAll(other.generations);
+		}
+
+		void remove(ShardId shard) {
+			Long at = this.generations.remove(shard);
+			if (at != null) {
+				this.order.remove(at);
+			}
+		}
+
+		boolean isEmpty() {
+			return this.order.isEmpty();
+		}
+
+		/** What is known of them now, under the generation that they have here. */
+		List<Ownership> after(long generation, int limit) {
+			return this.order.tailMap(generation, false)
+				.entrySet()
+				.stream()
+				.limit(limit)
+				.map((entry) -> at(entry.getKey(),
+						Objects.requireNonNull(ShardTable.this.records.get(entry.getValue()))))
+				.toList();
+		}
+
 	}
 
 }

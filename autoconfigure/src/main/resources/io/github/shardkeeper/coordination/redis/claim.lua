@@ -2,8 +2,9 @@
 --
 -- ARGV     1 member, then per shard: shard, token under which the member holds it
 -- result   the shards that the member owns now under those tokens; none for an unknown member
--- keeps    a newer token is never taken from anybody; the next token exceeds every claimed one; who claims what is
---          not known tells of writes that are lost, so others may claim as well before anything is handed out
+-- keeps    a newer token is never taken from anybody; an owner that has to give way is told; the next token exceeds
+--          every claimed one; who claims what is not known tells of writes that are lost, so others may claim as well
+--          before anything is handed out
 -- cost     O(shards given * log shards); the caller sends at most some dozens at once
 
 writeBeforeWait(GROUP)
@@ -23,7 +24,13 @@ for i = 2, #ARGV, 2 do
     if claimsUntil() == 0 then
       openClaims(self.lease)
     end
-    write(name, before, 'OWNED', token, id, '')
+    local generation = write(name, before, 'OWNED', token, id, '')
+    local displaced = before and before.owner or ''
+    if displaced ~= '' and displaced ~= id and member(displaced) then
+      -- It may still consume, and only what concerns it is told to it.
+      redis.call('ZADD', concernsKey(displaced), generation, name)
+      notify(displaced)
+    end
     notify(leader())
     granted[#granted + 1] = name
   end

@@ -11,7 +11,8 @@
 --            :reported           zset  member -> value of the group's `loads` at that report
 --            :shards             hash  topic/id -> phase|token|owner|target|since millis|end of the rest in millis or 0
 --            :changes            zset  topic/id -> generation of its last change
---            :concerns:<member>  zset  topic/id -> generation of its last change, for the shards of one owner or target
+--            :concerns:<member>  zset  topic/id -> generation of its last change, for the shards of one owner or target,
+--                                or of one whose shard was claimed by another, to be told so
 --            :member:<member>    channel of one member; every message means "a heartbeat would have news"
 -- keeps    the target of a record that is written can take the shard; an owner is known or still to be freed
 
@@ -149,7 +150,7 @@ local function raiseToken(floor)
   end
 end
 
--- before: what shard() returned.
+-- before: what shard() returned. Returns the generation of the change.
 local function write(id, before, phase, token, owner, target, restEnd)
   local generation = count('generation')
   redis.call('HSET', SHARDS, id,
@@ -169,6 +170,7 @@ local function write(id, before, phase, token, owner, target, restEnd)
   if target ~= '' and target ~= owner then
     redis.call('ZADD', concernsKey(target), generation, id)
   end
+  return generation
 end
 
 -- From now on, for as long as a lease lasts, whoever holds a shard that is free here may claim it.
