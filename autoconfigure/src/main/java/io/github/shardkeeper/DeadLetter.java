@@ -34,6 +34,19 @@ public record DeadLetter(String id, String group, ShardId shard, Offset offset, 
 		Map<String, String> headers, Instant timestamp, int attempts, String exception, String stackTrace,
 		Instant failedAt) {
 
+	public DeadLetter {
+		Objects.requireNonNull(id, "id must not be null");
+		Objects.requireNonNull(group, "group must not be null");
+		Objects.requireNonNull(shard, "shard must not be null");
+		Objects.requireNonNull(offset, "offset must not be null");
+		Objects.requireNonNull(payload, "payload must not be null");
+		Objects.requireNonNull(headers, "headers must not be null");
+		Objects.requireNonNull(timestamp, "timestamp must not be null");
+		Objects.requireNonNull(exception, "exception must not be null");
+		Objects.requireNonNull(stackTrace, "stackTrace must not be null");
+		Objects.requireNonNull(failedAt, "failedAt must not be null");
+	}
+
 	/**
 	 * The payload, read as UTF-8; what is none shows as replacement characters.
 	 * @return the text

@@ -1,6 +1,7 @@
 package io.github.shardkeeper;
 
 import java.time.Instant;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Predicate;
 
@@ -35,6 +36,7 @@ public final class DeadLetterFilter {
 	 * @return the filter
 	 */
 	public static DeadLetterFilter topic(String topic) {
+		Objects.requireNonNull(topic, "topic must not be null");
 		return new DeadLetterFilter(topic, null, (letter) -> true);
 	}
 
@@ -45,6 +47,7 @@ public final class DeadLetterFilter {
 	 * @return the filter
 	 */
 	public static DeadLetterFilter shard(ShardId shard) {
+		Objects.requireNonNull(shard, "shard must not be null");
 		return new DeadLetterFilter(shard.topic(), shard, (letter) -> true);
 	}
 
@@ -54,6 +57,7 @@ public final class DeadLetterFilter {
 	 * @return the filter
 	 */
 	public DeadLetterFilter exception(String text) {
+		Objects.requireNonNull(text, "text must not be null");
 		return matching((letter) -> letter.exception().contains(text));
 	}
 
@@ -63,6 +67,7 @@ public final class DeadLetterFilter {
 	 * @return the filter
 	 */
 	public DeadLetterFilter key(String key) {
+		Objects.requireNonNull(key, "key must not be null");
 		return matching((letter) -> key.equals(letter.key()));
 	}
 
@@ -72,6 +77,7 @@ public final class DeadLetterFilter {
 	 * @return the filter
 	 */
 	public DeadLetterFilter failedSince(Instant time) {
+		Objects.requireNonNull(time, "time must not be null");
 		return matching((letter) -> !letter.failedAt().isBefore(time));
 	}
 
@@ -81,6 +87,7 @@ public final class DeadLetterFilter {
 	 * @return the filter
 	 */
 	public DeadLetterFilter failedBefore(Instant time) {
+		Objects.requireNonNull(time, "time must not be null");
 		return matching((letter) -> letter.failedAt().isBefore(time));
 	}
 
@@ -90,6 +97,7 @@ public final class DeadLetterFilter {
 	 * @return the filter
 	 */
 	public DeadLetterFilter matching(Predicate<? super DeadLetter> predicate) {
+		Objects.requireNonNull(predicate, "predicate must not be null");
 		return new DeadLetterFilter(this.topic, this.shard, this.condition.and(predicate));
 	}
 
@@ -115,6 +123,7 @@ public final class DeadLetterFilter {
 	 * @return whether it does
 	 */
 	public boolean matches(DeadLetter letter) {
+		Objects.requireNonNull(letter, "letter must not be null");
 		return this.condition.test(letter);
 	}
 

@@ -2,6 +2,7 @@ package io.github.shardkeeper;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 
@@ -101,6 +102,7 @@ public interface DeadLetters {
 	record Page(List<DeadLetter> letters, @Nullable String next) {
 
 		public Page {
+			Objects.requireNonNull(letters, "letters must not be null");
 			letters = List.copyOf(letters);
 		}
 
@@ -117,6 +119,7 @@ public interface DeadLetters {
 	record SentBack(long letters, Set<ShardId> completedShards) {
 
 		public SentBack {
+			Objects.requireNonNull(completedShards, "completedShards must not be null");
 			completedShards = Set.copyOf(completedShards);
 		}
 

@@ -1,5 +1,7 @@
 package io.github.shardkeeper;
 
+import java.util.Objects;
+
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -15,5 +17,12 @@ import io.github.shardkeeper.shard.Token;
  * @param token the token under which it is consumed
  */
 public record ShardAssignedEvent(String group, MemberId member, ShardId shard, Token token) {
+
+	public ShardAssignedEvent {
+		Objects.requireNonNull(group, "group must not be null");
+		Objects.requireNonNull(member, "member must not be null");
+		Objects.requireNonNull(shard, "shard must not be null");
+		Objects.requireNonNull(token, "token must not be null");
+	}
 
 }

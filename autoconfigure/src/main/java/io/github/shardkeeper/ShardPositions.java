@@ -1,6 +1,7 @@
 package io.github.shardkeeper;
 
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 
 import io.github.shardkeeper.shard.ShardId;
@@ -91,6 +92,8 @@ public interface ShardPositions {
 	record Seek(Map<ShardId, Long> requests, Set<ShardId> completedShards) {
 
 		public Seek {
+			Objects.requireNonNull(requests, "requests must not be null");
+			Objects.requireNonNull(completedShards, "completedShards must not be null");
 			requests = Map.copyOf(requests);
 			completedShards = Set.copyOf(completedShards);
 		}

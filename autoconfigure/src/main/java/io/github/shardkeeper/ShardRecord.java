@@ -2,6 +2,7 @@ package io.github.shardkeeper;
 
 import java.time.Instant;
 import java.util.Map;
+import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
@@ -21,6 +22,14 @@ import io.github.shardkeeper.shard.ShardId;
  */
 public record ShardRecord<T>(ShardId shard, Offset offset, @Nullable String key, T payload, Map<String, String> headers,
 		Instant timestamp) {
+
+	public ShardRecord {
+		Objects.requireNonNull(shard, "shard must not be null");
+		Objects.requireNonNull(offset, "offset must not be null");
+		Objects.requireNonNull(payload, "payload must not be null");
+		Objects.requireNonNull(headers, "headers must not be null");
+		Objects.requireNonNull(timestamp, "timestamp must not be null");
+	}
 
 	/**
 	 * Creates a record without headers.

@@ -1,5 +1,7 @@
 package io.github.shardkeeper;
 
+import java.util.Objects;
+
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -16,5 +18,12 @@ import io.github.shardkeeper.shard.Token;
  * not count; otherwise everything was put away
  */
 public record ShardRevokedEvent(String group, MemberId member, ShardId shard, Token token, boolean lost) {
+
+	public ShardRevokedEvent {
+		Objects.requireNonNull(group, "group must not be null");
+		Objects.requireNonNull(member, "member must not be null");
+		Objects.requireNonNull(shard, "shard must not be null");
+		Objects.requireNonNull(token, "token must not be null");
+	}
 
 }

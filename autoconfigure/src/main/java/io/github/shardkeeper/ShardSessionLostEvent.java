@@ -1,5 +1,7 @@
 package io.github.shardkeeper;
 
+import java.util.Objects;
+
 import io.github.shardkeeper.shard.MemberId;
 
 /**
@@ -16,5 +18,10 @@ import io.github.shardkeeper.shard.MemberId;
  * @param member the id that the instance had in it
  */
 public record ShardSessionLostEvent(String group, MemberId member) {
+
+	public ShardSessionLostEvent {
+		Objects.requireNonNull(group, "group must not be null");
+		Objects.requireNonNull(member, "member must not be null");
+	}
 
 }

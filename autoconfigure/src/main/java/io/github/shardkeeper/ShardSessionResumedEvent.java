@@ -1,5 +1,7 @@
 package io.github.shardkeeper;
 
+import java.util.Objects;
+
 import io.github.shardkeeper.shard.MemberId;
 
 /**
@@ -13,5 +15,10 @@ import io.github.shardkeeper.shard.MemberId;
  * the instance goes on where it was, under the same tokens
  */
 public record ShardSessionResumedEvent(String group, MemberId member, boolean anew) {
+
+	public ShardSessionResumedEvent {
+		Objects.requireNonNull(group, "group must not be null");
+		Objects.requireNonNull(member, "member must not be null");
+	}
 
 }

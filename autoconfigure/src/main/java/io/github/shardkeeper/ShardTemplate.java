@@ -71,6 +71,7 @@ public interface ShardTemplate {
 	 * @throws SendFailedException when that is not known; a retry makes sense
 	 */
 	default Appended send(String topic, Outgoing record) {
+		Objects.requireNonNull(record, "record must not be null");
 		return sendAll(topic, List.of(record)).get(0);
 	}
 
@@ -149,7 +150,8 @@ public interface ShardTemplate {
 	record Outgoing(@Nullable String key, Object payload, Map<String, String> headers, @Nullable Integer shard) {
 
 		public Outgoing {
-			Objects.requireNonNull(payload, "A record needs a payload; it may be an empty text");
+			Objects.requireNonNull(payload, "payload must not be null; it may be an empty text");
+			Objects.requireNonNull(headers, "headers must not be null");
 			headers = headers.isEmpty() ? Map.of() : Map.copyOf(headers);
 		}
 
@@ -178,6 +180,8 @@ public interface ShardTemplate {
 		 * @return the record
 		 */
 		public Outgoing withHeader(String name, String value) {
+			Objects.requireNonNull(name, "name must not be null");
+			Objects.requireNonNull(value, "value must not be null");
 			Map<String, String> more = new LinkedHashMap<>(this.headers);
 			more.put(name, value);
 			return new Outgoing(this.key, this.payload, more, this.shard);
@@ -201,6 +205,11 @@ public interface ShardTemplate {
 	 * @param offset the position there
 	 */
 	record Appended(ShardId shard, Offset offset) {
+
+		public Appended {
+			Objects.requireNonNull(shard, "shard must not be null");
+			Objects.requireNonNull(offset, "offset must not be null");
+		}
 
 	}
 

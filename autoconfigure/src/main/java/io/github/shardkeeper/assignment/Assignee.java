@@ -1,5 +1,6 @@
 package io.github.shardkeeper.assignment;
 
+import java.util.Objects;
 import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
@@ -21,6 +22,9 @@ public record Assignee(MemberId id, Set<String> topics, ApplicationVersion versi
 		@Nullable String zone) {
 
 	public Assignee {
+		Objects.requireNonNull(id, "id must not be null");
+		Objects.requireNonNull(topics, "topics must not be null");
+		Objects.requireNonNull(version, "version must not be null");
 		topics = Set.copyOf(topics);
 		if (capacity < 1) {
 			throw new IllegalArgumentException("%s has a capacity of %d: it is at least 1".formatted(id, capacity));

@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
@@ -50,6 +51,7 @@ public final class Assignment {
 	 * @return a builder
 	 */
 	public static Builder builder(AssignmentRequest request) {
+		Objects.requireNonNull(request, "request must not be null");
 		return new Builder(request);
 	}
 
@@ -201,6 +203,9 @@ public final class Assignment {
 		 * @throws IllegalStateException when somebody else has the shard already
 		 */
 		public Builder give(ShardId shard, MemberId member, String why) {
+			Objects.requireNonNull(shard, "shard must not be null");
+			Objects.requireNonNull(member, "member must not be null");
+			Objects.requireNonNull(why, "why must not be null");
 			int number = this.request.shards().indexOf(shard);
 			Integer place = this.places.get(member);
 			if (number < 0) {
@@ -228,6 +233,7 @@ public final class Assignment {
 		 * @throws IllegalStateException when somebody else has the shard already
 		 */
 		public Builder give(int shard, int member, Reason reason) {
+			Objects.requireNonNull(reason, "reason must not be null");
 			ShardId id = this.request.shards().get(shard);
 			MemberId taker = this.request.members().get(member).id();
 			if (!this.request.consumes(member, shard)) {

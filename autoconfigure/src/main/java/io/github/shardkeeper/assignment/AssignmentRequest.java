@@ -63,6 +63,8 @@ public final class AssignmentRequest {
 	 * @return a builder of a request in which nobody owns anything
 	 */
 	public static Builder builder(Collection<Assignee> members, Shards shards) {
+		Objects.requireNonNull(members, "members must not be null");
+		Objects.requireNonNull(shards, "shards must not be null");
 		return new Builder(members, shards);
 	}
 
@@ -88,6 +90,7 @@ public final class AssignmentRequest {
 	 * @return a list, ordered by id
 	 */
 	public List<Assignee> consumersOf(String topic) {
+		Objects.requireNonNull(topic, "topic must not be null");
 		return this.members.stream().filter((member) -> member.topics().contains(topic)).toList();
 	}
 
@@ -177,6 +180,7 @@ public final class AssignmentRequest {
 	 * @return it
 	 */
 	public AssignmentRequest withTraitsOf(AssignmentRequest other) {
+		Objects.requireNonNull(other, "other must not be null");
 		return (other.traits != null && other.shards == this.shards) ? withTraits(other.traits) : this;
 	}
 
@@ -279,6 +283,9 @@ public final class AssignmentRequest {
 		 * @return this
 		 */
 		public Builder owners(int[] newOwners, long[] newSince, long[] newSinceMillis) {
+			Objects.requireNonNull(newOwners, "newOwners must not be null");
+			Objects.requireNonNull(newSince, "newSince must not be null");
+			Objects.requireNonNull(newSinceMillis, "newSinceMillis must not be null");
 			requireForAll(newOwners.length);
 			requireForAll(newSince.length);
 			requireForAll(newSinceMillis.length);
@@ -295,6 +302,7 @@ public final class AssignmentRequest {
 		 * @return this
 		 */
 		public Builder owners(Map<ShardId, Tenure> current) {
+			Objects.requireNonNull(current, "current must not be null");
 			int[] newOwners = new int[this.shards.size()];
 			long[] newSince = new long[this.shards.size()];
 			long[] newSinceMillis = new long[this.shards.size()];

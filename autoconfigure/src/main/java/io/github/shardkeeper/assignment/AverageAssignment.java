@@ -1,5 +1,7 @@
 package io.github.shardkeeper.assignment;
 
+import java.util.Objects;
+
 /**
  * Cuts each topic into pieces of successive shards of average size, as RocketMQ's
  * {@code AllocateMessageQueueAveragely} and EQueue's average allocation. Immutable.
@@ -14,6 +16,7 @@ public final class AverageAssignment implements AssignmentStrategy {
 
 	@Override
 	public Assignment assign(AssignmentRequest request) {
+		Objects.requireNonNull(request, "request must not be null");
 		return this.range.assign(request);
 	}
 

@@ -3,6 +3,7 @@ package io.github.shardkeeper.assignment;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 
@@ -62,6 +63,8 @@ public enum BuiltInStrategy {
 	 * @throws ShardkeeperConfigurationException when there is none of that name
 	 */
 	public static BuiltInStrategy named(String name, String property) {
+		Objects.requireNonNull(name, "name must not be null");
+		Objects.requireNonNull(property, "property must not be null");
 		for (BuiltInStrategy strategy : values()) {
 			if (strategy.settingName().equals(name)) {
 				return strategy;

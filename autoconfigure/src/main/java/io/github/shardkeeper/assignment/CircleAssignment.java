@@ -1,5 +1,7 @@
 package io.github.shardkeeper.assignment;
 
+import java.util.Objects;
+
 /**
  * Deals each topic's shards like cards to the members that consume it, and begins with
  * the first of them for every topic. As RocketMQ's
@@ -21,6 +23,7 @@ public final class CircleAssignment implements AssignmentStrategy {
 
 	@Override
 	public Assignment assign(AssignmentRequest request) {
+		Objects.requireNonNull(request, "request must not be null");
 		RuleDraft draft = new RuleDraft(request);
 		draft.forEachTopic((shards, consumers) -> {
 			for (int i = 0; i < shards.length; i++) {

@@ -1,5 +1,7 @@
 package io.github.shardkeeper.assignment;
 
+import java.util.Objects;
+
 /**
  * Hashes shards and instances onto a ring; a shard belongs to the next instance on it
  * that has room: consistent hashing with bounded loads (Mirrokni, Thorup, Zadimoghaddam
@@ -26,6 +28,7 @@ public final class ConsistentHashAssignment implements AssignmentStrategy {
 
 	@Override
 	public Assignment assign(AssignmentRequest request) {
+		Objects.requireNonNull(request, "request must not be null");
 		RuleDraft draft = new RuleDraft(request);
 		if (!request.members().isEmpty()) {
 			BoundedLoads loads = new BoundedLoads(request, draft);

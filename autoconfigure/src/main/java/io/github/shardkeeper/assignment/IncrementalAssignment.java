@@ -1,5 +1,7 @@
 package io.github.shardkeeper.assignment;
 
+import java.util.Objects;
+
 /**
  * The least loaded gets what is free, and takes from the heaviest, a few shards at a
  * time. Immutable.
@@ -29,6 +31,7 @@ public final class IncrementalAssignment implements AssignmentStrategy {
 
 	@Override
 	public Assignment assign(AssignmentRequest request) {
+		Objects.requireNonNull(request, "request must not be null");
 		IncrementalDraft draft = new IncrementalDraft(request);
 		draft.keepCurrent();
 		draft.placeUnowned();

@@ -1,5 +1,7 @@
 package io.github.shardkeeper.assignment;
 
+import java.util.Objects;
+
 /**
  * Evens out what shards are measured to take, and leaves them where they are unless that
  * is worth a move. Immutable.
@@ -31,6 +33,7 @@ public final class LoadAwareAssignment implements AssignmentStrategy {
 	 * @param settings when a difference of loads is worth a move
 	 */
 	public LoadAwareAssignment(LoadAwareSettings settings) {
+		Objects.requireNonNull(settings, "settings must not be null");
 		this.settings = settings;
 	}
 
@@ -41,6 +44,7 @@ public final class LoadAwareAssignment implements AssignmentStrategy {
 
 	@Override
 	public Assignment assign(AssignmentRequest request) {
+		Objects.requireNonNull(request, "request must not be null");
 		if (request.members().size() < 2 || Versions.areMixed(request)) {
 			return this.sticky.assign(request);
 		}

@@ -1,6 +1,7 @@
 package io.github.shardkeeper.assignment;
 
 import java.time.Duration;
+import java.util.Objects;
 
 /**
  * When a difference of measured loads is worth a move. Loads are those of a member of
@@ -35,6 +36,8 @@ public record LoadAwareSettings(LoadMeasure measure, double difference, double d
 	public static final LoadAwareSettings DEFAULT = of(LoadMeasure.HANDLER_TIME);
 
 	public LoadAwareSettings {
+		Objects.requireNonNull(measure, "measure must not be null");
+		Objects.requireNonNull(coolDown, "coolDown must not be null");
 		require(difference > 0 && difference < Double.MAX_VALUE, "difference", difference, "above zero");
 		require(differenceShare >= 0 && differenceShare < 1, "differenceShare", differenceShare,
 				"at least 0 and below 1");
@@ -50,6 +53,7 @@ public record LoadAwareSettings(LoadMeasure measure, double difference, double d
 	 * @return the settings
 	 */
 	public static LoadAwareSettings of(LoadMeasure measure) {
+		Objects.requireNonNull(measure, "measure must not be null");
 		return new LoadAwareSettings(measure, measure.defaultDifference(), DEFAULT_DIFFERENCE_SHARE,
 				measure.defaultGain(), DEFAULT_COOL_DOWN, DEFAULT_MOVES_PER_PLAN);
 	}

@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 
 /**
@@ -26,6 +27,8 @@ public final class PerTopicAssignment implements AssignmentStrategy {
 	 * @param otherwise the strategy of all other topics
 	 */
 	public PerTopicAssignment(Map<String, AssignmentStrategy> byTopic, AssignmentStrategy otherwise) {
+		Objects.requireNonNull(byTopic, "byTopic must not be null");
+		Objects.requireNonNull(otherwise, "otherwise must not be null");
 		this.byTopic = Map.copyOf(byTopic);
 		this.otherwise = otherwise;
 	}
@@ -37,6 +40,7 @@ public final class PerTopicAssignment implements AssignmentStrategy {
 
 	@Override
 	public Assignment assign(AssignmentRequest request) {
+		Objects.requireNonNull(request, "request must not be null");
 		Map<AssignmentStrategy, Set<String>> topics = new LinkedHashMap<>();
 		for (String topic : request.shards().topics()) {
 			topics.computeIfAbsent(this.byTopic.getOrDefault(topic, this.otherwise), (s) -> new HashSet<>()).add(topic);

@@ -1,5 +1,7 @@
 package io.github.shardkeeper.assignment;
 
+import java.util.Objects;
+
 /**
  * Cuts each topic into pieces of successive shards, one for each member that consumes it;
  * the first members get one more where it does not divide. As Kafka's
@@ -21,6 +23,7 @@ public final class RangeAssignment implements AssignmentStrategy {
 
 	@Override
 	public Assignment assign(AssignmentRequest request) {
+		Objects.requireNonNull(request, "request must not be null");
 		RuleDraft draft = new RuleDraft(request);
 		draft.forEachTopic((shards, consumers) -> {
 			int each = shards.length / consumers.length;

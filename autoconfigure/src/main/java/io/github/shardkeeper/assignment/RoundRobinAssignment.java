@@ -1,6 +1,7 @@
 package io.github.shardkeeper.assignment;
 
 import java.util.Arrays;
+import java.util.Objects;
 
 /**
  * Deals all shards of all topics like cards: to one member after the other, past those
@@ -20,6 +21,7 @@ public final class RoundRobinAssignment implements AssignmentStrategy {
 
 	@Override
 	public Assignment assign(AssignmentRequest request) {
+		Objects.requireNonNull(request, "request must not be null");
 		RuleDraft draft = new RuleDraft(request);
 		Dealer dealer = new Dealer(draft);
 		draft.forEachTopic(dealer::deal);

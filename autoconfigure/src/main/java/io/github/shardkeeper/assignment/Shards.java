@@ -7,6 +7,7 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeSet;
 import java.util.function.Predicate;
 
@@ -54,6 +55,7 @@ public final class Shards {
 	 * @return them
 	 */
 	public static Shards of(Collection<ShardId> shards) {
+		Objects.requireNonNull(shards, "shards must not be null");
 		return new Shards(new TreeSet<>(shards));
 	}
 
@@ -63,6 +65,7 @@ public final class Shards {
 	 * @return all of them, numbered anew
 	 */
 	public Shards with(Collection<ShardId> added) {
+		Objects.requireNonNull(added, "added must not be null");
 		TreeSet<ShardId> further = new TreeSet<>(added);
 		further.removeIf((shard) -> indexOf(shard) >= 0);
 		if (further.isEmpty()) {
@@ -90,6 +93,7 @@ public final class Shards {
 	 * @return them, numbered anew
 	 */
 	public Shards only(Predicate<ShardId> wanted) {
+		Objects.requireNonNull(wanted, "wanted must not be null");
 		return new Shards(asList().stream().filter(wanted).toList());
 	}
 
@@ -112,6 +116,7 @@ public final class Shards {
 	 * @return its number, -1 for one that is not among these
 	 */
 	public int indexOf(ShardId shard) {
+		Objects.requireNonNull(shard, "shard must not be null");
 		Map<ShardId, Integer> known = this.numbers;
 		if (known == null) {
 			known = new HashMap<>(size() * 2);

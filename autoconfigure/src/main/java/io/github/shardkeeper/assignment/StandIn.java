@@ -2,6 +2,7 @@ package io.github.shardkeeper.assignment;
 
 import java.util.Arrays;
 import java.util.Map;
+import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +28,7 @@ public final class StandIn {
 	 * @return who shall own which shard meanwhile
 	 */
 	public static Assignment of(AssignmentRequest request, @Nullable Assignment earlier) {
+		Objects.requireNonNull(request, "request must not be null");
 		int[] owners = new int[request.shards().size()];
 		byte[] reasons = new byte[owners.length];
 		Arrays.fill(reasons, (byte) Reason.LAST.ordinal());

@@ -1,5 +1,7 @@
 package io.github.shardkeeper.assignment;
 
+import java.util.Objects;
+
 /**
  * Leaves every shard where it is unless a pin, balance, its zone or a deployment demands
  * a move. Immutable.
@@ -33,6 +35,7 @@ public final class StickyAssignment implements AssignmentStrategy {
 
 	@Override
 	public Assignment assign(AssignmentRequest request) {
+		Objects.requireNonNull(request, "request must not be null");
 		if (EvenShares.apply(request)) {
 			return new EvenShares(request).share();
 		}

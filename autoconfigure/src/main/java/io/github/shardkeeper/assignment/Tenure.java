@@ -1,5 +1,7 @@
 package io.github.shardkeeper.assignment;
 
+import java.util.Objects;
+
 import io.github.shardkeeper.shard.MemberId;
 
 /**
@@ -11,6 +13,10 @@ import io.github.shardkeeper.shard.MemberId;
  * @param sinceMillis when that was, in milliseconds of the store's time
  */
 public record Tenure(MemberId owner, long since, long sinceMillis) {
+
+	public Tenure {
+		Objects.requireNonNull(owner, "owner must not be null");
+	}
 
 	/**
 	 * A tenure that began at no known time.

@@ -63,6 +63,7 @@ import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.Names;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.StartPosition;
+import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.source.KeyedShardTemplate;
 import io.github.shardkeeper.source.PayloadConverter;
 import io.github.shardkeeper.source.SendObserver;
@@ -196,7 +197,7 @@ public final class ShardkeeperAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	PayloadConverter shardkeeperPayloadConverter(ObjectProvider<JsonMapper> mapper) {
-		return new PayloadConverter(mapper.getIfUnique(JsonMapper::new));
+		return new JsonPayloadConverter(mapper.getIfUnique(JsonMapper::new));
 	}
 
 	@Bean

@@ -1,6 +1,7 @@
 package io.github.shardkeeper.consumer;
 
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 
 import tools.jackson.core.JacksonException;
@@ -31,6 +32,8 @@ public final class CommittedStateReader implements ShardStateReader {
 
 	@Override
 	public <T> Map<String, T> read(ShardId shard, Class<T> type) {
+		Objects.requireNonNull(shard, "shard must not be null");
+		Objects.requireNonNull(type, "type must not be null");
 		Map<String, T> values = new TreeMap<>();
 		this.checkpoints.read(shard).state().forEach((key, json) -> {
 			try {

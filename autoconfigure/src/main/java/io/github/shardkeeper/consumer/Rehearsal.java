@@ -21,7 +21,7 @@ import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
-import io.github.shardkeeper.source.PayloadConverter;
+import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.source.SourceRecord;
 
 /**
@@ -78,7 +78,7 @@ final class Rehearsal {
 		HandlerSignature signature = HandlerSignature.ofConsumer(
 				Pupil.class.getMethod("handle", byte[].class, ShardContext.class, ShardState.class), Pupil.class);
 		ShardHandler handler = new ShardHandler(SHARD.topic(), () -> pupil, signature, List.of(), List.of(), List.of(),
-				new PayloadConverter(context.mapper()), null, Duration.ZERO);
+				new JsonPayloadConverter(context.mapper()), null, Duration.ZERO);
 		ShardWorker worker = new ShardWorker(SHARD, new Token(1), MemberId.of("rehearsal", "1"), handler,
 				context(context, settings), CompletableFuture.completedFuture(null));
 		takeTurns();

@@ -6,6 +6,7 @@ import java.lang.reflect.Type;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
@@ -102,7 +103,8 @@ final class ShardHandler {
 	}
 
 	private Object read(ShardContext context, SourceRecord source, Type type) {
-		Object payload = this.converter.read(source.payload(), type);
+		Object payload = Objects.requireNonNull(this.converter.read(source.payload(), type),
+				() -> this.converter.getClass().getName() + ".read has returned null");
 		return this.consumer.wantsWhole() ? new ShardRecord<>(context.shard(), source.offset(), source.key(), payload,
 				source.headers(), source.timestamp()) : payload;
 	}

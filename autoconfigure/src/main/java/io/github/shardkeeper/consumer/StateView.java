@@ -64,6 +64,7 @@ final class StateView implements ShardState, AutoCloseable {
 	@Override
 	public <T> Optional<T> get(String key, Class<T> type) {
 		check(key);
+		Objects.requireNonNull(type, "type must not be null");
 		String json = read(key);
 		return (json != null) ? Optional.ofNullable(read(key, json, type)) : Optional.empty();
 	}
@@ -81,7 +82,7 @@ final class StateView implements ShardState, AutoCloseable {
 	@Override
 	public void put(String key, Object value) {
 		check(key);
-		Objects.requireNonNull(value, "The value is null; use remove(key) to remove it");
+		Objects.requireNonNull(value, "value must not be null; use remove(key) to remove an entry");
 		try {
 			write(key, this.mapper.writeValueAsString(value));
 		}
@@ -214,6 +215,7 @@ final class StateView implements ShardState, AutoCloseable {
 			throw new IllegalStateException("ShardState may only be used inside the call that received it, "
 					+ "on that call's thread: keep values, not the state");
 		}
+		Objects.requireNonNull(key, "key must not be null");
 		if (key.isEmpty()) {
 			throw new IllegalArgumentException("A key of the state must not be empty");
 		}

@@ -62,16 +62,19 @@ public final class StoredDeadLetters implements DeadLetters {
 
 	@Override
 	public Map<ShardId, Long> count(String topic) {
+		Objects.requireNonNull(topic, "topic must not be null");
 		return new TreeMap<>(this.letters.letters(this.shards.of(topic)));
 	}
 
 	@Override
 	public Map<ShardId, Long> waiting(String topic) {
+		Objects.requireNonNull(topic, "topic must not be null");
 		return new TreeMap<>(this.letters.retries(this.shards.of(topic)));
 	}
 
 	@Override
 	public Page list(DeadLetterFilter filter, @Nullable String after, int limit) {
+		Objects.requireNonNull(filter, "filter must not be null");
 		if (limit < 1 || limit > LONGEST_PAGE) {
 			throw new IllegalArgumentException(
 					"A page of %d dead letters: its limit is 1 to %d".formatted(limit, LONGEST_PAGE));
@@ -113,6 +116,7 @@ public final class StoredDeadLetters implements DeadLetters {
 
 	@Override
 	public Optional<DeadLetter> find(String id) {
+		Objects.requireNonNull(id, "id must not be null");
 		LetterId parsed = known(id);
 		return Optional.ofNullable(this.letters.find(parsed.shard(), parsed.inShard()))
 			.map((stored) -> letter(parsed.shard(), stored));
@@ -120,6 +124,7 @@ public final class StoredDeadLetters implements DeadLetters {
 
 	@Override
 	public SentBack sendBack(String id) {
+		Objects.requireNonNull(id, "id must not be null");
 		LetterId parsed = known(id);
 		StoredLetter stored = this.letters.find(parsed.shard(), parsed.inShard());
 		int moved = (stored != null) ? this.letters.sendBack(parsed.shard(), List.of(stored)) : 0;
@@ -133,6 +138,7 @@ public final class StoredDeadLetters implements DeadLetters {
 
 	@Override
 	public SentBack sendBack(DeadLetterFilter filter) {
+		Objects.requireNonNull(filter, "filter must not be null");
 		Collection<ShardId> shards = shards(filter);
 		try {
 			return tellOwners(shards, sendBack(filter, shards));
@@ -183,6 +189,7 @@ public final class StoredDeadLetters implements DeadLetters {
 
 	@Override
 	public boolean drop(String id) {
+		Objects.requireNonNull(id, "id must not be null");
 		LetterId parsed = known(id);
 		StoredLetter stored = this.letters.find(parsed.shard(), parsed.inShard());
 		return stored != null && this.letters.drop(parsed.shard(), List.of(stored)) > 0;
@@ -190,6 +197,7 @@ public final class StoredDeadLetters implements DeadLetters {
 
 	@Override
 	public long drop(DeadLetterFilter filter) {
+		Objects.requireNonNull(filter, "filter must not be null");
 		long dropped = 0;
 		for (Map.Entry<ShardId, Long> entry : this.letters.letters(shards(filter)).entrySet()) {
 			ShardId shard = entry.getKey();

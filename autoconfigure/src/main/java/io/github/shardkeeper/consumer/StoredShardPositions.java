@@ -47,21 +47,29 @@ public final class StoredShardPositions implements ShardPositions {
 
 	@Override
 	public Seek seek(ShardId shard, StartPosition position) {
+		Objects.requireNonNull(shard, "shard must not be null");
+		Objects.requireNonNull(position, "position must not be null");
 		return request(known(shard), position, false);
 	}
 
 	@Override
 	public Seek seek(String topic, StartPosition position) {
+		Objects.requireNonNull(topic, "topic must not be null");
+		Objects.requireNonNull(position, "position must not be null");
 		return request(this.shards.of(topic), position, false);
 	}
 
 	@Override
 	public Seek reset(ShardId shard, StartPosition position) {
+		Objects.requireNonNull(shard, "shard must not be null");
+		Objects.requireNonNull(position, "position must not be null");
 		return request(known(shard), position, true);
 	}
 
 	@Override
 	public Seek reset(String topic, StartPosition position) {
+		Objects.requireNonNull(topic, "topic must not be null");
+		Objects.requireNonNull(position, "position must not be null");
 		return request(this.shards.of(topic), position, true);
 	}
 
@@ -107,6 +115,7 @@ public final class StoredShardPositions implements ShardPositions {
 
 	@Override
 	public Map<ShardId, Progress> progress(Seek seek) {
+		Objects.requireNonNull(seek, "seek must not be null");
 		Map<ShardId, Progress> result = new TreeMap<>();
 		this.checkpoints.seeks(seek.requests().keySet())
 			.forEach((shard, seeks) -> result.put(shard,

@@ -3,6 +3,7 @@ package io.github.shardkeeper.shard;
 import java.math.BigInteger;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -24,6 +25,10 @@ import java.util.regex.Pattern;
  * @param value the text, empty if it is not known
  */
 public record ApplicationVersion(String value) implements Comparable<ApplicationVersion> {
+
+	public ApplicationVersion {
+		Objects.requireNonNull(value, "value must not be null");
+	}
 
 	/** Nobody said which. */
 	public static final ApplicationVersion UNKNOWN = new ApplicationVersion("");

@@ -1,5 +1,7 @@
 package io.github.shardkeeper.shard;
 
+import java.util.Objects;
+
 /**
  * One session of one running instance in a group: the instance's id, {@code ~}, and a
  * part that is new for every session. Immutable; ordered by text.
@@ -9,6 +11,7 @@ package io.github.shardkeeper.shard;
 public record MemberId(String value) implements Comparable<MemberId> {
 
 	public MemberId {
+		Objects.requireNonNull(value, "value must not be null");
 		int tilde = value.indexOf('~');
 		if (tilde < 0 || !Names.isValid(value.substring(0, tilde)) || !Names.isValid(value.substring(tilde + 1))) {
 			throw new IllegalArgumentException("Not a member id: '" + value + "': expected instance~session");
@@ -22,6 +25,8 @@ public record MemberId(String value) implements Comparable<MemberId> {
 	 * @return the member id
 	 */
 	public static MemberId of(String instance, String session) {
+		Objects.requireNonNull(instance, "instance must not be null");
+		Objects.requireNonNull(session, "session must not be null");
 		return new MemberId(instance + "~" + session);
 	}
 

@@ -1,5 +1,6 @@
 package io.github.shardkeeper.shard;
 
+import java.util.Objects;
 import java.util.regex.Pattern;
 
 /**
@@ -23,6 +24,7 @@ public final class Names {
 	 * @return whether it is valid
 	 */
 	public static boolean isValid(String name) {
+		Objects.requireNonNull(name, "name must not be null");
 		return VALID.matcher(name).matches();
 	}
 
@@ -34,6 +36,8 @@ public final class Names {
 	 * @throws ShardkeeperConfigurationException when it breaks the rule
 	 */
 	public static String requireValid(String name, String where) {
+		Objects.requireNonNull(name, "name must not be null");
+		Objects.requireNonNull(where, "where must not be null");
 		if (!isValid(name)) {
 			throw new ShardkeeperConfigurationException(
 					"The name '%s' in %s is not valid.".formatted(printable(name), where), RULE);

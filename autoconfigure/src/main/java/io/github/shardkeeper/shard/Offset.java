@@ -1,5 +1,7 @@
 package io.github.shardkeeper.shard;
 
+import java.util.Objects;
+
 /**
  * A position in a shard. Only its source can compare two of them. Immutable.
  *
@@ -8,6 +10,7 @@ package io.github.shardkeeper.shard;
 public record Offset(String value) {
 
 	public Offset {
+		Objects.requireNonNull(value, "value must not be null");
 		if (value.isEmpty()) {
 			throw new IllegalArgumentException("An offset must not be empty");
 		}

@@ -1,5 +1,7 @@
 package io.github.shardkeeper.shard;
 
+import java.util.Objects;
+
 /**
  * A shard: the unit of ownership, order and state. Written {@code topic/id}. Immutable;
  * ordered by topic, then by id, numbers by their value.
@@ -10,6 +12,8 @@ package io.github.shardkeeper.shard;
 public record ShardId(String topic, String id) implements Comparable<ShardId> {
 
 	public ShardId {
+		Objects.requireNonNull(topic, "topic must not be null");
+		Objects.requireNonNull(id, "id must not be null");
 		requireName(topic, "topic");
 		requireName(id, "shard id");
 	}
@@ -21,6 +25,7 @@ public record ShardId(String topic, String id) implements Comparable<ShardId> {
 	 * @return the shard
 	 */
 	public static ShardId of(String topic, int number) {
+		Objects.requireNonNull(topic, "topic must not be null");
 		return new ShardId(topic, Integer.toString(number));
 	}
 
@@ -30,6 +35,7 @@ public record ShardId(String topic, String id) implements Comparable<ShardId> {
 	 * @return the shard
 	 */
 	public static ShardId parse(String text) {
+		Objects.requireNonNull(text, "text must not be null");
 		int slash = text.indexOf('/');
 		if (slash < 0) {
 			throw new IllegalArgumentException("'" + text + "' is not a shard: expected topic/id");
@@ -49,6 +55,7 @@ public record ShardId(String topic, String id) implements Comparable<ShardId> {
 	 * @return the number, up to nine digits; -1 for an id that is none
 	 */
 	public static int number(String id) {
+		Objects.requireNonNull(id, "id must not be null");
 		boolean digits = id.length() <= 9 && id.chars().allMatch((c) -> c >= '0' && c <= '9');
 		boolean plain = id.length() == 1 || !id.startsWith("0");
 		return (digits && plain && !id.isEmpty()) ? Integer.parseInt(id) : -1;

@@ -3,6 +3,7 @@ package io.github.shardkeeper.shard;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.OffsetDateTime;
+import java.util.Objects;
 
 /**
  * A place in a shard from which its records are wanted. Immutable.
@@ -21,6 +22,7 @@ public sealed interface StartPosition {
 	 * @return the position
 	 */
 	static StartPosition at(Instant time) {
+		Objects.requireNonNull(time, "time must not be null");
 		return new At(time);
 	}
 
@@ -31,6 +33,7 @@ public sealed interface StartPosition {
 	 * @return the position
 	 */
 	static StartPosition from(Offset first) {
+		Objects.requireNonNull(first, "first must not be null");
 		return new From(first);
 	}
 
@@ -41,6 +44,7 @@ public sealed interface StartPosition {
 	 * @return the position
 	 */
 	static StartPosition after(Offset last) {
+		Objects.requireNonNull(last, "last must not be null");
 		return new After(last);
 	}
 
@@ -53,6 +57,7 @@ public sealed interface StartPosition {
 	 * @throws IllegalArgumentException when the text is blank
 	 */
 	static StartPosition parse(String text) {
+		Objects.requireNonNull(text, "text must not be null");
 		String position = text.strip();
 		if (position.isEmpty()) {
 			throw new IllegalArgumentException("A position must not be blank");
@@ -98,6 +103,10 @@ public sealed interface StartPosition {
 	 */
 	record At(Instant time) implements StartPosition {
 
+		public At {
+			Objects.requireNonNull(time, "time must not be null");
+		}
+
 		@Override
 		public String toString() {
 			return this.time.toString();
@@ -112,6 +121,10 @@ public sealed interface StartPosition {
 	 */
 	record From(Offset first) implements StartPosition {
 
+		public From {
+			Objects.requireNonNull(first, "first must not be null");
+		}
+
 		@Override
 		public String toString() {
 			return this.first.toString();
@@ -125,6 +138,10 @@ public sealed interface StartPosition {
 	 * @param last the offset
 	 */
 	record After(Offset last) implements StartPosition {
+
+		public After {
+			Objects.requireNonNull(last, "last must not be null");
+		}
 
 		@Override
 		public String toString() {

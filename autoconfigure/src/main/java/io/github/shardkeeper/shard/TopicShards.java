@@ -4,6 +4,7 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.SortedSet;
@@ -56,6 +57,7 @@ public final class TopicShards {
 	 * @return them
 	 */
 	public static TopicShards of(Map<String, ? extends Collection<String>> parents) {
+		Objects.requireNonNull(parents, "parents must not be null");
 		return NONE.with(parents);
 	}
 
@@ -66,6 +68,8 @@ public final class TopicShards {
 	 * @return all of them
 	 */
 	public TopicShards with(String id, String... parents) {
+		Objects.requireNonNull(id, "id must not be null");
+		Objects.requireNonNull(parents, "parents must not be null");
 		return with(Map.of(id, Set.of(parents)));
 	}
 
@@ -75,6 +79,7 @@ public final class TopicShards {
 	 * @return all of them; what is here already has the parents from both
 	 */
 	public TopicShards with(Map<String, ? extends Collection<String>> parents) {
+		Objects.requireNonNull(parents, "parents must not be null");
 		return plus(this.count, parents);
 	}
 
@@ -84,6 +89,7 @@ public final class TopicShards {
 	 * @return all shards of both, with the parents from both
 	 */
 	public TopicShards and(TopicShards other) {
+		Objects.requireNonNull(other, "other must not be null");
 		if (equals(other) || other.others.isEmpty() && other.count <= this.count) {
 			return this;
 		}
@@ -162,6 +168,7 @@ public final class TopicShards {
 	 * @return whether it is
 	 */
 	public boolean contains(String id) {
+		Objects.requireNonNull(id, "id must not be null");
 		return this.others.containsKey(id) || isCounted(id, this.count);
 	}
 
@@ -171,6 +178,7 @@ public final class TopicShards {
 	 * @return their ids; none for one that has none, or is not among these
 	 */
 	public Set<String> parents(String id) {
+		Objects.requireNonNull(id, "id must not be null");
 		SortedSet<String> parents = this.others.get(id);
 		return (parents != null) ? Collections.unmodifiableSet(parents) : Set.of();
 	}
@@ -181,6 +189,8 @@ public final class TopicShards {
 	 * @param action takes each shard
 	 */
 	public void forEach(String topic, Consumer<ShardId> action) {
+		Objects.requireNonNull(topic, "topic must not be null");
+		Objects.requireNonNull(action, "action must not be null");
 		for (int number = 0; number < this.count; number++) {
 			action.accept(ShardId.of(topic, number));
 		}

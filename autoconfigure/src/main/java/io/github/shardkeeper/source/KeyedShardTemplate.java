@@ -5,6 +5,7 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -115,6 +116,8 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 	}
 
 	private List<Appended> sendAll(String topic, Collection<Outgoing> records, @Nullable ShardSelector selector) {
+		Objects.requireNonNull(topic, "topic must not be null");
+		Objects.requireNonNull(records, "records must not be null");
 		requireMayWait();
 		List<NewRecord> prepared = new ArrayList<>(records.size());
 		records.forEach((outgoing) -> prepared.add(prepare(topic, outgoing, selector)));
@@ -174,11 +177,14 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 	}
 
 	private NewRecord prepare(String topic, Outgoing outgoing, @Nullable ShardSelector selector) {
+		Objects.requireNonNull(topic, "topic must not be null");
+		Objects.requireNonNull(outgoing, "record must not be null");
 		if (this.closed) {
 			throw new SendFailedException("This ShardTemplate was closed with its application context", null, false);
 		}
 		int shard = this.choice.choose(topic, outgoing, shardCount(topic), selector);
-		byte[] payload = this.converter.write(outgoing.payload());
+		byte[] payload = Objects.requireNonNull(this.converter.write(outgoing.payload()),
+				() -> this.converter.getClass().getName() + ".write has returned null");
 		if (payload.length > this.settings.maxPayloadBytes()) {
 			throw new PayloadTooLargeException(topic, payload.length, this.settings.maxPayloadBytes());
 		}
@@ -253,11 +259,14 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 
 	@Override
 	public ShardTemplate with(ShardSelector selector) {
+		Objects.requireNonNull(selector, "selector must not be null");
 		return new View(selector);
 	}
 
 	@Override
 	public ShardId shardFor(String topic, String key) {
+		Objects.requireNonNull(topic, "topic must not be null");
+		Objects.requireNonNull(key, "key must not be null");
 		return ShardId.of(topic, ShardChoice.byKey(key, shardCount(topic)));
 	}
 

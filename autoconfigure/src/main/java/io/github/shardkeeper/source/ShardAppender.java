@@ -2,6 +2,7 @@ package io.github.shardkeeper.source;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 
 import org.jspecify.annotations.Nullable;
@@ -56,6 +57,12 @@ public interface ShardAppender {
 	 * @param headers its headers by name
 	 */
 	record NewRecord(ShardId shard, @Nullable String key, byte[] payload, Map<String, String> headers) {
+
+		public NewRecord {
+			Objects.requireNonNull(shard, "shard must not be null");
+			Objects.requireNonNull(payload, "payload must not be null");
+			Objects.requireNonNull(headers, "headers must not be null");
+		}
 
 		/**
 		 * Creates a record without headers.

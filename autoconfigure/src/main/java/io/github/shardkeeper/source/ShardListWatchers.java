@@ -1,6 +1,7 @@
 package io.github.shardkeeper.source;
 
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.github.shardkeeper.source.ShardSource.Watch;
@@ -19,6 +20,7 @@ public final class ShardListWatchers {
 	 * @return ends it
 	 */
 	public Watch add(Runnable onChange) {
+		Objects.requireNonNull(onChange, "onChange must not be null");
 		OneWatch watch = new OneWatch(onChange);
 		this.watches.add(watch);
 		return watch;

@@ -2,6 +2,7 @@ package io.github.shardkeeper.source;
 
 import java.time.Instant;
 import java.util.Map;
+import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
@@ -21,6 +22,12 @@ import io.github.shardkeeper.shard.Offset;
 public record SourceRecord(Offset offset, @Nullable String key, byte[] payload, Map<String, String> headers,
 		long timestampMillis) {
 
+	public SourceRecord {
+		Objects.requireNonNull(offset, "offset must not be null");
+		Objects.requireNonNull(payload, "payload must not be null");
+		Objects.requireNonNull(headers, "headers must not be null");
+	}
+
 	/**
 	 * Creates a record without headers.
 	 * @param offset its position in the shard
@@ -29,7 +36,8 @@ public record SourceRecord(Offset offset, @Nullable String key, byte[] payload, 
 	 * @param timestamp when it was appended, by the clock of the source
 	 */
 	public SourceRecord(Offset offset, @Nullable String key, byte[] payload, Instant timestamp) {
-		this(offset, key, payload, Map.of(), timestamp.toEpochMilli());
+		this(offset, key, payload, Map.of(),
+				Objects.requireNonNull(timestamp, "timestamp must not be null").toEpochMilli());
 	}
 
 	/**

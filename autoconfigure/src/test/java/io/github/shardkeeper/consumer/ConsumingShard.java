@@ -18,7 +18,7 @@ import io.github.shardkeeper.handover.Lease;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
-import io.github.shardkeeper.source.PayloadConverter;
+import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.testsupport.SettableClock;
 
 /**
@@ -62,7 +62,7 @@ final class ConsumingShard {
 		DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
 		beans.registerSingleton("handler", bean);
 		JsonMapper mapper = new JsonMapper();
-		this.handler = new ShardHandlerDetector(beans, new PayloadConverter(mapper)).detect(Map.of("orders", 2))
+		this.handler = new ShardHandlerDetector(beans, new JsonPayloadConverter(mapper)).detect(Map.of("orders", 2))
 			.get("orders");
 		HandlerSettingsCheck.check(this.handler, settings.get());
 		this.lease.renew(this.clock.now());

@@ -17,7 +17,7 @@ import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.consumer.ConsumerSettings.CommitMode;
 import io.github.shardkeeper.consumer.ConsumerSettings.Ordering;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
-import io.github.shardkeeper.source.PayloadConverter;
+import io.github.shardkeeper.source.JsonPayloadConverter;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
@@ -65,7 +65,7 @@ class HandlerSettingsCheckTests {
 	private static void check(String handler, CommitMode mode, Ordering ordering) {
 		DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
 		beans.registerSingleton("handler", bean(handler));
-		ShardHandler found = new ShardHandlerDetector(beans, new PayloadConverter(new JsonMapper()))
+		ShardHandler found = new ShardHandlerDetector(beans, new JsonPayloadConverter(new JsonMapper()))
 			.detect(Map.of("orders", 1))
 			.get("orders");
 		HandlerSettingsCheck.check(found,

@@ -39,6 +39,7 @@ import io.github.shardkeeper.consumer.messaging.SpringMessageArguments;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.source.PayloadConversionException;
 import io.github.shardkeeper.source.PayloadConverter;
 import io.github.shardkeeper.source.SourceRecord;
@@ -268,7 +269,7 @@ class MessageHandlersTests {
 	}
 
 	private static PayloadConverter converter() {
-		return new PayloadConverter(new JsonMapper());
+		return new JsonPayloadConverter(new JsonMapper());
 	}
 
 	private static Recording bean(String name) throws ReflectiveOperationException {

@@ -34,7 +34,7 @@ import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
-import io.github.shardkeeper.source.PayloadConverter;
+import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.testsupport.SettableClock;
 
@@ -641,7 +641,7 @@ class RepositioningTests {
 				HandlerSignature.ofConsumer(method(method), Application.class), List.of(),
 				List.of(HandlerSignature.ofCallback(method("assigned"), Application.class, "@OnShardAssigned")),
 				List.of(HandlerSignature.ofCallback(method("revoked"), Application.class, "@OnShardRevoked")),
-				new PayloadConverter(new JsonMapper()), null, LoopInterval.DEFAULT);
+				new JsonPayloadConverter(new JsonMapper()), null, LoopInterval.DEFAULT);
 	}
 
 	private static Method method(String name) {

@@ -35,7 +35,7 @@ import io.github.shardkeeper.shard.Names;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
-import io.github.shardkeeper.source.PayloadConverter;
+import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.source.SourceRecord;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -304,7 +304,7 @@ class ShardHandlerDetectorTests {
 	}
 
 	private Map<String, ShardHandler> detect(GenericApplicationContext context, Map<String, Integer> topics) {
-		return new ShardHandlerDetector(context.getBeanFactory(), new PayloadConverter(new JsonMapper()))
+		return new ShardHandlerDetector(context.getBeanFactory(), new JsonPayloadConverter(new JsonMapper()))
 			.detect(topics);
 	}
 

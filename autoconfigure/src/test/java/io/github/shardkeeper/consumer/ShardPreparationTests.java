@@ -13,7 +13,7 @@ import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
-import io.github.shardkeeper.source.PayloadConverter;
+import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.testsupport.SettableClock;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -136,7 +136,7 @@ class ShardPreparationTests {
 		Method method = Application.class.getDeclaredMethods()[0];
 		HandlerSignature preparing = HandlerSignature.ofPreparation(method, Application.class, "@OnShardPreparing");
 		return new ShardHandler("orders", () -> this.application, preparing, List.of(preparing), List.of(), List.of(),
-				new PayloadConverter(new JsonMapper()), null, LoopInterval.DEFAULT);
+				new JsonPayloadConverter(new JsonMapper()), null, LoopInterval.DEFAULT);
 	}
 
 	/** What the user wrote. */

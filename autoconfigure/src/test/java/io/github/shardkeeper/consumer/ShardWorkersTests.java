@@ -25,7 +25,7 @@ import io.github.shardkeeper.handover.Lease;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
-import io.github.shardkeeper.source.PayloadConverter;
+import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.testsupport.SettableClock;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -183,7 +183,7 @@ class ShardWorkersTests {
 		DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
 		beans.registerSingleton("application", this.application);
 		return new ShardWorkers(
-				new ShardHandlerDetector(beans, new PayloadConverter(mapper)).detect(Map.of("orders", 2)),
+				new ShardHandlerDetector(beans, new JsonPayloadConverter(mapper)).detect(Map.of("orders", 2)),
 				new WorkerContext("group", this.checkpoints, this.reader, this.lease, this.clock,
 						InstantSource.fixed(Instant.EPOCH), executor, this.threads.timer(), mapper, ConsumerMeters.NONE,
 						new BufferBudget(Long.MAX_VALUE), (topic) -> new TestSettings().get(), ConsumerEvents.NONE,

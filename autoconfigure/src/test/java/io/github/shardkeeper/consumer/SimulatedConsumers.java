@@ -15,7 +15,7 @@ import io.github.shardkeeper.coordination.CheckpointStore;
 import io.github.shardkeeper.coordination.MonotonicClock;
 import io.github.shardkeeper.coordination.ShardConsumption;
 import io.github.shardkeeper.handover.Lease;
-import io.github.shardkeeper.source.PayloadConverter;
+import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.source.ShardReader;
 
 /**
@@ -31,7 +31,7 @@ public final class SimulatedConsumers {
 	public SimulatedConsumers(Object bean, Map<String, Integer> topics) {
 		DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
 		beans.registerSingleton("handlers", bean);
-		this.handlers = new ShardHandlerDetector(beans, new PayloadConverter(this.mapper)).detect(topics);
+		this.handlers = new ShardHandlerDetector(beans, new JsonPayloadConverter(this.mapper)).detect(topics);
 	}
 
 	/** The workers of one process, which consume all topics in the same way. */

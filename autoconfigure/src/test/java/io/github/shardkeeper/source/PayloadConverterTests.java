@@ -18,7 +18,7 @@ class PayloadConverterTests {
 
 	private static final Type VISITS = ResolvableType.forClassWithGenerics(List.class, Visit.class).getType();
 
-	private final PayloadConverter converter = new PayloadConverter(new JsonMapper());
+	private final PayloadConverter converter = new JsonPayloadConverter(new JsonMapper());
 
 	@Test
 	void bytesStayAsTheyAre() {

@@ -6,6 +6,7 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 
@@ -41,6 +42,7 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender, Sha
 	 * @param topics the topics with their shard counts
 	 */
 	public MemoryStreamSource(Map<String, Integer> topics) {
+		Objects.requireNonNull(topics, "topics must not be null");
 		topics.forEach((topic, count) -> this.topics.put(topic, TopicShards.count(count)));
 	}
 
@@ -53,11 +55,13 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender, Sha
 
 	@Override
 	public Watch watch(Runnable onChange) {
+		Objects.requireNonNull(onChange, "onChange must not be null");
 		return this.watchers.add(onChange);
 	}
 
 	@Override
 	public int shards(String topic) {
+		Objects.requireNonNull(topic, "topic must not be null");
 		synchronized (this.lock) {
 			return known(topic).size();
 		}
@@ -66,6 +70,7 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender, Sha
 	/** Closed shards count as well. */
 	@Override
 	public int raise(String topic, int shards) {
+		Objects.requireNonNull(topic, "topic must not be null");
 		synchronized (this.lock) {
 			if (known(topic).size() > shards) {
 				throw new IllegalArgumentException("The topic '%s' has %d shards already, and cannot have fewer"
@@ -86,6 +91,7 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender, Sha
 	 * @throws IllegalStateException when it is closed already
 	 */
 	public void close(ShardId shard) {
+		Objects.requireNonNull(shard, "shard must not be null");
 		synchronized (this.lock) {
 			requireOpen(shard).close();
 			this.lock.notifyAll();
@@ -100,6 +106,7 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender, Sha
 	 * @throws IllegalStateException when it is closed already
 	 */
 	public List<ShardId> split(ShardId shard) {
+		Objects.requireNonNull(shard, "shard must not be null");
 		List<ShardId> children;
 		synchronized (this.lock) {
 			known(shard.topic());
@@ -119,6 +126,8 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender, Sha
 	 * @throws IllegalStateException when one of them is closed already
 	 */
 	public ShardId merge(ShardId one, ShardId other) {
+		Objects.requireNonNull(one, "one must not be null");
+		Objects.requireNonNull(other, "other must not be null");
 		if (!one.topic().equals(other.topic()) || one.equals(other)) {
 			throw new IllegalArgumentException(one + " and " + other + " cannot be merged: take two of one topic");
 		}
@@ -166,6 +175,7 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender, Sha
 	 */
 	@Override
 	public List<CompletableFuture<Offset>> append(List<NewRecord> records) {
+		Objects.requireNonNull(records, "records must not be null");
 		List<CompletableFuture<Offset>> offsets = new ArrayList<>(records.size());
 		synchronized (this.lock) {
 			records.forEach((newRecord) -> requireOpen(newRecord.shard()));
@@ -183,6 +193,8 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender, Sha
 
 	@Override
 	public Map<ShardId, Offset> before(StartPosition position, Collection<ShardId> shards) {
+		Objects.requireNonNull(position, "position must not be null");
+		Objects.requireNonNull(shards, "shards must not be null");
 		if (position instanceof StartPosition.From from) {
 			MemoryPositions.requireOffset(from.first());
 		}

@@ -7,6 +7,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
@@ -156,6 +157,7 @@ public final class RedisStreamSource implements ShardSource, ShardAppender, Shar
 
 	@Override
 	public int shards(String topic) {
+		Objects.requireNonNull(topic, "topic must not be null");
 		this.counts.look(topic);
 		TopicShards shards = this.counts.known().get(topic);
 		if (shards == null) {
@@ -167,11 +169,13 @@ public final class RedisStreamSource implements ShardSource, ShardAppender, Shar
 
 	@Override
 	public int raise(String topic, int shards) {
+		Objects.requireNonNull(topic, "topic must not be null");
 		return this.counts.raise(topic, shards);
 	}
 
 	@Override
 	public Watch watch(Runnable onChange) {
+		Objects.requireNonNull(onChange, "onChange must not be null");
 		return this.watchers.add(onChange);
 	}
 
@@ -184,6 +188,8 @@ public final class RedisStreamSource implements ShardSource, ShardAppender, Shar
 
 	@Override
 	public Map<ShardId, Offset> before(StartPosition position, Collection<ShardId> shards) {
+		Objects.requireNonNull(position, "position must not be null");
+		Objects.requireNonNull(shards, "shards must not be null");
 		if (position instanceof StartPosition.Latest) {
 			return ends(shards);
 		}

@@ -30,8 +30,8 @@ import io.github.shardkeeper.ShardTemplate.Appended;
 import io.github.shardkeeper.ShardTemplate.Outgoing;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.source.KeyedShardTemplate;
-import io.github.shardkeeper.source.PayloadConverter;
 import io.github.shardkeeper.source.SendObserver;
 import io.github.shardkeeper.source.SendSettings;
 import io.github.shardkeeper.testsupport.OnEveryRedis;
@@ -68,7 +68,7 @@ class RedisSendingTests {
 	}
 
 	private static KeyedShardTemplate template(RedisStreamSource source) {
-		return new KeyedShardTemplate(source::topics, source, new PayloadConverter(new JsonMapper()),
+		return new KeyedShardTemplate(source::topics, source, new JsonPayloadConverter(new JsonMapper()),
 				SendSettings.DEFAULT, Map.of(), null, SendObserver.NONE);
 	}
 

@@ -22,8 +22,8 @@ import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.source.KeyedShardTemplate;
-import io.github.shardkeeper.source.PayloadConverter;
 import io.github.shardkeeper.source.SendObserver;
 import io.github.shardkeeper.source.SendSettings;
 import io.github.shardkeeper.source.ShardReader;
@@ -211,7 +211,7 @@ class TopicCountsTests {
 	}
 
 	private static ShardTemplate template(RedisStreamSource source) {
-		return new KeyedShardTemplate(source::topics, source, new PayloadConverter(new JsonMapper()),
+		return new KeyedShardTemplate(source::topics, source, new JsonPayloadConverter(new JsonMapper()),
 				SendSettings.DEFAULT, Map.of(), null, SendObserver.NONE);
 	}
 

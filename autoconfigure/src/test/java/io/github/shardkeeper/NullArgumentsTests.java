@@ -1,0 +1,392 @@
+package io.github.shardkeeper;
+
+import java.io.IOException;
+import java.lang.reflect.Array;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.Executable;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.Parameter;
+import java.lang.reflect.Proxy;
+import java.lang.reflect.RecordComponent;
+import java.lang.reflect.Type;
+import java.net.URISyntaxException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.io.Resource;
+import org.springframework.core.io.support.PathMatchingResourcePatternResolver;
+import org.springframework.util.ClassUtils;
+
+import io.github.shardkeeper.ShardTemplate.Outgoing;
+import io.github.shardkeeper.assignment.Assignee;
+import io.github.shardkeeper.assignment.Assignment;
+import io.github.shardkeeper.assignment.AssignmentRequest;
+import io.github.shardkeeper.assignment.AssignmentStrategy;
+import io.github.shardkeeper.assignment.BuiltInStrategy;
+import io.github.shardkeeper.assignment.Shards;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.StartPosition;
+import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.source.ShardAppender;
+import io.github.shardkeeper.source.ShardReader;
+import io.github.shardkeeper.source.ShardSource;
+import io.github.shardkeeper.testsupport.TestRedis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * {@code null} is an argument only where a parameter says {@code @Nullable}. Everywhere
+ * else in the API it is refused by the name of the parameter, before anything happens:
+ * NullAway does not look after those who call.
+ */
+class NullArgumentsTests {
+
+	/** Whose types applications make and call. */
+	private static final List<String> PACKAGES = List.of("io.github.shardkeeper", "io.github.shardkeeper.shard",
+			"io.github.shardkeeper.assignment", "io.github.shardkeeper.source", "io.github.shardkeeper.source.memory");
+
+	/** Implemented by applications, called by the library; their own affair. */
+	private static final Set<String> IMPLEMENTED_BY_APPLICATIONS = Set.of("ShardSelector", "ShardCatalog",
+			"SendObserver", "SendObserver$Sent", "ShardAppender", "ShardTrimmer", "ShardReader",
+			"ShardReader$RecordSink");
+
+	/** Made by the auto-configuration alone; called through their interfaces. */
+	private static final Set<String> INTERNAL = Set.of("KeyedShardTemplate", "PayloadConversionException");
+
+	/**
+	 * With other values than those of their type, so that they get past what is checked
+	 * first.
+	 */
+	private static final Map<String, Object> BY_NAME = Map.of("name", "sticky", "value", "one~1", "id", "0", "topic",
+			"orders", "property", "shardkeeper.assignment.strategy", "text", "orders/0", "gain", 0.05);
+
+	@ParameterizedTest
+	@ValueSource(strings = { "memory", "redis" })
+	void isRefusedByTheNameOfTheParameter(String store) throws Exception {
+		String run = UUID.randomUUID().toString();
+		try (ConfigurableApplicationContext context = new SpringApplicationBuilder(Application.class)
+			.web(WebApplicationType.NONE)
+			.run("--shardkeeper.store=" + store, "--shardkeeper.group=" + run, "--shardkeeper.key-prefix=" + run,
+					"--shardkeeper.topics.orders.shards=2", "--shardkeeper.session.lease=300ms",
+					"--shardkeeper.session.heartbeat-interval=100ms", "--shardkeeper.session.timeout=10s",
+					"--shardkeeper.consumer.commit.mode=manual",
+					"--spring.data.redis.port=" + TestRedis.shared().port())) {
+			Map<String, List<String>> offences = new TreeMap<>();
+			Set<String> untried = new TreeSet<>();
+			for (Class<?> type : publicTypes()) {
+				List<Object> targets = targets(type, context);
+				boolean needsTarget = calls(type).anyMatch((call) -> !isStatic(call) && hasParameters(call));
+				if (targets.isEmpty() && needsTarget) {
+					untried.add(type.getSimpleName());
+				}
+				calls(type).forEach((call) -> targetsOf(call, targets)
+					.forEach((target) -> offences.computeIfAbsent(type.getSimpleName(), (t) -> new ArrayList<>())
+						.addAll(offences(call, target))));
+			}
+			Handler handler = context.getBean(Handler.class);
+			context.getBean(ShardTemplate.class).send("orders", "key", "hello");
+			offences.put("in the handler", handler.offences.get(20, TimeUnit.SECONDS));
+			offences.values().removeIf(List::isEmpty);
+
+			assertThat(offences).isEmpty();
+			untried.removeAll(Set.of("ShardState"));
+			assertThat(untried).as("types that nothing was tried on").isEmpty();
+		}
+	}
+
+	/** What a null hides in is refused as well. */
+	@Test
+	void elementsAreRefusedToo() {
+		Outgoing record = Outgoing.of("payload");
+		for (Runnable call : List.<Runnable>of(() -> record.withHeader("name", nothing()),
+				() -> Shards.of(Arrays.asList(nothing(), ShardId.of("orders", 0))),
+				() -> StartPosition.parse(nothing()))) {
+			assertThat(failure(call)).isInstanceOf(NullPointerException.class);
+		}
+	}
+
+	@SuppressWarnings("NullAway")
+	private static <T> T nothing() {
+		return null;
+	}
+
+	private static @Nullable Throwable failure(Runnable call) {
+		try {
+			call.run();
+			return null;
+		}
+		catch (RuntimeException ex) {
+			return ex;
+		}
+	}
+
+	private static List<Class<?>> publicTypes() throws IOException {
+		List<Class<?>> types = new ArrayList<>();
+		PathMatchingResourcePatternResolver resolver = new PathMatchingResourcePatternResolver();
+		Path main = mainClasses();
+		for (String name : PACKAGES) {
+			for (Resource resource : resolver
+				.getResources("classpath*:" + ClassUtils.convertClassNameToResourcePath(name) + "/*.class")) {
+				String simple = resource.getFilename();
+				if (simple == null || simple.contains("package-info")
+						|| !resource.getFile().toPath().startsWith(main)) {
+					continue;
+				}
+				Class<?> type = ClassUtils.resolveClassName(name + "." + simple.substring(0, simple.length() - 6),
+						null);
+				String plain = type.getName().substring(name.length() + 1);
+				if (isPublic(type) && !type.isAnnotation() && !Throwable.class.isAssignableFrom(type)
+						&& !IMPLEMENTED_BY_APPLICATIONS.contains(plain) && !INTERNAL.contains(plain)) {
+					types.add(type);
+				}
+			}
+		}
+		assertThat(types).hasSizeGreaterThan(40);
+		return types;
+	}
+
+	private static Path mainClasses() {
+		try {
+			return Path.of(ShardId.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+		}
+		catch (URISyntaxException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	private static boolean isPublic(Class<?> type) {
+		return Modifier.isPublic(type.getModifiers())
+				&& (type.getDeclaringClass() == null || isPublic(type.getDeclaringClass()));
+	}
+
+	/** An argument of equals may be null, and what an enum has of Java is Java's. */
+	private static Stream<Executable> calls(Class<?> type) {
+		List<Executable> calls = new ArrayList<>();
+		if (!Modifier.isAbstract(type.getModifiers()) && !type.isEnum()) {
+			calls.addAll(List.of(type.getConstructors()));
+		}
+		for (Method method : type.getDeclaredMethods()) {
+			boolean javas = method.getName().equals("equals") || method.getName().equals("compareTo")
+					|| type.isEnum() && method.getName().equals("valueOf");
+			if (Modifier.isPublic(method.getModifiers()) && !method.isSynthetic() && !javas) {
+				calls.add(method);
+			}
+		}
+		return calls.stream();
+	}
+
+	private static boolean hasParameters(Executable call) {
+		return Stream.of(call.getParameters()).anyMatch(NullArgumentsTests::mayNotBeNull);
+	}
+
+	private static boolean mayNotBeNull(Parameter parameter) {
+		return !parameter.getType().isPrimitive() && !parameter.getAnnotatedType().isAnnotationPresent(Nullable.class);
+	}
+
+	private static boolean isStatic(Executable call) {
+		return call instanceof Constructor || Modifier.isStatic(call.getModifiers());
+	}
+
+	private static List<@Nullable Object> targetsOf(Executable call, List<Object> targets) {
+		return isStatic(call) ? Arrays.asList((Object) null) : new ArrayList<>(targets);
+	}
+
+	/** The beans of a type; where there are none, one is made. */
+	private static List<Object> targets(Class<?> type, ConfigurableApplicationContext context) {
+		List<Object> beans = new ArrayList<>(context.getBeansOfType(type).values());
+		if (type == ShardTemplate.class) {
+			beans.add(((ShardTemplate) beans.get(0)).with((topic, record, shards) -> 0));
+		}
+		if (type == AssignmentStrategy.class) {
+			Arrays.stream(BuiltInStrategy.values()).map(BuiltInStrategy::strategy).forEach(beans::add);
+		}
+		if (type == ShardReader.class) {
+			beans.add(context.getBean(ShardSource.class).openReader());
+		}
+		if (beans.isEmpty() && !type.isInterface()) {
+			Object made = sample(type.getSimpleName(), type);
+			if (made != null) {
+				beans.add(made);
+			}
+		}
+		return beans;
+	}
+
+	/** What is wrong with a call's refusals. */
+	private static List<String> offences(Executable call, @Nullable Object target) {
+		List<String> offences = new ArrayList<>();
+		Parameter[] parameters = call.getParameters();
+		for (int i = 0; i < parameters.length; i++) {
+			if (mayNotBeNull(parameters[i])) {
+				@Nullable Object[] arguments = Arrays.stream(parameters)
+					.map((parameter) -> sample(parameter.getName(), parameter.getType()))
+					.toArray();
+				arguments[i] = null;
+				Throwable thrown = invoke(call, target, arguments);
+				boolean refused = thrown instanceof NullPointerException || thrown instanceof IllegalArgumentException;
+				String message = (thrown != null) ? String.valueOf(thrown.getMessage()) : "";
+				if (!refused || !message.startsWith(parameters[i].getName() + " must not be null")) {
+					offences.add("\n%s(%s) of %s does not refuse null for '%s': %s".formatted(call.getName(),
+							Arrays.stream(parameters).map((parameter) -> parameter.getType().getSimpleName()).toList(),
+							(target != null) ? target.getClass().getSimpleName() : type(call), parameters[i].getName(),
+							thrown));
+				}
+			}
+		}
+		return offences;
+	}
+
+	private static String type(Executable call) {
+		return call.getDeclaringClass().getSimpleName();
+	}
+
+	private static @Nullable Throwable invoke(Executable call, @Nullable Object target, @Nullable Object[] arguments) {
+		try {
+			if (call instanceof Constructor<?> constructor) {
+				constructor.newInstance(arguments);
+			}
+			else {
+				call.setAccessible(true);
+				((Method) call).invoke(target, arguments);
+			}
+			return null;
+		}
+		catch (InvocationTargetException ex) {
+			return ex.getTargetException();
+		}
+		catch (ReflectiveOperationException ex) {
+			throw new IllegalStateException(call.toString(), ex);
+		}
+	}
+
+	/** Something that is right, as far as the type and the name say. */
+	private static @Nullable Object sample(String name, Class<?> type) {
+		Map<Class<?>, Object> known = new LinkedHashMap<>();
+		Shards shards = Shards.of(List.of(ShardId.of("orders", 0)));
+		MemberId member = MemberId.of("one", "1");
+		AssignmentRequest request = AssignmentRequest.builder(
+				List.of(new Assignee(member, Set.of("orders"), io.github.shardkeeper.shard.ApplicationVersion.UNKNOWN)),
+				shards)
+			.build();
+		known.put(int.class, 1);
+		known.put(long.class, 1L);
+		known.put(double.class, 0.1);
+		known.put(boolean.class, true);
+		known.put(Integer.class, 1);
+		known.put(Long.class, 1L);
+		known.put(String.class, "orders");
+		known.put(byte[].class, new byte[0]);
+		known.put(Instant.class, Instant.EPOCH);
+		known.put(Duration.class, Duration.ofSeconds(1));
+		known.put(List.class, List.of());
+		known.put(Collection.class, List.of());
+		known.put(Set.class, Set.of());
+		known.put(Map.class, Map.of());
+		known.put(Class.class, String.class);
+		known.put(Type.class, String.class);
+		known.put(Object.class, "payload");
+		known.put(MemberId.class, member);
+		known.put(Shards.class, shards);
+		known.put(AssignmentRequest.class, request);
+		known.put(AssignmentRequest.Builder.class, AssignmentRequest.builder(request.members(), shards));
+		known.put(Assignment.class, Assignment.builder(request).give(ShardId.of("orders", 0), member).build());
+		known.put(Assignment.Builder.class, Assignment.builder(request));
+		known.put(ShardId.class, ShardId.of("orders", 0));
+		known.put(StartPosition.class, StartPosition.EARLIEST);
+		known.put(TopicShards.class, TopicShards.count(2));
+		known.put(DeadLetterFilter.class, DeadLetterFilter.topic("orders"));
+		known.put(Predicate.class, (Predicate<Object>) (any) -> true);
+		Object named = BY_NAME.get(name);
+		if (named != null && ClassUtils.isAssignableValue(type, named)) {
+			return named;
+		}
+		if (known.containsKey(type)) {
+			return known.get(type);
+		}
+		if (type.isEnum()) {
+			return type.getEnumConstants()[0];
+		}
+		if (type.isArray()) {
+			return Array.newInstance(type.getComponentType(), 1);
+		}
+		if (type.isInterface()) {
+			return Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type },
+					(proxy, method, args) -> null);
+		}
+		return made(type);
+	}
+
+	private static @Nullable Object made(Class<?> type) {
+		for (Constructor<?> constructor : type.getConstructors()) {
+			boolean canonical = !type.isRecord() || Arrays.equals(constructor.getParameterTypes(),
+					Arrays.stream(type.getRecordComponents()).map(RecordComponent::getType).toArray(Class<?>[]::new));
+			if (canonical) {
+				@Nullable Object[] arguments = Arrays.stream(constructor.getParameters())
+					.map((parameter) -> sample(parameter.getName(), parameter.getType()))
+					.toArray();
+				try {
+					return constructor.newInstance(arguments);
+				}
+				catch (ReflectiveOperationException ex) {
+					throw new IllegalStateException("Give " + type + " a sample of its own", ex);
+				}
+			}
+		}
+		return null;
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class Application {
+
+		@Bean
+		Handler handler() {
+			return new Handler();
+		}
+
+	}
+
+	static class Handler {
+
+		private final CompletableFuture<List<String>> offences = new CompletableFuture<>();
+
+		@ShardConsumer("orders")
+		void handle(String payload, ShardState state, ShardContext context, Acknowledgment acknowledgment) {
+			List<String> found = new ArrayList<>();
+			calls(ShardState.class).forEach((call) -> found.addAll(NullArgumentsTests.offences(call, state)));
+			this.offences.complete(found);
+			acknowledgment.acknowledge();
+		}
+
+	}
+
+}
