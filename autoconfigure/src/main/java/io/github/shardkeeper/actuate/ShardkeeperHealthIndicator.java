@@ -71,6 +71,8 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 	private void tellMembership(Health.Builder builder) {
 		this.coordinator.member().ifPresent((member) -> builder.withDetail("member", member.value()));
 		builder.withDetail("leader", this.coordinator.isLeader());
+		// Nothing stands still because of it.
+		this.coordinator.subscriptionProblem().ifPresent((problem) -> builder.withDetail("subscription", problem));
 		if (!this.coordinator.isConnected()) {
 			builder.down()
 				.withDetail("reason",

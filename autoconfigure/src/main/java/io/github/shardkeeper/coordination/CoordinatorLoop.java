@@ -179,6 +179,11 @@ final class CoordinatorLoop {
 		return this.membership.member();
 	}
 
+	/** See {@link ShardCoordinator#subscriptionProblem}. */
+	@Nullable String subscriptionProblem() {
+		return this.membership.subscriptionProblem();
+	}
+
 	/** See {@link ShardCoordinator#isConnected}. */
 	boolean isConnected() {
 		return this.membership.member() != null && this.lease.isHeld(this.clock.now());

@@ -1,5 +1,6 @@
 package io.github.shardkeeper.coordination;
 
+import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
@@ -19,7 +20,7 @@ import io.github.shardkeeper.shard.TopicShards;
 /**
  * This instance's place in the group: the member id of its session, the subscription that
  * proves its life, the heartbeats. Confined to the coordinator's loop, but for
- * {@link #member()}.
+ * {@link #member()} and {@link #subscriptionProblem()}.
  */
 final class Membership {
 
@@ -28,8 +29,23 @@ final class Membership {
 	/** One may have been on its way when the subscription was opened. */
 	private static final int UNSUBSCRIBED_ANSWERS = 2;
 
-	/** So many times as long as a vain attempt to subscribe has taken, none is made. */
+	/** So many times as long as a failed attempt to subscribe has taken, none is made. */
 	private static final int PAUSES_PER_ATTEMPT = 4;
+
+	/**
+	 * So many subscriptions in a row that the store has confirmed and does not see:
+	 * something between it and this instance hides them.
+	 */
+	private static final int HIDDEN_SUBSCRIPTIONS = 3;
+
+	/** After a subscription that was not seen, or lost at once; doubles with each. */
+	private static final Duration FIRST_PAUSE = Duration.ofMillis(500);
+
+	/** While there is none. */
+	private static final Duration LONGEST_PAUSE_WITHOUT = Duration.ofSeconds(5);
+
+	/** While there is one that is not seen. */
+	private static final Duration LONGEST_PAUSE_UNSEEN = Duration.ofMinutes(1);
 
 	private final CoordinationSettings settings;
 
@@ -53,10 +69,20 @@ final class Membership {
 	/** When it was opened. */
 	private MonotonicTime subscribedAt;
 
-	private boolean subscriptionAway;
-
 	/** When to try to subscribe again at the earliest. */
 	private MonotonicTime subscribeAgainAt;
+
+	/** Opened since one of them was seen for a lease. */
+	private int recentSubscriptions;
+
+	/** In a row. */
+	private int unseenSubscriptions;
+
+	/** Whether something hides this instance's subscriptions from the store. */
+	private boolean hidden;
+
+	/** What is wrong with the subscription, as was said; {@code null} for nothing. */
+	private volatile @Nullable String problem;
 
 	/** What the store knows of the topics; {@code null} when that is not sure. */
 	private @Nullable Map<String, TopicShards> told;
@@ -88,6 +114,14 @@ final class Membership {
 		return this.member;
 	}
 
+	/**
+	 * What is wrong with the subscription while heartbeats are answered, {@code null} for
+	 * nothing. May be called by any thread.
+	 */
+	@Nullable String subscriptionProblem() {
+		return this.problem;
+	}
+
 	boolean is(MemberId id) {
 		return id.equals(this.member);
 	}
@@ -113,7 +147,7 @@ final class Membership {
 
 	private MemberDescription description(Map<String, TopicShards> topics) {
 		return new MemberDescription(new TreeMap<>(topics), this.settings.version(), this.settings.capacity(),
-				this.settings.zone(), this.strategy);
+				this.settings.zone(), this.strategy, this.hidden);
 	}
 
 	/** Tells the group which shards this member knows of, if it does not know yet. */
@@ -154,6 +188,7 @@ final class Membership {
 			this.subscription = this.store.subscribe(id, this.heartbeats::beatNow);
 			this.subscribedAt = this.clock.now();
 			this.answersWithoutSubscription = 0;
+			this.recentSubscriptions++;
 		}
 	}
 
@@ -168,39 +203,104 @@ final class Membership {
 		if (id == null || this.subscription == null) {
 			return;
 		}
-		if (sentAt.isBefore(this.subscribedAt) && this.subscription.isOpen()) {
-			// It may be heard late, after many others: it says nothing of this one.
-			return;
+		boolean open = this.subscription.isOpen();
+		if (open) {
+			if (sentAt.isBefore(this.subscribedAt)) {
+				// It may be heard late, after many others: it says nothing of this one.
+				return;
+			}
+			if (subscribed) {
+				seen(id, sentAt);
+				return;
+			}
+			this.answersWithoutSubscription++;
+			if (this.answersWithoutSubscription < UNSUBSCRIBED_ANSWERS) {
+				return;
+			}
 		}
-		this.answersWithoutSubscription = subscribed ? 0 : this.answersWithoutSubscription + 1;
-		if (this.answersWithoutSubscription >= UNSUBSCRIBED_ANSWERS) {
-			logger.warn("The store does not see the subscription of {}; subscribing anew", id);
-			this.subscription.close();
+		if (!this.clock.now().isBefore(subscribeAgainAt(open))) {
+			if (open) {
+				unseen(id);
+				this.subscription.close();
+			}
+			subscribeAgain(id, !open || !this.hidden);
 		}
-		else if (this.subscription.isOpen()) {
-			return;
+	}
+
+	private void seen(MemberId id, MonotonicTime sentAt) {
+		this.answersWithoutSubscription = 0;
+		if (!sentAt.isBefore(this.subscribedAt.plus(this.settings.lease()))) {
+			this.recentSubscriptions = 0;
 		}
+		if (this.problem != null || this.unseenSubscriptions > 0) {
+			this.problem = null;
+			this.unseenSubscriptions = 0;
+			logger.info("The store sees the subscription of {} again", id);
+		}
+		if (this.hidden) {
+			this.hidden = false;
+			this.told = null;
+		}
+	}
+
+	/** One that stands, as far as this process knows. */
+	private void unseen(MemberId id) {
+		this.unseenSubscriptions++;
+		if (this.unseenSubscriptions == 1 && !this.hidden) {
+			logger.warn("The store does not see the subscription of {}; subscribing again", id);
+		}
+		if (this.unseenSubscriptions >= HIDDEN_SUBSCRIPTIONS && !this.hidden) {
+			this.hidden = true;
+			// Without that it would pass for dead after each silence of a lease.
+			this.told = null;
+			String text = ("The store confirms subscriptions of this instance but does not see them: a proxy may keep "
+					+ "them to itself. Should the instance crash, its shards wait for the end of its session "
+					+ "('shardkeeper.session.timeout', %d ms) instead of its lease (%d ms)")
+				.formatted(this.settings.timeout().toMillis(), this.settings.lease().toMillis());
+			this.problem = text;
+			logger.warn("{}: {}", id, text);
+		}
+	}
+
+	/** After a success, too: the next one may be as short or as useless. */
+	private MonotonicTime subscribeAgainAt(boolean open) {
+		if (this.recentSubscriptions == 0) {
+			return this.subscribeAgainAt;
+		}
+		Duration longest = open ? LONGEST_PAUSE_UNSEEN : LONGEST_PAUSE_WITHOUT;
+		Duration pause = FIRST_PAUSE.multipliedBy(1L << Math.min(this.recentSubscriptions - 1, 10));
+		MonotonicTime afterPause = this.subscribedAt.plus((pause.compareTo(longest) < 0) ? pause : longest);
+		return afterPause.isBefore(this.subscribeAgainAt) ? this.subscribeAgainAt : afterPause;
+	}
+
+	/**
+	 * Tries it.
+	 * @param afterFailover whether the store may have lost writes
+	 */
+	private void subscribeAgain(MemberId id, boolean afterFailover) {
 		MonotonicTime begun = this.clock.now();
-		if (begun.isBefore(this.subscribeAgainAt)) {
-			return;
-		}
 		try {
 			ensureSubscribed(id);
-			this.subscriptionAway = false;
-			logger.info("Subscribed anew for {}", id);
-			// Perhaps a failover was over before the next heartbeat, and has lost what
-			// was answered since the last one, a release: nothing else would tell.
-			this.heartbeats.doubt();
-			describeAgain();
+			if (this.recentSubscriptions == 1) {
+				logger.info("Subscribed again for {}", id);
+			}
+			if (afterFailover) {
+				// Perhaps it was over before the next heartbeat, and has lost what was
+				// answered since the last one, a release: nothing else would tell.
+				this.heartbeats.doubt();
+				describeAgain();
+			}
 		}
 		catch (StoreUnavailableException ex) {
 			// Heartbeats are answered all the same; tried again with the next one, but
 			// where connections hang the coordinator must not do nothing else.
 			MonotonicTime failed = this.clock.now();
 			this.subscribeAgainAt = failed.plus(begun.until(failed).multipliedBy(PAUSES_PER_ATTEMPT));
-			if (!this.subscriptionAway) {
-				this.subscriptionAway = true;
-				logger.warn("Cannot subscribe for {}; trying on. {}", id, ex.getMessage());
+			String text = "Cannot subscribe, so news come late, and a silence of a lease passes for a crash: "
+					+ ex.getMessage();
+			if (!text.equals(this.problem)) {
+				this.problem = text;
+				logger.warn("{}: {}", id, text);
 			}
 		}
 	}

@@ -227,6 +227,15 @@ public final class ShardCoordinator implements AutoCloseable {
 	}
 
 	/**
+	 * What is wrong with the member's subscription while the store answers heartbeats:
+	 * shards are consumed all the same.
+	 * @return what is wrong, and what follows from it
+	 */
+	public Optional<String> subscriptionProblem() {
+		return isConnected() ? Optional.ofNullable(this.loop.subscriptionProblem()) : Optional.empty();
+	}
+
+	/**
 	 * What this member is configured with.
 	 * @return the settings
 	 */

@@ -18,9 +18,11 @@ import io.github.shardkeeper.shard.TopicShards;
  * @param zone where it runs, {@code null} when it does not say
  * @param strategy the assignment strategy that it would lead with, {@code null} when it
  * does not say
+ * @param subscriptionHidden whether the store does not see its subscription, although it
+ * stands: then that there is none says nothing
  */
 public record MemberDescription(SortedMap<String, TopicShards> topicShards, ApplicationVersion version, int capacity,
-		@Nullable String zone, @Nullable String strategy) {
+		@Nullable String zone, @Nullable String strategy, boolean subscriptionHidden) {
 
 	public MemberDescription {
 		topicShards = new TreeMap<>(topicShards);
@@ -36,6 +38,19 @@ public record MemberDescription(SortedMap<String, TopicShards> topicShards, Appl
 	 */
 	public MemberDescription(SortedMap<String, TopicShards> topicShards, ApplicationVersion version) {
 		this(topicShards, version, 1, null, null);
+	}
+
+	/**
+	 * A member whose subscription the store sees.
+	 * @param topicShards the topics that it consumes, with their shards
+	 * @param version the version of the application that it runs
+	 * @param capacity how much it takes compared with others
+	 * @param zone where it runs
+	 * @param strategy the assignment strategy that it would lead with
+	 */
+	public MemberDescription(SortedMap<String, TopicShards> topicShards, ApplicationVersion version, int capacity,
+			@Nullable String zone, @Nullable String strategy) {
+		this(topicShards, version, capacity, zone, strategy, false);
 	}
 
 }

@@ -5,11 +5,17 @@ import java.util.Map;
 import java.util.Random;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.handover.HandoverRules;
 import io.github.shardkeeper.handover.Lease;
+import io.github.shardkeeper.handover.MemberDescription;
+import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.TopicShards;
@@ -18,9 +24,12 @@ import io.github.shardkeeper.testsupport.SettableClock;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** A subscription that is lost and cannot be opened anew. */
+@ExtendWith(OutputCaptureExtension.class)
 class MembershipTests {
 
 	private static final Duration HANGING = Duration.ofSeconds(1);
+
+	private final Map<String, TopicShards> topics = Map.of("orders", TopicShards.count(4));
 
 	private final SettableClock clock = new SettableClock();
 
@@ -52,6 +61,78 @@ class MembershipTests {
 		assertThat(this.store.attempts).isEqualTo(20);
 	}
 
+	@Test
+	void aStoreThatDoesNotSeeSubscriptionsIsFoundOutOnceAndAskedEverMoreRarely(CapturedOutput output) {
+		begin();
+		hearThatNobodyIsSubscribed(Duration.ofSeconds(10));
+		int attempts = this.store.attempts;
+		assertThat(attempts).isBetween(4, 8);
+		assertThat(this.store.described.subscriptionHidden()).isTrue();
+		assertThat(this.membership.subscriptionProblem()).contains("does not see", "'shardkeeper.session.timeout'",
+				"15000 ms", "3000 ms");
+
+		hearThatNobodyIsSubscribed(Duration.ofHours(1));
+
+		assertThat(this.store.attempts - attempts).isBetween(55, 70);
+		assertThat(this.store.descriptions).isEqualTo(1);
+		assertThat(output.getOut()).containsOnlyOnce("does not see the subscription")
+			.containsOnlyOnce("does not see them");
+
+		this.membership.keepSubscribed(true, this.clock.now());
+		this.membership.describe(this.topics);
+		assertThat(this.store.described.subscriptionHidden()).isFalse();
+		assertThat(this.membership.subscriptionProblem()).isNull();
+		assertThat(output.getOut()).containsOnlyOnce("sees the subscription of");
+	}
+
+	/** It is subscribed at once when one is lost that had stood for long. */
+	@Test
+	void aSubscriptionThatIsLostAgainAndAgainIsNotOpenedInALoop(CapturedOutput output) {
+		begin();
+		this.store.attempts = 0;
+		for (int answer = 0; answer < 20 * 60; answer++) {
+			this.store.subscription.close();
+			this.membership.keepSubscribed(true, this.clock.now());
+			this.clock.advance(Duration.ofMillis(50));
+		}
+		assertThat(this.store.attempts).as("in a minute").isBetween(10, 20);
+		assertThat(output.getOut()).doesNotContain("WARN");
+
+		this.clock.advance(Duration.ofSeconds(5));
+		this.membership.keepSubscribed(true, this.clock.now());
+		this.clock.advance(Duration.ofSeconds(3));
+		this.membership.keepSubscribed(true, this.clock.now());
+		this.store.attempts = 0;
+		this.store.subscription.close();
+		this.membership.keepSubscribed(true, this.clock.now());
+		assertThat(this.store.attempts).isEqualTo(1);
+	}
+
+	@Test
+	void thatItCannotSubscribeIsSaidOncePerCauseAndWhenItIsOver(CapturedOutput output) {
+		begin();
+		this.store.refusing = true;
+		hearAnswers();
+		assertThat(this.membership.subscriptionProblem()).contains("Cannot subscribe", "no subscription");
+		assertThat(output.getOut()).containsOnlyOnce("Cannot subscribe");
+
+		this.store.refusing = false;
+		this.membership.keepSubscribed(true, this.clock.now());
+		this.membership.keepSubscribed(true, this.clock.now());
+		assertThat(this.membership.subscriptionProblem()).isNull();
+		assertThat(output.getOut()).containsOnlyOnce("sees the subscription of");
+	}
+
+	/** With each of them the answer to another heartbeat is there at once. */
+	private void hearThatNobodyIsSubscribed(Duration time) {
+		MonotonicTime end = this.clock.now().plus(time);
+		while (this.clock.now().isBefore(end)) {
+			this.membership.keepSubscribed(false, this.clock.now());
+			this.membership.describe(this.topics);
+			this.clock.advance(Duration.ofMillis(50));
+		}
+	}
+
 	/** Those of ten seconds. */
 	private void hearAnswers() {
 		for (int answer = 0; answer < 20; answer++) {
@@ -61,7 +142,7 @@ class MembershipTests {
 	}
 
 	private void begin() {
-		MemberId id = this.membership.join(Map.of("orders", TopicShards.count(4)));
+		MemberId id = this.membership.join(this.topics);
 		this.membership.begin(id, false, () -> true);
 		this.store.subscription.close();
 		this.clock.advance(Duration.ofMillis(500));
@@ -81,6 +162,10 @@ class MembershipTests {
 
 		private int attempts;
 
+		private int descriptions;
+
+		private MemberDescription described;
+
 		private boolean hanging;
 
 		private boolean refusing;
@@ -89,6 +174,12 @@ class MembershipTests {
 
 		HangingStore() {
 			super(new MemoryCoordinationStore());
+		}
+
+		@Override
+		public void describe(MemberId member, MemberDescription description) {
+			this.descriptions++;
+			this.described = description;
 		}
 
 		@Override

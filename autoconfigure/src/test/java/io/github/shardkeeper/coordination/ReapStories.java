@@ -132,6 +132,35 @@ interface ReapStories extends GroupStories {
 		assertThat(a.reap()).isEqualTo(NOBODY_IS_LATE);
 	}
 
+	/** Behind a proxy that hides subscriptions, whoever is slow has none. */
+	@Test
+	default void whoseSubscriptionIsHiddenIsNotTakenForDead() {
+		TestMember a = group().join("a").lead();
+		TestMember b = group().join("b", SHORT, SHORT.multipliedBy(2));
+		a.assign(FIRST, b);
+		b.describeSubscriptionAsHidden();
+		b.disconnect();
+		group().advance(SHORT);
+
+		assertThat(((ReapReply.Looked) a.reap()).slow()).containsExactly(b.id());
+
+		group().advance(SHORT);
+		assertThat(((ReapReply.Looked) a.reap()).timedOut()).containsExactly(b.id());
+		assertThat(group().shard(FIRST).phase()).isEqualTo(ShardPhase.FREE);
+	}
+
+	@Test
+	default void whoseSubscriptionIsHiddenNoLongerIsTakenForDead() {
+		TestMember a = group().join("a").lead();
+		TestMember b = group().join("b", SHORT, LONG);
+		b.describeSubscriptionAsHidden();
+		b.describeAsBefore();
+		b.disconnect();
+		group().advance(SHORT);
+
+		assertThat(a.reapDead().dead()).containsExactly(b.id());
+	}
+
 	@Test
 	default void theSlowAreLeftAloneUntilTheirTimeout() {
 		TestMember a = group().join("a").lead();

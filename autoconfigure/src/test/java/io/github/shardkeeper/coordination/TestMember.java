@@ -65,6 +65,16 @@ public final class TestMember {
 		store().join(this.id, this.description, lease, timeout);
 	}
 
+	/** Says that the store does not see its subscription. */
+	void describeSubscriptionAsHidden() {
+		store().describe(this.id, new MemberDescription(this.description.topicShards(), this.description.version(),
+				this.description.capacity(), this.description.zone(), this.description.strategy(), true));
+	}
+
+	void describeAsBefore() {
+		store().describe(this.id, this.description);
+	}
+
 	/** Beats, fit to lead if it leads already. */
 	public HeartbeatReply.Alive beat() {
 		return beat(this.epoch > 0);

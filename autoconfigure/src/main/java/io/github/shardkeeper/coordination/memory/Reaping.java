@@ -75,7 +75,7 @@ final class Reaping {
 		if (now < dueWhenGone) {
 			lookAgainAt(dueWhenGone);
 		}
-		else if (!this.subscribed.test(session.id)) {
+		else if (!session.subscriptionHidden() && !this.subscribed.test(session.id)) {
 			this.dead.add(session.id);
 			end(session);
 		}

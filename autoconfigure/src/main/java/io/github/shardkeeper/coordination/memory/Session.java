@@ -102,6 +102,10 @@ final class Session {
 		return this.leaseEnd - this.leaseMillis;
 	}
 
+	boolean subscriptionHidden() {
+		return this.description.subscriptionHidden();
+	}
+
 	GroupMember toMember() {
 		return new GroupMember(this.id, this.description, this.leaving);
 	}

@@ -17,7 +17,8 @@ import io.github.shardkeeper.shard.TopicShards;
  * "capacity":2,"zone":"eu-1","strategy":"sticky"}</code>. A topic's number is that of its
  * shards that are counted from 0; what else there is to say of its shards is in
  * <code>"shards":{"visits":"4:5&lt;1 6&lt;2,3 spare"}</code>: 4 and 5 were split from 1,
- * 6 was merged from 2 and 3, and "spare" is one without parents. Fields that a newer
+ * 6 was merged from 2 and 3, and "spare" is one without parents. A member whose
+ * subscription Redis does not see adds <code>"hidden":true</code>. Fields that a newer
  * version may add are ignored, and those that an older one leaves out are unknown, a
  * capacity 1. Deliberately not the application's own mapper: this is a format between
  * instances of different versions.
@@ -25,6 +26,9 @@ import io.github.shardkeeper.shard.TopicShards;
 final class DescriptionFormat {
 
 	private static final JsonMapper MAPPER = new JsonMapper();
+
+	/** {@code reap.lua} looks for it: nothing else here is true or false. */
+	private static final String HIDDEN = "hidden";
 
 	private DescriptionFormat() {
 	}
@@ -50,6 +54,9 @@ final class DescriptionFormat {
 		}
 		putIfKnown(root, "zone", description.zone());
 		putIfKnown(root, "strategy", description.strategy());
+		if (description.subscriptionHidden()) {
+			root.put(HIDDEN, true);
+		}
 		return MAPPER.writeValueAsString(root);
 	}
 
@@ -67,7 +74,8 @@ final class DescriptionFormat {
 			.forEach((topic) -> topics.put(topic.getKey(),
 					shards(topic.getValue().asInt(0), root.path("shards").path(topic.getKey()).asString(""))));
 		return new MemberDescription(topics, new ApplicationVersion(root.path("version").asString("")),
-				Math.max(root.path("capacity").asInt(1), 1), known(root, "zone"), known(root, "strategy"));
+				Math.max(root.path("capacity").asInt(1), 1), known(root, "zone"), known(root, "strategy"),
+				root.path(HIDDEN).asBoolean(false));
 	}
 
 	private static TopicShards shards(int count, String others) {

@@ -1,5 +1,6 @@
 -- Ends the sessions of members that are dead. A closed subscription tells death from slowness: the kernel closes a
--- dead process' connections at once. It is looked at only for members whose lease has ended.
+-- dead process' connections at once. It is looked at only for members whose lease has ended, and not for those whose
+-- description says that a proxy hides their subscription ("hidden":true): they are waited for like slow ones.
 --
 -- ARGV     1 leader, 2 epoch, 3 since when the leader's own heartbeats were answered without a gap (millis),
 --          4 quiet period after a crash in millis, 5 most members and shards to end and free at once
@@ -30,7 +31,9 @@ local function verdict(id, known, leaseEnd)
     lookAgainAt(silentSince + known.lease)
     return nil
   end
-  if redis.call('PUBSUB', 'NUMSUB', channel(id))[2] == 0 then
+  -- Of a member that says that its subscription cannot be seen here, there being none says nothing.
+  if not string.find(known.description, '"hidden":true', 1, true)
+      and redis.call('PUBSUB', 'NUMSUB', channel(id))[2] == 0 then
     return 'DEAD'
   end
   if nowMillis >= silentSince + known.timeout then

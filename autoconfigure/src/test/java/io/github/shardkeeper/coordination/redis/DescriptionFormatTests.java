@@ -41,6 +41,27 @@ class DescriptionFormatTests {
 	}
 
 	@Test
+	void aHiddenSubscriptionIsWrittenAsReapLooksForIt() {
+		MemberDescription hidden = new MemberDescription(description("1").topicShards(), new ApplicationVersion("1"), 1,
+				null, null, true);
+
+		assertThat(DescriptionFormat.write(hidden)).contains("\"hidden\":true");
+		assertThat(DescriptionFormat.read(DescriptionFormat.write(hidden))).isEqualTo(hidden);
+	}
+
+	/** Whatever a member calls its version, zone, topics and shards. */
+	@Test
+	void nothingElseLooksLikeAHiddenSubscription() {
+		String odd = "\"hidden\":true";
+		MemberDescription described = new MemberDescription(
+				new TreeMap<>(Map.of("hidden", TopicShards.count(1).with("true", "0"))), new ApplicationVersion(odd), 1,
+				odd, odd);
+
+		assertThat(DescriptionFormat.write(described)).doesNotContain(odd);
+		assertThat(DescriptionFormat.read(DescriptionFormat.write(described))).isEqualTo(described);
+	}
+
+	@Test
 	void fieldsOfANewerVersionAreIgnored() {
 		assertThat(DescriptionFormat
 			.read("{\"colour\":\"a\",\"topics\":{\"visits\":8},\"more\":{\"topics\":[1]},\"version\":\"1.4.2\"}"))

@@ -1,0 +1,88 @@
+package io.github.shardkeeper.endtoend;
+
+import java.time.Duration;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Configuration;
+
+import io.github.shardkeeper.ShardConsumer;
+import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
+import io.github.shardkeeper.coordination.GroupReporter;
+import io.github.shardkeeper.report.ShardReport;
+import io.github.shardkeeper.testsupport.TestRedis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Behind a proxy that keeps subscriptions to itself, the evidence of life is missing for
+ * ever: that is found out once, said once, and costs nothing.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class HiddenSubscriptionsTests {
+
+	private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+	private final ProxyWithSubscriptions proxy = new ProxyWithSubscriptions(TestRedis.shared().port());
+
+	@RegisterExtension
+	private final LocalInstances instances = new LocalInstances("shardkeeper.topics.orders.shards=3",
+			"spring.data.redis.port=" + this.proxy.port());
+
+	@BeforeEach
+	void beginGroup() {
+		this.instances.beginGroup();
+	}
+
+	@Test
+	void thatIsFoundOutOnceAndSaid(CapturedOutput output) {
+		ConfigurableApplicationContext one = this.instances.start(Application.class, "one");
+		Awaitility.await()
+			.atMost(PATIENCE)
+			.untilAsserted(() -> assertThat(health(one).getDetails().get("subscription")).asString()
+				.contains("does not see", "shardkeeper.session.timeout"));
+		Awaitility.await()
+			.atMost(PATIENCE)
+			.untilAsserted(
+					() -> assertThat(one.getBean(GroupReporter.class).report().shards()).extracting(ShardReport::state)
+						.hasSize(3)
+						.containsOnly("OWNED"));
+
+		assertThat(health(one).getStatus()).isEqualTo(Status.UP);
+		assertThat(this.proxy.subscriptions()).isLessThan(10);
+		assertThat(output.getOut().lines().filter((line) -> line.contains("does not see"))).hasSizeBetween(1, 2);
+
+		this.proxy.hideNoMore();
+		Awaitility.await()
+			.atMost(PATIENCE.multipliedBy(2))
+			.untilAsserted(() -> assertThat(health(one).getDetails()).doesNotContainKey("subscription"));
+		assertThat(output.getOut()).containsOnlyOnce("sees the subscription of");
+		one.close();
+		this.proxy.close();
+	}
+
+	private static Health health(ConfigurableApplicationContext instance) {
+		return instance.getBean(ShardkeeperHealthIndicator.class).health();
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class Application {
+
+		@ShardConsumer("orders")
+		void handle(String payload) {
+		}
+
+	}
+
+}
