@@ -64,7 +64,7 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 		if (!topicProblems.isEmpty()) {
 			builder.down().withDetail("topics", topicProblems);
 		}
-		tell(builder, "problems", this.runner.problems());
+		tellProblems(builder);
 		tell(builder, "unattended", this.coordinator.unattended());
 	}
 
@@ -84,16 +84,31 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 				.withDetail("reason", "What is held is consumed, but shards cannot change hands: " + refused));
 	}
 
-	private static void tell(Health.Builder builder, String detail, Map<ShardId, String> problems) {
-		if (problems.isEmpty()) {
-			return;
+	/** The runner says which of them are alarms. */
+	private void tellProblems(Health.Builder builder) {
+		Map<ShardId, String> alarms = new TreeMap<>();
+		Map<ShardId, String> details = new TreeMap<>();
+		this.runner.shardProblems()
+			.forEach((shard, problem) -> (problem.alarm() ? alarms : details).put(shard, problem.text()));
+		tell(builder, "problems", alarms);
+		if (!details.isEmpty()) {
+			builder.withDetail("retrying", byText(details));
 		}
+	}
+
+	private static void tell(Health.Builder builder, String detail, Map<ShardId, String> problems) {
+		if (!problems.isEmpty()) {
+			builder.down().withDetail(detail, byText(problems));
+		}
+	}
+
+	private static Map<String, String> byText(Map<ShardId, String> problems) {
 		// By problem, because many shards may share one.
 		Map<String, List<ShardId>> shards = new TreeMap<>();
 		problems.forEach((shard, problem) -> shards.computeIfAbsent(problem, (p) -> new ArrayList<>()).add(shard));
 		Map<String, String> texts = new TreeMap<>();
 		shards.forEach((problem, affected) -> texts.put(problem, text(affected)));
-		builder.down().withDetail(detail, texts);
+		return texts;
 	}
 
 	private static String text(List<ShardId> shards) {

@@ -136,10 +136,10 @@ final class BroadcastConsumption implements ShardConsumption.Listener {
 	}
 
 	/** What keeps shards from being consumed. */
-	Map<ShardId, String> problems() {
-		Map<ShardId, String> problems = new TreeMap<>(this.workers.problems());
+	Map<ShardId, ShardProblem> problems() {
+		Map<ShardId, ShardProblem> problems = new TreeMap<>(this.workers.shardProblems());
 		synchronized (this) {
-			problems.putAll(this.ends);
+			this.ends.forEach((shard, text) -> problems.put(shard, ShardProblem.alarm(text)));
 		}
 		return problems;
 	}

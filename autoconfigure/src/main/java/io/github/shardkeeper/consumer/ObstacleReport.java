@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import io.github.shardkeeper.coordination.MonotonicClock;
 import io.github.shardkeeper.handover.MonotonicTime;
 
 /**
@@ -28,6 +29,8 @@ final class ObstacleReport {
 
 	private final OwnedShard owned;
 
+	private final MonotonicClock clock;
+
 	private final String handlerName;
 
 	private final Duration longCall;
@@ -40,9 +43,10 @@ final class ObstacleReport {
 
 	private final WorkerTroubles troubles;
 
-	ObstacleReport(OwnedShard owned, String handlerName, Duration longCall, WorkerCourse course,
+	ObstacleReport(OwnedShard owned, MonotonicClock clock, String handlerName, Duration longCall, WorkerCourse course,
 			Repositioning repositioning, ShardCalls calls, WorkerTroubles troubles) {
 		this.owned = owned;
+		this.clock = clock;
 		this.handlerName = handlerName;
 		this.longCall = longCall;
 		this.course = course;
@@ -52,38 +56,39 @@ final class ObstacleReport {
 	}
 
 	/** What keeps the shard from being consumed, or from being handed over. */
-	@Nullable String problem(MonotonicTime now) {
+	@Nullable ShardProblem problem(MonotonicTime now) {
 		MonotonicTime handover = this.course.drainingSince();
 		MonotonicTime since = (handover != null) ? handover : this.repositioning.dueSince();
 		Duration draining = (since != null) ? since.until(now) : Duration.ZERO;
-		String current = this.troubles.current();
+		ShardProblem current = this.troubles.current(now);
 		if (draining.compareTo(LONG_DRAIN) <= 0) {
-			return (current != null) ? current : longCall(now);
+			ShardProblem longCall = longCall(now);
+			return (current != null && (current.alarm() || longCall == null)) ? current : longCall;
 		}
 		String obstacle = obstacle(current);
-		return "Is to be %s for %d s, but %s".formatted(
+		return ShardProblem.alarm("Is to be %s for %d s, but %s".formatted(
 				(handover != null) ? "handed over" : "consumed from another position on", draining.toSeconds(),
-				obstacle);
+				obstacle));
 	}
 
-	private String obstacle(@Nullable String current) {
+	private String obstacle(@Nullable ShardProblem current) {
 		List<StackTraceElement> stack = frames();
 		if (!stack.isEmpty()) {
 			return "a call of %s has not returned; it is at %s".formatted(this.handlerName, innermost(stack));
 		}
-		return (current != null) ? current
+		return (current != null) ? current.text()
 				: "its worker has no turn: all threads that shards share may be busy, or the store is slow";
 	}
 
 	/** Nobody waits for the shard, but its records wait. */
-	private @Nullable String longCall(MonotonicTime now) {
+	private @Nullable ShardProblem longCall(MonotonicTime now) {
 		MonotonicTime since = this.calls.since();
 		Duration running = (since != null) ? since.until(now) : Duration.ZERO;
 		List<StackTraceElement> stack = (running.compareTo(this.longCall) > 0) ? frames() : List.of();
-		return stack.isEmpty() ? null
-				: ("A call of %s has not returned for %d s; it is at %s. Have it limit the time that it waits for "
-						+ "others, or set 'shardkeeper.consumer.long-call' to more than such a call may take")
-					.formatted(this.handlerName, running.toSeconds(), innermost(stack));
+		return stack.isEmpty() ? null : ShardProblem
+			.alarm(("A call of %s has not returned for %d s; it is at %s. Have it limit the time that "
+					+ "it waits for others, or set 'shardkeeper.consumer.long-call' to more than such a call may take")
+				.formatted(this.handlerName, running.toSeconds(), innermost(stack)));
 	}
 
 	/** The drain is overdue, and the call that runs now is about to be interrupted. */
@@ -91,7 +96,7 @@ final class ObstacleReport {
 		List<StackTraceElement> stack = frames();
 		if (stack.isEmpty()) {
 			logger.warn("{} is to be handed over for {} s, which is too long, but {}", this.owned, draining.toSeconds(),
-					obstacle(this.troubles.current()));
+					obstacle(this.troubles.current(this.clock.now())));
 			return;
 		}
 		logger.warn(

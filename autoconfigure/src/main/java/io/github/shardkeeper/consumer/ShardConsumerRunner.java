@@ -321,18 +321,27 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	 * @return a sentence for each shard that is held up
 	 */
 	public Map<ShardId, String> problems() {
+		return ShardProblem.texts(shardProblems());
+	}
+
+	/**
+	 * The same, with what of it somebody has to look at.
+	 * @return for each shard that is held up why, and whether that is an alarm
+	 */
+	public Map<ShardId, ShardProblem> shardProblems() {
 		Running current = this.running;
 		if (current == null) {
 			return Map.of();
 		}
-		Map<ShardId, String> problems = current.workers.problems();
+		Map<ShardId, ShardProblem> problems = current.workers.shardProblems();
 		BroadcastConsumption broadcast = current.broadcast;
 		if (broadcast != null) {
 			problems.putAll(broadcast.problems());
 		}
 		String noReads = this.readTrouble;
 		if (noReads != null) {
-			Consumer<ShardId> tell = (shard) -> problems.putIfAbsent(shard, "Records cannot be read: " + noReads);
+			Consumer<ShardId> tell = (shard) -> problems.putIfAbsent(shard,
+					ShardProblem.alarm("Records cannot be read: " + noReads));
 			current.workers.shards().forEach(tell);
 			if (broadcast != null) {
 				broadcast.workers().shards().forEach(tell);

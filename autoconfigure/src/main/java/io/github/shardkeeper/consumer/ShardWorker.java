@@ -80,8 +80,8 @@ final class ShardWorker {
 		this.task = new SerialTask(context.executor(), this::turn, this.troubles::noThread);
 		this.calls = new ShardCalls(this.owned, this.course);
 		this.repositioning = new Repositioning(this.owned, context);
-		this.obstacles = new ObstacleReport(this.owned, handler.name(), context.settings(shard.topic()).longCall(),
-				this.course, this.repositioning, this.calls, this.troubles);
+		this.obstacles = new ObstacleReport(this.owned, context.clock(), handler.name(),
+				context.settings(shard.topic()).longCall(), this.course, this.repositioning, this.calls, this.troubles);
 		this.meter = context.measuresWork() ? new WorkMeter() : null;
 		this.stint = stint(null);
 		context.budget().join();
@@ -109,7 +109,7 @@ final class ShardWorker {
 	}
 
 	/** What keeps the shard from being consumed, or from being handed over. */
-	@Nullable String problem() {
+	@Nullable ShardProblem problem() {
 		return this.obstacles.problem(this.context.clock().now());
 	}
 

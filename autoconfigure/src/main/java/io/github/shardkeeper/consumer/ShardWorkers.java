@@ -217,12 +217,18 @@ final class ShardWorkers implements ShardConsumption {
 
 	@Override
 	public Map<ShardId, String> problems() {
-		Map<ShardId, String> problems = new TreeMap<>(this.context.reader().problems());
+		return ShardProblem.texts(shardProblems());
+	}
+
+	/** The same, with what of it somebody has to look at. */
+	Map<ShardId, ShardProblem> shardProblems() {
+		Map<ShardId, ShardProblem> problems = new TreeMap<>();
+		this.context.reader().problems().forEach((shard, text) -> problems.put(shard, ShardProblem.alarm(text)));
 		this.workers.forEach((shard, worker) -> {
 			// A worker and a preparation that runs: the one waits for the other.
 			ShardPreparation preparation = this.preparations.get(shard);
 			String waiting = (preparation != null) ? preparation.problem() : null;
-			String problem = (waiting != null) ? waiting : worker.problem();
+			ShardProblem problem = (waiting != null) ? ShardProblem.alarm(waiting) : worker.problem();
 			if (problem != null) {
 				problems.put(shard, problem);
 			}

@@ -31,10 +31,12 @@ final class WorkerTroubles {
 
 	private final Runnable wake;
 
+	private final Duration longCall;
+
 	private final FailureBackOff backOff = new FailureBackOff();
 
 	/** What holds the record or the start up; stays until a call succeeds. */
-	private volatile @Nullable String problem;
+	private volatile @Nullable Problem problem;
 
 	/** What failed around it, above all the store; gone with the next turn that works. */
 	private volatile @Nullable String turnProblem;
@@ -54,17 +56,30 @@ final class WorkerTroubles {
 		this.owned = owned;
 		this.context = context;
 		this.wake = wake;
+		this.longCall = context.settings(owned.shard().topic()).longCall();
 	}
 
-	/** What holds the worker up now. */
-	@Nullable String current() {
+	/**
+	 * What holds the worker up now. A call that is made again is nothing that anybody has
+	 * to look at, unless that takes as long as no call should.
+	 */
+	@Nullable ShardProblem current(MonotonicTime now) {
 		String passing = this.turnProblem;
-		return (passing != null) ? passing : this.problem;
+		if (passing != null) {
+			return ShardProblem.alarm(passing);
+		}
+		Problem current = this.problem;
+		if (current == null) {
+			return null;
+		}
+		MonotonicTime retriedSince = current.retriedSince();
+		return new ShardProblem(current.text(),
+				retriedSince == null || retriedSince.until(now).compareTo(this.longCall) > 0);
 	}
 
 	/** Something holds the worker up that ends with the next call that succeeds. */
 	void heldUpBy(String problem) {
-		this.problem = problem;
+		this.problem = new Problem(problem, null);
 	}
 
 	void callSucceeded() {
@@ -77,20 +92,24 @@ final class WorkerTroubles {
 	/** A callback has failed; the worker pauses. */
 	void callbackFailed(String what, Throwable failure) {
 		Duration pause = this.backOff.next();
-		callFailed(what, failure, pause);
+		logger.warn("{} failed for {}; trying again in {} ms", what, this.owned, pause.toMillis(), failure);
+		heldUpBy("%s keeps failing: %s".formatted(what, failure));
 		retryAfter(pause);
 	}
 
 	/** A call has failed, and is made again after a pause; other work goes on. */
 	void callFailed(String what, Throwable failure, Duration pause) {
 		logger.warn("{} failed for {}; trying again in {} ms", what, this.owned, pause.toMillis(), failure);
-		this.problem = "%s keeps failing: %s".formatted(what, failure);
+		Problem before = this.problem;
+		MonotonicTime since = (before != null) ? before.retriedSince() : null;
+		this.problem = new Problem("%s keeps failing: %s".formatted(what, failure),
+				(since != null) ? since : this.context.clock().now());
 	}
 
 	/** The shard stays in front of a record. */
 	void haltedAt(Offset offset, String handlerName, Throwable failure) {
-		this.problem = "Halted at offset %s: %s".formatted(offset,
-				(failure instanceof PayloadConversionException) ? failure.getMessage() : failure);
+		heldUpBy("Halted at offset %s: %s".formatted(offset,
+				(failure instanceof PayloadConversionException) ? failure.getMessage() : failure));
 		logger.error("{} is halted at offset {}, which {} cannot handle; no record is skipped", this.owned, offset,
 				handlerName, failure);
 	}
@@ -170,6 +189,17 @@ final class WorkerTroubles {
 		if (!this.context.timer().isShutdown()) {
 			this.context.timer().schedule(this.wake, pause.toNanos(), TimeUnit.NANOSECONDS);
 		}
+	}
+
+	/**
+	 * What holds the record or the start up.
+	 *
+	 * @param text a sentence
+	 * @param retriedSince since when a call is made again and again because of it,
+	 * {@code null} if none is
+	 */
+	private record Problem(String text, @Nullable MonotonicTime retriedSince) {
+
 	}
 
 }

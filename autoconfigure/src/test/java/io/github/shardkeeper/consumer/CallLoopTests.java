@@ -60,7 +60,7 @@ class CallLoopTests {
 		this.bean.failing = true;
 		this.shard.pass(SECOND.multipliedBy(10));
 		assertThat(this.bean.calls).isEqualTo(2);
-		assertThat(this.shard.worker().problem()).contains("Looping.poll", "keeps failing");
+		assertThat(this.shard.worker().problem()).asString().contains("Looping.poll", "keeps failing");
 		this.shard.pass(Duration.ofMillis(200));
 		assertThat(this.bean.calls).isEqualTo(3);
 		this.shard.pass(Duration.ofMillis(399));

@@ -316,7 +316,7 @@ class CommitModeTests {
 		shard.deliver(1, 20);
 
 		assertThat(bean.acknowledgments).hasSize(10);
-		assertThat(shard.worker().problem()).contains("10 records", "not acknowledged the first");
+		assertThat(shard.worker().problem()).asString().contains("10 records", "not acknowledged the first");
 		bean.acknowledgments.get(9).acknowledge();
 		shard.run();
 		assertThat(bean.acknowledgments).hasSize(10);
@@ -337,7 +337,7 @@ class CommitModeTests {
 		shard.pass(SECOND);
 
 		assertThat(bean.acknowledgments).hasSize(100);
-		assertThat(shard.worker().problem()).contains("100 records of the retry queue", "not acknowledged");
+		assertThat(shard.worker().problem()).asString().contains("100 records of the retry queue", "not acknowledged");
 		List.copyOf(bean.acknowledgments).forEach(Acknowledgment::acknowledge);
 		shard.run();
 		shard.pass(SECOND.multipliedBy(10));

@@ -39,7 +39,8 @@ class FailedRecordsTests {
 		this.bean.poison.add("r2");
 		shard.deliver(1, 3);
 		assertThat(this.bean.calls).containsExactly("r1", "r2");
-		assertThat(shard.worker().problem()).contains("at offset 2", "keeps failing", "as the test wants it");
+		assertThat(shard.worker().problem()).asString()
+			.contains("at offset 2", "keeps failing", "as the test wants it");
 		shard.pass(Duration.ofMillis(199));
 		assertThat(this.bean.calls).hasSize(2);
 		shard.pass(Duration.ofMillis(1));
@@ -145,7 +146,7 @@ class FailedRecordsTests {
 		shard.pass(SECOND.multipliedBy(5));
 
 		assertThat(this.bean.calls).containsExactly("r1", "r2", "r2");
-		assertThat(shard.worker().problem()).contains("Halted at offset 2", "as the test wants it");
+		assertThat(shard.worker().problem()).asString().contains("Halted at offset 2", "as the test wants it");
 		assertThat(shard.checkpoint().offset()).as("what was done is committed").isEqualTo(new Offset("1"));
 		assertThat(shard.deadLetters()).isEmpty();
 		this.bean.poison.clear();
@@ -314,7 +315,7 @@ class FailedRecordsTests {
 
 		assertThat(numbers.calls).containsExactly(List.of(1));
 		assertThat(shard.checkpoint().offset()).isEqualTo(new Offset("1"));
-		assertThat(shard.worker().problem()).contains("Halted at offset 2");
+		assertThat(shard.worker().problem()).asString().contains("Halted at offset 2");
 	}
 
 	@Test

@@ -157,7 +157,7 @@ class KeyConcurrencyTests {
 		shard.offer(3, "b", "b1");
 		shard.run();
 		assertThat(this.bean.events).containsExactly("a1 begins", "b1 begins", "b1 ends");
-		assertThat(shard.worker().problem()).contains("at offset 1");
+		assertThat(shard.worker().problem()).asString().contains("at offset 1");
 		shard.pass(Duration.ofMillis(200));
 		shard.pass(Duration.ofMillis(400));
 

@@ -283,7 +283,7 @@ class RepositioningTests {
 			worker.attend();
 			this.threads.runOne();
 			this.clock.advance(Duration.ofSeconds(6));
-			problems.add(worker.problem());
+			problems.add(String.valueOf(worker.problem()));
 		};
 		deliver(1, 1);
 
@@ -381,7 +381,7 @@ class RepositioningTests {
 		deliver(1, 3);
 		this.checkpoints.setAway(true);
 		seek(worker, "1", false);
-		assertThat(worker.problem()).contains("The store cannot be used");
+		assertThat(worker.problem()).asString().contains("The store cannot be used");
 		this.checkpoints.setAway(false);
 		this.threads.pass(Duration.ofSeconds(1));
 
@@ -514,7 +514,7 @@ class RepositioningTests {
 	@Test
 	void aRecordThatHaltsTheShardCanBePassed() {
 		ShardWorker worker = haltedAtSecond();
-		assertThat(worker.problem()).contains("Halted at offset 2");
+		assertThat(worker.problem()).asString().contains("Halted at offset 2");
 		seek(worker, "2", false);
 		assertThat(worker.problem()).isNull();
 		deliver(3, 3);
@@ -540,7 +540,7 @@ class RepositioningTests {
 		committedEarlier("7", Map.of("n", "7"));
 		this.application.onAssigned = (state) -> assertThat(state.keys()).isEmpty();
 		ShardWorker worker = start();
-		assertThat(worker.problem()).contains("@OnShardAssigned keeps failing");
+		assertThat(worker.problem()).asString().contains("@OnShardAssigned keeps failing");
 		request("0", true);
 		worker.attend();
 		this.threads.pass(Duration.ofSeconds(1));

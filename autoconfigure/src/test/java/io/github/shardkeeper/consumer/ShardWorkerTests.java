@@ -166,7 +166,7 @@ class ShardWorkerTests {
 		this.checkpoints.loseAcquisition();
 		this.threads.runAll();
 
-		assertThat(worker.problem()).contains("The store cannot be used: no answer");
+		assertThat(worker.problem()).asString().contains("The store cannot be used: no answer");
 	}
 
 	@Test
@@ -295,7 +295,7 @@ class ShardWorkerTests {
 		deliver(1, 3);
 		assertThat(this.application.calls).containsExactly("assigned", "r1", "r2");
 		assertThat(checkpoint()).isEqualTo(new Checkpoint(new Offset("1"), Map.of("count", "1", "last", "\"r1\"")));
-		assertThat(worker.problem()).contains("Application.handle", "offset 2", "as the test wants it");
+		assertThat(worker.problem()).asString().contains("Application.handle", "offset 2", "as the test wants it");
 
 		this.threads.pass(Duration.ofMillis(199));
 		assertThat(this.application.calls).hasSize(3);
@@ -310,6 +310,38 @@ class ShardWorkerTests {
 		assertThat(checkpoint()).isEqualTo(new Checkpoint(new Offset("3"), Map.of("count", "3", "last", "\"r3\"")));
 		assertThat(worker.problem()).isNull();
 		assertThat(this.meters).filteredOn("failed"::equals).hasSize(2);
+	}
+
+	@Test
+	void aRecordThatIsRetriedIsAnAlarmOnlyOnceThatTakesAsLongAsNoCallShould() {
+		this.settings.longCall(Duration.ofSeconds(30));
+		ShardWorker worker = start();
+		this.application.onRecord = (record, state) -> {
+			throw new IOException("as the test wants it");
+		};
+		deliver(1, 1);
+		assertThat(worker.problem()).isNotNull().matches((problem) -> !problem.alarm(), "a detail");
+		this.threads.pass(Duration.ofMillis(200));
+		this.clock.advance(Duration.ofMillis(29_800));
+		assertThat(worker.problem()).isNotNull().matches((problem) -> !problem.alarm(), "a detail still");
+
+		this.clock.advance(Duration.ofMillis(1));
+		assertThat(worker.problem()).isNotNull().matches(ShardProblem::alarm, "an alarm");
+		this.application.onRecord = (record, state) -> {
+		};
+		holdLease();
+		worker.wake();
+		this.threads.runAll();
+		assertThat(worker.problem()).isNull();
+	}
+
+	@Test
+	void aShardThatIsHaltedIsAnAlarmAtOnce() {
+		ShardWorker worker = startWith("handleVisit", new JsonMapper());
+		this.reader.deliver(SHARD, 1, "nonsense");
+		this.threads.runAll();
+
+		assertThat(worker.problem()).isNotNull().matches(ShardProblem::alarm, "an alarm");
 	}
 
 	/** The application's filters, and its registry, run in them. */
@@ -382,7 +414,7 @@ class ShardWorkerTests {
 
 		assertThat(this.application.calls).containsExactly("assigned", "visit of c1");
 		assertThat(checkpoint().offset()).isEqualTo(new Offset("1"));
-		assertThat(worker.problem()).contains("Halted at offset 2", "Visit");
+		assertThat(worker.problem()).asString().contains("Halted at offset 2", "Visit");
 		this.threads.pass(Duration.ofHours(1));
 		holdLease();
 		deliver(4, 4);
@@ -406,7 +438,7 @@ class ShardWorkerTests {
 		this.threads.pass(Duration.ofMillis(200));
 
 		assertThat(checkpoint().offset()).isEqualTo(new Offset("1"));
-		assertThat(worker.problem()).contains("Halted at offset 2");
+		assertThat(worker.problem()).asString().contains("Halted at offset 2");
 	}
 
 	@Test
@@ -580,10 +612,10 @@ class ShardWorkerTests {
 		this.clock.advance(Duration.ofSeconds(1));
 		Awaitility.await()
 			.atMost(Duration.ofSeconds(10))
-			.untilAsserted(() -> assertThat(worker.problem()).contains("A call of Application.handle",
-					"has not returned for 301 s",
-					"it is at io.github.shardkeeper.consumer.ShardWorkerTests.untilInterrupted(ShardWorkerTests.java:",
-					"'shardkeeper.consumer.long-call'"));
+			.untilAsserted(() -> assertThat(worker.problem()).asString()
+				.contains("A call of Application.handle", "has not returned for 301 s",
+						"it is at io.github.shardkeeper.consumer.ShardWorkerTests.untilInterrupted(ShardWorkerTests.java:",
+						"'shardkeeper.consumer.long-call'"));
 
 		busy.interrupt();
 		busy.join();
@@ -598,9 +630,9 @@ class ShardWorkerTests {
 		this.clock.advance(Duration.ofSeconds(6));
 		Awaitility.await()
 			.atMost(Duration.ofSeconds(10))
-			.untilAsserted(() -> assertThat(worker.problem()).contains("Is to be handed over for 6 s",
-					"Application.handle", "has not returned",
-					"it is at io.github.shardkeeper.consumer.ShardWorkerTests.untilInterrupted(ShardWorkerTests.java:"));
+			.untilAsserted(() -> assertThat(worker.problem()).asString()
+				.contains("Is to be handed over for 6 s", "Application.handle", "has not returned",
+						"it is at io.github.shardkeeper.consumer.ShardWorkerTests.untilInterrupted(ShardWorkerTests.java:"));
 
 		worker.interrupt(Duration.ofSeconds(50));
 		busy.join();
@@ -685,7 +717,7 @@ class ShardWorkerTests {
 		worker.drain();
 		this.threads.runAll();
 		assertThat(this.ended).isEmpty();
-		assertThat(worker.problem()).contains("The store was emptied");
+		assertThat(worker.problem()).asString().contains("The store was emptied");
 
 		holdLease();
 		worker.wake();
@@ -749,7 +781,7 @@ class ShardWorkerTests {
 	void aReaderThatCouldNotBeStartedIsStartedAgainWithoutAnotherCallback() {
 		this.reader.failNextStart();
 		ShardWorker worker = start();
-		assertThat(worker.problem()).contains("as the test wants it");
+		assertThat(worker.problem()).asString().contains("as the test wants it");
 		assertThat(this.events).isEmpty();
 		this.threads.pass(Duration.ofMillis(200));
 		deliver(1, 1);
@@ -818,7 +850,7 @@ class ShardWorkerTests {
 	void aStoreThatIsAwayAtTheStartIsTriedAgain() {
 		this.checkpoints.setAway(true);
 		ShardWorker worker = start();
-		assertThat(worker.problem()).contains("The store cannot be used");
+		assertThat(worker.problem()).asString().contains("The store cannot be used");
 		assertThat(this.application.calls).isEmpty();
 		this.checkpoints.setAway(false);
 		this.threads.pass(Duration.ofMillis(200));
@@ -834,7 +866,7 @@ class ShardWorkerTests {
 		deliver(1, 1);
 
 		assertThat(worker.problem())
-			.isEqualTo("The store cannot be used: only 1 of 2 replicas have a change after 200 ms");
+			.isEqualTo(ShardProblem.alarm("The store cannot be used: only 1 of 2 replicas have a change after 200 ms"));
 	}
 
 	@Test
@@ -860,7 +892,7 @@ class ShardWorkerTests {
 		this.threads.pass(Duration.ofMillis(200));
 
 		assertThat(this.checkpoints.heldAnswers()).as("sent again").isOne();
-		assertThat(worker.problem()).contains("The store cannot be used: no answer");
+		assertThat(worker.problem()).asString().contains("The store cannot be used: no answer");
 		this.checkpoints.answerAll();
 		this.threads.runAll();
 		assertThat(worker.problem()).isNull();
@@ -872,7 +904,7 @@ class ShardWorkerTests {
 		this.application.onRecord = (record, state) -> state.increment("count", 1);
 		this.checkpoints.setAway(true);
 		deliver(1, 2);
-		assertThat(worker.problem()).contains("The store cannot be used");
+		assertThat(worker.problem()).asString().contains("The store cannot be used");
 		assertThat(checkpoint().offset()).isNull();
 		this.checkpoints.setAway(false);
 		this.threads.pass(Duration.ofMillis(200));
@@ -891,7 +923,7 @@ class ShardWorkerTests {
 			}
 		};
 		ShardWorker worker = start();
-		assertThat(worker.problem()).contains("@OnShardAssigned", "as the test wants it");
+		assertThat(worker.problem()).asString().contains("@OnShardAssigned", "as the test wants it");
 		assertThat(this.reader.calls()).isEmpty();
 		this.threads.pass(Duration.ofMillis(200));
 		this.threads.pass(Duration.ofMillis(400));

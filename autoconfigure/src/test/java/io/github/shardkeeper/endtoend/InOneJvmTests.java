@@ -18,6 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.health.contributor.Status;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -31,6 +32,7 @@ import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.ShardTemplate;
+import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.coordination.GroupReporter;
 import io.github.shardkeeper.report.GroupReport;
@@ -158,6 +160,24 @@ class InOneJvmTests {
 
 		Awaitility.await().atMost(PATIENCE).untilAsserted(() -> assertThat(sums(one)).containsEntry("key", 5L));
 		assertThat(handler.calls).hasValue(3);
+	}
+
+	@Test
+	void aRecordThatIsRetriedIsADetailOfHealth() {
+		ConfigurableApplicationContext one = start("one", "shardkeeper.consumer.retry.max-attempts=1000");
+		Handler handler = one.getBean(Handler.class);
+		handler.failures.set(Integer.MAX_VALUE);
+		one.getBean(ShardTemplate.class).send("orders", "key", new Order("key", 5));
+		ShardkeeperHealthIndicator health = one.getBean(ShardkeeperHealthIndicator.class);
+		Awaitility.await()
+			.atMost(PATIENCE)
+			.until(() -> String.valueOf(health.health().getDetails()).contains("fails on purpose"));
+
+		assertThat(health.health().getStatus()).isEqualTo(Status.UP);
+		assertThat(String.valueOf(health.health().getDetails().get("retrying"))).contains("Handler.handle",
+				"keeps failing", "orders/");
+		handler.failures.set(0);
+		Awaitility.await().atMost(PATIENCE).until(() -> !health.health().getDetails().containsKey("retrying"));
 	}
 
 	@Test
