@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -50,6 +51,9 @@ final class Feeder implements AutoCloseable {
 
 	private final int slices;
 
+	/** Numbers are padded with zeros to it. */
+	private final int digits;
+
 	private int slice;
 
 	/** Whether an append was not answered: some of it may have been carried out. */
@@ -69,8 +73,18 @@ final class Feeder implements AutoCloseable {
 	}
 
 	Feeder(RedisConnector connector, String topic, int shards, Duration interval, int slices, Duration timeout) {
+		this(connector, topic, shards, interval, slices, timeout, 1);
+	}
+
+	/**
+	 * Begins to feed with records of a size.
+	 * @param digits how many digits a number has at least
+	 */
+	Feeder(RedisConnector connector, String topic, int shards, Duration interval, int slices, Duration timeout,
+			int digits) {
 		this.topic = topic;
 		this.slices = slices;
+		this.digits = digits;
 		this.sent = new AtomicLongArray(shards);
 		this.source = new RedisStreamSource(connector, "shardkeeper", Map.of(topic, shards), timeout);
 		this.ends = new RedisLink<>(connector, StringCodec.UTF8, timeout);
@@ -85,7 +99,7 @@ final class Feeder implements AutoCloseable {
 			for (int shard : behind) {
 				long number = this.sent.get(shard) + 1;
 				records.add(new NewRecord(ShardId.of(this.topic, shard), "key-" + number % KEYS,
-						Long.toString(number).getBytes(StandardCharsets.UTF_8)));
+						("%0" + this.digits + "d").formatted(number).getBytes(StandardCharsets.UTF_8)));
 			}
 			this.unsure = true;
 			Appends.append(this.source, records);
@@ -120,8 +134,11 @@ final class Feeder implements AutoCloseable {
 		}
 		List<List<StreamMessage<String, String>>> last = this.ends.callAll(lookUps);
 		for (int shard = 0; shard < this.sent.length(); shard++) {
-			this.sent.set(shard,
-					last.get(shard).isEmpty() ? 0 : Long.parseLong(last.get(shard).get(0).getBody().get("v")));
+			long there = last.get(shard).isEmpty() ? 0 : Long.parseLong(last.get(shard).get(0).getBody().get("v"));
+			long known = this.sent.get(shard);
+			// A Redis that was emptied may have had one more, and somebody may have
+			// handled it: that number is not given again.
+			this.sent.set(shard, (there >= known) ? there : known + 1);
 		}
 		this.unsure = false;
 	}
@@ -150,6 +167,16 @@ final class Feeder implements AutoCloseable {
 			.ignoreExceptionsInstanceOf(StoreUnavailableException.class)
 			.untilAsserted(this::lookUpWhatIsUnsure);
 		return sent();
+	}
+
+	/** Stops feeding; tells how many records each shard has. */
+	Map<String, Long> stopAll() {
+		stop();
+		Map<String, Long> fed = new TreeMap<>();
+		for (int shard = 0; shard < this.sent.length(); shard++) {
+			fed.put(Integer.toString(shard), sent(shard));
+		}
+		return fed;
 	}
 
 	@Override

@@ -55,9 +55,7 @@ final class TraceChecker {
 	List<Violation> check(Map<String, State> states) {
 		Map<String, List<Line>> handled = this.trace.byShard();
 		Map<String, List<Line>> interrupted = byShard(this.trace.interrupted());
-		Map<String, List<StoreCall>> storeCalls = this.trace.storeCalls()
-			.stream()
-			.collect(Collectors.groupingBy(StoreCall::shard));
+		Map<String, List<StoreCall>> storeCalls = storeCalls();
 		this.fed.forEach((shard, count) -> {
 			List<Line> lines = handled.getOrDefault(shard, List.of());
 			nothingIsLost(shard, count, lines);
@@ -72,6 +70,25 @@ final class TraceChecker {
 			}
 		});
 		return this.violations;
+	}
+
+	/**
+	 * Checks only who was called and who could write, not with which numbers: some are
+	 * gone with their Redis.
+	 * @return what is wrong, in no order
+	 */
+	List<Violation> checkOwners() {
+		Map<String, List<Line>> interrupted = byShard(this.trace.interrupted());
+		Map<String, List<StoreCall>> storeCalls = storeCalls();
+		this.trace.byShard().forEach((shard, lines) -> {
+			oneConsumer(byToken(Stream.concat(lines.stream(), interrupted.getOrDefault(shard, List.of()).stream())));
+			noZombieWrites(storeCalls.getOrDefault(shard, List.of()));
+		});
+		return this.violations;
+	}
+
+	private Map<String, List<StoreCall>> storeCalls() {
+		return this.trace.storeCalls().stream().collect(Collectors.groupingBy(StoreCall::shard));
 	}
 
 	/** Calls that ended after a newer owner's began, because their process was frozen. */

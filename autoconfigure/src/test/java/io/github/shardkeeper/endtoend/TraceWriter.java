@@ -33,8 +33,8 @@ final class TraceWriter {
 		}
 	}
 
-	void call(boolean completed, long beginMicros, ShardId shard, Token token, String number, long sum, long count) {
-		write("%s %d %d %s %s %s %s %d %d%n".formatted(completed ? Trace.HANDLED : Trace.INTERRUPTED, beginMicros,
+	void call(boolean completed, long beginMicros, ShardId shard, Token token, long number, long sum, long count) {
+		write("%s %d %d %s %s %s %d %d %d%n".formatted(completed ? Trace.HANDLED : Trace.INTERRUPTED, beginMicros,
 				Trace.nowMicros(), this.instance, shard.id(), token, number, sum, count));
 	}
 

@@ -95,7 +95,7 @@ public final class TracingInstance {
 				completed = true;
 			}
 			finally {
-				this.trace.call(completed, begin, context.shard(), context.token(), number, sum, count);
+				this.trace.call(completed, begin, context.shard(), context.token(), value, sum, count);
 			}
 		}
 

@@ -13,6 +13,7 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
+import io.lettuce.core.MigrateArgs;
 import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.cluster.models.partitions.ClusterPartitionParser;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
@@ -55,9 +56,7 @@ public final class TestRedisCluster implements AutoCloseable {
 		TestRedisCluster cluster = new TestRedisCluster();
 		try {
 			for (int i = 0; i < masters + replicas; i++) {
-				cluster.nodes.add(TestRedis.startReplicating("--cluster-enabled", "yes", "--cluster-config-file",
-						cluster.configuration().toString(), "--cluster-node-timeout", "2000",
-						"--cluster-replica-validity-factor", "0"));
+				cluster.nodes.add(startNode());
 			}
 			cluster.join(masters);
 			return cluster;
@@ -68,7 +67,12 @@ public final class TestRedisCluster implements AutoCloseable {
 		}
 	}
 
-	private Path configuration() {
+	private static TestRedis startNode() {
+		return TestRedis.startReplicating("--cluster-enabled", "yes", "--cluster-config-file",
+				configuration().toString(), "--cluster-node-timeout", "2000", "--cluster-replica-validity-factor", "0");
+	}
+
+	private static Path configuration() {
 		try {
 			Path directory = Files.createTempDirectory("shardkeeper-test-cluster");
 			Path file = directory.resolve(UUID.randomUUID() + ".conf");
@@ -175,6 +179,48 @@ public final class TestRedisCluster implements AutoCloseable {
 		awaitWhole();
 	}
 
+	/** Empties all nodes that serve slots. */
+	public void empty() {
+		this.nodes.stream()
+			.filter((node) -> !self(node).getSlots().isEmpty())
+			.forEach((node) -> node.call((commands) -> commands.flushall()));
+	}
+
+	/**
+	 * Nodes that serve slots, but not that of a key.
+	 * @param key the key
+	 * @return the others, the first one first
+	 */
+	public List<TestRedis> mastersWithout(String key) {
+		int slot = SlotHash.getSlot(key);
+		return this.nodes.stream()
+			.filter((node) -> !self(node).getSlots().isEmpty() && !self(node).hasSlot(slot))
+			.toList();
+	}
+
+	/**
+	 * Starts another node, which serves no slots yet, and waits until all know it.
+	 * @return the node
+	 */
+	public TestRedis add() {
+		TestRedis node = startNode();
+		this.nodes.add(node);
+		node.call((commands) -> commands.clusterMeet("127.0.0.1", this.nodes.get(0).port()));
+		awaitWhole();
+		return node;
+	}
+
+	/**
+	 * Begins to move the slot of a key to another node, as {@code redis-cli} does it:
+	 * what is in it stays where it is until it is moved.
+	 * @param key the key
+	 * @param target the node that is to serve it
+	 * @return the move
+	 */
+	public SlotMigration beginMigration(String key, TestRedis target) {
+		return new SlotMigration(SlotHash.getSlot(key), masterOf(key).orElseThrow(), target);
+	}
+
 	/** Starts again what was killed, waits until it has followed, and empties all. */
 	public void restore() {
 		this.nodes.stream().filter((node) -> !node.isRunning()).forEach((node) -> {
@@ -202,6 +248,60 @@ public final class TestRedisCluster implements AutoCloseable {
 	@Override
 	public void close() {
 		this.nodes.forEach(TestRedis::close);
+	}
+
+	/**
+	 * A slot that moves from one node to another. Confined to one thread.
+	 */
+	public final class SlotMigration {
+
+		private static final long TIMEOUT_MILLIS = 5000;
+
+		private final int slot;
+
+		private final TestRedis source;
+
+		private final TestRedis target;
+
+		private SlotMigration(int slot, TestRedis source, TestRedis target) {
+			this.slot = slot;
+			this.source = source;
+			this.target = target;
+			target.call((commands) -> commands.clusterSetSlotImporting(slot, id(source)));
+			source.call((commands) -> commands.clusterSetSlotMigrating(slot, id(target)));
+		}
+
+		private static String id(TestRedis node) {
+			return node.call((commands) -> commands.clusterMyId());
+		}
+
+		/**
+		 * Moves some of the keys that the source still has.
+		 * @param most how many at most
+		 * @return how many
+		 */
+		public int move(int most) {
+			List<String> keys = this.source.call((commands) -> commands.clusterGetKeysInSlot(this.slot, most));
+			if (!keys.isEmpty()) {
+				this.source.call((commands) -> commands.migrate("127.0.0.1", this.target.port(), 0, TIMEOUT_MILLIS,
+						MigrateArgs.Builder.keys(keys)));
+			}
+			return keys.size();
+		}
+
+		/** Lets the target serve the slot, and waits until every node says so. */
+		public void finish() {
+			String owner = id(this.target);
+			this.target.call((commands) -> commands.clusterSetSlotNode(this.slot, owner));
+			this.source.call((commands) -> commands.clusterSetSlotNode(this.slot, owner));
+			for (TestRedis node : TestRedisCluster.this.nodes) {
+				Awaitility.await().atMost(PATIENCE).until(() -> {
+					String seen = node.call((commands) -> commands.clusterNodes());
+					return ClusterPartitionParser.parse(seen).getPartitionByNodeId(owner).hasSlot(this.slot);
+				});
+			}
+		}
+
 	}
 
 }

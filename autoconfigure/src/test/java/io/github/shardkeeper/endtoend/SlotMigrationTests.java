@@ -1,0 +1,176 @@
+package io.github.shardkeeper.endtoend;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.IntStream;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.io.TempDir;
+
+import io.github.shardkeeper.endtoend.Trace.Line;
+import io.github.shardkeeper.testsupport.TestRedis;
+import io.github.shardkeeper.testsupport.TestRedisCluster;
+import io.github.shardkeeper.testsupport.TestRedisCluster.SlotMigration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Slots of a Cluster move from node to node while records are consumed: those of the
+ * group's control plane, of shards' checkpoints, and of streams. Instances suspend once
+ * at most, nothing changes hands, and every record is in the state once.
+ */
+class SlotMigrationTests {
+
+	private static final int SHARDS = 6;
+
+	private static final Duration SESSION_TIMEOUT = Duration.ofSeconds(4);
+
+	/** What it takes to move a slot by hand, or one whose keys are large. */
+	private static final Duration SLOW = Duration.ofMillis(700);
+
+	private static final int ALL_KEYS = 1000;
+
+	private static TestRedisCluster cluster;
+
+	@TempDir
+	private Path directory;
+
+	private TracedGroup group;
+
+	private Feeder feeder;
+
+	@BeforeAll
+	static void startCluster() {
+		cluster = TestRedisCluster.start(3);
+	}
+
+	@AfterAll
+	static void stopCluster() {
+		cluster.close();
+	}
+
+	@BeforeEach
+	void start(TestInfo test) {
+		this.group = TracedGroup.on(cluster, this.directory, test.getTestMethod().orElseThrow().getName(), SHARDS,
+				"--shardkeeper.session.lease=2s", "--shardkeeper.session.timeout=" + SESSION_TIMEOUT.toSeconds() + "s",
+				"--shardkeeper.session.heartbeat-interval=300ms");
+		cluster.empty();
+		this.feeder = new Feeder(this.group.connector(), SHARDS, Duration.ofMillis(100), 2);
+		this.group.start("one", "two", "three");
+		this.group.awaitHealthy(this.feeder);
+	}
+
+	@AfterEach
+	void stop() {
+		this.feeder.close();
+		this.group.close();
+	}
+
+	@Test
+	void theSlotsOfCheckpointsAndStreamsMoveToAnAddedNode() {
+		TestRedis added = cluster.add();
+		inPlace("checkpoints slowly", () -> slowly(added, this.group.dataKey(0), this.group.dataKey(2)));
+		inPlace("streams slowly", () -> slowly(added, TracedGroup.streamKey(0), TracedGroup.streamKey(1)));
+		inPlace("the group's slot", () -> move(this.group.controlKey(), added));
+
+		List<SlotMigration> halves = new ArrayList<>();
+		for (int shard = 1; shard < SHARDS; shard += 2) {
+			SlotMigration half = cluster.beginMigration(this.group.dataKey(shard), added);
+			half.move(1);
+			halves.add(half);
+		}
+		// Some of these shards are on their way to it, and wait.
+		this.group.start("four");
+		pause(SLOW);
+		halves.forEach(SlotMigrationTests::atOnce);
+		halves.forEach(SlotMigration::finish);
+		this.group.awaitHealthy(this.feeder);
+		this.group.rollingRestart();
+		this.group.awaitHealthy(this.feeder);
+		this.group.checkExact(this.feeder.stopAll());
+	}
+
+	/** Everybody goes on with what he had, and has stood still once at most. */
+	private void inPlace(String how, Runnable disturbance) {
+		Map<String, Integer> before = suspensions();
+		Map<String, Long> tokens = tokens(Long.MIN_VALUE);
+		long began = Trace.nowMicros();
+		disturbance.run();
+		long over = Trace.nowMicros();
+		Duration healthy = this.group.awaitHealthy(this.feeder);
+		Map<String, Integer> after = suspensions();
+		after.replaceAll((name, count) -> count - before.get(name));
+		Map<String, Long> stood = new TreeMap<>();
+		this.group.trace()
+			.byShard()
+			.forEach((shard, lines) -> stood.put(shard, Trace.longestGap(lines, began, Trace.nowMicros()).toMillis()));
+		System.out.printf("moved %s in %d ms, healthy %d ms later; suspensions %s, shards stood still for %s ms%n", how,
+				(over - began) / 1000, healthy.toMillis(), after, stood);
+		assertThat(after.values()).as("suspensions while slots moved %s: %s", how, after)
+			.allMatch((count) -> count <= 1);
+		assertThat(tokens(over)).as("tokens after slots have moved %s", how).isEqualTo(tokens);
+	}
+
+	private Map<String, Integer> suspensions() {
+		Map<String, Integer> suspensions = new TreeMap<>();
+		this.group.names().forEach((name) -> suspensions.put(name, this.group.suspensions(name)));
+		return suspensions;
+	}
+
+	/** Of each shard the last one under which a record was handled after a time. */
+	private Map<String, Long> tokens(long afterMicros) {
+		Map<String, Long> tokens = new TreeMap<>();
+		Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> {
+			tokens.clear();
+			for (Line line : this.group.trace().lines()) {
+				if (line.beginMicros() > afterMicros) {
+					tokens.put(line.shard(), line.token());
+				}
+			}
+			return tokens.size() == SHARDS;
+		});
+		return tokens;
+	}
+
+	private static void move(String key, TestRedis target) {
+		SlotMigration migration = cluster.beginMigration(key, target);
+		atOnce(migration);
+		migration.finish();
+	}
+
+	private static void atOnce(SlotMigration migration) {
+		while (migration.move(ALL_KEYS) > 0) {
+			// What somebody has written meanwhile is moved, too.
+		}
+	}
+
+	private static void slowly(TestRedis target, String... keys) {
+		for (String key : keys) {
+			SlotMigration migration = cluster.beginMigration(key, target);
+			slowly(migration, Integer.MAX_VALUE);
+			migration.finish();
+		}
+	}
+
+	private static void slowly(SlotMigration migration, int keys) {
+		IntStream.range(0, keys).anyMatch((key) -> {
+			pause(SLOW);
+			return migration.move(1) == 0;
+		});
+	}
+
+	private static void pause(Duration length) {
+		Awaitility.await().pollDelay(length).atMost(length.multipliedBy(10)).until(() -> true);
+	}
+
+}
