@@ -17,6 +17,7 @@ import io.github.shardkeeper.handover.MemberDescription;
 import io.github.shardkeeper.handover.PlanReply;
 import io.github.shardkeeper.handover.ReapReply;
 import io.github.shardkeeper.handover.Seen;
+import io.github.shardkeeper.handover.SteadyTime;
 import io.github.shardkeeper.handover.Transition;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
@@ -178,13 +179,11 @@ public interface CoordinationStore extends AutoCloseable {
 	 * subscription, or no heartbeat for a session timeout.
 	 * @param leader the leader
 	 * @param epoch its epoch
-	 * @param steadySinceMillis since when, in milliseconds of the store's time, the
-	 * leader's own heartbeats were answered without a gap; silence of others before that
-	 * proves nothing
+	 * @param steady the time over which the silence of others proves something
 	 * @param crashQuietPeriod how long nobody may own the shards of the dead
 	 * @return who is gone and when to look again, or that somebody else leads
 	 */
-	ReapReply reap(MemberId leader, long epoch, long steadySinceMillis, Duration crashQuietPeriod);
+	ReapReply reap(MemberId leader, long epoch, SteadyTime steady, Duration crashQuietPeriod);
 
 	/**
 	 * Announces that a member leaves: the leader moves its shards away while it still

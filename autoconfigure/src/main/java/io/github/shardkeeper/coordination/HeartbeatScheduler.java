@@ -13,6 +13,7 @@ import io.github.shardkeeper.handover.Lease;
 import io.github.shardkeeper.handover.LoadReport;
 import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.handover.Seen;
+import io.github.shardkeeper.handover.StoreClock;
 import io.github.shardkeeper.shard.MemberId;
 
 /**
@@ -33,6 +34,9 @@ public final class HeartbeatScheduler implements AutoCloseable {
 	private final Duration interval;
 
 	private final MonotonicClock clock;
+
+	/** Confined to the loop. */
+	private final StoreClock storeClock;
 
 	private final MemberRuntime runtime;
 
@@ -63,6 +67,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		this.interval = interval;
 		this.runtime = runtime;
 		this.clock = runtime.clock();
+		this.storeClock = new StoreClock(lease.margin());
 		this.nextBeat = this.clock.now();
 	}
 
@@ -224,9 +229,12 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		HeartbeatReply reply;
 		int forgetRequests = beating.forgetRequests();
 		LoadReport load = beating.load();
+		// A step that the margin bears is none.
+		long earliestMillis = Math.max(0,
+				this.storeClock.earliestMillis(sentAt) - this.storeClock.tolerance().toMillis());
 		try {
-			reply = this.store.heartbeat(beating.member(), beating.toTell(doubted, forgetRequests),
-					beating.isCandidate(), load);
+			reply = this.store.heartbeat(beating.member(),
+					beating.toTell(doubted, forgetRequests).withClock(earliestMillis), beating.isCandidate(), load);
 		}
 		catch (StoreUnavailableException ex) {
 			// Perhaps there was a failover, and it lost what was answered, but told
@@ -236,6 +244,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 			return;
 		}
 		if (reply instanceof HeartbeatReply.Alive alive) {
+			this.storeClock.answered(sentAt, alive.serverTimeMillis(), this.clock.now());
 			reported(beating, load);
 			answered(beating, alive, sentAt, hears);
 			if (doubted) {

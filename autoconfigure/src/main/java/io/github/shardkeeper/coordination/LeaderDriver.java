@@ -201,7 +201,7 @@ final class LeaderDriver {
 			this.leadership.loadsRead(changes, this.clock.now()).forEach(logger::warn);
 		}
 		else if (action instanceof LeaderAction.LookForDead look) {
-			looked(this.store.reap(self, look.epoch(), look.steadySinceMillis(), this.crashQuietPeriod));
+			looked(this.store.reap(self, look.epoch(), look.steady(), this.crashQuietPeriod));
 		}
 		else if (action instanceof LeaderAction.ComputeAssignment compute) {
 			this.calls.begin(compute.request());

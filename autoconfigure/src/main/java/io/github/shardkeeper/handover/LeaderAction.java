@@ -32,10 +32,9 @@ public sealed interface LeaderAction {
 	 * Look for dead members.
 	 *
 	 * @param epoch the leadership under which to look
-	 * @param steadySinceMillis since when the leader's own heartbeats were answered
-	 * without a gap
+	 * @param steady the time over which silence proves something
 	 */
-	record LookForDead(long epoch, long steadySinceMillis) implements LeaderAction {
+	record LookForDead(long epoch, SteadyTime steady) implements LeaderAction {
 
 	}
 

@@ -26,6 +26,8 @@ public final class Leadership {
 	/** Before planning anew what did not fit; also where no settle time is wanted. */
 	private static final Duration CONFLICT_PAUSE = Duration.ofMillis(100);
 
+	private static final Duration LOOK_PAUSE = Duration.ofMillis(5);
+
 	private final Duration settleTime;
 
 	private final Planner planner;
@@ -108,7 +110,7 @@ public final class Leadership {
 	 * @param now when it was answered
 	 */
 	public void heartbeatAnswered(HeartbeatReply.Alive reply, MemberId self, MonotonicTime sentAt, MonotonicTime now) {
-		if (this.steadiness.answered(reply, now)) {
+		if (this.steadiness.answered(reply, sentAt, now)) {
 			// A restart on an old snapshot may be over between two heartbeats.
 			this.suspectUntil = now.plus(this.lease);
 			this.pictureDistrusted = true;
@@ -148,7 +150,7 @@ public final class Leadership {
 		this.loads.told(reply.loads(), sentAt);
 		this.refreshDue |= this.pictureIsNew || reply.generation() > this.picture.generation()
 				|| reply.membership() > this.picture.membership();
-		this.lookAt = at(reply.earliestLeaseEndMillis());
+		this.lookAt = this.steadiness.reaches(reply.earliestLeaseEndMillis());
 	}
 
 	/**
@@ -211,7 +213,7 @@ public final class Leadership {
 			this.lookAt = null;
 		}
 		if (isDue(this.lookAt, now)) {
-			return new LeaderAction.LookForDead(this.epoch, this.steadiness.sinceMillis());
+			return new LeaderAction.LookForDead(this.epoch, this.steadiness.at(now));
 		}
 		if (this.loads.isLookDue(now)) {
 			long version = this.loads.look(now);
@@ -363,7 +365,11 @@ public final class Leadership {
 	 * @param now the time
 	 */
 	public void looked(ReapReply.Looked reply, MonotonicTime now) {
-		this.lookAt = (reply.nextLookMillis() != 0) ? at(reply.nextLookMillis()) : null;
+		this.lookAt = (reply.nextLookMillis() != 0) ? this.steadiness.reaches(reply.nextLookMillis()) : null;
+		if (isDue(this.lookAt, now) && reply.dead().isEmpty() && reply.timedOut().isEmpty()) {
+			// Shards of the dead are left, or the store's clock was set back a little.
+			this.lookAt = now.plus(LOOK_PAUSE);
+		}
 		if (!reply.dead().isEmpty() || !reply.timedOut().isEmpty()) {
 			this.refreshDue = true;
 			this.planAt = now;

@@ -17,6 +17,8 @@ public final class Lease {
 
 	private final boolean unlimited;
 
+	private final Duration margin;
+
 	private final Duration untilEnd;
 
 	private final Duration untilLastHandOut;
@@ -37,9 +39,9 @@ public final class Lease {
 	private Lease(Duration length, MonotonicTime now, boolean unlimited) {
 		this.unlimited = unlimited;
 		this.held = unlimited;
-		Duration margin = length.dividedBy(10);
-		this.untilEnd = length.minus(margin);
-		this.untilLastHandOut = this.untilEnd.minus(margin);
+		this.margin = marginOf(length);
+		this.untilEnd = length.minus(this.margin);
+		this.untilLastHandOut = this.untilEnd.minus(this.margin);
 		this.bounds = new Bounds(now, now);
 	}
 
@@ -50,6 +52,23 @@ public final class Lease {
 	 */
 	public static Lease unlimited() {
 		return new Lease(Duration.ZERO, new MonotonicTime(0), true);
+	}
+
+	/**
+	 * What a member stops before the store ends its lease, for clocks that do not agree.
+	 * @param length the lease that the store knows
+	 * @return a tenth of it
+	 */
+	static Duration marginOf(Duration length) {
+		return length.dividedBy(10);
+	}
+
+	/**
+	 * What clocks that do not agree may take from the lease.
+	 * @return the margin
+	 */
+	public Duration margin() {
+		return this.margin;
 	}
 
 	/**

@@ -11,10 +11,10 @@ import java.time.Duration;
  */
 final class Steadiness {
 
-	private static final Duration CLOCK_DISAGREEMENT = Duration.ofSeconds(1);
-
 	/** Less is no step of a clock. */
 	private static final long SET_BACK_MILLIS = 100;
+
+	private final StoreClock clock;
 
 	private final Duration longestGap;
 
@@ -38,6 +38,7 @@ final class Steadiness {
 	Steadiness(Duration heartbeatInterval, Duration lease) {
 		this.longestGap = heartbeatInterval.multipliedBy(2);
 		this.leaseMillis = lease.toMillis();
+		this.clock = new StoreClock(Lease.marginOf(lease));
 	}
 
 	/**
@@ -46,18 +47,17 @@ final class Steadiness {
 	 * @return whether the store has forgotten that it answered the one before: so much
 	 * was lost at least, also where nothing else tells
 	 */
-	boolean answered(HeartbeatReply.Alive reply, MonotonicTime now) {
+	boolean answered(HeartbeatReply.Alive reply, MonotonicTime sentAt, MonotonicTime now) {
 		long serverTimeMillis = reply.serverTimeMillis();
 		long setBacks = reply.setBacks();
 		// A clock that is set back takes time from leases, too.
-		boolean forgotten = this.started && setBacks <= this.lastSetBacks
-				&& reply.ownLeaseEndMillis() < this.lastMillis + this.leaseMillis - SET_BACK_MILLIS;
+		boolean forgotten = this.started && setBacks <= this.lastSetBacks && reply.ownLeaseEndMillis() < this.lastMillis
+				+ this.leaseMillis - Math.max(SET_BACK_MILLIS, this.clock.tolerance().toMillis());
 		Duration byServer = Duration.ofMillis(serverTimeMillis - this.lastMillis);
 		Duration byMonotonic = this.lastAnswered.until(now);
 		boolean gap = byServer.compareTo(this.longestGap) > 0 || byMonotonic.compareTo(this.longestGap) > 0;
-		boolean jump = byServer.minus(byMonotonic).abs().compareTo(CLOCK_DISAGREEMENT) > 0;
-		jump |= setBacks != this.lastSetBacks;
-		if (!this.started || gap || jump || forgotten) {
+		boolean step = this.clock.answered(sentAt, serverTimeMillis, now) || setBacks != this.lastSetBacks;
+		if (!this.started || gap || step || forgotten) {
 			this.sinceMillis = serverTimeMillis;
 			this.started = true;
 		}
@@ -79,8 +79,14 @@ final class Steadiness {
 		this.started = false;
 	}
 
-	long sinceMillis() {
-		return this.sinceMillis;
+	/** The time over which silence proves something. */
+	SteadyTime at(MonotonicTime now) {
+		return new SteadyTime(this.sinceMillis, this.clock.earliestMillis(now), this.lastSetBacks);
+	}
+
+	/** When a time of the store has come for certain. */
+	MonotonicTime reaches(long storeMillis) {
+		return this.clock.reaches(storeMillis);
 	}
 
 }

@@ -1,13 +1,16 @@
 package io.github.shardkeeper.coordination;
 
 import java.time.Duration;
+import java.util.List;
 
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.handover.PlanReply;
+import io.github.shardkeeper.handover.ReapReply;
 import io.github.shardkeeper.handover.ShardPhase;
+import io.github.shardkeeper.handover.SteadyTime;
 import io.github.shardkeeper.handover.Transition;
 
 import static io.github.shardkeeper.coordination.TestGroup.LONG;
@@ -68,6 +71,56 @@ public interface ClockStories extends GroupStories {
 
 		assertThat(a.beat().setBacks()).isEqualTo(before + 1);
 		assertThat(b.beat().setBacks()).isEqualTo(before + 1);
+	}
+
+	/** The only trace of a step back that is shorter than the time since anybody beat. */
+	@Test
+	default void whoKnowsThatTheClockWasFurtherHasItCounted() {
+		TestMember a = group().join("a").lead();
+		TestMember b = group().join("b");
+		HeartbeatReply.Alive before = a.beat();
+		group().advance(LONG.dividedBy(4));
+		long known = before.serverTimeMillis() + LONG.dividedBy(4).toMillis();
+		assertThat(b.beat(b.seen().withClock(known), false).setBacks()).isEqualTo(before.setBacks());
+		turnClockBack(LONG.dividedBy(8));
+
+		assertThat(b.beat(b.seen().withClock(known), false).setBacks()).isEqualTo(before.setBacks() + 1);
+		assertThat(a.beat().setBacks()).isEqualTo(before.setBacks() + 1);
+	}
+
+	@Test
+	default void nobodyIsReapedByAClockThatIsAheadOfTheLeaders() {
+		TestMember a = group().join("a").lead();
+		TestMember b = group().join("b");
+		b.disconnect();
+		group().advance(LONG.dividedBy(2));
+		long now = a.beat().serverTimeMillis();
+		turnClockBack(LONG.dividedBy(2).plusMillis(1).negated());
+		SteadyTime steady = new SteadyTime(0, now, a.beat().setBacks());
+
+		ReapReply.Looked reply = a.reap(steady);
+
+		assertThat(reply.dead()).isEmpty();
+		assertThat(reply.timedOut()).isEmpty();
+	}
+
+	@Test
+	default void nobodyIsReapedUntilTheLeaderHasHeardThatTheClockWasSetBack() {
+		TestMember a = group().join("a").lead();
+		TestMember b = group().join("b");
+		TestMember c = group().join("c");
+		long setBacks = a.beat().setBacks();
+		turnClockBack(DAY);
+		b.beat();
+		b.disconnect();
+		turnClockBack(DAY.negated());
+		a.lead();
+		c.beat();
+
+		ReapReply.Looked reply = a.reap(new SteadyTime(0, Long.MAX_VALUE, setBacks));
+
+		assertThat(reply).isEqualTo(new ReapReply.Looked(List.of(), List.of(), List.of(), 0));
+		assertThat(a.reapDead().dead()).containsExactly(b.id());
 	}
 
 	@Test

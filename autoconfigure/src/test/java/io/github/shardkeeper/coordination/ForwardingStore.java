@@ -17,6 +17,7 @@ import io.github.shardkeeper.handover.MemberDescription;
 import io.github.shardkeeper.handover.PlanReply;
 import io.github.shardkeeper.handover.ReapReply;
 import io.github.shardkeeper.handover.Seen;
+import io.github.shardkeeper.handover.SteadyTime;
 import io.github.shardkeeper.handover.Transition;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
@@ -113,8 +114,8 @@ class ForwardingStore implements CoordinationStore {
 	}
 
 	@Override
-	public ReapReply reap(MemberId leader, long epoch, long steadySinceMillis, Duration crashQuietPeriod) {
-		return reach().reap(leader, epoch, steadySinceMillis, crashQuietPeriod);
+	public ReapReply reap(MemberId leader, long epoch, SteadyTime steady, Duration crashQuietPeriod) {
+		return reach().reap(leader, epoch, steady, crashQuietPeriod);
 	}
 
 	@Override

@@ -97,7 +97,8 @@ interface LeadershipStories extends GroupStories {
 		group().advance(SHORT.multipliedBy(2));
 
 		assertThat(a.lead().epoch()).isEqualTo(2);
-		assertThat(group().store().reap(a.id(), 1, 0, Duration.ZERO)).as("what it decided before its silence")
+		assertThat(group().store().reap(a.id(), 1, TestMember.STEADY, Duration.ZERO))
+			.as("what it decided before its silence")
 			.isEqualTo(new ReapReply.Deposed());
 	}
 
@@ -108,7 +109,8 @@ interface LeadershipStories extends GroupStories {
 		group().advance(SHORT.multipliedBy(2));
 
 		assertThat(group().store().plan(a.id(), 1, List.of())).isEqualTo(new PlanReply.Deposed());
-		assertThat(group().store().reap(a.id(), 1, 0, Duration.ZERO)).isEqualTo(new ReapReply.Deposed());
+		assertThat(group().store().reap(a.id(), 1, TestMember.STEADY, Duration.ZERO))
+			.isEqualTo(new ReapReply.Deposed());
 	}
 
 	@Test
@@ -156,8 +158,9 @@ interface LeadershipStories extends GroupStories {
 		assertThat(store.plan(b.id(), a.epoch(), List.of())).isEqualTo(new PlanReply.Deposed());
 		assertThat(store.plan(a.id(), a.epoch() - 1, List.of())).isEqualTo(new PlanReply.Deposed());
 		assertThat(store.plan(a.id(), a.epoch() + 1, List.of())).isEqualTo(new PlanReply.Deposed());
-		assertThat(store.reap(b.id(), a.epoch(), 0, Duration.ZERO)).isEqualTo(new ReapReply.Deposed());
-		assertThat(store.reap(a.id(), a.epoch() - 1, 0, Duration.ZERO)).isEqualTo(new ReapReply.Deposed());
+		assertThat(store.reap(b.id(), a.epoch(), TestMember.STEADY, Duration.ZERO)).isEqualTo(new ReapReply.Deposed());
+		assertThat(store.reap(a.id(), a.epoch() - 1, TestMember.STEADY, Duration.ZERO))
+			.isEqualTo(new ReapReply.Deposed());
 	}
 
 	@Test

@@ -350,7 +350,8 @@ interface ReapStories extends GroupStories {
 		group().advance(SHORT);
 		a.resign();
 
-		assertThat(group().store().reap(a.id(), a.epoch(), 0, Duration.ZERO)).isEqualTo(new ReapReply.Deposed());
+		assertThat(group().store().reap(a.id(), a.epoch(), TestMember.STEADY, Duration.ZERO))
+			.isEqualTo(new ReapReply.Deposed());
 
 		assertThat(group().all().members()).contains(b.entry(false));
 	}

@@ -18,6 +18,7 @@ import io.github.shardkeeper.handover.LoadReport;
 import io.github.shardkeeper.handover.MemberDescription;
 import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.handover.Seen;
+import io.github.shardkeeper.handover.SteadyTime;
 import io.github.shardkeeper.handover.Transition;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
@@ -29,6 +30,9 @@ import static org.assertj.core.api.Assertions.assertThat;
  * A member in a story: does what a coordinator would do, when it is told to.
  */
 public final class TestMember {
+
+	/** Of a leader that was answered for ever, while no clock was set back. */
+	static final SteadyTime STEADY = new SteadyTime(0, Long.MAX_VALUE, 0);
 
 	private final TestGroup group;
 
@@ -42,6 +46,9 @@ public final class TestMember {
 	private final CoordinationStore.Subscription subscription;
 
 	private long epoch;
+
+	/** As the last answer told it. */
+	private long setBacks;
 
 	private Seen seen = Seen.NOTHING;
 
@@ -87,6 +94,7 @@ public final class TestMember {
 	HeartbeatReply.Alive beat(Seen asIfSeen, boolean candidate) {
 		HeartbeatReply reply = store().heartbeat(this.id, asIfSeen, candidate, LoadReport.NONE);
 		assertThat(reply).isInstanceOf(HeartbeatReply.Alive.class);
+		this.setBacks = ((HeartbeatReply.Alive) reply).setBacks();
 		return (HeartbeatReply.Alive) reply;
 	}
 
@@ -203,7 +211,11 @@ public final class TestMember {
 	}
 
 	ReapReply.Looked reap(long steadySinceMillis) {
-		ReapReply reply = store().reap(this.id, this.epoch, steadySinceMillis, Duration.ZERO);
+		return reap(new SteadyTime(steadySinceMillis, Long.MAX_VALUE, this.setBacks));
+	}
+
+	ReapReply.Looked reap(SteadyTime steady) {
+		ReapReply reply = store().reap(this.id, this.epoch, steady, Duration.ZERO);
 		assertThat(reply).isInstanceOf(ReapReply.Looked.class);
 		return (ReapReply.Looked) reply;
 	}
@@ -234,7 +246,8 @@ public final class TestMember {
 	}
 
 	ReapReply.Looked reapWithQuietPeriod(Duration crashQuietPeriod) {
-		return (ReapReply.Looked) store().reap(this.id, this.epoch, 0, crashQuietPeriod);
+		return (ReapReply.Looked) store().reap(this.id, this.epoch, new SteadyTime(0, Long.MAX_VALUE, this.setBacks),
+				crashQuietPeriod);
 	}
 
 	void announceLeave() {

@@ -25,6 +25,7 @@ import io.github.shardkeeper.coordination.ShardConsumption;
 import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.HoldingAction;
 import io.github.shardkeeper.handover.Ownership;
+import io.github.shardkeeper.handover.SteadyTime;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.shard.TopicShards;
@@ -317,7 +318,8 @@ class DeliberateFaultsTests {
 		public CoordinationStore coordination(CoordinationStore store) {
 			return instead(CoordinationStore.class, store, (method, arguments, next) -> {
 				if (method.getName().equals("reap")) {
-					arguments[2] = 0L;
+					SteadyTime steady = (SteadyTime) arguments[2];
+					arguments[2] = new SteadyTime(0, steady.untilMillis(), steady.setBacks());
 				}
 				return next.call(arguments);
 			});

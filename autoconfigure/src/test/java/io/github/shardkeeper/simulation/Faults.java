@@ -10,7 +10,7 @@ import io.github.shardkeeper.simulation.SimulatedNetwork.Way;
 /** What may befall a group. */
 final class Faults {
 
-	private static final int KINDS = 16;
+	private static final int KINDS = 18;
 
 	private static final Duration LEAVING = Duration.ofSeconds(4);
 
@@ -44,7 +44,7 @@ final class Faults {
 		this.simulation = simulation;
 		this.group = group;
 		this.random = random;
-		this.harmlessKind = random.nextInt(5);
+		this.harmlessKind = random.nextInt(6);
 	}
 
 	/** One of them. */
@@ -72,6 +72,8 @@ final class Faults {
 			case 13 -> rollingRestart(members);
 			case 14 -> storeEmptied();
 			case 15 -> failover();
+			case 16 -> smallSteps();
+			case 17 -> cutOffWhileTheClockSteps(one);
 			default -> throw new IllegalStateException();
 		}
 	}
@@ -86,6 +88,7 @@ final class Faults {
 			case 2 -> cut(one, "cut of checkpoints", Way.DATA);
 			case 3 -> storeRestart();
 			case 4 -> clockJump();
+			case 5 -> smallSteps();
 			default -> throw new IllegalStateException();
 		}
 	}
@@ -214,6 +217,44 @@ final class Faults {
 		// One that is set back has records wait longer in the retry queue.
 		boolean back = this.random.nextBoolean() && !this.putsAside;
 		this.group.storeClockJumps(Duration.ofMillis(back ? -millis : millis));
+	}
+
+	/**
+	 * Steps of less than a second, as a time service makes them: one, several that add
+	 * up, or one there and back again, perhaps between two heartbeats.
+	 */
+	private void smallSteps() {
+		if (this.writesLost) {
+			return;
+		}
+		this.clockJumped = true;
+		long first = smallStep();
+		long second = switch (this.random.nextInt(3)) {
+			case 0 -> 0;
+			case 1 -> -first;
+			default -> smallStep();
+		};
+		long between = this.random.nextInt(10, 1500);
+		this.simulation.fault("small steps of the store's clock", Duration.ofMillis(between));
+		this.group.storeClockJumps(Duration.ofMillis(first));
+		this.group.in(between, () -> this.group.storeClockJumps(Duration.ofMillis(second)));
+	}
+
+	private long smallStep() {
+		long millis = this.random.nextInt(20, 1100);
+		return this.random.nextBoolean() && !this.putsAside ? -millis : millis;
+	}
+
+	/**
+	 * Its lease is all that keeps it from consuming beside its heir, and the store's
+	 * clock ends it early.
+	 */
+	private void cutOffWhileTheClockSteps(SimulatedInstance one) {
+		if (this.writesLost || this.failedOver) {
+			return;
+		}
+		this.group.in(this.random.nextInt(1500), this::smallSteps);
+		this.group.in(this.random.nextInt(1500), () -> cut(one, "cut", Way.CONTROL, Way.EVENTS));
 	}
 
 	private void leave(SimulatedInstance one) {

@@ -31,7 +31,7 @@ final class Beat {
 	HeartbeatReply.Alive answer(boolean candidate, boolean subscribed, int limit) {
 		long remembered = this.session.leaseEnd();
 		// Before anybody is judged.
-		this.group.clockRead();
+		this.group.clockRead(this.seen.earliestMillis());
 		boolean lost = haveWritesBeenLost();
 		renew(candidate);
 		this.group.report(this.session, this.load);

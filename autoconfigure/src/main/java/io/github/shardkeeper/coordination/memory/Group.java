@@ -321,9 +321,12 @@ final class Group {
 		}
 	}
 
-	/** Before anybody is judged: looks whether the clock was set back. */
-	void clockRead() {
-		if (this.sessions.clockRead(nowMillis()) >= SET_BACK_MILLIS) {
+	/**
+	 * Before anybody is judged: looks whether the clock was set back, by what was written
+	 * before, and by the earliest time that a member knows it can show.
+	 */
+	void clockRead(long earliestMillis) {
+		if (this.sessions.clockRead(nowMillis()) >= SET_BACK_MILLIS || nowMillis() < earliestMillis) {
 			this.setBacks++;
 		}
 	}

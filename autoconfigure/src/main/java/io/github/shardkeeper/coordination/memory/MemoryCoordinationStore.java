@@ -22,6 +22,7 @@ import io.github.shardkeeper.handover.LoadReport;
 import io.github.shardkeeper.handover.PlanReply;
 import io.github.shardkeeper.handover.ReapReply;
 import io.github.shardkeeper.handover.Seen;
+import io.github.shardkeeper.handover.SteadyTime;
 import io.github.shardkeeper.coordination.ReleaseReply;
 import io.github.shardkeeper.handover.GroupChanges;
 import io.github.shardkeeper.handover.MemberDescription;
@@ -176,13 +177,12 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 	}
 
 	@Override
-	public ReapReply reap(MemberId leader, long epoch, long steadySinceMillis, Duration crashQuietPeriod) {
+	public ReapReply reap(MemberId leader, long epoch, SteadyTime steady, Duration crashQuietPeriod) {
 		return transition((group) -> {
 			if (!group.leads(leader, epoch)) {
 				return new ReapReply.Deposed();
 			}
-			return new Reaping(group, steadySinceMillis, crashQuietPeriod.toMillis(), this::isSubscribed,
-					this.writtenAtOnce)
+			return new Reaping(group, steady, crashQuietPeriod.toMillis(), this::isSubscribed, this.writtenAtOnce)
 				.look();
 		});
 	}

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.function.Predicate;
 
 import io.github.shardkeeper.handover.ReapReply;
+import io.github.shardkeeper.handover.SteadyTime;
 import io.github.shardkeeper.shard.MemberId;
 
 /**
@@ -15,7 +16,10 @@ final class Reaping {
 
 	private final Group group;
 
-	private final long steadySince;
+	private final SteadyTime steady;
+
+	/** Not what the clock shows, if it has perhaps just made a step ahead. */
+	private final long now;
 
 	private final long quietMillis;
 
@@ -36,24 +40,27 @@ final class Reaping {
 	/**
 	 * Begins a look.
 	 * @param group the group
-	 * @param steadySince since when, in milliseconds, the leader itself was answered:
-	 * silence of others before that proves nothing
+	 * @param steady the time over which the silence of others proves something
 	 * @param quietMillis how long nobody may own the shards of the dead
 	 * @param subscribed whether a member's subscription is open, the evidence of its life
 	 * @param limit how many members and shards to end and free at most
 	 */
-	Reaping(Group group, long steadySince, long quietMillis, Predicate<MemberId> subscribed, int limit) {
+	Reaping(Group group, SteadyTime steady, long quietMillis, Predicate<MemberId> subscribed, int limit) {
 		this.group = group;
-		this.steadySince = steadySince;
+		this.steady = steady;
+		this.now = Math.min(group.nowMillis(), steady.untilMillis());
 		this.quietMillis = quietMillis;
 		this.subscribed = subscribed;
 		this.limit = limit;
 	}
 
 	ReapReply.Looked look() {
-		for (Session session : this.group.sessions.late(this.group.nowMillis())) {
+		if (this.steady.setBacks() != this.group.setBacks()) {
+			return new ReapReply.Looked(List.of(), List.of(), List.of(), 0);
+		}
+		for (Session session : this.group.sessions.late(this.now)) {
 			if (this.done >= this.limit) {
-				lookAgainAt(this.group.nowMillis());
+				lookAgainAt(this.now);
 				break;
 			}
 			if (!this.group.sessions.isKnown(session)) {
@@ -68,18 +75,17 @@ final class Reaping {
 	}
 
 	private void judge(Session session) {
-		long silentSince = Math.max(session.lastHeardFrom(), this.steadySince);
+		long silentSince = Math.max(session.lastHeardFrom(), this.steady.sinceMillis());
 		long dueWhenGone = silentSince + session.leaseMillis();
 		long dueAnyway = silentSince + session.timeoutMillis();
-		long now = this.group.nowMillis();
-		if (now < dueWhenGone) {
+		if (this.now < dueWhenGone) {
 			lookAgainAt(dueWhenGone);
 		}
 		else if (!session.subscriptionHidden() && !this.subscribed.test(session.id)) {
 			this.dead.add(session.id);
 			end(session);
 		}
-		else if (now >= dueAnyway) {
+		else if (this.now >= dueAnyway) {
 			this.timedOut.add(session.id);
 			end(session);
 		}
@@ -97,7 +103,7 @@ final class Reaping {
 	private void remove(Session session) {
 		this.done += 1 + this.group.remove(session, this.limit - this.done, this.quietMillis);
 		if (this.group.sessions.isLeft(session)) {
-			lookAgainAt(this.group.nowMillis());
+			lookAgainAt(this.now);
 		}
 	}
 

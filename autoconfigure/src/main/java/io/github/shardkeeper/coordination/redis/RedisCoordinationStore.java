@@ -29,6 +29,7 @@ import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.handover.PlanReply;
 import io.github.shardkeeper.handover.ReapReply;
 import io.github.shardkeeper.handover.Seen;
+import io.github.shardkeeper.handover.SteadyTime;
 import io.github.shardkeeper.handover.Transition;
 import io.github.shardkeeper.redis.LuaScript;
 import io.github.shardkeeper.redis.RedisConnector;
@@ -166,7 +167,8 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	@Override
 	public HeartbeatReply heartbeat(MemberId member, Seen seen, boolean candidate, LoadReport load) {
 		List<Object> reply = run(this.scripts.heartbeat(), member.value(), number(seen.history()),
-				number(seen.generation()), flag(candidate), number(this.readAtOnce), load.text());
+				number(seen.generation()), flag(candidate), number(this.readAtOnce), load.text(),
+				number(seen.earliestMillis()));
 		if (reply.get(0).equals("EXPIRED")) {
 			return new HeartbeatReply.Expired();
 		}
@@ -309,9 +311,10 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	}
 
 	@Override
-	public ReapReply reap(MemberId leader, long epoch, long steadySinceMillis, Duration crashQuietPeriod) {
-		List<Object> reply = runDurably(this.scripts.reap(), List.of(leader.value(), number(epoch),
-				number(steadySinceMillis), millis(crashQuietPeriod), number(this.writtenAtOnce)));
+	public ReapReply reap(MemberId leader, long epoch, SteadyTime steady, Duration crashQuietPeriod) {
+		List<Object> reply = runDurably(this.scripts.reap(),
+				List.of(leader.value(), number(epoch), number(steady.sinceMillis()), millis(crashQuietPeriod),
+						number(this.writtenAtOnce), number(steady.untilMillis()), number(steady.setBacks())));
 		if (reply.get(0).equals("DEPOSED")) {
 			return new ReapReply.Deposed();
 		}

@@ -1,7 +1,7 @@
 -- Renews a session, elects a leader when there is none or its lease ended, tells the member its own news.
 --
 -- ARGV     1 member, 2 history seen, 3 generation seen, 4 candidate ('1' or '0'), 5 most changes in one reply,
---          6 load report or ''
+--          6 load report or '', 7 earliest time that the clock can show by the member's own clock (millis) or 0
 -- result   {'EXPIRED'} or {'ALIVE', now, leader, epoch, end of the leader's lease, earliest end of a lease,
 --          generation, membership, generation that the changes reach to, history, writes lost ('1' or '0'),
 --          subscribed ('1' or '0'), end of the time for claims or 0, load reports so far, how often the clock was set back,
@@ -17,6 +17,7 @@ local SET_BACK_MILLIS = 100
 
 local id, seenHistory, seen = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local candidate, limit, load = ARGV[4] == '1', tonumber(ARGV[5]), ARGV[6]
+local earliestMillis = tonumber(ARGV[7])
 local self = member(id)
 if not self then
   return {'EXPIRED'}
@@ -36,7 +37,9 @@ while true do
 end
 -- If it is put forward again, who is heard until then seems to have been silent ever since: nobody may be judged by
 -- that, neither by a leader who has seen nothing of it between two heartbeats of his own.
-if setBackMillis >= SET_BACK_MILLIS then
+-- A step back that is shorter than the time since anybody was heard leaves no trace here; who knows that the clock was
+-- further says so.
+if setBackMillis >= SET_BACK_MILLIS or nowMillis < earliestMillis then
   count('setBacks')
 end
 

@@ -3,7 +3,8 @@
 -- description says that a proxy hides their subscription ("hidden":true): they are waited for like slow ones.
 --
 -- ARGV     1 leader, 2 epoch, 3 since when the leader's own heartbeats were answered without a gap (millis),
---          4 quiet period after a crash in millis, 5 most members and shards to end and free at once
+--          4 quiet period after a crash in millis, 5 most members and shards to end and free at once,
+--          6 what the clock shows by the leader's own clock (millis), 7 how often the clock was set back as far as it knows
 -- result   {'LOOKED', when to look again in millis or 0, then per late member: DEAD|TIMEDOUT|SLOW, member}
 --          or {'DEPOSED'}
 -- keeps    nobody is reaped before his lease ended; a reaped member's next heartbeat is EXPIRED
@@ -12,8 +13,14 @@
 writeBeforeWait(GROUP)
 
 local steadySince, quietMillis, limit = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+local asOfMillis, setBacks = math.min(nowMillis, tonumber(ARGV[6])), tonumber(ARGV[7])
 if not leads(ARGV[1], ARGV[2]) then
   return {'DEPOSED'}
+end
+-- Who was heard while the clock was behind seems to have been silent ever since; the leader begins anew to judge when it
+-- has heard of that.
+if setBacks ~= groupNumber('setBacks') then
+  return {'LOOKED', '0'}
 end
 
 local reply, nextLook, done = {'LOOKED', '0'}, 0, 0
@@ -27,7 +34,7 @@ end
 -- nil for one that is to be left alone as yet.
 local function verdict(id, known, leaseEnd)
   local silentSince = math.max(leaseEnd - known.lease, steadySince)
-  if nowMillis < silentSince + known.lease then
+  if asOfMillis < silentSince + known.lease then
     lookAgainAt(silentSince + known.lease)
     return nil
   end
@@ -36,17 +43,17 @@ local function verdict(id, known, leaseEnd)
       and redis.call('PUBSUB', 'NUMSUB', channel(id))[2] == 0 then
     return 'DEAD'
   end
-  if nowMillis >= silentSince + known.timeout then
+  if asOfMillis >= silentSince + known.timeout then
     return 'TIMEDOUT'
   end
   lookAgainAt(silentSince + known.timeout)
   return 'SLOW'
 end
 
-local late = redis.call('ZRANGEBYSCORE', SESSIONS, '-inf', text(nowMillis), 'WITHSCORES')
+local late = redis.call('ZRANGEBYSCORE', SESSIONS, '-inf', text(asOfMillis), 'WITHSCORES')
 for i = 1, #late, 2 do
   if done >= limit then
-    lookAgainAt(nowMillis)
+    lookAgainAt(asOfMillis)
     break
   end
   local id = late[i]
@@ -62,7 +69,7 @@ for i = 1, #late, 2 do
       membershipChanged()
     end
     if redis.call('ZSCORE', SESSIONS, id) then
-      lookAgainAt(nowMillis)
+      lookAgainAt(asOfMillis)
     end
   end
 end

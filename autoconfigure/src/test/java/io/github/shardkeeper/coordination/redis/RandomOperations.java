@@ -23,6 +23,7 @@ import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.handover.PlanReply;
 import io.github.shardkeeper.handover.ReapReply;
 import io.github.shardkeeper.handover.Seen;
+import io.github.shardkeeper.handover.SteadyTime;
 import io.github.shardkeeper.handover.ShardPhase;
 import io.github.shardkeeper.handover.Transition;
 import io.github.shardkeeper.shard.ApplicationVersion;
@@ -54,6 +55,8 @@ final class RandomOperations {
 	private final List<MemberId> members = new ArrayList<>();
 
 	private final Map<MemberId, Seen> seen = new HashMap<>();
+
+	private long setBacks;
 
 	/** What is or was owned, with the tokens: what members may hold, or believe to. */
 	private final List<Ownership> everOwned = new ArrayList<>();
@@ -206,8 +209,9 @@ final class RandomOperations {
 	private void heartbeat(MemberId id) {
 		Seen told = this.seen.get(id);
 		int choice = this.random.nextInt(100);
-		Seen sent = (choice < 4) ? new Seen(told.history(), 0)
-				: (choice < 5) ? new Seen(told.history(), told.generation() + 1) : told;
+		Seen sent = (choice < 4) ? new Seen(told.history(), 0) : (choice < 5)
+				? new Seen(told.history(), told.generation() + 1)
+				: (choice < 30) ? told.withClock(this.stores.nowMillis() + this.random.nextInt(1_000) - 950) : told;
 		boolean candidate = this.random.nextInt(20) > 0;
 		LoadReport load = (this.random.nextInt(5) > 0) ? LoadReport.NONE : new LoadReport("load " + this.done);
 		countIf(load != LoadReport.NONE, "load reported");
@@ -218,6 +222,8 @@ final class RandomOperations {
 			return;
 		}
 		count("alive");
+		countIf(alive.setBacks() > this.setBacks, "set back");
+		this.setBacks = alive.setBacks();
 		countIf(alive.lost(), "lost");
 		countIf(alive.hasMore(), "more to tell");
 		countIf(!alive.subscribed(), "not subscribed");
@@ -344,15 +350,17 @@ final class RandomOperations {
 	private void reap() {
 		MemberId leader = leader();
 		long epoch = this.stores.all().epoch();
-		long steadySince = this.stores.nowMillis() - this.random.nextInt(20_000);
+		long now = this.stores.nowMillis();
+		SteadyTime steady = new SteadyTime(now - this.random.nextInt(20_000), now + this.random.nextInt(10_000) - 5_000,
+				this.setBacks - this.random.nextInt(8) / 7);
 		Duration quiet = quietPeriod();
-		log("reap " + leader + " " + epoch + " " + steadySince + " " + quiet);
-		ReapReply reply = this.stores.control((store) -> store.reap(leader, epoch, steadySince, quiet));
+		log("reap " + leader + " " + epoch + " " + steady + " " + quiet);
+		ReapReply reply = this.stores.control((store) -> store.reap(leader, epoch, steady, quiet));
 		if (reply instanceof ReapReply.Looked looked) {
 			countIf(!looked.dead().isEmpty(), "dead");
 			countIf(!looked.timedOut().isEmpty(), "timed out");
 			countIf(!looked.slow().isEmpty(), "slow");
-			countIf(looked.nextLookMillis() == this.stores.nowMillis(), "more to reap");
+			countIf(looked.nextLookMillis() == Math.min(now, steady.untilMillis()), "more to reap");
 		}
 	}
 

@@ -27,6 +27,7 @@ import io.github.shardkeeper.handover.HoldingAction.Release;
 import io.github.shardkeeper.handover.LoadReport;
 import io.github.shardkeeper.handover.MemberDescription;
 import io.github.shardkeeper.handover.Seen;
+import io.github.shardkeeper.handover.SteadyTime;
 import io.github.shardkeeper.handover.Transition;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.ReplicaWait;
@@ -49,6 +50,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 @OnEveryRedis
 class ReplicaWaitTests {
+
+	private static final SteadyTime ALWAYS = new SteadyTime(0, Long.MAX_VALUE, 0);
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
@@ -130,7 +133,7 @@ class ReplicaWaitTests {
 				assertRefused(() -> store.release(member, List.of(new Release(SHARD, TOKEN, Token.NONE, false)),
 						Duration.ZERO));
 				assertRefused(() -> store.claim(member, Map.of(SHARD, TOKEN)));
-				assertRefused(() -> store.reap(member, alive.epoch(), 0, Duration.ZERO));
+				assertRefused(() -> store.reap(member, alive.epoch(), ALWAYS, Duration.ZERO));
 				assertRefused(() -> store.leave(member, Duration.ZERO));
 			}
 			finally {
@@ -185,8 +188,8 @@ class ReplicaWaitTests {
 		changes.put("plan", () -> store.plan(member, epoch, List.of(new Transition.Assign(SHARD, 0, member))));
 		changes.put("plan of another leader",
 				() -> store.plan(member, epoch + 1, List.of(new Transition.Assign(SHARD, 0, member))));
-		changes.put("reap", () -> store.reap(member, epoch, 0, Duration.ZERO));
-		changes.put("reap of another leader", () -> store.reap(member, epoch + 1, 0, Duration.ZERO));
+		changes.put("reap", () -> store.reap(member, epoch, ALWAYS, Duration.ZERO));
+		changes.put("reap of another leader", () -> store.reap(member, epoch + 1, ALWAYS, Duration.ZERO));
 		changes.put("leave", () -> store.leave(member, Duration.ZERO));
 		changes.put("claim of one who has left", () -> store.claim(member, Map.of(SHARD, TOKEN)));
 		return changes;

@@ -31,6 +31,7 @@ import io.github.shardkeeper.handover.MemberDescription;
 import io.github.shardkeeper.handover.PlanReply;
 import io.github.shardkeeper.handover.ReapReply;
 import io.github.shardkeeper.handover.Seen;
+import io.github.shardkeeper.handover.SteadyTime;
 import io.github.shardkeeper.handover.Transition;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.shard.ApplicationVersion;
@@ -206,13 +207,14 @@ class ScriptCostTests {
 			this.commands.zadd("test:{large}:sessions", 1, member(i).value());
 		}
 		// None of them was silent for long enough.
-		long steadySince = System.currentTimeMillis();
-		measure("reap: 998 late members", () -> this.store.reap(member(0), this.epoch, steadySince, Duration.ZERO));
+		SteadyTime sinceNow = new SteadyTime(System.currentTimeMillis(), Long.MAX_VALUE, 0);
+		SteadyTime always = new SteadyTime(0, Long.MAX_VALUE, 0);
+		measure("reap: 998 late members", () -> this.store.reap(member(0), this.epoch, sinceNow, Duration.ZERO));
 		measure("reap: the dead and " + WRITTEN + " of their shards",
-				() -> this.store.reap(member(0), this.epoch, 0, Duration.ZERO));
+				() -> this.store.reap(member(0), this.epoch, always, Duration.ZERO));
 		// Whoever has more shards than one call frees takes several.
 		assertThat(IntStream.range(0, 4)
-			.mapToObj((i) -> (ReapReply.Looked) this.store.reap(member(0), this.epoch, 0, Duration.ZERO)))
+			.mapToObj((i) -> (ReapReply.Looked) this.store.reap(member(0), this.epoch, always, Duration.ZERO)))
 			.flatExtracting(ReapReply.Looked::dead)
 			.isNotEmpty();
 	}
