@@ -111,14 +111,15 @@ class RedisStoreConfiguration {
 		RedisStreamSource shardkeeperSource(RedisConnector connector, ShardkeeperProperties properties,
 				CoordinationSettings settings) {
 			return new RedisStreamSource(connector, properties.keyPrefix(),
-					ShardkeeperAutoConfiguration.shardCounts(properties), DATA_TIMEOUT);
+					ShardkeeperAutoConfiguration.shardCounts(properties), DATA_TIMEOUT, wait(properties));
 		}
 
 		@Bean
 		@ConditionalOnMissingBean
 		TopicGroups shardkeeperTopicGroups(RedisConnector connector, ShardkeeperProperties properties,
 				CoordinationSettings settings) {
-			return new RedisTopicGroups(connector, properties.keyPrefix(), settings.group(), DATA_TIMEOUT);
+			return new RedisTopicGroups(connector, properties.keyPrefix(), settings.group(), DATA_TIMEOUT,
+					wait(properties));
 		}
 
 		@Bean

@@ -11,6 +11,7 @@ import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Template;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Trim;
 import io.github.shardkeeper.shard.Names;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.shard.TopicShards;
 
 /**
  * Checks settings by themselves and against each other. Has no state.
@@ -29,7 +30,7 @@ final class SettingsCheck {
 
 	private static final Duration SHORTEST_AGE = Duration.ofSeconds(1);
 
-	private static final int MOST_SHARDS = 100_000;
+	private static final int MOST_SHARDS = TopicShards.MOST_SHARDS;
 
 	private SettingsCheck() {
 	}

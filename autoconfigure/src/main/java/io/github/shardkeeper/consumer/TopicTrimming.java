@@ -6,6 +6,7 @@ import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Supplier;
 
@@ -28,10 +29,11 @@ import io.github.shardkeeper.source.ShardTrimmer;
 import io.github.shardkeeper.source.TrimRule;
 
 /**
- * Makes known that the group consumes its topics, and takes from topics what their rules
- * let go: one instance of all at a time, and nothing that a group has not handled yet
- * unless the rule says so. Does nothing more once all is known and there is no rule.
- * Thread-safe.
+ * Makes known that the group consumes its topics, again and again, because the store may
+ * forget it; and takes from topics what their rules let go: one instance of all at a
+ * time, and nothing that a group has not handled yet unless the rule says so. After the
+ * store may have forgotten groups, nothing goes until they had the time to make
+ * themselves known several times. Thread-safe.
  */
 public final class TopicTrimming implements SmartLifecycle {
 
@@ -41,6 +43,9 @@ public final class TopicTrimming implements SmartLifecycle {
 	private static final Logger logger = LoggerFactory.getLogger(TopicTrimming.class);
 
 	private static final Duration PAUSE_AFTER_FAILURE = Duration.ofSeconds(1);
+
+	/** How often a group can make itself known before it is believed to be gone. */
+	private static final int REGISTRATIONS_TO_SETTLE = 3;
 
 	private final Map<String, TrimRule> rules;
 
@@ -59,8 +64,8 @@ public final class TopicTrimming implements SmartLifecycle {
 	/** Shards that could not be trimmed, as was said. */
 	private final Set<ShardId> troubled = new HashSet<>();
 
-	/** Confined to the loop. */
-	private boolean registered;
+	/** Why the store was of no use, as was said; confined to the loop. */
+	private @Nullable String refused;
 
 	private Loops.@Nullable Loop loop;
 
@@ -92,38 +97,57 @@ public final class TopicTrimming implements SmartLifecycle {
 		if (this.loop != null || topics.isEmpty() && this.rules.isEmpty()) {
 			return;
 		}
-		this.registered = topics.isEmpty();
 		this.loop = this.runtime.loops().start("shardkeeper-trimming", () -> step(topics));
 	}
 
-	private @Nullable MonotonicTime step(Set<String> topics) {
+	private MonotonicTime step(Set<String> topics) {
 		try {
-			if (!this.registered) {
+			if (!topics.isEmpty()) {
 				this.groups.register(topics);
-				this.registered = true;
 			}
 			for (Map.Entry<String, TrimRule> rule : this.rules.entrySet()) {
 				trim(rule.getKey(), rule.getValue());
 			}
+			this.refused = null;
 		}
 		catch (StoreUnavailableException ex) {
-			logger.debug("Topics cannot be trimmed now", ex);
+			tell(ex);
 			return this.runtime.clock().now().plus(PAUSE_AFTER_FAILURE);
 		}
-		return this.rules.isEmpty() ? null : this.runtime.clock().now().plus(this.interval);
+		return this.runtime.clock().now().plus(this.interval);
+	}
+
+	/**
+	 * Of a store that is away the coordinator tells; a refusal may concern this alone.
+	 */
+	private void tell(StoreUnavailableException failure) {
+		if (failure.isRefusal() && !Objects.equals(this.refused, failure.getMessage())) {
+			this.refused = failure.getMessage();
+			logger.warn("Topics cannot be trimmed, or it cannot be made known that this group consumes them; trying "
+					+ "on. {}", failure.getMessage());
+		}
+		else {
+			logger.debug("Topics cannot be trimmed now", failure);
+		}
 	}
 
 	private void trim(String topic, TrimRule rule) {
 		List<ShardId> shards = new ArrayList<>();
 		this.source.topics().getOrDefault(topic, TopicShards.NONE).forEach(topic, shards::add);
-		if (shards.isEmpty() || !this.groups.claimTrimming(topic, this.interval)) {
+		if (shards.isEmpty()) {
+			return;
+		}
+		TopicGroups.Claim claim = this.groups.claimTrimming(topic, this.interval,
+				this.interval.multipliedBy(REGISTRATIONS_TO_SETTLE));
+		if (claim == null) {
 			return;
 		}
 		if (rule.beyondCheckpoints()) {
 			shards.forEach((shard) -> trim(shard, null, rule));
-			return;
 		}
-		this.groups.offsets(topic, shards).forEach((shard, handled) -> trim(shard, handled, rule));
+		else if (claim.settled()) {
+			this.groups.offsets(claim.groups(), shards).forEach((shard, handled) -> trim(shard, handled, rule));
+		}
 	}
 
 	private void trim(ShardId shard, @Nullable Collection<Offset> handled, TrimRule rule) {

@@ -4,6 +4,9 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+
+import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
@@ -17,7 +20,8 @@ import io.github.shardkeeper.shard.ShardId;
 public interface TopicGroups extends AutoCloseable {
 
 	/**
-	 * Makes known, for ever, that this group consumes topics.
+	 * Makes known that this group consumes topics. To be repeated at intervals, because
+	 * the store may lose it.
 	 * @param topics the topics
 	 */
 	void register(Collection<String> topics);
@@ -26,20 +30,37 @@ public interface TopicGroups extends AutoCloseable {
 	 * Claims to be the one that trims a topic for some time.
 	 * @param topic the topic
 	 * @param interval how long nobody else does
-	 * @return whether this one is it
+	 * @param settling how long groups have to register again after the store may have
+	 * forgotten some
+	 * @return the claim; {@code null} when somebody else trims
 	 */
-	boolean claimTrimming(String topic, Duration interval);
+	@Nullable Claim claimTrimming(String topic, Duration interval, Duration settling);
 
 	/**
-	 * Reads how far all groups are with the shards of a topic.
-	 * @param topic the topic
-	 * @param shards its shards
-	 * @return the offsets of all groups, for those shards of which each group has one;
-	 * none at all if no group is known
+	 * Reads how far groups are with the shards of a topic, as replicas have it where the
+	 * store waits for them.
+	 * @param groups the groups
+	 * @param shards shards of one topic
+	 * @return the offsets of all these groups, for those shards of which each group has
+	 * one; none at all without groups
 	 */
-	Map<ShardId, List<Offset>> offsets(String topic, Collection<ShardId> shards);
+	Map<ShardId, List<Offset>> offsets(Set<String> groups, Collection<ShardId> shards);
 
 	@Override
 	void close();
+
+	/**
+	 * The right to trim a topic. Immutable.
+	 *
+	 * @param groups the groups that are known to consume it
+	 * @param settled whether all that consume it had the time to register
+	 */
+	record Claim(Set<String> groups, boolean settled) {
+
+		public Claim {
+			groups = Set.copyOf(groups);
+		}
+
+	}
 
 }

@@ -2,8 +2,11 @@ package io.github.shardkeeper.redis;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -11,6 +14,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BiConsumer;
+import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -321,6 +325,68 @@ public final class RedisLink<V> implements AutoCloseable {
 						(commands) -> commands.evalsha(script.digest(), script.output(), keyArray, argumentArray)),
 				() -> callAndWait(keys.get(0), wait,
 						(commands) -> commands.eval(script.text(), script.output(), keyArray, argumentArray)));
+	}
+
+	/**
+	 * Runs a script for many keys, pipelined.
+	 * @param script the script
+	 * @param keys for each run its keys, all in one slot
+	 * @param arguments its arguments
+	 * @param <T> the answers' type
+	 * @return the answers in the same order
+	 * @throws StoreUnavailableException when one is missing in time, or is an error; the
+	 * others may have been carried out
+	 */
+	@SuppressWarnings("unchecked")
+	<T> List<T> runAll(LuaScript script, List<List<String>> keys, List<V> arguments) {
+		V[] argumentArray = (V[]) arguments.toArray();
+		return byHashFirst(
+				() -> callAll(commandsOf(keys,
+						(commands, each) -> commands.evalsha(script.digest(), script.output(), each, argumentArray))),
+				() -> callAll(commandsOf(keys,
+						(commands, each) -> commands.eval(script.text(), script.output(), each, argumentArray))));
+	}
+
+	private <T> List<Function<RedisClusterAsyncCommands<String, V>, RedisFuture<T>>> commandsOf(List<List<String>> keys,
+			BiFunction<RedisClusterAsyncCommands<String, V>, String[], RedisFuture<T>> command) {
+		List<Function<RedisClusterAsyncCommands<String, V>, RedisFuture<T>>> commands = new ArrayList<>(keys.size());
+		keys.forEach((each) -> commands.add((connection) -> command.apply(connection, each.toArray(String[]::new))));
+		return commands;
+	}
+
+	/**
+	 * The same, and waits until replicas have what this connection has written at each of
+	 * the nodes that were asked.
+	 */
+	@SuppressWarnings("unchecked")
+	<T> List<T> runAllReplicated(LuaScript script, List<List<String>> keys, List<V> arguments, ReplicaWait wait) {
+		V[] argumentArray = (V[]) arguments.toArray();
+		return byHashFirst(
+				() -> callAllAndWait(keys, wait,
+						(commands, each) -> commands.evalsha(script.digest(), script.output(), each, argumentArray)),
+				() -> callAllAndWait(keys, wait,
+						(commands, each) -> commands.eval(script.text(), script.output(), each, argumentArray)));
+	}
+
+	@SuppressWarnings("unchecked")
+	private <T> List<T> callAllAndWait(List<List<String>> keys, ReplicaWait wait,
+			BiFunction<RedisClusterAsyncCommands<String, V>, String[], RedisFuture<T>> command) {
+		List<Object> answers = exchange(null, (connection) -> {
+			Set<RedisClusterAsyncCommands<String, V>> nodes = Collections.newSetFromMap(new IdentityHashMap<>());
+			List<RedisFuture<Object>> futures = new ArrayList<>(keys.size() + 1);
+			for (List<String> each : keys) {
+				RedisClusterAsyncCommands<String, V> node = connection.commandsAt(each.get(0), this.timeout);
+				nodes.add(node);
+				futures.add((RedisFuture<Object>) command.apply(node, each.toArray(String[]::new)));
+			}
+			for (RedisClusterAsyncCommands<String, V> node : nodes) {
+				futures.add((RedisFuture<Object>) (RedisFuture<?>) node.waitForReplication(wait.replicas(),
+						wait.timeout().toMillis()));
+			}
+			return futures;
+		});
+		answers.subList(keys.size(), answers.size()).forEach((have) -> wait.check((Long) have));
+		return (List<T>) answers.subList(0, keys.size());
 	}
 
 	private <T> T callAt(String key, Function<RedisClusterAsyncCommands<String, V>, RedisFuture<T>> command) {

@@ -54,6 +54,22 @@ public final class ReplicatedLink<V> implements AutoCloseable {
 	}
 
 	/**
+	 * Runs a script for many keys, pipelined, on a Cluster each at its node.
+	 * @param script the script
+	 * @param keys for each run its keys, all in one slot
+	 * @param arguments its arguments
+	 * @param <T> the answers' type
+	 * @return the answers in the same order
+	 * @throws StoreUnavailableException when there is none in time, or an error, or when
+	 * too few replicas have one of the changes; the masters may have all of them
+	 */
+	public <T> List<T> runAll(LuaScript script, List<List<String>> keys, List<V> arguments) {
+		check(script);
+		return (this.waiting != null) ? this.waiting.runAllReplicated(script, keys, arguments, this.wait)
+				: this.plain.runAll(script, keys, arguments);
+	}
+
+	/**
 	 * Sends a script; waits only where replicas have to be waited for.
 	 * @param script the script
 	 * @param keys its keys, all in one slot

@@ -22,6 +22,9 @@ import java.util.function.Consumer;
  */
 public final class TopicShards {
 
+	/** How many shards a topic may be given. */
+	public static final int MOST_SHARDS = 100_000;
+
 	/** None. */
 	public static final TopicShards NONE = new TopicShards(0, Collections.emptySortedMap());
 
@@ -48,6 +51,19 @@ public final class TopicShards {
 			throw new IllegalArgumentException("A count of " + count + " shards: it is at least 0");
 		}
 		return (count == 0) ? NONE : new TopicShards(count, Collections.emptySortedMap());
+	}
+
+	/**
+	 * Checks how many shards a topic is to be given.
+	 * @param topic the topic
+	 * @param shards how many
+	 * @throws IllegalArgumentException when these are too many
+	 */
+	public static void requirePossible(String topic, int shards) {
+		if (shards > MOST_SHARDS) {
+			throw new IllegalArgumentException(
+					"A topic has at most %,d shards, so '%s' cannot have %,d".formatted(MOST_SHARDS, topic, shards));
+		}
 	}
 
 	/**

@@ -10,16 +10,22 @@ import java.util.Set;
 import java.util.UUID;
 
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
+import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.consumer.TopicTrimming;
 import io.github.shardkeeper.coordination.LoopMeters;
 import io.github.shardkeeper.coordination.LoopThreads;
 import io.github.shardkeeper.coordination.MemberRuntime;
 import io.github.shardkeeper.coordination.MonotonicClock;
+import io.github.shardkeeper.coordination.TopicGroups.Claim;
 import io.github.shardkeeper.coordination.redis.RedisTopicGroups;
+import io.github.shardkeeper.redis.RedisConnector;
+import io.github.shardkeeper.redis.ReplicaWait;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.Appends;
@@ -28,8 +34,10 @@ import io.github.shardkeeper.source.TrimRule;
 import io.github.shardkeeper.source.redis.RedisStreamSource;
 import io.github.shardkeeper.testsupport.OnEveryRedis;
 import io.github.shardkeeper.testsupport.RedisClients;
+import io.github.shardkeeper.testsupport.TestRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -40,6 +48,8 @@ class TrimmingTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(30);
 
+	private static final Duration TIMEOUT = Duration.ofSeconds(20);
+
 	/** Redis takes whole nodes, of 100 entries unless it is configured in another way. */
 	private static final int NODE = 100;
 
@@ -47,20 +57,35 @@ class TrimmingTests {
 
 	private final String prefix = UUID.randomUUID().toString();
 
-	private final StringRedisTemplate redis = new StringRedisTemplate(RedisClients.sharedFactory());
+	private RedisConnector connector;
 
-	private final RedisStreamSource source = new RedisStreamSource(RedisClients.sharedConnector(), this.prefix,
-			Map.of("orders", 1), Duration.ofSeconds(20));
+	private StringRedisTemplate redis;
+
+	private RedisStreamSource source;
 
 	private final List<TopicTrimming> trimmings = new ArrayList<>();
 
 	private final List<RedisTopicGroups> groups = new ArrayList<>();
+
+	private ReplicaWait wait = ReplicaWait.NONE;
+
+	@BeforeEach
+	void useTheSharedRedis() {
+		use(RedisClients.sharedFactory());
+	}
+
+	private void use(LettuceConnectionFactory factory) {
+		this.connector = new RedisConnector(factory);
+		this.redis = new StringRedisTemplate(factory);
+		this.source = new RedisStreamSource(this.connector, this.prefix, Map.of("orders", 1), TIMEOUT);
+	}
 
 	@AfterEach
 	void close() {
 		this.trimmings.forEach(TopicTrimming::stop);
 		this.groups.forEach(RedisTopicGroups::close);
 		this.source.close();
+		this.connector.stop();
 	}
 
 	@Test
@@ -153,14 +178,111 @@ class TrimmingTests {
 	}
 
 	@Test
+	void aGroupThatRedisHasForgottenKeepsWhatItNeeds() {
+		List<Offset> offsets = append(1000);
+		checkpoint("fast", offsets.get(999));
+		checkpoint("slow", offsets.get(399));
+		start("slow", null);
+		start("fast", new TrimRule(50L, null, false));
+		await().atMost(PATIENCE).until(() -> length() <= 600 + NODE);
+
+		for (List<String> lost : List.of(List.of("groups", "trims"), List.of("groups"))) {
+			lost.forEach((kind) -> this.redis.delete(this.prefix + ":{orders}:" + kind));
+			awaitRounds(5);
+			assertThat(length()).as("what the slow group still needs without %s", lost).isGreaterThanOrEqualTo(600);
+			assertThat(this.redis.opsForSet().members(this.prefix + ":{orders}:groups"))
+				.containsExactlyInAnyOrder("fast", "slow");
+		}
+		checkpoint("slow", offsets.get(899));
+		await().atMost(PATIENCE).until(() -> length() <= 100 + NODE);
+	}
+
+	@Test
+	void whereGroupsMayBeMissingTheyHaveTimeToRegister() {
+		RedisTopicGroups app = groups("app");
+		app.register(Set.of("orders"));
+		String trims = this.prefix + ":{orders}:trims";
+		assertThat(claim(app, Duration.ofHours(1)).settled()).as("a new topic").isFalse();
+		assertThat(claim(app, Duration.ZERO)).isEqualTo(new Claim(Set.of("app"), true));
+		longAgo(trims);
+		assertThat(claim(app, Duration.ofMinutes(1)).settled()).isTrue();
+
+		this.redis.opsForHash().put(trims, "server", "another process, before a failover");
+		assertThat(claim(app, Duration.ofMinutes(1)).settled()).isFalse();
+		longAgo(trims);
+		groups("slow").register(Set.of("orders"));
+		assertThat(claim(app, Duration.ofMinutes(1))).isEqualTo(new Claim(Set.of("app", "slow"), true));
+		this.redis.opsForSet().remove(this.prefix + ":{orders}:groups", "slow");
+		assertThat(claim(app, Duration.ofMinutes(1))).isEqualTo(new Claim(Set.of("app"), false));
+		assertThat(claim(app, Duration.ofMinutes(1)).settled()).as("still").isFalse();
+		longAgo(trims);
+		assertThat(claim(app, Duration.ofMinutes(1)).settled()).isTrue();
+		this.redis.opsForHash().put(trims, "settling", "9999999999999");
+		assertThat(claim(app, Duration.ofMinutes(1)).settled()).as("after the clock was set back").isFalse();
+	}
+
+	private Claim claim(RedisTopicGroups groups, Duration settling) {
+		this.redis.delete(this.prefix + ":{orders}:trimming");
+		return groups.claimTrimming("orders", Duration.ofMinutes(1), settling);
+	}
+
+	/** As if that were so for an hour already. */
+	private void longAgo(String trims) {
+		long settling = Long.parseLong(String.valueOf(this.redis.opsForHash().get(trims, "settling")));
+		this.redis.opsForHash().put(trims, "settling", String.valueOf(settling - 3_600_000));
+	}
+
+	@Test
+	void onlyWhatReplicasHaveIsTakenForHandled() {
+		try (TestRedis master = TestRedis.startReplicating();
+				TestRedis replica = TestRedis.startReplicating("--replicaof", "127.0.0.1",
+						String.valueOf(master.port()))) {
+			master.emptyWithReplicas(1);
+			use(RedisClients.factory(master));
+			this.wait = new ReplicaWait(1, Duration.ofMillis(200));
+			List<Offset> offsets = append(1000);
+			RedisTopicGroups app = groups("app");
+			app.register(Set.of("orders"));
+			replica.freeze();
+			checkpointOnly("app", offsets.get(999));
+
+			assertThatExceptionOfType(StoreUnavailableException.class)
+				.isThrownBy(() -> app.offsets(Set.of("app"), List.of(SHARD)))
+				.withMessageContaining("replicas");
+			assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> app.register(Set.of("orders")))
+				.withMessageContaining("replicas");
+			start("app", new TrimRule(50L, null, false));
+			replica.thaw();
+			await().atMost(PATIENCE).until(() -> length() <= 50 + NODE);
+			assertThat(replica
+				.<String>call((commands) -> commands.hget(this.prefix + ":{app/orders/0}:checkpoint", "offset")))
+				.isEqualTo(offsets.get(999).value());
+		}
+	}
+
+	@Test
+	void aFullRedisIsTrimmed() {
+		try (TestRedis full = TestRedis.start("--maxmemory-policy", "noeviction")) {
+			use(RedisClients.factory(full));
+			List<Offset> offsets = append(1000);
+			checkpointOnly("app", offsets.get(999));
+			full.call((commands) -> commands.configSet("maxmemory", "1"));
+			start("app", new TrimRule(50L, null, false));
+
+			await().atMost(PATIENCE).until(() -> length() <= 50 + NODE);
+			assertThat(length()).isGreaterThanOrEqualTo(50);
+		}
+	}
+
+	@Test
 	void oneOfAllTrimsAtATime() {
 		RedisTopicGroups one = groups("app");
 		RedisTopicGroups other = groups("other");
 
-		assertThat(one.claimTrimming("orders", Duration.ofMinutes(1))).isTrue();
-		assertThat(other.claimTrimming("orders", Duration.ofMinutes(1))).isFalse();
-		assertThat(one.claimTrimming("orders", Duration.ofMinutes(1))).isFalse();
-		assertThat(other.claimTrimming("visits", Duration.ofMinutes(1))).isTrue();
+		assertThat(one.claimTrimming("orders", Duration.ofMinutes(1), Duration.ZERO)).isNotNull();
+		assertThat(other.claimTrimming("orders", Duration.ofMinutes(1), Duration.ZERO)).isNull();
+		assertThat(one.claimTrimming("orders", Duration.ofMinutes(1), Duration.ZERO)).isNull();
+		assertThat(other.claimTrimming("visits", Duration.ofMinutes(1), Duration.ZERO)).isNotNull();
 	}
 
 	/** Until so many claims were made and have run out. */
@@ -190,8 +312,7 @@ class TrimmingTests {
 	}
 
 	private RedisTopicGroups groups(String group) {
-		RedisTopicGroups created = new RedisTopicGroups(RedisClients.sharedConnector(), this.prefix, group,
-				Duration.ofSeconds(20));
+		RedisTopicGroups created = new RedisTopicGroups(this.connector, this.prefix, group, TIMEOUT, this.wait);
 		this.groups.add(created);
 		return created;
 	}
@@ -203,6 +324,10 @@ class TrimmingTests {
 	/** As a group's own commits leave it. */
 	private void checkpoint(String group, Offset offset) {
 		registered(group);
+		checkpointOnly(group, offset);
+	}
+
+	private void checkpointOnly(String group, Offset offset) {
 		this.redis.opsForHash().put(this.prefix + ":{" + group + "/orders/0}:checkpoint", "offset", offset.value());
 	}
 

@@ -17,13 +17,16 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 
+import io.github.shardkeeper.ShardTopics;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.awaitility.Awaitility.await;
 
@@ -66,6 +69,11 @@ public abstract class ShardSourceContract {
 		return (ShardAppender) created;
 	}
 
+	/** What gives its topics more shards. */
+	protected ShardTopics topics(ShardSource created) {
+		return (ShardTopics) created;
+	}
+
 	@BeforeEach
 	void open() {
 		this.source = createSource(Map.of("orders", SHARDS));
@@ -97,6 +105,40 @@ public abstract class ShardSourceContract {
 		append(unknown, 1, 2);
 
 		assertThat(payloads(start(unknown, null).await(2))).containsExactly("r1", "r2");
+	}
+
+	@Test
+	void headersAreNotCalledLikeWhatHoldsKeyAndPayload() {
+		for (String name : List.of("k", "v")) {
+			NewRecord refused = new NewRecord(SHARD, "key", new byte[0], Map.of("tenant", "a", name, "b"));
+			assertThatIllegalArgumentException().isThrownBy(() -> this.appender.check(refused))
+				.withMessageContaining("A header is called '%s'".formatted(name))
+				.withMessageContaining("rename it");
+			assertThatIllegalArgumentException()
+				.isThrownBy(() -> this.appender.append(List.of(new NewRecord(SHARD, "key", new byte[0]), refused)));
+		}
+		append(SHARD, 1, 1);
+
+		assertThat(payloads(start(SHARD, null).await(1))).as("nothing was sent with them").containsExactly("r1");
+	}
+
+	@Test
+	void aTopicIsRaisedWithinItsBounds() {
+		ShardTopics topics = topics(this.source);
+		assertThat(topics.raise("orders", SHARDS)).isEqualTo(SHARDS);
+		assertThat(topics.raise("orders", SHARDS + 2)).isEqualTo(SHARDS + 2);
+
+		assertThatIllegalArgumentException().isThrownBy(() -> topics.raise("orders", SHARDS))
+			.withMessageContaining("'orders' has %d shards already, and cannot have fewer".formatted(SHARDS + 2));
+		assertThatIllegalArgumentException().isThrownBy(() -> topics.raise("orders", -1));
+		for (int tooMany : new int[] { 100_001, Integer.MAX_VALUE }) {
+			assertThatIllegalArgumentException().isThrownBy(() -> topics.raise("orders", tooMany))
+				.withMessageContaining("A topic has at most 100,000 shards");
+		}
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class).isThrownBy(() -> topics.raise("unknown", 2))
+			.withMessageContaining("names the topic 'unknown', which is not configured; known topics: [orders]");
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class).isThrownBy(() -> topics.shards("unknown"));
+		assertThat(topics.shards("orders")).isEqualTo(SHARDS + 2);
 	}
 
 	@Test

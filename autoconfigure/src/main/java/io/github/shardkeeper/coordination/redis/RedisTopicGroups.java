@@ -1,23 +1,31 @@
 package io.github.shardkeeper.coordination.redis;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Function;
 
-import io.lettuce.core.RedisFuture;
-import io.lettuce.core.SetArgs;
-import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
-import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.output.ValueOutput;
+import io.lettuce.core.protocol.AsyncCommand;
+import io.lettuce.core.protocol.Command;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.coordination.TopicGroups;
+import io.github.shardkeeper.redis.LuaScript;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.RedisLink;
+import io.github.shardkeeper.redis.ReplicaWait;
+import io.github.shardkeeper.redis.ReplicatedLink;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 
@@ -27,6 +35,7 @@ import io.github.shardkeeper.shard.ShardId;
  * <pre>
  * &lt;prefix&gt;:{&lt;topic&gt;}:groups     set: names of the groups that consume it
  * &lt;prefix&gt;:{&lt;topic&gt;}:trimming   string: the group that trims; expires
+ * &lt;prefix&gt;:{&lt;topic&gt;}:trims      hash: server, groups, settling (millis); see trimming.lua
  * </pre>
  *
  * Offsets are read from the checkpoints of all groups, see {@link ShardKeys}.
@@ -34,12 +43,19 @@ import io.github.shardkeeper.shard.ShardId;
  */
 public final class RedisTopicGroups implements TopicGroups {
 
-	private final RedisConnector connector;
+	private static final Logger logger = LoggerFactory.getLogger(RedisTopicGroups.class);
 
-	private final Duration timeout;
+	private static final LuaScript REGISTER = script(ScriptOutputType.INTEGER, "register.lua");
 
-	/** Only connected where topics are trimmed. */
-	private final RedisLink<String> link;
+	private static final LuaScript CLAIM = script(ScriptOutputType.MULTI, "trimming.lua");
+
+	private static final LuaScript HANDLED = script(ScriptOutputType.VALUE, "handled.lua");
+
+	private final RedisLink<byte[]> plain;
+
+	private final ReplicatedLink<byte[]> link;
+
+	private final boolean waits;
 
 	private final String keyPrefix;
 
@@ -51,48 +67,57 @@ public final class RedisTopicGroups implements TopicGroups {
 	 * @param keyPrefix what all keys begin with
 	 * @param group the group of this instance
 	 * @param timeout the longest wait for an answer
+	 * @param wait what replicas must have before a group counts as registered, and a
+	 * record as handled
 	 */
-	public RedisTopicGroups(RedisConnector connector, String keyPrefix, String group, Duration timeout) {
-		this.connector = connector;
-		this.timeout = timeout;
-		this.link = new RedisLink<>(connector, StringCodec.UTF8, timeout);
+	public RedisTopicGroups(RedisConnector connector, String keyPrefix, String group, Duration timeout,
+			ReplicaWait wait) {
+		this.plain = connector.dataLink(timeout);
+		this.link = new ReplicatedLink<>(connector, this.plain, timeout, wait);
+		this.waits = wait.replicas() > 0;
 		this.keyPrefix = keyPrefix;
 		this.group = group;
 	}
 
-	/** On a connection of its own, which is closed afterwards: it is once per start. */
+	private static LuaScript script(ScriptOutputType output, String file) {
+		return LuaScript.load(RedisTopicGroups.class, output, file);
+	}
+
 	@Override
 	public void register(Collection<String> topics) {
-		List<Function<RedisClusterAsyncCommands<String, String>, RedisFuture<Long>>> writes = new ArrayList<>();
-		topics.forEach((topic) -> writes.add((commands) -> commands.sadd(key(topic, "groups"), this.group)));
-		try (RedisLink<String> once = new RedisLink<>(this.connector, StringCodec.UTF8, this.timeout)) {
-			once.callAll(writes);
+		List<List<String>> keys = new ArrayList<>(topics.size());
+		topics.forEach((topic) -> keys.add(List.of(key(topic, "groups"), key(topic, "trims"))));
+		this.link.runAll(REGISTER, keys, List.of(bytes(this.group)));
+	}
+
+	@Override
+	public @Nullable Claim claimTrimming(String topic, Duration interval, Duration settling) {
+		List<Object> reply = this.link.run(CLAIM,
+				List.of(key(topic, "groups"), key(topic, "trimming"), key(topic, "trims")), List.of(bytes(this.group),
+						bytes(Long.toString(interval.toMillis())), bytes(Long.toString(settling.toMillis()))));
+		if (reply.isEmpty()) {
+			return null;
 		}
+		Set<String> groups = new LinkedHashSet<>();
+		reply.subList(1, reply.size()).forEach((name) -> groups.add(text((byte[]) name)));
+		return new Claim(groups, (Long) reply.get(0) == 1);
 	}
 
 	@Override
-	public boolean claimTrimming(String topic, Duration interval) {
-		String claimed = this.link.<@Nullable String>call((commands) -> commands.set(key(topic, "trimming"), this.group,
-				SetArgs.Builder.nx().px(interval.toMillis())));
-		return claimed != null;
-	}
-
-	@Override
-	public Map<ShardId, List<Offset>> offsets(String topic, Collection<ShardId> shards) {
-		Set<String> groups = this.link.call((commands) -> commands.smembers(key(topic, "groups")));
-		List<Function<RedisClusterAsyncCommands<String, String>, RedisFuture<@Nullable String>>> reads = new ArrayList<>();
+	public Map<ShardId, List<Offset>> offsets(Set<String> groups, Collection<ShardId> shards) {
+		List<String> checkpoints = new ArrayList<>(groups.size() * shards.size());
 		for (String consuming : groups) {
-			ShardKeys keys = new ShardKeys(this.keyPrefix, consuming);
-			shards.forEach((shard) -> reads.add((commands) -> commands.hget(keys.checkpoint(shard), "offset")));
+			ShardKeys ofGroup = new ShardKeys(this.keyPrefix, consuming);
+			shards.forEach((shard) -> checkpoints.add(ofGroup.checkpoint(shard)));
 		}
-		List<@Nullable String> found = this.link.callAll(reads);
+		List<byte @Nullable []> found = offsets(checkpoints);
 		Map<ShardId, List<Offset>> offsets = new HashMap<>();
 		int i = 0;
 		for (int number = 0; number < groups.size(); number++) {
 			for (ShardId shard : shards) {
-				String offset = found.get(i++);
-				if (offset != null && !offset.isEmpty()) {
-					offsets.computeIfAbsent(shard, (s) -> new ArrayList<>()).add(new Offset(offset));
+				byte[] offset = found.get(i++);
+				if (offset != null && offset.length > 0) {
+					offsets.computeIfAbsent(shard, (s) -> new ArrayList<>()).add(new Offset(text(offset)));
 				}
 			}
 		}
@@ -100,12 +125,33 @@ public final class RedisTopicGroups implements TopicGroups {
 		return offsets;
 	}
 
+	/** Of a checkpoint that cannot be read there is none: what it needs stays. */
+	private List<byte @Nullable []> offsets(List<String> checkpoints) {
+		if (this.waits) {
+			return this.link.runAll(HANDLED, checkpoints.stream().map(List::of).toList(), List.of());
+		}
+		List<AsyncCommand<String, byte[], byte[]>> reads = new ArrayList<>(checkpoints.size());
+		checkpoints.forEach((key) -> reads
+			.add(new AsyncCommand<>(new Command<>(CommandType.HGET, new ValueOutput<>(RedisCheckpointStore.CODEC),
+					new CommandArgs<>(RedisCheckpointStore.CODEC).addKey(key).add("offset")))));
+		return this.plain.callEach(reads, (place, failure) -> logger.debug("A shard is not trimmed", failure));
+	}
+
 	private String key(String topic, String kind) {
 		return this.keyPrefix + ":{" + topic + "}:" + kind;
 	}
 
+	private static byte[] bytes(String text) {
+		return text.getBytes(StandardCharsets.UTF_8);
+	}
+
+	private static String text(byte[] bytes) {
+		return new String(bytes, StandardCharsets.UTF_8);
+	}
+
 	@Override
 	public void close() {
+		// The other link is shared, and closed by the connector.
 		this.link.close();
 	}
 

@@ -13,8 +13,10 @@ import java.util.concurrent.CompletableFuture;
 import io.github.shardkeeper.ShardTopics;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.source.RecordFields;
 import io.github.shardkeeper.source.ShardAppender;
 import io.github.shardkeeper.source.ShardListWatchers;
 import io.github.shardkeeper.source.ShardReader;
@@ -71,6 +73,7 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender, Sha
 	@Override
 	public int raise(String topic, int shards) {
 		Objects.requireNonNull(topic, "topic must not be null");
+		TopicShards.requirePossible(topic, shards);
 		synchronized (this.lock) {
 			if (known(topic).size() > shards) {
 				throw new IllegalArgumentException("The topic '%s' has %d shards already, and cannot have fewer"
@@ -154,8 +157,7 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender, Sha
 	private TopicShards known(String topic) {
 		TopicShards shards = this.topics.get(topic);
 		if (shards == null) {
-			throw new IllegalArgumentException(
-					"There is no topic '" + topic + "', only " + this.topics.keySet() + ": name it at the beginning");
+			throw ShardkeeperConfigurationException.unknownTopic("A call of ShardTopics", topic, this.topics.keySet());
 		}
 		return shards;
 	}
@@ -168,14 +170,22 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender, Sha
 		return stream;
 	}
 
+	@Override
+	public void check(NewRecord newRecord) {
+		RecordFields.check(newRecord.headers());
+	}
+
 	/**
 	 * Appends records.
+	 * @throws IllegalArgumentException when a header is called like a field of a stream's
+	 * entry; then nothing was appended
 	 * @throws IllegalStateException when one of the shards is closed; then nothing was
 	 * appended
 	 */
 	@Override
 	public List<CompletableFuture<Offset>> append(List<NewRecord> records) {
 		Objects.requireNonNull(records, "records must not be null");
+		records.forEach(this::check);
 		List<CompletableFuture<Offset>> offsets = new ArrayList<>(records.size());
 		synchronized (this.lock) {
 			records.forEach((newRecord) -> requireOpen(newRecord.shard()));

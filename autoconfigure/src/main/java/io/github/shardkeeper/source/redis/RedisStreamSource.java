@@ -34,11 +34,14 @@ import io.github.shardkeeper.ShardTopics;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.RedisLink;
+import io.github.shardkeeper.redis.ReplicaWait;
+import io.github.shardkeeper.redis.ReplicatedLink;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.source.RecordFields;
 import io.github.shardkeeper.source.ShardAppender;
 import io.github.shardkeeper.source.ShardListWatchers;
 import io.github.shardkeeper.source.ShardReader;
@@ -66,19 +69,17 @@ public final class RedisStreamSource implements ShardSource, ShardAppender, Shar
 
 	static final RedisCodec<String, byte[]> CODEC = RedisCodec.of(StringCodec.UTF8, ByteArrayCodec.INSTANCE);
 
-	static final char KEY_FIELD = 'k';
+	static final char KEY_FIELD = RecordFields.KEY.charAt(0);
 
-	static final char PAYLOAD_FIELD = 'v';
-
-	private static final String KEY_NAME = String.valueOf(KEY_FIELD);
-
-	private static final String PAYLOAD_NAME = String.valueOf(PAYLOAD_FIELD);
+	static final char PAYLOAD_FIELD = RecordFields.PAYLOAD.charAt(0);
 
 	private static final int BUCKETS = 16;
 
 	private final RedisConnector connector;
 
 	private final RedisLink<byte[]> link;
+
+	private final ReplicatedLink<byte[]> writes;
 
 	private final String keyPrefix;
 
@@ -92,7 +93,7 @@ public final class RedisStreamSource implements ShardSource, ShardAppender, Shar
 	private final Map<ShardId, String> streamKeys = new ConcurrentHashMap<>();
 
 	/**
-	 * Creates a source; connects when it is first used.
+	 * Creates a source that waits for no replicas; connects when it is first used.
 	 * @param connector opens connections
 	 * @param keyPrefix what all keys begin with
 	 * @param topics the topics with the shard counts that they begin with
@@ -100,11 +101,26 @@ public final class RedisStreamSource implements ShardSource, ShardAppender, Shar
 	 */
 	public RedisStreamSource(RedisConnector connector, String keyPrefix, Map<String, Integer> topics,
 			Duration timeout) {
+		this(connector, keyPrefix, topics, timeout, ReplicaWait.NONE);
+	}
+
+	/**
+	 * Creates a source; connects when it is first used.
+	 * @param connector opens connections
+	 * @param keyPrefix what all keys begin with
+	 * @param topics the topics with the shard counts that they begin with
+	 * @param timeout the longest wait for an answer
+	 * @param wait what replicas must have the number of a topic's shards
+	 */
+	public RedisStreamSource(RedisConnector connector, String keyPrefix, Map<String, Integer> topics, Duration timeout,
+			ReplicaWait wait) {
 		this.connector = connector;
 		this.link = connector.dataLink(timeout);
+		this.writes = new ReplicatedLink<>(connector, this.link, timeout, wait);
 		this.keyPrefix = keyPrefix;
 		this.trimmer = new StreamTrimmer(this.link, this::streamKey);
-		this.counts = new TopicCounts(this.link, keyPrefix, topics, this.watchers::changed);
+		this.counts = new TopicCounts(this.link, this.writes, keyPrefix, this::newStreamKey, topics,
+				this.watchers::changed);
 	}
 
 	/**
@@ -226,13 +242,7 @@ public final class RedisStreamSource implements ShardSource, ShardAppender, Shar
 
 	@Override
 	public void check(NewRecord newRecord) {
-		for (String name : newRecord.headers().keySet()) {
-			if (name.equals(KEY_NAME) || name.equals(PAYLOAD_NAME)) {
-				throw new IllegalArgumentException(
-						"A header is called '%s', as the field of a stream's entry that holds its %s; rename it"
-							.formatted(name, name.equals(KEY_NAME) ? "key" : "payload"));
-			}
-		}
+		RecordFields.check(newRecord.headers());
 	}
 
 	@Override
@@ -274,9 +284,9 @@ public final class RedisStreamSource implements ShardSource, ShardAppender, Shar
 		CommandArgs<String, byte[]> arguments = new CommandArgs<>(CODEC).addKey(streamKey(newRecord.shard())).add("*");
 		String key = newRecord.key();
 		if (key != null) {
-			arguments.add(KEY_NAME).add(key.getBytes(StandardCharsets.UTF_8));
+			arguments.add(RecordFields.KEY).add(key.getBytes(StandardCharsets.UTF_8));
 		}
-		arguments.add(PAYLOAD_NAME).add(newRecord.payload());
+		arguments.add(RecordFields.PAYLOAD).add(newRecord.payload());
 		newRecord.headers()
 			.forEach((name, value) -> arguments.add(name.getBytes(StandardCharsets.UTF_8))
 				.add(value.getBytes(StandardCharsets.UTF_8)));
@@ -288,12 +298,17 @@ public final class RedisStreamSource implements ShardSource, ShardAppender, Shar
 	}
 
 	private String streamKey(ShardId shard) {
-		return this.streamKeys.computeIfAbsent(shard, (s) -> bucketKey(s) + ":stream:" + s.id());
+		return this.streamKeys.computeIfAbsent(shard, this::newStreamKey);
+	}
+
+	private String newStreamKey(ShardId shard) {
+		return bucketKey(shard) + ":stream:" + shard.id();
 	}
 
 	@Override
 	public void close() {
-		// The link is shared, and closed by the connector.
+		// The other link is shared, and closed by the connector.
+		this.writes.close();
 	}
 
 }

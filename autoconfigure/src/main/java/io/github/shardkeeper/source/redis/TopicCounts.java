@@ -9,7 +9,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
@@ -17,9 +16,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 
-import io.lettuce.core.RedisFuture;
 import io.lettuce.core.ScriptOutputType;
-import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import io.lettuce.core.output.IntegerOutput;
 import io.lettuce.core.output.ValueOutput;
 import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
@@ -32,6 +30,8 @@ import org.slf4j.LoggerFactory;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.redis.LuaScript;
 import io.github.shardkeeper.redis.RedisLink;
+import io.github.shardkeeper.redis.ReplicatedLink;
+import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.TopicShards;
 
@@ -42,10 +42,12 @@ import io.github.shardkeeper.shard.TopicShards;
  * &lt;prefix&gt;:{&lt;topic&gt;}:topic     hash: shards
  * </pre>
  *
- * Who finds nothing there writes what he has ({@code HSETNX}): the first one the number
- * of his configuration. After that it can only be raised, by {@code raise.lua}. It is
- * looked at again when it is needed and older than 5 s; never while nobody consumes or
- * sends. Thread-safe.
+ * Who finds nothing there writes what he has: the first one the number of his
+ * configuration. After that it can only be raised; who knows more than Redis, which has
+ * forgotten it then, raises it again. All of that is {@code raise.lua}. It is looked at
+ * again when it is needed and older than 5 s; never while nobody consumes or sends. At
+ * the beginning, and then every 5 minutes, {@code XLEN} tells whether there are records
+ * in shards beyond the number, which nobody reads. Thread-safe.
  */
 final class TopicCounts {
 
@@ -54,7 +56,13 @@ final class TopicCounts {
 
 	private static final Duration PAUSE_AFTER_FAILURE = Duration.ofSeconds(1);
 
-	static final int MOST_SHARDS = 100_000;
+	/** How often is looked for records beyond the shards that are known. */
+	private static final Duration BEYOND_INTERVAL = Duration.ofMinutes(5);
+
+	/** So far beyond is looked, or as many shards as there are, if that is more. */
+	private static final int LEAST_BEYOND = 64;
+
+	private static final int MOST_BEYOND = 1_000;
 
 	private static final Logger logger = LoggerFactory.getLogger(TopicCounts.class);
 
@@ -64,7 +72,12 @@ final class TopicCounts {
 
 	private final RedisLink<byte[]> link;
 
+	/** For the numbers themselves: what is lost of them is lost of the topic. */
+	private final ReplicatedLink<byte[]> writes;
+
 	private final String keyPrefix;
+
+	private final Function<ShardId, String> streamKey;
 
 	private final Map<String, Integer> configured;
 
@@ -75,15 +88,23 @@ final class TopicCounts {
 
 	private final AtomicLong dueAtNanos = new AtomicLong(System.nanoTime());
 
+	private final AtomicLong beyondDueAtNanos = new AtomicLong(System.nanoTime());
+
+	/** By topic the records that nobody reads. */
+	private final Map<String, String> beyond = new ConcurrentHashMap<>();
+
 	/** By topic why its number cannot be read. */
 	private final Map<String, StoreUnavailableException> refused = new ConcurrentHashMap<>();
 
 	/** Topics that are configured in another way, as was said. */
 	private final Map<String, Integer> told = new HashMap<>();
 
-	TopicCounts(RedisLink<byte[]> link, String keyPrefix, Map<String, Integer> configured, Runnable onChange) {
+	TopicCounts(RedisLink<byte[]> link, ReplicatedLink<byte[]> writes, String keyPrefix,
+			Function<ShardId, String> streamKey, Map<String, Integer> configured, Runnable onChange) {
 		this.link = link;
+		this.writes = writes;
 		this.keyPrefix = keyPrefix;
+		this.streamKey = streamKey;
 		this.configured = Map.copyOf(configured);
 		this.onChange = onChange;
 		Map<String, TopicShards> none = new TreeMap<>();
@@ -103,9 +124,9 @@ final class TopicCounts {
 		return this.known.get(topic) != TopicShards.NONE;
 	}
 
-	/** Why topics have no shards here although Redis answers. */
+	/** Why topics, or some shards of them, are not consumed although Redis answers. */
 	Map<String, String> problems() {
-		Map<String, String> problems = new TreeMap<>();
+		Map<String, String> problems = new TreeMap<>(this.beyond);
 		this.refused.forEach((topic, failure) -> {
 			if (!isKnown(topic)) {
 				problems.put(topic, notKnown(topic) + failure.getMessage());
@@ -167,12 +188,12 @@ final class TopicCounts {
 			else if (failure != null) {
 				later(failure);
 			}
-			else if (count != null) {
+			else if (count != null && count(topic, count) >= knownOf(topic)) {
 				learn(Map.of(topic, count(topic, count)));
 			}
 			else {
-				// Redis was emptied, or it is the first time: that takes more than a
-				// look.
+				// Redis was emptied, has lost a raise, or it is the first time: that
+				// takes more than a look.
 				CompletableFuture.runAsync(this::look, this.link.background()).exceptionally(this::later);
 			}
 		}
@@ -228,23 +249,34 @@ final class TopicCounts {
 
 	private void readOrWrite() {
 		Map<String, Integer> counts = read(this.configured.keySet());
-		Set<String> missing = new TreeSet<>(this.configured.keySet());
-		missing.removeAll(counts.keySet());
-		missing.removeAll(this.refused.keySet());
-		if (!missing.isEmpty()) {
-			List<Function<RedisClusterAsyncCommands<String, byte[]>, RedisFuture<Boolean>>> writes = new ArrayList<>();
-			missing.forEach((topic) -> writes.add((commands) -> commands.hsetnx(key(topic), FIELD,
-					Integer.toString(hereOf(topic)).getBytes(StandardCharsets.UTF_8))));
-			this.link.callAll(writes);
-			counts.putAll(read(missing));
+		for (String topic : this.configured.keySet()) {
+			Integer count = counts.get(topic);
+			int known = knownOf(topic);
+			if (count != null && count < known) {
+				logger.warn("Redis says that '{}' has {} shards, but it had {}: it has lost a raise. Writing it back",
+						topic, count, known);
+			}
+			if (count == null ? !this.refused.containsKey(topic) : count < known) {
+				counts.put(topic, write(topic, (known > 0) ? known : Objects.requireNonNull(this.configured.get(topic)),
+						known > 0));
+			}
 		}
 		learn(counts);
 	}
 
-	/** Known from before Redis was emptied, or configured. */
-	private int hereOf(String topic) {
-		int before = Objects.requireNonNull(this.known.get(topic)).count();
-		return (before > 0) ? before : Objects.requireNonNull(this.configured.get(topic));
+	/** What is known from before Redis has forgotten it; 0 for nothing. */
+	private int knownOf(String topic) {
+		return this.known.getOrDefault(topic, TopicShards.NONE).count();
+	}
+
+	private int write(String topic, int shards, boolean raise) {
+		Long count = this.writes.run(RAISE, List.of(key(topic)),
+				List.of(bytes(Integer.toString(shards)), bytes(raise ? "1" : "0")));
+		return count.intValue();
+	}
+
+	private static byte[] bytes(String text) {
+		return text.getBytes(StandardCharsets.UTF_8);
 	}
 
 	private Map<String, Integer> read(Collection<String> topics) {
@@ -278,7 +310,7 @@ final class TopicCounts {
 	private int count(String topic, byte[] bytes) {
 		String text = new String(bytes, StandardCharsets.UTF_8);
 		int count = text.matches("[1-9][0-9]{0,5}") ? Integer.parseInt(text) : 0;
-		if (count < 1 || count > MOST_SHARDS) {
+		if (count < 1 || count > TopicShards.MOST_SHARDS) {
 			throw new StoreUnavailableException("Redis: the field 'shards' of " + key(topic) + " is '" + text
 					+ "'; set it to the number of shards that the topic has", null, true);
 		}
@@ -303,7 +335,57 @@ final class TopicCounts {
 			this.known = Collections.unmodifiableMap(next);
 		}
 		if (changed) {
+			this.beyondDueAtNanos.set(System.nanoTime());
 			this.onChange.run();
+		}
+		long due = this.beyondDueAtNanos.get();
+		if (System.nanoTime() - due >= 0
+				&& this.beyondDueAtNanos.compareAndSet(due, System.nanoTime() + BEYOND_INTERVAL.toNanos())) {
+			CompletableFuture.runAsync(this::lookBeyond, this.link.background()).exceptionally((failure) -> {
+				logger.debug("Cannot look for records beyond the topics' shards", failure);
+				return null;
+			});
+		}
+	}
+
+	/** A number that was lost with all who knew it leaves records that nobody reads. */
+	private void lookBeyond() {
+		this.known.forEach((topic, shards) -> {
+			int count = shards.count();
+			if (count == 0) {
+				return;
+			}
+			int last = Math.min(TopicShards.MOST_SHARDS, count + Math.min(MOST_BEYOND, Math.max(LEAST_BEYOND, count)));
+			List<ShardId> unknown = new ArrayList<>();
+			for (int id = count; id < last; id++) {
+				unknown.add(ShardId.of(topic, id));
+			}
+			List<AsyncCommand<String, byte[], Long>> lengths = new ArrayList<>();
+			unknown.forEach((shard) -> lengths
+				.add(new AsyncCommand<>(new Command<>(CommandType.XLEN, new IntegerOutput<>(RedisStreamSource.CODEC),
+						new CommandArgs<>(RedisStreamSource.CODEC).addKey(this.streamKey.apply(shard))))));
+			List<@Nullable Long> found = this.link.callEach(lengths,
+					(place, failure) -> logger.debug("Not a stream: {}", unknown.get(place), failure));
+			ShardId highest = null;
+			for (int i = 0; i < unknown.size(); i++) {
+				Long length = found.get(i);
+				highest = (length != null && length > 0) ? unknown.get(i) : highest;
+			}
+			tellBeyond(topic, count, highest);
+		});
+	}
+
+	private void tellBeyond(String topic, int count, @Nullable ShardId highest) {
+		if (highest == null) {
+			this.beyond.remove(topic);
+			return;
+		}
+		String problem = ("The topic '%s' has %d shards, but there are records in shard %s (%s), which nobody reads. "
+				+ "If Redis has lost a raise, raise the topic again: ShardTopics.raise(\"%1$s\", %d) or more. "
+				+ "Otherwise remove the stream with DEL")
+			.formatted(topic, count, highest.id(), this.streamKey.apply(highest), Integer.parseInt(highest.id()) + 1);
+		if (!problem.equals(this.beyond.put(topic, problem))) {
+			logger.warn("{}", problem);
 		}
 	}
 
@@ -329,21 +411,17 @@ final class TopicCounts {
 			throw ShardkeeperConfigurationException.unknownTopic("A call of ShardTopics", topic,
 					new TreeSet<>(this.configured.keySet()));
 		}
-		if (shards > MOST_SHARDS) {
-			throw new IllegalArgumentException(
-					"A topic has at most %,d shards, so '%s' cannot have %,d".formatted(MOST_SHARDS, topic, shards));
-		}
+		TopicShards.requirePossible(topic, shards);
 		look(topic);
-		Long count = this.link.run(RAISE, List.of(key(topic)),
-				List.of(Integer.toString(shards).getBytes(StandardCharsets.UTF_8)));
+		int count = write(topic, shards, true);
 		if (count > shards) {
 			throw new IllegalArgumentException(
 					("The topic '%s' has %d shards already, and cannot have fewer: nobody would read what is in the "
 							+ "others. Send to a new topic instead")
 						.formatted(topic, count));
 		}
-		learn(Map.of(topic, count.intValue()));
-		return count.intValue();
+		learn(Map.of(topic, count));
+		return count;
 	}
 
 	private String key(String topic) {

@@ -1,12 +1,17 @@
--- Gives a topic more shards.
--- KEYS[1]  the topic's hash
--- ARGV[1]  how many shards it is to have
--- Returns how many it has now: more than asked for, if it had more before.
--- The number never becomes lower. O(1).
-local now = tonumber(redis.call('HGET', KEYS[1], 'shards') or '0')
-local wanted = tonumber(ARGV[1])
-if wanted > now then
+-- Writes how many shards a topic has, or gives it more.
+--
+-- KEYS     1 the topic's hash
+-- ARGV     1 how many shards it is to have, 2 '1' to raise a lower number, '0' to write one only where there is none
+-- result   how many it has now: more than asked for, if it had more before; fewer, if a lower number is not to be raised
+-- keeps    the number never becomes lower
+-- memory   gets through at `maxmemory`: a hash per topic
+-- cost     O(1)
+
+writeBeforeWait(KEYS[1])
+
+local now = redis.call('HGET', KEYS[1], 'shards')
+if not now or ARGV[2] == '1' and (tonumber(now) or 0) < tonumber(ARGV[1]) then
   redis.call('HSET', KEYS[1], 'shards', ARGV[1])
-  return wanted
+  return tonumber(ARGV[1])
 end
-return now
+return tonumber(now) or 0

@@ -69,7 +69,6 @@ class MemoryStreamSourceTests extends ReshardedSourceContract {
 
 	@Test
 	void refusesWhatCannotBe() {
-		assertThatIllegalArgumentException().isThrownBy(() -> this.small.raise("unknown", 2));
 		assertThatIllegalArgumentException().isThrownBy(() -> this.small.merge(ONE, ONE));
 		assertThatIllegalArgumentException().isThrownBy(() -> this.small.merge(ONE, ShardId.of("other", 0)));
 	}

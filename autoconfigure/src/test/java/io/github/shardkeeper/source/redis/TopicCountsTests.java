@@ -10,8 +10,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import tools.jackson.databind.json.JsonMapper;
 
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 import io.github.shardkeeper.SendFailedException;
@@ -19,6 +23,8 @@ import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.ShardTemplate.Appended;
 import io.github.shardkeeper.ShardTemplate.Outgoing;
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.redis.RedisConnector;
+import io.github.shardkeeper.redis.ReplicaWait;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.TopicShards;
@@ -29,6 +35,7 @@ import io.github.shardkeeper.source.SendSettings;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.testsupport.OnEveryRedis;
 import io.github.shardkeeper.testsupport.RedisClients;
+import io.github.shardkeeper.testsupport.TestRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -39,6 +46,7 @@ import static org.awaitility.Awaitility.await;
  * How many shards a topic has stands in Redis, and can be raised while it is used.
  */
 @OnEveryRedis
+@ExtendWith(OutputCaptureExtension.class)
 class TopicCountsTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -147,12 +155,108 @@ class TopicCountsTests {
 	}
 
 	@Test
-	void aLowerNumberInRedisIsNotFollowed() {
+	void whoKnowsMoreThanRedisWritesItBack(CapturedOutput output) {
 		RedisStreamSource source = source(4);
-		count(source);
-		this.redis.opsForHash().put(key(), "shards", "2");
+		source.raise("orders", 16);
+		this.redis.opsForHash().put(key(), "shards", "8");
 
-		assertThat(source.shards("orders")).isEqualTo(4);
+		assertThat(source.shards("orders")).isEqualTo(16);
+		assertThat(stored()).isEqualTo("16");
+		assertThat(count(source(4))).as("who starts now").isEqualTo(16);
+		assertThat(output).contains("Redis says that 'orders' has 8 shards, but it had 16");
+	}
+
+	@Test
+	void whoConsumesOrSendsFindsOutByItself() {
+		RedisStreamSource source = source(4);
+		source.raise("orders", 16);
+		this.redis.opsForHash().put(key(), "shards", "8");
+
+		await().atMost(PATIENCE).until(() -> {
+			source.topics();
+			return "16".equals(stored());
+		});
+	}
+
+	@Test
+	void whoKnowsMoreIsAskedForNoLess() {
+		RedisStreamSource source = source(4);
+		source.raise("orders", 16);
+		this.redis.opsForHash().put(key(), "shards", "8");
+
+		assertThatIllegalArgumentException().isThrownBy(() -> source.raise("orders", 12))
+			.withMessageContaining("has 16 shards already");
+		assertThat(stored()).isEqualTo("16");
+	}
+
+	@Test
+	void recordsBeyondTheShardsAreReportedUntilTheTopicIsRaised(CapturedOutput output) {
+		RedisStreamSource before = source(8);
+		before.raise("orders", 16);
+		template(before).send("orders", new Outgoing(null, 1, Map.of(), 11));
+		this.redis.opsForHash().put(key(), "shards", "8");
+		RedisStreamSource after = source(8);
+		assertThat(count(after)).isEqualTo(8);
+
+		String stream = this.prefix + ":{orders#11}:stream:11";
+		await().atMost(PATIENCE)
+			.untilAsserted(() -> assertThat(after.problems().get("orders")).contains("has 8 shards", "shard 11", stream,
+					"ShardTopics.raise(\"orders\", 12)", "DEL"));
+		assertThat(output.getOut().lines().filter((line) -> line.contains("WARN") && line.contains(stream))).hasSize(1);
+		after.raise("orders", 16);
+		await().atMost(PATIENCE).untilAsserted(() -> assertThat(after.problems()).isEmpty());
+	}
+
+	@Test
+	void aFullRedisLearnsAndRaisesANumber() {
+		try (TestRedis full = TestRedis.start("--maxmemory", "1", "--maxmemory-policy", "noeviction")) {
+			LettuceConnectionFactory factory = RedisClients.factory(full);
+			RedisConnector connector = new RedisConnector(factory);
+			RedisStreamSource source = new RedisStreamSource(connector, this.prefix, Map.of("orders", 4),
+					Duration.ofSeconds(10));
+			try {
+				assertThat(source.shards("orders")).isEqualTo(4);
+				assertThat(source.raise("orders", 6)).isEqualTo(6);
+			}
+			finally {
+				source.close();
+				connector.stop();
+				factory.destroy();
+			}
+		}
+	}
+
+	@Test
+	void aRaiseCountsOnceReplicasHaveIt() {
+		try (TestRedis master = TestRedis.startReplicating();
+				TestRedis replica = TestRedis.startReplicating("--replicaof", "127.0.0.1",
+						String.valueOf(master.port()))) {
+			master.emptyWithReplicas(1);
+			LettuceConnectionFactory factory = RedisClients.factory(master);
+			RedisConnector connector = new RedisConnector(factory);
+			RedisStreamSource source = new RedisStreamSource(connector, this.prefix, Map.of("orders", 4),
+					Duration.ofSeconds(10), new ReplicaWait(1, Duration.ofMillis(200)));
+			try {
+				assertThat(source.shards("orders")).isEqualTo(4);
+				replica.freeze();
+				for (int attempt = 0; attempt < 2; attempt++) {
+					assertThatExceptionOfType(StoreUnavailableException.class)
+						.isThrownBy(() -> source.raise("orders", 6))
+						.withMessageContaining("only 0 of 1 replicas");
+				}
+				replica.thaw();
+				await().atMost(PATIENCE)
+					.ignoreExceptionsInstanceOf(StoreUnavailableException.class)
+					.until(() -> source.raise("orders", 6) == 6);
+				assertThat(replica.<String>call((commands) -> commands.hget(key(), "shards"))).isEqualTo("6");
+			}
+			finally {
+				replica.thaw();
+				source.close();
+				connector.stop();
+				factory.destroy();
+			}
+		}
 	}
 
 	@Test
