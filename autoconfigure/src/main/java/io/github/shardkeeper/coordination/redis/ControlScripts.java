@@ -12,7 +12,7 @@ import io.github.shardkeeper.redis.LuaScript;
  */
 record ControlScripts(LuaScript join, LuaScript describe, LuaScript heartbeat, LuaScript changes, LuaScript loads,
 		LuaScript plan, LuaScript release, LuaScript claim, LuaScript reap, LuaScript leave, LuaScript nudge,
-		LuaScript publish) {
+		LuaScript publish, LuaScript distrust) {
 
 	static final ControlScripts STANDARD = load();
 
@@ -33,7 +33,8 @@ record ControlScripts(LuaScript join, LuaScript describe, LuaScript heartbeat, L
 				script(ScriptOutputType.MULTI, "reap.lua", preludes),
 				script(ScriptOutputType.VALUE, "leave.lua", preludes),
 				script(ScriptOutputType.VALUE, "nudge.lua", preludes),
-				script(ScriptOutputType.MULTI, "publish.lua", preludes));
+				script(ScriptOutputType.MULTI, "publish.lua", preludes),
+				script(ScriptOutputType.VALUE, "distrust.lua", preludes));
 	}
 
 	private static LuaScript script(ScriptOutputType output, String file, String... preludes) {

@@ -1,32 +1,60 @@
 package io.github.shardkeeper.coordination.redis;
 
-import java.util.LinkedHashMap;
-import java.util.Map;
+import java.util.ArrayList;
+import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.redis.MisplacedKey;
 import io.github.shardkeeper.redis.RedisLink;
-import io.github.shardkeeper.shard.ShardId;
 
 /**
- * A group's keys with the types of what they hold, as {@code control.lua} says: looks for
- * one that holds something else after a script was refused for it. The scripts do not
- * look themselves, because each heartbeat would pay for it. Thread-safe.
+ * The keys of one group, in the order in which {@code control.lua} declares and describes
+ * them. All of them exist as long as the group does. Looks for one that holds something
+ * of another type after a script was refused for it. Thread-safe.
  */
 final class GroupKeys {
 
-	private static final Map<String, String> TYPES = Map.of(":group", "hash", ":members", "hash", ":sessions", "zset",
-			":told", "hash", ":loads", "hash", ":reported", "zset", ":shards", "hash", ":changes", "zset");
+	private static final List<Key> KEYS = List.of(new Key("group", "hash"), new Key("members", "hash"),
+			new Key("sessions", "zset"), new Key("told", "hash"), new Key("loads", "hash"), new Key("reported", "zset"),
+			new Key("shards", "hash"), new Key("changes", "zset"), new Key("concerns", "zset"),
+			new Key("concernsAt", "hash"));
 
 	private final RedisLink<String> link;
 
-	private final String baseKey;
+	private final String base;
 
-	GroupKeys(RedisLink<String> link, String baseKey) {
+	private final List<String> names;
+
+	/**
+	 * Names the keys of a group.
+	 * @param link the connection
+	 * @param base what they begin with
+	 */
+	GroupKeys(RedisLink<String> link, String base) {
 		this.link = link;
-		this.baseKey = baseKey;
+		this.base = base;
+		this.names = names(base);
+	}
+
+	/**
+	 * Names the keys of a group.
+	 * @param base what they begin with
+	 * @return the keys, as scripts declare them
+	 */
+	static List<String> names(String base) {
+		return KEYS.stream().map((key) -> base + ":" + key.name()).toList();
+	}
+
+	/** What scripts declare. */
+	List<String> names() {
+		return this.names;
+	}
+
+	/** The channel of one member. */
+	String channel(String member) {
+		return this.base + ":member:" + member;
 	}
 
 	/**
@@ -50,42 +78,25 @@ final class GroupKeys {
 	}
 
 	private @Nullable String misplaced() {
-		Map<String, String> types = new LinkedHashMap<>();
-		TYPES.forEach((end, type) -> types.put(this.baseKey + end, type));
-		String sentence = misplaced(types);
-		if (sentence != null) {
-			return sentence;
+		List<String> types = new ArrayList<>();
+		for (String name : this.names) {
+			types.add(this.link.call((commands) -> commands.type(name)));
 		}
-		types.clear();
-		this.link.call((commands) -> commands.hkeys(this.baseKey + ":members"))
-			.forEach((member) -> types.put(this.baseKey + ":concerns:" + member, "zset"));
-		return misplaced(types);
-	}
-
-	private @Nullable String misplaced(Map<String, String> types) {
-		for (Map.Entry<String, String> entry : types.entrySet()) {
-			String found = this.link.call((commands) -> commands.type(entry.getKey()));
-			if (!found.equals("none") && !found.equals(entry.getValue())) {
-				return MisplacedKey.sentence(entry.getKey(), found, entry.getValue())
-						+ ". If what belongs there is lost, " + removeAll();
+		for (int i = 0; i < types.size(); i++) {
+			String found = types.get(i);
+			String expected = KEYS.get(i).type();
+			if (!found.equals("none") && !found.equals(expected)) {
+				return MisplacedKey.sentence(this.names.get(i), found, expected)
+						+ ". If what belongs there is lost, the group begins again once the key is away, "
+						+ "with what its members hold";
 			}
 		}
 		return null;
 	}
 
-	/**
-	 * What to say when somebody has removed a shard's record, or all of them.
-	 * @param shard the shard
-	 * @return the failure to throw
-	 */
-	StoreUnavailableException withoutRecord(ShardId shard) {
-		return new StoreUnavailableException("Redis: the key %s:shards has no record of %s, which %s:changes names. "
-			.formatted(this.baseKey, shard, this.baseKey) + "If somebody has removed it, " + removeAll(), null, true);
-	}
+	/** The key's last part, and the type of what it holds. */
+	private record Key(String name, String type) {
 
-	/** The keys belong together: a group that has lost one of them is not whole. */
-	private String removeAll() {
-		return "remove all keys that begin with " + this.baseKey + ": and members join anew with what they hold";
 	}
 
 }

@@ -11,8 +11,12 @@ import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 import io.lettuce.core.codec.StringCodec;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.coordination.CoordinationStore;
@@ -46,13 +50,12 @@ import io.github.shardkeeper.shard.Token;
 /**
  * The control plane of one group on Redis. All its keys begin with
  * <code>&lt;prefix&gt;:{&lt;group&gt;}</code> and so share a slot; {@code control.lua},
- * beside this class' scripts, lists them with what they hold. Each method is one script,
- * run by {@code EVALSHA}. Thread-safe.
+ * beside this class' scripts, lists them with what they hold, and says what happens when
+ * one is missing. Each method is one script, run by {@code EVALSHA}. Thread-safe.
  */
 public final class RedisCoordinationStore implements CoordinationStore {
 
-	/** Written into the group; a member that expects another one refuses to join. */
-	private static final String FORMAT = "2";
+	private static final Logger logger = LoggerFactory.getLogger(RedisCoordinationStore.class);
 
 	/** Shards told by one script; keeps each in the low milliseconds. */
 	private static final int READ_AT_ONCE = 500;
@@ -74,8 +77,6 @@ public final class RedisCoordinationStore implements CoordinationStore {
 
 	private final String group;
 
-	private final String baseKey;
-
 	private final GroupKeys keys;
 
 	private final ControlScripts scripts;
@@ -85,6 +86,12 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	private final int writtenAtOnce;
 
 	private final int reportsAtOnce;
+
+	/**
+	 * Whether the last heartbeat was refused, or its answer could not be read, though
+	 * Redis may have renewed the session with it.
+	 */
+	private volatile boolean heartbeatFailed;
 
 	/**
 	 * Creates a store that waits for no replicas; connects when it is first used.
@@ -117,8 +124,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 		this.ownership = new ReplicatedLink<>(connector, this.link, timeout, wait);
 		this.timeout = timeout;
 		this.group = group;
-		this.baseKey = keyPrefix + ":{" + group + "}";
-		this.keys = new GroupKeys(this.link, this.baseKey);
+		this.keys = new GroupKeys(this.link, keyPrefix + ":{" + group + "}");
 		this.scripts = scripts;
 		this.readAtOnce = readAtOnce;
 		this.writtenAtOnce = writtenAtOnce;
@@ -132,7 +138,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 
 	@Override
 	public Subscription subscribe(MemberId member, Runnable onEvent) {
-		RedisSubscription subscription = RedisSubscription.open(this.connector, this.baseKey + ":member:" + member,
+		RedisSubscription subscription = RedisSubscription.open(this.connector, this.keys.channel(member.value()),
 				this.timeout, onEvent);
 		return new Subscription() {
 			@Override
@@ -150,13 +156,31 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	@Override
 	public void join(MemberId member, MemberDescription description, Duration lease, Duration timeout) {
 		List<Object> reply = run(this.scripts.join(), member.value(), millis(lease), millis(timeout),
-				DescriptionFormat.write(description), FORMAT);
-		if (reply.get(0).equals("FORMAT")) {
-			throw new ShardkeeperConfigurationException(
+				DescriptionFormat.write(description));
+		switch ((String) reply.get(0)) {
+			case "FORMAT" -> throw new ShardkeeperConfigurationException(
 					"The group '%s' in Redis is kept in format %s, but this version of Shardkeeper reads format %s."
-						.formatted(this.group, reply.get(1), FORMAT),
+						.formatted(this.group, reply.get(1), reply.get(2)),
 					"Use the version of Shardkeeper that the group's other members use, or another 'shardkeeper.group'.");
+			case "RUNNING" -> throw new StoreUnavailableException(
+					("The group '%s' is kept in format %s by %s running instances of an earlier version of Shardkeeper. "
+							+ "This instance joins when all of them have stopped")
+						.formatted(this.group, reply.get(1), reply.get(2)),
+					null);
+			case "UPGRADED" -> logger.info("The keys of group '{}' in Redis are kept in format {} now, instead of {}",
+					this.group, reply.get(2), reply.get(1));
+			default -> {
+				if (reply.size() > 1) {
+					logger.error("The keys of group '{}' in Redis did not agree: {}. The group has begun again; its "
+							+ "members keep what they hold. Keep 'maxmemory-policy noeviction', and other programs away "
+							+ "from these keys", this.group, faults(reply));
+				}
+			}
 		}
+	}
+
+	private static String faults(List<Object> reply) {
+		return reply.stream().skip(1).map(String::valueOf).collect(Collectors.joining("; "));
 	}
 
 	@Override
@@ -166,13 +190,46 @@ public final class RedisCoordinationStore implements CoordinationStore {
 
 	@Override
 	public HeartbeatReply heartbeat(MemberId member, Seen seen, boolean candidate, LoadReport load) {
-		List<Object> reply = run(this.scripts.heartbeat(), member.value(), number(seen.history()),
-				number(seen.generation()), flag(candidate), number(this.readAtOnce), load.text(),
-				number(seen.earliestMillis()));
-		if (reply.get(0).equals("EXPIRED")) {
-			return new HeartbeatReply.Expired();
+		if (!this.heartbeatFailed) {
+			return heartbeat(member, seen, candidate, load, true);
 		}
-		return new ReplyReader(this.keys, reply, 1).alive();
+		// Who cannot hear the answers consumes nothing: the session must be able to end.
+		HeartbeatReply reply = heartbeat(member, seen, candidate, load, false);
+		return (reply instanceof HeartbeatReply.Alive) ? heartbeat(member, seen, candidate, load, true) : reply;
+	}
+
+	private HeartbeatReply heartbeat(MemberId member, Seen seen, boolean candidate, LoadReport load, boolean renews) {
+		try {
+			List<Object> reply = run(this.scripts.heartbeat(), member.value(), number(seen.history()),
+					number(seen.generation()), flag(candidate), number(this.readAtOnce), load.text(),
+					number(seen.earliestMillis()), flag(renews));
+			HeartbeatReply read = reply.get(0).equals("EXPIRED") ? new HeartbeatReply.Expired()
+					: read(() -> new ReplyReader(reply, 1).alive());
+			this.heartbeatFailed = false;
+			return read;
+		}
+		catch (StoreUnavailableException ex) {
+			this.heartbeatFailed |= ex.isRefusal();
+			throw ex;
+		}
+	}
+
+	/**
+	 * Reads an answer. If it has an entry that cannot be read, nobody can go by it: the
+	 * group begins again.
+	 */
+	private <T> T read(Supplier<T> reading) {
+		try {
+			return reading.get();
+		}
+		catch (ReplyReader.UnreadableEntryException ex) {
+			run(this.scripts.distrust(), List.of(ex.ofShard() ? "S" : "M", ex.entry(), ex.value()));
+			throw new StoreUnavailableException(
+					("Redis: the entry %s of %s cannot be read: '%s'. The group begins again; its members keep what they "
+							+ "hold. Keep other programs away from the group's keys")
+						.formatted(ex.entry(), this.keys.names().get(ex.ofShard() ? 6 : 1), ex.value()),
+					ex, true);
+		}
 	}
 
 	@Override
@@ -188,17 +245,24 @@ public final class RedisCoordinationStore implements CoordinationStore {
 		long seen = afterGeneration;
 		long membershipSeen = seenMembership;
 		while (true) {
-			ReplyReader reader = new ReplyReader(this.keys,
-					run(this.scripts.changes(), number(seen), number(membershipSeen), number(this.readAtOnce)), 0);
+			List<Object> reply = run(this.scripts.changes(), number(seen), number(membershipSeen),
+					number(this.readAtOnce));
+			if (reply.get(0).equals("BROKEN")) {
+				throw new StoreUnavailableException(
+						"The keys of group '%s' in Redis do not agree: %s. The group begins again with its members' next heartbeats"
+							.formatted(this.group, faults(reply)),
+						null);
+			}
+			ReplyReader reader = new ReplyReader(reply, 1);
 			onStep.run();
 			MemberId leader = reader.member();
 			long epoch = reader.number();
 			long generation = reader.number();
 			long membership = reader.number();
 			long through = reader.number();
-			List<GroupMember> changedMembers = reader.nested().members();
+			List<GroupMember> changedMembers = read(reader.nested()::members);
 			members = (membership != membershipSeen) ? changedMembers : members;
-			ownerships.addAll(reader.nested().ownerships());
+			ownerships.addAll(read(reader.nested()::ownerships));
 			seen = through;
 			membershipSeen = membership;
 			if (through >= generation) {
@@ -212,8 +276,8 @@ public final class RedisCoordinationStore implements CoordinationStore {
 		SortedMap<MemberId, LoadReport> reports = new TreeMap<>();
 		long seen = afterVersion;
 		while (true) {
-			ReplyReader reader = new ReplyReader(this.keys,
-					run(this.scripts.loads(), number(seen), number(this.reportsAtOnce)), 0);
+			ReplyReader reader = new ReplyReader(run(this.scripts.loads(), number(seen), number(this.reportsAtOnce)),
+					0);
 			long version = reader.number();
 			seen = reader.number();
 			reports.putAll(reader.loads());
@@ -353,7 +417,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 
 	private <T> T run(LuaScript script, List<String> arguments) {
 		try {
-			return this.link.run(script, List.of(this.baseKey), arguments);
+			return this.link.run(script, this.keys.names(), arguments);
 		}
 		catch (StoreUnavailableException ex) {
 			throw this.keys.named(ex);
@@ -363,7 +427,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	/** For what a failover must not undo, where replicas are to be waited for. */
 	private <T> T runDurably(LuaScript script, List<String> arguments) {
 		try {
-			return this.ownership.run(script, List.of(this.baseKey), arguments);
+			return this.ownership.run(script, this.keys.names(), arguments);
 		}
 		catch (StoreUnavailableException ex) {
 			throw this.keys.named(ex);

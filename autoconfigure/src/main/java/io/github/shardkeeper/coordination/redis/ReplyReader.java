@@ -5,10 +5,10 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
-import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.handover.GroupMember;
 import io.github.shardkeeper.handover.GroupProblems;
 import io.github.shardkeeper.handover.GroupStatus;
@@ -25,14 +25,14 @@ import io.github.shardkeeper.shard.Token;
  */
 final class ReplyReader {
 
-	private final GroupKeys keys;
+	/** What is in every key, so that none is ever empty. */
+	private static final String NO_ENTRY = "#";
 
 	private final List<?> reply;
 
 	private int position;
 
-	ReplyReader(GroupKeys keys, List<?> reply, int position) {
-		this.keys = keys;
+	ReplyReader(List<?> reply, int position) {
 		this.reply = reply;
 		this.position = position;
 	}
@@ -83,25 +83,28 @@ final class ReplyReader {
 	}
 
 	ReplyReader nested() {
-		return new ReplyReader(this.keys, (List<?>) this.reply.get(this.position++), 0);
+		return new ReplyReader((List<?>) this.reply.get(this.position++), 0);
 	}
 
 	/**
 	 * The rest, as triples of shard, generation and record.
-	 * @throws StoreUnavailableException when a record is missing
+	 * @throws UnreadableEntryException when a record is missing or cannot be read
 	 */
 	List<Ownership> ownerships() {
 		List<Ownership> ownerships = new ArrayList<>((this.reply.size() - this.position) / 3);
 		while (this.position < this.reply.size()) {
-			ShardId shard = ShardId.parse(text());
+			String name = text();
 			long generation = number();
-			if (this.reply.get(this.position) == null) {
-				throw this.keys.withoutRecord(shard);
+			String record = (String) this.reply.get(this.position++);
+			try {
+				String[] fields = Objects.requireNonNull(record, "no record").split("\\|", -1);
+				ownerships.add(new Ownership(ShardId.parse(name), ShardPhase.valueOf(fields[0]),
+						new Token(Long.parseLong(fields[1])), memberOrNull(fields[2]), memberOrNull(fields[3]),
+						generation, Long.parseLong(fields[4]), Long.parseLong(fields[5])));
 			}
-			String[] fields = text().split("\\|", -1);
-			ownerships.add(new Ownership(shard, ShardPhase.valueOf(fields[0]), new Token(Long.parseLong(fields[1])),
-					memberOrNull(fields[2]), memberOrNull(fields[3]), generation, Long.parseLong(fields[4]),
-					Long.parseLong(fields[5])));
+			catch (RuntimeException ex) {
+				throw new UnreadableEntryException(true, name, record, ex);
+			}
 		}
 		return ownerships;
 	}
@@ -115,13 +118,27 @@ final class ReplyReader {
 		return loads;
 	}
 
-	/** The rest, as pairs of member and record; ordered by the member's id. */
+	/**
+	 * The rest, as pairs of member and record.
+	 * @return them, ordered by the member's id
+	 * @throws UnreadableEntryException when a record cannot be read
+	 */
 	List<GroupMember> members() {
 		List<GroupMember> members = new ArrayList<>();
 		while (this.position < this.reply.size()) {
-			MemberId id = new MemberId(text());
-			String[] fields = text().split("\\|", 4);
-			members.add(new GroupMember(id, DescriptionFormat.read(fields[3]), fields[0].equals("L")));
+			String id = text();
+			String record = text();
+			if (id.equals(NO_ENTRY)) {
+				continue;
+			}
+			try {
+				String[] fields = record.split("\\|", 4);
+				members
+					.add(new GroupMember(new MemberId(id), DescriptionFormat.read(fields[3]), fields[0].equals("L")));
+			}
+			catch (RuntimeException ex) {
+				throw new UnreadableEntryException(false, id, record, ex);
+			}
 		}
 		members.sort(Comparator.comparing(GroupMember::id));
 		return members;
@@ -129,6 +146,40 @@ final class ReplyReader {
 
 	private static @Nullable MemberId memberOrNull(String text) {
 		return text.isEmpty() ? null : new MemberId(text);
+	}
+
+	/**
+	 * Somebody else has written an entry, or has removed it.
+	 */
+	static final class UnreadableEntryException extends RuntimeException {
+
+		private final boolean ofShard;
+
+		private final String entry;
+
+		private final @Nullable String value;
+
+		UnreadableEntryException(boolean ofShard, String entry, @Nullable String value, RuntimeException cause) {
+			super(cause);
+			this.ofShard = ofShard;
+			this.entry = entry;
+			this.value = value;
+		}
+
+		/** Whether it is a shard's, rather than a member's. */
+		boolean ofShard() {
+			return this.ofShard;
+		}
+
+		String entry() {
+			return this.entry;
+		}
+
+		/** What it holds, empty for nothing. */
+		String value() {
+			return (this.value != null) ? this.value : "";
+		}
+
 	}
 
 }

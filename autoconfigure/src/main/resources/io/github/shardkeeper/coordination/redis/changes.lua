@@ -1,33 +1,41 @@
 -- Reads what has changed in the group: the leader's picture of it, and the endpoint's.
 --
 -- ARGV     1 generation seen, 2 membership version seen, 3 most shards in one reply
--- result   {leader, epoch, generation, membership, generation that the shards reach to,
---           members: {} or, if their version differs, {member, value, …},
+-- result   {'BROKEN', what is wrong with the group's keys, a sentence each}, or
+--          {'READ', leader, epoch, generation, membership, generation that the shards reach to,
+--           members: {} or, if their version differs, {member, value, …, '#', …},
 --           shards: {shard, generation, record, …} in the order of their change}
 -- keeps    reading on from the returned generation misses nothing
 -- cost     O(shards in the reply), plus O(members) when their list changed
 
 local seen, seenMembership, limit = ARGV[1], ARGV[2], tonumber(ARGV[3])
+if state == 'BROKEN' or state == 'OTHER' then
+  return {'BROKEN', unpack(faults)}
+end
 local generation, membership = group.generation or '0', group.membership or '0'
 local list = {}
 if membership ~= seenMembership then
   list = redis.call('HGETALL', MEMBERS)
 end
-local changed = redis.call('ZRANGEBYSCORE', CHANGES, '(' .. seen, '+inf', 'WITHSCORES', 'LIMIT', 0, limit)
+-- One more than is wanted: NO_ENTRY may be among them.
+local changed = redis.call('ZRANGEBYSCORE', CHANGES, '(' .. seen, '+inf', 'WITHSCORES', 'LIMIT', 0, limit + 1)
 local names, shards = {}, {}
+local generations = {}
 for i = 1, #changed, 2 do
-  names[#names + 1] = changed[i]
+  if changed[i] ~= NO_ENTRY and #names < limit then
+    names[#names + 1], generations[#names + 1] = changed[i], changed[i + 1]
+  end
 end
 if #names > 0 then
   local records = redis.call('HMGET', SHARDS, unpack(names))
   for i, name in ipairs(names) do
     shards[#shards + 1] = name
-    shards[#shards + 1] = changed[2 * i]
+    shards[#shards + 1] = generations[i]
     shards[#shards + 1] = records[i]
   end
 end
 local through = generation
 if #names == limit then
-  through = changed[#changed]
+  through = generations[limit]
 end
-return {leader() or '', group.epoch or '0', generation, membership, through, list, shards}
+return {'READ', leader() or '', group.epoch or '0', generation, membership, through, list, shards}

@@ -10,7 +10,7 @@
 writeBeforeWait(GROUP)
 
 local id, granted = ARGV[1], {}
-local self = member(id)
+local self = state == 'WHOLE' and member(id)
 if not self then
   return granted
 end
@@ -28,7 +28,7 @@ for i = 2, #ARGV, 2 do
     local displaced = before and before.owner or ''
     if displaced ~= '' and displaced ~= id and member(displaced) then
       -- It may still consume, and only what concerns it is told to it.
-      redis.call('ZADD', concernsKey(displaced), generation, name)
+      putConcern(displaced, generation, name)
       notify(displaced)
     end
     notify(leader())

@@ -1,25 +1,35 @@
 -- Common beginning of every control-plane script; put before each of them when it is loaded.
 --
--- KEYS[1]  the group's base key, `<prefix>:{<group>}`. All other keys are derived from it; they share its
---          hash tag and so its slot:
---            :group              hash  format, leader, epoch, generation, membership, token, history, claims, claimsSince,
---                                loads (counts load reports), problems (what a leader has found wrong), problemsEpoch (its epoch)
---            :members            hash  member -> flag|lease millis|timeout millis|description (flag A: active, L: leaving)
---            :sessions           zset  member -> end of its lease in millis (0: gone, shards still to be freed)
---            :told               hash  member -> generation up to which it was told its changes
---            :loads              hash  member -> its last load report, in a format that only members know
---            :reported           zset  member -> value of the group's `loads` at that report
---            :shards             hash  topic/id -> phase|token|owner|target|since millis|end of the rest in millis or 0
---            :changes            zset  topic/id -> generation of its last change
---            :concerns:<member>  zset  topic/id -> generation of its last change, for the shards of one owner or target,
---                                or of one whose shard was claimed by another, to be told so
---            :member:<member>    channel of one member; every message means "a heartbeat would have news"
+-- KEYS     the group's keys, all of them, whatever a script touches. They share the hash tag `{<group>}` and so a slot:
+--          1 <prefix>:{<group>}:group  hash  format, leader, epoch, generation, membership, token, history, claims,
+--                         claimsSince, loads (counts load reports), setBacks, sizes, unreadable, problems (what a leader has
+--                         found wrong), problemsEpoch (its epoch)
+--          2 :members     hash  member -> flag|lease millis|timeout millis|description (flag A: active, L: leaving)
+--          3 :sessions    zset  member -> end of its lease in millis (0: gone, shards still to be freed)
+--          4 :told        hash  member -> generation up to which it was told its changes
+--          5 :loads       hash  member -> its last load report, in a format that only members know
+--          6 :reported    zset  member -> value of the group's `loads` at that report
+--          7 :shards      hash  topic/id -> phase|token|owner|target|since millis|end of the rest in millis or 0
+--          8 :changes     zset  topic/id -> generation of its last change
+--          9 :concerns    zset  <member>|<generation, 16 digits>|<topic/id>, all with the score 0 and so in this order: what
+--                         a member is told, of the shards that it owns, is the target of, or had to give way in
+--          10 :concernsAt hash  <member>|<topic/id> -> that generation
+--          Besides, each of the keys 2 to 10 holds an entry `#` from the group's beginning to its end.
+--          <prefix>:{<group>}:member:<member> is the channel of one member; every message means "a heartbeat would have
+--          news".
 -- keeps    the target of a record that is written can take the shard; an owner is known or still to be freed
+--
+-- The keys belong together. While Redis Cluster moves the slot key by key, no node has all of them, and because they
+-- are all declared and all exist, both nodes refuse every script (ASK, TRYAGAIN) before it begins. Where a key is missing
+-- or does not agree with the others (somebody has removed it, it was evicted, or restored from an older copy), or an entry
+-- cannot be read, no script but join.lua writes anything: everybody is told that its session has expired, and
+-- whoever joins first has the group begin again, with what members hold.
 
-local base = KEYS[1]
-local GROUP, MEMBERS, SESSIONS, TOLD = base .. ':group', base .. ':members', base .. ':sessions', base .. ':told'
-local SHARDS, CHANGES = base .. ':shards', base .. ':changes'
-local LOADS, REPORTED = base .. ':loads', base .. ':reported'
+local FORMAT, NO_ENTRY = '3', '#'
+
+local GROUP, MEMBERS, SESSIONS, TOLD, LOADS, REPORTED, SHARDS, CHANGES, CONCERNS, CONCERNS_AT =
+  unpack(KEYS)
+local base = string.sub(GROUP, 1, -string.len(':group') - 1)
 
 local time = redis.call('TIME')
 local nowMicros = tonumber(time[1]) * 1000000 + tonumber(time[2])
@@ -30,8 +40,14 @@ local function text(number)
   return string.format('%.0f', number)
 end
 
-local function concernsKey(id)
-  return base .. ':concerns:' .. id
+-- Where a member finds a shard in CONCERNS. No name has a `|` in it.
+local function concern(id, generation, name)
+  return id .. '|' .. string.format('%016.0f', generation) .. '|' .. name
+end
+
+-- Between which entries of CONCERNS those of a member are that changed after a generation. `}` comes after `|`.
+local function concernsAfter(id, generation)
+  return '(' .. id .. '|' .. string.format('%016.0f', generation) .. '}', '(' .. id .. '}'
 end
 
 local function channel(id)
@@ -39,8 +55,9 @@ local function channel(id)
 end
 
 -- The group's fields are read once, here, and written once, by finish().
-local FIELDS = {'format', 'leader', 'epoch', 'generation', 'membership', 'token', 'history', 'claims', 'claimsSince',
-  'loads', 'setBacks', 'problems', 'problemsEpoch'}
+local NUMBERS = {'epoch', 'generation', 'membership', 'token', 'history', 'claims', 'claimsSince', 'loads', 'setBacks',
+  'problemsEpoch'}
+local FIELDS = {'format', 'leader', 'sizes', 'unreadable', 'problems', unpack(NUMBERS)}
 local group, changedFields = {}, {}
 for i, value in ipairs(redis.call('HMGET', GROUP, unpack(FIELDS))) do
   group[FIELDS[i]] = value or nil
@@ -48,6 +65,61 @@ end
 
 local function groupNumber(field)
   return tonumber(group[field] or '0')
+end
+
+-- How many entries the keys have, in which an entry that is gone, or of somebody else's, shows.
+local function sizes()
+  return table.concat({redis.call('HLEN', MEMBERS), redis.call('ZCARD', SESSIONS), redis.call('HLEN', SHARDS),
+    redis.call('ZCARD', CHANGES), redis.call('ZCARD', CONCERNS), redis.call('HLEN', CONCERNS_AT)}, '|')
+end
+
+-- What is wrong with the group's keys, a sentence each; nothing when the group is whole. O(1)
+local function findFaults()
+  local faults = {}
+  for _, key in ipairs(KEYS) do
+    if redis.call('EXISTS', key) == 0 then
+      faults[#faults + 1] = key .. ' is missing'
+    end
+  end
+  for _, field in ipairs(NUMBERS) do
+    if group[field] and not string.match(group[field], '^%d+$') then
+      faults[#faults + 1] = GROUP .. ' has no number in the field ' .. field
+    end
+  end
+  if group.unreadable then
+    faults[#faults + 1] = group.unreadable
+  end
+  if #faults > 0 then
+    return faults
+  end
+  local generation = groupNumber('generation')
+  if tonumber(redis.call('HGET', SHARDS, NO_ENTRY)) ~= generation then
+    faults[#faults + 1] = SHARDS .. ' is of another time than ' .. GROUP
+  end
+  if tonumber(redis.call('ZSCORE', CHANGES, NO_ENTRY) or '-1') ~= generation then
+    faults[#faults + 1] = CHANGES .. ' is of another time than ' .. GROUP
+  end
+  if tonumber(redis.call('ZSCORE', CONCERNS, NO_ENTRY) or '1') ~= -generation then
+    faults[#faults + 1] = CONCERNS .. ' is of another time than ' .. GROUP
+  end
+  if tonumber(redis.call('HGET', MEMBERS, NO_ENTRY)) ~= groupNumber('membership') then
+    faults[#faults + 1] = MEMBERS .. ' is of another time than ' .. GROUP
+  end
+  if sizes() ~= group.sizes then
+    faults[#faults + 1] = 'the keys ' .. base .. ':* have lost or gained entries (members|sessions|shards|changes|concerns|concernsAt: '
+      .. sizes() .. ' instead of ' .. tostring(group.sizes) .. ')'
+  end
+  return faults
+end
+
+-- NONE: Redis knows nothing of it. WHOLE: its keys agree. BROKEN: they do not. OTHER: another format.
+local state, faults = 'NONE', {}
+if group.format and group.format ~= FORMAT then
+  state = 'OTHER'
+  faults[1] = 'the group is kept in format ' .. group.format .. ' instead of ' .. FORMAT
+elseif redis.call('EXISTS', unpack(KEYS)) > 0 then
+  faults = findFaults()
+  state = #faults == 0 and 'WHOLE' or 'BROKEN'
 end
 
 local function setGroup(field, value)
@@ -75,8 +147,28 @@ local function notify(id)
   end
 end
 
+-- Whether entries came or went.
+local resized = false
+
+-- An entry that somebody else has written: with it the group is broken, from the next script on.
+local function distrust(key, field)
+  setGroup('unreadable', key .. ' has an entry ' .. field .. ' that cannot be read')
+end
+
 -- The last step of every script that changes something.
 local function finish()
+  local generation, membership = groupNumber('generation'), groupNumber('membership')
+  if changedFields.generation then
+    redis.call('HSET', SHARDS, NO_ENTRY, text(generation))
+    redis.call('ZADD', CHANGES, text(generation), NO_ENTRY)
+    redis.call('ZADD', CONCERNS, '-' .. text(generation), NO_ENTRY)
+  end
+  if changedFields.membership then
+    redis.call('HSET', MEMBERS, NO_ENTRY, text(membership))
+  end
+  if resized then
+    setGroup('sizes', sizes())
+  end
   local values = {}
   for _, field in ipairs(FIELDS) do
     if changedFields[field] then
@@ -100,9 +192,13 @@ local function member(id)
   if known == nil then
     local value = redis.call('HGET', MEMBERS, id)
     known = false
-    if value then
+    if value and id ~= NO_ENTRY then
       local flag, lease, timeout, description = string.match(value, '^(%a)|(%d+)|(%d+)|(.*)$')
-      known = {flag = flag, lease = tonumber(lease), timeout = tonumber(timeout), description = description}
+      if flag then
+        known = {flag = flag, lease = tonumber(lease), timeout = tonumber(timeout), description = description}
+      else
+        distrust(MEMBERS, id)
+      end
     end
     members[id] = known
   end
@@ -121,7 +217,7 @@ end
 
 -- Whoever is told first beats first and leads; the one heard from last is surely awake.
 local function notifySuccessor(of)
-  local last = redis.call('ZREVRANGE', SESSIONS, 0, 1)
+  local last = redis.call('ZREVRANGEBYSCORE', SESSIONS, '+inf', '0', 'LIMIT', 0, 2)
   notify(last[1] ~= of and last[1] or last[2])
 end
 
@@ -133,6 +229,10 @@ local function shard(id)
   end
   local phase, token, owner, target, since, restEnd =
     string.match(value, '^(%a+)|(%d+)|([^|]*)|([^|]*)|(%d+)|(%d+)$')
+  if not phase then
+    distrust(SHARDS, id)
+    return nil
+  end
   return {phase = phase, token = token, owner = owner, target = target, since = tonumber(since),
     restEnd = tonumber(restEnd)}
 end
@@ -150,25 +250,42 @@ local function raiseToken(floor)
   end
 end
 
+-- A member is told no more of a shard.
+local function forgetConcern(member, name)
+  local key = member .. '|' .. name
+  local generation = redis.call('HGET', CONCERNS_AT, key)
+  if generation then
+    redis.call('ZREM', CONCERNS, concern(member, generation, name))
+    redis.call('HDEL', CONCERNS_AT, key)
+    resized = true
+  end
+end
+
+-- A member is told of a shard, as of what changed with a generation.
+local function putConcern(member, generation, name)
+  forgetConcern(member, name)
+  redis.call('ZADD', CONCERNS, 0, concern(member, generation, name))
+  redis.call('HSET', CONCERNS_AT, member .. '|' .. name, text(generation))
+  resized = true
+end
+
 -- before: what shard() returned. Returns the generation of the change.
 local function write(id, before, phase, token, owner, target, restEnd)
   local generation = count('generation')
+  resized = true
   redis.call('HSET', SHARDS, id,
     table.concat({phase, token, owner, target, text(nowMillis), text(restEnd or 0)}, '|'))
-  redis.call('ZADD', CHANGES, generation, id)
-  if before then
-    if before.owner ~= '' and before.owner ~= owner and before.owner ~= target then
-      redis.call('ZREM', concernsKey(before.owner), id)
-    end
-    if before.target ~= '' and before.target ~= owner and before.target ~= target then
-      redis.call('ZREM', concernsKey(before.target), id)
+  redis.call('ZADD', CHANGES, text(generation), id)
+  for _, past in ipairs(before and {before.owner, before.target} or {}) do
+    if past ~= '' and past ~= owner and past ~= target then
+      forgetConcern(past, id)
     end
   end
   if owner ~= '' then
-    redis.call('ZADD', concernsKey(owner), generation, id)
+    putConcern(owner, generation, id)
   end
   if target ~= '' and target ~= owner then
-    redis.call('ZADD', concernsKey(target), generation, id)
+    putConcern(target, generation, id)
   end
   return generation
 end
@@ -233,16 +350,19 @@ local function remove(id, limit, quietMillis)
   redis.call('HDEL', TOLD, id)
   forgetLoad(id)
   members[id] = false
-  local concerned = redis.call('ZRANGE', concernsKey(id), 0, limit - 1)
-  for _, name in ipairs(concerned) do
+  resized = true
+  local first, last = concernsAfter(id, 0)
+  local concerned = redis.call('ZRANGEBYLEX', CONCERNS, first, last, 'LIMIT', 0, limit)
+  for _, entry in ipairs(concerned) do
+    local name = string.match(entry, '^[^|]*|%d+|(.*)$')
     local before = shard(name)
-    if before.owner == id then
+    if before and before.owner == id then
       takeFrom(name, before, quietMillis)
     else
-      redis.call('ZREM', concernsKey(id), name)
+      forgetConcern(id, name)
     end
   end
-  if redis.call('ZCARD', concernsKey(id)) == 0 then
+  if #redis.call('ZRANGEBYLEX', CONCERNS, first, last, 'LIMIT', 0, 1) == 0 then
     redis.call('ZREM', SESSIONS, id)
   else
     redis.call('ZADD', SESSIONS, 0, id)
@@ -252,7 +372,7 @@ end
 
 -- A leader whose own lease has ended decides nothing more, also before somebody else is elected.
 local function leads(id, epoch)
-  return leader() == id and groupNumber('epoch') == tonumber(epoch)
+  return state == 'WHOLE' and leader() == id and groupNumber('epoch') == tonumber(epoch)
     and tonumber(redis.call('ZSCORE', SESSIONS, id) or '0') > nowMillis
 end
 

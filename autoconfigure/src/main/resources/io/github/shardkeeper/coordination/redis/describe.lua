@@ -6,10 +6,11 @@
 -- cost     O(1)
 
 local id, description = ARGV[1], ARGV[2]
-local known = member(id)
+local known = state == 'WHOLE' and member(id)
 if not known then
   return {'UNKNOWN'}
 end
+writeAtMaxmemory('HDEL', GROUP)
 redis.call('HSET', MEMBERS, id, table.concat({known.flag, text(known.lease), text(known.timeout), description}, '|'))
 membershipChanged()
 finish()

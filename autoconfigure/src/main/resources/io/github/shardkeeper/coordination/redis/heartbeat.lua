@@ -1,9 +1,11 @@
 -- Renews a session, elects a leader when there is none or its lease ended, tells the member its own news.
 --
 -- ARGV     1 member, 2 history seen, 3 generation seen, 4 candidate ('1' or '0'), 5 most changes in one reply,
---          6 load report or '', 7 earliest time that the clock can show by the member's own clock (millis) or 0
--- result   {'EXPIRED'} or {'ALIVE', now, leader, epoch, end of the leader's lease, earliest end of a lease,
---          generation, membership, generation that the changes reach to, history, writes lost ('1' or '0'),
+--          6 load report or '', 7 earliest time that the clock can show by the member's own clock (millis) or 0,
+--          8 '1' to renew the session, or '0' only to be told
+-- result   {'EXPIRED', what is wrong with the group's keys, a sentence each}, or
+--          {'ALIVE', now, leader, epoch, end of the leader's lease, earliest end of a lease, generation, membership,
+--          generation that the changes reach to, history, writes lost ('1' or '0'),
 --          subscribed ('1' or '0'), end of the time for claims or 0, load reports so far, how often the clock was set back,
 --          end of the own lease before this heartbeat, epoch in which problems were told last, these problems,
 --          members without a session, shards with a record that are not listed (negative: listed without a record),
@@ -16,12 +18,17 @@
 local SET_BACK_MILLIS = 100
 
 local id, seenHistory, seen = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
-local candidate, limit, load = ARGV[4] == '1', tonumber(ARGV[5]), ARGV[6]
+local candidate, limit, load, renews = ARGV[4] == '1', tonumber(ARGV[5]), ARGV[6], ARGV[8] == '1'
 local earliestMillis = tonumber(ARGV[7])
-local self = member(id)
+local self = state == 'WHOLE' and member(id)
 if not self then
-  return {'EXPIRED'}
+  if changedFields.unreadable then
+    writeAtMaxmemory('HDEL', GROUP)
+    finish()
+  end
+  return {'EXPIRED', unpack(faults)}
 end
+writeAtMaxmemory('HDEL', GROUP)
 local remembered = tonumber(redis.call('ZSCORE', SESSIONS, id) or '0')
 
 -- Before anybody is judged: a lease that ends later than if it had begun now was written before the clock was set back.
@@ -45,7 +52,7 @@ end
 
 -- A member that was told more than is written here was told it by writes that are lost. The first one to notice begins
 -- a new history, in which everybody is told everything anew and may claim what it holds.
-local told, history = tonumber(redis.call('HGET', TOLD, id) or '0'), groupNumber('history')
+local told, history = tonumber(redis.call('HGET', TOLD, id) or '0') or 0, groupNumber('history')
 if seenHistory ~= 0 and (seenHistory > history or seenHistory == history and seen > told) then
   setGroup('history', text(math.max(math.max(seenHistory, history) + 1, nowMicros)))
   setGroup('leader', '')
@@ -60,19 +67,21 @@ end
 -- before its silence is refused.
 local leading = leader()
 local leaseEnd = leading and tonumber(redis.call('ZSCORE', SESSIONS, leading) or '0') or 0
-redis.call('ZADD', SESSIONS, text(nowMillis + self.lease), id)
+if renews then
+  redis.call('ZADD', SESSIONS, text(nowMillis + self.lease), id)
+end
 if leading == id and not candidate then
   setGroup('leader', '')
   notifySuccessor(id)
   leading, leaseEnd = nil, 0
 elseif leaseEnd <= nowMillis then
   leading, leaseEnd = nil, 0
-  if candidate then
+  if candidate and renews then
     leading, leaseEnd = id, nowMillis + self.lease
     setGroup('leader', id)
     count('epoch')
   end
-elseif leading == id then
+elseif leading == id and renews then
   leaseEnd = nowMillis + self.lease
 end
 
@@ -87,27 +96,33 @@ local function size(command, key)
   return type(reply) == 'number' and reply or 0
 end
 
-local earliest = redis.call('ZRANGE', SESSIONS, 0, 0, 'WITHSCORES')
+local earliest = redis.call('ZRANGEBYSCORE', SESSIONS, '0', '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
 local generation = group.generation or '0'
 local reply = {'ALIVE', text(nowMillis), leading or '', group.epoch or '0', text(leaseEnd), earliest[2],
   generation, group.membership or '0', generation, group.history or '0', lost and '1' or '0',
   redis.call('PUBSUB', 'NUMSUB', channel(id))[2] > 0 and '1' or '0', text(claimsUntil()), group.loads or '0',
   group.setBacks or '0', text(remembered), group.problemsEpoch or '0', group.problems or '',
   text(math.max(0, size('HLEN', MEMBERS) - size('ZCARD', SESSIONS))), text(size('HLEN', SHARDS) - size('ZCARD', CHANGES))}
-local news = redis.call('ZRANGEBYSCORE', concernsKey(id), '(' .. text(seen), '+inf', 'WITHSCORES', 'LIMIT', 0, limit)
+local first, last = concernsAfter(id, seen)
+local news = redis.call('ZRANGEBYLEX', CONCERNS, first, last, 'LIMIT', 0, limit)
 if #news > 0 then
-  local names = {}
-  for i = 1, #news, 2 do
-    names[#names + 1] = news[i]
+  local names, generations = {}, {}
+  for i, entry in ipairs(news) do
+    local number, name = string.match(entry, '^[^|]*|(%d+)|(.*)$')
+    names[i], generations[i] = name, text(tonumber(number))
   end
   local records = redis.call('HMGET', SHARDS, unpack(names))
   for i, name in ipairs(names) do
-    reply[#reply + 1] = name
-    reply[#reply + 1] = news[2 * i]
-    reply[#reply + 1] = records[i]
+    if not records[i] then
+      distrust(SHARDS, name)
+    else
+      reply[#reply + 1] = name
+      reply[#reply + 1] = generations[i]
+      reply[#reply + 1] = records[i]
+    end
   end
   if #names == limit then
-    reply[9] = news[#news]
+    reply[9] = generations[#names]
   end
 end
 if lost or tonumber(reply[9]) > told then

@@ -1,22 +1,64 @@
--- Makes a member known. Repeatable.
+-- Makes a member known. Has a group begin, or begin again whose keys do not agree. Repeatable.
 --
--- ARGV     1 member, 2 lease millis, 3 timeout millis, 4 description (JSON), 5 format version
--- result   {'OK'} or {'FORMAT', the group's format}
+-- ARGV     1 member, 2 lease millis, 3 timeout millis, 4 description (JSON)
+-- result   {'OK', what was wrong with the group's keys, a sentence each}; {'UPGRADED', the format before, the format now};
+--          {'RUNNING', the group's format, number of its
+--          members} while members of an earlier version run, whose format this one replaces when they have stopped;
+--          or {'FORMAT', the group's format, the format of this script}
 -- keeps    a group is read and written in one format only; a group that begins, perhaps because Redis was emptied,
---          hands nothing out for a lease, in which members claim what they hold
--- cost     O(log members)
+--          hands nothing out for a lease, in which members claim what they hold; tokens, histories and epochs go on
+-- cost     O(log members), O(members) when a group begins again
 
-local id, lease, timeout, description, format = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
-if group.format and group.format ~= format then
-  return {'FORMAT', group.format}
+local id, lease, timeout, description = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+-- Its members find what concerns them under keys of their own.
+local FORMAT_BEFORE = '2'
+
+if state == 'OTHER' then
+  if group.format ~= FORMAT_BEFORE then
+    return {'FORMAT', group.format, FORMAT}
+  end
+  local running = redis.call('ZCOUNT', SESSIONS, '(' .. text(nowMillis), '+inf')
+  if running > 0 then
+    return {'RUNNING', group.format, running}
+  end
 end
-if not group.format then
-  setGroup('format', format)
-  setGroup('history', text(math.max(1, nowMicros)))
+writeAtMaxmemory('HDEL', GROUP)
+
+local function begin()
+  if group.format == FORMAT_BEFORE then
+    for _, member in ipairs(redis.call('HKEYS', MEMBERS)) do
+      redis.call('UNLINK', base .. ':concerns:' .. member)
+    end
+  end
+  redis.call('UNLINK', unpack(KEYS))
+  local before = group
+  group = {}
+  for _, field in ipairs({'token', 'history', 'epoch'}) do
+    if string.match(before[field] or '', '^%d+$') then
+      setGroup(field, before[field])
+    end
+  end
+  setGroup('format', FORMAT)
+  setGroup('history', text(math.max(groupNumber('history') + 1, nowMicros)))
+  setGroup('generation', '0')
+  setGroup('membership', '0')
+  redis.call('ZADD', SESSIONS, -1, NO_ENTRY)
+  redis.call('HSET', CONCERNS_AT, NO_ENTRY, '')
+  redis.call('HSET', TOLD, NO_ENTRY, '')
+  redis.call('HSET', LOADS, NO_ENTRY, '')
+  redis.call('ZADD', REPORTED, 0, NO_ENTRY)
   openClaims(tonumber(lease))
+end
+
+if state ~= 'WHOLE' then
+  begin()
 end
 redis.call('HSET', MEMBERS, id, table.concat({'A', lease, timeout, description}, '|'))
 redis.call('ZADD', SESSIONS, text(nowMillis + tonumber(lease)), id)
+resized = true
 membershipChanged()
 finish()
-return {'OK'}
+if state == 'OTHER' then
+  return {'UPGRADED', FORMAT_BEFORE, FORMAT}
+end
+return {'OK', unpack(faults)}

@@ -9,7 +9,7 @@
 writeBeforeWait(GROUP)
 
 local id, step, quietMillis, limit = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
-local self = member(id)
+local self = state == 'WHOLE' and member(id)
 if not self then
   return 'OK'
 end

@@ -6,6 +6,10 @@
 -- cost     O(reports in the reply), whose length the caller has to think of
 
 local seen, limit = ARGV[1], tonumber(ARGV[2])
+if state ~= 'WHOLE' then
+  return {'0', '0'}
+end
+writeAtMaxmemory('HDEL', GROUP)
 local version = group.loads or '0'
 local reported = redis.call('ZRANGEBYSCORE', REPORTED, '(' .. seen, '+inf', 'WITHSCORES', 'LIMIT', 0, limit)
 local reply, names = {version, version}, {}

@@ -50,7 +50,7 @@ local function verdict(id, known, leaseEnd)
   return 'SLOW'
 end
 
-local late = redis.call('ZRANGEBYSCORE', SESSIONS, '-inf', text(asOfMillis), 'WITHSCORES')
+local late = redis.call('ZRANGEBYSCORE', SESSIONS, '0', text(asOfMillis), 'WITHSCORES')
 for i = 1, #late, 2 do
   if done >= limit then
     lookAgainAt(asOfMillis)

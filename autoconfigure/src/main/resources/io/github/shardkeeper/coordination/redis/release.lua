@@ -11,7 +11,7 @@ writeBeforeWait(GROUP)
 local id, quietMillis, reply = ARGV[1], tonumber(ARGV[2]), {}
 for i = 3, #ARGV, 4 do
   local name, token, floor, completed = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3] == '1'
-  local before = shard(name)
+  local before = state == 'WHOLE' and shard(name)
   if before and before.owner == id and before.token == token then
     raiseToken(floor)
     if completed then
@@ -25,5 +25,7 @@ for i = 3, #ARGV, 4 do
     reply[#reply + 1] = 'STALE'
   end
 end
-finish()
+if state == 'WHOLE' then
+  finish()
+end
 return reply

@@ -78,39 +78,6 @@ class RedisCoordinationStoreTests extends CoordinationStoreContract {
 			.withMessageContaining("shardkeeper.group");
 	}
 
-	/**
-	 * As after a kill -9 and a DEL of the sessions: nobody would ever notice its death.
-	 */
-	@Test
-	void everybodyHearsOfMembersWithoutASession() {
-		TestMember a = group().join("a").lead();
-		TestMember dead = group().join("b");
-		a.assign(ShardId.of("orders", 1), dead);
-
-		redis().delete("test:{" + this.groupName + "}:sessions");
-
-		assertThat(a.beat().status().membersWithoutSession()).isEqualTo(1);
-	}
-
-	@Test
-	void everybodyHearsOfRecordsThatAreNotListedAndOfListedOnesWithoutARecord() {
-		TestMember a = group().join("a").lead();
-		TestMember b = group().join("b");
-		a.assign(ShardId.of("orders", 1), b);
-		a.assign(ShardId.of("orders", 2), b);
-
-		redis().opsForZSet().remove("test:{" + this.groupName + "}:changes", "orders/1", "orders/2");
-		assertThat(a.beat().status().shardsNotListed()).isEqualTo(2);
-
-		redis().opsForZSet().add("test:{" + this.groupName + "}:changes", "orders/1", 1);
-		redis().opsForHash().delete("test:{" + this.groupName + "}:shards", "orders/1", "orders/2");
-		assertThat(a.beat().status().shardsNotListed()).isEqualTo(-1);
-	}
-
-	private static StringRedisTemplate redis() {
-		return new StringRedisTemplate(RedisClients.sharedFactory());
-	}
-
 	@Test
 	void tokensAreMicrosecondsOfRedisTime() {
 		long before = Instant.now().minusSeconds(5).toEpochMilli() * 1000;
