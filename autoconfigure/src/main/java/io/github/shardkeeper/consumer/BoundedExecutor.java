@@ -6,12 +6,16 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Runs tasks on another executor, but only so many at a time; the others wait here, in
- * order. For tasks that do not throw. Thread-safe.
+ * order. A task that throws holds none of them up. Thread-safe.
  */
 final class BoundedExecutor implements Executor {
+
+	private static final Logger logger = LoggerFactory.getLogger(BoundedExecutor.class);
 
 	private final Executor executor;
 
@@ -37,7 +41,12 @@ final class BoundedExecutor implements Executor {
 
 	private void run() {
 		for (Runnable task = next(); task != null; task = next()) {
-			task.run();
+			try {
+				task.run();
+			}
+			catch (Throwable ex) {
+				logger.error("Unexpected failure; what waits goes on", ex);
+			}
 			try {
 				// Between two tasks the thread belongs to whoever waits for it.
 				this.executor.execute(this::run);

@@ -14,7 +14,12 @@ final class HandlerCall {
 
 	private boolean interrupted;
 
-	/** Runs user code on the current thread. */
+	/**
+	 * Runs user code on the current thread.
+	 * @throws InterruptedException also when it was interrupted from here and has
+	 * returned with its thread still, or again, interrupted: then it has stopped early,
+	 * as far as anybody can tell
+	 */
 	void run(UserCode code) throws Throwable {
 		synchronized (this) {
 			this.running = Thread.currentThread();
@@ -23,13 +28,20 @@ final class HandlerCall {
 		try {
 			code.run();
 		}
-		finally {
-			synchronized (this) {
-				this.running = null;
-				// Ours or the handler's own: it must not leak into what follows.
-				Thread.interrupted();
-			}
+		catch (Throwable ex) {
+			end();
+			throw ex;
 		}
+		if (end()) {
+			throw new InterruptedException("The call was interrupted, and has returned with its thread interrupted");
+		}
+	}
+
+	/** Tells whether the thread is interrupted, and was from here. */
+	private synchronized boolean end() {
+		this.running = null;
+		// Ours or the handler's own: it must not leak into what follows.
+		return Thread.interrupted() && this.interrupted;
 	}
 
 	/** Interrupts the user code that runs now, if any. */

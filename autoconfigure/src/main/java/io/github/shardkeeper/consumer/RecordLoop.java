@@ -7,6 +7,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.jspecify.annotations.Nullable;
 
@@ -151,14 +152,20 @@ final class RecordLoop implements ShardLoop {
 			}
 			return over.ended();
 		}
+		// An executor that throws may have kept the task all the same.
+		AtomicBoolean begun = new AtomicBoolean();
 		try {
 			this.executor.execute(() -> {
-				this.returned.add(this.recordCalls.callBeside(delivery, progress.state()));
-				this.wake.run();
+				if (begun.compareAndSet(false, true)) {
+					this.returned.add(this.recordCalls.callBeside(delivery, progress.state()));
+					this.wake.run();
+				}
 			});
 		}
 		catch (RejectedExecutionException | OutOfMemoryError ex) {
-			this.settlement.noThread(delivery, ex);
+			if (begun.compareAndSet(false, true)) {
+				this.settlement.noThread(delivery, ex);
+			}
 		}
 		return this.context.clock().now();
 	}

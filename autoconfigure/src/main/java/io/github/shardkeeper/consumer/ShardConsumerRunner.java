@@ -7,8 +7,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
@@ -47,6 +47,11 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	private static final Logger logger = LoggerFactory.getLogger(ShardConsumerRunner.class);
 
 	private static final String READER = "shardkeeper-reader";
+
+	private static final String RESCUE = "shardkeeper-rescue";
+
+	/** Costs a look at a flag for each shard. */
+	private static final Duration RESCUE_PERIOD = Duration.ofSeconds(1);
 
 	private static final Duration READER_PAUSE = Duration.ofMillis(250);
 
@@ -137,11 +142,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 					(handler) -> HandlerSettingsCheck.check(handler, this.consuming.settings().apply(handler.topic())));
 		WorkerThreads.Running runningThreads = this.threads.start();
 		ShardReader reader = this.startPositions.over(this.source.openReader());
-		ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor((task) -> {
-			Thread thread = new Thread(task, "shardkeeper-timer");
-			thread.setDaemon(true);
-			return thread;
-		});
+		ScheduledExecutorService timer = startTimer();
 		WorkerContext context = new WorkerContext(this.coordinator.settings().group(), this.checkpoints, reader,
 				this.lease, this.runtime.clock(), InstantSource.system(), runningThreads.executor(), timer, this.mapper,
 				this.meters, new BufferBudget(this.consuming.totalBufferBytes()), this.consuming.settings(),
@@ -166,8 +167,15 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		// one.
 		Loops.Loop readerLoop = coordinated.isEmpty() ? this.runtime.loops().startForeground(READER, step)
 				: this.runtime.loops().start(READER, step);
+		Loops.Loop rescueLoop = this.runtime.loops().start(RESCUE, () -> {
+			workers.rescue();
+			if (everything != null) {
+				everything.workers().rescue();
+			}
+			return this.runtime.clock().now().plus(RESCUE_PERIOD);
+		});
 		Running current = new Running(Set.copyOf(coordinated.keySet()), workers, everything, !coordinated.isEmpty(),
-				context, readerLoop, runningThreads);
+				context, readerLoop, rescueLoop, runningThreads);
 		this.running = current;
 		this.consumed = Set.copyOf(handlers.keySet());
 		try {
@@ -185,10 +193,24 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 				}
 			});
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | Error ex) {
 			shutDown(current);
 			throw ex;
 		}
+	}
+
+	/**
+	 * With its thread: workers that no thread could be had for wait for it, and then none
+	 * could be had for a timer either.
+	 */
+	private static ScheduledExecutorService startTimer() {
+		ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1, (task) -> {
+			Thread thread = new Thread(task, "shardkeeper-timer");
+			thread.setDaemon(true);
+			return thread;
+		});
+		timer.prestartCoreThread();
+		return timer;
 	}
 
 	/**
@@ -229,7 +251,12 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		Thread thread = new Thread(() -> Rehearsal.run(context, this.consuming.settings(), topic),
 				"shardkeeper-rehearsal");
 		thread.setDaemon(true);
-		thread.start();
+		try {
+			thread.start();
+		}
+		catch (OutOfMemoryError ex) {
+			logger.debug("No thread to rehearse on; the first shard starts somewhat later", ex);
+		}
 	}
 
 	private MonotonicTime read(ShardReader reader) throws InterruptedException {
@@ -257,14 +284,18 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		}
 		current.unwatch();
 		MonotonicTime deadline = this.runtime.clock().now().plus(this.stopTimeout);
-		if (current.broadcast != null) {
-			current.broadcast.drain();
+		try {
+			if (current.broadcast != null) {
+				current.broadcast.drain();
+			}
+			this.coordinator.stop(this.stopTimeout);
+			if (current.broadcast != null) {
+				current.broadcast.awaitEnd(this.runtime.clock().now().until(deadline));
+			}
 		}
-		this.coordinator.stop(this.stopTimeout);
-		if (current.broadcast != null) {
-			current.broadcast.awaitEnd(this.runtime.clock().now().until(deadline));
+		finally {
+			shutDown(current);
 		}
-		shutDown(current);
 	}
 
 	private void shutDown(Running current) {
@@ -280,6 +311,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		// A call that has not returned needs them once more, when it does: its worker
 		// puts away what it leaves, and the next start waits for that.
 		current.ended().thenRun(() -> {
+			current.rescueLoop.close();
 			current.context.timer().shutdownNow();
 			current.threads.shutdown().run();
 		});
@@ -388,18 +420,21 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 		private final Loops.Loop readerLoop;
 
+		private final Loops.Loop rescueLoop;
+
 		private final WorkerThreads.Running threads;
 
 		private ShardSource.@Nullable Watch watch;
 
 		Running(Set<String> topics, ShardWorkers workers, @Nullable BroadcastConsumption broadcast, boolean coordinated,
-				WorkerContext context, Loops.Loop readerLoop, WorkerThreads.Running threads) {
+				WorkerContext context, Loops.Loop readerLoop, Loops.Loop rescueLoop, WorkerThreads.Running threads) {
 			this.topics = topics;
 			this.workers = workers;
 			this.broadcast = broadcast;
 			this.coordinated = coordinated;
 			this.context = context;
 			this.readerLoop = readerLoop;
+			this.rescueLoop = rescueLoop;
 			this.threads = threads;
 		}
 

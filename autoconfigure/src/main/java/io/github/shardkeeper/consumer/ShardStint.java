@@ -60,7 +60,12 @@ final class ShardStint {
 
 	private boolean readingEnded;
 
+	private boolean endTold;
+
 	private boolean farewellSaid;
+
+	/** Because it was interrupted. */
+	private boolean farewellRepeated;
 
 	/**
 	 * Creates a stint that has not begun.
@@ -202,24 +207,49 @@ final class ShardStint {
 	 */
 	boolean noCallRuns() {
 		if (this.reading && !this.readingEnded) {
-			this.readingEnded = true;
 			this.context.reader().stop(this.owned.shard());
 			this.loop.clear();
+			this.readingEnded = true;
 		}
 		return this.progress == null || this.loop.settle(this.progress);
 	}
 
-	/** Calls the application's farewell, once. */
-	void revoked() {
+	/**
+	 * Calls the application's farewell, once, or once more if it was interrupted: nobody
+	 * else can do what it leaves undone. Tells whether it is over; if not, the lease has
+	 * ended, and whoever holds it again wakes the worker.
+	 */
+	boolean revoked() {
 		ShardProgress last = this.progress;
 		if (last == null || !this.started || this.farewellSaid) {
-			return;
+			return true;
 		}
-		this.farewellSaid = true;
-		ShardCalls.Result result = this.calls.call(last.state(), this.context.clock().now(),
-				(view) -> this.handler.revoked(this.owned, Objects.requireNonNull(view)));
-		// What it has acknowledged.
-		this.loop.settle(last);
+		if (this.farewellRepeated && this.owned.isLost()) {
+			this.farewellSaid = true;
+			return true;
+		}
+		if (this.farewellRepeated && !this.owned.isHeld()) {
+			return false;
+		}
+		while (true) {
+			ShardCalls.Result result = this.calls.call(last.state(), this.context.clock().now(),
+					(view) -> this.handler.revoked(this.owned, Objects.requireNonNull(view)));
+			// What it has acknowledged.
+			this.loop.settle(last);
+			if (!result.interrupted() || this.owned.isLost() || this.farewellRepeated && this.owned.isHeld()) {
+				this.farewellSaid = true;
+				farewellOver(last, result);
+				return true;
+			}
+			logger.info("@OnShardRevoked was interrupted for {}; it is called once more", this.owned);
+			this.farewellRepeated = true;
+			if (!this.owned.isHeld()) {
+				return false;
+			}
+		}
+	}
+
+	private void farewellOver(ShardProgress last, ShardCalls.Result result) {
 		if (result.failure() != null) {
 			logger.warn("@OnShardRevoked failed for {}; the shard is put away nevertheless", this.owned,
 					result.failure());
@@ -240,7 +270,8 @@ final class ShardStint {
 	/** It is over; says so if anybody heard of its beginning. */
 	void end() {
 		this.ticket.leave();
-		if (this.reading) {
+		if (this.reading && !this.endTold) {
+			this.endTold = true;
 			this.context.events().revoked(this.owned, this.owned.isLost());
 		}
 	}
@@ -251,14 +282,7 @@ final class ShardStint {
 		@Override
 		public boolean offer(List<SourceRecord> records) {
 			boolean room = ShardStint.this.loop.offer(records);
-			try {
-				ShardStint.this.wake.run();
-			}
-			catch (RuntimeException | OutOfMemoryError ex) {
-				// They are taken: thrown on, it would have them offered once more.
-				logger.error("{} could not be woken for records that were read; it takes them with its next turn",
-						ShardStint.this.owned, ex);
-			}
+			ShardStint.this.wake.run();
 			return room;
 		}
 

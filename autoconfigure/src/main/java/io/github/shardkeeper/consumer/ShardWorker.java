@@ -66,6 +66,8 @@ final class ShardWorker {
 	/** The last record that the shard will ever have is done. */
 	private boolean completed;
 
+	private boolean hasLeftBudget;
+
 	/**
 	 * Creates a worker that begins by itself.
 	 * @param predecessorEnded completes when whatever this instance still does for the
@@ -120,9 +122,14 @@ final class ShardWorker {
 				: new ShardWork(this.owned.shard(), this.owned.token(), read.handlerNanos(now), read.records());
 	}
 
-	/** Something happened: look what there is to do. */
+	/** Something happened: look what there is to do. Never throws. */
 	void wake() {
 		this.task.wake();
+	}
+
+	/** Goes on after a turn that has failed so badly that nothing else would. */
+	void rescue() {
+		this.task.rescue();
 	}
 
 	/** Put everything away and report the end. */
@@ -338,10 +345,9 @@ final class ShardWorker {
 	 * they are.
 	 */
 	private boolean isPutAway() {
-		if (!this.stint.noCallRuns()) {
+		if (!this.stint.noCallRuns() || !this.stint.revoked()) {
 			return false;
 		}
-		this.stint.revoked();
 		ShardProgress last = this.stint.progress();
 		return last == null || !this.stint.isStarted() || lastCommitIsDone(last);
 	}
@@ -373,15 +379,20 @@ final class ShardWorker {
 		}
 	}
 
+	/** If a step of it throws, the next turn goes on with that step. */
 	private void end(Token fence) {
 		this.troubles.clear();
-		this.context.budget().leave();
+		if (!this.hasLeftBudget) {
+			this.hasLeftBudget = true;
+			this.context.budget().leave();
+		}
 		this.stint.end();
-		this.ended.complete(null);
 		if (!this.course.isAbandoned()) {
 			this.context.listener()
 				.workerEnded(this.owned.shard(), this.owned.token(), fence, this.completed && !this.owned.isLost());
 		}
+		// Last: from here on there is no next turn.
+		this.ended.complete(null);
 	}
 
 }

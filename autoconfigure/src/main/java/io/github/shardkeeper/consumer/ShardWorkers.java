@@ -236,6 +236,11 @@ final class ShardWorkers implements ShardConsumption {
 		return problems;
 	}
 
+	/** Has those go on that nothing else would wake any more. */
+	void rescue() {
+		this.workers.values().forEach(ShardWorker::rescue);
+	}
+
 	/** Completes when those that are there now have ended. */
 	CompletableFuture<Void> ended() {
 		return CompletableFuture

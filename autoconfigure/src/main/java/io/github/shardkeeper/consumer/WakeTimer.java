@@ -32,8 +32,9 @@ final class WakeTimer {
 		if (isEarlyEnough || this.timer.isShutdown()) {
 			return;
 		}
-		this.alarm = time;
 		this.timer.schedule(this.wake, Math.max(0, now.until(time).toNanos()), TimeUnit.NANOSECONDS);
+		// Not before: a timer that throws sets none.
+		this.alarm = time;
 	}
 
 }

@@ -31,6 +31,8 @@ final class WorkerTroubles {
 
 	private final Runnable wake;
 
+	private final WakeTimer alarm;
+
 	private final Duration longCall;
 
 	private final FailureBackOff backOff = new FailureBackOff();
@@ -56,6 +58,7 @@ final class WorkerTroubles {
 		this.owned = owned;
 		this.context = context;
 		this.wake = wake;
+		this.alarm = new WakeTimer(context.timer(), wake);
 		this.longCall = context.settings(owned.shard().topic()).longCall();
 	}
 
@@ -149,9 +152,13 @@ final class WorkerTroubles {
 	}
 
 	void unexpected(Throwable failure) {
-		logger.error("Unexpected failure while consuming {}; going on", this.owned, failure);
-		this.turnProblem = "Unexpected failure: " + failure;
-		retryAfter(this.backOff.next());
+		try {
+			logger.error("Unexpected failure while consuming {}; going on", this.owned, failure);
+			this.turnProblem = "Unexpected failure: " + PrintableFailure.of(failure);
+		}
+		finally {
+			retryAfter(this.backOff.next());
+		}
 	}
 
 	void noThread(Throwable refusal) {
@@ -159,14 +166,16 @@ final class WorkerTroubles {
 			// All workers have ended, so whatever woke this one comes too late.
 			return;
 		}
-		logger.warn("No thread for {}; trying again in {} ms", this.owned, STORE_RETRY_PAUSE.toMillis(), refusal);
+		this.context.timer().schedule(this.wake, STORE_RETRY_PAUSE.toNanos(), TimeUnit.NANOSECONDS);
 		this.turnProblem = "No thread could be had: " + refusal;
-		schedule(STORE_RETRY_PAUSE);
+		logger.warn("No thread for {}; trying again in {} ms", this.owned, STORE_RETRY_PAUSE.toMillis(), refusal);
 	}
 
 	/** Whether the pause after a failure is over. */
 	boolean permitAttempt(MonotonicTime now) {
 		if (this.notBefore != null && now.isBefore(this.notBefore)) {
+			// Whatever woke it may not be the alarm, which could not be set perhaps.
+			this.alarm.wakeAt(this.notBefore, now);
 			return false;
 		}
 		this.notBefore = null;
@@ -179,16 +188,11 @@ final class WorkerTroubles {
 	}
 
 	private void retryAfter(Duration pause) {
-		MonotonicTime retryAt = this.context.clock().now().plus(pause);
+		MonotonicTime now = this.context.clock().now();
+		MonotonicTime retryAt = now.plus(pause);
 		// A handler's longer pause is not cut short by a store that fails meanwhile.
 		this.notBefore = (this.notBefore != null && retryAt.isBefore(this.notBefore)) ? this.notBefore : retryAt;
-		schedule(pause);
-	}
-
-	private void schedule(Duration pause) {
-		if (!this.context.timer().isShutdown()) {
-			this.context.timer().schedule(this.wake, pause.toNanos(), TimeUnit.NANOSECONDS);
-		}
+		this.alarm.wakeAt(retryAt, now);
 	}
 
 	/**

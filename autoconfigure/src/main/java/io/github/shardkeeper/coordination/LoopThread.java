@@ -2,6 +2,7 @@ package io.github.shardkeeper.coordination;
 
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -56,12 +57,13 @@ final class LoopThread implements Loops.Loop {
 	private @Nullable MonotonicTime interruptedAt;
 
 	LoopThread(String name, Loops.Step step, boolean daemon, MonotonicClock clock, LoopMeters meters,
-			Consumer<LoopThread> onClose) {
+			Consumer<LoopThread> onClose, ThreadFactory threads) {
 		this.step = step;
 		this.clock = clock;
 		this.meters = meters;
 		this.onClose = onClose;
-		this.thread = new Thread(this::run, name);
+		this.thread = threads.newThread(this::run);
+		this.thread.setName(name);
 		this.thread.setDaemon(daemon);
 	}
 

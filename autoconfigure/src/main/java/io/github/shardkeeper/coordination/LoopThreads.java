@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadFactory;
 
 import org.jspecify.annotations.Nullable;
 
@@ -25,6 +26,8 @@ public final class LoopThreads implements Loops {
 
 	private final Duration stallLimit;
 
+	private final ThreadFactory threads;
+
 	private final Set<LoopThread> loops = ConcurrentHashMap.newKeySet();
 
 	/** Guarded by this; {@code null} while no loop runs. */
@@ -37,6 +40,11 @@ public final class LoopThreads implements Loops {
 	 * @param stallLimit how long a step may take before it is interrupted
 	 */
 	public LoopThreads(MonotonicClock clock, LoopMeters meters, Duration stallLimit) {
+		this(clock, meters, stallLimit, Thread::new);
+	}
+
+	LoopThreads(MonotonicClock clock, LoopMeters meters, Duration stallLimit, ThreadFactory threads) {
+		this.threads = threads;
 		this.clock = clock;
 		this.meters = new GuardedLoopMeters(meters);
 		this.stallLimit = stallLimit;
@@ -44,12 +52,12 @@ public final class LoopThreads implements Loops {
 
 	@Override
 	public Loop start(String name, Step step) {
-		return start(new LoopThread(name, step, true, this.clock, this.meters, this::ended));
+		return start(new LoopThread(name, step, true, this.clock, this.meters, this::ended, this.threads));
 	}
 
 	@Override
 	public Loop startForeground(String name, Step step) {
-		return start(new LoopThread(name, step, false, this.clock, this.meters, this::ended));
+		return start(new LoopThread(name, step, false, this.clock, this.meters, this::ended, this.threads));
 	}
 
 	/**
@@ -68,18 +76,29 @@ public final class LoopThreads implements Loops {
 	}
 
 	private synchronized Loop start(LoopThread loop) {
-		this.loops.add(loop);
 		if (this.watchdog == null) {
-			Duration period = this.stallLimit.dividedBy(10);
-			this.watchdog = new LoopThread("shardkeeper-watchdog", () -> {
-				this.loops.forEach((watched) -> watched.interruptIfStalled(this.stallLimit));
-				return this.clock.now().plus(period);
-			}, true, this.clock, this.meters, (ended) -> {
-			});
-			this.watchdog.begin();
+			this.watchdog = startWatchdog();
 		}
-		loop.begin();
+		this.loops.add(loop);
+		try {
+			loop.begin();
+		}
+		catch (Throwable ex) {
+			ended(loop);
+			throw ex;
+		}
 		return loop;
+	}
+
+	private LoopThread startWatchdog() {
+		Duration period = this.stallLimit.dividedBy(10);
+		LoopThread begun = new LoopThread("shardkeeper-watchdog", () -> {
+			this.loops.forEach((watched) -> watched.interruptIfStalled(this.stallLimit));
+			return this.clock.now().plus(period);
+		}, true, this.clock, this.meters, (ended) -> {
+		}, this.threads);
+		begun.begin();
+		return begun;
 	}
 
 	private synchronized void ended(LoopThread loop) {

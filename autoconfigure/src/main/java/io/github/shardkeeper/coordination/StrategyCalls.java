@@ -77,7 +77,7 @@ final class StrategyCalls implements AutoCloseable {
 		if (call == null) {
 			return;
 		}
-		AssignmentAnswer answer = call.answer;
+		AssignmentAnswer answer = call.answer();
 		if (answer != null) {
 			this.current = null;
 			AssignmentRequest next = this.waiting;
@@ -212,7 +212,17 @@ final class StrategyCalls implements AutoCloseable {
 				// Even its exceptions fail, when they are to say what they are.
 				this.answer = failed("unspeakable", "throws what cannot be told", null);
 			}
-			StrategyCalls.this.wake.run();
+			finally {
+				StrategyCalls.this.wake.run();
+			}
+		}
+
+		/** {@code null} while it may come. */
+		private @Nullable AssignmentAnswer answer() {
+			// In this order: the answer is the last thing that the thread does.
+			boolean hasEnded = !this.thread.isAlive();
+			AssignmentAnswer given = this.answer;
+			return (given == null && hasEnded) ? failed("died", "has ended its thread without an answer", null) : given;
 		}
 
 	}

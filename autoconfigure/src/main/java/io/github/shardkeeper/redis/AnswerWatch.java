@@ -29,6 +29,9 @@ final class AnswerWatch {
 		// On the thread of the JDK's timer itself: if one was made for a step and the
 		// system gave none, nobody would hear of it.
 		this(CompletableFuture.delayedExecutor(limit.toNanos() / STEPS, TimeUnit.NANOSECONDS, Runnable::run));
+		// That thread is there from now on, whatever the system gives later.
+		this.later.execute(() -> {
+		});
 	}
 
 	AnswerWatch(Executor later) {

@@ -131,7 +131,8 @@ final class SendQueue {
 		List<Sending> refused = new ArrayList<>();
 		int left = this.unsent.get();
 		while (left > 0) {
-			List<Sending> taken = take(left);
+			ArrayList<Sending> taken = new ArrayList<>();
+			take(taken, left);
 			refused.addAll(taken);
 			left = this.unsent.addAndGet(-taken.size());
 		}
@@ -144,24 +145,47 @@ final class SendQueue {
 	 * Never runs twice at a time: only who finds, or leaves, nothing unsent begins it.
 	 */
 	private void sendQueued() {
-		int sent;
+		ArrayList<Sending> taken = new ArrayList<>(MOST_PER_BATCH);
 		do {
-			gather();
-			// Not more than are counted: another one may have been added a moment ago.
-			List<Sending> batch = take(Math.min(this.unsent.get(), MOST_PER_BATCH));
-			sent = batch.size();
-			RuntimeException failure = append(batch);
-			if (failure != null) {
-				// Not one after the other: each would wait as long for a connection. They
-				// are taken before anybody hears of it, who may send at once again.
-				List<Sending> others = take(this.unsent.get() - sent);
-				sent += others.size();
-				batch.forEach((sending) -> fail(sending, failure));
-				others.forEach((sending) -> fail(sending,
-						new SendFailedException("Not sent, because those before it could not be", null, false)));
+			taken.clear();
+			try {
+				send(taken);
+			}
+			catch (Throwable ex) {
+				// What comes later waits until these are counted out, for ever otherwise.
+				failAll(taken, ex);
 			}
 		}
-		while (this.unsent.addAndGet(-sent) != 0);
+		while (this.unsent.addAndGet(-taken.size()) != 0);
+	}
+
+	/** Sends a batch; whatever it takes, which may be more, is in the list. */
+	private void send(ArrayList<Sending> taken) {
+		gather();
+		// Not more than are counted: another one may have been added a moment ago.
+		take(taken, Math.min(this.unsent.get(), MOST_PER_BATCH));
+		int batch = taken.size();
+		RuntimeException failure = append(taken);
+		if (failure != null) {
+			// Not one after the other: each would wait as long for a connection. They
+			// are taken before anybody hears of it, who may send at once again.
+			take(taken, this.unsent.get());
+			taken.subList(0, batch).forEach((sending) -> fail(sending, failure));
+			taken.subList(batch, taken.size())
+				.forEach((sending) -> fail(sending,
+						new SendFailedException("Not sent, because those before it could not be", null, false)));
+		}
+	}
+
+	private void failAll(List<Sending> taken, Throwable cause) {
+		for (Sending sending : taken) {
+			try {
+				fail(sending, new SendFailedException("It is unknown whether it was sent: " + cause, cause, true));
+			}
+			catch (Throwable ex) {
+				// The others shall hear of it.
+			}
+		}
 	}
 
 	/** Records that go together cost a third of what they cost one by one. */
@@ -171,8 +195,10 @@ final class SendQueue {
 		}
 	}
 
-	private List<Sending> take(int most) {
-		List<Sending> taken = new ArrayList<>(most);
+	/** Takes more, until it has so many. */
+	private void take(ArrayList<Sending> taken, int most) {
+		// First: whatever leaves the queue is in the list.
+		taken.ensureCapacity(most);
 		while (taken.size() < most) {
 			Sending next = this.queue.poll();
 			if (next == null) {
@@ -180,7 +206,6 @@ final class SendQueue {
 			}
 			taken.add(next);
 		}
-		return taken;
 	}
 
 	/**
@@ -188,10 +213,10 @@ final class SendQueue {
 	 * nobody yet.
 	 */
 	private @Nullable RuntimeException append(List<Sending> sendings) {
-		List<NewRecord> records = new ArrayList<>(sendings.size());
-		sendings.forEach((sending) -> records.add(sending.newRecord));
 		List<CompletableFuture<Offset>> answers;
 		try {
+			List<NewRecord> records = new ArrayList<>(sendings.size());
+			sendings.forEach((sending) -> records.add(sending.newRecord));
 			answers = this.appender.append(records);
 			if (answers.size() != sendings.size()) {
 				throw new IllegalStateException(
@@ -215,6 +240,9 @@ final class SendQueue {
 	}
 
 	private void complete(Sending sending, @Nullable Offset offset, @Nullable Throwable failure) {
+		if (!sending.completing.compareAndSet(false, true)) {
+			return;
+		}
 		// First, so that who hears of it finds room.
 		this.window.leave(sending.place);
 		Boolean before = COMPLETING.get();
@@ -244,6 +272,8 @@ final class SendQueue {
 		private final Place place;
 
 		private final CompletableFuture<Appended> appended = new CompletableFuture<>();
+
+		private final AtomicBoolean completing = new AtomicBoolean();
 
 		Sending(NewRecord newRecord, Place place) {
 			this.newRecord = newRecord;

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import tools.jackson.databind.json.JsonMapper;
@@ -57,8 +58,19 @@ final class ConsumingShard {
 		this(bean, settings, new BufferBudget(Long.MAX_VALUE));
 	}
 
+	/** The same, for beans that need it while it starts. */
+	ConsumingShard(Object bean, TestSettings settings, Consumer<ConsumingShard> created) {
+		this(bean, settings, new BufferBudget(Long.MAX_VALUE), created);
+	}
+
 	/** The same, and others take from its budget, too. */
 	ConsumingShard(Object bean, TestSettings settings, BufferBudget budget) {
+		this(bean, settings, budget, (created) -> {
+		});
+	}
+
+	private ConsumingShard(Object bean, TestSettings settings, BufferBudget budget, Consumer<ConsumingShard> created) {
+		created.accept(this);
 		DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
 		beans.registerSingleton("handler", bean);
 		JsonMapper mapper = new JsonMapper();

@@ -38,10 +38,23 @@ class HandlerCallTests {
 
 	@Test
 	void anInterruptDoesNotLeakOutOfTheCall() throws Throwable {
-		this.call.run(() -> this.call.interrupt());
+		assertThatExceptionOfType(InterruptedException.class)
+			.isThrownBy(() -> this.call.run(() -> this.call.interrupt()));
 		assertThat(Thread.currentThread().isInterrupted()).isFalse();
+		assertThat(this.call.wasInterrupted()).isTrue();
 
 		this.call.run(() -> Thread.currentThread().interrupt());
+		assertThat(Thread.currentThread().isInterrupted()).isFalse();
+	}
+
+	/** It says that it has done its work all the same. */
+	@Test
+	void whoTakesItsInterruptionInHasReturned() throws Throwable {
+		this.call.run(() -> {
+			this.call.interrupt();
+			assertThat(Thread.interrupted()).isTrue();
+		});
+
 		assertThat(Thread.currentThread().isInterrupted()).isFalse();
 	}
 

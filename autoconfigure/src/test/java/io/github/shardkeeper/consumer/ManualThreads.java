@@ -25,6 +25,8 @@ final class ManualThreads implements Executor {
 
 	private final PriorityQueue<Alarm> alarms = new PriorityQueue<>(Comparator.comparing(Alarm::due));
 
+	private boolean timerFails;
+
 	ManualThreads(SettableClock clock) {
 		this.clock = clock;
 	}
@@ -55,6 +57,11 @@ final class ManualThreads implements Executor {
 		runAll();
 	}
 
+	/** Whether the timer takes nothing, as one without a thread. */
+	void setTimerFails(boolean timerFails) {
+		this.timerFails = timerFails;
+	}
+
 	boolean hasAlarms() {
 		return !this.alarms.isEmpty();
 	}
@@ -64,6 +71,9 @@ final class ManualThreads implements Executor {
 
 			@Override
 			public ScheduledFuture<?> schedule(Runnable task, long delay, TimeUnit unit) {
+				if (ManualThreads.this.timerFails) {
+					throw new InternalError("no native thread, as the test wants it");
+				}
 				MonotonicTime due = ManualThreads.this.clock.now().plus(Duration.ofNanos(unit.toNanos(delay)));
 				ManualThreads.this.alarms.add(new Alarm(due, task));
 				return null;

@@ -146,6 +146,88 @@ class SerialTaskTests {
 		assertThat(left).hasValue(0);
 	}
 
+	/** Also out of whatever the turn does about its failures. */
+	@Test
+	void aTurnThatThrowsIsFollowedByOthers() {
+		AtomicInteger turns = new AtomicInteger();
+		SerialTask task = new SerialTask(this.submitted::add, () -> {
+			if (turns.incrementAndGet() == 1) {
+				throw new InternalError("unable to create native thread, as the test wants it");
+			}
+			return false;
+		}, SerialTaskTests::unexpected);
+		task.wake();
+		this.submitted.remove().run();
+		assertThat(this.submitted).isEmpty();
+
+		task.wake();
+		assertThat(this.submitted).hasSize(1);
+		this.submitted.remove().run();
+		assertThat(turns).hasValue(2);
+	}
+
+	@Test
+	void aTurnThatThrewIsTakenAgainByWhoeverRescues() {
+		AtomicInteger turns = new AtomicInteger();
+		SerialTask task = new SerialTask(this.submitted::add, () -> {
+			if (turns.incrementAndGet() == 1) {
+				throw new InternalError("as the test wants it");
+			}
+			return false;
+		}, SerialTaskTests::unexpected);
+		task.rescue();
+		assertThat(this.submitted).as("nothing to rescue").isEmpty();
+		task.wake();
+		this.submitted.remove().run();
+		task.rescue();
+		assertThat(this.submitted).hasSize(1);
+		this.submitted.remove().run();
+		task.rescue();
+
+		assertThat(turns).hasValue(2);
+		assertThat(this.submitted).isEmpty();
+	}
+
+	@Test
+	void whoCannotBeToldOfARefusalHoldsNobodyUp() {
+		AtomicInteger turns = new AtomicInteger();
+		AtomicInteger attempts = new AtomicInteger();
+		SerialTask task = new SerialTask((turn) -> {
+			if (attempts.incrementAndGet() == 1) {
+				throw new IllegalStateException("as the test wants it");
+			}
+			turn.run();
+		}, () -> turns.incrementAndGet() < 0, (refusal) -> {
+			throw new InternalError("no thread for a timer either, as the test wants it");
+		});
+		task.wake();
+		assertThat(turns).hasValue(0);
+
+		task.rescue();
+		assertThat(turns).hasValue(1);
+	}
+
+	/** As a pool does whose queue has taken a task when no thread can be had for it. */
+	@Test
+	void anExecutorThatThrowsAndKeepsTheTurnRunsItOnce() {
+		AtomicInteger turns = new AtomicInteger();
+		AtomicInteger attempts = new AtomicInteger();
+		SerialTask task = new SerialTask((turn) -> {
+			this.submitted.add(turn);
+			if (attempts.incrementAndGet() == 1) {
+				throw new InternalError("as the test wants it");
+			}
+		}, () -> turns.incrementAndGet() < 0, (refusal) -> {
+		});
+		task.wake();
+		task.wake();
+		assertThat(this.submitted).hasSize(2);
+		this.submitted.remove().run();
+		assertThat(turns).as("the one that counts is the second").hasValue(0);
+		this.submitted.remove().run();
+		assertThat(turns).hasValue(1);
+	}
+
 	private static void unexpected(Throwable refusal) {
 		throw new AssertionError(refusal);
 	}

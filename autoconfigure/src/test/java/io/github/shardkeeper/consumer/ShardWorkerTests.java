@@ -86,6 +86,8 @@ class ShardWorkerTests {
 
 	private boolean noNews;
 
+	private int failingEnds;
+
 	private final Application application = new Application();
 
 	@BeforeEach
@@ -333,6 +335,82 @@ class ShardWorkerTests {
 		worker.wake();
 		this.threads.runAll();
 		assertThat(worker.problem()).isNull();
+	}
+
+	/** Its failure throws on, out of the turn. */
+	@Test
+	void aWorkerThatCannotSetAnAlarmGoesOnAndDrains() {
+		ShardWorker worker = start();
+		deliver(1, 1);
+		this.threads.setTimerFails(true);
+		this.checkpoints.setAway(true);
+		deliver(2, 2);
+		assertThat(this.threads.hasAlarms()).isFalse();
+		this.checkpoints.setAway(false);
+		this.clock.advance(Duration.ofSeconds(1));
+		worker.rescue();
+		this.threads.runAll();
+		assertThat(checkpoint().offset()).isEqualTo(new Offset("2"));
+
+		worker.drain();
+		this.threads.runAll();
+		assertThat(this.ended).containsExactly("orders/1 token 10 fence 0");
+	}
+
+	@Test
+	void aWorkerThatIsRescuedBeforeItsTimeSetsTheAlarmThatItCouldNot() {
+		ShardWorker worker = start();
+		this.threads.setTimerFails(true);
+		this.checkpoints.setAway(true);
+		deliver(1, 1);
+		this.checkpoints.setAway(false);
+		this.threads.setTimerFails(false);
+		worker.rescue();
+		this.threads.runAll();
+		assertThat(checkpoint().offset()).as("not before the pause is over").isNull();
+
+		this.threads.pass(Duration.ofMillis(200));
+		assertThat(checkpoint().offset()).isEqualTo(new Offset("1"));
+	}
+
+	@Test
+	void anEndThatCouldNotBeToldIsToldWithTheNextTurn() {
+		ShardWorker worker = start();
+		deliver(1, 1);
+		this.failingEnds = 2;
+		worker.drain();
+		this.threads.runAll();
+		assertThat(this.ended).isEmpty();
+		assertThat(worker.ended()).isNotDone();
+		this.threads.pass(Duration.ofMillis(200));
+		this.threads.pass(Duration.ofMillis(400));
+
+		assertThat(this.ended).containsExactly("orders/1 token 10 fence 0");
+		assertThat(this.events).containsOnlyOnce("revoked 10");
+		assertThat(worker.ended()).isDone();
+	}
+
+	/**
+	 * Under the token of one that was abandoned: what that one had sent arrives after its
+	 * successor has acquired the shard, and has the number that comes next.
+	 */
+	@Test
+	void aLateCommitOfTheOneBeforeIsNotTakenForTheFirstOfItsSuccessor() {
+		this.application.onRecord = (record, state) -> state.put(record.payload(), true);
+		ShardWorker first = start();
+		deliver(1, 1);
+		this.checkpoints.delayCommits();
+		deliver(2, 2);
+		first.abandon();
+		this.threads.runAll();
+		assertThat(first.ended()).isDone();
+		start();
+		assertThat(this.reader.calls()).endsWith("start after 1");
+		this.checkpoints.deliverCommits();
+		deliver(2, 4);
+
+		assertThat(checkpoint())
+			.isEqualTo(new Checkpoint(new Offset("4"), Map.of("r1", "true", "r2", "true", "r3", "true", "r4", "true")));
 	}
 
 	@Test
@@ -1212,10 +1290,15 @@ class ShardWorkerTests {
 	private ShardWorker worker(Token token, ShardHandler handler, CompletableFuture<Void> predecessorEnded) {
 		WorkerContext context = new WorkerContext("group", this.checkpoints, this.reader, this.lease, this.clock,
 				InstantSource.fixed(Instant.EPOCH), this.threads, this.threads.timer(), new JsonMapper(), new Meters(),
-				new BufferBudget(Long.MAX_VALUE), (topic) -> this.settings.get(), new Events(), (shard, ofToken, fence,
-						completed) -> this.ended.add("%s token %s fence %s".formatted(shard, ofToken, fence)),
-				true);
+				new BufferBudget(Long.MAX_VALUE), (topic) -> this.settings.get(), new Events(), this::ended, true);
 		return new ShardWorker(SHARD, token, ME, handler, context, predecessorEnded);
+	}
+
+	private void ended(ShardId shard, Token token, Token fence, boolean completed) {
+		if (this.failingEnds-- > 0) {
+			throw new InternalError("as the test wants it");
+		}
+		this.ended.add("%s token %s fence %s".formatted(shard, token, fence));
 	}
 
 	private ShardHandler handler(String method, JsonMapper mapper) {

@@ -43,6 +43,10 @@ final class TroubledCheckpoints implements CheckpointStore {
 
 	private boolean holdsAnswers;
 
+	private boolean delaysCommits;
+
+	private final List<Runnable> onTheirWay = new ArrayList<>();
+
 	private boolean holdsAcquisitions;
 
 	/** Acquisitions that were carried out, and whose answers are held back. */
@@ -79,6 +83,18 @@ final class TroubledCheckpoints implements CheckpointStore {
 	/** How many answers are held back. */
 	int heldAnswers() {
 		return this.held.size();
+	}
+
+	/** From now on commits are on their way until the test has them arrive. */
+	void delayCommits() {
+		this.delaysCommits = true;
+	}
+
+	/** They arrive, and no others are delayed. */
+	void deliverCommits() {
+		this.delaysCommits = false;
+		this.onTheirWay.forEach(Runnable::run);
+		this.onTheirWay.clear();
 	}
 
 	/** Answers the commit that waits longest. */
@@ -194,6 +210,11 @@ final class TroubledCheckpoints implements CheckpointStore {
 
 	@Override
 	public CompletableFuture<CommitReply> commit(ShardId shard, Token token, Commit commit) {
+		if (this.delaysCommits) {
+			CompletableFuture<CommitReply> answer = new CompletableFuture<>();
+			this.onTheirWay.add(() -> commit(shard, token, commit).thenAccept(answer::complete));
+			return answer;
+		}
 		this.sent.add(commit);
 		MemoryCheckpointStore reached;
 		try {

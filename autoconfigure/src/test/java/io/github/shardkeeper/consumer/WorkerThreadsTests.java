@@ -77,6 +77,22 @@ class WorkerThreadsTests {
 	}
 
 	@Test
+	void whatThrowsTakesNoPlace() {
+		ManualThreads threads = new ManualThreads(new SettableClock());
+		BoundedExecutor bounded = new BoundedExecutor(threads, 1);
+		List<String> begun = new ArrayList<>();
+		bounded.execute(() -> {
+			throw new InternalError("as the test wants it");
+		});
+		bounded.execute(() -> begun.add("second"));
+		threads.runAll();
+		bounded.execute(() -> begun.add("third"));
+		threads.runAll();
+
+		assertThat(begun).containsExactly("second", "third");
+	}
+
+	@Test
 	void whatIsRefusedTakesNoPlace() {
 		List<Runnable> accepted = new ArrayList<>();
 		boolean[] refuses = { true };

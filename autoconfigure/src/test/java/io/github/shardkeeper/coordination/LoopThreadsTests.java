@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import io.github.shardkeeper.handover.MonotonicTime;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 class LoopThreadsTests {
 
@@ -209,6 +210,38 @@ class LoopThreadsTests {
 		assertThat(this.metered.poll(10, TimeUnit.SECONDS)).as("again after another limit").isEqualTo("loop stalled");
 		stubborn.countDown();
 		Awaitility.await().until(() -> this.loops.problems().isEmpty());
+	}
+
+	@Test
+	void aWatchdogThatGotNoThreadIsStartedWithTheNextLoop() throws InterruptedException {
+		AtomicInteger threads = new AtomicInteger();
+		LoopThreads starved = new LoopThreads(MonotonicClock.SYSTEM, new LoopMeters() {
+
+			@Override
+			public void failed(String name) {
+			}
+
+			@Override
+			public void stalled(String name) {
+				LoopThreadsTests.this.metered.add(name + " stalled");
+			}
+
+		}, STALL_LIMIT, (task) -> (threads.incrementAndGet() > 1) ? new Thread(task) : new Thread(task) {
+
+			@Override
+			public synchronized void start() {
+				throw new OutOfMemoryError("unable to create native thread, as the test wants it");
+			}
+
+		});
+		assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(() -> starved.start("loop", () -> null));
+		assertThat(starved.problems()).isEmpty();
+		this.loop = starved.start("loop", () -> {
+			new CountDownLatch(1).await();
+			return null;
+		});
+
+		assertThat(this.metered.poll(10, TimeUnit.SECONDS)).isEqualTo("loop stalled");
 	}
 
 	/** Cannot be logged. */

@@ -303,7 +303,9 @@ final class SimulatedGroup {
 			for (ShardRecord<String> record : records) {
 				countFirstHalf(call, record, state);
 			}
-			this.work.run(instance, call);
+			if (returnsInterrupted(instance, call)) {
+				return;
+			}
 			for (ShardRecord<String> record : records) {
 				state.increment("sum", SimulatedTopic.number(record.offset()));
 			}
@@ -313,6 +315,21 @@ final class SimulatedGroup {
 		}
 		finally {
 			this.checker.end(call);
+		}
+	}
+
+	/** Works, and handles interruption in one of the two usual ways. */
+	private boolean returnsInterrupted(SimulatedInstance instance, Checker.Call call) throws InterruptedException {
+		try {
+			this.work.run(instance, call);
+			return false;
+		}
+		catch (InterruptedException ex) {
+			if (this.random.nextBoolean()) {
+				throw ex;
+			}
+			Thread.currentThread().interrupt();
+			return true;
 		}
 	}
 

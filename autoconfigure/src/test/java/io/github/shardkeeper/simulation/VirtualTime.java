@@ -380,6 +380,11 @@ final class VirtualTime {
 			/** Whoever is blocked in virtual time is woken there, not here. */
 			@Override
 			public void interrupt() {
+				if (Thread.currentThread() == this) {
+					// A handler that keeps its interruption for its caller.
+					super.interrupt();
+					return;
+				}
 				VirtualTime virtualTime = this.time;
 				if (virtualTime != null) {
 					virtualTime.interrupted(this);

@@ -353,6 +353,46 @@ class SendsInFlightTests {
 		assertThat(window.underWay()).isZero();
 	}
 
+	/** Those who come later wait until it has counted them out. */
+	@Test
+	void aSenderThatFailsUnexpectedlyHoldsNothingUp() {
+		AtomicBoolean fails = new AtomicBoolean();
+		Deque<Runnable> tasks = new ArrayDeque<>();
+		SendWindow window = new SendWindow(new SendSettings(1000, 2 * MOST, 1000));
+		SendQueue queue = new SendQueue(this.appender, window, tasks::add, new ConcurrentLinkedQueue<>() {
+
+			private int polled;
+
+			@Override
+			public Sending poll() {
+				if (fails.get() && ++this.polled == 3) {
+					fails.set(false);
+					throw new InternalError("as the test wants it");
+				}
+				return super.poll();
+			}
+
+		});
+		List<Sending> sent = new ArrayList<>();
+		for (int i = 0; i < 50; i++) {
+			sent.add(sending(window, i));
+			queue.send(List.of(sent.get(i)));
+		}
+		fails.set(true);
+		runAll(tasks);
+		this.appender.answerAll();
+
+		assertThat(fails).isFalse();
+		assertThat(sent).allMatch((sending) -> sending.appended().isDone());
+		assertThat(sent).filteredOn((sending) -> sending.appended().isCompletedExceptionally()).hasSize(2);
+		assertThat(window.underWay()).isZero();
+		Sending next = sending(window, 50);
+		queue.send(List.of(next));
+		runAll(tasks);
+		this.appender.answerAll();
+		assertThat(next.appended()).isCompleted();
+	}
+
 	private static Sending sending(SendWindow window, int number) {
 		return new Sending(new NewRecord(ShardId.of("orders", 0), "a", Integer.toString(number).getBytes()),
 				window.tryEnter(1));

@@ -101,6 +101,10 @@ public final class LocalCheckpointStore implements CheckpointStore {
 		catch (RejectedExecutionException ex) {
 			reply.completeExceptionally(new StoreUnavailableException("The files are closed", ex));
 		}
+		catch (OutOfMemoryError ex) {
+			// If the task was kept all the same, the commit counts once, by its number.
+			reply.completeExceptionally(new StoreUnavailableException("No thread could be had: " + ex, ex));
+		}
 		return reply;
 	}
 

@@ -88,18 +88,21 @@ final class RedisStreamReader implements ShardReader {
 			current = new ArrayList<>(this.lanes.values());
 		}
 		boolean answered = false;
-		RuntimeException failure = null;
+		Throwable failure = null;
 		for (StreamLane lane : current) {
 			try {
 				answered |= lane.deliverAndReadOn();
 			}
-			catch (RuntimeException ex) {
+			catch (RuntimeException | Error ex) {
 				// One node's failure must not keep the lanes of others waiting.
 				failure = ex;
 			}
 		}
-		if (failure != null) {
-			throw failure;
+		if (failure instanceof Error error) {
+			throw error;
+		}
+		if (failure instanceof RuntimeException exception) {
+			throw exception;
 		}
 		this.lookForShards.run();
 		this.signals.tryAcquire(LaneConnection.BLOCK.toMillis(), TimeUnit.MILLISECONDS);
