@@ -312,6 +312,10 @@ final class Checker {
 			return this.number;
 		}
 
+		ShardId shard() {
+			return this.shard;
+		}
+
 		long since() {
 			return this.since;
 		}

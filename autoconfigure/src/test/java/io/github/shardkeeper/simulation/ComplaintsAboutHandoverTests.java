@@ -2,6 +2,7 @@ package io.github.shardkeeper.simulation;
 
 import java.time.Duration;
 import java.util.Set;
+import java.util.TreeSet;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -67,6 +68,34 @@ class ComplaintsAboutHandoverTests {
 		assertThat(this.story.ownedBy(a)).hasSize(6);
 
 		this.story.until(Duration.ofSeconds(2), () -> this.story.lastHandledBy(b).size() == 3);
+	}
+
+	/** Not of others' users: a shard whose drain takes long holds up no other. */
+	@Test
+	void whileAShardDrainsForLongTheOthersAreConsumedAllTheTime() {
+		SimulatedInstance a = this.story.start();
+		this.story.settle(a);
+		this.story.feed();
+		SimulatedInstance b = this.story.start();
+		this.story.settle(a, b);
+		ShardId slow = this.story.ownedBy(b).iterator().next();
+		this.story.stop(b, Duration.ofMinutes(1));
+		this.story.settle(a);
+		this.story.callsTake(slow, Duration.ofSeconds(20));
+		this.story.pass(AT_ONCE);
+		// What came last moves first.
+		SimulatedInstance c = this.story.start();
+		this.story.until(Duration.ofSeconds(2), () -> this.story.isBeingRevoked(slow));
+		this.story.pass(AT_ONCE.multipliedBy(2));
+		assertThat(this.story.ownedBy(c)).as("some have moved already").isNotEmpty();
+		Set<ShardId> others = new TreeSet<>(this.story.tokens().keySet());
+		others.remove(slow);
+		for (int look = 0; look < 60; look++) {
+			Duration before = this.story.now();
+			this.story.pass(AT_ONCE);
+			assertThat(this.story.isBeingRevoked(slow)).isTrue();
+			assertThat(others).allMatch((shard) -> this.story.handledSince(before, Set.of(shard)));
+		}
 	}
 
 	/**

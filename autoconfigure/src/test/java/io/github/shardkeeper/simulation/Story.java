@@ -35,6 +35,8 @@ final class Story implements AutoCloseable {
 
 	private final Map<SimulatedInstance, Duration> callsTake = new HashMap<>();
 
+	private final Map<ShardId, Duration> callsOf = new HashMap<>();
+
 	private boolean over;
 
 	Story(int shards) {
@@ -50,7 +52,7 @@ final class Story implements AutoCloseable {
 	}
 
 	private void work(SimulatedInstance instance, Checker.Call call) throws InterruptedException {
-		Duration takes = this.callsTake.get(instance);
+		Duration takes = this.callsOf.getOrDefault(call.shard(), this.callsTake.get(instance));
 		if (takes != null) {
 			instance.process.blockInterruptibly(takes);
 		}
@@ -79,6 +81,11 @@ final class Story implements AutoCloseable {
 	/** From now on a call of that instance takes as long, unless it is interrupted. */
 	void callsTake(SimulatedInstance instance, Duration duration) {
 		this.callsTake.put(instance, duration);
+	}
+
+	/** From now on a call for that shard takes as long, unless it is interrupted. */
+	void callsTake(ShardId shard, Duration duration) {
+		this.callsOf.put(shard, duration);
 	}
 
 	/** Time passes. */
@@ -145,6 +152,14 @@ final class Story implements AutoCloseable {
 					&& ownership.owner().instance().equals(instance.toString()))
 			.map(Ownership::shard)
 			.collect(Collectors.toCollection(TreeSet::new));
+	}
+
+	/** Whether its owner is to give it up. */
+	boolean isBeingRevoked(ShardId shard) {
+		return this.group.stored()
+			.ownerships()
+			.stream()
+			.anyMatch((ownership) -> ownership.shard().equals(shard) && ownership.phase() == ShardPhase.REVOKING);
 	}
 
 	Map<ShardId, Token> tokens() {
