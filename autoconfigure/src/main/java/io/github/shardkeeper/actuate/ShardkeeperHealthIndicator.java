@@ -12,12 +12,13 @@ import org.springframework.boot.health.contributor.Health;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.coordination.LoopThreads;
 import io.github.shardkeeper.coordination.ShardCoordinator;
+import io.github.shardkeeper.report.ProblemReport;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
- * Up while this instance may consume and nothing holds a shard of it up, or, at the
- * leader, any shard of the group. An instance without handlers is always up. Thread-safe;
- * asks nobody.
+ * Up while this instance may consume, nothing holds a shard of it up, and nothing serious
+ * is wrong with the group. An instance without handlers is always up. Thread-safe; asks
+ * nobody.
  */
 public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 
@@ -59,13 +60,27 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 		if (!loopProblems.isEmpty()) {
 			builder.down().withDetail("loops", loopProblems);
 		}
-		this.coordinator.assignmentProblem().ifPresent((problem) -> builder.down().withDetail("assignment", problem));
 		Map<String, String> topicProblems = this.runner.topicProblems();
 		if (!topicProblems.isEmpty()) {
 			builder.down().withDetail("topics", topicProblems);
 		}
 		tellProblems(builder);
-		tell(builder, "unattended", this.coordinator.unattended());
+		tellGroup(builder);
+	}
+
+	/** By kind, and by sentence where something is concerned by it. */
+	private void tellGroup(Health.Builder builder) {
+		Map<String, Map<String, String>> kinds = new TreeMap<>();
+		for (ProblemReport problem : this.coordinator.groupProblems()) {
+			if (problem.serious()) {
+				builder.down();
+			}
+			kinds.computeIfAbsent(problem.kind(), (kind) -> new TreeMap<>())
+				.merge(problem.problem(), problem.concerned(), (one, other) -> one + "; " + other);
+		}
+		kinds
+			.forEach((kind, sentences) -> builder.withDetail(kind, sentences.values().stream().allMatch(String::isEmpty)
+					? String.join(". ", sentences.keySet()) : sentences));
 	}
 
 	private void tellMembership(Health.Builder builder) {

@@ -7,13 +7,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.handover.GroupChanges;
 import io.github.shardkeeper.handover.GroupMember;
+import io.github.shardkeeper.handover.GroupProblem;
 import io.github.shardkeeper.handover.MonotonicTime;
+import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.TopicShards;
 
 /**
@@ -27,6 +30,11 @@ final class ConfigurationDifferences {
 
 	/** Long enough for every source to have looked. */
 	private static final Duration PATIENCE = Duration.ofMinutes(1);
+
+	private static final String WITHOUT_VERSION = "gets no shards that others can take: its version cannot be compared "
+			+ "with theirs, so it counts as the oldest. Set 'shardkeeper.version' there, or nowhere";
+
+	private static final int MOST_NAMED = 10;
 
 	private final Supplier<Map<String, TopicShards>> topics;
 
@@ -66,6 +74,26 @@ final class ConfigurationDifferences {
 		}
 		this.reported.removeIf(this::isGone);
 		this.since.keySet().removeIf(this::isGone);
+	}
+
+	/**
+	 * What people should know of members whose version cannot be compared with that of
+	 * others. Says it once for each member.
+	 * @param withoutVersion these members
+	 */
+	List<GroupProblem> problems(List<MemberId> withoutVersion) {
+		if (withoutVersion.isEmpty()) {
+			return List.of();
+		}
+		for (MemberId member : withoutVersion) {
+			if (this.reported.add(member + " version")) {
+				logger.warn("{} {}", member, WITHOUT_VERSION);
+			}
+		}
+		String first = withoutVersion.stream().limit(MOST_NAMED).map(MemberId::value).collect(Collectors.joining(", "));
+		return List.of(new GroupProblem(false, "versions", "An instance " + WITHOUT_VERSION,
+				(withoutVersion.size() > MOST_NAMED) ? first + " and " + (withoutVersion.size() - MOST_NAMED) + " more"
+						: first));
 	}
 
 	private boolean isGone(String entry) {

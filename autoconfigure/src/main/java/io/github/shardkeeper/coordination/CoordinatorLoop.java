@@ -1,8 +1,11 @@
 package io.github.shardkeeper.coordination;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -13,6 +16,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.handover.GroupProblem;
 import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.Leadership;
 import io.github.shardkeeper.handover.Lease;
@@ -64,6 +68,8 @@ final class CoordinatorLoop {
 
 	private final Membership membership;
 
+	private final SharedProblems problems;
+
 	private final HeartbeatEvents heartbeatEvents = new HeartbeatEvents();
 
 	private volatile boolean leading;
@@ -93,6 +99,7 @@ final class CoordinatorLoop {
 		this.runtime = runtime;
 		this.clock = runtime.clock();
 		this.membership = new Membership(settings, assignment.name(), store, heartbeats, runtime.random(), this.clock);
+		this.problems = new SharedProblems(settings, store);
 		this.holdings = new HoldingDriver(settings, store, this.clock);
 		this.reconciliation = new Reconciliation(this.holdings, heartbeats, lease, this.clock);
 		this.leader = new LeaderDriver(settings, assignment, () -> this.topics, store, this.clock, () -> post(() -> {
@@ -199,6 +206,11 @@ final class CoordinatorLoop {
 		return this.leader;
 	}
 
+	/** See {@link ShardCoordinator#groupProblems}. */
+	List<GroupProblem> groupProblems() {
+		return this.problems.known();
+	}
+
 	StoreTrouble trouble() {
 		return this.trouble;
 	}
@@ -255,7 +267,27 @@ final class CoordinatorLoop {
 			this.trouble.misconfigured(ex.getMessage());
 			this.joinAt = (this.membership.member() != null) ? null : this.clock.now().plus(MISCONFIGURED_RETRY_PAUSE);
 		}
+		tellGroupProblems();
 		return wakeAt();
+	}
+
+	/** Also after a pass that has failed: others could not know why. */
+	private void tellGroupProblems() {
+		MemberId self = this.membership.member();
+		List<GroupProblem> found = this.leader.problems();
+		Optional<String> refused = this.trouble.lasting(this.clock.now());
+		if (self == null || !this.leading || found == null && refused.isEmpty()) {
+			return;
+		}
+		List<GroupProblem> problems = new ArrayList<>((found != null) ? found : List.of());
+		refused.ifPresent((text) -> problems.add(new GroupProblem(true, "store",
+				"The leader holds what it has, but shards cannot change hands: " + text, "")));
+		try {
+			this.problems.publish(self, this.leader.epoch(), problems, this.clock.now());
+		}
+		catch (StoreUnavailableException ex) {
+			this.trouble.stepFailed(ex, this.clock.now());
+		}
 	}
 
 	/** No more than there are now: deadlines must not wait for those that follow. */
@@ -339,6 +371,7 @@ final class CoordinatorLoop {
 			throw ex;
 		}
 		this.reconciliation.told(reply);
+		this.problems.answered(reply, member, sentAt, this.clock.now());
 		this.leadership.heartbeatAnswered(reply, member, sentAt, this.clock.now());
 		if (this.leading != this.leadership.leads()) {
 			this.leading = this.leadership.leads();
@@ -378,6 +411,7 @@ final class CoordinatorLoop {
 	private void leadsNoMore() {
 		this.leading = false;
 		this.leader.sessionLost();
+		this.problems.sessionLost();
 	}
 
 	private void depart(Departure departing) {

@@ -63,7 +63,7 @@ public final class GroupReporter {
 		}
 		catch (StoreUnavailableException ex) {
 			return new GroupReport(this.coordinator.settings().group(), self(), this.coordinator.isConnected(), null, 0,
-					0, List.of(), List.of(), ex.getMessage());
+					0, List.of(), List.of(), this.coordinator.groupProblems(), ex.getMessage());
 		}
 	}
 
@@ -85,7 +85,8 @@ public final class GroupReporter {
 		}
 		members.sort((one, other) -> one.id().compareTo(other.id()));
 		return new GroupReport(this.coordinator.settings().group(), self(), this.coordinator.isConnected(),
-				text(group.leader()), group.epoch(), group.generation(), members, shards, null);
+				text(group.leader()), group.epoch(), group.generation(), members, shards,
+				this.coordinator.groupProblems(), null);
 	}
 
 	private static Map<String, Integer> sizes(Map<String, TopicShards> topics) {

@@ -1,9 +1,12 @@
 package io.github.shardkeeper.coordination;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -14,6 +17,7 @@ import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.assignment.Assignment;
 import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.handover.GroupChanges;
+import io.github.shardkeeper.handover.GroupProblem;
 import io.github.shardkeeper.handover.LeaderAction;
 import io.github.shardkeeper.handover.Leadership;
 import io.github.shardkeeper.handover.LoadChanges;
@@ -21,7 +25,6 @@ import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.handover.PlanReply;
 import io.github.shardkeeper.handover.ReapReply;
 import io.github.shardkeeper.handover.Transition;
-import io.github.shardkeeper.handover.UnattendedShards;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.TopicShards;
@@ -64,7 +67,16 @@ final class LeaderDriver {
 
 	private volatile @Nullable Assignment assignment;
 
-	private volatile UnattendedShards unattended = UnattendedShards.NONE;
+	private final String group;
+
+	/** Why the last attempt to decide has failed. */
+	private @Nullable String failure;
+
+	/** The leadership in which it has decided, or failed to. */
+	private long lookedInEpoch;
+
+	/** Topics that were said to be retired in this leadership. */
+	private final Set<String> retired = new HashSet<>();
 
 	/**
 	 * Creates the driver.
@@ -77,6 +89,7 @@ final class LeaderDriver {
 			CoordinationStore store, MonotonicClock clock, Runnable wake, Runnable onProgress) {
 		this.leadership = new Leadership(settings.heartbeatInterval(), settings.lease(), settings.settleTime(),
 				settings.handover(), topics, assigning.strategy().usesLoad() ? assigning.loads() : null);
+		this.group = settings.group();
 		this.crashQuietPeriod = settings.handover().crashQuietPeriod();
 		this.differences = new ConfigurationDifferences(topics, assigning.name());
 		this.store = store;
@@ -106,6 +119,8 @@ final class LeaderDriver {
 					action = this.leadership.next(this.clock.now());
 				}
 				this.failingSince = null;
+				this.failure = null;
+				this.lookedInEpoch = this.leadership.isInformed() ? this.leadership.epoch() : this.lookedInEpoch;
 			}
 		}
 		catch (StoreUnavailableException ex) {
@@ -116,6 +131,8 @@ final class LeaderDriver {
 			// This member's shards must not suffer from it: the loop's pass goes on.
 			logger.error("Cannot plan; all shards stay where they are. Trying again in {} s",
 					FAILURE_RETRY_PAUSE.toSeconds(), ex);
+			this.failure = String.valueOf(ex);
+			this.lookedInEpoch = this.leadership.epoch();
 			MonotonicTime now = this.clock.now();
 			if (this.failingSince == null) {
 				this.failingSince = now;
@@ -133,7 +150,35 @@ final class LeaderDriver {
 		this.differences.report(this.clock.now());
 		this.hasSuccessor = this.leadership.hasSuccessor(self);
 		this.assignment = this.leadership.assignment();
-		this.unattended = this.leadership.unattended();
+	}
+
+	/**
+	 * What this leader has found wrong with the group.
+	 * @return the problems; {@code null} for who does not lead, or has neither decided
+	 * anything nor failed to since it does
+	 */
+	@Nullable List<GroupProblem> problems() {
+		if (!this.leadership.leads() || this.lookedInEpoch != this.leadership.epoch()) {
+			return null;
+		}
+		List<GroupProblem> problems = new ArrayList<>(this.leadership.unattended().problems(this.clock.now()));
+		problems.stream()
+			.filter((problem) -> problem.kind().equals("retired") && this.retired.add(problem.concerned()))
+			.forEach((problem) -> logger.warn("Group '{}': {}. {}", this.group, problem.concerned(),
+					problem.sentence()));
+		if (this.failure != null) {
+			problems.add(new GroupProblem(true, "planning", "Planning fails, so all shards stay where they are, and "
+					+ "nobody takes over those of an instance that stops. It is tried again, also by other instances; "
+					+ "the log of the leader has the stack: " + this.failure, ""));
+		}
+		assignmentProblem().ifPresent((text) -> problems.add(new GroupProblem(true, "assignment", text, "")));
+		problems.addAll(this.differences.problems(this.leadership.withoutComparableVersion()));
+		return problems;
+	}
+
+	/** The number of the leadership, 0 for who does not lead. */
+	long epoch() {
+		return this.leadership.epoch();
 	}
 
 	/** The session is over. */
@@ -147,7 +192,8 @@ final class LeaderDriver {
 		this.trouble.deposed();
 		this.hasSuccessor = false;
 		this.assignment = null;
-		this.unattended = UnattendedShards.NONE;
+		this.failure = null;
+		this.retired.clear();
 	}
 
 	/** When to {@link #run} if nothing happens before. */
@@ -180,14 +226,8 @@ final class LeaderDriver {
 		return (known != null && number >= 0) ? Optional.of(known.why(number)) : Optional.empty();
 	}
 
-	/** See {@link ShardCoordinator#assignmentProblem}. May be called from any thread. */
-	Optional<String> assignmentProblem() {
+	private Optional<String> assignmentProblem() {
 		return Optional.ofNullable(this.trouble.text());
-	}
-
-	/** See {@link ShardCoordinator#unattended}. May be called from any thread. */
-	UnattendedShards unattended() {
-		return this.unattended;
 	}
 
 	private void perform(LeaderAction action, MemberId self) {

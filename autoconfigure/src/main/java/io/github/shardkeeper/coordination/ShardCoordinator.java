@@ -1,12 +1,11 @@
 package io.github.shardkeeper.coordination;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.SortedMap;
 import java.util.StringJoiner;
-import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -17,6 +16,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.handover.Lease;
+import io.github.shardkeeper.report.ProblemReport;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.TopicShards;
@@ -173,12 +173,16 @@ public final class ShardCoordinator implements AutoCloseable {
 	}
 
 	/**
-	 * The shards of the group that nobody has consumed for longer than they should stand
-	 * still, as far as this member knows: it does while it leads.
-	 * @return a sentence with the reason for each
+	 * What is wrong with the group, or what people should know of it: every member knows
+	 * what the leader has found, and what its own heartbeats show.
+	 * @return the problems as they were told last; none while the lease is not held
 	 */
-	public SortedMap<ShardId, String> unattended() {
-		return isConnected() ? this.loop.leader().unattended().overdue(this.clock.now()) : new TreeMap<>();
+	public List<ProblemReport> groupProblems() {
+		return isConnected() ? this.loop.groupProblems()
+			.stream()
+			.map((problem) -> new ProblemReport(problem.serious(), problem.kind(), problem.sentence(),
+					problem.concerned()))
+			.toList() : List.of();
 	}
 
 	/**
@@ -189,15 +193,6 @@ public final class ShardCoordinator implements AutoCloseable {
 	 */
 	public Optional<String> why(ShardId shard) {
 		return isLeader() ? this.loop.leader().why(shard) : Optional.empty();
-	}
-
-	/**
-	 * What is wrong with the assignment strategy, as far as this member knows: it does
-	 * while it leads.
-	 * @return what is wrong and what to do; empty while it works
-	 */
-	public Optional<String> assignmentProblem() {
-		return isConnected() ? this.loop.leader().assignmentProblem() : Optional.empty();
 	}
 
 	/**

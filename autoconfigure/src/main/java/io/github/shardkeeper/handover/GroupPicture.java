@@ -11,7 +11,9 @@ import java.util.TreeMap;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.assignment.Assignee;
 import io.github.shardkeeper.assignment.Shards;
+import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.TopicShards;
@@ -228,6 +230,51 @@ public final class GroupPicture {
 	 */
 	int owner(int shard) {
 		return this.owners[shard];
+	}
+
+	/**
+	 * The members that own nothing and whose version cannot be ordered, while that of
+	 * others can, who therefore count as newer.
+	 */
+	List<MemberId> withoutComparableVersion() {
+		if (this.roster.assignees().stream().noneMatch(GroupPicture::hasComparableVersion)) {
+			return List.of();
+		}
+		List<MemberId> without = new ArrayList<>();
+		for (Assignee member : this.roster.assignees()) {
+			if (!hasComparableVersion(member)) {
+				without.add(member.id());
+			}
+		}
+		if (!without.isEmpty()) {
+			without.removeAll(currentOwners());
+		}
+		return without;
+	}
+
+	private static boolean hasComparableVersion(Assignee member) {
+		return member.version().compareTo(ApplicationVersion.UNKNOWN) > 0;
+	}
+
+	/** Whoever owns a shard, on its way or not. */
+	Set<MemberId> currentOwners() {
+		Set<MemberId> current = new HashSet<>();
+		boolean[] owns = new boolean[this.memberNumbers.size()];
+		for (int shard = 0; shard < this.owners.length; shard++) {
+			Ownership ownership = this.ownerships[shard];
+			if (this.owners[shard] != UNSETTLED) {
+				owns[this.owners[shard]] = true;
+			}
+			else if (ownership != null && ownership.owner() != null) {
+				current.add(ownership.owner());
+			}
+		}
+		this.memberNumbers.forEach((member, number) -> {
+			if (owns[number]) {
+				current.add(member);
+			}
+		});
+		return current;
 	}
 
 	/** The members that may own shards. */

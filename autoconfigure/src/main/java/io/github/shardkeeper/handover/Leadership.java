@@ -65,6 +65,8 @@ public final class Leadership {
 
 	private UnattendedShards unattended = UnattendedShards.NONE;
 
+	private List<MemberId> withoutComparableVersion = List.of();
+
 	private long history;
 
 	/** The highest that was seen in that history. */
@@ -77,6 +79,8 @@ public final class Leadership {
 	private @Nullable MonotonicTime suspectUntil;
 
 	private final Arrivals arrivals = new Arrivals();
+
+	private final Strangers strangers = new Strangers();
 
 	private long lastServerMillis;
 
@@ -126,6 +130,7 @@ public final class Leadership {
 			this.epoch = reply.epoch();
 			this.planAt = now.plus(this.settleTime);
 			this.arrivals.begin(reply.serverTimeMillis());
+			this.strangers.forget();
 			this.assigning.forget();
 			this.loads.forget();
 			forgetPicture();
@@ -177,6 +182,7 @@ public final class Leadership {
 		this.planAt = null;
 		this.lookAt = null;
 		this.unattended = UnattendedShards.NONE;
+		this.withoutComparableVersion = List.of();
 		this.assigning.forget();
 		this.loads.forget();
 	}
@@ -193,6 +199,22 @@ public final class Leadership {
 
 	public boolean leads() {
 		return this.epoch != 0;
+	}
+
+	/**
+	 * The number of the leadership.
+	 * @return 0 for who does not lead
+	 */
+	public long epoch() {
+		return this.epoch;
+	}
+
+	/**
+	 * Whether this leader knows the group, so that it can tell what is wrong with it.
+	 * @return whether it has read the group since it began to lead
+	 */
+	public boolean isInformed() {
+		return leads() && !this.pictureIsNew;
 	}
 
 	/**
@@ -296,6 +318,7 @@ public final class Leadership {
 		this.picture.apply(changes);
 		this.planner.update(this.picture);
 		this.arrivals.saw(this.picture.shards(), this.lastServerMillis);
+		this.strangers.saw(this.picture, this.lastServerMillis);
 		this.refreshDue = false;
 		if (!this.pictureIsNew && changes.ownerships().stream().anyMatch(this::callsForPlan)) {
 			planBy(now);
@@ -305,8 +328,9 @@ public final class Leadership {
 		}
 		this.pictureIsNew = false;
 		this.unattended = new UnattendedShards.Finder(this.picture, this.lease, this.rules.timeout(),
-				this.arrivals::sinceMillis)
+				this.arrivals::sinceMillis, this.strangers)
 			.find(this.lastServerMillis, this.lastAnswered);
+		this.withoutComparableVersion = this.picture.withoutComparableVersion();
 	}
 
 	/**
@@ -430,6 +454,15 @@ public final class Leadership {
 	 */
 	public UnattendedShards unattended() {
 		return this.unattended;
+	}
+
+	/**
+	 * The members that get no shards as long as others are there, because their version
+	 * says nothing about its age while that of others does.
+	 * @return those that own nothing, though nothing keeps them from it but their version
+	 */
+	public List<MemberId> withoutComparableVersion() {
+		return this.withoutComparableVersion;
 	}
 
 	/**

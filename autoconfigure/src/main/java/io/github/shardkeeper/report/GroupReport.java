@@ -15,9 +15,11 @@ import org.jspecify.annotations.Nullable;
  * @param generation how often a shard's ownership changed
  * @param members the members, ordered by id
  * @param shards the shards, ordered
+ * @param problems what is wrong with the group, as its leader has found
  * @param error why members and shards could not be read, {@code null} when they could
  */
 public record GroupReport(String group, @Nullable String self, boolean connected, @Nullable String leader, long epoch,
-		long generation, List<MemberReport> members, List<ShardReport> shards, @Nullable String error) {
+		long generation, List<MemberReport> members, List<ShardReport> shards, List<ProblemReport> problems,
+		@Nullable String error) {
 
 }

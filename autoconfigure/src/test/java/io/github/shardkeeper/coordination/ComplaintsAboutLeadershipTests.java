@@ -102,9 +102,10 @@ class ComplaintsAboutLeadershipTests {
 		TestInstance a = start("a", (request) -> Assignment.builder(request).build());
 
 		awaitConsumed(a, 4);
-		assertThat(a.coordinator.assignmentProblem())
-			.hasValueSatisfying((problem) -> assertThat(problem).contains("forgets 4 shards", "Correct it"));
-		assertThat(a.coordinator.unattended()).isEmpty();
+		await().untilAsserted(() -> assertThat(a.coordinator.groupProblems()).singleElement().satisfies((problem) -> {
+			assertThat(problem.kind()).isEqualTo("assignment");
+			assertThat(problem.problem()).contains("forgets 4 shards", "Correct it");
+		}));
 	}
 
 	private static void awaitUninterruptibly(CountDownLatch latch) {

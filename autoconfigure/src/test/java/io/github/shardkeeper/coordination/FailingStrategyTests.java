@@ -28,6 +28,7 @@ import io.github.shardkeeper.assignment.ShardCatalog;
 import io.github.shardkeeper.assignment.StickyAssignment;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.handover.HandoverRules;
+import io.github.shardkeeper.report.ProblemReport;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
@@ -116,7 +117,7 @@ class FailingStrategyTests {
 
 		TestInstance b = start("b");
 		await().until(() -> interrupted.getCount() == 0);
-		await().untilAsserted(() -> assertThat(a.coordinator.assignmentProblem().or(b.coordinator::assignmentProblem))
+		await().untilAsserted(() -> assertThat(problem())
 			.hasValueSatisfying((problem) -> assertThat(problem).contains("has not returned, it is at ")));
 		assertThat(this.calls.get() - callsBefore).as("at most one call by each").isLessThanOrEqualTo(2);
 
@@ -211,7 +212,8 @@ class FailingStrategyTests {
 
 	private Optional<String> problem() {
 		return this.instances.stream()
-			.flatMap((instance) -> instance.coordinator.assignmentProblem().stream())
+			.flatMap((instance) -> instance.coordinator.groupProblems().stream())
+			.map(ProblemReport::problem)
 			.findAny();
 	}
 

@@ -96,12 +96,18 @@ class HandoverStoriesTests {
 		assertThat(b.consumption.consumed()).isEmpty();
 		List<ShardId> moving = a.consumption.draining();
 		assertThat(moving).hasSize(2);
-		await().untilAsserted(() -> assertThat(a.coordinator.unattended()).as("by the leader")
-			.containsOnlyKeys(moving)
-			.allSatisfy((shard, reason) -> assertThat(reason).contains("a~", "asked", "to give it up")));
+		for (TestInstance instance : List.of(a, b)) {
+			await().untilAsserted(() -> assertThat(instance.coordinator.groupProblems()).as("whoever leads")
+				.singleElement()
+				.satisfies((problem) -> {
+					assertThat(problem.serious()).isTrue();
+					assertThat(problem.problem()).contains("a~", "asked", "to give it up");
+					assertThat(problem.concerned()).contains(moving.stream().sorted().map(ShardId::toString).toList());
+				}));
+		}
 		moving.forEach(a.consumption::finishDrain);
 		awaitConsumed(b, 2);
-		await().until(() -> a.coordinator.unattended().isEmpty());
+		await().until(() -> a.coordinator.groupProblems().isEmpty() && b.coordinator.groupProblems().isEmpty());
 	}
 
 	@Test
@@ -182,7 +188,7 @@ class HandoverStoriesTests {
 		awaitConsumed(b, 3);
 		assertThat(b.consumption.consumed()).doesNotContainKey(ended);
 		assertThat(shardsIn(ShardPhase.COMPLETED)).containsExactly(ended);
-		assertThat(b.coordinator.unattended()).isEmpty();
+		assertThat(b.coordinator.groupProblems()).isEmpty();
 	}
 
 	@Test

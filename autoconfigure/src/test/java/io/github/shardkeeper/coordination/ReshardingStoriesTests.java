@@ -140,7 +140,7 @@ class ReshardingStoriesTests {
 		ownerOf(shard(3)).consumption.complete(shard(3));
 		await().until(() -> owned().equals(shards(0, 4, 5, 6)));
 		await().until(() -> consumed(a).size() == 2 && consumed(b).size() == 2);
-		assertThat(a.coordinator.unattended()).isEmpty();
+		assertThat(a.coordinator.groupProblems()).isEmpty();
 	}
 
 	/**

@@ -15,6 +15,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.handover.GroupChanges;
+import io.github.shardkeeper.handover.GroupProblems;
 import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.HoldingAction;
 import io.github.shardkeeper.handover.PlanReply;
@@ -34,6 +36,9 @@ final class TroubledStore extends ForwardingStore {
 	volatile boolean unusable;
 
 	volatile boolean planRefused;
+
+	/** Reading the group ends with an error that nobody expects. */
+	volatile boolean readingBroken;
 
 	volatile boolean claimsRefused;
 
@@ -64,6 +69,8 @@ final class TroubledStore extends ForwardingStore {
 
 	/** Somebody wants one. */
 	volatile boolean subscribing;
+
+	final AtomicInteger published = new AtomicInteger();
 
 	final AtomicInteger heartbeats = new AtomicInteger();
 
@@ -118,6 +125,14 @@ final class TroubledStore extends ForwardingStore {
 	}
 
 	@Override
+	public GroupChanges changes(long afterGeneration, long seenMembership, Runnable onStep) {
+		if (this.readingBroken) {
+			throw new IllegalStateException("broken, as the test wants it");
+		}
+		return super.changes(afterGeneration, seenMembership, onStep);
+	}
+
+	@Override
 	public PlanReply plan(MemberId leader, long epoch, List<Transition> transitions) {
 		if (this.planRefused) {
 			throw new StoreUnavailableException("no plan", new IllegalStateException());
@@ -165,6 +180,12 @@ final class TroubledStore extends ForwardingStore {
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 		}
+	}
+
+	@Override
+	public boolean publish(MemberId leader, long epoch, GroupProblems problems) {
+		this.published.incrementAndGet();
+		return super.publish(leader, epoch, problems);
 	}
 
 	@Override

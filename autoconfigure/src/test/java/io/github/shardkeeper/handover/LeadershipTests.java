@@ -1,6 +1,8 @@
 package io.github.shardkeeper.handover;
 
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -592,19 +594,93 @@ class LeadershipTests {
 		this.ownTopics = Map.of("orders", TopicShards.count(4));
 		answered(ME);
 		this.generation = 4;
-		refreshed(List.of(member(ME)), of(0, ShardPhase.OWNED, ME, null, 1), of(1, ShardPhase.FREE, null, null, 2),
-				of(2, ShardPhase.REVOKING, OTHER, ME, 3), new Ownership(ShardId.of("payments", 0), ShardPhase.QUIET,
-						new Token(4), null, null, 4, STORE_START, STORE_START + 10_000));
+		refreshed(List.of(member(ME), member(OTHER)), of(0, ShardPhase.OWNED, ME, null, 1),
+				of(1, ShardPhase.FREE, null, null, 2), of(2, ShardPhase.REVOKING, OTHER, ME, 3),
+				new Ownership(ShardId.of("payments", 0), ShardPhase.QUIET, new Token(4), null, null, 4, STORE_START,
+						STORE_START + 10_000));
 
 		assertThat(overdueAfter(LEASE)).isEmpty();
 		assertThat(overdueAfter(LEASE + 1)).containsOnlyKeys(ShardId.of("orders", 1), ShardId.of("orders", 3))
-			.containsEntry(ShardId.of("orders", 1), "Nobody has owned it for 3 s: it could not be assigned yet");
+			.containsEntry(ShardId.of("orders", 1), "Nobody owns it: it could not be assigned yet");
 		assertThat(overdueAfter(10_000 + LEASE)).doesNotContainKey(ShardId.of("payments", 0));
 		assertThat(overdueAfter(10_001 + LEASE)).containsEntry(ShardId.of("payments", 0),
-				"Its quiet period has been over for 3 s, but nobody owns it: no instance of the group consumes its topic");
+				"Its quiet period is over, but nobody owns it: no instance of the group consumes its topic");
 		assertThat(overdueAfter(HANDOVER.toMillis())).doesNotContainKey(ShardId.of("orders", 2));
 		assertThat(overdueAfter(HANDOVER.toMillis() + 1).get(ShardId.of("orders", 2)))
-			.contains(OTHER + " was asked 50 s ago");
+			.contains(OTHER + " was asked to give it up");
+	}
+
+	@Test
+	void aShardWhoseOwnerIsNoMemberIsReportedAfterALease() {
+		answered(ME);
+		this.generation = 2;
+		refreshed(List.of(member(ME)), of(0, ShardPhase.OWNED, OTHER, null, 1),
+				of(1, ShardPhase.REVOKING, OTHER, ME, 2));
+		this.now += 10;
+		this.membership++;
+		answered(ME);
+		refreshed(List.of(member(ME)));
+
+		assertThat(overdueAfter(LEASE)).isEmpty();
+		assertThat(overdueAfter(LEASE + 1)).containsOnlyKeys(ShardId.of("orders", 0), ShardId.of("orders", 1))
+			.allSatisfy((shard, problem) -> assertThat(problem).contains(OTHER + " is no member"));
+		this.membership++;
+		answered(ME);
+		refreshed(List.of(member(ME), member(OTHER)));
+		assertThat(overdueAfter(LEASE + 1)).isEmpty();
+	}
+
+	@Test
+	void whatIsSaidOfShardsThatStandStillStaysTheSame() {
+		this.ownTopics = Map.of("orders", TopicShards.count(12));
+		answered(ME);
+		refreshed(List.of(member(ME)));
+
+		assertThat(this.leadership.unattended().problems(at(LEASE))).isEmpty();
+		List<GroupProblem> problems = this.leadership.unattended().problems(at(LEASE + 1));
+		assertThat(problems).singleElement().satisfies((problem) -> {
+			assertThat(problem.serious()).isTrue();
+			assertThat(problem.concerned()).startsWith("orders/0, orders/1, ")
+				.endsWith("orders/9 and 2 more, since "
+						+ Instant.ofEpochMilli(STORE_START).truncatedTo(ChronoUnit.SECONDS));
+		});
+		assertThat(this.leadership.unattended().problems(at(3_600_000))).isEqualTo(problems);
+	}
+
+	@Test
+	void aTopicThatNobodyConsumesIsAProblemAtFirstAndADetailLater() {
+		answered(ME);
+		this.generation = 3;
+		refreshed(List.of(member(ME)), of(0, ShardPhase.OWNED, ME, null, 1),
+				new Ownership(ShardId.of("old", 0), ShardPhase.FREE, new Token(1), null, null, 2, STORE_START, 0),
+				new Ownership(ShardId.of("old", 1), ShardPhase.FREE, new Token(1), null, null, 3, STORE_START, 0));
+		UnattendedShards unattended = this.leadership.unattended();
+		long bound = UnattendedShards.RETIRED_AFTER.toMillis();
+
+		assertThat(unattended.problems(at(bound))).singleElement().satisfies((problem) -> {
+			assertThat(problem.serious()).isTrue();
+			assertThat(problem.kind()).isEqualTo("unattended");
+		});
+		assertThat(unattended.problems(at(bound + 1))).singleElement().satisfies((problem) -> {
+			assertThat(problem.serious()).isFalse();
+			assertThat(problem.kind()).isEqualTo("retired");
+			assertThat(problem.sentence()).contains("RetiredTopics.forget");
+			assertThat(problem.concerned()).startsWith("'old': old/0, old/1, since ");
+		});
+	}
+
+	@Test
+	void whoHasNoVersionBesideOthersAndOwnsNothingIsNamed() {
+		MemberDescription versioned = new MemberDescription(new TreeMap<>(Map.of("orders", TopicShards.count(1))),
+				new ApplicationVersion("1.4"));
+		answered(ME);
+		this.generation = 1;
+		refreshed(List.of(new GroupMember(ME, versioned, false), member(OTHER)), owned());
+		assertThat(this.leadership.withoutComparableVersion()).containsExactly(OTHER);
+
+		this.membership++;
+		refreshed(List.of(member(ME), member(OTHER)));
+		assertThat(this.leadership.withoutComparableVersion()).as("nobody has a version").isEmpty();
 	}
 
 	@Test

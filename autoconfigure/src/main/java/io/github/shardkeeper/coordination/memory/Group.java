@@ -236,7 +236,7 @@ final class Group {
 	 */
 	void tellDisplaced(@Nullable Ownership before) {
 		MemberId displaced = (before != null) ? before.owner() : null;
-		if (displaced == null || this.sessions.get(displaced) == null) {
+		if (before == null || displaced == null || this.sessions.get(displaced) == null) {
 			return;
 		}
 		Ownership now = Objects.requireNonNull(this.shards.get(before.shard()));

@@ -1,0 +1,90 @@
+package io.github.shardkeeper.coordination;
+
+import java.time.Duration;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import io.github.shardkeeper.handover.GroupProblem;
+import io.github.shardkeeper.handover.GroupProblems;
+import io.github.shardkeeper.handover.GroupStatus;
+import io.github.shardkeeper.handover.GroupWatch;
+import io.github.shardkeeper.handover.HeartbeatReply;
+import io.github.shardkeeper.handover.MonotonicTime;
+import io.github.shardkeeper.shard.MemberId;
+
+/**
+ * Has the leader tell all members what is wrong with the group, when that changes, and
+ * keeps what this member knows of it. Confined to the coordinator's loop, but for
+ * {@link #known}.
+ */
+final class SharedProblems {
+
+	private static final Logger logger = LoggerFactory.getLogger(SharedProblems.class);
+
+	private final CoordinationStore store;
+
+	private final GroupWatch watch;
+
+	private final Duration pause;
+
+	/** What the store was told, or has told since. */
+	private GroupStatus told = GroupStatus.NONE;
+
+	private @Nullable MonotonicTime publishedAt;
+
+	/** That this member gets no shards was said. */
+	private boolean versionSaid;
+
+	private volatile List<GroupProblem> known = List.of();
+
+	SharedProblems(CoordinationSettings settings, CoordinationStore store) {
+		this.store = store;
+		this.watch = new GroupWatch(settings.lease());
+		this.pause = settings.heartbeatInterval();
+	}
+
+	/** A heartbeat was answered. */
+	void answered(HeartbeatReply.Alive reply, MemberId self, MonotonicTime sentAt, MonotonicTime now) {
+		if (this.publishedAt == null || !sentAt.isBefore(this.publishedAt)) {
+			this.told = reply.status();
+		}
+		this.known = this.watch.answered(reply, now);
+		boolean passedOver = this.known.stream()
+			.anyMatch((problem) -> problem.kind().equals("versions") && problem.concerned().contains(self.value()));
+		if (passedOver && !this.versionSaid) {
+			logger
+				.warn("This instance gets no shards that others can take: its version cannot be compared with theirs, "
+						+ "so it counts as the oldest. Set 'shardkeeper.version' here, or nowhere");
+		}
+		this.versionSaid = passedOver;
+	}
+
+	/** Tells the store what the leader has found, if it does not know. */
+	void publish(MemberId leader, long epoch, List<GroupProblem> found, MonotonicTime now) {
+		GroupProblems problems = GroupProblems.of(found);
+		boolean paused = this.publishedAt != null && this.publishedAt.until(now).compareTo(this.pause) < 0;
+		if (this.told.epoch() == epoch && (this.told.problems().equals(problems) || paused)) {
+			return;
+		}
+		if (this.store.publish(leader, epoch, problems)) {
+			this.publishedAt = now;
+			this.told = new GroupStatus(epoch, problems, 0, 0);
+		}
+	}
+
+	void sessionLost() {
+		this.watch.sessionLost();
+		this.known = List.of();
+		this.told = GroupStatus.NONE;
+		this.publishedAt = null;
+	}
+
+	/** What is wrong with the group, by what was heard last. */
+	List<GroupProblem> known() {
+		return this.known;
+	}
+
+}
