@@ -11,8 +11,9 @@ import io.github.shardkeeper.shard.MemberId;
  * @param group the group
  * @param member the id that the instance has in it now
  * @param anew whether a new session was begun, because the old one was over: the shards
- * of the old one are lost, and each is told with a {@link ShardRevokedEvent}. Otherwise
- * the instance goes on where it was, under the same tokens
+ * of the old one that are lost are each told with a {@link ShardRevokedEvent}; where the
+ * store had forgotten the session, those that are not go on under the same tokens.
+ * Otherwise the instance goes on where it was, under the same tokens
  */
 public record ShardSessionResumedEvent(String group, MemberId member, boolean anew) {
 

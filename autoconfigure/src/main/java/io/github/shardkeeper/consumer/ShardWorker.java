@@ -1,6 +1,7 @@
 package io.github.shardkeeper.consumer;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 
@@ -9,9 +10,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.handover.HoldingAction.Forfeit;
 import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.handover.ShardWork;
 import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 
@@ -55,6 +58,12 @@ final class ShardWorker {
 
 	/** The store may have lost what was committed. */
 	private volatile boolean writeBackDue;
+
+	/** Offset and state are here. */
+	private volatile boolean acquired;
+
+	/** What was known here only is lost, {@code null} if nothing is. */
+	private volatile Forfeit.@Nullable Cause forfeited;
 
 	private ShardStint stint;
 
@@ -165,6 +174,20 @@ final class ShardWorker {
 		wake();
 	}
 
+	/** The same, and what is known here only is lost: says what, at the end. */
+	void forfeit(Forfeit.Cause cause) {
+		this.forfeited = cause;
+		abandon();
+	}
+
+	/**
+	 * Whether a store that has lost the shard's offset and state can get them back from
+	 * here. Not if it is to begin elsewhere: what is here is not wanted any more.
+	 */
+	boolean isRestorable() {
+		return this.acquired && !this.owned.isLost() && !this.repositioning.isDue() && !this.ended.isDone();
+	}
+
 	/** Interrupts the call that runs now, if any. */
 	void interruptHandler() {
 		this.calls.interrupt();
@@ -261,6 +284,7 @@ final class ShardWorker {
 			return false;
 		}
 		this.stint.end();
+		this.acquired = false;
 		this.stint = stint(this.stint.progress());
 		this.repositioning.done();
 		this.troubles.clear();
@@ -303,6 +327,7 @@ final class ShardWorker {
 	private void begin() {
 		Token newer = this.stint.begin();
 		boolean acquired = this.stint.progress() != null;
+		this.acquired = acquired;
 		if (acquired && (this.attentionDue || this.writeBackDue)) {
 			// It came while the shard was being acquired, and nobody says so again.
 			wake();
@@ -379,8 +404,42 @@ final class ShardWorker {
 		}
 	}
 
+	private void sayWhatIsLost() {
+		Forfeit.Cause cause = this.forfeited;
+		this.forfeited = null;
+		ShardProgress last = this.stint.progress();
+		if (cause == null || last == null) {
+			return;
+		}
+		Offset position = last.window().position();
+		int entries = last.state().settledEntries().size();
+		if (cause == Forfeit.Cause.STOPPED) {
+			logger.warn(
+					"{} stops without a store that answers, at offset {} with {} entries of state under token {}: "
+							+ "what the store does not have of them, or has lost when it is back, is lost",
+					this.owned, position, entries, this.owned.token());
+			return;
+		}
+		logger.error(
+				"What was known of {} is lost: the store had lost it, and somebody else acquired the shard before "
+						+ "this instance was back. It was at offset {} with {} entries of state under token {}; {}",
+				this.owned, position, entries, this.owned.token(), storedOffset());
+	}
+
+	private String storedOffset() {
+		ShardId shard = this.owned.shard();
+		try {
+			Offset stored = this.context.checkpoints().offsets(List.of(shard)).get(shard);
+			return (stored != null) ? "the store is at offset " + stored : "the store has no offset yet";
+		}
+		catch (StoreUnavailableException ex) {
+			return "where the store is cannot be read: " + ex.getMessage();
+		}
+	}
+
 	/** If a step of it throws, the next turn goes on with that step. */
 	private void end(Token fence) {
+		sayWhatIsLost();
 		this.troubles.clear();
 		if (!this.hasLeftBudget) {
 			this.hasLeftBudget = true;

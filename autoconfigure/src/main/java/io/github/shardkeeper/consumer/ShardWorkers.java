@@ -4,7 +4,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.Executor;
@@ -14,6 +16,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.coordination.ShardConsumption;
+import io.github.shardkeeper.handover.HoldingAction.Forfeit;
 import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.handover.ShardWork;
 import io.github.shardkeeper.shard.MemberId;
@@ -173,6 +176,26 @@ final class ShardWorkers implements ShardConsumption {
 			logger.info("Lost {}", shard);
 			worker.abandon();
 		}
+	}
+
+	@Override
+	public void forfeit(ShardId shard, Forfeit.Cause cause) {
+		ShardWorker worker = this.workers.get(shard);
+		if (worker != null) {
+			logger.info("Lost {}", shard);
+			worker.forfeit(cause);
+		}
+	}
+
+	@Override
+	public Set<ShardId> restorable() {
+		Set<ShardId> restorable = new TreeSet<>();
+		this.workers.forEach((shard, worker) -> {
+			if (worker.isRestorable()) {
+				restorable.add(shard);
+			}
+		});
+		return restorable;
 	}
 
 	/** Every shard is lost, because the instance stops. */

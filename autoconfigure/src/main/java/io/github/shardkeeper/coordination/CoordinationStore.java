@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.handover.GroupChanges;
@@ -151,15 +150,34 @@ public interface CoordinationStore extends AutoCloseable {
 	 * of, because it was emptied or has lost writes. A shard is granted when the store
 	 * does not know it, or under an older token only, unless it is completed; and when
 	 * this member owns it under this very token already, so that repeating it is
-	 * harmless. To be called only for shards that the member holds under a lease that has
-	 * not ended at the moment of the call: nobody else can hold them then, so what the
-	 * store says of an older token is out of date. Several steps for many shards, each
+	 * harmless; and when it is owned under this very token by a session that the store
+	 * does not know any more, which was this member's. To be called only for shards that
+	 * the member holds under a lease that has not ended at the moment of the call: nobody
+	 * else can hold them then, so what the store says of an older token is out of date,
+	 * and an owner of before is told to give way. Several steps for many shards, each
 	 * atomic in itself.
 	 * @param member the member; an unknown one is granted nothing
 	 * @param held what it holds, with the tokens under which it does
-	 * @return the shards that it owns now, under those tokens
+	 * @return the shards that it owns now, under those tokens, and those that came too
+	 * late
 	 */
-	Set<ShardId> claim(MemberId member, Map<ShardId, Token> held);
+	ClaimReply claim(MemberId member, Map<ShardId, Token> held);
+
+	/**
+	 * Takes back shards that the member held under a lease that has ended, and of which
+	 * the store has lost that: its memory is the newest there is, unless somebody held
+	 * them after it and presents them, too. So the highest token wins, and nobody may
+	 * consume a shard that was presented before the time for claims is over; each shard
+	 * that is granted has that time begin anew, so that others who come back at about the
+	 * same time are heard. Granted is what {@link #claim} would grant, but nothing is
+	 * taken from an owner when that time is over already; and what was presented before
+	 * by a session of the member's that has ended since, if nobody has got it meanwhile.
+	 * @param member the member; an unknown one is granted nothing
+	 * @param held what it held, with the tokens under which it did
+	 * @return the shards that it owns now, under those tokens, and those that came too
+	 * late
+	 */
+	ClaimReply present(MemberId member, Map<ShardId, Token> held);
 
 	/**
 	 * Has the owners of shards look at the data plane, because somebody has left a

@@ -131,7 +131,7 @@ final class CoordinatorLoop {
 		this.departure = null;
 		this.joinAt = null;
 		this.holdings.start(consumption);
-		this.reconciliation.begin(false);
+		this.reconciliation.begin(false, false);
 		this.leader.sessionLost();
 		this.lastProgress = this.clock.now();
 	}
@@ -236,10 +236,10 @@ final class CoordinatorLoop {
 		try {
 			runEvents();
 			MonotonicTime now = this.clock.now();
-			if (isBetweenSessions() && !this.lease.isHeld(now)) {
-				// What was to be taken along is not held any more.
+			if (isBetweenSessions() && !this.lease.isEnded() && !this.lease.isHeld(now)) {
+				// What was to be claimed can only be presented from now on.
 				this.heartbeatEvents.leaseEnded();
-				endSession();
+				this.heartbeats.endSession();
 			}
 			if (this.joinAt != null && !now.isBefore(this.joinAt) && (this.departure == null || isBetweenSessions())) {
 				join();
@@ -301,7 +301,8 @@ final class CoordinatorLoop {
 	}
 
 	/**
-	 * Whether shards are held under the lease of a session that the store has forgotten.
+	 * Whether shards are held, or were when the lease ended, in a session that the store
+	 * does not know any more.
 	 */
 	private boolean isBetweenSessions() {
 		return this.membership.member() == null && !this.holdings.isEmpty();
@@ -315,8 +316,9 @@ final class CoordinatorLoop {
 		for (MonotonicTime time : new @Nullable MonotonicTime[] { this.joinAt, this.leader.wakeAt(),
 				this.holdings.wakeAt(this.membership.member()), this.reconciliation.wakeAt(),
 				(this.membership.member() != null) ? this.loads.wakeAt() : null,
-				isBetweenSessions() ? this.lease.endsAt() : null,
-				(this.departure != null && !isBetweenSessions()) ? this.departure.wakeAt() : null }) {
+				(isBetweenSessions() && !this.lease.isEnded()) ? this.lease.endsAt() : null,
+				(this.departure != null && !(isBetweenSessions() && this.lease.isHeld(this.clock.now())))
+						? this.departure.wakeAt() : null }) {
 			wake = (wake == null || time != null && time.isBefore(wake)) ? time : wake;
 		}
 		return wake;
@@ -328,12 +330,13 @@ final class CoordinatorLoop {
 		this.store.verify();
 		MemberId joined = this.membership.join(this.topics);
 		boolean withClaims = false;
+		boolean leaseHeld = this.lease.isHeld(this.clock.now());
 		if (isBetweenSessions()) {
 			// Before the new session's heartbeats renew the lease: what is not granted
 			// must not be consumed any longer than the old one permits.
-			withClaims = this.holdings.claimUnconfirmed(joined, this.lease.isHeld(this.clock.now()));
+			withClaims = this.holdings.claimUnconfirmed(joined, leaseHeld);
 		}
-		this.reconciliation.begin(withClaims);
+		this.reconciliation.begin(withClaims, withClaims && !leaseHeld);
 		this.loads.tellAllAgain();
 		this.membership.begin(joined, withClaims, this::isFitToLead);
 		this.joinAt = null;
@@ -397,7 +400,10 @@ final class CoordinatorLoop {
 			this.heartbeatEvents.leaseEnded();
 			logger.warn("The session of {} in group '{}' is over: its shards were given to others, or the store has "
 					+ "lost its data. Joining anew", member, this.settings.group());
-			endSession();
+			this.membership.end();
+			leadsNoMore();
+			// Which of both it is, the store tells when what was held is presented.
+			this.holdings.sessionForgotten();
 		}
 		this.joinAt = this.clock.now();
 	}
@@ -415,7 +421,8 @@ final class CoordinatorLoop {
 	}
 
 	private void depart(Departure departing) {
-		if (isBetweenSessions()) {
+		MonotonicTime now = this.clock.now();
+		if (restoresHoldings() && (this.lease.isHeld(now) || !departing.isImpatient(now))) {
 			return;
 		}
 		MemberId self = this.membership.member();
@@ -444,8 +451,14 @@ final class CoordinatorLoop {
 		}
 	}
 
+	/** Whether the store may get back what it has lost and is held here. */
+	private boolean restoresHoldings() {
+		return isBetweenSessions() || this.membership.member() != null && this.reconciliation.isPresenting();
+	}
+
 	private void departed(Departure departing) {
 		this.departure = null;
+		this.holdings.stopped();
 		endSession();
 		departing.departed();
 	}

@@ -43,9 +43,14 @@ final class Departure {
 		this.announced = false;
 	}
 
+	/** Whether patience has ended. */
+	boolean isImpatient(MonotonicTime now) {
+		return !now.isBefore(this.patienceEndsAt);
+	}
+
 	/** Whether patience has ended; told once. */
 	boolean hurriesNow(MonotonicTime now) {
-		if (this.hurried || now.isBefore(this.patienceEndsAt)) {
+		if (this.hurried || !isImpatient(now)) {
 			return false;
 		}
 		this.hurried = true;

@@ -3,7 +3,7 @@ package io.github.shardkeeper.coordination;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
+import java.util.TreeMap;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -89,7 +89,7 @@ final class HoldingDriver {
 		this.holdings.writesLost();
 	}
 
-	/** The store has forgotten the session though its lease is held. */
+	/** The store does not know the session any more. */
 	void sessionForgotten() {
 		this.releases.clear();
 		this.holdings.sessionForgotten();
@@ -103,25 +103,53 @@ final class HoldingDriver {
 	/**
 	 * Claims what the store has not confirmed, and lets go of what is not granted.
 	 * @param leaseHeld whether the lease under which it is held has not ended: otherwise
-	 * nothing may be claimed
+	 * nothing may be claimed, but what can be given back to the store is presented
 	 * @return whether something was granted, which what is told next has to confirm
 	 */
 	boolean claimUnconfirmed(MemberId self, boolean leaseHeld) {
 		Map<ShardId, Token> unconfirmed = this.holdings.unconfirmed();
-		Set<ShardId> granted = (leaseHeld && !unconfirmed.isEmpty()) ? this.store.claim(self, unconfirmed) : Set.of();
-		if (!unconfirmed.isEmpty()) {
-			logger.info("Keeps {} of {} shards that the store of group '{}' did not know to be here any more",
-					granted.size(), unconfirmed.size(), this.settings.group());
-		}
-		perform(this.holdings.claimed(granted), self);
+		ClaimReply reply = leaseHeld ? claim(self, unconfirmed) : present(self, unconfirmed);
+		perform(this.holdings.claimed(reply.granted(), reply.superseded()), self);
 		consumption().writeBack();
-		return !granted.isEmpty();
+		return !reply.granted().isEmpty();
+	}
+
+	private ClaimReply claim(MemberId self, Map<ShardId, Token> held) {
+		if (held.isEmpty()) {
+			return ClaimReply.NONE;
+		}
+		ClaimReply reply = this.store.claim(self, held);
+		logger.info("Keeps {} of {} shards that the store of group '{}' did not know to be here any more",
+				reply.granted().size(), held.size(), this.settings.group());
+		return reply;
+	}
+
+	private ClaimReply present(MemberId self, Map<ShardId, Token> held) {
+		Map<ShardId, Token> restorable = new TreeMap<>(held);
+		restorable.keySet().retainAll(consumption().restorable());
+		if (restorable.isEmpty()) {
+			return ClaimReply.NONE;
+		}
+		ClaimReply reply = this.store.present(self, restorable);
+		if (!reply.granted().isEmpty()) {
+			logger.warn(
+					"The store of group '{}' has lost what was held here before the lease ended: takes {} of {} "
+							+ "shards back under their tokens, unless others come back with newer ones",
+					this.settings.group(), reply.granted().size(), held.size());
+		}
+		return reply;
 	}
 
 	/** Session and lease are over. */
 	void sessionLost() {
 		this.releases.clear();
 		perform(this.holdings.sessionLost(), null);
+	}
+
+	/** This instance stops without a lease. */
+	void stopped() {
+		this.releases.clear();
+		perform(this.holdings.stopped(), null);
 	}
 
 	/** Whether nothing is held. */
@@ -151,6 +179,9 @@ final class HoldingDriver {
 			}
 			else if (action instanceof HoldingAction.Abandon abandon) {
 				consumption().abandon(abandon.shard());
+			}
+			else if (action instanceof HoldingAction.Forfeit forfeit) {
+				consumption().forfeit(forfeit.shard(), forfeit.cause());
 			}
 			else if (action instanceof HoldingAction.Release release) {
 				this.releases.add(release);

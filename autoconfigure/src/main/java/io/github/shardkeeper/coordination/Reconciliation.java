@@ -14,9 +14,11 @@ import io.github.shardkeeper.shard.MemberId;
 
 /**
  * Brings this member and a store that has lost writes together again, within a session
- * that it still knows: it tells all that it knows, and what it does not is claimed. Until
- * then the lease is not renewed, so that nothing is consumed for longer than the others
- * wait for claims. Confined to the coordinator's loop.
+ * that it still knows: it tells all that it knows, and what it does not is claimed, or
+ * presented if the lease has ended meanwhile. Until then the lease is not renewed, so
+ * that nothing is consumed for longer than the others wait for claims; and what was
+ * presented is not consumed before that time is over, because others may come back with
+ * newer tokens. Confined to the coordinator's loop.
  */
 final class Reconciliation {
 
@@ -40,6 +42,12 @@ final class Reconciliation {
 	/** Whether a loss was told of since the last claim. */
 	private boolean lossTold;
 
+	/** Whether something was presented, and the lease is not held again yet. */
+	private boolean presented;
+
+	/** Whether it may, by what was told last. */
+	private boolean claimsOpen;
+
 	/** When to claim, {@code null} while that is not known yet, or not needed. */
 	private @Nullable MonotonicTime claimAt;
 
@@ -53,8 +61,11 @@ final class Reconciliation {
 	/**
 	 * A session begins.
 	 * @param withClaims whether it takes along what the store has granted, but not told
+	 * @param presented whether that was presented, not claimed
 	 */
-	void begin(boolean withClaims) {
+	void begin(boolean withClaims, boolean presented) {
+		this.presented = presented;
+		this.claimsOpen = presented;
 		this.losses = withClaims ? 1 : 0;
 		this.begun = withClaims;
 		this.lossTold = false;
@@ -75,6 +86,8 @@ final class Reconciliation {
 
 	/** To be called after what the reply tells was taken in. */
 	void told(HeartbeatReply.Alive reply) {
+		this.claimsOpen = reply.claimsUntilMillis() > 0;
+		this.presented &= this.begun || !this.lease.isHeld(this.clock.now());
 		if (this.begun && this.claimAt == null && !reply.hasMore()) {
 			this.claimAt = this.clock.now();
 		}
@@ -92,20 +105,33 @@ final class Reconciliation {
 			this.heartbeats.beatNow();
 			return;
 		}
+		if (this.presented && this.claimsOpen) {
+			return;
+		}
 		this.begun = false;
 		this.heartbeats.reconciled(this.losses);
 	}
 
 	private boolean claim(MemberId self, MonotonicTime now) {
 		try {
-			boolean granted = this.holdings.claimUnconfirmed(self, this.lease.isHeld(now));
+			boolean leaseHeld = this.lease.isHeld(now);
+			boolean granted = this.holdings.claimUnconfirmed(self, leaseHeld);
 			this.lossTold = false;
+			if (granted && !leaseHeld) {
+				this.presented = true;
+				this.claimsOpen = true;
+			}
 			return granted;
 		}
 		catch (StoreUnavailableException ex) {
 			this.claimAt = now.plus(RETRY_PAUSE);
 			throw ex;
 		}
+	}
+
+	/** Whether what is held was presented, and is not consumed yet. */
+	boolean isPresenting() {
+		return this.presented;
 	}
 
 	@Nullable MonotonicTime wakeAt() {

@@ -3,7 +3,9 @@ package io.github.shardkeeper.coordination;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
+import io.github.shardkeeper.handover.HoldingAction.Forfeit;
 import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.handover.ShardWork;
 import io.github.shardkeeper.shard.MemberId;
@@ -68,6 +70,22 @@ public interface ShardConsumption {
 	 * @param shard the shard
 	 */
 	void abandon(ShardId shard);
+
+	/**
+	 * The same, and what is known of the shard here only is lost with it: say so, with
+	 * all that helps to find it again.
+	 * @param shard the shard
+	 * @param cause why it is lost
+	 */
+	void forfeit(ShardId shard, Forfeit.Cause cause);
+
+	/**
+	 * The shards whose offset and state are here, so that a store that has lost them can
+	 * get them back: those that were acquired and are neither lost nor about to begin
+	 * elsewhere. To be asked only while nothing is handed out.
+	 * @return the shards
+	 */
+	Set<ShardId> restorable();
 
 	/**
 	 * The lease has ended: interrupt what runs. Records are not handed out anyway.

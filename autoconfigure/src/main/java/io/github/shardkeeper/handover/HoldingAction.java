@@ -84,6 +84,28 @@ public sealed interface HoldingAction {
 	}
 
 	/**
+	 * Stop consuming at once, as with {@link Abandon}, and say what is lost with the
+	 * shard: what is known of it here only.
+	 *
+	 * @param shard the shard
+	 * @param cause why it is lost
+	 */
+	record Forfeit(ShardId shard, Cause cause) implements HoldingAction {
+
+		/** Why something is lost. */
+		public enum Cause {
+
+			/** The store had lost it, and gave the shard to somebody else before. */
+			SUPERSEDED,
+
+			/** This instance stops, and cannot write it to the store. */
+			STOPPED
+
+		}
+
+	}
+
+	/**
 	 * Tell the store that the shard is given up; to be repeated until it has answered.
 	 *
 	 * @param shard the shard

@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 
@@ -16,6 +17,7 @@ import io.github.shardkeeper.handover.HoldingAction.Abandon;
 import io.github.shardkeeper.handover.HoldingAction.Attend;
 import io.github.shardkeeper.handover.HoldingAction.CancelDrain;
 import io.github.shardkeeper.handover.HoldingAction.Drain;
+import io.github.shardkeeper.handover.HoldingAction.Forfeit;
 import io.github.shardkeeper.handover.HoldingAction.Interrupt;
 import io.github.shardkeeper.handover.HoldingAction.Prepare;
 import io.github.shardkeeper.handover.HoldingAction.Release;
@@ -297,9 +299,8 @@ public final class ShardHoldings {
 	}
 
 	/**
-	 * The store does not know the session any more although its lease has not ended, so
-	 * it was emptied: what runs here goes on, and has to be claimed in a new session.
-	 * What was drained is nobody's now.
+	 * The store does not know the session any more: what runs here has to be claimed in a
+	 * new session, or presented if the lease has ended. What was drained is nobody's now.
 	 */
 	public void sessionForgotten() {
 		this.holdings.values().removeIf((holding) -> !holding.runs());
@@ -321,9 +322,11 @@ public final class ShardHoldings {
 	 * What it granted is confirmed only when it tells so by itself: from then on the
 	 * store knows that it has told it, and notices if it loses the claim, too.
 	 * @param granted the shards that are the member's
+	 * @param superseded others that were given to somebody else because the store had
+	 * lost that they were the member's
 	 * @return what to do
 	 */
-	public List<HoldingAction> claimed(Set<ShardId> granted) {
+	public List<HoldingAction> claimed(Set<ShardId> granted, Set<ShardId> superseded) {
 		List<HoldingAction> actions = new ArrayList<>();
 		unconfirmed().forEach((shard, token) -> {
 			if (!granted.contains(shard)) {
@@ -332,7 +335,8 @@ public final class ShardHoldings {
 				// If the store knows better, another token is needed: another worker
 				// would number its commits anew.
 				giveUp(shard, token);
-				actions.add(new Abandon(shard));
+				actions.add(
+						superseded.contains(shard) ? new Forfeit(shard, Forfeit.Cause.SUPERSEDED) : new Abandon(shard));
 			}
 		});
 		this.confirmations.retain(granted);
@@ -344,10 +348,22 @@ public final class ShardHoldings {
 	 * @return what to do
 	 */
 	public List<HoldingAction> sessionLost() {
+		return loseAll(Abandon::new);
+	}
+
+	/**
+	 * The member stops without a lease, so nothing of what runs can be written any more.
+	 * @return what to do
+	 */
+	public List<HoldingAction> stopped() {
+		return loseAll((shard) -> new Forfeit(shard, Forfeit.Cause.STOPPED));
+	}
+
+	private List<HoldingAction> loseAll(Function<ShardId, HoldingAction> loss) {
 		List<HoldingAction> actions = new ArrayList<>();
 		this.holdings.forEach((shard, holding) -> {
 			if (holding.runs()) {
-				actions.add(new Abandon(shard));
+				actions.add(loss.apply(shard));
 			}
 		});
 		this.holdings.clear();

@@ -268,7 +268,7 @@ final class TroubledCheckpoints implements CheckpointStore {
 
 	@Override
 	public Map<ShardId, Offset> offsets(Collection<ShardId> shards) {
-		return this.store.offsets(shards);
+		return reach().offsets(shards);
 	}
 
 	/** Whoever wants something of a shard reaches the store. */

@@ -11,8 +11,8 @@ import org.junit.jupiter.api.BeforeEach;
  * must end has been waited for.
  */
 public abstract class CoordinationStoreContract implements MembershipStories, LeadershipStories, PlanStories,
-		ReleaseStories, QuietStories, LeaveStories, ReapStories, ClaimStories, LostWritesStories, ChangesStories,
-		LoadStories, NudgeStories, NotificationStories, StatusStories {
+		ReleaseStories, QuietStories, LeaveStories, ReapStories, ClaimStories, PresentStories, LostWritesStories,
+		ChangesStories, LoadStories, NudgeStories, NotificationStories, StatusStories {
 
 	private TestGroup group;
 

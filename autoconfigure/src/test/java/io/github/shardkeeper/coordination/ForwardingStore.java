@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.handover.GroupChanges;
@@ -104,8 +103,13 @@ class ForwardingStore implements CoordinationStore {
 	}
 
 	@Override
-	public Set<ShardId> claim(MemberId member, Map<ShardId, Token> held) {
+	public ClaimReply claim(MemberId member, Map<ShardId, Token> held) {
 		return reach().claim(member, held);
+	}
+
+	@Override
+	public ClaimReply present(MemberId member, Map<ShardId, Token> held) {
+		return reach().present(member, held);
 	}
 
 	@Override

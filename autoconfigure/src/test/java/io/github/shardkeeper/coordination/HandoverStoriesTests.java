@@ -17,6 +17,7 @@ import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.coordination.memory.MemoryFailover;
 import io.github.shardkeeper.handover.HandoverRules;
 import io.github.shardkeeper.handover.HandoverRules.OnTimeout;
+import io.github.shardkeeper.handover.HoldingAction.Forfeit;
 import io.github.shardkeeper.handover.MemberDescription;
 import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.handover.Ownership;
@@ -287,32 +288,170 @@ class HandoverStoriesTests {
 		await().untilAsserted(() -> assertThat(a.coordinator.isConnected()).isTrue());
 	}
 
+	/**
+	 * The lease ends after the store has said that it knows nothing, and before anything
+	 * can be claimed.
+	 */
 	@Test
 	void whoseLeaseHasEndedClaimsNothing() {
 		TestInstance a = start("a");
 		awaitConsumed(a, 4);
 		Map<ShardId, Token> before = a.consumption.consumed();
+		CountDownLatch opened = new CountDownLatch(1);
+		a.store.subscriptionOpened = opened;
+		a.store.subscribing = false;
+		MemoryFailover.empty(this.store);
+		await().until(() -> a.store.subscribing && a.consumption.suspensions() == 1);
+		opened.countDown();
+
+		await().until(() -> !a.consumption.isSuspended());
+		assertThat(a.store.claims).hasValue(0);
+		assertThat(a.store.presented).isEqualTo(before.keySet());
+		assertThat(a.consumption.consumed()).isEqualTo(before);
+		assertThat(tokens()).isEqualTo(before);
+	}
+
+	@Test
+	void whoseLeaseHasEndedTakesBackWhatTheStoreHasLost() {
+		TestInstance a = start("a");
+		TestInstance b = start("b");
+		awaitConsumed(a, 2);
+		awaitConsumed(b, 2);
+		Map<ShardId, Token> before = tokens();
+		a.store.setAway(true);
+		b.store.setAway(true);
+		await().until(() -> a.consumption.suspensions() == 1 && b.consumption.suspensions() == 1);
+		MemoryFailover.empty(this.store);
+		a.store.setAway(false);
+		b.store.setAway(false);
+
+		await().until(() -> !a.consumption.isSuspended() && !b.consumption.isSuspended());
+		assertThat(tokens()).isEqualTo(before);
+		assertThat(a.consumption.consumed()).hasSize(2);
+		assertThat(b.consumption.consumed()).hasSize(2);
+		assertThat(a.consumption.writesBack() + b.consumption.writesBack()).isGreaterThanOrEqualTo(2);
+		assertThat(a.store.claims.get() + b.store.claims.get()).isZero();
+	}
+
+	@Test
+	void whatWasPresentedIsNotConsumedInTheTimeForClaims() {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		a.store.setAway(true);
+		await().until(() -> a.consumption.suspensions() == 1);
+		MemoryFailover.empty(this.store);
+		// Longer than any lease here.
+		CoordinationStore longLived = this.store;
+		longLived.join(MemberId.of("other", "1"), new MemberDescription(new TreeMap<>(), ApplicationVersion.UNKNOWN),
+				Duration.ofHours(1), Duration.ofHours(2));
+		a.store.setAway(false);
+		await().until(() -> owners().equals(Map.of("a", 4L)));
+		int heartbeats = a.store.heartbeats.get();
+		await().until(() -> a.store.heartbeats.get() > heartbeats + 10);
+
+		assertThat(a.consumption.isSuspended()).isTrue();
+		assertThat(a.coordinator.isConnected()).isFalse();
+	}
+
+	@Test
+	void whatIsNotInMemoryIsNotPresented() {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		Map<ShardId, Token> before = a.consumption.consumed();
+		ShardId empty = ShardId.of("orders", 2);
+		a.consumption.setEmpty(empty);
 		a.store.setAway(true);
 		await().until(() -> a.consumption.suspensions() == 1);
 		MemoryFailover.empty(this.store);
 		a.store.setAway(false);
 
-		await().until(() -> a.consumption.consumed().isEmpty());
+		await().until(() -> !a.consumption.isSuspended());
 		awaitConsumed(a, 4);
-		a.consumption.consumed().forEach((shard, token) -> assertThat(token).isGreaterThan(before.get(shard)));
+		assertThat(a.store.presented).hasSize(3).doesNotContain(empty);
+		assertThat(a.consumption.forfeited()).isEmpty();
+		a.consumption.consumed()
+			.forEach((shard, token) -> assertThat(token.equals(before.get(shard))).as("%s", shard)
+				.isEqualTo(!shard.equals(empty)));
+	}
+
+	/** Its shards were given to others under newer tokens, by a store that remembers. */
+	@Test
+	void whoWasReapedTakesNothingBackAndNothingIsForfeited() {
+		TestInstance a = start("a", new TestConsumption.Ledger());
+		awaitConsumed(a, 4);
+		Map<ShardId, Token> before = a.consumption.consumed();
+		a.store.setAway(true);
+		a.store.loseSubscriptionsUnnoticed();
+		TestInstance heir = start("heir");
+		awaitConsumed(heir, 4);
+		a.store.setAway(false);
+
+		awaitConsumed(a, 2);
+		assertThat(a.consumption.forfeited()).isEmpty();
+		assertThat(tokens()).allSatisfy((shard, token) -> assertThat(token).isGreaterThan(before.get(shard)));
+	}
+
+	/** The store was emptied, and somebody else has begun in its new history. */
+	@Test
+	void whoComesBackTooLateForfeitsWhatItHeld() {
+		TestInstance a = start("a", new TestConsumption.Ledger());
+		awaitConsumed(a, 4);
+		Map<ShardId, Token> before = a.consumption.consumed();
+		a.store.setAway(true);
+		MemoryFailover.empty(this.store);
+		TestInstance heir = start("heir");
+		awaitConsumed(heir, 4);
+		a.store.setAway(false);
+
+		await().until(() -> a.consumption.forfeited().size() == 4);
+		assertThat(a.consumption.forfeited()).containsOnlyKeys(before.keySet())
+			.containsValue(Forfeit.Cause.SUPERSEDED)
+			.doesNotContainValue(Forfeit.Cause.STOPPED);
+		awaitConsumed(a, 2);
+		assertThat(tokens()).allSatisfy((shard, token) -> assertThat(token).isGreaterThan(before.get(shard)));
 	}
 
 	@Test
-	void whoCannotClaimBeforeItsLeaseEndsLosesAll() {
+	void whoStopsWithoutALeaseForfeitsWhatItHeld() {
 		TestInstance a = start("a");
 		awaitConsumed(a, 4);
+		a.store.setAway(true);
+		await().until(() -> a.consumption.suspensions() == 1);
+		CompletableFuture<Void> left = a.coordinator.leave(Duration.ofSeconds(30));
+
+		await().until(left::isDone);
+		assertThat(a.consumption.forfeited()).hasSize(4).doesNotContainValue(Forfeit.Cause.SUPERSEDED);
+	}
+
+	@Test
+	void whoStopsWhileItTakesBackWhatTheStoreHasLostDoesSoFirst() {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		a.store.setAway(true);
+		await().until(() -> a.consumption.suspensions() == 1);
+		MemoryFailover.empty(this.store);
+		a.store.setAway(false);
+		await().until(() -> a.store.presented.size() == 4);
+		CompletableFuture<Void> left = a.coordinator.leave(Duration.ofSeconds(1));
+
+		await().until(left::isDone);
+		assertThat(a.consumption.forfeited()).isEmpty();
+		assertThat(a.consumption.isSuspended()).isFalse();
+		assertThat(shardsIn(ShardPhase.OWNED)).isEmpty();
+	}
+
+	@Test
+	void whoCannotClaimBeforeItsLeaseEndsPresentsAll() {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		Map<ShardId, Token> before = a.consumption.consumed();
 		a.store.claimsRefused = true;
 		MemoryFailover.empty(this.store);
 
 		await().until(() -> a.consumption.suspensions() == 1);
-		await().until(() -> a.consumption.consumed().isEmpty());
-		a.store.claimsRefused = false;
-		awaitConsumed(a, 4);
+		await().until(() -> !a.consumption.isSuspended());
+		assertThat(a.store.claims.get()).isPositive();
+		assertThat(a.consumption.consumed()).isEqualTo(before);
 	}
 
 	/**

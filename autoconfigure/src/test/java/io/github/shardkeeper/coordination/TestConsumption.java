@@ -4,9 +4,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
+import io.github.shardkeeper.handover.HoldingAction.Forfeit;
 import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.handover.ShardWork;
 import io.github.shardkeeper.shard.MemberId;
@@ -24,6 +26,10 @@ final class TestConsumption implements ShardConsumption {
 	private final Map<ShardId, Token> consumed = new TreeMap<>();
 
 	private final Map<ShardId, Double> shares = new TreeMap<>();
+
+	private final Map<ShardId, Forfeit.Cause> forfeited = new TreeMap<>();
+
+	private final Set<ShardId> empty = new TreeSet<>();
 
 	private final TreeSet<ShardId> draining = new TreeSet<>();
 
@@ -131,6 +137,28 @@ final class TestConsumption implements ShardConsumption {
 		this.consumed.remove(shard);
 		this.draining.remove(shard);
 		this.ledger.ended(shard, this);
+	}
+
+	@Override
+	public synchronized void forfeit(ShardId shard, Forfeit.Cause cause) {
+		this.forfeited.put(shard, cause);
+		abandon(shard);
+	}
+
+	synchronized Map<ShardId, Forfeit.Cause> forfeited() {
+		return new TreeMap<>(this.forfeited);
+	}
+
+	/** From now on a shard's state is not here. */
+	synchronized void setEmpty(ShardId shard) {
+		this.empty.add(shard);
+	}
+
+	@Override
+	public synchronized Set<ShardId> restorable() {
+		Set<ShardId> restorable = new TreeSet<>(this.consumed.keySet());
+		restorable.removeAll(this.empty);
+		return restorable;
 	}
 
 	/** Everything ends at once, as in a process that is killed. */

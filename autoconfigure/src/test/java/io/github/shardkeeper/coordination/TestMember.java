@@ -194,11 +194,20 @@ public final class TestMember {
 	}
 
 	Set<ShardId> claim(Ownership... held) {
+		return store().claim(this.id, tokens(held)).granted();
+	}
+
+	/** Presents what it held before its lease ended. */
+	ClaimReply present(Ownership... held) {
+		return store().present(this.id, tokens(held));
+	}
+
+	private static Map<ShardId, Token> tokens(Ownership... held) {
 		Map<ShardId, Token> tokens = new LinkedHashMap<>();
 		for (Ownership shard : held) {
 			tokens.put(shard.shard(), shard.token());
 		}
-		return store().claim(this.id, tokens);
+		return tokens;
 	}
 
 	ReleaseReply release(Ownership shard, Token tokenFloor) {

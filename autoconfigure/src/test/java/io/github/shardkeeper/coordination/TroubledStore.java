@@ -6,6 +6,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -74,6 +75,11 @@ final class TroubledStore extends ForwardingStore {
 
 	final AtomicInteger heartbeats = new AtomicInteger();
 
+	final AtomicInteger claims = new AtomicInteger();
+
+	/** What was presented, whatever became of it. */
+	final Set<ShardId> presented = new ConcurrentSkipListSet<>();
+
 	/** The first release is not answered before. */
 	volatile CountDownLatch releaseAnswered = new CountDownLatch(0);
 
@@ -141,7 +147,8 @@ final class TroubledStore extends ForwardingStore {
 	}
 
 	@Override
-	public Set<ShardId> claim(MemberId member, Map<ShardId, Token> held) {
+	public ClaimReply claim(MemberId member, Map<ShardId, Token> held) {
+		this.claims.incrementAndGet();
 		if (this.claimsRefused) {
 			throw new StoreUnavailableException("no claim", new IllegalStateException());
 		}
@@ -151,9 +158,16 @@ final class TroubledStore extends ForwardingStore {
 		}
 		this.claimLoss = null;
 		Runnable lose = loss.get();
-		Set<ShardId> granted = super.claim(member, held);
+		ClaimReply reply = super.claim(member, held);
 		lose.run();
-		return granted;
+		return reply;
+	}
+
+	@Override
+	public ClaimReply present(MemberId member, Map<ShardId, Token> held) {
+		ClaimReply reply = super.present(member, held);
+		this.presented.addAll(held.keySet());
+		return reply;
 	}
 
 	@Override

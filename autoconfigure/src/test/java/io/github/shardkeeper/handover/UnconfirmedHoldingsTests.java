@@ -9,6 +9,7 @@ import org.junit.jupiter.api.Test;
 import io.github.shardkeeper.handover.HoldingAction.Abandon;
 import io.github.shardkeeper.handover.HoldingAction.Attend;
 import io.github.shardkeeper.handover.HoldingAction.CancelDrain;
+import io.github.shardkeeper.handover.HoldingAction.Forfeit;
 import io.github.shardkeeper.handover.HoldingAction.Prepare;
 import io.github.shardkeeper.handover.HoldingAction.Release;
 import io.github.shardkeeper.handover.HoldingAction.Start;
@@ -52,14 +53,14 @@ class UnconfirmedHoldingsTests {
 		assertThat(tell(HELD, ShardPhase.OWNED, TOKEN, ME)).containsExactly(new Attend(HELD));
 		assertThat(tell(DRAINING, ShardPhase.REVOKING, TOKEN, ME)).isEmpty();
 		assertThat(this.holdings.unconfirmed()).isEmpty();
-		assertThat(this.holdings.claimed(Set.of())).isEmpty();
+		assertThat(this.holdings.claimed(Set.of(), Set.of())).isEmpty();
 	}
 
 	@Test
 	void whatIsNotGrantedIsAbandoned() {
 		holdOfEach();
 		this.holdings.writesLost();
-		assertThat(this.holdings.claimed(Set.of(HELD))).containsExactly(new Abandon(DRAINING));
+		assertThat(this.holdings.claimed(Set.of(HELD), Set.of())).containsExactly(new Abandon(DRAINING));
 
 		assertThat(ended(DRAINING)).isEmpty();
 		assertThat(tell(HELD, ShardPhase.OWNED, TOKEN, ME)).as("goes on").containsExactly(new Attend(HELD));
@@ -67,12 +68,29 @@ class UnconfirmedHoldingsTests {
 			.containsExactly(new Start(DRAINING, new Token(20)));
 	}
 
+	@Test
+	void whatComesTooLateIsForfeited() {
+		holdOfEach();
+		this.holdings.sessionForgotten();
+		assertThat(this.holdings.claimed(Set.of(), Set.of(HELD)))
+			.containsExactly(new Forfeit(HELD, Forfeit.Cause.SUPERSEDED), new Abandon(DRAINING));
+		assertThat(this.holdings.isEmpty()).isTrue();
+	}
+
+	@Test
+	void whoStopsForfeitsWhatRuns() {
+		holdOfEach();
+		assertThat(this.holdings.stopped()).containsExactly(new Forfeit(HELD, Forfeit.Cause.STOPPED),
+				new Forfeit(DRAINING, Forfeit.Cause.STOPPED));
+		assertThat(this.holdings.isEmpty()).isTrue();
+	}
+
 	/** Two workers under one token would number their commits alike. */
 	@Test
 	void whatWasAbandonedIsNotConsumedAgainUnderTheSameToken() {
 		holdOfEach();
 		this.holdings.writesLost();
-		this.holdings.claimed(Set.of());
+		this.holdings.claimed(Set.of(), Set.of());
 
 		assertThat(tell(HELD, ShardPhase.OWNED, TOKEN, ME))
 			.containsExactly(new Release(HELD, TOKEN, Token.NONE, false));
@@ -82,7 +100,7 @@ class UnconfirmedHoldingsTests {
 	void whatIsGrantedIsConfirmedOnceItIsTold() {
 		holdOfEach();
 		this.holdings.writesLost();
-		this.holdings.claimed(Set.of(HELD, DRAINING));
+		this.holdings.claimed(Set.of(HELD, DRAINING), Set.of());
 		assertThat(this.holdings.unconfirmed()).as("the claim may be lost, too").containsOnlyKeys(HELD, DRAINING);
 
 		tell(HELD, ShardPhase.OWNED, TOKEN, ME);
@@ -102,7 +120,7 @@ class UnconfirmedHoldingsTests {
 	void whatIsKnownUnderAnOldTokenOnlyIsReleasedWhenItIsHeldNoLonger() {
 		holdOfEach();
 		this.holdings.writesLost();
-		this.holdings.claimed(Set.of());
+		this.holdings.claimed(Set.of(), Set.of());
 
 		assertThat(tell(HELD, ShardPhase.OWNED, OLDER, ME)).containsExactly(new Release(HELD, OLDER, TOKEN, false));
 		this.holdings.released(HELD, OLDER);
@@ -142,7 +160,7 @@ class UnconfirmedHoldingsTests {
 		this.holdings.writesLost();
 		assertThat(ended(DRAINING)).containsExactly(new Release(DRAINING, TOKEN, Token.NONE, false));
 		assertThat(this.holdings.unconfirmed()).containsOnlyKeys(HELD);
-		assertThat(this.holdings.claimed(Set.of(HELD))).isEmpty();
+		assertThat(this.holdings.claimed(Set.of(HELD), Set.of())).isEmpty();
 	}
 
 	@Test
@@ -157,7 +175,7 @@ class UnconfirmedHoldingsTests {
 		holdOfEach();
 		this.holdings.sessionForgotten();
 		assertThat(this.holdings.unconfirmed()).isEqualTo(Map.of(HELD, TOKEN, DRAINING, TOKEN));
-		assertThat(this.holdings.claimed(Set.of(HELD, DRAINING))).isEmpty();
+		assertThat(this.holdings.claimed(Set.of(HELD, DRAINING), Set.of())).isEmpty();
 
 		assertThat(tell(HELD, ShardPhase.OWNED, TOKEN, ANEW)).containsExactly(new Attend(HELD));
 		assertThat(tell(DRAINING, ShardPhase.OWNED, TOKEN, ANEW)).as("nobody waits for it any more")

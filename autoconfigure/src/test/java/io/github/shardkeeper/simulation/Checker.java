@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 import java.util.stream.LongStream;
 
 import org.jspecify.annotations.Nullable;
@@ -50,6 +51,11 @@ final class Checker {
 
 	private final Map<ShardId, Long> committed = new HashMap<>();
 
+	/**
+	 * What was committed by owners that could give it back, when the store was emptied.
+	 */
+	private final Map<ShardId, Held> restorable = new HashMap<>();
+
 	/** Whatever the store may have forgotten since. */
 	private final Map<ShardId, Long> everCommitted = new HashMap<>();
 
@@ -64,6 +70,10 @@ final class Checker {
 	private final Map<ShardId, Long> sought = new HashMap<>();
 
 	private int begunAnew;
+
+	private int restored;
+
+	private boolean everybodyRestores;
 
 	private int calls;
 
@@ -168,6 +178,13 @@ final class Checker {
 				queued, dead);
 		remember(COMMITTED + number + 1000L * checkpoint.state().size());
 		long before = this.committed.getOrDefault(shard, 0L);
+		Held held = this.restorable.remove(shard);
+		if (held != null && (this.everybodyRestores ? held.owner.isAlive() : held.isUndisturbed())) {
+			this.restored++;
+			require(number >= held.number,
+					"%s: %d was committed before the store was emptied, by %s that is alive, and %d " + "after it",
+					shard, held.number, held.owner, number);
+		}
 		require(number >= before, "%s: offset %d was committed after %d", shard, number, before);
 		this.committed.put(shard, number);
 		this.everCommitted.merge(shard, number, Math::max);
@@ -202,6 +219,7 @@ final class Checker {
 			logger.debug("Begun anew: {}", shard);
 			this.sought.put(shard, seek);
 			this.committed.remove(shard);
+			this.restorable.remove(shard);
 			this.begunAnew++;
 		}
 	}
@@ -212,10 +230,38 @@ final class Checker {
 	}
 
 	/**
+	 * The store has forgotten everything, and who is not disturbed meanwhile gives back
+	 * what it held: the first commit that is accepted for each shard shows that it did.
+	 */
+	void emptied(Predicate<ShardId> isSettled) {
+		this.committed.forEach((shard, number) -> {
+			Token token = this.highest.get(shard);
+			SimulatedInstance owner = (token != null) ? this.owners.get(new Tenure(shard, token)) : null;
+			if (owner != null && isSettled.test(shard)) {
+				this.restorable.putIfAbsent(shard, new Held(number, owner, this.time.now()));
+			}
+		});
+		this.committed.clear();
+		this.completed.clear();
+		this.highest.clear();
+	}
+
+	/** Also who is disturbed, but lives, is to give back what it held. */
+	void everybodyRestores() {
+		this.everybodyRestores = true;
+	}
+
+	/** Of how many shards that was seen. */
+	int restored() {
+		return this.restored;
+	}
+
+	/**
 	 * The store has forgotten: what was committed before, and a take-over that nobody
 	 * remembers, do not bind any more.
 	 */
 	void forget() {
+		this.restorable.clear();
 		this.committed.clear();
 		this.completed.clear();
 		this.highest.clear();
@@ -263,6 +309,16 @@ final class Checker {
 	}
 
 	private record Tenure(ShardId shard, Token token) {
+
+	}
+
+	/** What an owner held when the store was emptied. */
+	private record Held(long number, SimulatedInstance owner, long since) {
+
+		/** Whether nothing has kept it from giving that back in time. */
+		private boolean isUndisturbed() {
+			return this.owner.isUndisturbedSince(this.since);
+		}
 
 	}
 

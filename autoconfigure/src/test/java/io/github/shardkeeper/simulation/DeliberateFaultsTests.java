@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
@@ -68,6 +69,7 @@ class DeliberateFaultsTests {
 				Arguments.of("a revoked shard is kept", new DrainForgotten()),
 				Arguments.of("a lost shard is kept", new LossIgnored()),
 				Arguments.of("calls are not interrupted when the lease ends", new SuspensionIgnored()),
+				Arguments.of("nobody gives back what an emptied store has lost", new NothingPresented()),
 				Arguments.of("nobody looks when he is asked to", new NudgeIgnored()),
 				Arguments.of("a shard that is begun anew keeps its state", new StateKept()),
 				Arguments.of("the leader takes an outage for the death of others", new OutageJudged()),
@@ -298,6 +300,16 @@ class DeliberateFaultsTests {
 		public ShardConsumption consumption(ShardConsumption consumption, ShardConsumption.Listener listener) {
 			return instead(ShardConsumption.class, consumption,
 					(method, arguments, next) -> method.getName().equals("abandon") ? null : next.call(arguments));
+		}
+
+	}
+
+	private static final class NothingPresented implements Tampering {
+
+		@Override
+		public ShardConsumption consumption(ShardConsumption consumption, ShardConsumption.Listener listener) {
+			return instead(ShardConsumption.class, consumption, (method, arguments,
+					next) -> method.getName().equals("restorable") ? Set.of() : next.call(arguments));
 		}
 
 	}

@@ -10,7 +10,7 @@ import io.github.shardkeeper.simulation.SimulatedNetwork.Way;
 /** What may befall a group. */
 final class Faults {
 
-	private static final int KINDS = 18;
+	private static final int KINDS = 19;
 
 	private static final Duration LEAVING = Duration.ofSeconds(4);
 
@@ -74,6 +74,7 @@ final class Faults {
 			case 15 -> failover();
 			case 16 -> smallSteps();
 			case 17 -> cutOffWhileTheClockSteps(one);
+			case 18 -> storeRestartsEmpty();
 			default -> throw new IllegalStateException();
 		}
 	}
@@ -188,6 +189,17 @@ final class Faults {
 		if (this.random.nextBoolean()) {
 			this.group.network().restartStore(Duration.ofMillis(this.random.nextInt(20, 2000)));
 		}
+	}
+
+	/** Also for so long that the leases have ended. */
+	private void storeRestartsEmpty() {
+		if (this.clockJumped || this.putsAside) {
+			return;
+		}
+		this.writesLost = true;
+		Duration away = Duration.ofMillis(this.random.nextInt(1500, 8000));
+		this.simulation.fault("restart of an emptied store", away.plus(SimulatedGroup.LEASE.multipliedBy(2)));
+		this.group.storeRestartsEmpty(away);
 	}
 
 	/**

@@ -243,6 +243,42 @@ final class SimulatedGroup {
 		in(LEASE.toMillis(), this::appendEverywhere);
 	}
 
+	/** The store ends, and comes back with nothing after a time. */
+	void storeRestartsEmpty(Duration away) {
+		this.timesEmptied++;
+		this.checker.emptied(this::isSettled);
+		MemoryFailover.empty(this.coordinationStore);
+		MemoryFailover.empty(this.memoryCheckpoints);
+		this.network.restartStore(away);
+		in(away.plus(LEASE).toMillis(), this::appendEverywhere);
+	}
+
+	/** Only the group's keys are gone, as with a Cluster's node. */
+	void controlPlaneRestartsEmpty(Duration away) {
+		this.timesEmptied++;
+		MemoryFailover.empty(this.coordinationStore);
+		this.network.restartStore(away);
+	}
+
+	/** Only offsets and states are gone. */
+	void dataPlaneRestartsEmpty(Duration away) {
+		this.checker.emptied(this::isSettled);
+		MemoryFailover.empty(this.memoryCheckpoints);
+		this.network.restartStore(away);
+		in(away.plus(LEASE).toMillis(), this::appendEverywhere);
+	}
+
+	/**
+	 * Whether a shard is not on its way to somebody else, to its beginning or to its end:
+	 * in the middle of that its state is in nobody's memory for a moment.
+	 */
+	private boolean isSettled(ShardId shard) {
+		return !isToBeReset(shard) && !MemoryFailover.isCompleted(this.memoryCheckpoints, shard)
+				&& stored().ownerships()
+					.stream()
+					.anyMatch((ownership) -> ownership.shard().equals(shard) && ownership.phase() == ShardPhase.OWNED);
+	}
+
 	/** Who commits next notices what is lost. */
 	private void appendEverywhere() {
 		this.topic.ends().keySet().forEach(this.topic::append);

@@ -107,6 +107,11 @@ final class SimulatedInstance {
 		return this.lease.isHeld(this.process.clock().now());
 	}
 
+	/** Whether nothing but the store itself has kept it from the store since. */
+	boolean isUndisturbedSince(long nanos) {
+		return isMember() && !this.process.wasFrozenSince(nanos) && !this.link.wasDisturbedSince(nanos);
+	}
+
 	/** Whether a heartbeat was answered in the last half of the lease. */
 	boolean heardLately() {
 		return this.lease.isHeld(this.process.clock().now().plus(SimulatedGroup.LEASE.dividedBy(2)));

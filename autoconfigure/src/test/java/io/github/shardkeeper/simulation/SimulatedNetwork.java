@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.random.RandomGenerator;
+import java.util.stream.LongStream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -112,6 +113,11 @@ final class SimulatedNetwork {
 					.filter((subscription) -> subscription.link == this)
 					.forEach((subscription) -> subscription.closeAtStore(latency()));
 			}
+		}
+
+		/** Whether something may have been lost that was sent since. */
+		boolean wasDisturbedSince(long nanos) {
+			return SimulatedNetwork.this.lossPeriod > 0 || LongStream.of(this.cutUntil).anyMatch((end) -> end > nanos);
 		}
 
 		boolean isCut(Way way) {

@@ -5,6 +5,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.coordination.ClaimReply;
 import io.github.shardkeeper.coordination.ReleaseReply;
 import io.github.shardkeeper.handover.HoldingAction;
 import io.github.shardkeeper.handover.Ownership;
@@ -47,36 +50,68 @@ final class Holding {
 		return ReleaseReply.RELEASED;
 	}
 
-	Set<ShardId> claim(Map<ShardId, Token> held) {
-		Set<ShardId> granted = new LinkedHashSet<>();
+	ClaimReply claim(Map<ShardId, Token> held, boolean leaseHeld) {
 		Session session = this.group.sessions.get(this.member);
-		if (session != null) {
-			held.forEach((shard, token) -> {
-				if (claim(shard, token, session)) {
-					granted.add(shard);
-				}
-			});
+		if (session == null) {
+			return ClaimReply.NONE;
 		}
-		return granted;
+		Set<ShardId> granted = new LinkedHashSet<>();
+		Set<ShardId> superseded = new LinkedHashSet<>();
+		held.forEach((id, token) -> {
+			Ownership shard = this.group.shards.get(id);
+			if (shard == null || isGranted(shard, token, leaseHeld)) {
+				grant(id, shard, token, session, leaseHeld);
+				granted.add(id);
+			}
+			else if (isSuperseded(shard, token)) {
+				superseded.add(id);
+			}
+		});
+		return new ClaimReply(granted, superseded);
 	}
 
-	private boolean claim(ShardId id, Token token, Session session) {
-		Ownership shard = this.group.shards.get(id);
-		if (shard != null && isOwned(shard, token)) {
+	private boolean isGranted(Ownership shard, Token token, boolean leaseHeld) {
+		if (isOwned(shard, token)) {
 			return true;
 		}
-		if (shard != null && (shard.phase() == ShardPhase.COMPLETED || shard.token().compareTo(token) >= 0)) {
+		int age = shard.token().compareTo(token);
+		if (shard.phase() == ShardPhase.COMPLETED || age > 0) {
 			return false;
 		}
+		boolean isOwned = shard.owner() != null && this.group.sessions.get(shard.owner()) != null;
+		if (age < 0) {
+			// Others may have presented it in time, and consumed it since.
+			return leaseHeld || this.member.equals(shard.owner()) || this.group.claimsUntil() > 0
+					|| !isOwned && (shard.token().value() > this.group.history()
+							|| shard.sinceMillis() * 1000 < this.group.history());
+		}
+		if (shard.owner() != null) {
+			// Nobody else had this token: an earlier session of the member's own.
+			return !isOwned;
+		}
+		// Presented by an earlier session that has ended since, and at rest for nothing
+		// but claims.
+		return !leaseHeld && token.value() < this.group.history() && shard.untilMillis() <= this.group.claimsUntil();
+	}
+
+	private void grant(ShardId id, @Nullable Ownership shard, Token token, Session session, boolean leaseHeld) {
+		if (shard != null && isOwned(shard, token)) {
+			return;
+		}
 		this.group.raiseTokenTo(token);
-		if (this.group.claimsUntil() == 0) {
+		if (this.group.claimsUntil() == 0 || !leaseHeld) {
 			// Whoever claims what is not known tells of writes that are lost.
 			this.group.openClaims(session.leaseMillis());
 		}
 		this.group.own(id, token, this.member);
 		this.group.tellDisplaced(shard);
 		this.group.notifyLeader();
-		return true;
+	}
+
+	private boolean isSuperseded(Ownership shard, Token token) {
+		long history = this.group.history();
+		return shard.phase() != ShardPhase.COMPLETED && shard.token().compareTo(token) < 0
+				|| token.value() < history && history < shard.token().value();
 	}
 
 	private boolean isOwned(Ownership shard, Token token) {

@@ -13,6 +13,7 @@ import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import io.github.shardkeeper.coordination.ClaimReply;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.handover.GroupProblems;
 import io.github.shardkeeper.handover.HeartbeatReply;
@@ -167,8 +168,13 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 	}
 
 	@Override
-	public Set<ShardId> claim(MemberId member, Map<ShardId, Token> held) {
-		return transition((group) -> new Holding(group, member).claim(held));
+	public ClaimReply claim(MemberId member, Map<ShardId, Token> held) {
+		return transition((group) -> new Holding(group, member).claim(held, true));
+	}
+
+	@Override
+	public ClaimReply present(MemberId member, Map<ShardId, Token> held) {
+		return transition((group) -> new Holding(group, member).claim(held, false));
 	}
 
 	@Override

@@ -19,6 +19,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.coordination.ClaimReply;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.ReleaseReply;
 import io.github.shardkeeper.handover.GroupChanges;
@@ -350,18 +351,36 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	}
 
 	@Override
-	public Set<ShardId> claim(MemberId member, Map<ShardId, Token> held) {
+	public ClaimReply claim(MemberId member, Map<ShardId, Token> held) {
+		return claim(member, held, "HELD");
+	}
+
+	@Override
+	public ClaimReply present(MemberId member, Map<ShardId, Token> held) {
+		return claim(member, held, "PRESENTED");
+	}
+
+	private ClaimReply claim(MemberId member, Map<ShardId, Token> held, String how) {
 		Set<ShardId> granted = new LinkedHashSet<>();
+		Set<ShardId> superseded = new LinkedHashSet<>();
 		List<Map.Entry<ShardId, Token>> entries = List.copyOf(held.entrySet());
 		for (int from = 0; from < entries.size(); from += this.writtenAtOnce) {
-			List<String> arguments = new ArrayList<>(List.of(member.value()));
+			List<String> arguments = new ArrayList<>(List.of(member.value(), how));
 			entries.subList(from, Math.min(from + this.writtenAtOnce, entries.size()))
 				.forEach((entry) -> Collections.addAll(arguments, entry.getKey().toString(),
 						entry.getValue().toString()));
 			List<Object> answers = runDurably(this.scripts.claim(), arguments);
-			answers.forEach((shard) -> granted.add(ShardId.parse((String) shard)));
+			for (int i = 0; i < answers.size(); i++) {
+				ShardId shard = entries.get(from + i).getKey();
+				switch ((String) answers.get(i)) {
+					case "GRANTED" -> granted.add(shard);
+					case "SUPERSEDED" -> superseded.add(shard);
+					default -> {
+					}
+				}
+			}
 		}
-		return granted;
+		return new ClaimReply(granted, superseded);
 	}
 
 	@Override

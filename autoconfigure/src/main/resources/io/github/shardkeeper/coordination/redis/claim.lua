@@ -1,39 +1,81 @@
--- A member takes possession of what it holds and Redis does not know (any longer). Repeatable.
+-- A member takes possession of what it holds, or held before its lease ended, and Redis does not know (any longer).
+-- Repeatable.
 --
--- ARGV     1 member, then per shard: shard, token under which the member holds it
--- result   the shards that the member owns now under those tokens; none for an unknown member
--- keeps    a newer token is never taken from anybody; an owner that has to give way is told; the next token exceeds
---          every claimed one; who claims what is not known tells of writes that are lost, so others may claim as well
---          before anything is handed out
+-- ARGV     1 member, 2 HELD (its lease has not ended) or PRESENTED (it has ended, so nothing is consumed before the time
+--          for claims is over), then per shard: shard, token under which the member holds it
+-- result   per shard GRANTED: the member owns it now under that token, SUPERSEDED: Redis has lost that the member had it,
+--          and somebody else has got it since, or REFUSED
+-- keeps    a newer token is never taken from anybody, and nothing is taken from an owner by who presents when the time
+--          for claims is over; an owner that has to give way is told; the next token exceeds every granted one; who
+--          claims what is not known tells of writes that are lost, so others may claim as well before anything is
+--          handed out, and who presents has others present for as long again
 -- cost     O(shards given * log shards); the caller sends at most some dozens at once
 
 writeBeforeWait(GROUP)
 
-local id, granted = ARGV[1], {}
-local self = state == 'WHOLE' and member(id)
-if not self then
-  return granted
+local id, isHeld, replies = ARGV[1], ARGV[2] == 'HELD', {}
+local self, history = state == 'WHOLE' and member(id), groupNumber('history')
+
+-- before: what shard() returned. Whether nobody has, or has had, the shard under a newer token.
+local function isGranted(before, token)
+  if not before then
+    return true
+  end
+  local known = tonumber(before.token)
+  if before.phase == 'COMPLETED' or known > token then
+    return false
+  end
+  local owner = before.owner ~= '' and before.owner or nil
+  if known < token then
+    if isHeld or owner == id or claimsUntil() > 0 then
+      return true
+    end
+    -- Others may have presented it in time, and consumed it since.
+    return not (owner and member(owner)) and (known > history or before.since * 1000 < history)
+  end
+  if owner then
+    -- Nobody else had this token: an earlier session of the member's own.
+    return not member(owner)
+  end
+  -- Presented by an earlier session that has ended since, and at rest for nothing but claims.
+  return not isHeld and token < history and before.restEnd <= claimsUntil()
 end
-for i = 2, #ARGV, 2 do
-  local name, token = ARGV[i], ARGV[i + 1]
+
+local function grant(name, before, token)
+  raiseToken(token)
+  if claimsUntil() == 0 or not isHeld then
+    openClaims(self.lease)
+  end
+  local generation = write(name, before, 'OWNED', token, id, '')
+  local displaced = before and before.owner or ''
+  if displaced ~= '' and displaced ~= id and member(displaced) then
+    -- It may still consume, and only what concerns it is told to it.
+    putConcern(displaced, generation, name)
+    notify(displaced)
+  end
+  notify(leader())
+end
+
+local function claim(name, token)
   local before = shard(name)
   if before and before.owner == id and before.token == token then
-    granted[#granted + 1] = name
-  elseif not before or before.phase ~= 'COMPLETED' and tonumber(before.token) < tonumber(token) then
-    raiseToken(token)
-    if claimsUntil() == 0 then
-      openClaims(self.lease)
-    end
-    local generation = write(name, before, 'OWNED', token, id, '')
-    local displaced = before and before.owner or ''
-    if displaced ~= '' and displaced ~= id and member(displaced) then
-      -- It may still consume, and only what concerns it is told to it.
-      putConcern(displaced, generation, name)
-      notify(displaced)
-    end
-    notify(leader())
-    granted[#granted + 1] = name
+    return 'GRANTED'
   end
+  if isGranted(before, tonumber(token)) then
+    grant(name, before, token)
+    return 'GRANTED'
+  end
+  local known = tonumber(before.token)
+  if known < tonumber(token) and before.phase ~= 'COMPLETED' or tonumber(token) < history and history < known then
+    return 'SUPERSEDED'
+  end
+  return 'REFUSED'
 end
-finish()
-return granted
+
+for i = 3, #ARGV, 2 do
+  replies[#replies + 1] = self and claim(ARGV[i], ARGV[i + 1]) or 'REFUSED'
+end
+if self then
+  finish()
+end
+return replies

@@ -18,6 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.coordination.ClaimReply;
 import io.github.shardkeeper.coordination.CoordinationStore.Subscription;
 import io.github.shardkeeper.coordination.ReleaseReply;
 import io.github.shardkeeper.handover.GroupMember;
@@ -279,7 +280,7 @@ class BrokenGroupTests {
 			.isInstanceOf(PlanReply.Deposed.class);
 		assertThat(this.store.reap(this.alive, this.epoch, steady(), Duration.ZERO))
 			.isInstanceOf(ReapReply.Deposed.class);
-		assertThat(this.store.claim(this.alive, Map.of(FREE, new Token(1)))).isEmpty();
+		assertThat(this.store.claim(this.alive, Map.of(FREE, new Token(1)))).isEqualTo(ClaimReply.NONE);
 		this.store.nudge(List.of(HELD));
 		this.store.leave(this.dead, Duration.ZERO);
 		assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> this.store.changes(0, -1))
@@ -291,7 +292,7 @@ class BrokenGroupTests {
 
 		MemberId again = new MemberId("alive~2");
 		this.store.join(again, DESCRIPTION, LEASE, LEASE.multipliedBy(10));
-		assertThat(this.store.claim(again, Map.of(HELD, this.token))).containsExactly(HELD);
+		assertThat(this.store.claim(again, Map.of(HELD, this.token)).granted()).containsExactly(HELD);
 		long leading = lead(again);
 		assertThat(this.store.plan(again, leading, List.of(new Transition.Assign(OF_THE_DEAD, 0, again))))
 			.as("while others may claim it")

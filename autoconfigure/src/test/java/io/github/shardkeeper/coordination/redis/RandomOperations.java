@@ -10,6 +10,7 @@ import java.util.Random;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
 
+import io.github.shardkeeper.coordination.ClaimReply;
 import io.github.shardkeeper.coordination.ReleaseReply;
 import io.github.shardkeeper.handover.GroupChanges;
 import io.github.shardkeeper.handover.GroupProblem;
@@ -341,10 +342,13 @@ final class RandomOperations {
 			Ownership shard = this.everOwned.get(this.random.nextInt(this.everOwned.size()));
 			held.put(shard.shard(), new Token(shard.token().value() + this.random.nextInt(3) - 1));
 		}
-		log("claim " + id + " " + held);
-		int granted = this.stores.control((store) -> store.claim(id, held)).size();
-		countIf(granted > 0, "claims granted");
-		countIf(granted < held.size(), "claims refused");
+		String how = this.random.nextBoolean() ? "claims" : "presentations";
+		log(how + " of " + id + " " + held);
+		ClaimReply reply = this.stores
+			.control((store) -> how.equals("claims") ? store.claim(id, held) : store.present(id, held));
+		countIf(!reply.granted().isEmpty(), how + " granted");
+		countIf(!reply.superseded().isEmpty(), how + " superseded");
+		countIf(reply.granted().size() + reply.superseded().size() < held.size(), how + " refused");
 	}
 
 	private void reap() {

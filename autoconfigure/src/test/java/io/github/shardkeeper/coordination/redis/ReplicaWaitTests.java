@@ -179,6 +179,7 @@ class ReplicaWaitTests {
 		Map<String, Runnable> changes = new LinkedHashMap<>();
 		changes.put("nudge", () -> store.nudge(List.of(SHARD)));
 		changes.put("claim", () -> store.claim(member, Map.of(SHARD, TOKEN)));
+		changes.put("presentation", () -> store.present(member, Map.of(SHARD, TOKEN)));
 		changes.put("acquire", () -> data.acquireNow(SHARD, TOKEN));
 		changes.put("seek", () -> data.seek(SHARD, new Offset("1-0"), false));
 		changes.put("complete, pending", () -> data.complete(SHARD, TOKEN, 0));
