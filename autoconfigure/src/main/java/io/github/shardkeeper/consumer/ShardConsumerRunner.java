@@ -23,6 +23,7 @@ import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.coordination.CheckpointStore;
 import io.github.shardkeeper.coordination.Loops;
 import io.github.shardkeeper.coordination.MemberRuntime;
+import io.github.shardkeeper.coordination.ProblemLog;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.handover.Lease;
 import io.github.shardkeeper.handover.MonotonicTime;
@@ -93,6 +94,9 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	/** Why no shard can be read. */
 	private volatile @Nullable String readTrouble;
+
+	/** Confined to the reader's loop. */
+	private final ProblemLog readLog = new ProblemLog();
 
 	/**
 	 * Creates a runner that is not started.
@@ -261,14 +265,14 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	private MonotonicTime read(ShardReader reader) throws InterruptedException {
 		try {
-			if (reader.poll() && this.readTrouble != null) {
+			if (reader.poll() && this.readLog.over()) {
 				this.readTrouble = null;
 				logger.info("Records are read again");
 			}
 			return this.runtime.clock().now();
 		}
 		catch (StoreUnavailableException ex) {
-			if (this.readTrouble == null) {
+			if (this.readLog.isNew(String.valueOf(ex.getMessage()))) {
 				logger.warn("Cannot read records; trying on. {}", ex.getMessage());
 			}
 			this.readTrouble = ex.getMessage();

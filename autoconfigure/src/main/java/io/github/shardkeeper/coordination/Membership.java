@@ -294,8 +294,7 @@ final class Membership {
 		catch (StoreUnavailableException ex) {
 			// Heartbeats are answered all the same; tried again with the next one, but
 			// where connections hang the coordinator must not do nothing else.
-			MonotonicTime failed = this.clock.now();
-			this.subscribeAgainAt = failed.plus(begun.until(failed).multipliedBy(PAUSES_PER_ATTEMPT));
+			pauseAfter(begun);
 			String text = "Cannot subscribe, so news come late, and a silence of a lease passes for a crash: "
 					+ ex.getMessage();
 			if (!text.equals(this.problem)) {
@@ -303,6 +302,15 @@ final class Membership {
 				logger.warn("{}: {}", id, text);
 			}
 		}
+		catch (Throwable ex) {
+			pauseAfter(begun);
+			throw ex;
+		}
+	}
+
+	private void pauseAfter(MonotonicTime begun) {
+		MonotonicTime failed = this.clock.now();
+		this.subscribeAgainAt = failed.plus(begun.until(failed).multipliedBy(PAUSES_PER_ATTEMPT));
 	}
 
 	/** Ends session and lease here; the store is not told. */

@@ -11,10 +11,10 @@ import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.handover.MonotonicTime;
 
 /**
- * What keeps a member from using its group's store; said once for an outage. The store
- * may answer heartbeats and refuse other steps, which are then tried again and again: as
- * long as they are, that is one outage. Confined to the coordinator's loop, but for
- * {@link #text} and {@link #lasting}.
+ * What keeps a member from using its group's store; each cause is said once for an
+ * outage. The store may answer heartbeats and refuse other steps, which are then tried
+ * again and again: as long as they are, that is one outage. Confined to the coordinator's
+ * loop, but for {@link #text} and {@link #lasting}.
  */
 final class StoreTrouble {
 
@@ -33,7 +33,7 @@ final class StoreTrouble {
 
 	private volatile @Nullable FailingStep step;
 
-	private boolean said;
+	private final ProblemLog log = new ProblemLog();
 
 	StoreTrouble(String group) {
 		this.group = group;
@@ -53,9 +53,12 @@ final class StoreTrouble {
 	}
 
 	private void say(StoreUnavailableException failure) {
-		if (!this.said) {
-			this.said = true;
-			logger.warn("The store of group '{}' cannot be used; trying on. {}", this.group, failure.getMessage());
+		boolean begins = this.log.isEmpty();
+		if (this.log.isNew(String.valueOf(failure.getMessage()))) {
+			logger.warn(
+					begins ? "The store of group '{}' cannot be used; trying on. {}"
+							: "The store of group '{}' still cannot be used, for another reason. {}",
+					this.group, failure.getMessage());
 		}
 		else {
 			logger.debug("The store of group '{}' still cannot be used", this.group, failure);
@@ -63,9 +66,10 @@ final class StoreTrouble {
 	}
 
 	void misconfigured(@Nullable String message) {
-		this.said = true;
 		this.text = message;
-		logger.error("Cannot join group '{}': {}", this.group, message);
+		if (this.log.isNew(String.valueOf(message))) {
+			logger.error("Cannot join group '{}': {}", this.group, message);
+		}
 	}
 
 	/** A heartbeat was answered. */
@@ -75,8 +79,7 @@ final class StoreTrouble {
 		if (failing != null && failing.last().until(now).compareTo(UNTROUBLED) >= 0) {
 			this.step = null;
 		}
-		if (this.said && this.step == null) {
-			this.said = false;
+		if (this.step == null && this.log.over()) {
 			logger.info("The store answers again; group '{}' goes on", this.group);
 		}
 	}

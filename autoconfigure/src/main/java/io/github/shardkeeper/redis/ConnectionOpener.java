@@ -8,6 +8,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import io.lettuce.core.RedisException;
@@ -37,11 +38,6 @@ final class ConnectionOpener {
 
 	ConnectionOpener(ThreadFactory threads) {
 		this.threads = threads;
-	}
-
-	/** Waits until it stands. */
-	<C> C open(Supplier<C> connect, Consumer<C> closeLate, Duration timeout) {
-		return await(begin(connect, closeLate), closeLate, timeout);
 	}
 
 	/**
@@ -81,7 +77,8 @@ final class ConnectionOpener {
 	}
 
 	/** Waits for a connection that is being opened. */
-	static <C> C await(CompletableFuture<C> opening, Consumer<C> closeLate, Duration timeout) {
+	static <C> C await(CompletableFuture<C> opening, Consumer<C> closeLate, Duration timeout,
+			Function<TimeoutException, RedisException> tooLate) {
 		try {
 			return opening.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
 		}
@@ -93,7 +90,7 @@ final class ConnectionOpener {
 		}
 		catch (TimeoutException ex) {
 			opening.thenAccept(closeLate);
-			throw new RedisException("no connection within " + timeout.toMillis() + " ms", ex);
+			throw tooLate.apply(ex);
 		}
 		catch (InterruptedException ex) {
 			opening.thenAccept(closeLate);

@@ -85,7 +85,7 @@ final class LinkConnection<V> {
 	}
 
 	private void giveUp(CompletableFuture<Connection<V>> opening) {
-		opening.completeExceptionally(new RedisException("no connection within " + this.timeout.toMillis() + " ms"));
+		opening.completeExceptionally(this.connector.noConnection(this.timeout, null));
 	}
 
 	/** Waits until the connection stands. */
@@ -96,7 +96,7 @@ final class LinkConnection<V> {
 		}
 		catch (TimeoutException ex) {
 			giveUp(opening);
-			throw new RedisException("no connection within " + this.timeout.toMillis() + " ms", ex);
+			throw this.connector.noConnection(this.timeout, ex);
 		}
 		catch (ExecutionException ex) {
 			if (ex.getCause() instanceof RuntimeException failure) {

@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import io.lettuce.core.AbstractRedisClient;
@@ -95,6 +96,13 @@ public final class RedisConnector implements SmartLifecycle {
 		return this.factory.isClusterAware();
 	}
 
+	/** When there is no connection in time. */
+	RedisException noConnection(Duration timeout, @Nullable Throwable cause) {
+		String hint = this.factory.isUseSsl()
+				? "; a server without TLS does not answer a client with 'spring.data.redis.ssl.enabled: true'" : "";
+		return new RedisException("no connection within " + timeout.toMillis() + " ms" + hint, cause);
+	}
+
 	/** For what takes too long for a connection's thread. */
 	Executor background() {
 		return this.background;
@@ -119,7 +127,12 @@ public final class RedisConnector implements SmartLifecycle {
 	 * @throws io.lettuce.core.RedisException when Redis cannot be reached in time
 	 */
 	public <V> Connection<V> open(RedisCodec<String, V> codec, Duration timeout) {
-		return this.opener.open(() -> connect(codec), (late) -> close(late.stateful()), timeout);
+		return open(() -> connect(codec), (late) -> close(late.stateful()), timeout);
+	}
+
+	private <C> C open(Supplier<C> connect, Consumer<C> closeLate, Duration timeout) {
+		return ConnectionOpener.await(this.opener.begin(connect, closeLate), closeLate, timeout,
+				(cause) -> noConnection(timeout, cause));
 	}
 
 	/**
@@ -145,7 +158,7 @@ public final class RedisConnector implements SmartLifecycle {
 	PubSubConnection openPubSub(String channel, Duration timeout) {
 		// What a frozen node holds up must leave time for the rest.
 		Duration longestLook = timeout.dividedBy(2);
-		return this.opener.open(() -> connectPubSub(channel, longestLook), (late) -> close(late.toClose()), timeout);
+		return open(() -> connectPubSub(channel, longestLook), (late) -> close(late.toClose()), timeout);
 	}
 
 	/**
@@ -329,7 +342,8 @@ public final class RedisConnector implements SmartLifecycle {
 			// A late one is kept with the others of this connection, and closed with
 			// them.
 			return ConnectionOpener.await(cluster.getConnectionAsync(master.getNodeId()), (late) -> {
-			}, timeout).async();
+			}, timeout, (cause) -> new RedisException("no connection within " + timeout.toMillis() + " ms", cause))
+				.async();
 		}
 
 	}

@@ -140,10 +140,10 @@ public final class RedisLink<V> implements AutoCloseable {
 	}
 
 	static StoreUnavailableException unavailable(RuntimeException failure) {
-		return new StoreUnavailableException("Redis: " + failure.getMessage(), failure, isRefusal(failure));
+		return RedisFailure.unavailable(failure);
 	}
 
-	private static boolean isRefusal(@Nullable Throwable failure) {
+	static boolean isRefusal(@Nullable Throwable failure) {
 		if (!(failure instanceof RedisCommandExecutionException error)) {
 			return false;
 		}

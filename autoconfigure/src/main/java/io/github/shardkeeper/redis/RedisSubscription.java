@@ -51,8 +51,9 @@ public final class RedisSubscription implements AutoCloseable {
 			subscription.subscribe(channel, timeout);
 			return subscription;
 		}
-		catch (RedisException ex) {
-			throw new StoreUnavailableException("Redis: " + ex.getMessage(), ex);
+		catch (RedisException | IllegalStateException ex) {
+			// IllegalStateException is what a client says that is being stopped.
+			throw RedisFailure.unavailable("cannot subscribe to " + channel, ex);
 		}
 	}
 
@@ -60,14 +61,24 @@ public final class RedisSubscription implements AutoCloseable {
 		try {
 			this.connection.connection().async().subscribe(channel).get(timeout.toNanos(), TimeUnit.NANOSECONDS);
 		}
-		catch (ExecutionException | TimeoutException ex) {
+		catch (ExecutionException ex) {
 			close();
-			throw new StoreUnavailableException("Redis: cannot subscribe to " + channel, ex);
+			throw RedisFailure.unavailable("cannot subscribe to " + channel, ex);
+		}
+		catch (TimeoutException ex) {
+			close();
+			throw RedisFailure.unavailable("cannot subscribe to " + channel,
+					new RedisException("no answer within " + timeout.toMillis() + " ms", ex));
 		}
 		catch (InterruptedException ex) {
 			close();
 			Thread.currentThread().interrupt();
 			throw new StoreUnavailableException("Redis: interrupted while subscribing to " + channel, ex);
+		}
+		catch (RedisException | IllegalStateException ex) {
+			// Also when the connection is lost meanwhile: then the answer is cancelled.
+			close();
+			throw ex;
 		}
 	}
 

@@ -56,6 +56,25 @@ class StoreTroubleTests {
 		assertThat(output.getOut()).containsOnlyOnce("cannot be used; trying on. away").contains("answers again");
 	}
 
+	@Test
+	void eachCauseOfAnOutageIsSaidOnce(CapturedOutput output) {
+		for (int attempt = 0; attempt < 20; attempt++) {
+			this.trouble.unavailable(failure("refused"));
+			this.trouble.unavailable(failure("wrong password"));
+			this.trouble.misconfigured("too old");
+		}
+		assertThat(output.getOut()).containsOnlyOnce("refused")
+			.containsOnlyOnce("still cannot be used, for another reason. wrong password")
+			.containsOnlyOnce("too old");
+
+		this.trouble.answered(pass(Duration.ofMillis(1)));
+		this.trouble.answered(pass(Duration.ofMillis(1)));
+		this.trouble.unavailable(failure("refused"));
+
+		assertThat(output.getOut()).containsOnlyOnce("answers again").containsOnlyOnce("wrong password");
+		assertThat(output.getOut().lines().filter((line) -> line.contains("refused"))).hasSize(2);
+	}
+
 	private MonotonicTime pass(Duration time) {
 		this.now = this.now.plus(time);
 		return this.now;

@@ -2,6 +2,7 @@ package io.github.shardkeeper.endtoend;
 
 import java.time.Duration;
 
+import io.lettuce.core.KillArgs;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -65,6 +66,31 @@ class HiddenSubscriptionsTests {
 		this.proxy.hideNoMore();
 		Awaitility.await()
 			.atMost(PATIENCE.multipliedBy(2))
+			.untilAsserted(() -> assertThat(health(one).getDetails()).doesNotContainKey("subscription"));
+		assertThat(output.getOut()).containsOnlyOnce("sees the subscription of");
+		one.close();
+		this.proxy.close();
+	}
+
+	/** Heartbeats are answered all the while. */
+	@Test
+	void aConnectionThatIsClosedWhileItSubscribesIsSaidOnceAndTriedAgain(CapturedOutput output) {
+		this.proxy.hideNoMore();
+		ConfigurableApplicationContext one = this.instances.start(Application.class, "one");
+		this.proxy.closeInstead(true);
+		TestRedis.shared().call((commands) -> commands.clientKill(KillArgs.Builder.typePubsub()));
+		int before = this.proxy.subscriptions();
+		Awaitility.await()
+			.atMost(PATIENCE)
+			.untilAsserted(() -> assertThat(this.proxy.subscriptions()).isGreaterThan(before + 5));
+
+		assertThat(health(one).getStatus()).isEqualTo(Status.UP);
+		assertThat(health(one).getDetails().get("subscription")).asString().contains("Cannot subscribe", "closed");
+		assertThat(output.getOut()).containsOnlyOnce("Cannot subscribe").doesNotContain("\tat ");
+
+		this.proxy.closeInstead(false);
+		Awaitility.await()
+			.atMost(PATIENCE)
 			.untilAsserted(() -> assertThat(health(one).getDetails()).doesNotContainKey("subscription"));
 		assertThat(output.getOut()).containsOnlyOnce("sees the subscription of");
 		one.close();

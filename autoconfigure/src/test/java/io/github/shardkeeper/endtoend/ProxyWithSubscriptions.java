@@ -29,6 +29,8 @@ final class ProxyWithSubscriptions implements AutoCloseable {
 
 	private volatile boolean hiding = true;
 
+	private volatile boolean closing;
+
 	ProxyWithSubscriptions(int redisPort) {
 		this.redisPort = redisPort;
 		try {
@@ -54,6 +56,11 @@ final class ProxyWithSubscriptions implements AutoCloseable {
 		this.hiding = false;
 	}
 
+	/** From now on a connection is closed when a subscription is asked of it. */
+	void closeInstead(boolean close) {
+		this.closing = close;
+	}
+
 	private void acceptAll() throws IOException {
 		while (!this.server.isClosed()) {
 			Socket client = this.server.accept();
@@ -75,6 +82,9 @@ final class ProxyWithSubscriptions implements AutoCloseable {
 				String sent = new String(bytes, 0, length, StandardCharsets.ISO_8859_1);
 				if (fromClient && sent.startsWith(SUBSCRIBE)) {
 					this.subscriptions.incrementAndGet();
+					if (this.closing) {
+						return;
+					}
 					if (this.hiding) {
 						confirm(from, sent.substring(SUBSCRIBE.length()));
 						continue;

@@ -28,8 +28,9 @@ class ConnectionOpenerTests {
 	}
 
 	private static String open(ConnectionOpener opener) {
-		return opener.open(() -> "open", (late) -> {
-		}, Duration.ofSeconds(10));
+		return ConnectionOpener.await(opener.begin(() -> "open", (late) -> {
+		}), (late) -> {
+		}, Duration.ofSeconds(10), RedisException::new);
 	}
 
 	/** One that the system does not give. */

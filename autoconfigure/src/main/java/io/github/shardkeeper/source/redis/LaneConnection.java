@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.RedisConnector.Connection;
+import io.github.shardkeeper.redis.RedisFailure;
 import io.github.shardkeeper.source.redis.ReadStreams.Entries;
 
 /**
@@ -71,8 +72,9 @@ final class LaneConnection {
 			this.proven = false;
 			this.clientIdInDoubt = true;
 		}
-		catch (RedisException ex) {
-			throw new StoreUnavailableException("Redis: " + ex.getMessage(), ex);
+		catch (RedisException | IllegalStateException ex) {
+			// IllegalStateException is what a client says that is being stopped.
+			throw RedisFailure.unavailable(ex);
 		}
 	}
 
@@ -92,8 +94,8 @@ final class LaneConnection {
 			try {
 				this.clientId = current().commands().clientId().get(GRACE.toMillis(), TimeUnit.MILLISECONDS);
 			}
-			catch (ExecutionException | TimeoutException ex) {
-				throw new StoreUnavailableException("Redis: no answer to CLIENT ID: " + ex.getMessage(), ex);
+			catch (ExecutionException | TimeoutException | RedisException | IllegalStateException ex) {
+				throw RedisFailure.unavailable("no answer to CLIENT ID", ex);
 			}
 			this.clientIdInDoubt = false;
 		}

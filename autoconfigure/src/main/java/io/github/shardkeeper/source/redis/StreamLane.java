@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.redis.RedisConnector;
+import io.github.shardkeeper.redis.RedisFailure;
 import io.github.shardkeeper.redis.RedisLink;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ShardReader.RecordSink;
@@ -130,9 +131,7 @@ final class StreamLane implements AutoCloseable {
 			answer = back.future.get();
 		}
 		catch (ExecutionException | CancellationException ex) {
-			Throwable cause = (ex.getCause() != null) ? ex.getCause() : ex;
-			StoreUnavailableException failure = new StoreUnavailableException(
-					"Redis: a blocking read failed: " + cause.getMessage(), cause);
+			StoreUnavailableException failure = RedisFailure.unavailable("a blocking read failed", ex);
 			if (RedisLink.isRefusal(failure) && findUnreadable(back)) {
 				// Redis refused the whole read because of them; the others go on.
 				return;
