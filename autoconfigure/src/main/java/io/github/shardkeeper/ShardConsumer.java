@@ -29,8 +29,8 @@ import org.springframework.aot.hint.annotation.Reflective;
  * called with up to {@code shardkeeper.consumer.batch-size} records, which are handled or
  * not handled together. The list cannot be changed. A payload that is itself a JSON array
  * is taken as {@code ShardRecord<List<T>>};</li>
- * <li>or neither: it is called again and again while this instance owns the shard, with
- * the pause that {@link #interval()} says; the records of the topic, if there are any,
+ * <li>or neither, with an {@link #interval()}: it is called again and again while this
+ * instance owns the shard, with that pause; the records of the topic, if there are any,
  * are not read;</li>
  * <li>{@link ShardContext};</li>
  * <li>{@link ShardState};</li>
@@ -81,8 +81,8 @@ public @interface ShardConsumer {
 	 * For a method that takes no records: the pause from the end of one call to the
 	 * beginning of the next one for the same shard, such as {@code 10s}, {@code 5m} or
 	 * {@code PT1H}; a number without a unit counts milliseconds. Placeholders like
-	 * {@code ${…}} are resolved. Without it the pause is one second; with {@code 0s}
-	 * there is none, for methods that wait themselves.
+	 * {@code ${…}} are resolved. With {@code 0s} there is no pause, for methods that wait
+	 * themselves. Such a method has to say it; a method that takes records must not.
 	 * @return the pause
 	 */
 	String interval() default "";

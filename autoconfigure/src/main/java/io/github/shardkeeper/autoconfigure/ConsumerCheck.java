@@ -56,6 +56,13 @@ final class ConsumerCheck {
 		if (retry.multiplier() < 1) {
 			throw refused("retry.multiplier", retry.multiplier(), "1 (pauses that do not grow) or more");
 		}
+		// Binding does not look at the bound of the type argument.
+		for (Class<?> excluded : retry.excludes()) {
+			if (!Throwable.class.isAssignableFrom(excluded)) {
+				throw refused("retry.excludes", excluded.getName(),
+						"classes of exceptions only, such as java.lang.IllegalArgumentException");
+			}
+		}
 		if (retry.maxInterval().compareTo(retry.initialInterval()) < 0) {
 			throw refused("retry.max-interval", retry.maxInterval(),
 					"at least 'shardkeeper.consumer.retry.initial-interval', which is " + retry.initialInterval());

@@ -26,13 +26,13 @@ class ObservationConfiguration {
 	@ConditionalOnMissingBean
 	CallObserver shardkeeperCallObserver(ObservationRegistry registry,
 			ObjectProvider<ShardConsumeConvention> convention) {
-		return new ObservedCalls(registry, convention.getIfUnique());
+		return new ObservedCalls(registry, convention.getIfAvailable());
 	}
 
 	@Bean
 	@ConditionalOnMissingBean
 	SendObserver shardkeeperSendObserver(ObservationRegistry registry, ObjectProvider<ShardSendConvention> convention) {
-		return new ObservedSends(registry, convention.getIfUnique());
+		return new ObservedSends(registry, convention.getIfAvailable());
 	}
 
 }

@@ -77,15 +77,20 @@ class RedisStoreConfiguration {
 		}
 
 		@Bean
-		@ConditionalOnMissingBean
-		CheckpointStore shardkeeperCheckpointStore(RedisConnector connector, ShardkeeperProperties properties,
+		@ConditionalOnMissingBean(CheckpointStore.class)
+		RedisCheckpointStore shardkeeperCheckpointStore(RedisConnector connector, ShardkeeperProperties properties,
 				CoordinationSettings settings) {
 			return new RedisCheckpointStore(connector, properties.keyPrefix(), settings.group(), DATA_TIMEOUT,
 					wait(properties));
 		}
 
+		/**
+		 * Not where the application keeps its checkpoints elsewhere, and the letters with
+		 * them.
+		 */
 		@Bean
 		@ConditionalOnMissingBean
+		@ConditionalOnBean(RedisCheckpointStore.class)
 		DeadLetterStore shardkeeperDeadLetterStore(RedisConnector connector, ShardkeeperProperties properties,
 				CoordinationSettings settings) {
 			return new RedisDeadLetterStore(connector, properties.keyPrefix(), settings.group(), DATA_TIMEOUT);

@@ -17,8 +17,10 @@ import io.github.shardkeeper.actuate.MicrometerConsumerMeters;
 import io.github.shardkeeper.actuate.MicrometerLoopMeters;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
 import io.github.shardkeeper.actuate.ShardsEndpoint;
+import io.github.shardkeeper.consumer.ConsumerMeters;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.coordination.GroupReporter;
+import io.github.shardkeeper.coordination.LoopMeters;
 import io.github.shardkeeper.coordination.LoopThreads;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 
@@ -63,13 +65,13 @@ public final class ShardkeeperActuatorAutoConfiguration {
 	static class MeterConfiguration {
 
 		@Bean
-		@ConditionalOnMissingBean
+		@ConditionalOnMissingBean(ConsumerMeters.class)
 		MicrometerConsumerMeters shardkeeperConsumerMeters(MeterRegistry registry) {
 			return new MicrometerConsumerMeters(registry);
 		}
 
 		@Bean
-		@ConditionalOnMissingBean
+		@ConditionalOnMissingBean(LoopMeters.class)
 		MicrometerLoopMeters shardkeeperLoopMeters(MeterRegistry registry) {
 			return new MicrometerLoopMeters(registry);
 		}

@@ -1,7 +1,5 @@
 package io.github.shardkeeper.autoconfigure;
 
-import java.net.InetAddress;
-import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
@@ -88,7 +86,9 @@ public final class ShardkeeperAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	CoordinationSettings shardkeeperCoordinationSettings(ShardkeeperProperties properties, Environment environment) {
+	CoordinationSettings shardkeeperCoordinationSettings(ShardkeeperProperties properties, Environment environment,
+			ObjectProvider<BuildTimeSettings> checkedBefore) {
+		checkedBefore.ifAvailable(BuildTimeSettings::check);
 		Duration shutdownPhase = shutdownPhase(environment);
 		SettingsCheck.check(properties, shutdownPhase);
 		String group = properties.group();
@@ -104,7 +104,7 @@ public final class ShardkeeperAutoConfiguration {
 		}
 		String instance = properties.instanceId();
 		instance = (instance != null && !instance.isEmpty()) ? Names.requireValid(instance, "shardkeeper.instance-id")
-				: defaultInstanceId();
+				: DefaultInstanceId.next();
 		return new CoordinationSettings(Names.requireValid(group, where), instance,
 				properties.session().heartbeatInterval(), properties.session().lease(), properties.session().timeout(),
 				properties.rebalance().settleTime(), version(properties, environment),
@@ -139,26 +139,12 @@ public final class ShardkeeperAutoConfiguration {
 		return new ApplicationVersion(version.strip());
 	}
 
-	/** Good enough to be read by people; the member id adds what makes it unique. */
-	private static String defaultInstanceId() {
-		String host;
-		try {
-			host = InetAddress.getLocalHost().getHostName();
-		}
-		catch (UnknownHostException ex) {
-			host = "localhost";
-		}
-		String readable = host.replaceAll("[^A-Za-z0-9-]", "-").replaceAll("^-+", "");
-		readable = readable.isEmpty() ? "host" : readable.substring(0, Math.min(readable.length(), 60));
-		return readable + "-" + ProcessHandle.current().pid();
-	}
-
 	@Bean
 	@ConditionalOnMissingBean
 	AssignmentSettings shardkeeperAssignmentSettings(ShardkeeperProperties properties,
 			CoordinationSettings checkedSettings, Map<String, AssignmentStrategy> strategies,
 			ObjectProvider<AssignmentStrategy> strategy, ObjectProvider<ShardCatalog> catalog) {
-		return new AssignmentChoice(properties, strategies).choose(strategy.getIfUnique(), catalog.getIfUnique());
+		return new AssignmentChoice(properties, strategies).choose(strategy.getIfUnique(), catalog.getIfAvailable());
 	}
 
 	@Bean
@@ -170,7 +156,7 @@ public final class ShardkeeperAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	LoopThreads shardkeeperLoopThreads(ObjectProvider<LoopMeters> meters) {
-		return new LoopThreads(MonotonicClock.SYSTEM, meters.getIfUnique(() -> LoopMeters.NONE),
+		return new LoopThreads(MonotonicClock.SYSTEM, meters.getIfAvailable(() -> LoopMeters.NONE),
 				LoopThreads.DEFAULT_STALL_LIMIT);
 	}
 
@@ -233,7 +219,7 @@ public final class ShardkeeperAutoConfiguration {
 				new ShardConsumerRunner.Consuming(new ConsumerChoice(properties).choose(),
 						properties.consumer().buffer().totalSize().toBytes(), broadcast.topics(),
 						properties.instanceId() != null && !properties.instanceId().isEmpty()),
-				mapper.getIfUnique(JsonMapper::new), meters.getIfUnique(() -> ConsumerMeters.NONE), events,
+				mapper.getIfUnique(JsonMapper::new), meters.getIfAvailable(() -> ConsumerMeters.NONE), events,
 				shutdownPhase(environment).multipliedBy(9).dividedBy(10));
 	}
 

@@ -23,7 +23,8 @@ import io.github.shardkeeper.consumer.ConsumerSettings.Ordering;
  * @param group Name of the group of instances that share the topics' shards. Defaults to
  * spring.application.name.
  * @param instanceId Id of this instance, shown to people and part of its member ids.
- * Defaults to the host name and the process id.
+ * Defaults to the host name and the process id, and a number for each further application
+ * context of the process.
  * @param version Version of this application. While instances of several versions are
  * there, shards move to the newest. Defaults to spring.application.version.
  * @param store Where membership, ownership, offsets and state are kept.
@@ -111,8 +112,7 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 *
 	 * @param timeout How long a shard that moves away may wait for a handler call to
 	 * return; then the call is interrupted and reported. At most
-	 * spring.lifecycle.timeout-per-shutdown-phase; defaults to 50s, or to that where it
-	 * is shorter.
+	 * spring.lifecycle.timeout-per-shutdown-phase; defaults to that, and to at most 50s.
 	 * @param onTimeout What happens to the shard then.
 	 * @param quietPeriod How long nobody consumes a shard after a planned move.
 	 * @param crashQuietPeriod How long nobody consumes a shard after its owner's death.

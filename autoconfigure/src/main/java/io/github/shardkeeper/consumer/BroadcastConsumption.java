@@ -122,7 +122,7 @@ final class BroadcastConsumption implements ShardConsumption.Listener {
 			begin(shard, fence);
 		}
 		else if (!this.stopping) {
-			String problem = ("Another process has begun to consume under the instance id '%s', and this one has ended. "
+			String problem = ("Another process, or another application context of this one, has begun to consume under the instance id '%s', and this one has ended. "
 					+ "Give each instance a 'shardkeeper.instance-id' of its own, and restart this one")
 				.formatted(this.instance);
 			logger.error("{} is not consumed here any more. {}", shard, problem);

@@ -117,6 +117,11 @@ final class HandlerSignature {
 		return name(this.method);
 	}
 
+	/** The method, as its class declares it. */
+	Method method() {
+		return this.method;
+	}
+
 	HandlerShape shape() {
 		return this.shape;
 	}

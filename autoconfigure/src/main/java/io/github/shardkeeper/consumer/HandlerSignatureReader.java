@@ -1,8 +1,12 @@
 package io.github.shardkeeper.consumer;
 
+import java.lang.reflect.GenericArrayType;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
+import java.lang.reflect.TypeVariable;
+import java.lang.reflect.WildcardType;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumSet;
@@ -93,9 +97,34 @@ final class HandlerSignatureReader {
 				Type payload = payloadType(argument, type);
 				this.payloadType = isFilled(i) ? null : payload;
 			}
+			requireKnown(i);
 			this.arguments.add(argument);
 		}
 		return new HandlerSignature(this.method, this.arguments, this.payloadType, this.messages);
+	}
+
+	/** Of a type variable nothing is known here: JSON would become a map. */
+	private void requireKnown(int parameter) {
+		Type declared = this.method.getGenericParameterTypes()[parameter];
+		if (hasVariable(GenericTypeResolver.resolveType(declared, this.beanType))) {
+			throw refused("takes a %s, of which the type is not known.".formatted(declared.getTypeName()),
+					"Write the type itself. A method of a generic class can be a handler in a subclass that says what "
+							+ "its type variables are, as in 'class Visits extends %s<Visit>'."
+								.formatted(this.method.getDeclaringClass().getSimpleName()));
+		}
+	}
+
+	private static boolean hasVariable(Type type) {
+		if (type instanceof ParameterizedType parameterized) {
+			return Arrays.stream(parameterized.getActualTypeArguments()).anyMatch(HandlerSignatureReader::hasVariable);
+		}
+		if (type instanceof WildcardType wildcard) {
+			return Arrays.stream(wildcard.getUpperBounds()).anyMatch(HandlerSignatureReader::hasVariable);
+		}
+		if (type instanceof GenericArrayType array) {
+			return hasVariable(array.getGenericComponentType());
+		}
+		return type instanceof TypeVariable;
 	}
 
 	private HandlerArgument argument(int parameter, ResolvableType type) {

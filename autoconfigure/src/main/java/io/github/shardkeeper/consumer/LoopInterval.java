@@ -13,23 +13,36 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
  */
 final class LoopInterval {
 
-	static final Duration DEFAULT = Duration.ofSeconds(1);
+	/** For handlers that do not loop. */
+	static final Duration NONE = Duration.ZERO;
 
 	private LoopInterval() {
 	}
 
 	/**
-	 * The pause between two calls.
+	 * Reads the pause between two calls. A handler that loops has to say it: nothing else
+	 * tells a loop from a handler whose parameter for the record was forgotten, and
+	 * records that nobody reads are not missed by anybody.
 	 * @param text what the annotation says, empty for nothing
 	 * @param signature the handler's
-	 * @return the pause; the default for handlers that do not loop
-	 * @throws ShardkeeperConfigurationException when it is no duration, or means nothing
+	 * @return the pause; {@link #NONE} for handlers that do not loop
+	 * @throws ShardkeeperConfigurationException when it is missing, no duration, or means
+	 * nothing
 	 */
 	static Duration of(String text, HandlerSignature signature) {
-		if (text.isEmpty()) {
-			return DEFAULT;
+		boolean loops = signature.shape() == HandlerShape.LOOP;
+		if (text.isEmpty() && loops) {
+			throw new ShardkeeperConfigurationException(
+					"The @ShardConsumer method %s takes no record, so the records of its topic would never be read."
+						.formatted(signature.name()),
+					"Add a parameter for the record, such as ShardRecord<String> or the type of its payload. Or, if the "
+							+ "method is to be called again and again without records, say how often: "
+							+ "@ShardConsumer(value = \"…\", interval = \"10s\").");
 		}
-		if (signature.shape() != HandlerShape.LOOP) {
+		if (text.isEmpty()) {
+			return NONE;
+		}
+		if (!loops) {
 			throw new ShardkeeperConfigurationException(
 					"The @ShardConsumer method %s has the interval '%s', but takes records.".formatted(signature.name(),
 							text),

@@ -123,10 +123,15 @@ public final class ShardHandlerDetector {
 				throw ShardkeeperConfigurationException.unknownTopic("The @ShardConsumer method " + signature.name(),
 						topic, topics.keySet());
 			}
-			handlers.add(
-					new ShardHandler(topic, beanOnce(beanName), signature, preparing, assigned, revoked, this.converter,
-							this.observer, LoopInterval.of(resolved(method, ShardConsumer::interval), signature)));
+			handlers.add(new ShardHandler(topic, beanOnce(beanName), signature, preparing, assigned, revoked,
+					this.converter, this.observer,
+					LoopInterval.of(resolved(method, signature, "interval", ShardConsumer::interval), signature)));
+			InvocationCheck.check(signature, "@ShardConsumer", type, singleton(beanName));
 		}
+		preparing
+			.forEach((callback) -> InvocationCheck.check(callback, "@OnShardPreparing", type, singleton(beanName)));
+		assigned.forEach((callback) -> InvocationCheck.check(callback, "@OnShardAssigned", type, singleton(beanName)));
+		revoked.forEach((callback) -> InvocationCheck.check(callback, "@OnShardRevoked", type, singleton(beanName)));
 		if (handlers.isEmpty() && !(preparing.isEmpty() && assigned.isEmpty() && revoked.isEmpty())) {
 			throw new ShardkeeperConfigurationException(
 					"The bean '%s' has an @OnShardPreparing, @OnShardAssigned or @OnShardRevoked method, but no @ShardConsumer method."
@@ -136,6 +141,11 @@ public final class ShardHandlerDetector {
 		return handlers;
 	}
 
+	/** The bean if it is there already: a lazy one stays lazy. */
+	private @Nullable Object singleton(String beanName) {
+		return this.beans.containsSingleton(beanName) ? this.beans.getBean(beanName) : null;
+	}
+
 	/** Looked up at the first record, so that a lazy bean stays lazy, and then kept. */
 	private Supplier<Object> beanOnce(String beanName) {
 		SingletonSupplier<Object> once = SingletonSupplier.of(() -> this.beans.getBean(beanName));
@@ -143,15 +153,35 @@ public final class ShardHandlerDetector {
 	}
 
 	private String topic(Method method, HandlerSignature signature) {
-		return Names.requireValid(resolved(method, ShardConsumer::value), "@ShardConsumer on " + signature.name());
+		return Names.requireValid(resolved(method, signature, "topic", ShardConsumer::value),
+				"@ShardConsumer on " + signature.name());
 	}
 
 	/** What an attribute of the annotation says, without its placeholders. */
-	private String resolved(Method method, Function<ShardConsumer, String> attribute) {
+	private String resolved(Method method, HandlerSignature signature, String what,
+			Function<ShardConsumer, String> attribute) {
 		ShardConsumer annotation = AnnotatedElementUtils.findMergedAnnotation(method, ShardConsumer.class);
 		String value = (annotation != null) ? attribute.apply(annotation) : "";
-		String resolved = this.beans.resolveEmbeddedValue(value);
-		return (resolved != null) ? resolved : "";
+		try {
+			String resolved = this.beans.resolveEmbeddedValue(value);
+			if (resolved == null || !resolved.contains("${")) {
+				return (resolved != null) ? resolved : "";
+			}
+			throw unresolved(what, signature, resolved, null);
+		}
+		catch (IllegalArgumentException ex) {
+			throw unresolved(what, signature, value, ex);
+		}
+	}
+
+	private static ShardkeeperConfigurationException unresolved(String what, HandlerSignature signature, String value,
+			@Nullable Throwable cause) {
+		return new ShardkeeperConfigurationException(
+				"The %s of the @ShardConsumer method %s is '%s', which cannot be resolved.".formatted(what,
+						signature.name(), value),
+				"Set the property that it names, give it a default as in '${name:default}', or write the %s itself."
+					.formatted(what),
+				cause);
 	}
 
 	private static List<HandlerSignature> callbacks(Class<?> type, Class<? extends Annotation> annotation,

@@ -60,6 +60,7 @@ public final class TopicShards {
 	 * @throws IllegalArgumentException when these are too many
 	 */
 	public static void requirePossible(String topic, int shards) {
+		Objects.requireNonNull(topic, "topic must not be null");
 		if (shards > MOST_SHARDS) {
 			throw new IllegalArgumentException(
 					"A topic has at most %,d shards, so '%s' cannot have %,d".formatted(MOST_SHARDS, topic, shards));

@@ -1,6 +1,7 @@
 package io.github.shardkeeper.source;
 
 import java.util.Map;
+import java.util.Objects;
 
 /**
  * The fields of an entry in a stream that are no headers. A source in memory has none,
@@ -24,6 +25,7 @@ public final class RecordFields {
 	 * @throws IllegalArgumentException when one is
 	 */
 	public static void check(Map<String, String> headers) {
+		Objects.requireNonNull(headers, "headers must not be null");
 		for (String name : headers.keySet()) {
 			if (name.equals(KEY) || name.equals(PAYLOAD)) {
 				throw new IllegalArgumentException(

@@ -88,6 +88,14 @@ class MessagingConfigurationTests {
 	}
 
 	@Test
+	void aHeaderOfAnUnknownPropertyStopsTheStart() {
+		this.contexts.withBean(OfUnknownHeader.class)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining("OfUnknownHeader.handle(String, String) has a @Header with '${nope}'"));
+	}
+
+	@Test
 	void springMessagingMayBeMissing() {
 		this.contexts.withClassLoader(new FilteredClassLoader("org.springframework.messaging"))
 			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(MessageArguments.class));
@@ -106,6 +114,14 @@ class MessagingConfigurationTests {
 		@ShardConsumer("orders")
 		void handle(@Payload @Valid Order order, @Header(ShardHeaders.KEY) String key) {
 			this.calls.add(order + " of " + key);
+		}
+
+	}
+
+	static class OfUnknownHeader {
+
+		@ShardConsumer("orders")
+		void handle(@Payload String order, @Header("${nope}") String header) {
 		}
 
 	}

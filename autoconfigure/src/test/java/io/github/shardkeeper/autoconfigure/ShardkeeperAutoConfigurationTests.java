@@ -30,7 +30,9 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 
 import io.github.shardkeeper.PayloadTooLargeException;
 import io.github.shardkeeper.ShardConsumer;
+import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardSelector;
+import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
 import io.github.shardkeeper.actuate.ShardsEndpoint;
@@ -212,10 +214,35 @@ class ShardkeeperAutoConfigurationTests {
 					shardkeeper.topics.orders.zones.0=eu 1         | shardkeeper.topics.orders.zones.0       | letters, digits
 					shardkeeper.topics.orders.pinned.x=host        | shardkeeper.topics.orders.pinned.x      | shards are 0 to 1
 					shardkeeper.topics.orders.pinned.0=ho~st       | shardkeeper.topics.orders.pinned.0      | letters, digits
+					shardkeeper.consumer.retry.excludes=java.lang.String | java.lang.String                  | classes of exceptions
+					shardkeeper.topics.orders.consumer.retry.excludes=java.io.IOException,java.util.List | java.util.List | classes of exceptions
 					""")
 	void badSettingsStopTheStartAndSayWhatToWrite(String property, String names, String fix) {
 		String value = property.replace("\\u0007", "\u0007");
 		this.memory.withPropertyValues(value).run((context) -> assertStopped(context.getStartupFailure(), names, fix));
+	}
+
+	@Test
+	void anUnknownPlaceholderInAHandlerStopsTheStart() {
+		this.memory.withBean(OfUnknownTopic.class)
+			.run((context) -> assertStopped(context.getStartupFailure(), "OfUnknownTopic.handle(String) is '${nope}'",
+					"'${name:default}'"));
+	}
+
+	@Test
+	void aHandlerThatForgetsItsRecordStopsTheStart() {
+		for (ApplicationContextRunner runner : List.of(this.memory, this.redis)) {
+			runner.withBean(Forgetful.class)
+				.run((context) -> assertStopped(context.getStartupFailure(),
+						"Forgetful.handle(ShardContext, ShardState) takes no record", "interval = \"10s\""));
+		}
+	}
+
+	@Test
+	void contextsWithoutAnIdHaveDifferentOnes() {
+		this.memory
+			.run((one) -> this.memory.run((other) -> assertThat(one.getBean(CoordinationSettings.class).instance())
+				.isNotEqualTo(other.getBean(CoordinationSettings.class).instance())));
 	}
 
 	@Test
@@ -446,6 +473,22 @@ class ShardkeeperAutoConfigurationTests {
 			assertThat(text).contains(names);
 			assertThat(analysis.getAction()).contains(fix);
 		});
+	}
+
+	static class OfUnknownTopic {
+
+		@ShardConsumer("${nope}")
+		void handle(String payload) {
+		}
+
+	}
+
+	static class Forgetful {
+
+		@ShardConsumer("orders")
+		void handle(ShardContext shard, ShardState state) {
+		}
+
 	}
 
 	static class Sender {

@@ -135,7 +135,7 @@ class HandlerSettingsCheckTests {
 
 	static class Loop {
 
-		@ShardConsumer("orders")
+		@ShardConsumer(value = "orders", interval = "1s")
 		void handle(ShardContext context, ShardState state) {
 		}
 

@@ -118,7 +118,11 @@ class HandlerSignatureTests {
 			"iterable, could be a batch or one payload, Write List<T> for a batch",
 			"future, returns CompletableFuture, 'join()'", "publisher, returns Publisher, 'block()'",
 			"suspends, is a suspending function, Write a plain 'fun'",
-			"loopAcknowledged, takes an Acknowledgment but no record, nothing to acknowledge" })
+			"loopAcknowledged, takes an Acknowledgment but no record, nothing to acknowledge",
+			"variablePayload, 'takes a T, of which the type is not known', Write the type itself",
+			"mapOfVariables, 'T>, of which the type is not known', Write the type itself",
+			"variableArray, 'takes a T[], of which the type is not known', Write the type itself",
+			"listOfMapsOfVariables, 'of which the type is not known', Write the type itself" })
 	void whatCouldMeanAnotherThingIsRefused(String name, String problem, String fix) {
 		assertRefused(name, problem.replace("Acknowledgment but", "Acknowledgment, but"), fix);
 	}
@@ -323,6 +327,14 @@ class HandlerSignatureTests {
 		abstract void twoAcknowledgments(String payload, Acknowledgment one, Acknowledgment other);
 
 		abstract <T> void variable(ShardRecord<T> record);
+
+		abstract <T> void variablePayload(T payload);
+
+		abstract <T> void mapOfVariables(Map<String, T> payload);
+
+		abstract <T> void variableArray(T[] payload);
+
+		abstract <T> void listOfMapsOfVariables(List<Map<String, ? extends T>> payload);
 
 		abstract String returnsSomething(String payload);
 

@@ -641,7 +641,7 @@ class RepositioningTests {
 				HandlerSignature.ofConsumer(method(method), Application.class), List.of(),
 				List.of(HandlerSignature.ofCallback(method("assigned"), Application.class, "@OnShardAssigned")),
 				List.of(HandlerSignature.ofCallback(method("revoked"), Application.class, "@OnShardRevoked")),
-				new JsonPayloadConverter(new JsonMapper()), null, LoopInterval.DEFAULT);
+				new JsonPayloadConverter(new JsonMapper()), null, LoopInterval.NONE);
 	}
 
 	private static Method method(String name) {

@@ -1,6 +1,8 @@
 package io.github.shardkeeper.consumer;
 
 import java.io.IOException;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -8,10 +10,11 @@ import java.util.List;
 import java.util.Map;
 
 import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.ParameterizedTest;
 import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.aop.framework.autoproxy.BeanNameAutoProxyCreator;
@@ -21,7 +24,16 @@ import org.springframework.beans.factory.config.BeanDefinitionHolder;
 import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.mock.env.MockEnvironment;
+import org.springframework.scheduling.annotation.Async;
+import org.springframework.scheduling.annotation.AsyncAnnotationBeanPostProcessor;
 
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.Names;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.source.JsonPayloadConverter;
+import io.github.shardkeeper.source.SourceRecord;
 import io.github.shardkeeper.Acknowledgment;
 import io.github.shardkeeper.OnShardAssigned;
 import io.github.shardkeeper.OnShardPreparing;
@@ -30,13 +42,6 @@ import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.ShardState;
-import io.github.shardkeeper.shard.MemberId;
-import io.github.shardkeeper.shard.Names;
-import io.github.shardkeeper.shard.Offset;
-import io.github.shardkeeper.shard.ShardId;
-import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
-import io.github.shardkeeper.source.JsonPayloadConverter;
-import io.github.shardkeeper.source.SourceRecord;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -126,7 +131,6 @@ class ShardHandlerDetectorTests {
 			ShardHandler handler = handlers.get("orders");
 			assertThat(handler.shape()).isEqualTo(HandlerShape.LOOP);
 			assertThat(handler.interval()).isEqualTo(Duration.ofMinutes(2));
-			assertThat(handlers.get("visits").interval()).isEqualTo(Duration.ofSeconds(1));
 			handler.handle(null, mock(ShardContext.class), mock(ShardState.class), null);
 			assertThat(context.getBean(Looping.class).calls).containsExactly("loop");
 			SourceRecord source = new SourceRecord(new Offset("1"), null, "{".getBytes(), Instant.EPOCH);
@@ -137,7 +141,7 @@ class ShardHandlerDetectorTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "10s, PT10S", "500ms, PT0.5S", "250, PT0.25S", "PT1H, PT1H", "0s, PT0S", "'', PT1S" })
+	@CsvSource({ "10s, PT10S", "500ms, PT0.5S", "250, PT0.25S", "PT1H, PT1H", "0s, PT0S" })
 	void anIntervalIsADuration(String written, Duration meant) {
 		this.environment.setProperty("my.interval", written);
 
@@ -154,6 +158,82 @@ class ShardHandlerDetectorTests {
 				assertThat(ex.getDescription()).contains("Looping.loop()", "'" + written + "'");
 				assertThat(ex.getAction()).contains("'10s'");
 			});
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { Forgetful.class, WithEmptyInterval.class })
+	void aHandlerWithoutARecordHasToSayItsInterval(Class<?> type) {
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class).isThrownBy(() -> detect(type))
+			.satisfies((ex) -> {
+				assertThat(ex.getDescription()).contains(type.getSimpleName() + ".handle(ShardContext, ShardState)",
+						"takes no record", "never be read");
+				assertThat(ex.getAction()).contains("Add a parameter for the record", "interval = \"10s\"");
+			});
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "WithPlaceholder, my.topic, topic", "Looping, my.interval, interval" })
+	void aPropertyThatThereIsNotIsNamed(String bean, String property, String attribute) {
+		try (GenericApplicationContext context = context(
+				bean.equals("Looping") ? Looping.class : WithPlaceholder.class)) {
+			context.getBeanFactory().addEmbeddedValueResolver(this.environment::resolveRequiredPlaceholders);
+
+			assertThatExceptionOfType(ShardkeeperConfigurationException.class).isThrownBy(() -> detect(context, TOPICS))
+				.satisfies((ex) -> {
+					assertThat(ex.getDescription()).contains("The " + attribute, "@ShardConsumer method " + bean,
+							"'${" + property + "}'");
+					assertThat(ex.getAction()).contains("Set the property", "write the " + attribute + " itself");
+				});
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { AsyncHandler.class, AsyncBean.class, AsyncCallback.class, MetaAsyncHandler.class })
+	void whatReturnsBeforeItIsDoneIsRefused(Class<?> type) {
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class).isThrownBy(() -> detect(type))
+			.satisfies((ex) -> {
+				assertThat(ex.getDescription()).contains(" method " + type.getSimpleName() + ".", "is asynchronous");
+				assertThat(ex.getAction()).contains("Remove @Async", "shardkeeper.consumer.ordering");
+			});
+	}
+
+	/** Which only its proxy knows. */
+	@Test
+	void anAnnotationThatMeansAsyncIsRefusedToo() {
+		GenericApplicationContext context = new GenericApplicationContext();
+		context.registerBean(AsyncAnnotationBeanPostProcessor.class, () -> {
+			AsyncAnnotationBeanPostProcessor processor = new AsyncAnnotationBeanPostProcessor();
+			processor.setAsyncAnnotationType(Later.class);
+			processor.setProxyTargetClass(true);
+			return processor;
+		});
+		context.registerBean(LaterHandler.class);
+		context.refresh();
+		try (context) {
+			assertThatExceptionOfType(ShardkeeperConfigurationException.class).isThrownBy(() -> detect(context, TOPICS))
+				.withMessageContaining("LaterHandler.handle(String) is asynchronous");
+		}
+	}
+
+	@Test
+	void aMethodThatItsProxyHidesIsRefused() {
+		GenericApplicationContext context = new GenericApplicationContext();
+		context.registerBean("interceptor", MethodInterceptor.class, () -> MethodInvocation::proceed);
+		context.registerBean(BeanNameAutoProxyCreator.class, () -> {
+			BeanNameAutoProxyCreator creator = new BeanNameAutoProxyCreator();
+			creator.setBeanNames("handler");
+			creator.setInterceptorNames("interceptor");
+			return creator;
+		});
+		context.registerBean("handler", Hidden.class);
+		context.refresh();
+		try (context) {
+			assertThatExceptionOfType(ShardkeeperConfigurationException.class).isThrownBy(() -> detect(context, TOPICS))
+				.satisfies((ex) -> {
+					assertThat(ex.getDescription()).contains("Hidden.consume(String) cannot be called", "proxy");
+					assertThat(ex.getAction()).contains("spring.aop.proxy-target-class: true");
+				});
+		}
 	}
 
 	@Test
@@ -327,7 +407,7 @@ class ShardHandlerDetectorTests {
 			this.calls.add("order " + payload);
 		}
 
-		@ShardConsumer("visits")
+		@ShardConsumer(value = "visits", interval = "1s")
 		void visit() {
 			this.calls.add("visit");
 		}
@@ -370,8 +450,96 @@ class ShardHandlerDetectorTests {
 			this.calls.add("loop");
 		}
 
-		@ShardConsumer("visits")
+		@ShardConsumer(value = "visits", interval = "1s")
 		void other(ShardContext shard) {
+		}
+
+	}
+
+	static class Forgetful {
+
+		@ShardConsumer("orders")
+		void handle(ShardContext context, ShardState state) {
+		}
+
+	}
+
+	static class WithEmptyInterval {
+
+		@ShardConsumer(value = "orders", interval = "${my.interval:}")
+		void handle(ShardContext context, ShardState state) {
+		}
+
+	}
+
+	static class AsyncHandler {
+
+		@Async
+		@ShardConsumer("orders")
+		void handle(String payload) {
+		}
+
+	}
+
+	@Async
+	static class AsyncBean {
+
+		@ShardConsumer("orders")
+		void handle(String payload) {
+		}
+
+	}
+
+	static class AsyncCallback {
+
+		@ShardConsumer("orders")
+		void handle(String payload) {
+		}
+
+		@Async
+		@OnShardRevoked
+		void revoked() {
+		}
+
+	}
+
+	@Async
+	@Retention(RetentionPolicy.RUNTIME)
+	@interface Background {
+
+	}
+
+	static class MetaAsyncHandler {
+
+		@Background
+		@ShardConsumer("orders")
+		void handle(String payload) {
+		}
+
+	}
+
+	@Retention(RetentionPolicy.RUNTIME)
+	@interface Later {
+
+	}
+
+	static class LaterHandler {
+
+		@Later
+		@ShardConsumer("orders")
+		void handle(String payload) {
+		}
+
+	}
+
+	static class Hidden implements Handling {
+
+		@Override
+		public void handle() {
+		}
+
+		@ShardConsumer("orders")
+		public void consume(String payload) {
 		}
 
 	}
@@ -386,7 +554,7 @@ class ShardHandlerDetectorTests {
 
 	static class Failing {
 
-		@ShardConsumer("orders")
+		@ShardConsumer(value = "orders", interval = "1s")
 		void fail() throws IOException {
 			throw new IOException("as the test wants it");
 		}
@@ -402,7 +570,7 @@ class ShardHandlerDetectorTests {
 	static class OfInterface implements Handling {
 
 		@Override
-		@ShardConsumer("orders")
+		@ShardConsumer(value = "orders", interval = "1s")
 		public void handle() {
 		}
 
@@ -418,11 +586,11 @@ class ShardHandlerDetectorTests {
 
 	static class SameTopic {
 
-		@ShardConsumer("orders")
+		@ShardConsumer(value = "orders", interval = "1s")
 		void one() {
 		}
 
-		@ShardConsumer("orders")
+		@ShardConsumer(value = "orders", interval = "1s")
 		void other() {
 		}
 
@@ -440,7 +608,7 @@ class ShardHandlerDetectorTests {
 
 		final List<String> calls = new ArrayList<>();
 
-		@ShardConsumer("orders")
+		@ShardConsumer(value = "orders", interval = "1s")
 		void handle() {
 		}
 
@@ -453,7 +621,7 @@ class ShardHandlerDetectorTests {
 
 	static class WrongPreparation {
 
-		@ShardConsumer("orders")
+		@ShardConsumer(value = "orders", interval = "1s")
 		void handle() {
 		}
 
@@ -465,7 +633,7 @@ class ShardHandlerDetectorTests {
 
 	static class WrongCallback {
 
-		@ShardConsumer("orders")
+		@ShardConsumer(value = "orders", interval = "1s")
 		void handle() {
 		}
 

@@ -1306,7 +1306,7 @@ class ShardWorkerTests {
 				HandlerSignature.ofConsumer(method(method), Application.class), List.of(),
 				List.of(HandlerSignature.ofCallback(method("assigned"), Application.class, "@OnShardAssigned")),
 				List.of(HandlerSignature.ofCallback(method("revoked"), Application.class, "@OnShardRevoked")),
-				new JsonPayloadConverter(mapper), null, LoopInterval.DEFAULT);
+				new JsonPayloadConverter(mapper), null, LoopInterval.NONE);
 	}
 
 	private static Method method(String name) {

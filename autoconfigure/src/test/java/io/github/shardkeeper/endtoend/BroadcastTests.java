@@ -257,6 +257,21 @@ class BroadcastTests {
 		assertThat(handler(first).handled).hasSize(seenByFirst);
 	}
 
+	/** As the cached contexts of tests. */
+	@Test
+	void contextsOfOneProcessAreInstancesOfTheirOwn() {
+		ConfigurableApplicationContext first = start("");
+		ConfigurableApplicationContext second = start("");
+		patiently().until(() -> handler(first).assigned.size() == 3 && handler(second).assigned.size() == 3);
+		List<String> sent = send(0, 30);
+
+		assertThat(await(handler(second), 30)).containsExactlyInAnyOrderElementsOf(sent);
+		assertThat(await(handler(first), 30)).containsExactlyInAnyOrderElementsOf(sent);
+		patiently().until(() -> sum(first) == sum(second) && sum(first) == IntStream.range(0, 30).sum());
+		assertThat(first.getBean(ShardConsumerRunner.class).problems()).isEmpty();
+		assertThat(second.getBean(ShardConsumerRunner.class).problems()).isEmpty();
+	}
+
 	@Test
 	void aLaterProcessOfAnEarlierClockTakesOverAllTheSame() {
 		ConfigurableApplicationContext first = start("one");

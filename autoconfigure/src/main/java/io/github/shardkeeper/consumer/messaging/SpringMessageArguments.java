@@ -12,6 +12,7 @@ import org.springframework.core.ParameterNameDiscoverer;
 import org.springframework.core.annotation.SynthesizingMethodParameter;
 import org.springframework.core.convert.ConversionService;
 import org.springframework.format.support.DefaultFormattingConversionService;
+import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.messaging.handler.annotation.support.HeaderMethodArgumentResolver;
 import org.springframework.messaging.handler.annotation.support.HeadersMethodArgumentResolver;
 import org.springframework.messaging.handler.annotation.support.MessageMethodArgumentResolver;
@@ -38,6 +39,8 @@ public final class SpringMessageArguments implements MessageArguments {
 
 	private final boolean validates;
 
+	private final ConfigurableBeanFactory beans;
+
 	private final ParameterNameDiscoverer names = new DefaultParameterNameDiscoverer();
 
 	/**
@@ -57,6 +60,7 @@ public final class SpringMessageArguments implements MessageArguments {
 		this.payload = new PayloadMethodArgumentResolver(messages, validator, false);
 		this.batchPayload = new BatchPayloads(converter, validator);
 		this.validates = validator != null;
+		this.beans = beans;
 	}
 
 	@Override
@@ -67,6 +71,7 @@ public final class SpringMessageArguments implements MessageArguments {
 			parameter.initParameterNameDiscovery(this.names);
 			MessageParameter seen = new MessageParameter(parameter);
 			seen.check(this.validates, refusal);
+			requireResolvable(parameter, refusal);
 			if (seen.isPayload()) {
 				read.fill(i, parameter, seen.isList() ? this.batchPayload : this.payload, true);
 			}
@@ -78,6 +83,30 @@ public final class SpringMessageArguments implements MessageArguments {
 			}
 		}
 		return read.fillsAny() ? read : null;
+	}
+
+	private boolean isResolvable(String text) {
+		try {
+			String resolved = this.beans.resolveEmbeddedValue(text);
+			return resolved == null || !resolved.contains("${");
+		}
+		catch (IllegalArgumentException ex) {
+			return false;
+		}
+	}
+
+	/** The resolver would find out with each record, which has nothing to do with it. */
+	private void requireResolvable(MethodParameter parameter, Refusal refusal) {
+		Header header = parameter.getParameterAnnotation(Header.class);
+		if (header == null) {
+			return;
+		}
+		for (String text : List.of(header.name(), header.defaultValue())) {
+			if (!isResolvable(text)) {
+				throw refusal.of("has a @Header with '%s', which cannot be resolved.".formatted(text),
+						"Set the property that it names, or give it a default as in '${name:default}'.");
+			}
+		}
 	}
 
 }

@@ -172,6 +172,7 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender, Sha
 
 	@Override
 	public void check(NewRecord newRecord) {
+		Objects.requireNonNull(newRecord, "newRecord must not be null");
 		RecordFields.check(newRecord.headers());
 	}
 

@@ -1,0 +1,111 @@
+package io.github.shardkeeper.autoconfigure;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+import javax.tools.ToolProvider;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import org.springframework.boot.SpringApplicationAotProcessor;
+
+import io.github.shardkeeper.testsupport.TestRedis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Settings that choose beans, in an application that was really processed ahead of time
+ * and is run as a process of its own.
+ */
+class BuildTimeSettingsTests {
+
+	private static final String RUN = UUID.randomUUID().toString();
+
+	@TempDir
+	private Path directory;
+
+	@Test
+	void whatItWasBuiltWithHolds() throws Exception {
+		process();
+
+		assertThat(run()).contains("Handled hello", "Started with [RedisCoordinationStore]");
+		assertThat(run("--shardkeeper.store=REDIS", "--shardkeeper.enabled=true")).contains("Handled hello");
+	}
+
+	@Test
+	void anotherValueStopsTheStart() throws Exception {
+		process();
+
+		assertThat(run("--shardkeeper.store=memory")).doesNotContain("Handled", "Started with")
+			.contains("APPLICATION FAILED TO START",
+					"'shardkeeper.store' is 'memory', but this application was processed ahead of time (AOT) with 'redis'",
+					"Build the application with 'shardkeeper.store: memory', or start it with 'redis'.");
+		assertThat(run("--shardkeeper.enabled=false")).doesNotContain("Handled", "Started with")
+			.contains("'shardkeeper.enabled' is 'false'", "(AOT) with 'true'");
+	}
+
+	@Test
+	void whatWasBuiltWithoutShardkeeperDoesNotStartWithIt() throws Exception {
+		process("--shardkeeper.enabled=false");
+
+		assertThat(run("--shardkeeper.enabled=false")).contains("Started with []");
+		assertThat(run("--spring.main.lazy-initialization=true")).doesNotContain("Started with")
+			.contains("'shardkeeper.enabled' is 'true'", "(AOT) with 'false'");
+	}
+
+	/** Generates the sources and compiles them. */
+	private void process(String... more) throws Exception {
+		List<String> arguments = new ArrayList<>(
+				List.of(AheadOfTimeApplication.class.getName(), this.directory.resolve("sources").toString(),
+						this.directory.resolve("resources").toString(), classes().toString(), "test", "test"));
+		arguments.addAll(arguments(more));
+		SpringApplicationAotProcessor.main(arguments.toArray(String[]::new));
+		List<String> options = new ArrayList<>(List.of("-proc:none", "-nowarn", "-d", classes().toString(), "-cp",
+				classes() + File.pathSeparator + System.getProperty("java.class.path")));
+		try (Stream<Path> sources = Files.walk(this.directory.resolve("sources"))) {
+			sources.filter((path) -> path.toString().endsWith(".java")).map(Path::toString).forEach(options::add);
+		}
+		assertThat(ToolProvider.getSystemJavaCompiler().run(null, null, null, options.toArray(String[]::new))).isZero();
+	}
+
+	private Path classes() {
+		return this.directory.resolve("classes");
+	}
+
+	private static List<String> arguments(String... more) {
+		List<String> arguments = new ArrayList<>(List.of("--spring.main.web-application-type=none",
+				"--spring.main.banner-mode=off", "--shardkeeper.group=" + RUN, "--shardkeeper.key-prefix=" + RUN,
+				"--shardkeeper.topics.orders.shards=2", "--shardkeeper.session.heartbeat-interval=200ms",
+				"--shardkeeper.session.lease=600ms", "--spring.data.redis.port=" + TestRedis.shared().port()));
+		arguments.addAll(List.of(more));
+		return arguments;
+	}
+
+	/** What it has written until it ended. */
+	private String run(String... more) throws IOException, InterruptedException {
+		List<String> command = new ArrayList<>(
+				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Dspring.aot.enabled=true",
+						"-XX:TieredStopAtLevel=1", "-cp",
+						classes() + File.pathSeparator + System.getProperty("java.class.path"),
+						AheadOfTimeApplication.class.getName()));
+		command.addAll(arguments(more));
+		Path log = Files.createTempFile(this.directory, "run", ".log");
+		Process process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start();
+		try {
+			assertThat(process.waitFor(2, TimeUnit.MINUTES)).isTrue();
+		}
+		finally {
+			process.destroyForcibly();
+		}
+		return Files.readString(log);
+	}
+
+}

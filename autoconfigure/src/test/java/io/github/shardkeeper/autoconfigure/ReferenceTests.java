@@ -1,0 +1,166 @@
+package io.github.shardkeeper.autoconfigure;
+
+import java.io.IOException;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.Method;
+import java.lang.reflect.Parameter;
+import java.lang.reflect.ParameterizedType;
+import java.lang.reflect.RecordComponent;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+import io.micrometer.common.docs.KeyName;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.Tag;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+import io.github.shardkeeper.actuate.MicrometerConsumerMeters;
+import io.github.shardkeeper.actuate.MicrometerLoopMeters;
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.TopicConsumer;
+import io.github.shardkeeper.consumer.ConsumerMeters;
+import io.github.shardkeeper.coordination.LoopMeters;
+import io.github.shardkeeper.observation.ShardkeeperObservation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The reference names every property, meter and observation that there is, and none else.
+ */
+class ReferenceTests {
+
+	private static final Path REFERENCE = Path.of("..", "docs", "reference");
+
+	private static final Pattern CODE = Pattern.compile("`([^`]+)`");
+
+	@Test
+	void everyPropertyIsDocumentedWithItsDefault() throws IOException {
+		Map<String, String> properties = new TreeMap<>();
+		collect("", ShardkeeperProperties.class, properties);
+		Map<String, String> documented = rows("configuration.md", "| property | default | meaning and rule |");
+
+		assertThat(documented.keySet()).containsExactlyInAnyOrderElementsOf(properties.keySet());
+		properties.forEach((name, value) -> {
+			if (!value.isEmpty()) {
+				assertThat(documented.get(name)).as(name).isEqualTo("`" + value + "`");
+			}
+		});
+	}
+
+	@Test
+	void everyMeterIsDocumentedWithItsTags() throws ReflectiveOperationException, IOException {
+		SimpleMeterRegistry registry = new SimpleMeterRegistry();
+		callAll(ConsumerMeters.class, new MicrometerConsumerMeters(registry));
+		callAll(LoopMeters.class, new MicrometerLoopMeters(registry));
+		Map<String, String> documented = rows("endpoint.md", "| meter | type | tags | counts |");
+
+		assertThat(registry.getMeters().stream().map((meter) -> meter.getId().getName()))
+			.containsExactlyInAnyOrderElementsOf(documented.keySet());
+		String page = Files.readString(REFERENCE.resolve("endpoint.md"));
+		for (Meter meter : registry.getMeters()) {
+			String row = page.lines()
+				.filter((line) -> line.startsWith("| `" + meter.getId().getName() + "` |"))
+				.findFirst()
+				.orElseThrow();
+			assertThat(row).contains("| " + meter.getId().getType().name().toLowerCase(Locale.ROOT) + " |");
+			assertThat(row)
+				.contains(meter.getId().getTags().stream().map(Tag::getKey).map((key) -> "`" + key + "`").toList());
+		}
+	}
+
+	@Test
+	void everyObservationIsDocumentedWithItsKeys() throws IOException {
+		String page = Files.readString(REFERENCE.resolve("observations.md"));
+		for (ShardkeeperObservation observation : ShardkeeperObservation.values()) {
+			String title = "`" + observation.getName() + "`\n";
+			int begin = page.indexOf(title);
+			assertThat(begin).as(title).isPositive();
+			String section = page.substring(begin, page.indexOf("\n## ", begin));
+			assertThat(keys(section, "low")).containsExactlyInAnyOrder(names(observation.getLowCardinalityKeyNames()));
+			assertThat(keys(section, "high"))
+				.containsExactlyInAnyOrder(names(observation.getHighCardinalityKeyNames()));
+		}
+	}
+
+	private static Set<String> keys(String section, String cardinality) {
+		return Pattern.compile("\\| `([^`]+)` \\| " + cardinality + " \\|")
+			.matcher(section)
+			.results()
+			.map((row) -> row.group(1))
+			.collect(Collectors.toSet());
+	}
+
+	private static String[] names(KeyName[] keys) {
+		return Arrays.stream(keys).map(KeyName::asString).toArray(String[]::new);
+	}
+
+	/** What stands in a table's first column, and in its second. */
+	private static Map<String, String> rows(String page, String header) throws IOException {
+		String text = Files.readString(REFERENCE.resolve(page));
+		int begin = text.indexOf(header);
+		assertThat(begin).as(header).isNotNegative();
+		Map<String, String> rows = new TreeMap<>();
+		text.substring(begin).lines().skip(2).takeWhile((line) -> line.startsWith("|")).forEach((line) -> {
+			String[] cells = line.split("\\|");
+			Matcher name = CODE.matcher(cells[1]);
+			assertThat(name.find()).as(line).isTrue();
+			assertThat(rows.put(name.group(1), cells[2].strip())).as("twice: " + line).isNull();
+		});
+		return rows;
+	}
+
+	/** All leaves of a record with their defaults, empty where there is none. */
+	private static void collect(String prefix, Class<?> type, Map<String, String> properties) {
+		Constructor<?> constructor = type.getDeclaredConstructors()[0];
+		RecordComponent[] components = type.getRecordComponents();
+		for (int i = 0; i < components.length; i++) {
+			RecordComponent component = components[i];
+			Parameter parameter = constructor.getParameters()[i];
+			String name = prefix + DataObjectPropertyName.toDashedForm(component.getName());
+			Class<?> of = component.getType();
+			if (of == TopicConsumer.class) {
+				properties.put(name + ".*", "");
+			}
+			else if (of.isRecord()) {
+				collect(name + ".", of, properties);
+			}
+			else if (of == Map.class) {
+				Class<?> value = (Class<?>) ((ParameterizedType) component.getGenericType())
+					.getActualTypeArguments()[1];
+				if (value.isRecord()) {
+					collect(name + ".<name>.", value, properties);
+				}
+				else {
+					properties.put(name + ".<shard>", "");
+				}
+			}
+			else {
+				DefaultValue byDefault = parameter.getAnnotation(DefaultValue.class);
+				properties.put(name, (byDefault != null) ? String.join(",", byDefault.value()) : "");
+			}
+		}
+	}
+
+	private static <T> void callAll(Class<T> type, T meters) throws ReflectiveOperationException {
+		for (Method method : type.getDeclaredMethods()) {
+			Object[] arguments = Arrays.stream(method.getParameterTypes())
+				.map((parameter) -> (parameter == String.class) ? "orders"
+						: (parameter == int.class) ? 1 : (parameter == boolean.class) ? true : Duration.ZERO)
+				.toArray();
+			method.invoke(meters, arguments);
+		}
+	}
+
+}

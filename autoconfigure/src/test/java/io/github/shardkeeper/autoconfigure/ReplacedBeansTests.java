@@ -1,0 +1,192 @@
+package io.github.shardkeeper.autoconfigure;
+
+import java.lang.reflect.Proxy;
+import java.lang.reflect.Type;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+import io.github.shardkeeper.DeadLetters;
+import io.github.shardkeeper.ShardConsumer;
+import io.github.shardkeeper.ShardStateReader;
+import io.github.shardkeeper.ShardTemplate;
+import io.github.shardkeeper.assignment.AssignmentStrategy;
+import io.github.shardkeeper.assignment.ShardCatalog;
+import io.github.shardkeeper.consumer.ConsumerMeters;
+import io.github.shardkeeper.coordination.CheckpointStore;
+import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.coordination.LoopMeters;
+import io.github.shardkeeper.source.PayloadConverter;
+import io.github.shardkeeper.source.ShardSource;
+import io.github.shardkeeper.testsupport.TestRedis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Beans of the application instead of Shardkeeper's own, as the reference lists them.
+ */
+class ReplacedBeansTests {
+
+	private static final List<Class<?>> REPLACEABLE = List.of(AssignmentStrategy.class, ShardSource.class,
+			CoordinationStore.class, CheckpointStore.class, PayloadConverter.class, ConsumerMeters.class,
+			LoopMeters.class, ShardTemplate.class, ShardStateReader.class);
+
+	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+		.withConfiguration(
+				AutoConfigurations.of(ShardkeeperAutoConfiguration.class, ShardkeeperActuatorAutoConfiguration.class,
+						DataRedisAutoConfiguration.class, JacksonAutoConfiguration.class))
+		.withBean(MeterRegistry.class, SimpleMeterRegistry::new)
+		.withPropertyValues("shardkeeper.group=orders", "shardkeeper.topics.orders.shards=2",
+				"shardkeeper.session.lease=300ms", "shardkeeper.session.heartbeat-interval=100ms",
+				"spring.data.redis.port=" + TestRedis.shared().port());
+
+	@ParameterizedTest
+	@ValueSource(strings = { "memory", "redis" })
+	void eachTakesTheDefaultsPlace(String store) {
+		for (Class<?> type : REPLACEABLE) {
+			withOwn(this.runner.withPropertyValues("shardkeeper.store=" + store), type).run((context) -> {
+				assertThat(context).as(type.getSimpleName()).hasNotFailed();
+				assertThat(context.getBeanNamesForType(type)).as(type.getSimpleName()).containsExactly("own");
+			});
+		}
+	}
+
+	@Test
+	void theReferenceNamesThemAll() throws Exception {
+		String reference = Files.readString(Path.of("..", "docs", "reference", "configuration.md"));
+		int begin = reference.indexOf("Each is used instead of the default as soon as");
+		String sentence = reference.substring(begin, reference.indexOf("\n\n", begin));
+		assertThat(Pattern.compile("`([A-Za-z]+)`").matcher(sentence).results().map((name) -> name.group(1)))
+			.containsExactlyInAnyOrderElementsOf(REPLACEABLE.stream().map(Class::getSimpleName).toList());
+	}
+
+	@Test
+	void ownMetersAreTold() {
+		BlockingQueue<String> told = new LinkedBlockingQueue<>();
+		Recorder handler = new Recorder();
+		this.runner.withPropertyValues("shardkeeper.store=memory")
+			.withBean("own", ConsumerMeters.class, () -> new OwnMeters(told))
+			.withBean(Recorder.class, () -> handler)
+			.run((context) -> {
+				context.getBean(ShardTemplate.class).send("orders", "key", "hello");
+				assertThat(told.poll(20, TimeUnit.SECONDS)).isEqualTo("1 of orders");
+				assertThat(context.getBean(MeterRegistry.class).find("shardkeeper.handler").meter()).isNull();
+			});
+	}
+
+	@Test
+	void anOwnConverterWritesAndReads() {
+		Recorder handler = new Recorder();
+		this.runner.withPropertyValues("shardkeeper.store=memory")
+			.withBean("own", PayloadConverter.class, Backwards::new)
+			.withBean(Recorder.class, () -> handler)
+			.run((context) -> {
+				context.getBean(ShardTemplate.class).send("orders", "key", "hello");
+				assertThat(handler.handled.poll(20, TimeUnit.SECONDS)).isEqualTo("read hello");
+			});
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { ConsumerMeters.class, LoopMeters.class, ShardCatalog.class })
+	void twoOfThemAreNotIgnoredInSilence(Class<?> type) {
+		withBean(withOwn(this.runner.withPropertyValues("shardkeeper.store=memory"), type), "another", type)
+			.run((context) -> assertThat(context.getStartupFailure())
+				.hasRootCauseInstanceOf(NoUniqueBeanDefinitionException.class));
+	}
+
+	/**
+	 * They are written with the checkpoints, so nothing would ever be found elsewhere.
+	 */
+	@Test
+	void thereAreNoDeadLettersBesideCheckpointsOfTheApplications() {
+		for (String store : List.of("memory", "redis")) {
+			withOwn(this.runner.withPropertyValues("shardkeeper.store=" + store), CheckpointStore.class)
+				.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(DeadLetters.class));
+		}
+	}
+
+	private static ApplicationContextRunner withOwn(ApplicationContextRunner runner, Class<?> type) {
+		return withBean(runner, "own", type);
+	}
+
+	private static <T> ApplicationContextRunner withBean(ApplicationContextRunner runner, String name, Class<T> type) {
+		return runner.withBean(name, type,
+				() -> type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type },
+						(proxy, method, args) -> answer(method.getName(), method.getReturnType(), proxy))));
+	}
+
+	private static Object answer(String method, Class<?> type, Object proxy) {
+		return switch (method) {
+			case "hashCode" -> System.identityHashCode(proxy);
+			case "equals" -> false;
+			case "toString" -> "own";
+			default -> (type == Map.class) ? Map.of() : (type == boolean.class) ? false : null;
+		};
+	}
+
+	private record OwnMeters(BlockingQueue<String> told) implements ConsumerMeters {
+
+		@Override
+		public void handled(String topic, int records, Duration duration) {
+			this.told.add(records + " of " + topic);
+		}
+
+		@Override
+		public void deadLettered(String topic) {
+		}
+
+		@Override
+		public void failed(String topic) {
+		}
+
+		@Override
+		public void committed(String topic, boolean accepted) {
+		}
+
+	}
+
+	private static final class Backwards implements PayloadConverter {
+
+		@Override
+		public byte[] write(Object payload) {
+			return new StringBuilder(payload.toString()).reverse().toString().getBytes(StandardCharsets.UTF_8);
+		}
+
+		@Override
+		public Object read(byte[] payload, Type type) {
+			return "read " + new StringBuilder(new String(payload, StandardCharsets.UTF_8)).reverse();
+		}
+
+	}
+
+	static class Recorder {
+
+		private final BlockingQueue<String> handled = new LinkedBlockingQueue<>();
+
+		@ShardConsumer("orders")
+		void handle(String payload) {
+			this.handled.add(payload);
+		}
+
+	}
+
+}
