@@ -8,6 +8,7 @@
 if not leads(ARGV[1], ARGV[2]) then
   return {'DEPOSED'}
 end
+writeAtMaxmemory('HDEL', GROUP)
 setGroup('problemsEpoch', ARGV[2])
 setGroup('problems', ARGV[3])
 finish()
