@@ -60,6 +60,9 @@ public final class Leadership {
 
 	private long claimsUntilMillis;
 
+	/** The same by this process' clock: the store's may be put forward meanwhile. */
+	private @Nullable MonotonicTime claimsUntil;
+
 	/** Whether there are moves that wait for others, or are decided after them. */
 	private boolean movesHeldBack;
 
@@ -122,6 +125,10 @@ public final class Leadership {
 		this.lastServerMillis = reply.serverTimeMillis();
 		this.lastAnswered = now;
 		this.claimsUntilMillis = reply.claimsUntilMillis();
+		if (this.claimsUntilMillis != 0) {
+			Duration left = Duration.ofMillis(this.claimsUntilMillis - this.lastServerMillis);
+			this.claimsUntil = latest(this.claimsUntil, this.lastAnswered.plus(left));
+		}
 		if (!self.equals(reply.leader())) {
 			deposed();
 			return;
@@ -294,6 +301,13 @@ public final class Leadership {
 		}
 		MonotonicTime plansAt = this.assigning.isAwaited() ? null : this.planAt;
 		return earliest(earliest(this.lookAt, plansAt), this.loads.lookAt());
+	}
+
+	private static @Nullable MonotonicTime latest(@Nullable MonotonicTime one, @Nullable MonotonicTime other) {
+		if (one == null || other == null) {
+			return (one != null) ? one : other;
+		}
+		return one.isBefore(other) ? other : one;
 	}
 
 	private static @Nullable MonotonicTime earliest(@Nullable MonotonicTime one, @Nullable MonotonicTime other) {
@@ -493,10 +507,11 @@ public final class Leadership {
 	}
 
 	private long claimsUntilMillis(MonotonicTime now) {
-		if (this.suspectUntil == null || isDue(this.suspectUntil, now)) {
+		MonotonicTime until = latest(this.suspectUntil, this.claimsUntil);
+		if (until == null || isDue(until, now)) {
 			return this.claimsUntilMillis;
 		}
-		return Math.max(this.claimsUntilMillis, serverMillis(this.suspectUntil));
+		return Math.max(this.claimsUntilMillis, serverMillis(until));
 	}
 
 	/** Earlier than the real time by the answer's way back, never later. */

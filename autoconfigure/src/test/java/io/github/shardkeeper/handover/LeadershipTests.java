@@ -567,6 +567,28 @@ class LeadershipTests {
 	}
 
 	@Test
+	void aClockThatIsPutForwardDoesNotEndTheTimeForClaims() {
+		this.claimsUntil = STORE_START + LEASE;
+		answered(ME);
+		refreshed(List.of(member(ME)));
+		this.now += SETTLE.toMillis();
+		this.jump = 60_000;
+		this.claimsUntil = 0;
+		answered(ME);
+		assertThat(next()).isNull();
+		this.leadership.sessionLost();
+		this.epoch++;
+		answered(ME);
+		refreshed(List.of(member(ME)));
+		this.now = LEASE - 1;
+		answered(ME);
+		assertThat(next()).as("in a new session, too").isNull();
+
+		this.now = LEASE + 1;
+		assertThat(next()).isEqualTo(new ApplyPlan(this.epoch, List.of(new Assign(SHARD, 0, ME))));
+	}
+
+	@Test
 	void movesThatWereHeldBackFollowWhenOthersHaveArrived() {
 		this.ownTopics = Map.of("orders", TopicShards.count(4));
 		answered(ME);

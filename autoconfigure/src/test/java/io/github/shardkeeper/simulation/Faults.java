@@ -30,14 +30,10 @@ final class Faults {
 	 */
 	private final boolean putsAside;
 
-	private boolean clockJumped;
+	/** Whether the store's clock was. */
+	private boolean setBack;
 
 	private boolean writesLost;
-
-	private boolean failedOver;
-
-	/** Whether somebody may have been reaped who comes back. */
-	private boolean longSilence;
 
 	Faults(Simulation simulation, SimulatedGroup group, RandomGenerator random, boolean putsAside) {
 		this.putsAside = putsAside;
@@ -144,24 +140,12 @@ final class Faults {
 	}
 
 	private void freeze(SimulatedInstance one, String kind, int shortest, int longest) {
-		if (longest > SimulatedGroup.LEASE.toMillis()) {
-			if (this.failedOver) {
-				return;
-			}
-			this.longSilence = true;
-		}
 		Duration duration = Duration.ofMillis(this.random.nextInt(shortest, longest));
 		this.simulation.fault(kind, duration);
 		one.process.freeze(duration);
 	}
 
 	private void cut(SimulatedInstance one, String kind, Way... ways) {
-		if (List.of(ways).contains(Way.CONTROL)) {
-			if (this.failedOver) {
-				return;
-			}
-			this.longSilence = true;
-		}
 		Duration duration = Duration.ofMillis(this.random.nextInt(100, 8000));
 		this.simulation.fault(kind, duration);
 		for (Way way : ways) {
@@ -176,11 +160,11 @@ final class Faults {
 	}
 
 	/**
-	 * Not together with a clock that jumps: a store that has lost what it knew has
-	 * nothing else to tell which tokens are high enough, and how long others may claim.
+	 * Not together with a clock that is set back: a store that has lost what it knew has
+	 * nothing else to tell which tokens are high enough.
 	 */
 	private void storeEmptied() {
-		if (this.clockJumped || this.putsAside) {
+		if (this.setBack) {
 			return;
 		}
 		this.writesLost = true;
@@ -193,7 +177,7 @@ final class Faults {
 
 	/** Also for so long that the leases have ended. */
 	private void storeRestartsEmpty() {
-		if (this.clockJumped || this.putsAside) {
+		if (this.setBack) {
 			return;
 		}
 		this.writesLost = true;
@@ -202,16 +186,10 @@ final class Faults {
 		this.group.storeRestartsEmpty(away);
 	}
 
-	/**
-	 * Nor together with a silence for which a member may be reaped and come back: if the
-	 * failover loses that it was reaped, it goes on beside its heir until that one, too,
-	 * is heard.
-	 */
 	private void failover() {
-		if (this.clockJumped || this.longSilence || this.putsAside) {
+		if (this.setBack) {
 			return;
 		}
-		this.failedOver = true;
 		this.writesLost = true;
 		Duration lost = Duration.ofMillis(this.random.nextInt(1, 500));
 		Duration away = Duration.ofMillis(this.random.nextInt(20, 5000));
@@ -220,14 +198,11 @@ final class Faults {
 	}
 
 	private void clockJump() {
-		if (this.writesLost) {
-			return;
-		}
-		this.clockJumped = true;
 		int millis = this.random.nextInt(4) == 0 ? 3_600_000 : this.random.nextInt(500, 20_000);
 		this.simulation.fault("jump of the store's clock", Duration.ZERO);
 		// One that is set back has records wait longer in the retry queue.
-		boolean back = this.random.nextBoolean() && !this.putsAside;
+		boolean back = mayBeSetBack() && !this.putsAside;
+		this.setBack |= back;
 		this.group.storeClockJumps(Duration.ofMillis(back ? -millis : millis));
 	}
 
@@ -236,16 +211,14 @@ final class Faults {
 	 * up, or one there and back again, perhaps between two heartbeats.
 	 */
 	private void smallSteps() {
-		if (this.writesLost) {
-			return;
-		}
-		this.clockJumped = true;
 		long first = smallStep();
+		this.setBack |= first < 0;
 		long second = switch (this.random.nextInt(3)) {
 			case 0 -> 0;
-			case 1 -> -first;
+			case 1 -> (first < 0 || !this.writesLost) ? -first : 0;
 			default -> smallStep();
 		};
+		this.setBack |= second < 0;
 		long between = this.random.nextInt(10, 1500);
 		this.simulation.fault("small steps of the store's clock", Duration.ofMillis(between));
 		this.group.storeClockJumps(Duration.ofMillis(first));
@@ -254,7 +227,12 @@ final class Faults {
 
 	private long smallStep() {
 		long millis = this.random.nextInt(20, 1100);
-		return this.random.nextBoolean() && !this.putsAside ? -millis : millis;
+		boolean back = mayBeSetBack();
+		return back ? -millis : millis;
+	}
+
+	private boolean mayBeSetBack() {
+		return this.random.nextBoolean() && !this.writesLost;
 	}
 
 	/**
@@ -262,9 +240,6 @@ final class Faults {
 	 * clock ends it early.
 	 */
 	private void cutOffWhileTheClockSteps(SimulatedInstance one) {
-		if (this.writesLost || this.failedOver) {
-			return;
-		}
 		this.group.in(this.random.nextInt(1500), this::smallSteps);
 		this.group.in(this.random.nextInt(1500), () -> cut(one, "cut", Way.CONTROL, Way.EVENTS));
 	}

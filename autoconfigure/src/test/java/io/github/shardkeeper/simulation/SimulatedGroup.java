@@ -12,6 +12,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.random.RandomGenerator;
+import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 
@@ -29,9 +30,12 @@ import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.coordination.memory.MemoryDeadLetterStore;
 import io.github.shardkeeper.coordination.memory.MemoryFailover;
 import io.github.shardkeeper.handover.GroupChanges;
+import io.github.shardkeeper.handover.GroupMember;
 import io.github.shardkeeper.handover.HandoverRules;
+import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.handover.ShardPhase;
 import io.github.shardkeeper.shard.ApplicationVersion;
+import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 
@@ -298,7 +302,9 @@ final class SimulatedGroup {
 		in(lost.toMillis(), () -> {
 			if (before == this.timesEmptied) {
 				this.topic.ends().keySet().stream().filter(this::isBeingCompleted).forEach(this.endsLost::add);
+				GroupChanges known = stored();
 				MemoryFailover.loseWritesSince(this.coordinationStore, coordination);
+				findForks(known, away);
 				MemoryFailover.loseWritesSince(this.memoryCheckpoints, data);
 				this.checker.forget();
 			}
@@ -308,6 +314,24 @@ final class SimulatedGroup {
 				nudgeAgain();
 			});
 		});
+	}
+
+	/**
+	 * Owners that were reaped, and are members again because the store does not know it
+	 * any more.
+	 */
+	private void findForks(GroupChanges lost, Duration away) {
+		Set<MemberId> alive = lost.members().stream().map(GroupMember::id).collect(Collectors.toSet());
+		Map<ShardId, Token> given = new HashMap<>();
+		lost.ownerships().forEach((ownership) -> given.put(ownership.shard(), ownership.token()));
+		long nanos = away.plus(TIMEOUT).plus(LEASE.multipliedBy(2)).toNanos();
+		for (Ownership restored : stored().ownerships()) {
+			Token newer = given.getOrDefault(restored.shard(), Token.NONE);
+			if (restored.owner() != null && !alive.contains(restored.owner())
+					&& newer.compareTo(restored.token()) > 0) {
+				this.checker.forked(restored.shard(), restored.token(), newer, nanos);
+			}
+		}
 	}
 
 	/** Completed in its data, and about to be released as that. */
