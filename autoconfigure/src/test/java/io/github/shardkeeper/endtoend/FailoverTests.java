@@ -28,6 +28,8 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 
 import io.github.shardkeeper.coordination.GroupReporter;
 import io.github.shardkeeper.coordination.redis.RedisCheckpointStore;
+import io.github.shardkeeper.endtoend.LineageChecker.Death;
+import io.github.shardkeeper.endtoend.TraceChecker.State;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.report.GroupReport;
 import io.github.shardkeeper.report.MemberReport;
@@ -42,9 +44,11 @@ import io.github.shardkeeper.testsupport.TestRedisSentinel;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A master is killed in the middle of consumption, when its replica has what it has
- * answered: consumption suspends in time and resumes by itself, in place, with nothing
- * lost, repeated in the state, or consumed by two.
+ * A master is killed in the middle of consumption. When its replica has what it has
+ * answered, consumption suspends in time and resumes by itself, in place, with nothing
+ * lost, repeated in the state, or consumed by two. When it has not, acknowledged writes
+ * are lost, changes of owners among them: who lives goes on where it was, what belonged
+ * to who died at the same time is done again, and no token is given twice.
  */
 class FailoverTests {
 
@@ -55,6 +59,8 @@ class FailoverTests {
 	/** Shorter than a failover takes, so that consumption has to suspend. */
 	private static final Duration LEASE = Duration.ofMillis(2500);
 
+	private static final Duration LONGER_THAN_A_FAILOVER = Duration.ofSeconds(10);
+
 	/** Started when first needed. */
 	private static TestRedisCluster cluster;
 
@@ -64,6 +70,10 @@ class FailoverTests {
 	private Path directory;
 
 	private final List<ConfigurableApplicationContext> instances = new ArrayList<>();
+
+	private Duration lease = LEASE;
+
+	private List<String> address = List.of();
 
 	private LettuceConnectionFactory connections;
 
@@ -79,18 +89,8 @@ class FailoverTests {
 		this.connections = factory;
 		this.connector = new RedisConnector(factory);
 		this.checkpoints = new RedisCheckpointStore(this.connector, "shardkeeper", this.group, Duration.ofSeconds(10));
-		for (String name : List.of("one", "two", "three")) {
-			List<String> arguments = new ArrayList<>(List.of(address));
-			arguments.addAll(List.of("--shardkeeper.group=" + this.group, "--shardkeeper.instance-id=" + name,
-					"--shardkeeper.topics." + TracingInstance.TOPIC + ".shards=" + SHARDS,
-					"--shardkeeper.session.lease=" + LEASE.toMillis() + "ms",
-					"--shardkeeper.session.heartbeat-interval=200ms", "--shardkeeper.consumer.commit.interval=200ms",
-					"--spring.main.banner-mode=off", "--trace.file=" + this.directory.resolve(name + ".trace")));
-			this.instances
-				.add(new SpringApplicationBuilder(TracingInstance.Application.class).web(WebApplicationType.NONE)
-					.registerShutdownHook(false)
-					.run(arguments.toArray(String[]::new)));
-		}
+		this.address = List.of(address);
+		List.of("one", "two", "three").forEach(this::startInstance);
 		this.feeder = new Feeder(this.connector, SHARDS, Duration.ofMillis(20), 1, Duration.ofSeconds(1));
 		Awaitility.await()
 			.atMost(PATIENCE)
@@ -99,6 +99,21 @@ class FailoverTests {
 				.extracting(ShardReport::owner)
 				.containsAll(report().members().stream().map(MemberReport::id).toList()));
 		awaitHandledAfter(Trace.nowMicros());
+	}
+
+	private ConfigurableApplicationContext startInstance(String name) {
+		List<String> arguments = new ArrayList<>(this.address);
+		arguments.addAll(List.of("--shardkeeper.group=" + this.group, "--shardkeeper.instance-id=" + name,
+				"--shardkeeper.topics." + TracingInstance.TOPIC + ".shards=" + SHARDS,
+				"--shardkeeper.session.lease=" + this.lease.toMillis() + "ms",
+				"--shardkeeper.session.heartbeat-interval=200ms", "--shardkeeper.consumer.commit.interval=200ms",
+				"--spring.main.banner-mode=off", "--trace.file=" + this.directory.resolve(name + ".trace")));
+		ConfigurableApplicationContext instance = new SpringApplicationBuilder(TracingInstance.Application.class)
+			.web(WebApplicationType.NONE)
+			.registerShutdownHook(false)
+			.run(arguments.toArray(String[]::new));
+		this.instances.add(instance);
+		return instance;
 	}
 
 	private GroupReport report() {
@@ -127,10 +142,7 @@ class FailoverTests {
 	@Test
 	@OnEveryRedis
 	void sentinelsReplaceTheMaster() {
-		this.sentinels = TestRedisSentinel.start(1);
-		start(RedisClients.factory(this.sentinels),
-				"--spring.data.redis.sentinel.master=" + TestRedisSentinel.MASTER_NAME,
-				"--spring.data.redis.sentinel.nodes=" + this.sentinels.addresses());
+		startOnSentinel();
 		TestRedis master = this.sentinels.master();
 		TestRedis replica = this.sentinels.replicas().get(0);
 		master.killInSync();
@@ -168,6 +180,110 @@ class FailoverTests {
 
 		resumedInPlace(failover);
 		everythingIsExact();
+	}
+
+	@Test
+	@OnEveryRedis
+	void sentinelsReplaceTheMasterByAReplicaThatLacksWrites() {
+		startOnSentinel();
+		TestRedis master = this.sentinels.master();
+		TestRedis replica = this.sentinels.replicas().get(0);
+		whoHadTakenOverDiesWithIt(master, () -> role(replica).equals("master"));
+	}
+
+	@Test
+	void aClusterReplacesTheMasterOfTheGroupByAReplicaThatLacksWrites() {
+		startOnCluster();
+		whoHadTakenOverDiesWithIt(cluster.masterOf(groupKey()).orElseThrow(),
+				() -> cluster.masterOf(groupKey()).isPresent());
+	}
+
+	/** Its lease has not ended when there is a Redis again: so it may claim. */
+	@Test
+	void whoHasTakenOverInWritesThatAreLostKeepsWhatItHas() {
+		this.lease = LONGER_THAN_A_FAILOVER;
+		startOnCluster();
+		TestRedis master = cluster.masterOf(groupKey()).orElseThrow();
+		takeOverInWritesThatGetLost(master);
+		master.kill();
+		Failover failover = awaitFailover("the master of the group's slot, and a take-over is lost",
+				() -> cluster.masterOf(groupKey()).isPresent());
+
+		resumedInPlace(failover);
+		everyCallGoesOnFromWhatWasThere();
+	}
+
+	private void whoHadTakenOverDiesWithIt(TestRedis master, Callable<Boolean> isReplaced) {
+		ConfigurableApplicationContext four = takeOverInWritesThatGetLost(master);
+		long killed = Trace.nowMicros();
+		master.kill();
+		// It cannot give anything back, and nobody else knows what it had.
+		this.instances.remove(four);
+		four.close();
+		Failover failover = awaitFailover("a master, and a take-over is lost with who took over", isReplaced);
+		assertThat(Trace.read(this.directory).lines()).as("it had gone before there was a Redis that it could tell")
+			.noneMatch((line) -> line.instance().equals("four") && line.beginMicros() > failover.notYetReplaced);
+		everyCallGoesOnFromWhatWasThere(new Death("four", killed));
+	}
+
+	/** From here on all is lost that is acknowledged. */
+	private ConfigurableApplicationContext takeOverInWritesThatGetLost(TestRedis master) {
+		master.cutOffReplicas();
+		ConfigurableApplicationContext four = startInstance("four");
+		Awaitility.await()
+			.atMost(PATIENCE)
+			.until(() -> Trace.read(this.directory)
+				.lines()
+				.stream()
+				.filter((line) -> line.instance().equals("four"))
+				.map(Trace.Line::shard)
+				.distinct()
+				.count() == SHARDS / 4);
+		awaitHandledAfter(Trace.nowMicros());
+		return four;
+	}
+
+	private void everyCallGoesOnFromWhatWasThere(Death... deaths) {
+		this.feeder.stop();
+		for (int id = 0; id < SHARDS; id++) {
+			ShardId shard = ShardId.of(TracingInstance.TOPIC, id);
+			List<Long> left = stream(shard);
+			Awaitility.await()
+				.atMost(PATIENCE)
+				.untilAsserted(() -> assertThat(state(shard)).as("committed state of %s", shard)
+					.isEqualTo(stateAfter(lastCall(shard, left))));
+			assertThat(LineageChecker.check(calls(shard), left, state(shard), List.of(deaths))).as("%s", shard)
+				.isEmpty();
+		}
+	}
+
+	private List<Trace.Line> calls(ShardId shard) {
+		return Trace.read(this.directory).byShard().get(shard.id());
+	}
+
+	/** The last one that there can be. */
+	private Trace.Line lastCall(ShardId shard, List<Long> left) {
+		List<Trace.Line> calls = calls(shard);
+		Trace.Line last = calls.get(calls.size() - 1);
+		assertThat(last.number()).as("the last record of %s is handled", shard)
+			.isGreaterThanOrEqualTo(left.get(left.size() - 1));
+		return last;
+	}
+
+	private static State stateAfter(Trace.Line call) {
+		return new State(call.sum(), call.count());
+	}
+
+	private State state(ShardId shard) {
+		Map<String, String> state = this.checkpoints.read(shard).state();
+		return new State(Long.parseLong(state.get("sum")), Long.parseLong(state.get("count")));
+	}
+
+	private void startOnSentinel() {
+		this.sentinels = TestRedisSentinel.start(1);
+		start(RedisClients.factory(this.sentinels),
+				"--spring.data.redis.sentinel.master=" + TestRedisSentinel.MASTER_NAME,
+				"--spring.data.redis.sentinel.nodes=" + this.sentinels.addresses());
 	}
 
 	private void startOnCluster() {

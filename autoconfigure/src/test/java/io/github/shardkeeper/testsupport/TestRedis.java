@@ -23,6 +23,7 @@ import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.sync.RedisCommands;
 import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.output.IntegerOutput;
 import io.lettuce.core.output.StatusOutput;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
@@ -178,6 +179,21 @@ public final class TestRedis implements AutoCloseable {
 			commands.flushall();
 			return commands.waitForReplication(replicas, PATIENCE.toMillis());
 		}) >= replicas);
+	}
+
+	/**
+	 * From now on replicas get nothing of what this master acknowledges, though it and
+	 * they go on: their links are closed, and they may not copy it any more.
+	 */
+	public void cutOffReplicas() {
+		call((commands) -> commands.dispatch(CommandType.ACL, new StatusOutput<>(StringCodec.UTF8),
+				new CommandArgs<>(StringCodec.UTF8).add("SETUSER")
+					.add("default")
+					.add("-sync")
+					.add("-psync")
+					.add("-replconf")));
+		call((commands) -> commands.dispatch(CommandType.CLIENT, new IntegerOutput<>(StringCodec.UTF8),
+				new CommandArgs<>(StringCodec.UTF8).add("KILL").add("TYPE").add("replica")));
 	}
 
 	private long replicationLag() {
