@@ -52,7 +52,8 @@ public interface CoordinationStore extends AutoCloseable {
 	/**
 	 * Makes a member known. Repeating it for the same member is harmless. The join that
 	 * begins a group, be it for the first time or because the store was emptied, gives
-	 * all members its lease's time to {@linkplain #claim claim} what they hold.
+	 * all members as much time to {@linkplain #claim claim} what they hold as the longest
+	 * lease lasts of which any of them knows.
 	 * @param member an id that was never used before
 	 * @param description what the others must know of it
 	 * @param lease how long after a heartbeat it may consume
@@ -61,7 +62,23 @@ public interface CoordinationStore extends AutoCloseable {
 	 * @throws io.github.shardkeeper.shard.ShardkeeperConfigurationException when the
 	 * group was written in a format that this version cannot read
 	 */
-	void join(MemberId member, MemberDescription description, Duration lease, Duration timeout);
+	default void join(MemberId member, MemberDescription description, Duration lease, Duration timeout) {
+		join(member, description, lease, timeout, Duration.ZERO);
+	}
+
+	/**
+	 * The same for a member that has been in the group before.
+	 * @param member an id that was never used before
+	 * @param description what the others must know of it
+	 * @param lease how long after a heartbeat it may consume
+	 * @param timeout how long after a heartbeat its session ends, if its subscription is
+	 * still open
+	 * @param longestLease the longest lease of the group that it was told of, zero for
+	 * none: the store may have been emptied, and who holds that one may not be heard yet
+	 * @throws io.github.shardkeeper.shard.ShardkeeperConfigurationException when the
+	 * group was written in a format that this version cannot read
+	 */
+	void join(MemberId member, MemberDescription description, Duration lease, Duration timeout, Duration longestLease);
 
 	/**
 	 * Replaces what the others must know of a member, and lets the leader know. Harmless

@@ -359,6 +359,7 @@ final class CoordinatorLoop {
 			return;
 		}
 		this.trouble.answered(this.clock.now());
+		this.membership.told(Duration.ofMillis(reply.longestLeaseMillis()));
 		this.reconciliation.answered(reply);
 		if (reply.lost()) {
 			this.loads.tellAllAgain();

@@ -37,6 +37,9 @@ final class HeartbeatSession {
 	/** Up to where the next heartbeat goes on. */
 	private Seen seen = Seen.NOTHING;
 
+	/** Of the group, as it was told last. */
+	private long longestLeaseMillis;
+
 	/** More than that while everything is told again, page by page. */
 	private Seen mostSeen = Seen.NOTHING;
 
@@ -109,6 +112,10 @@ final class HeartbeatSession {
 	 * fails because of a failover, only what was seen tells whether that has lost writes.
 	 */
 	Seen toTell(boolean doubted, int forgetRequests) {
+		return toSay(doubted, forgetRequests).withLongestLease(this.longestLeaseMillis);
+	}
+
+	private Seen toSay(boolean doubted, int forgetRequests) {
 		if (doubted) {
 			return this.mostSeen;
 		}
@@ -121,6 +128,7 @@ final class HeartbeatSession {
 
 	void heard(HeartbeatReply.Alive alive) {
 		Seen now = alive.seen();
+		this.longestLeaseMillis = alive.longestLeaseMillis();
 		if (now.history() != this.mostSeen.history() || now.generation() > this.mostSeen.generation()) {
 			this.mostSeen = now;
 		}

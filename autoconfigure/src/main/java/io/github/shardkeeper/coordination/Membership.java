@@ -61,6 +61,9 @@ final class Membership {
 
 	private volatile @Nullable MemberId member;
 
+	/** Of all who may hold a shard, as the store told last. */
+	private Duration longestLease = Duration.ZERO;
+
 	/** The id of a join that was not answered. */
 	private @Nullable MemberId joining;
 
@@ -140,7 +143,7 @@ final class Membership {
 		}
 		// First of all: without it the first late heartbeat would pass for a death.
 		ensureSubscribed(id);
-		this.store.join(id, description(topics), this.settings.lease(), this.settings.timeout());
+		this.store.join(id, description(topics), this.settings.lease(), this.settings.timeout(), this.longestLease);
 		this.told = topics;
 		return id;
 	}
@@ -148,6 +151,11 @@ final class Membership {
 	private MemberDescription description(Map<String, TopicShards> topics) {
 		return new MemberDescription(new TreeMap<>(topics), this.settings.version(), this.settings.capacity(),
 				this.settings.zone(), this.strategy, this.hidden);
+	}
+
+	/** The store told how long others may hold shards. */
+	void told(Duration longest) {
+		this.longestLease = longest;
 	}
 
 	/** Tells the group which shards this member knows of, if it does not know yet. */

@@ -9,19 +9,21 @@ package io.github.shardkeeper.handover;
  * anew
  * @param earliestMillis the earliest time that the store's clock can show when it hears
  * of this, unless it was set back; 0 when that is not known
+ * @param longestLeaseMillis the longest lease under which anybody in the group may hold a
+ * shard; 0 when that is not known
  */
-public record Seen(long history, long generation, long earliestMillis) {
+public record Seen(long history, long generation, long earliestMillis, long longestLeaseMillis) {
 
 	/** Nothing yet. */
 	public static final Seen NOTHING = new Seen(0, 0);
 
 	/**
-	 * Creates what says nothing of the store's clock.
+	 * Creates what says nothing of the store's clock and of leases.
 	 * @param history the number of the group's past
 	 * @param generation up to which the member was told its own changes
 	 */
 	public Seen(long history, long generation) {
-		this(history, generation, 0);
+		this(history, generation, 0, 0);
 	}
 
 	/**
@@ -30,7 +32,16 @@ public record Seen(long history, long generation, long earliestMillis) {
 	 * @return a copy
 	 */
 	public Seen withClock(long earliest) {
-		return new Seen(this.history, this.generation, earliest);
+		return new Seen(this.history, this.generation, earliest, this.longestLeaseMillis);
+	}
+
+	/**
+	 * Returns the same with what is known of the group's leases.
+	 * @param longest the longest of them, in milliseconds
+	 * @return a copy
+	 */
+	public Seen withLongestLease(long longest) {
+		return new Seen(this.history, this.generation, this.earliestMillis, longest);
 	}
 
 }

@@ -181,11 +181,12 @@ interface ClaimStories extends GroupStories {
 
 	@Test
 	default void theNextTokenIsAboveTheClaimedOnes() {
-		TestMember a = group().join("a").lead();
+		TestMember a = group().join("a", SHORT, LONG).lead();
 		Ownership held = a.assign(FIRST, a);
 		Ownership ahead = withToken(held, held.token().value() + 1_000_000_000_000L);
 		group().join("b", SHORT, LONG).claim(ahead);
 		group().advance(SHORT);
+		a.lead();
 
 		assertThat(a.assign(SECOND, a).token()).isGreaterThan(ahead.token());
 	}
@@ -207,6 +208,72 @@ interface ClaimStories extends GroupStories {
 		b.claim(held);
 		b.claim(withToken(held, 2));
 		assertThat(b.beat().claimsUntilMillis()).as("once").isEqualTo(until);
+	}
+
+	/** Who holds a shard under it may not be heard before it ends. */
+	@Test
+	default void theTimeForClaimsIsAsLongAsTheLongestLease() {
+		TestMember a = group().join("a", SHORT, LONG);
+		group().join("b");
+		Ownership held = new Ownership(FIRST, ShardPhase.OWNED, new Token(1), a.id(), null, 0, 0, 0);
+
+		a.claim(held);
+
+		assertLastsAnHour(a.beat());
+	}
+
+	@Test
+	default void whoKnowsOfALongerLeaseHasAGroupThatBeginsWaitForIt() {
+		group().server().empty();
+		TestMember a = group().stranger("a");
+		a.join(SHORT, LONG, LONG);
+
+		assertLastsAnHour(a.beat());
+	}
+
+	@Test
+	default void alsoIfItComesAfterTheFirst() {
+		group().server().empty();
+		TestMember a = group().join("a", LONG.dividedBy(2), LONG);
+		assertThat(a.beat().longestLeaseMillis()).isEqualTo(LONG.toMillis() / 2);
+
+		group().stranger("b").join(SHORT, LONG, LONG);
+
+		assertLastsAnHour(a.beat());
+		assertThat(a.beat().longestLeaseMillis()).isEqualTo(LONG.toMillis());
+	}
+
+	@Test
+	default void whoNoticesLostWritesKnowsOfLongerLeases() {
+		TestMember a = group().join("a", LONG.dividedBy(2), LONG).lead();
+		Object before = group().server().snapshot();
+		group().join("b");
+		a.assign(FIRST, a);
+		a.news();
+		assertThat(a.seen().longestLeaseMillis()).isEqualTo(LONG.toMillis());
+		group().server().loseWritesSince(before);
+
+		HeartbeatReply.Alive reply = a.beat();
+
+		assertThat(reply.lost()).isTrue();
+		assertLastsAnHour(reply);
+	}
+
+	@Test
+	default void aLongLeaseIsForgottenWithWhoHadIt() {
+		TestMember a = group().join("a", SHORT, LONG);
+		TestMember b = group().join("b");
+		assertThat(a.beat().longestLeaseMillis()).isEqualTo(LONG.toMillis());
+		b.leave();
+
+		group().join("c", SHORT, LONG);
+
+		assertThat(a.beat().longestLeaseMillis()).isEqualTo(SHORT.toMillis());
+	}
+
+	private static void assertLastsAnHour(HeartbeatReply.Alive reply) {
+		assertThat(reply.claimsUntilMillis() - reply.serverTimeMillis())
+			.isBetween(LONG.toMillis() - SHORT.toMillis() * 100, LONG.toMillis());
 	}
 
 	@Test

@@ -31,6 +31,9 @@ class ForwardingStore implements CoordinationStore {
 
 	private volatile boolean away;
 
+	/** What the member knew when it joined last. */
+	volatile Duration longestLease = Duration.ZERO;
+
 	ForwardingStore(CoordinationStore store) {
 		this.store = store;
 	}
@@ -58,8 +61,10 @@ class ForwardingStore implements CoordinationStore {
 	}
 
 	@Override
-	public void join(MemberId member, MemberDescription description, Duration lease, Duration timeout) {
-		reach().join(member, description, lease, timeout);
+	public void join(MemberId member, MemberDescription description, Duration lease, Duration timeout,
+			Duration longestLease) {
+		this.longestLease = longestLease;
+		reach().join(member, description, lease, timeout, longestLease);
 	}
 
 	@Override

@@ -354,6 +354,20 @@ class HandoverStoriesTests {
 	}
 
 	@Test
+	void whoJoinsAgainSaysWhichLeaseIsTheLongest() {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		assertThat(a.store.longestLease).isZero();
+		this.store.join(MemberId.of("other", "1"), new MemberDescription(new TreeMap<>(), ApplicationVersion.UNKNOWN),
+				Duration.ofHours(1), Duration.ofHours(2));
+		int heartbeats = a.store.heartbeats.get();
+		await().until(() -> a.store.heartbeats.get() > heartbeats + 2);
+		MemoryFailover.empty(this.store);
+
+		await().untilAsserted(() -> assertThat(a.store.longestLease).isEqualTo(Duration.ofHours(1)));
+	}
+
+	@Test
 	void whatIsNotInMemoryIsNotPresented() {
 		TestInstance a = start("a");
 		awaitConsumed(a, 4);

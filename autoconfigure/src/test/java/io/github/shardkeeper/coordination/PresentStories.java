@@ -1,12 +1,15 @@
 package io.github.shardkeeper.coordination;
 
 import java.util.Set;
+import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.handover.ShardPhase;
+import io.github.shardkeeper.handover.Transition;
 import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 
 import static io.github.shardkeeper.coordination.TestGroup.LONG;
@@ -168,6 +171,21 @@ interface PresentStories extends GroupStories {
 
 		assertThat(b.present(held, rests, completed)).isEqualTo(ClaimReply.NONE);
 		assertThat(b.news()).isEmpty();
+	}
+
+	/** Of very many shards only some are freed at once. */
+	@Test
+	default void norWhatItIsAboutToTakeAway() {
+		TestMember a = group().join("a").lead();
+		a.plan(IntStream.range(0, 200)
+			.mapToObj((i) -> new Transition.Assign(ShardId.of("many", i), 0, a.id()))
+			.toArray(Transition[]::new));
+		Ownership[] held = group().all().ownerships().toArray(Ownership[]::new);
+		assertThat(held).hasSize(200);
+		a.leave();
+		assertThat(group().all().ownerships()).anyMatch((shard) -> a.id().equals(shard.owner()));
+
+		assertThat(group().join("b").present(held)).isEqualTo(ClaimReply.NONE);
 	}
 
 	@Test

@@ -82,6 +82,11 @@ public final class TestMember {
 		store().describe(this.id, this.description);
 	}
 
+	/** Joins, and knows of a lease in the group that is longer than its own. */
+	void join(Duration lease, Duration timeout, Duration longestLease) {
+		store().join(this.id, this.description, lease, timeout, longestLease);
+	}
+
 	/** Beats, fit to lead if it leads already. */
 	public HeartbeatReply.Alive beat() {
 		return beat(this.epoch > 0);

@@ -43,7 +43,8 @@ final class Beat {
 		return new HeartbeatReply.Alive(this.group.nowMillis(), led ? this.group.leader() : null, this.group.epoch(),
 				led ? this.group.leaderLeaseEnd() : 0, this.group.sessions.earliestLeaseEnd(), generation,
 				this.group.membership(), through, news, this.group.history(), lost, subscribed,
-				this.group.claimsUntil(), this.group.loads(), this.group.setBacks(), remembered, this.group.status());
+				this.group.claimsUntil(), this.group.loads(), this.group.setBacks(), remembered,
+				this.group.longestLeaseMillis(), this.group.status());
 	}
 
 	/**
@@ -57,7 +58,7 @@ final class Beat {
 		}
 		boolean toldMore = history == this.group.history() && this.seen.generation() > this.session.told;
 		if (history > this.group.history() || toldMore) {
-			this.group.beginHistoryAfter(history, this.session.leaseMillis());
+			this.group.beginHistoryAfter(history, Math.max(this.session.leaseMillis(), this.seen.longestLeaseMillis()));
 		}
 		return history != this.group.history();
 	}

@@ -57,6 +57,8 @@ final class Group {
 	/** What the last leader that has told anything has found. */
 	private GroupStatus status = GroupStatus.NONE;
 
+	private long longestLeaseMillis;
+
 	private long claimsUntil;
 
 	private long claimsSince;
@@ -89,6 +91,7 @@ final class Group {
 		copy.loads = this.loads;
 		copy.setBacks = this.setBacks;
 		copy.status = this.status;
+		copy.longestLeaseMillis = this.longestLeaseMillis;
 		copy.claimsUntil = this.claimsUntil;
 		copy.claimsSince = this.claimsSince;
 		return copy;
@@ -103,12 +106,15 @@ final class Group {
 		return Math.floorDiv(this.nowMicros, 1000L);
 	}
 
-	void join(Session session) {
+	void join(Session session, long longestLeaseKnown) {
 		if (this.history == 0) {
 			this.history = Math.max(1, this.nowMicros);
 			if (!this.known) {
-				openClaims(session.leaseMillis());
+				openClaims(Math.max(session.leaseMillis(), longestLeaseKnown));
 			}
+		}
+		else if (claimsUntil() > 0 && longestLeaseKnown > this.longestLeaseMillis) {
+			openClaims(longestLeaseKnown);
 		}
 		Session before = this.sessions.get(session.id);
 		if (before != null) {
@@ -116,6 +122,13 @@ final class Group {
 		}
 		session.renew(nowMillis());
 		this.sessions.add(session);
+		if (claimsUntil() > 0) {
+			rememberLease(session.leaseMillis());
+		}
+		else {
+			// Who had a longer one may have gone.
+			this.longestLeaseMillis = this.sessions.longestLeaseMillis();
+		}
 		membershipChanged();
 	}
 
@@ -133,9 +146,22 @@ final class Group {
 		openClaims(leaseMillis);
 	}
 
-	/** From now on, for as long as a lease lasts, members may claim what they hold. */
+	/** Remembers the longest lease under which a shard may be held. */
+	private void rememberLease(long leaseMillis) {
+		this.longestLeaseMillis = Math.max(this.longestLeaseMillis, leaseMillis);
+	}
+
+	long longestLeaseMillis() {
+		return this.longestLeaseMillis;
+	}
+
+	/**
+	 * From now on, for as long as the longest lease lasts, members may claim what they
+	 * hold.
+	 */
 	void openClaims(long leaseMillis) {
-		this.claimsUntil = Math.max(this.claimsUntil, nowMillis() + leaseMillis);
+		rememberLease(leaseMillis);
+		this.claimsUntil = Math.max(this.claimsUntil, nowMillis() + this.longestLeaseMillis);
 		this.claimsSince = nowMillis();
 	}
 

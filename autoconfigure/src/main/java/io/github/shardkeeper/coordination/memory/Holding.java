@@ -86,8 +86,9 @@ final class Holding {
 							|| shard.sinceMillis() * 1000 < this.group.history());
 		}
 		if (shard.owner() != null) {
-			// Nobody else had this token: an earlier session of the member's own.
-			return !isOwned;
+			// Nobody else had this token: an earlier session of the member's own. Not one
+			// that is being ended here.
+			return !isOwned && (leaseHeld || token.value() < this.group.history());
 		}
 		// Presented by an earlier session that has ended since, and at rest for nothing
 		// but claims.

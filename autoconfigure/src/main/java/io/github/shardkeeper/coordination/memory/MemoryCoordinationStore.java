@@ -103,9 +103,10 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 	}
 
 	@Override
-	public void join(MemberId member, MemberDescription description, Duration lease, Duration timeout) {
+	public void join(MemberId member, MemberDescription description, Duration lease, Duration timeout,
+			Duration longestLease) {
 		change((group) -> {
-			group.join(new Session(member, description, lease.toMillis(), timeout.toMillis()));
+			group.join(new Session(member, description, lease.toMillis(), timeout.toMillis()), longestLease.toMillis());
 		});
 	}
 

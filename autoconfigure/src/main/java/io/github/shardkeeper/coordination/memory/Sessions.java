@@ -76,6 +76,10 @@ final class Sessions {
 		return this.gone.containsKey(session.id);
 	}
 
+	long longestLeaseMillis() {
+		return this.known.values().stream().mapToLong(Session::leaseMillis).max().orElse(0);
+	}
+
 	long earliestLeaseEnd() {
 		return all().mapToLong(Session::leaseEnd).min().orElse(0);
 	}

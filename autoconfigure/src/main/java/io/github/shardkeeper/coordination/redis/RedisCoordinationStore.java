@@ -155,9 +155,10 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	}
 
 	@Override
-	public void join(MemberId member, MemberDescription description, Duration lease, Duration timeout) {
+	public void join(MemberId member, MemberDescription description, Duration lease, Duration timeout,
+			Duration longestLease) {
 		List<Object> reply = run(this.scripts.join(), member.value(), millis(lease), millis(timeout),
-				DescriptionFormat.write(description));
+				DescriptionFormat.write(description), millis(longestLease));
 		switch ((String) reply.get(0)) {
 			case "FORMAT" -> throw new ShardkeeperConfigurationException(
 					"The group '%s' in Redis is kept in format %s, but this version of Shardkeeper reads format %s."
@@ -203,7 +204,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 		try {
 			List<Object> reply = run(this.scripts.heartbeat(), member.value(), number(seen.history()),
 					number(seen.generation()), flag(candidate), number(this.readAtOnce), load.text(),
-					number(seen.earliestMillis()), flag(renews));
+					number(seen.earliestMillis()), flag(renews), number(seen.longestLeaseMillis()));
 			HeartbeatReply read = reply.get(0).equals("EXPIRED") ? new HeartbeatReply.Expired()
 					: read(() -> new ReplyReader(reply, 1).alive());
 			this.heartbeatFailed = false;

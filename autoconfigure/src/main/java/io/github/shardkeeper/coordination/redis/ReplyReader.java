@@ -70,10 +70,11 @@ final class ReplyReader {
 		long loads = number();
 		long setBacks = number();
 		long ownLeaseEnd = number();
+		long longestLease = number();
 		GroupStatus status = status();
 		return new HeartbeatReply.Alive(serverTime, leader, epoch, leaderLeaseEnd, earliestLeaseEnd, generation,
 				membership, through, ownerships(), history, lost, subscribed, claimsUntil, loads, setBacks, ownLeaseEnd,
-				status);
+				longestLease, status);
 	}
 
 	private GroupStatus status() {

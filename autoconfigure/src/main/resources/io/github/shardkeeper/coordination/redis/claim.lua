@@ -34,8 +34,8 @@ local function isGranted(before, token)
     return not (owner and member(owner)) and (known > history or before.since * 1000 < history)
   end
   if owner then
-    -- Nobody else had this token: an earlier session of the member's own.
-    return not member(owner)
+    -- Nobody else had this token: an earlier session of the member's own. Not one that is being ended here.
+    return not member(owner) and (isHeld or token < history)
   end
   -- Presented by an earlier session that has ended since, and at rest for nothing but claims.
   return not isHeld and token < history and before.restEnd <= claimsUntil()

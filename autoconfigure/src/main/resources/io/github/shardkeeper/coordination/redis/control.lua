@@ -56,7 +56,7 @@ end
 
 -- The group's fields are read once, here, and written once, by finish().
 local NUMBERS = {'epoch', 'generation', 'membership', 'token', 'history', 'claims', 'claimsSince', 'loads', 'setBacks',
-  'problemsEpoch'}
+  'problemsEpoch', 'longestLease'}
 local FIELDS = {'format', 'leader', 'sizes', 'unreadable', 'problems', unpack(NUMBERS)}
 local group, changedFields = {}, {}
 for i, value in ipairs(redis.call('HMGET', GROUP, unpack(FIELDS))) do
@@ -290,9 +290,17 @@ local function write(id, before, phase, token, owner, target, restEnd)
   return generation
 end
 
--- From now on, for as long as a lease lasts, whoever holds a shard that is free here may claim it.
+-- Remembers the longest lease under which a shard may be held.
+local function rememberLease(lease)
+  if lease > groupNumber('longestLease') then
+    setGroup('longestLease', text(lease))
+  end
+end
+
+-- From now on, for as long as the longest lease lasts, whoever holds a shard that is free here may claim it.
 local function openClaims(lease)
-  setGroup('claims', text(math.max(groupNumber('claims'), nowMillis + lease)))
+  rememberLease(lease)
+  setGroup('claims', text(math.max(groupNumber('claims'), nowMillis + groupNumber('longestLease'))))
   setGroup('claimsSince', text(nowMillis))
 end
 

@@ -2,12 +2,13 @@
 --
 -- ARGV     1 member, 2 history seen, 3 generation seen, 4 candidate ('1' or '0'), 5 most changes in one reply,
 --          6 load report or '', 7 earliest time that the clock can show by the member's own clock (millis) or 0,
---          8 '1' to renew the session, or '0' only to be told
+--          8 '1' to renew the session, or '0' only to be told, 9 the longest lease of the group that the member knows of
+--          in millis, 0 for none
 -- result   {'EXPIRED', what is wrong with the group's keys, a sentence each}, or
 --          {'ALIVE', now, leader, epoch, end of the leader's lease, earliest end of a lease, generation, membership,
 --          generation that the changes reach to, history, writes lost ('1' or '0'),
 --          subscribed ('1' or '0'), end of the time for claims or 0, load reports so far, how often the clock was set back,
---          end of the own lease before this heartbeat, epoch in which problems were told last, these problems,
+--          end of the own lease before this heartbeat, the longest lease of the group, epoch in which problems were told last, these problems,
 --          members without a session, shards with a record that are not listed (negative: listed without a record),
 --          then per change: shard, generation, record}
 --          (times in millis; leader '' and 0 when nobody leads)
@@ -56,7 +57,7 @@ local told, history = tonumber(redis.call('HGET', TOLD, id) or '0') or 0, groupN
 if seenHistory ~= 0 and (seenHistory > history or seenHistory == history and seen > told) then
   setGroup('history', text(math.max(math.max(seenHistory, history) + 1, nowMicros)))
   setGroup('leader', '')
-  openClaims(self.lease)
+  openClaims(math.max(self.lease, tonumber(ARGV[9])))
 end
 local lost = seenHistory ~= 0 and seenHistory ~= groupNumber('history')
 if lost then
@@ -101,7 +102,7 @@ local generation = group.generation or '0'
 local reply = {'ALIVE', text(nowMillis), leading or '', group.epoch or '0', text(leaseEnd), earliest[2],
   generation, group.membership or '0', generation, group.history or '0', lost and '1' or '0',
   redis.call('PUBSUB', 'NUMSUB', channel(id))[2] > 0 and '1' or '0', text(claimsUntil()), group.loads or '0',
-  group.setBacks or '0', text(remembered), group.problemsEpoch or '0', group.problems or '',
+  group.setBacks or '0', text(remembered), group.longestLease or '0', group.problemsEpoch or '0', group.problems or '',
   text(math.max(0, size('HLEN', MEMBERS) - size('ZCARD', SESSIONS))), text(size('HLEN', SHARDS) - size('ZCARD', CHANGES))}
 local first, last = concernsAfter(id, seen)
 local news = redis.call('ZRANGEBYLEX', CONCERNS, first, last, 'LIMIT', 0, limit)

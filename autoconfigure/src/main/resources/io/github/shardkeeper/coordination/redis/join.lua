@@ -1,15 +1,17 @@
 -- Makes a member known. Has a group begin, or begin again whose keys do not agree. Repeatable.
 --
--- ARGV     1 member, 2 lease millis, 3 timeout millis, 4 description (JSON)
+-- ARGV     1 member, 2 lease millis, 3 timeout millis, 4 description (JSON), 5 the longest lease of the group that the
+--          member knows of in millis, 0 for none
 -- result   {'OK', what was wrong with the group's keys, a sentence each}; {'UPGRADED', the format before, the format now};
 --          {'RUNNING', the group's format, number of its
 --          members} while members of an earlier version run, whose format this one replaces when they have stopped;
 --          or {'FORMAT', the group's format, the format of this script}
 -- keeps    a group is read and written in one format only; a group that begins, perhaps because Redis was emptied,
---          hands nothing out for a lease, in which members claim what they hold; tokens, histories and epochs go on
--- cost     O(log members), O(members) when a group begins again
+--          hands nothing out for the longest lease, in which members claim what they hold, and a member that comes
+--          meanwhile and knows of a longer one makes it last that long; tokens, histories and epochs go on
+-- cost     O(members)
 
-local id, lease, timeout, description = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local id, lease, timeout, description, longest = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
 -- Its members find what concerns them under keys of their own.
 local FORMAT_BEFORE = '2'
 
@@ -33,7 +35,7 @@ local function begin()
   redis.call('UNLINK', unpack(KEYS))
   local before = group
   group = {}
-  for _, field in ipairs({'token', 'history', 'epoch'}) do
+  for _, field in ipairs({'token', 'history', 'epoch', 'longestLease'}) do
     if string.match(before[field] or '', '^%d+$') then
       setGroup(field, before[field])
     end
@@ -47,15 +49,27 @@ local function begin()
   redis.call('HSET', TOLD, NO_ENTRY, '')
   redis.call('HSET', LOADS, NO_ENTRY, '')
   redis.call('ZADD', REPORTED, 0, NO_ENTRY)
-  openClaims(tonumber(lease))
+  openClaims(math.max(tonumber(lease), longest))
 end
 
 if state ~= 'WHOLE' then
   begin()
+elseif claimsUntil() > 0 and longest > groupNumber('longestLease') then
+  openClaims(longest)
 end
 redis.call('HSET', MEMBERS, id, table.concat({'A', lease, timeout, description}, '|'))
 redis.call('ZADD', SESSIONS, text(nowMillis + tonumber(lease)), id)
 resized = true
+if claimsUntil() > 0 then
+  rememberLease(tonumber(lease))
+else
+  -- Who had a longer one may have gone.
+  longest = 0
+  for _, value in ipairs(redis.call('HVALS', MEMBERS)) do
+    longest = math.max(longest, tonumber(string.match(value, '^%a|(%d+)|') or '0'))
+  end
+  setGroup('longestLease', text(longest))
+end
 membershipChanged()
 finish()
 if state == 'OTHER' then

@@ -188,9 +188,10 @@ final class RandomOperations {
 		Duration lease = (slot == 0) ? LEASE.multipliedBy(2) : LEASE;
 		MemberDescription description = new MemberDescription(new TreeMap<>(Map.of("orders", TopicShards.count(slot))),
 				ApplicationVersion.UNKNOWN);
-		log("join " + id);
+		Duration known = (this.random.nextInt(4) == 0) ? LEASE.multipliedBy(3) : Duration.ZERO;
+		log("join " + id + " " + known);
 		this.stores.control((store) -> {
-			store.join(id, description, lease, TIMEOUT);
+			store.join(id, description, lease, TIMEOUT, known);
 			return "";
 		});
 	}
