@@ -19,7 +19,10 @@ public interface ShardStateReader {
 	 * @param type the type to read every value as
 	 * @param <T> the values' type
 	 * @return the values by key; empty for a shard without state
-	 * @throws IllegalArgumentException when a value cannot be read as that type
+	 * @throws IllegalArgumentException when a value cannot be read as that type, or when
+	 * the topic has no such shard and nothing is kept of it
+	 * @throws io.github.shardkeeper.shard.ShardkeeperConfigurationException when the
+	 * topic is not configured, and nothing is kept of the shard
 	 * @throws RuntimeException of the store when it cannot be reached; a later retry
 	 * makes sense
 	 */

@@ -201,7 +201,7 @@ public final class ShardkeeperAutoConfiguration {
 		Map<String, StartPosition> positions = new TreeMap<>();
 		properties.topics().forEach((name, topic) -> positions.put(name, StartPosition.parse(topic.start())));
 		positions.values().removeIf(StartPosition.EARLIEST::equals);
-		return new StartPositions(source, broadcast.over(checkpoints), positions);
+		return new StartPositions(source, broadcast.over(checkpoints), positions, MonotonicClock.SYSTEM);
 	}
 
 	@Bean
@@ -241,9 +241,9 @@ public final class ShardkeeperAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	ShardStateReader shardkeeperStateReader(CheckpointStore checkpoints, BroadcastStores broadcast,
+	ShardStateReader shardkeeperStateReader(CheckpointStore checkpoints, BroadcastStores broadcast, ShardSource source,
 			ObjectProvider<JsonMapper> mapper) {
-		return new CommittedStateReader(broadcast.over(checkpoints), mapper.getIfUnique(JsonMapper::new));
+		return new CommittedStateReader(broadcast.over(checkpoints), source, mapper.getIfUnique(JsonMapper::new));
 	}
 
 	@Bean

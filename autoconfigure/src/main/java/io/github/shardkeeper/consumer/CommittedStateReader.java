@@ -9,7 +9,9 @@ import tools.jackson.databind.json.JsonMapper;
 
 import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.coordination.CheckpointStore;
+import io.github.shardkeeper.coordination.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.source.ShardSource;
 
 /**
  * Reads committed state from the data plane. Thread-safe.
@@ -18,15 +20,19 @@ public final class CommittedStateReader implements ShardStateReader {
 
 	private final CheckpointStore checkpoints;
 
+	private final KnownShards shards;
+
 	private final JsonMapper mapper;
 
 	/**
 	 * Creates a reader.
 	 * @param checkpoints the data plane
+	 * @param source knows the topics and their shards
 	 * @param mapper reads the values
 	 */
-	public CommittedStateReader(CheckpointStore checkpoints, JsonMapper mapper) {
+	public CommittedStateReader(CheckpointStore checkpoints, ShardSource source, JsonMapper mapper) {
 		this.checkpoints = checkpoints;
+		this.shards = new KnownShards(source, "A call of ShardStateReader");
 		this.mapper = mapper;
 	}
 
@@ -35,7 +41,12 @@ public final class CommittedStateReader implements ShardStateReader {
 		Objects.requireNonNull(shard, "shard must not be null");
 		Objects.requireNonNull(type, "type must not be null");
 		Map<String, T> values = new TreeMap<>();
-		this.checkpoints.read(shard).state().forEach((key, json) -> {
+		Checkpoint checkpoint = this.checkpoints.read(shard);
+		if (checkpoint.offset() == null && checkpoint.state().isEmpty()) {
+			// Nothing yet, or no such shard. One that was consumed may be gone by now.
+			this.shards.require(shard);
+		}
+		checkpoint.state().forEach((key, json) -> {
 			try {
 				values.put(key, this.mapper.readValue(json, type));
 			}

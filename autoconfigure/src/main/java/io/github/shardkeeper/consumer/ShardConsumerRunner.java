@@ -7,8 +7,10 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
@@ -55,6 +57,8 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	private static final Duration RESCUE_PERIOD = Duration.ofSeconds(1);
 
 	private static final Duration READER_PAUSE = Duration.ofMillis(250);
+
+	private static final Duration PAUSE_AFTER_FAILURE = Duration.ofSeconds(1);
 
 	private final ShardCoordinator coordinator;
 
@@ -158,6 +162,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		SessionWatch session = new SessionWatch(this.coordinator::member, this.events);
 		ShardWorkers workers = new ShardWorkers(coordinated, context, session, runningThreads.preparing(),
 				this.earlierWorkers);
+		workers.onWriteBack(() -> sayStartAgain(context, handlers.keySet()));
 		BroadcastConsumption everything = broadcast.isEmpty() ? null : new BroadcastConsumption(broadcast, context,
 				session, runningThreads, this.coordinator.settings().instance(), this.earlierBroadcast);
 		if (everything != null && !this.consuming.instanceIdStays()) {
@@ -243,6 +248,34 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		}
 		catch (StoreUnavailableException ex) {
 			logger.debug("The store cannot be used yet", ex);
+		}
+	}
+
+	/**
+	 * The store may have forgotten since when topics are consumed, and whoever asks next
+	 * would begin too late with shards that have no offset yet.
+	 */
+	private void sayStartAgain(WorkerContext context, Set<String> topics) {
+		try {
+			context.executor().execute(() -> {
+				try {
+					this.startPositions.consume(topics);
+				}
+				catch (StoreUnavailableException ex) {
+					sayStartLater(context, topics, ex);
+				}
+			});
+		}
+		catch (RejectedExecutionException | OutOfMemoryError ex) {
+			sayStartLater(context, topics, ex);
+		}
+	}
+
+	private void sayStartLater(WorkerContext context, Set<String> topics, Throwable failure) {
+		logger.debug("It cannot be said yet since when topics are consumed", failure);
+		if (!context.timer().isShutdown()) {
+			context.timer()
+				.schedule(() -> sayStartAgain(context, topics), PAUSE_AFTER_FAILURE.toMillis(), TimeUnit.MILLISECONDS);
 		}
 	}
 

@@ -39,6 +39,10 @@ final class ShardWorkers implements ShardConsumption {
 
 	private final Executor preparing;
 
+	/** What else the store may have lost. */
+	private volatile Runnable onWriteBack = () -> {
+	};
+
 	/** In an order, so that all goes the same way every time. */
 	private final Map<ShardId, ShardWorker> workers = new ConcurrentSkipListMap<>();
 
@@ -221,8 +225,14 @@ final class ShardWorkers implements ShardConsumption {
 		this.workers.values().forEach(ShardWorker::wake);
 	}
 
+	/** Calls somebody who must not wait when the store may have lost writes. */
+	void onWriteBack(Runnable action) {
+		this.onWriteBack = action;
+	}
+
 	@Override
 	public void writeBack() {
+		this.onWriteBack.run();
 		this.workers.values().forEach(ShardWorker::writeBack);
 	}
 

@@ -1,5 +1,7 @@
 package io.github.shardkeeper.consumer;
 
+import java.time.Duration;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -8,6 +10,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.coordination.CheckpointStore;
+import io.github.shardkeeper.coordination.MonotonicClock;
+import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
@@ -24,6 +28,9 @@ import io.github.shardkeeper.source.ShardSource;
  */
 public final class StartPositions {
 
+	/** Many shards begin together. */
+	private static final Duration FRESH = Duration.ofSeconds(1);
+
 	private final ShardSource source;
 
 	private final CheckpointStore checkpoints;
@@ -31,18 +38,23 @@ public final class StartPositions {
 	/** Without those that begin with their first record. */
 	private final Map<String, StartPosition> positions;
 
+	private final MonotonicClock clock;
+
 	/** Those that have become times. */
-	private final Map<String, StartPosition> times = new ConcurrentHashMap<>();
+	private final Map<String, Moment> moments = new ConcurrentHashMap<>();
 
 	/**
 	 * Creates start positions.
 	 * @param source where records come from
 	 * @param checkpoints tells since when the group consumes a topic
 	 * @param positions by topic where to begin; the others begin with their first record
+	 * @param clock tells when what the store has answered is old
 	 * @throws ShardkeeperConfigurationException when one is an offset that cannot be one
 	 * of the source
 	 */
-	public StartPositions(ShardSource source, CheckpointStore checkpoints, Map<String, StartPosition> positions) {
+	public StartPositions(ShardSource source, CheckpointStore checkpoints, Map<String, StartPosition> positions,
+			MonotonicClock clock) {
+		this.clock = clock;
 		this.source = source;
 		this.checkpoints = checkpoints;
 		this.positions = Map.copyOf(positions);
@@ -67,13 +79,13 @@ public final class StartPositions {
 
 	/**
 	 * The application begins to consume topics; what comes from now on is not too early
-	 * for "latest".
+	 * for "latest". Again when the store may have forgotten that.
 	 * @param topics the topics
 	 * @throws io.github.shardkeeper.StoreUnavailableException when the store does not
 	 * answer; then this begins with the first shard
 	 */
 	void consume(Collection<String> topics) {
-		topics.forEach(this::position);
+		topics.stream().filter(this::isLatest).forEach(this::ask);
 	}
 
 	/**
@@ -91,17 +103,33 @@ public final class StartPositions {
 		return (position != null) ? this.source.before(position, List.of(shard)).get(shard) : null;
 	}
 
+	private boolean isLatest(String topic) {
+		return this.positions.get(topic) instanceof StartPosition.Latest;
+	}
+
 	private @Nullable StartPosition position(String topic) {
-		StartPosition position = this.positions.get(topic);
-		if (!(position instanceof StartPosition.Latest)) {
-			return position;
+		if (!isLatest(topic)) {
+			return this.positions.get(topic);
 		}
-		StartPosition known = this.times.get(topic);
-		if (known == null) {
-			known = StartPosition.at(this.checkpoints.consumedSince(topic));
-			this.times.put(topic, known);
+		Moment known = this.moments.get(topic);
+		if (known != null && known.asked().until(this.clock.now()).compareTo(FRESH) < 0) {
+			return known.position();
 		}
-		return known;
+		return ask(topic);
+	}
+
+	/** Says what is known, too: the store may have forgotten it. */
+	private StartPosition ask(String topic) {
+		MonotonicTime now = this.clock.now();
+		Moment known = this.moments.get(topic);
+		Instant since = this.checkpoints.consumedSince(topic, (known != null) ? known.since() : null);
+		this.moments.put(topic, new Moment(since, StartPosition.at(since), now));
+		return StartPosition.at(since);
+	}
+
+	/** Since when a topic is consumed, and when that was asked. */
+	private record Moment(Instant since, StartPosition position, MonotonicTime asked) {
+
 	}
 
 }

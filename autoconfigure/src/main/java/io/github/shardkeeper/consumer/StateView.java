@@ -20,11 +20,15 @@ import io.github.shardkeeper.ShardState;
  */
 final class StateView implements ShardState, AutoCloseable {
 
-	/** Of one value, in characters of JSON. */
-	static final int LONGEST_VALUE = 16 * 1024 * 1024;
+	/** Of one entry, the key and the value as JSON, in characters. */
+	static final int LONGEST_ENTRY = 16 * 1024 * 1024;
 
 	/** Of what one call writes: it is committed in one step, at the latest. */
-	static final int MOST_WRITTEN = 4 * LONGEST_VALUE;
+	static final int MOST_WRITTEN = 4 * LONGEST_ENTRY;
+
+	private static final int LONGEST_NUMBER = 20;
+
+	private static final int LONGEST_KEY_SHOWN = 100;
 
 	private final Map<String, String> entries;
 
@@ -46,7 +50,7 @@ final class StateView implements ShardState, AutoCloseable {
 	/** What was read, as it was then. */
 	private @Nullable Map<String, @Nullable String> reads;
 
-	/** What the new values take, in characters. */
+	/** What the changes take, keys and new values, in characters. */
 	private long written;
 
 	private boolean hasReadKeys;
@@ -114,6 +118,10 @@ final class StateView implements ShardState, AutoCloseable {
 		}
 		long added = Math.addExact(this.sums.getOrDefault(key, 0L), delta);
 		long sum = Math.addExact(number(key, this.entries.get(key)), added);
+		if (!this.sums.containsKey(key)) {
+			requireRoom(key, LONGEST_NUMBER, this.written + key.length());
+			this.written += key.length();
+		}
 		this.sums.put(key, added);
 		return sum;
 	}
@@ -182,7 +190,8 @@ final class StateView implements ShardState, AutoCloseable {
 			// Small: there is one for every call, and most write an entry or two.
 			this.writes = new HashMap<>(4);
 		}
-		long writtenThen = this.written + length(json) - length(this.writes.get(key));
+		boolean again = this.writes.containsKey(key) || this.sums != null && this.sums.containsKey(key);
+		long writtenThen = this.written + length(json) - length(this.writes.get(key)) + (again ? 0 : key.length());
 		requireRoom(key, length(json), writtenThen);
 		this.written = writtenThen;
 		this.writes.put(key, json);
@@ -196,18 +205,23 @@ final class StateView implements ShardState, AutoCloseable {
 	}
 
 	private static void requireRoom(String key, int length, long written) {
-		if (length > LONGEST_VALUE) {
+		if (key.length() > LONGEST_ENTRY - length) {
 			throw new IllegalArgumentException(
-					("The value for key '%s' has %,d characters as JSON, and an entry of the state at most %,d: put its "
-							+ "parts under keys of their own, or keep it in a store of your own")
-						.formatted(key, length, LONGEST_VALUE));
+					("The entry of the state under key '%s' has a key of %,d characters and a value of %,d as JSON, and "
+							+ "may have %,d in all: put its parts under keys of their own, or keep it in a store of your own")
+						.formatted(abbreviated(key), key.length(), length, LONGEST_ENTRY));
 		}
 		if (written > MOST_WRITTEN) {
 			throw new IllegalArgumentException(
 					("With the value for key '%s' the call has written %,d characters to the state, and may write %,d: "
 							+ "write less in one call, or take fewer records at once with 'shardkeeper.consumer.batch-size'")
-						.formatted(key, written, MOST_WRITTEN));
+						.formatted(abbreviated(key), written, MOST_WRITTEN));
 		}
+	}
+
+	/** A key may be as long as a value. */
+	private static String abbreviated(String key) {
+		return (key.length() <= LONGEST_KEY_SHOWN) ? key : key.substring(0, LONGEST_KEY_SHOWN) + "…";
 	}
 
 	private void check(String key) {

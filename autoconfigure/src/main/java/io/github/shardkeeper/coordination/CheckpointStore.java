@@ -136,7 +136,18 @@ public interface CheckpointStore extends AutoCloseable {
 	 * @param topic the topic
 	 * @return the time, to the millisecond
 	 */
-	Instant consumedSince(String topic);
+	default Instant consumedSince(String topic) {
+		return consumedSince(topic, null);
+	}
+
+	/**
+	 * The same, for one who has asked before: a store that has forgotten its answer, or
+	 * has given another one since, learns it again. Of several times the earliest counts.
+	 * @param topic the topic
+	 * @param known what was answered before, {@code null} for nothing
+	 * @return the time, to the millisecond
+	 */
+	Instant consumedSince(String topic, @Nullable Instant known);
 
 	@Override
 	void close();

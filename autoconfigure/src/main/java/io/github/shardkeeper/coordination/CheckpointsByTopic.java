@@ -79,8 +79,8 @@ public final class CheckpointsByTopic implements CheckpointStore {
 	}
 
 	@Override
-	public Instant consumedSince(String topic) {
-		return this.parts.of(topic).consumedSince(topic);
+	public Instant consumedSince(String topic, @Nullable Instant known) {
+		return this.parts.of(topic).consumedSince(topic, known);
 	}
 
 	@Override

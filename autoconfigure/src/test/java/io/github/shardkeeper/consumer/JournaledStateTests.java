@@ -142,11 +142,11 @@ class JournaledStateTests {
 
 	@Test
 	void refusesWhatNoCommitCouldCarry() {
-		String large = "x".repeat(StateView.LONGEST_VALUE - 2);
+		String large = "x".repeat(StateView.LONGEST_ENTRY - 2 - "large 0".length());
 		StateView view = this.state.open();
-		assertThatIllegalArgumentException().isThrownBy(() -> view.put("large", large + "x"))
-			.withMessageContaining("'large'")
-			.withMessageContaining("16,777,217")
+		assertThatIllegalArgumentException().isThrownBy(() -> view.put("large 0", large + "x"))
+			.withMessageContaining("'large 0'")
+			.withMessageContaining("a key of 7 characters and a value of 16,777,210")
 			.withMessageContaining("keys of their own");
 
 		for (int i = 0; i < 4; i++) {
@@ -154,10 +154,32 @@ class JournaledStateTests {
 			view.put("large " + i, large);
 		}
 		assertThatIllegalArgumentException().isThrownBy(() -> view.put("one more", 1))
-			.withMessageContaining("67,108,865")
+			.withMessageContaining("67,108,873")
 			.withMessageContaining("batch-size");
 		view.remove("large 0");
 		view.put("one more", 1);
+	}
+
+	@Test
+	void keysCountAsValuesDo() {
+		String longKey = "k".repeat(StateView.LONGEST_ENTRY);
+		for (boolean shared : new boolean[] { false, true }) {
+			StateView view = new JournaledState(Map.of(), JsonMapper.shared(), shared).open();
+			assertThatIllegalArgumentException().isThrownBy(() -> view.put(longKey, 1))
+				.withMessageContaining("under key 'kkkkk")
+				.withMessageContaining("a key of 16,777,216 characters and a value of 1 as JSON")
+				.satisfies((refused) -> assertThat(refused.getMessage()).hasSizeLessThan(500));
+			assertThatIllegalArgumentException().isThrownBy(() -> view.increment(longKey, 1));
+			String key = longKey.substring(100);
+			for (int i = 0; i < 4; i++) {
+				view.increment(i + key, 1);
+				view.increment(i + key, 1);
+				view.put(i + key, 1);
+			}
+			assertThatIllegalArgumentException().isThrownBy(() -> view.remove("4" + key))
+				.withMessageContaining("batch-size")
+				.satisfies((refused) -> assertThat(refused.getMessage()).hasSizeLessThan(500));
+		}
 	}
 
 	@Test

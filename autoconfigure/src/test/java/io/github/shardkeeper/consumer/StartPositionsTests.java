@@ -1,5 +1,6 @@
 package io.github.shardkeeper.consumer;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -7,6 +8,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
@@ -28,6 +30,8 @@ class StartPositionsTests {
 	private final TroubledCheckpoints checkpoints = new TroubledCheckpoints();
 
 	private final TestReader reader = new TestReader();
+
+	private MonotonicTime now = new MonotonicTime(0);
 
 	@Test
 	void withoutAPositionEverythingIsReadFromItsBeginning() {
@@ -83,6 +87,26 @@ class StartPositionsTests {
 	}
 
 	@Test
+	void whoKnowsWhenTheGroupBeganTellsAStoreThatHasForgottenIt() {
+		StartPositions first = positions(Map.of("orders", StartPosition.LATEST));
+		first.consume(List.of("orders"));
+		Instant began = this.checkpoints.consumedSince("orders");
+		this.checkpoints.empty();
+		await().until(() -> Instant.now().toEpochMilli() > began.toEpochMilli());
+		append(2);
+		Instant appended = Instant.now();
+		await().until(() -> Instant.now().toEpochMilli() > appended.toEpochMilli());
+		StartPositions later = positions(Map.of("orders", StartPosition.LATEST));
+		later.consume(List.of("orders"));
+
+		first.consume(List.of("orders", "others"));
+		assertThat(this.checkpoints.consumedSince("orders")).isEqualTo(began);
+		this.now = this.now.plus(Duration.ofSeconds(1));
+		start(later, null);
+		assertThat(this.reader.calls()).as("what came since the group began").containsExactly("start after 0");
+	}
+
+	@Test
 	void aStoreThatIsAwayIsAskedAgain() {
 		StartPositions positions = positions(Map.of("orders", StartPosition.LATEST));
 		this.checkpoints.setAway(true);
@@ -117,7 +141,7 @@ class StartPositionsTests {
 	}
 
 	private StartPositions positions(Map<String, StartPosition> positions) {
-		return new StartPositions(this.source, this.checkpoints, positions);
+		return new StartPositions(this.source, this.checkpoints, positions, () -> this.now);
 	}
 
 	private void start(StartPositions positions, Offset after) {

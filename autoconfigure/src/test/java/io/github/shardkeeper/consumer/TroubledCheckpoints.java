@@ -283,8 +283,8 @@ final class TroubledCheckpoints implements CheckpointStore {
 	}
 
 	@Override
-	public Instant consumedSince(String topic) {
-		return reach().consumedSince(topic);
+	public Instant consumedSince(String topic, Instant known) {
+		return reach().consumedSince(topic, known);
 	}
 
 	@Override

@@ -99,6 +99,23 @@ public abstract class CheckpointStoreContract {
 	}
 
 	@Test
+	void sinceWhenATopicIsConsumedIsLearntAgainFromWhoKnows() {
+		Object snapshot = snapshot(this.store);
+		Instant first = this.store.consumedSince("orders");
+		loseWritesSince(this.store, snapshot);
+		assertThat(this.store.consumedSince("orders", first)).as("forgotten").isEqualTo(first);
+		loseWritesSince(this.store, snapshot);
+		Awaitility.await().pollInterval(Duration.ofMillis(1)).until(() -> {
+			loseWritesSince(this.store, snapshot);
+			return this.store.consumedSince("orders").isAfter(first);
+		});
+
+		assertThat(this.store.consumedSince("orders", first)).as("said otherwise meanwhile").isEqualTo(first);
+		assertThat(this.store.consumedSince("orders", first.plusMillis(1))).isEqualTo(first);
+		assertThat(this.store.consumedSince("orders")).isEqualTo(first);
+	}
+
+	@Test
 	void aCommitThatArrivesAfterItsSuccessorWritesNothing() {
 		this.store.acquireNow(SHARD, OLD);
 		commit(SHARD, OLD, Commit.of(CommitNumber.ofWhole(2), new Offset("20"), Map.of("x", "2", "y", "2")));

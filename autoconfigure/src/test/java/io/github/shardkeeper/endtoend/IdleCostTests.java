@@ -34,7 +34,8 @@ class IdleCostTests {
 
 	private static final Set<String> OBSERVED_OR_INNER = Set.of("cmdstat_time", "cmdstat_info", "cmdstat_hget",
 			"cmdstat_hmget", "cmdstat_zadd", "cmdstat_zscore", "cmdstat_zrange", "cmdstat_zrevrange",
-			"cmdstat_zrangebyscore", "cmdstat_pubsub", "cmdstat_hlen", "cmdstat_zcard");
+			"cmdstat_zrangebyscore", "cmdstat_pubsub", "cmdstat_hlen", "cmdstat_zcard", "cmdstat_hset", "cmdstat_hdel",
+			"cmdstat_sadd");
 
 	@Test
 	void commandsDoNotGrowWithShards() {
@@ -113,7 +114,8 @@ class IdleCostTests {
 
 	/**
 	 * All commands but those of this observer ({@code TIME}, {@code INFO}) and those that
-	 * the heartbeat's script calls: they are part of the one command that it is.
+	 * the scripts of heartbeat and registration call: they are part of the one command
+	 * that it is.
 	 */
 	private static long commands(RedisConnection connection) {
 		Properties statistics = connection.serverCommands().info("commandstats");

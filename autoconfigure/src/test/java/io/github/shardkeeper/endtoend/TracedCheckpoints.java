@@ -87,8 +87,8 @@ final class TracedCheckpoints implements CheckpointStore {
 	}
 
 	@Override
-	public Instant consumedSince(String topic) {
-		return this.store.consumedSince(topic);
+	public Instant consumedSince(String topic, Instant known) {
+		return this.store.consumedSince(topic, known);
 	}
 
 	@Override

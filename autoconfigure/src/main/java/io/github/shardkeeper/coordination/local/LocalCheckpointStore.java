@@ -150,8 +150,8 @@ public final class LocalCheckpointStore implements CheckpointStore {
 	}
 
 	@Override
-	public Instant consumedSince(String topic) {
-		return Instant.ofEpochMilli(this.files.since(topic));
+	public Instant consumedSince(String topic, @Nullable Instant known) {
+		return Instant.ofEpochMilli(this.files.since(topic, (known != null) ? known.toEpochMilli() : Long.MAX_VALUE));
 	}
 
 	/** What was committed before is still written, for a moment. */

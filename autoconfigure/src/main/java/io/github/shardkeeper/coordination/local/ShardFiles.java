@@ -138,25 +138,30 @@ final class ShardFiles {
 
 	/**
 	 * Since when a topic is consumed.
+	 * @param known what was answered before, in milliseconds, should the file be gone
 	 * @return milliseconds, the same ever after
 	 */
-	long since(String topic) {
+	long since(String topic, long known) {
 		Path file = this.directory.resolve(fileName(topic) + ".since");
 		return exclusively(() -> {
 			byte[] bytes = bytes(file);
 			if (bytes == null) {
-				long now = this.clock.millis();
-				replace(file, Long.toString(now).getBytes(StandardCharsets.US_ASCII));
-				return now;
+				return keep(file, Math.min(known, this.clock.millis()));
 			}
 			try {
-				return Long.parseLong(new String(bytes, StandardCharsets.US_ASCII).strip());
+				long kept = Long.parseLong(new String(bytes, StandardCharsets.US_ASCII).strip());
+				return (known < kept) ? keep(file, known) : kept;
 			}
 			catch (NumberFormatException ex) {
 				throw damaged(file, "write into it the milliseconds since 1970 from which on records are wanted, "
 						+ "or delete it for from now on", ex);
 			}
 		});
+	}
+
+	private static long keep(Path file, long millis) throws IOException {
+		replace(file, Long.toString(millis).getBytes(StandardCharsets.US_ASCII));
+		return millis;
 	}
 
 	private static byte @Nullable [] bytes(Path file) throws IOException {

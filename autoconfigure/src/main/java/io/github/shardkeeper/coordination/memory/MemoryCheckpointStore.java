@@ -116,7 +116,10 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 	}
 
 	@Override
-	public synchronized Instant consumedSince(String topic) {
+	public synchronized Instant consumedSince(String topic, @Nullable Instant known) {
+		if (known != null) {
+			this.consumedSince.merge(topic, known, (one, other) -> one.isBefore(other) ? one : other);
+		}
 		return this.consumedSince.computeIfAbsent(topic, (t) -> this.clock.instant().truncatedTo(ChronoUnit.MILLIS));
 	}
 

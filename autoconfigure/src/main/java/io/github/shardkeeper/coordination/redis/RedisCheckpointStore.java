@@ -231,8 +231,9 @@ public final class RedisCheckpointStore implements CheckpointStore {
 	}
 
 	@Override
-	public Instant consumedSince(String topic) {
-		byte[] since = this.fences.run(this.scripts.since(), List.of(this.keys.topic(topic)), List.of());
+	public Instant consumedSince(String topic, @Nullable Instant known) {
+		byte[] since = this.fences.run(this.scripts.since(), List.of(this.keys.topic(topic)),
+				List.of(bytes((known != null) ? Long.toString(known.toEpochMilli()) : "")));
 		return Instant.ofEpochMilli(Long.parseLong(text(since)));
 	}
 
