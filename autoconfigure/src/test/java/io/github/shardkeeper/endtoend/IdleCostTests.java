@@ -35,7 +35,7 @@ class IdleCostTests {
 	private static final Set<String> OBSERVED_OR_INNER = Set.of("cmdstat_time", "cmdstat_info", "cmdstat_hget",
 			"cmdstat_hmget", "cmdstat_zadd", "cmdstat_zscore", "cmdstat_zrange", "cmdstat_zrevrange",
 			"cmdstat_zrangebyscore", "cmdstat_pubsub", "cmdstat_hlen", "cmdstat_zcard", "cmdstat_hset", "cmdstat_hdel",
-			"cmdstat_sadd");
+			"cmdstat_sadd", "cmdstat_exists", "cmdstat_zrangebylex");
 
 	@Test
 	void commandsDoNotGrowWithShards() {
