@@ -140,7 +140,7 @@ class ArchitectureTests {
 	@Test
 	void theMonotonicClockIsReadInOnePlace() {
 		assertThat(names(callers("java.lang.System", "nanoTime"))).containsExactlyInAnyOrder("MonotonicClock",
-				"RedisLink", "StreamLane", "TopicCounts");
+				"RedisLink", "StartLimit", "StreamLane", "TopicCounts");
 	}
 
 	/**

@@ -88,15 +88,20 @@ final class LinkConnection<V> {
 		opening.completeExceptionally(this.connector.noConnection(this.timeout, null));
 	}
 
-	/** Waits until the connection stands. */
-	Connection<V> open() {
+	/**
+	 * Waits until the connection stands.
+	 * @param patience how long at most
+	 */
+	Connection<V> open(Duration patience) {
 		CompletableFuture<Connection<V>> opening = opened();
 		try {
-			return opening.get(this.timeout.toNanos(), TimeUnit.NANOSECONDS);
+			return opening.get(patience.toNanos(), TimeUnit.NANOSECONDS);
 		}
 		catch (TimeoutException ex) {
-			giveUp(opening);
-			throw this.connector.noConnection(this.timeout, ex);
+			if (patience.equals(this.timeout)) {
+				giveUp(opening);
+			}
+			throw this.connector.noConnection(patience, ex);
 		}
 		catch (ExecutionException ex) {
 			if (ex.getCause() instanceof RuntimeException failure) {

@@ -33,7 +33,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import org.springframework.context.ApplicationListener;
 import org.springframework.context.SmartLifecycle;
+import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -45,7 +47,7 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
  * says, while blocking reads and heartbeats share no connection with the application.
  * Thread-safe.
  */
-public final class RedisConnector implements SmartLifecycle {
+public final class RedisConnector implements SmartLifecycle, ApplicationListener<ContextRefreshedEvent> {
 
 	private static final Logger logger = LoggerFactory.getLogger(RedisConnector.class);
 
@@ -75,6 +77,8 @@ public final class RedisConnector implements SmartLifecycle {
 	private volatile @Nullable ClusterTopology topology;
 
 	private volatile boolean running;
+
+	private volatile StartLimit startLimit = StartLimit.NONE;
 
 	/**
 	 * Creates a connector.
@@ -282,15 +286,29 @@ public final class RedisConnector implements SmartLifecycle {
 		}
 	}
 
+	/** What bounds the waiting of the thread that starts the application. */
+	StartLimit startLimit() {
+		return this.startLimit;
+	}
+
+	/** Before all that use it. */
 	@Override
 	public void start() {
 		this.running = true;
+		this.startLimit = StartLimit.begin();
+	}
+
+	/** All have started. */
+	@Override
+	public void onApplicationEvent(ContextRefreshedEvent event) {
+		this.startLimit = StartLimit.NONE;
 	}
 
 	/** Closes what is still open; whoever needs a connection later opens a new one. */
 	@Override
 	public void stop() {
 		this.running = false;
+		this.startLimit = StartLimit.NONE;
 		ClusterTopology known = this.topology;
 		if (known != null) {
 			known.rest();

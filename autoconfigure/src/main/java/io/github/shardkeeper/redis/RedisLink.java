@@ -120,11 +120,22 @@ public final class RedisLink<V> implements AutoCloseable {
 	}
 
 	private <T> List<T> exchange(@Nullable String key, Function<Connection<V>, List<RedisFuture<T>>> send) {
+		try {
+			return this.connector.startLimit().call(this.timeout, (patience) -> exchange(key, send, patience));
+		}
+		catch (RedisException ex) {
+			// Of the limit alone.
+			throw unavailable(ex, null);
+		}
+	}
+
+	private <T> List<T> exchange(@Nullable String key, Function<Connection<V>, List<RedisFuture<T>>> send,
+			Duration patience) {
 		Connection<V> open = null;
 		try {
-			open = this.connection.open();
+			open = this.connection.open(patience);
 			BooleanSupplier servedElsewhere = (key != null) ? this.connector.watchMaster(key) : null;
-			List<T> answers = await(send.apply(open), open, servedElsewhere);
+			List<T> answers = await(send.apply(open), open, servedElsewhere, patience);
 			this.connection.answered(open, true);
 			return answers;
 		}
@@ -164,7 +175,7 @@ public final class RedisLink<V> implements AutoCloseable {
 	public <T> List<CompletableFuture<T>> sendAll(List<AsyncCommand<String, V, T>> commands) {
 		Connection<V> open;
 		try {
-			open = this.connection.open();
+			open = this.connector.startLimit().call(this.timeout, this.connection::open);
 		}
 		catch (RedisException | IllegalStateException ex) {
 			throw unavailable(ex, null);
@@ -476,9 +487,9 @@ public final class RedisLink<V> implements AutoCloseable {
 		}
 	}
 
-	private <T> List<T> await(List<RedisFuture<T>> futures, Connection<V> on,
-			@Nullable BooleanSupplier servedElsewhere) {
-		long deadline = System.nanoTime() + this.timeout.toNanos();
+	private <T> List<T> await(List<RedisFuture<T>> futures, Connection<V> on, @Nullable BooleanSupplier servedElsewhere,
+			Duration patience) {
+		long deadline = System.nanoTime() + patience.toNanos();
 		List<T> answers = new ArrayList<>(futures.size());
 		try {
 			for (RedisFuture<T> future : futures) {
@@ -506,7 +517,7 @@ public final class RedisLink<V> implements AutoCloseable {
 			// What is cancelled is not sent (again) after a reconnect.
 			futures.forEach((future) -> future.cancel(true));
 			this.connection.answered(on, false);
-			throw new RedisException("no answer within " + this.timeout.toMillis() + " ms", ex);
+			throw new RedisException("no answer within " + patience.toMillis() + " ms", ex);
 		}
 		catch (InterruptedException ex) {
 			futures.forEach((future) -> future.cancel(true));

@@ -40,21 +40,27 @@ public final class RedisSubscription implements AutoCloseable {
 	public static RedisSubscription open(RedisConnector connector, String channel, Duration timeout,
 			Runnable onMessage) {
 		try {
-			PubSubConnection connection = connector.openPubSub(channel, timeout);
-			connection.connection().addListener(new RedisPubSubAdapter<>() {
-				@Override
-				public void message(String from, String message) {
-					onMessage.run();
-				}
-			});
-			RedisSubscription subscription = new RedisSubscription(connector, connection);
-			subscription.subscribe(channel, timeout);
-			return subscription;
+			return connector.startLimit()
+				.call(timeout, (patience) -> openInTime(connector, channel, patience, onMessage));
 		}
 		catch (RedisException | IllegalStateException ex) {
 			// IllegalStateException is what a client says that is being stopped.
 			throw RedisFailure.unavailable("cannot subscribe to " + channel, ex);
 		}
+	}
+
+	private static RedisSubscription openInTime(RedisConnector connector, String channel, Duration timeout,
+			Runnable onMessage) {
+		PubSubConnection connection = connector.openPubSub(channel, timeout);
+		connection.connection().addListener(new RedisPubSubAdapter<>() {
+			@Override
+			public void message(String from, String message) {
+				onMessage.run();
+			}
+		});
+		RedisSubscription subscription = new RedisSubscription(connector, connection);
+		subscription.subscribe(channel, timeout);
+		return subscription;
 	}
 
 	private void subscribe(String channel, Duration timeout) {

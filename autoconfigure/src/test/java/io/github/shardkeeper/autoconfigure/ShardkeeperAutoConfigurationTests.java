@@ -23,8 +23,11 @@ import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
@@ -39,10 +42,12 @@ import io.github.shardkeeper.actuate.ShardsEndpoint;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.coordination.HeartbeatScheduler;
+import io.github.shardkeeper.coordination.MonotonicClock;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.coordination.redis.RedisCoordinationStore;
 import io.github.shardkeeper.handover.HandoverRules;
+import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.testsupport.TestRedis;
@@ -353,6 +358,28 @@ class ShardkeeperAutoConfigurationTests {
 		}
 	}
 
+	/** It accepts connections, because the kernel does. */
+	@Test
+	void aRedisThatDoesNotAnswerDelaysTheStartForSomeSecondsInAll() {
+		try (TestRedis hanging = TestRedis.start()) {
+			hanging.freeze();
+			this.redis.withUserConfiguration(OneHandler.class, StartWatch.class)
+				.withPropertyValues("spring.data.redis.port=" + hanging.port(),
+						"shardkeeper.topics.orders.start=latest")
+				.run((context) -> {
+					assertThat(context).hasNotFailed();
+					assertThat(context.getBean(StartWatch.class).taken).isLessThan(Duration.ofSeconds(8));
+					ShardkeeperHealthIndicator health = context.getBean(ShardkeeperHealthIndicator.class);
+					assertThat(health.health().getStatus()).isEqualTo(Status.DOWN);
+
+					hanging.thaw();
+					Awaitility.await()
+						.atMost(Duration.ofSeconds(20))
+						.until(() -> health.health().getStatus().equals(Status.UP));
+				});
+		}
+	}
+
 	@Test
 	void aRedisThatGoesStopsConsumptionAndItGoesOnByItself() {
 		try (TestRedis comesAndGoes = TestRedis.start()) {
@@ -464,6 +491,39 @@ class ShardkeeperAutoConfigurationTests {
 	}
 
 	/** What the failure analyzer prints is what the user sees. */
+	/** How long all that is started takes. */
+	static final class StartWatch implements SmartLifecycle, ApplicationListener<ContextRefreshedEvent> {
+
+		private MonotonicTime begun = MonotonicClock.SYSTEM.now();
+
+		private Duration taken = Duration.ZERO;
+
+		@Override
+		public void start() {
+			this.begun = MonotonicClock.SYSTEM.now();
+		}
+
+		@Override
+		public void onApplicationEvent(ContextRefreshedEvent event) {
+			this.taken = this.begun.until(MonotonicClock.SYSTEM.now());
+		}
+
+		@Override
+		public void stop() {
+		}
+
+		@Override
+		public boolean isRunning() {
+			return false;
+		}
+
+		@Override
+		public int getPhase() {
+			return Integer.MIN_VALUE;
+		}
+
+	}
+
 	private static void assertStopped(Throwable failure, String names, String fix) {
 		assertThat(failure).as("the start must fail").isNotNull();
 		FailureAnalysis analysis = new ShardkeeperFailureAnalyzer().analyze(failure);
