@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 
 import org.awaitility.Awaitility;
@@ -28,8 +29,12 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Slots of a Cluster move from node to node while records are consumed: those of the
  * group's control plane, of shards' checkpoints, and of streams. Instances suspend once
  * at most, nothing changes hands, and every record is in the state once.
+ * <p>
+ * {@value #ROUNDS} is how often the slots move, once by default.
  */
 class SlotMigrationTests {
+
+	private static final String ROUNDS = "shardkeeper.hostile.rounds";
 
 	private static final int SHARDS = 6;
 
@@ -74,6 +79,28 @@ class SlotMigrationTests {
 	void stop() {
 		this.feeder.close();
 		this.group.close();
+	}
+
+	@Test
+	void theSlotOfTheGroupMoves() {
+		String key = this.group.controlKey();
+		for (int round = 0; round < Integer.getInteger(ROUNDS, 1); round++) {
+			inPlace("slowly, with a break in the middle", () -> {
+				SlotMigration migration = cluster.beginMigration(key, cluster.mastersWithout(key).get(0));
+				slowly(migration, 3);
+				pause(SESSION_TIMEOUT.plusSeconds(1));
+				slowly(migration, Integer.MAX_VALUE);
+				migration.finish();
+			});
+			inPlace("all at once", () -> move(key, cluster.mastersWithout(key).get(1)));
+			SlotMigration migration = cluster.beginMigration(key, cluster.mastersWithout(key).get(0));
+			CompletableFuture<Void> moved = CompletableFuture.runAsync(() -> slowly(migration, Integer.MAX_VALUE));
+			this.group.rollingRestart();
+			moved.join();
+			migration.finish();
+			this.group.awaitHealthy(this.feeder);
+		}
+		this.group.checkExact(this.feeder.stopAll());
 	}
 
 	@Test

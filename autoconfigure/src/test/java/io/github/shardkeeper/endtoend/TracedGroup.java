@@ -142,7 +142,7 @@ final class TracedGroup implements AutoCloseable {
 				List.of("--shardkeeper.group=" + this.group, "--shardkeeper.instance-id=" + name,
 						"--shardkeeper.topics." + TracingInstance.TOPIC + ".shards=" + this.shards,
 						"--shardkeeper.consumer.commit.interval=200ms", "--spring.main.banner-mode=off",
-						"--spring.lifecycle.timeout-per-shutdown-phase=10s",
+						"--spring.lifecycle.timeout-per-shutdown-phase=8s",
 						"--trace.file=" + this.directory.resolve(name + ".trace")));
 		if (network != null) {
 			all.add("--spring.data.redis.port=" + network.port());
@@ -183,10 +183,13 @@ final class TracedGroup implements AutoCloseable {
 
 	/** Lets one instance after the other leave and begin again. */
 	void rollingRestart(String... more) {
-		for (String name : Set.copyOf(this.instances.keySet())) {
-			stop(name);
-			start(name, List.of(more));
-		}
+		Set.copyOf(this.instances.keySet()).forEach((name) -> restart(name, more));
+	}
+
+	/** Lets an instance leave, and begin again. */
+	void restart(String name, String... more) {
+		stop(name);
+		start(name, List.of(more));
 	}
 
 	/** How often an instance's lease has ended since its start. */
@@ -201,7 +204,8 @@ final class TracedGroup implements AutoCloseable {
 
 	/**
 	 * Waits until every shard is owned by an instance that lives and has handled what it
-	 * was fed with until now, and until everybody says so and is healthy.
+	 * was fed with until now, every instance owns some, and everybody says so and is
+	 * healthy.
 	 * @param feeder what feeds the shards
 	 * @param others instances that are processes of their own
 	 * @return how long that took
@@ -260,7 +264,7 @@ final class TracedGroup implements AutoCloseable {
 				.hasSize(this.shards)
 				.allMatch((shard) -> shard.state().equals("OWNED"))
 				.extracting(ShardReport::owner)
-				.isSubsetOf(report.members().stream().map(MemberReport::id).toList());
+				.hasSameElementsAs(report.members().stream().map(MemberReport::id).toList());
 			Health health = instance.context.getBean(ShardkeeperHealthIndicator.class).health();
 			assertThat(health.getStatus()).as("%s of %s: %s", name, this.group, health.getDetails())
 				.isEqualTo(Status.UP);
