@@ -27,6 +27,7 @@ final class ConsumerCheck {
 		requireBetween(topic, "buffer.records", settings.buffer().records(), 1, Integer.MAX_VALUE);
 		requireBetween(topic, "buffer.size", settings.buffer().bytes(), 1, Long.MAX_VALUE);
 		requireBetween(topic, "max-payload-size", settings.maxPayloadBytes(), 0, Long.MAX_VALUE);
+		requireBetween(topic, "max-conversion-failures", settings.maxConversionFailures(), 0, Integer.MAX_VALUE);
 		requireBetween(topic, "commit.records", settings.commits().records(), 1, Integer.MAX_VALUE);
 		if (settings.commits().interval().compareTo(SHORTEST_COMMIT_INTERVAL) < 0) {
 			throw refused(topic, "commit.interval", settings.commits().interval(), "1ms or more");

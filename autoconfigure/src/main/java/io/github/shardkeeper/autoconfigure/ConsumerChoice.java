@@ -43,14 +43,15 @@ final class ConsumerChoice {
 	private ConsumerSettings settings(ShardkeeperProperties.@Nullable TopicConsumer own) {
 		if (own == null) {
 			own = new ShardkeeperProperties.TopicConsumer(null, null, null, null, null, null, null, null, null, null,
-					null);
+					null, null);
 		}
 		return new ConsumerSettings(commits(own.commit()), or(own.ordering(), this.all.ordering()),
 				or(own.concurrency(), this.all.concurrency()), or(own.maxAhead(), this.all.maxAhead()),
 				or(own.batchSize(), this.all.batchSize()), buffer(own.buffer()),
 				or(own.maxPayloadSize(), this.all.maxPayloadSize()).toBytes(), retry(own.retry()),
 				or(own.onFailure(), this.all.onFailure()), or(own.retryQueue(), this.all.retryQueue()).delays(),
-				or(own.longCall(), this.all.longCall()));
+				or(own.longCall(), this.all.longCall()),
+				or(own.maxConversionFailures(), this.all.maxConversionFailures()));
 	}
 
 	private Commits commits(ShardkeeperProperties.@Nullable TopicCommit own) {

@@ -225,13 +225,15 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * @param retryQueue How long records wait in the retry queue.
 	 * @param longCall How long a call of a handler may run before it shows as a problem
 	 * of its shard.
+	 * @param maxConversionFailures Number of records in a row that cannot be converted
+	 * after which a shard halts. 0 for no limit.
 	 */
 	public record Consumer(@DefaultValue("16") int threads, @DefaultValue Commit commit,
 			@DefaultValue("shard") Ordering ordering, @DefaultValue("8") int concurrency,
 			@DefaultValue("1000") int maxAhead, @DefaultValue("500") int batchSize, @DefaultValue Buffer buffer,
 			@DefaultValue("16MB") DataSize maxPayloadSize, @DefaultValue Retry retry,
 			@DefaultValue("dead-letter") OnFailure onFailure, @DefaultValue RetryQueue retryQueue,
-			@DefaultValue("5m") Duration longCall) {
+			@DefaultValue("5m") Duration longCall, @DefaultValue("20") int maxConversionFailures) {
 
 	}
 
@@ -341,11 +343,14 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * @param onFailure What becomes of a record that keeps failing.
 	 * @param retryQueue How long records wait in the retry queue.
 	 * @param longCall How long a call may run before it shows as a problem of its shard.
+	 * @param maxConversionFailures Number of records in a row that cannot be converted
+	 * after which a shard halts.
 	 */
 	public record TopicConsumer(@Nullable TopicCommit commit, @Nullable Ordering ordering,
 			@Nullable Integer concurrency, @Nullable Integer maxAhead, @Nullable Integer batchSize,
 			@Nullable TopicBuffer buffer, @Nullable DataSize maxPayloadSize, @Nullable TopicRetry retry,
-			@Nullable OnFailure onFailure, @Nullable RetryQueue retryQueue, @Nullable Duration longCall) {
+			@Nullable OnFailure onFailure, @Nullable RetryQueue retryQueue, @Nullable Duration longCall,
+			@Nullable Integer maxConversionFailures) {
 
 	}
 

@@ -123,7 +123,7 @@ final class CallLoop implements ShardLoop {
 		}
 		Duration pause = this.backOff.next();
 		this.context.meters().failed(this.owned.shard().topic());
-		this.troubles.callFailed(this.handler.name(), failure, pause);
+		this.troubles.callFailed(this.handler.name(), "", failure, pause);
 		this.nextCall = now.plus(pause);
 	}
 

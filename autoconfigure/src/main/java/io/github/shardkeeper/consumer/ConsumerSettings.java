@@ -21,10 +21,12 @@ import org.springframework.core.retry.RetryPolicy;
  * @param onFailure what becomes of a record that keeps failing
  * @param retryDelays how long it waits in the retry queue, each time
  * @param longCall how long a call may run before it shows as a problem of its shard
+ * @param maxConversionFailures so many conversions that fail in a row halt a shard, 0 for
+ * no such limit
  */
 public record ConsumerSettings(Commits commits, Ordering ordering, int concurrency, int maxAhead, int batchSize,
 		BufferLimits buffer, long maxPayloadBytes, RetryPolicy retry, OnFailure onFailure, List<Duration> retryDelays,
-		Duration longCall) {
+		Duration longCall, int maxConversionFailures) {
 
 	public ConsumerSettings {
 		retryDelays = List.copyOf(retryDelays);

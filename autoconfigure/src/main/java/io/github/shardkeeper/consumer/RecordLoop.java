@@ -118,7 +118,7 @@ final class RecordLoop implements ShardLoop {
 	}
 
 	private boolean mayHandOut(ShardProgress progress, MonotonicTime now) {
-		if (this.settlement.isHalted() || this.course.leadsToEnd() || progress.mustWait()) {
+		if (this.settlement.isHalted(now) || this.course.leadsToEnd() || progress.mustWait()) {
 			return false;
 		}
 		if (!this.context.lease().permitsHandOut(now)) {
@@ -203,6 +203,7 @@ final class RecordLoop implements ShardLoop {
 		this.settlement.lookForMissingAcknowledgments(progress);
 		List<MonotonicTime> alarms = new ArrayList<>(3);
 		add(alarms, progress.commitDue());
+		add(alarms, this.settlement.haltEnds(now));
 		if (permitted) {
 			add(alarms, this.lanes.nextDue());
 			add(alarms, this.lanes.hasRoom() ? progress.queue().nextLook() : null);

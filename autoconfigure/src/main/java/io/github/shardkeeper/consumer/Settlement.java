@@ -8,10 +8,12 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 import io.github.shardkeeper.consumer.FailurePolicy.Decision;
 import io.github.shardkeeper.coordination.FailedRecord;
 import io.github.shardkeeper.handover.MonotonicTime;
+import io.github.shardkeeper.source.PayloadConversionException;
 import io.github.shardkeeper.source.SourceRecord;
 
 /**
@@ -21,6 +23,8 @@ import io.github.shardkeeper.source.SourceRecord;
 final class Settlement {
 
 	private static final Logger logger = LoggerFactory.getLogger(Settlement.class);
+
+	private static final Duration CONVERT_AGAIN_AFTER = Duration.ofSeconds(30);
 
 	private static final Duration NO_THREAD_PAUSE = Duration.ofMillis(200);
 
@@ -54,12 +58,21 @@ final class Settlement {
 
 	private boolean halted;
 
+	private final int maxConversionFailures;
+
+	private int conversionFailures;
+
+	/** Set while the shard is halted because too many in a row have failed. */
+	private @Nullable MonotonicTime convertAgainAt;
+
 	Settlement(OwnedShard owned, ShardHandler handler, WorkerContext context, WorkerTroubles troubles, Lanes lanes,
 			RecordIntake intake, Acknowledgments acknowledgments, @Nullable WorkMeter meter) {
 		this.owned = owned;
 		this.handler = handler;
 		this.context = context;
-		this.policy = new FailurePolicy(context.settings(owned.shard().topic()));
+		ConsumerSettings settings = context.settings(owned.shard().topic());
+		this.policy = new FailurePolicy(settings);
+		this.maxConversionFailures = settings.maxConversionFailures();
 		this.troubles = troubles;
 		this.lanes = lanes;
 		this.intake = intake;
@@ -68,9 +81,20 @@ final class Settlement {
 		this.inTurn = acknowledgments.areWanted() && handler.takesState();
 	}
 
-	/** Whether the shard stays in front of a record. */
-	boolean isHalted() {
-		return this.halted;
+	/** Whether the shard stays in front of a record now. */
+	boolean isHalted(MonotonicTime now) {
+		MonotonicTime lookAt = this.halted ? null : this.convertAgainAt;
+		return this.halted || lookAt != null && now.isBefore(lookAt);
+	}
+
+	/** Whether it stays there, or is to look whether it still has to. */
+	private boolean isHalted() {
+		return this.halted || this.convertAgainAt != null;
+	}
+
+	/** When a halt is looked at again, {@code null} if that is not to come. */
+	@Nullable MonotonicTime haltEnds(MonotonicTime now) {
+		return (!this.halted && isHalted(now)) ? this.convertAgainAt : null;
 	}
 
 	void settle(RecordCalls.Returned returned, ShardProgress progress) {
@@ -82,8 +106,16 @@ final class Settlement {
 			this.intake.split(delivery.single());
 			return;
 		}
+		if (result != null && !(result.failure() instanceof PayloadConversionException)) {
+			converted();
+		}
 		for (RecordCalls.Unreadable unreadable : returned.unreadable()) {
 			this.context.meters().failed(this.owned.shard().topic());
+			if (result == null && isOneTooMany()) {
+				delivery.records().removeIf(TrackedRecord::isDone);
+				haltByConversions(delivery, unreadable.failure());
+				return;
+			}
 			putAside(this.policy.unreadable(), unreadable.record(), unreadable.failure(),
 					unreadable.record().earlierCalls(), progress);
 		}
@@ -96,6 +128,40 @@ final class Settlement {
 		}
 		else {
 			returned(returned, result, progress);
+		}
+	}
+
+	/** A record could be converted. */
+	private void converted() {
+		this.conversionFailures = 0;
+		if (this.convertAgainAt != null) {
+			this.convertAgainAt = null;
+			logger.info("{} goes on: its records can be converted again", this.owned);
+		}
+	}
+
+	/** Whether the conversion that has failed now is one with which the shard halts. */
+	private boolean isOneTooMany() {
+		if (this.maxConversionFailures == 0 || this.policy.unreadable() instanceof Decision.Halt) {
+			return false;
+		}
+		this.conversionFailures++;
+		return this.conversionFailures >= this.maxConversionFailures;
+	}
+
+	/**
+	 * Something is wrong with the conversion rather than with its records: stays in front
+	 * of the first one, and looks now and then whether what was missing is there again.
+	 */
+	private void haltByConversions(Delivery delivery, Throwable failure) {
+		boolean first = this.convertAgainAt == null;
+		MonotonicTime again = this.context.clock().now().plus(CONVERT_AGAIN_AFTER);
+		this.convertAgainAt = again;
+		delivery.waitUntil(again);
+		this.lanes.again(delivery);
+		if (first) {
+			this.troubles.haltedByConversions(delivery.first().offset(), this.conversionFailures, CONVERT_AGAIN_AFTER,
+					failure);
 		}
 	}
 
@@ -130,7 +196,7 @@ final class Settlement {
 			this.open.addAll(delivery.records());
 			settleInTurn(progress, returned.begun());
 		}
-		if (this.lanes.failing() == null && !this.halted) {
+		if (this.lanes.failing() == null && !isHalted()) {
 			this.troubles.callSucceeded();
 		}
 		int records = delivery.records().size();
@@ -154,7 +220,7 @@ final class Settlement {
 			else {
 				records.forEach((record) -> settleHandled(record, progress, now));
 			}
-			if (this.lanes.failing() == null && !this.halted) {
+			if (this.lanes.failing() == null && !isHalted()) {
 				this.troubles.callSucceeded();
 			}
 		}
@@ -162,6 +228,9 @@ final class Settlement {
 
 	/** Without them a shard stands still at last; that shall be seen. */
 	void lookForMissingAcknowledgments(ShardProgress progress) {
+		if (isHalted()) {
+			return;
+		}
 		if (this.acknowledgments.areWanted() && progress.window().isFull() && this.lanes.failing() == null) {
 			this.troubles.heldUpBy("%s has handled %d records after offset %s and not acknowledged the first of them"
 				.formatted(this.handler.name(), progress.window().size(), progress.window().position()));
@@ -200,18 +269,22 @@ final class Settlement {
 		if (decision instanceof Decision.Again again) {
 			delivery.waitUntil(this.context.clock().now().plus(again.pause()));
 			this.lanes.again(delivery);
-			this.troubles.callFailed(this.handler.name() + " " + delivery.where(), failure, again.pause());
+			this.troubles.callFailed(this.handler.name(), delivery.where(), failure, again.pause());
+			return;
+		}
+		if (failure instanceof PayloadConversionException && decision instanceof Decision.Bury && isOneTooMany()) {
+			haltByConversions(delivery, failure);
 			return;
 		}
 		this.lanes.remove(delivery);
 		if (decision instanceof Decision.Split) {
-			logger.warn("{} failed {} of {}; handing its records over one by one", this.handler.name(),
-					delivery.where(), this.owned, failure);
+			log(Level.WARN, "split", "%s failed %s of %s; handing its records over one by one"
+				.formatted(this.handler.name(), delivery.where(), this.owned), failure);
 			this.intake.split(delivery.parts());
 			return;
 		}
 		putAside(decision, delivery.first(), failure, delivery.calls(), progress);
-		if (!this.halted && this.lanes.failing() == null) {
+		if (!isHalted() && this.lanes.failing() == null) {
 			this.troubles.callSucceeded();
 		}
 	}
@@ -226,16 +299,22 @@ final class Settlement {
 		}
 		FailedRecord failed = failedRecord(record, decision, calls, failure);
 		if (decision instanceof Decision.Park park) {
-			logger.warn("{} failed at offset {} of {}; it is tried again in {} ms, and the shard goes on",
-					this.handler.name(), record.offset(), this.owned, park.delay().toMillis(), failure);
 			progress.park(record, failed, park.delay(), now);
+			log(Level.WARN, "park", "%s failed at offset %s of %s; it is tried again in %d ms, and the shard goes on"
+				.formatted(this.handler.name(), failed.offset(), this.owned, park.delay().toMillis()), failure);
 		}
 		else {
-			logger.error("{} cannot handle the record at offset {} of {}: stored as a dead letter after {} calls",
-					this.handler.name(), record.offset(), this.owned, calls, failure);
 			this.context.meters().deadLettered(this.owned.shard().topic());
 			progress.bury(record, failed, now);
+			log(Level.ERROR, "bury",
+					"%s cannot handle the record at offset %s of %s: stored as a dead letter after %d calls"
+						.formatted(this.handler.name(), failed.offset(), this.owned, calls),
+					failure);
 		}
+	}
+
+	private void log(Level level, String what, String message, Throwable failure) {
+		this.context.failures().log(level, what + " " + this.handler.name(), message, failure);
 	}
 
 	private FailedRecord failedRecord(TrackedRecord record, Decision decision, int calls, Throwable failure) {

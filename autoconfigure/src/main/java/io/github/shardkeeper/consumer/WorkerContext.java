@@ -32,11 +32,12 @@ import io.github.shardkeeper.source.ShardReader;
  * @param listener hears when a worker has ended
  * @param measuresWork whether what is done for each shard is measured
  * @param acquisitions keeps those within bounds that are under way together
+ * @param failures logs what handlers and conversions throw
  */
 record WorkerContext(String group, CheckpointStore checkpoints, ShardReader reader, Lease lease, MonotonicClock clock,
 		InstantSource wallClock, Executor executor, ScheduledExecutorService timer, JsonMapper mapper,
 		ConsumerMeters meters, BufferBudget budget, Function<String, ConsumerSettings> settings, ConsumerEvents events,
-		ShardConsumption.Listener listener, boolean measuresWork, Turnstile acquisitions) {
+		ShardConsumption.Listener listener, boolean measuresWork, Turnstile acquisitions, FailureLog failures) {
 
 	/** Each may bring a part of a large state, and all have the same time for it. */
 	private static final int MOST_ACQUISITIONS = 64;
@@ -45,13 +46,13 @@ record WorkerContext(String group, CheckpointStore checkpoints, ShardReader read
 		meters = GuardedMeters.of(meters);
 	}
 
-	/** With a limit of its own for acquisitions. */
+	/** With a limit of its own for acquisitions, and a log of failures of its own. */
 	WorkerContext(String group, CheckpointStore checkpoints, ShardReader reader, Lease lease, MonotonicClock clock,
 			InstantSource wallClock, Executor executor, ScheduledExecutorService timer, JsonMapper mapper,
 			ConsumerMeters meters, BufferBudget budget, Function<String, ConsumerSettings> settings,
 			ConsumerEvents events, ShardConsumption.Listener listener, boolean measuresWork) {
 		this(group, checkpoints, reader, lease, clock, wallClock, executor, timer, mapper, meters, budget, settings,
-				events, listener, measuresWork, new Turnstile(MOST_ACQUISITIONS));
+				events, listener, measuresWork, new Turnstile(MOST_ACQUISITIONS), new FailureLog(clock, timer));
 	}
 
 	/** How a topic is consumed. */

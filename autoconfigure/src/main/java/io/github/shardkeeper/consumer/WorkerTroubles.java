@@ -6,6 +6,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.handover.MonotonicTime;
@@ -95,26 +96,45 @@ final class WorkerTroubles {
 	/** A callback has failed; the worker pauses. */
 	void callbackFailed(String what, Throwable failure) {
 		Duration pause = this.backOff.next();
-		logger.warn("{} failed for {}; trying again in {} ms", what, this.owned, pause.toMillis(), failure);
+		logRetry(what, what, failure, pause);
 		heldUpBy("%s keeps failing: %s".formatted(what, failure));
 		retryAfter(pause);
 	}
 
 	/** A call has failed, and is made again after a pause; other work goes on. */
-	void callFailed(String what, Throwable failure, Duration pause) {
-		logger.warn("{} failed for {}; trying again in {} ms", what, this.owned, pause.toMillis(), failure);
+	void callFailed(String handlerName, String where, Throwable failure, Duration pause) {
+		String what = (handlerName + " " + where).strip();
+		logRetry(handlerName, what, failure, pause);
 		Problem before = this.problem;
 		MonotonicTime since = (before != null) ? before.retriedSince() : null;
 		this.problem = new Problem("%s keeps failing: %s".formatted(what, failure),
 				(since != null) ? since : this.context.clock().now());
 	}
 
+	private void logRetry(String kind, String what, Throwable failure, Duration pause) {
+		this.context.failures()
+			.log(Level.WARN, kind,
+					"%s failed for %s; trying again in %d ms".formatted(what, this.owned, pause.toMillis()), failure);
+	}
+
+	/** The shard stays in front of a record as long as that cannot be converted. */
+	void haltedByConversions(Offset offset, int inARow, Duration pause, Throwable failure) {
+		String text = ("Halted at offset %s: %d records in a row could not be converted, the last one because: %s. "
+				+ "Correct the handler's payload type or the converter and restart; or, if the records are wrong, set "
+				+ "'shardkeeper.topics.%s.consumer.max-conversion-failures' to 0, and they become dead letters. "
+				+ "The record is tried again every %d s")
+			.formatted(offset, inARow, failure.getMessage(), this.owned.shard().topic(), pause.toSeconds());
+		heldUpBy(text);
+		this.context.failures().logEach(Level.ERROR, "%s is held up. %s".formatted(this.owned, text), failure);
+	}
+
 	/** The shard stays in front of a record. */
 	void haltedAt(Offset offset, String handlerName, Throwable failure) {
 		heldUpBy("Halted at offset %s: %s".formatted(offset,
 				(failure instanceof PayloadConversionException) ? failure.getMessage() : failure));
-		logger.error("{} is halted at offset {}, which {} cannot handle; no record is skipped", this.owned, offset,
-				handlerName, failure);
+		this.context.failures()
+			.logEach(Level.ERROR, "%s is halted at offset %s, which %s cannot handle; no record is skipped"
+				.formatted(this.owned, offset, handlerName), failure);
 	}
 
 	void turnSucceeded() {

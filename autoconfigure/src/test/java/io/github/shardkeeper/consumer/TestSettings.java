@@ -41,7 +41,14 @@ public final class TestSettings {
 
 	private List<Duration> retryDelays = List.of(Duration.ofSeconds(10), Duration.ofMinutes(1));
 
+	private int maxConversionFailures = 20;
+
 	private Duration longCall = Duration.ofMinutes(5);
+
+	public TestSettings maxConversionFailures(int maxConversionFailures) {
+		this.maxConversionFailures = maxConversionFailures;
+		return this;
+	}
 
 	public TestSettings longCall(Duration longCall) {
 		this.longCall = longCall;
@@ -104,7 +111,8 @@ public final class TestSettings {
 			.excludes(this.excludes)
 			.build();
 		return new ConsumerSettings(this.commits, this.ordering, this.concurrency, this.maxAhead, this.batchSize,
-				this.buffer, this.maxPayloadBytes, retry, this.onFailure, this.retryDelays, this.longCall);
+				this.buffer, this.maxPayloadBytes, retry, this.onFailure, this.retryDelays, this.longCall,
+				this.maxConversionFailures);
 	}
 
 }

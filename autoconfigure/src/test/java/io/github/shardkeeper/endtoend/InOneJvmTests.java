@@ -24,6 +24,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
+import io.github.shardkeeper.DeadLetters;
 import io.github.shardkeeper.OnShardAssigned;
 import io.github.shardkeeper.OnShardRevoked;
 import io.github.shardkeeper.ShardConsumer;
@@ -199,6 +200,25 @@ class InOneJvmTests {
 					assertThat(shard.problem()).contains(bad.offset().value()).contains("Order");
 				});
 		});
+	}
+
+	@Test
+	void aPayloadClassThatDoesNotGoWithTheTopicHaltsIt() {
+		ConfigurableApplicationContext one = start("one",
+				"shardkeeper.topics.orders.consumer.max-conversion-failures=3");
+		ShardTemplate template = one.getBean(ShardTemplate.class);
+		ShardId halted = template.shardFor("orders", "bad");
+		for (int i = 0; i < 100; i++) {
+			template.send("orders", "bad", "not json");
+		}
+		ShardkeeperHealthIndicator health = one.getBean(ShardkeeperHealthIndicator.class);
+		Awaitility.await().atMost(PATIENCE).until(() -> health.health().getStatus().equals(Status.DOWN));
+		assertThat(String.valueOf(health.health().getDetails().get("problems"))).contains(
+				"3 records in a row could not be converted", "Order", "consumer.max-conversion-failures",
+				halted.toString());
+		Awaitility.await()
+			.atMost(PATIENCE)
+			.untilAsserted(() -> assertThat(one.getBean(DeadLetters.class).count("orders")).containsEntry(halted, 2L));
 	}
 
 	@Test

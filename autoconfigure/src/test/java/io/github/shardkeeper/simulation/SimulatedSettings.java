@@ -48,8 +48,8 @@ record SimulatedSettings(ConsumerSettings consumer, boolean batches, boolean put
 						Duration.ofMillis(random.nextInt(1, 3000)));
 			}
 			if (random.nextInt(5) == 0) {
-				// Everything from the tenth record on is too large.
-				settings.maxPayloadBytes(1);
+				// Everything from the tenth record on is too large, and is put aside.
+				settings.maxPayloadBytes(1).maxConversionFailures(0);
 			}
 		}
 		return new SimulatedSettings(settings.get(), batches, putsAside, byHand);
