@@ -1,0 +1,131 @@
+package io.github.shardkeeper.endtoend;
+
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+import javax.tools.Diagnostic;
+import javax.tools.DiagnosticCollector;
+import javax.tools.JavaCompiler;
+import javax.tools.JavaFileObject;
+import javax.tools.SimpleJavaFileObject;
+import javax.tools.ToolProvider;
+
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The Java code on the pages compiles.
+ */
+class GuideCodeTests {
+
+	private static final Path TOP = Path.of("..");
+
+	private static final Pattern BLOCK = Pattern.compile("```java\\n(.*?)```", Pattern.DOTALL);
+
+	private static final String IMPORTS = """
+			package io.github.shardkeeper.endtoend;
+			import io.github.shardkeeper.*;
+			import io.github.shardkeeper.ShardPositions.Seek;
+			import io.github.shardkeeper.ShardTemplate.Outgoing;
+			import io.github.shardkeeper.assignment.*;
+			import io.github.shardkeeper.observation.*;
+			import io.github.shardkeeper.shard.*;
+			import io.github.shardkeeper.source.*;
+			import io.micrometer.common.KeyValues;
+			import jakarta.validation.Valid;
+			import java.time.Instant;
+			import java.util.List;
+			import java.util.Map;
+			import org.junit.jupiter.api.Test;
+			import org.springframework.beans.factory.annotation.Autowired;
+			import org.springframework.boot.test.context.SpringBootTest;
+			import org.springframework.context.annotation.Bean;
+			import org.springframework.messaging.Message;
+			import org.springframework.messaging.handler.annotation.Header;
+			import org.springframework.messaging.handler.annotation.Payload;
+			import org.springframework.stereotype.Component;
+			import org.springframework.stereotype.Service;
+			import static org.assertj.core.api.Assertions.assertThat;
+			""";
+
+	@TempDir
+	private Path directory;
+
+	@ParameterizedTest
+	@MethodSource("pages")
+	void everyBlockCompiles(Path page) throws IOException {
+		List<String> blocks = BLOCK.matcher(Files.readString(page)).results().map((block) -> block.group(1)).toList();
+		List<JavaFileObject> sources = new ArrayList<>();
+		for (int i = 0; i < blocks.size(); i++) {
+			sources.add(source("Block" + i, blocks.get(i)));
+		}
+		JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
+		DiagnosticCollector<JavaFileObject> found = new DiagnosticCollector<>();
+		compiler
+			.getTask(null, null, found,
+					List.of("-proc:none", "-d", this.directory.toString(), "-cp",
+							System.getProperty("java.class.path")),
+					null, sources)
+			.call();
+
+		assertThat(found.getDiagnostics()).filteredOn((problem) -> problem.getKind() == Diagnostic.Kind.ERROR)
+			.extracting((problem) -> problem.getSource().getName() + ": " + problem.getMessage(Locale.ROOT))
+			.isEmpty();
+	}
+
+	/** Those that have any. */
+	static Stream<Path> pages() throws IOException {
+		List<Path> pages = new ArrayList<>(List.of(TOP.resolve("README.md")));
+		try (Stream<Path> all = Files.walk(TOP.resolve("docs"))) {
+			all.filter((path) -> path.toString().endsWith(".md")).sorted().forEach(pages::add);
+		}
+		pages.removeIf((page) -> !BLOCK.matcher(read(page)).find());
+		assertThat(pages).hasSizeGreaterThan(8);
+		return pages.stream();
+	}
+
+	private static String read(Path page) {
+		try {
+			return Files.readString(page);
+		}
+		catch (IOException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	/**
+	 * An ellipsis stands for what the reader writes; a bean's constructor is left out.
+	 */
+	private static JavaFileObject source(String name, String block) {
+		String code = block.replace("{ … }", "{ }")
+			.replace("-> …", "-> { }")
+			.replace("implements ShardSource", "implements RestOfASource")
+			.replaceAll("(?m)^\\s*…\\s*$", "")
+			.replaceAll("(?m)^(\\tprivate) final (ShardTemplate shards;)$", "$1 $2")
+			.strip();
+		boolean member = Pattern.compile("^(@|static |record |class |final class )").matcher(code).find();
+		if (!member) {
+			code = "void run() {\n" + (code.contains(";") ? code : "Object value = " + code + ";") + "\n}";
+		}
+		String source = IMPORTS + "class " + name + " extends GuideSurroundings {\n" + code + "\n}\n";
+		return new SimpleJavaFileObject(URI.create("string:///" + name + ".java"), JavaFileObject.Kind.SOURCE) {
+
+			@Override
+			public CharSequence getCharContent(boolean ignoreEncodingErrors) {
+				return source;
+			}
+
+		};
+	}
+
+}

@@ -1,0 +1,187 @@
+package io.github.shardkeeper.endtoend;
+
+import java.math.BigDecimal;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
+
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+import io.github.shardkeeper.ShardContext;
+import io.github.shardkeeper.ShardPositions;
+import io.github.shardkeeper.ShardStateReader;
+import io.github.shardkeeper.ShardTemplate;
+import io.github.shardkeeper.ShardTopics;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.StartPosition;
+import io.github.shardkeeper.source.ShardReader;
+import io.github.shardkeeper.source.ShardSource;
+
+/**
+ * What the code of the guides takes for granted: the reader's own beans and types. A page
+ * is compiled as if it stood in a class that has them.
+ */
+abstract class GuideSurroundings {
+
+	ShardTemplate shards;
+
+	ShardStateReader states;
+
+	ShardPositions positions;
+
+	ShardTopics topics;
+
+	Map<String, Price> cache;
+
+	Bank bank;
+
+	Booking booking;
+
+	Database jdbc;
+
+	Mails server;
+
+	Mails inbox;
+
+	Order one;
+
+	Order two;
+
+	Instant deployedAt;
+
+	static ConditionFactory await() {
+		return Awaitility.await();
+	}
+
+	int write(Object sql, Balance balance, ShardContext shard) {
+		throw new UnsupportedOperationException();
+	}
+
+	record Visit(String client, String page) {
+
+	}
+
+	record Order(String customer, long number) {
+
+	}
+
+	record Balance(String account, BigDecimal amount) {
+
+	}
+
+	record Price(String article) {
+
+	}
+
+	record Payment(String account) {
+
+	}
+
+	record Mail(long number) {
+
+	}
+
+	record Profile(long visits) {
+
+		static final Profile EMPTY = new Profile(0);
+
+		Profile plus(Visit visit) {
+			return new Profile(this.visits + 1);
+		}
+
+	}
+
+	interface Bank {
+
+		CompletableFuture<Void> transfer(Payment payment);
+
+	}
+
+	interface Booking {
+
+		void book(Order order);
+
+		void book(String customer, Order order, String source);
+
+		CompletableFuture<Void> bookAsync(Order order);
+
+	}
+
+	interface Database extends JdbcClient {
+
+		void insertAll(List<Visit> visits);
+
+	}
+
+	interface Mails {
+
+		List<Mail> mailsAfter(String mailbox, long number);
+
+		void store(Mail mail);
+
+	}
+
+	interface Countries {
+
+		int number(String country);
+
+	}
+
+	interface RegionTable {
+
+		String zoneOf(String shard);
+
+	}
+
+	interface RestOfASource extends ShardSource {
+
+		@Override
+		default ShardReader openReader() {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
+		default Map<ShardId, Offset> before(StartPosition position, Collection<ShardId> shards) {
+			return Map.of();
+		}
+
+		@Override
+		default void close() {
+		}
+
+	}
+
+	/** Spring Web is not on the tests' class path. */
+	@interface RestController {
+
+	}
+
+	@interface GetMapping {
+
+		String value();
+
+	}
+
+	@interface PostMapping {
+
+		String value();
+
+	}
+
+	@interface RequestParam {
+
+		boolean required() default true;
+
+	}
+
+	@interface RequestBody {
+
+	}
+
+}
