@@ -142,10 +142,10 @@ interface ReapStories extends GroupStories {
 		b.disconnect();
 		group().advance(SHORT);
 
-		assertThat(((ReapReply.Looked) a.reap()).slow()).containsExactly(b.id());
+		assertThat(a.reap().slow()).containsExactly(b.id());
 
 		group().advance(SHORT);
-		assertThat(((ReapReply.Looked) a.reap()).timedOut()).containsExactly(b.id());
+		assertThat(a.reap().timedOut()).containsExactly(b.id());
 		assertThat(group().shard(FIRST).phase()).isEqualTo(ShardPhase.FREE);
 	}
 

@@ -6,7 +6,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
-import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -16,6 +15,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.data.redis.core.StringRedisTemplate;
+import org.springframework.data.redis.core.types.Expiration;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.coordination.ClaimReply;
@@ -152,7 +152,7 @@ class BrokenGroupTests {
 		this.store.describe(this.alive, DESCRIPTION);
 		this.store.plan(this.alive, this.epoch, List.of(new Transition.Assign(HELD, generation(HELD), this.alive)));
 		this.token = shard(HELD).token();
-		this.redis.restore(this.base + key, before, 0, TimeUnit.MILLISECONDS, true);
+		this.redis.restore(this.base + key, before, Expiration.persistent(), true);
 
 		assertBeginsAgain("is of another time than " + this.base + "group");
 	}
