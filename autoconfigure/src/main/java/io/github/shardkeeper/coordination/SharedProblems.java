@@ -71,7 +71,7 @@ final class SharedProblems {
 		}
 		if (this.store.publish(leader, epoch, problems)) {
 			this.publishedAt = now;
-			this.told = new GroupStatus(epoch, problems, 0, 0);
+			this.told = new GroupStatus(epoch, problems);
 		}
 	}
 

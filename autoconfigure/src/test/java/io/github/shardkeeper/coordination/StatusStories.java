@@ -28,11 +28,11 @@ interface StatusStories extends GroupStories {
 
 		assertThat(group().store().publish(a.id(), a.epoch(), PROBLEMS)).isTrue();
 
-		GroupStatus told = new GroupStatus(a.epoch(), PROBLEMS, 0, 0);
+		GroupStatus told = new GroupStatus(a.epoch(), PROBLEMS);
 		assertThat(a.beat().status()).isEqualTo(told);
 		assertThat(b.beat().status()).isEqualTo(told);
 		assertThat(group().store().publish(a.id(), a.epoch(), GroupProblems.NONE)).isTrue();
-		assertThat(b.beat().status()).isEqualTo(new GroupStatus(a.epoch(), GroupProblems.NONE, 0, 0));
+		assertThat(b.beat().status()).isEqualTo(new GroupStatus(a.epoch(), GroupProblems.NONE));
 	}
 
 	@Test
@@ -65,10 +65,10 @@ interface StatusStories extends GroupStories {
 
 		a.leave();
 
-		assertThat(b.beat(true).status()).isEqualTo(new GroupStatus(1, PROBLEMS, 0, 0));
+		assertThat(b.beat(true).status()).isEqualTo(new GroupStatus(1, PROBLEMS));
 		b.lead();
 		assertThat(group().store().publish(b.id(), b.epoch(), GroupProblems.NONE)).isTrue();
-		assertThat(b.beat().status()).isEqualTo(new GroupStatus(2, GroupProblems.NONE, 0, 0));
+		assertThat(b.beat().status()).isEqualTo(new GroupStatus(2, GroupProblems.NONE));
 	}
 
 	/**

@@ -67,7 +67,7 @@ class GroupWatchTests {
 			GroupProblem... problems) {
 		return this.watch.answered(
 				new HeartbeatReply.Alive(millis, leader, epoch, 0, 0, 1, 1, 1, List.of(), 1, false, true, 0, 0, 0, 0,
-						new GroupStatus(told, GroupProblems.of(List.of(problems)), 0, 0)),
+						new GroupStatus(told, GroupProblems.of(List.of(problems)))),
 				new MonotonicTime(millis * 1_000_000));
 	}
 

@@ -217,7 +217,7 @@ final class Group {
 
 	/** The list of members has their sessions, and every record is listed. */
 	void publish(long epochOfLeader, GroupProblems problems) {
-		this.status = new GroupStatus(epochOfLeader, problems, 0, 0);
+		this.status = new GroupStatus(epochOfLeader, problems);
 	}
 
 	GroupStatus status() {

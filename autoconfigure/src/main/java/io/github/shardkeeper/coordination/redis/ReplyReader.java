@@ -80,7 +80,7 @@ final class ReplyReader {
 	private GroupStatus status() {
 		long epoch = number();
 		GroupProblems problems = new GroupProblems(text());
-		return new GroupStatus(epoch, problems, number(), number());
+		return new GroupStatus(epoch, problems);
 	}
 
 	ReplyReader nested() {

@@ -151,8 +151,8 @@ end
 local resized = false
 
 -- An entry that somebody else has written: with it the group is broken, from the next script on.
-local function distrust(key, field)
-  setGroup('unreadable', key .. ' has an entry ' .. field .. ' that cannot be read')
+local function distrust(key, field, why)
+  setGroup('unreadable', key .. ' has an entry ' .. field .. ' that ' .. (why or 'cannot be read'))
 end
 
 -- The last step of every script that changes something.

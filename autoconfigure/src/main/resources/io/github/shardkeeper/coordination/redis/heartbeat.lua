@@ -9,7 +9,6 @@
 --          generation that the changes reach to, history, writes lost ('1' or '0'),
 --          subscribed ('1' or '0'), end of the time for claims or 0, load reports so far, how often the clock was set back,
 --          end of the own lease before this heartbeat, the longest lease of the group, epoch in which problems were told last, these problems,
---          members without a session, shards with a record that are not listed (negative: listed without a record),
 --          then per change: shard, generation, record}
 --          (times in millis; leader '' and 0 when nobody leads)
 -- keeps    the epoch grows with every leadership; nobody is told anything in a history that was lost
@@ -91,19 +90,12 @@ if load ~= '' then
   redis.call('ZADD', REPORTED, count('loads'), id)
 end
 
--- 0 for a key of another type: who needs what is in it says so.
-local function size(command, key)
-  local reply = redis.pcall(command, key)
-  return type(reply) == 'number' and reply or 0
-end
-
 local earliest = redis.call('ZRANGEBYSCORE', SESSIONS, '0', '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
 local generation = group.generation or '0'
 local reply = {'ALIVE', text(nowMillis), leading or '', group.epoch or '0', text(leaseEnd), earliest[2],
   generation, group.membership or '0', generation, group.history or '0', lost and '1' or '0',
   redis.call('PUBSUB', 'NUMSUB', channel(id))[2] > 0 and '1' or '0', text(claimsUntil()), group.loads or '0',
-  group.setBacks or '0', text(remembered), group.longestLease or '0', group.problemsEpoch or '0', group.problems or '',
-  text(math.max(0, size('HLEN', MEMBERS) - size('ZCARD', SESSIONS))), text(size('HLEN', SHARDS) - size('ZCARD', CHANGES))}
+  group.setBacks or '0', text(remembered), group.longestLease or '0', group.problemsEpoch or '0', group.problems or ''}
 local first, last = concernsAfter(id, seen)
 local news = redis.call('ZRANGEBYLEX', CONCERNS, first, last, 'LIMIT', 0, limit)
 if #news > 0 then

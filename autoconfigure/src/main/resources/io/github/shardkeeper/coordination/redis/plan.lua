@@ -36,8 +36,17 @@ local function isAvailable(id, before)
   return before.phase == 'QUIET' and nowMillis >= before.restEnd
 end
 
+-- A change by somebody else: an owner is a member, or one whose shards are still to be freed.
+local function isOwnedByStranger(before)
+  return before and before.owner ~= '' and not member(before.owner) and not redis.call('ZSCORE', SESSIONS, before.owner)
+end
+
 local function apply(action, id, before, target)
   local phase = before and before.phase
+  if isOwnedByStranger(before) then
+    distrust(SHARDS, id, 'names the owner ' .. before.owner .. ', who is no member')
+    return false
+  end
   if action == 'ASSIGN' and target ~= '' and isAvailable(id, before) then
     write(id, before, 'OWNED', nextToken(), target, '')
     notify(target)

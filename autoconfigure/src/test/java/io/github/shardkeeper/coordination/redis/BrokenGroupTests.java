@@ -195,6 +195,17 @@ class BrokenGroupTests {
 	}
 
 	@Test
+	void anOwnerWhoIsNoMemberIsFoundWhenTheShardIsToMove() {
+		this.redis.opsForHash().put(this.base + "shards", OF_THE_DEAD.toString(), "OWNED|1|nobody~9||1|0");
+
+		assertThat(this.store.plan(this.alive, this.epoch,
+				List.of(new Transition.Revoke(OF_THE_DEAD, generation(OF_THE_DEAD), this.alive))))
+			.isEqualTo(new PlanReply.Applied(0, 1));
+
+		assertBeginsAgain(this.base + "shards has an entry orders/2 that names the owner nobody~9, who is no member");
+	}
+
+	@Test
 	void aGroupOfTheFormatBeforeIsTakenOverWhenItsMembersHaveStopped() {
 		String old = UUID.randomUUID().toString();
 		String oldBase = "test:{" + old + "}:";
