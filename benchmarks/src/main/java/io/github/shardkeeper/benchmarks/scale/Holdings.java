@@ -2,10 +2,12 @@ package io.github.shardkeeper.benchmarks.scale;
 
 import java.time.Duration;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.github.shardkeeper.coordination.ShardConsumption;
+import io.github.shardkeeper.handover.HoldingAction.Forfeit.Cause;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -81,6 +83,16 @@ final class Holdings implements ShardConsumption {
 	@Override
 	public void abandon(ShardId shard) {
 		gave(shard);
+	}
+
+	@Override
+	public void forfeit(ShardId shard, Cause cause) {
+		gave(shard);
+	}
+
+	@Override
+	public Set<ShardId> restorable() {
+		return Set.copyOf(this.tokens.keySet());
 	}
 
 	@Override
