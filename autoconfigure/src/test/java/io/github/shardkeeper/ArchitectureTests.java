@@ -95,7 +95,7 @@ class ArchitectureTests {
 		plan.put("coordination", Set.of("slf4j"));
 		plan.put("coordination.memory", Set.of("slf4j"));
 		plan.put("coordination.local", Set.of("jackson", "slf4j"));
-		plan.put("coordination.redis", Set.of("lettuce", "jackson"));
+		plan.put("coordination.redis", Set.of("lettuce", "jackson", "slf4j"));
 		plan.put("source", Set.of("jackson"));
 		plan.put("source.memory", Set.of());
 		plan.put("source.redis", Set.of("lettuce", "slf4j"));
@@ -223,6 +223,7 @@ class ArchitectureTests {
 		String name = type.getPackageName();
 		Map<String, String> libraries = new LinkedHashMap<>();
 		libraries.put("java.", "");
+		libraries.put("javax.net.", "");
 		libraries.put(ROOT, "");
 		libraries.put("org.jspecify.", "");
 		libraries.put("org.springframework.boot.", "spring-boot");

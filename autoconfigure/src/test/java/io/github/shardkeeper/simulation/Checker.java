@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.function.Predicate;
+import java.util.function.Function;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
@@ -270,12 +270,15 @@ final class Checker {
 	/**
 	 * The store has forgotten everything, and who is not disturbed meanwhile gives back
 	 * what it held: the first commit that is accepted for each shard shows that it did.
+	 * Who owns a shard and has not consumed it yet may not have acquired it: nobody holds
+	 * it then.
+	 * @param settledToken a shard's token in the store, {@code null} while it moves
 	 */
-	void emptied(Predicate<ShardId> isSettled) {
+	void emptied(Function<ShardId, @Nullable Token> settledToken) {
 		this.committed.forEach((shard, number) -> {
 			Token token = this.highest.get(shard);
 			SimulatedInstance owner = (token != null) ? this.owners.get(new Tenure(shard, token)) : null;
-			if (owner != null && isSettled.test(shard)) {
+			if (owner != null && token.equals(settledToken.apply(shard))) {
 				this.restorable.putIfAbsent(shard, new Held(number, owner, this.time.now()));
 			}
 		});

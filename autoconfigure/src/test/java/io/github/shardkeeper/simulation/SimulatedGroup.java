@@ -250,7 +250,7 @@ final class SimulatedGroup {
 	/** The store ends, and comes back with nothing after a time. */
 	void storeRestartsEmpty(Duration away) {
 		this.timesEmptied++;
-		this.checker.emptied(this::isSettled);
+		this.checker.emptied(this::settledToken);
 		MemoryFailover.empty(this.coordinationStore);
 		MemoryFailover.empty(this.memoryCheckpoints);
 		this.network.restartStore(away);
@@ -266,21 +266,27 @@ final class SimulatedGroup {
 
 	/** Only offsets and states are gone. */
 	void dataPlaneRestartsEmpty(Duration away) {
-		this.checker.emptied(this::isSettled);
+		this.checker.emptied(this::settledToken);
 		MemoryFailover.empty(this.memoryCheckpoints);
 		this.network.restartStore(away);
 		in(away.plus(LEASE).toMillis(), this::appendEverywhere);
 	}
 
 	/**
-	 * Whether a shard is not on its way to somebody else, to its beginning or to its end:
-	 * in the middle of that its state is in nobody's memory for a moment.
+	 * Returns the token of a shard's owner; {@code null} if the shard is on its way to
+	 * somebody else, to its beginning or to its end: in the middle of that its state is
+	 * in nobody's memory for a moment.
 	 */
-	private boolean isSettled(ShardId shard) {
-		return !isToBeReset(shard) && !MemoryFailover.isCompleted(this.memoryCheckpoints, shard)
-				&& stored().ownerships()
-					.stream()
-					.anyMatch((ownership) -> ownership.shard().equals(shard) && ownership.phase() == ShardPhase.OWNED);
+	private @Nullable Token settledToken(ShardId shard) {
+		if (isToBeReset(shard) || MemoryFailover.isCompleted(this.memoryCheckpoints, shard)) {
+			return null;
+		}
+		return stored().ownerships()
+			.stream()
+			.filter((ownership) -> ownership.shard().equals(shard) && ownership.phase() == ShardPhase.OWNED)
+			.map(Ownership::token)
+			.findFirst()
+			.orElse(null);
 	}
 
 	/** Who commits next notices what is lost. */
