@@ -32,8 +32,12 @@ class FeedProgress {
 	 * @throws ShardkeeperConfigurationException when lines of another source were fed
 	 */
 	void claim(String source) {
-		this.redis.opsForValue().setIfAbsent(SOURCE_KEY, source);
 		String claimed = this.redis.opsForValue().get(SOURCE_KEY);
+		if (claimed == null) {
+			// Only then: a Redis that is full refuses every write.
+			this.redis.opsForValue().setIfAbsent(SOURCE_KEY, source);
+			claimed = this.redis.opsForValue().get(SOURCE_KEY);
+		}
 		if (!source.equals(claimed)) {
 			throw new ShardkeeperConfigurationException(
 					"This Redis holds the counts of '%s', and this instance is set to feed '%s': one Redis can only count one source."

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 
+import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
@@ -112,6 +113,19 @@ class FeederTests {
 			.withMessageContaining("'generated'")
 			.withMessageContaining("'/var/log/access.log'")
 			.withMessageContaining("--sample.redis.port=6380");
+	}
+
+	@Test
+	void startsOnARedisThatIsFull() {
+		this.progress.claim("generated");
+		try (RedisConnection connection = this.connectionFactory.getConnection()) {
+			connection.serverCommands().setConfig("maxmemory", "1");
+		}
+		this.duty.set(false);
+		Feeder feeder = feeder();
+		feeder.start();
+		assertThat(feeder.isRunning()).isTrue();
+		feeder.stop();
 	}
 
 	private Feeder feeder() {
