@@ -221,6 +221,17 @@ public interface CoordinationStore extends AutoCloseable {
 	ReapReply reap(MemberId leader, long epoch, SteadyTime steady, Duration crashQuietPeriod);
 
 	/**
+	 * Forgets the shards of a topic that no member consumes, owns or is to get, in the
+	 * same atomic steps in which that is looked at: several for many shards. If a member
+	 * consumes the topic again later, its shards are new to the group, under tokens that
+	 * are greater than before. Nothing of the data plane is touched. Needs no membership.
+	 * Repeating it is harmless.
+	 * @param topic the topic; one that the group does not know is forgotten
+	 * @return how many shards were forgotten, or which members keep the topic from it
+	 */
+	ForgetReply forget(String topic);
+
+	/**
 	 * Announces that a member leaves: the leader moves its shards away while it still
 	 * consumes them.
 	 * @param member the member

@@ -40,6 +40,7 @@ final class Arrivals {
 				}
 			}
 		}
+		this.since.keySet().removeIf((shard) -> shards.indexOf(shard) < 0);
 		this.begun = true;
 		this.seen = shards;
 	}

@@ -13,10 +13,26 @@ import io.github.shardkeeper.shard.MemberId;
  * @param epoch the leadership's number
  * @param generation the group's generation
  * @param membership the version of the list of members
+ * @param whole whether the store has forgotten shards since: what is told is all there
+ * is, and takes the place of what was known
  * @param members all members, or {@code null} when their list has not changed
  * @param ownerships the shards that changed, in the order of their change
  */
-public record GroupChanges(@Nullable MemberId leader, long epoch, long generation, long membership,
+public record GroupChanges(@Nullable MemberId leader, long epoch, long generation, long membership, boolean whole,
 		@Nullable List<GroupMember> members, List<Ownership> ownerships) {
+
+	/**
+	 * What has changed where no shard was forgotten.
+	 * @param leader the leader, or {@code null}
+	 * @param epoch the leadership's number
+	 * @param generation the group's generation
+	 * @param membership the version of the list of members
+	 * @param members all members, or {@code null} when their list has not changed
+	 * @param ownerships the shards that changed, in the order of their change
+	 */
+	public GroupChanges(@Nullable MemberId leader, long epoch, long generation, long membership,
+			@Nullable List<GroupMember> members, List<Ownership> ownerships) {
+		this(leader, epoch, generation, membership, false, members, ownerships);
+	}
 
 }

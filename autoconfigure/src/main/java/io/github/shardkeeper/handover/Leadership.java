@@ -329,6 +329,9 @@ public final class Leadership {
 		}
 		this.readAt = now;
 		this.generationSeen = changes.generation();
+		if (changes.whole()) {
+			this.picture = new GroupPicture();
+		}
 		this.picture.apply(changes);
 		this.planner.update(this.picture);
 		this.arrivals.saw(this.picture.shards(), this.lastServerMillis);

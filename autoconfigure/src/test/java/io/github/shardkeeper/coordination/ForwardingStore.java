@@ -128,6 +128,11 @@ class ForwardingStore implements CoordinationStore {
 	}
 
 	@Override
+	public ForgetReply forget(String topic) {
+		return reach().forget(topic);
+	}
+
+	@Override
 	public void announceLeave(MemberId member) {
 		reach().announceLeave(member);
 	}

@@ -183,7 +183,7 @@ public final class TestMember {
 		return release(this.group.shard(shard), Token.NONE);
 	}
 
-	ReleaseReply release(ShardId shard, Duration quietPeriod) {
+	public ReleaseReply release(ShardId shard, Duration quietPeriod) {
 		Ownership released = this.group.shard(shard);
 		return release(new HoldingAction.Release(shard, released.token(), Token.NONE, false), quietPeriod);
 	}
@@ -268,7 +268,7 @@ public final class TestMember {
 		store().announceLeave(this.id);
 	}
 
-	void leave() {
+	public void leave() {
 		leave(Duration.ZERO);
 	}
 

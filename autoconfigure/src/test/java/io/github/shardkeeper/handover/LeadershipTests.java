@@ -692,6 +692,25 @@ class LeadershipTests {
 	}
 
 	@Test
+	void whatTheStoreHasForgottenStandsStillNoMore() {
+		answered(ME);
+		this.generation = 3;
+		refreshed(List.of(member(ME)), owned(), retired(0), retired(1));
+		assertThat(overdueAfter(60_000)).hasSize(2);
+
+		this.leadership.refreshed(new GroupChanges(ME, this.epoch, ++this.generation, ++this.membership, true,
+				List.of(member(ME)), List.of(owned())), at(0));
+
+		assertThat(overdueAfter(60_000)).isEmpty();
+		assertThat(this.leadership.unattended().problems(at(100_000_000))).isEmpty();
+	}
+
+	private static Ownership retired(int shard) {
+		return new Ownership(ShardId.of("retired", shard), ShardPhase.FREE, new Token(1), null, null, 1, STORE_START,
+				0);
+	}
+
+	@Test
 	void whoHasNoVersionBesideOthersAndOwnsNothingIsNamed() {
 		MemberDescription versioned = new MemberDescription(new TreeMap<>(Map.of("orders", TopicShards.count(1))),
 				new ApplicationVersion("1.4"));

@@ -6,9 +6,11 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.SortedSet;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.coordination.ForgetReply;
 import io.github.shardkeeper.handover.GroupChanges;
 import io.github.shardkeeper.handover.GroupProblems;
 import io.github.shardkeeper.handover.GroupStatus;
@@ -43,6 +45,9 @@ final class Group {
 	private long epoch;
 
 	private long membership;
+
+	/** The version of the members since when no shard was forgotten. */
+	private long forgotten;
 
 	private long lastToken;
 
@@ -86,6 +91,7 @@ final class Group {
 		copy.leader = this.leader;
 		copy.epoch = this.epoch;
 		copy.membership = this.membership;
+		copy.forgotten = this.forgotten;
 		copy.lastToken = this.lastToken;
 		copy.history = this.history;
 		copy.loads = this.loads;
@@ -369,10 +375,27 @@ final class Group {
 		return new LoadChanges(this.loads, this.sessions.loadsSince(afterVersion));
 	}
 
+	/** Forgets the shards of a topic, unless a member keeps it from that. */
+	ForgetReply forget(String topic) {
+		GroupChanges all = changesSince(0, -1);
+		SortedSet<MemberId> users = ForgetReply.users(topic, all);
+		if (!users.isEmpty()) {
+			return new ForgetReply(0, Token.NONE, users);
+		}
+		List<ShardId> past = ForgetReply.shards(topic, all);
+		for (ShardId shard : past) {
+			this.shards.forget(shard);
+			membershipChanged();
+			this.forgotten = this.membership;
+		}
+		return new ForgetReply(past.size(), new Token((this.lastToken > 0) ? this.lastToken : this.nowMicros), users);
+	}
+
 	GroupChanges changesSince(long afterGeneration, long seenMembership) {
-		return new GroupChanges(this.leader, this.epoch, this.shards.generation(), this.membership,
+		boolean whole = this.forgotten > 0 && seenMembership < this.forgotten;
+		return new GroupChanges(this.leader, this.epoch, this.shards.generation(), this.membership, whole,
 				(seenMembership != this.membership) ? this.sessions.members() : null,
-				this.shards.changedSince(afterGeneration));
+				this.shards.changedSince(whole ? 0 : afterGeneration));
 	}
 
 	void notifyLeader() {

@@ -15,6 +15,7 @@ import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.coordination.ClaimReply;
 import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.coordination.ForgetReply;
 import io.github.shardkeeper.handover.GroupProblems;
 import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.HoldingAction;
@@ -192,6 +193,11 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 			return new Reaping(group, steady, crashQuietPeriod.toMillis(), this::isSubscribed, this.writtenAtOnce)
 				.look();
 		});
+	}
+
+	@Override
+	public ForgetReply forget(String topic) {
+		return transition((group) -> group.forget(topic));
 	}
 
 	@Override

@@ -61,6 +61,14 @@ final class ShardTable {
 		return concernsOf(member).isEmpty();
 	}
 
+	/** Nothing names the shard any more. */
+	void forget(ShardId shard) {
+		this.generation++;
+		this.records.remove(shard);
+		this.changes.remove(shard);
+		this.concerns.values().forEach((index) -> index.remove(shard));
+	}
+
 	/** Only the member is no longer told of the shard; its record stays as it is. */
 	void forget(MemberId member, Ownership shard) {
 		concernsOf(member).remove(shard.shard());

@@ -12,7 +12,7 @@ import io.github.shardkeeper.redis.LuaScript;
  */
 record ControlScripts(LuaScript join, LuaScript describe, LuaScript heartbeat, LuaScript changes, LuaScript loads,
 		LuaScript plan, LuaScript release, LuaScript claim, LuaScript reap, LuaScript leave, LuaScript nudge,
-		LuaScript publish, LuaScript distrust) {
+		LuaScript publish, LuaScript distrust, LuaScript forget) {
 
 	static final ControlScripts STANDARD = load();
 
@@ -34,7 +34,8 @@ record ControlScripts(LuaScript join, LuaScript describe, LuaScript heartbeat, L
 				script(ScriptOutputType.VALUE, "leave.lua", preludes),
 				script(ScriptOutputType.VALUE, "nudge.lua", preludes),
 				script(ScriptOutputType.MULTI, "publish.lua", preludes),
-				script(ScriptOutputType.VALUE, "distrust.lua", preludes));
+				script(ScriptOutputType.VALUE, "distrust.lua", preludes),
+				script(ScriptOutputType.MULTI, "forget.lua", preludes));
 	}
 
 	private static LuaScript script(ScriptOutputType output, String file, String... preludes) {

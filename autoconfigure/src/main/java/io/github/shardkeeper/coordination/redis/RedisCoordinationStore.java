@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
+import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -21,6 +22,7 @@ import org.slf4j.LoggerFactory;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.coordination.ClaimReply;
 import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.coordination.ForgetReply;
 import io.github.shardkeeper.coordination.ReleaseReply;
 import io.github.shardkeeper.handover.GroupChanges;
 import io.github.shardkeeper.handover.GroupMember;
@@ -66,6 +68,9 @@ public final class RedisCoordinationStore implements CoordinationStore {
 
 	/** Load reports told by one script: each may be as long as many shards. */
 	private static final int REPORTS_AT_ONCE = 25;
+
+	/** Shards forgotten by one script, times the members that may have been told. */
+	private static final int CONCERNS_FORGOTTEN_AT_ONCE = 5000;
 
 	private final RedisConnector connector;
 
@@ -244,23 +249,24 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	public GroupChanges changes(long afterGeneration, long seenMembership, Runnable onStep) {
 		List<Ownership> ownerships = new ArrayList<>();
 		List<GroupMember> members = null;
+		boolean whole = false;
 		long seen = afterGeneration;
 		long membershipSeen = seenMembership;
 		while (true) {
 			List<Object> reply = run(this.scripts.changes(), number(seen), number(membershipSeen),
 					number(this.readAtOnce));
-			if (reply.get(0).equals("BROKEN")) {
-				throw new StoreUnavailableException(
-						"The keys of group '%s' in Redis do not agree: %s. The group begins again with its members' next heartbeats"
-							.formatted(this.group, faults(reply)),
-						null);
-			}
+			requireWhole(reply);
 			ReplyReader reader = new ReplyReader(reply, 1);
 			onStep.run();
 			MemberId leader = reader.member();
 			long epoch = reader.number();
 			long generation = reader.number();
 			long membership = reader.number();
+			if (reader.flag()) {
+				// Shards were forgotten: what was read before is not all true any more.
+				whole = true;
+				ownerships.clear();
+			}
 			long through = reader.number();
 			List<GroupMember> changedMembers = read(reader.nested()::members);
 			members = (membership != membershipSeen) ? changedMembers : members;
@@ -268,8 +274,17 @@ public final class RedisCoordinationStore implements CoordinationStore {
 			seen = through;
 			membershipSeen = membership;
 			if (through >= generation) {
-				return new GroupChanges(leader, epoch, generation, membership, members, ownerships);
+				return new GroupChanges(leader, epoch, generation, membership, whole, members, ownerships);
 			}
+		}
+	}
+
+	private void requireWhole(List<Object> reply) {
+		if (reply.get(0).equals("BROKEN")) {
+			throw new StoreUnavailableException(
+					"The keys of group '%s' in Redis do not agree: %s. The group begins again with its members' next heartbeats"
+						.formatted(this.group, faults(reply)),
+					null);
 		}
 	}
 
@@ -414,6 +429,41 @@ public final class RedisCoordinationStore implements CoordinationStore {
 			verdict.add(new MemberId((String) reply.get(i + 1)));
 		}
 		return new ReapReply.Looked(dead, timedOut, slow, Long.parseLong((String) reply.get(1)));
+	}
+
+	@Override
+	public ForgetReply forget(String topic) {
+		int forgotten = 0;
+		while (true) {
+			GroupChanges group = changes(0, -1);
+			SortedSet<MemberId> users = ForgetReply.users(topic, group);
+			if (!users.isEmpty()) {
+				return new ForgetReply(forgotten, Token.NONE, users);
+			}
+			List<ShardId> shards = ForgetReply.shards(topic, group);
+			int members = (group.members() != null) ? group.members().size() : 0;
+			int atOnce = Math.max(1, Math.min(this.writtenAtOnce, CONCERNS_FORGOTTEN_AT_ONCE / (members + 1)));
+			String membership = number(group.membership());
+			Token newest = null;
+			// At least one round, which tells the token.
+			for (int from = 0; from == 0 || from < shards.size(); from += atOnce) {
+				List<String> arguments = new ArrayList<>(List.of(membership));
+				shards.subList(from, Math.min(from + atOnce, shards.size()))
+					.forEach((shard) -> arguments.add(shard.toString()));
+				List<Object> reply = runDurably(this.scripts.forget(), arguments);
+				requireWhole(reply);
+				if (reply.get(0).equals("CHANGED")) {
+					newest = null;
+					break;
+				}
+				forgotten += ((Number) reply.get(1)).intValue();
+				membership = (String) reply.get(2);
+				newest = new Token(Long.parseLong((String) reply.get(3)));
+			}
+			if (newest != null) {
+				return new ForgetReply(forgotten, newest, Collections.emptySortedSet());
+			}
+		}
 	}
 
 	@Override

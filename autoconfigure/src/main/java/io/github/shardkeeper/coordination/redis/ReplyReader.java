@@ -49,7 +49,7 @@ final class ReplyReader {
 		return memberOrNull(text());
 	}
 
-	private boolean flag() {
+	boolean flag() {
 		return text().equals("1");
 	}
 

@@ -2,7 +2,8 @@
 --
 -- ARGV     1 generation seen, 2 membership version seen, 3 most shards in one reply
 -- result   {'BROKEN', what is wrong with the group's keys, a sentence each}, or
---          {'READ', leader, epoch, generation, membership, generation that the shards reach to,
+--          {'READ', leader, epoch, generation, membership, '1' if shards were forgotten since: the reply begins from
+--          generation 0, and replaces what was seen ('0' otherwise), generation that the shards reach to,
 --           members: {} or, if their version differs, {member, value, …, '#', …},
 --           shards: {shard, generation, record, …} in the order of their change}
 -- keeps    reading on from the returned generation misses nothing
@@ -14,6 +15,10 @@ if state == 'BROKEN' or state == 'OTHER' then
 end
 local generation, membership = group.generation or '0', group.membership or '0'
 local list = {}
+local whole = group.forgotten and tonumber(seenMembership) < groupNumber('forgotten')
+if whole then
+  seen = '0'
+end
 if membership ~= seenMembership then
   list = redis.call('HGETALL', MEMBERS)
 end
@@ -38,4 +43,4 @@ local through = generation
 if #names == limit then
   through = generations[limit]
 end
-return {'READ', leader() or '', group.epoch or '0', generation, membership, through, list, shards}
+return {'READ', leader() or '', group.epoch or '0', generation, membership, whole and '1' or '0', through, list, shards}

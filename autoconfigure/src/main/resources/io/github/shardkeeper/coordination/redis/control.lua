@@ -3,7 +3,8 @@
 -- KEYS     the group's keys, all of them, whatever a script touches. They share the hash tag `{<group>}` and so a slot:
 --          1 <prefix>:{<group>}:group  hash  format, leader, epoch, generation, membership, token, history, claims,
 --                         claimsSince, loads (counts load reports), setBacks, sizes, unreadable, problems (what a leader has
---                         found wrong), problemsEpoch (its epoch)
+--                         found wrong), problemsEpoch (its epoch), forgotten (the membership version since when no
+--                         shard was forgotten)
 --          2 :members     hash  member -> flag|lease millis|timeout millis|description (flag A: active, L: leaving)
 --          3 :sessions    zset  member -> end of its lease in millis (0: gone, shards still to be freed)
 --          4 :told        hash  member -> generation up to which it was told its changes
@@ -56,7 +57,7 @@ end
 
 -- The group's fields are read once, here, and written once, by finish().
 local NUMBERS = {'epoch', 'generation', 'membership', 'token', 'history', 'claims', 'claimsSince', 'loads', 'setBacks',
-  'problemsEpoch', 'longestLease'}
+  'problemsEpoch', 'longestLease', 'forgotten'}
 local FIELDS = {'format', 'leader', 'sizes', 'unreadable', 'problems', unpack(NUMBERS)}
 local group, changedFields = {}, {}
 for i, value in ipairs(redis.call('HMGET', GROUP, unpack(FIELDS))) do

@@ -11,6 +11,7 @@ import java.util.TreeMap;
 import java.util.stream.IntStream;
 
 import io.github.shardkeeper.coordination.ClaimReply;
+import io.github.shardkeeper.coordination.ForgetReply;
 import io.github.shardkeeper.coordination.ReleaseReply;
 import io.github.shardkeeper.handover.GroupChanges;
 import io.github.shardkeeper.handover.GroupProblem;
@@ -43,6 +44,9 @@ final class RandomOperations {
 	private static final Duration LEASE = Duration.ofSeconds(3);
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(8);
+
+	/** Which no member says that it consumes. */
+	private static final String RETIRED = "retired";
 
 	private final Random random;
 
@@ -98,8 +102,11 @@ final class RandomOperations {
 		if (choice < 10) {
 			describe();
 		}
-		else if (choice < 310) {
+		else if (choice < 300) {
 			heartbeat(anyMember());
+		}
+		else if (choice < 310) {
+			forget();
 		}
 		else if (choice < 330) {
 			nudge();
@@ -312,7 +319,8 @@ final class RandomOperations {
 
 	/** A few at a time, later ones as time goes on: completed ones never come back. */
 	private ShardId anyShard() {
-		return ShardId.of("orders", this.done / 250 + this.random.nextInt(14));
+		int id = this.done / 250 + this.random.nextInt(14);
+		return ShardId.of((id % 7 == 0) ? RETIRED : "orders", id);
 	}
 
 	private Duration quietPeriod() {
@@ -397,6 +405,14 @@ final class RandomOperations {
 			return "";
 		});
 		countIf(this.stores.all().generation() > generation, "nudged");
+	}
+
+	private void forget() {
+		String topic = (this.random.nextInt(10) == 0) ? "orders" : RETIRED;
+		log("forget " + topic);
+		ForgetReply reply = this.stores.control((store) -> store.forget(topic));
+		countIf(reply.forgotten() > 0, "forgotten");
+		countIf(!reply.users().isEmpty(), "not forgotten");
 	}
 
 	private void changeSubscription() {

@@ -134,6 +134,7 @@ class ReplicaWaitTests {
 						Duration.ZERO));
 				assertRefused(() -> store.claim(member, Map.of(SHARD, TOKEN)));
 				assertRefused(() -> store.reap(member, alive.epoch(), ALWAYS, Duration.ZERO));
+				assertRefused(() -> store.forget("payments"));
 				assertRefused(() -> store.leave(member, Duration.ZERO));
 			}
 			finally {
@@ -191,6 +192,7 @@ class ReplicaWaitTests {
 				() -> store.plan(member, epoch + 1, List.of(new Transition.Assign(SHARD, 0, member))));
 		changes.put("reap", () -> store.reap(member, epoch, ALWAYS, Duration.ZERO));
 		changes.put("reap of another leader", () -> store.reap(member, epoch + 1, ALWAYS, Duration.ZERO));
+		changes.put("forget", () -> store.forget("payments"));
 		changes.put("leave", () -> store.leave(member, Duration.ZERO));
 		changes.put("claim of one who has left", () -> store.claim(member, Map.of(SHARD, TOKEN)));
 		return changes;
