@@ -23,6 +23,7 @@ import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.core.env.Environment;
 
 import io.github.shardkeeper.DeadLetters;
+import io.github.shardkeeper.RetiredTopics;
 import io.github.shardkeeper.ShardPositions;
 import io.github.shardkeeper.ShardSelector;
 import io.github.shardkeeper.ShardStateReader;
@@ -40,6 +41,7 @@ import io.github.shardkeeper.consumer.PublishedEvents;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.consumer.ShardHandlerDetector;
 import io.github.shardkeeper.consumer.StoredDeadLetters;
+import io.github.shardkeeper.consumer.StoredRetiredTopics;
 import io.github.shardkeeper.consumer.StoredShardPositions;
 import io.github.shardkeeper.consumer.StartPositions;
 import io.github.shardkeeper.consumer.WorkerThreads;
@@ -55,6 +57,7 @@ import io.github.shardkeeper.coordination.LoopThreads;
 import io.github.shardkeeper.coordination.MemberRuntime;
 import io.github.shardkeeper.coordination.MonotonicClock;
 import io.github.shardkeeper.coordination.ShardCoordinator;
+import io.github.shardkeeper.coordination.TopicGroups;
 import io.github.shardkeeper.handover.HandoverRules;
 import io.github.shardkeeper.handover.Lease;
 import io.github.shardkeeper.shard.ApplicationVersion;
@@ -252,6 +255,14 @@ public final class ShardkeeperAutoConfiguration {
 			CoordinationStore coordination, ObjectProvider<ShardConsumerRunner> runner, ShardSource source) {
 		return new StoredShardPositions(broadcast.over(checkpoints),
 				broadcast.owners(coordination::nudge, (shards) -> runner.getObject().attend(shards)), source);
+	}
+
+	/** Of the group alone: what is broadcast is each instance's own. */
+	@Bean
+	@ConditionalOnMissingBean
+	RetiredTopics shardkeeperRetiredTopics(CoordinationSettings settings, CoordinationStore coordination,
+			CheckpointStore checkpoints, ObjectProvider<TopicGroups> groups) {
+		return new StoredRetiredTopics(settings.group(), coordination, checkpoints, groups.getIfAvailable());
 	}
 
 	@Bean

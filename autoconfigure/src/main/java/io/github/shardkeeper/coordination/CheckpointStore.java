@@ -3,8 +3,11 @@ package io.github.shardkeeper.coordination;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.Map;
 import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
 
@@ -149,8 +152,39 @@ public interface CheckpointStore extends AutoCloseable {
 	 */
 	Instant consumedSince(String topic, @Nullable Instant known);
 
+	/**
+	 * Removes all that is kept of the shards of a topic that nobody consumes any more,
+	 * checkpoints, states, retry queues and dead letters, shard by shard; and since when
+	 * the topic is consumed. After a failure some may be left: repeat it. Costs as much
+	 * as a look at everything that the store keeps.
+	 * @param topic the topic
+	 * @param newest the newest token under which one of its shards may have been acquired
+	 * @return what was removed, and what was not, because it was acquired under a newer
+	 * token
+	 * @throws UnsupportedOperationException when the store cannot do that
+	 */
+	default Removal remove(String topic, Token newest) {
+		throw new UnsupportedOperationException("%s cannot remove what it keeps of '%s': remove it where it is kept"
+			.formatted(getClass().getName(), topic));
+	}
+
 	@Override
 	void close();
+
+	/**
+	 * What became of the data of a topic's shards. Immutable.
+	 *
+	 * @param removed the shards of which there was anything, and nothing is left
+	 * @param kept those that somebody has acquired under a newer token
+	 */
+	record Removal(SortedSet<ShardId> removed, SortedSet<ShardId> kept) {
+
+		public Removal {
+			removed = Collections.unmodifiableSortedSet(new TreeSet<>(removed));
+			kept = Collections.unmodifiableSortedSet(new TreeSet<>(kept));
+		}
+
+	}
 
 	/**
 	 * The durable part of a shard, without its retry queue and its dead letters.

@@ -84,6 +84,11 @@ public final class CheckpointsByTopic implements CheckpointStore {
 	}
 
 	@Override
+	public Removal remove(String topic, Token newest) {
+		return this.parts.of(topic).remove(topic, newest);
+	}
+
+	@Override
 	public void close() {
 	}
 

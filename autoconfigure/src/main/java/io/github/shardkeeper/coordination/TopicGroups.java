@@ -27,6 +27,13 @@ public interface TopicGroups extends AutoCloseable {
 	void register(Collection<String> topics);
 
 	/**
+	 * Has nobody wait any more for this group to handle a topic's records. Whoever
+	 * consumes the topic makes the group known again.
+	 * @param topic the topic
+	 */
+	void unregister(String topic);
+
+	/**
 	 * Claims to be the one that trims a topic for some time.
 	 * @param topic the topic
 	 * @param interval how long nobody else does

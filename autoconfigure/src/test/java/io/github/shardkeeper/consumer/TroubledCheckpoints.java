@@ -288,6 +288,11 @@ final class TroubledCheckpoints implements CheckpointStore {
 	}
 
 	@Override
+	public Removal remove(String topic, Token newest) {
+		return reach().remove(topic, newest);
+	}
+
+	@Override
 	public void close() {
 	}
 

@@ -9,6 +9,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiFunction;
 
@@ -121,6 +123,22 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 			this.consumedSince.merge(topic, known, (one, other) -> one.isBefore(other) ? one : other);
 		}
 		return this.consumedSince.computeIfAbsent(topic, (t) -> this.clock.instant().truncatedTo(ChronoUnit.MILLIS));
+	}
+
+	@Override
+	public synchronized Removal remove(String topic, Token newest) {
+		SortedSet<ShardId> removed = new TreeSet<>();
+		SortedSet<ShardId> kept = new TreeSet<>();
+		this.entries.forEach((shard, entry) -> {
+			if (shard.topic().equals(topic)) {
+				(entry.isFencedAgainst(newest) ? kept : removed).add(shard);
+			}
+		});
+		removed.forEach(this.entries::remove);
+		if (kept.isEmpty()) {
+			this.consumedSince.remove(topic);
+		}
+		return new Removal(removed, kept);
 	}
 
 	/**

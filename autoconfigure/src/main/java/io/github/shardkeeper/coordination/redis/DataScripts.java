@@ -11,7 +11,7 @@ import io.github.shardkeeper.redis.LuaScript;
  * The data plane's scripts, each of which begins with {@code data.lua}. Immutable.
  */
 record DataScripts(LuaScript acquire, LuaScript commit, LuaScript due, LuaScript complete, LuaScript sendBack,
-		LuaScript since, LuaScript read, LuaScript statePage, LuaScript seek, LuaScript letters) {
+		LuaScript since, LuaScript read, LuaScript statePage, LuaScript seek, LuaScript letters, LuaScript remove) {
 
 	static final DataScripts STANDARD = load();
 
@@ -30,7 +30,8 @@ record DataScripts(LuaScript acquire, LuaScript commit, LuaScript due, LuaScript
 				script(ScriptOutputType.MULTI, "read.lua", preludes),
 				script(ScriptOutputType.MULTI, "state-page.lua", preludes),
 				script(ScriptOutputType.VALUE, "seek.lua", preludes),
-				script(ScriptOutputType.MULTI, "letters.lua", preludes));
+				script(ScriptOutputType.MULTI, "letters.lua", preludes),
+				script(ScriptOutputType.INTEGER, "remove.lua", preludes));
 	}
 
 	private static LuaScript script(ScriptOutputType output, String file, String... preludes) {

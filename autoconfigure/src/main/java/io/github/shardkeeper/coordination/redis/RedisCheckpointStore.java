@@ -6,17 +6,23 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
 
+import io.lettuce.core.KeyScanCursor;
 import io.lettuce.core.KeyValue;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
+import io.lettuce.core.ScanArgs;
+import io.lettuce.core.ScanCursor;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.codec.RedisCodec;
@@ -59,6 +65,10 @@ public final class RedisCheckpointStore implements CheckpointStore {
 	private static final byte[] NOTHING = {};
 
 	private static final int READING_ATTEMPTS = 3;
+
+	private static final int REMOVED_AT_ONCE = 500;
+
+	private static final int SCANNED_AT_ONCE = 1000;
 
 	private final RedisLink<byte[]> link;
 
@@ -235,6 +245,48 @@ public final class RedisCheckpointStore implements CheckpointStore {
 		byte[] since = this.fences.run(this.scripts.since(), List.of(this.keys.topic(topic)),
 				List.of(bytes((known != null) ? Long.toString(known.toEpochMilli()) : "")));
 		return Instant.ofEpochMilli(Long.parseLong(text(since)));
+	}
+
+	@Override
+	public Removal remove(String topic, Token newest) {
+		List<ShardId> shards = List.copyOf(shards(topic));
+		SortedSet<ShardId> removed = new TreeSet<>();
+		SortedSet<ShardId> kept = new TreeSet<>();
+		for (int from = 0; from < shards.size(); from += REMOVED_AT_ONCE) {
+			List<ShardId> some = shards.subList(from, Math.min(from + REMOVED_AT_ONCE, shards.size()));
+			List<Long> replies = this.fences.runAll(this.scripts.remove(), some.stream().map(this.keys::all).toList(),
+					List.of(bytes(newest.toString())));
+			for (int i = 0; i < replies.size(); i++) {
+				((replies.get(i) == 1) ? removed : kept).add(some.get(i));
+			}
+		}
+		if (kept.isEmpty()) {
+			this.link.call((commands) -> commands.unlink(this.keys.topic(topic)));
+		}
+		return new Removal(removed, kept);
+	}
+
+	/**
+	 * Nobody else knows the shards of which anything is left: the group may have
+	 * forgotten them.
+	 */
+	private Set<ShardId> shards(String topic) {
+		ScanArgs wanted = ScanArgs.Builder.matches(this.keys.pattern(topic)).limit(SCANNED_AT_ONCE);
+		Set<ShardId> shards = new LinkedHashSet<>();
+		ScanCursor cursor = ScanCursor.INITIAL;
+		while (!cursor.isFinished()) {
+			ScanCursor last = cursor;
+			// On a Cluster the cursor goes from master to master.
+			KeyScanCursor<String> page = this.link.call((commands) -> commands.scan(last, wanted));
+			for (String key : page.getKeys()) {
+				ShardId shard = this.keys.shard(key);
+				if (shard != null) {
+					shards.add(shard);
+				}
+			}
+			cursor = page;
+		}
+		return shards;
 	}
 
 	private static @Nullable Duration millis(String text) {

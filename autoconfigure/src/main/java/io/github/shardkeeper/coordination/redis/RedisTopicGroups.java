@@ -91,6 +91,11 @@ public final class RedisTopicGroups implements TopicGroups {
 	}
 
 	@Override
+	public void unregister(String topic) {
+		this.plain.call((commands) -> commands.srem(key(topic, "groups"), bytes(this.group)));
+	}
+
+	@Override
 	public @Nullable Claim claimTrimming(String topic, Duration interval, Duration settling) {
 		List<Object> reply = this.link.run(CLAIM,
 				List.of(key(topic, "groups"), key(topic, "trimming"), key(topic, "trims")), List.of(bytes(this.group),

@@ -2,6 +2,8 @@ package io.github.shardkeeper.coordination.redis;
 
 import java.util.List;
 
+import org.jspecify.annotations.Nullable;
+
 import io.github.shardkeeper.shard.ShardId;
 
 /**
@@ -45,6 +47,25 @@ final class ShardKeys {
 
 	String dead(ShardId shard) {
 		return of(shard, "dead");
+	}
+
+	/** What all keys of a topic's shards are like, for {@code SCAN}. */
+	String pattern(String topic) {
+		return (this.start + topic).replaceAll("[\\\\*?\\[\\]]", "\\\\$0") + "/*";
+	}
+
+	/** The shard that a key belongs to; {@code null} for a key of nobody's. */
+	@Nullable ShardId shard(String key) {
+		int end = key.lastIndexOf("}:");
+		if (!key.startsWith(this.start) || end < this.start.length()) {
+			return null;
+		}
+		try {
+			return ShardId.parse(key.substring(this.start.length(), end));
+		}
+		catch (IllegalArgumentException ex) {
+			return null;
+		}
 	}
 
 	/** Of the topic itself, in a slot of its own. */

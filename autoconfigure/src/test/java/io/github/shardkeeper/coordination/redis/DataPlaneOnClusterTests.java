@@ -66,6 +66,10 @@ class DataPlaneOnClusterTests {
 				}
 				assertThat(letters.letters(SHARDS)).containsValue(0L).doesNotContainValue(1L);
 				assertThat(letters.retries(SHARDS)).containsValue(1L).doesNotContainValue(0L);
+
+				assertThat(store.remove("orders", new Token(8)).removed()).containsExactlyInAnyOrderElementsOf(SHARDS);
+				assertThat(letters.retries(SHARDS)).containsValue(0L).doesNotContainValue(1L);
+				assertThat(store.offsets(SHARDS)).isEmpty();
 			}
 			finally {
 				connector.stop();

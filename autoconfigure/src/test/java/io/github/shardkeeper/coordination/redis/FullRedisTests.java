@@ -82,6 +82,16 @@ class FullRedisTests {
 	}
 
 	@Test
+	void whatIsKeptOfARetiredTopicIsRemoved() {
+		this.checkpoints.acquireNow(SHARD, TOKEN);
+		commit("1-0", Map.of("clicks", "1"));
+		fill();
+
+		assertThat(this.checkpoints.remove(SHARD.topic(), TOKEN).removed()).containsExactly(SHARD);
+		assertThat(this.checkpoints.read(SHARD)).isEqualTo(new Checkpoint(null, Map.of()));
+	}
+
+	@Test
 	void aSmallCommitIsWritten() {
 		fill();
 		this.checkpoints.acquireNow(SHARD, TOKEN);

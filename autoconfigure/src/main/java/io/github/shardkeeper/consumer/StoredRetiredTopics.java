@@ -1,0 +1,89 @@
+package io.github.shardkeeper.consumer;
+
+import java.util.Collection;
+import java.util.Objects;
+import java.util.stream.Collectors;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.RetiredTopics;
+import io.github.shardkeeper.coordination.CheckpointStore;
+import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.coordination.ForgetReply;
+import io.github.shardkeeper.coordination.TopicGroups;
+import io.github.shardkeeper.shard.Names;
+
+/**
+ * Removes topics from a group's stores: first from the control plane, which refuses while
+ * somebody consumes them. Thread-safe.
+ */
+public final class StoredRetiredTopics implements RetiredTopics {
+
+	private static final int MOST_NAMED = 10;
+
+	private final String group;
+
+	private final CoordinationStore coordination;
+
+	private final CheckpointStore checkpoints;
+
+	private final @Nullable TopicGroups groups;
+
+	/**
+	 * Creates it.
+	 * @param group the group's name
+	 * @param coordination knows the members and the shards' owners
+	 * @param checkpoints keeps the shards' data
+	 * @param groups knows what trimming waits for, {@code null} where nothing is trimmed
+	 */
+	public StoredRetiredTopics(String group, CoordinationStore coordination, CheckpointStore checkpoints,
+			@Nullable TopicGroups groups) {
+		this.group = group;
+		this.coordination = coordination;
+		this.checkpoints = checkpoints;
+		this.groups = groups;
+	}
+
+	@Override
+	public int forget(String topic) {
+		return forgetShards(topic).forgotten();
+	}
+
+	@Override
+	public int forgetWithData(String topic) {
+		ForgetReply reply = forgetShards(topic);
+		CheckpointStore.Removal removal = this.checkpoints.remove(topic, reply.newest());
+		if (!removal.kept().isEmpty()) {
+			throw new IllegalStateException(
+					"'%s' is consumed again: %s of group '%s' were acquired meanwhile, and their data stays. That of %d other shards is removed"
+						.formatted(topic, named(removal.kept()), this.group, removal.removed().size()));
+		}
+		if (this.groups != null) {
+			this.groups.unregister(topic);
+		}
+		return removal.removed().size();
+	}
+
+	private ForgetReply forgetShards(String topic) {
+		Objects.requireNonNull(topic, "topic must not be null");
+		if (!Names.isValid(topic)) {
+			throw new IllegalArgumentException("Not a valid topic: '%s'. %s".formatted(topic, Names.RULE));
+		}
+		ForgetReply reply = this.coordination.forget(topic);
+		if (!reply.users().isEmpty()) {
+			throw new IllegalStateException(
+					("'%s' is not retired: it is consumed by members of group '%s', or shards of it are on their way to or "
+							+ "from them: %s. Deploy all instances without a handler for it first; one that has stopped or "
+							+ "died counts until its session has ended")
+						.formatted(topic, this.group, named(reply.users())));
+		}
+		return reply;
+	}
+
+	/** The first ones, and how many more. */
+	private static String named(Collection<?> all) {
+		String first = all.stream().limit(MOST_NAMED).map(String::valueOf).collect(Collectors.joining(", "));
+		return (all.size() > MOST_NAMED) ? first + " and " + (all.size() - MOST_NAMED) + " more" : first;
+	}
+
+}
