@@ -88,6 +88,7 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 		builder.withDetail("leader", this.coordinator.isLeader());
 		// Nothing stands still because of it.
 		this.coordinator.subscriptionProblem().ifPresent((problem) -> builder.withDetail("subscription", problem));
+		this.coordinator.durabilityProblem().ifPresent((problem) -> builder.withDetail("durability", problem));
 		if (!this.coordinator.isConnected()) {
 			builder.down()
 				.withDetail("reason",

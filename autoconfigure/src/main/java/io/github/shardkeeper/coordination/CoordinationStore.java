@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.handover.GroupChanges;
@@ -37,6 +38,15 @@ public interface CoordinationStore extends AutoCloseable {
 	 * can: wrong credentials, a version that is too old
 	 */
 	void verify();
+
+	/**
+	 * What is wrong with how the store is set up, so that it may lose more than it has
+	 * to: nothing stands still because of it. Does not block.
+	 * @return what is wrong and what to do; empty for nothing, and if that is not known
+	 */
+	default Optional<String> durabilityProblem() {
+		return Optional.empty();
+	}
 
 	/**
 	 * Opens the member's subscription to its own channel. It carries the events that

@@ -191,6 +191,11 @@ final class CoordinatorLoop {
 		return this.membership.subscriptionProblem();
 	}
 
+	/** See {@link ShardCoordinator#durabilityProblem}. */
+	Optional<String> durabilityProblem() {
+		return this.store.durabilityProblem();
+	}
+
 	/** See {@link ShardCoordinator#isConnected}. */
 	boolean isConnected() {
 		return this.membership.member() != null && this.lease.isHeld(this.clock.now());

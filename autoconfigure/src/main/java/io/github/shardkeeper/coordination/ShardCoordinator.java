@@ -231,6 +231,15 @@ public final class ShardCoordinator implements AutoCloseable {
 	}
 
 	/**
+	 * What is wrong with how the store is set up, so that it may lose more than it has
+	 * to: shards are consumed all the same.
+	 * @return what is wrong and what to do
+	 */
+	public Optional<String> durabilityProblem() {
+		return this.loop.durabilityProblem();
+	}
+
+	/**
 	 * What this member is configured with.
 	 * @return the settings
 	 */

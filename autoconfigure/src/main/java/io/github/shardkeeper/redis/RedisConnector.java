@@ -100,6 +100,11 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 		return this.factory.isClusterAware();
 	}
 
+	/** Whether Sentinels say who the master is. */
+	boolean isSentinel() {
+		return this.factory.isRedisSentinelAware();
+	}
+
 	/** When there is no connection in time. */
 	RedisException noConnection(Duration timeout, @Nullable Throwable cause) {
 		String hint = this.factory.isUseSsl()

@@ -30,6 +30,10 @@ public final class RedisFailure {
 	private static final List<Remedy> REMEDIES = List.of(new Remedy(
 			saying("WRONGPASS", "NOAUTH", "ERR AUTH", "ERR Client sent AUTH"),
 			"set 'spring.data.redis.password', and 'spring.data.redis.username' for an ACL user, to what Redis expects"),
+			new Remedy(saying(RedisLink.NO_REPLICAS),
+					"the master reaches fewer replicas than its 'min-replicas-to-write' asks for, and accepts no writes "
+							+ "before they are back or another one is made the master: see to the replicas and the "
+							+ "network between them"),
 			new Remedy(saying("DB index is out of range"), "set 'spring.data.redis.database' to one that Redis has"),
 			new Remedy((cause) -> cause instanceof UnknownHostException,
 					"check 'spring.data.redis.host' or 'url', and the name service"),
@@ -109,6 +113,10 @@ public final class RedisFailure {
 		}
 		if (cause != null && isWrapper(failure, cause)) {
 			return null;
+		}
+		if (String.valueOf(failure.getMessage()).contains(RedisLink.NO_REPLICAS)) {
+			// Of a script, and so with another one's name each time.
+			return RedisLink.NO_REPLICAS;
 		}
 		if (failure.getMessage() != null) {
 			return cut(failure.getMessage().replace("/<unresolved>", ""));

@@ -55,6 +55,9 @@ public final class RedisLink<V> implements AutoCloseable {
 	/** Of a replica, also from inside a script. On a connection made to a master. */
 	private static final String REPLICA_ERROR = "READONLY You can't write";
 
+	/** Of a master that is cut off from its replicas, also from inside a script. */
+	static final String NO_REPLICAS = "NOREPLICAS Not enough good replicas to write";
+
 	private final RedisConnector connector;
 
 	private final Duration timeout;
@@ -159,7 +162,8 @@ public final class RedisLink<V> implements AutoCloseable {
 			return false;
 		}
 		String message = String.valueOf(error.getMessage());
-		return !NOT_SERVED_HERE.matcher(message).find() && !message.contains(REPLICA_ERROR);
+		return !NOT_SERVED_HERE.matcher(message).find() && !message.contains(REPLICA_ERROR)
+				&& !message.contains(NO_REPLICAS);
 	}
 
 	/**

@@ -8,6 +8,7 @@ import java.util.Collections;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.SortedSet;
@@ -45,6 +46,7 @@ import io.github.shardkeeper.redis.RedisSubscription;
 import io.github.shardkeeper.redis.RedisVerification;
 import io.github.shardkeeper.redis.ReplicaWait;
 import io.github.shardkeeper.redis.ReplicatedLink;
+import io.github.shardkeeper.redis.UnguardedMaster;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
@@ -78,6 +80,8 @@ public final class RedisCoordinationStore implements CoordinationStore {
 
 	/** For changes of ownership. */
 	private final ReplicatedLink<String> ownership;
+
+	private final UnguardedMaster master;
 
 	private final Duration timeout;
 
@@ -128,6 +132,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 		this.connector = connector;
 		this.link = new RedisLink<>(connector, StringCodec.UTF8, timeout);
 		this.ownership = new ReplicatedLink<>(connector, this.link, timeout, wait);
+		this.master = new UnguardedMaster(connector, this.link, wait);
 		this.timeout = timeout;
 		this.group = group;
 		this.keys = new GroupKeys(this.link, keyPrefix + ":{" + group + "}");
@@ -146,6 +151,13 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	public Subscription subscribe(MemberId member, Runnable onEvent) {
 		RedisSubscription subscription = RedisSubscription.open(this.connector, this.keys.channel(member.value()),
 				this.timeout, onEvent);
+		try {
+			this.master.look();
+		}
+		catch (Throwable ex) {
+			subscription.close();
+			throw ex;
+		}
 		return new Subscription() {
 			@Override
 			public boolean isOpen() {
@@ -157,6 +169,12 @@ public final class RedisCoordinationStore implements CoordinationStore {
 				subscription.close();
 			}
 		};
+	}
+
+	/** Looked at whenever a subscription is opened: it follows the master. */
+	@Override
+	public Optional<String> durabilityProblem() {
+		return Optional.ofNullable(this.master.problem());
 	}
 
 	@Override

@@ -1,0 +1,274 @@
+package io.github.shardkeeper.endtoend;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+import io.lettuce.core.AclSetuserArgs;
+import io.lettuce.core.KillArgs;
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.protocol.CommandType;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Configuration;
+
+import io.github.shardkeeper.ShardConsumer;
+import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
+import io.github.shardkeeper.coordination.GroupReporter;
+import io.github.shardkeeper.testsupport.OnEveryRedis;
+import io.github.shardkeeper.testsupport.TestRedis;
+import io.github.shardkeeper.testsupport.TestRedisSentinel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * A master that is cut off from its replicas must accept nothing, or two sides of a
+ * partition write. Redis does that when it is told to, for scripts too; whoever has not
+ * told it so is told.
+ */
+@OnEveryRedis
+@ExtendWith(OutputCaptureExtension.class)
+class MinReplicasTests {
+
+	private static final Duration PATIENCE = Duration.ofSeconds(40);
+
+	private static final String[] GUARDED = { "--min-replicas-to-write", "1", "--min-replicas-max-lag", "1" };
+
+	private static final String UNGUARDED = "'min-replicas-to-write' is 0";
+
+	private static final String UNREADABLE = "Whether the master asks for replicas";
+
+	private final List<AutoCloseable> opened = new ArrayList<>();
+
+	private LocalInstances instances;
+
+	@AfterEach
+	void close() throws Exception {
+		if (this.instances != null) {
+			this.instances.started().forEach(ConfigurableApplicationContext::close);
+		}
+		for (AutoCloseable each : this.opened) {
+			each.close();
+		}
+	}
+
+	private TestRedis master(String... arguments) {
+		TestRedis master = TestRedis.startReplicating(arguments);
+		this.opened.add(master);
+		return master;
+	}
+
+	private TestRedis replicaOf(TestRedis master) {
+		TestRedis replica = TestRedis.startReplicating("--replicaof", "127.0.0.1", String.valueOf(master.port()));
+		this.opened.add(replica);
+		return replica;
+	}
+
+	private ConfigurableApplicationContext start(String... properties) {
+		this.instances = new LocalInstances("shardkeeper.topics.orders.shards=3");
+		return this.instances.start(Application.class, "one", properties);
+	}
+
+	private ConfigurableApplicationContext startOn(TestRedis redis, String... properties) {
+		return start(Stream.concat(Stream.of("spring.data.redis.port=" + redis.port()), Stream.of(properties))
+			.toArray(String[]::new));
+	}
+
+	/** Whether it could need memory or not: it stands before its first write. */
+	@ParameterizedTest
+	@ValueSource(strings = { "redis.call('SET', KEYS[1], 1)", "redis.call('HDEL', KEYS[1], '')",
+			"redis.pcall('HDEL', KEYS[1], '') redis.call('SET', KEYS[1], 1)" })
+	void aScriptIsRefusedBeforeItsFirstWrite(String writes) {
+		TestRedis master = master(GUARDED);
+		assertThat(master.<Long>call(
+				(commands) -> commands.eval("return redis.call('EXISTS', KEYS[1])", ScriptOutputType.INTEGER, "key")))
+			.isZero();
+		assertThatExceptionOfType(RedisCommandExecutionException.class)
+			.isThrownBy(() -> master.call((commands) -> commands.eval(writes, ScriptOutputType.STATUS, "key")))
+			.withMessageContaining("NOREPLICAS Not enough good replicas to write");
+		assertThat(master.<Long>call((commands) -> commands.dbsize())).isZero();
+	}
+
+	@Test
+	void whileReplicasAreMissingConsumptionIsSuspendedAndItResumesInPlace(CapturedOutput output) {
+		TestRedis master = master(GUARDED);
+		TestRedis replica = replicaOf(master);
+		Awaitility.await()
+			.atMost(PATIENCE)
+			.until(() -> master.call((commands) -> commands.info("replication")).contains("min_slaves_good_slaves:1"));
+		ConfigurableApplicationContext one = startOn(master, "shardkeeper.session.lease=1500ms");
+		awaitUp(one);
+		Map<String, Long> tokens = tokens(one);
+		assertThat(tokens).hasSize(3);
+
+		replica.kill();
+		Awaitility.await().atMost(PATIENCE).untilAsserted(() -> {
+			assertThat(health(one).getStatus()).isEqualTo(Status.DOWN);
+			assertThat(health(one).getDetails().get("reason")).asString()
+				.startsWith("The lease is not held, so nothing is consumed")
+				.endsWith("Redis: NOREPLICAS Not enough good replicas to write; the master reaches fewer replicas than "
+						+ "its 'min-replicas-to-write' asks for, and accepts no writes before they are back or another "
+						+ "one is made the master: see to the replicas and the network between them");
+		});
+		assertThat(output.getOut()).contains("The lease in group");
+
+		replica.restart();
+		awaitUp(one);
+		assertThat(tokens(one)).isEqualTo(tokens);
+		assertThat(output.getOut().lines().filter((line) -> line.contains("NOREPLICAS"))).hasSize(1);
+		assertThat(output.getOut()).doesNotContain(UNGUARDED, UNREADABLE, "Lost orders");
+	}
+
+	@Test
+	void aMasterWithReplicasThatAsksForNoneIsAWarningUntilAnotherOneDoes(CapturedOutput output) {
+		TestRedis master = master();
+		replicaOf(master);
+		master.emptyWithReplicas(1);
+		ConfigurableApplicationContext one = startOn(master);
+		awaitUp(one);
+		awaitWarned(one, output);
+		closeSubscriptions(master);
+		Awaitility.await()
+			.atMost(PATIENCE)
+			.untilAsserted(() -> assertThat(output.getOut()).contains("Subscribed again for"));
+		assertThat(health(one).getDetails()).containsKey("durability");
+
+		master.call((commands) -> commands.configSet("min-replicas-to-write", "1"));
+		closeSubscriptions(master);
+		Awaitility.await()
+			.atMost(PATIENCE)
+			.untilAsserted(() -> assertThat(health(one).getDetails()).doesNotContainKey("durability"));
+		assertThat(output.getOut()).containsOnlyOnce(UNGUARDED);
+	}
+
+	@Test
+	void withSentinelsThatIsSoWithoutAReplica(CapturedOutput output) {
+		TestRedisSentinel sentinels = TestRedisSentinel.start(0);
+		this.opened.add(sentinels);
+		ConfigurableApplicationContext one = start("spring.data.redis.sentinel.master=" + TestRedisSentinel.MASTER_NAME,
+				"spring.data.redis.sentinel.nodes=" + sentinels.addresses());
+		awaitUp(one);
+		awaitWarned(one, output);
+	}
+
+	@Test
+	void alsoIfReplicasAreToBeWaitedFor(CapturedOutput output) {
+		ConfigurableApplicationContext one = startOn(master(), "shardkeeper.redis.wait-for-replicas=1");
+		awaitWarned(one, output);
+	}
+
+	@Test
+	void whoHasNoReplicasIsToldNothing(CapturedOutput output) {
+		TestRedis single = master();
+		ConfigurableApplicationContext one = startOn(single);
+		awaitUp(one);
+		awaitStatistics(single, "cmdstat_info:");
+
+		assertThat(health(one).getDetails()).doesNotContainKey("durability");
+		assertThat(output.getOut()).doesNotContain(UNGUARDED, UNREADABLE);
+		assertThat(single.<String>call((commands) -> commands.info("commandstats"))).doesNotContain("cmdstat_config");
+	}
+
+	@Test
+	void whatMayNotBeReadIsSaidOnce(CapturedOutput output) {
+		TestRedis master = master();
+		master.call((commands) -> commands.aclSetuser("app",
+				AclSetuserArgs.Builder.on()
+					.nopass()
+					.allKeys()
+					.allChannels()
+					.allCommands()
+					.removeCommand(CommandType.CONFIG)));
+		ConfigurableApplicationContext one = startOn(master, "shardkeeper.redis.wait-for-replicas=1",
+				"spring.data.redis.username=app", "spring.data.redis.password=any");
+		awaitStatistics(master, "cmdstat_config:.*rejected_calls=1");
+		closeSubscriptions(master);
+		awaitStatistics(master, "cmdstat_config:.*rejected_calls=2");
+		assertSaidToBeUnreadable(one, output);
+	}
+
+	@Test
+	void norWhereTheCommandIsNotThere(CapturedOutput output) {
+		assertSaidToBeUnreadable(
+				startOn(master("--rename-command", "CONFIG", ""), "shardkeeper.redis.wait-for-replicas=1"), output);
+	}
+
+	private static void assertSaidToBeUnreadable(ConfigurableApplicationContext instance, CapturedOutput output) {
+		Awaitility.await()
+			.atMost(PATIENCE)
+			.untilAsserted(
+					() -> assertThat(output.getOut().lines().filter((line) -> line.contains(UNREADABLE))).hasSize(1)
+						.allMatch((line) -> line.contains(" INFO ")));
+		assertThat(output.getOut()).doesNotContain(UNGUARDED);
+		assertThat(health(instance).getDetails()).doesNotContainKey("durability");
+	}
+
+	private static void awaitWarned(ConfigurableApplicationContext instance, CapturedOutput output) {
+		Awaitility.await()
+			.atMost(PATIENCE)
+			.untilAsserted(() -> assertThat(health(instance).getDetails().get("durability")).asString()
+				.contains(UNGUARDED, "Set 'min-replicas-to-write' to 1 or more", "'min-replicas-max-lag'"));
+		assertThat(output.getOut().lines().filter((line) -> line.contains(UNGUARDED))).hasSize(1)
+			.allMatch((line) -> line.contains(" WARN "));
+	}
+
+	private static void awaitStatistics(TestRedis redis, String line) {
+		Pattern pattern = Pattern.compile(line);
+		Awaitility.await()
+			.atMost(PATIENCE)
+			.until(() -> pattern.matcher(redis.call((commands) -> commands.info("commandstats"))).find());
+	}
+
+	private static void awaitUp(ConfigurableApplicationContext instance) {
+		Awaitility.await().atMost(PATIENCE).untilAsserted(() -> {
+			assertThat(health(instance).getStatus()).isEqualTo(Status.UP);
+			assertThat(instance.getBean(GroupReporter.class).report().shards()).hasSize(3)
+				.allMatch((shard) -> shard.state().equals("OWNED"));
+		});
+	}
+
+	private static Map<String, Long> tokens(ConfigurableApplicationContext instance) {
+		Map<String, Long> tokens = new TreeMap<>();
+		instance.getBean(GroupReporter.class)
+			.report()
+			.shards()
+			.forEach((shard) -> tokens.put(shard.id(), shard.token()));
+		return tokens;
+	}
+
+	private static void closeSubscriptions(TestRedis redis) {
+		redis.call((commands) -> commands.clientKill(KillArgs.Builder.typePubsub()));
+	}
+
+	private static Health health(ConfigurableApplicationContext instance) {
+		return instance.getBean(ShardkeeperHealthIndicator.class).health();
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class Application {
+
+		@ShardConsumer("orders")
+		void handle(String payload) {
+		}
+
+	}
+
+}
