@@ -73,12 +73,15 @@ class RetiredTopicsTests {
 		ConfigurableApplicationContext two = this.instances.start(Orders.class, "two");
 		awaitRetired(one);
 		awaitRetired(two);
+		DeadLetters letters = one.getBean(DeadLetters.class);
+		assertThat(letters.list(DeadLetterFilter.topic("old"), null, 10).letters()).hasSize(1);
 
 		assertThat(retired(two).forget("old")).isEqualTo(4);
 
 		awaitHealthy(one, two);
 		assertThat(report(one)).extracting(ShardReport::topic).containsOnly("orders");
 		assertThat(retired(one).forget("old")).as("what is not known").isZero();
+		assertThat(letters.list(DeadLetterFilter.topic("old"), null, 10).letters()).as("its data").hasSize(1);
 
 		ConfigurableApplicationContext three = this.instances.start(Both.class, "three");
 		send(three);
