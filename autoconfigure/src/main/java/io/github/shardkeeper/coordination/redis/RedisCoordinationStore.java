@@ -460,7 +460,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 			}
 			List<ShardId> shards = ForgetReply.shards(topic, group);
 			int members = (group.members() != null) ? group.members().size() : 0;
-			int atOnce = Math.max(1, Math.min(this.writtenAtOnce, CONCERNS_FORGOTTEN_AT_ONCE / (members + 1)));
+			int atOnce = forgottenAtOnce(this.writtenAtOnce, members);
 			String membership = number(group.membership());
 			Token newest = null;
 			// At least one round, which tells the token.
@@ -482,6 +482,10 @@ public final class RedisCoordinationStore implements CoordinationStore {
 				return new ForgetReply(forgotten, newest, Collections.emptySortedSet());
 			}
 		}
+	}
+
+	static int forgottenAtOnce(int writtenAtOnce, int members) {
+		return Math.max(1, Math.min(writtenAtOnce, CONCERNS_FORGOTTEN_AT_ONCE / (members + 1)));
 	}
 
 	@Override

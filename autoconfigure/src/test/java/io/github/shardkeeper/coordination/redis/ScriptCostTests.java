@@ -1,6 +1,7 @@
 package io.github.shardkeeper.coordination.redis;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -12,6 +13,7 @@ import io.lettuce.core.Range;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.sync.RedisCommands;
+import io.lettuce.core.codec.StringCodec;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
@@ -34,6 +36,7 @@ import io.github.shardkeeper.handover.Seen;
 import io.github.shardkeeper.handover.SteadyTime;
 import io.github.shardkeeper.handover.Transition;
 import io.github.shardkeeper.redis.RedisConnector;
+import io.github.shardkeeper.redis.RedisLink;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
@@ -168,6 +171,37 @@ class ScriptCostTests {
 		measure("claim: " + WRITTEN + " that are new",
 				() -> this.store.claim(member(1), tokens(2 * SHARDS, WRITTEN, 1)));
 		measure("leave with " + WRITTEN + " shards", () -> this.store.leave(member(1), Duration.ZERO));
+	}
+
+	/** As many shards of a retired topic as the store forgets at once. */
+	@Test
+	@Order(4)
+	void forgetting() {
+		int atOnce = RedisCoordinationStore.forgottenAtOnce(WRITTEN, MEMBERS);
+		List<ShardId> past = IntStream.range(0, atOnce).mapToObj((i) -> ShardId.of("past", i)).toList();
+		endClaims("large");
+		past.forEach((shard) -> assertThat(
+				this.store.plan(member(0), this.epoch, List.of(new Transition.Assign(shard, 0, member(4)))))
+			.isEqualTo(new PlanReply.Applied(1, 0)));
+		this.store.release(member(4),
+				this.store.changes(0, -1)
+					.ownerships()
+					.stream()
+					.filter((shard) -> past.contains(shard.shard()))
+					.map((shard) -> new HoldingAction.Release(shard.shard(), shard.token(), Token.NONE, false))
+					.toList(),
+				Duration.ZERO);
+		List<String> arguments = new ArrayList<>(List.of(this.commands.hget("test:{large}:group", "membership")));
+		past.forEach((shard) -> arguments.add(shard.toString()));
+		try (RedisLink<String> link = new RedisLink<>(new RedisConnector(this.factory), StringCodec.UTF8,
+				Duration.ofSeconds(10))) {
+			List<String> keys = GroupKeys.names("test:{large}");
+			// Loads the script.
+			link.run(ControlScripts.STANDARD.forget(), keys, List.of("0"));
+			measure("forget: " + atOnce + " of a topic that was retired",
+					() -> assertThat(link.<List<Object>>run(ControlScripts.STANDARD.forget(), keys, arguments))
+						.startsWith("FORGOTTEN", (long) atOnce));
+		}
 	}
 
 	@Test
