@@ -19,6 +19,7 @@ import io.github.shardkeeper.coordination.CheckpointStore.CommitReply;
 import io.github.shardkeeper.coordination.Commit;
 import io.github.shardkeeper.coordination.CommitNumber;
 import io.github.shardkeeper.coordination.FailedRecord;
+import io.github.shardkeeper.coordination.LastCommit;
 import io.github.shardkeeper.coordination.SeekRequest;
 import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.shard.Offset;
@@ -36,6 +37,10 @@ import io.github.shardkeeper.source.SourceRecord;
 final class ShardProgress {
 
 	private static final Logger logger = LoggerFactory.getLogger(ShardProgress.class);
+
+	/** How a shard gets two histories. */
+	static final String TWO_MASTERS = "Redis had two masters in a partition: set 'min-replicas-to-write' and "
+			+ "'min-replicas-max-lag'; or a failover lost writes, and another owner began before they were back";
 
 	/** Of those whose payloads go into one commit, and wait for it in memory. */
 	private static final int MOST_PUT_ASIDE = 100;
@@ -85,6 +90,15 @@ final class ShardProgress {
 
 	private long acknowledgedCommit;
 
+	/** With the last commit that was answered. */
+	private @Nullable Offset acknowledgedOffset;
+
+	/**
+	 * The last commit of others that is known to be part of what is here; {@code null} if
+	 * that is not known.
+	 */
+	private @Nullable LastCommit base;
+
 	/** Sent, or to be sent again. */
 	private @Nullable Sent sent;
 
@@ -120,10 +134,16 @@ final class ShardProgress {
 			// So that the store tells what comes late from what comes now.
 			this.commitAttempts = earlier.commitAttempts;
 			this.acknowledgedCommit = earlier.acknowledgedCommit;
+			this.acknowledgedOffset = earlier.acknowledgedOffset;
+			this.base = earlier.base;
 		}
-		else if (acquired.lastCommit() > 0) {
-			this.commitAttempts = acquired.lastCommit() + AFTER_ANOTHER;
-			this.acknowledgedCommit = acquired.lastCommit();
+		else {
+			this.base = acquired.before();
+			this.acknowledgedOffset = checkpoint.offset();
+			if (acquired.lastCommit() > 0) {
+				this.commitAttempts = acquired.lastCommit() + AFTER_ANOTHER;
+				this.acknowledgedCommit = acquired.lastCommit();
+			}
 		}
 	}
 
@@ -178,6 +198,11 @@ final class ShardProgress {
 	/** The number of the last commit that was answered. */
 	long acknowledgedCommit() {
 		return this.acknowledgedCommit;
+	}
+
+	/** The offset that was committed with it. */
+	@Nullable Offset acknowledgedOffset() {
+		return this.acknowledgedOffset;
 	}
 
 	/** Whether nothing that was taken up is left to be done, or to be committed. */
@@ -352,6 +377,7 @@ final class ShardProgress {
 		if (!(reply instanceof Acquisition.Acquired acquired)) {
 			return Outcome.FENCED;
 		}
+		tellOtherHistory(acquired);
 		Map<String, @Nullable String> whole = new HashMap<>(this.state.settledEntries());
 		acquired.checkpoint().state().keySet().forEach((key) -> whole.putIfAbsent(key, null));
 		this.state.takeUncommitted();
@@ -360,6 +386,26 @@ final class ShardProgress {
 		prepared(this.pending, this.pending.commit(CommitNumber.ofWhole(++this.commitAttempts), this.window.position(),
 				this.window.ahead(), whole), true);
 		return Outcome.DONE;
+	}
+
+	/**
+	 * A store that was only set back has no commits of others but those that are the base
+	 * of what is here. One that has more has another past.
+	 */
+	private void tellOtherHistory(Acquisition.Acquired acquired) {
+		LastCommit others = acquired.before();
+		if (this.base == null || others == null || others.compareTo(this.base) <= 0) {
+			return;
+		}
+		this.base = others;
+		if (others.number() > 0) {
+			logger
+				.error("{} has two histories: others have committed it up to offset {} under token {}, and this instance, "
+						+ "which has not seen that, up to offset {} under token {}. That token is higher, so what is here now, "
+						+ "{} entries of state at offset {}, is written over theirs; nothing is merged. {}", this.owned,
+						acquired.checkpoint().offset(), others.token(), this.acknowledgedOffset, this.owned.token(),
+						this.state.settledEntries().size(), this.window.position(), TWO_MASTERS);
+		}
 	}
 
 	private CompletableFuture<CommitReply> send(Sent commit) {
@@ -399,6 +445,7 @@ final class ShardProgress {
 
 	private void committed(Sent answered) {
 		this.acknowledgedCommit = answered.commit.number().attempt();
+		this.acknowledgedOffset = answered.commit.offset();
 		MonotonicTime now = this.context.clock().now();
 		this.queue.committed(answered.contents.settled(), now);
 		answered.contents.retries().forEach((retry) -> this.queue.lookAt(now.plus(retry.delay())));

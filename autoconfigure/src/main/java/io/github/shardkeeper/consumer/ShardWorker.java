@@ -10,6 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.coordination.CommitHistory;
+import io.github.shardkeeper.coordination.LastCommit;
 import io.github.shardkeeper.handover.HoldingAction.Forfeit;
 import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.handover.ShardWork;
@@ -76,6 +78,9 @@ final class ShardWorker {
 	private boolean completed;
 
 	private boolean hasLeftBudget;
+
+	/** Whether it was said what is lost, or looked for. */
+	private boolean lossTold;
 
 	/**
 	 * Creates a worker that begins by itself.
@@ -405,10 +410,16 @@ final class ShardWorker {
 	}
 
 	private void sayWhatIsLost() {
-		Forfeit.Cause cause = this.forfeited;
+		Forfeit.Cause cause = (this.forfeited == null && this.fence != null) ? Forfeit.Cause.TAKEN_OVER
+				: this.forfeited;
 		this.forfeited = null;
 		ShardProgress last = this.stint.progress();
-		if (cause == null || last == null) {
+		if (cause == null || last == null || this.lossTold) {
+			return;
+		}
+		this.lossTold = true;
+		if (cause == Forfeit.Cause.TAKEN_OVER) {
+			sayWhetherCommitsAreLost(last);
 			return;
 		}
 		Offset position = last.window().position();
@@ -426,11 +437,40 @@ final class ShardWorker {
 				this.owned, position, entries, this.owned.token(), storedOffset());
 	}
 
+	/**
+	 * Whoever took the shard over went on from what was committed here, unless the store
+	 * has lost it: then others have begun on an older base.
+	 */
+	private void sayWhetherCommitsAreLost(ShardProgress last) {
+		LastCommit accepted = new LastCommit(this.owned.token(), last.acknowledgedCommit());
+		if (accepted.number() == 0) {
+			return;
+		}
+		try {
+			CommitHistory stored = this.context.checkpoints().commits(this.owned.shard());
+			if (stored != null && stored.lacks(accepted)) {
+				logger.error(
+						"{} has two histories: what this instance had committed, up to offset {} under token {}, is not in "
+								+ "the store, which is at offset {} under token {}. It is lost; nothing is merged. {}",
+						this.owned, last.acknowledgedOffset(), this.owned.token(), stored.offset(),
+						stored.last().token(), ShardProgress.TWO_MASTERS);
+			}
+		}
+		catch (StoreUnavailableException ex) {
+			logger.warn("Whether the store still has what was committed of {} under token {} cannot be read: {}",
+					this.owned, this.owned.token(), ex.getMessage());
+		}
+	}
+
 	private String storedOffset() {
 		ShardId shard = this.owned.shard();
 		try {
-			Offset stored = this.context.checkpoints().offsets(List.of(shard)).get(shard);
-			return (stored != null) ? "the store is at offset " + stored : "the store has no offset yet";
+			CommitHistory stored = this.context.checkpoints().commits(shard);
+			if (stored != null && stored.offset() != null) {
+				return "the store is at offset %s under token %s".formatted(stored.offset(), stored.last().token());
+			}
+			Offset offset = this.context.checkpoints().offsets(List.of(shard)).get(shard);
+			return (offset != null) ? "the store is at offset " + offset : "the store has no offset yet";
 		}
 		catch (StoreUnavailableException ex) {
 			return "where the store is cannot be read: " + ex.getMessage();

@@ -117,6 +117,15 @@ public interface CheckpointStore extends AutoCloseable {
 	}
 
 	/**
+	 * Reads whose commits a shard's checkpoint consists of.
+	 * @param shard the shard
+	 * @return the history; {@code null} where none is kept
+	 */
+	default @Nullable CommitHistory commits(ShardId shard) {
+		return null;
+	}
+
+	/**
 	 * Leaves a request to consume a shard from another position on, in place of one that
 	 * is pending. The shard's owner carries it out with a commit; he has to be told.
 	 * @param shard the shard
@@ -220,8 +229,11 @@ public interface CheckpointStore extends AutoCloseable {
 		 * @param seeks whether that is to be somewhere else
 		 * @param lastCommit the number of the last commit under the token, 0 for none:
 		 * whoever acquires the shard under a token that was in use goes on from there
+		 * @param before the last commit before the shard was acquired under the token for
+		 * the first time; {@code null} if that is not known
 		 */
-		record Acquired(Checkpoint checkpoint, Seeks seeks, long lastCommit) implements Acquisition {
+		record Acquired(Checkpoint checkpoint, Seeks seeks, long lastCommit,
+				@Nullable LastCommit before) implements Acquisition {
 
 			/**
 			 * An acquisition, under a new token, of a shard that nobody ever wanted
@@ -229,7 +241,7 @@ public interface CheckpointStore extends AutoCloseable {
 			 * @param checkpoint where to go on
 			 */
 			public Acquired(Checkpoint checkpoint) {
-				this(checkpoint, Seeks.NONE, 0);
+				this(checkpoint, Seeks.NONE, 0, null);
 			}
 
 		}

@@ -69,6 +69,11 @@ public final class CheckpointsByTopic implements CheckpointStore {
 	}
 
 	@Override
+	public @Nullable CommitHistory commits(ShardId shard) {
+		return this.parts.of(shard).commits(shard);
+	}
+
+	@Override
 	public @Nullable SeekRequest seek(ShardId shard, Offset after, boolean clearsState) {
 		return this.parts.of(shard).seek(shard, after, clearsState);
 	}

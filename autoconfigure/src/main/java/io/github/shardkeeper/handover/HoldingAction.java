@@ -98,6 +98,12 @@ public sealed interface HoldingAction {
 			/** The store had lost it, and gave the shard to somebody else before. */
 			SUPERSEDED,
 
+			/**
+			 * Somebody else has it under a newer token. Mostly nothing is lost with that:
+			 * he went on from what was committed here, if the store has not lost it.
+			 */
+			TAKEN_OVER,
+
 			/** This instance stops, and cannot write it to the store. */
 			STOPPED
 

@@ -127,7 +127,7 @@ public final class ShardHoldings {
 		this.deadlines.over(shard);
 		this.confirmations.confirm(shard);
 		giveUp(shard, holding.token());
-		return List.of(new Abandon(shard));
+		return List.of(new Forfeit(shard, Forfeit.Cause.TAKEN_OVER));
 	}
 
 	private List<HoldingAction> prepare(Ownership ownership, MemberId self) {
@@ -335,8 +335,8 @@ public final class ShardHoldings {
 				// If the store knows better, another token is needed: another worker
 				// would number its commits anew.
 				giveUp(shard, token);
-				actions.add(
-						superseded.contains(shard) ? new Forfeit(shard, Forfeit.Cause.SUPERSEDED) : new Abandon(shard));
+				actions.add(new Forfeit(shard,
+						superseded.contains(shard) ? Forfeit.Cause.SUPERSEDED : Forfeit.Cause.TAKEN_OVER));
 			}
 		});
 		this.confirmations.retain(granted);

@@ -87,8 +87,14 @@ final class ConsumingShard {
 
 	/** A new owner begins, whatever becomes of the one before. */
 	void restart() {
-		this.worker = new ShardWorker(SHARD, new Token(++this.tokens), MemberId.of("me", "1"), this.handler,
-				this.context, CompletableFuture.completedFuture(null));
+		restart(new Token(this.tokens + 1));
+	}
+
+	/** The same under a token that is higher than those before. */
+	void restart(Token token) {
+		this.tokens = token.value();
+		this.worker = new ShardWorker(SHARD, token, MemberId.of("me", "1"), this.handler, this.context,
+				CompletableFuture.completedFuture(null));
 		run();
 	}
 

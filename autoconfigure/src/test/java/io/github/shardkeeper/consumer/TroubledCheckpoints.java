@@ -15,6 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.coordination.CheckpointStore;
 import io.github.shardkeeper.coordination.Commit;
+import io.github.shardkeeper.coordination.CommitHistory;
 import io.github.shardkeeper.coordination.DueRecords;
 import io.github.shardkeeper.coordination.SeekRequest;
 import io.github.shardkeeper.coordination.Seeks;
@@ -269,6 +270,11 @@ final class TroubledCheckpoints implements CheckpointStore {
 	@Override
 	public Map<ShardId, Offset> offsets(Collection<ShardId> shards) {
 		return reach().offsets(shards);
+	}
+
+	@Override
+	public CommitHistory commits(ShardId shard) {
+		return reach().commits(shard);
 	}
 
 	/** Whoever wants something of a shard reaches the store. */

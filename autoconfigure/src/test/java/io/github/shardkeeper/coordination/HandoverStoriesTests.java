@@ -382,7 +382,7 @@ class HandoverStoriesTests {
 		await().until(() -> !a.consumption.isSuspended());
 		awaitConsumed(a, 4);
 		assertThat(a.store.presented).hasSize(3).doesNotContain(empty);
-		assertThat(a.consumption.forfeited()).isEmpty();
+		assertThat(a.consumption.forfeited()).isEqualTo(Map.of(empty, Forfeit.Cause.TAKEN_OVER));
 		a.consumption.consumed()
 			.forEach((shard, token) -> assertThat(token.equals(before.get(shard))).as("%s", shard)
 				.isEqualTo(!shard.equals(empty)));
@@ -401,7 +401,8 @@ class HandoverStoriesTests {
 		a.store.setAway(false);
 
 		awaitConsumed(a, 2);
-		assertThat(a.consumption.forfeited()).isEmpty();
+		assertThat(a.consumption.forfeited()).hasSize(4)
+			.allSatisfy((shard, cause) -> assertThat(cause).isEqualTo(Forfeit.Cause.TAKEN_OVER));
 		assertThat(tokens()).allSatisfy((shard, token) -> assertThat(token).isGreaterThan(before.get(shard)));
 	}
 

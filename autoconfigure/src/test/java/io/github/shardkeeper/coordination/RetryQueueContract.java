@@ -261,7 +261,7 @@ public abstract class RetryQueueContract {
 		assertThat(this.store.due(ShardId.of("orders", 2), 10, Long.MAX_VALUE, Set.of()))
 			.isEqualTo(new DueRecords(List.of(), null));
 		assertThat(this.store.acquireNow(ShardId.of("orders", 2), OLD))
-			.isEqualTo(new Acquisition.Acquired(new Checkpoint(null, Map.of())));
+			.isEqualTo(new Acquisition.Acquired(new Checkpoint(null, Map.of()), Seeks.NONE, 0, LastCommit.NONE));
 	}
 
 	@Test

@@ -90,8 +90,8 @@ public abstract class SeekContract {
 		assertThat(this.store.read(SHARD)).isEqualTo(new Checkpoint(null, Map.of()));
 		assertThat(this.store.offsets(List.of(SHARD))).isEmpty();
 		assertThat(commit(OLD, Commit.of(CommitNumber.ofWhole(1), FIVE, Map.of()))).isEqualTo(CommitReply.GONE);
-		assertThat(acquire(OLD))
-			.isEqualTo(new Acquisition.Acquired(new Checkpoint(null, Map.of()), new Seeks(0, request), 0));
+		assertThat(acquire(OLD)).isEqualTo(
+				new Acquisition.Acquired(new Checkpoint(null, Map.of()), new Seeks(0, request), 0, LastCommit.NONE));
 	}
 
 	@Test
@@ -116,7 +116,7 @@ public abstract class SeekContract {
 
 		assertThat(seeks()).isEqualTo(new Seeks(request.number(), null));
 		assertThat(acquire(NEW)).isEqualTo(new Acquisition.Acquired(new Checkpoint(FIVE, Map.of("count", "9")),
-				new Seeks(request.number(), null), 0));
+				new Seeks(request.number(), null), 0, new LastCommit(OLD, 2)));
 	}
 
 	@Test

@@ -19,7 +19,7 @@ final class FaultyProxy implements AutoCloseable {
 
 	private final ServerSocket server;
 
-	private final int redisPort;
+	private volatile int redisPort;
 
 	private final String controlKey;
 
@@ -74,6 +74,12 @@ final class FaultyProxy implements AutoCloseable {
 				connection.reset();
 			}
 		}
+	}
+
+	/** From now on it stands for another Redis; connections are reset. */
+	void moveTo(int port) {
+		this.redisPort = port;
+		this.connections.forEach(ProxiedConnection::reset);
 	}
 
 	void heal() {

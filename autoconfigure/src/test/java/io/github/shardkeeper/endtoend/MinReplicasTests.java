@@ -198,9 +198,9 @@ class MinReplicasTests {
 					.removeCommand(CommandType.CONFIG)));
 		ConfigurableApplicationContext one = startOn(master, "shardkeeper.redis.wait-for-replicas=1",
 				"spring.data.redis.username=app", "spring.data.redis.password=any");
-		awaitStatistics(master, "cmdstat_config:.*rejected_calls=1");
+		awaitStatistics(master, "cmdstat_config.*rejected_calls=1");
 		closeSubscriptions(master);
-		awaitStatistics(master, "cmdstat_config:.*rejected_calls=2");
+		awaitStatistics(master, "cmdstat_config.*rejected_calls=2");
 		assertSaidToBeUnreadable(one, output);
 	}
 

@@ -8,6 +8,7 @@ import java.util.concurrent.CompletableFuture;
 
 import io.github.shardkeeper.coordination.CheckpointStore;
 import io.github.shardkeeper.coordination.Commit;
+import io.github.shardkeeper.coordination.CommitHistory;
 import io.github.shardkeeper.coordination.DueRecords;
 import io.github.shardkeeper.coordination.SeekRequest;
 import io.github.shardkeeper.coordination.Seeks;
@@ -74,6 +75,11 @@ final class TracedCheckpoints implements CheckpointStore {
 	@Override
 	public Map<ShardId, Offset> offsets(Collection<ShardId> shards) {
 		return this.store.offsets(shards);
+	}
+
+	@Override
+	public CommitHistory commits(ShardId shard) {
+		return this.store.commits(shard);
 	}
 
 	@Override

@@ -8,6 +8,7 @@ import io.github.shardkeeper.handover.HoldingAction.Abandon;
 import io.github.shardkeeper.handover.HoldingAction.Attend;
 import io.github.shardkeeper.handover.HoldingAction.CancelDrain;
 import io.github.shardkeeper.handover.HoldingAction.Drain;
+import io.github.shardkeeper.handover.HoldingAction.Forfeit;
 import io.github.shardkeeper.handover.HoldingAction.Prepare;
 import io.github.shardkeeper.handover.HoldingAction.Release;
 import io.github.shardkeeper.handover.HoldingAction.Start;
@@ -181,7 +182,7 @@ class ShardHoldingsTests {
 
 			assertThat(tell(phase, NEW, (phase == ShardPhase.OWNED || phase == ShardPhase.REVOKING) ? OTHER : null))
 				.as("%s", phase)
-				.containsExactly(new Abandon(SHARD));
+				.containsExactly(new Forfeit(SHARD, Forfeit.Cause.TAKEN_OVER));
 			assertThat(this.holdings.isEmpty()).isTrue();
 			assertThat(ended(OLD)).as("late").isEmpty();
 			this.holdings.sessionLost();
@@ -192,7 +193,8 @@ class ShardHoldingsTests {
 	void whoIsDisplacedMayPrepareToGetTheShardBack() {
 		owned(OLD);
 		revoking(OLD);
-		assertThat(tell(ShardPhase.REVOKING, NEW, OTHER, ME)).containsExactly(new Abandon(SHARD), new Prepare(SHARD));
+		assertThat(tell(ShardPhase.REVOKING, NEW, OTHER, ME))
+			.containsExactly(new Forfeit(SHARD, Forfeit.Cause.TAKEN_OVER), new Prepare(SHARD));
 		assertThat(this.holdings.wakeAt()).as("nothing is overdue").isNull();
 		assertThat(owned(OLD)).as("told late").containsExactly(release(OLD));
 	}

@@ -60,7 +60,8 @@ class UnconfirmedHoldingsTests {
 	void whatIsNotGrantedIsAbandoned() {
 		holdOfEach();
 		this.holdings.writesLost();
-		assertThat(this.holdings.claimed(Set.of(HELD), Set.of())).containsExactly(new Abandon(DRAINING));
+		assertThat(this.holdings.claimed(Set.of(HELD), Set.of()))
+			.containsExactly(new Forfeit(DRAINING, Forfeit.Cause.TAKEN_OVER));
 
 		assertThat(ended(DRAINING)).isEmpty();
 		assertThat(tell(HELD, ShardPhase.OWNED, TOKEN, ME)).as("goes on").containsExactly(new Attend(HELD));
@@ -72,8 +73,8 @@ class UnconfirmedHoldingsTests {
 	void whatComesTooLateIsForfeited() {
 		holdOfEach();
 		this.holdings.sessionForgotten();
-		assertThat(this.holdings.claimed(Set.of(), Set.of(HELD)))
-			.containsExactly(new Forfeit(HELD, Forfeit.Cause.SUPERSEDED), new Abandon(DRAINING));
+		assertThat(this.holdings.claimed(Set.of(), Set.of(HELD))).containsExactly(
+				new Forfeit(HELD, Forfeit.Cause.SUPERSEDED), new Forfeit(DRAINING, Forfeit.Cause.TAKEN_OVER));
 		assertThat(this.holdings.isEmpty()).isTrue();
 	}
 

@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.coordination.CheckpointStore;
 import io.github.shardkeeper.coordination.Commit;
+import io.github.shardkeeper.coordination.CommitHistory;
 import io.github.shardkeeper.coordination.DueRecords;
 import io.github.shardkeeper.coordination.SeekRequest;
 import io.github.shardkeeper.coordination.Seeks;
@@ -59,8 +60,8 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 			return CompletableFuture.completedFuture(new Acquisition.Refused(entry.fence()));
 		}
 		entry.raiseFence(token);
-		return CompletableFuture.completedFuture(
-				new Acquisition.Acquired(entry.toCheckpoint(this.clock.millis()), entry.seeks(), entry.lastCommit()));
+		return CompletableFuture.completedFuture(new Acquisition.Acquired(entry.toCheckpoint(this.clock.millis()),
+				entry.seeks(), entry.lastCommit(), entry.before()));
 	}
 
 	@Override
@@ -99,6 +100,11 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 			}
 		}
 		return offsets;
+	}
+
+	@Override
+	public synchronized CommitHistory commits(ShardId shard) {
+		return this.entries.getOrDefault(shard, new ShardData()).commits();
 	}
 
 	@Override

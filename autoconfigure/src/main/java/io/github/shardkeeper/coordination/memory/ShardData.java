@@ -17,8 +17,10 @@ import io.github.shardkeeper.coordination.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.coordination.CheckpointStore.CommitReply;
 import io.github.shardkeeper.coordination.CheckpointStore.CompletionReply;
 import io.github.shardkeeper.coordination.Commit;
+import io.github.shardkeeper.coordination.CommitHistory;
 import io.github.shardkeeper.coordination.DueRecords;
 import io.github.shardkeeper.coordination.FailedRecord;
+import io.github.shardkeeper.coordination.LastCommit;
 import io.github.shardkeeper.coordination.SeekRequest;
 import io.github.shardkeeper.coordination.Seeks;
 import io.github.shardkeeper.shard.Offset;
@@ -44,6 +46,9 @@ final class ShardData {
 
 	private long lastCommit;
 
+	/** Before the fence was raised to where it is; not kept elsewhere. */
+	private @Nullable LastCommit before;
+
 	private @Nullable Offset offset;
 
 	private Set<Offset> ahead = Set.of();
@@ -63,6 +68,7 @@ final class ShardData {
 		this.completed = other.completed;
 		this.fence = other.fence;
 		this.lastCommit = other.lastCommit;
+		this.before = other.before;
 		this.offset = other.offset;
 		this.ahead = other.ahead;
 		this.seeks = other.seeks;
@@ -78,6 +84,7 @@ final class ShardData {
 
 	void raiseFence(Token token) {
 		if (this.fence.compareTo(token) < 0) {
+			this.before = new LastCommit(this.fence, this.lastCommit);
 			this.fence = token;
 			this.lastCommit = 0;
 			this.completed = false;
@@ -163,6 +170,15 @@ final class ShardData {
 
 	long lastCommit() {
 		return this.lastCommit;
+	}
+
+	/** The last commit before it was acquired last, {@code null} if that is not known. */
+	@Nullable LastCommit before() {
+		return this.before;
+	}
+
+	CommitHistory commits() {
+		return new CommitHistory(this.offset, new LastCommit(this.fence, this.lastCommit), this.before);
 	}
 
 	Seeks seeks() {

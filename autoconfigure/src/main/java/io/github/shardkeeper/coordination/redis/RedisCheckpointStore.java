@@ -16,6 +16,8 @@ import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 import io.lettuce.core.KeyScanCursor;
 import io.lettuce.core.KeyValue;
@@ -38,8 +40,10 @@ import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.coordination.Answers;
 import io.github.shardkeeper.coordination.CheckpointStore;
 import io.github.shardkeeper.coordination.Commit;
+import io.github.shardkeeper.coordination.CommitHistory;
 import io.github.shardkeeper.coordination.DueRecords;
 import io.github.shardkeeper.coordination.FailedRecord;
+import io.github.shardkeeper.coordination.LastCommit;
 import io.github.shardkeeper.coordination.SeekRequest;
 import io.github.shardkeeper.coordination.Seeks;
 import io.github.shardkeeper.redis.RedisConnector;
@@ -65,6 +69,8 @@ public final class RedisCheckpointStore implements CheckpointStore {
 	private static final byte[] NOTHING = {};
 
 	private static final int READING_ATTEMPTS = 3;
+
+	private static final Pattern BEFORE = Pattern.compile("(\\d{1,18}) (\\d{1,18}) (\\d{1,18})");
 
 	private static final int REMOVED_AT_ONCE = 500;
 
@@ -132,8 +138,8 @@ public final class RedisCheckpointStore implements CheckpointStore {
 			Optional<Checkpoint> checkpoint) {
 		if (checkpoint.isPresent()) {
 			return CompletableFuture.completedFuture(new Acquisition.Acquired(checkpoint.get(),
-					SeeksFormat.read((byte[]) reply.get(9), (byte[]) reply.get(10)),
-					Long.parseLong(text(reply.get(2)))));
+					SeeksFormat.read((byte[]) reply.get(9), (byte[]) reply.get(10)), Long.parseLong(text(reply.get(2))),
+					before(text(reply.get(11)), token)));
 		}
 		if (attempt < READING_ATTEMPTS) {
 			// Somebody newer has it now, or Redis is not the one that it was: see which.
@@ -215,6 +221,31 @@ public final class RedisCheckpointStore implements CheckpointStore {
 			}
 		}
 		return result;
+	}
+
+	@Override
+	public CommitHistory commits(ShardId shard) {
+		List<KeyValue<String, byte[]>> fields = this.link
+			.call((commands) -> commands.hmget(this.keys.checkpoint(shard), "offset", "fence", "commit", "before"));
+		String offset = text(fields.get(0).getValueOrElse(NOTHING));
+		Token fence = new Token(number(fields.get(1)));
+		return new CommitHistory(offset.isEmpty() ? null : new Offset(offset),
+				new LastCommit(fence, number(fields.get(2))),
+				before(text(fields.get(3).getValueOrElse(NOTHING)), fence));
+	}
+
+	private static long number(KeyValue<String, byte[]> field) {
+		return field.hasValue() ? Long.parseLong(text(field.getValue())) : 0;
+	}
+
+	/**
+	 * What was before a fence, if that is what a field tells of: instances of earlier
+	 * versions leave it as it is.
+	 */
+	private static @Nullable LastCommit before(String field, Token fence) {
+		Matcher parts = BEFORE.matcher(field);
+		return (parts.matches() && parts.group(1).equals(fence.toString()))
+				? new LastCommit(new Token(Long.parseLong(parts.group(2))), Long.parseLong(parts.group(3))) : null;
 	}
 
 	@Override

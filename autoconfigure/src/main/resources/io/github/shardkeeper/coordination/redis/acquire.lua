@@ -4,7 +4,7 @@
 -- ARGV     1 token
 -- result   {'ACQUIRED', fence, number of the last commit, offset or '', ahead or '', millis until the first retry is
 --          due or '', entries of the state, cursor, {key, value, …}, pending seek or '', number of the seek that was
---          carried out last or ''} or {'REFUSED', fence}
+--          carried out last or '', what was before the fence or ''} or {'REFUSED', fence}
 -- keeps    the fence never falls
 -- memory   gets through at `maxmemory`: a hash per shard
 -- cost     O(a page of the state)
@@ -17,7 +17,8 @@ if fence > tonumber(ARGV[1]) then
 end
 if fence < tonumber(ARGV[1]) then
   -- Commits are numbered anew under every token.
-  redis.call('HSET', CHECKPOINT, 'fence', ARGV[1], 'commit', 0)
+  local last = redis.call('HGET', CHECKPOINT, 'commit') or '0'
+  redis.call('HSET', CHECKPOINT, 'fence', ARGV[1], 'commit', 0, 'before', ARGV[1] .. ' ' .. text(fence) .. ' ' .. last)
   redis.call('HDEL', CHECKPOINT, 'completed')
 end
 return {'ACQUIRED', unpack(readCheckpoint())}

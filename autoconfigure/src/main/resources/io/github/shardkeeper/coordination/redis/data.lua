@@ -2,7 +2,8 @@
 --
 -- KEYS     1 checkpoint hash (fence, commit, offset, ahead, committed, completed; seek, what is pending: number, 1 or
 --          0 for whether the state is to be removed, offset, with spaces between them; sought, number of the one that
---          was carried out last), 2 state hash, 3 retry queue: sorted set, offset -> millis when it is due, 4 its records: hash, offset -> about .. newline .. payload, 5 dead
+--          was carried out last; before, what was before the fence was raised: the fence that it belongs to, the one
+--          before, number of the last commit under that, with spaces between them), 2 state hash, 3 retry queue: sorted set, offset -> millis when it is due, 4 its records: hash, offset -> about .. newline .. payload, 5 dead
 --          letters: stream with the fields offset, about, payload
 --          `about` is JSON on one line, in a format that only instances know but for its beginning, {"attempts":<n>
 --          (n = 0: never tried, whatever else it says)
@@ -45,11 +46,11 @@ local function statePage(cursor)
 end
 
 -- What a reader begins with: fence, commit, offset, ahead, millis until the first retry is due, entries of the state,
--- cursor, the first page; and what is pending and was carried out of seeks.
+-- cursor, the first page; what is pending and was carried out of seeks; and what was before the fence.
 local function readCheckpoint()
-  local fields = redis.call('HMGET', CHECKPOINT, 'fence', 'commit', 'offset', 'ahead', 'seek', 'sought')
+  local fields = redis.call('HMGET', CHECKPOINT, 'fence', 'commit', 'offset', 'ahead', 'seek', 'sought', 'before')
   local page = statePage('0')
   return {fields[1] or '0', fields[2] or '0', fields[3] or '', fields[4] or '', dueIn(0),
-    text(redis.call('HLEN', STATE)), page[1], page[2], fields[5] or '', fields[6] or ''}
+    text(redis.call('HLEN', STATE)), page[1], page[2], fields[5] or '', fields[6] or '', fields[7] or ''}
 end
 
