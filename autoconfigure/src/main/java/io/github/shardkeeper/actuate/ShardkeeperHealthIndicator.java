@@ -66,6 +66,11 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 		}
 		tellProblems(builder);
 		tellGroup(builder);
+		Map<String, String> refused = this.coordinator.refusedSteps();
+		if (!refused.isEmpty()) {
+			// Nothing stands still because of it.
+			builder.withDetail("refused", refused);
+		}
 	}
 
 	/** By kind, and by sentence where something is concerned by it. */

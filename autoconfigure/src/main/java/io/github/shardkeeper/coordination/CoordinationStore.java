@@ -49,6 +49,15 @@ public interface CoordinationStore extends AutoCloseable {
 	}
 
 	/**
+	 * What the store refuses for a missing right although nothing stands still without
+	 * it. Answers from memory, at once.
+	 * @return by step, in the infinitive, why it is refused and what to do
+	 */
+	default Map<String, String> refusedSteps() {
+		return Map.of();
+	}
+
+	/**
 	 * Opens the member's subscription to its own channel. It carries the events that
 	 * concern the member, and its existence is the evidence that the member's process
 	 * lives: it must be open before the member joins.

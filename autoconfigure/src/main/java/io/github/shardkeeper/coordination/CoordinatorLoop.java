@@ -196,6 +196,11 @@ final class CoordinatorLoop {
 		return this.store.durabilityProblem();
 	}
 
+	/** See {@link ShardCoordinator#refusedSteps}. */
+	Map<String, String> refusedSteps() {
+		return this.store.refusedSteps();
+	}
+
 	/** See {@link ShardCoordinator#isConnected}. */
 	boolean isConnected() {
 		return this.membership.member() != null && this.lease.isHeld(this.clock.now());
@@ -265,7 +270,13 @@ final class CoordinatorLoop {
 			this.lastProgress = this.clock.now();
 		}
 		catch (StoreUnavailableException ex) {
-			this.trouble.stepFailed(ex, this.clock.now());
+			if (this.membership.member() == null) {
+				// Nobody beats: what the last heartbeat was told is out of date.
+				this.trouble.unavailable(ex);
+			}
+			else {
+				this.trouble.stepFailed(ex, this.clock.now());
+			}
 		}
 		catch (ShardkeeperConfigurationException ex) {
 			// Found only now because the store was away at the start.

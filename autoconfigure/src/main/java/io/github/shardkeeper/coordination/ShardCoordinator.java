@@ -240,6 +240,15 @@ public final class ShardCoordinator implements AutoCloseable {
 	}
 
 	/**
+	 * What the store refuses for a missing right although nothing stands still without
+	 * it.
+	 * @return by step why it is refused and what to do
+	 */
+	public Map<String, String> refusedSteps() {
+		return this.loop.refusedSteps();
+	}
+
+	/**
 	 * What this member is configured with.
 	 * @return the settings
 	 */

@@ -7,21 +7,30 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
+import java.util.Locale;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 import io.lettuce.core.ScriptOutputType;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A Lua script with its hash. Immutable.
  *
+ * @param name the name of its file, for messages
  * @param text the script
  * @param digest its SHA-1, by which Redis knows it
  * @param output the shape of its result
  */
-public record LuaScript(String text, String digest, ScriptOutputType output) {
+public record LuaScript(String name, String text, String digest, ScriptOutputType output) {
 
 	/** What every script may need, beside this class. */
 	private static final String COMMON = read(LuaScript.class, "memory.lua");
+
+	/** A command, with its subcommand where it has one. */
+	private static final Pattern CALL = Pattern.compile("redis\\.p?call\\('([A-Z]+)'(?:, '((?<=PUBSUB', ')[A-Z]+)')?");
 
 	private static final Pattern WRITE_BEFORE_WAIT = Pattern.compile("^writeBeforeWait\\(", Pattern.MULTILINE);
 
@@ -38,12 +47,42 @@ public record LuaScript(String text, String digest, ScriptOutputType output) {
 		for (String file : files) {
 			text.append(read(beside, file)).append('\n');
 		}
-		return new LuaScript(text.toString(), sha1(text.toString()), output);
+		return new LuaScript((files.length > 0) ? files[files.length - 1] : "memory.lua", text.toString(),
+				sha1(text.toString()), output);
 	}
 
 	/** Whether it writes something each time, as {@code memory.lua} says. */
 	boolean writesBeforeWait() {
 		return WRITE_BEFORE_WAIT.matcher(this.text).find();
+	}
+
+	/**
+	 * The commands that it may call, as an ACL names them: {@code pubsub|numsub}.
+	 * @return their names
+	 */
+	public Set<String> commands() {
+		Set<String> commands = new TreeSet<>();
+		for (Matcher call = CALL.matcher(this.text); call.find();) {
+			commands.add(command(call));
+		}
+		return commands;
+	}
+
+	/**
+	 * The command that a line calls, as an ACL names it.
+	 * @param line the line's number, as Redis counts: from 1
+	 * @return its name, {@code null} where the line does not say which one
+	 */
+	@Nullable String commandAt(int line) {
+		String text = this.text.lines().skip(line - 1L).findFirst().orElse("");
+		Matcher call = CALL.matcher(text);
+		String command = call.find() ? command(call) : null;
+		return call.find() ? null : command;
+	}
+
+	private static String command(Matcher call) {
+		String command = (call.group(2) != null) ? call.group(1) + "|" + call.group(2) : call.group(1);
+		return command.toLowerCase(Locale.ROOT);
 	}
 
 	private static String read(Class<?> beside, String file) {

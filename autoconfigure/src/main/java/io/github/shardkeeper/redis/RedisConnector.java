@@ -73,6 +73,8 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 	/** By their time limits, of which an application has one. */
 	private final Map<Duration, RedisLink<byte[]>> dataLinks = new ConcurrentHashMap<>();
 
+	private final RefusedSteps refusedSteps = new RefusedSteps();
+
 	/** Of the client that was used last. */
 	private volatile @Nullable ClusterTopology topology;
 
@@ -103,6 +105,14 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 	/** Whether Sentinels say who the master is. */
 	boolean isSentinel() {
 		return this.factory.isRedisSentinelAware();
+	}
+
+	/**
+	 * What Redis refuses of steps that nothing waits for.
+	 * @return the steps of all who use this connector
+	 */
+	public RefusedSteps refusedSteps() {
+		return this.refusedSteps;
 	}
 
 	/** When there is no connection in time. */

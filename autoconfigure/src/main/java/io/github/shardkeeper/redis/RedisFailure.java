@@ -9,6 +9,7 @@ import java.util.function.Predicate;
 
 import javax.net.ssl.SSLException;
 
+import io.lettuce.core.RedisException;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.StoreUnavailableException;
@@ -72,6 +73,18 @@ public final class RedisFailure {
 		Throwable cause = unwrapped(failure);
 		return new StoreUnavailableException("Redis: %s: %s".formatted(step, inWords(cause)), cause,
 				RedisLink.isRefusal(cause));
+	}
+
+	/**
+	 * The exception for a command that has failed.
+	 * @param step what was tried, "cannot subscribe"
+	 * @param failure what the client has thrown
+	 * @param command the command, as the client has sent it
+	 * @return with the step, all causes, and the key or the right that they are about
+	 */
+	public static StoreUnavailableException unavailable(String step, Throwable failure, @Nullable Object command) {
+		Throwable cause = unwrapped(failure);
+		return unavailable(step, (cause instanceof RedisException redis) ? RedisLink.named(redis, command) : cause);
 	}
 
 	/** Without what only says that it comes from another thread. */

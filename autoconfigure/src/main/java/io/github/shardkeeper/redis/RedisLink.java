@@ -85,6 +85,14 @@ public final class RedisLink<V> implements AutoCloseable {
 	}
 
 	/**
+	 * What Redis refuses of steps that nothing waits for.
+	 * @return the steps of all who use the same connector
+	 */
+	public RefusedSteps refusedSteps() {
+		return this.connector.refusedSteps();
+	}
+
+	/**
 	 * Threads for what follows an answer and must not hold up its connection's thread.
 	 * @return an executor; a few tasks at a time, and none that waits for long
 	 */
@@ -237,7 +245,7 @@ public final class RedisLink<V> implements AutoCloseable {
 	public <T> T run(LuaScript script, List<String> keys, List<V> arguments) {
 		String[] keyArray = keys.toArray(String[]::new);
 		V[] argumentArray = (V[]) arguments.toArray();
-		return byHashFirst(
+		return byHashFirst(script, keys,
 				() -> callAt(keys.get(0),
 						(commands) -> commands.evalsha(script.digest(), script.output(), keyArray, argumentArray)),
 				() -> callAt(keys.get(0),
@@ -260,16 +268,18 @@ public final class RedisLink<V> implements AutoCloseable {
 		String[] keyArray = keys.toArray(String[]::new);
 		V[] argumentArray = (V[]) arguments.toArray();
 		CompletableFuture<T> result = new CompletableFuture<>();
+		Consumer<StoreUnavailableException> onFailure = (failure) -> result
+			.completeExceptionally(MissingRight.named(failure, script, keys));
 		sendAt(keys.get(0),
 				(commands) -> commands.<T>evalsha(script.digest(), script.output(), keyArray, argumentArray), result,
 				(failure) -> {
 					if (!isUnknownScript(failure)) {
-						result.completeExceptionally(failure);
+						onFailure.accept(failure);
 						return;
 					}
 					sendAt(keys.get(0),
 							(commands) -> commands.<T>eval(script.text(), script.output(), keyArray, argumentArray),
-							result, result::completeExceptionally);
+							result, onFailure);
 				});
 		return result;
 	}
@@ -335,7 +345,7 @@ public final class RedisLink<V> implements AutoCloseable {
 	<T> T runReplicated(LuaScript script, List<String> keys, List<V> arguments, ReplicaWait wait) {
 		String[] keyArray = keys.toArray(String[]::new);
 		V[] argumentArray = (V[]) arguments.toArray();
-		return byHashFirst(
+		return byHashFirst(script, keys,
 				() -> callAndWait(keys.get(0), wait,
 						(commands) -> commands.evalsha(script.digest(), script.output(), keyArray, argumentArray)),
 				() -> callAndWait(keys.get(0), wait,
@@ -355,7 +365,7 @@ public final class RedisLink<V> implements AutoCloseable {
 	@SuppressWarnings("unchecked")
 	<T> List<T> runAll(LuaScript script, List<List<String>> keys, List<V> arguments) {
 		V[] argumentArray = (V[]) arguments.toArray();
-		return byHashFirst(
+		return byHashFirst(script, keys.isEmpty() ? List.of() : keys.get(0),
 				() -> callAll(commandsOf(keys,
 						(commands, each) -> commands.evalsha(script.digest(), script.output(), each, argumentArray))),
 				() -> callAll(commandsOf(keys,
@@ -376,7 +386,7 @@ public final class RedisLink<V> implements AutoCloseable {
 	@SuppressWarnings("unchecked")
 	<T> List<T> runAllReplicated(LuaScript script, List<List<String>> keys, List<V> arguments, ReplicaWait wait) {
 		V[] argumentArray = (V[]) arguments.toArray();
-		return byHashFirst(
+		return byHashFirst(script, keys.isEmpty() ? List.of() : keys.get(0),
 				() -> callAllAndWait(keys, wait,
 						(commands, each) -> commands.evalsha(script.digest(), script.output(), each, argumentArray)),
 				() -> callAllAndWait(keys, wait,
@@ -421,15 +431,20 @@ public final class RedisLink<V> implements AutoCloseable {
 		return (T) answers.get(0);
 	}
 
-	private static <T> T byHashFirst(Supplier<T> byHash, Supplier<T> byText) {
+	private static <T> T byHashFirst(LuaScript script, List<String> keys, Supplier<T> byHash, Supplier<T> byText) {
 		try {
-			return byHash.get();
+			try {
+				return byHash.get();
+			}
+			catch (StoreUnavailableException ex) {
+				if (!isUnknownScript(ex)) {
+					throw ex;
+				}
+				return byText.get();
+			}
 		}
 		catch (StoreUnavailableException ex) {
-			if (!isUnknownScript(ex)) {
-				throw ex;
-			}
-			return byText.get();
+			throw MissingRight.named(ex, script, keys);
 		}
 	}
 
@@ -446,6 +461,11 @@ public final class RedisLink<V> implements AutoCloseable {
 		if (message.contains(REPLICA_ERROR) && on != null) {
 			this.connection.discard(on);
 		}
+	}
+
+	/** What Redis refuses, with the key or the right that it is about. */
+	static RedisException named(RedisException failure, @Nullable Object command) {
+		return MissingRight.named(MisplacedKey.named(failure, command), command);
 	}
 
 	/**
@@ -509,7 +529,7 @@ public final class RedisLink<V> implements AutoCloseable {
 			futures.forEach((future) -> future.cancel(true));
 			if (ex.getCause() instanceof RedisException redis) {
 				// That of the first one that there is no answer of.
-				throw MisplacedKey.named(redis, futures.get(answers.size()));
+				throw named(redis, futures.get(answers.size()));
 			}
 			throw new RedisException(ex.getCause());
 		}

@@ -7,6 +7,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.lettuce.core.RedisException;
+import io.lettuce.core.RedisFuture;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 
 import io.github.shardkeeper.StoreUnavailableException;
@@ -64,12 +65,14 @@ public final class RedisSubscription implements AutoCloseable {
 	}
 
 	private void subscribe(String channel, Duration timeout) {
+		RedisFuture<Void> subscribed = null;
 		try {
-			this.connection.connection().async().subscribe(channel).get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+			subscribed = this.connection.connection().async().subscribe(channel);
+			subscribed.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
 		}
 		catch (ExecutionException ex) {
 			close();
-			throw RedisFailure.unavailable("cannot subscribe to " + channel, ex);
+			throw RedisFailure.unavailable("cannot subscribe to " + channel, ex, subscribed);
 		}
 		catch (TimeoutException ex) {
 			close();

@@ -21,6 +21,9 @@ public final class RedisVerification {
 
 	private static final Logger logger = LoggerFactory.getLogger(RedisVerification.class);
 
+	/** Without it a start is none the worse. */
+	private static final String STEP = "check the version of Redis, and see how much memory it has left at 'maxmemory'";
+
 	private static final Pattern VERSION = Pattern.compile("redis_version:(\\d+)\\.(\\d+)");
 
 	/** Each takes as long as the server needs to refuse it. */
@@ -51,6 +54,7 @@ public final class RedisVerification {
 	public static void verify(RedisLink<String> link) {
 		try {
 			verifyVersion(info(link));
+			link.refusedSteps().done(STEP);
 		}
 		catch (StoreUnavailableException ex) {
 			String error = serverError(ex);
@@ -58,7 +62,7 @@ public final class RedisVerification {
 				throw ex;
 			}
 			if (error.startsWith("NOPERM")) {
-				logger.debug("The version of Redis cannot be checked: {}", error);
+				link.refusedSteps().failed(STEP, ex);
 				return;
 			}
 			String problem = error.startsWith("NOAUTH") ? "asks for a password that it was not given"

@@ -85,7 +85,7 @@ final class SentTogether<T> {
 			// The client may have a timer of its own, with the same limit.
 			this.givenUp = true;
 		}
-		RedisException cause = (failure != null) ? MisplacedKey.named(asRedisException(failure), command) : null;
+		RedisException cause = (failure != null) ? RedisLink.named(asRedisException(failure), command) : null;
 		try {
 			if (this.missing.decrementAndGet() == 0) {
 				this.commands = List.of();

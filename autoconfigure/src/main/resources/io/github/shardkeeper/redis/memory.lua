@@ -4,6 +4,9 @@
 -- COMMAND INFO flags `denyoom`: HSET, ZADD, SADD, SET, XADD), inside a script only as long as the script has written
 -- nothing. Commands that cannot need any (HDEL, SREM, ZREM, XTRIM, XDEL) are always let through, and count as a write,
 -- also when they remove nothing.
+--
+-- Each call of a script names its command, and has a line of its own: when Redis refuses one for a missing right, it
+-- tells nothing but the line (MissingRight).
 
 -- Lets all further writes of the script through, also at `maxmemory`. For scripts without which nobody would consume,
 -- and so nothing would ever free memory, and whose growth is bounded: what may grow without bound must not be let
@@ -13,7 +16,13 @@
 -- remove   'HDEL', 'SREM' or 'ZREM', by the type of the key
 -- key      one of the script's keys, which need not exist; it has no entry with an empty name
 local function writeAtMaxmemory(remove, key)
-  redis.call(remove, key, '')
+  if remove == 'HDEL' then
+    redis.call('HDEL', key, '')
+  elseif remove == 'SREM' then
+    redis.call('SREM', key, '')
+  else
+    redis.call('ZREM', key, '')
+  end
 end
 
 -- For every script that is followed by a WAIT, before anything else. WAIT counts what its own connection has written

@@ -148,6 +148,11 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	}
 
 	@Override
+	public Map<String, String> refusedSteps() {
+		return this.connector.refusedSteps().texts();
+	}
+
+	@Override
 	public Subscription subscribe(MemberId member, Runnable onEvent) {
 		RedisSubscription subscription = RedisSubscription.open(this.connector, this.keys.channel(member.value()),
 				this.timeout, onEvent);

@@ -9,6 +9,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.output.ValueOutput;
@@ -20,6 +21,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.coordination.TopicGroups;
 import io.github.shardkeeper.redis.LuaScript;
 import io.github.shardkeeper.redis.RedisConnector;
@@ -50,6 +52,12 @@ public final class RedisTopicGroups implements TopicGroups {
 	private static final LuaScript CLAIM = script(ScriptOutputType.MULTI, "trimming.lua");
 
 	private static final LuaScript HANDLED = script(ScriptOutputType.VALUE, "handled.lua");
+
+	private static final String REGISTERING = "make known that the group consumes its topics";
+
+	private static final String CLAIMING = "trim topics";
+
+	private static final String READING = "trim topics, for want of what other groups have handled";
 
 	private final RedisLink<byte[]> plain;
 
@@ -87,7 +95,7 @@ public final class RedisTopicGroups implements TopicGroups {
 	public void register(Collection<String> topics) {
 		List<List<String>> keys = new ArrayList<>(topics.size());
 		topics.forEach((topic) -> keys.add(List.of(key(topic, "groups"), key(topic, "trims"))));
-		this.link.runAll(REGISTER, keys, List.of(bytes(this.group)));
+		remembering(REGISTERING, () -> this.link.runAll(REGISTER, keys, List.of(bytes(this.group))));
 	}
 
 	@Override
@@ -97,9 +105,10 @@ public final class RedisTopicGroups implements TopicGroups {
 
 	@Override
 	public @Nullable Claim claimTrimming(String topic, Duration interval, Duration settling) {
-		List<Object> reply = this.link.run(CLAIM,
-				List.of(key(topic, "groups"), key(topic, "trimming"), key(topic, "trims")), List.of(bytes(this.group),
-						bytes(Long.toString(interval.toMillis())), bytes(Long.toString(settling.toMillis()))));
+		List<Object> reply = remembering(CLAIMING,
+				() -> this.link.run(CLAIM, List.of(key(topic, "groups"), key(topic, "trimming"), key(topic, "trims")),
+						List.of(bytes(this.group), bytes(Long.toString(interval.toMillis())),
+								bytes(Long.toString(settling.toMillis())))));
 		if (reply.isEmpty()) {
 			return null;
 		}
@@ -133,13 +142,26 @@ public final class RedisTopicGroups implements TopicGroups {
 	/** Of a checkpoint that cannot be read there is none: what it needs stays. */
 	private List<byte @Nullable []> offsets(List<String> checkpoints) {
 		if (this.waits) {
-			return this.link.runAll(HANDLED, checkpoints.stream().map(List::of).toList(), List.of());
+			return remembering(READING,
+					() -> this.link.runAll(HANDLED, checkpoints.stream().map(List::of).toList(), List.of()));
 		}
 		List<AsyncCommand<String, byte[], byte[]>> reads = new ArrayList<>(checkpoints.size());
 		checkpoints.forEach((key) -> reads
 			.add(new AsyncCommand<>(new Command<>(CommandType.HGET, new ValueOutput<>(RedisCheckpointStore.CODEC),
 					new CommandArgs<>(RedisCheckpointStore.CODEC).addKey(key).add("offset")))));
 		return this.plain.callEach(reads, (place, failure) -> logger.debug("A shard is not trimmed", failure));
+	}
+
+	private <T> T remembering(String step, Supplier<T> call) {
+		try {
+			T answer = call.get();
+			this.plain.refusedSteps().done(step);
+			return answer;
+		}
+		catch (StoreUnavailableException ex) {
+			this.plain.refusedSteps().remember(step, ex);
+			throw ex;
+		}
 	}
 
 	private String key(String topic, String kind) {

@@ -91,11 +91,13 @@ final class LaneConnection {
 	/** Whom to unblock; on a Cluster nobody is. */
 	long clientId() throws InterruptedException {
 		if (this.clientIdInDoubt && !this.connector.isCluster()) {
+			RedisFuture<Long> answer = null;
 			try {
-				this.clientId = current().commands().clientId().get(GRACE.toMillis(), TimeUnit.MILLISECONDS);
+				answer = current().commands().clientId();
+				this.clientId = answer.get(GRACE.toMillis(), TimeUnit.MILLISECONDS);
 			}
 			catch (ExecutionException | TimeoutException | RedisException | IllegalStateException ex) {
-				throw RedisFailure.unavailable("no answer to CLIENT ID", ex);
+				throw RedisFailure.unavailable("no answer to CLIENT ID", ex, answer);
 			}
 			this.clientIdInDoubt = false;
 		}

@@ -30,6 +30,8 @@ final class ReadWakeUp {
 	/** So long it is tried to unblock a read that Redis does not know yet. */
 	private static final long UNBLOCKING_NANOS = Duration.ofMillis(100).toNanos();
 
+	private static final String STEP = "read from shards that come or go on as soon as they do, rather than within 2 s";
+
 	private final RedisLink<byte[]> link;
 
 	private final long clientId;
@@ -80,7 +82,14 @@ final class ReadWakeUp {
 		// By when it was sent: its answer may be late for reasons of its own.
 		boolean last = now - this.untilNanos > 0;
 		try {
-			this.link.sendAll(List.of(command())).get(0).thenAccept((unblocked) -> answered(unblocked > 0, last));
+			this.link.sendAll(List.of(command())).get(0).whenComplete((unblocked, failure) -> {
+				if (failure != null) {
+					this.link.refusedSteps().failed(STEP, failure);
+					return;
+				}
+				this.link.refusedSteps().done(STEP);
+				answered(unblocked > 0, last);
+			});
 		}
 		catch (StoreUnavailableException ex) {
 			// The read ends by itself, sooner or later; this only saves time.

@@ -31,6 +31,8 @@ final class StreamLane implements AutoCloseable {
 	/** How often to look whether one more stream is still the one that it was. */
 	private static final Duration CHECK_INTERVAL = Duration.ofSeconds(10);
 
+	private static final String CHECK = "notice that a stream was deleted, replaced or trimmed before it was read";
+
 	private final RedisConnector connector;
 
 	private final RedisLink<byte[]> link;
@@ -131,7 +133,7 @@ final class StreamLane implements AutoCloseable {
 			answer = back.future.get();
 		}
 		catch (ExecutionException | CancellationException ex) {
-			StoreUnavailableException failure = RedisFailure.unavailable("a blocking read failed", ex);
+			StoreUnavailableException failure = RedisFailure.unavailable("a blocking read failed", ex, back.future);
 			if (RedisLink.isRefusal(failure) && findUnreadable(back)) {
 				// Redis refused the whole read because of them; the others go on.
 				return;
@@ -249,8 +251,15 @@ final class StreamLane implements AutoCloseable {
 			StreamPosition position = toCheck.get(i);
 			// Reading may be further when the answer comes.
 			String before = offsets.get(i);
-			// A failure says that there is no stream, or none yet, or no Redis.
-			answers.get(i).thenAccept((reply) -> checked(position, before, StreamCheck.of(reply)));
+			answers.get(i).whenComplete((reply, failure) -> {
+				if (failure != null) {
+					// Otherwise there is no stream, or none yet, or no Redis.
+					this.connector.refusedSteps().failed(CHECK, failure);
+					return;
+				}
+				this.connector.refusedSteps().done(CHECK);
+				checked(position, before, StreamCheck.of(reply));
+			});
 		}
 	}
 

@@ -24,6 +24,8 @@ final class StreamTrimmer implements ShardTrimmer {
 
 	private static final LuaScript TRIM = LuaScript.load(StreamTrimmer.class, ScriptOutputType.INTEGER, "trim.lua");
 
+	private static final String STEP = "trim streams";
+
 	private final RedisLink<byte[]> link;
 
 	private final Function<ShardId, String> streamKey;
@@ -42,9 +44,17 @@ final class StreamTrimmer implements ShardTrimmer {
 		}
 		Long maxLength = rule.maxLength();
 		Duration maxAge = rule.maxAge();
-		return this.link.send(TRIM, List.of(this.streamKey.apply(shard)),
+		CompletableFuture<Long> gone = this.link.send(TRIM, List.of(this.streamKey.apply(shard)),
 				List.of(bytes(stay), bytes((maxLength != null) ? maxLength.toString() : ""),
 						bytes((maxAge != null) ? Long.toString(maxAge.toMillis()) : "")));
+		return gone.whenComplete((number, failure) -> {
+			if (failure != null) {
+				this.link.refusedSteps().remember(STEP, failure);
+			}
+			else {
+				this.link.refusedSteps().done(STEP);
+			}
+		});
 	}
 
 	private static byte[] bytes(String text) {

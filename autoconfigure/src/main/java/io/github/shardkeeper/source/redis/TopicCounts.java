@@ -13,6 +13,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 
@@ -69,6 +70,8 @@ final class TopicCounts {
 	private static final LuaScript RAISE = LuaScript.load(TopicCounts.class, ScriptOutputType.INTEGER, "raise.lua");
 
 	private static final String FIELD = "shards";
+
+	private static final String LOOK_BEYOND = "notice records in shards beyond those that are known";
 
 	private final RedisLink<byte[]> link;
 
@@ -364,8 +367,15 @@ final class TopicCounts {
 			unknown.forEach((shard) -> lengths
 				.add(new AsyncCommand<>(new Command<>(CommandType.XLEN, new IntegerOutput<>(RedisStreamSource.CODEC),
 						new CommandArgs<>(RedisStreamSource.CODEC).addKey(this.streamKey.apply(shard))))));
-			List<@Nullable Long> found = this.link.callEach(lengths,
-					(place, failure) -> logger.debug("Not a stream: {}", unknown.get(place), failure));
+			AtomicBoolean refused = new AtomicBoolean();
+			List<@Nullable Long> found = this.link.callEach(lengths, (place, failure) -> {
+				logger.debug("Not a stream: {}", unknown.get(place), failure);
+				this.link.refusedSteps().failed(LOOK_BEYOND, failure);
+				refused.set(true);
+			});
+			if (!refused.get()) {
+				this.link.refusedSteps().done(LOOK_BEYOND);
+			}
 			ShardId highest = null;
 			for (int i = 0; i < unknown.size(); i++) {
 				Long length = found.get(i);

@@ -70,8 +70,7 @@ local function growth()
 end
 
 -- The first write: at `maxmemory` it is the one that is refused.
-local numbered = {'HSET', CHECKPOINT, 'commit', ARGV[2], 'committed', text(nowMillis)}
-local written = redis.pcall(unpack(numbered))
+local written = redis.pcall('HSET', CHECKPOINT, 'commit', ARGV[2], 'committed', text(nowMillis))
 if lacksMemory(written) then
   local bytes = growth()
   if bytes > roomAtMaxmemory() then
@@ -83,7 +82,7 @@ if lacksMemory(written) then
 end
 if type(written) == 'table' then
   -- Any other error is raised here.
-  redis.call(unpack(numbered))
+  redis.call('HSET', CHECKPOINT, 'commit', ARGV[2], 'committed', text(nowMillis))
 end
 if ARGV[4] ~= '' then
   redis.call('HSET', CHECKPOINT, 'offset', ARGV[4])

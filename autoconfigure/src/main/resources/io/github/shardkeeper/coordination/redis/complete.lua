@@ -18,7 +18,10 @@ end
 if last < tonumber(ARGV[2]) then
   return 'GONE'
 end
-if redis.call('ZCARD', RETRY) > 0 or redis.call('HEXISTS', CHECKPOINT, 'seek') == 1 then
+if redis.call('ZCARD', RETRY) > 0 then
+  return 'PENDING'
+end
+if redis.call('HEXISTS', CHECKPOINT, 'seek') == 1 then
   return 'PENDING'
 end
 redis.call('HSET', CHECKPOINT, 'completed', 1)

@@ -70,8 +70,13 @@ end
 
 -- How many entries the keys have, in which an entry that is gone, or of somebody else's, shows.
 local function sizes()
-  return table.concat({redis.call('HLEN', MEMBERS), redis.call('ZCARD', SESSIONS), redis.call('HLEN', SHARDS),
-    redis.call('ZCARD', CHANGES), redis.call('ZCARD', CONCERNS), redis.call('HLEN', CONCERNS_AT)}, '|')
+  local membersSize = redis.call('HLEN', MEMBERS)
+  local sessionsSize = redis.call('ZCARD', SESSIONS)
+  local shardsSize = redis.call('HLEN', SHARDS)
+  local changesSize = redis.call('ZCARD', CHANGES)
+  local concernsSize = redis.call('ZCARD', CONCERNS)
+  local concernsAtSize = redis.call('HLEN', CONCERNS_AT)
+  return table.concat({membersSize, sessionsSize, shardsSize, changesSize, concernsSize, concernsAtSize}, '|')
 end
 
 -- What is wrong with the group's keys, a sentence each; nothing when the group is whole. O(1)

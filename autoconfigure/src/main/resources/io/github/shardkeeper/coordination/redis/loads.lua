@@ -17,7 +17,8 @@ for i = 1, #reported, 2 do
   names[#names + 1] = reported[i]
 end
 if #names > 0 then
-  local reports, known = redis.call('HMGET', LOADS, unpack(names)), redis.call('HMGET', MEMBERS, unpack(names))
+  local reports = redis.call('HMGET', LOADS, unpack(names))
+  local known = redis.call('HMGET', MEMBERS, unpack(names))
   for i, name in ipairs(names) do
     if reports[i] and known[i] then
       reply[#reply + 1] = name
