@@ -20,9 +20,14 @@ for _, id in ipairs(ARGV) do
   -- What is no letter of ours stays where it is.
   if letter.offset ~= '' then
     local about = string.gsub(letter.about, '^{"attempts":%d+', '{"attempts":0', 1)
-    if lacksMemory(redis.pcall('ZADD', RETRY, text(nowMillis), letter.offset)) then
+    local queued = redis.pcall('ZADD', RETRY, text(nowMillis), letter.offset)
+    if lacksMemory(queued) then
       return redis.error_reply('OOM Redis has reached maxmemory, so the dead letters in ' .. DEAD ..
         ' stay where they are; raise maxmemory or free memory, and send them back again')
+    end
+    if type(queued) == 'table' then
+      -- Any other error is raised here, before the letter is taken away.
+      redis.call('ZADD', RETRY, text(nowMillis), letter.offset)
     end
     redis.call('HSET', RETRIED, letter.offset, about .. '\n' .. letter.payload)
     redis.call('XDEL', DEAD, id)
