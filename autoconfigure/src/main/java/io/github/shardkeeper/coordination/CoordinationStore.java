@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Optional;
 
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.handover.EndClaimsReply;
 import io.github.shardkeeper.handover.GroupChanges;
 import io.github.shardkeeper.handover.GroupProblems;
 import io.github.shardkeeper.handover.HeartbeatReply;
@@ -157,6 +158,17 @@ public interface CoordinationStore extends AutoCloseable {
 	 * @return how many were applied, or that somebody else leads
 	 */
 	PlanReply plan(MemberId leader, long epoch, List<Transition> transitions);
+
+	/**
+	 * Ends the time in which members may claim what they hold. The store does not end it
+	 * by its own clock, which may step: the leader does when it has watched that time by
+	 * its own.
+	 * @param leader the leader
+	 * @param epoch its epoch
+	 * @param untilMillis when it may end, as a heartbeat's answer has told
+	 * @return whether it is over
+	 */
+	EndClaimsReply endClaims(MemberId leader, long epoch, long untilMillis);
 
 	/**
 	 * Tells all members what is wrong with the group: every heartbeat's answer carries it

@@ -243,6 +243,9 @@ final class LeaderDriver {
 		else if (action instanceof LeaderAction.LookForDead look) {
 			looked(this.store.reap(self, look.epoch(), look.steady(), this.crashQuietPeriod));
 		}
+		else if (action instanceof LeaderAction.EndClaims end) {
+			this.leadership.claimsEnded(this.store.endClaims(self, end.epoch(), end.untilMillis()), this.clock.now());
+		}
 		else if (action instanceof LeaderAction.ComputeAssignment compute) {
 			this.calls.begin(compute.request());
 		}

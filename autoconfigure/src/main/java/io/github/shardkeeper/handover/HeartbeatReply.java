@@ -32,7 +32,8 @@ public sealed interface HeartbeatReply {
 	 * over as many replies as it takes, tell everything that it owns or is to get
 	 * @param subscribed whether the store sees a subscription to the member's own channel
 	 * @param claimsUntilMillis until when, in the store's time, no free shard is given to
-	 * anybody, because who holds it may still claim it; 0 for no such time
+	 * anybody at least, because who holds it may still claim it; 0 when a leader has
+	 * ended that time
 	 * @param loads how many load reports the group has had
 	 * @param setBacks how often the store's clock was seen to be set back
 	 * @param ownLeaseEndMillis when the member's own lease ended before this heartbeat

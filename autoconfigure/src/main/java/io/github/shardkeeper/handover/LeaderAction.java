@@ -49,6 +49,16 @@ public sealed interface LeaderAction {
 	}
 
 	/**
+	 * End the time for claims.
+	 *
+	 * @param epoch the leadership under which to end it
+	 * @param untilMillis when it may end, as the store has told
+	 */
+	record EndClaims(long epoch, long untilMillis) implements LeaderAction {
+
+	}
+
+	/**
 	 * Apply transitions.
 	 *
 	 * @param epoch the leadership under which to apply them

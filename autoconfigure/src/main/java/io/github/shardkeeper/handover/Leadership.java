@@ -60,7 +60,9 @@ public final class Leadership {
 
 	private long claimsUntilMillis;
 
-	/** The same by this process' clock: the store's may be put forward meanwhile. */
+	/**
+	 * When it may end by this process' clock: the store's may be put forward meanwhile.
+	 */
 	private @Nullable MonotonicTime claimsUntil;
 
 	/** Whether there are moves that wait for others, or are decided after them. */
@@ -78,8 +80,10 @@ public final class Leadership {
 	/** When the picture was read last. */
 	private @Nullable MonotonicTime readAt;
 
-	/** Until when writes that only others saw may turn out to be lost. */
+	/** Until when an owner that the store does not know may still consume. */
 	private @Nullable MonotonicTime suspectUntil;
+
+	private Duration longestLease;
 
 	private final Arrivals arrivals = new Arrivals();
 
@@ -103,6 +107,7 @@ public final class Leadership {
 			Supplier<Map<String, TopicShards>> ownTopics, @Nullable LoadReporting loads) {
 		this.loads = new LoadReports(loads);
 		this.lease = lease;
+		this.longestLease = lease;
 		this.settleTime = settleTime;
 		this.rules = rules;
 		this.planner = new Planner(rules, ownTopics);
@@ -117,17 +122,24 @@ public final class Leadership {
 	 * @param now when it was answered
 	 */
 	public void heartbeatAnswered(HeartbeatReply.Alive reply, MemberId self, MonotonicTime sentAt, MonotonicTime now) {
-		if (this.steadiness.answered(reply, sentAt, now)) {
+		// An owner with a longer lease may not have heard of anything yet.
+		this.longestLease = Duration.ofMillis(Math.max(this.lease.toMillis(), reply.longestLeaseMillis()));
+		Steadiness.Finding finding = this.steadiness.answered(reply, sentAt, now);
+		if (finding == Steadiness.Finding.FORGOTTEN) {
 			// A restart on an old snapshot may be over between two heartbeats.
-			this.suspectUntil = now.plus(this.lease);
+			this.suspectUntil = now.plus(this.longestLease);
 			this.pictureDistrusted = true;
 		}
 		this.lastServerMillis = reply.serverTimeMillis();
 		this.lastAnswered = now;
 		this.claimsUntilMillis = reply.claimsUntilMillis();
 		if (this.claimsUntilMillis != 0) {
-			Duration left = Duration.ofMillis(this.claimsUntilMillis - this.lastServerMillis);
-			this.claimsUntil = latest(this.claimsUntil, this.lastAnswered.plus(left));
+			this.claimsUntil = latest(this.claimsUntil,
+					now.plus(Duration.ofMillis(this.claimsUntilMillis - this.lastServerMillis)));
+			if (finding != Steadiness.Finding.STEADY) {
+				// The store's clock may have stepped over a part of it.
+				this.claimsUntil = latest(this.claimsUntil, now.plus(this.longestLease));
+			}
 		}
 		if (!self.equals(reply.leader())) {
 			deposed();
@@ -241,6 +253,9 @@ public final class Leadership {
 			// Perhaps the store is away: the next answer tells when to look.
 			this.lookAt = null;
 		}
+		if (isDue(claimsEndAt(), now)) {
+			return new LeaderAction.EndClaims(this.epoch, this.claimsUntilMillis);
+		}
 		if (isDue(this.lookAt, now)) {
 			return new LeaderAction.LookForDead(this.epoch, this.steadiness.at(now));
 		}
@@ -300,7 +315,7 @@ public final class Leadership {
 			return this.pausedUntil;
 		}
 		MonotonicTime plansAt = this.assigning.isAwaited() ? null : this.planAt;
-		return earliest(earliest(this.lookAt, plansAt), this.loads.lookAt());
+		return earliest(earliest(earliest(this.lookAt, claimsEndAt()), plansAt), this.loads.lookAt());
 	}
 
 	private static @Nullable MonotonicTime latest(@Nullable MonotonicTime one, @Nullable MonotonicTime other) {
@@ -355,7 +370,7 @@ public final class Leadership {
 	 * says so with its next heartbeat; until then nothing is assigned.
 	 */
 	private void writesLost(long generation, MonotonicTime now) {
-		this.suspectUntil = now.plus(this.lease);
+		this.suspectUntil = now.plus(this.longestLease);
 		this.generationSeen = generation;
 		forgetPicture();
 		planBy(now);
@@ -491,6 +506,23 @@ public final class Leadership {
 	}
 
 	/**
+	 * An {@link LeaderAction.EndClaims} was done.
+	 * @param reply the store's answer
+	 * @param now the time
+	 */
+	public void claimsEnded(EndClaimsReply reply, MonotonicTime now) {
+		switch (reply) {
+			case ENDED -> {
+				this.claimsUntilMillis = 0;
+				planBy(now);
+			}
+			// The next heartbeat's answer tells until when.
+			case OPEN -> this.claimsUntil = now.plus(this.longestLease);
+			case DEPOSED -> deposed();
+		}
+	}
+
+	/**
 	 * Whether the leader knows another member that could lead.
 	 * @param self this member
 	 * @return whether there is one that does not leave
@@ -507,6 +539,11 @@ public final class Leadership {
 	/** Later than the real point by the answer's way back, never earlier. */
 	private MonotonicTime at(long serverMillis) {
 		return this.lastAnswered.plus(Duration.ofMillis(serverMillis - this.lastServerMillis + 1));
+	}
+
+	/** When this leader may end the time for claims; {@code null} while there is none. */
+	private @Nullable MonotonicTime claimsEndAt() {
+		return (this.claimsUntilMillis != 0) ? latest(this.suspectUntil, this.claimsUntil) : null;
 	}
 
 	private long claimsUntilMillis(MonotonicTime now) {

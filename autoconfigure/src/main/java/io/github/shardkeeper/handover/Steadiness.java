@@ -11,6 +11,26 @@ import java.time.Duration;
  */
 final class Steadiness {
 
+	/** What an answer shows beside the ones before. */
+	enum Finding {
+
+		/** The store's clock and what it remembers go with the answers before. */
+		STEADY,
+
+		/**
+		 * There is no answer before, or the store's clock has made a step since: a time
+		 * that is over by that clock may have been too short.
+		 */
+		CLOCK_UNKNOWN,
+
+		/**
+		 * The store has forgotten that it answered the one before: so much was lost at
+		 * least, also where nothing else tells.
+		 */
+		FORGOTTEN
+
+	}
+
 	/** Less is no step of a clock. */
 	private static final long SET_BACK_MILLIS = 100;
 
@@ -44,10 +64,9 @@ final class Steadiness {
 	/**
 	 * A heartbeat was answered. How often the store has seen its clock set back is in the
 	 * answer because it may have been put forward again before.
-	 * @return whether the store has forgotten that it answered the one before: so much
-	 * was lost at least, also where nothing else tells
+	 * @return what it shows
 	 */
-	boolean answered(HeartbeatReply.Alive reply, MonotonicTime sentAt, MonotonicTime now) {
+	Finding answered(HeartbeatReply.Alive reply, MonotonicTime sentAt, MonotonicTime now) {
 		long serverTimeMillis = reply.serverTimeMillis();
 		long setBacks = reply.setBacks();
 		// A clock that is set back takes time from leases, too.
@@ -57,14 +76,18 @@ final class Steadiness {
 		Duration byMonotonic = this.lastAnswered.until(now);
 		boolean gap = byServer.compareTo(this.longestGap) > 0 || byMonotonic.compareTo(this.longestGap) > 0;
 		boolean step = this.clock.answered(sentAt, serverTimeMillis, now) || setBacks != this.lastSetBacks;
-		if (!this.started || gap || step || forgotten) {
+		boolean first = !this.started;
+		if (first || gap || step || forgotten) {
 			this.sinceMillis = serverTimeMillis;
 			this.started = true;
 		}
 		this.lastMillis = serverTimeMillis;
 		this.lastSetBacks = setBacks;
 		this.lastAnswered = now;
-		return forgotten;
+		if (forgotten) {
+			return Finding.FORGOTTEN;
+		}
+		return (first || step) ? Finding.CLOCK_UNKNOWN : Finding.STEADY;
 	}
 
 	/**

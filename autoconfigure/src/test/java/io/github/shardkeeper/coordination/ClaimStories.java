@@ -6,6 +6,7 @@ import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
 
+import io.github.shardkeeper.handover.EndClaimsReply;
 import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.handover.PlanReply;
@@ -38,14 +39,62 @@ interface ClaimStories extends GroupStories {
 	}
 
 	@Test
-	default void afterALeaseItHandsOut() {
+	default void handsOutWhenALeaderHasEndedTheTimeForClaims() {
+		TestMember b = leaderOfAGroupThatHasBegunWithAShortLease();
+		long until = b.beat().claimsUntilMillis();
+		Transition assignment = new Transition.Assign(FIRST, 0, b.id());
+		group().advance(SHORT);
+		assertThat(b.plan(assignment)).as("the store's clock alone proves nothing")
+			.isEqualTo(new PlanReply.Applied(0, 1));
+
+		assertThat(b.endClaims(until)).isEqualTo(EndClaimsReply.ENDED);
+
+		assertThat(b.endClaims(until)).as("repeated").isEqualTo(EndClaimsReply.ENDED);
+		assertThat(b.beat().claimsUntilMillis()).isZero();
+		assertThat(b.plan(assignment)).isEqualTo(new PlanReply.Applied(1, 0));
+	}
+
+	@Test
+	default void whoDoesNotLeadDoesNotEndTheTimeForClaims() {
+		group().server().empty();
+		TestMember a = group().join("a").lead();
+		TestMember b = group().join("b");
+		long until = a.beat().claimsUntilMillis();
+
+		assertThat(b.endClaims(until)).isEqualTo(EndClaimsReply.DEPOSED);
+
+		assertThat(a.beat().claimsUntilMillis()).isEqualTo(until);
+	}
+
+	@Test
+	default void aTimeForClaimsThatHasBegunAgainIsNotEnded() {
+		TestMember b = leaderOfAGroupThatHasBegunWithAShortLease();
+		long until = b.beat().claimsUntilMillis();
+		group().advance(SHORT);
+
+		assertThat(b.claim(new Ownership(FIRST, ShardPhase.OWNED, new Token(1), b.id(), null, 0, 0, 0)))
+			.containsExactly(FIRST);
+
+		assertLastsAnHour(b.beat());
+		assertThat(b.endClaims(until)).isEqualTo(EndClaimsReply.OPEN);
+		assertLastsAnHour(b.beat());
+	}
+
+	@Test
+	default void whatIsFreedBeforeTheTimeForClaimsIsEndedRests() {
+		TestMember b = leaderOfAGroupThatHasBegunWithAShortLease();
+		b.claim(new Ownership(FIRST, ShardPhase.OWNED, new Token(1), b.id(), null, 0, 0, 0));
+		group().advance(SHORT);
+
+		b.release(FIRST);
+
+		assertThat(group().shard(FIRST).phase()).isEqualTo(ShardPhase.QUIET);
+	}
+
+	private TestMember leaderOfAGroupThatHasBegunWithAShortLease() {
 		group().server().empty();
 		group().join("a", SHORT, LONG);
-		group().advance(SHORT);
-		TestMember b = group().join("b").lead();
-
-		assertThat(b.beat().claimsUntilMillis()).isZero();
-		assertThat(b.assign(FIRST, b).owner()).isEqualTo(b.id());
+		return group().join("b").elected();
 	}
 
 	@Test
@@ -261,8 +310,8 @@ interface ClaimStories extends GroupStories {
 
 	@Test
 	default void aLongLeaseIsForgottenWithWhoHadIt() {
+		TestMember b = group().join("b").lead();
 		TestMember a = group().join("a", SHORT, LONG);
-		TestMember b = group().join("b");
 		assertThat(a.beat().longestLeaseMillis()).isEqualTo(LONG.toMillis());
 		b.leave();
 

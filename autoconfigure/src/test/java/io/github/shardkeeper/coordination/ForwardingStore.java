@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.handover.EndClaimsReply;
 import io.github.shardkeeper.handover.GroupChanges;
 import io.github.shardkeeper.handover.GroupProblems;
 import io.github.shardkeeper.handover.HeartbeatReply;
@@ -95,6 +96,11 @@ class ForwardingStore implements CoordinationStore {
 	@Override
 	public PlanReply plan(MemberId leader, long epoch, List<Transition> transitions) {
 		return reach().plan(leader, epoch, transitions);
+	}
+
+	@Override
+	public EndClaimsReply endClaims(MemberId leader, long epoch, long untilMillis) {
+		return reach().endClaims(leader, epoch, untilMillis);
 	}
 
 	@Override

@@ -118,6 +118,7 @@ interface PresentStories extends GroupStories {
 		TestMember b = group().join("b", SHORT, LONG);
 		b.present(older);
 		group().advance(SHORT);
+		b.lead();
 		Ownership kept = group().shard(FIRST);
 		TestMember c = group().join("c", SHORT, LONG);
 
@@ -136,6 +137,7 @@ interface PresentStories extends GroupStories {
 		TestMember b = group().join("b", SHORT, LONG);
 		b.present(older);
 		group().advance(SHORT);
+		b.lead();
 		b.release(FIRST);
 		assertThat(group().shard(FIRST).phase()).isEqualTo(ShardPhase.FREE);
 

@@ -12,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 import io.github.shardkeeper.handover.ReapReply;
 import io.github.shardkeeper.handover.PlanReply;
 import io.github.shardkeeper.handover.HeartbeatReply;
+import io.github.shardkeeper.handover.EndClaimsReply;
 import io.github.shardkeeper.handover.GroupMember;
 import io.github.shardkeeper.handover.HoldingAction;
 import io.github.shardkeeper.handover.LoadReport;
@@ -136,11 +137,26 @@ public final class TestMember {
 	}
 
 	/** Beats as a candidate and is elected. */
-	public TestMember lead() {
+	TestMember elected() {
 		HeartbeatReply.Alive reply = beat(true);
 		assertThat(reply.leader()).isEqualTo(this.id);
 		this.epoch = reply.epoch();
 		return this;
+	}
+
+	/**
+	 * Is elected, and ends a time for claims that may end, as if it had watched it.
+	 */
+	public TestMember lead() {
+		HeartbeatReply.Alive reply = elected().beat();
+		if (reply.claimsUntilMillis() <= reply.serverTimeMillis()) {
+			assertThat(endClaims(reply.claimsUntilMillis())).isEqualTo(EndClaimsReply.ENDED);
+		}
+		return this;
+	}
+
+	EndClaimsReply endClaims(long untilMillis) {
+		return store().endClaims(this.id, this.epoch, untilMillis);
 	}
 
 	HeartbeatReply.Alive resign() {

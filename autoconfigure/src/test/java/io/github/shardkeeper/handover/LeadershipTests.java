@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import io.github.shardkeeper.assignment.StickyAssignment;
 import io.github.shardkeeper.handover.LeaderAction.ApplyPlan;
 import io.github.shardkeeper.handover.LeaderAction.ComputeAssignment;
+import io.github.shardkeeper.handover.LeaderAction.EndClaims;
 import io.github.shardkeeper.handover.LeaderAction.LookForDead;
 import io.github.shardkeeper.handover.LeaderAction.Refresh;
 import io.github.shardkeeper.handover.Transition.Assign;
@@ -560,10 +561,61 @@ class LeadershipTests {
 		refreshed(List.of(member(ME)));
 		this.now += SETTLE.toMillis();
 		assertThat(next()).isNull();
-		assertThat(this.leadership.wakeAt()).isEqualTo(at(LEASE + 1));
+		assertThat(this.leadership.wakeAt()).isEqualTo(at(LEASE));
 
-		this.now = LEASE + 1;
+		this.now = LEASE;
+		endsClaims();
 		assertThat(next()).isEqualTo(new ApplyPlan(1, List.of(new Assign(SHARD, 0, ME))));
+	}
+
+	private void endsClaims() {
+		assertThat(next()).isEqualTo(new EndClaims(this.epoch, this.claimsUntil));
+		this.leadership.claimsEnded(EndClaimsReply.ENDED, time());
+	}
+
+	@Test
+	void whoBeginsToWatchAfterAStepOfTheClockWatchesAWholeLease() {
+		this.claimsUntil = STORE_START - 60_000;
+		answered(ME);
+		refreshed(List.of(member(ME)));
+		this.now = LEASE - 1;
+		answered(ME);
+		assertThat(next()).isNull();
+
+		this.now = LEASE;
+		endsClaims();
+		assertThat(next()).isEqualTo(new ApplyPlan(1, List.of(new Assign(SHARD, 0, ME))));
+	}
+
+	@Test
+	void aTimeForClaimsThatBeginsAndIsSteppedOverBetweenTwoHeartbeatsIsWatchedAsAWhole() {
+		leadInPeace();
+		this.jump = 60_000;
+		this.claimsUntil = STORE_START + this.now + LEASE;
+		answered(ME);
+		long seenAt = this.now;
+		this.now = seenAt + LEASE - 1;
+		assertThat(next()).isNull();
+
+		this.now = seenAt + LEASE;
+		assertThat(this.leadership.next(time())).isEqualTo(new EndClaims(this.epoch, this.claimsUntil));
+	}
+
+	@Test
+	void aTimeForClaimsThatHasBegunAgainIsWatchedAgain() {
+		this.claimsUntil = STORE_START + LEASE;
+		answered(ME);
+		refreshed(List.of(member(ME)));
+		this.now = LEASE;
+		assertThat(next()).isInstanceOf(EndClaims.class);
+		this.leadership.claimsEnded(EndClaimsReply.OPEN, time());
+		assertThat(next()).isNull();
+
+		this.claimsUntil = STORE_START + LEASE + LEASE;
+		answered(ME);
+		assertThat(next()).isNull();
+		this.now = LEASE + LEASE;
+		endsClaims();
 	}
 
 	@Test
@@ -573,18 +625,18 @@ class LeadershipTests {
 		refreshed(List.of(member(ME)));
 		this.now += SETTLE.toMillis();
 		this.jump = 60_000;
-		this.claimsUntil = 0;
 		answered(ME);
 		assertThat(next()).isNull();
 		this.leadership.sessionLost();
 		this.epoch++;
 		answered(ME);
 		refreshed(List.of(member(ME)));
-		this.now = LEASE - 1;
+		this.now = LEASE + SETTLE.toMillis() - 1;
 		answered(ME);
 		assertThat(next()).as("in a new session, too").isNull();
 
-		this.now = LEASE + 1;
+		this.now += 1;
+		endsClaims();
 		assertThat(next()).isEqualTo(new ApplyPlan(this.epoch, List.of(new Assign(SHARD, 0, ME))));
 	}
 

@@ -42,9 +42,9 @@ final class Beat {
 		this.session.told = lost ? through : Math.max(this.session.told, through);
 		return new HeartbeatReply.Alive(this.group.nowMillis(), led ? this.group.leader() : null, this.group.epoch(),
 				led ? this.group.leaderLeaseEnd() : 0, this.group.sessions.earliestLeaseEnd(), generation,
-				this.group.membership(), through, news, this.group.history(), lost, subscribed,
-				this.group.claimsUntil(), this.group.loads(), this.group.setBacks(), remembered,
-				this.group.longestLeaseMillis(), this.group.status());
+				this.group.membership(), through, news, this.group.history(), lost, subscribed, this.group.claimsEnd(),
+				this.group.loads(), this.group.setBacks(), remembered, this.group.longestLeaseMillis(),
+				this.group.status());
 	}
 
 	/**

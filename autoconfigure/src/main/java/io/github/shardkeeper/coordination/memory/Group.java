@@ -11,6 +11,7 @@ import java.util.SortedSet;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.coordination.ForgetReply;
+import io.github.shardkeeper.handover.EndClaimsReply;
 import io.github.shardkeeper.handover.GroupChanges;
 import io.github.shardkeeper.handover.GroupProblems;
 import io.github.shardkeeper.handover.GroupStatus;
@@ -162,8 +163,8 @@ final class Group {
 	}
 
 	/**
-	 * From now on, for as long as the longest lease lasts, members may claim what they
-	 * hold.
+	 * From now on members may claim what they hold: at least for as long as the longest
+	 * lease lasts, and until a leader ends it.
 	 */
 	void openClaims(long leaseMillis) {
 		rememberLease(leaseMillis);
@@ -171,19 +172,28 @@ final class Group {
 		this.claimsSince = nowMillis();
 	}
 
+	EndClaimsReply endClaims(long untilMillis) {
+		if (claimsEnd() != 0 && claimsEnd() != untilMillis) {
+			return EndClaimsReply.OPEN;
+		}
+		this.claimsUntil = 0;
+		return EndClaimsReply.ENDED;
+	}
+
 	/**
-	 * Until when no shard is handed out, because who holds it may still claim it; 0 for
-	 * no such time.
+	 * Until when, at least, no shard is handed out, because who holds it may still claim
+	 * it; 0 for no such time.
 	 */
 	long claimsUntil() {
+		return (claimsEnd() != 0) ? Math.max(claimsEnd(), nowMillis() + 1) : 0;
+	}
+
+	/** When the time for claims may end; 0 while there is none. */
+	long claimsEnd() {
 		if (this.claimsUntil != 0 && nowMillis() < this.claimsSince) {
 			// The clock was set back, nobody knows how far: the time begins anew.
 			this.claimsUntil = nowMillis() + this.claimsUntil - this.claimsSince;
 			this.claimsSince = nowMillis();
-		}
-		else if (nowMillis() >= this.claimsUntil) {
-			// Over for good, also if the clock is set back later.
-			this.claimsUntil = 0;
 		}
 		return this.claimsUntil;
 	}

@@ -100,7 +100,7 @@ final class Holding {
 			return;
 		}
 		this.group.raiseTokenTo(token);
-		if (this.group.claimsUntil() == 0 || !leaseHeld) {
+		if (this.group.claimsEnd() <= this.group.nowMillis() || !leaseHeld) {
 			// Whoever claims what is not known tells of writes that are lost.
 			this.group.openClaims(session.leaseMillis());
 		}

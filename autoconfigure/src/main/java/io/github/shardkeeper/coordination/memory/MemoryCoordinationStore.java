@@ -26,6 +26,7 @@ import io.github.shardkeeper.handover.ReapReply;
 import io.github.shardkeeper.handover.Seen;
 import io.github.shardkeeper.handover.SteadyTime;
 import io.github.shardkeeper.coordination.ReleaseReply;
+import io.github.shardkeeper.handover.EndClaimsReply;
 import io.github.shardkeeper.handover.GroupChanges;
 import io.github.shardkeeper.handover.MemberDescription;
 import io.github.shardkeeper.handover.Transition;
@@ -151,6 +152,12 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 			}
 			return new Planning(group).apply(transitions);
 		});
+	}
+
+	@Override
+	public EndClaimsReply endClaims(MemberId leader, long epoch, long untilMillis) {
+		return transition(
+				(group) -> group.leads(leader, epoch) ? group.endClaims(untilMillis) : EndClaimsReply.DEPOSED);
 	}
 
 	@Override

@@ -12,7 +12,7 @@ import io.github.shardkeeper.redis.LuaScript;
  */
 record ControlScripts(LuaScript join, LuaScript describe, LuaScript heartbeat, LuaScript changes, LuaScript loads,
 		LuaScript plan, LuaScript release, LuaScript claim, LuaScript reap, LuaScript leave, LuaScript nudge,
-		LuaScript publish, LuaScript distrust, LuaScript forget) {
+		LuaScript publish, LuaScript distrust, LuaScript forget, LuaScript endClaims) {
 
 	static final ControlScripts STANDARD = load();
 
@@ -35,7 +35,8 @@ record ControlScripts(LuaScript join, LuaScript describe, LuaScript heartbeat, L
 				script(ScriptOutputType.VALUE, "nudge.lua", preludes),
 				script(ScriptOutputType.MULTI, "publish.lua", preludes),
 				script(ScriptOutputType.VALUE, "distrust.lua", preludes),
-				script(ScriptOutputType.MULTI, "forget.lua", preludes));
+				script(ScriptOutputType.MULTI, "forget.lua", preludes),
+				script(ScriptOutputType.VALUE, "end-claims.lua", preludes));
 	}
 
 	private static LuaScript script(ScriptOutputType output, String file, String... preludes) {

@@ -25,6 +25,7 @@ import io.github.shardkeeper.coordination.ClaimReply;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.ForgetReply;
 import io.github.shardkeeper.coordination.ReleaseReply;
+import io.github.shardkeeper.handover.EndClaimsReply;
 import io.github.shardkeeper.handover.GroupChanges;
 import io.github.shardkeeper.handover.GroupMember;
 import io.github.shardkeeper.handover.GroupProblems;
@@ -344,6 +345,12 @@ public final class RedisCoordinationStore implements CoordinationStore {
 			conflicts += ((Number) reply.get(2)).intValue();
 		}
 		return new PlanReply.Applied(applied, conflicts);
+	}
+
+	@Override
+	public EndClaimsReply endClaims(MemberId leader, long epoch, long untilMillis) {
+		List<String> arguments = List.of(leader.value(), number(epoch), number(untilMillis));
+		return EndClaimsReply.valueOf(run(this.scripts.endClaims(), arguments));
 	}
 
 	@Override

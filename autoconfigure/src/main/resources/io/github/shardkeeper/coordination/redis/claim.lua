@@ -43,7 +43,7 @@ end
 
 local function grant(name, before, token)
   raiseToken(token)
-  if claimsUntil() == 0 or not isHeld then
+  if claimsEnd() <= nowMillis or not isHeld then
     openClaims(self.lease)
   end
   local generation = write(name, before, 'OWNED', token, id, '')

@@ -303,30 +303,30 @@ local function rememberLease(lease)
   end
 end
 
--- From now on, for as long as the longest lease lasts, whoever holds a shard that is free here may claim it.
+-- From now on members may claim what they hold and is free here: at least for as long as the longest lease lasts, and
+-- until a leader that has watched all of that time ends it. By Redis' clock alone it could be cut short by a step.
 local function openClaims(lease)
   rememberLease(lease)
   setGroup('claims', text(math.max(groupNumber('claims'), nowMillis + groupNumber('longestLease'))))
   setGroup('claimsSince', text(nowMillis))
 end
 
--- Until when no shard is handed out, because who holds it may still claim it; 0 for no such time.
-local function claimsUntil()
+-- When the time for claims may end; 0 while there is none.
+local function claimsEnd()
   local ends, since = groupNumber('claims'), groupNumber('claimsSince')
-  if ends == 0 then
-    return 0
-  end
-  if nowMillis < since then
+  if ends ~= 0 and nowMillis < since then
     -- The clock was set back, nobody knows how far: the time begins anew.
     ends = nowMillis + ends - since
     setGroup('claims', text(ends))
     setGroup('claimsSince', text(nowMillis))
-  elseif nowMillis >= ends then
-    -- Over for good, also if the clock is set back later.
-    ends = 0
-    setGroup('claims', '0')
   end
   return ends
+end
+
+-- Until when, at least, no shard is handed out, because who holds it may still claim it; 0 for no such time.
+local function claimsUntil()
+  local ends = claimsEnd()
+  return ends == 0 and 0 or math.max(ends, nowMillis + 1)
 end
 
 -- A shard that rests, or rests on; its target stays if it still can take it.

@@ -7,7 +7,7 @@
 -- result   {'EXPIRED', what is wrong with the group's keys, a sentence each}, or
 --          {'ALIVE', now, leader, epoch, end of the leader's lease, earliest end of a lease, generation, membership,
 --          generation that the changes reach to, history, writes lost ('1' or '0'),
---          subscribed ('1' or '0'), end of the time for claims or 0, load reports so far, how often the clock was set back,
+--          subscribed ('1' or '0'), when the time for claims may end, or 0 while there is none, load reports so far, how often the clock was set back,
 --          end of the own lease before this heartbeat, the longest lease of the group, epoch in which problems were told last, these problems,
 --          then per change: shard, generation, record}
 --          (times in millis; leader '' and 0 when nobody leads)
@@ -94,7 +94,7 @@ local earliest = redis.call('ZRANGEBYSCORE', SESSIONS, '0', '+inf', 'WITHSCORES'
 local generation = group.generation or '0'
 local reply = {'ALIVE', text(nowMillis), leading or '', group.epoch or '0', text(leaseEnd), earliest[2],
   generation, group.membership or '0', generation, group.history or '0', lost and '1' or '0',
-  redis.call('PUBSUB', 'NUMSUB', channel(id))[2] > 0 and '1' or '0', text(claimsUntil()), group.loads or '0',
+  redis.call('PUBSUB', 'NUMSUB', channel(id))[2] > 0 and '1' or '0', text(claimsEnd()), group.loads or '0',
   group.setBacks or '0', text(remembered), group.longestLease or '0', group.problemsEpoch or '0', group.problems or ''}
 local first, last = concernsAfter(id, seen)
 local news = redis.call('ZRANGEBYLEX', CONCERNS, first, last, 'LIMIT', 0, limit)

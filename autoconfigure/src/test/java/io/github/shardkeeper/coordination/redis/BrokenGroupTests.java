@@ -18,6 +18,7 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.data.redis.core.types.Expiration;
 
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.ClaimReply;
 import io.github.shardkeeper.coordination.CoordinationStore.Subscription;
 import io.github.shardkeeper.coordination.ReleaseReply;
@@ -238,9 +239,7 @@ class BrokenGroupTests {
 					LoadReport.NONE);
 			assertThat(reply.epoch()).isEqualTo(8);
 			this.server.advance(LEASE);
-			next.heartbeat(this.alive, Seen.NOTHING, true, LoadReport.NONE);
-			long leading = next.changes(0, -1).epoch();
-			next.plan(this.alive, leading, List.of(new Transition.Assign(HELD, 0, this.alive)));
+			next.plan(this.alive, lead(next, this.alive), List.of(new Transition.Assign(HELD, 0, this.alive)));
 			assertThat(next.changes(0, -1).ownerships()).singleElement()
 				.satisfies((shard) -> assertThat(shard.token().value()).isGreaterThan(lastToken));
 		}
@@ -322,7 +321,16 @@ class BrokenGroupTests {
 	}
 
 	private long lead(MemberId member) {
-		return ((HeartbeatReply.Alive) this.store.heartbeat(member, Seen.NOTHING, true, LoadReport.NONE)).epoch();
+		return lead(this.store, member);
+	}
+
+	private static long lead(CoordinationStore store, MemberId member) {
+		HeartbeatReply.Alive reply = (HeartbeatReply.Alive) store.heartbeat(member, Seen.NOTHING, true,
+				LoadReport.NONE);
+		if (reply.claimsUntilMillis() <= reply.serverTimeMillis()) {
+			store.endClaims(member, reply.epoch(), reply.claimsUntilMillis());
+		}
+		return reply.epoch();
 	}
 
 	private Ownership shard(ShardId id) {

@@ -238,6 +238,9 @@ final class RandomOperations {
 		countIf(!alive.subscribed(), "not subscribed");
 		countIf(alive.claimsUntilMillis() > 0, "time for claims");
 		countIf(alive.leader() == null, "no leader");
+		if (alive.claimsUntilMillis() > 0 && this.random.nextInt(5) == 0) {
+			endClaims(alive.claimsUntilMillis());
+		}
 		if (this.random.nextInt(20) > 0) {
 			this.seen.put(id, alive.seen());
 		}
@@ -273,6 +276,14 @@ final class RandomOperations {
 		log("publish " + leader + " " + epoch);
 		boolean published = this.stores.control((store) -> store.publish(leader, epoch, problems));
 		count(published ? "published" : "not published");
+	}
+
+	private void endClaims(long told) {
+		MemberId leader = leader();
+		long epoch = this.stores.all().epoch() - ((this.random.nextInt(10) == 0) ? 1 : 0);
+		long until = told - ((this.random.nextInt(5) == 0) ? 1 : 0);
+		log("end claims " + leader + " " + epoch + " " + until);
+		count("claims " + this.stores.control((store) -> store.endClaims(leader, epoch, until)));
 	}
 
 	private MemberId leader() {

@@ -45,14 +45,15 @@ class StoreDifferentialTests {
 			System.out.printf("%d operations on both stores, seed %d: %s%n", operations, seed, random.outcomes());
 			if (operations >= 10_000) {
 				assertThat(random.outcomes()).containsKeys("Acquired", "Applied", "Deposed", "Refused", "alive",
-						"claims granted", "claims refused", "presentations granted", "presentations refused",
-						"clock set back", "commit COMMITTED", "commit GONE", "commit STALE", "completion COMPLETED",
-						"completion GONE", "completion PENDING", "completion STALE", "conflicts", "dead", "dropped",
-						"emptied", "expired", "forgotten", "load reported", "loads read", "lost", "more to reap",
-						"more to tell", "no leader", "not forgotten", "not sent back: completed", "not subscribed",
-						"nothing due", "nudged", "phase COMPLETED", "phase FREE", "phase OWNED", "phase QUIET",
-						"phase REVOKING", "published", "release RELEASED", "release STALE", "sent back", "slow",
-						"something due", "time for claims", "timed out", "writes lost");
+						"claims DEPOSED", "claims ENDED", "claims OPEN", "claims granted", "claims refused",
+						"presentations granted", "presentations refused", "clock set back", "commit COMMITTED",
+						"commit GONE", "commit STALE", "completion COMPLETED", "completion GONE", "completion PENDING",
+						"completion STALE", "conflicts", "dead", "dropped", "emptied", "expired", "forgotten",
+						"load reported", "loads read", "lost", "more to reap", "more to tell", "no leader",
+						"not forgotten", "not sent back: completed", "not subscribed", "nothing due", "nudged",
+						"phase COMPLETED", "phase FREE", "phase OWNED", "phase QUIET", "phase REVOKING", "published",
+						"release RELEASED", "release STALE", "sent back", "slow", "something due", "time for claims",
+						"timed out", "writes lost");
 			}
 		}
 	}
