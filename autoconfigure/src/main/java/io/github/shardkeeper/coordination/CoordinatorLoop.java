@@ -14,6 +14,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.handover.GroupProblem;
@@ -78,6 +79,8 @@ final class CoordinatorLoop {
 
 	private final StoreTrouble trouble;
 
+	private final SessionLossLog losses;
+
 	private volatile MonotonicTime lastProgress;
 
 	private @Nullable MonotonicTime joinAt;
@@ -93,6 +96,7 @@ final class CoordinatorLoop {
 			AssignmentSettings assignment, MemberRuntime runtime) {
 		this.settings = settings;
 		this.trouble = new StoreTrouble(settings.group());
+		this.losses = new SessionLossLog(settings.group(), settings.lease());
 		this.store = store;
 		this.heartbeats = heartbeats;
 		this.lease = lease;
@@ -355,6 +359,7 @@ final class CoordinatorLoop {
 		this.reconciliation.begin(withClaims, withClaims && !leaseHeld);
 		this.loads.tellAllAgain();
 		this.membership.begin(joined, withClaims, this::isFitToLead);
+		this.losses.begun(this.clock.now());
 		this.joinAt = null;
 		if (this.departure != null) {
 			this.departure.sessionBegun();
@@ -375,6 +380,7 @@ final class CoordinatorLoop {
 			return;
 		}
 		this.trouble.answered(this.clock.now());
+		this.losses.answered(member, this.clock.now());
 		this.membership.told(Duration.ofMillis(reply.longestLeaseMillis()));
 		this.reconciliation.answered(reply);
 		if (reply.lost()) {
@@ -405,9 +411,11 @@ final class CoordinatorLoop {
 		if (!this.membership.is(member)) {
 			return;
 		}
+		Level level = this.losses.lost() ? Level.WARN : Level.DEBUG;
 		if (this.lease.isHeld(this.clock.now())) {
-			logger.warn("The store does not know the session of {} in group '{}' any more, so it has lost its data. "
-					+ "Joining anew with what is held", member, this.settings.group());
+			logger.atLevel(level)
+				.log("The store does not know the session of {} in group '{}' any more, so it has lost its data. "
+						+ "Joining anew with what is held", member, this.settings.group());
 			this.membership.forgotten();
 			leadsNoMore();
 			this.holdings.sessionForgotten();
@@ -415,8 +423,9 @@ final class CoordinatorLoop {
 		else {
 			// If the watch over the lease has not told it yet, it would not any more.
 			this.heartbeatEvents.leaseEnded();
-			logger.warn("The session of {} in group '{}' is over: its shards were given to others, or the store has "
-					+ "lost its data. Joining anew", member, this.settings.group());
+			logger.atLevel(level)
+				.log("The session of {} in group '{}' is over: its shards were given to others, or the store has "
+						+ "lost its data. Joining anew", member, this.settings.group());
 			this.membership.end();
 			leadsNoMore();
 			// Which of both it is, the store tells when what was held is presented.

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -12,6 +13,10 @@ import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.coordination.memory.MemoryFailover;
@@ -33,6 +38,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Moves that do not go straight, and stores that forget, with real coordinators on a
  * store in memory.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class HandoverStoriesTests {
 
 	private static final Duration SHORT = Duration.ofMillis(100);
@@ -309,6 +315,23 @@ class HandoverStoriesTests {
 		assertThat(a.store.presented).isEqualTo(before.keySet());
 		assertThat(a.consumption.consumed()).isEqualTo(before);
 		assertThat(tokens()).isEqualTo(before);
+	}
+
+	@Test
+	void aStoreThatLosesItsDataAgainAndAgainIsSaidOnceAndWhenItIsOver(CapturedOutput output) {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		for (int loss = 0; loss < 5; loss++) {
+			Optional<MemberId> before = a.coordinator.member();
+			MemoryFailover.empty(this.store);
+			await().until(() -> !a.coordinator.member().equals(before) && a.coordinator.member().isPresent());
+		}
+
+		await().until(() -> output.getOut().contains("5 were lost before"));
+		assertThat(output.getOut()).containsOnlyOnce("lost its data").containsOnlyOnce("were lost before");
+		// That was long ago.
+		MemoryFailover.empty(this.store);
+		await().until(() -> output.getOut().split("lost its data", -1).length == 3);
 	}
 
 	@Test
