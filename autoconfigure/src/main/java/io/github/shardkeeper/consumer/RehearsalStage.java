@@ -51,7 +51,7 @@ final class RehearsalStage implements CheckpointStore, ShardReader {
 	}
 
 	@Override
-	public CompletionReply complete(ShardId shard, Token token, long acknowledged) {
+	public CompletionReply complete(ShardId shard, Token token, long acknowledged, long acquisition) {
 		throw new UnsupportedOperationException();
 	}
 

@@ -99,6 +99,9 @@ final class ShardProgress {
 	 */
 	private @Nullable LastCommit base;
 
+	/** What commits rest on, until one was acknowledged. */
+	private long acquisition;
+
 	/** Sent, or to be sent again. */
 	private @Nullable Sent sent;
 
@@ -126,6 +129,7 @@ final class ShardProgress {
 		Duration dueIn = checkpoint.retryDueIn();
 		this.queue = new RetryQueue(owned.shard(), context.checkpoints(), context.budget(),
 				(dueIn != null) ? context.clock().now().plus(dueIn) : null);
+		this.acquisition = acquired.acquisition();
 		this.sought = (seek != null) ? seek.number() : acquired.seeks().applied();
 		if (seek != null) {
 			carryOut(seek);
@@ -193,6 +197,11 @@ final class ShardProgress {
 			changed(1, now);
 		}
 		return taken;
+	}
+
+	/** Which acquisition it rests on. */
+	long acquisition() {
+		return this.acquisition;
 	}
 
 	/** The number of the last commit that was answered. */
@@ -349,7 +358,7 @@ final class ShardProgress {
 	}
 
 	private Outcome prepare() {
-		CommitNumber number = new CommitNumber(++this.commitAttempts, this.acknowledgedCommit);
+		CommitNumber number = new CommitNumber(++this.commitAttempts, this.acknowledgedCommit, this.acquisition);
 		prepared(this.pending,
 				this.pending.commit(number, this.window.position(), this.window.ahead(), this.state.takeUncommitted()),
 				false);
@@ -378,6 +387,7 @@ final class ShardProgress {
 			return Outcome.FENCED;
 		}
 		tellOtherHistory(acquired);
+		this.acquisition = acquired.acquisition();
 		Map<String, @Nullable String> whole = new HashMap<>(this.state.settledEntries());
 		acquired.checkpoint().state().keySet().forEach((key) -> whole.putIfAbsent(key, null));
 		this.state.takeUncommitted();

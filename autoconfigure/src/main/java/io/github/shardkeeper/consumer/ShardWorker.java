@@ -316,7 +316,7 @@ final class ShardWorker {
 	/** Everything is done, and nothing more will come: tells whether there is more. */
 	private boolean complete(ShardProgress acquired, MonotonicTime now) {
 		switch (this.context.checkpoints()
-			.complete(this.owned.shard(), this.owned.token(), acquired.acknowledgedCommit())) {
+			.complete(this.owned.shard(), this.owned.token(), acquired.acknowledgedCommit(), acquired.acquisition())) {
 			case COMPLETED -> {
 				this.completed = true;
 				this.course.drain(now);

@@ -86,9 +86,10 @@ public interface CheckpointStore extends AutoCloseable {
 	 * @param token the token under which it was acquired
 	 * @param acknowledged the number of the last commit under it that was answered, 0 for
 	 * none: a shard of which that is lost is not at its end
+	 * @param acquisition which acquisition the owner rests on, 0 for none
 	 * @return whether it is closed
 	 */
-	CompletionReply complete(ShardId shard, Token token, long acknowledged);
+	CompletionReply complete(ShardId shard, Token token, long acknowledged, long acquisition);
 
 	/**
 	 * Reads a checkpoint without any right to write.
@@ -231,9 +232,11 @@ public interface CheckpointStore extends AutoCloseable {
 		 * whoever acquires the shard under a token that was in use goes on from there
 		 * @param before the last commit before the shard was acquired under the token for
 		 * the first time; {@code null} if that is not known
+		 * @param acquisition which acquisition it is: the same when it is repeated,
+		 * another one when the store has lost it meanwhile; 0 when that is not known
 		 */
-		record Acquired(Checkpoint checkpoint, Seeks seeks, long lastCommit,
-				@Nullable LastCommit before) implements Acquisition {
+		record Acquired(Checkpoint checkpoint, Seeks seeks, long lastCommit, @Nullable LastCommit before,
+				long acquisition) implements Acquisition {
 
 			/**
 			 * An acquisition, under a new token, of a shard that nobody ever wanted
@@ -241,7 +244,7 @@ public interface CheckpointStore extends AutoCloseable {
 			 * @param checkpoint where to go on
 			 */
 			public Acquired(Checkpoint checkpoint) {
-				this(checkpoint, Seeks.NONE, 0, null);
+				this(checkpoint, Seeks.NONE, 0, null, 0);
 			}
 
 		}

@@ -48,8 +48,8 @@ public final class CheckpointsByTopic implements CheckpointStore {
 	}
 
 	@Override
-	public CompletionReply complete(ShardId shard, Token token, long acknowledged) {
-		return this.parts.of(shard).complete(shard, token, acknowledged);
+	public CompletionReply complete(ShardId shard, Token token, long acknowledged, long acquisition) {
+		return this.parts.of(shard).complete(shard, token, acknowledged, acquisition);
 	}
 
 	@Override

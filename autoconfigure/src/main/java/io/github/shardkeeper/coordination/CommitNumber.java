@@ -11,8 +11,10 @@ package io.github.shardkeeper.coordination;
  * @param acknowledged the last attempt that was answered with
  * {@link CheckpointStore.CommitReply#COMMITTED}; 0 for none, or for a commit that writes
  * everything and rests on nothing
+ * @param acquisition the acquisition that it rests on, 0 for a commit that rests on none:
+ * what an empty store has given to a late repetition of it is no base
  */
-public record CommitNumber(long attempt, long acknowledged) {
+public record CommitNumber(long attempt, long acknowledged, long acquisition) {
 
 	public CommitNumber {
 		if (attempt <= acknowledged || acknowledged < 0) {
@@ -26,7 +28,7 @@ public record CommitNumber(long attempt, long acknowledged) {
 	 * @return the number
 	 */
 	public static CommitNumber ofWhole(long attempt) {
-		return new CommitNumber(attempt, 0);
+		return new CommitNumber(attempt, 0, 0);
 	}
 
 }

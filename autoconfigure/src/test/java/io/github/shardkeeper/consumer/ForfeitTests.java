@@ -40,7 +40,7 @@ class ForfeitTests {
 		this.shard.checkpoints().acquireNow(SHARD, NEWER);
 		this.shard.checkpoints()
 			.store()
-			.commit(SHARD, NEWER, Commit.of(new CommitNumber(1, 0), new Offset("1"), Map.of("n", "7")));
+			.commit(SHARD, NEWER, Commit.of(new CommitNumber(1, 0, 0), new Offset("1"), Map.of("n", "7")));
 		this.shard.worker().forfeit(Forfeit.Cause.SUPERSEDED);
 		this.shard.run();
 

@@ -238,7 +238,7 @@ class StoredDeadLettersTests {
 		give(0, records("a", 1));
 		give(1, records("b", 40));
 		give(2, records("c", 1));
-		assertThat(this.checkpoints.complete(shard(1), TOKEN, 0)).isEqualTo(CompletionReply.COMPLETED);
+		assertThat(this.checkpoints.complete(shard(1), TOKEN, 0, 0)).isEqualTo(CompletionReply.COMPLETED);
 
 		assertThat(this.letters.sendBack(ALL)).isEqualTo(new SentBack(2, Set.of(shard(1))));
 

@@ -66,7 +66,7 @@ class StoredShardPositionsTests {
 	@Test
 	void aShardAtItsEndIsNotAskedForAndTheOthersAre() {
 		this.checkpoints.acquireNow(FIRST, TOKEN);
-		this.checkpoints.complete(FIRST, TOKEN, 0);
+		this.checkpoints.complete(FIRST, TOKEN, 0, 0);
 
 		assertThat(this.positions.seek(FIRST, StartPosition.EARLIEST)).isEqualTo(new Seek(Map.of(), Set.of(FIRST)));
 		Seek seek = this.positions.seek("orders", StartPosition.EARLIEST);

@@ -245,8 +245,8 @@ final class TroubledCheckpoints implements CheckpointStore {
 	}
 
 	@Override
-	public CompletionReply complete(ShardId shard, Token token, long acknowledged) {
-		return reach().complete(shard, token, acknowledged);
+	public CompletionReply complete(ShardId shard, Token token, long acknowledged, long acquisition) {
+		return reach().complete(shard, token, acknowledged, acquisition);
 	}
 
 	/** From now on this is done when a checkpoint is read. */

@@ -21,6 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import io.github.shardkeeper.coordination.CheckpointStore.Acquisition;
 import io.github.shardkeeper.coordination.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.coordination.CheckpointStore.CommitReply;
+import io.github.shardkeeper.coordination.CheckpointStore.CompletionReply;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -238,6 +239,47 @@ public abstract class CheckpointStoreContract {
 	}
 
 	@Test
+	void anAcquisitionThatIsRepeatedIsTheSame() {
+		long acquisition = acquisition(OLD);
+		assertThat(acquisition).isPositive();
+		commit(OLD, "5-0", Map.of("a", "1"));
+
+		assertThat(acquisition(OLD)).isEqualTo(acquisition);
+	}
+
+	@Test
+	void aFirstCommitRestsOnWhatItsOwnerAcquired() {
+		acquire(OLD);
+		commit(OLD, "5-0", Map.of("a", "1"));
+		long acquisition = acquisition(NEW);
+		loseAndAcquireLate(NEW, acquisition);
+
+		assertThat(
+				commit(SHARD, NEW, Commit.of(new CommitNumber(1, 0, acquisition), new Offset("6-0"), Map.of("b", "2"))))
+			.isEqualTo(CommitReply.GONE);
+		assertThat(this.store.complete(SHARD, NEW, 0, acquisition)).isEqualTo(CompletionReply.GONE);
+		assertThat(this.store.read(SHARD)).isEqualTo(EMPTY);
+
+		long now = acquisition(NEW);
+		commit(SHARD, NEW, Commit.of(CommitNumber.ofWhole(2), new Offset("6-0"), Map.of("a", "1", "b", "2")));
+		assertThat(commit(SHARD, NEW, Commit.of(new CommitNumber(3, 2, now), new Offset("7-0"), Map.of("b", "3"))))
+			.isEqualTo(CommitReply.COMMITTED);
+		assertThat(this.store.complete(SHARD, NEW, 3, now)).isEqualTo(CompletionReply.COMPLETED);
+	}
+
+	/** A repetition comes so late that the store has been emptied meanwhile. */
+	private void loseAndAcquireLate(Token token, long before) {
+		do {
+			empty(this.store);
+		}
+		while (acquisition(token) == before);
+	}
+
+	private long acquisition(Token token) {
+		return ((Acquisition.Acquired) this.store.acquireNow(SHARD, token)).acquisition();
+	}
+
+	@Test
 	void aCheckpointThatLostItsLastCommitsIsWhatItWas() {
 		acquire(OLD);
 		commit(OLD, "5-0", Map.of("a", "1"));
@@ -255,10 +297,10 @@ public abstract class CheckpointStoreContract {
 		acquire(OLD);
 		commit(SHARD, OLD, Commit.of(CommitNumber.ofWhole(1), new Offset("5-0"), Map.of("a", "1")));
 		Object before = snapshot(this.store);
-		commit(SHARD, OLD, Commit.of(new CommitNumber(2, 1), new Offset("6-0"), Map.of("b", "2")));
+		commit(SHARD, OLD, Commit.of(new CommitNumber(2, 1, 0), new Offset("6-0"), Map.of("b", "2")));
 		loseWritesSince(this.store, before);
 
-		assertThat(commit(SHARD, OLD, Commit.of(new CommitNumber(3, 2), new Offset("7-0"), Map.of("c", "3"))))
+		assertThat(commit(SHARD, OLD, Commit.of(new CommitNumber(3, 2, 0), new Offset("7-0"), Map.of("c", "3"))))
 			.isEqualTo(CommitReply.GONE);
 		assertThat(this.store.read(SHARD)).isEqualTo(new Checkpoint(new Offset("5-0"), Map.of("a", "1")));
 
@@ -272,9 +314,9 @@ public abstract class CheckpointStoreContract {
 	void aCommitMayRestOnOneWhoseAnswerWasLost() {
 		acquire(OLD);
 		commit(SHARD, OLD, Commit.of(CommitNumber.ofWhole(1), new Offset("5-0"), Map.of("a", "1")));
-		commit(SHARD, OLD, Commit.of(new CommitNumber(2, 1), new Offset("6-0"), Map.of("b", "2")));
+		commit(SHARD, OLD, Commit.of(new CommitNumber(2, 1, 0), new Offset("6-0"), Map.of("b", "2")));
 
-		assertThat(commit(SHARD, OLD, Commit.of(new CommitNumber(3, 1), new Offset("7-0"), Map.of("b", "3"))))
+		assertThat(commit(SHARD, OLD, Commit.of(new CommitNumber(3, 1, 0), new Offset("7-0"), Map.of("b", "3"))))
 			.isEqualTo(CommitReply.COMMITTED);
 	}
 

@@ -157,7 +157,7 @@ public abstract class DeadLetterContract {
 
 	@Test
 	void aRefusedCommitLeavesNoLetters() {
-		assertThat(commit(OLD, dead(new CommitNumber(5, 4), record("lost")))).isEqualTo(CommitReply.GONE);
+		assertThat(commit(OLD, dead(new CommitNumber(5, 4, 0), record("lost")))).isEqualTo(CommitReply.GONE);
 		assertThat(commit(NEW, dead(CommitNumber.ofWhole(1), record("unknown")))).isEqualTo(CommitReply.GONE);
 		this.checkpoints.acquireNow(SHARD, NEW);
 		commit(NEW, dead(CommitNumber.ofWhole(7)));
@@ -252,8 +252,8 @@ public abstract class DeadLetterContract {
 	@Test
 	void nothingIsSentBackIntoAShardThatIsCompleted() {
 		give(record("1"), record("2"));
-		assertThat(this.checkpoints.complete(SHARD, OLD, 0)).isEqualTo(CompletionReply.COMPLETED);
-		assertThat(this.checkpoints.complete(SHARD, OLD, 0)).as("again").isEqualTo(CompletionReply.COMPLETED);
+		assertThat(this.checkpoints.complete(SHARD, OLD, 0, 0)).isEqualTo(CompletionReply.COMPLETED);
+		assertThat(this.checkpoints.complete(SHARD, OLD, 0, 0)).as("again").isEqualTo(CompletionReply.COMPLETED);
 
 		assertThat(this.letters.sendBack(SHARD, list())).isEqualTo(DeadLetterStore.SHARD_COMPLETED);
 		assertThat(offsets(list())).containsExactly("1", "2");
@@ -269,19 +269,19 @@ public abstract class DeadLetterContract {
 
 	@Test
 	void aShardIsCompletedByItsOwnerWhenNothingWaits() {
-		assertThat(this.checkpoints.complete(SHARD, NEW, 0)).isEqualTo(CompletionReply.GONE);
-		assertThat(this.checkpoints.complete(OTHER, OLD, 0)).isEqualTo(CompletionReply.GONE);
+		assertThat(this.checkpoints.complete(SHARD, NEW, 0, 0)).isEqualTo(CompletionReply.GONE);
+		assertThat(this.checkpoints.complete(OTHER, OLD, 0, 0)).isEqualTo(CompletionReply.GONE);
 		give(record("1"));
 		this.letters.sendBack(SHARD, list());
-		assertThat(this.checkpoints.complete(SHARD, OLD, 0)).isEqualTo(CompletionReply.PENDING);
+		assertThat(this.checkpoints.complete(SHARD, OLD, 0, 0)).isEqualTo(CompletionReply.PENDING);
 		give(record("2"));
 		assertThat(this.letters.sendBack(SHARD, list())).as("not completed").isOne();
 
 		commit(OLD, new Commit(number(), null, Set.of(), Map.of(), List.of(), Set.of(new Offset("1"), new Offset("2")),
 				List.of()));
 		this.checkpoints.acquireNow(SHARD, NEW);
-		assertThat(this.checkpoints.complete(SHARD, OLD, 0)).isEqualTo(CompletionReply.STALE);
-		assertThat(this.checkpoints.complete(SHARD, NEW, 0)).isEqualTo(CompletionReply.COMPLETED);
+		assertThat(this.checkpoints.complete(SHARD, OLD, 0, 0)).isEqualTo(CompletionReply.STALE);
+		assertThat(this.checkpoints.complete(SHARD, NEW, 0, 0)).isEqualTo(CompletionReply.COMPLETED);
 	}
 
 	@Test
@@ -289,11 +289,11 @@ public abstract class DeadLetterContract {
 		CommitNumber last = number();
 		commit(OLD, new Commit(last, new Offset("1"), Set.of(), Map.of(), List.of(), Set.of(), List.of()));
 
-		assertThat(this.checkpoints.complete(SHARD, OLD, last.attempt() + 1)).isEqualTo(CompletionReply.GONE);
+		assertThat(this.checkpoints.complete(SHARD, OLD, last.attempt() + 1, 0)).isEqualTo(CompletionReply.GONE);
 		give(record("1"));
 		assertThat(this.letters.sendBack(SHARD, list())).as("not completed").isOne();
 		commit(OLD, new Commit(number(), null, Set.of(), Map.of(), List.of(), Set.of(new Offset("1")), List.of()));
-		assertThat(this.checkpoints.complete(SHARD, OLD, last.attempt())).isEqualTo(CompletionReply.COMPLETED);
+		assertThat(this.checkpoints.complete(SHARD, OLD, last.attempt(), 0)).isEqualTo(CompletionReply.COMPLETED);
 	}
 
 	@Test

@@ -130,7 +130,8 @@ public abstract class RemovalContract {
 
 		this.store.remove("old", NEWER);
 
-		assertThat(this.store.commit(FIRST, TOKEN, Commit.of(new CommitNumber(2, 1), new Offset("2"), Map.of())).join())
+		assertThat(
+				this.store.commit(FIRST, TOKEN, Commit.of(new CommitNumber(2, 1, 0), new Offset("2"), Map.of())).join())
 			.isEqualTo(CommitReply.GONE);
 		assertThat(((Acquisition.Acquired) this.store.acquireNow(FIRST, NEWEST)).checkpoint())
 			.isEqualTo(new Checkpoint(null, Map.of()));

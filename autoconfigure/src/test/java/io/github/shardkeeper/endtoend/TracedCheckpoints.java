@@ -63,8 +63,8 @@ final class TracedCheckpoints implements CheckpointStore {
 	}
 
 	@Override
-	public CompletionReply complete(ShardId shard, Token token, long acknowledged) {
-		return this.store.complete(shard, token, acknowledged);
+	public CompletionReply complete(ShardId shard, Token token, long acknowledged, long acquisition) {
+		return this.store.complete(shard, token, acknowledged, acquisition);
 	}
 
 	@Override

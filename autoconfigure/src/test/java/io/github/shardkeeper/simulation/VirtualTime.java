@@ -380,8 +380,9 @@ final class VirtualTime {
 			/** Whoever is blocked in virtual time is woken there, not here. */
 			@Override
 			public void interrupt() {
-				if (Thread.currentThread() == this) {
-					// A handler that keeps its interruption for its caller.
+				if (Thread.currentThread() == this && this.waiter == null) {
+					// A handler that keeps its interruption for its caller. While one is
+					// blocked, its thread runs what happens to others.
 					super.interrupt();
 					return;
 				}

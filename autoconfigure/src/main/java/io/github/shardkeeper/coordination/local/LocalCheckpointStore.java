@@ -114,8 +114,8 @@ public final class LocalCheckpointStore implements CheckpointStore {
 	}
 
 	@Override
-	public CompletionReply complete(ShardId shard, Token token, long acknowledged) {
-		return this.files.with(shard, (store) -> store.complete(shard, token, acknowledged));
+	public CompletionReply complete(ShardId shard, Token token, long acknowledged, long acquisition) {
+		return this.files.with(shard, (store) -> store.complete(shard, token, acknowledged, acquisition));
 	}
 
 	@Override

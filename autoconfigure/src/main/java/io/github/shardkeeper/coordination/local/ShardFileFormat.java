@@ -27,7 +27,7 @@ import io.github.shardkeeper.shard.Token;
 
 /**
  * What is known of a shard, as JSON:
- * <code>{"format":1,"fence":17,"commit":3,"offset":"5-0","ahead":["7-0"],"state":{"key":"value"},"retries":[…],
+ * <code>{"format":1,"fence":17,"commit":3,"acquired":1767225600000,"offset":"5-0","ahead":["7-0"],"state":{"key":"value"},"retries":[…],
  * "seeks":{"applied":0},"deadLetters":[…]}</code>. State values are JSON in text;
  * payloads are in Base64. What is missing or of another type is an error, because nobody
  * else writes these files. Deliberately not the application's own mapper.
@@ -46,6 +46,7 @@ final class ShardFileFormat {
 		root.put("format", FORMAT);
 		root.put("fence", contents.fence().value());
 		root.put("commit", contents.lastCommit());
+		root.put("acquired", contents.acquired());
 		if (contents.offset() != null) {
 			root.put("offset", contents.offset().value());
 		}
@@ -107,7 +108,8 @@ final class ShardFileFormat {
 			array(root, "deadLetters")
 				.forEach((letter) -> letters.put(required(letter, "number").longValue(), record(letter)));
 			return new ShardContents(new Token(required(root, "fence").longValue()),
-					required(root, "commit").longValue(), required(root, "completed").booleanValue(),
+					required(root, "commit").longValue(), root.path("acquired").asLong(0),
+					required(root, "completed").booleanValue(),
 					root.has("offset") ? new Offset(root.get("offset").stringValue()) : null, ahead,
 					new TreeMap<>(strings(root, "state")), retries, letters, required(root, "lettersEver").longValue(),
 					seeks(required(root, "seeks")));

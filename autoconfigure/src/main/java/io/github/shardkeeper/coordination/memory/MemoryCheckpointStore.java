@@ -59,9 +59,9 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 		if (entry.isFencedAgainst(token)) {
 			return CompletableFuture.completedFuture(new Acquisition.Refused(entry.fence()));
 		}
-		entry.raiseFence(token);
+		entry.raiseFence(token, this.clock.millis());
 		return CompletableFuture.completedFuture(new Acquisition.Acquired(entry.toCheckpoint(this.clock.millis()),
-				entry.seeks(), entry.lastCommit(), entry.before()));
+				entry.seeks(), entry.lastCommit(), entry.before(), entry.acquired()));
 	}
 
 	@Override
@@ -78,9 +78,9 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 	}
 
 	@Override
-	public synchronized CompletionReply complete(ShardId shard, Token token, long acknowledged) {
+	public synchronized CompletionReply complete(ShardId shard, Token token, long acknowledged, long acquisition) {
 		ShardData entry = this.entries.get(shard);
-		return (entry != null) ? entry.complete(token, acknowledged) : CompletionReply.GONE;
+		return (entry != null) ? entry.complete(token, acknowledged, acquisition) : CompletionReply.GONE;
 	}
 
 	@Override

@@ -19,6 +19,7 @@ import io.github.shardkeeper.shard.Token;
  *
  * @param fence the token of whoever acquired it last
  * @param lastCommit the number of the last commit under that token
+ * @param acquired which acquisition it is, 0 when that is not known
  * @param completed whether its retry queue is closed
  * @param offset the offset of the last record that counts as handled
  * @param ahead the records above it that are done already
@@ -28,9 +29,9 @@ import io.github.shardkeeper.shard.Token;
  * @param lettersEver the highest number that a dead letter has had
  * @param seeks the requests to consume it from another position on
  */
-public record ShardContents(Token fence, long lastCommit, boolean completed, @Nullable Offset offset, Set<Offset> ahead,
-		SortedMap<String, String> state, List<Waiting> retries, SortedMap<Long, FailedRecord> deadLetters,
-		long lettersEver, Seeks seeks) {
+public record ShardContents(Token fence, long lastCommit, long acquired, boolean completed, @Nullable Offset offset,
+		Set<Offset> ahead, SortedMap<String, String> state, List<Waiting> retries,
+		SortedMap<Long, FailedRecord> deadLetters, long lettersEver, Seeks seeks) {
 
 	public ShardContents {
 		ahead = Collections.unmodifiableSet(new LinkedHashSet<>(ahead));

@@ -49,6 +49,9 @@ final class ShardData {
 	/** Before the fence was raised to where it is; not kept elsewhere. */
 	private @Nullable LastCommit before;
 
+	/** Which acquisition it is: when the fence was raised. */
+	private long acquired;
+
 	private @Nullable Offset offset;
 
 	private Set<Offset> ahead = Set.of();
@@ -69,6 +72,7 @@ final class ShardData {
 		this.fence = other.fence;
 		this.lastCommit = other.lastCommit;
 		this.before = other.before;
+		this.acquired = other.acquired;
 		this.offset = other.offset;
 		this.ahead = other.ahead;
 		this.seeks = other.seeks;
@@ -82,11 +86,12 @@ final class ShardData {
 		return this.fence;
 	}
 
-	void raiseFence(Token token) {
+	void raiseFence(Token token, long nowMillis) {
 		if (this.fence.compareTo(token) < 0) {
 			this.before = new LastCommit(this.fence, this.lastCommit);
 			this.fence = token;
 			this.lastCommit = 0;
+			this.acquired = nowMillis;
 			this.completed = false;
 		}
 	}
@@ -99,7 +104,13 @@ final class ShardData {
 		if (this.fence.compareTo(token) < 0) {
 			return CommitReply.GONE;
 		}
-		if (isFencedAgainst(token) || commit.number().attempt() < this.lastCommit) {
+		if (isFencedAgainst(token)) {
+			return CommitReply.STALE;
+		}
+		if (!restsOn(commit.number().acquisition())) {
+			return CommitReply.GONE;
+		}
+		if (commit.number().attempt() < this.lastCommit) {
 			return CommitReply.STALE;
 		}
 		if (commit.number().attempt() == this.lastCommit) {
@@ -156,16 +167,28 @@ final class ShardData {
 		return new DueRecords(due, null);
 	}
 
-	CompletionReply complete(Token token, long acknowledged) {
+	CompletionReply complete(Token token, long acknowledged, long acquisition) {
 		if (isFencedAgainst(token)) {
 			return CompletionReply.STALE;
 		}
-		if (!this.fence.equals(token) || this.lastCommit < acknowledged) {
+		if (!this.fence.equals(token) || this.lastCommit < acknowledged || !restsOn(acquisition)) {
 			return CompletionReply.GONE;
 		}
 		boolean pending = !this.retries.isEmpty() || this.seeks.pending() != null;
 		this.completed = this.completed || !pending;
 		return pending ? CompletionReply.PENDING : CompletionReply.COMPLETED;
+	}
+
+	/**
+	 * Otherwise what was acquired is lost, and a late repetition has acquired what is
+	 * left.
+	 */
+	private boolean restsOn(long acquisition) {
+		return acquisition == 0 || acquisition == this.acquired;
+	}
+
+	long acquired() {
+		return this.acquired;
 	}
 
 	long lastCommit() {
@@ -221,6 +244,7 @@ final class ShardData {
 	ShardData(ShardContents contents) {
 		this.fence = contents.fence();
 		this.lastCommit = contents.lastCommit();
+		this.acquired = contents.acquired();
 		this.completed = contents.completed();
 		this.offset = contents.offset();
 		this.ahead = contents.ahead();
@@ -235,7 +259,8 @@ final class ShardData {
 
 	/** All of it. */
 	ShardContents contents() {
-		return new ShardContents(this.fence, this.lastCommit, this.completed, this.offset, this.ahead, this.state,
+		return new ShardContents(this.fence, this.lastCommit, this.acquired, this.completed, this.offset, this.ahead,
+				this.state,
 				this.retries.values()
 					.stream()
 					.sorted(ORDER)

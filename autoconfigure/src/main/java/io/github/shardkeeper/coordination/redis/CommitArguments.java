@@ -22,11 +22,12 @@ final class CommitArguments {
 
 	static List<byte[]> of(Token token, Commit commit) {
 		int puts = (int) commit.changes().values().stream().filter((value) -> value != null).count();
-		CommitArguments to = new CommitArguments(11 + puts + commit.changes().size() + commit.taken().size()
+		CommitArguments to = new CommitArguments(12 + puts + commit.changes().size() + commit.taken().size()
 				+ 4 * commit.retries().size() + 3 * commit.deadLetters().size());
 		to.add(token.toString());
 		to.add(commit.number().attempt());
 		to.add(commit.number().acknowledged());
+		to.add(commit.number().acquisition());
 		to.add((commit.offset() != null) ? commit.offset().value() : "");
 		to.add(OffsetsFormat.write(commit.ahead()));
 		to.add(commit.seek());

@@ -139,7 +139,7 @@ public final class RedisCheckpointStore implements CheckpointStore {
 		if (checkpoint.isPresent()) {
 			return CompletableFuture.completedFuture(new Acquisition.Acquired(checkpoint.get(),
 					SeeksFormat.read((byte[]) reply.get(9), (byte[]) reply.get(10)), Long.parseLong(text(reply.get(2))),
-					before(text(reply.get(11)), token)));
+					before(text(reply.get(11)), token), Long.parseLong(text(reply.get(12)))));
 		}
 		if (attempt < READING_ATTEMPTS) {
 			// Somebody newer has it now, or Redis is not the one that it was: see which.
@@ -178,9 +178,9 @@ public final class RedisCheckpointStore implements CheckpointStore {
 	}
 
 	@Override
-	public CompletionReply complete(ShardId shard, Token token, long acknowledged) {
-		return CompletionReply.valueOf(text(this.fences.<byte[]>run(this.scripts.complete(), this.keys.all(shard),
-				List.of(bytes(token.toString()), bytes(Long.toString(acknowledged))))));
+	public CompletionReply complete(ShardId shard, Token token, long acknowledged, long acquisition) {
+		return CompletionReply.valueOf(text(this.fences.<byte[]>run(this.scripts.complete(), this.keys.all(shard), List
+			.of(bytes(token.toString()), bytes(Long.toString(acknowledged)), bytes(Long.toString(acquisition))))));
 	}
 
 	@Override

@@ -1,10 +1,10 @@
 -- Writes what an owner commits of its shard in one step, if the fence stands at the writer's token.
 --
 -- ARGV     1 token, 2 number of the commit under that token, 3 number of the last one that was answered, 0 for none,
---          4 offset or '' to leave it, 5 what is done ahead of it or '' for nothing, 6 number of the seek that is
---          carried out with it or 0, then how many there are of:
---          7 state entries to put, 8 state entries to remove, 9 records taken from the retry queue, 10 records to
---          retry, 11 dead letters; then for each to put key, value; to remove key; taken offset; to retry offset, delay in
+--          4 which acquisition it rests on, 0 for none, 5 offset or '' to leave it, 6 what is done ahead of it or '' for
+--          nothing, 7 number of the seek that is carried out with it or 0, then how many there are of:
+--          8 state entries to put, 9 state entries to remove, 10 records taken from the retry queue, 11 records to
+--          retry, 12 dead letters; then for each to put key, value; to remove key; taken offset; to retry offset, delay in
 --          millis, about, payload; dead letter offset, about, payload
 -- result   'COMMITTED'; 'STALE' when a newer token or a later commit was there before; or 'GONE' when Redis has lost
 --          what the commit rests on: the checkpoint, the acquisition under the token, or the commit that was answered;
@@ -15,13 +15,20 @@
 --          roomAtMaxmemory(); what becomes smaller or stays as large always does
 -- cost     O(changes), for each retry or record taken times log of the retry queue
 
-local checkpoint = redis.call('HMGET', CHECKPOINT, 'fence', 'commit')
+local checkpoint = redis.call('HMGET', CHECKPOINT, 'fence', 'commit', 'acquired')
 local fence, last = tonumber(checkpoint[1] or '0'), tonumber(checkpoint[2] or '0')
 local token, number, answered = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 if not checkpoint[1] or fence < token then
   return 'GONE'
 end
-if fence > token or number < last then
+if fence > token then
+  return 'STALE'
+end
+if ARGV[4] ~= '0' and ARGV[4] ~= checkpoint[3] then
+  -- What was acquired is lost, and a late repetition has acquired what is left.
+  return 'GONE'
+end
+if number < last then
   return 'STALE'
 end
 if number == last then
@@ -32,10 +39,10 @@ if last < answered then
   return 'GONE'
 end
 
-local puts, removes, taken, retries, dead = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9]), tonumber(ARGV[10]),
-  tonumber(ARGV[11])
+local puts, removes, taken, retries, dead = tonumber(ARGV[8]), tonumber(ARGV[9]), tonumber(ARGV[10]), tonumber(ARGV[11]),
+  tonumber(ARGV[12])
 
-local stateEnd = 11 + 2 * puts + removes
+local stateEnd = 12 + 2 * puts + removes
 local takenEnd = stateEnd + taken
 local retriesEnd = takenEnd + 4 * retries
 local deadEnd = retriesEnd + 3 * dead
@@ -45,7 +52,7 @@ local function growth()
   -- What an entry takes beside its texts, about.
   local entry = 50
   local bytes = 0
-  for i = 12, 11 + 2 * puts, 2 do
+  for i = 13, 12 + 2 * puts, 2 do
     bytes = bytes + #ARGV[i + 1]
     if redis.call('HEXISTS', STATE, ARGV[i]) == 1 then
       bytes = bytes - redis.call('HSTRLEN', STATE, ARGV[i])
@@ -53,7 +60,7 @@ local function growth()
       bytes = bytes + entry + #ARGV[i]
     end
   end
-  for i = 12 + 2 * puts, stateEnd do
+  for i = 13 + 2 * puts, stateEnd do
     bytes = bytes - redis.call('HSTRLEN', STATE, ARGV[i])
   end
   for i = stateEnd + 1, takenEnd do
@@ -84,26 +91,26 @@ if type(written) == 'table' then
   -- Any other error is raised here.
   redis.call('HSET', CHECKPOINT, 'commit', ARGV[2], 'committed', text(nowMillis))
 end
-if ARGV[4] ~= '' then
-  redis.call('HSET', CHECKPOINT, 'offset', ARGV[4])
-end
 if ARGV[5] ~= '' then
-  redis.call('HSET', CHECKPOINT, 'ahead', ARGV[5])
+  redis.call('HSET', CHECKPOINT, 'offset', ARGV[5])
+end
+if ARGV[6] ~= '' then
+  redis.call('HSET', CHECKPOINT, 'ahead', ARGV[6])
 else
   redis.call('HDEL', CHECKPOINT, 'ahead')
 end
-if ARGV[6] ~= '0' then
-  redis.call('HSET', CHECKPOINT, 'sought', ARGV[6])
+if ARGV[7] ~= '0' then
+  redis.call('HSET', CHECKPOINT, 'sought', ARGV[7])
   -- One that came meanwhile stays.
-  if seekNumber(redis.call('HGET', CHECKPOINT, 'seek')) <= tonumber(ARGV[6]) then
+  if seekNumber(redis.call('HGET', CHECKPOINT, 'seek')) <= tonumber(ARGV[7]) then
     redis.call('HDEL', CHECKPOINT, 'seek')
   end
 end
 
-for i = 12, 11 + 2 * puts, 2 do
+for i = 13, 12 + 2 * puts, 2 do
   redis.call('HSET', STATE, ARGV[i], ARGV[i + 1])
 end
-for i = 12 + 2 * puts, stateEnd do
+for i = 13 + 2 * puts, stateEnd do
   redis.call('HDEL', STATE, ARGV[i])
 end
 for i = stateEnd + 1, takenEnd do

@@ -1,6 +1,6 @@
 -- Common beginning of every data-plane script; put before each of them when it is loaded.
 --
--- KEYS     1 checkpoint hash (fence, commit, offset, ahead, committed, completed; seek, what is pending: number, 1 or
+-- KEYS     1 checkpoint hash (fence, commit, acquired: millis when the fence was raised, offset, ahead, committed, completed; seek, what is pending: number, 1 or
 --          0 for whether the state is to be removed, offset, with spaces between them; sought, number of the one that
 --          was carried out last; before, what was before the fence was raised: the fence that it belongs to, the one
 --          before, number of the last commit under that, with spaces between them), 2 state hash, 3 retry queue: sorted set, offset -> millis when it is due, 4 its records: hash, offset -> about .. newline .. payload, 5 dead

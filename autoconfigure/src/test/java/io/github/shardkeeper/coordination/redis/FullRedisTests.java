@@ -184,7 +184,7 @@ class FullRedisTests {
 		fill();
 		this.checkpoints.acquireNow(SHARD, TOKEN);
 
-		assertThat(this.checkpoints.complete(SHARD, TOKEN, 0)).isEqualTo(CompletionReply.COMPLETED);
+		assertThat(this.checkpoints.complete(SHARD, TOKEN, 0, 0)).isEqualTo(CompletionReply.COMPLETED);
 	}
 
 	@Test

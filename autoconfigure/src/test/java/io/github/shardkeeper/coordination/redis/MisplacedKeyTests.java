@@ -95,8 +95,8 @@ class MisplacedKeyTests {
 		Map<String, String> before = dump();
 
 		for (Runnable call : List.<Runnable>of(() -> this.store.acquireNow(SHARD, new Token(8)), () -> commit(2),
-				() -> this.store.due(SHARD, 10, Long.MAX_VALUE, Set.of()), () -> this.store.complete(SHARD, TOKEN, 0),
-				() -> this.letters.sendBack(SHARD, this.dead))) {
+				() -> this.store.due(SHARD, 10, Long.MAX_VALUE, Set.of()),
+				() -> this.store.complete(SHARD, TOKEN, 0, 0), () -> this.letters.sendBack(SHARD, this.dead))) {
 			assertThatThrownBy(call::run).isInstanceOf(StoreUnavailableException.class)
 				.hasMessageContaining("the key " + key + " holds a list, not the " + expected)
 				.hasMessageContaining("RENAME")

@@ -143,7 +143,7 @@ final class RandomDataOperations {
 		Token token = token(shard);
 		int acknowledged = this.random.nextInt(3);
 		this.log.accept("complete " + shard + " " + token + " " + acknowledged);
-		this.outcome.accept("completion " + this.stores.data((store) -> store.complete(shard, token, acknowledged)));
+		this.outcome.accept("completion " + this.stores.data((store) -> store.complete(shard, token, acknowledged, 0)));
 	}
 
 	private void sendBack(ShardId shard) {
@@ -207,7 +207,7 @@ final class RandomDataOperations {
 			return CommitNumber.ofWhole(this.commits.merge(shard, 1, Integer::sum));
 		}
 		int attempt = 1 + this.random.nextInt(9);
-		return new CommitNumber(attempt, this.random.nextInt(attempt));
+		return new CommitNumber(attempt, this.random.nextInt(attempt), 0);
 	}
 
 }

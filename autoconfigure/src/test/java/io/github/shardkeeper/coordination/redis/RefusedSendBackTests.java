@@ -64,7 +64,7 @@ class RefusedSendBackTests {
 		this.checkpoints.acquireNow(SHARD, token);
 		this.checkpoints
 			.commit(SHARD, token,
-					new Commit(new CommitNumber(1, 0), new Offset("1-0"), Set.of(), Map.of(), List.of(), Set.of(),
+					new Commit(CommitNumber.ofWhole(1), new Offset("1-0"), Set.of(), Map.of(), List.of(), Set.of(),
 							List.of(new FailedRecord(new Offset("1-0"), null, new byte[0], Map.of(), failed, 1, 0, "e",
 									"s", failed))))
 			.join();

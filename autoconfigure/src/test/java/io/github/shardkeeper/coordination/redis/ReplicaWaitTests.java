@@ -183,7 +183,7 @@ class ReplicaWaitTests {
 		changes.put("presentation", () -> store.present(member, Map.of(SHARD, TOKEN)));
 		changes.put("acquire", () -> data.acquireNow(SHARD, TOKEN));
 		changes.put("seek", () -> data.seek(SHARD, new Offset("1-0"), false));
-		changes.put("complete, pending", () -> data.complete(SHARD, TOKEN, 0));
+		changes.put("complete, pending", () -> data.complete(SHARD, TOKEN, 0, 0));
 		changes.put("consumedSince", () -> data.consumedSince("orders"));
 		changes.put("release",
 				() -> store.release(member, List.of(new Release(SHARD, TOKEN, Token.NONE, false)), Duration.ZERO));

@@ -103,7 +103,7 @@ record LargeState(RedisProcess redis, int entries) {
 			Map<String, String> changes) {
 		CommitReply reply = store
 			.commit(shard, new Token(token),
-					Commit.of(new CommitNumber(number, number - 1), new Offset(number + "-0"), changes))
+					Commit.of(new CommitNumber(number, number - 1, 0), new Offset(number + "-0"), changes))
 			.join();
 		if (reply != CommitReply.COMMITTED) {
 			throw new IllegalStateException("Commit " + number + " of " + shard + " is " + reply);

@@ -121,7 +121,7 @@ record ManyCommits(RedisProcess redis, int shards, int seconds) {
 		for (int shard = 0; shard < this.shards; shard++) {
 			long begun = System.nanoTime();
 			CommitReply reply = store
-				.commit(ShardId.of("busy", shard), new Token(1), Commit.of(new CommitNumber(number, number - 1),
+				.commit(ShardId.of("busy", shard), new Token(1), Commit.of(new CommitNumber(number, number - 1, 0),
 						new Offset(number + "-0"), Map.of("records", String.valueOf(number))))
 				.join();
 			millis.add((System.nanoTime() - begun) / 1e6);

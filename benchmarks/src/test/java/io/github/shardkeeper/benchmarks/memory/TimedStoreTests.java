@@ -56,7 +56,7 @@ class TimedStoreTests {
 				new Class<?>[] { CheckpointStore.class }, (proxy, method, arguments) -> reply);
 		this.timed.around(store)
 			.commit(ShardId.of("busy", 0), new Token(1),
-					Commit.of(new CommitNumber(1, 0), new Offset("1-0"), Map.of("records", "1")));
+					Commit.of(new CommitNumber(1, 0, 0), new Offset("1-0"), Map.of("records", "1")));
 	}
 
 }
