@@ -308,6 +308,8 @@ final class Checker {
 		this.committed.clear();
 		this.completed.clear();
 		this.highest.clear();
+		// A request may have to be carried out again.
+		this.sought.clear();
 		this.putAside.forEach(
 				(shard, records) -> this.asideWhenLost.computeIfAbsent(shard, (id) -> new HashSet<>()).addAll(records));
 	}
