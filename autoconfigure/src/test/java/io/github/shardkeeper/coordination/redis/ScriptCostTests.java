@@ -240,9 +240,11 @@ class ScriptCostTests {
 		for (int i = 2; i < MEMBERS; i++) {
 			this.commands.zadd("test:{large}:sessions", 1, member(i).value());
 		}
+		long setBacks = ((HeartbeatReply.Alive) this.store.heartbeat(member(0), Seen.NOTHING, true, LoadReport.NONE))
+			.setBacks();
 		// None of them was silent for long enough.
-		SteadyTime sinceNow = new SteadyTime(System.currentTimeMillis(), Long.MAX_VALUE, 0);
-		SteadyTime always = new SteadyTime(0, Long.MAX_VALUE, 0);
+		SteadyTime sinceNow = new SteadyTime(System.currentTimeMillis(), Long.MAX_VALUE, setBacks);
+		SteadyTime always = new SteadyTime(0, Long.MAX_VALUE, setBacks);
 		measure("reap: 998 late members", () -> this.store.reap(member(0), this.epoch, sinceNow, Duration.ZERO));
 		measure("reap: the dead and " + WRITTEN + " of their shards",
 				() -> this.store.reap(member(0), this.epoch, always, Duration.ZERO));
