@@ -10,6 +10,7 @@ import io.github.shardkeeper.coordination.DeadLetterStore;
 import io.github.shardkeeper.coordination.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.coordination.memory.MemoryFailover;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
 
 /** A checkpoint store whose every accepted commit is checked, at the store itself. */
 record CheckedCheckpoints(MemoryCheckpointStore store, DeadLetterStore deadLetters, Checker checker) {
@@ -28,14 +29,14 @@ record CheckedCheckpoints(MemoryCheckpointStore store, DeadLetterStore deadLette
 							&& commit.join() == CheckpointStore.CommitReply.COMMITTED) {
 						ShardId shard = (ShardId) arguments[0];
 						this.checker.begunAnew(shard, ((Commit) arguments[2]).seek());
-						check(shard);
+						check(shard, (Token) arguments[1]);
 					}
 					return reply;
 				});
 	}
 
-	private void check(ShardId shard) {
-		this.checker.committed(shard, this.store.read(shard), MemoryFailover.queued(this.store, shard),
+	private void check(ShardId shard, Token token) {
+		this.checker.committed(shard, token, this.store.read(shard), MemoryFailover.queued(this.store, shard),
 				this.deadLetters.list(shard, null, Integer.MAX_VALUE)
 					.stream()
 					.map((letter) -> letter.record().offset())
