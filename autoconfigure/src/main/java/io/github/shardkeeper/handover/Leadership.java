@@ -65,6 +65,9 @@ public final class Leadership {
 	 */
 	private @Nullable MonotonicTime claimsUntil;
 
+	/** Whether the last answer was not too long ago when it could have ended. */
+	private boolean claimsWatched;
+
 	/** Whether there are moves that wait for others, or are decided after them. */
 	private boolean movesHeldBack;
 
@@ -133,11 +136,13 @@ public final class Leadership {
 		this.lastServerMillis = reply.serverTimeMillis();
 		this.lastAnswered = now;
 		this.claimsUntilMillis = reply.claimsUntilMillis();
+		this.claimsWatched = true;
 		if (this.claimsUntilMillis != 0) {
 			this.claimsUntil = latest(this.claimsUntil,
 					now.plus(Duration.ofMillis(this.claimsUntilMillis - this.lastServerMillis)));
 			if (finding != Steadiness.Finding.STEADY) {
-				// The store's clock may have stepped over a part of it.
+				// The store may have been away, or its clock have stepped over a part of
+				// it.
 				this.claimsUntil = latest(this.claimsUntil, now.plus(this.longestLease));
 			}
 		}
@@ -252,6 +257,10 @@ public final class Leadership {
 		if (isDue(this.lookAt, now) && !this.steadiness.isRecent(now)) {
 			// Perhaps the store is away: the next answer tells when to look.
 			this.lookAt = null;
+		}
+		if (isDue(claimsEndAt(), now) && !this.steadiness.isRecent(now)) {
+			// Perhaps the store is away, and nobody can claim: likewise.
+			this.claimsWatched = false;
 		}
 		if (isDue(claimsEndAt(), now)) {
 			return new LeaderAction.EndClaims(this.epoch, this.claimsUntilMillis);
@@ -543,15 +552,16 @@ public final class Leadership {
 
 	/** When this leader may end the time for claims; {@code null} while there is none. */
 	private @Nullable MonotonicTime claimsEndAt() {
-		return (this.claimsUntilMillis != 0) ? latest(this.suspectUntil, this.claimsUntil) : null;
+		return (this.claimsUntilMillis != 0 && this.claimsWatched) ? latest(this.suspectUntil, this.claimsUntil) : null;
 	}
 
 	private long claimsUntilMillis(MonotonicTime now) {
 		MonotonicTime until = latest(this.suspectUntil, this.claimsUntil);
-		if (until == null || isDue(until, now)) {
-			return this.claimsUntilMillis;
+		if (until != null && now.isBefore(until)) {
+			return Math.max(this.claimsUntilMillis, serverMillis(until));
 		}
-		return Math.max(this.claimsUntilMillis, serverMillis(until));
+		// When it is ended, there is a plan at once.
+		return (this.claimsUntilMillis != 0) ? serverMillis(now.plus(this.longestLease)) : 0;
 	}
 
 	/** Earlier than the real time by the answer's way back, never later. */

@@ -18,10 +18,10 @@ final class Steadiness {
 		STEADY,
 
 		/**
-		 * There is no answer before, or the store's clock has made a step since: a time
-		 * that is over by that clock may have been too short.
+		 * There is no answer before, or there was a gap, or the store's clock has made a
+		 * step: of a time that is over by that clock, others may not have had all.
 		 */
-		CLOCK_UNKNOWN,
+		INTERRUPTED,
 
 		/**
 		 * The store has forgotten that it answered the one before: so much was lost at
@@ -87,7 +87,7 @@ final class Steadiness {
 		if (forgotten) {
 			return Finding.FORGOTTEN;
 		}
-		return (first || step) ? Finding.CLOCK_UNKNOWN : Finding.STEADY;
+		return (first || gap || step) ? Finding.INTERRUPTED : Finding.STEADY;
 	}
 
 	/**

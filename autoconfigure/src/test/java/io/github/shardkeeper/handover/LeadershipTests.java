@@ -563,7 +563,7 @@ class LeadershipTests {
 		assertThat(next()).isNull();
 		assertThat(this.leadership.wakeAt()).isEqualTo(at(LEASE));
 
-		this.now = LEASE;
+		beatUntil(LEASE);
 		endsClaims();
 		assertThat(next()).isEqualTo(new ApplyPlan(1, List.of(new Assign(SHARD, 0, ME))));
 	}
@@ -578,11 +578,10 @@ class LeadershipTests {
 		this.claimsUntil = STORE_START - 60_000;
 		answered(ME);
 		refreshed(List.of(member(ME)));
-		this.now = LEASE - 1;
-		answered(ME);
+		beatUntil(LEASE - 1);
 		assertThat(next()).isNull();
 
-		this.now = LEASE;
+		beatUntil(LEASE);
 		endsClaims();
 		assertThat(next()).isEqualTo(new ApplyPlan(1, List.of(new Assign(SHARD, 0, ME))));
 	}
@@ -594,11 +593,34 @@ class LeadershipTests {
 		this.claimsUntil = STORE_START + this.now + LEASE;
 		answered(ME);
 		long seenAt = this.now;
-		this.now = seenAt + LEASE - 1;
+		beatUntil(seenAt + LEASE - 1);
 		assertThat(next()).isNull();
 
-		this.now = seenAt + LEASE;
+		beatUntil(seenAt + LEASE);
 		assertThat(this.leadership.next(time())).isEqualTo(new EndClaims(this.epoch, this.claimsUntil));
+	}
+
+	@Test
+	void aTimeForClaimsInWhichTheStoreWasAwayIsWatchedAgain() {
+		this.claimsUntil = STORE_START + LEASE;
+		answered(ME);
+		refreshed(List.of(member(ME)));
+		this.now = LEASE;
+		assertThat(next()).as("perhaps nobody can claim").isNull();
+		assertThat(this.leadership.wakeAt()).isNotEqualTo(at(LEASE));
+
+		this.now = 3 * LEASE;
+		answered(ME);
+		beatUntil(4 * LEASE - 1);
+		assertThat(next()).isNull();
+		beatUntil(4 * LEASE);
+		endsClaims();
+	}
+
+	private void beatUntil(long end) {
+		while (this.now < end) {
+			beatAfter(Math.min(500, end - this.now));
+		}
 	}
 
 	@Test
@@ -606,7 +628,7 @@ class LeadershipTests {
 		this.claimsUntil = STORE_START + LEASE;
 		answered(ME);
 		refreshed(List.of(member(ME)));
-		this.now = LEASE;
+		beatUntil(LEASE);
 		assertThat(next()).isInstanceOf(EndClaims.class);
 		this.leadership.claimsEnded(EndClaimsReply.OPEN, time());
 		assertThat(next()).isNull();
@@ -614,7 +636,7 @@ class LeadershipTests {
 		this.claimsUntil = STORE_START + LEASE + LEASE;
 		answered(ME);
 		assertThat(next()).isNull();
-		this.now = LEASE + LEASE;
+		beatUntil(LEASE + LEASE);
 		endsClaims();
 	}
 
@@ -631,8 +653,7 @@ class LeadershipTests {
 		this.epoch++;
 		answered(ME);
 		refreshed(List.of(member(ME)));
-		this.now = LEASE + SETTLE.toMillis() - 1;
-		answered(ME);
+		beatUntil(LEASE + SETTLE.toMillis() - 1);
 		assertThat(next()).as("in a new session, too").isNull();
 
 		this.now += 1;
