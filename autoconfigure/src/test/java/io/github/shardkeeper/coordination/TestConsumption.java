@@ -69,6 +69,12 @@ final class TestConsumption implements ShardConsumption {
 		this.answersDrains = answersDrains;
 	}
 
+	/** Finishes all drains that were asked for, and each one from now on at once. */
+	synchronized void answerDrains() {
+		this.answersDrains = true;
+		draining().forEach(this::finishDrain);
+	}
+
 	@Override
 	public synchronized void start(ShardId shard, Token token, MemberId member) {
 		this.ledger.started(shard, token, this);
