@@ -323,6 +323,30 @@ class HandoverStoriesTests {
 		assertThat(tokens()).isEqualTo(before);
 	}
 
+	/** The store knows the session, and has lost what it got last. */
+	@Test
+	void whoseLeaseHasEndedPresentsWhatAKnownSessionHasLost() {
+		TestInstance a = start("a");
+		TestInstance b = start("b");
+		awaitConsumed(a, 2);
+		awaitConsumed(b, 2);
+		Object shared = MemoryFailover.snapshot(this.store);
+		Set<ShardId> lost = a.consumption.consumed().keySet();
+		a.coordinator.stop(Duration.ofSeconds(30));
+		awaitConsumed(b, 4);
+		Map<ShardId, Token> before = b.consumption.consumed();
+		b.store.setAway(true);
+		await().until(() -> b.consumption.suspensions() == 1);
+		MemoryFailover.loseWritesSince(this.store, shared);
+		b.store.setAway(false);
+
+		await().until(() -> !b.consumption.isSuspended());
+		assertThat(b.store.claims).hasValue(0);
+		assertThat(b.store.presented).isEqualTo(lost);
+		assertThat(b.consumption.consumed()).isEqualTo(before);
+		assertThat(tokens()).isEqualTo(before);
+	}
+
 	@Test
 	void aStoreThatLosesItsDataAgainAndAgainIsSaidOnceAndWhenItIsOver(CapturedOutput output) {
 		TestInstance a = start("a");
