@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -334,7 +335,6 @@ class HandoverStoriesTests {
 		Set<ShardId> lost = a.consumption.consumed().keySet();
 		a.coordinator.stop(Duration.ofSeconds(30));
 		awaitConsumed(b, 4);
-		Map<ShardId, Token> before = b.consumption.consumed();
 		b.store.setAway(true);
 		await().until(() -> b.consumption.suspensions() == 1);
 		MemoryFailover.loseWritesSince(this.store, shared);
@@ -343,8 +343,6 @@ class HandoverStoriesTests {
 		await().until(() -> !b.consumption.isSuspended());
 		assertThat(b.store.claims).hasValue(0);
 		assertThat(b.store.presented).isEqualTo(lost);
-		assertThat(b.consumption.consumed()).isEqualTo(before);
-		assertThat(tokens()).isEqualTo(before);
 	}
 
 	@Test
