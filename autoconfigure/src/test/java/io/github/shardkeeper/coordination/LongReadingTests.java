@@ -1,7 +1,9 @@
 package io.github.shardkeeper.coordination;
 
 import java.time.Duration;
-import java.util.concurrent.CountDownLatch;
+import java.time.Instant;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
 import org.awaitility.Awaitility;
@@ -10,77 +12,106 @@ import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.handover.GroupChanges;
-import io.github.shardkeeper.handover.HandoverRules;
+import io.github.shardkeeper.handover.HeartbeatReply;
+import io.github.shardkeeper.handover.LoadReport;
+import io.github.shardkeeper.handover.Seen;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.testsupport.SettableClock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A group so large, or a store so slow, that reading it takes longer than a lease.
+ * A group so large, or a store so slow, that reading it takes longer than a lease. Time
+ * passes only in steps, and no step before a heartbeat of the one before was answered: a
+ * machine that is busy with something else ends no lease.
  */
 class LongReadingTests {
 
-	private static final int STEPS = 40;
-
 	private static final Duration STEP = TestInstance.LEASE.dividedBy(10);
 
-	private final MemoryCoordinationStore memory = new MemoryCoordinationStore();
+	/** Three leases. */
+	private static final int STEPS = 30;
 
-	private final CountDownLatch never = new CountDownLatch(1);
+	private final SettableClock clock = new SettableClock();
+
+	private final MemoryCoordinationStore memory = new MemoryCoordinationStore(
+			() -> Instant.ofEpochSecond(1).plusNanos(this.clock.now().nanos()));
+
+	private final Semaphore heartbeats = new Semaphore(0);
+
+	/** The group when it was read for the first time. */
+	private final CompletableFuture<GroupChanges> read = new CompletableFuture<>();
 
 	private TestInstance instance;
 
 	@AfterEach
 	void close() {
-		this.never.countDown();
 		this.instance.kill();
 	}
 
 	@Test
-	void whoGetsAnswersLeadsOn() {
+	void whoGetsAnswersLeadsOn() throws Exception {
 		start(true);
 
-		Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> this.instance.consumption.consumed().size() == 4);
-
-		assertThat(this.memory.changes(0, -1).epoch()).isEqualTo(1);
+		GroupChanges then = this.read.get(60, TimeUnit.SECONDS);
+		assertThat(then.epoch()).isEqualTo(1);
+		assertThat(then.leader()).isEqualTo(this.instance.coordinator.member().orElseThrow());
+		Awaitility.await().atMost(Duration.ofSeconds(60)).pollInterval(Duration.ofMillis(2)).until(() -> {
+			step();
+			return this.instance.consumption.consumed().size() == 4;
+		});
 	}
 
 	@Test
-	void whoGetsNoneResigns() {
+	void whoGetsNoneResigns() throws Exception {
 		start(false);
 
-		Awaitility.await()
-			.pollInterval(Duration.ofMillis(2))
-			.atMost(Duration.ofSeconds(20))
-			.until(() -> this.memory.changes(0, -1).epoch() == 1 && this.memory.changes(0, -1).leader() == null);
+		GroupChanges then = this.read.get(60, TimeUnit.SECONDS);
+		assertThat(then.epoch()).isEqualTo(1);
+		assertThat(then.leader()).isNull();
 	}
 
 	private void start(boolean answered) {
-		this.instance = new TestInstance("a", new ForwardingStore(this.memory) {
+		this.instance = TestInstance.on(this.clock, "a", new ForwardingStore(this.memory) {
+
+			@Override
+			public HeartbeatReply heartbeat(MemberId member, Seen seen, boolean candidate, LoadReport load) {
+				HeartbeatReply reply = super.heartbeat(member, seen, candidate, load);
+				LongReadingTests.this.heartbeats.release();
+				return reply;
+			}
 
 			@Override
 			public GroupChanges changes(long afterGeneration, long seenMembership, Runnable onStep) {
-				if (afterGeneration == 0) {
-					for (int i = 0; i < STEPS; i++) {
-						takeAWhile();
-						if (answered) {
-							onStep.run();
-						}
-					}
+				if (!LongReadingTests.this.read.isDone()) {
+					readSlowly(answered ? onStep : () -> {
+					});
 				}
 				return super.changes(afterGeneration, seenMembership, onStep);
 			}
 
-		}, new TestConsumption.Ledger(), HandoverRules.DEFAULT);
+		}, new TestConsumption.Ledger());
 		this.instance.start();
 	}
 
-	private void takeAWhile() {
+	private void readSlowly(Runnable onStep) {
 		try {
-			this.never.await(STEP.toNanos(), TimeUnit.NANOSECONDS);
+			for (int i = 0; i < STEPS; i++) {
+				step();
+				onStep.run();
+			}
+			this.read.complete(this.memory.changes(0, -1));
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 		}
+	}
+
+	/** Longer than from one heartbeat to the next. */
+	private void step() throws InterruptedException {
+		this.heartbeats.drainPermits();
+		this.clock.advance(STEP);
+		this.heartbeats.acquire();
 	}
 
 }

@@ -32,15 +32,14 @@ final class TestInstance {
 
 	TestInstance(String name, CoordinationStore store, TestConsumption.Ledger ledger, HandoverRules rules,
 			AssignmentSettings assignment) {
-		this(new CoordinationSettings("group", name, INTERVAL, LEASE, TIMEOUT, Duration.ofMillis(10),
-				ApplicationVersion.UNKNOWN, rules, 1, null), store, ledger, assignment);
+		this(settings(name, rules), store, ledger, assignment, MonotonicClock.SYSTEM);
 	}
 
 	private TestInstance(CoordinationSettings settings, CoordinationStore store, TestConsumption.Ledger ledger,
-			AssignmentSettings assignment) {
+			AssignmentSettings assignment, MonotonicClock clock) {
 		this.store = new TroubledStore(store);
 		this.consumption = new TestConsumption(ledger);
-		MemberRuntime runtime = TestRuntime.on(MonotonicClock.SYSTEM);
+		MemberRuntime runtime = TestRuntime.on(clock);
 		Lease lease = new Lease(settings.lease(), runtime.clock().now());
 		this.coordinator = new ShardCoordinator(settings, this.store,
 				new HeartbeatScheduler(this.store, lease, settings.heartbeatInterval(), runtime), lease, assignment,
@@ -48,12 +47,23 @@ final class TestInstance {
 		this.consumption.reportTo(this.coordinator.consumptionListener());
 	}
 
+	private static CoordinationSettings settings(String name, HandoverRules rules) {
+		return new CoordinationSettings("group", name, INTERVAL, LEASE, TIMEOUT, Duration.ofMillis(10),
+				ApplicationVersion.UNKNOWN, rules, 1, null);
+	}
+
 	/** What it hears, it hears by notifications. */
 	static TestInstance withHourlyHeartbeats(String name, CoordinationStore store, TestConsumption.Ledger ledger) {
 		return new TestInstance(
 				new CoordinationSettings("group", name, Duration.ofHours(1), Duration.ofHours(6), Duration.ofHours(12),
 						Duration.ofMillis(10), ApplicationVersion.UNKNOWN, HandoverRules.DEFAULT, 1, null),
-				store, ledger, AssignmentSettings.builtIn("sticky", new StickyAssignment()));
+				store, ledger, AssignmentSettings.builtIn("sticky", new StickyAssignment()), MonotonicClock.SYSTEM);
+	}
+
+	/** Its time is that of a clock which the test sets. */
+	static TestInstance on(MonotonicClock clock, String name, CoordinationStore store, TestConsumption.Ledger ledger) {
+		return new TestInstance(settings(name, HandoverRules.DEFAULT), store, ledger,
+				AssignmentSettings.builtIn("sticky", new StickyAssignment()), clock);
 	}
 
 	TestInstance start() {
