@@ -30,6 +30,8 @@ public interface RetiredTopics {
 	 * @throws IllegalArgumentException when that is no name of a topic
 	 * @throws IllegalStateException when members of the group keep the topic from being
 	 * forgotten; the message names them
+	 * @throws StoreUnavailableException when there was no answer, or while the group
+	 * begins and members may claim what it does not know; a retry makes sense
 	 */
 	int forget(String topic);
 
@@ -46,6 +48,8 @@ public interface RetiredTopics {
 	 * @throws IllegalStateException when members of the group keep the topic from being
 	 * forgotten: nothing was removed; or when shards of it were acquired meanwhile: their
 	 * data stays
+	 * @throws StoreUnavailableException when there was no answer, or while the group
+	 * begins and members may claim what it does not know; a retry makes sense
 	 * @throws UnsupportedOperationException when checkpoints are kept in a store of the
 	 * application's own that cannot remove them; the topic is forgotten then
 	 */

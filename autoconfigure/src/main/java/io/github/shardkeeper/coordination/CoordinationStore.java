@@ -259,6 +259,8 @@ public interface CoordinationStore extends AutoCloseable {
 	 * Repeating it is harmless.
 	 * @param topic the topic; one that the group does not know is forgotten
 	 * @return how many shards were forgotten, or which members keep the topic from it
+	 * @throws StoreUnavailableException while members may claim shards that the group
+	 * does not know, or when the store knows nothing of the group; a retry makes sense
 	 */
 	ForgetReply forget(String topic);
 

@@ -9,6 +9,7 @@ import java.util.TreeSet;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.handover.GroupChanges;
 import io.github.shardkeeper.handover.GroupMember;
 import io.github.shardkeeper.handover.Ownership;
@@ -30,6 +31,20 @@ public record ForgetReply(int forgotten, Token newest, SortedSet<MemberId> users
 
 	public ForgetReply {
 		users = Collections.unmodifiableSortedSet(new TreeSet<>(users));
+	}
+
+	/**
+	 * The exception for a group that may not know yet who owns what.
+	 * @param topic the topic that was to be forgotten
+	 * @return it; a retry makes sense
+	 */
+	public static StoreUnavailableException unsure(String topic) {
+		return new StoreUnavailableException(
+				("'%s' cannot be forgotten now: the group has just begun (again), and members "
+						+ "may still claim shards that it does not know. Try again in some seconds, while an instance of the group "
+						+ "runs")
+					.formatted(topic),
+				null);
 	}
 
 	/**

@@ -7,6 +7,7 @@ import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
 
+import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.handover.GroupChanges;
 import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.handover.PlanReply;
@@ -19,6 +20,7 @@ import io.github.shardkeeper.shard.Token;
 
 import static io.github.shardkeeper.coordination.TestGroup.LONG;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * A topic that nobody consumes any more is forgotten.
@@ -47,6 +49,21 @@ interface ForgetStories extends GroupStories {
 		assertThat(a.beat(new Seen(a.seen().history(), 0), true).changes()).extracting(Ownership::shard)
 			.containsExactly(FIRST);
 		assertThat(forget()).isEqualTo(new ForgetReply(0, reply.newest(), new TreeSet<>()));
+	}
+
+	/** Its owner may not have claimed them yet. */
+	@Test
+	default void nothingIsForgottenWhileMembersMayClaim() {
+		group().server().empty();
+		assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(this::forget);
+		TestMember a = group().join("a");
+
+		assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(this::forget)
+			.withMessageContaining(TOPIC)
+			.withMessageContaining("claim");
+
+		Ownership held = new Ownership(THIRD, ShardPhase.OWNED, new Token(1), a.id(), null, 0, 0, 0);
+		assertThat(a.claim(held)).containsExactly(THIRD);
 	}
 
 	@Test
@@ -172,6 +189,7 @@ interface ForgetStories extends GroupStories {
 		assertThat(group().shard(THIRD).owner()).isEqualTo(c.id());
 		c.complete(THIRD);
 		b.news();
+		a.lead().endsClaims();
 
 		assertThat(forget().forgotten()).isOne();
 
@@ -188,18 +206,6 @@ interface ForgetStories extends GroupStories {
 
 		assertThat(group().all()).isEqualTo(before);
 		a.assertNotNotified();
-	}
-
-	@Test
-	default void whereThereIsNoGroupThereIsNothingToForget() {
-		group().server().empty();
-
-		ForgetReply reply = forget();
-
-		assertThat(reply.forgotten()).isZero();
-		assertThat(reply.users()).isEmpty();
-		assertThat(reply.newest()).isGreaterThan(Token.NONE);
-		assertThat(group().all()).isEqualTo(new GroupChanges(null, 0, 0, 0, List.of(), List.of()));
 	}
 
 	@Test

@@ -155,6 +155,11 @@ public final class TestMember {
 		return this;
 	}
 
+	/** As if it had watched all of that time. */
+	public void endsClaims() {
+		assertThat(endClaims(beat().claimsUntilMillis())).isEqualTo(EndClaimsReply.ENDED);
+	}
+
 	EndClaimsReply endClaims(long untilMillis) {
 		return store().endClaims(this.id, this.epoch, untilMillis);
 	}

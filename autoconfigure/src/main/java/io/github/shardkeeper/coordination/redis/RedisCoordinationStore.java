@@ -243,6 +243,11 @@ public final class RedisCoordinationStore implements CoordinationStore {
 			this.heartbeatFailed |= ex.isRefusal();
 			throw ex;
 		}
+		catch (RuntimeException ex) {
+			// An answer that cannot be understood is none, either.
+			this.heartbeatFailed = true;
+			throw ex;
+		}
 	}
 
 	/**
@@ -482,6 +487,9 @@ public final class RedisCoordinationStore implements CoordinationStore {
 					.forEach((shard) -> arguments.add(shard.toString()));
 				List<Object> reply = runDurably(this.scripts.forget(), arguments);
 				requireWhole(reply);
+				if (reply.get(0).equals("UNSURE")) {
+					throw ForgetReply.unsure(topic);
+				}
 				if (reply.get(0).equals("CHANGED")) {
 					newest = null;
 					break;

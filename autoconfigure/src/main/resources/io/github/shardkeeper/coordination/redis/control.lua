@@ -15,7 +15,8 @@
 --          9 :concerns    zset  <member>|<generation, 16 digits>|<topic/id>, all with the score 0 and so in this order: what
 --                         a member is told, of the shards that it owns, is the target of, or had to give way in
 --          10 :concernsAt hash  <member>|<topic/id> -> that generation
---          Besides, each of the keys 2 to 10 holds an entry `#` from the group's beginning to its end.
+--          Besides, each of the keys 2 to 10 holds an entry `#` from the group's beginning to its end. In 2, 3, 7, 8 and 9
+--          it says of which membership version or generation the key is.
 --          <prefix>:{<group>}:member:<member> is the channel of one member; every message means "a heartbeat would have
 --          news".
 -- keeps    the target of a record that is written can take the shard; an owner is known or still to be freed
@@ -64,6 +65,13 @@ for i, value in ipairs(redis.call('HMGET', GROUP, unpack(FIELDS))) do
   group[FIELDS[i]] = value or nil
 end
 
+-- Beyond that neither Lua nor a caller could calculate with it.
+local LONGEST_NUMBER = 16
+
+local function isNumber(value)
+  return string.match(value, '^%d+$') and #value <= LONGEST_NUMBER
+end
+
 local function groupNumber(field)
   return tonumber(group[field] or '0')
 end
@@ -88,7 +96,7 @@ local function findFaults()
     end
   end
   for _, field in ipairs(NUMBERS) do
-    if group[field] and not string.match(group[field], '^%d+$') then
+    if group[field] and not isNumber(group[field]) then
       faults[#faults + 1] = GROUP .. ' has no number in the field ' .. field
     end
   end
@@ -110,6 +118,9 @@ local function findFaults()
   end
   if tonumber(redis.call('HGET', MEMBERS, NO_ENTRY)) ~= groupNumber('membership') then
     faults[#faults + 1] = MEMBERS .. ' is of another time than ' .. GROUP
+  end
+  if tonumber(redis.call('ZSCORE', SESSIONS, NO_ENTRY) or '1') ~= -groupNumber('membership') - 1 then
+    faults[#faults + 1] = SESSIONS .. ' is of another time than ' .. GROUP
   end
   if sizes() ~= group.sizes then
     faults[#faults + 1] = 'the keys ' .. base .. ':* have lost or gained entries (members|sessions|shards|changes|concerns|concernsAt: '
@@ -171,6 +182,7 @@ local function finish()
   end
   if changedFields.membership then
     redis.call('HSET', MEMBERS, NO_ENTRY, text(membership))
+    redis.call('ZADD', SESSIONS, '-' .. text(membership + 1), NO_ENTRY)
   end
   if resized then
     setGroup('sizes', sizes())
@@ -200,7 +212,7 @@ local function member(id)
     known = false
     if value and id ~= NO_ENTRY then
       local flag, lease, timeout, description = string.match(value, '^(%a)|(%d+)|(%d+)|(.*)$')
-      if flag then
+      if flag and isNumber(lease) and isNumber(timeout) then
         known = {flag = flag, lease = tonumber(lease), timeout = tonumber(timeout), description = description}
       else
         distrust(MEMBERS, id)
@@ -235,7 +247,7 @@ local function shard(id)
   end
   local phase, token, owner, target, since, restEnd =
     string.match(value, '^(%a+)|(%d+)|([^|]*)|([^|]*)|(%d+)|(%d+)$')
-  if not phase then
+  if not phase or not isNumber(token) or not isNumber(since) or not isNumber(restEnd) then
     distrust(SHARDS, id)
     return nil
   end
@@ -261,7 +273,11 @@ local function forgetConcern(member, name)
   local key = member .. '|' .. name
   local generation = redis.call('HGET', CONCERNS_AT, key)
   if generation then
-    redis.call('ZREM', CONCERNS, concern(member, generation, name))
+    if isNumber(generation) then
+      redis.call('ZREM', CONCERNS, concern(member, generation, name))
+    else
+      distrust(CONCERNS_AT, key)
+    end
     redis.call('HDEL', CONCERNS_AT, key)
     resized = true
   end
@@ -375,6 +391,8 @@ local function remove(id, limit, quietMillis)
     else
       forgetConcern(id, name)
     end
+    -- Also if CONCERNS_AT says something else of it: the next look must not find it again.
+    redis.call('ZREM', CONCERNS, entry)
   end
   if #redis.call('ZRANGEBYLEX', CONCERNS, first, last, 'LIMIT', 0, 1) == 0 then
     redis.call('ZREM', SESSIONS, id)

@@ -3,7 +3,8 @@
 -- ARGV     1 membership version in which the caller has seen that no member consumes the topic, then per shard: shard
 -- result   {'FORGOTTEN', how many of them were known, membership version from now on, a token that is not below any that
 --          was given for them}; {'CHANGED'} when the membership is another one by now, or a member owns one of the shards
---          or is to get it: look again, nothing was done; or {'BROKEN', what is wrong with the group's keys, a sentence
+--          or is to get it: look again, nothing was done; {'UNSURE'} while members may claim what the group does not know, or
+--          where Redis knows nothing of the group: nothing was done; or {'BROKEN', what is wrong with the group's keys, a sentence
 --          each}
 -- keeps    no member is told of a shard without a record; tokens go on rising; whoever reads changes reads all of them
 --          again
@@ -13,6 +14,9 @@ writeBeforeWait(GROUP)
 
 if state == 'BROKEN' or state == 'OTHER' then
   return {'BROKEN', unpack(faults)}
+end
+if state == 'NONE' or claimsUntil() > 0 then
+  return {'UNSURE'}
 end
 if (group.membership or '0') ~= ARGV[1] then
   return {'CHANGED'}

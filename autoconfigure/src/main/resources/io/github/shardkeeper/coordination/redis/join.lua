@@ -36,7 +36,7 @@ local function begin()
   local before = group
   group = {}
   for _, field in ipairs({'token', 'history', 'epoch', 'longestLease'}) do
-    if string.match(before[field] or '', '^%d+$') then
+    if isNumber(before[field] or '') then
       setGroup(field, before[field])
     end
   end

@@ -50,7 +50,7 @@ local function verdict(id, known, leaseEnd)
   return 'SLOW'
 end
 
-local late = redis.call('ZRANGEBYSCORE', SESSIONS, '0', text(asOfMillis), 'WITHSCORES')
+local late = redis.call('ZRANGEBYSCORE', SESSIONS, '-inf', text(asOfMillis), 'WITHSCORES')
 for i = 1, #late, 2 do
   if done >= limit then
     lookAgainAt(asOfMillis)
@@ -58,12 +58,15 @@ for i = 1, #late, 2 do
   end
   local id = late[i]
   local known = member(id)
+  if not known and id ~= NO_ENTRY and tonumber(late[i + 1]) ~= 0 then
+    distrust(SESSIONS, id, 'is of no member')
+  end
   local judged = known and verdict(id, known, tonumber(late[i + 1]))
   if judged then
     reply[#reply + 1] = judged
     reply[#reply + 1] = id
   end
-  if not known or judged == 'DEAD' or judged == 'TIMEDOUT' then
+  if not known and id ~= NO_ENTRY or judged == 'DEAD' or judged == 'TIMEDOUT' then
     done = done + 1 + remove(id, limit - done, quietMillis)
     if known then
       membershipChanged()

@@ -127,6 +127,51 @@ class BrokenGroupTests {
 		assertBeginsAgain("have lost or gained entries");
 	}
 
+	/** Same size, other members. */
+	@Test
+	void sessionsOfAnotherMembershipHaveTheGroupBeginAgain() {
+		byte[] sessions = this.redis.dump(this.base + "sessions");
+		this.store.leave(this.dead, Duration.ZERO);
+		this.store.join(new MemberId("other~1"), DESCRIPTION, LEASE, LEASE.multipliedBy(10));
+		this.redis.restore(this.base + "sessions", sessions, Expiration.persistent(), true);
+
+		assertBeginsAgain(this.base + "sessions is of another time");
+	}
+
+	@ParameterizedTest
+	@ValueSource(doubles = { 1, -5 })
+	void aSessionOfNoMemberHasTheGroupBeginAgain(double score) {
+		this.redis.opsForZSet().add(this.base + "sessions", "nobody~1", score);
+		this.redis.opsForZSet().remove(this.base + "sessions", this.dead.value());
+
+		this.store.reap(this.alive, this.epoch, steady(), Duration.ZERO);
+
+		assertBeginsAgain("an entry nobody~1 that is of no member");
+	}
+
+	@Test
+	void aSessionThatWasSetBeforeAllTimesEnds() {
+		this.redis.opsForZSet().add(this.base + "sessions", this.dead.value(), -5);
+		this.server.advance(LEASE);
+		long leading = lead(this.alive);
+
+		assertThat(((ReapReply.Looked) this.store.reap(this.alive, leading, steady(), Duration.ZERO)).dead())
+			.containsExactly(this.dead);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "77", "junk", "99999999999999999999" })
+	void whatSomebodyHasWrittenOfAMembersNewsKeepsNobodyFromEndingIt(String value) {
+		this.redis.opsForHash().put(this.base + "concernsAt", "dead~1|orders/2", value);
+		this.server.advance(LEASE);
+		long leading = lead(this.alive);
+
+		ReapReply.Looked looked = (ReapReply.Looked) this.store.reap(this.alive, leading, steady(), Duration.ZERO);
+
+		assertThat(looked.dead()).containsExactly(this.dead);
+		assertThat(this.redis.opsForZSet().score(this.base + "sessions", this.dead.value())).isNull();
+	}
+
 	@Test
 	void aGroupWhoseMemberIsNotToldOfItsShardsBeginsAgain() {
 		Set<String> concerns = this.redis.opsForZSet().range(this.base + "concerns", 0, -1);
@@ -156,6 +201,13 @@ class BrokenGroupTests {
 		this.redis.restore(this.base + key, before, Expiration.persistent(), true);
 
 		assertBeginsAgain("is of another time than " + this.base + "group");
+	}
+
+	@Test
+	void aNumberThatIsTooLongHasTheGroupBeginAgain() {
+		this.redis.opsForHash().put(this.base + "group", "epoch", "99999999999999999999");
+
+		assertBeginsAgain(this.base + "group has no number in the field epoch");
 	}
 
 	@ParameterizedTest
@@ -275,7 +327,7 @@ class BrokenGroupTests {
 					.hasMessageContaining("reported");
 			}
 			this.redis.rename(this.base + "aside", this.base + "reported");
-			ReapReply reply = this.store.reap(this.alive, this.store.changes(0, -1).epoch(), steady(), Duration.ZERO);
+			ReapReply reply = this.store.reap(this.alive, lead(this.alive), steady(), Duration.ZERO);
 			assertThat(((ReapReply.Looked) reply).dead()).containsExactly(this.dead);
 		}
 	}

@@ -155,7 +155,8 @@ class RedisCoordinationStoreTests extends CoordinationStoreContract {
 			assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> group().store().forget("past"))
 				.withMessageContaining("past/1");
 		}
-		TestMember b = group().join("b");
+		TestMember b = group().join("b").lead();
+		b.endsClaims();
 		assertThat(group().store().forget("past").users()).isEmpty();
 		assertThat(b.beat().subscribed()).isTrue();
 	}
