@@ -126,7 +126,10 @@ final class CoordinatorLoop {
 			this.trouble.unavailable(ex);
 		}
 		// An application without a web server has nothing else that keeps it running.
-		this.loop = this.runtime.loops().startForeground("shardkeeper-coordinator", this::pass);
+		Loops.Loop started = this.runtime.loops().startForeground("shardkeeper-coordinator", this::pass);
+		this.loop = started;
+		// What was posted before, perhaps after the first pass, has woken nobody.
+		started.wake();
 	}
 
 	/** A stop that ran out of time has left something behind. */

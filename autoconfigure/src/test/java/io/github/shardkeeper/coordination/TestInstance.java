@@ -47,7 +47,7 @@ final class TestInstance {
 		this.consumption.reportTo(this.coordinator.consumptionListener());
 	}
 
-	private static CoordinationSettings settings(String name, HandoverRules rules) {
+	static CoordinationSettings settings(String name, HandoverRules rules) {
 		return new CoordinationSettings("group", name, INTERVAL, LEASE, TIMEOUT, Duration.ofMillis(10),
 				ApplicationVersion.UNKNOWN, rules, 1, null);
 	}
