@@ -66,7 +66,7 @@ final class RecordCalls {
 		}
 		catch (Throwable ex) {
 			// Out of memory in a conversion, above all. Says nothing about the record: as
-			// if its handler had thrown it. Thrown on, nobody would know that it is over.
+			// if its handler had thrown it. There may be no memory for this either.
 			return notMade(delivery, List.of(), new ShardCalls.Result(null, ex, false), begun);
 		}
 	}

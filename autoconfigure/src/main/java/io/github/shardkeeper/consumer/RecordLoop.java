@@ -3,11 +3,10 @@ package io.github.shardkeeper.consumer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.Objects;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 
 import org.jspecify.annotations.Nullable;
 
@@ -44,13 +43,21 @@ final class RecordLoop implements ShardLoop {
 
 	private final Settlement settlement;
 
+	private final WorkerTroubles troubles;
+
 	private final Lanes lanes;
 
 	/** Where calls run that do not run on the worker, {@code null} if all do. */
 	private final @Nullable Executor executor;
 
-	/** Calls that have returned to be taken in. */
-	private final Queue<RecordCalls.Returned> returned = new ConcurrentLinkedQueue<>();
+	/**
+	 * The call on another thread that has returned last, with those before it. No queue:
+	 * that would need memory when there may be none.
+	 */
+	private final AtomicReference<@Nullable ParallelCall> lastReturned = new AtomicReference<>();
+
+	/** The first of those whose results are taken in now, with those after it. */
+	private @Nullable ParallelCall firstReturned;
 
 	/** Whether the list of each call is committed before the next call. */
 	private final boolean commitsEachBatch;
@@ -65,6 +72,7 @@ final class RecordLoop implements ShardLoop {
 		this.context = context;
 		this.settings = context.settings(owned.shard().topic());
 		this.course = course;
+		this.troubles = troubles;
 		this.wake = wake;
 		this.timer = new WakeTimer(context.timer(), wake);
 		boolean inOrder = this.settings.ordering() == Ordering.SHARD;
@@ -145,38 +153,70 @@ final class RecordLoop implements ShardLoop {
 	/** Makes a call, or has it made; returns the time after that. */
 	private MonotonicTime call(Delivery delivery, ShardProgress progress, MonotonicTime now) {
 		if (this.executor == null) {
-			RecordCalls.Returned over = this.recordCalls.call(delivery, progress.state(), now);
+			RecordCalls.Returned over = callHere(delivery, progress, now);
 			this.settlement.settle(over, progress);
 			if (this.commitsEachBatch) {
 				progress.commitSoon();
 			}
 			return over.ended();
 		}
-		// An executor that throws may have kept the task all the same.
-		AtomicBoolean begun = new AtomicBoolean();
+		ParallelCall call = null;
 		try {
-			this.executor.execute(() -> {
-				if (begun.compareAndSet(false, true)) {
-					this.returned.add(this.recordCalls.callBeside(delivery, progress.state()));
-					this.wake.run();
-				}
-			});
+			call = new ParallelCall(delivery, progress.state());
+			this.executor.execute(call);
 		}
-		catch (RejectedExecutionException | OutOfMemoryError ex) {
-			if (begun.compareAndSet(false, true)) {
+		catch (Throwable ex) {
+			// An executor that throws may have kept, or even run, the call all the same.
+			if (call == null || call.begin()) {
 				this.settlement.noThread(delivery, ex);
 			}
 		}
 		return this.context.clock().now();
 	}
 
+	private RecordCalls.Returned callHere(Delivery delivery, ShardProgress progress, MonotonicTime now) {
+		try {
+			return this.recordCalls.call(delivery, progress.state(), now);
+		}
+		catch (Throwable ex) {
+			// Otherwise its lane would wait for its end for ever.
+			this.lanes.again(delivery);
+			throw ex;
+		}
+	}
+
 	@Override
 	public boolean settle(ShardProgress progress) {
-		for (RecordCalls.Returned next = this.returned.poll(); next != null; next = this.returned.poll()) {
-			this.settlement.settle(next, progress);
+		for (ParallelCall next = nextReturned(); next != null; next = nextReturned()) {
+			RecordCalls.Returned result = next.result;
+			if (result != null) {
+				this.settlement.settle(result, progress);
+			}
+			else {
+				this.lanes.again(next.delivery);
+				this.troubles.unexpected(Objects.requireNonNull(next.failure));
+			}
 		}
 		this.settlement.settleAcknowledged(progress);
 		return this.lanes.areQuiet();
+	}
+
+	/** Removes the call that has returned first, {@code null} if there is none. */
+	private @Nullable ParallelCall nextReturned() {
+		if (this.firstReturned == null) {
+			ParallelCall last = this.lastReturned.getAndSet(null);
+			while (last != null) {
+				ParallelCall earlier = last.neighbor;
+				last.neighbor = this.firstReturned;
+				this.firstReturned = last;
+				last = earlier;
+			}
+		}
+		ParallelCall first = this.firstReturned;
+		if (first != null) {
+			this.firstReturned = first.neighbor;
+		}
+		return first;
 	}
 
 	/**
@@ -224,6 +264,59 @@ final class RecordLoop implements ShardLoop {
 			case FENCED -> Outcome.FENCED;
 			case NOT_YET -> Outcome.CHECKPOINT_GONE;
 		};
+	}
+
+	/**
+	 * A call on a thread of its own. Whatever happens, its end reaches the worker: from
+	 * when it exists that needs no memory.
+	 */
+	private final class ParallelCall implements Runnable {
+
+		private final Delivery delivery;
+
+		private final JournaledState state;
+
+		private final AtomicBoolean begun = new AtomicBoolean();
+
+		/** {@code null} before it has returned, and if that could not be made. */
+		private RecordCalls.@Nullable Returned result;
+
+		/** Why there is no result. */
+		private @Nullable Throwable failure;
+
+		/** The next one in the list of those that have returned. */
+		private @Nullable ParallelCall neighbor;
+
+		ParallelCall(Delivery delivery, JournaledState state) {
+			this.delivery = delivery;
+			this.state = state;
+		}
+
+		/** Whether it has not begun yet; it never begins twice. */
+		boolean begin() {
+			return this.begun.compareAndSet(false, true);
+		}
+
+		@Override
+		public void run() {
+			if (!begin()) {
+				return;
+			}
+			try {
+				this.result = RecordLoop.this.recordCalls.callBeside(this.delivery, this.state);
+			}
+			catch (Throwable ex) {
+				this.failure = ex;
+			}
+			ParallelCall before;
+			do {
+				before = RecordLoop.this.lastReturned.get();
+				this.neighbor = before;
+			}
+			while (!RecordLoop.this.lastReturned.compareAndSet(before, this));
+			RecordLoop.this.wake.run();
+		}
+
 	}
 
 }

@@ -326,8 +326,13 @@ final class Settlement {
 
 	/** A call could not be made: no thread could be had. */
 	void noThread(Delivery delivery, Throwable refusal) {
-		delivery.waitUntil(this.context.clock().now().plus(NO_THREAD_PAUSE));
-		this.lanes.again(delivery);
+		try {
+			delivery.waitUntil(this.context.clock().now().plus(NO_THREAD_PAUSE));
+		}
+		finally {
+			// Without a pause rather than never, if there is no memory for that either.
+			this.lanes.again(delivery);
+		}
 		this.troubles.noThread(refusal);
 	}
 

@@ -6,8 +6,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardRecord;
@@ -258,6 +261,83 @@ class KeyConcurrencyTests {
 
 		assertThat(this.bean.events).containsExactlyInAnyOrder("a1 begins", "a1 ends", "b1 begins", "b1 ends");
 		assertThat(shard.deadLetters()).isEmpty();
+	}
+
+	@ParameterizedTest
+	@EnumSource(Ordering.class)
+	void aCallWhoseResultCannotBeMadeIsMadeAgain(Ordering ordering) {
+		ConsumingShard shard = start(new TestSettings().ordering(ordering, 8).maxAttempts(1));
+		// To note the end of the call, and to report that this failed.
+		this.bean.during.put("a1", () -> shard.clock().failNext(2));
+		shard.offer(1, "a", "a1");
+		shard.offer(2, "a", "a2");
+		shard.run();
+		shard.pass(SECOND);
+
+		assertThat(this.bean.events).filteredOn("a1 ends"::equals).hasSize(2);
+		assertThat(this.bean.events).filteredOn("a2 ends"::equals).hasSize(1);
+		assertThat(shard.worker().problem()).isNull();
+		shard.worker().drain();
+		shard.run();
+		assertThat(shard.ended()).containsExactly("released");
+		assertThat(shard.checkpoint())
+			.isEqualTo(new Checkpoint(new Offset("2"), Set.of(), Map.of("a", "2", "all", "2"), null));
+	}
+
+	@Test
+	void aDrainEndsThoughTheResultOfACallCannotBeMade() {
+		ConsumingShard shard = start(new TestSettings().ordering(Ordering.KEY, 8));
+		this.bean.during.put("a1", () -> {
+			shard.worker().drain();
+			shard.clock().failNext(2);
+		});
+		shard.offer(1, "a", "a1");
+		shard.run();
+
+		assertThat(shard.ended()).containsExactly("released");
+		assertThat(shard.checkpoint().offset()).as("it comes again").isNull();
+	}
+
+	@Test
+	void aCallThatTheExecutorRefusesIsMadeLater() {
+		aCallIsMadeOnceLaterThough((shard) -> shard.threads().refuseNext((task) -> {
+		}));
+	}
+
+	@Test
+	void aCallThatTheExecutorRefusesAndKeepsIsMadeOnce() {
+		aCallIsMadeOnceLaterThough((shard) -> shard.threads().refuseAndKeepNext());
+	}
+
+	@Test
+	void aRefusedCallIsMadeLaterThoughThereIsNoMemoryToNoteItsPause() {
+		aCallIsMadeOnceLaterThough((shard) -> shard.threads().refuseNext((task) -> shard.clock().failNext(1)));
+	}
+
+	private void aCallIsMadeOnceLaterThough(Consumer<ConsumingShard> refusal) {
+		start(new TestSettings().ordering(Ordering.KEY, 8));
+		this.shard.offer(1, "a", "a1");
+		refusal.accept(this.shard);
+		this.shard.run();
+		assertThat(this.bean.events).isEmpty();
+		this.shard.pass(SECOND);
+		assertThat(this.bean.events).containsExactly("a1 begins", "a1 ends");
+		this.shard.worker().drain();
+		this.shard.run();
+
+		assertThat(this.shard.ended()).containsExactly("released");
+	}
+
+	@Test
+	void resultsAreTakenInInTheOrderInWhichTheCallsHaveReturned() {
+		ConsumingShard shard = start(new TestSettings().ordering(Ordering.NONE, 8));
+		shard.offer(1, "a", "read 1");
+		shard.offer(2, "b", "read 2");
+		shard.run();
+
+		assertThat(this.bean.events).as("the second one has not seen what the first one wrote")
+			.containsExactly("read 1 begins", "read 1 ends", "read 2 begins", "read 2 ends", "read 2 begins",
+					"read 2 ends");
 	}
 
 	/** What waits in its lane is read, too: it must not come on top of the total. */

@@ -9,6 +9,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.testsupport.SettableClock;
@@ -27,13 +28,36 @@ final class ManualThreads implements Executor {
 
 	private boolean timerFails;
 
+	/** What is done before the next task is refused, {@code null} if it is not. */
+	private Consumer<Runnable> refusal;
+
 	ManualThreads(SettableClock clock) {
 		this.clock = clock;
 	}
 
 	@Override
 	public void execute(Runnable task) {
-		this.tasks.add(task);
+		Consumer<Runnable> refusal = this.refusal;
+		this.refusal = null;
+		if (refusal == null) {
+			this.tasks.add(task);
+			return;
+		}
+		refusal.accept(task);
+		throw new InternalError("no native thread, as the test wants it");
+	}
+
+	/**
+	 * Throws for the next task.
+	 * @param before what is done with the task before that
+	 */
+	void refuseNext(Consumer<Runnable> before) {
+		this.refusal = before;
+	}
+
+	/** Throws for the next task, and runs it later all the same. */
+	void refuseAndKeepNext() {
+		refuseNext(this.tasks::add);
 	}
 
 	/** Runs until nobody has anything to do. */

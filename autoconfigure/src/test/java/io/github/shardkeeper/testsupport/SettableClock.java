@@ -1,6 +1,7 @@
 package io.github.shardkeeper.testsupport;
 
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.github.shardkeeper.coordination.MonotonicClock;
@@ -13,9 +14,19 @@ public final class SettableClock implements MonotonicClock {
 
 	private final AtomicLong nanos = new AtomicLong();
 
+	private final AtomicInteger failures = new AtomicInteger();
+
 	@Override
 	public MonotonicTime now() {
+		if (this.failures.getAndUpdate((left) -> Math.max(0, left - 1)) > 0) {
+			throw new InternalError("no memory, as the test wants it");
+		}
 		return new MonotonicTime(this.nanos.get());
+	}
+
+	/** There is no memory for the next readings. */
+	public void failNext(int readings) {
+		this.failures.set(readings);
 	}
 
 	public void advance(Duration duration) {
