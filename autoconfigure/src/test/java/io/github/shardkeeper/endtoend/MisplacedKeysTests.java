@@ -138,7 +138,9 @@ class MisplacedKeysTests {
 		this.redis.delete(key);
 		Awaitility.await().atMost(PATIENCE).untilAsserted(() -> assertThat(output).contains("The store answers again"));
 		awaitOwned(one, 5);
-		assertThat(health(one).getStatus()).isEqualTo(Status.UP);
+		Awaitility.await()
+			.atMost(PATIENCE)
+			.untilAsserted(() -> assertThat(health(one).getStatus()).isEqualTo(Status.UP));
 	}
 
 	private static void awaitOwned(ConfigurableApplicationContext instance, int shards) {
