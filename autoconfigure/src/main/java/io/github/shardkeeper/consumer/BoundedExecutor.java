@@ -3,7 +3,7 @@ package io.github.shardkeeper.consumer;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -11,7 +11,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Runs tasks on another executor, but only so many at a time; the others wait here, in
- * order. A task that throws holds none of them up. Thread-safe.
+ * order. A task that throws holds none of them up, and neither does whatever the executor
+ * throws. Thread-safe.
  */
 final class BoundedExecutor implements Executor {
 
@@ -32,29 +33,60 @@ final class BoundedExecutor implements Executor {
 
 	@Override
 	public synchronized void execute(Runnable task) {
-		if (this.running < this.limit) {
-			this.executor.execute(this::run);
-			this.running++;
-		}
+		Turn turn = new Turn();
 		this.waiting.add(task);
+		if (this.running == this.limit) {
+			return;
+		}
+		this.running++;
+		try {
+			this.executor.execute(turn);
+		}
+		catch (Throwable ex) {
+			// An executor that throws may have kept, or even run, the turn all the same.
+			if (turn.begin()) {
+				this.running--;
+				this.waiting.removeLast();
+				throw ex;
+			}
+		}
 	}
 
 	private void run() {
 		for (Runnable task = next(); task != null; task = next()) {
-			try {
-				task.run();
-			}
-			catch (Throwable ex) {
-				logger.error("Unexpected failure; what waits goes on", ex);
-			}
-			try {
-				// Between two tasks the thread belongs to whoever waits for it.
-				this.executor.execute(this::run);
+			run(task);
+			// Between two tasks the thread belongs to whoever waits for it. If no other
+			// thread can be had, this one goes on.
+			if (isTakenByAnotherThread()) {
 				return;
 			}
-			catch (RejectedExecutionException | OutOfMemoryError ex) {
-				// No other thread can be had: this one goes on.
+		}
+	}
+
+	private static void run(Runnable task) {
+		try {
+			task.run();
+		}
+		catch (Throwable ex) {
+			try {
+				logger.error("Unexpected failure; what waits goes on", ex);
 			}
+			catch (Throwable unsaid) {
+				// An appender that fails, or no memory: what waits matters more.
+				return;
+			}
+		}
+	}
+
+	private boolean isTakenByAnotherThread() {
+		Turn turn = null;
+		try {
+			turn = new Turn();
+			this.executor.execute(turn);
+			return true;
+		}
+		catch (Throwable ex) {
+			return turn != null && !turn.begin();
 		}
 	}
 
@@ -64,6 +96,25 @@ final class BoundedExecutor implements Executor {
 			this.running--;
 		}
 		return task;
+	}
+
+	/** A thread's turn: runs at least one task of those that wait. */
+	private final class Turn implements Runnable {
+
+		private final AtomicBoolean begun = new AtomicBoolean();
+
+		/** Whether it has not begun yet; it never begins twice. */
+		boolean begin() {
+			return this.begun.compareAndSet(false, true);
+		}
+
+		@Override
+		public void run() {
+			if (begin()) {
+				BoundedExecutor.this.run();
+			}
+		}
+
 	}
 
 }

@@ -7,7 +7,11 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.AppenderBase;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.testsupport.SettableClock;
 
@@ -90,6 +94,89 @@ class WorkerThreadsTests {
 		threads.runAll();
 
 		assertThat(begun).containsExactly("second", "third");
+	}
+
+	@Test
+	void whatThrowsAndCannotBeLoggedTakesNoPlace() {
+		ManualThreads threads = new ManualThreads(new SettableClock());
+		BoundedExecutor bounded = new BoundedExecutor(threads, 1);
+		List<String> begun = new ArrayList<>();
+		Logger logger = (Logger) LoggerFactory.getLogger(BoundedExecutor.class);
+		AppenderBase<ILoggingEvent> failing = new AppenderBase<>() {
+
+			@Override
+			protected void append(ILoggingEvent event) {
+				throw new InternalError("no appender, as the test wants it");
+			}
+
+		};
+		failing.start();
+		logger.addAppender(failing);
+		try {
+			bounded.execute(() -> {
+				throw new InternalError("as the test wants it");
+			});
+			threads.runAll();
+		}
+		finally {
+			logger.detachAppender(failing);
+			failing.stop();
+		}
+		bounded.execute(() -> begun.add("second"));
+		threads.runAll();
+
+		assertThat(begun).containsExactly("second");
+	}
+
+	@Test
+	void whatWaitsBeginsThoughTheExecutorThrowsForIt() {
+		ManualThreads threads = new ManualThreads(new SettableClock());
+		BoundedExecutor bounded = new BoundedExecutor(threads, 1);
+		List<String> begun = new ArrayList<>();
+		bounded.execute(() -> begun.add("first"));
+		bounded.execute(() -> begun.add("second"));
+		threads.refuseNext((turn) -> {
+		});
+		threads.runAll();
+		bounded.execute(() -> begun.add("third"));
+		threads.runAll();
+
+		assertThat(begun).containsExactly("first", "second", "third");
+	}
+
+	/** As a pool does whose queue has taken a task when no thread can be had for it. */
+	@Test
+	void anExecutorThatThrowsAndKeepsWhatItWasGivenRunsNoMoreAtATime() {
+		ManualThreads threads = new ManualThreads(new SettableClock());
+		BoundedExecutor bounded = new BoundedExecutor(threads, 1);
+		List<String> begun = new ArrayList<>();
+		threads.refuseAndKeepNext();
+		assertThatExceptionOfType(InternalError.class).isThrownBy(() -> bounded.execute(() -> begun.add("refused")));
+		bounded.execute(() -> {
+			begun.add("first");
+			threads.runAll();
+			begun.add("first ends");
+		});
+		bounded.execute(() -> begun.add("second"));
+		threads.runAll();
+		assertThat(begun).containsExactly("first", "first ends", "second");
+
+		bounded.execute(() -> begun.add("third"));
+		threads.runAll();
+		assertThat(begun).endsWith("third");
+	}
+
+	@Test
+	void anExecutorThatThrowsAfterItHasRunWhatItWasGivenHasNotRefusedIt() {
+		ManualThreads threads = new ManualThreads(new SettableClock());
+		BoundedExecutor bounded = new BoundedExecutor(threads, 1);
+		List<String> begun = new ArrayList<>();
+		threads.refuseNext(Runnable::run);
+		bounded.execute(() -> begun.add("first"));
+		bounded.execute(() -> begun.add("second"));
+		threads.runAll();
+
+		assertThat(begun).containsExactly("first", "second");
 	}
 
 	@Test
