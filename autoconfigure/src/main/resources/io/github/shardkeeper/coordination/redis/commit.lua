@@ -8,14 +8,14 @@
 --          millis, about, payload; dead letter offset, about, payload
 -- result   'COMMITTED'; 'STALE' when a newer token or a later commit was there before; or 'GONE' when Redis has lost
 --          what the commit rests on: the checkpoint, the acquisition under the token, or the commit that was answered;
---          an error when memory is missing
--- keeps    all of it is written or nothing; a commit that arrives late, after its successor, writes nothing; one that
---          arrives twice adds nothing twice
+--          an error when memory or a right is missing
+-- keeps    all of it is written or nothing, also when the user lacks a right; a commit that arrives late, after its
+--          successor, writes nothing; one that arrives twice adds nothing twice
 -- memory   at `maxmemory` it gets through if state, retry queue and dead letters become larger by no more than
 --          roomAtMaxmemory(); what becomes smaller or stays as large always does
 -- cost     O(changes), for each retry or record taken times log of the retry queue
 
-local checkpoint = redis.call('HMGET', CHECKPOINT, 'fence', 'commit', 'acquired')
+local checkpoint = redis.call('HMGET', CHECKPOINT, 'fence', 'commit', 'acquired', 'seek')
 local fence, last = tonumber(checkpoint[1] or '0'), tonumber(checkpoint[2] or '0')
 local token, number, answered = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 if not checkpoint[1] or fence < token then
@@ -76,9 +76,11 @@ local function growth()
   return bytes
 end
 
--- The first write: at `maxmemory` it is the one that is refused.
-local written = redis.pcall('HSET', CHECKPOINT, 'commit', ARGV[2], 'committed', text(nowMillis))
-if lacksMemory(written) then
+-- Redis undoes nothing when it refuses a command in the middle of a script, and which one the user has no right to shows
+-- only when it is called. So each command that follows is called first in a way that changes nothing. The first write is
+-- the one that is refused at `maxmemory`.
+local tried = redis.pcall('HSET', CHECKPOINT, 'fence', checkpoint[1])
+if lacksMemory(tried) then
   local bytes = growth()
   if bytes > roomAtMaxmemory() then
     return redis.error_reply('OOM Redis has reached maxmemory, and a commit would add about ' .. text(bytes) ..
@@ -87,26 +89,26 @@ if lacksMemory(written) then
   end
   writeAtMaxmemory('HDEL', CHECKPOINT)
 end
-if type(written) == 'table' then
+if type(tried) == 'table' then
   -- Any other error is raised here.
-  redis.call('HSET', CHECKPOINT, 'commit', ARGV[2], 'committed', text(nowMillis))
+  redis.call('HSET', CHECKPOINT, 'fence', checkpoint[1])
 end
-if ARGV[5] ~= '' then
-  redis.call('HSET', CHECKPOINT, 'offset', ARGV[5])
+-- A seek that came meanwhile stays.
+local sought = ARGV[7] ~= '0' and checkpoint[4] and seekNumber(checkpoint[4]) <= tonumber(ARGV[7])
+if removes > 0 or taken > 0 or sought then
+  redis.call('HDEL', CHECKPOINT, '')
 end
-if ARGV[6] ~= '' then
-  redis.call('HSET', CHECKPOINT, 'ahead', ARGV[6])
-else
-  redis.call('HDEL', CHECKPOINT, 'ahead')
+if taken > 0 then
+  redis.call('ZREM', RETRY, '')
 end
-if ARGV[7] ~= '0' then
-  redis.call('HSET', CHECKPOINT, 'sought', ARGV[7])
-  -- One that came meanwhile stays.
-  if seekNumber(redis.call('HGET', CHECKPOINT, 'seek')) <= tonumber(ARGV[7]) then
-    redis.call('HDEL', CHECKPOINT, 'seek')
-  end
+if retries > 0 then
+  redis.call('ZADD', RETRY, 'XX', 0, '')
 end
 
+-- XADD cannot be tried without effect, so letters come first: if one is refused, it is the first one.
+for i = retriesEnd + 1, deadEnd, 3 do
+  redis.call('XADD', DEAD, '*', 'offset', ARGV[i], 'about', ARGV[i + 1], 'payload', ARGV[i + 2])
+end
 for i = 13, 12 + 2 * puts, 2 do
   redis.call('HSET', STATE, ARGV[i], ARGV[i + 1])
 end
@@ -122,7 +124,16 @@ for i = takenEnd + 1, retriesEnd, 4 do
   redis.call('ZADD', RETRY, text(nowMillis + tonumber(ARGV[i + 1])), ARGV[i])
   redis.call('HSET', RETRIED, ARGV[i], ARGV[i + 2] .. '\n' .. ARGV[i + 3])
 end
-for i = retriesEnd + 1, deadEnd, 3 do
-  redis.call('XADD', DEAD, '*', 'offset', ARGV[i], 'about', ARGV[i + 1], 'payload', ARGV[i + 2])
+if sought then
+  redis.call('HDEL', CHECKPOINT, 'seek')
 end
+-- The number comes last and with the offset: a commit that has it was written whole.
+local fields = {'commit', ARGV[2], 'committed', text(nowMillis), 'ahead', ARGV[6]}
+if ARGV[5] ~= '' then
+  fields[#fields + 1], fields[#fields + 2] = 'offset', ARGV[5]
+end
+if ARGV[7] ~= '0' then
+  fields[#fields + 1], fields[#fields + 2] = 'sought', ARGV[7]
+end
+redis.call('HSET', CHECKPOINT, unpack(fields))
 return 'COMMITTED'
