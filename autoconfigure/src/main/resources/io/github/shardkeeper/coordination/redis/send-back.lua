@@ -2,7 +2,7 @@
 --
 -- ARGV     ids of dead letters
 -- result   how many were moved, of those that were there; -1, and none is, when the shard is completed; an error, and
---          none is, when memory is missing
+--          none is, when memory or a right is missing
 -- keeps    a letter is in one place; a record that is in the retry queue already is there once, due now
 -- memory   refused at `maxmemory`: a stream gives back what letters took only once a whole node of it is empty
 -- cost     O(letters * log of the retry queue), and their payloads are copied: the caller sends about 1 MB at once
@@ -20,16 +20,19 @@ for _, id in ipairs(ARGV) do
   -- What is no letter of ours stays where it is.
   if letter.offset ~= '' then
     local about = string.gsub(letter.about, '^{"attempts":%d+', '{"attempts":0', 1)
-    local queued = redis.pcall('ZADD', RETRY, text(nowMillis), letter.offset)
-    if lacksMemory(queued) then
+    -- Which command the user has no right to shows only when it is called: the first two change nothing.
+    local tried = redis.pcall('ZADD', RETRY, 'XX', 0, '')
+    if lacksMemory(tried) then
       return redis.error_reply('OOM Redis has reached maxmemory, so the dead letters in ' .. DEAD ..
         ' stay where they are; raise maxmemory or free memory, and send them back again')
     end
-    if type(queued) == 'table' then
-      -- Any other error is raised here, before the letter is taken away.
-      redis.call('ZADD', RETRY, text(nowMillis), letter.offset)
+    if type(tried) == 'table' then
+      -- Any other error is raised here.
+      redis.call('ZADD', RETRY, 'XX', 0, '')
     end
+    redis.call('XDEL', DEAD, '0-0')
     redis.call('HSET', RETRIED, letter.offset, about .. '\n' .. letter.payload)
+    redis.call('ZADD', RETRY, text(nowMillis), letter.offset)
     redis.call('XDEL', DEAD, id)
     moved = moved + 1
   end

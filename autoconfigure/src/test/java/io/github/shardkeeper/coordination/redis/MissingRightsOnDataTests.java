@@ -252,6 +252,15 @@ class MissingRightsOnDataTests {
 				stores.checkpoints.remove(SHARD.topic(), NEXT);
 			}
 
+		},
+
+		SEND_BACK(DataScripts.STANDARD.sendBack(), "hset", "zadd", "xdel") {
+
+			@Override
+			void performOn(Stores stores) {
+				stores.letters.sendBack(SHARD, stores.list());
+			}
+
 		};
 
 		private final LuaScript script;
