@@ -267,6 +267,32 @@ public abstract class CheckpointStoreContract {
 		assertThat(this.store.complete(SHARD, NEW, 3, now)).isEqualTo(CompletionReply.COMPLETED);
 	}
 
+	/**
+	 * The last commit of the owner before, which committed nothing, says nothing of those
+	 * before it: with that alone the loss would not show.
+	 */
+	@Test
+	void aFirstCommitRestsAlsoOnWhatWasBeforeAnOwnerThatCommittedNothing() {
+		acquire(OLD);
+		commit(OLD, "5-0", Map.of("a", "1"));
+		acquire(NEW);
+		Token newest = new Token(NEW.value() + 1);
+		Acquisition.Acquired acquired = (Acquisition.Acquired) this.store.acquireNow(SHARD, newest);
+		Awaitility.await().pollInterval(Duration.ofMillis(1)).until(() -> {
+			empty(this.store);
+			acquire(NEW);
+			Acquisition.Acquired late = (Acquisition.Acquired) this.store.acquireNow(SHARD, newest);
+			assertThat(late.before()).isEqualTo(acquired.before());
+			return late.acquisition() != acquired.acquisition();
+		});
+
+		assertThat(commit(SHARD, newest,
+				Commit.of(new CommitNumber(1, 0, acquired.acquisition()), new Offset("6-0"), Map.of("b", "2"))))
+			.isEqualTo(CommitReply.GONE);
+		assertThat(this.store.complete(SHARD, newest, 0, acquired.acquisition())).isEqualTo(CompletionReply.GONE);
+		assertThat(this.store.read(SHARD)).isEqualTo(EMPTY);
+	}
+
 	/** A repetition comes so late that the store has been emptied meanwhile. */
 	private void loseAndAcquireLate(Token token, long before) {
 		do {
