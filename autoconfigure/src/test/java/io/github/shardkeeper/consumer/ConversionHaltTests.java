@@ -116,6 +116,28 @@ class ConversionHaltTests {
 	}
 
 	@Test
+	void eachOwnerCountsAnewBeforeItHalts() {
+		ConsumingShard shard = new ConsumingShard(new Single(), this.settings);
+		offer(shard, 1, 200, "nonsense");
+		shard.restart();
+		offer(shard, 5, 200, "nonsense");
+
+		assertThat(shard.deadLetters()).hasSize(8);
+		assertThat(shard.worker().problem()).asString().contains("Halted at offset 9");
+	}
+
+	@Test
+	void withALimitOfOneNoOwnerMakesADeadLetter() {
+		ConsumingShard shard = new ConsumingShard(new Single(), this.settings.maxConversionFailures(1));
+		offer(shard, 1, 200, "nonsense");
+		shard.restart();
+		offer(shard, 1, 200, "nonsense");
+
+		assertThat(shard.deadLetters()).isEmpty();
+		assertThat(shard.worker().problem()).asString().contains("Halted at offset 1:");
+	}
+
+	@Test
 	void withoutALimitAllBecomeDeadLetters() {
 		ConsumingShard shard = new ConsumingShard(new Single(), this.settings.maxConversionFailures(0));
 		offer(shard, 1, 200, "nonsense");

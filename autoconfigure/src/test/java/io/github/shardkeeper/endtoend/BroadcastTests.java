@@ -89,6 +89,25 @@ class BroadcastTests {
 		assertThat(handler(two).outOfOrder).isEmpty();
 	}
 
+	/** As the cached contexts of a test suite. */
+	@Test
+	void contextsOfOneProcessThatSetNoIdTakeNothingFromEachOther() {
+		List<ConfigurableApplicationContext> contexts = List.of(start(""), start(""));
+		for (int sent = 10; sent <= 20; sent += 10) {
+			send(sent - 10, 10);
+			for (ConfigurableApplicationContext context : contexts) {
+				await(handler(context), sent);
+				int total = IntStream.range(0, sent).sum();
+				patiently().until(() -> sum(context) == total);
+			}
+		}
+
+		assertThat(contexts).allSatisfy((context) -> {
+			assertThat(handler(context).handled).hasSize(20);
+			assertThat(context.getBean(ShardkeeperHealthIndicator.class).health().getStatus()).isEqualTo(Status.UP);
+		});
+	}
+
 	@Test
 	void anInstanceGoesOnWhereItWasUnderItsId() {
 		ConfigurableApplicationContext one = start("one");
