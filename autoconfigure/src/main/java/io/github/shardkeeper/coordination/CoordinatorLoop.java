@@ -95,7 +95,7 @@ final class CoordinatorLoop {
 	CoordinatorLoop(CoordinationSettings settings, CoordinationStore store, HeartbeatScheduler heartbeats, Lease lease,
 			AssignmentSettings assignment, MemberRuntime runtime) {
 		this.settings = settings;
-		this.trouble = new StoreTrouble(settings.group());
+		this.trouble = new StoreTrouble(settings.group(), settings.lease());
 		this.losses = new SessionLossLog(settings.group(), settings.lease());
 		this.store = store;
 		this.heartbeats = heartbeats;

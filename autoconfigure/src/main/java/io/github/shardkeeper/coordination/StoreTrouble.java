@@ -18,8 +18,14 @@ import io.github.shardkeeper.handover.MonotonicTime;
  */
 final class StoreTrouble {
 
-	/** Longer than any step waits before it is tried again. */
-	private static final Duration UNTROUBLED = Duration.ofSeconds(2);
+	/** Longer than any step waits before it is tried again … */
+	private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
+
+	/** … which takes no longer than a part of the lease, or this. */
+	private static final Duration SHORTEST_STEP = Duration.ofSeconds(1);
+
+	/** Waiting for replicas takes a third of the lease at most. */
+	private static final int STEPS_PER_LEASE = 3;
 
 	/** So long something may be refused that passes, above all in a failover. */
 	private static final Duration LASTING = Duration.ofSeconds(5);
@@ -28,6 +34,9 @@ final class StoreTrouble {
 
 	private final String group;
 
+	/** Longer than from one failure of a step to the next. */
+	private final Duration untroubled;
+
 	/** Of heartbeats and joins. */
 	private volatile @Nullable String text;
 
@@ -35,8 +44,14 @@ final class StoreTrouble {
 
 	private final ProblemLog log = new ProblemLog();
 
-	StoreTrouble(String group) {
+	/**
+	 * Begins without trouble.
+	 * @param lease for how long the member holds its lease
+	 */
+	StoreTrouble(String group, Duration lease) {
 		this.group = group;
+		Duration step = lease.dividedBy(STEPS_PER_LEASE);
+		this.untroubled = LONGEST_PAUSE.plus((step.compareTo(SHORTEST_STEP) > 0) ? step : SHORTEST_STEP);
 	}
 
 	/** A heartbeat or a join has failed. */
@@ -76,7 +91,7 @@ final class StoreTrouble {
 	void answered(MonotonicTime now) {
 		this.text = null;
 		FailingStep failing = this.step;
-		if (failing != null && failing.last().until(now).compareTo(UNTROUBLED) >= 0) {
+		if (failing != null && failing.last().until(now).compareTo(this.untroubled) >= 0) {
 			this.step = null;
 		}
 		if (this.step == null && this.log.over()) {
@@ -94,8 +109,8 @@ final class StoreTrouble {
 	/** What the store has refused for long, although it answers heartbeats. */
 	Optional<String> lasting(MonotonicTime now) {
 		return Optional.ofNullable(this.step)
-			.filter((failing) -> failing.since().until(now).compareTo(LASTING) > 0
-					&& failing.last().until(now).compareTo(UNTROUBLED) < 0)
+			.filter((failing) -> failing.since().until(failing.last()).compareTo(LASTING) > 0
+					&& failing.last().until(now).compareTo(this.untroubled) < 0)
 			.map(FailingStep::text);
 	}
 

@@ -236,7 +236,9 @@ class ShardkeeperAutoConfigurationTests {
 
 	@Test
 	void aHandlerThatForgetsItsRecordStopsTheStart() {
-		for (ApplicationContextRunner runner : List.of(this.memory, this.redis)) {
+		String broadcast = "shardkeeper.topics.orders.mode=broadcast";
+		for (ApplicationContextRunner runner : List.of(this.memory, this.memory.withPropertyValues(broadcast),
+				this.redis, this.redis.withPropertyValues(broadcast))) {
 			runner.withBean(Forgetful.class)
 				.run((context) -> assertStopped(context.getStartupFailure(),
 						"Forgetful.handle(ShardContext, ShardState) takes no record", "interval = \"10s\""));

@@ -17,7 +17,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @ExtendWith(OutputCaptureExtension.class)
 class StoreTroubleTests {
 
-	private final StoreTrouble trouble = new StoreTrouble("g");
+	private final StoreTrouble trouble = new StoreTrouble("g", Duration.ofSeconds(3));
 
 	private MonotonicTime now = new MonotonicTime(1_000_000_000_000L);
 
@@ -37,6 +37,30 @@ class StoreTroubleTests {
 		assertThat(output).contains("The store answers again");
 		assertThat(this.trouble.text()).isNull();
 		assertThat(this.trouble.lasting(this.now)).isEmpty();
+	}
+
+	/** As with a third of the lease, the longest time to wait for replicas. */
+	@Test
+	void aStepThatTakesLongIsRefusedAllTheTimeBetweenTwoFailures() {
+		StoreTrouble patient = new StoreTrouble("g", Duration.ofSeconds(10));
+		for (int attempt = 0; attempt < 5; attempt++) {
+			patient.stepFailed(failure("too few replicas"), pass(Duration.ofMillis(3600)));
+		}
+		for (int beat = 0; beat < 7; beat++) {
+			patient.answered(pass(Duration.ofMillis(500)));
+			assertThat(patient.lasting(this.now)).contains("too few replicas");
+		}
+		patient.answered(pass(Duration.ofSeconds(1)));
+
+		assertThat(patient.lasting(this.now)).isEmpty();
+	}
+
+	@Test
+	void whatHasFailedOnceDoesNotLastHoweverLongItsStepsTake() {
+		StoreTrouble patient = new StoreTrouble("g", Duration.ofSeconds(60));
+		patient.stepFailed(failure("too few replicas"), pass(Duration.ofSeconds(1)));
+
+		assertThat(patient.lasting(pass(Duration.ofSeconds(10)))).isEmpty();
 	}
 
 	@Test
