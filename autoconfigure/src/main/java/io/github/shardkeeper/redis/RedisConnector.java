@@ -29,6 +29,7 @@ import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.codec.RedisCodec;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import io.lettuce.core.sentinel.api.StatefulRedisSentinelConnection;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,6 +37,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.event.ContextRefreshedEvent;
+import org.springframework.data.redis.connection.NamedNode;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -178,6 +180,30 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 		// What a frozen node holds up must leave time for the rest.
 		Duration longestLook = timeout.dividedBy(2);
 		return open(() -> connectPubSub(channel, longestLook), (late) -> close(late.toClose()), timeout);
+	}
+
+	/**
+	 * Asks one of the Sentinels what it knows of the master, as the client asks them who
+	 * that is: the first one that lets it in. Does not wait for it; the answer comes on a
+	 * thread of its own.
+	 * @param timeout the longest wait for the answer; connecting ends by the client's own
+	 * limits
+	 * @return the fields of {@code SENTINEL MASTER}
+	 */
+	CompletableFuture<Map<String, String>> askSentinel(Duration timeout) {
+		return this.opener.begin(() -> {
+			NamedNode master = Objects.requireNonNull(this.factory.getSentinelConfiguration()).getRequiredMaster();
+			StatefulRedisSentinelConnection<String, String> sentinel = opened(
+					((RedisClient) this.factory.getRequiredNativeClient()).connectSentinel(StringCodec.UTF8));
+			try {
+				sentinel.setTimeout(timeout);
+				return sentinel.sync().master(String.valueOf(master.getName()));
+			}
+			finally {
+				close(sentinel);
+			}
+		}, (late) -> {
+		});
 	}
 
 	/**

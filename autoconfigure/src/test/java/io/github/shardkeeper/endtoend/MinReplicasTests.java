@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -12,6 +13,9 @@ import io.lettuce.core.AclSetuserArgs;
 import io.lettuce.core.KillArgs;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.output.StatusOutput;
+import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -31,6 +35,7 @@ import org.springframework.context.annotation.Configuration;
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
 import io.github.shardkeeper.coordination.GroupReporter;
+import io.github.shardkeeper.endtoend.Disturbance.Role;
 import io.github.shardkeeper.testsupport.OnEveryRedis;
 import io.github.shardkeeper.testsupport.TestRedis;
 import io.github.shardkeeper.testsupport.TestRedisSentinel;
@@ -53,7 +58,13 @@ class MinReplicasTests {
 
 	private static final String UNGUARDED = "'min-replicas-to-write' is 0";
 
+	private static final String TOO_LATE = "(seconds) and Sentinel's 'down-after-milliseconds' is";
+
+	private static final String SENTINEL_UNREADABLE = "Whether Sentinel's 'down-after-milliseconds' is long enough";
+
 	private static final String UNREADABLE = "Whether the master asks for replicas";
+
+	private static final String SUBSCRIBED_AGAIN = "Subscribed again for";
 
 	private final List<AutoCloseable> opened = new ArrayList<>();
 
@@ -89,6 +100,14 @@ class MinReplicasTests {
 	private ConfigurableApplicationContext startOn(TestRedis redis, String... properties) {
 		return start(Stream.concat(Stream.of("spring.data.redis.port=" + redis.port()), Stream.of(properties))
 			.toArray(String[]::new));
+	}
+
+	private ConfigurableApplicationContext startOnSentinels(String addresses, String... properties) {
+		return start(
+				Stream
+					.concat(Stream.of("spring.data.redis.sentinel.master=" + TestRedisSentinel.MASTER_NAME,
+							"spring.data.redis.sentinel.nodes=" + addresses), Stream.of(properties))
+					.toArray(String[]::new));
 	}
 
 	/** Whether it could need memory or not: it stands before its first write. */
@@ -151,9 +170,7 @@ class MinReplicasTests {
 		awaitUp(one);
 		awaitWarned(one, output);
 		closeSubscriptions(master);
-		Awaitility.await()
-			.atMost(PATIENCE)
-			.untilAsserted(() -> assertThat(output.getOut()).contains("Subscribed again for"));
+		Awaitility.await().atMost(PATIENCE).untilAsserted(() -> assertThat(output.getOut()).contains(SUBSCRIBED_AGAIN));
 		assertThat(health(one).getDetails()).containsKey("durability");
 
 		master.call((commands) -> commands.configSet("min-replicas-to-write", "1"));
@@ -168,10 +185,94 @@ class MinReplicasTests {
 	void withSentinelsThatIsSoWithoutAReplica(CapturedOutput output) {
 		TestRedisSentinel sentinels = TestRedisSentinel.start(0);
 		this.opened.add(sentinels);
-		ConfigurableApplicationContext one = start("spring.data.redis.sentinel.master=" + TestRedisSentinel.MASTER_NAME,
-				"spring.data.redis.sentinel.nodes=" + sentinels.addresses());
+		ConfigurableApplicationContext one = startOnSentinels(sentinels.addresses());
 		awaitUp(one);
 		awaitWarned(one, output);
+	}
+
+	/** Also if the first one of them is down. */
+	@Test
+	void aLagThatIsTooLongForSentinelsIsAWarningUntilItIsShorter(CapturedOutput output) {
+		TestRedisSentinel sentinels = guardedBySentinels();
+		sentinels.sentinels().get(0).kill();
+		ConfigurableApplicationContext one = startOnSentinels(sentinels.addresses());
+		awaitUp(one);
+		Awaitility.await()
+			.atMost(PATIENCE)
+			.untilAsserted(() -> assertThat(health(one).getDetails().get("durability")).asString()
+				.contains("'min-replicas-max-lag' is 2 (seconds)", "'down-after-milliseconds' is 3000",
+						"The lag + 2 s must not exceed 'down-after-milliseconds': set that to 4000 or more on every "
+								+ "Sentinel, or 'min-replicas-max-lag' to 1 on every node"));
+		assertThat(output.getOut().lines().filter((line) -> line.contains(TOO_LATE))).hasSize(1)
+			.allMatch((line) -> line.contains(" WARN "));
+
+		TestRedis master = sentinels.master();
+		master.call((commands) -> commands.configSet("min-replicas-max-lag", "1"));
+		closeSubscriptions(master);
+		Awaitility.await()
+			.atMost(PATIENCE)
+			.untilAsserted(() -> assertThat(health(one).getDetails()).doesNotContainKey("durability"));
+		assertThat(output.getOut()).containsOnlyOnce(TOO_LATE).doesNotContain(UNGUARDED, SENTINEL_UNREADABLE);
+	}
+
+	/** With the user that is configured for them; without one they would tell. */
+	@Test
+	void whatSentinelsDoNotLetUsReadIsSaidOnce(CapturedOutput output) {
+		TestRedisSentinel sentinels = guardedBySentinels();
+		sentinels.sentinels()
+			.forEach((sentinel) -> acl(sentinel, "on", ">secret", "+hello", "+auth", "+ping", "+client",
+					"+sentinel|get-master-addr-by-name"));
+		ConfigurableApplicationContext one = startOnSentinels(sentinels.addresses(),
+				"spring.data.redis.sentinel.username=app", "spring.data.redis.sentinel.password=secret");
+		awaitUp(one);
+		awaitSaidToBeUnreadable(SENTINEL_UNREADABLE, one, output);
+		closeSubscriptions(sentinels.master());
+		Awaitility.await().atMost(PATIENCE).untilAsserted(() -> assertThat(output.getOut()).contains(SUBSCRIBED_AGAIN));
+
+		sentinels.sentinels().forEach((sentinel) -> acl(sentinel, "+sentinel|master"));
+		closeSubscriptions(sentinels.master());
+		Awaitility.await()
+			.atMost(PATIENCE)
+			.untilAsserted(() -> assertThat(health(one).getDetails().get("durability")).asString().contains(TOO_LATE));
+		assertThat(output.getOut()).containsOnlyOnce(SENTINEL_UNREADABLE)
+			.contains("see to it that it is 4000 or more", "SENTINEL MASTER: NOPERM");
+	}
+
+	private static void acl(TestRedis sentinel, String... rules) {
+		CommandArgs<String, String> arguments = new CommandArgs<>(StringCodec.UTF8).add("SETUSER").add("app");
+		List.of(rules).forEach(arguments::add);
+		sentinel
+			.call((commands) -> commands.dispatch(CommandType.ACL, new StatusOutput<>(StringCodec.UTF8), arguments));
+	}
+
+	/** What they are asked to begin with, who the master is, they do answer. */
+	@Test
+	void sentinelsThatDoNotAnswerHoldNothingUp(CapturedOutput output) {
+		TestRedisSentinel sentinels = guardedBySentinels();
+		FaultyProxy network = new FaultyProxy(sentinels.sentinels().get(0).port(), "\r\nmaster\r\n");
+		this.opened.add(network);
+		network.disturb(Disturbance.hold(Set.of(Role.CONTROL)));
+		ConfigurableApplicationContext one = startOnSentinels("127.0.0.1:" + network.port());
+		awaitUp(one);
+		awaitSaidToBeUnreadable(SENTINEL_UNREADABLE, one, output);
+		assertThat(output.getOut().lines().filter((line) -> line.contains(SENTINEL_UNREADABLE)))
+			.as("said by a thread that waits for nothing else")
+			.allMatch((line) -> line.contains("-connect]"));
+
+		network.heal();
+		closeSubscriptions(sentinels.master());
+		Awaitility.await()
+			.atMost(PATIENCE)
+			.untilAsserted(() -> assertThat(health(one).getDetails().get("durability")).asString().contains(TOO_LATE));
+	}
+
+	private TestRedisSentinel guardedBySentinels() {
+		TestRedisSentinel sentinels = TestRedisSentinel.start(1);
+		this.opened.add(sentinels);
+		TestRedis master = sentinels.master();
+		master.call((commands) -> commands.configSet("min-replicas-max-lag", "2"));
+		master.call((commands) -> commands.configSet("min-replicas-to-write", "1"));
+		return sentinels;
 	}
 
 	@Test
@@ -207,21 +308,21 @@ class MinReplicasTests {
 		awaitStatistics(master, "cmdstat_config.*rejected_calls=1");
 		closeSubscriptions(master);
 		awaitStatistics(master, "cmdstat_config.*rejected_calls=2");
-		assertSaidToBeUnreadable(one, output);
+		awaitSaidToBeUnreadable(UNREADABLE, one, output);
 	}
 
 	@Test
 	void norWhereTheCommandIsNotThere(CapturedOutput output) {
-		assertSaidToBeUnreadable(
+		awaitSaidToBeUnreadable(UNREADABLE,
 				startOn(master("--rename-command", "CONFIG", ""), "shardkeeper.redis.wait-for-replicas=1"), output);
 	}
 
-	private static void assertSaidToBeUnreadable(ConfigurableApplicationContext instance, CapturedOutput output) {
+	private static void awaitSaidToBeUnreadable(String what, ConfigurableApplicationContext instance,
+			CapturedOutput output) {
 		Awaitility.await()
 			.atMost(PATIENCE)
-			.untilAsserted(
-					() -> assertThat(output.getOut().lines().filter((line) -> line.contains(UNREADABLE))).hasSize(1)
-						.allMatch((line) -> line.contains(" INFO ")));
+			.untilAsserted(() -> assertThat(output.getOut().lines().filter((line) -> line.contains(what))).hasSize(1)
+				.allMatch((line) -> line.contains(" INFO ")));
 		assertThat(output.getOut()).doesNotContain(UNGUARDED);
 		assertThat(health(instance).getDetails()).doesNotContainKey("durability");
 	}

@@ -96,7 +96,8 @@ public final class TestRedisSentinel implements AutoCloseable {
 
 	/** The master, as the Sentinels say. */
 	public TestRedis master() {
-		int port = Integer.parseInt(seenBy(this.sentinels.get(0)).get("port"));
+		int port = Integer.parseInt(
+				seenBy(this.sentinels.stream().filter(TestRedis::isRunning).findFirst().orElseThrow()).get("port"));
 		return this.nodes.stream().filter((node) -> node.port() == port).findFirst().orElseThrow();
 	}
 
@@ -109,6 +110,11 @@ public final class TestRedisSentinel implements AutoCloseable {
 	/** For {@code spring.data.redis.sentinel.nodes}. */
 	public String addresses() {
 		return this.sentinels.stream().map((node) -> "127.0.0.1:" + node.port()).collect(Collectors.joining(","));
+	}
+
+	/** The Sentinels, in the order of their addresses. */
+	public List<TestRedis> sentinels() {
+		return List.copyOf(this.sentinels);
 	}
 
 	@Override

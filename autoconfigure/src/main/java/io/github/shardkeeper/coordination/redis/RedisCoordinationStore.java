@@ -133,7 +133,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 		this.connector = connector;
 		this.link = new RedisLink<>(connector, StringCodec.UTF8, timeout);
 		this.ownership = new ReplicatedLink<>(connector, this.link, timeout, wait);
-		this.master = new UnguardedMaster(connector, this.link, wait);
+		this.master = new UnguardedMaster(connector, this.link, wait, timeout);
 		this.timeout = timeout;
 		this.group = group;
 		this.keys = new GroupKeys(this.link, keyPrefix + ":{" + group + "}");
