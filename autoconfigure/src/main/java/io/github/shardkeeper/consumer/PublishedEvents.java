@@ -1,7 +1,6 @@
 package io.github.shardkeeper.consumer;
 
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -80,7 +79,7 @@ public final class PublishedEvents implements ConsumerEvents {
 		try {
 			this.teller.execute(() -> tell(event));
 		}
-		catch (RejectedExecutionException | OutOfMemoryError ex) {
+		catch (Throwable ex) {
 			// News must not hold up what they are about.
 			logger.warn("No thread to publish {}; no listener may hear of it", event, ex);
 		}

@@ -6,7 +6,6 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
@@ -116,7 +115,7 @@ final class SendQueue {
 				}
 			});
 		}
-		catch (RejectedExecutionException | OutOfMemoryError ex) {
+		catch (Throwable ex) {
 			if (begun.compareAndSet(false, true)) {
 				refuseQueued(ex);
 			}

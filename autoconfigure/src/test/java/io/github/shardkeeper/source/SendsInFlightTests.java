@@ -327,7 +327,7 @@ class SendsInFlightTests {
 			// As a pool does that could not start its thread: it may have kept the task.
 			tasks.add(task);
 			if (noThread.get()) {
-				throw new OutOfMemoryError("unable to create native thread, as the test wants it");
+				throw new InternalError("unable to create native thread, as the test wants it");
 			}
 		});
 		List<Sending> sent = new ArrayList<>();
