@@ -8,8 +8,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Steps that Redis refuses because its user lacks a right, although nothing stands still
- * without them: nobody else would tell. Thread-safe.
+ * Steps that Redis refuses because its user lacks a right, or that are left out because
+ * it does not tell what they need, although nothing stands still without them: nobody
+ * else would tell. Thread-safe.
  */
 public final class RefusedSteps {
 
@@ -37,6 +38,18 @@ public final class RefusedSteps {
 	public boolean remember(String step, Throwable failure) {
 		return MissingRight.isReason(failure.getCause())
 				&& !String.valueOf(failure.getMessage()).equals(this.texts.put(step, failure.getMessage()));
+	}
+
+	/**
+	 * A step is left out because of something that Redis does not tell. Remembers it and
+	 * logs it once.
+	 * @param step what cannot be done, in the infinitive
+	 * @param why what it does not tell, and what to do
+	 */
+	public void untold(String step, String why) {
+		if (!why.equals(this.texts.put(step, why))) {
+			logger.warn("Cannot {}; trying again. {}", step, why);
+		}
 	}
 
 	/**

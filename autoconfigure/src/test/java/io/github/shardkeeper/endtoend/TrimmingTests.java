@@ -9,6 +9,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 
+import io.lettuce.core.AclSetuserArgs;
+import io.lettuce.core.protocol.CommandType;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -57,6 +59,8 @@ class TrimmingTests {
 
 	private final String prefix = UUID.randomUUID().toString();
 
+	private LettuceConnectionFactory factory;
+
 	private RedisConnector connector;
 
 	private StringRedisTemplate redis;
@@ -75,6 +79,7 @@ class TrimmingTests {
 	}
 
 	private void use(LettuceConnectionFactory factory) {
+		this.factory = factory;
 		this.connector = new RedisConnector(factory);
 		this.redis = new StringRedisTemplate(factory);
 		this.source = new RedisStreamSource(this.connector, this.prefix, Map.of("orders", 1), TIMEOUT);
@@ -86,6 +91,9 @@ class TrimmingTests {
 		this.groups.forEach(RedisTopicGroups::close);
 		this.source.close();
 		this.connector.stop();
+		if (this.factory != RedisClients.sharedFactory()) {
+			this.factory.destroy();
+		}
 	}
 
 	@Test
@@ -219,6 +227,44 @@ class TrimmingTests {
 		assertThat(claim(app, Duration.ofMinutes(1)).settled()).isTrue();
 		this.redis.opsForHash().put(trims, "settling", "9999999999999");
 		assertThat(claim(app, Duration.ofMinutes(1)).settled()).as("after the clock was set back").isFalse();
+	}
+
+	/**
+	 * A failover that loses a group, and with it that there were two, leaves no trace.
+	 */
+	@Test
+	void withoutTheRightToInfoNothingGoesThatAGroupMayNeed() {
+		try (TestRedis restricted = TestRedis.start()) {
+			use(RedisClients.factory(restricted));
+			RedisTopicGroups app = groups("app");
+			app.register(Set.of("orders"));
+			String trims = this.prefix + ":{orders}:trims";
+			claim(app, Duration.ofMinutes(1));
+			longAgo(trims);
+			assertThat(claim(app, Duration.ofMinutes(1)).settled()).isTrue();
+
+			restricted.call((commands) -> commands.aclSetuser("default",
+					AclSetuserArgs.Builder.removeCommand(CommandType.INFO)));
+			for (int i = 0; i < 3; i++) {
+				longAgo(trims);
+				assertThat(claim(app, Duration.ofMinutes(1))).isEqualTo(new Claim(Set.of("app"), false));
+			}
+			assertThat(this.connector.refusedSteps().texts()).hasEntrySatisfying("trim what all groups have handled",
+					(text) -> assertThat(text).contains("can't run this command", "grant +info"));
+			List<Offset> offsets = append(1000);
+			checkpoint("app", offsets.get(0));
+			this.redis.delete(this.prefix + ":{orders}:trimming");
+			start("app", new TrimRule(50L, null, true));
+			await().atMost(PATIENCE).until(() -> length() <= 50 + NODE);
+			this.trimmings.forEach(TopicTrimming::stop);
+
+			restricted.call(
+					(commands) -> commands.aclSetuser("default", AclSetuserArgs.Builder.addCommand(CommandType.INFO)));
+			assertThat(claim(app, Duration.ofMinutes(1)).settled()).as("groups get their time").isFalse();
+			longAgo(trims);
+			assertThat(claim(app, Duration.ofMinutes(1)).settled()).isTrue();
+			assertThat(this.connector.refusedSteps().texts()).isEmpty();
+		}
 	}
 
 	private Claim claim(RedisTopicGroups groups, Duration settling) {
