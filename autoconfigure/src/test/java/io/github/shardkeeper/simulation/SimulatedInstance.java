@@ -68,6 +68,8 @@ final class SimulatedInstance {
 	void start() {
 		this.coordinator.start(topics(), this.consumption);
 		this.started = true;
+		// What has changed while it started, as the runner does.
+		look();
 	}
 
 	/** The source tells that there are other shards now. */
