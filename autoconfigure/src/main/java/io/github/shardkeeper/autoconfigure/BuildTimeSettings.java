@@ -67,7 +67,7 @@ final class BuildTimeSettings implements EnvironmentAware, InitializingBean {
 			String now = value(this.environment, name);
 			if (!now.equals(before)) {
 				throw new ShardkeeperConfigurationException(
-						"'%s' is '%s', but this application was processed ahead of time (AOT) with '%s', and cannot change it any more."
+						"'%s' is '%s', but this application was processed ahead of time (AOT) with '%s', which cannot be changed at run time."
 							.formatted(name, now, before),
 						"Build the application with '%s: %s', or start it with '%s'.".formatted(name, now, before));
 			}

@@ -69,7 +69,7 @@ final class BoundedExecutor implements Executor {
 		}
 		catch (Throwable ex) {
 			try {
-				logger.error("Unexpected failure; what waits goes on", ex);
+				logger.error("Unexpected failure; queued tasks continue", ex);
 			}
 			catch (Throwable unsaid) {
 				// An appender that fails, or no memory: what waits matters more.

@@ -122,8 +122,8 @@ final class BroadcastConsumption implements ShardConsumption.Listener {
 			begin(shard, fence);
 		}
 		else if (!this.stopping) {
-			String problem = ("Another process, or another application context of this one, has begun to consume under the instance id '%s', and this one has ended. "
-					+ "Give each instance a 'shardkeeper.instance-id' of its own, and restart this one")
+			String problem = ("Another process, or another application context of this one, consumes under the instance id '%s' now, so this one has stopped. "
+					+ "Give each instance its own 'shardkeeper.instance-id', and restart this one")
 				.formatted(this.instance);
 			logger.error("{} is not consumed here any more. {}", shard, problem);
 			this.ends.put(shard, problem);

@@ -33,7 +33,7 @@ final class HandlerCall {
 			throw ex;
 		}
 		if (end()) {
-			throw new InterruptedException("The call was interrupted, and has returned with its thread interrupted");
+			throw new InterruptedException("The call was interrupted and returned with its thread interrupted");
 		}
 	}
 

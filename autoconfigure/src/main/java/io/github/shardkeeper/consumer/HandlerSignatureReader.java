@@ -107,7 +107,7 @@ final class HandlerSignatureReader {
 	private void requireKnown(int parameter) {
 		Type declared = this.method.getGenericParameterTypes()[parameter];
 		if (hasVariable(GenericTypeResolver.resolveType(declared, this.beanType))) {
-			throw refused("takes a %s, of which the type is not known.".formatted(declared.getTypeName()),
+			throw refused("takes a %s, whose type is not known.".formatted(declared.getTypeName()),
 					"Write the type itself. A method of a generic class can be a handler in a subclass that says what "
 							+ "its type variables are, as in 'class Visits extends %s<Visit>'."
 								.formatted(this.method.getDeclaringClass().getSimpleName()));

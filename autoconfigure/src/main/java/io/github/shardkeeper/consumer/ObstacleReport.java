@@ -66,9 +66,8 @@ final class ObstacleReport {
 			return (current != null && (current.alarm() || longCall == null)) ? current : longCall;
 		}
 		String obstacle = obstacle(current);
-		return ShardProblem.alarm("Is to be %s for %d s, but %s".formatted(
-				(handover != null) ? "handed over" : "consumed from another position on", draining.toSeconds(),
-				obstacle));
+		return ShardProblem.alarm("Has been waiting to be %s for %d s, but %s".formatted(
+				(handover != null) ? "handed over" : "moved to another position", draining.toSeconds(), obstacle));
 	}
 
 	private String obstacle(@Nullable ShardProblem current) {
@@ -77,7 +76,7 @@ final class ObstacleReport {
 			return "a call of %s has not returned; it is at %s".formatted(this.handlerName, innermost(stack));
 		}
 		return (current != null) ? current.text()
-				: "its worker has no turn: all threads that shards share may be busy, or the store is slow";
+				: "its worker is waiting: all handler threads may be busy, or the store is slow";
 	}
 
 	/** Nobody waits for the shard, but its records wait. */
@@ -86,8 +85,8 @@ final class ObstacleReport {
 		Duration running = (since != null) ? since.until(now) : Duration.ZERO;
 		List<StackTraceElement> stack = (running.compareTo(this.longCall) > 0) ? frames() : List.of();
 		return stack.isEmpty() ? null : ShardProblem
-			.alarm(("A call of %s has not returned for %d s; it is at %s. Have it limit the time that "
-					+ "it waits for others, or set 'shardkeeper.consumer.long-call' to more than such a call may take")
+			.alarm(("A call of %s has not returned for %d s; it is at %s. Limit the time that it "
+					+ "waits for other systems, or set 'shardkeeper.consumer.long-call' to more than such a call may take")
 				.formatted(this.handlerName, running.toSeconds(), innermost(stack)));
 	}
 
@@ -95,12 +94,12 @@ final class ObstacleReport {
 	void overdue(Duration draining) {
 		List<StackTraceElement> stack = frames();
 		if (stack.isEmpty()) {
-			logger.warn("{} is to be handed over for {} s, which is too long, but {}", this.owned, draining.toSeconds(),
-					obstacle(this.troubles.current(this.clock.now())));
+			logger.warn("{} has been waiting to be handed over for {} s, which is too long, but {}", this.owned,
+					draining.toSeconds(), obstacle(this.troubles.current(this.clock.now())));
 			return;
 		}
 		logger.warn(
-				"{} is to be handed over for {} s, but a call of {} has not returned: interrupting it. Have it "
+				"{} has been waiting to be handed over for {} s, but a call of {} has not returned: interrupting it. Have it "
 						+ "return when it is interrupted, and limit the time that it waits for others; or set "
 						+ "'shardkeeper.handover.timeout' to more than such a call may take. It is at{}",
 				this.owned, draining.toSeconds(), this.handlerName,

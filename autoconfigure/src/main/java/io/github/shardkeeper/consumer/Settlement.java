@@ -136,7 +136,7 @@ final class Settlement {
 		this.conversionFailures = 0;
 		if (this.convertAgainAt != null) {
 			this.convertAgainAt = null;
-			logger.info("{} goes on: its records can be converted again", this.owned);
+			logger.info("{} resumes: its records can be converted again", this.owned);
 		}
 	}
 
@@ -278,7 +278,7 @@ final class Settlement {
 		}
 		this.lanes.remove(delivery);
 		if (decision instanceof Decision.Split) {
-			log(Level.WARN, "split", "%s failed %s of %s; handing its records over one by one"
+			log(Level.WARN, "split", "%s failed %s of %s; handling its records one by one"
 				.formatted(this.handler.name(), delivery.where(), this.owned), failure);
 			this.intake.split(delivery.parts());
 			return;
@@ -300,7 +300,7 @@ final class Settlement {
 		FailedRecord failed = failedRecord(record, decision, calls, failure);
 		if (decision instanceof Decision.Park park) {
 			progress.park(record, failed, park.delay(), now);
-			log(Level.WARN, "park", "%s failed at offset %s of %s; it is tried again in %d ms, and the shard goes on"
+			log(Level.WARN, "park", "%s failed at offset %s of %s; it is retried in %d ms, and the shard continues"
 				.formatted(this.handler.name(), failed.offset(), this.owned, park.delay().toMillis()), failure);
 		}
 		else {
@@ -324,7 +324,7 @@ final class Settlement {
 				calls, rounds, failure, this.context.wallClock().instant());
 	}
 
-	/** A call could not be made: no thread could be had. */
+	/** A call could not be made: no thread is available. */
 	void noThread(Delivery delivery, Throwable refusal) {
 		try {
 			delivery.waitUntil(this.context.clock().now().plus(NO_THREAD_PAUSE));

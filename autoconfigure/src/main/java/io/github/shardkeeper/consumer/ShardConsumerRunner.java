@@ -209,8 +209,8 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	}
 
 	/**
-	 * With its thread: workers that no thread could be had for wait for it, and then none
-	 * could be had for a timer either.
+	 * With its thread: workers for which no thread is available wait for this timer, and
+	 * then it would not get a thread either.
 	 */
 	private static ScheduledExecutorService startTimer() {
 		ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1, (task) -> {
@@ -272,7 +272,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	}
 
 	private void sayStartLater(WorkerContext context, Set<String> topics, Throwable failure) {
-		logger.debug("It cannot be said yet since when topics are consumed", failure);
+		logger.debug("Since when topics are consumed cannot be determined yet", failure);
 		if (!context.timer().isShutdown()) {
 			context.timer()
 				.schedule(() -> sayStartAgain(context, topics), PAUSE_AFTER_FAILURE.toMillis(), TimeUnit.MILLISECONDS);
@@ -292,7 +292,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 			thread.start();
 		}
 		catch (OutOfMemoryError ex) {
-			logger.debug("No thread to rehearse on; the first shard starts somewhat later", ex);
+			logger.debug("No thread for the warm-up; the first shard starts somewhat later", ex);
 		}
 	}
 

@@ -410,11 +410,11 @@ final class ShardProgress {
 		this.base = others;
 		if (others.number() > 0) {
 			logger
-				.error("{} has two histories: others have committed it up to offset {} under token {}, and this instance, "
-						+ "which has not seen that, up to offset {} under token {}. That token is higher, so what is here now, "
-						+ "{} entries of state at offset {}, is written over theirs; nothing is merged. {}", this.owned,
-						acquired.checkpoint().offset(), others.token(), this.acknowledgedOffset, this.owned.token(),
-						this.state.settledEntries().size(), this.window.position(), TWO_MASTERS);
+				.error("{} has two histories: another instance has committed it up to offset {} under token {}, and this one, "
+						+ "which has not seen that, up to offset {} under token {}. The latter token is higher, so the state of "
+						+ "this instance, {} entries at offset {}, overwrites the other one; nothing is merged. {}",
+						this.owned, acquired.checkpoint().offset(), others.token(), this.acknowledgedOffset,
+						this.owned.token(), this.state.settledEntries().size(), this.window.position(), TWO_MASTERS);
 		}
 	}
 

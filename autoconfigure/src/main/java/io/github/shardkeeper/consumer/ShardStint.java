@@ -241,7 +241,7 @@ final class ShardStint {
 				farewellOver(last, result);
 				return true;
 			}
-			logger.info("@OnShardRevoked was interrupted for {}; it is called once more", this.owned);
+			logger.info("@OnShardRevoked was interrupted for {}; it is repeated once", this.owned);
 			this.farewellRepeated = true;
 			if (!this.owned.isHeld()) {
 				return false;

@@ -426,14 +426,14 @@ final class ShardWorker {
 		int entries = last.state().settledEntries().size();
 		if (cause == Forfeit.Cause.STOPPED) {
 			logger.warn(
-					"{} stops without a store that answers, at offset {} with {} entries of state under token {}: "
-							+ "what the store does not have of them, or has lost when it is back, is lost",
+					"{} stops while the store does not answer, at offset {} with {} entries of state under token {}: "
+							+ "what the store has not stored, or loses in this outage, is lost",
 					this.owned, position, entries, this.owned.token());
 			return;
 		}
 		logger.error(
-				"What was known of {} is lost: the store had lost it, and somebody else acquired the shard before "
-						+ "this instance was back. It was at offset {} with {} entries of state under token {}; {}",
+				"Offset and state of {} are lost: the store had lost them, and another instance acquired the shard "
+						+ "before this one was back. They were offset {} and {} entries of state under token {}; {}",
 				this.owned, position, entries, this.owned.token(), storedOffset());
 	}
 
@@ -450,15 +450,15 @@ final class ShardWorker {
 			CommitHistory stored = this.context.checkpoints().commits(this.owned.shard());
 			if (stored != null && stored.lacks(accepted)) {
 				logger.error(
-						"{} has two histories: what this instance had committed, up to offset {} under token {}, is not in "
-								+ "the store, which is at offset {} under token {}. It is lost; nothing is merged. {}",
+						"{} has two histories: the commits of this instance, up to offset {} under token {}, are not in the "
+								+ "store, which is at offset {} under token {}. They are lost; nothing is merged. {}",
 						this.owned, last.acknowledgedOffset(), this.owned.token(), stored.offset(),
 						stored.last().token(), ShardProgress.TWO_MASTERS);
 			}
 		}
 		catch (StoreUnavailableException ex) {
-			logger.warn("Whether the store still has what was committed of {} under token {} cannot be read: {}",
-					this.owned, this.owned.token(), ex.getMessage());
+			logger.warn("Cannot check whether the store still has the commits of {} under token {}: {}", this.owned,
+					this.owned.token(), ex.getMessage());
 		}
 	}
 
@@ -473,7 +473,7 @@ final class ShardWorker {
 			return (offset != null) ? "the store is at offset " + offset : "the store has no offset yet";
 		}
 		catch (StoreUnavailableException ex) {
-			return "where the store is cannot be read: " + ex.getMessage();
+			return "the offset in the store cannot be read: " + ex.getMessage();
 		}
 	}
 

@@ -207,8 +207,8 @@ final class StateView implements ShardState, AutoCloseable {
 	private static void requireRoom(String key, int length, long written) {
 		if (key.length() > LONGEST_ENTRY - length) {
 			throw new IllegalArgumentException(
-					("The entry of the state under key '%s' has a key of %,d characters and a value of %,d as JSON, and "
-							+ "may have %,d in all: put its parts under keys of their own, or keep it in a store of your own")
+					("The entry of the state under key '%s' has a key of %,d characters and a value of %,d as JSON, but at "
+							+ "most %,d in all are allowed: split it into several keys, or keep it in a store of your own")
 						.formatted(abbreviated(key), key.length(), length, LONGEST_ENTRY));
 		}
 		if (written > MOST_WRITTEN) {

@@ -55,7 +55,7 @@ public final class StoredRetiredTopics implements RetiredTopics {
 		CheckpointStore.Removal removal = this.checkpoints.remove(topic, reply.newest());
 		if (!removal.kept().isEmpty()) {
 			throw new IllegalStateException(
-					"'%s' is consumed again: %s of group '%s' were acquired meanwhile, and their data stays. That of %d other shards is removed"
+					"'%s' is consumed again: %s of group '%s' were acquired in the meantime, and their data was kept. The data of %d other shards was removed"
 						.formatted(topic, named(removal.kept()), this.group, removal.removed().size()));
 		}
 		if (this.groups != null) {
@@ -72,9 +72,9 @@ public final class StoredRetiredTopics implements RetiredTopics {
 		ForgetReply reply = this.coordination.forget(topic);
 		if (!reply.users().isEmpty()) {
 			throw new IllegalStateException(
-					("'%s' is not retired: it is consumed by members of group '%s', or shards of it are on their way to or "
-							+ "from them: %s. Deploy all instances without a handler for it first; one that has stopped or "
-							+ "died counts until its session has ended")
+					("'%s' is not retired: these members of group '%s' consume it, own a shard of it, or are the target of a "
+							+ "move: %s. Deploy all instances without a handler for it first; one that has crashed counts "
+							+ "until its session has ended")
 						.formatted(topic, this.group, named(reply.users())));
 		}
 		return reply;

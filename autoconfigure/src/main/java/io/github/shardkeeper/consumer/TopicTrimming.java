@@ -123,8 +123,8 @@ public final class TopicTrimming implements SmartLifecycle {
 	private void tell(StoreUnavailableException failure) {
 		if (failure.isRefusal() && !Objects.equals(this.refused, failure.getMessage())) {
 			this.refused = failure.getMessage();
-			logger.warn("Topics cannot be trimmed, or it cannot be made known that this group consumes them; trying "
-					+ "on. {}", failure.getMessage());
+			logger.warn("Topics cannot be trimmed, or this group cannot be registered as their consumer; trying "
+					+ "again. {}", failure.getMessage());
 		}
 		else {
 			logger.debug("Topics cannot be trimmed now", failure);

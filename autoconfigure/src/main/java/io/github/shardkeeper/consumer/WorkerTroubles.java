@@ -119,10 +119,10 @@ final class WorkerTroubles {
 
 	/** The shard stays in front of a record as long as that cannot be converted. */
 	void haltedByConversions(Offset offset, int inARow, Duration pause, Throwable failure) {
-		String text = ("Halted at offset %s: %d records in a row could not be converted, the last one because: %s. "
+		String text = ("Halted at offset %s: %d records in a row could not be converted; the last failure: %s. "
 				+ "Correct the handler's payload type or the converter and restart; or, if the records are wrong, set "
 				+ "'shardkeeper.topics.%s.consumer.max-conversion-failures' to 0, and they become dead letters. "
-				+ "The record is tried again every %d s")
+				+ "The record is retried every %d s")
 			.formatted(offset, inARow, failure.getMessage(), this.owned.shard().topic(), pause.toSeconds());
 		heldUpBy(text);
 		this.context.failures().logEach(Level.ERROR, "%s is held up. %s".formatted(this.owned, text), failure);
@@ -173,7 +173,7 @@ final class WorkerTroubles {
 
 	void unexpected(Throwable failure) {
 		try {
-			logger.error("Unexpected failure while consuming {}; going on", this.owned, failure);
+			logger.error("Unexpected failure while consuming {}; continuing", this.owned, failure);
 			this.turnProblem = "Unexpected failure: " + PrintableFailure.of(failure);
 		}
 		finally {
@@ -187,7 +187,7 @@ final class WorkerTroubles {
 			return;
 		}
 		this.context.timer().schedule(this.wake, STORE_RETRY_PAUSE.toNanos(), TimeUnit.NANOSECONDS);
-		this.turnProblem = "No thread could be had: " + refusal;
+		this.turnProblem = "No thread is available: " + refusal;
 		logger.warn("No thread for {}; trying again in {} ms", this.owned, STORE_RETRY_PAUSE.toMillis(), refusal);
 	}
 

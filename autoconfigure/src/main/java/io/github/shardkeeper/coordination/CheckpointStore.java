@@ -174,8 +174,9 @@ public interface CheckpointStore extends AutoCloseable {
 	 * @throws UnsupportedOperationException when the store cannot do that
 	 */
 	default Removal remove(String topic, Token newest) {
-		throw new UnsupportedOperationException("%s cannot remove what it keeps of '%s': remove it where it is kept"
-			.formatted(getClass().getName(), topic));
+		throw new UnsupportedOperationException(
+				"%s cannot remove the data of '%s': remove it from that store yourself, or implement remove(…)"
+					.formatted(getClass().getName(), topic));
 	}
 
 	@Override

@@ -32,7 +32,7 @@ final class ConfigurationDifferences {
 	private static final Duration PATIENCE = Duration.ofMinutes(1);
 
 	private static final String WITHOUT_VERSION = "gets no shards that others can take: its version cannot be compared "
-			+ "with theirs, so it counts as the oldest. Set 'shardkeeper.version' there, or nowhere";
+			+ "with theirs, so it counts as the oldest. Set 'shardkeeper.version' on all instances or on none";
 
 	private static final int MOST_NAMED = 10;
 

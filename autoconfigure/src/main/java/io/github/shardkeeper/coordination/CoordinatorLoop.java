@@ -304,7 +304,9 @@ final class CoordinatorLoop {
 		}
 		List<GroupProblem> problems = new ArrayList<>((found != null) ? found : List.of());
 		refused.ifPresent((text) -> problems.add(new GroupProblem(true, "store",
-				"The leader holds what it has, but shards cannot change hands: " + text, "")));
+				"Shards that have an owner are consumed, but cannot move: the store refuses the leader's commands: "
+						+ text,
+				"")));
 		try {
 			this.problems.publish(self, this.leader.epoch(), problems, this.clock.now());
 		}
@@ -418,7 +420,7 @@ final class CoordinatorLoop {
 		if (this.lease.isHeld(this.clock.now())) {
 			logger.atLevel(level)
 				.log("The store does not know the session of {} in group '{}' any more, so it has lost its data. "
-						+ "Joining anew with what is held", member, this.settings.group());
+						+ "Rejoining with the shards that are held", member, this.settings.group());
 			this.membership.forgotten();
 			leadsNoMore();
 			this.holdings.sessionForgotten();
@@ -428,7 +430,7 @@ final class CoordinatorLoop {
 			this.heartbeatEvents.leaseEnded();
 			logger.atLevel(level)
 				.log("The session of {} in group '{}' is over: its shards were given to others, or the store has "
-						+ "lost its data. Joining anew", member, this.settings.group());
+						+ "lost its data. Rejoining", member, this.settings.group());
 			this.membership.end();
 			leadsNoMore();
 			// Which of both it is, the store tells when what was held is presented.

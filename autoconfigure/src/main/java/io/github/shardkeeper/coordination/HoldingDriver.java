@@ -119,8 +119,8 @@ final class HoldingDriver {
 			return ClaimReply.NONE;
 		}
 		ClaimReply reply = this.store.claim(self, held);
-		logger.info("Keeps {} of {} shards that the store of group '{}' did not know to be here any more",
-				reply.granted().size(), held.size(), this.settings.group());
+		logger.info("Keeps {} of {} shards whose ownership the store of group '{}' had lost", reply.granted().size(),
+				held.size(), this.settings.group());
 		return reply;
 	}
 
@@ -133,8 +133,8 @@ final class HoldingDriver {
 		ClaimReply reply = this.store.present(self, restorable);
 		if (!reply.granted().isEmpty()) {
 			logger.warn(
-					"The store of group '{}' has lost what was held here before the lease ended: takes {} of {} "
-							+ "shards back under their tokens, unless others come back with newer ones",
+					"The store of group '{}' has lost the shards that were held here before the lease ended: takes back {} "
+							+ "of {} under their tokens, unless other instances come back with newer ones",
 					this.settings.group(), reply.granted().size(), held.size());
 		}
 		return reply;

@@ -168,8 +168,8 @@ final class LeaderDriver {
 					problem.sentence()));
 		if (this.failure != null) {
 			problems.add(new GroupProblem(true, "planning", "Planning fails, so all shards stay where they are, and "
-					+ "nobody takes over those of an instance that stops. It is tried again, also by other instances; "
-					+ "the log of the leader has the stack: " + this.failure, ""));
+					+ "nobody takes over those of an instance that stops. The leader retries, and so do other instances; "
+					+ "the log of the leader has the stack trace: " + this.failure, ""));
 		}
 		assignmentProblem().ifPresent((text) -> problems.add(new GroupProblem(true, "assignment", text, "")));
 		problems.addAll(this.differences.problems(this.leadership.withoutComparableVersion()));

@@ -255,14 +255,14 @@ final class Membership {
 	private void unseen(MemberId id) {
 		this.unseenSubscriptions++;
 		if (this.unseenSubscriptions == 1 && !this.hidden) {
-			logger.warn("The store does not see the subscription of {}; subscribing again", id);
+			logger.warn("The store does not see the subscription of {}; resubscribing", id);
 		}
 		if (this.unseenSubscriptions >= HIDDEN_SUBSCRIPTIONS && !this.hidden) {
 			this.hidden = true;
 			// Without that it would pass for dead after each silence of a lease.
 			this.told = null;
-			String text = ("The store confirms subscriptions of this instance but does not see them: a proxy may keep "
-					+ "them to itself. Should the instance crash, its shards wait for the end of its session "
+			String text = ("The store confirms subscriptions of this instance but does not see them: a proxy may "
+					+ "hide them. If the instance crashes, its shards move at the end of its session "
 					+ "('shardkeeper.session.timeout', %d ms) instead of its lease (%d ms)")
 				.formatted(this.settings.timeout().toMillis(), this.settings.lease().toMillis());
 			this.problem = text;
@@ -290,7 +290,7 @@ final class Membership {
 		try {
 			ensureSubscribed(id);
 			if (this.recentSubscriptions == 1) {
-				logger.info("Subscribed again for {}", id);
+				logger.info("Resubscribed for {}", id);
 			}
 			if (afterFailover) {
 				// Perhaps it was over before the next heartbeat, and has lost what was
@@ -303,7 +303,7 @@ final class Membership {
 			// Heartbeats are answered all the same; tried again with the next one, but
 			// where connections hang the coordinator must not do nothing else.
 			pauseAfter(begun);
-			String text = "Cannot subscribe, so news come late, and a silence of a lease passes for a crash: "
+			String text = "Cannot subscribe, so changes arrive late, and a silence of one lease is taken for a crash: "
 					+ ex.getMessage();
 			if (!text.equals(this.problem)) {
 				this.problem = text;

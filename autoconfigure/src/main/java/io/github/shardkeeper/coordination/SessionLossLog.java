@@ -49,8 +49,8 @@ final class SessionLossLog {
 			return;
 		}
 		if (this.lost > 1) {
-			logger.info("The session of {} in group '{}' lasts; {} were lost before, one after the other", member,
-					this.group, this.lost);
+			logger.info("The session of {} in group '{}' is stable again; {} sessions in a row were lost before",
+					member, this.group, this.lost);
 		}
 		this.lost = 0;
 	}

@@ -57,7 +57,7 @@ final class SharedProblems {
 		if (passedOver && !this.versionSaid) {
 			logger
 				.warn("This instance gets no shards that others can take: its version cannot be compared with theirs, "
-						+ "so it counts as the oldest. Set 'shardkeeper.version' here, or nowhere");
+						+ "so it counts as the oldest. Set 'shardkeeper.version' on all instances or on none");
 		}
 		this.versionSaid = passedOver;
 	}

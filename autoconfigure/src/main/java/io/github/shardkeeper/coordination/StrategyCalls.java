@@ -124,7 +124,7 @@ final class StrategyCalls implements AutoCloseable {
 		}
 		catch (Throwable ex) {
 			this.listener.accept(request, new AssignmentAnswer.Failed("thread",
-					"No thread could be had for the assignment strategy '%s': %s".formatted(this.settings.name(), ex),
+					"No thread is available for the assignment strategy '%s': %s".formatted(this.settings.name(), ex),
 					ex));
 		}
 	}

@@ -50,7 +50,7 @@ public final class GroupWatch {
 			problems.add(new GroupProblem(true, "leadership",
 					"No leader has completed a pass since " + this.leaderlessSinceStoreTime
 							+ ", so nobody takes over the shards of an instance that stops. The logs of the instances "
-							+ "say what keeps them from leading",
+							+ "say why they cannot lead",
 					""));
 		}
 		return List.copyOf(problems);

@@ -37,7 +37,7 @@ public final class UnattendedShards {
 	private static final int MOST_NAMED = 10;
 
 	private static final String RETIRED = "No instance of the group consumes the topic any more. If it is retired, "
-			+ "remove what is left of it with RetiredTopics.forget; otherwise start an instance that consumes it";
+			+ "remove its remaining entries with RetiredTopics.forget; otherwise start an instance that consumes it";
 
 	private final List<Candidate> candidates;
 
@@ -211,8 +211,8 @@ public final class UnattendedShards {
 			this.picture.inCircles().forEach((shard, parents) -> {
 				long since = this.arrivals.applyAsLong(shard);
 				candidates.add(new Candidate(shard, since, since + this.patienceMillis, Long.MAX_VALUE,
-						"Nobody owns it, and nobody will: it waits for its parents " + String.join(", ", parents)
-								+ ", and what the source says of parents goes round in a circle"));
+						"Nobody owns it, and nobody can: it waits for its parents " + String.join(", ", parents)
+								+ ", but the parents that the source reports form a cycle"));
 			});
 			return new UnattendedShards(List.copyOf(candidates), serverMillis, seenAt);
 		}
@@ -225,7 +225,7 @@ public final class UnattendedShards {
 			if (owner != null && this.strangers.contain(owner)) {
 				long since = this.strangers.sinceMillis(owner);
 				return new Candidate(shard, since, since + this.patienceMillis, Long.MAX_VALUE,
-						"Its owner " + owner + " is no member of the group, so nobody consumes it");
+						"Its owner " + owner + " is not a member of the group, so nobody consumes it");
 			}
 			return switch (ownership.phase()) {
 				case FREE -> withoutOwner(shard, ownership.sinceMillis(), "Nobody owns it: ");
@@ -233,7 +233,7 @@ public final class UnattendedShards {
 					withoutOwner(shard, ownership.untilMillis(), "Its quiet period is over, but nobody owns it: ");
 				case REVOKING -> new Candidate(shard, ownership.sinceMillis(),
 						ownership.sinceMillis() + this.handoverMillis, Long.MAX_VALUE,
-						owner + " was asked to give it up, and has not; the log and health of that instance say why");
+						owner + " was asked to release it and has not; the log and health of that instance say why");
 				case OWNED, COMPLETED -> null;
 			};
 		}

@@ -56,7 +56,7 @@ final class ConnectionOpener {
 		catch (Throwable ex) {
 			// The system gives no more threads now; it may at the next attempt.
 			this.pending.release();
-			opening.completeExceptionally(new RedisException("no thread to connect on could be had: " + ex, ex));
+			opening.completeExceptionally(new RedisException("no thread to connect on is available: " + ex, ex));
 		}
 		return opening;
 	}

@@ -32,12 +32,12 @@ public final class RedisFailure {
 			saying("WRONGPASS", "NOAUTH", "ERR AUTH", "ERR Client sent AUTH"),
 			"set 'spring.data.redis.password', and 'spring.data.redis.username' for an ACL user, to what Redis expects"),
 			new Remedy(saying(RedisLink.NO_REPLICAS),
-					"the master reaches fewer replicas than its 'min-replicas-to-write' asks for, and accepts no writes "
-							+ "before they are back or another one is made the master: see to the replicas and the "
+					"the master reaches fewer replicas than its 'min-replicas-to-write' requires, and accepts no writes "
+							+ "until they are back or another node becomes the master: check the replicas and the "
 							+ "network between them"),
 			new Remedy(saying("DB index is out of range"), "set 'spring.data.redis.database' to one that Redis has"),
 			new Remedy((cause) -> cause instanceof UnknownHostException,
-					"check 'spring.data.redis.host' or 'url', and the name service"),
+					"check 'spring.data.redis.host' or 'url', and DNS"),
 			new Remedy(saying("certification path", "PKIX"),
 					"have the client trust the server's CA: 'spring.data.redis.ssl.bundle'"),
 			// 21 begins an alert of TLS, 22 its handshake.

@@ -16,7 +16,7 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 public final class RedisVerification {
 
 	/** Without it a start is none the worse. */
-	private static final String STEP = "check the version of Redis, and see how much memory it has left at 'maxmemory'";
+	private static final String STEP = "check the version of Redis and its free memory at 'maxmemory'";
 
 	private static final Pattern VERSION = Pattern.compile("redis_version:(\\d+)\\.(\\d+)");
 

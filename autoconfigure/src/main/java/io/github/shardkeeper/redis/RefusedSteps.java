@@ -59,7 +59,7 @@ public final class RefusedSteps {
 	public void done(String step) {
 		// Nearly always there is nothing, and that costs nothing.
 		if (!this.texts.isEmpty() && this.texts.remove(step) != null) {
-			logger.info("Redis lets us {} again", step);
+			logger.info("Redis allows again to {}", step);
 		}
 	}
 

@@ -135,7 +135,7 @@ final class SendQueue {
 			refused.addAll(taken);
 			left = this.unsent.addAndGet(-taken.size());
 		}
-		SendFailedException failure = new SendFailedException("Not sent: no thread could be had: " + cause, cause,
+		SendFailedException failure = new SendFailedException("Not sent: no thread is available: " + cause, cause,
 				false);
 		refused.forEach((sending) -> fail(sending, failure));
 	}

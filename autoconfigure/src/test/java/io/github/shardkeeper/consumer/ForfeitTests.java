@@ -45,8 +45,8 @@ class ForfeitTests {
 		this.shard.run();
 
 		assertThat(output).containsOnlyOnce(" ERROR ")
-			.contains("What was known of orders/1 is lost",
-					"It was at offset 3 with 1 entries of state under token 1; the store is at offset 1");
+			.contains("Offset and state of orders/1 are lost",
+					"They were offset 3 and 1 entries of state under token 1; the store is at offset 1");
 		assertThat(this.shard.checkpoint().offset()).isEqualTo(new Offset("1"));
 		assertThat(this.shard.checkpoint().state()).isEqualTo(Map.of("n", "7"));
 		assertThat(this.shard.worker().ended()).isCompleted();
@@ -66,7 +66,7 @@ class ForfeitTests {
 		this.shard.checkpoints().setAway(true);
 		this.shard.worker().forfeit(Forfeit.Cause.SUPERSEDED);
 		this.shard.run();
-		assertThat(output).contains("under token 2; where the store is cannot be read: ");
+		assertThat(output).contains("under token 2; the offset in the store cannot be read: ");
 	}
 
 	@Test
@@ -77,7 +77,8 @@ class ForfeitTests {
 		this.shard.worker().forfeit(Forfeit.Cause.STOPPED);
 		this.shard.run();
 
-		assertThat(output).contains("orders/1 stops without a store that answers, at offset 5 with 1 entries of state");
+		assertThat(output)
+			.contains("orders/1 stops while the store does not answer, at offset 5 with 1 entries of state");
 		assertThat(this.shard.worker().ended()).isCompleted();
 	}
 

@@ -147,7 +147,7 @@ class JournaledStateTests {
 		assertThatIllegalArgumentException().isThrownBy(() -> view.put("large 0", large + "x"))
 			.withMessageContaining("'large 0'")
 			.withMessageContaining("a key of 7 characters and a value of 16,777,210")
-			.withMessageContaining("keys of their own");
+			.withMessageContaining("split it into several keys");
 
 		for (int i = 0; i < 4; i++) {
 			view.put("large " + i, large);

@@ -288,7 +288,7 @@ class RepositioningTests {
 		deliver(1, 1);
 
 		assertThat(problems).singleElement(InstanceOfAssertFactories.STRING)
-			.startsWith("Is to be consumed from another position on for 6 s, but a call of")
+			.startsWith("Has been waiting to be moved to another position for 6 s, but a call of")
 			.contains("has not returned");
 		assertThat(worker.problem()).isNull();
 	}

@@ -709,7 +709,7 @@ class ShardWorkerTests {
 		Awaitility.await()
 			.atMost(Duration.ofSeconds(10))
 			.untilAsserted(() -> assertThat(worker.problem()).asString()
-				.contains("Is to be handed over for 6 s", "Application.handle", "has not returned",
+				.contains("Has been waiting to be handed over for 6 s", "Application.handle", "has not returned",
 						"it is at io.github.shardkeeper.consumer.ShardWorkerTests.untilInterrupted(ShardWorkerTests.java:"));
 
 		worker.interrupt(Duration.ofSeconds(50));
@@ -718,7 +718,7 @@ class ShardWorkerTests {
 		assertThat(this.ended).containsExactly("orders/1 token 10 fence 0");
 		assertThat(checkpoint().offset()).as("the record is handled elsewhere").isNull();
 		assertThat(output)
-			.contains("orders/1 is to be handed over for 50 s", "Application.handle",
+			.contains("orders/1 has been waiting to be handed over for 50 s", "Application.handle",
 					"ShardWorkerTests.untilInterrupted", "'shardkeeper.handover.timeout'")
 			.doesNotContain("at " + ShardHandler.class.getName());
 	}
@@ -733,7 +733,8 @@ class ShardWorkerTests {
 		this.threads.runAll();
 		worker.interrupt(Duration.ofSeconds(50));
 
-		assertThat(output).contains("orders/1 is to be handed over for 50 s, which is too long, but The store cannot");
+		assertThat(output)
+			.contains("orders/1 has been waiting to be handed over for 50 s, which is too long, but The store cannot");
 	}
 
 	@Test

@@ -136,7 +136,7 @@ class StoredRetiredTopicsTests {
 
 		assertThatExceptionOfType(UnsupportedOperationException.class)
 			.isThrownBy(() -> new StoredRetiredTopics("app", this.coordination, own, null).forgetWithData("old"))
-			.withMessageContaining("remove it where it is kept");
+			.withMessageContaining("implement remove(…)");
 	}
 
 	@Test

@@ -84,10 +84,8 @@ class TwoHistoriesTests {
 		this.shard.run();
 
 		assertThat(output).containsOnlyOnce(" ERROR ")
-			.contains(
-					"orders/1 has two histories: what this instance had committed, up to offset 5 under token 100, is "
-							+ "not in the store, which is at offset 3 under token 200",
-					"min-replicas-to-write");
+			.contains("orders/1 has two histories: the commits of this instance, up to offset 5 under token 100, are "
+					+ "not in the store, which is at offset 3 under token 200", "min-replicas-to-write");
 		assertThat(this.shard.checkpoint().offset()).isEqualTo(new Offset("3"));
 		assertThat(this.shard.worker().ended()).isCompleted();
 	}
@@ -101,7 +99,7 @@ class TwoHistoriesTests {
 		this.shard.run();
 
 		assertThat(output).containsOnlyOnce(" ERROR ")
-			.contains("up to offset 5 under token 100, is not in the store, which is at offset 2 under token 1");
+			.contains("up to offset 5 under token 100, are not in the store, which is at offset 2 under token 1");
 	}
 
 	@Test
@@ -112,9 +110,11 @@ class TwoHistoriesTests {
 		this.shard.deliver(6, 6);
 
 		assertThat(output).containsOnlyOnce(" ERROR ")
-			.contains("orders/1 has two histories: others have committed it up to offset 3 under token 50, and this "
-					+ "instance, which has not seen that, up to offset 5 under token 100. That token is higher, so what "
-					+ "is here now, 1 entries of state at offset 6, is written over theirs", "min-replicas-to-write");
+			.contains(
+					"orders/1 has two histories: another instance has committed it up to offset 3 under token 50, and "
+							+ "this one, which has not seen that, up to offset 5 under token 100. The latter token is higher, so "
+							+ "the state of this instance, 1 entries at offset 6, overwrites the other one",
+					"min-replicas-to-write");
 		assertThat(this.shard.checkpoint().offset()).isEqualTo(new Offset("6"));
 		this.shard.deliver(7, 9);
 		this.shard.worker().writeBack();
@@ -131,7 +131,8 @@ class TwoHistoriesTests {
 		this.shard.deliver(6, 6);
 
 		assertThat(output).containsOnlyOnce(" ERROR ")
-			.contains("others have committed it up to offset 4 under token 1,", "up to offset 5 under token 100");
+			.contains("another instance has committed it up to offset 4 under token 1,",
+					"up to offset 5 under token 100");
 	}
 
 	@Test
@@ -192,7 +193,7 @@ class TwoHistoriesTests {
 		this.shard.run();
 
 		assertThat(this.shard.worker().ended()).isCompleted();
-		assertThat(output).contains("Whether the store still has what was committed of orders/1 under token 100 cannot")
+		assertThat(output).contains("Cannot check whether the store still has the commits of orders/1 under token 100")
 			.doesNotContain(" ERROR ");
 	}
 

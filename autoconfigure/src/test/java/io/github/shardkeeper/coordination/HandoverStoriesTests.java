@@ -109,7 +109,7 @@ class HandoverStoriesTests {
 				.singleElement()
 				.satisfies((problem) -> {
 					assertThat(problem.serious()).isTrue();
-					assertThat(problem.problem()).contains("a~", "asked", "to give it up");
+					assertThat(problem.problem()).contains("a~", "asked", "to release it");
 					assertThat(problem.concerned()).contains(moving.stream().sorted().map(ShardId::toString).toList());
 				}));
 		}
@@ -377,7 +377,7 @@ class HandoverStoriesTests {
 			await().until(() -> !a.coordinator.member().equals(before) && a.coordinator.member().isPresent());
 		}
 
-		await().until(() -> output.getOut().contains("5 were lost before"));
+		await().until(() -> output.getOut().contains("5 sessions in a row were lost before"));
 		assertThat(output.getOut()).containsOnlyOnce("lost its data").containsOnlyOnce("were lost before");
 		// That was long ago.
 		MemoryFailover.empty(this.store);

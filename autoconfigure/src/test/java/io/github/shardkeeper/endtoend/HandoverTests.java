@@ -94,10 +94,11 @@ class HandoverTests {
 		await().untilAsserted(() -> {
 			Health health = one.getBean(ShardkeeperHealthIndicator.class).health();
 			assertThat(health.getStatus()).isEqualTo(Status.DOWN);
-			assertThat(String.valueOf(health.getDetails().get("problems"))).contains("Is to be handed over for",
+			assertThat(String.valueOf(health.getDetails().get("problems"))).contains(
+					"Has been waiting to be handed over for",
 					"a call of Handler.handle(String, ShardContext, ShardState) has not returned",
 					"it is at io.github.shardkeeper.endtoend.HandoverTests$Handler.work(HandoverTests.java:");
-			assertThat(String.valueOf(health.getDetails().get("unattended"))).contains("one~", "to give it up");
+			assertThat(String.valueOf(health.getDetails().get("unattended"))).contains("one~", "to release it");
 		});
 		assertThat(two.getBean(Handler.class).assigned).isEmpty();
 

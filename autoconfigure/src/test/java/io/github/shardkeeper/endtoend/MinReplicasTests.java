@@ -64,7 +64,7 @@ class MinReplicasTests {
 
 	private static final String UNREADABLE = "Whether the master asks for replicas";
 
-	private static final String SUBSCRIBED_AGAIN = "Subscribed again for";
+	private static final String SUBSCRIBED_AGAIN = "Resubscribed for";
 
 	private final List<AutoCloseable> opened = new ArrayList<>();
 

@@ -702,7 +702,7 @@ class LeadershipTests {
 				"Its quiet period is over, but nobody owns it: no instance of the group consumes its topic");
 		assertThat(overdueAfter(HANDOVER.toMillis())).doesNotContainKey(ShardId.of("orders", 2));
 		assertThat(overdueAfter(HANDOVER.toMillis() + 1).get(ShardId.of("orders", 2)))
-			.contains(OTHER + " was asked to give it up");
+			.contains(OTHER + " was asked to release it");
 	}
 
 	@Test
@@ -718,7 +718,7 @@ class LeadershipTests {
 
 		assertThat(overdueAfter(LEASE)).isEmpty();
 		assertThat(overdueAfter(LEASE + 1)).containsOnlyKeys(ShardId.of("orders", 0), ShardId.of("orders", 1))
-			.allSatisfy((shard, problem) -> assertThat(problem).contains(OTHER + " is no member"));
+			.allSatisfy((shard, problem) -> assertThat(problem).contains(OTHER + " is not a member"));
 		this.membership++;
 		answered(ME);
 		refreshed(List.of(member(ME), member(OTHER)));

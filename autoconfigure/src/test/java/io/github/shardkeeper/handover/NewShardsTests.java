@@ -108,7 +108,7 @@ class NewShardsTests {
 
 		Map<ShardId, String> overdue = this.leadership.unattended().overdue(later(LEASE.plusMillis(1)));
 		assertThat(overdue).containsOnlyKeys(shard(7), shard(8), shard(9), shard(10));
-		assertThat(overdue.get(shard(8))).contains("waits for its parents 7", "in a circle");
+		assertThat(overdue.get(shard(8))).contains("waits for its parents 7", "form a cycle");
 	}
 
 	@Test

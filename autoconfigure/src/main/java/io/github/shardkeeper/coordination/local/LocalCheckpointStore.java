@@ -103,7 +103,7 @@ public final class LocalCheckpointStore implements CheckpointStore {
 		}
 		catch (OutOfMemoryError ex) {
 			// If the task was kept all the same, the commit counts once, by its number.
-			reply.completeExceptionally(new StoreUnavailableException("No thread could be had: " + ex, ex));
+			reply.completeExceptionally(new StoreUnavailableException("No thread is available: " + ex, ex));
 		}
 		return reply;
 	}

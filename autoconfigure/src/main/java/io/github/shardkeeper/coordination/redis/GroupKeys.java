@@ -87,8 +87,8 @@ final class GroupKeys {
 			String expected = KEYS.get(i).type();
 			if (!found.equals("none") && !found.equals(expected)) {
 				return MisplacedKey.sentence(this.names.get(i), found, expected)
-						+ ". If what belongs there is lost, the group begins again once the key is away, "
-						+ "with what its members hold";
+						+ ". If the original key is lost, the group is rebuilt once this key is removed, "
+						+ "and its members keep their shards";
 			}
 		}
 		return null;

@@ -202,9 +202,10 @@ public final class RedisCoordinationStore implements CoordinationStore {
 					this.group, reply.get(2), reply.get(1));
 			default -> {
 				if (reply.size() > 1) {
-					logger.error("The keys of group '{}' in Redis did not agree: {}. The group has begun again; its "
-							+ "members keep what they hold. Keep 'maxmemory-policy noeviction', and other programs away "
-							+ "from these keys", this.group, faults(reply));
+					logger
+						.error("The keys of group '{}' in Redis did not agree: {}. The group was rebuilt; its members "
+								+ "keep their shards. Set 'maxmemory-policy noeviction', and do not change these keys "
+								+ "by other means", this.group, faults(reply));
 				}
 			}
 		}
@@ -261,8 +262,8 @@ public final class RedisCoordinationStore implements CoordinationStore {
 		catch (ReplyReader.UnreadableEntryException ex) {
 			run(this.scripts.distrust(), List.of(ex.ofShard() ? "S" : "M", ex.entry(), ex.value()));
 			throw new StoreUnavailableException(
-					("Redis: the entry %s of %s cannot be read: '%s'. The group begins again; its members keep what they "
-							+ "hold. Keep other programs away from the group's keys")
+					("Redis: the entry %s of %s cannot be read: '%s'. The group is rebuilt; its members keep their "
+							+ "shards. Do not change the group's keys by other means")
 						.formatted(ex.entry(), this.keys.names().get(ex.ofShard() ? 6 : 1), ex.value()),
 					ex, true);
 		}
@@ -311,7 +312,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	private void requireWhole(List<Object> reply) {
 		if (reply.get(0).equals("BROKEN")) {
 			throw new StoreUnavailableException(
-					"The keys of group '%s' in Redis do not agree: %s. The group begins again with its members' next heartbeats"
+					"The keys of group '%s' in Redis do not agree: %s. The group is rebuilt with its members' next heartbeats"
 						.formatted(this.group, faults(reply)),
 					null);
 		}

@@ -53,13 +53,13 @@ public final class RedisTopicGroups implements TopicGroups {
 
 	private static final LuaScript HANDLED = script(ScriptOutputType.VALUE, "handled.lua");
 
-	private static final String REGISTERING = "make known that the group consumes its topics";
+	private static final String REGISTERING = "register the group as a consumer of its topics";
 
 	private static final String CLAIMING = "trim topics";
 
 	private static final String SETTLING = "trim what all groups have handled";
 
-	private static final String READING = "trim topics, for want of what other groups have handled";
+	private static final String READING = "read the checkpoints of other groups for trimming";
 
 	private final RedisLink<byte[]> plain;
 

@@ -30,7 +30,7 @@ final class ReadWakeUp {
 	/** So long it is tried to unblock a read that Redis does not know yet. */
 	private static final long UNBLOCKING_NANOS = Duration.ofMillis(100).toNanos();
 
-	private static final String STEP = "read from shards that come or go on as soon as they do, rather than within 2 s";
+	private static final String STEP = "start reading assigned or resumed shards at once, rather than within 2 s";
 
 	private final RedisLink<byte[]> link;
 

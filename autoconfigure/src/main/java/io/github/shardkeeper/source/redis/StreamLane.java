@@ -31,7 +31,7 @@ final class StreamLane implements AutoCloseable {
 	/** How often to look whether one more stream is still the one that it was. */
 	private static final Duration CHECK_INTERVAL = Duration.ofSeconds(10);
 
-	private static final String CHECK = "notice that a stream was deleted, replaced or trimmed before it was read";
+	private static final String CHECK = "detect that a stream was deleted, replaced or trimmed before it was read";
 
 	private final RedisConnector connector;
 

@@ -71,7 +71,7 @@ final class TopicCounts {
 
 	private static final String FIELD = "shards";
 
-	private static final String LOOK_BEYOND = "notice records in shards beyond those that are known";
+	private static final String LOOK_BEYOND = "detect records in shards above the known number";
 
 	private final RedisLink<byte[]> link;
 
@@ -256,7 +256,8 @@ final class TopicCounts {
 			Integer count = counts.get(topic);
 			int known = knownOf(topic);
 			if (count != null && count < known) {
-				logger.warn("Redis says that '{}' has {} shards, but it had {}: it has lost a raise. Writing it back",
+				logger.warn(
+						"According to Redis '{}' has {} shards, but it had {}: Redis has lost a raise. Writing it back",
 						topic, count, known);
 			}
 			if (count == null ? !this.refused.containsKey(topic) : count < known) {

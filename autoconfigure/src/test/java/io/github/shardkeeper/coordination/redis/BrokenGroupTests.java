@@ -347,7 +347,7 @@ class BrokenGroupTests {
 		this.store.leave(this.dead, Duration.ZERO);
 		assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> this.store.changes(0, -1))
 			.withMessageContaining(fault)
-			.withMessageContaining("begins again");
+			.withMessageContaining("is rebuilt");
 		assertThat(this.redis.opsForHash().entries(this.base + "shards")).isEqualTo(shards);
 		assertThat(this.store.heartbeat(this.alive, Seen.NOTHING, true, LoadReport.NONE))
 			.isInstanceOf(HeartbeatReply.Expired.class);

@@ -175,8 +175,8 @@ class MisplacedKeyTests {
 				groups.plan(member, epoch, List.of(new Transition.Assign(SHARD, 0, member)));
 			}).isInstanceOf(StoreUnavailableException.class)
 				.hasMessageStartingWith("Redis: the key " + key + " holds a list, not the " + expected
-						+ " that belongs there; move it away with RENAME or remove it with DEL. If what belongs there is "
-						+ "lost, the group begins again once the key is away");
+						+ " that belongs there; move it away with RENAME or remove it with DEL. If the original key is "
+						+ "lost, the group is rebuilt once this key is removed");
 		}
 	}
 

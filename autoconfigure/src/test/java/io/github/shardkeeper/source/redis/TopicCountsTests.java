@@ -163,7 +163,7 @@ class TopicCountsTests {
 		assertThat(source.shards("orders")).isEqualTo(16);
 		assertThat(stored()).isEqualTo("16");
 		assertThat(count(source(4))).as("who starts now").isEqualTo(16);
-		assertThat(output).contains("Redis says that 'orders' has 8 shards, but it had 16");
+		assertThat(output).contains("According to Redis 'orders' has 8 shards, but it had 16");
 	}
 
 	@Test
