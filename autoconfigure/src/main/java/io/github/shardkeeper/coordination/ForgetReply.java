@@ -40,9 +40,9 @@ public record ForgetReply(int forgotten, Token newest, SortedSet<MemberId> users
 	 */
 	public static StoreUnavailableException unsure(String topic) {
 		return new StoreUnavailableException(
-				("'%s' cannot be forgotten now: the group has just begun (again), and members "
-						+ "may still claim shards that it does not know. Try again in some seconds, while an instance of the group "
-						+ "runs")
+				("'%s' cannot be forgotten now: the group was just created or rebuilt, and members "
+						+ "may still claim shards that it does not know. Try again in a few seconds, while an instance of the "
+						+ "group is running")
 					.formatted(topic),
 				null);
 	}

@@ -145,8 +145,8 @@ class MinReplicasTests {
 			assertThat(health(one).getDetails().get("reason")).asString()
 				.startsWith("The lease is not held, so nothing is consumed")
 				.endsWith("Redis: NOREPLICAS Not enough good replicas to write; the master reaches fewer replicas than "
-						+ "its 'min-replicas-to-write' asks for, and accepts no writes before they are back or another "
-						+ "one is made the master: see to the replicas and the network between them");
+						+ "its 'min-replicas-to-write' requires, and accepts no writes until they are back or another "
+						+ "node becomes the master: check the replicas and the network between them");
 		});
 		assertThat(output.getOut()).contains("The lease in group");
 		assertThat(refusals(output)).as("said once, however often it is tried").isEqualTo(saidBefore + 1);
