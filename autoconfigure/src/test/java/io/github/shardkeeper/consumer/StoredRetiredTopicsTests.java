@@ -132,6 +132,7 @@ class StoredRetiredTopicsTests {
 
 	@Test
 	void aStoreThatCannotRemoveAnythingSaysSo() {
+		consumeAndLeave();
 		CheckpointStore own = mock(CheckpointStore.class, CALLS_REAL_METHODS);
 
 		assertThatExceptionOfType(UnsupportedOperationException.class)
