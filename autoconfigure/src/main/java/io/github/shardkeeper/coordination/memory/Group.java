@@ -387,13 +387,13 @@ final class Group {
 
 	/** Forgets the shards of a topic, unless a member keeps it from that. */
 	ForgetReply forget(String topic) {
-		if (this.history == 0 || claimsUntil() > 0) {
-			throw ForgetReply.unsure(topic);
-		}
 		GroupChanges all = changesSince(0, -1);
 		SortedSet<MemberId> users = ForgetReply.users(topic, all);
 		if (!users.isEmpty()) {
 			return new ForgetReply(0, Token.NONE, users);
+		}
+		if (this.history == 0 || claimsUntil() > 0) {
+			throw ForgetReply.unsure(topic);
 		}
 		List<ShardId> past = ForgetReply.shards(topic, all);
 		for (ShardId shard : past) {

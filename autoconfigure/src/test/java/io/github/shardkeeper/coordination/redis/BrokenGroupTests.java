@@ -23,6 +23,7 @@ import io.github.shardkeeper.coordination.ClaimReply;
 import io.github.shardkeeper.coordination.CoordinationStore.Subscription;
 import io.github.shardkeeper.coordination.ReleaseReply;
 import io.github.shardkeeper.handover.GroupMember;
+import io.github.shardkeeper.handover.EndClaimsReply;
 import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.HoldingAction;
 import io.github.shardkeeper.handover.LoadReport;
@@ -63,7 +64,7 @@ class BrokenGroupTests {
 	private static final MemberDescription DESCRIPTION = new MemberDescription(
 			new TreeMap<>(Map.of("orders", TopicShards.count(4))), ApplicationVersion.UNKNOWN);
 
-	private static final Duration LEASE = Duration.ofMillis(200);
+	private static final Duration LEASE = Duration.ofSeconds(1);
 
 	private final String group = UUID.randomUUID().toString();
 
@@ -88,8 +89,7 @@ class BrokenGroupTests {
 	@BeforeEach
 	void foundGroup() {
 		this.store.join(this.alive, DESCRIPTION, LEASE, LEASE.multipliedBy(10));
-		this.server.advance(LEASE);
-		this.epoch = lead(this.alive);
+		this.epoch = leadPastClaims(this.store, this.alive);
 		this.store.join(this.dead, DESCRIPTION, LEASE, LEASE.multipliedBy(10));
 		assertThat(this.store.plan(this.alive, this.epoch,
 				List.of(new Transition.Assign(HELD, 0, this.alive), new Transition.Assign(OF_THE_DEAD, 0, this.dead))))
@@ -291,7 +291,8 @@ class BrokenGroupTests {
 					LoadReport.NONE);
 			assertThat(reply.epoch()).isEqualTo(8);
 			this.server.advance(LEASE);
-			next.plan(this.alive, lead(next, this.alive), List.of(new Transition.Assign(HELD, 0, this.alive)));
+			next.plan(this.alive, leadPastClaims(next, this.alive),
+					List.of(new Transition.Assign(HELD, 0, this.alive)));
 			assertThat(next.changes(0, -1).ownerships()).singleElement()
 				.satisfies((shard) -> assertThat(shard.token().value()).isGreaterThan(lastToken));
 		}
@@ -359,8 +360,7 @@ class BrokenGroupTests {
 		assertThat(this.store.plan(again, leading, List.of(new Transition.Assign(OF_THE_DEAD, 0, again))))
 			.as("while others may claim it")
 			.isEqualTo(new PlanReply.Applied(0, 1));
-		this.server.advance(LEASE);
-		leading = lead(again);
+		leading = leadPastClaims(this.store, again);
 		assertThat(this.store.plan(again, leading, List.of(new Transition.Assign(OF_THE_DEAD, 0, again))))
 			.isEqualTo(new PlanReply.Applied(1, 0));
 
@@ -377,12 +377,18 @@ class BrokenGroupTests {
 	}
 
 	private static long lead(CoordinationStore store, MemberId member) {
-		HeartbeatReply.Alive reply = (HeartbeatReply.Alive) store.heartbeat(member, Seen.NOTHING, true,
-				LoadReport.NONE);
-		if (reply.claimsUntilMillis() <= reply.serverTimeMillis()) {
-			store.endClaims(member, reply.epoch(), reply.claimsUntilMillis());
-		}
+		return beat(store, member).epoch();
+	}
+
+	/** As if it had watched all of the time for claims. */
+	private static long leadPastClaims(CoordinationStore store, MemberId member) {
+		HeartbeatReply.Alive reply = beat(store, member);
+		assertThat(store.endClaims(member, reply.epoch(), reply.claimsUntilMillis())).isEqualTo(EndClaimsReply.ENDED);
 		return reply.epoch();
+	}
+
+	private static HeartbeatReply.Alive beat(CoordinationStore store, MemberId member) {
+		return (HeartbeatReply.Alive) store.heartbeat(member, Seen.NOTHING, true, LoadReport.NONE);
 	}
 
 	private Ownership shard(ShardId id) {

@@ -6,10 +6,12 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
 
+import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.coordination.ClaimReply;
 import io.github.shardkeeper.coordination.ForgetReply;
 import io.github.shardkeeper.coordination.ReleaseReply;
@@ -421,9 +423,18 @@ final class RandomOperations {
 	private void forget() {
 		String topic = (this.random.nextInt(10) == 0) ? "orders" : RETIRED;
 		log("forget " + topic);
-		ForgetReply reply = this.stores.control((store) -> store.forget(topic));
-		countIf(reply.forgotten() > 0, "forgotten");
-		countIf(!reply.users().isEmpty(), "not forgotten");
+		Optional<ForgetReply> answer = this.stores.control((store) -> {
+			try {
+				return Optional.of(store.forget(topic));
+			}
+			catch (StoreUnavailableException ex) {
+				return Optional.empty();
+			}
+		});
+		answer.ifPresentOrElse((reply) -> {
+			countIf(reply.forgotten() > 0, "forgotten");
+			countIf(!reply.users().isEmpty(), "not forgotten");
+		}, () -> count("not forgotten yet"));
 	}
 
 	private void changeSubscription() {

@@ -176,8 +176,13 @@ class ReplicaWaitTests {
 		MemberId member = MemberId.of("a", "1");
 		store.join(member, new MemberDescription(new TreeMap<>(), ApplicationVersion.UNKNOWN), Duration.ofSeconds(30),
 				Duration.ofSeconds(60));
-		long epoch = ((HeartbeatReply.Alive) store.heartbeat(member, Seen.NOTHING, true, LoadReport.NONE)).epoch();
+		HeartbeatReply.Alive leads = (HeartbeatReply.Alive) store.heartbeat(member, Seen.NOTHING, true,
+				LoadReport.NONE);
+		long epoch = leads.epoch();
+		store.endClaims(member, epoch, leads.claimsUntilMillis());
 		Map<String, Runnable> changes = new LinkedHashMap<>();
+		// Before there are claims.
+		changes.put("forget", () -> store.forget("payments"));
 		changes.put("nudge", () -> store.nudge(List.of(SHARD)));
 		changes.put("claim", () -> store.claim(member, Map.of(SHARD, TOKEN)));
 		changes.put("presentation", () -> store.present(member, Map.of(SHARD, TOKEN)));
@@ -192,7 +197,6 @@ class ReplicaWaitTests {
 				() -> store.plan(member, epoch + 1, List.of(new Transition.Assign(SHARD, 0, member))));
 		changes.put("reap", () -> store.reap(member, epoch, ALWAYS, Duration.ZERO));
 		changes.put("reap of another leader", () -> store.reap(member, epoch + 1, ALWAYS, Duration.ZERO));
-		changes.put("forget", () -> store.forget("payments"));
 		changes.put("leave", () -> store.leave(member, Duration.ZERO));
 		changes.put("claim of one who has left", () -> store.claim(member, Map.of(SHARD, TOKEN)));
 		return changes;

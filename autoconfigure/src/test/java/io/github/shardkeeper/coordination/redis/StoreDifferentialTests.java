@@ -50,10 +50,10 @@ class StoreDifferentialTests {
 						"commit GONE", "commit STALE", "completion COMPLETED", "completion GONE", "completion PENDING",
 						"completion STALE", "conflicts", "dead", "dropped", "emptied", "expired", "forgotten",
 						"load reported", "loads read", "lost", "more to reap", "more to tell", "no leader",
-						"not forgotten", "not sent back: completed", "not subscribed", "nothing due", "nudged",
-						"phase COMPLETED", "phase FREE", "phase OWNED", "phase QUIET", "phase REVOKING", "published",
-						"release RELEASED", "release STALE", "sent back", "slow", "something due", "time for claims",
-						"timed out", "writes lost");
+						"not forgotten", "not forgotten yet", "not sent back: completed", "not subscribed",
+						"nothing due", "nudged", "phase COMPLETED", "phase FREE", "phase OWNED", "phase QUIET",
+						"phase REVOKING", "published", "release RELEASED", "release STALE", "sent back", "slow",
+						"something due", "time for claims", "timed out", "writes lost");
 			}
 		}
 	}
