@@ -119,9 +119,9 @@ class HandlerSignatureTests {
 			"future, returns CompletableFuture, 'join()'", "publisher, returns Publisher, 'block()'",
 			"suspends, is a suspending function, Write a plain 'fun'",
 			"loopAcknowledged, takes an Acknowledgment but no record, nothing to acknowledge",
-			"variablePayload, 'takes a T, of which the type is not known', Write the type itself",
-			"mapOfVariables, 'T>, of which the type is not known', Write the type itself",
-			"variableArray, 'takes a T[], of which the type is not known', Write the type itself",
+			"variablePayload, 'takes a T, whose type is not known', Write the type itself",
+			"mapOfVariables, 'T>, whose type is not known', Write the type itself",
+			"variableArray, 'takes a T[], whose type is not known', Write the type itself",
 			"listOfMapsOfVariables, 'of which the type is not known', Write the type itself" })
 	void whatCouldMeanAnotherThingIsRefused(String name, String problem, String fix) {
 		assertRefused(name, problem.replace("Acknowledgment but", "Acknowledgment, but"), fix);
