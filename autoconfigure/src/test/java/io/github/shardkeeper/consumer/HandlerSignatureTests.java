@@ -122,7 +122,7 @@ class HandlerSignatureTests {
 			"variablePayload, 'takes a T, whose type is not known', Write the type itself",
 			"mapOfVariables, 'T>, whose type is not known', Write the type itself",
 			"variableArray, 'takes a T[], whose type is not known', Write the type itself",
-			"listOfMapsOfVariables, 'of which the type is not known', Write the type itself" })
+			"listOfMapsOfVariables, 'whose type is not known', Write the type itself" })
 	void whatCouldMeanAnotherThingIsRefused(String name, String problem, String fix) {
 		assertRefused(name, problem.replace("Acknowledgment but", "Acknowledgment, but"), fix);
 	}
