@@ -133,19 +133,9 @@ public final class Leadership {
 			this.suspectUntil = now.plus(this.longestLease);
 			this.pictureDistrusted = true;
 		}
+		watchClaims(reply, finding, now);
 		this.lastServerMillis = reply.serverTimeMillis();
 		this.lastAnswered = now;
-		this.claimsUntilMillis = reply.claimsUntilMillis();
-		this.claimsWatched = true;
-		if (this.claimsUntilMillis != 0) {
-			this.claimsUntil = latest(this.claimsUntil,
-					now.plus(Duration.ofMillis(this.claimsUntilMillis - this.lastServerMillis)));
-			if (finding != Steadiness.Finding.STEADY) {
-				// The store may have been away, or its clock have stepped over a part of
-				// it.
-				this.claimsUntil = latest(this.claimsUntil, now.plus(this.longestLease));
-			}
-		}
 		if (!self.equals(reply.leader())) {
 			deposed();
 			return;
@@ -180,6 +170,28 @@ public final class Leadership {
 		this.refreshDue |= this.pictureIsNew || reply.generation() > this.picture.generation()
 				|| reply.membership() > this.picture.membership();
 		this.lookAt = this.steadiness.reaches(reply.earliestLeaseEndMillis());
+	}
+
+	private void watchClaims(HeartbeatReply.Alive reply, Steadiness.Finding finding, MonotonicTime now) {
+		boolean wasOpen = this.claimsUntilMillis != 0;
+		MonotonicTime before = this.claimsUntil;
+		this.claimsUntilMillis = reply.claimsUntilMillis();
+		this.claimsWatched = true;
+		if (this.claimsUntilMillis == 0) {
+			return;
+		}
+		MonotonicTime whole = now.plus(this.longestLease);
+		this.claimsUntil = latest(before,
+				now.plus(Duration.ofMillis(this.claimsUntilMillis - reply.serverTimeMillis())));
+		if (finding == Steadiness.Finding.GAP && wasOpen && before != null) {
+			// The store may have been away, and nobody could claim.
+			MonotonicTime later = before.plus(this.lastAnswered.until(now));
+			this.claimsUntil = latest(this.claimsUntil, earliest(later, whole));
+		}
+		else if (finding != Steadiness.Finding.STEADY) {
+			// The store's clock may have stepped over a part of it.
+			this.claimsUntil = latest(this.claimsUntil, whole);
+		}
 	}
 
 	/**

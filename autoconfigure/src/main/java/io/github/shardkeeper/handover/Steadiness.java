@@ -17,11 +17,14 @@ final class Steadiness {
 		/** The store's clock and what it remembers go with the answers before. */
 		STEADY,
 
+		/** There was a gap, in which nobody may have reached the store. */
+		GAP,
+
 		/**
-		 * There is no answer before, or there was a gap, or the store's clock has made a
-		 * step: of a time that is over by that clock, others may not have had all.
+		 * There is no answer before, or the store's clock has made a step: nobody knows
+		 * how much of a time that is over by that clock there really was.
 		 */
-		INTERRUPTED,
+		CLOCK_UNKNOWN,
 
 		/**
 		 * The store has forgotten that it answered the one before: so much was lost at
@@ -87,7 +90,10 @@ final class Steadiness {
 		if (forgotten) {
 			return Finding.FORGOTTEN;
 		}
-		return (first || gap || step) ? Finding.INTERRUPTED : Finding.STEADY;
+		if (first || step) {
+			return Finding.CLOCK_UNKNOWN;
+		}
+		return gap ? Finding.GAP : Finding.STEADY;
 	}
 
 	/**

@@ -617,6 +617,21 @@ class LeadershipTests {
 		endsClaims();
 	}
 
+	@Test
+	void aGapInTheTimeForClaimsMakesItLongerByAsMuch() {
+		this.claimsUntil = STORE_START + LEASE;
+		answered(ME);
+		refreshed(List.of(member(ME)));
+		beatUntil(1_000);
+		this.now += 1_200;
+		answered(ME);
+		beatUntil(LEASE + 1_200 - 1);
+		assertThat(next()).isNull();
+
+		beatUntil(LEASE + 1_200);
+		endsClaims();
+	}
+
 	private void beatUntil(long end) {
 		while (this.now < end) {
 			beatAfter(Math.min(500, end - this.now));

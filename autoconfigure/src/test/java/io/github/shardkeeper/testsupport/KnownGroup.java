@@ -4,7 +4,10 @@ import java.time.Duration;
 import java.util.TreeMap;
 
 import io.github.shardkeeper.coordination.redis.RedisCoordinationStore;
+import io.github.shardkeeper.handover.HeartbeatReply;
+import io.github.shardkeeper.handover.LoadReport;
 import io.github.shardkeeper.handover.MemberDescription;
+import io.github.shardkeeper.handover.Seen;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
@@ -16,13 +19,13 @@ import io.github.shardkeeper.shard.MemberId;
  */
 public final class KnownGroup {
 
-	private static final Duration SHORT = Duration.ofMillis(1);
+	private static final Duration LEASE = Duration.ofSeconds(3);
 
 	private KnownGroup() {
 	}
 
 	/**
-	 * Lets a member with the shortest of leases join the group, and leave it again.
+	 * Lets a member join the group, end the time for claims, and leave again.
 	 * @param connector whose Redis the group is on
 	 * @param keyPrefix what its keys begin with
 	 * @param group its name
@@ -31,8 +34,11 @@ public final class KnownGroup {
 		try (RedisCoordinationStore store = new RedisCoordinationStore(connector, keyPrefix, group,
 				Duration.ofSeconds(10))) {
 			MemberId founder = MemberId.of("founder", "1");
-			store.join(founder, new MemberDescription(new TreeMap<>(), ApplicationVersion.UNKNOWN), SHORT,
-					Duration.ofSeconds(15));
+			store.join(founder, new MemberDescription(new TreeMap<>(), ApplicationVersion.UNKNOWN), LEASE,
+					LEASE.multipliedBy(5));
+			HeartbeatReply.Alive leads = (HeartbeatReply.Alive) store.heartbeat(founder, Seen.NOTHING, true,
+					LoadReport.NONE);
+			store.endClaims(founder, leads.epoch(), leads.claimsUntilMillis());
 			store.leave(founder, Duration.ZERO);
 		}
 	}
