@@ -11,6 +11,7 @@ end
 writeAtMaxmemory('HDEL', GROUP)
 if claimsEnd() ~= 0 then
   if claimsEnd() ~= tonumber(ARGV[3]) then
+    finish()
     return 'OPEN'
   end
   setGroup('claims', '0')

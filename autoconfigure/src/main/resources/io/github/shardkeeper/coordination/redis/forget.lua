@@ -16,6 +16,8 @@ if state == 'BROKEN' or state == 'OTHER' then
   return {'BROKEN', unpack(faults)}
 end
 if state == 'NONE' or claimsUntil() > 0 then
+  -- The time for claims may have begun again because the clock was set back.
+  finish()
   return {'UNSURE'}
 end
 if (group.membership or '0') ~= ARGV[1] then
