@@ -11,6 +11,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -31,9 +32,11 @@ import io.github.shardkeeper.coordination.redis.RedisCoordinationStore;
 import io.github.shardkeeper.endtoend.LineageChecker.Death;
 import io.github.shardkeeper.endtoend.TraceChecker.State;
 import io.github.shardkeeper.handover.GroupChanges;
+import io.github.shardkeeper.handover.GroupMember;
 import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.handover.ShardPhase;
 import io.github.shardkeeper.redis.RedisConnector;
+import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.testsupport.RedisClients;
 import io.github.shardkeeper.testsupport.RunAlone;
@@ -135,6 +138,7 @@ class LossyChaosTests {
 	}
 
 	private void lose(Kind kind, String victim) {
+		Set<MemberId> before = members(victim);
 		copy(this.data, this.copy);
 		switch (kind) {
 			case LAST_MOMENTS, EVERYTHING -> pause(this.random.nextInt(100, 1500));
@@ -166,6 +170,22 @@ class LossyChaosTests {
 		if (kind == Kind.A_DEATH || kind == Kind.LAST_MOMENTS_OF_THE_DEAD) {
 			startInstance(victim);
 		}
+		if (kind != Kind.LAST_MOMENTS && kind != Kind.EVERYTHING) {
+			// The copy knows the one before: what is moved to it meanwhile is nobody's.
+			Awaitility.await()
+				.atMost(PATIENCE)
+				.ignoreExceptionsInstanceOf(StoreUnavailableException.class)
+				.until(() -> !members(victim).isEmpty() && Collections.disjoint(members(victim), before));
+		}
+	}
+
+	private Set<MemberId> members(String instance) {
+		return this.store.changes(0, -1)
+			.members()
+			.stream()
+			.map(GroupMember::id)
+			.filter((id) -> id.instance().equals(instance))
+			.collect(Collectors.toSet());
 	}
 
 	private void startInstance(String instance) {
