@@ -2,16 +2,13 @@ package io.github.shardkeeper.simulation;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
-import java.util.Set;
 
 import io.github.shardkeeper.coordination.CoordinationStore;
 
 /**
- * A coordination store whose every change of ownership is checked, at the store itself.
+ * A coordination store that is looked at after each request, at the store itself.
  */
 record CheckedCoordination(CoordinationStore store, Checker checker) {
-
-	private static final Set<String> CHANGES = Set.of("plan", "release", "claim", "reap", "leave");
 
 	CoordinationStore checked() {
 		return (CoordinationStore) Proxy.newProxyInstance(CoordinationStore.class.getClassLoader(),
@@ -23,9 +20,7 @@ record CheckedCoordination(CoordinationStore store, Checker checker) {
 					catch (InvocationTargetException ex) {
 						throw ex.getTargetException();
 					}
-					if (CHANGES.contains(method.getName())) {
-						this.store.changes(0, -1).ownerships().forEach(this.checker::changed);
-					}
+					this.checker.changed(this.store.changes(0, -1));
 					return reply;
 				});
 	}

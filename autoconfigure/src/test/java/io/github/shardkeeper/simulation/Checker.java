@@ -1,9 +1,11 @@
 package io.github.shardkeeper.simulation;
 
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
 import java.util.HashMap;
-import java.util.List;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
@@ -19,8 +21,10 @@ import org.slf4j.LoggerFactory;
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.coordination.CheckpointStore;
+import io.github.shardkeeper.handover.GroupChanges;
 import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.handover.ShardPhase;
+import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -29,10 +33,6 @@ import io.github.shardkeeper.shard.Token;
 final class Checker {
 
 	private static final Logger logger = LoggerFactory.getLogger(Checker.class);
-
-	private static final long RETURNED = -1;
-
-	private static final long COMMITTED = 1L << 32;
 
 	/** What the names of state entries begin with that count one record. */
 	static final String COUNTED = "record ";
@@ -70,8 +70,8 @@ final class Checker {
 
 	private final Map<ShardId, Call> last = new HashMap<>();
 
-	/** Of every call and commit, and when it was. */
-	private long fingerprint = 1;
+	/** The group as it was last seen. */
+	private List<@Nullable Object> seen = List.of();
 
 	/** The last request to begin anew that was carried out. */
 	private final Map<ShardId, Long> sought = new HashMap<>();
@@ -113,7 +113,9 @@ final class Checker {
 		this.calls++;
 		Call call = new Call(instance, context, records, this.time.now());
 		this.last.put(shard, call);
-		remember(call.fingerprint());
+		this.time.digest()
+			.seen(this.time.now(), "call", instance.toString(), shard.topic(), shard.id(), token.value(),
+					records.stream().map((record) -> record.offset().value()).toList());
 		logger.debug("Call: {}", call);
 		for (String parent : this.topic.shards().parents(shard.id())) {
 			require(isDone(new ShardId(shard.topic(), parent)), "%s: called before all of its parent %s was handled",
@@ -149,8 +151,33 @@ final class Checker {
 		return this.topic.isClosed(shard) && this.everCommitted.getOrDefault(shard, 0L) >= this.topic.end(shard);
 	}
 
-	/** What the store says of a shard, perhaps since just now. */
-	void changed(Ownership ownership) {
+	/** Looks at the group after a request that may have changed it. */
+	void changed(GroupChanges group) {
+		group.ownerships().forEach(this::changed);
+		List<@Nullable Object> now = new ArrayList<>();
+		now.addAll(Arrays.asList(name(group.leader()), group.epoch(), group.generation(), group.membership()));
+		group.members()
+			.stream()
+			.map((member) -> name(member.id()) + (member.leaving() ? " leaves" : ""))
+			.sorted()
+			.forEach(now::add);
+		group.ownerships()
+			.stream()
+			.sorted(Comparator.comparing(Ownership::shard))
+			.forEach((shard) -> now.addAll(Arrays.asList(shard.shard().topic(), shard.shard().id(), shard.phase(),
+					shard.token().value(), name(shard.owner()), name(shard.target()), shard.generation(),
+					shard.sinceMillis(), shard.untilMillis())));
+		if (!now.equals(this.seen)) {
+			this.seen = now;
+			this.time.digest().seen(this.time.now(), "group", now);
+		}
+	}
+
+	private static @Nullable String name(@Nullable MemberId member) {
+		return (member != null) ? member.instance() : null;
+	}
+
+	private void changed(Ownership ownership) {
 		ShardId shard = ownership.shard();
 		if (ownership.phase() == ShardPhase.COMPLETED) {
 			require(isDone(shard), "%s: completed before all of it was handled", shard);
@@ -200,7 +227,9 @@ final class Checker {
 
 	void end(Call call) {
 		logger.debug("Returned: {}", call);
-		remember(RETURNED);
+		this.time.digest()
+			.seen(this.time.now(), "return", call.instance.toString(), call.shard.topic(), call.shard.id(),
+					call.number);
 		this.running.get(call.shard).remove(call);
 	}
 
@@ -214,7 +243,11 @@ final class Checker {
 		long number = SimulatedTopic.number(checkpoint.offset());
 		logger.debug("Committed: {} up to {}, and {}; to be tried again {}, dead {}", shard, number, checkpoint.ahead(),
 				queued, dead);
-		remember(COMMITTED + number + 1000L * checkpoint.state().size());
+		this.time.digest()
+			.seen(this.time.now(), "commit", shard.topic(), shard.id(), token.value(), number,
+					SimulatedTopic.numbers(checkpoint.ahead()).sorted().boxed().toList(),
+					new TreeMap<>(checkpoint.state()), SimulatedTopic.numbers(queued).boxed().toList(),
+					SimulatedTopic.numbers(dead).boxed().toList());
 		long before = this.committed.getOrDefault(shard, 0L);
 		Held held = this.restorable.remove(shard);
 		if (held != null && (this.everybodyRestores ? held.owner.isAlive() : held.isUndisturbed())) {
@@ -268,6 +301,7 @@ final class Checker {
 		// Once for each request: an accepted commit may be told twice.
 		if (seek > this.sought.getOrDefault(shard, 0L)) {
 			logger.debug("Begun anew: {}", shard);
+			this.time.digest().seen(this.time.now(), "seek", shard.topic(), shard.id());
 			this.sought.put(shard, seek);
 			this.committed.remove(shard);
 			this.restorable.remove(shard);
@@ -326,15 +360,6 @@ final class Checker {
 		this.sought.clear();
 		this.putAside.forEach(
 				(shard, records) -> this.asideWhenLost.computeIfAbsent(shard, (id) -> new HashSet<>()).addAll(records));
-	}
-
-	private void remember(long what) {
-		this.fingerprint = 31 * (31 * this.fingerprint + what) + this.time.now();
-	}
-
-	/** Two courses in which the same happened at the same times have the same. */
-	long fingerprint() {
-		return this.fingerprint;
 	}
 
 	/** How many calls of an instance have not returned. */
@@ -415,13 +440,6 @@ final class Checker {
 			this.number = SimulatedTopic.number(records.get(0).offset());
 			this.key = records.get(0).key();
 			this.since = since;
-		}
-
-		/** The same in every JVM. */
-		private long fingerprint() {
-			return 31
-					* (31 * (31 * this.shard.toString().hashCode() + this.number) + this.instance.toString().hashCode())
-					+ this.token.value();
 		}
 
 		SimulatedInstance instance() {

@@ -4,12 +4,14 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.random.RandomGenerator;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
@@ -111,6 +113,10 @@ final class SimulatedTopic {
 
 	static long number(@Nullable Offset offset) {
 		return (offset != null) ? Long.parseLong(offset.value()) : 0;
+	}
+
+	static LongStream numbers(Collection<Offset> offsets) {
+		return offsets.stream().mapToLong(SimulatedTopic::number);
 	}
 
 	ShardReader reader(SimulatedProcess process) {

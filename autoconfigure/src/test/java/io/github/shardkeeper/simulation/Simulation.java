@@ -153,14 +153,18 @@ final class Simulation {
 			look();
 		});
 		Throwable failure = this.time.run();
+		// Whoever has drawn one number more or less has had another schedule.
+		this.time.digest().seen(this.time.now(), "end", this.random.nextLong(), failure == null);
 		return new Outcome(failure, this.time.now(), this.time.events(), this.group.checker().calls(),
 				this.group.checker().moves(), this.group.checker().excused(),
-				Duration.ofNanos(this.settledAt - this.lastFaultAt), this.faults, this.group.checker().fingerprint());
+				Duration.ofNanos(this.settledAt - this.lastFaultAt), this.faults, this.time.digest().behaviour(),
+				this.time.digest().steps());
 	}
 
 	/** A fault of a kind that lasts for a time. */
 	void fault(String kind, Duration lasts) {
 		logger.debug("Fault: {} for {} ms", kind, lasts.toMillis());
+		this.time.digest().seen(this.time.now(), "fault", lasts.toNanos());
 		this.faults.merge(kind, 1, Integer::sum);
 		this.lastFaultAt = Math.max(this.lastFaultAt, this.time.now() + lasts.toNanos());
 	}
@@ -294,10 +298,18 @@ final class Simulation {
 	 * @param excused overlaps that are not promised away
 	 * @param rest from the last fault until all had come to rest
 	 * @param faults what befell the group, by kind
-	 * @param fingerprint of every call and commit
+	 * @param behaviour the digest of what can be seen from outside
+	 * @param steps the digest of every step
 	 */
 	record Outcome(Throwable failure, long nanos, long events, int calls, int moves, int excused, Duration rest,
-			Map<String, Integer> faults, long fingerprint) {
+			Map<String, Integer> faults, long behaviour, long steps) {
+
+		/** A line that can be compared with that of another version. */
+		String digests(long seed) {
+			return "%d behaviour=%016x steps=%016x ms=%d events=%d calls=%d moves=%d %s".formatted(seed, this.behaviour,
+					this.steps, this.nanos / 1_000_000, this.events, this.calls, this.moves,
+					(this.failure == null) ? "passed" : "failed");
+		}
 
 	}
 

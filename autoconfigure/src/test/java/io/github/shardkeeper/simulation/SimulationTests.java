@@ -1,11 +1,14 @@
 package io.github.shardkeeper.simulation;
 
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -14,6 +17,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 import ch.qos.logback.classic.Level;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -25,6 +29,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  * said by {@code -Dshardkeeper.simulation.schedules=…}, beginning with the seed
  * {@code -Dshardkeeper.simulation.first=…}; one that failed is replayed, with all its
  * logs, by {@code -Dshardkeeper.simulation.seed=…}.
+ * {@code -Dshardkeeper.simulation.digests=FILE} writes a line per seed, with which two
+ * versions of the code can be compared.
  */
 class SimulationTests {
 
@@ -34,6 +40,11 @@ class SimulationTests {
 
 	private static final long SCHEDULES = (REPLAY != null) ? 1
 			: Long.getLong("shardkeeper.simulation.schedules", 20_000);
+
+	private static final @Nullable String DIGESTS = System.getProperty("shardkeeper.simulation.digests");
+
+	/** By seed. */
+	private final Map<Long, String> digests = new ConcurrentSkipListMap<>();
 
 	private SilentLogs logs;
 
@@ -50,7 +61,15 @@ class SimulationTests {
 	@Test
 	void nothingIsLostDoubledOrConsumedTwiceWhateverHappens() throws Exception {
 		long begun = System.nanoTime();
-		Summary summary = runAll();
+		Summary summary;
+		try {
+			summary = runAll();
+		}
+		finally {
+			if (DIGESTS != null) {
+				Files.write(Path.of(DIGESTS), this.digests.values());
+			}
+		}
 		double seconds = (System.nanoTime() - begun) / 1e9;
 		System.out.printf("Simulation: %d schedules from seed %d in %.1f s (%.0f per s), %s%n", SCHEDULES, FIRST,
 				seconds, SCHEDULES / seconds, summary);
@@ -94,12 +113,13 @@ class SimulationTests {
 		}
 	}
 
-	private static Summary runUntilEnd(AtomicLong next, AtomicBoolean failed) {
+	private Summary runUntilEnd(AtomicLong next, AtomicBoolean failed) {
 		Summary summary = new Summary();
 		try (SimulatedGroup.Host host = new SimulatedGroup.Host()) {
 			for (long seed = next.getAndIncrement(); seed < FIRST + SCHEDULES
 					&& !failed.get(); seed = next.getAndIncrement()) {
 				Simulation.Outcome outcome = host.run(seed, Tampering.NONE, REPLAY != null);
+				this.digests.put(seed, outcome.digests(seed));
 				if (outcome.failure() != null) {
 					failed.set(true);
 					throw new AssertionError("Seed %d at %d ms, %s: %s".formatted(seed,

@@ -30,6 +30,8 @@ final class VirtualTime {
 
 	private final Semaphore finished = new Semaphore(0);
 
+	private final ScheduleDigest digest = new ScheduleDigest();
+
 	private long now = 1_000_000_000L;
 
 	private long events;
@@ -54,6 +56,11 @@ final class VirtualTime {
 
 	long events() {
 		return this.events;
+	}
+
+	/** Returns the digests of what happens; the steps come from here. */
+	ScheduleDigest digest() {
+		return this.digest;
 	}
 
 	/** Has something happen on behalf of a process, {@code null} for the world's. */
@@ -104,6 +111,7 @@ final class VirtualTime {
 		Event next = peek();
 		if ((next == null || next.at > until) && !this.ending) {
 			this.now = Math.max(this.now, until);
+			this.digest.step(this.now, owner.name(), true);
 			return;
 		}
 		Runners.Runner self = Runners.current();
@@ -200,6 +208,7 @@ final class VirtualTime {
 			}
 			this.now = Math.max(this.now, event.at);
 			if (event.waiter != null || !this.ending && (owner == null || !owner.isCrashed())) {
+				this.digest.step(this.now, (owner != null) ? owner.name() : null, event.waiter != null);
 				return event;
 			}
 		}
