@@ -61,12 +61,13 @@ class ArchitectureTests {
 		plan.put("source", Set.of(API, "shard"));
 		plan.put("source.memory", Set.of("source", API, "shard"));
 		plan.put("source.redis", Set.of("source", "redis", API, "shard"));
-		plan.put("consumer", Set.of("source", "coordination", "handover", API, "shard"));
-		plan.put("consumer.messaging", Set.of("consumer", "source", API, "shard"));
-		plan.put("observation", Set.of("consumer", "source", API, "shard"));
+		plan.put("handler", Set.of("source", API, "shard"));
+		plan.put("handler.messaging", Set.of("handler", "source", API, "shard"));
+		plan.put("consumer", Set.of("handler", "source", "coordination", "handover", API, "shard"));
+		plan.put("observation", Set.of("handler", "source", API, "shard"));
 		plan.put("actuate", Set.of("consumer", "coordination", "report", "shard"));
 		plan.put("autoconfigure",
-				Set.of("actuate", "consumer", "consumer.messaging", "observation", "source", "source.memory",
+				Set.of("actuate", "consumer", "handler", "handler.messaging", "observation", "source", "source.memory",
 						"source.redis", "coordination", "coordination.local", "coordination.memory",
 						"coordination.redis", "redis", "handover", "assignment", API, "shard"));
 
@@ -99,8 +100,9 @@ class ArchitectureTests {
 		plan.put("source", Set.of("jackson"));
 		plan.put("source.memory", Set.of());
 		plan.put("source.redis", Set.of("lettuce", "slf4j"));
+		plan.put("handler", Set.of("spring"));
 		plan.put("consumer", Set.of("spring", "jackson", "slf4j"));
-		plan.put("consumer.messaging", Set.of("spring", "spring-messaging"));
+		plan.put("handler.messaging", Set.of("spring", "spring-messaging"));
 		plan.put("observation", Set.of("micrometer"));
 		plan.put("actuate", Set.of("spring-boot", "micrometer"));
 		plan.put("autoconfigure", Set.of("spring", "spring-messaging", "jakarta-validation", "spring-boot",

@@ -11,8 +11,8 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.messaging.handler.invocation.HandlerMethodArgumentResolver;
 import org.springframework.validation.beanvalidation.SpringValidatorAdapter;
 
-import io.github.shardkeeper.consumer.MessageArguments;
-import io.github.shardkeeper.consumer.messaging.SpringMessageArguments;
+import io.github.shardkeeper.handler.MessageArguments;
+import io.github.shardkeeper.handler.messaging.SpringMessageArguments;
 import io.github.shardkeeper.source.PayloadConverter;
 
 /**

@@ -8,7 +8,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-import io.github.shardkeeper.consumer.CallObserver;
+import io.github.shardkeeper.handler.CallObserver;
 import io.github.shardkeeper.observation.ObservedCalls;
 import io.github.shardkeeper.observation.ObservedSends;
 import io.github.shardkeeper.observation.ShardConsumeConvention;

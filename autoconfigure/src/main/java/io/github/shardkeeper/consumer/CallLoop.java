@@ -5,6 +5,7 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.source.SourceRecord;
 

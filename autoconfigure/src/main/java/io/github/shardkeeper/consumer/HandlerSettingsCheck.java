@@ -4,12 +4,14 @@ import java.util.Locale;
 
 import io.github.shardkeeper.consumer.ConsumerSettings.CommitMode;
 import io.github.shardkeeper.consumer.ConsumerSettings.Ordering;
+import io.github.shardkeeper.handler.HandlerShape;
+import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 
 /**
  * Checks that a handler's method and the settings of its topic go together. Has no state.
  */
-final class HandlerSettingsCheck {
+public final class HandlerSettingsCheck {
 
 	private HandlerSettingsCheck() {
 	}

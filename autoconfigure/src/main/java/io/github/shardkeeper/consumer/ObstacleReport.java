@@ -9,6 +9,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.coordination.MonotonicClock;
+import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.handover.MonotonicTime;
 
 /**

@@ -12,6 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.consumer.ConsumerSettings.CommitMode;
 import io.github.shardkeeper.consumer.ConsumerSettings.Ordering;
+import io.github.shardkeeper.handler.HandlerShape;
+import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.source.SourceRecord;
 

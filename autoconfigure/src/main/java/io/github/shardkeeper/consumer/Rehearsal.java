@@ -15,6 +15,8 @@ import org.slf4j.LoggerFactory;
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardState;
+import io.github.shardkeeper.handler.HandlerSignature;
+import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.handover.Lease;
 import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.shard.MemberId;

@@ -12,6 +12,7 @@ import org.slf4j.event.Level;
 
 import io.github.shardkeeper.consumer.FailurePolicy.Decision;
 import io.github.shardkeeper.coordination.FailedRecord;
+import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.source.PayloadConversionException;
 import io.github.shardkeeper.source.SourceRecord;

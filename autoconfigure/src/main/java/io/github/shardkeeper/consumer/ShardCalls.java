@@ -6,6 +6,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.handler.HandlerCall;
 import io.github.shardkeeper.handover.MonotonicTime;
 
 /**

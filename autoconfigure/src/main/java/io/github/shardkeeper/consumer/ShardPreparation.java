@@ -9,11 +9,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.ShardContext;
+import io.github.shardkeeper.handler.HandlerCall;
+import io.github.shardkeeper.handler.ShardHandler;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
 
 /**
- * One call of the application's preparation for a shard. It is made once, as soon as a
- * thread is free and nothing else of the instance runs for the shard, unless the shard
- * has come before. Thread-safe.
+ * One call of {@code @OnShardPreparing}, as soon as a thread is free and nothing else of
+ * this instance runs for the shard. It is not made if the shard is assigned before.
+ * Thread-safe.
  */
 final class ShardPreparation {
 
@@ -39,18 +44,18 @@ final class ShardPreparation {
 	}
 
 	/**
-	 * Begins one.
+	 * Requests the call.
 	 * @param othersEnded completes when nothing else of this instance runs for the shard
 	 */
-	static ShardPreparation begin(ShardHandler handler, ShardContext shard, Executor executor,
+	static ShardPreparation begin(ShardHandler handler, String group, ShardId shard, MemberId member, Executor executor,
 			CompletableFuture<Void> othersEnded) {
-		ShardPreparation preparation = new ShardPreparation(handler, shard);
+		ShardPreparation preparation = new ShardPreparation(handler, new UpcomingShard(group, shard, member));
 		othersEnded.thenRun(() -> {
 			try {
 				executor.execute(preparation::run);
 			}
 			catch (RejectedExecutionException | OutOfMemoryError ex) {
-				logger.debug("No thread to prepare for {}; it is only a hint", shard.shard(), ex);
+				logger.debug("No thread to prepare for {}; it is only a hint", shard, ex);
 				preparation.drop();
 			}
 		});
@@ -58,8 +63,8 @@ final class ShardPreparation {
 	}
 
 	/**
-	 * Not needed any more: one that has not begun never will; one that runs goes on.
-	 * Tells whether it has ended.
+	 * Cancels the call if it has not begun; a running one continues.
+	 * @return whether it has ended
 	 */
 	synchronized boolean drop() {
 		this.dropped = true;
@@ -69,21 +74,21 @@ final class ShardPreparation {
 		return this.ended.isDone();
 	}
 
-	/** Not wanted any more: one that runs is interrupted. */
+	/** Cancels the call, and interrupts a running one. */
 	void stop() {
 		this.stopped = true;
 		drop();
 		this.call.interrupt();
 	}
 
-	/** What keeps its shard from being started, {@code null} unless it runs. */
+	/** Returns why the shard cannot start yet, {@code null} unless the call runs. */
 	synchronized @Nullable String problem() {
 		return (this.begun && !this.ended.isDone())
 				? "Waits for @OnShardPreparing %s, which has not returned".formatted(this.handler.preparingNames())
 				: null;
 	}
 
-	/** Completes when it does not run and never will. */
+	/** Returns a future that completes once the call does not run and never will. */
 	CompletableFuture<Void> ended() {
 		return this.ended;
 	}
@@ -111,6 +116,21 @@ final class ShardPreparation {
 		finally {
 			this.ended.complete(null);
 		}
+	}
+
+	/** A shard that another member may still own. */
+	private record UpcomingShard(String group, ShardId shard, MemberId member) implements ShardContext {
+
+		@Override
+		public Token token() {
+			return Token.NONE;
+		}
+
+		@Override
+		public boolean isHeld() {
+			return false;
+		}
+
 	}
 
 }

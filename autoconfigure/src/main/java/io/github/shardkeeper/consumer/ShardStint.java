@@ -10,6 +10,8 @@ import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.coordination.Answers;
 import io.github.shardkeeper.coordination.CheckpointStore.Acquisition;
+import io.github.shardkeeper.handler.HandlerShape;
+import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.SourceRecord;

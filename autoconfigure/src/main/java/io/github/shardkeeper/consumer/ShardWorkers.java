@@ -16,6 +16,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.coordination.ShardConsumption;
+import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.handover.HoldingAction.Forfeit;
 import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.handover.ShardWork;
@@ -122,8 +123,8 @@ final class ShardWorkers implements ShardConsumption {
 			return;
 		}
 		logger.debug("Prepares for {}", shard);
-		keepUntilEnded(shard, ShardPreparation.begin(handler, new ComingShard(this.context.group(), shard, member),
-				this.preparing, ended(this.workers.get(shard), null)));
+		keepUntilEnded(shard, ShardPreparation.begin(handler, this.context.group(), shard, member, this.preparing,
+				ended(this.workers.get(shard), null)));
 	}
 
 	@Override

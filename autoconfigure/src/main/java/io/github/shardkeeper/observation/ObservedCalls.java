@@ -7,7 +7,7 @@ import io.micrometer.observation.ObservationRegistry;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.ShardContext;
-import io.github.shardkeeper.consumer.CallObserver;
+import io.github.shardkeeper.handler.CallObserver;
 import io.github.shardkeeper.source.SourceRecord;
 
 /**

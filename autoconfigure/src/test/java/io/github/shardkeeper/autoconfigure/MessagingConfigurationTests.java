@@ -25,7 +25,7 @@ import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardHeaders;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.ShardTemplate.Outgoing;
-import io.github.shardkeeper.consumer.MessageArguments;
+import io.github.shardkeeper.handler.MessageArguments;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -20,7 +20,7 @@ import io.github.shardkeeper.OnShardRevoked;
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.ShardTemplate;
-import io.github.shardkeeper.consumer.CallObserver;
+import io.github.shardkeeper.handler.CallObserver;
 import io.github.shardkeeper.observation.ShardConsumeContext;
 import io.github.shardkeeper.observation.ShardConsumeConvention;
 import io.github.shardkeeper.observation.TestTracing;

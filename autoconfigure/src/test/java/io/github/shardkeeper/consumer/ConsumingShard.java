@@ -15,6 +15,8 @@ import tools.jackson.databind.json.JsonMapper;
 import io.github.shardkeeper.coordination.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.coordination.DeadLetterStore.StoredLetter;
 import io.github.shardkeeper.coordination.memory.MemoryDeadLetterStore;
+import io.github.shardkeeper.handler.ShardHandler;
+import io.github.shardkeeper.handler.ShardHandlerDetector;
 import io.github.shardkeeper.handover.Lease;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;

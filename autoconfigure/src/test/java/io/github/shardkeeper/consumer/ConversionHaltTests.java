@@ -20,6 +20,7 @@ import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.consumer.ConsumerSettings.CommitMode;
 import io.github.shardkeeper.consumer.ConsumerSettings.OnFailure;
 import io.github.shardkeeper.consumer.ConsumerSettings.Ordering;
+import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.shard.Offset;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -16,6 +16,8 @@ import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.consumer.ConsumerSettings.CommitMode;
 import io.github.shardkeeper.consumer.ConsumerSettings.Ordering;
+import io.github.shardkeeper.handler.ShardHandler;
+import io.github.shardkeeper.handler.ShardHandlerDetector;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.source.JsonPayloadConverter;
 

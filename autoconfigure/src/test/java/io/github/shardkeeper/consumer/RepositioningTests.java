@@ -29,6 +29,8 @@ import io.github.shardkeeper.coordination.Commit;
 import io.github.shardkeeper.coordination.CommitNumber;
 import io.github.shardkeeper.coordination.SeekRequest;
 import io.github.shardkeeper.coordination.Seeks;
+import io.github.shardkeeper.handler.HandlerSignature;
+import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.handover.Lease;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.Offset;
@@ -641,7 +643,7 @@ class RepositioningTests {
 				HandlerSignature.ofConsumer(method(method), Application.class), List.of(),
 				List.of(HandlerSignature.ofCallback(method("assigned"), Application.class, "@OnShardAssigned")),
 				List.of(HandlerSignature.ofCallback(method("revoked"), Application.class, "@OnShardRevoked")),
-				new JsonPayloadConverter(new JsonMapper()), null, LoopInterval.NONE);
+				new JsonPayloadConverter(new JsonMapper()), null, Duration.ZERO);
 	}
 
 	private static Method method(String name) {

@@ -1,6 +1,7 @@
 package io.github.shardkeeper.consumer;
 
 import java.lang.reflect.Method;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -10,6 +11,8 @@ import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
 
 import io.github.shardkeeper.ShardContext;
+import io.github.shardkeeper.handler.HandlerSignature;
+import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -120,23 +123,22 @@ class ShardPreparationTests {
 	@Test
 	void withoutAThreadThereIsNone() {
 		this.othersEnded.complete(null);
-		ShardPreparation preparation = ShardPreparation.begin(handler(), new ComingShard("group", SHARD, ME),
-				(task) -> {
-					throw new RejectedExecutionException("as the test wants it");
-				}, this.othersEnded);
+		ShardPreparation preparation = ShardPreparation.begin(handler(), "group", SHARD, ME, (task) -> {
+			throw new RejectedExecutionException("as the test wants it");
+		}, this.othersEnded);
 
 		assertThat(preparation.ended()).isDone();
 	}
 
 	private ShardPreparation begin() {
-		return ShardPreparation.begin(handler(), new ComingShard("group", SHARD, ME), this.threads, this.othersEnded);
+		return ShardPreparation.begin(handler(), "group", SHARD, ME, this.threads, this.othersEnded);
 	}
 
 	private ShardHandler handler() {
 		Method method = Application.class.getDeclaredMethods()[0];
 		HandlerSignature preparing = HandlerSignature.ofPreparation(method, Application.class, "@OnShardPreparing");
 		return new ShardHandler("orders", () -> this.application, preparing, List.of(preparing), List.of(), List.of(),
-				new JsonPayloadConverter(new JsonMapper()), null, LoopInterval.NONE);
+				new JsonPayloadConverter(new JsonMapper()), null, Duration.ZERO);
 	}
 
 	/** What the user wrote. */

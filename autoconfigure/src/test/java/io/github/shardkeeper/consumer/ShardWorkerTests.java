@@ -34,6 +34,8 @@ import io.github.shardkeeper.coordination.CheckpointStore.Acquisition;
 import io.github.shardkeeper.coordination.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.coordination.Commit;
 import io.github.shardkeeper.coordination.CommitNumber;
+import io.github.shardkeeper.handler.HandlerSignature;
+import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.handover.Lease;
 import io.github.shardkeeper.handover.ShardWork;
 import io.github.shardkeeper.shard.MemberId;
@@ -1307,7 +1309,7 @@ class ShardWorkerTests {
 				HandlerSignature.ofConsumer(method(method), Application.class), List.of(),
 				List.of(HandlerSignature.ofCallback(method("assigned"), Application.class, "@OnShardAssigned")),
 				List.of(HandlerSignature.ofCallback(method("revoked"), Application.class, "@OnShardRevoked")),
-				new JsonPayloadConverter(mapper), null, LoopInterval.NONE);
+				new JsonPayloadConverter(mapper), null, Duration.ZERO);
 	}
 
 	private static Method method(String name) {

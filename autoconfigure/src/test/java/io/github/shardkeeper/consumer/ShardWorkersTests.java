@@ -21,6 +21,7 @@ import tools.jackson.databind.json.JsonMapper;
 import io.github.shardkeeper.OnShardPreparing;
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardContext;
+import io.github.shardkeeper.handler.ShardHandlerDetector;
 import io.github.shardkeeper.handover.Lease;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;

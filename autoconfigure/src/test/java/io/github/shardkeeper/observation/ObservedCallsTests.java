@@ -27,7 +27,7 @@ import org.slf4j.MDC;
 import org.springframework.core.task.VirtualThreadTaskExecutor;
 
 import io.github.shardkeeper.ShardContext;
-import io.github.shardkeeper.consumer.CallObserver;
+import io.github.shardkeeper.handler.CallObserver;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.SourceRecord;

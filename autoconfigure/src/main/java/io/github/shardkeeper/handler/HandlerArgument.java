@@ -1,4 +1,4 @@
-package io.github.shardkeeper.consumer;
+package io.github.shardkeeper.handler;
 
 import java.util.Collection;
 import java.util.List;
@@ -11,12 +11,12 @@ import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.ShardState;
 
 /**
- * What a parameter of a handler's method is for.
+ * Role of a parameter of a handler's method.
  */
 enum HandlerArgument {
 
 	PAYLOAD, RECORD, PAYLOADS, RECORDS, CONTEXT, STATE, ACKNOWLEDGMENT,
-	/** A part of a record that {@link MessageArguments} know, but for its payload. */
+	/** A value that {@link MessageArguments} fills, except the payload. */
 	MESSAGE;
 
 	static HandlerArgument of(ResolvableType type) {
@@ -39,28 +39,26 @@ enum HandlerArgument {
 		return PAYLOAD;
 	}
 
-	/** Whether it could be a batch as well as a payload. */
+	/** Returns whether a parameter of this type could be a batch or a payload. */
 	static boolean isAmbiguous(ResolvableType type) {
 		Class<?> resolved = type.resolve(Object.class);
 		return resolved == Collection.class || resolved == Iterable.class;
 	}
 
-	/** Whether it is a record, or several, or what is in them. */
 	boolean isOfRecords() {
 		return ordinal() <= RECORDS.ordinal();
 	}
 
-	/** Whether it is many records. */
 	boolean isBatch() {
 		return this == PAYLOADS || this == RECORDS;
 	}
 
-	/** Whether it is one record or many, not only what is in them. */
+	/** Returns whether the method takes {@code ShardRecord}s, not only payloads. */
 	boolean isWhole() {
 		return this == RECORD || this == RECORDS;
 	}
 
-	/** Where in its type the payload's type stands. */
+	/** Returns the payload's part of the parameter's type. */
 	ResolvableType payload(ResolvableType type) {
 		return switch (this) {
 			case RECORD -> type.as(ShardRecord.class).getGeneric(0);

@@ -1,4 +1,4 @@
-package io.github.shardkeeper.consumer;
+package io.github.shardkeeper.handler;
 
 import java.util.List;
 
@@ -6,16 +6,16 @@ import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.source.SourceRecord;
 
 /**
- * Stands around each call of a handler's method with records, and of one that loops; not
- * around callbacks. Thread-safe.
+ * Wraps each call of a {@code @ShardConsumer} method. Callbacks are not observed.
+ * Thread-safe.
  */
 @FunctionalInterface
 public interface CallObserver {
 
 	/**
-	 * Makes a call, once, on this thread, and throws what it throws.
-	 * @param context the shard it is made for
-	 * @param records what it is made with, in order; empty for one that loops
+	 * Makes the call exactly once, on this thread, and throws what it throws.
+	 * @param context the shard
+	 * @param records the records, in order; empty for a handler without records
 	 * @param call the call
 	 * @throws Throwable what the call throws
 	 */

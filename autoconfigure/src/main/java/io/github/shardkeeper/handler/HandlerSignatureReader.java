@@ -1,4 +1,4 @@
-package io.github.shardkeeper.consumer;
+package io.github.shardkeeper.handler;
 
 import java.lang.reflect.GenericArrayType;
 import java.lang.reflect.Method;
@@ -25,7 +25,8 @@ import org.springframework.core.ResolvableType;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 
 /**
- * Reads what a method wants, and says what it cannot have. Confined to one thread.
+ * Reads the signature of one method and rejects what is not supported. Confined to one
+ * thread.
  */
 final class HandlerSignatureReader {
 
@@ -103,7 +104,7 @@ final class HandlerSignatureReader {
 		return new HandlerSignature(this.method, this.arguments, this.payloadType, this.messages);
 	}
 
-	/** Of a type variable nothing is known here: JSON would become a map. */
+	/** Rejects a type variable: its JSON would become a map. */
 	private void requireKnown(int parameter) {
 		Type declared = this.method.getGenericParameterTypes()[parameter];
 		if (hasVariable(GenericTypeResolver.resolveType(declared, this.beanType))) {
@@ -148,7 +149,7 @@ final class HandlerSignatureReader {
 		return this.messages != null && this.messages.fills(parameter);
 	}
 
-	/** As Spring does, by the annotation's name. */
+	/** By the annotation's name, as Spring does. */
 	private boolean isValidated(int parameter) {
 		return Arrays.stream(this.method.getParameterAnnotations()[parameter])
 			.anyMatch((annotation) -> annotation.annotationType().getSimpleName().startsWith("Valid"));

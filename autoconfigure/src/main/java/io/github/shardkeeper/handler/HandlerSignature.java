@@ -1,4 +1,4 @@
-package io.github.shardkeeper.consumer;
+package io.github.shardkeeper.handler;
 
 import java.lang.reflect.Method;
 import java.lang.reflect.Type;
@@ -17,37 +17,37 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.source.SourceRecord;
 
 /**
- * What a handler's method wants for its parameters; found out, and checked, once at
- * start. Immutable.
+ * The parameters of a handler's method, read and checked once at startup. Thread-safe.
  */
-final class HandlerSignature {
+public final class HandlerSignature {
 
 	private final Method method;
 
-	/** An array, because it is walked through for every record. */
+	/** An array, because every call iterates over it. */
 	private final HandlerArgument[] arguments;
 
 	private final Set<HandlerArgument> taken;
 
 	private final HandlerShape shape;
 
-	/** Of the parameter for the batch; without meaning in other shapes. */
-	private final int positionOfBatch;
+	/** Meaningless in other shapes. */
+	private final int batchParameter;
 
-	private final boolean wantsWhole;
+	private final boolean takesWhole;
 
 	private final @Nullable Type payloadType;
 
 	private final MessageArguments.@Nullable OfMethod messages;
 
-	/** Looked up once: a handler has one bean. */
+	/** Resolved once: a handler has one bean. */
 	private volatile @Nullable Method invocable;
 
 	/**
 	 * Creates a signature.
-	 * @param payloadType what payloads are to be converted to, {@code null} when nobody
-	 * wants that or {@code messages} do it
-	 * @param messages who fills some of the parameters, {@code null} for nobody
+	 * @param payloadType the type to convert payloads to, {@code null} if the method
+	 * takes none or {@code messages} converts them
+	 * @param messages fills some of the parameters, {@code null} if there are none to
+	 * fill
 	 */
 	HandlerSignature(Method method, List<HandlerArgument> arguments, @Nullable Type payloadType,
 			MessageArguments.@Nullable OfMethod messages) {
@@ -55,8 +55,8 @@ final class HandlerSignature {
 		this.arguments = arguments.toArray(HandlerArgument[]::new);
 		this.taken = Set.copyOf(arguments);
 		this.shape = shape(this.taken);
-		this.positionOfBatch = arguments.indexOf(HandlerArgument.PAYLOADS);
-		this.wantsWhole = arguments.stream().anyMatch(HandlerArgument::isWhole);
+		this.batchParameter = arguments.indexOf(HandlerArgument.PAYLOADS);
+		this.takesWhole = arguments.stream().anyMatch(HandlerArgument::isWhole);
 		this.payloadType = payloadType;
 		this.messages = messages;
 	}
@@ -70,18 +70,21 @@ final class HandlerSignature {
 	}
 
 	/**
-	 * Reads the signature of a {@code @ShardConsumer} method that has nothing of a
-	 * message.
-	 * @throws ShardkeeperConfigurationException when it is not supported
+	 * Reads the signature of a {@code @ShardConsumer} method that takes nothing from
+	 * messages.
+	 * @param method the method
+	 * @param beanType the class of its bean
+	 * @return the signature
+	 * @throws ShardkeeperConfigurationException if it is not supported
 	 */
-	static HandlerSignature ofConsumer(Method method, Class<?> beanType) {
+	public static HandlerSignature ofConsumer(Method method, Class<?> beanType) {
 		return ofConsumer(method, beanType, MessageArguments.NONE);
 	}
 
 	/**
 	 * Reads the signature of a {@code @ShardConsumer} method.
 	 * @param messages fills parameters as from messages
-	 * @throws ShardkeeperConfigurationException when it is not supported
+	 * @throws ShardkeeperConfigurationException if it is not supported
 	 */
 	static HandlerSignature ofConsumer(Method method, Class<?> beanType, MessageArguments messages) {
 		return new HandlerSignatureReader(method, beanType, "@ShardConsumer").consumer(messages);
@@ -90,18 +93,26 @@ final class HandlerSignature {
 	/**
 	 * Reads the signature of an {@code @OnShardAssigned} or {@code @OnShardRevoked}
 	 * method.
-	 * @throws ShardkeeperConfigurationException when it is not supported
+	 * @param method the method
+	 * @param beanType the class of its bean
+	 * @param annotation the annotation, for messages
+	 * @return the signature
+	 * @throws ShardkeeperConfigurationException if it is not supported
 	 */
-	static HandlerSignature ofCallback(Method method, Class<?> beanType, String annotation) {
+	public static HandlerSignature ofCallback(Method method, Class<?> beanType, String annotation) {
 		return new HandlerSignatureReader(method, beanType, annotation).callback();
 	}
 
 	/**
 	 * Reads the signature of an {@code @OnShardPreparing} method, which is called before
-	 * there is a state.
-	 * @throws ShardkeeperConfigurationException when it is not supported
+	 * the state is read.
+	 * @param method the method
+	 * @param beanType the class of its bean
+	 * @param annotation the annotation, for messages
+	 * @return the signature
+	 * @throws ShardkeeperConfigurationException if it is not supported
 	 */
-	static HandlerSignature ofPreparation(Method method, Class<?> beanType, String annotation) {
+	public static HandlerSignature ofPreparation(Method method, Class<?> beanType, String annotation) {
 		return new HandlerSignatureReader(method, beanType, annotation).preparation();
 	}
 
@@ -117,7 +128,7 @@ final class HandlerSignature {
 		return name(this.method);
 	}
 
-	/** The method, as its class declares it. */
+	/** Returns the method as its class declares it. */
 	Method method() {
 		return this.method;
 	}
@@ -131,39 +142,39 @@ final class HandlerSignature {
 	}
 
 	/**
-	 * The type to convert payloads to, {@code null} when the method wants none, or they
-	 * are part of what is {@link #filled}.
+	 * Returns the type to convert payloads to, {@code null} if the method takes none or
+	 * {@link MessageArguments} converts them.
 	 */
 	@Nullable Type payloadType() {
 		return this.payloadType;
 	}
 
-	/** Whether it wants whole records, not only what is in them. */
-	boolean wantsWhole() {
-		return this.wantsWhole;
+	/** Returns whether the method takes {@code ShardRecord}s, not only payloads. */
+	boolean takesWhole() {
+		return this.takesWhole;
 	}
 
 	/**
-	 * What {@link #arguments} wants of a record; of a batch, of each.
+	 * Returns what {@link #arguments} takes for a record, or for one record of a batch.
 	 * @param converted the record or its payload, {@code null} if there is no
 	 * {@link #payloadType()}
-	 * @throws io.github.shardkeeper.source.PayloadConversionException when the record is
+	 * @throws io.github.shardkeeper.source.PayloadConversionException if the record is
 	 * not what the method expects
 	 */
-	Object filled(@Nullable Object converted, ShardContext context, SourceRecord source) {
-		MessageArguments.OfMethod filling = this.messages;
-		Object wanted = converted;
-		if (filling != null) {
-			@Nullable Object[] filled = filling.resolve(context, source);
-			wanted = (this.shape == HandlerShape.BATCH) ? filled[this.positionOfBatch] : new Filled(converted, filled);
+	Object input(@Nullable Object converted, ShardContext context, SourceRecord source) {
+		MessageArguments.OfMethod filler = this.messages;
+		Object input = converted;
+		if (filler != null) {
+			@Nullable Object[] filled = filler.resolve(context, source);
+			input = (this.shape == HandlerShape.BATCH) ? filled[this.batchParameter] : new Filled(converted, filled);
 		}
-		if (wanted == null) {
+		if (input == null) {
 			throw new IllegalStateException("%s takes no records".formatted(name()));
 		}
-		return wanted;
+		return input;
 	}
 
-	/** The method to call on the bean, which may be a proxy. */
+	/** Returns the method to call on the bean, which may be a proxy. */
 	Method invocableOn(Object bean) {
 		Method found = this.invocable;
 		if (found == null) {
@@ -175,14 +186,14 @@ final class HandlerSignature {
 	}
 
 	/**
-	 * The arguments of a call.
-	 * @param converted what {@link #filled} made of the record, the list of that, or
-	 * {@code null}, as the shape wants it
+	 * Returns the arguments of a call.
+	 * @param input the {@link #input} of the record, the list of inputs of a batch, or
+	 * {@code null} for a handler without records
 	 */
-	@Nullable Object[] arguments(@Nullable Object converted, ShardContext context, @Nullable ShardState state,
+	@Nullable Object[] arguments(@Nullable Object input, ShardContext context, @Nullable ShardState state,
 			@Nullable Acknowledgment acknowledgment) {
-		Filled filled = (converted instanceof Filled values) ? values : null;
-		Object ofRecord = (filled != null) ? filled.converted() : converted;
+		Filled filled = (input instanceof Filled values) ? values : null;
+		Object ofRecord = (filled != null) ? filled.converted() : input;
 		@Nullable Object[] values = (filled != null) ? filled.values().clone() : new @Nullable Object[this.arguments.length];
 		for (int i = 0; i < values.length; i++) {
 			values[i] = switch (this.arguments[i]) {
@@ -198,11 +209,10 @@ final class HandlerSignature {
 	}
 
 	/**
-	 * A record of which parameters were filled.
+	 * A record with the parameters that {@link MessageArguments} has filled.
 	 *
-	 * @param converted the record or payload for the other parameter, {@code null} for
-	 * none
-	 * @param values by parameter; kept for further calls
+	 * @param converted the record or payload for its parameter, {@code null} for none
+	 * @param values the values by parameter; never changed, a retry uses them again
 	 */
 	private record Filled(@Nullable Object converted, @Nullable Object[] values) {
 

@@ -1,4 +1,4 @@
-package io.github.shardkeeper.consumer;
+package io.github.shardkeeper.handler;
 
 import java.io.IOException;
 import java.lang.annotation.Retention;
@@ -27,13 +27,6 @@ import org.springframework.mock.env.MockEnvironment;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.AsyncAnnotationBeanPostProcessor;
 
-import io.github.shardkeeper.shard.MemberId;
-import io.github.shardkeeper.shard.Names;
-import io.github.shardkeeper.shard.Offset;
-import io.github.shardkeeper.shard.ShardId;
-import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
-import io.github.shardkeeper.source.JsonPayloadConverter;
-import io.github.shardkeeper.source.SourceRecord;
 import io.github.shardkeeper.Acknowledgment;
 import io.github.shardkeeper.OnShardAssigned;
 import io.github.shardkeeper.OnShardPreparing;
@@ -42,6 +35,12 @@ import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.ShardState;
+import io.github.shardkeeper.shard.Names;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.source.JsonPayloadConverter;
+import io.github.shardkeeper.source.SourceRecord;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -356,7 +355,9 @@ class ShardHandlerDetectorTests {
 		try (GenericApplicationContext context = context(Preparing.class)) {
 			ShardHandler handler = detect(context, TOPICS).get("orders");
 			assertThat(handler.prepares()).isTrue();
-			handler.prepare(new ComingShard("group", ShardId.of("orders", 1), MemberId.of("me", "1")));
+			ShardContext shard = mock(ShardContext.class);
+			given(shard.shard()).willReturn(ShardId.of("orders", 1));
+			handler.prepare(shard);
 			assertThat(context.getBean(Preparing.class).calls).containsExactly("orders/1");
 		}
 		assertThat(detect(Two.class).get("orders").prepares()).isFalse();

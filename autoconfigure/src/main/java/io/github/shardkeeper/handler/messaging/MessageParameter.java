@@ -1,4 +1,4 @@
-package io.github.shardkeeper.consumer.messaging;
+package io.github.shardkeeper.handler.messaging;
 
 import java.lang.annotation.Annotation;
 import java.util.Arrays;
@@ -15,10 +15,10 @@ import org.springframework.util.StringUtils;
 import org.springframework.validation.annotation.ValidationAnnotationUtils;
 
 import io.github.shardkeeper.ShardRecord;
-import io.github.shardkeeper.consumer.MessageArguments.Refusal;
+import io.github.shardkeeper.handler.MessageArguments.Refusal;
 
 /**
- * A parameter of a handler as Spring Messaging sees it, and what is wrong with that.
+ * A parameter of a handler with annotations or types of Spring Messaging, and its checks.
  * Immutable.
  */
 final class MessageParameter {
@@ -42,7 +42,7 @@ final class MessageParameter {
 		return ValidationAnnotationUtils.determineValidationHints(annotation) != null;
 	}
 
-	/** Whether it gets the payload, and somebody has to look at its annotations. */
+	/** Returns whether it takes the payload and has annotations for it. */
 	boolean isPayload() {
 		return this.annotated || this.validated;
 	}
@@ -51,11 +51,11 @@ final class MessageParameter {
 		return this.type == List.class;
 	}
 
-	void check(boolean validatorIsThere, Refusal refusal) {
+	void check(boolean hasValidator, Refusal refusal) {
 		if (isPayload()) {
 			checkPayload(refusal);
 		}
-		if (this.validated && !validatorIsThere) {
+		if (this.validated && !hasValidator) {
 			throw refusal.of("has a payload to be validated, but there is no Validator.",
 					"Add the dependency 'org.springframework.boot:spring-boot-starter-validation', or remove "
 							+ "the annotation.");
@@ -94,8 +94,13 @@ final class MessageParameter {
 	}
 
 	private boolean isOrHolds(Class<?> whole) {
-		Class<?> held = isList() ? BatchPayloads.element(this.parameter).resolve(Object.class) : this.type;
+		Class<?> held = isList() ? element(this.parameter).resolve(Object.class) : this.type;
 		return whole.isAssignableFrom(held);
+	}
+
+	/** Returns the type of the elements of a batch. */
+	static ResolvableType element(MethodParameter parameter) {
+		return ResolvableType.forMethodParameter(parameter).getGeneric(0);
 	}
 
 }

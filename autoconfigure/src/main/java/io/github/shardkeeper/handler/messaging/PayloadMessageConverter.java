@@ -1,4 +1,4 @@
-package io.github.shardkeeper.consumer.messaging;
+package io.github.shardkeeper.handler.messaging;
 
 import java.lang.reflect.Type;
 
@@ -14,7 +14,7 @@ import org.springframework.messaging.converter.SmartMessageConverter;
 import io.github.shardkeeper.source.PayloadConverter;
 
 /**
- * Converts payloads as they are converted everywhere, for Spring Messaging's resolvers.
+ * Makes the {@link PayloadConverter} available to Spring Messaging's resolvers.
  * Thread-safe.
  */
 final class PayloadMessageConverter implements SmartMessageConverter {
@@ -36,7 +36,7 @@ final class PayloadMessageConverter implements SmartMessageConverter {
 		return (message.getPayload() instanceof byte[] bytes) ? this.converter.read(bytes, type) : null;
 	}
 
-	/** The whole type, of which the resolvers know only the class. */
+	/** Returns the generic type; the resolvers know only its class. */
 	static Type payloadType(MethodParameter parameter) {
 		ResolvableType type = ResolvableType.forMethodParameter(parameter);
 		if (Message.class.isAssignableFrom(parameter.getParameterType())) {

@@ -1,4 +1,4 @@
-package io.github.shardkeeper.consumer;
+package io.github.shardkeeper.handler;
 
 import java.lang.reflect.Method;
 import java.lang.reflect.Type;
@@ -61,7 +61,7 @@ class HandlerSignatureTests {
 		boolean whole = method.getName().contains("ecord");
 		assertThat(signature.shape()).isEqualTo(batch ? HandlerShape.BATCH
 				: (wanted.contains(String.class) || whole) ? HandlerShape.RECORD : HandlerShape.LOOP);
-		assertThat(signature.wantsWhole()).isEqualTo(whole);
+		assertThat(signature.takesWhole()).isEqualTo(whole);
 		assertThat(signature.payloadType()).isEqualTo((signature.shape() == HandlerShape.LOOP) ? null : String.class);
 		assertThat(signature.takes(HandlerArgument.STATE)).isEqualTo(wanted.contains(ShardState.class));
 		assertThat(signature.takes(HandlerArgument.ACKNOWLEDGMENT)).isEqualTo(wanted.contains(Acknowledgment.class));
@@ -90,8 +90,8 @@ class HandlerSignatureTests {
 		assertThat(signature(Generic.class, "array").shape()).isEqualTo(HandlerShape.RECORD);
 		assertThat(signature(Generic.class, "batch").shape()).isEqualTo(HandlerShape.BATCH);
 		assertThat(signature(Generic.class, "batchOfLists").shape()).isEqualTo(HandlerShape.BATCH);
-		assertThat(signature(Generic.class, "batchOfLists").wantsWhole()).isFalse();
-		assertThat(signature(Generic.class, "batchOfListRecords").wantsWhole()).isTrue();
+		assertThat(signature(Generic.class, "batchOfLists").takesWhole()).isFalse();
+		assertThat(signature(Generic.class, "batchOfListRecords").takesWhole()).isTrue();
 	}
 
 	@Test

@@ -1,4 +1,4 @@
-package io.github.shardkeeper.consumer;
+package io.github.shardkeeper.handler;
 
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;

@@ -1,4 +1,4 @@
-package io.github.shardkeeper.consumer;
+package io.github.shardkeeper.handler;
 
 import java.time.Instant;
 import java.util.ArrayList;
@@ -35,7 +35,7 @@ import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardHeaders;
 import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.ShardState;
-import io.github.shardkeeper.consumer.messaging.SpringMessageArguments;
+import io.github.shardkeeper.handler.messaging.SpringMessageArguments;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;

@@ -1,4 +1,4 @@
-package io.github.shardkeeper.consumer.messaging;
+package io.github.shardkeeper.handler.messaging;
 
 import java.util.Map;
 import java.util.UUID;
@@ -12,9 +12,9 @@ import io.github.shardkeeper.ShardHeaders;
 import io.github.shardkeeper.source.SourceRecord;
 
 /**
- * The headers of a record's message. A record's own header called {@code id} or
- * {@code timestamp} is kept, and then is no UUID or number; a message has no id of its
- * own otherwise, because making one up costs more than the rest.
+ * The headers of a record's message. A header of the record that is called {@code id} or
+ * {@code timestamp} is kept, although it is not a UUID or a number. The message has no id
+ * of its own: creating one would cost more than everything else.
  */
 final class RecordHeaders extends MessageHeaders {
 
@@ -27,7 +27,7 @@ final class RecordHeaders extends MessageHeaders {
 		this.appendedMillis = source.timestampMillis();
 		Map<String, Object> values = getRawHeaders();
 		values.putAll(source.headers());
-		// A record without a key has none, whatever its headers say.
+		// A header cannot stand for the key of a record without one.
 		values.remove(ShardHeaders.KEY);
 		String key = source.key();
 		if (key != null) {
@@ -40,13 +40,13 @@ final class RecordHeaders extends MessageHeaders {
 		values.put(ShardHeaders.GROUP, context.group());
 	}
 
-	/** None, whatever the record's header of that name says. */
+	/** Returns {@code null}, also if the record has a header of that name. */
 	@Override
 	public @Nullable UUID getId() {
 		return null;
 	}
 
-	/** When it was appended, whatever the record's header of that name says. */
+	/** Returns the time of appending, also if the record has a header of that name. */
 	@Override
 	public Long getTimestamp() {
 		return this.appendedMillis;

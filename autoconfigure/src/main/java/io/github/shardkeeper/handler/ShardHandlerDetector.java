@@ -1,8 +1,10 @@
-package io.github.shardkeeper.consumer;
+package io.github.shardkeeper.handler;
 
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -12,13 +14,20 @@ import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aop.Advisor;
+import org.springframework.aop.Pointcut;
+import org.springframework.aop.PointcutAdvisor;
+import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
+import org.springframework.aop.interceptor.AsyncExecutionInterceptor;
 import org.springframework.aop.scope.ScopedObject;
 import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
+import org.springframework.scheduling.annotation.Async;
 import org.springframework.util.function.SingletonSupplier;
 
 import io.github.shardkeeper.OnShardAssigned;
@@ -30,8 +39,7 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.source.PayloadConverter;
 
 /**
- * Finds the handlers among the application's beans, and what is wrong with them.
- * Immutable.
+ * Finds the handlers among the application's beans and checks them. Immutable.
  */
 public final class ShardHandlerDetector {
 
@@ -44,7 +52,8 @@ public final class ShardHandlerDetector {
 	private final @Nullable CallObserver observer;
 
 	/**
-	 * Creates a detector of handlers that take nothing of messages and are not observed.
+	 * Creates a detector of handlers that take nothing from messages and are not
+	 * observed.
 	 * @param beans the application's beans
 	 * @param converter reads payloads
 	 */
@@ -57,7 +66,7 @@ public final class ShardHandlerDetector {
 	 * @param beans the application's beans
 	 * @param converter reads payloads
 	 * @param messages fills parameters as from messages
-	 * @param observer stands around calls of handlers, {@code null} for nobody
+	 * @param observer wraps calls of handlers, {@code null} for none
 	 */
 	public ShardHandlerDetector(ConfigurableListableBeanFactory beans, PayloadConverter converter,
 			MessageArguments messages, @Nullable CallObserver observer) {
@@ -68,13 +77,13 @@ public final class ShardHandlerDetector {
 	}
 
 	/**
-	 * Finds all handlers; to be called once all singletons exist, when every bean's real
-	 * type is known.
-	 * @param topics the topics that there are, by name
+	 * Finds all handlers. Call it once all singletons exist and the real type of every
+	 * bean is known.
+	 * @param topics the existing topics by name
 	 * @return the handlers by topic
-	 * @throws ShardkeeperConfigurationException when one cannot work as it is
+	 * @throws ShardkeeperConfigurationException if a handler is not supported
 	 */
-	Map<String, ShardHandler> detect(Map<String, ?> topics) {
+	public Map<String, ShardHandler> detect(Map<String, ?> topics) {
 		Map<String, ShardHandler> handlers = new TreeMap<>();
 		Map<String, String> beanNames = new TreeMap<>();
 		for (String beanName : this.beans.getBeanNamesForType(Object.class)) {
@@ -98,7 +107,8 @@ public final class ShardHandlerDetector {
 	}
 
 	/**
-	 * The application's own class; of the two beans that make a scoped one, the proxy's.
+	 * Returns the application's own class. A scoped bean consists of two beans: the proxy
+	 * counts, its target does not.
 	 */
 	private @Nullable Class<?> type(String beanName) {
 		if (ScopedProxyUtils.isScopedTarget(beanName)) {
@@ -125,13 +135,12 @@ public final class ShardHandlerDetector {
 			}
 			handlers.add(new ShardHandler(topic, beanOnce(beanName), signature, preparing, assigned, revoked,
 					this.converter, this.observer,
-					LoopInterval.of(resolved(method, signature, "interval", ShardConsumer::interval), signature)));
-			InvocationCheck.check(signature, "@ShardConsumer", type, singleton(beanName));
+					interval(resolved(method, signature, "interval", ShardConsumer::interval), signature)));
+			requireCallable(signature, "@ShardConsumer", type, singleton(beanName));
 		}
-		preparing
-			.forEach((callback) -> InvocationCheck.check(callback, "@OnShardPreparing", type, singleton(beanName)));
-		assigned.forEach((callback) -> InvocationCheck.check(callback, "@OnShardAssigned", type, singleton(beanName)));
-		revoked.forEach((callback) -> InvocationCheck.check(callback, "@OnShardRevoked", type, singleton(beanName)));
+		preparing.forEach((callback) -> requireCallable(callback, "@OnShardPreparing", type, singleton(beanName)));
+		assigned.forEach((callback) -> requireCallable(callback, "@OnShardAssigned", type, singleton(beanName)));
+		revoked.forEach((callback) -> requireCallable(callback, "@OnShardRevoked", type, singleton(beanName)));
 		if (handlers.isEmpty() && !(preparing.isEmpty() && assigned.isEmpty() && revoked.isEmpty())) {
 			throw new ShardkeeperConfigurationException(
 					"The bean '%s' has an @OnShardPreparing, @OnShardAssigned or @OnShardRevoked method, but no @ShardConsumer method."
@@ -141,12 +150,12 @@ public final class ShardHandlerDetector {
 		return handlers;
 	}
 
-	/** The bean if it is there already: a lazy one stays lazy. */
+	/** Returns the bean if it exists already, so that a lazy bean stays lazy. */
 	private @Nullable Object singleton(String beanName) {
 		return this.beans.containsSingleton(beanName) ? this.beans.getBean(beanName) : null;
 	}
 
-	/** Looked up at the first record, so that a lazy bean stays lazy, and then kept. */
+	/** Looks the bean up with the first call, so that a lazy bean stays lazy. */
 	private Supplier<Object> beanOnce(String beanName) {
 		SingletonSupplier<Object> once = SingletonSupplier.of(() -> this.beans.getBean(beanName));
 		return once::obtain;
@@ -157,7 +166,7 @@ public final class ShardHandlerDetector {
 				"@ShardConsumer on " + signature.name());
 	}
 
-	/** What an attribute of the annotation says, without its placeholders. */
+	/** Returns an attribute of the annotation with its placeholders resolved. */
 	private String resolved(Method method, HandlerSignature signature, String what,
 			Function<ShardConsumer, String> attribute) {
 		ShardConsumer annotation = AnnotatedElementUtils.findMergedAnnotation(method, ShardConsumer.class);
@@ -199,7 +208,105 @@ public final class ShardHandlerDetector {
 			.keySet();
 	}
 
-	/** Reads the signature of a callback, and checks it. */
+	/**
+	 * Reads the pause between two calls. It is required for a handler without records:
+	 * only the interval tells it from a handler whose parameter for the record was
+	 * forgotten, and nobody would notice that its records are never read.
+	 */
+	private static Duration interval(String text, HandlerSignature signature) {
+		boolean loops = signature.shape() == HandlerShape.LOOP;
+		if (text.isEmpty() && loops) {
+			throw new ShardkeeperConfigurationException(
+					"The @ShardConsumer method %s takes no record, so the records of its topic would never be read."
+						.formatted(signature.name()),
+					"Add a parameter for the record, such as ShardRecord<String> or the type of its payload. Or, if the "
+							+ "method is to be called again and again without records, say how often: "
+							+ "@ShardConsumer(value = \"…\", interval = \"10s\").");
+		}
+		if (text.isEmpty()) {
+			return Duration.ZERO;
+		}
+		if (!loops) {
+			throw new ShardkeeperConfigurationException(
+					"The @ShardConsumer method %s has the interval '%s', but takes records.".formatted(signature.name(),
+							text),
+					"Remove the interval: the method is called when there are records. Or remove the parameter for "
+							+ "the record, if the method is to be called again and again.");
+		}
+		Duration interval;
+		try {
+			interval = DurationFormatterUtils.detectAndParse(text);
+		}
+		catch (IllegalArgumentException ex) {
+			throw invalidInterval(text, signature, ex);
+		}
+		if (interval.isNegative()) {
+			throw invalidInterval(text, signature, null);
+		}
+		return interval;
+	}
+
+	private static ShardkeeperConfigurationException invalidInterval(String text, HandlerSignature signature,
+			@Nullable Throwable cause) {
+		return new ShardkeeperConfigurationException(
+				"The interval of the @ShardConsumer method %s is '%s'.".formatted(signature.name(), text),
+				"Write a duration that is not negative, such as '10s', '5m' or '500ms'.", cause);
+	}
+
+	/**
+	 * Checks that a method can be called through the bean's proxy, and that its work is
+	 * done when it returns.
+	 * @param bean the bean, possibly a proxy; {@code null} if it does not exist yet
+	 */
+	private static void requireCallable(HandlerSignature signature, String annotation, Class<?> type,
+			@Nullable Object bean) {
+		if (isAsynchronous(signature.method(), type, bean)) {
+			throw notCallable(signature, annotation,
+					"is asynchronous: it would return before its work is done, and the "
+							+ "record would count as handled all the same.",
+					"Remove @Async. Shards are handled on threads of their own; for several records of a shard at once "
+							+ "set 'shardkeeper.consumer.ordering' to 'key' or 'none'.");
+		}
+		if (bean != null) {
+			try {
+				signature.invocableOn(bean);
+			}
+			catch (IllegalStateException ex) {
+				throw notCallable(signature, annotation,
+						"cannot be called, because its bean is a proxy of interfaces that do not have it.",
+						"Declare the method in the interface, or let the proxy extend the class, with "
+								+ "'spring.aop.proxy-target-class: true'.");
+			}
+		}
+	}
+
+	private static boolean isAsynchronous(Method method, Class<?> type, @Nullable Object bean) {
+		if (AnnotatedElementUtils.hasAnnotation(method, Async.class)
+				|| AnnotatedElementUtils.hasAnnotation(type, Async.class)
+				|| AnnotatedElementUtils.hasAnnotation(method.getDeclaringClass(), Async.class)) {
+			return true;
+		}
+		// The application can configure other annotations that mean the same.
+		return bean instanceof Advised advised && Arrays.stream(advised.getAdvisors())
+			.anyMatch((advisor) -> advisor.getAdvice() instanceof AsyncExecutionInterceptor
+					&& applies(advisor, method, type));
+	}
+
+	private static boolean applies(Advisor advisor, Method method, Class<?> type) {
+		if (advisor instanceof PointcutAdvisor pointcutAdvisor) {
+			Pointcut pointcut = pointcutAdvisor.getPointcut();
+			return pointcut.getClassFilter().matches(type) && pointcut.getMethodMatcher().matches(method, type);
+		}
+		return true;
+	}
+
+	private static ShardkeeperConfigurationException notCallable(HandlerSignature signature, String annotation,
+			String problem, String action) {
+		return new ShardkeeperConfigurationException(
+				"The %s method %s %s".formatted(annotation, signature.name(), problem), action);
+	}
+
+	/** Reads and checks the signature of a callback. */
 	@FunctionalInterface
 	private interface SignatureReader {
 

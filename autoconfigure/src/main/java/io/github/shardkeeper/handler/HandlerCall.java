@@ -1,0 +1,85 @@
+package io.github.shardkeeper.handler;
+
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A call of user code that another thread can interrupt, without interrupting what the
+ * calling thread does afterwards. Thread-safe.
+ */
+public final class HandlerCall {
+
+	private @Nullable Thread running;
+
+	private boolean interrupted;
+
+	/**
+	 * Runs user code on the current thread.
+	 * @param code the user code
+	 * @throws InterruptedException also if {@link #interrupt()} was called and the code
+	 * returned with its thread interrupted: it may have stopped early
+	 * @throws Throwable what the code throws
+	 */
+	public void run(UserCode code) throws Throwable {
+		synchronized (this) {
+			this.running = Thread.currentThread();
+			this.interrupted = false;
+		}
+		try {
+			code.run();
+		}
+		catch (Throwable ex) {
+			end();
+			throw ex;
+		}
+		if (end()) {
+			throw new InterruptedException("The call was interrupted and returned with its thread interrupted");
+		}
+	}
+
+	/** Returns whether {@link #interrupt()} was called and the thread is interrupted. */
+	private synchronized boolean end() {
+		this.running = null;
+		// Clears the flag, whoever has set it: it must not leak out of the call.
+		return Thread.interrupted() && this.interrupted;
+	}
+
+	/** Interrupts the running user code, if any. */
+	public synchronized void interrupt() {
+		if (this.running != null) {
+			this.interrupted = true;
+			this.running.interrupt();
+		}
+	}
+
+	/**
+	 * Returns whether {@link #interrupt()} has interrupted the running, or else the last,
+	 * user code.
+	 * @return whether it was interrupted
+	 */
+	public synchronized boolean wasInterrupted() {
+		return this.interrupted;
+	}
+
+	/**
+	 * Returns the stack of the running user code.
+	 * @return the frames, the innermost first; empty if none runs
+	 */
+	public synchronized List<StackTraceElement> stack() {
+		return (this.running != null) ? List.of(this.running.getStackTrace()) : List.of();
+	}
+
+	/** User code. */
+	@FunctionalInterface
+	public interface UserCode {
+
+		/**
+		 * Runs it.
+		 * @throws Throwable what it throws
+		 */
+		void run() throws Throwable;
+
+	}
+
+}

@@ -1,0 +1,260 @@
+package io.github.shardkeeper.handler;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Type;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.Acknowledgment;
+import io.github.shardkeeper.ShardContext;
+import io.github.shardkeeper.ShardRecord;
+import io.github.shardkeeper.ShardState;
+import io.github.shardkeeper.source.PayloadConverter;
+import io.github.shardkeeper.source.SourceRecord;
+
+/**
+ * The handler of one topic: a {@code @ShardConsumer} method with the
+ * {@code @OnShardPreparing}, {@code @OnShardAssigned} and {@code @OnShardRevoked} methods
+ * of its bean. Thread-safe.
+ */
+public final class ShardHandler {
+
+	private final String topic;
+
+	private final Supplier<Object> bean;
+
+	private final HandlerSignature consumer;
+
+	private final List<HandlerSignature> preparing;
+
+	private final List<HandlerSignature> assigned;
+
+	private final List<HandlerSignature> revoked;
+
+	private final PayloadConverter converter;
+
+	private final @Nullable CallObserver observer;
+
+	private final Duration interval;
+
+	/**
+	 * Creates a handler.
+	 * @param topic the topic
+	 * @param bean returns the bean, possibly a proxy
+	 * @param consumer the {@code @ShardConsumer} method
+	 * @param preparing the {@code @OnShardPreparing} methods
+	 * @param assigned the {@code @OnShardAssigned} methods
+	 * @param revoked the {@code @OnShardRevoked} methods
+	 * @param converter reads payloads
+	 * @param observer wraps calls of the {@code @ShardConsumer} method, {@code null} for
+	 * none
+	 * @param interval the pause between two calls of a handler without records, otherwise
+	 * zero
+	 */
+	public ShardHandler(String topic, Supplier<Object> bean, HandlerSignature consumer,
+			List<HandlerSignature> preparing, List<HandlerSignature> assigned, List<HandlerSignature> revoked,
+			PayloadConverter converter, @Nullable CallObserver observer, Duration interval) {
+		this.topic = topic;
+		this.bean = bean;
+		this.consumer = consumer;
+		this.preparing = preparing;
+		this.assigned = assigned;
+		this.revoked = revoked;
+		this.converter = converter;
+		this.observer = observer;
+		this.interval = interval;
+	}
+
+	/**
+	 * Returns the topic.
+	 * @return the topic
+	 */
+	public String topic() {
+		return this.topic;
+	}
+
+	/**
+	 * Returns the method's name, for messages.
+	 * @return class, method and parameter types
+	 */
+	public String name() {
+		return this.consumer.name();
+	}
+
+	/**
+	 * Returns the way the method is called.
+	 * @return its shape
+	 */
+	public HandlerShape shape() {
+		return this.consumer.shape();
+	}
+
+	/**
+	 * Returns whether the method takes the shard's state.
+	 * @return whether it takes it
+	 */
+	public boolean takesState() {
+		return this.consumer.takes(HandlerArgument.STATE);
+	}
+
+	/**
+	 * Returns whether the method takes an {@link Acknowledgment}.
+	 * @return whether it takes one
+	 */
+	public boolean takesAcknowledgment() {
+		return this.consumer.takes(HandlerArgument.ACKNOWLEDGMENT);
+	}
+
+	/**
+	 * Returns the pause between two calls of a handler without records.
+	 * @return the time from the end of a call to the next one
+	 */
+	public Duration interval() {
+		return this.interval;
+	}
+
+	/**
+	 * Converts a record for a handler of records or batches.
+	 * @param context the shard
+	 * @param source the record
+	 * @return the value to pass to {@link #handle}
+	 * @throws io.github.shardkeeper.source.PayloadConversionException if the payload is
+	 * not what the method expects
+	 */
+	public Object convert(ShardContext context, SourceRecord source) {
+		Type type = this.consumer.payloadType();
+		Object input = this.consumer.input((type != null) ? read(context, source, type) : null, context, source);
+		return (this.observer != null) ? new Observed(input, source) : input;
+	}
+
+	private Object read(ShardContext context, SourceRecord source, Type type) {
+		Object payload = Objects.requireNonNull(this.converter.read(source.payload(), type),
+				() -> this.converter.getClass().getName() + ".read has returned null");
+		return this.consumer.takesWhole() ? new ShardRecord<>(context.shard(), source.offset(), source.key(), payload,
+				source.headers(), source.timestamp()) : payload;
+	}
+
+	/**
+	 * Calls the handler's method.
+	 * @param converted the result of {@link #convert}; for a batch the list of results,
+	 * which must not change any more; {@code null} for a handler without records
+	 * @param context the shard
+	 * @param state the shard's state, {@code null} if the method takes none
+	 * @param acknowledgment the acknowledgment, {@code null} if the method takes none
+	 * @throws Throwable what the method throws
+	 */
+	public void handle(@Nullable Object converted, ShardContext context, @Nullable ShardState state,
+			@Nullable Acknowledgment acknowledgment) throws Throwable {
+		Object input = input(converted);
+		if (this.observer == null) {
+			invoke(this.consumer, input, context, state, acknowledgment);
+		}
+		else {
+			this.observer.observe(context, Observed.sources(converted),
+					() -> invoke(this.consumer, input, context, state, acknowledgment));
+		}
+	}
+
+	private @Nullable Object input(@Nullable Object converted) {
+		if (converted == null) {
+			return null;
+		}
+		boolean observed = this.observer != null;
+		if (shape() == HandlerShape.BATCH) {
+			List<?> all = (List<?>) converted;
+			return observed ? all.stream().map(Observed::input).toList() : Collections.unmodifiableList(all);
+		}
+		return observed ? Observed.input(converted) : converted;
+	}
+
+	/**
+	 * Returns whether the bean has {@code @OnShardPreparing} methods.
+	 * @return whether it has any
+	 */
+	public boolean prepares() {
+		return !this.preparing.isEmpty();
+	}
+
+	/**
+	 * Returns the names of the {@code @OnShardPreparing} methods, for messages.
+	 * @return the names
+	 */
+	public String preparingNames() {
+		return this.preparing.stream().map(HandlerSignature::name).collect(Collectors.joining(", "));
+	}
+
+	/**
+	 * Calls the {@code @OnShardPreparing} methods.
+	 * @param context the shard
+	 * @throws Throwable what a method throws
+	 */
+	public void prepare(ShardContext context) throws Throwable {
+		for (HandlerSignature callback : this.preparing) {
+			invoke(callback, null, context, null, null);
+		}
+	}
+
+	/**
+	 * Calls the {@code @OnShardAssigned} methods.
+	 * @param context the shard
+	 * @param state its state
+	 * @throws Throwable what a method throws
+	 */
+	public void assigned(ShardContext context, ShardState state) throws Throwable {
+		for (HandlerSignature callback : this.assigned) {
+			invoke(callback, null, context, state, null);
+		}
+	}
+
+	/**
+	 * Calls the {@code @OnShardRevoked} methods.
+	 * @param context the shard
+	 * @param state its state
+	 * @throws Throwable what a method throws
+	 */
+	public void revoked(ShardContext context, ShardState state) throws Throwable {
+		for (HandlerSignature callback : this.revoked) {
+			invoke(callback, null, context, state, null);
+		}
+	}
+
+	private void invoke(HandlerSignature signature, @Nullable Object input, ShardContext context,
+			@Nullable ShardState state, @Nullable Acknowledgment acknowledgment) throws Throwable {
+		Object target = this.bean.get();
+		Method method = signature.invocableOn(target);
+		try {
+			method.invoke(target, signature.arguments(input, context, state, acknowledgment));
+		}
+		catch (InvocationTargetException ex) {
+			throw ex.getTargetException();
+		}
+	}
+
+	/**
+	 * A converted record together with its source, for the observer.
+	 *
+	 * @param input what the method takes
+	 * @param source the record
+	 */
+	private record Observed(Object input, SourceRecord source) {
+
+		static Object input(Object observed) {
+			return ((Observed) observed).input();
+		}
+
+		static List<SourceRecord> sources(@Nullable Object converted) {
+			List<?> all = (converted instanceof List<?> batch) ? batch
+					: (converted != null) ? List.of(converted) : List.of();
+			return all.stream().map((each) -> ((Observed) each).source()).toList();
+		}
+
+	}
+
+}
