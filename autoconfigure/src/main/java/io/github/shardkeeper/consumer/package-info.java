@@ -1,5 +1,6 @@
 /**
- * Runs the handlers: readers, workers, invocation. The package that owns worker threads.
+ * Consumption on this instance: its lifecycle, its workers and their threads. Handlers
+ * are in {@code handler}.
  */
 @NullMarked
 package io.github.shardkeeper.consumer;
