@@ -57,10 +57,11 @@ class ArchitectureTests {
 		plan.put("coordination", Set.of("assignment", "handover", "report", API, "shard"));
 		plan.put("coordination.memory", Set.of("coordination", "handover", "shard"));
 		plan.put("coordination.local", Set.of("coordination", "coordination.memory", API, "shard"));
-		plan.put("coordination.redis", Set.of("coordination", "handover", "redis", API, "shard"));
+		plan.put("redis.coordination", Set.of("coordination", "handover", "redis", API, "shard"));
+		plan.put("redis.checkpoint", Set.of("coordination", "redis", API, "shard"));
 		plan.put("source", Set.of(API, "shard"));
 		plan.put("source.memory", Set.of("source", API, "shard"));
-		plan.put("source.redis", Set.of("source", "redis", API, "shard"));
+		plan.put("redis.stream", Set.of("source", "redis", API, "shard"));
 		plan.put("handler", Set.of("source", API, "shard"));
 		plan.put("handler.messaging", Set.of("handler", "source", API, "shard"));
 		plan.put("consumer", Set.of("handler", "source", "coordination", "handover", API, "shard"));
@@ -68,8 +69,8 @@ class ArchitectureTests {
 		plan.put("actuate", Set.of("consumer", "coordination", "report", "shard"));
 		plan.put("autoconfigure",
 				Set.of("actuate", "consumer", "handler", "handler.messaging", "observation", "source", "source.memory",
-						"source.redis", "coordination", "coordination.local", "coordination.memory",
-						"coordination.redis", "redis", "handover", "assignment", API, "shard"));
+						"redis.stream", "coordination", "coordination.local", "coordination.memory",
+						"redis.coordination", "redis.checkpoint", "redis", "handover", "assignment", API, "shard"));
 
 		assertThat(lines(arrows(ArchitectureTests::room))).containsExactlyInAnyOrderElementsOf(lines(plan));
 		List<String> below = new ArrayList<>();
@@ -96,10 +97,11 @@ class ArchitectureTests {
 		plan.put("coordination", Set.of("slf4j"));
 		plan.put("coordination.memory", Set.of("slf4j"));
 		plan.put("coordination.local", Set.of("jackson", "slf4j"));
-		plan.put("coordination.redis", Set.of("lettuce", "jackson", "slf4j"));
+		plan.put("redis.coordination", Set.of("lettuce", "jackson", "slf4j"));
+		plan.put("redis.checkpoint", Set.of("lettuce", "jackson", "slf4j"));
 		plan.put("source", Set.of("jackson"));
 		plan.put("source.memory", Set.of());
-		plan.put("source.redis", Set.of("lettuce", "slf4j"));
+		plan.put("redis.stream", Set.of("lettuce", "slf4j"));
 		plan.put("handler", Set.of("spring"));
 		plan.put("consumer", Set.of("spring", "jackson", "slf4j"));
 		plan.put("handler.messaging", Set.of("spring", "spring-messaging"));

@@ -25,17 +25,17 @@ import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.DeadLetterStore;
 import io.github.shardkeeper.coordination.MemberRuntime;
 import io.github.shardkeeper.coordination.TopicGroups;
-import io.github.shardkeeper.coordination.redis.RedisCheckpointStore;
-import io.github.shardkeeper.coordination.redis.RedisCoordinationStore;
-import io.github.shardkeeper.coordination.redis.RedisDeadLetterStore;
-import io.github.shardkeeper.coordination.redis.RedisTopicGroups;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.ReplicaWait;
+import io.github.shardkeeper.redis.checkpoint.RedisCheckpointStore;
+import io.github.shardkeeper.redis.checkpoint.RedisDeadLetterStore;
+import io.github.shardkeeper.redis.checkpoint.RedisTopicGroups;
+import io.github.shardkeeper.redis.coordination.RedisCoordinationStore;
+import io.github.shardkeeper.redis.stream.RedisStreamSource;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.source.ShardTrimmer;
 import io.github.shardkeeper.source.TrimRule;
-import io.github.shardkeeper.source.redis.RedisStreamSource;
 
 /**
  * Everything on Redis, by the connection factory that {@code spring.data.redis.*} has

@@ -14,8 +14,9 @@ class ShardkeeperRuntimeHints implements RuntimeHintsRegistrar {
 	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
 		hints.resources()
 			.registerPattern("io/github/shardkeeper/redis/*.lua")
-			.registerPattern("io/github/shardkeeper/coordination/redis/*.lua")
-			.registerPattern("io/github/shardkeeper/source/redis/*.lua");
+			.registerPattern("io/github/shardkeeper/redis/coordination/*.lua")
+			.registerPattern("io/github/shardkeeper/redis/checkpoint/*.lua")
+			.registerPattern("io/github/shardkeeper/redis/stream/*.lua");
 	}
 
 }

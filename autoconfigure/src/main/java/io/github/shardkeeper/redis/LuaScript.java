@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 public record LuaScript(String name, String text, String digest, ScriptOutputType output) {
 
 	/** What every script may need, beside this class. */
-	private static final String COMMON = read(LuaScript.class, "memory.lua");
+	private static final String COMMON = read(LuaScript.class, "prelude.lua");
 
 	/** A command, with its subcommand where it has one. */
 	private static final Pattern CALL = Pattern.compile("redis\\.p?call\\('([A-Z]+)'(?:, '((?<=PUBSUB', ')[A-Z]+)')?");
@@ -36,7 +36,7 @@ public record LuaScript(String name, String text, String digest, ScriptOutputTyp
 
 	/**
 	 * Loads a script that stands in one or several files beside a class. Before them
-	 * comes {@code memory.lua}.
+	 * comes {@code prelude.lua}.
 	 * @param beside the class
 	 * @param output the shape of the result
 	 * @param files the files' names, to be put one after the other
@@ -47,11 +47,11 @@ public record LuaScript(String name, String text, String digest, ScriptOutputTyp
 		for (String file : files) {
 			text.append(read(beside, file)).append('\n');
 		}
-		return new LuaScript((files.length > 0) ? files[files.length - 1] : "memory.lua", text.toString(),
+		return new LuaScript((files.length > 0) ? files[files.length - 1] : "prelude.lua", text.toString(),
 				sha1(text.toString()), output);
 	}
 
-	/** Whether it writes something each time, as {@code memory.lua} says. */
+	/** Whether it writes something each time, as {@code prelude.lua} says. */
 	boolean writesBeforeWait() {
 		return WRITE_BEFORE_WAIT.matcher(this.text).find();
 	}

@@ -27,10 +27,10 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 import io.github.shardkeeper.coordination.GroupReporter;
-import io.github.shardkeeper.coordination.redis.RedisCheckpointStore;
 import io.github.shardkeeper.endtoend.LineageChecker.Death;
 import io.github.shardkeeper.endtoend.TraceChecker.State;
 import io.github.shardkeeper.redis.RedisConnector;
+import io.github.shardkeeper.redis.checkpoint.RedisCheckpointStore;
 import io.github.shardkeeper.report.GroupReport;
 import io.github.shardkeeper.report.MemberReport;
 import io.github.shardkeeper.report.ShardReport;

@@ -24,10 +24,10 @@ import org.awaitility.Awaitility;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.RedisLink;
+import io.github.shardkeeper.redis.stream.RedisStreamSource;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.Appends;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
-import io.github.shardkeeper.source.redis.RedisStreamSource;
 
 /**
  * Appends 1, 2, 3 … to every shard, one record per shard and interval, each number once

@@ -27,8 +27,6 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import org.springframework.util.FileSystemUtils;
 
 import io.github.shardkeeper.StoreUnavailableException;
-import io.github.shardkeeper.coordination.redis.RedisCheckpointStore;
-import io.github.shardkeeper.coordination.redis.RedisCoordinationStore;
 import io.github.shardkeeper.endtoend.LineageChecker.Death;
 import io.github.shardkeeper.endtoend.TraceChecker.State;
 import io.github.shardkeeper.handover.GroupChanges;
@@ -36,6 +34,8 @@ import io.github.shardkeeper.handover.GroupMember;
 import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.handover.ShardPhase;
 import io.github.shardkeeper.redis.RedisConnector;
+import io.github.shardkeeper.redis.checkpoint.RedisCheckpointStore;
+import io.github.shardkeeper.redis.coordination.RedisCoordinationStore;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.testsupport.RedisClients;

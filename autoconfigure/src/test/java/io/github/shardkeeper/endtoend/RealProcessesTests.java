@@ -19,13 +19,13 @@ import org.junit.jupiter.api.io.TempDir;
 
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-import io.github.shardkeeper.coordination.redis.RedisCheckpointStore;
-import io.github.shardkeeper.coordination.redis.RedisCoordinationStore;
 import io.github.shardkeeper.handover.GroupChanges;
 import io.github.shardkeeper.handover.GroupMember;
 import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.handover.ShardPhase;
 import io.github.shardkeeper.redis.RedisConnector;
+import io.github.shardkeeper.redis.checkpoint.RedisCheckpointStore;
+import io.github.shardkeeper.redis.coordination.RedisCoordinationStore;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.testsupport.RedisClients;

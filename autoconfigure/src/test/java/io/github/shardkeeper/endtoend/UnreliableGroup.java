@@ -12,9 +12,9 @@ import org.awaitility.Awaitility;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.coordination.DeadLetterStore;
 import io.github.shardkeeper.coordination.DeadLetterStore.StoredLetter;
-import io.github.shardkeeper.coordination.redis.RedisCheckpointStore;
-import io.github.shardkeeper.coordination.redis.RedisDeadLetterStore;
 import io.github.shardkeeper.redis.RedisConnector;
+import io.github.shardkeeper.redis.checkpoint.RedisCheckpointStore;
+import io.github.shardkeeper.redis.checkpoint.RedisDeadLetterStore;
 import io.github.shardkeeper.shard.ShardId;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -3,12 +3,12 @@ package io.github.shardkeeper.testsupport;
 import java.time.Duration;
 import java.util.TreeMap;
 
-import io.github.shardkeeper.coordination.redis.RedisCoordinationStore;
 import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.LoadReport;
 import io.github.shardkeeper.handover.MemberDescription;
 import io.github.shardkeeper.handover.Seen;
 import io.github.shardkeeper.redis.RedisConnector;
+import io.github.shardkeeper.redis.coordination.RedisCoordinationStore;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 

@@ -17,8 +17,8 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 
 /**
- * What a member does with what it holds; the counterpart of {@code release.lua} and
- * {@code claim.lua}. Confined to the lock of its store.
+ * What a member does with what it holds; the counterpart of {@code release-shards.lua}
+ * and {@code claim-shards.lua}. Confined to the lock of its store.
  */
 final class Holding {
 

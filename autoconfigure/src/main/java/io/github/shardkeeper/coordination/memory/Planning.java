@@ -11,9 +11,9 @@ import io.github.shardkeeper.handover.Transition;
 import io.github.shardkeeper.shard.MemberId;
 
 /**
- * Applies what the leader wants; the counterpart of {@code plan.lua}. An owner never
- * changes here: only a shard that is free, or has rested long enough, gets one, and none
- * while somebody may still claim it. Confined to the lock of its store.
+ * Applies what the leader wants; the counterpart of {@code apply-plan.lua}. An owner
+ * never changes here: only a shard that is free, or has rested long enough, gets one, and
+ * none while somebody may still claim it. Confined to the lock of its store.
  */
 final class Planning {
 

@@ -9,8 +9,8 @@ import io.github.shardkeeper.handover.SteadyTime;
 import io.github.shardkeeper.shard.MemberId;
 
 /**
- * One look for dead members; the counterpart of {@code reap.lua}. Nobody is reaped before
- * the end of his lease. Confined to the lock of its store.
+ * One look for dead members; the counterpart of {@code reap-members.lua}. Nobody is
+ * reaped before the end of his lease. Confined to the lock of its store.
  */
 final class Reaping {
 

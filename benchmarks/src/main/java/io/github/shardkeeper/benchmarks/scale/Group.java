@@ -15,10 +15,10 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import io.github.shardkeeper.assignment.StickyAssignment;
 import io.github.shardkeeper.benchmarks.RedisProcess;
 import io.github.shardkeeper.coordination.CoordinationStore;
-import io.github.shardkeeper.coordination.redis.RedisCoordinationStore;
 import io.github.shardkeeper.handover.GroupChanges;
 import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.redis.RedisConnector;
+import io.github.shardkeeper.redis.coordination.RedisCoordinationStore;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.TopicShards;

@@ -1,0 +1,202 @@
+package io.github.shardkeeper.redis.checkpoint;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Supplier;
+
+import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.output.ValueOutput;
+import io.lettuce.core.protocol.AsyncCommand;
+import io.lettuce.core.protocol.Command;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.coordination.TopicGroups;
+import io.github.shardkeeper.redis.LuaScript;
+import io.github.shardkeeper.redis.RedisConnector;
+import io.github.shardkeeper.redis.RedisLink;
+import io.github.shardkeeper.redis.ReplicaWait;
+import io.github.shardkeeper.redis.ReplicatedLink;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+
+/**
+ * The groups of topics on Redis:
+ *
+ * <pre>
+ * &lt;prefix&gt;:{&lt;topic&gt;}:groups     set: names of the groups that consume it
+ * &lt;prefix&gt;:{&lt;topic&gt;}:trimming   string: the group that trims; expires
+ * &lt;prefix&gt;:{&lt;topic&gt;}:trims      hash: server, groups, settling (millis); see claim-trimming.lua
+ * </pre>
+ *
+ * Offsets are read from the checkpoints of all groups, see {@link ShardKeys}.
+ * Thread-safe.
+ */
+public final class RedisTopicGroups implements TopicGroups {
+
+	private static final Logger logger = LoggerFactory.getLogger(RedisTopicGroups.class);
+
+	private static final LuaScript REGISTER = script(ScriptOutputType.INTEGER, "register-group.lua");
+
+	private static final LuaScript CLAIM = script(ScriptOutputType.MULTI, "claim-trimming.lua");
+
+	private static final LuaScript HANDLED = script(ScriptOutputType.VALUE, "read-offset.lua");
+
+	private static final String REGISTERING = "register the group as a consumer of its topics";
+
+	private static final String CLAIMING = "trim topics";
+
+	private static final String SETTLING = "trim what all groups have handled";
+
+	private static final String READING = "read the checkpoints of other groups for trimming";
+
+	private final RedisLink<byte[]> plain;
+
+	private final ReplicatedLink<byte[]> link;
+
+	private final boolean waits;
+
+	private final String keyPrefix;
+
+	private final String group;
+
+	/**
+	 * Creates it; connects when it is first used.
+	 * @param connector opens connections
+	 * @param keyPrefix what all keys begin with
+	 * @param group the group of this instance
+	 * @param timeout the longest wait for an answer
+	 * @param wait what replicas must have before a group counts as registered, and a
+	 * record as handled
+	 */
+	public RedisTopicGroups(RedisConnector connector, String keyPrefix, String group, Duration timeout,
+			ReplicaWait wait) {
+		this.plain = connector.dataLink(timeout);
+		this.link = new ReplicatedLink<>(connector, this.plain, timeout, wait);
+		this.waits = wait.replicas() > 0;
+		this.keyPrefix = keyPrefix;
+		this.group = group;
+	}
+
+	private static LuaScript script(ScriptOutputType output, String file) {
+		return LuaScript.load(RedisTopicGroups.class, output, file);
+	}
+
+	@Override
+	public void register(Collection<String> topics) {
+		List<List<String>> keys = new ArrayList<>(topics.size());
+		topics.forEach((topic) -> keys.add(List.of(key(topic, "groups"), key(topic, "trims"))));
+		remembering(REGISTERING, () -> this.link.runAll(REGISTER, keys, List.of(bytes(this.group))));
+	}
+
+	@Override
+	public void unregister(String topic) {
+		this.plain.call((commands) -> commands.srem(key(topic, "groups"), bytes(this.group)));
+	}
+
+	@Override
+	public @Nullable Claim claimTrimming(String topic, Duration interval, Duration settling) {
+		List<Object> reply = remembering(CLAIMING,
+				() -> this.link.run(CLAIM, List.of(key(topic, "groups"), key(topic, "trimming"), key(topic, "trims")),
+						List.of(bytes(this.group), bytes(Long.toString(interval.toMillis())),
+								bytes(Long.toString(settling.toMillis())))));
+		if (reply.isEmpty()) {
+			return null;
+		}
+		told(text((byte[]) reply.get(1)));
+		Set<String> groups = new LinkedHashSet<>();
+		reply.subList(2, reply.size()).forEach((name) -> groups.add(text((byte[]) name)));
+		return new Claim(groups, (Long) reply.get(0) == 1);
+	}
+
+	private void told(String unknownServer) {
+		if (unknownServer.isEmpty()) {
+			this.plain.refusedSteps().done(SETTLING);
+		}
+		else {
+			this.plain.refusedSteps()
+				.untold(SETTLING,
+						"Redis: INFO does not tell the script claim-trimming.lua which process it runs in ("
+								+ unknownServer
+								+ "), so a failover that has lost a group would not be noticed; grant +info to the "
+								+ "user of 'spring.data.redis.username', or else to 'default', with ACL SETUSER");
+		}
+	}
+
+	@Override
+	public Map<ShardId, List<Offset>> offsets(Set<String> groups, Collection<ShardId> shards) {
+		List<String> checkpoints = new ArrayList<>(groups.size() * shards.size());
+		for (String consuming : groups) {
+			ShardKeys ofGroup = new ShardKeys(this.keyPrefix, consuming);
+			shards.forEach((shard) -> checkpoints.add(ofGroup.checkpoint(shard)));
+		}
+		List<byte @Nullable []> found = offsets(checkpoints);
+		Map<ShardId, List<Offset>> offsets = new HashMap<>();
+		int i = 0;
+		for (int number = 0; number < groups.size(); number++) {
+			for (ShardId shard : shards) {
+				byte[] offset = found.get(i++);
+				if (offset != null && offset.length > 0) {
+					offsets.computeIfAbsent(shard, (s) -> new ArrayList<>()).add(new Offset(text(offset)));
+				}
+			}
+		}
+		offsets.values().removeIf((ofGroups) -> ofGroups.size() < groups.size());
+		return offsets;
+	}
+
+	/** Of a checkpoint that cannot be read there is none: what it needs stays. */
+	private List<byte @Nullable []> offsets(List<String> checkpoints) {
+		if (this.waits) {
+			return remembering(READING,
+					() -> this.link.runAll(HANDLED, checkpoints.stream().map(List::of).toList(), List.of()));
+		}
+		List<AsyncCommand<String, byte[], byte[]>> reads = new ArrayList<>(checkpoints.size());
+		checkpoints.forEach((key) -> reads
+			.add(new AsyncCommand<>(new Command<>(CommandType.HGET, new ValueOutput<>(RedisCheckpointStore.CODEC),
+					new CommandArgs<>(RedisCheckpointStore.CODEC).addKey(key).add("offset")))));
+		return this.plain.callEach(reads, (place, failure) -> logger.debug("A shard is not trimmed", failure));
+	}
+
+	private <T> T remembering(String step, Supplier<T> call) {
+		try {
+			T answer = call.get();
+			this.plain.refusedSteps().done(step);
+			return answer;
+		}
+		catch (StoreUnavailableException ex) {
+			this.plain.refusedSteps().remember(step, ex);
+			throw ex;
+		}
+	}
+
+	private String key(String topic, String kind) {
+		return this.keyPrefix + ":{" + topic + "}:" + kind;
+	}
+
+	private static byte[] bytes(String text) {
+		return text.getBytes(StandardCharsets.UTF_8);
+	}
+
+	private static String text(byte[] bytes) {
+		return new String(bytes, StandardCharsets.UTF_8);
+	}
+
+	@Override
+	public void close() {
+		// The other link is shared, and closed by the connector.
+		this.link.close();
+	}
+
+}

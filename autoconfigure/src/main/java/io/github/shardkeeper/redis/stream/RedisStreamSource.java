@@ -1,0 +1,314 @@
+package io.github.shardkeeper.redis.stream;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+
+import io.lettuce.core.Limit;
+import io.lettuce.core.Range;
+import io.lettuce.core.RedisFuture;
+import io.lettuce.core.StreamMessage;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.codec.RedisCodec;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.output.StatusOutput;
+import io.lettuce.core.protocol.AsyncCommand;
+import io.lettuce.core.protocol.Command;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import io.github.shardkeeper.SendFailedException;
+import io.github.shardkeeper.ShardTopics;
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.redis.RedisConnector;
+import io.github.shardkeeper.redis.RedisLink;
+import io.github.shardkeeper.redis.ReplicaWait;
+import io.github.shardkeeper.redis.ReplicatedLink;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.shard.StartPosition;
+import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.source.RecordFields;
+import io.github.shardkeeper.source.ShardAppender;
+import io.github.shardkeeper.source.ShardListWatchers;
+import io.github.shardkeeper.source.ShardReader;
+import io.github.shardkeeper.source.ShardSource;
+import io.github.shardkeeper.source.ShardTrimmer;
+import io.github.shardkeeper.source.TrimRule;
+
+/**
+ * Topics on Redis Streams, one stream per shard:
+ *
+ * <pre>
+ * &lt;prefix&gt;:{&lt;topic&gt;#&lt;bucket&gt;}:stream:&lt;id&gt;     fields: k (key), v (payload), headers by their own names
+ * </pre>
+ *
+ * The bucket is {@code id mod 16}: on Redis Cluster a topic's shards then lie in at most
+ * 16 slots, because one {@code XREAD} may only name streams of one slot. A record is
+ * appended with {@code XADD … * k <key> v <payload> <header> <value> …}, without
+ * {@code k} if it has no key; its entry id is its offset. An entry that somebody else has
+ * added without {@code v} has an empty payload, and all its fields as headers. How many
+ * shards a topic has stands in Redis, see {@link TopicCounts}. Thread-safe.
+ */
+public final class RedisStreamSource implements ShardSource, ShardAppender, ShardTopics, ShardTrimmer {
+
+	private static final Logger logger = LoggerFactory.getLogger(RedisStreamSource.class);
+
+	static final RedisCodec<String, byte[]> CODEC = RedisCodec.of(StringCodec.UTF8, ByteArrayCodec.INSTANCE);
+
+	static final char KEY_FIELD = RecordFields.KEY.charAt(0);
+
+	static final char PAYLOAD_FIELD = RecordFields.PAYLOAD.charAt(0);
+
+	private static final int BUCKETS = 16;
+
+	private final RedisConnector connector;
+
+	private final RedisLink<byte[]> link;
+
+	private final ReplicatedLink<byte[]> writes;
+
+	private final String keyPrefix;
+
+	private final TopicCounts counts;
+
+	private final StreamTrimmer trimmer;
+
+	private final ShardListWatchers watchers = new ShardListWatchers();
+
+	/** Of the shards that there are: putting one together costs more than the rest. */
+	private final Map<ShardId, String> streamKeys = new ConcurrentHashMap<>();
+
+	/**
+	 * Creates a source that waits for no replicas; connects when it is first used.
+	 * @param connector opens connections
+	 * @param keyPrefix what all keys begin with
+	 * @param topics the topics with the shard counts that they begin with
+	 * @param timeout the longest wait for an answer
+	 */
+	public RedisStreamSource(RedisConnector connector, String keyPrefix, Map<String, Integer> topics,
+			Duration timeout) {
+		this(connector, keyPrefix, topics, timeout, ReplicaWait.NONE);
+	}
+
+	/**
+	 * Creates a source; connects when it is first used.
+	 * @param connector opens connections
+	 * @param keyPrefix what all keys begin with
+	 * @param topics the topics with the shard counts that they begin with
+	 * @param timeout the longest wait for an answer
+	 * @param wait what replicas must have the number of a topic's shards
+	 */
+	public RedisStreamSource(RedisConnector connector, String keyPrefix, Map<String, Integer> topics, Duration timeout,
+			ReplicaWait wait) {
+		this.connector = connector;
+		this.link = connector.dataLink(timeout);
+		this.writes = new ReplicatedLink<>(connector, this.link, timeout, wait);
+		this.keyPrefix = keyPrefix;
+		this.trimmer = new StreamTrimmer(this.link, this::streamKey);
+		this.counts = new TopicCounts(this.link, this.writes, keyPrefix, this::newStreamKey, topics,
+				this.watchers::changed);
+	}
+
+	/**
+	 * Asks Redis where nothing is known yet, and otherwise has it looked at again, if it
+	 * is old.
+	 */
+	@Override
+	public Map<String, TopicShards> topics() {
+		try {
+			if (this.counts.isKnown()) {
+				this.counts.beginLookIfDue();
+			}
+			else {
+				this.counts.lookIfDue();
+			}
+		}
+		catch (StoreUnavailableException ex) {
+			logger.debug("The numbers of shards are not known yet, or are old", ex);
+		}
+		return this.counts.known();
+	}
+
+	@Override
+	public Map<String, String> problems() {
+		return this.counts.problems();
+	}
+
+	@Override
+	public void refresh(String topic, boolean mayWait) {
+		boolean known = this.counts.isKnown(topic);
+		try {
+			if (known && !mayWait) {
+				return;
+			}
+			if (known) {
+				this.counts.lookIfDue();
+			}
+			else if (mayWait) {
+				this.counts.look(topic);
+			}
+		}
+		catch (StoreUnavailableException ex) {
+			if (!known) {
+				throw new SendFailedException(
+						"Not sent: it is not known how many shards '%s' has. %s".formatted(topic, ex.getMessage()), ex,
+						false);
+			}
+		}
+	}
+
+	@Override
+	public int shards(String topic) {
+		Objects.requireNonNull(topic, "topic must not be null");
+		this.counts.look(topic);
+		TopicShards shards = this.counts.known().get(topic);
+		if (shards == null) {
+			throw ShardkeeperConfigurationException.unknownTopic("A call of ShardTopics", topic,
+					this.counts.known().keySet());
+		}
+		return shards.count();
+	}
+
+	@Override
+	public int raise(String topic, int shards) {
+		Objects.requireNonNull(topic, "topic must not be null");
+		return this.counts.raise(topic, shards);
+	}
+
+	@Override
+	public Watch watch(Runnable onChange) {
+		Objects.requireNonNull(onChange, "onChange must not be null");
+		return this.watchers.add(onChange);
+	}
+
+	@Override
+	public ShardReader openReader() {
+		topics();
+		return new RedisStreamReader(this.connector, this.link, this::bucketKey, this::streamKey,
+				this.counts::beginLookIfDue);
+	}
+
+	@Override
+	public Map<ShardId, Offset> before(StartPosition position, Collection<ShardId> shards) {
+		Objects.requireNonNull(position, "position must not be null");
+		Objects.requireNonNull(shards, "shards must not be null");
+		if (position instanceof StartPosition.Latest) {
+			return ends(shards);
+		}
+		Offset before = StreamPositions.before(position);
+		Map<ShardId, Offset> offsets = new HashMap<>();
+		for (ShardId shard : shards) {
+			offsets.put(shard, before);
+		}
+		return offsets;
+	}
+
+	/** Of a stream that has no entry (any more) everything is still to come. */
+	private Map<ShardId, Offset> ends(Collection<ShardId> shards) {
+		List<Function<RedisClusterAsyncCommands<String, byte[]>, RedisFuture<List<StreamMessage<String, byte[]>>>>> reads = new ArrayList<>(
+				shards.size());
+		for (ShardId shard : shards) {
+			String stream = streamKey(shard);
+			reads.add((commands) -> commands.xrevrange(stream, Range.unbounded(), Limit.from(1)));
+		}
+		List<List<StreamMessage<String, byte[]>>> last = this.link.callAll(reads);
+		Map<ShardId, Offset> offsets = new HashMap<>();
+		int i = 0;
+		for (ShardId shard : shards) {
+			List<StreamMessage<String, byte[]>> entry = last.get(i++);
+			offsets.put(shard, entry.isEmpty() ? StreamPositions.BEFORE_ALL : new Offset(entry.get(0).getId()));
+		}
+		return offsets;
+	}
+
+	@Override
+	public CompletableFuture<Long> trim(ShardId shard, @Nullable Collection<Offset> handled, TrimRule rule) {
+		return this.trimmer.trim(shard, handled, rule);
+	}
+
+	@Override
+	public void check(NewRecord newRecord) {
+		RecordFields.check(newRecord.headers());
+	}
+
+	@Override
+	public List<CompletableFuture<Offset>> append(List<NewRecord> records) {
+		records.forEach(this::check);
+		List<AsyncCommand<String, byte[], String>> commands = new ArrayList<>(records.size());
+		records.forEach((newRecord) -> commands.add(xadd(newRecord)));
+		List<CompletableFuture<String>> ids;
+		try {
+			ids = this.link.sendAll(commands);
+		}
+		catch (StoreUnavailableException ex) {
+			throw new SendFailedException("Not sent. " + ex.getMessage(), ex, false);
+		}
+		List<CompletableFuture<Offset>> offsets = new ArrayList<>(ids.size());
+		for (int i = 0; i < ids.size(); i++) {
+			offsets.add(offset(ids.get(i), records.get(i).shard()));
+		}
+		return offsets;
+	}
+
+	private static CompletableFuture<Offset> offset(CompletableFuture<String> id, ShardId shard) {
+		CompletableFuture<Offset> offset = new CompletableFuture<>();
+		id.whenComplete((value, failure) -> {
+			if (failure == null) {
+				offset.complete(new Offset(value));
+				return;
+			}
+			boolean refused = failure instanceof StoreUnavailableException unavailable
+					&& RedisLink.isError(unavailable);
+			offset.completeExceptionally(
+					new SendFailedException("%s %s. %s".formatted(refused ? "Refused by" : "No acknowledgement from",
+							shard, failure.getMessage()), failure, !refused));
+		});
+		return offset;
+	}
+
+	private AsyncCommand<String, byte[], String> xadd(NewRecord newRecord) {
+		CommandArgs<String, byte[]> arguments = new CommandArgs<>(CODEC).addKey(streamKey(newRecord.shard())).add("*");
+		String key = newRecord.key();
+		if (key != null) {
+			arguments.add(RecordFields.KEY).add(key.getBytes(StandardCharsets.UTF_8));
+		}
+		arguments.add(RecordFields.PAYLOAD).add(newRecord.payload());
+		newRecord.headers()
+			.forEach((name, value) -> arguments.add(name.getBytes(StandardCharsets.UTF_8))
+				.add(value.getBytes(StandardCharsets.UTF_8)));
+		return new AsyncCommand<>(new Command<>(CommandType.XADD, new StatusOutput<>(CODEC), arguments));
+	}
+
+	private String bucketKey(ShardId shard) {
+		return this.keyPrefix + ":{" + shard.topic() + "#" + Integer.parseInt(shard.id()) % BUCKETS + "}";
+	}
+
+	private String streamKey(ShardId shard) {
+		return this.streamKeys.computeIfAbsent(shard, this::newStreamKey);
+	}
+
+	private String newStreamKey(ShardId shard) {
+		return bucketKey(shard) + ":stream:" + shard.id();
+	}
+
+	@Override
+	public void close() {
+		// The other link is shared, and closed by the connector.
+		this.writes.close();
+	}
+
+}

@@ -1,0 +1,11 @@
+-- Makes known that a group consumes a topic.
+--
+-- KEYS     1 the topic's groups: set, 2 what trimming goes by: hash, see claim-trimming.lua
+-- ARGV     1 the group
+-- result   1 if it was not known, otherwise 0
+-- memory   gets through at `maxmemory`: a name per group and topic
+-- cost     O(1)
+
+writeBeforeWait(KEYS[2])
+
+return redis.call('SADD', KEYS[1], ARGV[1])

@@ -1,0 +1,35 @@
+package io.github.shardkeeper.redis.coordination;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.UUID;
+
+import io.github.shardkeeper.coordination.ClockStories;
+import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.coordination.CoordinationStoreContract;
+import io.github.shardkeeper.coordination.StoreServer;
+
+/**
+ * The same scripts by a clock that can be set, in very small batches.
+ */
+class RedisSettableClockTests extends CoordinationStoreContract implements ClockStories {
+
+	private RedisSettableClock server;
+
+	@Override
+	protected CoordinationStore createStore() {
+		this.server = new RedisSettableClock(UUID.randomUUID().toString(), Instant.parse("2026-01-01T00:00:00Z"));
+		return this.server.store(7);
+	}
+
+	@Override
+	protected StoreServer server() {
+		return this.server;
+	}
+
+	@Override
+	public void turnClockBack(Duration duration) {
+		this.server.advance(duration.negated());
+	}
+
+}
