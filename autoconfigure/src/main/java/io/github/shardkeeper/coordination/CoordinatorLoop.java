@@ -59,8 +59,6 @@ final class CoordinatorLoop {
 
 	private final HoldingDriver holdings;
 
-	private final Reconciliation reconciliation;
-
 	private final LoadReporter loads;
 
 	private final Leadership leadership;
@@ -104,8 +102,7 @@ final class CoordinatorLoop {
 		this.clock = runtime.clock();
 		this.membership = new Membership(settings, assignment.name(), store, heartbeats, runtime.random(), this.clock);
 		this.problems = new SharedProblems(settings, store);
-		this.holdings = new HoldingDriver(settings, store, this.clock);
-		this.reconciliation = new Reconciliation(this.holdings, heartbeats, lease, this.clock);
+		this.holdings = new HoldingDriver(settings, store, heartbeats, lease, this.clock);
 		this.leader = new LeaderDriver(settings, assignment, () -> this.topics, store, this.clock, () -> post(() -> {
 		}), () -> this.lastProgress = this.clock.now());
 		this.leadership = this.leader.leadership();
@@ -138,7 +135,6 @@ final class CoordinatorLoop {
 		this.departure = null;
 		this.joinAt = null;
 		this.holdings.start(consumption);
-		this.reconciliation.begin(false, false);
 		this.leader.sessionLost();
 		this.lastProgress = this.clock.now();
 	}
@@ -262,9 +258,6 @@ final class CoordinatorLoop {
 				join();
 			}
 			MemberId self = this.membership.member();
-			if (self != null) {
-				this.reconciliation.run(self);
-			}
 			this.holdings.run(self);
 			this.leader.run(self);
 			if (self != null) {
@@ -339,7 +332,7 @@ final class CoordinatorLoop {
 		}
 		MonotonicTime wake = null;
 		for (MonotonicTime time : new @Nullable MonotonicTime[] { this.joinAt, this.leader.wakeAt(),
-				this.holdings.wakeAt(this.membership.member()), this.reconciliation.wakeAt(),
+				this.holdings.wakeAt(this.membership.member()),
 				(this.membership.member() != null) ? this.loads.wakeAt() : null,
 				(isBetweenSessions() && !this.lease.isEnded()) ? this.lease.endsAt() : null,
 				(this.departure != null && !(isBetweenSessions() && this.lease.isHeld(this.clock.now())))
@@ -354,16 +347,9 @@ final class CoordinatorLoop {
 		this.joinAt = this.clock.now().plus(RETRY_PAUSE);
 		this.store.verify();
 		MemberId joined = this.membership.join(this.topics);
-		boolean withClaims = false;
-		boolean leaseHeld = this.lease.isHeld(this.clock.now());
-		if (isBetweenSessions()) {
-			// Before the new session's heartbeats renew the lease: what is not granted
-			// must not be consumed any longer than the old one permits.
-			withClaims = this.holdings.claimUnconfirmed(joined, leaseHeld);
-		}
-		this.reconciliation.begin(withClaims, withClaims && !leaseHeld);
+		boolean unconfirmed = this.holdings.joined(joined);
 		this.loads.tellAllAgain();
-		this.membership.begin(joined, withClaims, this::isFitToLead);
+		this.membership.begin(joined, unconfirmed, this::isFitToLead);
 		this.losses.begun(this.clock.now());
 		this.joinAt = null;
 		if (this.departure != null) {
@@ -387,8 +373,8 @@ final class CoordinatorLoop {
 		this.trouble.answered(this.clock.now());
 		this.losses.answered(member, this.clock.now());
 		this.membership.told(Duration.ofMillis(reply.longestLeaseMillis()));
-		this.reconciliation.answered(reply);
 		if (reply.lost()) {
+			this.holdings.writesLost();
 			this.loads.tellAllAgain();
 			this.membership.describeAgain();
 		}
@@ -401,7 +387,7 @@ final class CoordinatorLoop {
 			this.heartbeats.tellAllAgain();
 			throw ex;
 		}
-		this.reconciliation.told(reply);
+		this.holdings.answered(reply);
 		this.problems.answered(reply, member, sentAt, this.clock.now());
 		this.leadership.heartbeatAnswered(reply, member, sentAt, this.clock.now());
 		if (this.leading != this.leadership.leads()) {
@@ -484,7 +470,7 @@ final class CoordinatorLoop {
 
 	/** Whether the store may get back what it has lost and is held here. */
 	private boolean restoresHoldings() {
-		return isBetweenSessions() || this.membership.member() != null && this.reconciliation.isPresenting();
+		return isBetweenSessions() || this.membership.member() != null && this.holdings.isPresenting();
 	}
 
 	private void departed(Departure departing) {
@@ -492,6 +478,60 @@ final class CoordinatorLoop {
 		this.holdings.stopped();
 		endSession();
 		departing.departed();
+	}
+
+	/** How far this member has come with leaving its group. */
+	private static final class Departure {
+
+		private final MonotonicTime patienceEndsAt;
+
+		private final CompletableFuture<Void> departed;
+
+		private boolean announced;
+
+		private boolean hurried;
+
+		Departure(MonotonicTime patienceEndsAt, CompletableFuture<Void> departed) {
+			this.patienceEndsAt = patienceEndsAt;
+			this.departed = departed;
+		}
+
+		boolean isAnnounced() {
+			return this.announced;
+		}
+
+		void announced() {
+			this.announced = true;
+		}
+
+		/** The group does not know of it any more. */
+		void sessionBegun() {
+			this.announced = false;
+		}
+
+		/** Whether patience has ended. */
+		boolean isImpatient(MonotonicTime now) {
+			return !now.isBefore(this.patienceEndsAt);
+		}
+
+		/** Whether patience has ended; told once. */
+		boolean hurriesNow(MonotonicTime now) {
+			if (this.hurried || !isImpatient(now)) {
+				return false;
+			}
+			this.hurried = true;
+			return true;
+		}
+
+		void departed() {
+			this.departed.complete(null);
+		}
+
+		/** When to look again if nothing happens, {@code null} for no need. */
+		@Nullable MonotonicTime wakeAt() {
+			return this.hurried ? null : this.patienceEndsAt;
+		}
+
 	}
 
 	private final class HeartbeatEvents implements HeartbeatScheduler.Listener {

@@ -42,7 +42,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 
 	private final ReentrantLock lock = new ReentrantLock();
 
-	private @Nullable HeartbeatSession session;
+	private @Nullable Session session;
 
 	private boolean beatRequested;
 
@@ -83,12 +83,12 @@ public final class HeartbeatScheduler implements AutoCloseable {
 
 	/**
 	 * Begins to beat.
-	 * @param unreconciled whether the lease is not renewed before
-	 * {@linkplain #reconciled(int) one loss of writes is reconciled}
+	 * @param unconfirmed whether the lease is not renewed before
+	 * {@linkplain #confirmed(int) one loss of writes is confirmed}
 	 */
-	void beginSession(MemberId member, boolean unreconciled, BooleanSupplier candidate) {
+	void beginSession(MemberId member, boolean unconfirmed, BooleanSupplier candidate) {
 		signal(() -> {
-			this.session = new HeartbeatSession(member, unreconciled, candidate);
+			this.session = new Session(member, unconfirmed, candidate);
 			this.beatRequested = true;
 		});
 	}
@@ -120,14 +120,14 @@ public final class HeartbeatScheduler implements AutoCloseable {
 	}
 
 	/**
-	 * The store may have lost what it has answered, and nobody has noticed: has the next
-	 * heartbeat tell whether it did, because it says what was seen, and the one after it
-	 * tell everything anew.
+	 * Has the store confirm what it has answered, because it may have lost that and
+	 * nobody has noticed: the next heartbeat says what was seen, so that the store
+	 * notices a loss, and the one after it has everything told anew.
 	 */
-	void doubt() {
+	void confirmSeen() {
 		signal(() -> {
 			if (this.session != null) {
-				this.session.doubt();
+				this.session.confirmSeen();
 			}
 			this.beatRequested = true;
 		});
@@ -150,13 +150,13 @@ public final class HeartbeatScheduler implements AutoCloseable {
 	}
 
 	/**
-	 * What the member holds agrees with the store again after that many losses of writes;
-	 * before that, answers do not renew the lease.
+	 * Lets answers renew the lease again: the store has confirmed what the member holds
+	 * after that many losses of writes.
 	 */
-	void reconciled(int losses) {
+	void confirmed(int losses) {
 		signal(() -> {
 			if (this.session != null) {
-				this.session.reconciled(losses);
+				this.session.confirmed(losses);
 			}
 			this.beatRequested = true;
 		});
@@ -177,7 +177,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 	}
 
 	private @Nullable MonotonicTime step() {
-		HeartbeatSession due = takeDue();
+		Session due = takeDue();
 		if (due != null) {
 			beat(due);
 		}
@@ -194,7 +194,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 	}
 
 	/** The session to beat for now, or {@code null}. */
-	private @Nullable HeartbeatSession takeDue() {
+	private @Nullable Session takeDue() {
 		this.lock.lock();
 		try {
 			MonotonicTime now = this.clock.now();
@@ -210,20 +210,20 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		}
 	}
 
-	private void beat(HeartbeatSession beating) {
-		boolean doubted = beating.takeDoubt();
+	private void beat(Session beating) {
+		boolean seenUnconfirmed = beating.takeSeenUnconfirmed();
 		try {
-			beat(beating, doubted);
+			beat(beating, seenUnconfirmed);
 		}
 		catch (Throwable ex) {
-			if (doubted) {
-				beating.doubt();
+			if (seenUnconfirmed) {
+				beating.confirmSeen();
 			}
 			throw ex;
 		}
 	}
 
-	private void beat(HeartbeatSession beating, boolean doubted) {
+	private void beat(Session beating, boolean seenUnconfirmed) {
 		Listener hears = Objects.requireNonNull(this.listener);
 		MonotonicTime sentAt = this.clock.now();
 		HeartbeatReply reply;
@@ -234,12 +234,13 @@ public final class HeartbeatScheduler implements AutoCloseable {
 				this.storeClock.earliestMillis(sentAt) - this.storeClock.tolerance().toMillis());
 		try {
 			reply = this.store.heartbeat(beating.member(),
-					beating.toTell(doubted, forgetRequests).withClock(earliestMillis), beating.isCandidate(), load);
+					beating.toTell(seenUnconfirmed, forgetRequests).withClock(earliestMillis), beating.isCandidate(),
+					load);
 		}
 		catch (StoreUnavailableException ex) {
 			// Perhaps there was a failover, and it lost what was answered, but told
 			// nobody: a release.
-			beating.doubt();
+			beating.confirmSeen();
 			hears.heartbeatFailed(beating.member(), ex);
 			return;
 		}
@@ -247,7 +248,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 			this.storeClock.answered(sentAt, alive.serverTimeMillis(), this.clock.now());
 			reported(beating, load);
 			answered(beating, alive, sentAt, hears);
-			if (doubted) {
+			if (seenUnconfirmed) {
 				// This was still an answer to what was seen, or the store would not have
 				// noticed its loss; the next one tells everything.
 				tellAllAgain();
@@ -264,7 +265,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		}
 	}
 
-	private void reported(HeartbeatSession beating, LoadReport load) {
+	private void reported(Session beating, LoadReport load) {
 		this.lock.lock();
 		try {
 			beating.reported(load);
@@ -274,18 +275,18 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		}
 	}
 
-	private void answered(HeartbeatSession beating, HeartbeatReply.Alive alive, MonotonicTime sentAt, Listener hears) {
+	private void answered(Session beating, HeartbeatReply.Alive alive, MonotonicTime sentAt, Listener hears) {
 		if (alive.lost()) {
 			beating.lostWrites();
 		}
-		if (beating.isReconciled() ? renewLease(beating, sentAt, hears) : isCurrent(beating)) {
+		if (beating.isConfirmed() ? renewLease(beating, sentAt, hears) : isCurrent(beating)) {
 			beating.heard(alive);
 			scheduleNext(alive);
 			hears.heartbeatAnswered(beating.member(), alive, sentAt);
 		}
 	}
 
-	private boolean isCurrent(HeartbeatSession beating) {
+	private boolean isCurrent(Session beating) {
 		this.lock.lock();
 		try {
 			return this.session == beating;
@@ -296,7 +297,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 	}
 
 	/** Not for a session that was ended while its heartbeat was under way. */
-	private boolean renewLease(HeartbeatSession beating, MonotonicTime sentAt, Listener hears) {
+	private boolean renewLease(Session beating, MonotonicTime sentAt, Listener hears) {
 		boolean pausedMeanwhile;
 		this.lock.lock();
 		try {
@@ -360,6 +361,140 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		if (this.guard != null) {
 			this.guard.close();
 		}
+	}
+
+	/**
+	 * What the heartbeats of one session tell, and what was heard. Wishes are written
+	 * under the scheduler's lock; the rest is confined to its loop.
+	 */
+	private static final class Session {
+
+		private final MemberId member;
+
+		private final BooleanSupplier candidate;
+
+		/** The report that was not answered yet. */
+		private volatile LoadReport load = LoadReport.NONE;
+
+		/** How often what was seen was to be told again. */
+		private volatile int forgetRequests;
+
+		/** The store may have lost what it has answered: what was seen is unconfirmed. */
+		private volatile boolean seenUnconfirmed;
+
+		/** Number of losses after which the store has confirmed what is held. */
+		private volatile int lossesConfirmed;
+
+		/** Confined to the loop, as is all below. */
+		private int losses;
+
+		private int forgetRequestsAnswered;
+
+		/** Up to where the next heartbeat goes on. */
+		private Seen seen = Seen.NOTHING;
+
+		/** Of the group, as it was told last. */
+		private long longestLeaseMillis;
+
+		/** More than that while everything is told again, page by page. */
+		private Seen mostSeen = Seen.NOTHING;
+
+		Session(MemberId member, boolean unconfirmed, BooleanSupplier candidate) {
+			this.member = member;
+			this.losses = unconfirmed ? 1 : 0;
+			this.candidate = candidate;
+		}
+
+		MemberId member() {
+			return this.member;
+		}
+
+		boolean isCandidate() {
+			return this.candidate.getAsBoolean();
+		}
+
+		LoadReport load() {
+			return this.load;
+		}
+
+		void load(LoadReport newer) {
+			this.load = newer;
+		}
+
+		/** A report has arrived; there may be a newer one by now. */
+		void reported(LoadReport arrived) {
+			if (this.load.equals(arrived)) {
+				this.load = LoadReport.NONE;
+			}
+		}
+
+		/** Has everything told anew by the next heartbeat that is not seenUnconfirmed. */
+		void forget() {
+			this.forgetRequests++;
+		}
+
+		int forgetRequests() {
+			return this.forgetRequests;
+		}
+
+		void forgotten(int requests) {
+			this.forgetRequestsAnswered = requests;
+		}
+
+		/** Has the next heartbeat tell all that was seen. */
+		void confirmSeen() {
+			this.seenUnconfirmed = true;
+		}
+
+		boolean takeSeenUnconfirmed() {
+			if (!this.seenUnconfirmed) {
+				// Nothing is written: another thread may set it just now.
+				return false;
+			}
+			this.seenUnconfirmed = false;
+			return true;
+		}
+
+		void confirmed(int losses) {
+			this.lossesConfirmed = losses;
+		}
+
+		boolean isConfirmed() {
+			return this.losses == this.lossesConfirmed;
+		}
+
+		/**
+		 * What a heartbeat says was seen. Nothing of it is kept before it is answered: if
+		 * it fails because of a failover, only what was seen tells whether that has lost
+		 * writes.
+		 */
+		Seen toTell(boolean seenUnconfirmed, int forgetRequests) {
+			return toSay(seenUnconfirmed, forgetRequests).withLongestLease(this.longestLeaseMillis);
+		}
+
+		private Seen toSay(boolean seenUnconfirmed, int forgetRequests) {
+			if (seenUnconfirmed) {
+				return this.mostSeen;
+			}
+			return (forgetRequests != this.forgetRequestsAnswered) ? new Seen(this.seen.history(), 0) : this.seen;
+		}
+
+		void lostWrites() {
+			this.losses++;
+		}
+
+		void heard(HeartbeatReply.Alive alive) {
+			Seen now = alive.seen();
+			this.longestLeaseMillis = alive.longestLeaseMillis();
+			if (now.history() != this.mostSeen.history() || now.generation() > this.mostSeen.generation()) {
+				this.mostSeen = now;
+			}
+			// A store that has told all, and less than was seen, has lost writes: the
+			// next
+			// heartbeat has it notice.
+			this.seen = alive.hasMore() ? now : this.mostSeen;
+		}
+
 	}
 
 	/** Hears what came of heartbeats; must not block. */

@@ -1,5 +1,9 @@
 package io.github.shardkeeper.coordination;
 
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -9,8 +13,13 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.handover.HandoverRules.OnTimeout;
+import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.HoldingAction;
+import io.github.shardkeeper.handover.HoldingAction.Release;
+import io.github.shardkeeper.handover.HoldingEvent;
+import io.github.shardkeeper.handover.Lease;
 import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.handover.ShardHoldings;
@@ -19,102 +28,237 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 
 /**
- * Carries out what {@link ShardHoldings} decides. Confined to the coordinator's loop.
+ * Carries out what {@link ShardHoldings} decides, and feeds back what came of it.
+ * Releases are repeated until the store has answered; those that come together are sent
+ * together. Confined to the coordinator's loop.
  */
 final class HoldingDriver {
 
 	private static final Logger logger = LoggerFactory.getLogger(HoldingDriver.class);
 
+	private static final Duration RELEASE_RETRY_PAUSE = Duration.ofMillis(200);
+
 	private final CoordinationSettings settings;
 
 	private final CoordinationStore store;
+
+	private final HeartbeatScheduler heartbeats;
+
+	private final Lease lease;
 
 	private final MonotonicClock clock;
 
 	private final ShardHoldings holdings;
 
-	private final PendingReleases releases;
+	private final Deque<Release> releases = new ArrayDeque<>();
+
+	private MonotonicTime nextRelease;
+
+	/** Whether the last attempt to release failed. */
+	private boolean releaseFailed;
 
 	private @Nullable ShardConsumption consumption;
 
-	HoldingDriver(CoordinationSettings settings, CoordinationStore store, MonotonicClock clock) {
+	HoldingDriver(CoordinationSettings settings, CoordinationStore store, HeartbeatScheduler heartbeats, Lease lease,
+			MonotonicClock clock) {
 		this.settings = settings;
 		this.store = store;
+		this.heartbeats = heartbeats;
+		this.lease = lease;
 		this.clock = clock;
 		this.holdings = new ShardHoldings(settings.handover());
-		this.releases = new PendingReleases(store, settings.handover().quietPeriod(), this.holdings, clock);
+		this.nextRelease = clock.now();
 	}
 
 	/** Begins anew, with nothing. */
 	void start(ShardConsumption consumption) {
 		this.consumption = consumption;
-		this.releases.clear();
-		this.holdings.sessionLost();
+		clearReleases();
+		this.holdings.handle(new HoldingEvent.SessionLost(), this.clock.now());
 	}
 
-	/** The store told what has changed. */
+	/** Takes in that the store has lost writes, before {@link #told}. */
+	void writesLost() {
+		logger.warn("The store has lost writes, perhaps by a failover: comparing what it knows with what is held");
+		handle(new HoldingEvent.WritesLost(), null);
+	}
+
+	/** Takes in what the store told has changed. */
 	void told(List<Ownership> changes, MemberId self) {
-		changes.forEach((change) -> perform(this.holdings.ownershipChanged(change, self, this.clock.now()), self));
+		changes.forEach((change) -> handle(new HoldingEvent.OwnershipChanged(change, self), self));
+	}
+
+	/** Takes in the rest of the same answer, after {@link #told}. */
+	void answered(HeartbeatReply.Alive reply) {
+		MonotonicTime now = this.clock.now();
+		handle(new HoldingEvent.HeartbeatAnswered(reply.hasMore(), reply.claimsUntilMillis() > 0,
+				this.lease.isHeld(now)), null);
 	}
 
 	void workerEnded(ShardId shard, Token token, Token fence, boolean completed) {
-		perform(this.holdings.workerEnded(shard, token, fence, completed), null);
+		handle(new HoldingEvent.WorkerEnded(shard, token, fence, completed), null);
 	}
 
 	/** Does all that is due. */
 	void run(@Nullable MemberId self) {
-		perform(this.holdings.timePassed(this.clock.now()), self);
+		handle(new HoldingEvent.TimePassed(self != null, this.lease.isHeld(this.clock.now())), self);
 		if (self != null) {
-			this.releases.sendDue(self);
+			sendReleases(self);
 		}
 	}
 
 	/** When something is due next, {@code null} for nothing. */
 	@Nullable MonotonicTime wakeAt(@Nullable MemberId self) {
-		MonotonicTime overdue = this.holdings.wakeAt();
+		MonotonicTime due = this.holdings.wakeAt(self != null);
 		// Between two sessions nothing can be released.
-		MonotonicTime release = (self != null) ? this.releases.wakeAt() : null;
-		if (overdue == null || release == null) {
-			return (overdue != null) ? overdue : release;
+		if (self == null || this.releases.isEmpty()) {
+			return due;
 		}
-		return MonotonicTime.earliest(overdue, release);
+		return (due != null) ? MonotonicTime.earliest(due, this.nextRelease) : this.nextRelease;
 	}
 
+	/** Gives everything up, because the leader's plan did not come in time. */
 	void leaveWithoutPlan() {
-		perform(this.holdings.leaveWithoutPlan(this.clock.now()), null);
-	}
-
-	/** The store has lost writes: what it tells from now on confirms what is held. */
-	void writesLost() {
-		this.holdings.writesLost();
+		handle(new HoldingEvent.PatienceEnded(), null);
 	}
 
 	/** The store does not know the session any more. */
 	void sessionForgotten() {
-		this.releases.clear();
-		this.holdings.sessionForgotten();
-	}
-
-	/** Whether nothing is to be claimed. */
-	boolean isConfirmed() {
-		return this.holdings.unconfirmed().isEmpty();
+		clearReleases();
+		handle(new HoldingEvent.SessionForgotten(), null);
 	}
 
 	/**
-	 * Claims what the store has not confirmed, and lets go of what is not granted.
-	 * @param leaseHeld whether the lease under which it is held has not ended: otherwise
-	 * nothing may be claimed, but what can be given back to the store is presented
-	 * @return whether something was granted, which what is told next has to confirm
+	 * Takes what is held along into a session that is about to begin. Comes before its
+	 * heartbeats renew the lease: what is not granted must not be consumed any longer
+	 * than the old session permits.
+	 * @return whether something was granted, so that heartbeats must not renew the lease
+	 * before it is confirmed
 	 */
-	boolean claimUnconfirmed(MemberId self, boolean leaseHeld) {
-		Map<ShardId, Token> unconfirmed = this.holdings.unconfirmed();
-		ClaimReply reply = leaseHeld ? claim(self, unconfirmed) : present(self, unconfirmed);
-		perform(this.holdings.claimed(reply.granted(), reply.superseded()), self);
-		consumption().writeBack();
-		return !reply.granted().isEmpty();
+	boolean joined(MemberId self) {
+		handle(new HoldingEvent.SessionJoined(this.lease.isHeld(this.clock.now())), self);
+		return this.holdings.isUnconfirmed();
 	}
 
-	private ClaimReply claim(MemberId self, Map<ShardId, Token> held) {
+	/** Session and lease are over. */
+	void sessionLost() {
+		clearReleases();
+		handle(new HoldingEvent.SessionLost(), null);
+	}
+
+	/** This instance stops without a lease. */
+	void stopped() {
+		clearReleases();
+		handle(new HoldingEvent.MemberStopped(), null);
+	}
+
+	/** Whether nothing is held. */
+	boolean isEmpty() {
+		return this.holdings.isEmpty();
+	}
+
+	/** Whether what is held was presented, and is not consumed yet. */
+	boolean isPresenting() {
+		return this.holdings.isPresenting();
+	}
+
+	private void handle(HoldingEvent event, @Nullable MemberId self) {
+		for (HoldingAction action : this.holdings.handle(event, this.clock.now())) {
+			perform(action, self);
+		}
+	}
+
+	private void perform(HoldingAction action, @Nullable MemberId self) {
+		if (action instanceof HoldingAction.Start start && self != null) {
+			start(start, self);
+		}
+		else if (action instanceof HoldingAction.Prepare prepare && self != null) {
+			consumption().prepare(prepare.shard(), self);
+		}
+		else if (action instanceof HoldingAction.Drain drain) {
+			consumption().drain(drain.shard());
+		}
+		else if (action instanceof HoldingAction.CancelDrain cancel) {
+			cancelDrain(cancel.shard());
+		}
+		else if (action instanceof HoldingAction.Attend attend) {
+			consumption().attend(attend.shard());
+		}
+		else if (action instanceof HoldingAction.Interrupt interrupt) {
+			interrupt(interrupt);
+		}
+		else if (action instanceof HoldingAction.Abandon abandon) {
+			consumption().abandon(abandon.shard());
+		}
+		else if (action instanceof HoldingAction.Forfeit forfeit) {
+			consumption().forfeit(forfeit.shard(), forfeit.cause());
+		}
+		else if (action instanceof Release release) {
+			this.releases.add(release);
+		}
+		else {
+			afterLostWrites(action, self);
+		}
+	}
+
+	private void afterLostWrites(HoldingAction action, @Nullable MemberId self) {
+		if (action instanceof HoldingAction.Claim claim && self != null) {
+			claim(claim.held(), true, self);
+		}
+		else if (action instanceof HoldingAction.Present present && self != null) {
+			claim(present.held(), false, self);
+		}
+		else if (action instanceof HoldingAction.WriteBack) {
+			consumption().writeBack();
+			handle(new HoldingEvent.WrittenBack(), self);
+		}
+		else if (action instanceof HoldingAction.BeatNow) {
+			this.heartbeats.beatNow();
+		}
+		else if (action instanceof HoldingAction.Confirm confirm) {
+			this.heartbeats.confirmed(confirm.losses());
+		}
+	}
+
+	private void start(HoldingAction.Start start, MemberId self) {
+		try {
+			consumption().start(start.shard(), start.token(), self);
+		}
+		catch (Throwable ex) {
+			handle(new HoldingEvent.StartFailed(start.shard()), self);
+			throw ex;
+		}
+	}
+
+	private void cancelDrain(ShardId shard) {
+		if (consumption().cancelDrain(shard)) {
+			handle(new HoldingEvent.DrainCancelled(shard), null);
+		}
+	}
+
+	private void interrupt(HoldingAction.Interrupt interrupt) {
+		consumption().interrupt(interrupt.shard(), interrupt.draining());
+		if (this.settings.handover().onTimeout() == OnTimeout.FORCE) {
+			logger
+				.warn("Gives {} up by force, as 'shardkeeper.handover.on-timeout' says: the next owner may start while "
+						+ "a call still runs here", interrupt.shard());
+		}
+	}
+
+	private void claim(Map<ShardId, Token> held, boolean leaseHeld, MemberId self) {
+		MonotonicTime now = this.clock.now();
+		ClaimReply reply;
+		try {
+			reply = leaseHeld ? claim(held, self) : present(held, self);
+		}
+		catch (StoreUnavailableException ex) {
+			this.holdings.handle(new HoldingEvent.ClaimFailed(), now);
+			throw ex;
+		}
+		handle(new HoldingEvent.ClaimAnswered(reply.granted(), reply.superseded()), self);
+	}
+
+	private ClaimReply claim(Map<ShardId, Token> held, MemberId self) {
 		if (held.isEmpty()) {
 			return ClaimReply.NONE;
 		}
@@ -124,7 +268,7 @@ final class HoldingDriver {
 		return reply;
 	}
 
-	private ClaimReply present(MemberId self, Map<ShardId, Token> held) {
+	private ClaimReply present(Map<ShardId, Token> held, MemberId self) {
 		Map<ShardId, Token> restorable = new TreeMap<>(held);
 		restorable.keySet().retainAll(consumption().restorable());
 		if (restorable.isEmpty()) {
@@ -140,78 +284,43 @@ final class HoldingDriver {
 		return reply;
 	}
 
-	/** Session and lease are over. */
-	void sessionLost() {
+	private void clearReleases() {
 		this.releases.clear();
-		perform(this.holdings.sessionLost(), null);
+		this.releaseFailed = false;
 	}
 
-	/** This instance stops without a lease. */
-	void stopped() {
-		this.releases.clear();
-		perform(this.holdings.stopped(), null);
-	}
-
-	/** Whether nothing is held. */
-	boolean isEmpty() {
-		return this.holdings.isEmpty();
-	}
-
-	private void perform(List<HoldingAction> actions, @Nullable MemberId self) {
-		for (HoldingAction action : actions) {
-			if (action instanceof HoldingAction.Start start && self != null) {
-				start(start, self);
+	private void sendReleases(MemberId self) {
+		if (this.clock.now().isBefore(this.nextRelease)) {
+			return;
+		}
+		while (!this.releases.isEmpty()) {
+			List<Release> batch = takeBatch();
+			try {
+				// Stale is as good as released: the shard is not ours any more.
+				this.store.release(self, batch, this.settings.handover().quietPeriod());
+				this.releaseFailed = false;
 			}
-			else if (action instanceof HoldingAction.Prepare prepare && self != null) {
-				consumption().prepare(prepare.shard(), self);
+			catch (StoreUnavailableException ex) {
+				this.releases.addAll(batch);
+				this.releaseFailed = true;
+				this.nextRelease = this.clock.now().plus(RELEASE_RETRY_PAUSE);
+				throw ex;
 			}
-			else if (action instanceof HoldingAction.Drain drain) {
-				consumption().drain(drain.shard());
-			}
-			else if (action instanceof HoldingAction.CancelDrain cancel) {
-				cancelDrain(cancel.shard());
-			}
-			else if (action instanceof HoldingAction.Attend attend) {
-				consumption().attend(attend.shard());
-			}
-			else if (action instanceof HoldingAction.Interrupt interrupt) {
-				interrupt(interrupt);
-			}
-			else if (action instanceof HoldingAction.Abandon abandon) {
-				consumption().abandon(abandon.shard());
-			}
-			else if (action instanceof HoldingAction.Forfeit forfeit) {
-				consumption().forfeit(forfeit.shard(), forfeit.cause());
-			}
-			else if (action instanceof HoldingAction.Release release) {
-				this.releases.add(release);
-			}
+			batch.forEach((release) -> handle(new HoldingEvent.ShardReleased(release.shard(), release.token()), self));
 		}
 	}
 
-	private void start(HoldingAction.Start start, MemberId self) {
-		try {
-			consumption().start(start.shard(), start.token(), self);
+	/**
+	 * Takes one alone after a failure, which went to the end before: one that always
+	 * fails must not keep the others waiting.
+	 */
+	private List<Release> takeBatch() {
+		List<Release> batch = new ArrayList<>();
+		do {
+			batch.add(this.releases.remove());
 		}
-		catch (Throwable ex) {
-			this.holdings.notStarted(start.shard());
-			throw ex;
-		}
-	}
-
-	private void cancelDrain(ShardId shard) {
-		if (consumption().cancelDrain(shard)) {
-			this.holdings.drainCancelled(shard);
-		}
-	}
-
-	private void interrupt(HoldingAction.Interrupt interrupt) {
-		consumption().interrupt(interrupt.shard(), interrupt.draining());
-		if (this.settings.handover().onTimeout() == OnTimeout.FORCE) {
-			logger
-				.warn("Gives {} up by force, as 'shardkeeper.handover.on-timeout' says: the next owner may start while "
-						+ "a call still runs here", interrupt.shard());
-		}
+		while (!this.releaseFailed && !this.releases.isEmpty());
+		return batch;
 	}
 
 	private ShardConsumption consumption() {

@@ -177,13 +177,13 @@ final class Membership {
 
 	/**
 	 * Begins the session: from now on heartbeats renew the lease, but not before what was
-	 * claimed is reconciled.
+	 * claimed is confirmed.
 	 */
-	void begin(MemberId id, boolean withClaims, BooleanSupplier candidate) {
+	void begin(MemberId id, boolean unconfirmed, BooleanSupplier candidate) {
 		this.joining = null;
 		this.member = id;
 		this.described = false;
-		this.heartbeats.beginSession(id, withClaims, candidate);
+		this.heartbeats.beginSession(id, unconfirmed, candidate);
 		logger.info("Joined group '{}' as {}", this.settings.group(), id);
 	}
 
@@ -295,7 +295,7 @@ final class Membership {
 			if (afterFailover) {
 				// Perhaps it was over before the next heartbeat, and has lost what was
 				// answered since the last one, a release: nothing else would tell.
-				this.heartbeats.doubt();
+				this.heartbeats.confirmSeen();
 				describeAgain();
 			}
 		}

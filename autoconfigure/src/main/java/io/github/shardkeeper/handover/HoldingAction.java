@@ -1,20 +1,15 @@
 package io.github.shardkeeper.handover;
 
 import java.time.Duration;
+import java.util.SortedMap;
 
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 
 /**
- * What a member does next about one of its shards.
+ * Something that a member does next. Immutable.
  */
 public sealed interface HoldingAction {
-
-	/**
-	 * The shard concerned.
-	 * @return the shard
-	 */
-	ShardId shard();
 
 	/**
 	 * Acquire the shard and consume it.
@@ -27,7 +22,7 @@ public sealed interface HoldingAction {
 	}
 
 	/**
-	 * Stop consuming, put the state away, and say when that is done.
+	 * Stop consuming, save the state, and report when that is done.
 	 *
 	 * @param shard the shard
 	 */
@@ -36,8 +31,8 @@ public sealed interface HoldingAction {
 	}
 
 	/**
-	 * Go on consuming: the move for which the shard is draining was cancelled. Too late
-	 * for a worker that has begun its end; that one reports it as usual.
+	 * Continue: the move for which the shard is draining was cancelled. Too late for a
+	 * worker that has begun its end; that one reports it as usual.
 	 *
 	 * @param shard the shard
 	 */
@@ -100,7 +95,8 @@ public sealed interface HoldingAction {
 
 			/**
 			 * Somebody else has it under a newer token. Mostly nothing is lost with that:
-			 * he went on from what was committed here, if the store has not lost it.
+			 * the new owner resumed from what was committed here, if the store has not
+			 * lost it.
 			 */
 			TAKEN_OVER,
 
@@ -122,6 +118,49 @@ public sealed interface HoldingAction {
 	 * again
 	 */
 	record Release(ShardId shard, Token token, Token tokenFloor, boolean completed) implements HoldingAction {
+
+	}
+
+	/**
+	 * Claim shards, and report the answer. Comes with no other action.
+	 *
+	 * @param held the unconfirmed shards, with their tokens; may be empty
+	 */
+	record Claim(SortedMap<ShardId, Token> held) implements HoldingAction {
+
+	}
+
+	/**
+	 * Present shards to the store, because the lease has ended and nothing may be claimed
+	 * any more: only those whose offset and state are here. Report the answer. Comes with
+	 * no other action.
+	 *
+	 * @param held the unconfirmed shards, with their tokens; may be empty
+	 */
+	record Present(SortedMap<ShardId, Token> held) implements HoldingAction {
+
+	}
+
+	/**
+	 * Write back what the store must know of the shards that are consumed here.
+	 */
+	record WriteBack() implements HoldingAction {
+
+	}
+
+	/**
+	 * Send a heartbeat now, whose answer tells what was granted.
+	 */
+	record BeatNow() implements HoldingAction {
+
+	}
+
+	/**
+	 * Let heartbeats renew the lease again: the store has confirmed what is held here.
+	 *
+	 * @param losses the number of losses in this session that this confirmation covers
+	 */
+	record Confirm(int losses) implements HoldingAction {
 
 	}
 

@@ -1,10 +1,12 @@
 package io.github.shardkeeper.handover;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Function;
@@ -12,7 +14,6 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.handover.HandoverRules.OnTimeout;
-import io.github.shardkeeper.handover.Holding.Phase;
 import io.github.shardkeeper.handover.HoldingAction.Abandon;
 import io.github.shardkeeper.handover.HoldingAction.Attend;
 import io.github.shardkeeper.handover.HoldingAction.CancelDrain;
@@ -22,6 +23,22 @@ import io.github.shardkeeper.handover.HoldingAction.Interrupt;
 import io.github.shardkeeper.handover.HoldingAction.Prepare;
 import io.github.shardkeeper.handover.HoldingAction.Release;
 import io.github.shardkeeper.handover.HoldingAction.Start;
+import io.github.shardkeeper.handover.HoldingEvent.ClaimAnswered;
+import io.github.shardkeeper.handover.HoldingEvent.ClaimFailed;
+import io.github.shardkeeper.handover.HoldingEvent.DrainCancelled;
+import io.github.shardkeeper.handover.HoldingEvent.HeartbeatAnswered;
+import io.github.shardkeeper.handover.HoldingEvent.MemberStopped;
+import io.github.shardkeeper.handover.HoldingEvent.OwnershipChanged;
+import io.github.shardkeeper.handover.HoldingEvent.PatienceEnded;
+import io.github.shardkeeper.handover.HoldingEvent.SessionForgotten;
+import io.github.shardkeeper.handover.HoldingEvent.SessionJoined;
+import io.github.shardkeeper.handover.HoldingEvent.SessionLost;
+import io.github.shardkeeper.handover.HoldingEvent.ShardReleased;
+import io.github.shardkeeper.handover.HoldingEvent.StartFailed;
+import io.github.shardkeeper.handover.HoldingEvent.TimePassed;
+import io.github.shardkeeper.handover.HoldingEvent.WorkerEnded;
+import io.github.shardkeeper.handover.HoldingEvent.WritesLost;
+import io.github.shardkeeper.handover.HoldingEvent.WrittenBack;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -58,7 +75,7 @@ public final class ShardHoldings {
 	/** The last owner's token of each shard that was prepared for. */
 	private final Map<ShardId, Token> prepared = new HashMap<>();
 
-	private final Confirmations confirmations = new Confirmations();
+	private final LostWrites lostWrites = new LostWrites(this::unconfirmed);
 
 	private final DrainDeadlines deadlines;
 
@@ -77,13 +94,70 @@ public final class ShardHoldings {
 	}
 
 	/**
-	 * The store told about a shard.
-	 * @param ownership what it told
-	 * @param self this member
+	 * Takes in what has happened.
+	 * @param event what has happened
 	 * @param now the time
-	 * @return what to do
+	 * @return what to do, in this order
 	 */
-	public List<HoldingAction> ownershipChanged(Ownership ownership, MemberId self, MonotonicTime now) {
+	public List<HoldingAction> handle(HoldingEvent event, MonotonicTime now) {
+		if (event instanceof OwnershipChanged changed) {
+			return ownershipChanged(changed.ownership(), changed.self(), now);
+		}
+		if (event instanceof WorkerEnded ended) {
+			return workerEnded(ended);
+		}
+		if (event instanceof ShardReleased released) {
+			return released(released.shard(), released.token());
+		}
+		if (event instanceof StartFailed failed) {
+			this.holdings.remove(failed.shard());
+			return List.of();
+		}
+		if (event instanceof DrainCancelled cancelled) {
+			return drainCancelled(cancelled.shard());
+		}
+		if (event instanceof TimePassed passed) {
+			return timePassed(passed, now);
+		}
+		if (event instanceof PatienceEnded) {
+			return drainAll(now);
+		}
+		if (event instanceof SessionLost) {
+			return loseAll(Abandon::new);
+		}
+		if (event instanceof MemberStopped) {
+			return loseAll((shard) -> new Forfeit(shard, Forfeit.Cause.STOPPED));
+		}
+		return handleLostWrites(event, now);
+	}
+
+	private List<HoldingAction> handleLostWrites(HoldingEvent event, MonotonicTime now) {
+		if (event instanceof WritesLost) {
+			requireConfirmation();
+			this.lostWrites.writesLost();
+		}
+		else if (event instanceof HeartbeatAnswered answer) {
+			this.lostWrites.heartbeatAnswered(answer, now);
+		}
+		else if (event instanceof SessionForgotten) {
+			sessionForgotten();
+		}
+		else if (event instanceof SessionJoined joined) {
+			return sessionJoined(joined.leaseHeld());
+		}
+		else if (event instanceof ClaimAnswered answer) {
+			return claimAnswered(answer);
+		}
+		else if (event instanceof WrittenBack) {
+			return writtenBack(now);
+		}
+		else if (event instanceof ClaimFailed) {
+			this.lostWrites.claimFailed(now);
+		}
+		return List.of();
+	}
+
+	private List<HoldingAction> ownershipChanged(Ownership ownership, MemberId self, MonotonicTime now) {
 		if (!self.equals(ownership.owner())) {
 			List<HoldingAction> actions = new ArrayList<>(displaced(ownership));
 			actions.addAll(prepare(ownership, self));
@@ -99,7 +173,10 @@ public final class ShardHoldings {
 			return (holding != null && holding.runs()) ? List.of()
 					: release(shard, token, (holding != null) ? holding.token() : lastGivenUp);
 		}
-		this.confirmations.confirm(shard);
+		if (holding != null) {
+			holding = holding.confirmed();
+			this.holdings.put(shard, holding);
+		}
 		if (holding == null && token.equals(lastGivenUp)) {
 			// Either old news, and the release is stale, or the store has lost the first
 			// one.
@@ -125,7 +202,6 @@ public final class ShardHoldings {
 		}
 		this.holdings.remove(shard);
 		this.deadlines.over(shard);
-		this.confirmations.confirm(shard);
 		giveUp(shard, holding.token());
 		return List.of(new Forfeit(shard, Forfeit.Cause.TAKEN_OVER));
 	}
@@ -167,14 +243,10 @@ public final class ShardHoldings {
 		return List.of(new CancelDrain(shard), new Attend(shard));
 	}
 
-	/**
-	 * A {@link CancelDrain} was in time: the worker goes on. Otherwise the shard drains
-	 * as before, and may get overdue.
-	 * @param shard the shard
-	 */
-	public void drainCancelled(ShardId shard) {
+	private List<HoldingAction> drainCancelled(ShardId shard) {
 		this.deadlines.over(shard);
 		this.holdings.computeIfPresent(shard, (s, holding) -> holding.in(Phase.HELD));
+		return List.of();
 	}
 
 	private List<HoldingAction> revoke(ShardId shard, Token token, @Nullable Holding holding, MonotonicTime now) {
@@ -186,7 +258,7 @@ public final class ShardHoldings {
 		}
 		// Also under a newer token than the one it was started with: whatever still runs
 		// must have ended before the release.
-		this.holdings.put(shard, new Holding(token, holding.worker(), Phase.DRAINING));
+		this.holdings.put(shard, new Holding(token, holding.worker(), Phase.DRAINING, true));
 		this.deadlines.began(shard, now);
 		return (holding.phase() == Phase.HELD) ? List.of(new Drain(shard)) : List.of();
 	}
@@ -197,57 +269,54 @@ public final class ShardHoldings {
 		return List.of(new Release(shard, token, floor, false));
 	}
 
-	/**
-	 * A worker has ended: nothing is consumed or written any more.
-	 * @param shard its shard
-	 * @param token the token it was started under
-	 * @param fence a newer token that it was refused with, or {@link Token#NONE}
-	 * @param completed whether the shard has come to its end
-	 * @return what to do
-	 */
-	public List<HoldingAction> workerEnded(ShardId shard, Token token, Token fence, boolean completed) {
+	private List<HoldingAction> workerEnded(WorkerEnded ended) {
+		ShardId shard = ended.shard();
 		Holding holding = this.holdings.get(shard);
 		if (holding == null || !holding.runs()) {
 			return List.of();
 		}
-		if (!holding.worker().equals(token)) {
+		if (!holding.worker().equals(ended.token())) {
 			// An older worker; another was started meanwhile and has not ended.
 			return List.of();
 		}
 		this.deadlines.over(shard);
 		this.holdings.put(shard, holding.in(Phase.DRAINED));
-		return List.of(new Release(shard, holding.token(), fence, completed));
+		return List.of(new Release(shard, holding.token(), ended.fence(), ended.completed()));
 	}
 
-	/**
-	 * A {@link Start} could not even be begun; when the store tells of the shard again,
-	 * it is tried again.
-	 * @param shard the shard
-	 */
-	public void notStarted(ShardId shard) {
-		this.holdings.remove(shard);
-	}
-
-	/**
-	 * The store has taken a release, or said that the shard was not ours any more.
-	 * @param shard the shard
-	 * @param token the token it was released under
-	 */
-	public void released(ShardId shard, Token token) {
+	private List<HoldingAction> released(ShardId shard, Token token) {
 		giveUp(shard, token);
 		this.holdings.computeIfPresent(shard, (s, holding) -> holding.token().equals(token) ? null : holding);
+		return List.of();
+	}
+
+	private List<HoldingAction> writtenBack(MonotonicTime now) {
+		boolean inSession = !this.lostWrites.isJoining();
+		List<HoldingAction> actions = new ArrayList<>(this.lostWrites.writtenBack());
+		if (inSession) {
+			actions.addAll(overdue(now));
+		}
+		return actions;
 	}
 
 	private void giveUp(ShardId shard, Token token) {
 		this.givenUp.merge(shard, token, (one, other) -> (one.compareTo(other) > 0) ? one : other);
 	}
 
-	/**
-	 * Time has passed.
-	 * @param now the time
-	 * @return what to do about drains that are overdue
-	 */
-	public List<HoldingAction> timePassed(MonotonicTime now) {
+	/** A claim comes alone: its answer decides what else is due. */
+	private List<HoldingAction> timePassed(TimePassed passed, MonotonicTime now) {
+		List<HoldingAction> actions = new ArrayList<>();
+		if (passed.inSession() && this.lostWrites.isDue(now)) {
+			if (this.lostWrites.needsClaim()) {
+				return List.of(this.lostWrites.claim(passed.leaseHeld()));
+			}
+			actions.addAll(this.lostWrites.confirm());
+		}
+		actions.addAll(overdue(now));
+		return actions;
+	}
+
+	private List<HoldingAction> overdue(MonotonicTime now) {
 		List<HoldingAction> actions = new ArrayList<>();
 		this.deadlines.passed(now).forEach((shard, draining) -> {
 			actions.add(new Interrupt(shard, draining));
@@ -262,21 +331,21 @@ public final class ShardHoldings {
 	}
 
 	/**
-	 * When to tell that {@linkplain #timePassed time has passed} if nothing happens
-	 * before.
+	 * Returns when to report that time has passed if nothing happens before.
+	 * @param inSession whether the member has a session
 	 * @return the time, or {@code null} for no need
 	 */
-	public @Nullable MonotonicTime wakeAt() {
-		return this.deadlines.next();
+	public @Nullable MonotonicTime wakeAt(boolean inSession) {
+		MonotonicTime overdue = this.deadlines.next();
+		MonotonicTime claim = inSession ? this.lostWrites.wakeAt() : null;
+		if (overdue == null || claim == null) {
+			return (overdue != null) ? overdue : claim;
+		}
+		return MonotonicTime.earliest(overdue, claim);
 	}
 
-	/**
-	 * The member wants to go and cannot wait for the leader's plan: everything is given
-	 * up, and nothing more is taken.
-	 * @param now the time
-	 * @return what to do
-	 */
-	public List<HoldingAction> leaveWithoutPlan(MonotonicTime now) {
+	/** Gives everything up; nothing more is taken. */
+	private List<HoldingAction> drainAll(MonotonicTime now) {
 		this.leaving = true;
 		List<HoldingAction> actions = new ArrayList<>();
 		this.holdings.replaceAll((shard, holding) -> {
@@ -290,73 +359,62 @@ public final class ShardHoldings {
 		return actions;
 	}
 
-	/**
-	 * The store has lost writes that this member saw: what runs here has to be confirmed,
-	 * by what the store tells next or by a claim.
-	 */
-	public void writesLost() {
-		this.confirmations.require(this.holdings);
+	private void requireConfirmation() {
+		this.holdings.replaceAll((shard, holding) -> holding.unconfirmed());
 	}
 
 	/**
-	 * The store does not know the session any more: what runs here has to be claimed in a
-	 * new session, or presented if the lease has ended. What was drained is nobody's now.
+	 * What runs here has to be claimed in a new session, or presented if the lease has
+	 * ended. What was drained is nobody's now.
 	 */
-	public void sessionForgotten() {
+	private void sessionForgotten() {
 		this.holdings.values().removeIf((holding) -> !holding.runs());
 		this.givenUp.clear();
 		this.prepared.clear();
-		this.confirmations.require(this.holdings);
+		requireConfirmation();
+	}
+
+	private List<HoldingAction> sessionJoined(boolean leaseHeld) {
+		if (this.holdings.isEmpty()) {
+			this.lostWrites.reset();
+			return List.of();
+		}
+		return List.of(this.lostWrites.sessionJoined(leaseHeld));
 	}
 
 	/**
-	 * What is to be claimed: it runs here, and the store has not confirmed it.
+	 * Returns what is to be claimed: it runs here, and the store has not confirmed it.
 	 * @return the shards, with their tokens
 	 */
-	public SortedMap<ShardId, Token> unconfirmed() {
-		return this.confirmations.missing(this.holdings);
+	SortedMap<ShardId, Token> unconfirmed() {
+		SortedMap<ShardId, Token> unconfirmed = new TreeMap<>();
+		this.holdings.forEach((shard, holding) -> {
+			if (holding.runs() && !holding.isConfirmed()) {
+				unconfirmed.put(shard, holding.token());
+			}
+		});
+		return unconfirmed;
 	}
 
 	/**
-	 * The store has answered a claim of what was {@linkplain #unconfirmed() unconfirmed}.
-	 * What it granted is confirmed only when it tells so by itself: from then on the
-	 * store knows that it has told it, and notices if it loses the claim, too.
-	 * @param granted the shards that are the member's
-	 * @param superseded others that were given to somebody else because the store had
-	 * lost that they were the member's
-	 * @return what to do
+	 * Lets go of what was not granted. What was granted stays unconfirmed until the store
+	 * tells it.
 	 */
-	public List<HoldingAction> claimed(Set<ShardId> granted, Set<ShardId> superseded) {
+	private List<HoldingAction> claimAnswered(ClaimAnswered answer) {
 		List<HoldingAction> actions = new ArrayList<>();
 		unconfirmed().forEach((shard, token) -> {
-			if (!granted.contains(shard)) {
+			if (!answer.granted().contains(shard)) {
 				this.holdings.remove(shard);
 				this.deadlines.over(shard);
 				// If the store knows better, another token is needed: another worker
 				// would number its commits anew.
 				giveUp(shard, token);
 				actions.add(new Forfeit(shard,
-						superseded.contains(shard) ? Forfeit.Cause.SUPERSEDED : Forfeit.Cause.TAKEN_OVER));
+						answer.superseded().contains(shard) ? Forfeit.Cause.SUPERSEDED : Forfeit.Cause.TAKEN_OVER));
 			}
 		});
-		this.confirmations.retain(granted);
+		actions.add(this.lostWrites.claimAnswered(!answer.granted().isEmpty()));
 		return actions;
-	}
-
-	/**
-	 * The session is over, and its lease too.
-	 * @return what to do
-	 */
-	public List<HoldingAction> sessionLost() {
-		return loseAll(Abandon::new);
-	}
-
-	/**
-	 * The member stops without a lease, so nothing of what runs can be written any more.
-	 * @return what to do
-	 */
-	public List<HoldingAction> stopped() {
-		return loseAll((shard) -> new Forfeit(shard, Forfeit.Cause.STOPPED));
 	}
 
 	private List<HoldingAction> loseAll(Function<ShardId, HoldingAction> loss) {
@@ -369,18 +427,146 @@ public final class ShardHoldings {
 		this.holdings.clear();
 		this.givenUp.clear();
 		this.prepared.clear();
-		this.confirmations.clear();
+		this.lostWrites.reset();
 		this.deadlines.clear();
 		this.leaving = false;
 		return actions;
 	}
 
 	/**
-	 * Whether the member holds nothing.
+	 * Returns whether the member holds something that the store has not confirmed, so
+	 * that heartbeats must not renew the lease.
+	 * @return whether a {@link HoldingAction.Confirm} has to come first
+	 */
+	public boolean isUnconfirmed() {
+		return this.lostWrites.isUnconfirmed();
+	}
+
+	/**
+	 * Returns whether what is held was presented, and is not consumed yet.
+	 * @return whether the store may get back what it has lost
+	 */
+	public boolean isPresenting() {
+		return this.lostWrites.isPresenting();
+	}
+
+	/**
+	 * Returns whether the member holds nothing.
 	 * @return whether it could leave without anybody noticing
 	 */
 	public boolean isEmpty() {
 		return this.holdings.isEmpty();
+	}
+
+	/**
+	 * A shard that the member holds. Immutable.
+	 *
+	 * @param token the token under which it owns the shard
+	 * @param worker the token that the last worker was started under, at most the token
+	 * @param phase how far it has come with giving the shard up
+	 * @param isConfirmed whether the store has told that the shard is the member's since
+	 * it has last lost writes
+	 */
+	private record Holding(Token token, Token worker, Phase phase, boolean isConfirmed) {
+
+		static Holding started(Token token) {
+			return new Holding(token, token, Phase.HELD, true);
+		}
+
+		static Holding drained(Token token) {
+			return new Holding(token, token, Phase.DRAINED, true);
+		}
+
+		Holding in(Phase phase) {
+			return new Holding(this.token, this.worker, phase, this.isConfirmed);
+		}
+
+		Holding confirmed() {
+			return new Holding(this.token, this.worker, this.phase, true);
+		}
+
+		Holding unconfirmed() {
+			return new Holding(this.token, this.worker, this.phase, false);
+		}
+
+		/** Returns whether a worker of it may still run. */
+		boolean runs() {
+			return this.phase != Phase.DRAINED;
+		}
+
+	}
+
+	private enum Phase {
+
+		/** Consumed, or about to be. */
+		HELD,
+
+		/** To be given up as soon as its worker has ended. */
+		DRAINING,
+
+		/** Its worker has ended; the store has not accepted the release yet. */
+		DRAINED
+
+	}
+
+	/**
+	 * When the drains that go on are overdue: a timeout after they began, and again after
+	 * each further one.
+	 */
+	private static final class DrainDeadlines {
+
+		private final Duration timeout;
+
+		/** The earliest first, because the timeout is the same for all. */
+		private final Map<ShardId, Deadline> deadlines = new LinkedHashMap<>();
+
+		DrainDeadlines(Duration timeout) {
+			this.timeout = timeout;
+		}
+
+		void began(ShardId shard, MonotonicTime now) {
+			this.deadlines.putIfAbsent(shard, new Deadline(now, now.plus(this.timeout)));
+		}
+
+		void over(ShardId shard) {
+			this.deadlines.remove(shard);
+		}
+
+		void clear() {
+			this.deadlines.clear();
+		}
+
+		/**
+		 * Returns the drains whose deadline has passed, with how long they have gone on.
+		 */
+		Map<ShardId, Duration> passed(MonotonicTime now) {
+			Map<ShardId, Duration> passed = new LinkedHashMap<>();
+			List<Map.Entry<ShardId, Deadline>> next = new ArrayList<>();
+			Iterator<Map.Entry<ShardId, Deadline>> earliestFirst = this.deadlines.entrySet().iterator();
+			while (earliestFirst.hasNext()) {
+				Map.Entry<ShardId, Deadline> entry = earliestFirst.next();
+				if (now.isBefore(entry.getValue().at)) {
+					break;
+				}
+				MonotonicTime since = entry.getValue().since;
+				passed.put(entry.getKey(), since.until(now));
+				next.add(Map.entry(entry.getKey(), new Deadline(since, now.plus(this.timeout))));
+				earliestFirst.remove();
+			}
+			next.forEach((entry) -> this.deadlines.put(entry.getKey(), entry.getValue()));
+			return passed;
+		}
+
+		/** Returns when the next one passes, {@code null} for none. */
+		@Nullable MonotonicTime next() {
+			Iterator<Deadline> earliestFirst = this.deadlines.values().iterator();
+			return earliestFirst.hasNext() ? earliestFirst.next().at : null;
+		}
+
+		private record Deadline(MonotonicTime since, MonotonicTime at) {
+
+		}
+
 	}
 
 }

@@ -189,13 +189,13 @@ class HeartbeatSchedulerTests {
 
 	/** Only the store knows whether it has lost something, and only by what was seen. */
 	@Test
-	void aDoubtIsSettledByWhatWasSeenBeforeEverythingIsToldAgain() {
+	void whatWasSeenIsConfirmedBeforeEverythingIsToldAgain() {
 		start(LONG, LONG, MonotonicClock.SYSTEM);
 		this.store.answers = (beat) -> alive(0, 12, 12);
 		begin();
 		this.store.awaitBeats(1);
 		await().until(this.store::isIdle);
-		this.heartbeats.doubt();
+		this.heartbeats.confirmSeen();
 
 		this.store.awaitBeats(3);
 		await().until(this.store::isIdle);
@@ -203,7 +203,7 @@ class HeartbeatSchedulerTests {
 	}
 
 	@Test
-	void aDoubtOutlivesAFailureNobodyExpected() {
+	void whatWasSeenIsConfirmedAlsoAfterAnUnexpectedFailure() {
 		start(LONG, LONG, MonotonicClock.SYSTEM);
 		this.store.answers = (beat) -> {
 			if (beat == 2) {
@@ -213,7 +213,7 @@ class HeartbeatSchedulerTests {
 		};
 		begin();
 		awaitAnswers(1);
-		this.heartbeats.doubt();
+		this.heartbeats.confirmSeen();
 		this.store.awaitBeats(2);
 		this.heartbeats.beatNow();
 
@@ -374,7 +374,7 @@ class HeartbeatSchedulerTests {
 	}
 
 	@Test
-	void afterLostWritesTheLeaseIsRenewedOnlyOnceWhatIsHeldIsReconciled() throws InterruptedException {
+	void afterLostWritesTheLeaseIsRenewedOnlyOnceWhatIsHeldIsConfirmed() throws InterruptedException {
 		AtomicReference<MonotonicTime> time = new AtomicReference<>(MonotonicClock.SYSTEM.now());
 		start(LONG, Duration.ofSeconds(10), time::get);
 		this.store.answers = (beat) -> (beat == 2 || beat == 4) ? LOST : ALIVE;
@@ -386,11 +386,11 @@ class HeartbeatSchedulerTests {
 		beatAfter(Duration.ofSeconds(2), time, 3);
 		beatAfter(Duration.ofSeconds(2), time, 4);
 		assertThat(this.lease.endsAt()).isEqualTo(end);
-		this.heartbeats.reconciled(1);
+		this.heartbeats.confirmed(1);
 		await().until(() -> this.told.answers.size() == 5);
 		assertThat(this.lease.endsAt()).as("lost more meanwhile").isEqualTo(end);
 
-		this.heartbeats.reconciled(2);
+		this.heartbeats.confirmed(2);
 		await().until(() -> this.told.answers.size() == 6);
 		assertThat(this.lease.endsAt()).isEqualTo(end.plus(Duration.ofSeconds(6)));
 	}

@@ -11,6 +11,13 @@ import io.github.shardkeeper.handover.HoldingAction.Attend;
 import io.github.shardkeeper.handover.HoldingAction.CancelDrain;
 import io.github.shardkeeper.handover.HoldingAction.Interrupt;
 import io.github.shardkeeper.handover.HoldingAction.Release;
+import io.github.shardkeeper.handover.HoldingEvent.DrainCancelled;
+import io.github.shardkeeper.handover.HoldingEvent.OwnershipChanged;
+import io.github.shardkeeper.handover.HoldingEvent.PatienceEnded;
+import io.github.shardkeeper.handover.HoldingEvent.SessionLost;
+import io.github.shardkeeper.handover.HoldingEvent.ShardReleased;
+import io.github.shardkeeper.handover.HoldingEvent.TimePassed;
+import io.github.shardkeeper.handover.HoldingEvent.WorkerEnded;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -43,7 +50,7 @@ class OverdueDrainTests {
 	@Test
 	void whileNothingDrainsThereIsNothingToWaitFor() {
 		owned(FIRST, TOKEN);
-		assertThat(this.holdings.wakeAt()).isNull();
+		assertThat(this.holdings.wakeAt(true)).isNull();
 		pass(TIMEOUT.multipliedBy(2));
 		assertThat(due()).isEmpty();
 	}
@@ -51,13 +58,13 @@ class OverdueDrainTests {
 	@Test
 	void theCallIsInterruptedAtTheTimeoutAndAfterEachFurtherOne() {
 		drain(FIRST);
-		assertThat(this.holdings.wakeAt()).isEqualTo(this.now.plus(TIMEOUT));
+		assertThat(this.holdings.wakeAt(true)).isEqualTo(this.now.plus(TIMEOUT));
 		pass(TIMEOUT.minusNanos(1));
 		assertThat(due()).isEmpty();
 		pass(Duration.ofNanos(1));
 		assertThat(due()).containsExactly(new Interrupt(FIRST, TIMEOUT));
 		assertThat(due()).as("once").isEmpty();
-		assertThat(this.holdings.wakeAt()).isEqualTo(this.now.plus(TIMEOUT));
+		assertThat(this.holdings.wakeAt(true)).isEqualTo(this.now.plus(TIMEOUT));
 		pass(TIMEOUT);
 		assertThat(due()).containsExactly(new Interrupt(FIRST, TIMEOUT.multipliedBy(2)));
 		assertThat(this.holdings.isEmpty()).as("it holds the shard").isFalse();
@@ -70,7 +77,7 @@ class OverdueDrainTests {
 		drain(FIRST);
 		pass(Duration.ofSeconds(40));
 		assertThat(due()).containsExactly(new Interrupt(SECOND, TIMEOUT));
-		assertThat(this.holdings.wakeAt()).isEqualTo(this.now.plus(Duration.ofSeconds(10)));
+		assertThat(this.holdings.wakeAt(true)).isEqualTo(this.now.plus(Duration.ofSeconds(10)));
 		pass(Duration.ofSeconds(10));
 		assertThat(due()).containsExactly(new Interrupt(FIRST, TIMEOUT));
 	}
@@ -88,8 +95,8 @@ class OverdueDrainTests {
 	@Test
 	void whatHasDrainedIsNotOverdue() {
 		drain(FIRST);
-		this.holdings.workerEnded(FIRST, TOKEN, Token.NONE, false);
-		assertThat(this.holdings.wakeAt()).isNull();
+		handle(new WorkerEnded(FIRST, TOKEN, Token.NONE, false));
+		assertThat(this.holdings.wakeAt(true)).isNull();
 	}
 
 	@Test
@@ -97,10 +104,10 @@ class OverdueDrainTests {
 		drain(FIRST);
 		pass(Duration.ofSeconds(30));
 		owned(FIRST, TOKEN);
-		this.holdings.drainCancelled(FIRST);
-		assertThat(this.holdings.wakeAt()).isNull();
+		handle(new DrainCancelled(FIRST));
+		assertThat(this.holdings.wakeAt(true)).isNull();
 		tell(FIRST, ShardPhase.REVOKING, TOKEN);
-		assertThat(this.holdings.wakeAt()).isEqualTo(this.now.plus(TIMEOUT));
+		assertThat(this.holdings.wakeAt(true)).isEqualTo(this.now.plus(TIMEOUT));
 	}
 
 	@Test
@@ -111,15 +118,15 @@ class OverdueDrainTests {
 			.containsExactly(new CancelDrain(FIRST), new Attend(FIRST));
 		pass(Duration.ofSeconds(20));
 		assertThat(due()).containsExactly(new Interrupt(FIRST, TIMEOUT));
-		assertThat(this.holdings.workerEnded(FIRST, TOKEN, Token.NONE, false))
+		assertThat(handle(new WorkerEnded(FIRST, TOKEN, Token.NONE, false)))
 			.containsExactly(new Release(FIRST, TOKEN, Token.NONE, false));
-		assertThat(this.holdings.wakeAt()).isNull();
+		assertThat(this.holdings.wakeAt(true)).isNull();
 	}
 
 	@Test
 	void whoLeavesWithoutPlanHasTheSameTimeout() {
 		owned(FIRST, TOKEN);
-		this.holdings.leaveWithoutPlan(this.now);
+		handle(new PatienceEnded());
 		pass(TIMEOUT);
 		assertThat(due()).containsExactly(new Interrupt(FIRST, TIMEOUT));
 	}
@@ -127,8 +134,8 @@ class OverdueDrainTests {
 	@Test
 	void aLostSessionEndsAllDrains() {
 		drain(FIRST);
-		this.holdings.sessionLost();
-		assertThat(this.holdings.wakeAt()).isNull();
+		handle(new SessionLost());
+		assertThat(this.holdings.wakeAt(true)).isNull();
 	}
 
 	@Test
@@ -138,9 +145,9 @@ class OverdueDrainTests {
 		pass(TIMEOUT);
 		assertThat(due()).containsExactly(new Interrupt(FIRST, TIMEOUT), new Abandon(FIRST),
 				new Release(FIRST, TOKEN, Token.NONE, false));
-		assertThat(this.holdings.wakeAt()).isNull();
+		assertThat(this.holdings.wakeAt(true)).isNull();
 		assertThat(owned(FIRST, TOKEN)).as("too late to be wanted back").isEmpty();
-		this.holdings.released(FIRST, TOKEN);
+		handle(new ShardReleased(FIRST, TOKEN));
 		assertThat(this.holdings.isEmpty()).isTrue();
 	}
 
@@ -155,12 +162,11 @@ class OverdueDrainTests {
 
 	private List<HoldingAction> tell(ShardId shard, ShardPhase phase, Token token) {
 		MemberId target = (phase == ShardPhase.REVOKING) ? OTHER : null;
-		return this.holdings.ownershipChanged(new Ownership(shard, phase, token, ME, target, token.value(), 0, 0), ME,
-				this.now);
+		return handle(new OwnershipChanged(new Ownership(shard, phase, token, ME, target, token.value(), 0, 0), ME));
 	}
 
 	private List<HoldingAction> due() {
-		return this.holdings.timePassed(this.now);
+		return handle(new TimePassed(false, false));
 	}
 
 	private void pass(Duration duration) {
@@ -169,6 +175,10 @@ class OverdueDrainTests {
 
 	private static ShardHoldings holdings(OnTimeout onTimeout) {
 		return new ShardHoldings(new HandoverRules(TIMEOUT, onTimeout, Duration.ZERO, Duration.ZERO, 0));
+	}
+
+	private List<HoldingAction> handle(HoldingEvent event) {
+		return this.holdings.handle(event, this.now);
 	}
 
 }

@@ -12,6 +12,12 @@ import io.github.shardkeeper.handover.HoldingAction.Forfeit;
 import io.github.shardkeeper.handover.HoldingAction.Prepare;
 import io.github.shardkeeper.handover.HoldingAction.Release;
 import io.github.shardkeeper.handover.HoldingAction.Start;
+import io.github.shardkeeper.handover.HoldingEvent.DrainCancelled;
+import io.github.shardkeeper.handover.HoldingEvent.OwnershipChanged;
+import io.github.shardkeeper.handover.HoldingEvent.PatienceEnded;
+import io.github.shardkeeper.handover.HoldingEvent.SessionLost;
+import io.github.shardkeeper.handover.HoldingEvent.ShardReleased;
+import io.github.shardkeeper.handover.HoldingEvent.WorkerEnded;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -45,7 +51,7 @@ class ShardHoldingsTests {
 		assertThat(ended(OLD)).containsExactly(release(OLD));
 		assertThat(this.holdings.isEmpty()).as("before the store has taken it").isFalse();
 
-		this.holdings.released(SHARD, OLD);
+		handle(new ShardReleased(SHARD, OLD));
 		assertThat(this.holdings.isEmpty()).isTrue();
 	}
 
@@ -63,7 +69,7 @@ class ShardHoldingsTests {
 		revoking(OLD);
 		assertThat(owned(OLD)).as("with what came for it meanwhile")
 			.containsExactly(new CancelDrain(SHARD), new Attend(SHARD));
-		this.holdings.drainCancelled(SHARD);
+		handle(new DrainCancelled(SHARD));
 		assertThat(owned(OLD)).containsExactly(new Attend(SHARD));
 
 		assertThat(revoking(OLD)).as("another move").containsExactly(new Drain(SHARD));
@@ -90,7 +96,7 @@ class ShardHoldingsTests {
 	@Test
 	void aWorkerAtTheEndOfItsShardCompletesIt() {
 		owned(OLD);
-		assertThat(this.holdings.workerEnded(SHARD, OLD, Token.NONE, true))
+		assertThat(handle(new WorkerEnded(SHARD, OLD, Token.NONE, true)))
 			.containsExactly(new Release(SHARD, OLD, Token.NONE, true));
 	}
 
@@ -127,14 +133,14 @@ class ShardHoldingsTests {
 		revoking(NEW);
 		ended(NEW);
 		assertThat(owned(NEW)).as("drained").isEmpty();
-		this.holdings.released(SHARD, NEW);
+		handle(new ShardReleased(SHARD, NEW));
 		assertThat(owned(NEW)).as("given up").doesNotHaveAnyElementsOfTypes(Attend.class);
 	}
 
 	@Test
 	void whoLeavesAttendsToNothing() {
 		owned(OLD);
-		this.holdings.leaveWithoutPlan(NOW);
+		handle(new PatienceEnded());
 		assertThat(owned(OLD)).isEmpty();
 	}
 
@@ -151,8 +157,8 @@ class ShardHoldingsTests {
 		assertThat(revoking(OLD)).isEmpty();
 		assertThat(owned(OLD)).isEmpty();
 
-		this.holdings.released(SHARD, OLD);
-		this.holdings.released(SHARD, OLD);
+		handle(new ShardReleased(SHARD, OLD));
+		handle(new ShardReleased(SHARD, OLD));
 		assertThat(ended(OLD)).isEmpty();
 		assertThat(this.holdings.isEmpty()).isTrue();
 	}
@@ -162,7 +168,7 @@ class ShardHoldingsTests {
 		assertThat(revoking(OLD)).containsExactly(release(OLD));
 		assertThat(this.holdings.isEmpty()).isFalse();
 
-		this.holdings.released(SHARD, OLD);
+		handle(new ShardReleased(SHARD, OLD));
 		assertThat(this.holdings.isEmpty()).isTrue();
 	}
 
@@ -185,7 +191,7 @@ class ShardHoldingsTests {
 				.containsExactly(new Forfeit(SHARD, Forfeit.Cause.TAKEN_OVER));
 			assertThat(this.holdings.isEmpty()).isTrue();
 			assertThat(ended(OLD)).as("late").isEmpty();
-			this.holdings.sessionLost();
+			handle(new SessionLost());
 		}
 	}
 
@@ -195,7 +201,7 @@ class ShardHoldingsTests {
 		revoking(OLD);
 		assertThat(tell(ShardPhase.REVOKING, NEW, OTHER, ME))
 			.containsExactly(new Forfeit(SHARD, Forfeit.Cause.TAKEN_OVER), new Prepare(SHARD));
-		assertThat(this.holdings.wakeAt()).as("nothing is overdue").isNull();
+		assertThat(this.holdings.wakeAt(true)).as("nothing is overdue").isNull();
 		assertThat(owned(OLD)).as("told late").containsExactly(release(OLD));
 	}
 
@@ -224,7 +230,7 @@ class ShardHoldingsTests {
 
 		assertThat(owned(OLD)).isEmpty();
 		assertThat(revoking(OLD)).isEmpty();
-		this.holdings.released(SHARD, OLD);
+		handle(new ShardReleased(SHARD, OLD));
 		assertThat(this.holdings.isEmpty()).isFalse();
 		assertThat(revoking(NEW)).containsExactly(new Drain(SHARD));
 	}
@@ -262,9 +268,9 @@ class ShardHoldingsTests {
 		ended(OLD);
 
 		assertThat(revoking(NEW)).containsExactly(release(NEW));
-		this.holdings.released(SHARD, OLD);
+		handle(new ShardReleased(SHARD, OLD));
 		assertThat(this.holdings.isEmpty()).isFalse();
-		this.holdings.released(SHARD, NEW);
+		handle(new ShardReleased(SHARD, NEW));
 		assertThat(this.holdings.isEmpty()).isTrue();
 	}
 
@@ -282,11 +288,11 @@ class ShardHoldingsTests {
 	void aWorkerThatWasRefusedGivesTheShardBackWithTheFence() {
 		owned(OLD);
 
-		assertThat(this.holdings.workerEnded(SHARD, OLD, NEW, false))
+		assertThat(handle(new WorkerEnded(SHARD, OLD, NEW, false)))
 			.containsExactly(new Release(SHARD, OLD, NEW, false));
 		assertThat(revoking(OLD)).isEmpty();
 		assertThat(owned(new Token(21))).containsExactly(new Start(SHARD, new Token(21)));
-		this.holdings.released(SHARD, OLD);
+		handle(new ShardReleased(SHARD, OLD));
 		assertThat(this.holdings.isEmpty()).as("held under the newer token").isFalse();
 	}
 
@@ -301,8 +307,8 @@ class ShardHoldingsTests {
 		tell(SECOND, ShardPhase.OWNED, OLD, ME);
 		tell(SECOND, ShardPhase.REVOKING, OLD, ME);
 
-		assertThat(this.holdings.leaveWithoutPlan(NOW)).containsExactly(new Drain(SHARD));
-		assertThat(this.holdings.leaveWithoutPlan(NOW)).isEmpty();
+		assertThat(handle(new PatienceEnded())).containsExactly(new Drain(SHARD));
+		assertThat(handle(new PatienceEnded())).isEmpty();
 		assertThat(revoking(OLD)).as("the plan came after all").isEmpty();
 		assertThat(ended(OLD)).containsExactly(release(OLD));
 	}
@@ -310,7 +316,7 @@ class ShardHoldingsTests {
 	@Test
 	void whoLeavesWithoutPlanKeepsNothingAndTakesNothing() {
 		owned(OLD);
-		this.holdings.leaveWithoutPlan(NOW);
+		handle(new PatienceEnded());
 		assertThat(owned(OLD)).as("the store tells it again").isEmpty();
 		assertThat(tell(SECOND, ShardPhase.OWNED, OLD, ME))
 			.containsExactly(new Release(SECOND, OLD, Token.NONE, false));
@@ -323,10 +329,10 @@ class ShardHoldingsTests {
 		owned(OLD);
 		tell(SECOND, ShardPhase.REVOKING, OLD, ME);
 
-		assertThat(this.holdings.sessionLost()).containsExactly(new Abandon(SHARD));
+		assertThat(handle(new SessionLost())).containsExactly(new Abandon(SHARD));
 		assertThat(this.holdings.isEmpty()).isTrue();
 		assertThat(ended(OLD)).isEmpty();
-		assertThat(this.holdings.sessionLost()).isEmpty();
+		assertThat(handle(new SessionLost())).isEmpty();
 	}
 
 	@Test
@@ -334,7 +340,7 @@ class ShardHoldingsTests {
 		owned(OLD);
 		revoking(OLD);
 
-		assertThat(this.holdings.sessionLost()).containsExactly(new Abandon(SHARD));
+		assertThat(handle(new SessionLost())).containsExactly(new Abandon(SHARD));
 	}
 
 	private List<HoldingAction> owned(Token token) {
@@ -346,7 +352,7 @@ class ShardHoldingsTests {
 	}
 
 	private List<HoldingAction> ended(Token token) {
-		return this.holdings.workerEnded(SHARD, token, Token.NONE, false);
+		return handle(new WorkerEnded(SHARD, token, Token.NONE, false));
 	}
 
 	/** The store tells its next owner. */
@@ -363,14 +369,16 @@ class ShardHoldingsTests {
 	}
 
 	private List<HoldingAction> tell(ShardPhase phase, Token token, MemberId owner, MemberId target) {
-		return this.holdings.ownershipChanged(new Ownership(SHARD, phase, token, owner, target, token.value(), 0, 0),
-				ME, NOW);
+		return handle(new OwnershipChanged(new Ownership(SHARD, phase, token, owner, target, token.value(), 0, 0), ME));
 	}
 
 	private List<HoldingAction> tell(ShardId shard, ShardPhase phase, Token token, MemberId owner) {
 		MemberId target = (phase == ShardPhase.REVOKING) ? OTHER : null;
-		return this.holdings.ownershipChanged(new Ownership(shard, phase, token, owner, target, token.value(), 0, 0),
-				ME, NOW);
+		return handle(new OwnershipChanged(new Ownership(shard, phase, token, owner, target, token.value(), 0, 0), ME));
+	}
+
+	private List<HoldingAction> handle(HoldingEvent event) {
+		return this.holdings.handle(event, NOW);
 	}
 
 }

@@ -1,5 +1,6 @@
 package io.github.shardkeeper.handover;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -13,6 +14,15 @@ import io.github.shardkeeper.handover.HoldingAction.Forfeit;
 import io.github.shardkeeper.handover.HoldingAction.Prepare;
 import io.github.shardkeeper.handover.HoldingAction.Release;
 import io.github.shardkeeper.handover.HoldingAction.Start;
+import io.github.shardkeeper.handover.HoldingAction.WriteBack;
+import io.github.shardkeeper.handover.HoldingEvent.ClaimAnswered;
+import io.github.shardkeeper.handover.HoldingEvent.MemberStopped;
+import io.github.shardkeeper.handover.HoldingEvent.OwnershipChanged;
+import io.github.shardkeeper.handover.HoldingEvent.SessionForgotten;
+import io.github.shardkeeper.handover.HoldingEvent.SessionLost;
+import io.github.shardkeeper.handover.HoldingEvent.ShardReleased;
+import io.github.shardkeeper.handover.HoldingEvent.WorkerEnded;
+import io.github.shardkeeper.handover.HoldingEvent.WritesLost;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -47,21 +57,20 @@ class UnconfirmedHoldingsTests {
 	@Test
 	void whatTheStoreTellsIsConfirmed() {
 		holdOfEach();
-		this.holdings.writesLost();
+		handle(new WritesLost());
 		assertThat(this.holdings.unconfirmed()).isEqualTo(Map.of(HELD, TOKEN, DRAINING, TOKEN));
 
 		assertThat(tell(HELD, ShardPhase.OWNED, TOKEN, ME)).containsExactly(new Attend(HELD));
 		assertThat(tell(DRAINING, ShardPhase.REVOKING, TOKEN, ME)).isEmpty();
 		assertThat(this.holdings.unconfirmed()).isEmpty();
-		assertThat(this.holdings.claimed(Set.of(), Set.of())).isEmpty();
+		assertThat(claimed(Set.of(), Set.of())).isEmpty();
 	}
 
 	@Test
 	void whatIsNotGrantedIsAbandoned() {
 		holdOfEach();
-		this.holdings.writesLost();
-		assertThat(this.holdings.claimed(Set.of(HELD), Set.of()))
-			.containsExactly(new Forfeit(DRAINING, Forfeit.Cause.TAKEN_OVER));
+		handle(new WritesLost());
+		assertThat(claimed(Set.of(HELD), Set.of())).containsExactly(new Forfeit(DRAINING, Forfeit.Cause.TAKEN_OVER));
 
 		assertThat(ended(DRAINING)).isEmpty();
 		assertThat(tell(HELD, ShardPhase.OWNED, TOKEN, ME)).as("goes on").containsExactly(new Attend(HELD));
@@ -72,16 +81,16 @@ class UnconfirmedHoldingsTests {
 	@Test
 	void whatComesTooLateIsForfeited() {
 		holdOfEach();
-		this.holdings.sessionForgotten();
-		assertThat(this.holdings.claimed(Set.of(), Set.of(HELD))).containsExactly(
-				new Forfeit(HELD, Forfeit.Cause.SUPERSEDED), new Forfeit(DRAINING, Forfeit.Cause.TAKEN_OVER));
+		handle(new SessionForgotten());
+		assertThat(claimed(Set.of(), Set.of(HELD))).containsExactly(new Forfeit(HELD, Forfeit.Cause.SUPERSEDED),
+				new Forfeit(DRAINING, Forfeit.Cause.TAKEN_OVER));
 		assertThat(this.holdings.isEmpty()).isTrue();
 	}
 
 	@Test
 	void whoStopsForfeitsWhatRuns() {
 		holdOfEach();
-		assertThat(this.holdings.stopped()).containsExactly(new Forfeit(HELD, Forfeit.Cause.STOPPED),
+		assertThat(handle(new MemberStopped())).containsExactly(new Forfeit(HELD, Forfeit.Cause.STOPPED),
 				new Forfeit(DRAINING, Forfeit.Cause.STOPPED));
 		assertThat(this.holdings.isEmpty()).isTrue();
 	}
@@ -90,8 +99,8 @@ class UnconfirmedHoldingsTests {
 	@Test
 	void whatWasAbandonedIsNotConsumedAgainUnderTheSameToken() {
 		holdOfEach();
-		this.holdings.writesLost();
-		this.holdings.claimed(Set.of(), Set.of());
+		handle(new WritesLost());
+		claimed(Set.of(), Set.of());
 
 		assertThat(tell(HELD, ShardPhase.OWNED, TOKEN, ME))
 			.containsExactly(new Release(HELD, TOKEN, Token.NONE, false));
@@ -100,8 +109,8 @@ class UnconfirmedHoldingsTests {
 	@Test
 	void whatIsGrantedIsConfirmedOnceItIsTold() {
 		holdOfEach();
-		this.holdings.writesLost();
-		this.holdings.claimed(Set.of(HELD, DRAINING), Set.of());
+		handle(new WritesLost());
+		claimed(Set.of(HELD, DRAINING), Set.of());
 		assertThat(this.holdings.unconfirmed()).as("the claim may be lost, too").containsOnlyKeys(HELD, DRAINING);
 
 		tell(HELD, ShardPhase.OWNED, TOKEN, ME);
@@ -111,7 +120,7 @@ class UnconfirmedHoldingsTests {
 	@Test
 	void anOwnershipFromBeforeIsNoConfirmation() {
 		holdOfEach();
-		this.holdings.writesLost();
+		handle(new WritesLost());
 		assertThat(tell(HELD, ShardPhase.OWNED, OLDER, ME)).isEmpty();
 		assertThat(this.holdings.unconfirmed()).containsEntry(HELD, TOKEN);
 	}
@@ -120,11 +129,11 @@ class UnconfirmedHoldingsTests {
 	@Test
 	void whatIsKnownUnderAnOldTokenOnlyIsReleasedWhenItIsHeldNoLonger() {
 		holdOfEach();
-		this.holdings.writesLost();
-		this.holdings.claimed(Set.of(), Set.of());
+		handle(new WritesLost());
+		claimed(Set.of(), Set.of());
 
 		assertThat(tell(HELD, ShardPhase.OWNED, OLDER, ME)).containsExactly(new Release(HELD, OLDER, TOKEN, false));
-		this.holdings.released(HELD, OLDER);
+		handle(new ShardReleased(HELD, OLDER));
 		assertThat(tell(HELD, ShardPhase.REVOKING, OLDER, ME)).as("asked again, because nobody else would")
 			.containsExactly(new Release(HELD, OLDER, TOKEN, false));
 	}
@@ -132,7 +141,7 @@ class UnconfirmedHoldingsTests {
 	@Test
 	void whatIsDrainedUnderANewerTokenIsReleasedUnderTheOldOneToo() {
 		holdOfEach();
-		this.holdings.writesLost();
+		handle(new WritesLost());
 
 		assertThat(tell(DRAINED, ShardPhase.OWNED, OLDER, ME))
 			.containsExactly(new Release(DRAINED, OLDER, TOKEN, false));
@@ -141,7 +150,7 @@ class UnconfirmedHoldingsTests {
 	@Test
 	void aRevokeThatTheStoreHasLostIsCancelled() {
 		holdOfEach();
-		this.holdings.writesLost();
+		handle(new WritesLost());
 		assertThat(tell(DRAINING, ShardPhase.OWNED, TOKEN, ME)).containsExactly(new CancelDrain(DRAINING),
 				new Attend(DRAINING));
 	}
@@ -149,8 +158,8 @@ class UnconfirmedHoldingsTests {
 	@Test
 	void aReleaseThatTheStoreHasLostIsMadeAgain() {
 		holdOfEach();
-		this.holdings.released(DRAINED, TOKEN);
-		this.holdings.writesLost();
+		handle(new ShardReleased(DRAINED, TOKEN));
+		handle(new WritesLost());
 		assertThat(tell(DRAINED, ShardPhase.REVOKING, TOKEN, ME))
 			.containsExactly(new Release(DRAINED, TOKEN, Token.NONE, false));
 	}
@@ -158,15 +167,15 @@ class UnconfirmedHoldingsTests {
 	@Test
 	void whatEndsBeforeItIsClaimedIsNotClaimed() {
 		holdOfEach();
-		this.holdings.writesLost();
+		handle(new WritesLost());
 		assertThat(ended(DRAINING)).containsExactly(new Release(DRAINING, TOKEN, Token.NONE, false));
 		assertThat(this.holdings.unconfirmed()).containsOnlyKeys(HELD);
-		assertThat(this.holdings.claimed(Set.of(HELD), Set.of())).isEmpty();
+		assertThat(claimed(Set.of(HELD), Set.of())).isEmpty();
 	}
 
 	@Test
 	void whatComesAfterTheLossNeedsNoConfirmation() {
-		this.holdings.writesLost();
+		handle(new WritesLost());
 		tell(HELD, ShardPhase.OWNED, TOKEN, ME);
 		assertThat(this.holdings.unconfirmed()).isEmpty();
 	}
@@ -174,9 +183,9 @@ class UnconfirmedHoldingsTests {
 	@Test
 	void inANewSessionWhatRunsIsClaimedAndGoesOn() {
 		holdOfEach();
-		this.holdings.sessionForgotten();
+		handle(new SessionForgotten());
 		assertThat(this.holdings.unconfirmed()).isEqualTo(Map.of(HELD, TOKEN, DRAINING, TOKEN));
-		assertThat(this.holdings.claimed(Set.of(HELD, DRAINING), Set.of())).isEmpty();
+		assertThat(claimed(Set.of(HELD, DRAINING), Set.of())).isEmpty();
 
 		assertThat(tell(HELD, ShardPhase.OWNED, TOKEN, ANEW)).containsExactly(new Attend(HELD));
 		assertThat(tell(DRAINING, ShardPhase.OWNED, TOKEN, ANEW)).as("nobody waits for it any more")
@@ -186,7 +195,7 @@ class UnconfirmedHoldingsTests {
 	@Test
 	void inANewSessionWhatHasDrainedIsNobodys() {
 		holdOfEach();
-		this.holdings.sessionForgotten();
+		handle(new SessionForgotten());
 		assertThat(tell(DRAINED, ShardPhase.OWNED, new Token(20), ANEW))
 			.containsExactly(new Start(DRAINED, new Token(20)));
 	}
@@ -194,16 +203,16 @@ class UnconfirmedHoldingsTests {
 	@Test
 	void inANewSessionShardsThatComeArePreparedForAgain() {
 		Ownership coming = new Ownership(HELD, ShardPhase.REVOKING, TOKEN, OTHER, ME, 1, 0, 0);
-		assertThat(this.holdings.ownershipChanged(coming, ME, NOW)).containsExactly(new Prepare(HELD));
-		this.holdings.sessionForgotten();
-		assertThat(this.holdings.ownershipChanged(coming, ME, NOW)).containsExactly(new Prepare(HELD));
+		assertThat(handle(new OwnershipChanged(coming, ME))).containsExactly(new Prepare(HELD));
+		handle(new SessionForgotten());
+		assertThat(handle(new OwnershipChanged(coming, ME))).containsExactly(new Prepare(HELD));
 	}
 
 	@Test
 	void theEndOfTheLeaseAbandonsWhatWasNotClaimed() {
 		holdOfEach();
-		this.holdings.sessionForgotten();
-		assertThat(this.holdings.sessionLost()).containsExactly(new Abandon(HELD), new Abandon(DRAINING));
+		handle(new SessionForgotten());
+		assertThat(handle(new SessionLost())).containsExactly(new Abandon(HELD), new Abandon(DRAINING));
 		assertThat(this.holdings.unconfirmed()).isEmpty();
 	}
 
@@ -217,13 +226,24 @@ class UnconfirmedHoldingsTests {
 	}
 
 	private List<HoldingAction> ended(ShardId shard) {
-		return this.holdings.workerEnded(shard, TOKEN, Token.NONE, false);
+		return handle(new WorkerEnded(shard, TOKEN, Token.NONE, false));
 	}
 
 	private List<HoldingAction> tell(ShardId shard, ShardPhase phase, Token token, MemberId self) {
 		MemberId target = (phase == ShardPhase.REVOKING) ? OTHER : null;
-		return this.holdings.ownershipChanged(new Ownership(shard, phase, token, self, target, token.value(), 0, 0),
-				self, NOW);
+		return handle(
+				new OwnershipChanged(new Ownership(shard, phase, token, self, target, token.value(), 0, 0), self));
+	}
+
+	private List<HoldingAction> handle(HoldingEvent event) {
+		return this.holdings.handle(event, NOW);
+	}
+
+	/** What is done with shards, but for the writing back that follows each claim. */
+	private List<HoldingAction> claimed(Set<ShardId> granted, Set<ShardId> superseded) {
+		List<HoldingAction> actions = new ArrayList<>(handle(new ClaimAnswered(granted, superseded)));
+		assertThat(actions.remove(actions.size() - 1)).isEqualTo(new WriteBack());
+		return actions;
 	}
 
 }
