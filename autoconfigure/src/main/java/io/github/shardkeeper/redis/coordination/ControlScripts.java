@@ -12,7 +12,7 @@ import io.github.shardkeeper.redis.LuaScript;
  */
 record ControlScripts(LuaScript joinGroup, LuaScript updateDescription, LuaScript heartbeat, LuaScript readChanges,
 		LuaScript readLoads, LuaScript applyPlan, LuaScript releaseShards, LuaScript claimShards, LuaScript reapMembers,
-		LuaScript leaveGroup, LuaScript notifyOwners, LuaScript publishProblems, LuaScript distrust,
+		LuaScript leaveGroup, LuaScript notifyOwners, LuaScript publishProblems, LuaScript recordUnreadableEntry,
 		LuaScript forgetShards, LuaScript endClaims) {
 
 	static final ControlScripts STANDARD = load();
@@ -35,7 +35,7 @@ record ControlScripts(LuaScript joinGroup, LuaScript updateDescription, LuaScrip
 				script(ScriptOutputType.VALUE, "leave-group.lua", preludes),
 				script(ScriptOutputType.VALUE, "notify-owners.lua", preludes),
 				script(ScriptOutputType.MULTI, "publish-problems.lua", preludes),
-				script(ScriptOutputType.VALUE, "distrust.lua", preludes),
+				script(ScriptOutputType.VALUE, "record-unreadable-entry.lua", preludes),
 				script(ScriptOutputType.MULTI, "forget-shards.lua", preludes),
 				script(ScriptOutputType.VALUE, "end-claims.lua", preludes));
 	}

@@ -260,7 +260,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 			return reading.get();
 		}
 		catch (ReplyReader.UnreadableEntryException ex) {
-			run(this.scripts.distrust(), List.of(ex.ofShard() ? "S" : "M", ex.entry(), ex.value()));
+			run(this.scripts.recordUnreadableEntry(), List.of(ex.ofShard() ? "S" : "M", ex.entry(), ex.value()));
 			throw new StoreUnavailableException(
 					("Redis: the entry %s of %s cannot be read: '%s'. The group is rebuilt; its members keep their "
 							+ "shards. Do not change the group's keys by other means")

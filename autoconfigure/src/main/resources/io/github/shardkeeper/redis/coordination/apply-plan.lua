@@ -44,7 +44,7 @@ end
 local function apply(action, id, before, target)
   local phase = before and before.phase
   if isOwnedByStranger(before) then
-    distrust(SHARDS, id, 'names the owner ' .. before.owner .. ', who is no member')
+    recordUnreadable(SHARDS, id, 'names the owner ' .. before.owner .. ', who is no member')
     return false
   end
   if action == 'ASSIGN' and target ~= '' and isAvailable(id, before) then

@@ -168,7 +168,7 @@ end
 local resized = false
 
 -- An entry that somebody else has written: with it the group is broken, from the next script on.
-local function distrust(key, field, why)
+local function recordUnreadable(key, field, why)
   setGroup('unreadable', key .. ' has an entry ' .. field .. ' that ' .. (why or 'cannot be read'))
 end
 
@@ -215,7 +215,7 @@ local function member(id)
       if flag and isNumber(lease) and isNumber(timeout) then
         known = {flag = flag, lease = tonumber(lease), timeout = tonumber(timeout), description = description}
       else
-        distrust(MEMBERS, id)
+        recordUnreadable(MEMBERS, id)
       end
     end
     members[id] = known
@@ -248,7 +248,7 @@ local function shard(id)
   local phase, token, owner, target, since, restEnd =
     string.match(value, '^(%a+)|(%d+)|([^|]*)|([^|]*)|(%d+)|(%d+)$')
   if not phase or not isNumber(token) or not isNumber(since) or not isNumber(restEnd) then
-    distrust(SHARDS, id)
+    recordUnreadable(SHARDS, id)
     return nil
   end
   return {phase = phase, token = token, owner = owner, target = target, since = tonumber(since),
@@ -276,7 +276,7 @@ local function forgetConcern(member, name)
     if isNumber(generation) then
       redis.call('ZREM', CONCERNS, concern(member, generation, name))
     else
-      distrust(CONCERNS_AT, key)
+      recordUnreadable(CONCERNS_AT, key)
     end
     redis.call('HDEL', CONCERNS_AT, key)
     resized = true

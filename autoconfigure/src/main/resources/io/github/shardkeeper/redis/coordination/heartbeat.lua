@@ -107,7 +107,7 @@ if #news > 0 then
   local records = redis.call('HMGET', SHARDS, unpack(names))
   for i, name in ipairs(names) do
     if not records[i] then
-      distrust(SHARDS, name)
+      recordUnreadable(SHARDS, name)
     else
       reply[#reply + 1] = name
       reply[#reply + 1] = generations[i]

@@ -59,7 +59,7 @@ for i = 1, #late, 2 do
   local id = late[i]
   local known = member(id)
   if not known and id ~= NO_ENTRY and tonumber(late[i + 1]) ~= 0 then
-    distrust(SESSIONS, id, 'is of no member')
+    recordUnreadable(SESSIONS, id, 'is of no member')
   end
   local judged = known and verdict(id, known, tonumber(late[i + 1]))
   if judged then

@@ -8,7 +8,7 @@
 local key, entry = ARGV[1] == 'S' and SHARDS or MEMBERS, ARGV[2]
 if state == 'WHOLE' and (redis.call('HGET', key, entry) or '') == ARGV[3] then
   writeAtMaxmemory('HDEL', GROUP)
-  distrust(key, entry)
+  recordUnreadable(key, entry)
   finish()
 end
 return 'OK'
