@@ -5,8 +5,12 @@ import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What all shards of an instance together may have read ahead. Once that is used up, a
@@ -20,6 +24,8 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 final class BufferBudget {
 
+	private static final Logger logger = LoggerFactory.getLogger(BufferBudget.class);
+
 	private final long limit;
 
 	private final AtomicLong used = new AtomicLong();
@@ -27,7 +33,7 @@ final class BufferBudget {
 	private final AtomicInteger shards = new AtomicInteger();
 
 	/** Guarded by itself. */
-	private final Set<BufferShare> waiting = new LinkedHashSet<>();
+	private final Set<Share> waiting = new LinkedHashSet<>();
 
 	/** So that nobody needs the lock to see that none is waiting. */
 	private volatile boolean anyWaiting;
@@ -57,7 +63,7 @@ final class BufferBudget {
 		if (!this.anyWaiting) {
 			return;
 		}
-		List<BufferShare> free = new ArrayList<>();
+		List<Share> free = new ArrayList<>();
 		synchronized (this.waiting) {
 			// Not for each of many that leave one after the other. Who has somewhat less
 			// than its share until then waits for what it has itself, or for the others.
@@ -65,8 +71,8 @@ final class BufferBudget {
 				return;
 			}
 			this.lookedWithShards = left;
-			for (Iterator<BufferShare> each = this.waiting.iterator(); each.hasNext();) {
-				BufferShare share = each.next();
+			for (Iterator<Share> each = this.waiting.iterator(); each.hasNext();) {
+				Share share = each.next();
 				if (!isExceededBy(share.bytes())) {
 					each.remove();
 					free.add(share);
@@ -74,7 +80,7 @@ final class BufferBudget {
 			}
 			this.anyWaiting = !this.waiting.isEmpty();
 		}
-		free.forEach(BufferShare::goOn);
+		free.forEach(Share::goOn);
 	}
 
 	/** How much one shard may have at least, in bytes. */
@@ -92,14 +98,14 @@ final class BufferBudget {
 		if (left > this.limit || !this.anyWaiting) {
 			return;
 		}
-		List<BufferShare> all;
+		List<Share> all;
 		synchronized (this.waiting) {
 			all = List.copyOf(this.waiting);
 			this.waiting.clear();
 			this.anyWaiting = false;
 		}
 		// Without the lock: they wake their workers.
-		all.forEach(BufferShare::goOn);
+		all.forEach(Share::goOn);
 	}
 
 	/** Whether a shard with so much has to pause. */
@@ -110,7 +116,7 @@ final class BufferBudget {
 	/**
 	 * Whether a shard has to pause; it is told when it may go on, if so.
 	 */
-	boolean mustWait(BufferShare share) {
+	boolean mustWait(Share share) {
 		if (!isExceededBy(share.bytes())) {
 			return false;
 		}
@@ -126,7 +132,7 @@ final class BufferBudget {
 	}
 
 	/** Whether the shard was waiting, and does not any more. */
-	boolean stopWaiting(BufferShare share) {
+	boolean stopWaiting(Share share) {
 		synchronized (this.waiting) {
 			boolean waited = this.waiting.remove(share);
 			this.anyWaiting = !this.waiting.isEmpty();
@@ -137,6 +143,104 @@ final class BufferBudget {
 	/** How much is used, in bytes. */
 	long used() {
 		return this.used.get();
+	}
+
+	/**
+	 * What one shard has of the budget of all: records that wait for its handler, and
+	 * those that were taken up out of their order. Thread-safe.
+	 */
+	static final class Share {
+
+		private final BufferBudget budget;
+
+		private final Runnable wake;
+
+		private final AtomicLong bytes = new AtomicLong();
+
+		/** Whether it is, or is about to be, among those who wait. */
+		private volatile boolean waiting;
+
+		/** It had to wait, and may be read on. */
+		private final AtomicBoolean mayGoOn = new AtomicBoolean();
+
+		/** What runs still may give back what was given back with all the rest. */
+		private volatile boolean closed;
+
+		/**
+		 * Creates a share with nothing in it.
+		 * @param wake wakes the shard's worker when it may be read on; on any thread
+		 */
+		Share(BufferBudget budget, Runnable wake) {
+			this.budget = budget;
+			this.wake = wake;
+		}
+
+		/** How much it has, in bytes. */
+		long bytes() {
+			return this.bytes.get();
+		}
+
+		void take(long more) {
+			if (this.closed) {
+				return;
+			}
+			this.bytes.addAndGet(more);
+			this.budget.take(more);
+		}
+
+		/** Gives back; the shard itself, or others, may be told to go on. */
+		void giveBack(long less) {
+			if (this.closed) {
+				return;
+			}
+			long left = this.bytes.addAndGet(-less);
+			this.budget.giveBack(less);
+			if (this.waiting && !this.budget.isExceededBy(left) && this.budget.stopWaiting(this)) {
+				goOn();
+			}
+		}
+
+		/**
+		 * Whether the shard is not to be read on because all shards together have too
+		 * much. Its worker is woken when it may be.
+		 */
+		boolean mustWait() {
+			this.waiting = true;
+			if (this.budget.mustWait(this)) {
+				return true;
+			}
+			this.waiting = false;
+			return false;
+		}
+
+		/** It waits no longer. */
+		void goOn() {
+			this.waiting = false;
+			this.mayGoOn.set(true);
+			try {
+				this.wake.run();
+			}
+			catch (RuntimeException | OutOfMemoryError ex) {
+				// Whoever gives back can do nothing about it, and others wait, too.
+				logger.error("A shard that may be read on could not be woken; it is with its next turn", ex);
+			}
+		}
+
+		/** Whether it was told to go on; tells each time once. */
+		boolean takeGoOn() {
+			return this.mayGoOn.get() && this.mayGoOn.getAndSet(false);
+		}
+
+		/** The shard is not read any more: gives everything back, once. */
+		void close() {
+			if (this.waiting) {
+				this.budget.stopWaiting(this);
+				this.waiting = false;
+			}
+			giveBack(this.bytes.get());
+			this.closed = true;
+		}
+
 	}
 
 }

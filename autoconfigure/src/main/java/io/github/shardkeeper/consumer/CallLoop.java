@@ -15,36 +15,26 @@ import io.github.shardkeeper.source.SourceRecord;
  */
 final class CallLoop implements ShardLoop {
 
-	private final OwnedShard owned;
-
-	private final ShardHandler handler;
+	private final ShardScope scope;
 
 	private final WorkerContext context;
 
-	private final WorkerCourse course;
+	private final ShardHandler handler;
 
-	private final WorkerTroubles troubles;
-
-	private final ShardCalls calls;
-
-	private final @Nullable WorkMeter meter;
+	private final ShardProgress progress;
 
 	private final WakeTimer timer;
 
-	private final FailureBackOff backOff = new FailureBackOff();
+	private final ShardProblems.BackOff backOff = new ShardProblems.BackOff();
 
 	private @Nullable MonotonicTime nextCall;
 
-	CallLoop(OwnedShard owned, ShardHandler handler, WorkerContext context, WorkerCourse course,
-			WorkerTroubles troubles, ShardCalls calls, @Nullable WorkMeter meter, Runnable wake) {
-		this.owned = owned;
-		this.handler = handler;
-		this.context = context;
-		this.course = course;
-		this.troubles = troubles;
-		this.calls = calls;
-		this.meter = meter;
-		this.timer = new WakeTimer(context.timer(), wake);
+	CallLoop(ShardScope scope, ShardProgress progress) {
+		this.scope = scope;
+		this.context = scope.context();
+		this.handler = scope.handler();
+		this.progress = progress;
+		this.timer = new WakeTimer(this.context.timer(), scope.wake());
 	}
 
 	@Override
@@ -58,78 +48,74 @@ final class CallLoop implements ShardLoop {
 	}
 
 	@Override
-	public Outcome run(ShardProgress progress) {
+	public Outcome run() {
 		MonotonicTime now = this.context.clock().now();
 		if (mayCall(now)) {
-			call(progress, now);
+			call(now);
 			now = this.context.clock().now();
 		}
-		switch (progress.advance(now)) {
-			case FENCED -> {
-				return Outcome.FENCED;
-			}
-			case NOT_YET -> {
-				return Outcome.CHECKPOINT_GONE;
-			}
-			case DONE, SENT -> {
-			}
+		Outcome stop = RecordLoop.stop(this.progress.advance(now));
+		if (stop != null) {
+			return stop;
 		}
-		if (this.course.leadsToEnd()) {
+		if (this.scope.lifecycle().isLeaving()) {
 			return Outcome.MORE;
 		}
-		MonotonicTime due = progress.commitDue();
+		MonotonicTime due = this.progress.commitDue();
 		if (due != null) {
 			this.timer.wakeAt(due, now);
 		}
-		// If not, whoever permits it again wakes the worker; a time in the past would,
-		// at once, again and again.
+		// Without the permission, whoever gives it wakes the worker; a time in the past
+		// would wake it at once, again and again.
 		if (this.nextCall != null && this.context.lease().permitsHandOut(now)) {
 			this.timer.wakeAt(this.nextCall, now);
 		}
-		return Outcome.DONE;
+		return Outcome.IDLE;
 	}
 
 	private boolean mayCall(MonotonicTime now) {
-		return !this.course.leadsToEnd() && this.context.lease().permitsHandOut(now)
+		return !this.scope.lifecycle().isLeaving() && this.context.lease().permitsHandOut(now)
 				&& (this.nextCall == null || !now.isBefore(this.nextCall));
 	}
 
-	private void call(ShardProgress progress, MonotonicTime begun) {
-		if (this.meter != null) {
-			this.meter.callBegins(begun);
+	private void call(MonotonicTime begun) {
+		WorkMeter meter = this.scope.meter();
+		if (meter != null) {
+			meter.callBegins(begun);
 		}
-		ShardCalls.Result result = this.calls.callWhileHeld(this.handler.takesState() ? progress.state() : null, begun,
-				(view) -> this.handler.handle(null, this.owned, view, null));
+		HandlerCalls.Result result = this.scope.calls()
+			.callWhileHeld(this.handler.takesState() ? this.progress.state() : null, begun,
+					(view) -> this.handler.handle(null, this.scope.owned(), view, null));
 		MonotonicTime now = this.context.clock().now();
-		if (this.meter != null) {
-			this.meter.callEnds(now);
+		if (meter != null) {
+			meter.callEnds(now);
 		}
 		if (result.failure() != null) {
 			failed(result, result.failure(), now);
 			return;
 		}
 		if (result.view() != null) {
-			JournaledState.Changes changes = progress.state().add(result.view());
-			progress.settled((changes != null) ? changes : JournaledState.Changes.NONE, begun);
+			JournaledState.Changes changes = this.progress.state().add(result.view());
+			this.progress.stateChanged((changes != null) ? changes : JournaledState.Changes.NONE, begun);
 		}
 		this.backOff.reset();
-		this.troubles.callSucceeded();
-		this.context.meters().handled(this.owned.shard().topic(), 0, begun.until(now));
+		this.scope.problems().callSucceeded();
+		this.context.meters().handled(this.scope.topic(), 0, begun.until(now));
 		this.nextCall = now.plus(this.handler.interval());
 	}
 
-	private void failed(ShardCalls.Result result, Throwable failure, MonotonicTime now) {
-		if (!this.owned.isHeld() || result.interrupted()) {
+	private void failed(HandlerCalls.Result result, Throwable failure, MonotonicTime now) {
+		if (!this.scope.owned().isHeld() || result.interrupted()) {
 			return;
 		}
 		Duration pause = this.backOff.next();
-		this.context.meters().failed(this.owned.shard().topic());
-		this.troubles.callFailed(this.handler.name(), "", failure, pause);
+		this.context.meters().failed(this.scope.topic());
+		this.scope.problems().callFailed(this.handler.name(), "", failure, pause);
 		this.nextCall = now.plus(pause);
 	}
 
 	@Override
-	public boolean settle(ShardProgress progress) {
+	public boolean collectResults() {
 		return true;
 	}
 

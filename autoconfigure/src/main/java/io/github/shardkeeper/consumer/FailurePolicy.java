@@ -8,9 +8,8 @@ import io.github.shardkeeper.consumer.ConsumerSettings.OnFailure;
 import io.github.shardkeeper.source.PayloadConversionException;
 
 /**
- * Decides what becomes of a record whose handler has thrown: first it is tried again in
- * place, by Spring Framework's {@code RetryPolicy}; then the topic's settings say.
- * Immutable.
+ * Decides what becomes of a record that failed: first it is retried in place, by Spring
+ * Framework's {@code RetryPolicy}; then the topic's settings decide. Immutable.
  */
 final class FailurePolicy {
 
@@ -21,9 +20,7 @@ final class FailurePolicy {
 	}
 
 	/**
-	 * Decides about a delivery whose last call has failed.
-	 * @param delivery what was tried
-	 * @param failure what its handler has thrown
+	 * Decides about a delivery whose last call has thrown.
 	 */
 	Decision decide(Delivery delivery, Throwable failure) {
 		if (failure instanceof PayloadConversionException) {
@@ -33,7 +30,7 @@ final class FailurePolicy {
 		if (retryable && !delivery.isExhausted()) {
 			long pause = delivery.backOff(this.settings).nextBackOff();
 			if (pause != BackOffExecution.STOP) {
-				return new Decision.Again(Duration.ofMillis(pause));
+				return new Decision.Retry(Duration.ofMillis(pause));
 			}
 		}
 		if (delivery.records().size() > 1) {
@@ -45,48 +42,48 @@ final class FailurePolicy {
 		int round = delivery.first().rounds();
 		if (retryable && this.settings.onFailure() == OnFailure.RETRY_QUEUE
 				&& round < this.settings.retryDelays().size()) {
-			return new Decision.Park(this.settings.retryDelays().get(round));
+			return new Decision.RetryLater(this.settings.retryDelays().get(round));
 		}
-		return new Decision.Bury();
+		return new Decision.DeadLetter();
 	}
 
-	/** A record that cannot be read: trying again would change nothing. */
+	/** Decides about a record that cannot be converted; a retry would not help. */
 	Decision unreadable() {
-		return (this.settings.onFailure() == OnFailure.HALT) ? new Decision.Halt() : new Decision.Bury();
+		return (this.settings.onFailure() == OnFailure.HALT) ? new Decision.Halt() : new Decision.DeadLetter();
 	}
 
-	/** What is to be done. */
+	/** Decision about a failed delivery. */
 	sealed interface Decision {
 
 		/**
 		 * Call the handler again.
 		 *
-		 * @param pause after this time
+		 * @param pause time before that call
 		 */
-		record Again(Duration pause) implements Decision {
+		record Retry(Duration pause) implements Decision {
 
 		}
 
-		/** Some of several records may be at fault: hand them over one by one. */
+		/** Handle its records one by one: some of them may be good. */
 		record Split() implements Decision {
 
 		}
 
 		/**
-		 * Put the record into the retry queue, and go on.
+		 * Put the record into the retry queue, and continue.
 		 *
-		 * @param delay how long it waits there
+		 * @param delay time that it waits there
 		 */
-		record Park(Duration delay) implements Decision {
+		record RetryLater(Duration delay) implements Decision {
 
 		}
 
-		/** Store the record as a dead letter, and go on. */
-		record Bury() implements Decision {
+		/** Store the record as a dead letter, and continue. */
+		record DeadLetter() implements Decision {
 
 		}
 
-		/** Stay in front of the record. */
+		/** Stay in front of the record until somebody mends the cause. */
 		record Halt() implements Decision {
 
 		}

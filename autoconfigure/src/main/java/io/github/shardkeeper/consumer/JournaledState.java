@@ -39,7 +39,7 @@ final class JournaledState {
 	private long uncommittedBytes;
 
 	/** Added but not settled, the oldest first. */
-	private final Deque<Changes> unsettled = new ArrayDeque<>();
+	private final Deque<Changes> uncommittable = new ArrayDeque<>();
 
 	JournaledState(Map<String, String> entries, JsonMapper mapper, boolean shared) {
 		this.shared = shared;
@@ -76,7 +76,7 @@ final class JournaledState {
 		if (changes.writes.isEmpty()) {
 			return Changes.NONE;
 		}
-		this.unsettled.add(changes);
+		this.uncommittable.add(changes);
 		return changes;
 	}
 
@@ -86,7 +86,7 @@ final class JournaledState {
 	 * @return that nothing is left to be settled; {@code null} if nothing was added, and
 	 * the call is to be made again
 	 */
-	@Nullable Changes addSettled(StateView view) {
+	@Nullable Changes addCommittable(StateView view) {
 		if (view.isUntouched()) {
 			return Changes.NONE;
 		}
@@ -95,7 +95,7 @@ final class JournaledState {
 		}
 		view.writes(this.entries).forEach((key, json) -> {
 			if (!Objects.equals(write(key, json), json)) {
-				isToCommit(key, json);
+				addUncommitted(key, json);
 			}
 		});
 		return Changes.NONE;
@@ -115,27 +115,27 @@ final class JournaledState {
 	}
 
 	/** Changes are to be committed from now on. */
-	void settle(Changes changes) {
+	void makeCommittable(Changes changes) {
 		if (changes == Changes.NONE) {
 			return;
 		}
-		changes.writes.forEach(this::isToCommit);
-		if (this.unsettled.peek() == changes) {
-			this.unsettled.remove();
+		changes.writes.forEach(this::addUncommitted);
+		if (this.uncommittable.peek() == changes) {
+			this.uncommittable.remove();
 		}
 		else {
-			this.unsettled.removeLastOccurrence(changes);
+			this.uncommittable.removeLastOccurrence(changes);
 		}
 	}
 
 	/** Whether calls have seen what the next commit leaves out. */
-	boolean hasUnsettled() {
-		return !this.unsettled.isEmpty();
+	boolean hasUncommittable() {
+		return !this.uncommittable.isEmpty();
 	}
 
 	/** Removes all entries, which is to be committed. Only before the first call. */
 	void clear() {
-		this.entries.keySet().forEach((key) -> isToCommit(key, null));
+		this.entries.keySet().forEach((key) -> addUncommitted(key, null));
 		this.entries.clear();
 	}
 
@@ -144,7 +144,7 @@ final class JournaledState {
 		return Collections.unmodifiableMap(this.uncommitted);
 	}
 
-	private void isToCommit(String key, @Nullable String json) {
+	private void addUncommitted(String key, @Nullable String json) {
 		String before = this.uncommitted.put(key, json);
 		this.uncommittedBytes += ((json != null) ? json.length() : 0)
 				- ((before != null) ? before.length() : -key.length());
@@ -164,9 +164,9 @@ final class JournaledState {
 	}
 
 	/** All settled entries, committed or not. */
-	Map<String, String> settledEntries() {
+	Map<String, String> committableEntries() {
 		Map<String, String> settled = new HashMap<>(this.entries);
-		for (Iterator<Changes> newestFirst = this.unsettled.descendingIterator(); newestFirst.hasNext();) {
+		for (Iterator<Changes> newestFirst = this.uncommittable.descendingIterator(); newestFirst.hasNext();) {
 			newestFirst.next().before.forEach((key, before) -> {
 				if (before != null) {
 					settled.put(key, before);

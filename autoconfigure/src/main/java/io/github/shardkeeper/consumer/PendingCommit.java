@@ -15,9 +15,8 @@ import io.github.shardkeeper.coordination.FailedRecord;
 import io.github.shardkeeper.shard.Offset;
 
 /**
- * What comes together until the next commit, beside state and offset: records that were
- * put aside, records of the retry queue that are settled, and a seek. Confined to the
- * shard's worker.
+ * Contents of the next commit beside state and offset: failed records, records that leave
+ * the retry queue, and a seek. Confined to the shard's worker.
  */
 final class PendingCommit {
 
@@ -25,15 +24,16 @@ final class PendingCommit {
 
 	private final List<FailedRecord> deadLetters = new ArrayList<>();
 
-	private final Set<Offset> taken = new LinkedHashSet<>();
+	/** Records that leave the retry queue. */
+	private final Set<Offset> removed = new LinkedHashSet<>();
 
-	/** Those of the queue that wait in it once more. */
-	private final Set<Offset> again = new LinkedHashSet<>();
+	/** Records of the retry queue that wait in it once more. */
+	private final Set<Offset> requeued = new LinkedHashSet<>();
 
-	/** What the records that were put aside take. */
+	/** Approximate size of the failed records. */
 	private long bytes;
 
-	/** The number of the last seek that is carried out with it, 0 for none. */
+	/** Number of the last seek that is carried out, 0 for none. */
 	private long seek;
 
 	/** Carries out a seek, and all before it. */
@@ -42,74 +42,69 @@ final class PendingCommit {
 	}
 
 	/**
-	 * A record is to be tried again.
-	 * @param ofQueue whether it came from the retry queue
+	 * Puts a record into the retry queue.
+	 * @param ofQueue whether it came from there
 	 */
-	void park(FailedRecord record, Duration delay, boolean ofQueue) {
+	void addRetry(FailedRecord record, Duration delay, boolean ofQueue) {
 		this.retries.add(new Commit.Retry(record, delay));
 		this.bytes += record.size();
 		if (ofQueue) {
-			this.again.add(record.offset());
+			this.requeued.add(record.offset());
 		}
 	}
 
-	void bury(FailedRecord record) {
+	void addDeadLetter(FailedRecord record) {
 		this.deadLetters.add(record);
 		this.bytes += record.size();
 	}
 
-	void take(Offset ofQueue) {
-		this.taken.add(ofQueue);
-	}
-
-	boolean isEmpty() {
-		return this.retries.isEmpty() && this.deadLetters.isEmpty() && this.taken.isEmpty();
+	void removeFromQueue(Offset offset) {
+		this.removed.add(offset);
 	}
 
 	List<Commit.Retry> retries() {
 		return this.retries;
 	}
 
-	/** How many records were put aside. */
-	int putAside() {
+	int failedRecords() {
 		return this.retries.size() + this.deadLetters.size();
 	}
 
-	/** How much these records take, in bytes, about. */
+	/** Returns the approximate size of the failed records. */
 	long bytes() {
 		return this.bytes;
 	}
 
 	/**
-	 * Records of the queue about which the store hears something new. Not those that it
-	 * puts there for the first time: they may have been fetched before its answer.
+	 * Returns the records of the retry queue that this commit removes or puts back. Not
+	 * those that it puts there for the first time: they may have been fetched before its
+	 * answer.
 	 */
-	Set<Offset> settled() {
-		Set<Offset> settled = new LinkedHashSet<>(this.taken);
-		settled.addAll(this.again);
-		return settled;
+	Set<Offset> changedInQueue() {
+		Set<Offset> changed = new LinkedHashSet<>(this.removed);
+		changed.addAll(this.requeued);
+		return changed;
 	}
 
-	/** Adds what came together before it and could not be written. */
+	/** Returns this with the contents of an earlier one that could not be written. */
 	PendingCommit after(PendingCommit earlier) {
 		PendingCommit both = new PendingCommit();
 		both.retries.addAll(earlier.retries);
 		both.retries.addAll(this.retries);
 		both.deadLetters.addAll(earlier.deadLetters);
 		both.deadLetters.addAll(this.deadLetters);
-		both.again.addAll(earlier.again);
-		both.again.addAll(this.again);
-		both.taken.addAll(earlier.taken);
-		both.taken.addAll(this.taken);
+		both.requeued.addAll(earlier.requeued);
+		both.requeued.addAll(this.requeued);
+		both.removed.addAll(earlier.removed);
+		both.removed.addAll(this.removed);
 		both.bytes = earlier.bytes + this.bytes;
 		both.seek = Math.max(earlier.seek, this.seek);
 		return both;
 	}
 
-	/** Makes the commit. */
 	Commit commit(CommitNumber number, @Nullable Offset offset, Set<Offset> ahead,
 			Map<String, @Nullable String> changes) {
-		return new Commit(number, offset, ahead, changes, List.copyOf(this.retries), Set.copyOf(this.taken),
+		return new Commit(number, offset, ahead, changes, List.copyOf(this.retries), Set.copyOf(this.removed),
 				List.copyOf(this.deadLetters), this.seek);
 	}
 

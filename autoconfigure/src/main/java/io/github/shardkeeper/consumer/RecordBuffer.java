@@ -25,7 +25,7 @@ final class RecordBuffer {
 
 	private final ConsumerSettings.BufferLimits limits;
 
-	private final BufferShare share;
+	private final BufferBudget.Share share;
 
 	/** Guarded by this, as is all below but the batch being taken from. */
 	private final Deque<List<SourceRecord>> batches = new ArrayDeque<>();
@@ -60,7 +60,7 @@ final class RecordBuffer {
 	 * Creates an empty buffer.
 	 * @param share what the shard has of the budget of all; closed with what is in it
 	 */
-	RecordBuffer(ConsumerSettings.BufferLimits limits, BufferShare share) {
+	RecordBuffer(ConsumerSettings.BufferLimits limits, BufferBudget.Share share) {
 		this.limits = limits;
 		this.share = share;
 	}
@@ -140,9 +140,9 @@ final class RecordBuffer {
 	 * Has the reader go on, if it was told that there is no room, and there is some
 	 * again. Confined to the worker, which is woken when others have given back what this
 	 * shard waits for.
-	 * @param resume has the reader go on; when it throws it is called again the next time
+	 * @param reader has the reader go on; when it throws it is called again the next time
 	 */
-	void readOn(Runnable resume) {
+	void resume(Runnable reader) {
 		if (this.halfFree) {
 			this.halfFree = false;
 			this.hasRoom = !this.share.mustWait();
@@ -151,7 +151,7 @@ final class RecordBuffer {
 		// once more for every read of others would be woken for nothing all the time.
 		this.hasRoom |= this.share.takeGoOn();
 		if (this.hasRoom) {
-			resume.run();
+			reader.run();
 			this.hasRoom = false;
 		}
 	}

@@ -14,89 +14,87 @@ import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.source.SourceRecord;
 
 /**
- * Where the next delivery of a shard comes from: records that were read, records of the
- * retry queue that are due, and those of a list that failed as a whole. Confined to the
- * shard's worker, but for {@link #buffer}.
+ * Takes up the next delivery of a shard: first the parts of a list that failed as a
+ * whole, then records of the retry queue that are due, then records that were read.
+ * Confined to the shard's worker, but for {@link #buffer}.
  */
 final class RecordIntake {
 
 	private static final Logger logger = LoggerFactory.getLogger(RecordIntake.class);
 
-	private final OwnedShard owned;
+	private final ShardScope scope;
 
-	private final WorkerContext context;
+	private final ShardProgress progress;
 
 	private final RecordBuffer buffer;
 
-	/** How many records make a delivery at most. */
 	private final int batchSize;
 
-	private final BufferShare share;
+	private final BufferBudget.Share share;
 
-	private final Deque<Delivery> split = new ArrayDeque<>();
+	private final Deque<Delivery> parts = new ArrayDeque<>();
 
 	/**
 	 * Creates an intake of which nothing is read yet.
-	 * @param wake wakes the worker when what others give back lets it read on
+	 * @param batchSize the maximum number of records in a delivery
 	 */
-	RecordIntake(OwnedShard owned, WorkerContext context, ConsumerSettings settings, int batchSize, Runnable wake) {
-		this.owned = owned;
-		this.context = context;
+	RecordIntake(ShardScope scope, ShardProgress progress, int batchSize) {
+		this.scope = scope;
+		this.progress = progress;
 		this.batchSize = batchSize;
-		this.share = new BufferShare(context.budget(), wake);
-		this.buffer = new RecordBuffer(settings.buffer(), this.share);
+		this.share = new BufferBudget.Share(scope.context().budget(), scope.wake());
+		this.buffer = new RecordBuffer(scope.settings().buffer(), this.share);
 	}
 
-	/** What the shard has of the budget of all. */
-	BufferShare share() {
+	BufferBudget.Share share() {
 		return this.share;
 	}
 
-	/** What was read ahead. */
+	/** Returns the records that are read ahead. */
 	RecordBuffer buffer() {
 		return this.buffer;
 	}
 
-	/** What was taken up together comes one by one, before anything else. */
-	void split(List<Delivery> parts) {
-		for (int i = parts.size() - 1; i >= 0; i--) {
-			this.split.addFirst(parts.get(i));
+	/** Adds the parts of a delivery; they come before anything else. */
+	void addParts(List<Delivery> split) {
+		for (int i = split.size() - 1; i >= 0; i--) {
+			this.parts.addFirst(split.get(i));
 		}
 	}
 
 	/**
 	 * Takes up the next delivery; {@code null} if there is none now.
-	 * @throws RuntimeException if the reader cannot read on; nothing was taken up then
+	 * @throws RuntimeException if the reader cannot be resumed; nothing was taken up then
 	 */
-	@Nullable Delivery next(ShardProgress progress, MonotonicTime now) {
-		readOn();
-		Delivery next = takeUp(progress, now);
+	@Nullable Delivery next(MonotonicTime now) {
+		resumeReader();
+		Delivery next = takeUp(now);
 		try {
-			readOn();
+			resumeReader();
 		}
 		catch (RuntimeException ex) {
-			// What was taken up is handled first; the next call says what is wrong.
-			logger.debug("{} cannot be read on yet", this.owned, ex);
+			// What was taken up is handled first; the next call throws again.
+			logger.debug("The reader of {} cannot be resumed yet", this.scope.owned(), ex);
 		}
 		return next;
 	}
 
-	/** If the reader had to pause, and there is room again. */
-	private void readOn() {
-		this.buffer.readOn(() -> this.context.reader().resume(this.owned.shard()));
+	/** Resumes the reader if it had to pause, and there is room again. */
+	private void resumeReader() {
+		this.buffer.resume(() -> this.scope.context().reader().resume(this.scope.owned().shard()));
 	}
 
-	private @Nullable Delivery takeUp(ShardProgress progress, MonotonicTime now) {
-		Delivery part = this.split.poll();
+	private @Nullable Delivery takeUp(MonotonicTime now) {
+		Delivery part = this.parts.poll();
 		if (part != null) {
 			return part;
 		}
-		FailedRecord queued = progress.queue().next(now);
-		return (queued != null) ? new Delivery(TrackedRecord.ofQueue(queued)) : read(progress, now);
+		FailedRecord queued = this.progress.queue().next(now);
+		return (queued != null) ? new Delivery(TrackedRecord.ofQueue(queued)) : takeUpRead(now);
 	}
 
-	private @Nullable Delivery read(ShardProgress progress, MonotonicTime now) {
-		TrackedRecord first = take(progress, now);
+	private @Nullable Delivery takeUpRead(MonotonicTime now) {
+		TrackedRecord first = takeRecord(now);
 		if (first == null) {
 			return null;
 		}
@@ -104,7 +102,7 @@ final class RecordIntake {
 			return new Delivery(first);
 		}
 		List<TrackedRecord> records = new ArrayList<>();
-		for (TrackedRecord next = first; next != null; next = take(progress, now)) {
+		for (TrackedRecord next = first; next != null; next = takeRecord(now)) {
 			records.add(next);
 			if (records.size() == this.batchSize) {
 				break;
@@ -113,14 +111,14 @@ final class RecordIntake {
 		return new Delivery(records);
 	}
 
-	/** The next record that was not handled by an earlier owner. */
-	private @Nullable TrackedRecord take(ShardProgress progress, MonotonicTime now) {
-		while (!progress.window().isFull()) {
+	/** Takes the next record that was not handled by an earlier owner. */
+	private @Nullable TrackedRecord takeRecord(MonotonicTime now) {
+		while (!this.progress.window().isFull()) {
 			SourceRecord source = this.buffer.peek();
 			if (source == null) {
 				return null;
 			}
-			TrackedRecord taken = progress.take(source, now);
+			TrackedRecord taken = this.progress.take(source, now);
 			this.buffer.remove();
 			if (taken != null) {
 				return taken;
@@ -129,9 +127,9 @@ final class RecordIntake {
 		return null;
 	}
 
-	/** Whether nothing is left, and nothing more will come. */
+	/** Returns whether nothing is left, and nothing more will come. */
 	boolean isAtEnd() {
-		return this.split.isEmpty() && this.buffer.isAtEnd();
+		return this.parts.isEmpty() && this.buffer.isAtEnd();
 	}
 
 }

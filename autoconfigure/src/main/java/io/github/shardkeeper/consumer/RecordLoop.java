@@ -1,12 +1,7 @@
 package io.github.shardkeeper.consumer;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
-import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicReference;
 
 import org.jspecify.annotations.Nullable;
 
@@ -18,75 +13,58 @@ import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.source.SourceRecord;
 
 /**
- * Hands the records of an owned shard to the handler, and has done what counts committed
- * in between. Without concurrency inside the shard the calls are made by the worker
- * itself; otherwise on threads of their own, and what comes of them is taken in by the
- * worker. Confined to the worker, but for {@link #offer} and {@link #ended}.
+ * Handles the records of an acquired shard. The path of a record: {@link RecordIntake}
+ * takes it up, {@link DeliveryOrder} says when its turn is, {@link DeliveryCalls} calls
+ * the handler, {@link DeliveryResults} decides what becomes of it, {@link ShardProgress}
+ * commits it.
+ * <p>
+ * With the ordering of a shard the worker itself makes the calls; otherwise they run on
+ * threads of their own, and the worker processes their results. Confined to the worker,
+ * but for {@link #offer} and {@link #ended}.
  */
 final class RecordLoop implements ShardLoop {
 
-	/** After so many deliveries the thread belongs to whoever waits for it … */
-	private static final int DELIVERIES_PER_TURN = 500;
+	/** Maximum number of deliveries before the thread is given to whoever waits. */
+	private static final int MAX_DELIVERIES_PER_TURN = 500;
 
-	/** … and after this time, too. */
-	private static final Duration LONGEST_TURN = Duration.ofMillis(100);
+	/** Maximum duration of a turn, for the same reason. */
+	private static final Duration MAX_TURN = Duration.ofMillis(100);
 
-	private final OwnedShard owned;
+	private final ShardScope scope;
 
 	private final WorkerContext context;
 
-	private final ConsumerSettings settings;
-
-	private final WorkerCourse course;
+	private final ShardProgress progress;
 
 	private final RecordIntake intake;
 
-	private final RecordCalls recordCalls;
+	private final DeliveryOrder order;
 
-	private final Settlement settlement;
+	private final DeliveryCalls calls;
 
-	private final WorkerTroubles troubles;
+	private final DeliveryResults results;
 
-	private final Lanes lanes;
+	/** Whether the worker makes the calls itself. */
+	private final boolean inOrder;
 
-	/** Where calls run that do not run on the worker, {@code null} if all do. */
-	private final @Nullable Executor executor;
-
-	/**
-	 * The call on another thread that has returned last, with those before it. No queue:
-	 * that would need memory when there may be none.
-	 */
-	private final AtomicReference<@Nullable ParallelCall> lastReturned = new AtomicReference<>();
-
-	/** The first of those whose results are taken in now, with those after it. */
-	private @Nullable ParallelCall firstReturned;
-
-	/** Whether the list of each call is committed before the next call. */
+	/** Whether what a call got is committed before the next call. */
 	private final boolean commitsEachBatch;
-
-	private final Runnable wake;
 
 	private final WakeTimer timer;
 
-	RecordLoop(OwnedShard owned, ShardHandler handler, WorkerContext context, WorkerCourse course,
-			WorkerTroubles troubles, ShardCalls calls, @Nullable WorkMeter meter, Runnable wake) {
-		this.owned = owned;
-		this.context = context;
-		this.settings = context.settings(owned.shard().topic());
-		this.course = course;
-		this.troubles = troubles;
-		this.wake = wake;
-		this.timer = new WakeTimer(context.timer(), wake);
-		boolean inOrder = this.settings.ordering() == Ordering.SHARD;
-		this.executor = inOrder ? null : context.executor();
-		boolean batches = handler.shape() == HandlerShape.BATCH;
-		this.commitsEachBatch = batches && this.settings.commits().mode() == CommitMode.BATCH;
-		this.intake = new RecordIntake(owned, context, this.settings, batches ? this.settings.batchSize() : 1, wake);
-		this.lanes = inOrder ? new OneLane() : new KeyLanes(this.settings, this.intake.share());
-		Acknowledgments acknowledgments = new Acknowledgments(this.settings, wake);
-		this.recordCalls = new RecordCalls(owned, handler, context, calls, meter, acknowledgments);
-		this.settlement = new Settlement(owned, handler, context, troubles, this.lanes, this.intake, acknowledgments,
-				meter);
+	RecordLoop(ShardScope scope, ShardProgress progress) {
+		ConsumerSettings settings = scope.settings();
+		this.scope = scope;
+		this.context = scope.context();
+		this.progress = progress;
+		this.timer = new WakeTimer(this.context.timer(), scope.wake());
+		this.inOrder = settings.ordering() == Ordering.SHARD;
+		boolean batches = scope.handler().shape() == HandlerShape.BATCH;
+		this.commitsEachBatch = batches && settings.commits().mode() == CommitMode.BATCH;
+		this.intake = new RecordIntake(scope, progress, batches ? settings.batchSize() : 1);
+		this.order = DeliveryOrder.of(settings, this.intake.share());
+		this.results = new DeliveryResults(scope, progress, this.order, this.intake);
+		this.calls = new DeliveryCalls(scope, progress.state(), this.results);
 	}
 
 	@Override
@@ -105,21 +83,21 @@ final class RecordLoop implements ShardLoop {
 	}
 
 	@Override
-	public Outcome run(ShardProgress progress) {
+	public Outcome run() {
 		MonotonicTime now = this.context.clock().now();
-		MonotonicTime end = now.plus(LONGEST_TURN);
-		for (int deliveries = 0; deliveries < DELIVERIES_PER_TURN; deliveries++) {
-			settle(progress);
-			Outcome stop = stop(progress.advance(now));
+		MonotonicTime end = now.plus(MAX_TURN);
+		for (int deliveries = 0; deliveries < MAX_DELIVERIES_PER_TURN; deliveries++) {
+			collectResults();
+			Outcome stop = stop(this.progress.advance(now));
 			if (stop != null) {
 				return stop;
 			}
-			boolean permitted = mayHandOut(progress, now);
-			Delivery next = permitted ? next(progress, now) : null;
+			boolean permitted = mayHandOut(now);
+			Delivery next = permitted ? next(now) : null;
 			if (next == null) {
-				return rest(progress, now, permitted);
+				return rest(now, permitted);
 			}
-			now = call(next, progress, now);
+			now = call(next, now);
 			if (end.isBefore(now)) {
 				break;
 			}
@@ -127,198 +105,122 @@ final class RecordLoop implements ShardLoop {
 		return Outcome.MORE;
 	}
 
-	private boolean mayHandOut(ShardProgress progress, MonotonicTime now) {
-		if (this.settlement.isHalted(now) || this.course.leadsToEnd() || progress.mustWait()) {
+	private boolean mayHandOut(MonotonicTime now) {
+		if (this.results.isHalted(now) || this.scope.lifecycle().isLeaving() || this.progress.mustWait()) {
 			return false;
 		}
 		if (!this.context.lease().permitsHandOut(now)) {
-			// Whatever comes now, what was done is put away.
-			progress.commitSoon();
+			// The shard may be lost soon: saves what is done.
+			this.progress.commitSoon();
 			return false;
 		}
 		return true;
 	}
 
-	private @Nullable Delivery next(ShardProgress progress, MonotonicTime now) {
-		Delivery next = this.lanes.next(now);
-		while (next == null && this.lanes.hasRoom()) {
-			Delivery taken = this.intake.next(progress, now);
+	private @Nullable Delivery next(MonotonicTime now) {
+		Delivery next = this.order.next(now);
+		while (next == null && this.order.hasRoom()) {
+			Delivery taken = this.intake.next(now);
 			if (taken == null) {
 				return null;
 			}
-			this.lanes.add(taken);
-			next = this.lanes.next(now);
+			this.order.add(taken);
+			next = this.order.next(now);
 		}
 		return next;
 	}
 
-	/** Makes a call, or has it made; returns the time after that. */
-	private MonotonicTime call(Delivery delivery, ShardProgress progress, MonotonicTime now) {
-		if (this.executor == null) {
-			RecordCalls.Returned over = callHere(delivery, progress, now);
-			this.settlement.settle(over, progress);
+	/** Makes or starts a call and returns the time after that. */
+	private MonotonicTime call(Delivery delivery, MonotonicTime now) {
+		if (this.inOrder) {
+			DeliveryCalls.Result result = callHere(delivery, now);
+			this.results.process(result);
 			if (this.commitsEachBatch) {
-				progress.commitSoon();
+				this.progress.commitSoon();
 			}
-			return over.ended();
+			return result.ended();
 		}
-		ParallelCall call = null;
 		try {
-			call = new ParallelCall(delivery, progress.state());
-			this.executor.execute(call);
+			this.calls.start(delivery);
 		}
 		catch (Throwable ex) {
-			// An executor that throws may have kept, or even run, the call all the same.
-			if (call == null || call.begin()) {
-				this.settlement.noThread(delivery, ex);
-			}
+			this.results.noThread(delivery, ex);
 		}
 		return this.context.clock().now();
 	}
 
-	private RecordCalls.Returned callHere(Delivery delivery, ShardProgress progress, MonotonicTime now) {
+	private DeliveryCalls.Result callHere(Delivery delivery, MonotonicTime now) {
 		try {
-			return this.recordCalls.call(delivery, progress.state(), now);
+			return this.calls.call(delivery, now);
 		}
 		catch (Throwable ex) {
-			// Otherwise its lane would wait for its end for ever.
-			this.lanes.again(delivery);
+			// Otherwise it would count as running for ever.
+			this.order.retry(delivery);
 			throw ex;
 		}
 	}
 
 	@Override
-	public boolean settle(ShardProgress progress) {
-		for (ParallelCall next = nextReturned(); next != null; next = nextReturned()) {
-			RecordCalls.Returned result = next.result;
-			if (result != null) {
-				this.settlement.settle(result, progress);
-			}
-			else {
-				this.lanes.again(next.delivery);
-				this.troubles.unexpected(Objects.requireNonNull(next.failure));
-			}
-		}
-		this.settlement.settleAcknowledged(progress);
-		return this.lanes.areQuiet();
-	}
-
-	/** Removes the call that has returned first, {@code null} if there is none. */
-	private @Nullable ParallelCall nextReturned() {
-		if (this.firstReturned == null) {
-			ParallelCall last = this.lastReturned.getAndSet(null);
-			while (last != null) {
-				ParallelCall earlier = last.neighbor;
-				last.neighbor = this.firstReturned;
-				this.firstReturned = last;
-				last = earlier;
+	public boolean collectResults() {
+		if (!this.inOrder) {
+			for (DeliveryCalls.ConcurrentCall next = this.calls.nextReturned(); next != null; next = this.calls
+				.nextReturned()) {
+				if (next.result() != null) {
+					this.results.process(next.result());
+				}
+				else {
+					this.order.retry(next.delivery());
+					this.scope.problems().unexpected(next.failure());
+				}
 			}
 		}
-		ParallelCall first = this.firstReturned;
-		if (first != null) {
-			this.firstReturned = first.neighbor;
-		}
-		return first;
+		this.results.processAcknowledged();
+		return this.order.isIdle();
 	}
 
 	/**
-	 * There is nothing to hand out now.
-	 * @param permitted whether it might be, if there were something; otherwise whoever
-	 * permits it wakes the worker
+	 * Ends a turn because nothing can be handed out now.
+	 * @param permitted whether something may be handed out; otherwise whoever permits it
+	 * wakes the worker
 	 */
-	private Outcome rest(ShardProgress progress, MonotonicTime now, boolean permitted) {
-		if (this.course.leadsToEnd()) {
+	private Outcome rest(MonotonicTime now, boolean permitted) {
+		if (this.scope.lifecycle().isLeaving()) {
 			return Outcome.MORE;
 		}
-		boolean nothingRuns = this.lanes.areQuiet();
-		boolean atEnd = nothingRuns && this.intake.isAtEnd();
-		if (atEnd || nothingRuns && this.settings.commits().mode() == CommitMode.BATCH) {
-			progress.commitSoon();
+		boolean idle = this.order.isIdle();
+		boolean atEnd = idle && this.intake.isAtEnd();
+		if (atEnd || idle && this.scope.settings().commits().mode() == CommitMode.BATCH) {
+			this.progress.commitSoon();
 		}
-		Outcome stop = stop(progress.advance(now));
+		Outcome stop = stop(this.progress.advance(now));
 		if (stop != null) {
 			return stop;
 		}
-		if (atEnd && this.lanes.failing() == null && progress.isAtEnd()) {
+		if (atEnd && !this.order.hasFailing() && this.progress.isAtEnd()) {
 			return Outcome.COMPLETED;
 		}
-		this.settlement.lookForMissingAcknowledgments(progress);
-		List<MonotonicTime> alarms = new ArrayList<>(3);
-		add(alarms, progress.commitDue());
-		add(alarms, this.settlement.haltEnds(now));
+		this.results.reportMissingAcknowledgments();
+		MonotonicTime next = earlier(this.progress.commitDue(), this.results.haltEnds(now));
 		if (permitted) {
-			add(alarms, this.lanes.nextDue());
-			add(alarms, this.lanes.hasRoom() ? progress.queue().nextLook() : null);
+			next = earlier(next, this.order.nextDue());
+			next = earlier(next, this.order.hasRoom() ? this.progress.queue().nextLook() : null);
 		}
-		alarms.stream().min(MonotonicTime::compareTo).ifPresent((time) -> this.timer.wakeAt(time, now));
-		return Outcome.DONE;
+		if (next != null) {
+			this.timer.wakeAt(next, now);
+		}
+		return Outcome.IDLE;
 	}
 
-	private static void add(List<MonotonicTime> alarms, @Nullable MonotonicTime time) {
-		if (time != null) {
-			alarms.add(time);
-		}
+	private static @Nullable MonotonicTime earlier(@Nullable MonotonicTime one, @Nullable MonotonicTime other) {
+		return (one == null || other != null && other.isBefore(one)) ? other : one;
 	}
 
-	private static @Nullable Outcome stop(ShardProgress.Outcome commits) {
+	static @Nullable Outcome stop(ShardProgress.Outcome commits) {
 		return switch (commits) {
 			case DONE, SENT -> null;
 			case FENCED -> Outcome.FENCED;
-			case NOT_YET -> Outcome.CHECKPOINT_GONE;
+			case CHECKPOINT_MISSING -> Outcome.CHECKPOINT_MISSING;
 		};
-	}
-
-	/**
-	 * A call on a thread of its own. Whatever happens, its end reaches the worker: from
-	 * when it exists that needs no memory.
-	 */
-	private final class ParallelCall implements Runnable {
-
-		private final Delivery delivery;
-
-		private final JournaledState state;
-
-		private final AtomicBoolean begun = new AtomicBoolean();
-
-		/** {@code null} before it has returned, and if that could not be made. */
-		private RecordCalls.@Nullable Returned result;
-
-		/** Why there is no result. */
-		private @Nullable Throwable failure;
-
-		/** The next one in the list of those that have returned. */
-		private @Nullable ParallelCall neighbor;
-
-		ParallelCall(Delivery delivery, JournaledState state) {
-			this.delivery = delivery;
-			this.state = state;
-		}
-
-		/** Whether it has not begun yet; it never begins twice. */
-		boolean begin() {
-			return this.begun.compareAndSet(false, true);
-		}
-
-		@Override
-		public void run() {
-			if (!begin()) {
-				return;
-			}
-			try {
-				this.result = RecordLoop.this.recordCalls.callBeside(this.delivery, this.state);
-			}
-			catch (Throwable ex) {
-				this.failure = ex;
-			}
-			ParallelCall before;
-			do {
-				before = RecordLoop.this.lastReturned.get();
-				this.neighbor = before;
-			}
-			while (!RecordLoop.this.lastReturned.compareAndSet(before, this));
-			RecordLoop.this.wake.run();
-		}
-
 	}
 
 }

@@ -5,15 +5,15 @@ import java.util.List;
 import io.github.shardkeeper.source.SourceRecord;
 
 /**
- * What a worker does again and again for a shard that it has acquired. Confined to the
- * worker, but for what takes records in.
+ * Handles an acquired shard, turn by turn. Confined to the worker, but for {@link #offer}
+ * and {@link #ended}.
  */
-interface ShardLoop {
+sealed interface ShardLoop permits RecordLoop, CallLoop {
 
-	/** Takes records; tells whether there is room for more. */
+	/** Takes records; returns whether there is room for more. */
 	boolean offer(List<SourceRecord> records);
 
-	/** No further records will ever come. */
+	/** Marks the shard as one that gets no further records. */
 	void ended();
 
 	/**
@@ -21,15 +21,15 @@ interface ShardLoop {
 	 * @throws io.github.shardkeeper.StoreUnavailableException when the store does not
 	 * answer; to be run again
 	 */
-	Outcome run(ShardProgress progress);
+	Outcome run();
 
 	/**
-	 * Takes in what calls have brought that have returned; begins no further one. Tells
-	 * whether none runs any more.
+	 * Processes the results of calls that have returned, begins no further one, and
+	 * returns whether none runs any more.
 	 */
-	boolean settle(ShardProgress progress);
+	boolean collectResults();
 
-	/** What was read and not taken up is not wanted any more. */
+	/** Drops what was read and not taken up. */
 	void clear();
 
 	/** How a turn has ended. */
@@ -38,13 +38,13 @@ interface ShardLoop {
 		/** There is more to do. */
 		MORE,
 		/** There is nothing to do until something happens. */
-		DONE,
+		IDLE,
 		/** The last record that the shard will ever have is done. */
 		COMPLETED,
 		/** A newer owner has acquired the shard. */
 		FENCED,
-		/** The checkpoint is gone, and may not be made anew now. */
-		CHECKPOINT_GONE
+		/** The checkpoint is gone, and may not be written back now. */
+		CHECKPOINT_MISSING
 
 	}
 

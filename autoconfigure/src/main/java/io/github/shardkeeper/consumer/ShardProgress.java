@@ -26,37 +26,37 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.source.SourceRecord;
 
 /**
- * How far an acquired shard has come since its checkpoint, and what of it is committed.
+ * Progress of an acquired shard since its checkpoint, and its commits.
  * <p>
  * Commits are sent without waiting for their answers, one at a time: what is handled
  * meanwhile goes into the next one. A commit without an answer is sent again as it was,
  * under its number, so that it counts once whether it arrived or not. When the store has
- * forgotten what it had answered, everything is written anew from memory. Confined to the
- * shard's worker.
+ * lost a commit that it had accepted, everything is written back from memory. Confined to
+ * the shard's worker.
  */
 final class ShardProgress {
 
 	private static final Logger logger = LoggerFactory.getLogger(ShardProgress.class);
 
-	/** How a shard gets two histories. */
+	/** Explains two histories, for messages. */
 	static final String TWO_MASTERS = "Redis had two masters in a partition: set 'min-replicas-to-write' and "
 			+ "'min-replicas-max-lag'; or a failover lost writes, and another owner began before they were back";
 
-	/** Of those whose payloads go into one commit, and wait for it in memory. */
-	private static final int MOST_PUT_ASIDE = 100;
+	/** Maximum number of failed records that wait in memory for one commit. */
+	private static final int MAX_FAILED_RECORDS = 100;
 
 	/**
-	 * From so much on a commit is due: what one script copies keeps the store busy, and
-	 * Redis cuts the connection of whoever sends a gigabyte at once.
+	 * Size from which on a commit is due: what one script copies keeps the store busy,
+	 * and Redis closes the connection of a client that sends a gigabyte at once.
 	 */
-	private static final int BYTES_PER_COMMIT = 1_000_000;
+	private static final int MAX_BYTES_PER_COMMIT = 1_000_000;
 
 	/**
-	 * The token may have been in use by a worker that was abandoned, when a claim was not
-	 * granted and the store told of the shard nevertheless. The numbers of its last
-	 * commits, of which some may be under way, must not be taken for ours.
+	 * Distance to the commit numbers of an abandoned worker with the same token: some of
+	 * its commits may be under way, and must not be taken for ours. There is one when a
+	 * claim was not granted and the store named the shard nevertheless.
 	 */
-	private static final int AFTER_ANOTHER = 1000;
+	private static final int COMMIT_NUMBER_GAP = 1000;
 
 	private final OwnedShard owned;
 
@@ -68,7 +68,7 @@ final class ShardProgress {
 
 	private final @Nullable Offset begin;
 
-	/** The number of the last seek that it knows as carried out, 0 for none. */
+	/** Number of the last seek that is carried out, 0 for none. */
 	private final long sought;
 
 	private final OffsetWindow window;
@@ -81,7 +81,7 @@ final class ShardProgress {
 
 	private int uncommittedRecords;
 
-	/** When what there is to commit is due, {@code null} if there is nothing. */
+	/** Time of the next commit, {@code null} if there is nothing to commit. */
 	private @Nullable MonotonicTime uncommittedDue;
 
 	private boolean commitSoon;
@@ -90,45 +90,44 @@ final class ShardProgress {
 
 	private long acknowledgedCommit;
 
-	/** With the last commit that was answered. */
+	/** Offset of the last commit that was answered. */
 	private @Nullable Offset acknowledgedOffset;
 
 	/**
-	 * The last commit of others that is known to be part of what is here; {@code null} if
-	 * that is not known.
+	 * Last commit of others that is part of what is in memory; {@code null} if that is
+	 * not known.
 	 */
 	private @Nullable LastCommit base;
 
-	/** What commits rest on, until one was acknowledged. */
+	/** Number of the acquisition that commits rest on until one was answered. */
 	private long acquisition;
 
-	/** Sent, or to be sent again. */
+	/** Commit under way, or to be sent again. */
 	private @Nullable Sent sent;
 
-	private boolean storeDistrusted;
+	private boolean writeBackRequired;
 
 	/**
-	 * Begins with a checkpoint, or where a pending seek leads: it is carried out with the
-	 * first commit.
-	 * @param earlier how far the shard had come under the same token before; {@code null}
-	 * for the first time
-	 * @param wake wakes the worker when a commit was answered
+	 * Begins at the checkpoint, or where a pending seek leads, which the first commit
+	 * carries out.
+	 * @param earlier progress under the same token before a seek, {@code null} if there
+	 * is none
 	 */
-	ShardProgress(Acquisition.Acquired acquired, @Nullable ShardProgress earlier, OwnedShard owned,
-			ConsumerSettings settings, WorkerContext context, Runnable wake) {
-		this.owned = owned;
-		this.context = context;
+	ShardProgress(Acquisition.Acquired acquired, @Nullable ShardProgress earlier, ShardScope scope) {
+		ConsumerSettings settings = scope.settings();
+		this.owned = scope.owned();
+		this.context = scope.context();
 		this.settings = settings.commits();
-		this.wake = wake;
+		this.wake = scope.wake();
 		Checkpoint checkpoint = acquired.checkpoint();
 		SeekRequest seek = acquired.seeks().pending();
 		this.begin = (seek != null) ? seek.after() : checkpoint.offset();
 		this.window = new OffsetWindow(settings.maxAhead(), this.begin, (seek != null) ? Set.of() : checkpoint.ahead());
-		this.state = new JournaledState(checkpoint.state(), context.mapper(),
+		this.state = new JournaledState(checkpoint.state(), this.context.mapper(),
 				settings.ordering() != ConsumerSettings.Ordering.SHARD);
 		Duration dueIn = checkpoint.retryDueIn();
-		this.queue = new RetryQueue(owned.shard(), context.checkpoints(), context.budget(),
-				(dueIn != null) ? context.clock().now().plus(dueIn) : null);
+		this.queue = new RetryQueue(this.owned.shard(), this.context.checkpoints(), this.context.budget(),
+				(dueIn != null) ? this.context.clock().now().plus(dueIn) : null);
 		this.acquisition = acquired.acquisition();
 		this.sought = (seek != null) ? seek.number() : acquired.seeks().applied();
 		if (seek != null) {
@@ -145,7 +144,7 @@ final class ShardProgress {
 			this.base = acquired.before();
 			this.acknowledgedOffset = checkpoint.offset();
 			if (acquired.lastCommit() > 0) {
-				this.commitAttempts = acquired.lastCommit() + AFTER_ANOTHER;
+				this.commitAttempts = acquired.lastCommit() + COMMIT_NUMBER_GAP;
 				this.acknowledgedCommit = acquired.lastCommit();
 			}
 		}
@@ -155,22 +154,24 @@ final class ShardProgress {
 		if (seek.clearsState()) {
 			this.state.clear();
 		}
-		sayWhatWasSought(this.context.clock().now());
+		recordSeek(this.context.clock().now());
 	}
 
-	/** The store shall know which seek is carried out, with the next commit. */
-	void sayWhatWasSought(MonotonicTime now) {
+	/** Tells the store with the next commit which seek is carried out. */
+	void recordSeek(MonotonicTime now) {
 		this.pending.seek(this.sought);
 		changed(1, now);
 		commitSoon();
 	}
 
-	/** The offset to read on after, {@code null} for the beginning. */
+	/**
+	 * Returns the offset after which reading begins, {@code null} for the first record.
+	 */
 	@Nullable Offset begin() {
 		return this.begin;
 	}
 
-	/** The number of the last seek that is carried out, or is with the next commit. */
+	/** Returns the number of the last seek that is carried out, 0 for none. */
 	long sought() {
 		return this.sought;
 	}
@@ -188,7 +189,7 @@ final class ShardProgress {
 	}
 
 	/**
-	 * Takes the next record of the shard up; {@code null} if an earlier owner has done
+	 * Takes up the next record of the shard; {@code null} if an earlier owner has done
 	 * it.
 	 */
 	@Nullable TrackedRecord take(SourceRecord source, MonotonicTime now) {
@@ -199,34 +200,35 @@ final class ShardProgress {
 		return taken;
 	}
 
-	/** Which acquisition it rests on. */
+	/** Returns the number of the acquisition that commits rest on. */
 	long acquisition() {
 		return this.acquisition;
 	}
 
-	/** The number of the last commit that was answered. */
+	/** Returns the number of the last commit that was answered. */
 	long acknowledgedCommit() {
 		return this.acknowledgedCommit;
 	}
 
-	/** The offset that was committed with it. */
+	/** Returns the offset of that commit. */
 	@Nullable Offset acknowledgedOffset() {
 		return this.acknowledgedOffset;
 	}
 
-	/** Whether nothing that was taken up is left to be done, or to be committed. */
+	/** Returns whether nothing that was taken up is left to be done or committed. */
 	boolean isAtEnd() {
 		return this.window.isEmpty() && this.queue.isEmpty() && this.sent == null && this.uncommittedDue == null;
 	}
 
 	/**
-	 * A record counts: what it wrote to the state, and its offset, are to be committed.
+	 * Finishes a record: what it wrote to the state, and its offset, go into the next
+	 * commit.
 	 */
 	void done(TrackedRecord record, MonotonicTime since) {
-		this.state.settle(record.takeChanges());
+		this.state.makeCommittable(record.takeChanges());
 		if (record.isOfQueue()) {
 			record.done();
-			this.pending.take(record.offset());
+			this.pending.removeFromQueue(record.offset());
 		}
 		else {
 			this.window.done(record);
@@ -234,22 +236,22 @@ final class ShardProgress {
 		changed(1, since);
 	}
 
-	/** A record is put into the retry queue, and the shard goes on. */
-	void park(TrackedRecord record, FailedRecord failed, Duration delay, MonotonicTime now) {
-		this.pending.park(failed, delay, record.isOfQueue());
-		putAside(record, now);
+	/** Puts a record into the retry queue. */
+	void retryLater(TrackedRecord record, FailedRecord failed, Duration delay, MonotonicTime now) {
+		this.pending.addRetry(failed, delay, record.isOfQueue());
+		failed(record, now);
 	}
 
-	/** A record is stored as a dead letter, and the shard goes on. */
-	void bury(TrackedRecord record, FailedRecord failed, MonotonicTime now) {
-		this.pending.bury(failed);
+	/** Stores a record as a dead letter. */
+	void deadLetter(TrackedRecord record, FailedRecord failed, MonotonicTime now) {
+		this.pending.addDeadLetter(failed);
 		if (record.isOfQueue()) {
-			this.pending.take(record.offset());
+			this.pending.removeFromQueue(record.offset());
 		}
-		putAside(record, now);
+		failed(record, now);
 	}
 
-	private void putAside(TrackedRecord record, MonotonicTime now) {
+	private void failed(TrackedRecord record, MonotonicTime now) {
 		if (record.isOfQueue()) {
 			record.done();
 		}
@@ -257,14 +259,14 @@ final class ShardProgress {
 			this.window.done(record);
 		}
 		changed(1, now);
-		// Its payload is kept in memory until then.
+		// Its payload stays in memory until then.
 		commitSoon();
 	}
 
-	/** What was written to the state without a record is to be committed. */
-	void settled(JournaledState.Changes changes, MonotonicTime now) {
+	/** Commits changes of the state that belong to no record. */
+	void stateChanged(JournaledState.Changes changes, MonotonicTime now) {
 		if (changes != JournaledState.Changes.NONE) {
-			this.state.settle(changes);
+			this.state.makeCommittable(changes);
 			changed(1, now);
 		}
 	}
@@ -276,31 +278,31 @@ final class ShardProgress {
 		}
 	}
 
-	/** What there is to commit now, if anything, shall not wait for its time. */
+	/** Makes what there is to commit now due at once. */
 	void commitSoon() {
 		this.commitSoon = this.uncommittedDue != null;
 	}
 
 	/**
-	 * Whether a commit is sent again that the store has not accepted before: what kept it
-	 * from that may still do so.
+	 * Returns whether a commit that has failed is being sent again, and may fail again.
 	 */
 	boolean isRepeating() {
 		return this.sent != null && this.sent.failed;
 	}
 
 	/**
-	 * When the next commit is due by time; {@code null} if there is nothing to commit.
+	 * Returns when the next commit is due by time, {@code null} if there is nothing to
+	 * commit.
 	 */
 	@Nullable MonotonicTime commitDue() {
 		return (this.sent == null) ? this.uncommittedDue : null;
 	}
 
-	/** Whether nothing more is to be handed out before a commit was answered. */
+	/** Returns whether nothing may be handed out before a commit is answered. */
 	boolean mustWait() {
-		return this.sent != null
-				&& (this.settings.mode() == CommitMode.BATCH || this.uncommittedRecords >= this.settings.records()
-						|| this.pending.putAside() >= MOST_PUT_ASIDE || uncommittedBytes() >= BYTES_PER_COMMIT);
+		return this.sent != null && (this.settings.mode() == CommitMode.BATCH
+				|| this.uncommittedRecords >= this.settings.records()
+				|| this.pending.failedRecords() >= MAX_FAILED_RECORDS || uncommittedBytes() >= MAX_BYTES_PER_COMMIT);
 	}
 
 	private long uncommittedBytes() {
@@ -308,22 +310,21 @@ final class ShardProgress {
 	}
 
 	/**
-	 * What the store has of it may be lost or out of date: the next commit writes all of
-	 * it.
+	 * Has the next commit write everything, because the store may have lost some of it.
 	 */
-	void distrustStore() {
-		this.storeDistrusted = true;
+	void requireWriteBack() {
+		this.writeBackRequired = true;
 	}
 
 	/**
-	 * Takes in the answer to the last commit, and sends the next one if it is due.
+	 * Processes the answer to the last commit, and sends the next one if it is due.
 	 * @throws StoreUnavailableException when there was no answer; to be called again
 	 */
 	Outcome advance(MonotonicTime now) {
 		return advance(now, false);
 	}
 
-	/** The same, but sends whatever there is. */
+	/** Does the same, but sends whatever there is. */
 	Outcome flush() {
 		return advance(this.context.clock().now(), true);
 	}
@@ -341,10 +342,10 @@ final class ShardProgress {
 					return outcome;
 				}
 			}
-			if (!this.storeDistrusted && (this.uncommittedDue == null || !send && !isCommitDue(now))) {
+			if (!this.writeBackRequired && (this.uncommittedDue == null || !send && !isCommitDue(now))) {
 				return Outcome.DONE;
 			}
-			Outcome prepared = this.storeDistrusted ? writeBack() : prepare();
+			Outcome prepared = this.writeBackRequired ? writeBack() : prepare();
 			if (prepared != Outcome.DONE) {
 				return prepared;
 			}
@@ -354,7 +355,7 @@ final class ShardProgress {
 	private boolean isCommitDue(MonotonicTime now) {
 		MonotonicTime due = commitDue();
 		return this.commitSoon || this.uncommittedRecords >= this.settings.records()
-				|| uncommittedBytes() >= BYTES_PER_COMMIT || due != null && !now.isBefore(due);
+				|| uncommittedBytes() >= MAX_BYTES_PER_COMMIT || due != null && !now.isBefore(due);
 	}
 
 	private Outcome prepare() {
@@ -374,35 +375,35 @@ final class ShardProgress {
 	}
 
 	/**
-	 * Makes a checkpoint anew, from memory. Only while the shard is held: otherwise a
-	 * newer owner may have begun without one. A seek that is pending stays so: it was not
-	 * carried out yet by what is in memory.
+	 * Writes a whole checkpoint from memory. Only while the shard is held: otherwise a
+	 * newer owner may have begun without one. A pending seek stays pending: what is in
+	 * memory has not carried it out.
 	 */
 	private Outcome writeBack() {
 		if (!this.owned.isHeld()) {
-			return Outcome.NOT_YET;
+			return Outcome.CHECKPOINT_MISSING;
 		}
 		Acquisition reply = this.context.checkpoints().acquireNow(this.owned.shard(), this.owned.token());
 		if (!(reply instanceof Acquisition.Acquired acquired)) {
 			return Outcome.FENCED;
 		}
-		tellOtherHistory(acquired);
+		reportOtherHistory(acquired);
 		this.acquisition = acquired.acquisition();
-		Map<String, @Nullable String> whole = new HashMap<>(this.state.settledEntries());
+		Map<String, @Nullable String> whole = new HashMap<>(this.state.committableEntries());
 		acquired.checkpoint().state().keySet().forEach((key) -> whole.putIfAbsent(key, null));
 		this.state.takeUncommitted();
 		this.pending.seek(this.sought);
-		this.storeDistrusted = false;
+		this.writeBackRequired = false;
 		prepared(this.pending, this.pending.commit(CommitNumber.ofWhole(++this.commitAttempts), this.window.position(),
 				this.window.ahead(), whole), true);
 		return Outcome.DONE;
 	}
 
 	/**
-	 * A store that was only set back has no commits of others but those that are the base
-	 * of what is here. One that has more has another past.
+	 * Reports two histories. A store that has only lost writes has no commits of others
+	 * but those that are the base of what is in memory.
 	 */
-	private void tellOtherHistory(Acquisition.Acquired acquired) {
+	private void reportOtherHistory(Acquisition.Acquired acquired) {
 		LastCommit others = acquired.before();
 		if (this.base == null || others == null || others.compareTo(this.base) <= 0) {
 			return;
@@ -414,7 +415,8 @@ final class ShardProgress {
 						+ "which has not seen that, up to offset {} under token {}. The latter token is higher, so the state of "
 						+ "this instance, {} entries at offset {}, overwrites the other one; nothing is merged. {}",
 						this.owned, acquired.checkpoint().offset(), others.token(), this.acknowledgedOffset,
-						this.owned.token(), this.state.settledEntries().size(), this.window.position(), TWO_MASTERS);
+						this.owned.token(), this.state.committableEntries().size(), this.window.position(),
+						TWO_MASTERS);
 		}
 	}
 
@@ -457,7 +459,7 @@ final class ShardProgress {
 		this.acknowledgedCommit = answered.commit.number().attempt();
 		this.acknowledgedOffset = answered.commit.offset();
 		MonotonicTime now = this.context.clock().now();
-		this.queue.committed(answered.contents.settled(), now);
+		this.queue.committed(answered.contents.changedInQueue(), now);
 		answered.contents.retries().forEach((retry) -> this.queue.lookAt(now.plus(retry.delay())));
 		if (answered.whole) {
 			logger.info("The store has lost writes: {} was written back at offset {}, with {} entries of state",
@@ -466,7 +468,7 @@ final class ShardProgress {
 	}
 
 	/**
-	 * The store does not know what the commit rests on: everything goes into the next.
+	 * Has everything go into the next commit: the store has lost what this one rests on.
 	 */
 	private Outcome gone(Sent lost) {
 		this.sent = null;
@@ -474,8 +476,8 @@ final class ShardProgress {
 		if (this.uncommittedDue == null) {
 			this.uncommittedDue = this.context.clock().now();
 		}
-		this.storeDistrusted = true;
-		return lost.whole ? Outcome.NOT_YET : Outcome.DONE;
+		this.writeBackRequired = true;
+		return lost.whole ? Outcome.CHECKPOINT_MISSING : Outcome.DONE;
 	}
 
 	/** A commit under way. */
@@ -485,7 +487,7 @@ final class ShardProgress {
 
 		private final PendingCommit contents;
 
-		/** Whether it writes everything. */
+		/** Whether it writes the whole checkpoint. */
 		private final boolean whole;
 
 		/** {@code null} when it is to be sent. */
@@ -502,7 +504,7 @@ final class ShardProgress {
 
 	}
 
-	/** How the commits stand. */
+	/** State of the commits. */
 	enum Outcome {
 
 		/** There is nothing to do for them now. */
@@ -512,10 +514,10 @@ final class ShardProgress {
 		/** A newer owner has acquired the shard; nothing was written. */
 		FENCED,
 		/**
-		 * The store has no checkpoint to write to, and none may be made while the shard
-		 * is not held.
+		 * The store has no checkpoint, and none may be written while the shard is not
+		 * held.
 		 */
-		NOT_YET
+		CHECKPOINT_MISSING
 
 	}
 

@@ -2,7 +2,6 @@ package io.github.shardkeeper.consumer;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 
 import org.jspecify.annotations.Nullable;
@@ -10,9 +9,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.coordination.CheckpointStore.Acquisition;
 import io.github.shardkeeper.coordination.CommitHistory;
 import io.github.shardkeeper.coordination.LastCommit;
-import io.github.shardkeeper.handler.HandlerShape;
+import io.github.shardkeeper.coordination.SeekRequest;
+import io.github.shardkeeper.coordination.Seeks;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.handover.HoldingAction.Forfeit;
 import io.github.shardkeeper.handover.MonotonicTime;
@@ -23,12 +24,13 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 
 /**
- * Consumes one shard under one token: acquires it, has its records handled, and puts
- * everything away when it has to go.
+ * Consumes one shard under one token: acquires it, has its records handled, and commits
+ * and releases it when it has to leave.
  * <p>
  * It has no thread of its own: while there is something to do it is a task on the shared
- * executor, never twice at a time; otherwise it is nothing but this object. What may be
- * called from outside is thread-safe; the steps are confined to that task.
+ * executor, never twice at a time. What may be called from outside is thread-safe; the
+ * steps are confined to that task. A step that throws is done again in a later turn, and
+ * those before it are not.
  */
 final class ShardWorker {
 
@@ -36,89 +38,76 @@ final class ShardWorker {
 
 	private final WorkerContext context;
 
-	private final ShardHandler handler;
-
 	private final OwnedShard owned;
+
+	private final ShardScope scope;
+
+	private final ShardLifecycle lifecycle = new ShardLifecycle();
+
+	private final HandlerCalls calls;
+
+	private final ShardProblems problems;
 
 	private final SerialTask task;
 
 	private final CompletableFuture<Void> predecessorEnded;
 
-	private final WorkerCourse course = new WorkerCourse();
-
-	private final WorkerTroubles troubles;
-
-	private final ShardCalls calls;
-
-	private final ObstacleReport obstacles;
-
-	/** {@code null} where nothing is measured. */
-	private final @Nullable WorkMeter meter;
-
 	private final CompletableFuture<Void> ended = new CompletableFuture<>();
 
-	/** Others have asked something of the shard's owner. */
+	/** Whether others may have left a request for the shard in the store. */
 	private volatile boolean attentionDue;
 
-	/** The store may have lost what was committed. */
+	/** Whether the store may have lost what was committed. */
 	private volatile boolean writeBackDue;
 
-	/** Offset and state are here. */
+	/** Whether offset and state are in memory. */
 	private volatile boolean acquired;
 
-	/** What was known here only is lost, {@code null} if nothing is. */
+	/** Cause of the loss of what is in memory only, {@code null} for none. */
 	private volatile Forfeit.@Nullable Cause forfeited;
 
-	private ShardStint stint;
+	private ShardAcquisition acquisition;
 
-	private final Repositioning repositioning;
+	/** {@code null} until the shard is acquired. */
+	private @Nullable ShardOwnership ownership;
 
-	/** The newer owner's token, once it is known that there is one. */
+	/** Progress before a seek; only until the shard is acquired again. */
+	private @Nullable ShardProgress earlier;
+
+	/**
+	 * Token of the newer owner, or {@link Token#NONE} if only that it exists is known.
+	 */
 	private @Nullable Token fence;
 
-	/** The last record that the shard will ever have is done. */
+	/** Whether the last record that the shard will ever have is done. */
 	private boolean completed;
 
 	private boolean hasLeftBudget;
 
-	/** Whether it was said what is lost, or looked for. */
-	private boolean lossTold;
+	private boolean lossReported;
 
 	/**
-	 * Creates a worker that begins by itself.
+	 * Creates a worker and wakes it.
 	 * @param predecessorEnded completes when whatever this instance still does for the
 	 * same shard has ended; before that nothing is done, not even a release
 	 */
 	ShardWorker(ShardId shard, Token token, MemberId member, ShardHandler handler, WorkerContext context,
 			CompletableFuture<Void> predecessorEnded) {
 		this.context = context;
-		this.handler = handler;
 		this.owned = new OwnedShard(shard, token, member, context);
-		this.troubles = new WorkerTroubles(this.owned, context, this::wake);
-		this.task = new SerialTask(context.executor(), this::turn, this.troubles::noThread);
-		this.calls = new ShardCalls(this.owned, this.course);
-		this.repositioning = new Repositioning(this.owned, context);
-		this.obstacles = new ObstacleReport(this.owned, context.clock(), handler.name(),
-				context.settings(shard.topic()).longCall(), this.course, this.repositioning, this.calls, this.troubles);
-		this.meter = context.measuresWork() ? new WorkMeter() : null;
-		this.stint = stint(null);
+		this.calls = new HandlerCalls(this.owned, this.lifecycle);
+		this.problems = new ShardProblems(this.owned, handler.name(), context, this.lifecycle, this.calls, this::wake);
+		this.task = new SerialTask(context.executor(), this::turn, this.problems::noThread);
+		this.scope = new ShardScope(this.owned, handler, context.settings(shard.topic()), context, this.lifecycle,
+				this.calls, this.problems, context.measuresWork() ? new WorkMeter() : null, this::wake);
+		this.acquisition = new ShardAcquisition(this.owned, context.checkpoints(), context.acquisitions(), this::wake);
 		context.budget().join();
 		this.predecessorEnded = predecessorEnded;
 		if (!predecessorEnded.isDone()) {
-			this.troubles.heldUpBy("Waits for the end of an earlier call of %s for this shard, or of a callback"
+			this.problems.blockedBy("Waits for the end of an earlier call of %s for this shard, or of a callback"
 				.formatted(handler.name()));
 		}
 		predecessorEnded.thenRun(this::wake);
-	}
-
-	private ShardStint stint(@Nullable ShardProgress earlier) {
-		ShardLoop loop = (this.handler.shape() == HandlerShape.LOOP)
-				? new CallLoop(this.owned, this.handler, this.context, this.course, this.troubles, this.calls,
-						this.meter, this::wake)
-				: new RecordLoop(this.owned, this.handler, this.context, this.course, this.troubles, this.calls,
-						this.meter, this::wake);
-		return new ShardStint(this.owned, this.handler, this.context, this.troubles, this.calls, loop, earlier,
-				this::wake);
 	}
 
 	/** Completes when nothing is consumed or written under this token any more. */
@@ -126,93 +115,93 @@ final class ShardWorker {
 		return this.ended;
 	}
 
-	/** What keeps the shard from being consumed, or from being handed over. */
+	/** Returns what keeps the shard from being consumed or handed over. */
 	@Nullable ShardProblem problem() {
-		return this.obstacles.problem(this.context.clock().now());
+		return this.problems.current();
 	}
 
-	/** What has been done, {@code null} where that is not measured. */
+	/** Returns the work done so far, {@code null} where it is not measured. */
 	@Nullable ShardWork work(MonotonicTime now) {
-		WorkMeter read = this.meter;
-		return (read == null) ? null
-				: new ShardWork(this.owned.shard(), this.owned.token(), read.handlerNanos(now), read.records());
+		WorkMeter meter = this.scope.meter();
+		return (meter == null) ? null
+				: new ShardWork(this.owned.shard(), this.owned.token(), meter.handlerNanos(now), meter.records());
 	}
 
-	/** Something happened: look what there is to do. Never throws. */
+	/** Has the worker look for something to do. Never throws. */
 	void wake() {
 		this.task.wake();
 	}
 
-	/** Goes on after a turn that has failed so badly that nothing else would. */
+	/** Wakes the worker if its last turn failed so badly that nothing else would. */
 	void rescue() {
 		this.task.rescue();
 	}
 
-	/** Put everything away and report the end. */
+	/** Begins to hand the shard over: commits everything and reports the end. */
 	void drain() {
-		this.course.drain(this.context.clock().now());
+		this.lifecycle.drain(this.context.clock().now());
 		wake();
 	}
 
-	/** Go on instead of draining; tells whether that was still possible. */
+	/** Cancels a drain and returns whether that was still possible. */
 	boolean cancelDrain() {
-		boolean cancelled = this.course.cancelDrain();
+		boolean cancelled = this.lifecycle.cancelDrain();
 		wake();
 		return cancelled;
 	}
 
-	/** Somebody may have left a request for the shard. */
+	/** Has the worker look for requests in the store. */
 	void attend() {
 		this.attentionDue = true;
 		wake();
 	}
 
-	/** The drain takes too long: interrupt the call that runs now, and report it. */
+	/** Reports a drain that takes too long and interrupts the calls that run now. */
 	void interrupt(Duration draining) {
-		this.obstacles.overdue(draining);
+		this.problems.reportOverdueDrain(draining);
 		this.calls.interrupt();
 	}
 
-	/** The shard is lost: end without a report. */
+	/** Ends without a report, because the shard is lost. */
 	void abandon() {
-		this.course.abandon();
+		this.lifecycle.abandon();
 		this.owned.lose();
 		interruptHandler();
 		wake();
 	}
 
-	/** The same, and what is known here only is lost: says what, at the end. */
+	/** Abandons the shard and, at the end, reports what is lost with it. */
 	void forfeit(Forfeit.Cause cause) {
 		this.forfeited = cause;
 		abandon();
 	}
 
 	/**
-	 * Whether a store that has lost the shard's offset and state can get them back from
-	 * here. Not if it is to begin elsewhere: what is here is not wanted any more.
+	 * Returns whether offset and state can be restored from here if the store has lost
+	 * them. Not if the shard is to move to another position.
 	 */
 	boolean isRestorable() {
-		return this.acquired && !this.owned.isLost() && !this.repositioning.isDue() && !this.ended.isDone();
+		return this.acquired && !this.owned.isLost() && !this.lifecycle.isSeeking() && !this.ended.isDone();
 	}
 
-	/** Interrupts the call that runs now, if any. */
+	/** Interrupts the calls that run now. */
 	void interruptHandler() {
 		this.calls.interrupt();
 	}
 
 	/**
-	 * The lease has ended. That may be heard only after it is held again: then the call
-	 * that was interrupted is to be made again, and nobody else says so.
+	 * Interrupts the calls because the lease has ended. Wakes the worker: by now the
+	 * lease may be held again, and then the interrupted call is to be made again.
 	 */
 	void suspend() {
 		interruptHandler();
 		wake();
 	}
 
-	/** The store may have lost what was committed: write all of it again. */
+	/** Has everything written again, because the store may have lost it. */
 	void writeBack() {
 		this.writeBackDue = true;
-		// What has told of a request may be lost too.
+		// The notice of a request may be lost too.
 		this.attentionDue = true;
 		wake();
 	}
@@ -222,59 +211,66 @@ final class ShardWorker {
 			return step();
 		}
 		catch (StoreUnavailableException ex) {
-			this.troubles.storeFailed(ex);
+			this.problems.storeFailed(ex);
 		}
 		catch (Throwable ex) {
-			this.troubles.unexpected(ex);
+			this.problems.unexpected(ex);
 		}
 		return false;
 	}
 
-	/** Does what there is to do for one turn; tells whether there is more. */
+	/** Does what there is to do for one turn; returns whether there is more. */
 	private boolean step() {
 		if (this.ended.isDone() || !this.predecessorEnded.isDone()) {
 			return false;
 		}
-		ShardProgress acquired = this.stint.progress();
-		if (this.writeBackDue && acquired != null) {
+		ShardOwnership current = this.ownership;
+		if (this.writeBackDue && current != null) {
 			this.writeBackDue = false;
-			acquired.distrustStore();
+			current.progress().requireWriteBack();
 		}
 		if (this.fence != null) {
-			finishFenced(this.fence);
+			endFenced(this.fence);
 			return false;
 		}
 		MonotonicTime now = this.context.clock().now();
-		if (this.course.beginEnd()) {
-			finish();
-			return false;
-		}
-		if (!this.troubles.permitAttempt(now)) {
-			return false;
-		}
-		if (acquired != null && this.attentionDue) {
-			attendTo(acquired, now);
-		}
-		if (this.repositioning.isDue() && !beginAnew()) {
-			return false;
-		}
-		if (!this.stint.isReading()) {
-			// What is read comes with a wake-up of its own.
-			if (this.context.lease().permitsHandOut(now) || this.stint.hasFailed()) {
-				begin();
+		if (this.lifecycle.beginStop()) {
+			if (isReleased()) {
+				end(Token.NONE);
 			}
-			if (!this.stint.isReading()) {
+			return false;
+		}
+		if (!this.problems.permitAttempt(now)) {
+			return false;
+		}
+		if (current != null && this.attentionDue) {
+			attendTo(current.progress(), now);
+		}
+		if (current != null && this.lifecycle.isSeeking()) {
+			if (!isReleased()) {
+				return false;
+			}
+			acquireAgain(current);
+			current = null;
+		}
+		if (current == null || !current.isReading()) {
+			// A failed answer can be processed without a lease.
+			if (this.context.lease().permitsHandOut(now) || this.acquisition.hasFailed()) {
+				current = begin();
+			}
+			if (current == null || !current.isReading()) {
 				return false;
 			}
 		}
-		return consume(Objects.requireNonNull(this.stint.progress()), now);
+		return consume(current, now);
 	}
 
-	private void attendTo(ShardProgress acquired, MonotonicTime now) {
+	/** Looks for records that others put into the retry queue, and for a seek. */
+	private void attendTo(ShardProgress progress, MonotonicTime now) {
 		this.attentionDue = false;
-		acquired.queue().attend(now);
+		progress.queue().attend(now);
 		try {
-			this.repositioning.look(acquired, now);
+			lookForSeek(progress, now);
 		}
 		catch (StoreUnavailableException ex) {
 			this.attentionDue = true;
@@ -283,149 +279,192 @@ final class ShardWorker {
 	}
 
 	/**
-	 * The shard is to be consumed from another position on: puts it away as in a
-	 * handover, to acquire it again under the same token; tells whether it is put away.
+	 * Looks for a request to move the shard. Whoever acquires a shard goes where a
+	 * pending request leads; so the worker has only to release it and to acquire it
+	 * again.
 	 */
-	private boolean beginAnew() {
-		if (!isPutAway()) {
-			return false;
+	private void lookForSeek(ShardProgress progress, MonotonicTime now) {
+		ShardId shard = this.owned.shard();
+		Seeks seeks = this.context.checkpoints().seeks(List.of(shard)).getOrDefault(shard, Seeks.NONE);
+		SeekRequest wanted = seeks.pendingAfter(progress.sought());
+		if (wanted != null) {
+			logger.info("{} is to be consumed after offset {}{}; it was at {}", this.owned, wanted.after(),
+					wanted.clearsState() ? " with an empty state" : "", progress.window().position());
+			this.lifecycle.seek(now);
 		}
-		this.stint.end();
-		this.acquired = false;
-		this.stint = stint(this.stint.progress());
-		this.repositioning.done();
-		this.troubles.clear();
-		return true;
+		else if (seeks.pending() != null) {
+			// The store has lost that it was carried out, or does not know it yet.
+			progress.recordSeek(now);
+		}
 	}
 
-	private boolean consume(ShardProgress acquired, MonotonicTime now) {
-		ShardLoop.Outcome outcome = this.stint.run();
-		if (!acquired.isRepeating()) {
-			this.troubles.turnSucceeded();
+	private void acquireAgain(ShardOwnership released) {
+		released.end();
+		this.acquired = false;
+		this.ownership = null;
+		this.earlier = released.progress();
+		this.acquisition = new ShardAcquisition(this.owned, this.context.checkpoints(), this.context.acquisitions(),
+				this::wake);
+		this.lifecycle.seekEnded();
+		this.problems.clear();
+	}
+
+	/** Acquires and starts the shard, as far as it gets. */
+	private @Nullable ShardOwnership begin() {
+		ShardOwnership current = this.ownership;
+		if (current == null) {
+			Acquisition reply = this.acquisition.poll();
+			if (reply instanceof Acquisition.Refused refused) {
+				fenced(refused.fence());
+			}
+			if (!(reply instanceof Acquisition.Acquired granted)) {
+				return null;
+			}
+			current = new ShardOwnership(this.scope, new ShardProgress(granted, this.earlier, this.scope));
+			this.ownership = current;
+			this.earlier = null;
+		}
+		current.start();
+		this.acquired = true;
+		if (this.attentionDue || this.writeBackDue) {
+			// It came while the shard was being acquired, and nothing else wakes for it.
+			wake();
+		}
+		if (!current.isReading()) {
+			this.problems.turnSucceeded();
+		}
+		return current;
+	}
+
+	private boolean consume(ShardOwnership current, MonotonicTime now) {
+		ShardLoop.Outcome outcome = current.run();
+		if (!current.progress().isRepeating()) {
+			this.problems.turnSucceeded();
 		}
 		switch (outcome) {
 			case FENCED -> fenced(Token.NONE);
-			case CHECKPOINT_GONE -> this.troubles.checkpointGone();
+			case CHECKPOINT_MISSING -> this.problems.checkpointMissing();
 			case COMPLETED -> {
-				return complete(acquired, now);
+				complete(current.progress(), now);
+				return true;
 			}
-			case MORE, DONE -> {
+			case MORE, IDLE -> {
 			}
 		}
 		return outcome == ShardLoop.Outcome.MORE;
 	}
 
-	/** Everything is done, and nothing more will come: tells whether there is more. */
-	private boolean complete(ShardProgress acquired, MonotonicTime now) {
+	/** Marks the shard as completed in the store: all is done, and no more will come. */
+	private void complete(ShardProgress progress, MonotonicTime now) {
 		switch (this.context.checkpoints()
-			.complete(this.owned.shard(), this.owned.token(), acquired.acknowledgedCommit(), acquired.acquisition())) {
+			.complete(this.owned.shard(), this.owned.token(), progress.acknowledgedCommit(), progress.acquisition())) {
 			case COMPLETED -> {
 				this.completed = true;
-				this.course.drain(now);
+				this.lifecycle.drain(now);
 			}
 			case PENDING -> this.attentionDue = true;
 			case STALE -> fenced(Token.NONE);
-			case GONE -> acquired.distrustStore();
-		}
-		return true;
-	}
-
-	/** The stint begins, as far as it gets. */
-	private void begin() {
-		Token newer = this.stint.begin();
-		boolean acquired = this.stint.progress() != null;
-		this.acquired = acquired;
-		if (acquired && (this.attentionDue || this.writeBackDue)) {
-			// It came while the shard was being acquired, and nobody says so again.
-			wake();
-		}
-		if (newer != null) {
-			fenced(newer);
-		}
-		else if (acquired && !this.stint.isReading()) {
-			this.troubles.turnSucceeded();
+			case GONE -> progress.requireWriteBack();
 		}
 	}
 
-	/** Somebody else has acquired the shard: nothing of ours counts any more. */
+	/** Loses the shard to a newer owner. */
 	private void fenced(Token newer) {
 		logger.warn("{} was taken over by a newer owner; what was not committed under token {} is dropped", this.owned,
 				this.owned.token());
 		this.owned.lose();
 		interruptHandler();
 		this.fence = newer;
-		finishFenced(newer);
+		endFenced(newer);
 	}
 
-	private void finishFenced(Token newer) {
-		if (this.stint.noCallRuns()) {
-			this.stint.revoked();
+	private void endFenced(Token newer) {
+		ShardOwnership current = this.ownership;
+		if (current == null || current.stop()) {
+			if (current != null) {
+				current.revoke();
+			}
 			end(newer);
 		}
 	}
 
-	/** The last step: everything is put away, and the end reported. */
-	private void finish() {
-		if (isPutAway()) {
-			end(Token.NONE);
-		}
-	}
-
 	/**
-	 * No more records, the application's farewell, the final commit; tells whether all of
-	 * it is over. Calls that run, and a commit that is under way, wake the worker when
-	 * they are.
+	 * Stops reading, calls the revocation callback, makes the last commit; returns
+	 * whether all of it is over. Calls that run, and a commit that is under way, wake the
+	 * worker when they end.
 	 */
-	private boolean isPutAway() {
-		if (!this.stint.noCallRuns() || !this.stint.revoked()) {
+	private boolean isReleased() {
+		ShardOwnership current = this.ownership;
+		if (current == null) {
+			return true;
+		}
+		if (!current.stop() || !current.revoke()) {
 			return false;
 		}
-		ShardProgress last = this.stint.progress();
-		return last == null || !this.stint.isStarted() || lastCommitIsDone(last);
+		return !current.isStarted() || isCommitted(current.progress());
 	}
 
-	private boolean lastCommitIsDone(ShardProgress last) {
+	private boolean isCommitted(ShardProgress progress) {
 		try {
-			switch (last.flush()) {
+			switch (progress.flush()) {
 				case DONE -> {
 					return true;
 				}
 				case SENT -> {
-					// What is lost waits for nothing: a newer owner may wait for its end.
-					return this.course.isAbandoned();
+					// A newer owner may wait for the end of a shard that is lost.
+					return this.lifecycle.isAbandoned();
 				}
 				case FENCED -> fenced(Token.NONE);
-				case NOT_YET -> {
-					this.troubles.checkpointGone();
-					return this.course.isAbandoned();
+				case CHECKPOINT_MISSING -> {
+					this.problems.checkpointMissing();
+					return this.lifecycle.isAbandoned();
 				}
 			}
 			return false;
 		}
 		catch (StoreUnavailableException ex) {
-			if (!this.course.isAbandoned()) {
+			if (!this.lifecycle.isAbandoned()) {
 				throw ex;
 			}
-			logger.debug("{} is lost and its last commit was not heard", this.owned, ex);
+			logger.debug("{} is lost, and the store did not answer its last commit", this.owned, ex);
 			return true;
 		}
 	}
 
-	private void sayWhatIsLost() {
+	private void end(Token newer) {
+		reportLoss();
+		this.problems.clear();
+		if (!this.hasLeftBudget) {
+			this.hasLeftBudget = true;
+			this.context.budget().leave();
+		}
+		this.acquisition.cancel();
+		if (this.ownership != null) {
+			this.ownership.end();
+		}
+		if (!this.lifecycle.isAbandoned()) {
+			this.context.listener()
+				.workerEnded(this.owned.shard(), this.owned.token(), newer, this.completed && !this.owned.isLost());
+		}
+		// Last: from here on there is no next turn.
+		this.ended.complete(null);
+	}
+
+	private void reportLoss() {
 		Forfeit.Cause cause = (this.forfeited == null && this.fence != null) ? Forfeit.Cause.TAKEN_OVER
 				: this.forfeited;
 		this.forfeited = null;
-		ShardProgress last = this.stint.progress();
-		if (cause == null || last == null || this.lossTold) {
+		if (cause == null || this.ownership == null || this.lossReported) {
 			return;
 		}
-		this.lossTold = true;
+		this.lossReported = true;
+		ShardProgress last = this.ownership.progress();
 		if (cause == Forfeit.Cause.TAKEN_OVER) {
-			sayWhetherCommitsAreLost(last);
+			reportLostCommits(last);
 			return;
 		}
 		Offset position = last.window().position();
-		int entries = last.state().settledEntries().size();
+		int entries = last.state().committableEntries().size();
 		if (cause == Forfeit.Cause.STOPPED) {
 			logger.warn(
 					"{} stops while the store does not answer, at offset {} with {} entries of state under token {}: "
@@ -440,10 +479,10 @@ final class ShardWorker {
 	}
 
 	/**
-	 * Whoever took the shard over went on from what was committed here, unless the store
-	 * has lost it: then others have begun on an older base.
+	 * Reports commits that the store has lost. Otherwise the newer owner has resumed from
+	 * them, and nothing is lost.
 	 */
-	private void sayWhetherCommitsAreLost(ShardProgress last) {
+	private void reportLostCommits(ShardProgress last) {
 		LastCommit accepted = new LastCommit(this.owned.token(), last.acknowledgedCommit());
 		if (accepted.number() == 0) {
 			return;
@@ -477,23 +516,6 @@ final class ShardWorker {
 		catch (StoreUnavailableException ex) {
 			return "the offset in the store cannot be read: " + ex.getMessage();
 		}
-	}
-
-	/** If a step of it throws, the next turn goes on with that step. */
-	private void end(Token fence) {
-		sayWhatIsLost();
-		this.troubles.clear();
-		if (!this.hasLeftBudget) {
-			this.hasLeftBudget = true;
-			this.context.budget().leave();
-		}
-		this.stint.end();
-		if (!this.course.isAbandoned()) {
-			this.context.listener()
-				.workerEnded(this.owned.shard(), this.owned.token(), fence, this.completed && !this.owned.isLost());
-		}
-		// Last: from here on there is no next turn.
-		this.ended.complete(null);
 	}
 
 }

@@ -14,10 +14,10 @@ final class TrackedRecord {
 
 	private final Offset offset;
 
-	/** {@code null} once nobody needs it any more. */
+	/** {@code null} once it is handled. */
 	private @Nullable SourceRecord source;
 
-	/** As it was in the retry queue; {@code null} for one that was read. */
+	/** Its entry of the retry queue; {@code null} for one that was read. */
 	private final @Nullable FailedRecord queued;
 
 	private JournaledState.@Nullable Changes changes;
@@ -61,17 +61,17 @@ final class TrackedRecord {
 		return this.queued != null;
 	}
 
-	/** How often it was put into the retry queue. */
+	/** Returns how often it was put into the retry queue. */
 	int rounds() {
 		return (this.queued != null) ? this.queued.rounds() : 0;
 	}
 
-	/** How often its handler was called before it was put into the retry queue. */
+	/** Returns how often it was called before it was put into the retry queue. */
 	int earlierCalls() {
 		return (this.queued != null) ? this.queued.attempts() : 0;
 	}
 
-	/** Its handler has returned; what it wrote waits until the record counts. */
+	/** Marks it as handled; what it wrote waits until it is done. */
 	void handled(JournaledState.Changes written) {
 		this.handled = true;
 		this.changes = written;
@@ -82,16 +82,15 @@ final class TrackedRecord {
 		return this.handled;
 	}
 
-	/** Whether the application has said that it counts. */
 	boolean isAcknowledged() {
 		return this.acknowledged;
 	}
 
-	void acknowledged(boolean said) {
-		this.acknowledged = said;
+	void acknowledged() {
+		this.acknowledged = true;
 	}
 
-	/** What its handler wrote; only once. */
+	/** Returns what its handler wrote, only once. */
 	JournaledState.Changes takeChanges() {
 		JournaledState.Changes taken = this.changes;
 		this.changes = null;

@@ -31,16 +31,19 @@ import io.github.shardkeeper.source.ShardReader;
  * @param events hears which shards are consumed
  * @param listener hears when a worker has ended
  * @param measuresWork whether what is done for each shard is measured
- * @param acquisitions keeps those within bounds that are under way together
+ * @param acquisitions bounds how many acquisitions are under way together
  * @param failures logs what handlers and conversions throw
  */
 record WorkerContext(String group, CheckpointStore checkpoints, ShardReader reader, Lease lease, MonotonicClock clock,
 		InstantSource wallClock, Executor executor, ScheduledExecutorService timer, JsonMapper mapper,
 		ConsumerMeters meters, BufferBudget budget, Function<String, ConsumerSettings> settings, ConsumerEvents events,
-		ShardConsumption.Listener listener, boolean measuresWork, Turnstile acquisitions, FailureLog failures) {
+		ShardConsumption.Listener listener, boolean measuresWork, ShardAcquisition.Permits acquisitions,
+		FailureLog failures) {
 
-	/** Each may bring a part of a large state, and all have the same time for it. */
-	private static final int MOST_ACQUISITIONS = 64;
+	/**
+	 * Maximum number at a time: each may bring a large state, and all have one timeout.
+	 */
+	private static final int MAX_ACQUISITIONS = 64;
 
 	WorkerContext {
 		meters = GuardedMeters.of(meters);
@@ -52,7 +55,8 @@ record WorkerContext(String group, CheckpointStore checkpoints, ShardReader read
 			ConsumerMeters meters, BufferBudget budget, Function<String, ConsumerSettings> settings,
 			ConsumerEvents events, ShardConsumption.Listener listener, boolean measuresWork) {
 		this(group, checkpoints, reader, lease, clock, wallClock, executor, timer, mapper, meters, budget, settings,
-				events, listener, measuresWork, new Turnstile(MOST_ACQUISITIONS), new FailureLog(clock, timer));
+				events, listener, measuresWork, new ShardAcquisition.Permits(MAX_ACQUISITIONS),
+				new FailureLog(clock, timer));
 	}
 
 	/** How a topic is consumed. */

@@ -187,12 +187,12 @@ class JournaledStateTests {
 		StateView first = this.state.open();
 		first.put("a", "xxxx");
 		first.remove("b");
-		this.state.addSettled(first);
+		this.state.addCommittable(first);
 		assertThat(this.state.uncommittedBytes()).isEqualTo("a\"xxxx\"b".length());
 
 		StateView second = this.state.open();
 		second.put("a", 1);
-		this.state.settle(this.state.add(second));
+		this.state.makeCommittable(this.state.add(second));
 		assertThat(this.state.uncommittedBytes()).as("in place of the one before").isEqualTo("a1b".length());
 		this.state.takeUncommitted();
 		assertThat(this.state.uncommittedBytes()).isZero();
@@ -248,17 +248,17 @@ class JournaledStateTests {
 		second.put("c", 5);
 		JournaledState.Changes later = this.state.add(second);
 
-		assertThat(this.state.hasUnsettled()).isTrue();
+		assertThat(this.state.hasUncommittable()).isTrue();
 		assertThat(this.state.uncommitted()).isEmpty();
-		assertThat(this.state.settledEntries()).isEqualTo(Map.of("a", "1", "b", "\"two\""));
-		this.state.settle(changes);
+		assertThat(this.state.committableEntries()).isEqualTo(Map.of("a", "1", "b", "\"two\""));
+		this.state.makeCommittable(changes);
 		assertThat(this.state.uncommitted()).isEqualTo(Map.of("a", "2"));
-		assertThat(this.state.settledEntries()).isEqualTo(Map.of("a", "2", "b", "\"two\""));
-		assertThat(this.state.hasUnsettled()).isTrue();
-		this.state.settle(later);
-		assertThat(this.state.hasUnsettled()).isFalse();
+		assertThat(this.state.committableEntries()).isEqualTo(Map.of("a", "2", "b", "\"two\""));
+		assertThat(this.state.hasUncommittable()).isTrue();
+		this.state.makeCommittable(later);
+		assertThat(this.state.hasUncommittable()).isFalse();
 		assertThat(this.state.uncommitted()).isEqualTo(Map.of("a", "3", "c", "5"));
-		assertThat(this.state.settledEntries()).isEqualTo(Map.of("a", "3", "b", "\"two\"", "c", "5"));
+		assertThat(this.state.committableEntries()).isEqualTo(Map.of("a", "3", "b", "\"two\"", "c", "5"));
 	}
 
 	@Test
@@ -271,7 +271,7 @@ class JournaledStateTests {
 
 		assertThat(shared.add(one)).isNotNull();
 		assertThat(shared.add(other)).as("it has read 1, which is 2 now").isNull();
-		assertThat(shared.addSettled(other)).isNull();
+		assertThat(shared.addCommittable(other)).isNull();
 		StateView again = shared.open();
 		again.put("a", again.get("a", Integer.class).orElseThrow() + 1);
 		assertThat(shared.add(again)).isNotNull();
@@ -334,7 +334,7 @@ class JournaledStateTests {
 	}
 
 	private void keep(StateView view) {
-		assertThat(this.state.addSettled(view)).isEqualTo(JournaledState.Changes.NONE);
+		assertThat(this.state.addCommittable(view)).isEqualTo(JournaledState.Changes.NONE);
 	}
 
 	@ParameterizedTest
@@ -353,10 +353,10 @@ class JournaledStateTests {
 					}
 					if (random.nextInt(3) > 0) {
 						if (random.nextBoolean()) {
-							journaled.settle(journaled.add(view));
+							journaled.makeCommittable(journaled.add(view));
 						}
 						else {
-							journaled.addSettled(view);
+							journaled.addCommittable(view);
 						}
 						kept = model;
 					}

@@ -345,7 +345,7 @@ class KeyConcurrencyTests {
 	void whatIsTakenUpCountsInTheTotalAndTheShardGoesOnWhenOthersGiveBack() {
 		BufferBudget budget = new BufferBudget(2000);
 		budget.join();
-		BufferShare others = new BufferShare(budget, () -> {
+		BufferBudget.Share others = new BufferBudget.Share(budget, () -> {
 		});
 		this.shard = new ConsumingShard(this.bean, new TestSettings().ordering(Ordering.KEY, 8), budget);
 		String large = "a1" + " ".repeat(1200);

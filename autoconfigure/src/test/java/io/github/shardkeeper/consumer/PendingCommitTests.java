@@ -18,15 +18,15 @@ class PendingCommitTests {
 
 	/** It may have been fetched before the answer, and is open then. */
 	@Test
-	void whatIsPutIntoTheRetryQueueForTheFirstTimeIsNotSettledByThat() {
+	void aRecordThatEntersTheRetryQueueForTheFirstTimeDoesNotChangeIt() {
 		PendingCommit first = new PendingCommit();
-		first.park(this.record, Duration.ZERO, false);
-		assertThat(first.settled()).isEmpty();
+		first.addRetry(this.record, Duration.ZERO, false);
+		assertThat(first.changedInQueue()).isEmpty();
 
 		PendingCommit again = new PendingCommit();
-		again.park(this.record, Duration.ZERO, true);
-		assertThat(again.settled()).containsExactly(this.record.offset());
-		assertThat(first.after(again).settled()).containsExactly(this.record.offset());
+		again.addRetry(this.record, Duration.ZERO, true);
+		assertThat(again.changedInQueue()).containsExactly(this.record.offset());
+		assertThat(first.after(again).changedInQueue()).containsExactly(this.record.offset());
 	}
 
 }

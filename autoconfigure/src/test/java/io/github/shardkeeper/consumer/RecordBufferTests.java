@@ -95,7 +95,7 @@ class RecordBufferTests {
 			this.buffer.remove();
 		}
 
-		assertThatIllegalStateException().isThrownBy(() -> this.buffer.readOn(() -> {
+		assertThatIllegalStateException().isThrownBy(() -> this.buffer.resume(() -> {
 			throw new IllegalStateException("as the test wants it");
 		}));
 		assertThat(readsOn(this.buffer)).isTrue();
@@ -144,7 +144,7 @@ class RecordBufferTests {
 	@Test
 	void halfOfItsOwnIsNotEnoughWhenAllTogetherHaveTooMuch() {
 		BufferBudget budget = new BufferBudget(10_000);
-		BufferShare others = share(budget, "others");
+		BufferBudget.Share others = share(budget, "others");
 		budget.join();
 		RecordBuffer own = new RecordBuffer(new ConsumerSettings.BufferLimits(100, 1_000_000), share(budget, "own"));
 		budget.join();
@@ -190,11 +190,11 @@ class RecordBufferTests {
 	@Test
 	void whatWasTakenUpOutOfOrderCountsUntilItIsDone() {
 		BufferBudget budget = new BufferBudget(1000);
-		BufferShare share = share(budget, "busy");
+		BufferBudget.Share share = share(budget, "busy");
 		budget.join();
 		RecordBuffer busy = new RecordBuffer(new ConsumerSettings.BufferLimits(1000, 1_000_000), share);
 		share.take(800);
-		BufferShare others = share(budget, "others");
+		BufferBudget.Share others = share(budget, "others");
 		budget.join();
 		assertThat(busy.add(List.of(record(1, 100)))).isFalse();
 		assertThat(removeFrom(busy)).as("what was taken up is more than its share").isEqualTo(budget.used() <= 1000);
@@ -246,7 +246,7 @@ class RecordBufferTests {
 				Semaphore room = new Semaphore(1);
 				Semaphore wake = new Semaphore(0);
 				RecordBuffer busy = new RecordBuffer(new ConsumerSettings.BufferLimits(100, 1_000_000),
-						new BufferShare(budget, wake::release));
+						new BufferBudget.Share(budget, wake::release));
 				int batches = 3000;
 				all.add(threads.submit(() -> {
 					for (int batch = 0; batch < batches; batch++) {
@@ -261,10 +261,10 @@ class RecordBufferTests {
 				all.add(threads.submit(() -> {
 					for (int left = batches * 40; left > 0;) {
 						assertThat(wake.tryAcquire(1, TimeUnit.MINUTES)).isTrue();
-						busy.readOn(room::release);
+						busy.resume(room::release);
 						while (busy.peek() != null) {
 							busy.remove();
-							busy.readOn(room::release);
+							busy.resume(room::release);
 							left--;
 						}
 					}
@@ -301,12 +301,12 @@ class RecordBufferTests {
 		return new RecordBuffer(new ConsumerSettings.BufferLimits(1000, Long.MAX_VALUE), share(budget, name));
 	}
 
-	private BufferShare share(BufferBudget budget) {
+	private BufferBudget.Share share(BufferBudget budget) {
 		return share(budget, "nobody asks");
 	}
 
-	private BufferShare share(BufferBudget budget, String name) {
-		return new BufferShare(budget, () -> this.calls.add(name));
+	private BufferBudget.Share share(BufferBudget budget, String name) {
+		return new BufferBudget.Share(budget, () -> this.calls.add(name));
 	}
 
 	private boolean remove() {
@@ -322,7 +322,7 @@ class RecordBufferTests {
 
 	private static boolean readsOn(RecordBuffer full) {
 		AtomicBoolean resumed = new AtomicBoolean();
-		full.readOn(() -> resumed.set(true));
+		full.resume(() -> resumed.set(true));
 		return resumed.get();
 	}
 
