@@ -1,12 +1,12 @@
 package io.github.shardkeeper.autoconfigure;
 
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Broadcast;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Mode;
-import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Offsets;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Topic;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 
 /**
- * Checks topics of which every instance consumes every shard. Has no state.
+ * Checks the settings of broadcast topics. Has no state.
  */
 final class BroadcastCheck {
 
@@ -14,10 +14,10 @@ final class BroadcastCheck {
 	}
 
 	static void check(ShardkeeperProperties properties) {
+		requireOffsetsInStore(properties.broadcast());
 		properties.topics().forEach((name, topic) -> {
 			if (topic.mode() == Mode.BROADCAST) {
 				requireNoAssignment(name, topic);
-				requireDirectory(name, properties.broadcast());
 			}
 		});
 	}
@@ -38,15 +38,28 @@ final class BroadcastCheck {
 		}
 	}
 
-	private static void requireDirectory(String name, ShardkeeperProperties.Broadcast broadcast) {
-		if (broadcast.offsets() == Offsets.LOCAL
-				&& (broadcast.directory() == null || broadcast.directory().toString().isBlank())) {
-			throw new ShardkeeperConfigurationException(
-					"'shardkeeper.broadcast.offsets' is 'local' (for topic '%s'), but 'shardkeeper.broadcast.directory' is not set."
-						.formatted(name),
-					"Set 'shardkeeper.broadcast.directory' to a directory of this instance that outlives a restart, "
-							+ "or 'shardkeeper.broadcast.offsets' to 'redis'.");
+	/**
+	 * Rejects the files of earlier versions; ignoring them would lose offsets silently.
+	 */
+	private static void requireOffsetsInStore(Broadcast broadcast) {
+		if (broadcast.offsets().equalsIgnoreCase("local")) {
+			throw filesNotSupported("'shardkeeper.broadcast.offsets' is 'local'");
 		}
+		if (!broadcast.offsets().equalsIgnoreCase("redis")) {
+			throw new ShardkeeperConfigurationException(
+					"'shardkeeper.broadcast.offsets' is '%s'.".formatted(broadcast.offsets()),
+					"Remove it, or set it to 'redis', which is the only value.");
+		}
+		if (broadcast.directory() != null) {
+			throw filesNotSupported("'shardkeeper.broadcast.directory' is set");
+		}
+	}
+
+	private static ShardkeeperConfigurationException filesNotSupported(String what) {
+		return new ShardkeeperConfigurationException(what + ", but offsets in files are no longer supported.",
+				"Remove 'shardkeeper.broadcast.offsets' and 'shardkeeper.broadcast.directory'. Redis keeps the offsets, "
+						+ "state, retry queue and dead letters of broadcast topics, for each 'shardkeeper.instance-id' its "
+						+ "own. It does not read the files: an instance begins at 'shardkeeper.topics.<name>.start' once.");
 	}
 
 }
