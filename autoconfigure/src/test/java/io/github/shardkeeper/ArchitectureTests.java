@@ -68,8 +68,8 @@ class ArchitectureTests {
 		plan.put("actuate", Set.of("consumer", "coordination", "report", "shard"));
 		plan.put("autoconfigure",
 				Set.of("actuate", "consumer", "handler", "handler.messaging", "observation", "source", "source.memory",
-						"redis.stream", "coordination", "coordination.memory",
-						"redis.coordination", "redis.checkpoint", "redis", "handover", "assignment", API, "shard"));
+						"redis.stream", "coordination", "coordination.memory", "redis.coordination", "redis.checkpoint",
+						"redis", "handover", "assignment", API, "shard"));
 
 		assertThat(lines(arrows(ArchitectureTests::room))).containsExactlyInAnyOrderElementsOf(lines(plan));
 		List<String> below = new ArrayList<>();
