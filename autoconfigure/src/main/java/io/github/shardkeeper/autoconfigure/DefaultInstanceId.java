@@ -4,23 +4,25 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 
 /**
- * Makes the ids of instances that have none in their settings: the host's name and the
- * process id, and a number for each further application context of the process. Contexts
- * share nothing, so each is an instance of its own. Thread-safe.
+ * Default of {@code shardkeeper.instance-id}: host name and process id, and a number for
+ * each further application context of the process. Contexts share nothing, so each is an
+ * instance of its own. Thread-safe.
  */
 final class DefaultInstanceId {
 
-	/** Of the whole process: web applications in one server have classes of their own. */
+	/**
+	 * Name of the counter. A system property, because each web application of a server
+	 * loads this class again.
+	 */
 	private static final String CONTEXTS = DefaultInstanceId.class.getName() + ".contexts";
 
-	private static final int LONGEST_HOST = 60;
+	private static final int MAX_HOST_LENGTH = 60;
 
 	private DefaultInstanceId() {
 	}
 
 	/**
-	 * Makes an id that no other context of this process has.
-	 * @return the id
+	 * Returns an id that no other context of this process has.
 	 */
 	static String next() {
 		String host;
@@ -31,7 +33,7 @@ final class DefaultInstanceId {
 			host = "localhost";
 		}
 		String readable = host.replaceAll("[^A-Za-z0-9-]", "-").replaceAll("^-+", "");
-		readable = readable.isEmpty() ? "host" : readable.substring(0, Math.min(readable.length(), LONGEST_HOST));
+		readable = readable.isEmpty() ? "host" : readable.substring(0, Math.min(readable.length(), MAX_HOST_LENGTH));
 		int context = nextContext();
 		return readable + "-" + ProcessHandle.current().pid() + ((context > 1) ? "-" + context : "");
 	}

@@ -17,7 +17,7 @@ import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
 
 /**
- * Everything inside this process.
+ * Stores and source inside this process.
  */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnProperty(name = "shardkeeper.store", havingValue = "memory")
@@ -35,7 +35,9 @@ class MemoryStoreConfiguration {
 		return new MemoryCheckpointStore();
 	}
 
-	/** Not where the application keeps its checkpoints elsewhere. */
+	/**
+	 * Missing with a checkpoint store of the application: dead letters are stored there.
+	 */
 	@Bean
 	@ConditionalOnMissingBean
 	@ConditionalOnBean(MemoryCheckpointStore.class)
@@ -44,7 +46,6 @@ class MemoryStoreConfiguration {
 	}
 
 	@Bean
-	@ConditionalOnMissingBean
 	BroadcastStores shardkeeperBroadcastStores(ShardkeeperProperties properties, CoordinationSettings settings) {
 		return new BroadcastStores(properties, settings, (name) -> {
 			MemoryCheckpointStore store = new MemoryCheckpointStore();
@@ -54,8 +55,8 @@ class MemoryStoreConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean(ShardSource.class)
-	MemoryStreamSource shardkeeperSource(ShardkeeperProperties properties, CoordinationSettings checkedSettings) {
-		return new MemoryStreamSource(ShardkeeperAutoConfiguration.shardCounts(properties));
+	MemoryStreamSource shardkeeperSource(ShardkeeperSettings settings) {
+		return new MemoryStreamSource(settings.shardCounts());
 	}
 
 }

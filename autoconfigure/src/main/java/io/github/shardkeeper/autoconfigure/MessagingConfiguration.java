@@ -1,6 +1,7 @@
 package io.github.shardkeeper.autoconfigure;
 
 import jakarta.validation.Validator;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -16,7 +17,7 @@ import io.github.shardkeeper.handler.messaging.SpringMessageArguments;
 import io.github.shardkeeper.source.PayloadConverter;
 
 /**
- * What handlers may take where Spring Messaging is on the class path.
+ * Handler parameters of Spring Messaging, if it is on the class path.
  */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass(HandlerMethodArgumentResolver.class)
@@ -26,20 +27,30 @@ class MessagingConfiguration {
 	@ConditionalOnMissingBean
 	MessageArguments shardkeeperMessageArguments(PayloadConverter converter, ConfigurableListableBeanFactory beans,
 			ObjectProvider<PayloadValidator> validator) {
-		PayloadValidator found = validator.getIfUnique();
-		return new SpringMessageArguments(converter, beans, (found != null) ? found.adapter() : null);
+		PayloadValidator payloadValidator = validator.getIfUnique();
+		return new SpringMessageArguments(converter, beans,
+				(payloadValidator != null) ? payloadValidator.adapter() : null);
 	}
 
-	/** Apart, because Jakarta Validation may not be there. */
+	/** A class of its own, because Jakarta Validation is optional. */
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnClass(Validator.class)
 	static class ValidationConfiguration {
 
 		@Bean
 		PayloadValidator shardkeeperPayloadValidator(ObjectProvider<Validator> validator) {
-			Validator found = validator.getIfUnique();
-			return new PayloadValidator((found != null) ? new SpringValidatorAdapter(found) : null);
+			Validator unique = validator.getIfUnique();
+			return new PayloadValidator((unique != null) ? new SpringValidatorAdapter(unique) : null);
 		}
+
+	}
+
+	/**
+	 * Validator of the application, adapted to Spring's own interface.
+	 *
+	 * @param adapter the validator, {@code null} if there is none
+	 */
+	record PayloadValidator(org.springframework.validation.@Nullable Validator adapter) {
 
 	}
 

@@ -4,7 +4,6 @@ import io.micrometer.observation.ObservationRegistry;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
@@ -16,21 +15,19 @@ import io.github.shardkeeper.observation.ShardSendConvention;
 import io.github.shardkeeper.source.SendObserver;
 
 /**
- * Observations, where somebody is there to be told.
+ * Observations, if there is a registry.
  */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnBean(ObservationRegistry.class)
 class ObservationConfiguration {
 
 	@Bean
-	@ConditionalOnMissingBean
 	CallObserver shardkeeperCallObserver(ObservationRegistry registry,
 			ObjectProvider<ShardConsumeConvention> convention) {
 		return new ObservedCalls(registry, convention.getIfAvailable());
 	}
 
 	@Bean
-	@ConditionalOnMissingBean
 	SendObserver shardkeeperSendObserver(ObservationRegistry registry, ObjectProvider<ShardSendConvention> convention) {
 		return new ObservedSends(registry, convention.getIfAvailable());
 	}

@@ -1,8 +1,6 @@
 package io.github.shardkeeper.autoconfigure;
 
 import java.time.Duration;
-import java.util.HashMap;
-import java.util.Map;
 
 import io.lettuce.core.RedisClient;
 
@@ -35,11 +33,10 @@ import io.github.shardkeeper.redis.stream.RedisStreamSource;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.source.ShardTrimmer;
-import io.github.shardkeeper.source.TrimRule;
 
 /**
- * Everything on Redis, by the connection factory that {@code spring.data.redis.*} has
- * made.
+ * Stores and source on Redis. Addresses and credentials come from the connection factory
+ * that Spring Boot creates from {@code spring.data.redis.*}.
  */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnProperty(name = "shardkeeper.store", havingValue = "redis", matchIfMissing = true)
@@ -49,13 +46,12 @@ class RedisStoreConfiguration {
 	@ConditionalOnClass({ RedisConnectionFactory.class, LettuceConnectionFactory.class, RedisClient.class })
 	static class WithLettuce {
 
-		/** Long enough for a busy Redis, short enough to tell before the lease ends. */
-		private static final Duration LONGEST_CONTROL_TIMEOUT = Duration.ofSeconds(1);
+		/** Long enough for a busy Redis; several attempts fit into the lease. */
+		private static final Duration MAX_CONTROL_TIMEOUT = Duration.ofSeconds(1);
 
 		private static final Duration DATA_TIMEOUT = Duration.ofSeconds(5);
 
 		@Bean
-		@ConditionalOnMissingBean
 		RedisConnector shardkeeperRedisConnector(ObjectProvider<RedisConnectionFactory> factory) {
 			RedisConnectionFactory unique = factory.getIfUnique();
 			if (unique == null) {
@@ -73,7 +69,7 @@ class RedisStoreConfiguration {
 				CoordinationSettings settings) {
 			Duration third = settings.lease().dividedBy(3);
 			return new RedisCoordinationStore(connector, properties.keyPrefix(), settings.group(),
-					(third.compareTo(LONGEST_CONTROL_TIMEOUT) < 0) ? third : LONGEST_CONTROL_TIMEOUT, wait(properties));
+					(third.compareTo(MAX_CONTROL_TIMEOUT) < 0) ? third : MAX_CONTROL_TIMEOUT, wait(properties));
 		}
 
 		@Bean
@@ -85,8 +81,8 @@ class RedisStoreConfiguration {
 		}
 
 		/**
-		 * Not where the application keeps its checkpoints elsewhere, and the letters with
-		 * them.
+		 * Missing with a checkpoint store of the application: dead letters are stored
+		 * there.
 		 */
 		@Bean
 		@ConditionalOnMissingBean
@@ -97,7 +93,6 @@ class RedisStoreConfiguration {
 		}
 
 		@Bean
-		@ConditionalOnMissingBean
 		BroadcastStores shardkeeperBroadcastStores(RedisConnector connector, ShardkeeperProperties properties,
 				CoordinationSettings settings) {
 			return new BroadcastStores(properties, settings,
@@ -114,13 +109,12 @@ class RedisStoreConfiguration {
 		@Bean
 		@ConditionalOnMissingBean(ShardSource.class)
 		RedisStreamSource shardkeeperSource(RedisConnector connector, ShardkeeperProperties properties,
-				CoordinationSettings settings) {
-			return new RedisStreamSource(connector, properties.keyPrefix(),
-					ShardkeeperAutoConfiguration.shardCounts(properties), DATA_TIMEOUT, wait(properties));
+				ShardkeeperSettings settings) {
+			return new RedisStreamSource(connector, properties.keyPrefix(), settings.shardCounts(), DATA_TIMEOUT,
+					wait(properties));
 		}
 
 		@Bean
-		@ConditionalOnMissingBean
 		TopicGroups shardkeeperTopicGroups(RedisConnector connector, ShardkeeperProperties properties,
 				CoordinationSettings settings) {
 			return new RedisTopicGroups(connector, properties.keyPrefix(), settings.group(), DATA_TIMEOUT,
@@ -128,18 +122,11 @@ class RedisStoreConfiguration {
 		}
 
 		@Bean
-		@ConditionalOnMissingBean
 		@ConditionalOnBean(ShardTrimmer.class)
-		TopicTrimming shardkeeperTopicTrimming(ShardkeeperProperties properties, ShardConsumerRunner runner,
+		TopicTrimming shardkeeperTopicTrimming(ShardkeeperSettings settings, ShardConsumerRunner runner,
 				ShardSource source, ShardTrimmer trimmer, TopicGroups groups, MemberRuntime runtime) {
-			Map<String, TrimRule> rules = new HashMap<>();
-			properties.topics().forEach((name, topic) -> {
-				ShardkeeperProperties.Trim trim = topic.trim();
-				if (trim.maxLength() != null || trim.maxAge() != null) {
-					rules.put(name, new TrimRule(trim.maxLength(), trim.maxAge(), trim.beyondCheckpoints()));
-				}
-			});
-			return new TopicTrimming(rules, runner::topics, source, trimmer, groups, runtime, TopicTrimming.INTERVAL);
+			return new TopicTrimming(settings.trimRules(), runner::topics, source, trimmer, groups, runtime,
+					TopicTrimming.INTERVAL);
 		}
 
 	}

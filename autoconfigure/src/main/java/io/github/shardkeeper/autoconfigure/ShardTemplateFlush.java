@@ -5,13 +5,12 @@ import org.springframework.context.SmartLifecycle;
 import io.github.shardkeeper.ShardTemplate;
 
 /**
- * Waits at shutdown for what is under way, while the connections still stand: after the
- * consumers, whose handlers may send, and before the source's connections are closed.
- * Thread-safe.
+ * Flushes the template at shutdown: after the consumers have stopped, whose handlers may
+ * send, and before the source's connections are closed. Thread-safe.
  */
 final class ShardTemplateFlush implements SmartLifecycle {
 
-	/** Just before that of the connections, which is 1. */
+	/** One above the phase of the connections, and so stopped before them. */
 	private static final int PHASE = 2;
 
 	private final ShardTemplate template;

@@ -25,7 +25,7 @@ import io.github.shardkeeper.coordination.LoopThreads;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 
 /**
- * Endpoint, health and meters, each where its library is there.
+ * Endpoint, health and meters, each if its library is on the class path.
  */
 @AutoConfiguration(after = ShardkeeperAutoConfiguration.class,
 		afterName = "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration")
@@ -37,7 +37,6 @@ public final class ShardkeeperActuatorAutoConfiguration {
 	static class EndpointConfiguration {
 
 		@Bean
-		@ConditionalOnMissingBean
 		@ConditionalOnAvailableEndpoint
 		ShardsEndpoint shardsEndpoint(GroupReporter reporter) {
 			return new ShardsEndpoint(reporter);
@@ -50,7 +49,6 @@ public final class ShardkeeperActuatorAutoConfiguration {
 	static class HealthConfiguration {
 
 		@Bean
-		@ConditionalOnMissingBean
 		@ConditionalOnEnabledHealthIndicator("shardkeeper")
 		ShardkeeperHealthIndicator shardkeeperHealthIndicator(ShardCoordinator coordinator, ShardConsumerRunner runner,
 				LoopThreads loops) {

@@ -1,10 +1,7 @@
 package io.github.shardkeeper.autoconfigure;
 
-import java.time.Duration;
 import java.util.Map;
-import java.util.TreeMap;
 
-import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -14,7 +11,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
-import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.thread.Threading;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
@@ -30,7 +26,7 @@ import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.assignment.AssignmentStrategy;
 import io.github.shardkeeper.assignment.ShardCatalog;
-import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Template;
+import io.github.shardkeeper.autoconfigure.ShardkeeperBuildTimeAutoConfiguration.BuildTimeProperties;
 import io.github.shardkeeper.handler.CallObserver;
 import io.github.shardkeeper.consumer.CommittedStateReader;
 import io.github.shardkeeper.consumer.ConsumerEvents;
@@ -58,22 +54,17 @@ import io.github.shardkeeper.coordination.MemberRuntime;
 import io.github.shardkeeper.coordination.MonotonicClock;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.coordination.TopicGroups;
-import io.github.shardkeeper.handover.HandoverRules;
 import io.github.shardkeeper.handover.Lease;
-import io.github.shardkeeper.shard.ApplicationVersion;
-import io.github.shardkeeper.shard.Names;
-import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
-import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.source.KeyedShardTemplate;
 import io.github.shardkeeper.source.PayloadConverter;
 import io.github.shardkeeper.source.SendObserver;
-import io.github.shardkeeper.source.SendSettings;
 import io.github.shardkeeper.source.ShardAppender;
 import io.github.shardkeeper.source.ShardSource;
 
 /**
- * Wires coordinator, heartbeats and consumers from {@code shardkeeper.*}.
+ * Coordinator, heartbeats, consumers and what applications inject. Conditional on missing
+ * beans are only the interfaces that the reference documents as replaceable.
  */
 @AutoConfiguration(afterName = { "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
 		"org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration",
@@ -85,99 +76,52 @@ import io.github.shardkeeper.source.ShardSource;
 		MessagingConfiguration.class, ObservationConfiguration.class })
 public final class ShardkeeperAutoConfiguration {
 
-	private static final Duration DEFAULT_PHASE_TIMEOUT = Duration.ofSeconds(30);
-
+	/**
+	 * Injected wherever a property is used, so that nothing starts before all are valid.
+	 */
 	@Bean
-	@ConditionalOnMissingBean
-	CoordinationSettings shardkeeperCoordinationSettings(ShardkeeperProperties properties, Environment environment,
-			ObjectProvider<BuildTimeSettings> checkedBefore) {
-		checkedBefore.ifAvailable(BuildTimeSettings::check);
-		Duration shutdownPhase = shutdownPhase(environment);
-		SettingsCheck.check(properties, shutdownPhase);
-		String group = properties.group();
-		String where = "shardkeeper.group";
-		if (group == null || group.isEmpty()) {
-			group = environment.getProperty("spring.application.name", "");
-			where = "spring.application.name, which is the default of shardkeeper.group";
-		}
-		if (group.isEmpty()) {
-			throw new ShardkeeperConfigurationException(
-					"Neither 'shardkeeper.group' nor 'spring.application.name' is set.",
-					"Set 'shardkeeper.group' to the name that all instances of this application share.");
-		}
-		String instance = properties.instanceId();
-		instance = (instance != null && !instance.isEmpty()) ? Names.requireValid(instance, "shardkeeper.instance-id")
-				: DefaultInstanceId.next();
-		return new CoordinationSettings(Names.requireValid(group, where), instance,
-				properties.session().heartbeatInterval(), properties.session().lease(), properties.session().timeout(),
-				properties.rebalance().settleTime(), version(properties, environment),
-				handoverRules(properties.handover(), shutdownPhase), properties.assignment().capacity(),
-				zone(properties.assignment()));
-	}
-
-	private static @Nullable String zone(ShardkeeperProperties.Assignment assignment) {
-		String zone = assignment.zone();
-		return (zone == null || zone.isEmpty()) ? null : zone;
-	}
-
-	private static Duration shutdownPhase(Environment environment) {
-		return Binder.get(environment)
-			.bind("spring.lifecycle.timeout-per-shutdown-phase", Duration.class)
-			.orElse(DEFAULT_PHASE_TIMEOUT);
-	}
-
-	private static HandoverRules handoverRules(ShardkeeperProperties.Handover handover, Duration shutdownPhase) {
-		return new HandoverRules(handover.timeoutWithin(shutdownPhase),
-				(handover.onTimeout() == ShardkeeperProperties.OnTimeout.FORCE) ? HandoverRules.OnTimeout.FORCE
-						: HandoverRules.OnTimeout.HOLD,
-				handover.quietPeriod(), handover.crashQuietPeriod(), handover.maxConcurrentMoves());
-	}
-
-	/** Without a setting what Boot has found in the application's manifest. */
-	private static ApplicationVersion version(ShardkeeperProperties properties, Environment environment) {
-		String version = properties.version();
-		if (version == null || version.isBlank()) {
-			version = environment.getProperty("spring.application.version", "");
-		}
-		return new ApplicationVersion(version.strip());
+	ShardkeeperSettings shardkeeperSettings(ShardkeeperProperties properties, Environment environment,
+			ObjectProvider<BuildTimeProperties> buildTime) {
+		buildTime.ifAvailable(BuildTimeProperties::validate);
+		return new ShardkeeperSettings(properties, environment);
 	}
 
 	@Bean
-	@ConditionalOnMissingBean
-	AssignmentSettings shardkeeperAssignmentSettings(ShardkeeperProperties properties,
-			CoordinationSettings checkedSettings, Map<String, AssignmentStrategy> strategies,
-			ObjectProvider<AssignmentStrategy> strategy, ObjectProvider<ShardCatalog> catalog) {
-		return new AssignmentChoice(properties, strategies).choose(strategy.getIfUnique(), catalog.getIfAvailable());
+	CoordinationSettings shardkeeperCoordinationSettings(ShardkeeperSettings settings) {
+		return settings.coordination();
 	}
 
 	@Bean
-	@ConditionalOnMissingBean
+	AssignmentSettings shardkeeperAssignmentSettings(ShardkeeperSettings settings,
+			Map<String, AssignmentStrategy> strategies, ObjectProvider<AssignmentStrategy> strategy,
+			ObjectProvider<ShardCatalog> catalog) {
+		return new AssignmentSettingsFactory(settings, strategies).create(strategy.getIfUnique(),
+				catalog.getIfAvailable());
+	}
+
+	@Bean
 	Lease shardkeeperLease(CoordinationSettings settings) {
 		return new Lease(settings.lease(), MonotonicClock.SYSTEM.now());
 	}
 
 	@Bean
-	@ConditionalOnMissingBean
 	LoopThreads shardkeeperLoopThreads(ObjectProvider<LoopMeters> meters) {
 		return new LoopThreads(MonotonicClock.SYSTEM, meters.getIfAvailable(() -> LoopMeters.NONE),
 				LoopThreads.DEFAULT_STALL_LIMIT);
 	}
 
 	@Bean
-	@ConditionalOnMissingBean
 	MemberRuntime shardkeeperMemberRuntime(LoopThreads loops) {
 		return MemberRuntime.of(loops);
 	}
 
 	@Bean
-	@ConditionalOnMissingBean
 	HeartbeatScheduler shardkeeperHeartbeatScheduler(CoordinationStore store, Lease lease,
 			CoordinationSettings settings, MemberRuntime runtime) {
 		return new HeartbeatScheduler(store, lease, settings.heartbeatInterval(), runtime);
 	}
 
 	@Bean
-	@ConditionalOnMissingBean
 	ShardCoordinator shardkeeperCoordinator(CoordinationSettings settings, CoordinationStore store,
 			HeartbeatScheduler heartbeats, Lease lease, AssignmentSettings assignment, MemberRuntime runtime) {
 		return new ShardCoordinator(settings, store, heartbeats, lease, assignment, runtime);
@@ -190,44 +134,36 @@ public final class ShardkeeperAutoConfiguration {
 	}
 
 	@Bean
-	@ConditionalOnMissingBean
 	ShardHandlerDetector shardkeeperHandlerDetector(ConfigurableListableBeanFactory beans, PayloadConverter converter,
 			ObjectProvider<MessageArguments> messages, ObjectProvider<CallObserver> observer) {
-		return new ShardHandlerDetector(beans, converter, messages.getIfUnique(() -> MessageArguments.NONE),
-				observer.getIfUnique());
+		return new ShardHandlerDetector(beans, converter, messages.getIfAvailable(() -> MessageArguments.NONE),
+				observer.getIfAvailable());
 	}
 
 	@Bean
-	@ConditionalOnMissingBean
-	StartPositions shardkeeperStartPositions(ShardkeeperProperties properties, CoordinationSettings checkedSettings,
-			ShardSource source, CheckpointStore checkpoints, BroadcastStores broadcast) {
-		Map<String, StartPosition> positions = new TreeMap<>();
-		properties.topics().forEach((name, topic) -> positions.put(name, StartPosition.parse(topic.start())));
-		positions.values().removeIf(StartPosition.EARLIEST::equals);
-		return new StartPositions(source, broadcast.over(checkpoints), positions, MonotonicClock.SYSTEM);
+	StartPositions shardkeeperStartPositions(ShardkeeperSettings settings, ShardSource source,
+			CheckpointStore checkpoints, BroadcastStores broadcast) {
+		return new StartPositions(source, broadcast.over(checkpoints), settings.startPositions(),
+				MonotonicClock.SYSTEM);
 	}
 
 	@Bean
-	@ConditionalOnMissingBean
-	ShardConsumerRunner shardkeeperConsumerRunner(ShardkeeperProperties properties, ShardCoordinator coordinator,
+	ShardConsumerRunner shardkeeperConsumerRunner(ShardkeeperSettings settings, ShardCoordinator coordinator,
 			ShardHandlerDetector detector, ShardSource source, StartPositions startPositions,
 			CheckpointStore checkpoints, BroadcastStores broadcast, Lease lease, MemberRuntime runtime,
 			ObjectProvider<JsonMapper> mapper, ObjectProvider<ConsumerMeters> meters, ConsumerEvents events,
 			Environment environment) {
-		WorkerThreads threads = new WorkerThreads(Threading.VIRTUAL.isActive(environment),
-				properties.consumer().threads());
-		// Less than the phase, so that an unfinished drain still leaves in order.
+		ShardkeeperProperties.Consumer consumer = settings.properties().consumer();
+		WorkerThreads threads = new WorkerThreads(Threading.VIRTUAL.isActive(environment), consumer.threads());
 		return new ShardConsumerRunner(coordinator, detector, source, startPositions, broadcast.over(checkpoints),
 				lease, runtime, threads,
-				new ShardConsumerRunner.Consuming(new ConsumerChoice(properties).choose(),
-						properties.consumer().buffer().totalSize().toBytes(), broadcast.topics(),
-						properties.instanceId() != null && !properties.instanceId().isEmpty()),
+				new ShardConsumerRunner.Consuming(settings.consumers(), consumer.buffer().totalSize().toBytes(),
+						settings.broadcastTopics(), settings.hasInstanceId()),
 				mapper.getIfUnique(JsonMapper::new), meters.getIfAvailable(() -> ConsumerMeters.NONE), events,
-				shutdownPhase(environment).multipliedBy(9).dividedBy(10));
+				settings.leaveTimeout());
 	}
 
 	@Bean
-	@ConditionalOnMissingBean
 	ConsumerEvents shardkeeperConsumerEvents(ShardkeeperProperties properties, CoordinationSettings settings,
 			ApplicationEventPublisher publisher) {
 		PublishedEvents published = new PublishedEvents(settings.group(), publisher);
@@ -236,7 +172,6 @@ public final class ShardkeeperAutoConfiguration {
 	}
 
 	@Bean
-	@ConditionalOnMissingBean
 	GroupReporter shardkeeperGroupReporter(ShardCoordinator coordinator, CoordinationStore coordinationStore,
 			CheckpointStore checkpointStore, ShardConsumerRunner runner) {
 		return new GroupReporter(coordinator, coordinationStore, checkpointStore, runner::problems);
@@ -257,7 +192,7 @@ public final class ShardkeeperAutoConfiguration {
 				broadcast.owners(coordination::nudge, (shards) -> runner.getObject().attend(shards)), source);
 	}
 
-	/** Of the group alone: what is broadcast is each instance's own. */
+	/** Covers the group only: checkpoints of broadcast topics belong to an instance. */
 	@Bean
 	@ConditionalOnMissingBean
 	RetiredTopics shardkeeperRetiredTopics(CoordinationSettings settings, CoordinationStore coordination,
@@ -278,27 +213,18 @@ public final class ShardkeeperAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	@ConditionalOnBean(ShardAppender.class)
-	ShardTemplate shardkeeperTemplate(ShardkeeperProperties properties, ShardSource source, ShardAppender appender,
+	ShardTemplate shardkeeperTemplate(ShardkeeperSettings settings, ShardSource source, ShardAppender appender,
 			PayloadConverter converter, Map<String, ShardSelector> selectors, ObjectProvider<ShardSelector> selector,
 			ObjectProvider<SendObserver> observer) {
-		Template template = properties.template();
-		return new KeyedShardTemplate(source::topics, appender, converter,
-				new SendSettings(template.maxPayloadSize().toBytes(), template.maxInFlight(),
-						template.maxInFlightSize().toBytes()),
-				SelectorChoice.byTopic(properties.topics(), selectors), selector.getIfUnique(),
-				observer.getIfUnique(() -> SendObserver.NONE));
+		return new KeyedShardTemplate(source::topics, appender, converter, settings.sending(),
+				settings.selectors(selectors), selector.getIfUnique(),
+				observer.getIfAvailable(() -> SendObserver.NONE));
 	}
 
 	@Bean
 	@ConditionalOnBean(ShardTemplate.class)
 	ShardTemplateFlush shardkeeperTemplateFlush(ShardTemplate template) {
 		return new ShardTemplateFlush(template);
-	}
-
-	static Map<String, Integer> shardCounts(ShardkeeperProperties properties) {
-		Map<String, Integer> counts = new TreeMap<>();
-		properties.topics().forEach((name, topic) -> counts.put(name, topic.shards()));
-		return counts;
 	}
 
 }

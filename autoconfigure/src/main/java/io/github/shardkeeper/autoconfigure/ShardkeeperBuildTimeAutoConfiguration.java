@@ -1,7 +1,10 @@
 package io.github.shardkeeper.autoconfigure;
 
+import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Map;
 
+import org.springframework.beans.factory.InitializingBean;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -12,16 +15,21 @@ import org.springframework.core.env.Environment;
 import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.type.AnnotationMetadata;
 
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+
 /**
- * Remembers the settings that decide which beans there are. Also where Shardkeeper is
- * switched off: an application that was built like that cannot be switched on.
+ * Records the properties that decide which beans exist. In an application that was
+ * processed ahead of time (AOT) they were read when it was built, and another value at
+ * run time fails startup. Applies also where Shardkeeper is disabled, because an
+ * application that was built like that cannot enable it.
  */
 @AutoConfiguration
 @Import(ShardkeeperBuildTimeAutoConfiguration.Registrar.class)
 public final class ShardkeeperBuildTimeAutoConfiguration {
 
 	/**
-	 * Puts the values into the bean definition, and so into what is generated from it.
+	 * Puts the values into the bean definition, and so into the code that is generated
+	 * from it.
 	 */
 	static final class Registrar implements ImportBeanDefinitionRegistrar, EnvironmentAware {
 
@@ -34,11 +42,66 @@ public final class ShardkeeperBuildTimeAutoConfiguration {
 
 		@Override
 		public void registerBeanDefinitions(AnnotationMetadata importing, BeanDefinitionRegistry registry) {
-			Map<String, String> settings = BuildTimeSettings.read(this.environment);
-			RootBeanDefinition definition = new RootBeanDefinition(BuildTimeSettings.class);
-			definition.getConstructorArgumentValues().addIndexedArgumentValue(0, settings);
+			RootBeanDefinition definition = new RootBeanDefinition(BuildTimeProperties.class);
+			definition.getConstructorArgumentValues()
+				.addIndexedArgumentValue(0, BuildTimeProperties.read(this.environment));
 			definition.setLazyInit(false);
-			registry.registerBeanDefinition("shardkeeperBuildTimeSettings", definition);
+			registry.registerBeanDefinition("shardkeeperBuildTimeProperties", definition);
+		}
+
+	}
+
+	/**
+	 * Values of these properties when the beans were chosen. Thread-safe.
+	 */
+	static final class BuildTimeProperties implements EnvironmentAware, InitializingBean {
+
+		/** The properties with their defaults. */
+		private static final Map<String, String> DEFAULTS = Map.of("shardkeeper.enabled", "true", "shardkeeper.store",
+				"redis", "management.health.shardkeeper.enabled", "true");
+
+		private final Map<String, String> builtWith;
+
+		private Environment environment = new StandardEnvironment();
+
+		BuildTimeProperties(Map<String, String> builtWith) {
+			this.builtWith = builtWith;
+		}
+
+		static Map<String, String> read(Environment environment) {
+			Map<String, String> values = new LinkedHashMap<>();
+			DEFAULTS.keySet().stream().sorted().forEach((name) -> values.put(name, value(environment, name)));
+			return values;
+		}
+
+		private static String value(Environment environment, String name) {
+			return environment.getProperty(name, DEFAULTS.getOrDefault(name, "")).strip().toLowerCase(Locale.ROOT);
+		}
+
+		@Override
+		public void setEnvironment(Environment environment) {
+			this.environment = environment;
+		}
+
+		@Override
+		public void afterPropertiesSet() {
+			validate();
+		}
+
+		/**
+		 * Compares the values with those that the beans were chosen by.
+		 * @throws ShardkeeperConfigurationException if one differs
+		 */
+		void validate() {
+			this.builtWith.forEach((name, before) -> {
+				String now = value(this.environment, name);
+				if (!now.equals(before)) {
+					throw new ShardkeeperConfigurationException(
+							"'%s' is '%s', but this application was processed ahead of time (AOT) with '%s', which cannot be changed at run time."
+								.formatted(name, now, before),
+							"Build the application with '%s: %s', or start it with '%s'.".formatted(name, now, before));
+				}
+			});
 		}
 
 	}

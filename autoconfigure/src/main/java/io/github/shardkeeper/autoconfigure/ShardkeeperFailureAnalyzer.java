@@ -6,7 +6,7 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 
 /**
- * Says in plain words what is wrong with the configuration and what to write instead.
+ * Reports what is wrong with the configuration and how to fix it.
  */
 class ShardkeeperFailureAnalyzer extends AbstractFailureAnalyzer<ShardkeeperConfigurationException> {
 

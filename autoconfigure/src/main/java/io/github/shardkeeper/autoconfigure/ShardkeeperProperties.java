@@ -1,5 +1,6 @@
 package io.github.shardkeeper.autoconfigure;
 
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -16,33 +17,28 @@ import io.github.shardkeeper.consumer.ConsumerSettings.OnFailure;
 import io.github.shardkeeper.consumer.ConsumerSettings.Ordering;
 
 /**
- * Settings of Shardkeeper. Immutable.
+ * Properties of Shardkeeper. Immutable.
  *
- * @param enabled Whether Shardkeeper is set up at all.
+ * @param enabled Whether to enable Shardkeeper.
  * @param group Name of the group of instances that share the topics' shards. Defaults to
  * spring.application.name.
- * @param instanceId Id of this instance, shown to people and part of its member ids.
- * Defaults to the host name and the process id, and a number for each further application
- * context of the process.
- * @param version Version of this application. While instances of several versions are
- * there, shards move to the newest. Defaults to spring.application.version.
- * @param store Where membership, ownership, offsets and state are kept.
- * @param keyPrefix Text that all keys in Redis begin with.
- * @param redis What Redis has to have done before it counts.
- * @param session How instances stay members of the group.
- * @param rebalance When shards are distributed.
- * @param assignment Which instance gets which shard.
- * @param handover How shards change hands.
- * @param consumer How handlers are run.
- * @param broadcast Where offsets of topics of which every instance consumes every shard
- * are kept.
- * @param template What a ShardTemplate may send.
- * @param topics Topics by name, each with its number of shards ("shards"), and, where
- * wanted, whether every instance consumes every shard ("mode"), where a new group begins
- * ("start"), the assignment strategy of this topic ("strategy"), and by shard the work
- * that it is ("weights"), the zone of its data ("zones") and the id of the instance that
- * shall have it ("pinned"). Names with other characters than letters, digits and dashes
- * are written in brackets.
+ * @param instanceId Id of this instance, a part of its member ids. Defaults to the host
+ * name and the process id, and a number for each further application context of the
+ * process.
+ * @param version Version of this application. While a group runs several versions, shards
+ * move to the newest one. Defaults to spring.application.version.
+ * @param store Store of memberships, ownership, offsets and state.
+ * @param keyPrefix Prefix of all keys in Redis.
+ * @param redis Replication of changes in Redis.
+ * @param session Sessions of members in the group.
+ * @param rebalance Timing of assignments.
+ * @param assignment Assignment of shards to instances.
+ * @param handover Moves of shards between instances.
+ * @param consumer Consumption of topics.
+ * @param broadcast Topics of which every instance consumes every shard.
+ * @param template Limits of ShardTemplate.
+ * @param topics Topics by name. Names with other characters than letters, digits and
+ * dashes must be written in brackets.
  */
 @ConfigurationProperties(prefix = "shardkeeper", ignoreUnknownFields = false)
 public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Nullable String group,
@@ -52,127 +48,134 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 		@DefaultValue Consumer consumer, @DefaultValue Broadcast broadcast, @DefaultValue Template template,
 		@DefaultValue Map<String, Topic> topics) {
 
-	/** Where things are kept. */
+	/**
+	 * Store of the group.
+	 */
 	public enum Store {
 
-		/** In Redis, for any number of instances. */
+		/** Redis, for any number of instances. */
 		REDIS,
 
-		/** In this process, for tests and a first look; gone when it ends. */
+		/** Memory of this process, for tests and a first look. */
 		MEMORY
 
 	}
 
 	/**
-	 * What Redis has to have done before it counts.
+	 * Replication of changes in Redis.
 	 *
-	 * @param waitForReplicas Number of replicas that a change of ownership must have
-	 * reached before the new owner consumes. With 0, a failover may undo a change that
-	 * was just made.
-	 * @param waitTimeout How long to wait for these replicas before the change is tried
-	 * again. At most a third of the lease.
+	 * @param waitForReplicas Number of replicas that must have a change of ownership
+	 * before the new owner consumes. With 0, a failover may undo a change that was just
+	 * made.
+	 * @param waitTimeout Maximum time to wait for these replicas before the change is
+	 * tried again. At most a third of the lease.
 	 */
 	public record Redis(@DefaultValue("0") int waitForReplicas, @DefaultValue("1s") Duration waitTimeout) {
 
 	}
 
 	/**
-	 * How instances stay members of the group.
+	 * Sessions of members in the group.
 	 *
-	 * @param heartbeatInterval Time between two heartbeats, each of which is one command.
-	 * @param lease How long after its last answered heartbeat an instance may consume. A
-	 * dead instance's shards move after this time. At least three heartbeat intervals.
-	 * @param timeout How long a slow instance (silent, but its process lives) keeps its
-	 * shards. At least as long as the lease.
-	 * @param onLoss What happens when the lease ends because the store does not answer in
-	 * time, or the process was paused.
+	 * @param heartbeatInterval Time between two heartbeats. Each heartbeat is one
+	 * command.
+	 * @param lease Time for which an instance may consume after its last answered
+	 * heartbeat. Shards of an instance that crashed move after this time. At least three
+	 * heartbeat intervals.
+	 * @param timeout Time after which a silent instance loses its shards although its
+	 * process still runs. At least as long as the lease.
+	 * @param onLoss Reaction to the end of the lease, which happens if the store does not
+	 * answer in time or the process was paused.
 	 */
 	public record Session(@DefaultValue("500ms") Duration heartbeatInterval, @DefaultValue("3s") Duration lease,
 			@DefaultValue("15s") Duration timeout, @DefaultValue("suspend") OnLoss onLoss) {
 
 	}
 
-	/** What happens when the lease ends. */
+	/**
+	 * Reaction to the end of the lease.
+	 */
 	public enum OnLoss {
 
-		/** Nothing is consumed until the store answers. */
+		/** Suspends consumption until the store answers. */
 		SUSPEND,
 
 		/**
-		 * The process ends at once, without shutdown hooks, with exit code 75: for
-		 * handlers that ignore interruptions and whose writes nothing fences.
+		 * Ends the process immediately with exit code 75, without shutdown hooks. For
+		 * handlers that ignore interruptions and whose writes are not fenced.
 		 */
 		EXIT
 
 	}
 
 	/**
-	 * How shards change hands.
+	 * Moves of shards between instances.
 	 *
-	 * @param timeout How long a shard that moves away may wait for a handler call to
-	 * return; then the call is interrupted and reported. At most
+	 * @param timeout Maximum time that a shard that moves waits for a call of its handler
+	 * to return. Then the call is interrupted and reported. At most
 	 * spring.lifecycle.timeout-per-shutdown-phase; defaults to that, and to at most 50s.
-	 * @param onTimeout What happens to the shard then.
-	 * @param quietPeriod How long nobody consumes a shard after a planned move.
-	 * @param crashQuietPeriod How long nobody consumes a shard after its owner's death.
-	 * @param maxConcurrentMoves How many shards of the group move at once; 0 for any
-	 * number. The leader's number holds.
+	 * @param onTimeout Reaction to a handler that has not returned within the timeout.
+	 * @param quietPeriod Time for which nobody consumes a shard after a planned move.
+	 * @param crashQuietPeriod Time for which nobody consumes a shard after its owner
+	 * crashed.
+	 * @param maxConcurrentMoves Maximum number of shards of the group that move at the
+	 * same time, 0 for no limit. The leader's value applies.
 	 */
 	public record Handover(@Nullable Duration timeout, @DefaultValue("hold") OnTimeout onTimeout,
 			@DefaultValue("0s") Duration quietPeriod, @DefaultValue("0s") Duration crashQuietPeriod,
 			@DefaultValue("0") int maxConcurrentMoves) {
 
-		static final Duration LONGEST_DEFAULT_TIMEOUT = Duration.ofSeconds(50);
+		static final Duration MAX_DEFAULT_TIMEOUT = Duration.ofSeconds(50);
 
-		/** The timeout, or its default with a shutdown phase of that length. */
+		/** Returns the timeout, or its default for a shutdown phase of this duration. */
 		Duration timeoutWithin(Duration shutdownPhase) {
 			if (this.timeout != null) {
 				return this.timeout;
 			}
-			return (shutdownPhase.compareTo(LONGEST_DEFAULT_TIMEOUT) < 0) ? shutdownPhase : LONGEST_DEFAULT_TIMEOUT;
+			return (shutdownPhase.compareTo(MAX_DEFAULT_TIMEOUT) < 0) ? shutdownPhase : MAX_DEFAULT_TIMEOUT;
 		}
 
 	}
 
-	/** What happens to a shard whose handler does not return in time. */
+	/**
+	 * Reaction to a handler that does not return in time.
+	 */
 	public enum OnTimeout {
 
-		/** It stays until the call returns; it never has a second owner. */
+		/** Keeps the shard until the call returns. It never has a second owner. */
 		HOLD,
 
 		/**
-		 * It goes to its next owner while the call may still run: what that call writes
-		 * to the shard's state is refused, other side effects are not.
+		 * Gives the shard to its next owner while the call may still run. Its writes to
+		 * the shard's state are refused, its other side effects are not.
 		 */
 		FORCE
 
 	}
 
 	/**
-	 * When shards are distributed.
+	 * Timing of assignments.
 	 *
-	 * @param settleTime How long the leader waits for further joins and leaves after one,
-	 * so that they are planned together.
+	 * @param settleTime Time that the leader waits for further joins and leaves after
+	 * one, to plan them together.
 	 */
 	public record Rebalance(@DefaultValue("100ms") Duration settleTime) {
 
 	}
 
 	/**
-	 * Which instance gets which shard.
+	 * Assignment of shards to instances.
 	 *
-	 * @param strategy Rule by which the leader decides: sticky, range, round-robin,
-	 * average, circle, consistent-hash, load-aware, incremental, or the name of an
+	 * @param strategy Strategy by which the leader assigns shards, or the name of an
 	 * AssignmentStrategy bean. Defaults to the application's AssignmentStrategy bean, or
-	 * to sticky where there is none. The leader's rule holds.
-	 * @param capacity How much this instance takes compared with others: one of 4 takes
-	 * twice as much as one of 2. A share, never a limit.
-	 * @param zone Where this instance runs. Shards whose data is in the same zone come
-	 * here rather than elsewhere.
-	 * @param timeout How long an AssignmentStrategy or ShardCatalog of the application
-	 * may take for one assignment; then it is interrupted, and everything stays where it
-	 * is.
-	 * @param load How load-aware measures loads, and when they are worth a move.
+	 * to sticky if there is none. The leader's value applies.
+	 * @param capacity Share of shards that this instance takes, compared with others. An
+	 * instance of 4 takes twice as much as one of 2.
+	 * @param zone Zone in which this instance runs. Shards with data in the same zone are
+	 * preferred.
+	 * @param timeout Maximum time that an AssignmentStrategy or ShardCatalog bean may
+	 * take for one assignment. Then it is interrupted, and shards stay with their owners.
+	 * @param load Measurement of loads for the load-aware strategy.
 	 */
 	public record Assignment(@Nullable String strategy, @DefaultValue("1") int capacity, @Nullable String zone,
 			@DefaultValue("5s") Duration timeout, @DefaultValue Load load) {
@@ -180,52 +183,64 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	}
 
 	/**
-	 * How load-aware measures loads, and when they are worth a move. Differences and
-	 * gains are in milliseconds of handler time per second, or in records per second, as
-	 * an instance of average capacity has them.
+	 * Measurement of loads for the load-aware strategy. Differences and gains are in
+	 * milliseconds of handler time per second, or in records per second, of an instance
+	 * of average capacity.
 	 *
-	 * @param measure What the load of a shard is, the same on every instance: the time
-	 * that its handler runs (1000 is one thread that does nothing else), or its records.
-	 * @param reportInterval How often an instance looks whether its loads have changed,
-	 * and the leader whether something was reported.
-	 * @param difference By how much an instance must be busier than another one before a
-	 * shard moves between them. Defaults to 100 ms, or 1000 records, per second.
-	 * @param differenceShare By which share of its own load it must be, too.
-	 * @param gain By how much a move must bring down the higher of the two loads, at most
+	 * @param measure Measure of a shard's load, the same on every instance: the time that
+	 * its handler runs (1000 is one busy thread), or the number of its records.
+	 * @param reportInterval Time between two checks of an instance for changed loads, and
+	 * of the leader for reported ones.
+	 * @param difference Minimum difference of load between two instances before a shard
+	 * moves between them. Defaults to 100 ms, or 1000 records, per second.
+	 * @param differenceShare Minimum difference of load as a share of the busier
+	 * instance's own load.
+	 * @param gain Minimum reduction of the higher of the two loads by a move, at most
 	 * half the difference. Defaults to 20 ms, or 200 records, per second.
-	 * @param coolDown How long a shard does not move for its load after any move.
-	 * @param movesPerPlan How many shards may move for their load at once.
+	 * @param coolDown Time after any move for which a shard does not move because of its
+	 * load.
+	 * @param movesPerPlan Maximum number of shards that move because of their load at the
+	 * same time. The leader's value applies.
 	 */
 	public record Load(@DefaultValue("handler-time") LoadMeasure measure, @DefaultValue("10s") Duration reportInterval,
 			@Nullable Double difference, @DefaultValue("0.2") double differenceShare, @Nullable Double gain,
 			@DefaultValue("5m") Duration coolDown, @DefaultValue("10") int movesPerPlan) {
 
+		double effectiveDifference() {
+			return or(this.difference, this.measure.defaultDifference());
+		}
+
+		/** Defaults to at most half the difference, because no move can gain more. */
+		double effectiveGain() {
+			return or(this.gain, Math.min(this.measure.defaultGain(), effectiveDifference() / 2));
+		}
+
 	}
 
 	/**
-	 * How handlers are run. All but the threads and the total size of the buffers can be
-	 * set otherwise for a topic.
+	 * Consumption of topics. A topic may override all but the number of threads and the
+	 * total size of the buffers.
 	 *
-	 * @param threads Number of threads that all shards of this instance share. Not used
+	 * @param threads Number of threads that all shards of this instance share. Ignored
 	 * with spring.threads.virtual.enabled.
-	 * @param commit When offset and state are committed.
-	 * @param ordering What is handled one after the other: all records of a shard, those
-	 * of a key, or nothing.
-	 * @param concurrency How many calls run at once inside a shard, with the ordering key
-	 * or none.
-	 * @param maxAhead How many records may be taken up beyond the lowest one that is not
-	 * done. As many may be remembered with a checkpoint.
-	 * @param batchSize Most records that a handler of lists gets at once.
-	 * @param buffer What is read ahead of the handlers.
-	 * @param maxPayloadSize Largest payload, with key and headers, that is handed to a
-	 * handler. A record with more counts as one that cannot be converted.
-	 * @param retry How often, and with which pauses, a record is tried in place.
-	 * @param onFailure What becomes of a record that keeps failing.
-	 * @param retryQueue How long records wait in the retry queue.
-	 * @param longCall How long a call of a handler may run before it shows as a problem
-	 * of its shard.
-	 * @param maxConversionFailures Number of records in a row that cannot be converted
-	 * after which a shard halts. 0 for no limit.
+	 * @param commit Commits of offset and state.
+	 * @param ordering Order of calls: one after the other for each shard, for each key of
+	 * a shard, or in no order.
+	 * @param concurrency Maximum number of concurrent calls for a shard, with the
+	 * ordering key or none.
+	 * @param maxAhead Maximum number of records that are started after the oldest record
+	 * of a shard that is not handled yet.
+	 * @param batchSize Maximum number of records that a handler of lists gets at once.
+	 * @param buffer Records that are read ahead of the handlers.
+	 * @param maxPayloadSize Maximum size of payload, key and headers of a record that is
+	 * passed to a handler. A larger record counts as one that cannot be converted.
+	 * @param retry Retries in place.
+	 * @param onFailure Reaction to a record that still fails after the retries in place.
+	 * @param retryQueue Retry queue.
+	 * @param longCall Duration after which a call that still runs is reported as a
+	 * problem of its shard.
+	 * @param maxConversionFailures Maximum number of records in a row that cannot be
+	 * converted before their shard halts, 0 for no limit.
 	 */
 	public record Consumer(@DefaultValue("16") int threads, @DefaultValue Commit commit,
 			@DefaultValue("shard") Ordering ordering, @DefaultValue("8") int concurrency,
@@ -234,55 +249,82 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 			@DefaultValue("dead-letter") OnFailure onFailure, @DefaultValue RetryQueue retryQueue,
 			@DefaultValue("5m") Duration longCall, @DefaultValue("20") int maxConversionFailures) {
 
+		/** Returns these settings with those that a topic overrides. */
+		Consumer overriddenBy(TopicConsumer topic) {
+			return new Consumer(this.threads,
+					(topic.commit() != null) ? this.commit.overriddenBy(topic.commit()) : this.commit,
+					or(topic.ordering(), this.ordering), or(topic.concurrency(), this.concurrency),
+					or(topic.maxAhead(), this.maxAhead), or(topic.batchSize(), this.batchSize),
+					(topic.buffer() != null) ? this.buffer.overriddenBy(topic.buffer()) : this.buffer,
+					or(topic.maxPayloadSize(), this.maxPayloadSize),
+					(topic.retry() != null) ? this.retry.overriddenBy(topic.retry()) : this.retry,
+					or(topic.onFailure(), this.onFailure), or(topic.retryQueue(), this.retryQueue),
+					or(topic.longCall(), this.longCall), or(topic.maxConversionFailures(), this.maxConversionFailures));
+		}
+
 	}
 
 	/**
-	 * When offset and state are committed, beside before every handover.
+	 * Commits of offset and state. A handover always commits.
 	 *
-	 * @param mode What makes a commit due: time and number of records alone (background);
-	 * also that what was read together was handled, or the list of a call (batch); or as
-	 * in the background, but a record counts only once it was acknowledged (manual).
-	 * @param interval Longest time that something handled stays uncommitted.
-	 * @param records Most records that stay uncommitted.
+	 * @param mode Trigger of a commit: time and number of records (background); also the
+	 * end of a batch (batch); or as in the background, but only of acknowledged records
+	 * (manual).
+	 * @param interval Maximum time that a handled record stays uncommitted.
+	 * @param records Maximum number of handled records that stay uncommitted.
 	 */
 	public record Commit(@DefaultValue("background") CommitMode mode, @DefaultValue("5s") Duration interval,
 			@DefaultValue("1000") int records) {
 
+		private Commit overriddenBy(TopicCommit topic) {
+			return new Commit(or(topic.mode(), this.mode), or(topic.interval(), this.interval),
+					or(topic.records(), this.records));
+		}
+
 	}
 
 	/**
-	 * What is read ahead of the handlers. What a single read brings may exceed it.
+	 * Records that are read ahead of the handlers. A single read may exceed the limits.
 	 *
-	 * @param records Most records for each shard.
-	 * @param size Most bytes for each shard.
-	 * @param totalSize Most bytes for all shards of this instance. When they are used up,
-	 * only shards that have less than their even share are read on.
+	 * @param records Maximum number of records for each shard.
+	 * @param size Maximum size of the records for each shard.
+	 * @param totalSize Maximum size of the records for all shards of this instance. When
+	 * it is used up, only shards with less than an even share are read.
 	 */
 	public record Buffer(@DefaultValue("1000") int records, @DefaultValue("4MB") DataSize size,
 			@DefaultValue("64MB") DataSize totalSize) {
 
+		private Buffer overriddenBy(TopicBuffer topic) {
+			return new Buffer(or(topic.records(), this.records), or(topic.size(), this.size), this.totalSize);
+		}
+
 	}
 
 	/**
-	 * How a record is tried again in place, while its shard, or its key, waits.
+	 * Retries in place: the shard, or the key, waits meanwhile.
 	 *
-	 * @param maxAttempts Most calls, the first one included.
+	 * @param maxAttempts Maximum number of calls, including the first one.
 	 * @param initialInterval Pause before the second call.
-	 * @param multiplier What each further pause is multiplied by.
-	 * @param maxInterval Longest pause.
-	 * @param excludes Exceptions that no further call would change. They are looked for
-	 * among the causes, too.
+	 * @param multiplier Multiplier of each further pause.
+	 * @param maxInterval Maximum pause.
+	 * @param excludes Exceptions that are not retried, also as a cause.
 	 */
 	public record Retry(@DefaultValue("5") int maxAttempts, @DefaultValue("200ms") Duration initialInterval,
 			@DefaultValue("2") double multiplier, @DefaultValue("30s") Duration maxInterval,
 			@DefaultValue List<Class<? extends Throwable>> excludes) {
 
+		private Retry overriddenBy(TopicRetry topic) {
+			return new Retry(or(topic.maxAttempts(), this.maxAttempts),
+					or(topic.initialInterval(), this.initialInterval), or(topic.multiplier(), this.multiplier),
+					or(topic.maxInterval(), this.maxInterval), or(topic.excludes(), this.excludes));
+		}
+
 	}
 
 	/**
-	 * How long records wait in the retry queue.
+	 * Retry queue.
 	 *
-	 * @param delays Each time a record fails it waits for the next of these times; after
+	 * @param delays Delays of a record in the retry queue, one for each failure. After
 	 * the last one it becomes a dead letter.
 	 */
 	public record RetryQueue(@DefaultValue( {
@@ -291,44 +333,63 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	}
 
 	/**
-	 * Broadcast topics: offsets, state, retry queue and dead letters of each instance id.
+	 * Offsets, state, retry queue and dead letters of broadcast topics, separate for each
+	 * instance id.
 	 *
-	 * @param offsets Place of offsets, state, retry queue and dead letters of broadcast
-	 * topics. Only 'redis' is supported; with 'shardkeeper.store=memory' it means memory.
-	 * @param directory Directory of the offsets in files, which are no longer supported.
+	 * @param offsets Store of the offsets.
+	 * @param directory Directory of local offsets. It must outlive a restart of this
+	 * instance. Groups and instances may share it.
 	 */
-	public record Broadcast(@DefaultValue("redis") String offsets, @Nullable String directory) {
+	public record Broadcast(@DefaultValue("redis") Offsets offsets, @Nullable Path directory) {
 
 	}
 
-	/** Who consumes a topic's shards. */
+	/** Where offsets of broadcast topics are kept. */
+	public enum Offsets {
+
+		/**
+		 * In Redis, under keys of this instance id; in this process where the store is in
+		 * memory.
+		 */
+		REDIS,
+
+		/** In files of this instance. */
+		LOCAL
+
+	}
+
+	/**
+	 * Consumers of a topic's shards.
+	 */
 	public enum Mode {
 
-		/** Each shard is consumed by one instance of the group. */
+		/** One instance of the group consumes a shard. */
 		COORDINATED,
 
-		/** Each shard is consumed by every instance. */
+		/** Every instance consumes every shard. */
 		BROADCAST
 
 	}
 
 	/**
-	 * How handlers of one topic are run, as far as it differs from all.
+	 * Consumption of one topic, as far as it differs from all others.
 	 *
-	 * @param commit When offset and state are committed.
-	 * @param ordering What is handled one after the other.
-	 * @param concurrency How many calls run at once inside a shard.
-	 * @param maxAhead How many records may be taken up beyond the lowest one that is not
-	 * done.
-	 * @param batchSize Most records that a handler of lists gets at once.
-	 * @param buffer What is read ahead for each shard.
-	 * @param maxPayloadSize Largest payload, with key and headers, for a handler.
-	 * @param retry How a record is tried in place.
-	 * @param onFailure What becomes of a record that keeps failing.
-	 * @param retryQueue How long records wait in the retry queue.
-	 * @param longCall How long a call may run before it shows as a problem of its shard.
-	 * @param maxConversionFailures Number of records in a row that cannot be converted
-	 * after which a shard halts.
+	 * @param commit Commits of offset and state.
+	 * @param ordering Order of calls.
+	 * @param concurrency Maximum number of concurrent calls for a shard.
+	 * @param maxAhead Maximum number of records that are started after the oldest record
+	 * of a shard that is not handled yet.
+	 * @param batchSize Maximum number of records that a handler of lists gets at once.
+	 * @param buffer Records that are read ahead for each shard.
+	 * @param maxPayloadSize Maximum size of payload, key and headers of a record that is
+	 * passed to a handler.
+	 * @param retry Retries in place.
+	 * @param onFailure Reaction to a record that still fails after the retries in place.
+	 * @param retryQueue Retry queue.
+	 * @param longCall Duration after which a call that still runs is reported as a
+	 * problem of its shard.
+	 * @param maxConversionFailures Maximum number of records in a row that cannot be
+	 * converted before their shard halts, 0 for no limit.
 	 */
 	public record TopicConsumer(@Nullable TopicCommit commit, @Nullable Ordering ordering,
 			@Nullable Integer concurrency, @Nullable Integer maxAhead, @Nullable Integer batchSize,
@@ -336,37 +397,41 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 			@Nullable OnFailure onFailure, @Nullable RetryQueue retryQueue, @Nullable Duration longCall,
 			@Nullable Integer maxConversionFailures) {
 
+		/** Overrides nothing. */
+		static final TopicConsumer NONE = new TopicConsumer(null, null, null, null, null, null, null, null, null, null,
+				null, null);
+
 	}
 
 	/**
-	 * When offset and state of one topic are committed.
+	 * Commits of offset and state of one topic.
 	 *
-	 * @param mode What makes a commit due.
-	 * @param interval Longest time that something handled stays uncommitted.
-	 * @param records Most records that stay uncommitted.
+	 * @param mode Trigger of a commit.
+	 * @param interval Maximum time that a handled record stays uncommitted.
+	 * @param records Maximum number of handled records that stay uncommitted.
 	 */
 	public record TopicCommit(@Nullable CommitMode mode, @Nullable Duration interval, @Nullable Integer records) {
 
 	}
 
 	/**
-	 * What is read ahead for each shard of one topic.
+	 * Records that are read ahead for each shard of one topic.
 	 *
-	 * @param records Most records for each shard.
-	 * @param size Most bytes for each shard.
+	 * @param records Maximum number of records for each shard.
+	 * @param size Maximum size of the records for each shard.
 	 */
 	public record TopicBuffer(@Nullable Integer records, @Nullable DataSize size) {
 
 	}
 
 	/**
-	 * How a record of one topic is tried again in place.
+	 * Retries in place for one topic.
 	 *
-	 * @param maxAttempts Most calls, the first one included.
+	 * @param maxAttempts Maximum number of calls, including the first one.
 	 * @param initialInterval Pause before the second call.
-	 * @param multiplier What each further pause is multiplied by.
-	 * @param maxInterval Longest pause.
-	 * @param excludes Exceptions that no further call would change.
+	 * @param multiplier Multiplier of each further pause.
+	 * @param maxInterval Maximum pause.
+	 * @param excludes Exceptions that are not retried, also as a cause.
 	 */
 	public record TopicRetry(@Nullable Integer maxAttempts, @Nullable Duration initialInterval,
 			@Nullable Double multiplier, @Nullable Duration maxInterval,
@@ -375,13 +440,14 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	}
 
 	/**
-	 * What a ShardTemplate may send.
+	 * Limits of ShardTemplate.
 	 *
-	 * @param maxPayloadSize Longest payload. Longer ones are refused before anything is
-	 * sent.
-	 * @param maxInFlight Number of records that may be sent and not yet answered. Who
-	 * sends more waits.
-	 * @param maxInFlightSize What these may come to.
+	 * @param maxPayloadSize Maximum size of a payload. A larger one is refused before
+	 * anything is sent.
+	 * @param maxInFlight Maximum number of records that are sent and not yet answered.
+	 * Further senders wait.
+	 * @param maxInFlightSize Maximum size of the records that are sent and not yet
+	 * answered.
 	 */
 	public record Template(@DefaultValue("1MB") DataSize maxPayloadSize, @DefaultValue("10000") int maxInFlight,
 			@DefaultValue("16MB") DataSize maxInFlightSize) {
@@ -389,11 +455,12 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	}
 
 	/**
-	 * What may be taken from a topic's streams; nothing as long as nothing is set.
+	 * Trimming of a topic's streams. Nothing is trimmed unless a limit is set.
 	 *
-	 * @param maxLength Number of records of each shard that may stay.
-	 * @param maxAge How old records may become, by Redis' clock.
-	 * @param beyondCheckpoints Whether records may go that a group has not handled yet.
+	 * @param maxLength Maximum number of records of each shard.
+	 * @param maxAge Maximum age of records, by Redis' clock.
+	 * @param beyondCheckpoints Whether to also trim records that a group has not handled
+	 * yet.
 	 */
 	public record Trim(@Nullable Long maxLength, @Nullable Duration maxAge,
 			@DefaultValue("false") boolean beyondCheckpoints) {
@@ -403,32 +470,37 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	/**
 	 * A topic.
 	 *
-	 * @param shards Number of shards, the same on every instance.
-	 * @param mode Who consumes its shards, the same on every instance.
-	 * @param start Where a group begins that has not consumed a shard yet: earliest;
-	 * latest, with what comes after the group first consumed the topic; a time such as
-	 * 2026-11-21T10:00:00Z; or the offset of the first record that is wanted.
-	 * @param strategy Rule by which the leader assigns the shards of this topic, if it is
-	 * another one than for all.
-	 * @param weights By shard, how much work it is compared with others.
-	 * @param zones By shard, the zone in which its data is.
-	 * @param pinned By shard, the id of the instance that has it while it is there.
-	 * @param consumer How its handlers are run, as far as it differs from
-	 * shardkeeper.consumer.
-	 * @param trim What may be taken from the topic's streams.
-	 * @param selector Name of the ShardSelector bean that chooses the shards of this
+	 * @param shards Number of shards that the topic starts with, the same on every
+	 * instance.
+	 * @param mode Consumers of a shard, the same on every instance.
+	 * @param start Start position of a group in a shard that it has not consumed yet:
+	 * earliest; latest, for records after the group first consumed the topic; a time such
+	 * as 2026-11-21T10:00:00Z; or the offset of the first record.
+	 * @param strategy Strategy by which the leader assigns the shards of this topic.
+	 * Defaults to shardkeeper.assignment.strategy.
+	 * @param weights Weights by shard: its share of work, compared with others.
+	 * @param zones Zones by shard, in which its data is.
+	 * @param pinned Instance ids by shard, of the instance that owns it while it consumes
+	 * the topic.
+	 * @param consumer Consumption of this topic. Defaults to shardkeeper.consumer.
+	 * @param trim Trimming of the topic's streams.
+	 * @param selector Name of the ShardSelector bean that selects the shards of this
 	 * topic's records. Defaults to the application's only ShardSelector bean, or to the
-	 * key's hash where there is none.
+	 * hash of the key if there is none.
 	 */
 	public record Topic(@DefaultValue("1") int shards, @DefaultValue("coordinated") Mode mode,
 			@DefaultValue("earliest") String start, @Nullable String strategy, @DefaultValue Map<String, Long> weights,
 			@DefaultValue Map<String, String> zones, @DefaultValue Map<String, String> pinned,
 			@DefaultValue TopicConsumer consumer, @DefaultValue Trim trim, @Nullable String selector) {
 
-		boolean tellsOfShards() {
+		boolean hasTraits() {
 			return !this.weights.isEmpty() || !this.zones.isEmpty() || !this.pinned.isEmpty();
 		}
 
+	}
+
+	private static <T> T or(@Nullable T value, T fallback) {
+		return (value != null) ? value : fallback;
 	}
 
 }

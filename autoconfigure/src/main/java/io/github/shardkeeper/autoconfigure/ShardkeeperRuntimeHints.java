@@ -6,7 +6,7 @@ import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 
 /**
- * Resources that a native image must contain.
+ * Registers the scripts as resources of a native image.
  */
 class ShardkeeperRuntimeHints implements RuntimeHintsRegistrar {
 

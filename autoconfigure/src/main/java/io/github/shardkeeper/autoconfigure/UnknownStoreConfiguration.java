@@ -15,7 +15,8 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
 
 /**
- * Says that a store is misspelt, before the beans that depend on one are found missing.
+ * Fails startup if {@code shardkeeper.store} has an unknown value, before the beans that
+ * depend on a store are missing.
  */
 @Configuration(proxyBeanMethods = false)
 @Conditional(UnknownStoreConfiguration.OnUnknownStore.class)
@@ -24,7 +25,7 @@ class UnknownStoreConfiguration {
 	@Bean
 	MemoryStreamSource shardkeeperSource(Environment environment) {
 		throw new ShardkeeperConfigurationException(
-				"'shardkeeper.store' is '%s', which is no store.".formatted(OnUnknownStore.store(environment)),
+				"'shardkeeper.store' is '%s', which is not a store.".formatted(OnUnknownStore.store(environment)),
 				"Set it to 'redis' or 'memory'.");
 	}
 

@@ -12,6 +12,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -21,12 +22,16 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 import io.github.shardkeeper.DeadLetters;
+import io.github.shardkeeper.RetiredTopics;
 import io.github.shardkeeper.ShardConsumer;
+import io.github.shardkeeper.ShardPositions;
+import io.github.shardkeeper.ShardSelector;
 import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.assignment.AssignmentStrategy;
@@ -34,7 +39,11 @@ import io.github.shardkeeper.assignment.ShardCatalog;
 import io.github.shardkeeper.consumer.ConsumerMeters;
 import io.github.shardkeeper.coordination.CheckpointStore;
 import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.coordination.DeadLetterStore;
 import io.github.shardkeeper.coordination.LoopMeters;
+import io.github.shardkeeper.handler.MessageArguments;
+import io.github.shardkeeper.observation.ShardConsumeConvention;
+import io.github.shardkeeper.observation.ShardSendConvention;
 import io.github.shardkeeper.source.PayloadConverter;
 import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.testsupport.TestRedis;
@@ -47,8 +56,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 class ReplacedBeansTests {
 
 	private static final List<Class<?>> REPLACEABLE = List.of(AssignmentStrategy.class, ShardSource.class,
-			CoordinationStore.class, CheckpointStore.class, PayloadConverter.class, ConsumerMeters.class,
-			LoopMeters.class, ShardTemplate.class, ShardStateReader.class);
+			ShardCatalog.class, CoordinationStore.class, CheckpointStore.class, DeadLetterStore.class,
+			DeadLetters.class, ShardPositions.class, RetiredTopics.class, ShardStateReader.class, ShardTemplate.class,
+			ShardSelector.class, PayloadConverter.class, MessageArguments.class, ConsumerMeters.class, LoopMeters.class,
+			ShardConsumeConvention.class, ShardSendConvention.class);
+
+	private static final List<Class<?>> CONFIGURATIONS = List.of(ShardkeeperAutoConfiguration.class,
+			RedisStoreConfiguration.class, MemoryStoreConfiguration.class, UnknownStoreConfiguration.class,
+			MessagingConfiguration.class, ObservationConfiguration.class, ShardkeeperActuatorAutoConfiguration.class);
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
 		.withConfiguration(
@@ -73,10 +88,32 @@ class ReplacedBeansTests {
 	@Test
 	void theReferenceNamesThemAll() throws Exception {
 		String reference = Files.readString(Path.of("..", "docs", "reference", "configuration.md"));
-		int begin = reference.indexOf("Each is used instead of the default as soon as");
-		String sentence = reference.substring(begin, reference.indexOf("\n\n", begin));
-		assertThat(Pattern.compile("`([A-Za-z]+)`").matcher(sentence).results().map((name) -> name.group(1)))
+		int begin = reference.indexOf("| interface | default | purpose |");
+		assertThat(begin).isPositive();
+		List<String> documented = reference.substring(begin)
+			.lines()
+			.skip(2)
+			.takeWhile((line) -> line.startsWith("|"))
+			.flatMap((row) -> Pattern.compile("`([A-Za-z]+)`").matcher(row.split("\\|")[1]).results())
+			.map((name) -> name.group(1))
+			.toList();
+		assertThat(documented)
 			.containsExactlyInAnyOrderElementsOf(REPLACEABLE.stream().map(Class::getSimpleName).toList());
+	}
+
+	@Test
+	void onlyDocumentedInterfacesAreConditionalOnAMissingBean() {
+		List<Class<?>> conditional = CONFIGURATIONS.stream()
+			.flatMap((configuration) -> Stream.concat(Stream.of(configuration),
+					Stream.of(configuration.getDeclaredClasses())))
+			.flatMap((configuration) -> Stream.of(configuration.getDeclaredMethods()))
+			.filter((method) -> method.isAnnotationPresent(ConditionalOnMissingBean.class))
+			.<Class<?>>map((method) -> {
+				Class<?>[] types = method.getAnnotation(ConditionalOnMissingBean.class).value();
+				return (types.length > 0) ? types[0] : method.getReturnType();
+			})
+			.toList();
+		assertThat(conditional).isNotEmpty().allMatch(Class::isInterface).isSubsetOf(REPLACEABLE);
 	}
 
 	@Test

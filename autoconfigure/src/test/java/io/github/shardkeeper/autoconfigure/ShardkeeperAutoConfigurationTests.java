@@ -209,8 +209,8 @@ class ShardkeeperAutoConfigurationTests {
 					shardkeeper.assignment.capacity=0              | shardkeeper.assignment.capacity         | from 1 to 1000000
 					shardkeeper.assignment.capacity=1000001        | shardkeeper.assignment.capacity         | from 1 to 1000000
 					shardkeeper.assignment.zone=eu 1               | shardkeeper.assignment.zone             | letters, digits
-					shardkeeper.assignment.timeout=9ms             | shardkeeper.assignment.timeout          | 10 ms or more
-					shardkeeper.assignment.timeout=61s             | shardkeeper.assignment.timeout          | at most 60 s
+					shardkeeper.assignment.timeout=9ms             | shardkeeper.assignment.timeout          | 10ms or more
+					shardkeeper.assignment.timeout=61s             | shardkeeper.assignment.timeout          | 60s or less
 					shardkeeper.topics.orders.weights.0=0          | shardkeeper.topics.orders.weights.0 | from 1 to 1000000
 					shardkeeper.topics.orders.weights.0=-5         | shardkeeper.topics.orders.weights.0     | from 1 to 1000000
 					shardkeeper.topics.orders.weights.1=5000000000 | is 5000000000 | from 1 to 1000000
@@ -225,6 +225,23 @@ class ShardkeeperAutoConfigurationTests {
 	void badSettingsStopTheStartAndSayWhatToWrite(String property, String names, String fix) {
 		String value = property.replace("\\u0007", "\u0007");
 		this.memory.withPropertyValues(value).run((context) -> assertStopped(context.getStartupFailure(), names, fix));
+	}
+
+	@Test
+	void allInvalidPropertiesAreReportedTogether() {
+		this.memory
+			.withPropertyValues("shardkeeper.consumer.threads=0", "shardkeeper.consumer.max-ahead=0",
+					"shardkeeper.topics.orders.consumer.batch-size=0", "shardkeeper.topics.visits.shards=0")
+			.run((context) -> {
+				FailureAnalysis analysis = new ShardkeeperFailureAnalyzer().analyze(context.getStartupFailure());
+				assertThat(analysis.getDescription().lines()).containsExactly("1. 'shardkeeper.consumer.threads' is 0.",
+						"2. 'shardkeeper.consumer.max-ahead' is 0.",
+						"3. 'shardkeeper.topics.orders.consumer.batch-size' is 0.",
+						"4. 'shardkeeper.topics.visits.shards' is 0.");
+				assertThat(analysis.getAction().lines()).containsExactly("1. Set it to 1 or more.",
+						"2. Set it to a number from 1 to 100000.", "3. Set it to a number from 1 to 100000.",
+						"4. Set it to a number from 1 to 100000.");
+			});
 	}
 
 	@Test

@@ -34,6 +34,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
+import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.Status;
@@ -361,7 +362,12 @@ class MissingRightsTests {
 			state.remove("last");
 		}
 
-		/** More often than usual. */
+		/** Its interval is too long for a test. */
+		@Bean
+		static BeanDefinitionRegistryPostProcessor noDefaultTrimming() {
+			return (registry) -> registry.removeBeanDefinition("shardkeeperTopicTrimming");
+		}
+
 		@Bean
 		TopicTrimming trimming(ShardConsumerRunner runner, ShardSource source, ShardTrimmer trimmer, TopicGroups groups,
 				MemberRuntime runtime) {

@@ -1,0 +1,403 @@
+package io.github.shardkeeper.autoconfigure;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.util.unit.DataSize;
+
+import io.github.shardkeeper.assignment.ShardTraits;
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Assignment;
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Broadcast;
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Buffer;
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Commit;
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Consumer;
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Handover;
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Load;
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Mode;
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Offsets;
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Redis;
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Retry;
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Session;
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Template;
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Topic;
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.TopicConsumer;
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Trim;
+import io.github.shardkeeper.consumer.ConsumerSettings.OnFailure;
+import io.github.shardkeeper.shard.Names;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.shard.TopicShards;
+
+/**
+ * Checks every rule for the values of {@code shardkeeper.*} that needs no bean of the
+ * application. All problems are reported together, each with the property and with what
+ * to write instead. Confined to one thread.
+ */
+final class PropertiesValidator {
+
+	private static final int HEARTBEATS_PER_LEASE = 3;
+
+	private static final int REPLICA_WAITS_PER_LEASE = 3;
+
+	/** Size of the largest value that Redis stores. */
+	private static final DataSize MAX_VALUE_SIZE = DataSize.ofMegabytes(512);
+
+	private static final int MAX_CAPACITY = 1_000_000;
+
+	private static final int MAX_WINDOW = 100_000;
+
+	private static final int MAX_CONCURRENCY = 10_000;
+
+	private static final Duration MAX_QUIET_PERIOD = Duration.ofDays(1);
+
+	private final ShardkeeperProperties properties;
+
+	private final Duration shutdownPhase;
+
+	/** Descriptions of the problems, each with the action that solves it. */
+	private final Map<String, String> problems = new LinkedHashMap<>();
+
+	private PropertiesValidator(ShardkeeperProperties properties, Duration shutdownPhase) {
+		this.properties = properties;
+		this.shutdownPhase = shutdownPhase;
+	}
+
+	/**
+	 * Validates the properties.
+	 * @param properties the properties
+	 * @param shutdownPhase maximum duration of a phase of the application's shutdown
+	 * @throws ShardkeeperConfigurationException if a rule is broken, with all problems
+	 */
+	static void validate(ShardkeeperProperties properties, Duration shutdownPhase) {
+		PropertiesValidator validator = new PropertiesValidator(properties, shutdownPhase);
+		validator.validate();
+		if (!validator.problems.isEmpty()) {
+			throw new ShardkeeperConfigurationException(lines(validator.problems.keySet()),
+					lines(validator.problems.values()));
+		}
+	}
+
+	/** Numbers several texts, so that each action can be matched to its description. */
+	private static String lines(Collection<String> texts) {
+		if (texts.size() == 1) {
+			return texts.iterator().next();
+		}
+		List<String> lines = new ArrayList<>();
+		texts.forEach((text) -> lines.add("%d. %s".formatted(lines.size() + 1, text)));
+		return String.join("\n", lines);
+	}
+
+	private void validate() {
+		requireNameIfSet("shardkeeper.group", this.properties.group());
+		requireNameIfSet("shardkeeper.instance-id", this.properties.instanceId());
+		String keyPrefix = this.properties.keyPrefix();
+		require(!keyPrefix.isBlank() && keyPrefix.chars().noneMatch((c) -> c == '{' || c == '}' || c <= ' '),
+				"shardkeeper.key-prefix", "'" + keyPrefix + "'",
+				"Use text without braces and spaces (braces would move the keys to another slot), "
+						+ "for example 'shardkeeper'.");
+		validate(this.properties.session());
+		validate(this.properties.handover());
+		validate(this.properties.redis());
+		requireAtLeast("shardkeeper.rebalance.settle-time", this.properties.rebalance().settleTime(), Duration.ZERO);
+		validate(this.properties.template());
+		validate(this.properties.assignment());
+		requireBetween("shardkeeper.consumer.threads", this.properties.consumer().threads(), 1, Integer.MAX_VALUE);
+		validate(this.properties.consumer(), new ConsumerNames("", null));
+		this.properties.topics().forEach(this::validate);
+	}
+
+	private void validate(Session session) {
+		requireAtLeast("shardkeeper.session.heartbeat-interval", session.heartbeatInterval(), Duration.ofMillis(10));
+		Duration minLease = session.heartbeatInterval().multipliedBy(HEARTBEATS_PER_LEASE);
+		if (session.lease().compareTo(minLease) < 0) {
+			reject("'shardkeeper.session.lease' is %s, shorter than three times 'shardkeeper.session.heartbeat-interval', which is %s: one late heartbeat would stop consumption."
+				.formatted(text(session.lease()), text(session.heartbeatInterval())),
+					"Set the lease to at least %s, or the heartbeat interval to at most %s.".formatted(text(minLease),
+							text(session.lease().dividedBy(HEARTBEATS_PER_LEASE))));
+		}
+		if (session.timeout().compareTo(session.lease()) < 0) {
+			reject("'shardkeeper.session.timeout' is %s, shorter than 'shardkeeper.session.lease', which is %s: a session would end while its member still consumes."
+				.formatted(text(session.timeout()), text(session.lease())),
+					"Set the timeout to at least %s; five times the lease, %s, is a good value."
+						.formatted(text(session.lease()), text(session.lease().multipliedBy(5))));
+		}
+	}
+
+	private void validate(Handover handover) {
+		Duration timeout = handover.timeout();
+		if (timeout != null) {
+			requireAtLeast("shardkeeper.handover.timeout", timeout, Duration.ofMillis(100));
+			if (timeout.compareTo(this.shutdownPhase) > 0) {
+				reject("'shardkeeper.handover.timeout' is %s, longer than 'spring.lifecycle.timeout-per-shutdown-phase', which is %s: a shutdown would cut off handlers that a move waits for."
+					.formatted(text(timeout), text(this.shutdownPhase)),
+						"Set the shutdown phase to at least %s (and your platform's time limit to more), or the handover timeout to at most %s."
+							.formatted(text(timeout), text(this.shutdownPhase)));
+			}
+		}
+		requireBetween("shardkeeper.handover.quiet-period", handover.quietPeriod(), Duration.ZERO, MAX_QUIET_PERIOD);
+		requireBetween("shardkeeper.handover.crash-quiet-period", handover.crashQuietPeriod(), Duration.ZERO,
+				MAX_QUIET_PERIOD);
+		require(handover.maxConcurrentMoves() >= 0, "shardkeeper.handover.max-concurrent-moves",
+				handover.maxConcurrentMoves(), "Set it to 1 or more, or to 0 for no limit.");
+	}
+
+	private void validate(Redis redis) {
+		require(redis.waitForReplicas() >= 0, "shardkeeper.redis.wait-for-replicas", redis.waitForReplicas(),
+				"Set it to the number of replicas that must have a change of ownership, or to 0 for none.");
+		if (redis.waitForReplicas() <= 0) {
+			return;
+		}
+		requireAtLeast("shardkeeper.redis.wait-timeout", redis.waitTimeout(), Duration.ofMillis(1));
+		Duration lease = this.properties.session().lease();
+		Duration maxWait = lease.dividedBy(REPLICA_WAITS_PER_LEASE);
+		if (redis.waitTimeout().compareTo(maxWait) > 0) {
+			reject("'shardkeeper.redis.wait-timeout' is %s, longer than a third of 'shardkeeper.session.lease', which is %s: a leader that waits for replicas would be considered stuck."
+				.formatted(text(redis.waitTimeout()), text(lease)),
+					"Set the timeout to at most %s, or the lease to at least %s.".formatted(text(maxWait),
+							text(redis.waitTimeout().multipliedBy(REPLICA_WAITS_PER_LEASE))));
+		}
+	}
+
+	private void validate(Template template) {
+		requireBetween("shardkeeper.template.max-in-flight", template.maxInFlight(), 1, Integer.MAX_VALUE);
+		requireValueSize("shardkeeper.template.max-payload-size", template.maxPayloadSize());
+		requireValueSize("shardkeeper.template.max-in-flight-size", template.maxInFlightSize());
+		if (template.maxInFlightSize().compareTo(template.maxPayloadSize()) < 0) {
+			reject("'shardkeeper.template.max-in-flight-size' is %s, less than 'shardkeeper.template.max-payload-size', which is %s."
+				.formatted(template.maxInFlightSize(), template.maxPayloadSize()),
+					"Set it to at least the size of one payload.");
+		}
+	}
+
+	private void requireValueSize(String property, DataSize size) {
+		require(size.toBytes() >= 1 && size.compareTo(MAX_VALUE_SIZE) <= 0, property, size,
+				"Set it to 1B or more, and to at most 512MB, the largest value that Redis stores.");
+	}
+
+	private void validate(Assignment assignment) {
+		require(assignment.capacity() >= 1 && assignment.capacity() <= MAX_CAPACITY, "shardkeeper.assignment.capacity",
+				assignment.capacity(),
+				"Set it to a number from 1 to %d: an instance of 4 takes twice as much as one of 2. ".formatted(
+						MAX_CAPACITY) + "An instance that must not take any shards has no @ShardConsumer method.");
+		requireNameIfSet("shardkeeper.assignment.zone", assignment.zone());
+		requireBetween("shardkeeper.assignment.timeout", assignment.timeout(), Duration.ofMillis(10),
+				Duration.ofMinutes(1));
+		validate(assignment.load());
+	}
+
+	private void validate(Load load) {
+		String prefix = "shardkeeper.assignment.load.";
+		requireBetween(prefix + "report-interval", load.reportInterval(), Duration.ofMillis(100), Duration.ofHours(1));
+		requireBetween(prefix + "cool-down", load.coolDown(), Duration.ZERO, Duration.ofDays(7));
+		requireBetween(prefix + "moves-per-plan", load.movesPerPlan(), 1, Integer.MAX_VALUE);
+		require(load.differenceShare() >= 0 && load.differenceShare() < 1, prefix + "difference-share",
+				load.differenceShare(), "Set it to a number from 0 to 0.99; 0.2, the default, is a fifth.");
+		double difference = load.effectiveDifference();
+		require(difference > 0 && difference < Double.MAX_VALUE, prefix + "difference", difference,
+				"Set it to a number above 0, in %s; the default is %.0f.".formatted(load.measure().unit(),
+						load.measure().defaultDifference()));
+		if (difference > 0) {
+			require(load.effectiveGain() > 0 && load.effectiveGain() <= difference / 2, prefix + "gain",
+					load.effectiveGain(),
+					"Set it to a number above 0, and to at most half of '%sdifference', which is %s: no move gains more."
+						.formatted(prefix, difference));
+		}
+	}
+
+	private void validate(String name, Topic topic) {
+		String prefix = "shardkeeper.topics.%s.".formatted(name);
+		requireName("shardkeeper.topics.*", name);
+		requireBetween(prefix + "shards", topic.shards(), 1, TopicShards.MOST_SHARDS);
+		if (topic.start().isBlank()) {
+			reject("'%sstart' is blank.".formatted(prefix),
+					"Leave it out, or set it to 'earliest', 'latest', a time like '2026-11-21T10:00:00Z' or an offset.");
+		}
+		validate(prefix + "trim.", topic.trim());
+		topic.weights().forEach((shard, weight) -> {
+			requireShard(prefix, "weights", shard, topic);
+			requireBetween(prefix + "weights." + shard, weight, 1, ShardTraits.MOST_WEIGHT);
+		});
+		topic.zones().forEach((shard, zone) -> {
+			requireShard(prefix, "zones", shard, topic);
+			requireName(prefix + "zones." + shard, zone);
+		});
+		topic.pinned().forEach((shard, instance) -> {
+			requireShard(prefix, "pinned", shard, topic);
+			requireName(prefix + "pinned." + shard, instance);
+		});
+		if (topic.mode() == Mode.BROADCAST) {
+			validateBroadcast(name, topic);
+		}
+		validate(this.properties.consumer().overriddenBy(topic.consumer()), new ConsumerNames(name, topic.consumer()));
+	}
+
+	private void validate(String prefix, Trim trim) {
+		Long maxLength = trim.maxLength();
+		require(maxLength == null || maxLength >= 1, prefix + "max-length", maxLength,
+				"Set it to 1 or more, or leave it out to keep any number of records.");
+		if (trim.maxAge() != null) {
+			requireAtLeast(prefix + "max-age", trim.maxAge(), Duration.ofSeconds(1));
+		}
+	}
+
+	private void requireShard(String prefix, String map, String shard, Topic topic) {
+		if (!shard.matches("0|[1-9][0-9]{0,8}") || Integer.parseInt(shard) >= topic.shards()) {
+			reject("'%s%s.%s' is set, but the topic has no shard '%s'.".formatted(prefix, map, shard, shard),
+					"Its shards are 0 to %d: correct the number, or '%sshards'.".formatted(topic.shards() - 1, prefix));
+		}
+	}
+
+	/** Nobody assigns the shards of a broadcast topic. */
+	private void validateBroadcast(String name, Topic topic) {
+		rejectAssignment(name, "strategy", topic.strategy() != null && !topic.strategy().isEmpty());
+		rejectAssignment(name, "weights", !topic.weights().isEmpty());
+		rejectAssignment(name, "zones", !topic.zones().isEmpty());
+		rejectAssignment(name, "pinned", !topic.pinned().isEmpty());
+		Broadcast broadcast = this.properties.broadcast();
+		if (broadcast.offsets() == Offsets.LOCAL
+				&& (broadcast.directory() == null || broadcast.directory().toString().isBlank())) {
+			reject("'shardkeeper.broadcast.offsets' is 'local' (for topic '%s'), but 'shardkeeper.broadcast.directory' is not set."
+				.formatted(name),
+					"Set 'shardkeeper.broadcast.directory' to a directory of this instance that outlives a restart, "
+							+ "or 'shardkeeper.broadcast.offsets' to 'redis'.");
+		}
+	}
+
+	private void rejectAssignment(String name, String property, boolean isSet) {
+		if (isSet) {
+			reject("'shardkeeper.topics.%s.%s' is set, but 'shardkeeper.topics.%s.mode' is 'broadcast': every instance consumes every shard, so none is assigned."
+				.formatted(name, property, name), "Remove '%s', or set the mode to 'coordinated'.".formatted(property));
+		}
+	}
+
+	/** Validates what applies to one topic, or to all that override nothing. */
+	private void validate(Consumer consumer, ConsumerNames names) {
+		TopicConsumer own = names.own();
+		requireBetween(names.of("concurrency", own.concurrency()), consumer.concurrency(), 1, MAX_CONCURRENCY);
+		requireBetween(names.of("max-ahead", own.maxAhead()), consumer.maxAhead(), 1, MAX_WINDOW);
+		requireBetween(names.of("batch-size", own.batchSize()), consumer.batchSize(), 1, MAX_WINDOW);
+		requireBetween(names.of("max-payload-size", own.maxPayloadSize()), consumer.maxPayloadSize().toBytes(), 0,
+				Long.MAX_VALUE);
+		requireBetween(names.of("max-conversion-failures", own.maxConversionFailures()),
+				consumer.maxConversionFailures(), 0, Integer.MAX_VALUE);
+		requireAtLeast(names.of("long-call", own.longCall()), consumer.longCall(), Duration.ofSeconds(1));
+		validate(consumer.buffer(), names);
+		validate(consumer.commit(), names);
+		validate(consumer.retry(), names);
+		String delays = names.of("retry-queue.delays", own.retryQueue());
+		for (Duration delay : consumer.retryQueue().delays()) {
+			requireAtLeast(delays, delay, Duration.ZERO);
+		}
+		if (consumer.onFailure() == OnFailure.RETRY_QUEUE && consumer.retryQueue().delays().isEmpty()) {
+			reject("'%s' is 'retry-queue', but '%s' is empty.".formatted(names.of("on-failure", own.onFailure()),
+					delays), "Set at least one delay, or set 'on-failure' to 'dead-letter'.");
+		}
+	}
+
+	private void validate(Buffer buffer, ConsumerNames names) {
+		ShardkeeperProperties.TopicBuffer own = names.own().buffer();
+		requireBetween(names.of("buffer.records", (own != null) ? own.records() : null), buffer.records(), 1,
+				Integer.MAX_VALUE);
+		requireBetween(names.of("buffer.size", (own != null) ? own.size() : null), buffer.size().toBytes(), 1,
+				Long.MAX_VALUE);
+	}
+
+	private void validate(Commit commit, ConsumerNames names) {
+		ShardkeeperProperties.TopicCommit own = names.own().commit();
+		requireBetween(names.of("commit.records", (own != null) ? own.records() : null), commit.records(), 1,
+				Integer.MAX_VALUE);
+		requireAtLeast(names.of("commit.interval", (own != null) ? own.interval() : null), commit.interval(),
+				Duration.ofMillis(1));
+	}
+
+	private void validate(Retry retry, ConsumerNames names) {
+		ShardkeeperProperties.TopicRetry own = names.own().retry();
+		requireBetween(names.of("retry.max-attempts", (own != null) ? own.maxAttempts() : null), retry.maxAttempts(), 1,
+				Integer.MAX_VALUE);
+		String initialInterval = names.of("retry.initial-interval", (own != null) ? own.initialInterval() : null);
+		requireAtLeast(initialInterval, retry.initialInterval(), Duration.ofMillis(1));
+		require(retry.multiplier() >= 1, names.of("retry.multiplier", (own != null) ? own.multiplier() : null),
+				retry.multiplier(), "Set it to 1 (pauses that do not grow) or more.");
+		require(retry.maxInterval().compareTo(retry.initialInterval()) >= 0,
+				names.of("retry.max-interval", (own != null) ? own.maxInterval() : null), retry.maxInterval(),
+				"Set it to at least '%s', which is %s.".formatted(initialInterval, text(retry.initialInterval())));
+		// The binder does not check the bound of the type argument.
+		for (Class<?> excluded : retry.excludes()) {
+			require(Throwable.class.isAssignableFrom(excluded),
+					names.of("retry.excludes", (own != null) ? own.excludes() : null), excluded.getName(),
+					"Set it to classes of exceptions only, such as java.lang.IllegalArgumentException.");
+		}
+	}
+
+	private void requireBetween(String property, long value, long min, long max) {
+		require(value >= min && value <= max, property, value, (max < Integer.MAX_VALUE)
+				? "Set it to a number from %d to %d.".formatted(min, max) : "Set it to %d or more.".formatted(min));
+	}
+
+	private void requireBetween(String property, Duration value, Duration min, Duration max) {
+		requireAtLeast(property, value, min);
+		require(value.compareTo(max) <= 0, property, value, "Set it to %s or less.".formatted(text(max)));
+	}
+
+	private void requireAtLeast(String property, Duration value, Duration min) {
+		require(value.compareTo(min) >= 0, property, value, "Set it to %s or more.".formatted(text(min)));
+	}
+
+	private void requireNameIfSet(String property, @Nullable String name) {
+		if (name != null && !name.isEmpty()) {
+			requireName(property, name);
+		}
+	}
+
+	private void requireName(String property, String name) {
+		try {
+			Names.requireValid(name, property);
+		}
+		catch (ShardkeeperConfigurationException ex) {
+			reject(ex.getDescription(), ex.getAction());
+		}
+	}
+
+	private void require(boolean valid, String property, @Nullable Object value, String action) {
+		if (!valid) {
+			reject("'%s' is %s.".formatted(property, (value instanceof Duration duration) ? text(duration) : value),
+					action);
+		}
+	}
+
+	private void reject(String description, String action) {
+		this.problems.putIfAbsent(description, action);
+	}
+
+	/** Writes a duration as in a properties file. */
+	private static String text(Duration duration) {
+		long millis = duration.toMillis();
+		return (millis % 1000 == 0) ? millis / 1000 + "s" : millis + "ms";
+	}
+
+	/**
+	 * Names the property that a value of a topic's consumer comes from.
+	 *
+	 * @param topic the topic's name
+	 * @param own what the topic overrides
+	 */
+	private record ConsumerNames(String topic, TopicConsumer own) {
+
+		private ConsumerNames(String topic, @Nullable TopicConsumer own) {
+			this.topic = topic;
+			this.own = (own != null) ? own : TopicConsumer.NONE;
+		}
+
+		String of(String property, @Nullable Object override) {
+			return (override != null) ? "shardkeeper.topics.%s.consumer.%s".formatted(this.topic, property)
+					: "shardkeeper.consumer." + property;
+		}
+
+	}
+
+}

@@ -1,0 +1,240 @@
+package io.github.shardkeeper.autoconfigure;
+
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.core.env.Environment;
+import org.springframework.core.retry.RetryPolicy;
+
+import io.github.shardkeeper.ShardSelector;
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Buffer;
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Commit;
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Consumer;
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Handover;
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Mode;
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.OnTimeout;
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Retry;
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Template;
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Trim;
+import io.github.shardkeeper.consumer.ConsumerSettings;
+import io.github.shardkeeper.consumer.ConsumerSettings.BufferLimits;
+import io.github.shardkeeper.consumer.ConsumerSettings.Commits;
+import io.github.shardkeeper.coordination.CoordinationSettings;
+import io.github.shardkeeper.handover.HandoverRules;
+import io.github.shardkeeper.shard.ApplicationVersion;
+import io.github.shardkeeper.shard.Names;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.shard.StartPosition;
+import io.github.shardkeeper.source.SendSettings;
+import io.github.shardkeeper.source.TrimRule;
+
+/**
+ * Settings of the engine, made from properties that are valid: whoever has an instance
+ * need not check anything. Strategies and loads are in {@link AssignmentSettingsFactory}.
+ * Immutable.
+ */
+final class ShardkeeperSettings {
+
+	private static final Duration DEFAULT_SHUTDOWN_PHASE = Duration.ofSeconds(30);
+
+	private final ShardkeeperProperties properties;
+
+	private final Environment environment;
+
+	private final Duration shutdownPhase;
+
+	/**
+	 * Validates the properties.
+	 * @param properties the properties
+	 * @param environment environment with Spring's own properties that are defaults here
+	 * @throws ShardkeeperConfigurationException if a property is not valid
+	 */
+	ShardkeeperSettings(ShardkeeperProperties properties, Environment environment) {
+		this.properties = properties;
+		this.environment = environment;
+		this.shutdownPhase = Binder.get(environment)
+			.bind("spring.lifecycle.timeout-per-shutdown-phase", Duration.class)
+			.orElse(DEFAULT_SHUTDOWN_PHASE);
+		PropertiesValidator.validate(properties, this.shutdownPhase);
+	}
+
+	ShardkeeperProperties properties() {
+		return this.properties;
+	}
+
+	/**
+	 * Returns how long leaving may take: less than the shutdown phase, so that an
+	 * instance whose drain is unfinished still leaves in order.
+	 */
+	Duration leaveTimeout() {
+		return this.shutdownPhase.multipliedBy(9).dividedBy(10);
+	}
+
+	/**
+	 * Returns the settings of this member. Each call makes another default instance id.
+	 */
+	CoordinationSettings coordination() {
+		ShardkeeperProperties.Session session = this.properties.session();
+		ShardkeeperProperties.Assignment assignment = this.properties.assignment();
+		String instance = textOrNull(this.properties.instanceId());
+		return new CoordinationSettings(group(), (instance != null) ? instance : DefaultInstanceId.next(),
+				session.heartbeatInterval(), session.lease(), session.timeout(),
+				this.properties.rebalance().settleTime(), version(), handoverRules(), assignment.capacity(),
+				textOrNull(assignment.zone()));
+	}
+
+	private String group() {
+		String group = textOrNull(this.properties.group());
+		if (group != null) {
+			return group;
+		}
+		String applicationName = this.environment.getProperty("spring.application.name", "");
+		if (applicationName.isEmpty()) {
+			throw new ShardkeeperConfigurationException(
+					"Neither 'shardkeeper.group' nor 'spring.application.name' is set.",
+					"Set 'shardkeeper.group' to the name that all instances of this application share.");
+		}
+		return Names.requireValid(applicationName,
+				"spring.application.name, which is the default of shardkeeper.group");
+	}
+
+	/** Defaults to the version that Spring Boot reads from the application's manifest. */
+	private ApplicationVersion version() {
+		String version = this.properties.version();
+		if (version == null || version.isBlank()) {
+			version = this.environment.getProperty("spring.application.version", "");
+		}
+		return new ApplicationVersion(version.strip());
+	}
+
+	private HandoverRules handoverRules() {
+		Handover handover = this.properties.handover();
+		return new HandoverRules(handover.timeoutWithin(this.shutdownPhase),
+				(handover.onTimeout() == OnTimeout.FORCE) ? HandoverRules.OnTimeout.FORCE
+						: HandoverRules.OnTimeout.HOLD,
+				handover.quietPeriod(), handover.crashQuietPeriod(), handover.maxConcurrentMoves());
+	}
+
+	/** Returns whether this instance has the same id after a restart. */
+	boolean hasInstanceId() {
+		return textOrNull(this.properties.instanceId()) != null;
+	}
+
+	/**
+	 * Returns the consumer settings of each topic, also of one that is not configured.
+	 */
+	Function<String, ConsumerSettings> consumers() {
+		Consumer all = this.properties.consumer();
+		Map<String, ConsumerSettings> byTopic = new TreeMap<>();
+		this.properties.topics()
+			.forEach((name, topic) -> byTopic.put(name, consumer(all.overriddenBy(topic.consumer()))));
+		ConsumerSettings others = consumer(all);
+		return (topic) -> byTopic.getOrDefault(topic, others);
+	}
+
+	private static ConsumerSettings consumer(Consumer consumer) {
+		Commit commit = consumer.commit();
+		Buffer buffer = consumer.buffer();
+		return new ConsumerSettings(new Commits(commit.mode(), commit.interval(), commit.records()),
+				consumer.ordering(), consumer.concurrency(), consumer.maxAhead(), consumer.batchSize(),
+				new BufferLimits(buffer.records(), buffer.size().toBytes()), consumer.maxPayloadSize().toBytes(),
+				retryPolicy(consumer.retry()), consumer.onFailure(), consumer.retryQueue().delays(),
+				consumer.longCall(), consumer.maxConversionFailures());
+	}
+
+	private static RetryPolicy retryPolicy(Retry retry) {
+		List<Class<? extends Throwable>> excludes = retry.excludes();
+		return RetryPolicy.builder()
+			.maxRetries(retry.maxAttempts() - 1L)
+			.delay(retry.initialInterval())
+			.multiplier(retry.multiplier())
+			.maxDelay(retry.maxInterval())
+			.excludes(excludes)
+			.build();
+	}
+
+	/** Returns the limits of a template. */
+	SendSettings sending() {
+		Template template = this.properties.template();
+		return new SendSettings(template.maxPayloadSize().toBytes(), template.maxInFlight(),
+				template.maxInFlightSize().toBytes());
+	}
+
+	/** Returns the configured number of shards of each topic. */
+	Map<String, Integer> shardCounts() {
+		Map<String, Integer> counts = new TreeMap<>();
+		this.properties.topics().forEach((name, topic) -> counts.put(name, topic.shards()));
+		return counts;
+	}
+
+	/** Returns the topics of which every instance consumes every shard. */
+	Set<String> broadcastTopics() {
+		return this.properties.topics()
+			.entrySet()
+			.stream()
+			.filter((topic) -> topic.getValue().mode() == Mode.BROADCAST)
+			.map(Map.Entry::getKey)
+			.collect(Collectors.toUnmodifiableSet());
+	}
+
+	/** Returns where topics start that do not start at their earliest record. */
+	Map<String, StartPosition> startPositions() {
+		Map<String, StartPosition> positions = new TreeMap<>();
+		this.properties.topics().forEach((name, topic) -> positions.put(name, StartPosition.parse(topic.start())));
+		positions.values().removeIf(StartPosition.EARLIEST::equals);
+		return positions;
+	}
+
+	/** Returns the rules of the topics that are trimmed. */
+	Map<String, TrimRule> trimRules() {
+		Map<String, TrimRule> rules = new HashMap<>();
+		this.properties.topics().forEach((name, topic) -> {
+			Trim trim = topic.trim();
+			if (trim.maxLength() != null || trim.maxAge() != null) {
+				rules.put(name, new TrimRule(trim.maxLength(), trim.maxAge(), trim.beyondCheckpoints()));
+			}
+		});
+		return rules;
+	}
+
+	/**
+	 * Returns the selectors of the topics that name one.
+	 * @param beans the application's selectors by the names of their beans
+	 * @throws ShardkeeperConfigurationException if there is no bean of a name
+	 */
+	Map<String, ShardSelector> selectors(Map<String, ShardSelector> beans) {
+		Map<String, ShardSelector> byTopic = new HashMap<>();
+		this.properties.topics().forEach((name, topic) -> {
+			String bean = textOrNull(topic.selector());
+			if (bean == null) {
+				return;
+			}
+			ShardSelector selector = beans.get(bean);
+			if (selector == null) {
+				throw new ShardkeeperConfigurationException(
+						"'shardkeeper.topics.%s.selector' is '%s', but there is no ShardSelector bean of that name."
+							.formatted(name, bean),
+						beans.isEmpty() ? "Define the bean, or leave the property out: then the key decides."
+								: "Write one of %s, or leave the property out."
+									.formatted(String.join(", ", new TreeSet<>(beans.keySet()))));
+			}
+			byTopic.put(name, selector);
+		});
+		return byTopic;
+	}
+
+	private static @Nullable String textOrNull(@Nullable String value) {
+		return (value == null || value.isEmpty()) ? null : value;
+	}
+
+}
