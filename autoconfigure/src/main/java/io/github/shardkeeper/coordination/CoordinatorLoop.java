@@ -19,6 +19,7 @@ import org.slf4j.event.Level;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.handover.GroupProblem;
 import io.github.shardkeeper.handover.HeartbeatReply;
+import io.github.shardkeeper.handover.LeaderEvent;
 import io.github.shardkeeper.handover.Leadership;
 import io.github.shardkeeper.handover.Lease;
 import io.github.shardkeeper.handover.MonotonicTime;
@@ -60,8 +61,6 @@ final class CoordinatorLoop {
 	private final HoldingDriver holdings;
 
 	private final LoadReporter loads;
-
-	private final Leadership leadership;
 
 	private final LeaderDriver leader;
 
@@ -105,7 +104,6 @@ final class CoordinatorLoop {
 		this.holdings = new HoldingDriver(settings, store, heartbeats, lease, this.clock);
 		this.leader = new LeaderDriver(settings, assignment, () -> this.topics, store, this.clock, () -> post(() -> {
 		}), () -> this.lastProgress = this.clock.now());
-		this.leadership = this.leader.leadership();
 		this.lastProgress = this.clock.now();
 		this.loads = new LoadReporter(assignment, heartbeats, this.lastProgress);
 	}
@@ -136,6 +134,7 @@ final class CoordinatorLoop {
 		this.joinAt = null;
 		this.holdings.start(consumption);
 		this.leader.sessionLost();
+		this.leader.tell(new LeaderEvent.ShardsChanged(this.topics));
 		this.lastProgress = this.clock.now();
 	}
 
@@ -145,7 +144,7 @@ final class CoordinatorLoop {
 		post(() -> {
 			if (!current.equals(this.topics)) {
 				this.topics = current;
-				this.leadership.shardsChanged(this.clock.now());
+				this.leader.tell(new LeaderEvent.ShardsChanged(current));
 			}
 		});
 	}
@@ -389,9 +388,9 @@ final class CoordinatorLoop {
 		}
 		this.holdings.answered(reply);
 		this.problems.answered(reply, member, sentAt, this.clock.now());
-		this.leadership.heartbeatAnswered(reply, member, sentAt, this.clock.now());
-		if (this.leading != this.leadership.leads()) {
-			this.leading = this.leadership.leads();
+		this.leader.tell(new LeaderEvent.HeartbeatAnswered(reply, member, sentAt));
+		if (this.leading != this.leader.leads()) {
+			this.leading = this.leader.leads();
 			logger.info(this.leading ? "Leads group '{}' (epoch {})" : "No longer leads group '{}' (epoch {})",
 					this.settings.group(), reply.epoch());
 		}
@@ -548,7 +547,7 @@ final class CoordinatorLoop {
 		public void heartbeatFailed(MemberId member, StoreUnavailableException failure) {
 			post(() -> {
 				CoordinatorLoop.this.trouble.unavailable(failure);
-				CoordinatorLoop.this.leadership.heartbeatFailed();
+				CoordinatorLoop.this.leader.tell(new LeaderEvent.HeartbeatFailed());
 				CoordinatorLoop.this.membership.describeAgain();
 			});
 		}

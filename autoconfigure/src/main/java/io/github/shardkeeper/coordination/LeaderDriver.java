@@ -19,19 +19,20 @@ import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.handover.GroupChanges;
 import io.github.shardkeeper.handover.GroupProblem;
 import io.github.shardkeeper.handover.LeaderAction;
+import io.github.shardkeeper.handover.LeaderEvent;
 import io.github.shardkeeper.handover.Leadership;
-import io.github.shardkeeper.handover.LoadChanges;
 import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.handover.PlanReply;
 import io.github.shardkeeper.handover.ReapReply;
+import io.github.shardkeeper.handover.Step;
 import io.github.shardkeeper.handover.Transition;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.TopicShards;
 
 /**
- * Carries out what {@link Leadership} decides, and publishes what it knows. Confined to
- * the coordinator's loop where nothing else is said.
+ * Tells {@link Leadership} what has happened, carries out its actions, and publishes what
+ * it knows. Confined to the coordinator's loop unless a method says otherwise.
  */
 final class LeaderDriver {
 
@@ -41,10 +42,13 @@ final class LeaderDriver {
 
 	private static final Duration FAILURE_RETRY_PAUSE = Duration.ofSeconds(5);
 
-	/** Between two signs of life. */
-	private static final int PLANNED_AT_ONCE = 1000;
+	/** Maximum number of transitions in one call of the store. */
+	private static final int MOST_TRANSITIONS_AT_ONCE = 1000;
 
 	private final Leadership leadership;
+
+	/** When to tell the machine that time has passed. */
+	private @Nullable MonotonicTime wakeAt;
 
 	private final Duration crashQuietPeriod;
 
@@ -58,9 +62,9 @@ final class LeaderDriver {
 
 	private final StrategyCalls calls;
 
-	private final AssignmentTrouble trouble = new AssignmentTrouble();
+	private final StrategyFailures strategyFailures = new StrategyFailures();
 
-	/** Since when every attempt to decide has failed. */
+	/** When the first of the attempts to decide failed, if all have since. */
 	private volatile @Nullable MonotonicTime failingSince;
 
 	private volatile boolean hasSuccessor;
@@ -69,26 +73,26 @@ final class LeaderDriver {
 
 	private final String group;
 
-	/** Why the last attempt to decide has failed. */
+	/** Failure of the last attempt to decide. */
 	private @Nullable String failure;
 
-	/** The leadership in which it has decided, or failed to. */
-	private long lookedInEpoch;
+	/** Leadership in which it has decided something, or failed to. */
+	private long decidedInEpoch;
 
-	/** Topics that were said to be retired in this leadership. */
-	private final Set<String> retired = new HashSet<>();
+	/** Retired topics that were logged in this leadership. */
+	private final Set<String> retiredLogged = new HashSet<>();
 
 	/**
 	 * Creates the driver.
-	 * @param wake has the loop make another pass
+	 * @param wake wakes the loop
 	 * @param onProgress called whenever the store has answered a part of what takes long:
-	 * reading or planning a very large group may take longer than a lease, and a leader
-	 * that were replaced for that would be followed by one that begins anew
+	 * reading or planning a very large group may take longer than a lease, and replacing
+	 * the leader for that would only begin it anew
 	 */
 	LeaderDriver(CoordinationSettings settings, AssignmentSettings assigning, Supplier<Map<String, TopicShards>> topics,
 			CoordinationStore store, MonotonicClock clock, Runnable wake, Runnable onProgress) {
 		this.leadership = new Leadership(settings.heartbeatInterval(), settings.lease(), settings.settleTime(),
-				settings.handover(), topics, assigning.strategy().usesLoad() ? assigning.loads() : null);
+				settings.handover(), assigning.strategy().usesLoad() ? assigning.loads() : null);
 		this.group = settings.group();
 		this.crashQuietPeriod = settings.handover().crashQuietPeriod();
 		this.differences = new ConfigurationDifferences(topics, assigning.name());
@@ -98,8 +102,24 @@ final class LeaderDriver {
 		this.calls = new StrategyCalls(assigning, clock, this::computed, wake);
 	}
 
-	Leadership leadership() {
-		return this.leadership;
+	/** Tells the machine what has happened; {@link #run} carries out what follows. */
+	void tell(LeaderEvent event) {
+		on(event);
+	}
+
+	private Step<LeaderAction> on(LeaderEvent event) {
+		Step<LeaderAction> step = this.leadership.on(event, this.clock.now());
+		this.wakeAt = step.wakeAt();
+		return step;
+	}
+
+	boolean leads() {
+		return this.leadership.view().leads();
+	}
+
+	/** Returns the number of the leadership, 0 for a member that does not lead. */
+	long epoch() {
+		return this.leadership.view().epoch();
 	}
 
 	/**
@@ -112,19 +132,18 @@ final class LeaderDriver {
 			return;
 		}
 		try {
-			LeaderAction action = this.leadership.next(this.clock.now());
-			if (action != null) {
-				while (action != null) {
-					perform(action, self);
-					action = this.leadership.next(this.clock.now());
+			Step<LeaderAction> step = on(new LeaderEvent.TimePassed());
+			if (!step.actions().isEmpty()) {
+				while (!step.actions().isEmpty()) {
+					step = on(perform(step.actions(), self));
 				}
 				this.failingSince = null;
 				this.failure = null;
-				this.lookedInEpoch = this.leadership.isInformed() ? this.leadership.epoch() : this.lookedInEpoch;
+				this.decidedInEpoch = this.leadership.view().informed() ? epoch() : this.decidedInEpoch;
 			}
 		}
 		catch (StoreUnavailableException ex) {
-			this.leadership.failed(this.clock.now(), STORE_RETRY_PAUSE);
+			on(new LeaderEvent.ActionFailed(STORE_RETRY_PAUSE));
 			throw ex;
 		}
 		catch (RuntimeException | Error ex) {
@@ -132,38 +151,38 @@ final class LeaderDriver {
 			logger.error("Cannot plan; all shards stay where they are. Trying again in {} s",
 					FAILURE_RETRY_PAUSE.toSeconds(), ex);
 			this.failure = String.valueOf(ex);
-			this.lookedInEpoch = this.leadership.epoch();
-			MonotonicTime now = this.clock.now();
+			this.decidedInEpoch = epoch();
 			if (this.failingSince == null) {
-				this.failingSince = now;
+				this.failingSince = this.clock.now();
 			}
-			this.leadership.failed(now, FAILURE_RETRY_PAUSE);
+			on(new LeaderEvent.ActionFailed(FAILURE_RETRY_PAUSE));
 		}
-		tell(self);
+		publish();
 	}
 
-	private void tell(MemberId self) {
-		if (!this.leadership.leads()) {
+	private void publish() {
+		if (!leads()) {
 			deposed();
 			return;
 		}
 		this.differences.report(this.clock.now());
-		this.hasSuccessor = this.leadership.hasSuccessor(self);
-		this.assignment = this.leadership.assignment();
+		this.hasSuccessor = this.leadership.view().hasSuccessor();
+		this.assignment = this.leadership.view().assignment();
 	}
 
 	/**
-	 * What this leader has found wrong with the group.
-	 * @return the problems; {@code null} for who does not lead, or has neither decided
-	 * anything nor failed to since it does
+	 * Returns what this leader has found wrong with the group.
+	 * @return the problems; {@code null} for a member that does not lead, or has neither
+	 * decided anything nor failed to since its election
 	 */
 	@Nullable List<GroupProblem> problems() {
-		if (!this.leadership.leads() || this.lookedInEpoch != this.leadership.epoch()) {
+		Leadership.View view = this.leadership.view();
+		if (!view.leads() || this.decidedInEpoch != view.epoch()) {
 			return null;
 		}
-		List<GroupProblem> problems = new ArrayList<>(this.leadership.unattended().problems(this.clock.now()));
+		List<GroupProblem> problems = new ArrayList<>(view.unattended().problems(this.clock.now()));
 		problems.stream()
-			.filter((problem) -> problem.kind().equals("retired") && this.retired.add(problem.concerned()))
+			.filter((problem) -> problem.kind().equals("retired") && this.retiredLogged.add(problem.concerned()))
 			.forEach((problem) -> logger.warn("Group '{}': {}. {}", this.group, problem.concerned(),
 					problem.sentence()));
 		if (this.failure != null) {
@@ -171,96 +190,112 @@ final class LeaderDriver {
 					+ "nobody takes over those of an instance that stops. The leader retries, and so do other instances; "
 					+ "the log of the leader has the stack trace: " + this.failure, ""));
 		}
-		assignmentProblem().ifPresent((text) -> problems.add(new GroupProblem(true, "assignment", text, "")));
-		problems.addAll(this.differences.problems(this.leadership.withoutComparableVersion()));
+		String strategyFailure = this.strategyFailures.text();
+		if (strategyFailure != null) {
+			problems.add(new GroupProblem(true, "assignment", strategyFailure, ""));
+		}
+		problems.addAll(this.differences.problems(view.withoutComparableVersion()));
 		return problems;
 	}
 
-	/** The number of the leadership, 0 for who does not lead. */
-	long epoch() {
-		return this.leadership.epoch();
-	}
-
-	/** The session is over. */
+	/** Ends the leadership with the session. */
 	void sessionLost() {
-		this.leadership.sessionLost();
+		on(new LeaderEvent.SessionLost());
 		deposed();
 	}
 
 	private void deposed() {
 		this.failingSince = null;
-		this.trouble.deposed();
+		this.strategyFailures.deposed();
 		this.hasSuccessor = false;
 		this.assignment = null;
 		this.failure = null;
-		this.retired.clear();
+		this.retiredLogged.clear();
 	}
 
-	/** When to {@link #run} if nothing happens before. */
+	/** Returns when to {@link #run} if nothing happens before. */
 	@Nullable MonotonicTime wakeAt() {
-		MonotonicTime next = this.leadership.wakeAt();
+		MonotonicTime next = this.wakeAt;
 		MonotonicTime overdue = this.calls.wakeAt();
 		return (next == null || overdue != null && overdue.isBefore(next)) ? overdue : next;
 	}
 
-	/** Interrupts the strategy if it runs. May be called from any thread. */
+	/** Interrupts the strategy if it runs. Thread-safe. */
 	void close() {
 		this.calls.close();
 	}
 
 	/**
-	 * Whether this leader has decided nothing for so long, because it or its strategy
-	 * fails, that another one should try. May be called from any thread.
+	 * Returns whether this leader or its strategy has failed for so long that another
+	 * member should lead. Thread-safe.
 	 */
 	boolean isFailing(Duration lease) {
 		MonotonicTime now = this.clock.now();
 		MonotonicTime since = this.failingSince;
 		return since != null && since.until(now).compareTo(lease) >= 0
-				|| this.hasSuccessor && this.trouble.isFailing(now, lease);
+				|| this.hasSuccessor && this.strategyFailures.isFailing(now, lease);
 	}
 
-	/** See {@link ShardCoordinator#why}. May be called from any thread. */
+	/** See {@link ShardCoordinator#why}. Thread-safe. */
 	Optional<String> why(ShardId shard) {
 		Assignment known = this.assignment;
 		int number = (known != null) ? known.request().shards().indexOf(shard) : -1;
 		return (known != null && number >= 0) ? Optional.of(known.why(number)) : Optional.empty();
 	}
 
-	private Optional<String> assignmentProblem() {
-		return Optional.ofNullable(this.trouble.text());
+	/** Carries the actions out, and returns the event to go on with. */
+	private LeaderEvent perform(List<LeaderAction> actions, MemberId self) {
+		LeaderEvent answer = new LeaderEvent.TimePassed();
+		for (LeaderAction action : actions) {
+			if (action instanceof LeaderAction.ComputeAssignment compute) {
+				this.calls.begin(compute.request());
+			}
+			else if (action instanceof LeaderAction.WarnOfLoadReport warn) {
+				logger.warn(warn.text());
+			}
+			else {
+				answer = call(action, self);
+			}
+		}
+		return answer;
 	}
 
-	private void perform(LeaderAction action, MemberId self) {
-		if (action instanceof LeaderAction.Refresh refresh) {
-			GroupChanges changes = this.store.changes(refresh.generation(), refresh.membership(), this.onProgress);
-			this.leadership.refreshed(changes, this.clock.now());
+	private LeaderEvent call(LeaderAction action, MemberId self) {
+		if (action instanceof LeaderAction.ReadGroup read) {
+			GroupChanges changes = this.store.changes(read.generation(), read.membership(), this.onProgress);
 			this.differences.refreshed(changes);
+			return new LeaderEvent.GroupRead(changes);
 		}
-		else if (action instanceof LeaderAction.ReadLoads read) {
-			LoadChanges changes = this.store.loads(read.version());
-			this.leadership.loadsRead(changes, this.clock.now()).forEach(logger::warn);
+		if (action instanceof LeaderAction.ReadLoads read) {
+			return new LeaderEvent.LoadsRead(this.store.loads(read.version()));
 		}
-		else if (action instanceof LeaderAction.LookForDead look) {
-			looked(this.store.reap(self, look.epoch(), look.steady(), this.crashQuietPeriod));
+		if (action instanceof LeaderAction.ReapDeadMembers reap) {
+			return reaped(this.store.reap(self, reap.epoch(), reap.steady(), this.crashQuietPeriod));
 		}
-		else if (action instanceof LeaderAction.EndClaims end) {
-			this.leadership.claimsEnded(this.store.endClaims(self, end.epoch(), end.untilMillis()), this.clock.now());
+		if (action instanceof LeaderAction.EndClaims end) {
+			return new LeaderEvent.EndClaimsAnswered(this.store.endClaims(self, end.epoch(), end.untilMillis()));
 		}
-		else if (action instanceof LeaderAction.ComputeAssignment compute) {
-			this.calls.begin(compute.request());
+		if (action instanceof LeaderAction.ApplyPlan plan) {
+			return planned(plan, apply(plan, self));
 		}
-		else if (action instanceof LeaderAction.ApplyPlan plan) {
-			planned(plan, apply(plan, self));
+		throw new IllegalArgumentException(action.toString());
+	}
+
+	private static LeaderEvent reaped(ReapReply reply) {
+		if (reply instanceof ReapReply.Looked looked) {
+			looked.dead().forEach((member) -> logger.warn("{} is dead: silent for a lease, nobody subscribed", member));
+			looked.timedOut().forEach((member) -> logger.warn("{} was silent for its session timeout", member));
 		}
+		return new LeaderEvent.ReapAnswered(reply);
 	}
 
 	private PlanReply apply(LeaderAction.ApplyPlan plan, MemberId self) {
 		List<Transition> all = plan.transitions();
 		int applied = 0;
 		int conflicts = 0;
-		for (int from = 0; from < all.size(); from += PLANNED_AT_ONCE) {
+		for (int from = 0; from < all.size(); from += MOST_TRANSITIONS_AT_ONCE) {
 			PlanReply reply = this.store.plan(self, plan.epoch(),
-					all.subList(from, Math.min(from + PLANNED_AT_ONCE, all.size())));
+					all.subList(from, Math.min(from + MOST_TRANSITIONS_AT_ONCE, all.size())));
 			if (!(reply instanceof PlanReply.Applied part)) {
 				return reply;
 			}
@@ -271,37 +306,25 @@ final class LeaderDriver {
 		return new PlanReply.Applied(applied, conflicts);
 	}
 
-	private void computed(AssignmentRequest request, AssignmentAnswer answer) {
-		if (answer instanceof AssignmentAnswer.Computed computed) {
-			this.trouble.worked();
-			this.leadership.assigned(request, computed.assignment());
+	private static LeaderEvent planned(LeaderAction.ApplyPlan plan, PlanReply reply) {
+		if (reply instanceof PlanReply.Applied applied) {
+			logger.debug("Applied {} of {} changes: {}", applied.applied(), plan.transitions().size(),
+					plan.transitions());
 		}
-		else if (answer instanceof AssignmentAnswer.Failed failed) {
-			MonotonicTime now = this.clock.now();
-			if (this.leadership.leads()) {
-				this.trouble.failed(failed, now);
+		return new LeaderEvent.PlanAnswered(reply);
+	}
+
+	private void computed(AssignmentRequest request, StrategyCalls.Answer answer) {
+		if (answer instanceof StrategyCalls.Computed computed) {
+			this.strategyFailures.worked();
+			on(new LeaderEvent.AssignmentComputed(request, computed.assignment()));
+		}
+		else if (answer instanceof StrategyCalls.Failed failed) {
+			if (leads()) {
+				this.strategyFailures.failed(failed, this.clock.now());
 			}
-			this.leadership.assignmentFailed(request, now);
+			on(new LeaderEvent.AssignmentFailed(request));
 		}
-	}
-
-	private void looked(ReapReply reply) {
-		if (!(reply instanceof ReapReply.Looked looked)) {
-			this.leadership.deposed();
-			return;
-		}
-		looked.dead().forEach((member) -> logger.warn("{} is dead: silent for a lease, nobody subscribed", member));
-		looked.timedOut().forEach((member) -> logger.warn("{} was silent for its session timeout", member));
-		this.leadership.looked(looked, this.clock.now());
-	}
-
-	private void planned(LeaderAction.ApplyPlan plan, PlanReply reply) {
-		if (!(reply instanceof PlanReply.Applied applied)) {
-			this.leadership.deposed();
-			return;
-		}
-		logger.debug("Applied {} of {} changes: {}", applied.applied(), plan.transitions().size(), plan.transitions());
-		this.leadership.planned(applied, this.clock.now());
 	}
 
 }

@@ -11,21 +11,20 @@ import io.github.shardkeeper.assignment.ShardCatalog;
 import io.github.shardkeeper.handover.MonotonicTime;
 
 /**
- * Calls the assignment strategy. A built-in one is called at once, on the coordinator's
- * loop, if it is sure to answer at once. For a large group it gets a thread of its own,
- * {@code shardkeeper-assignment}, as code of the application always does, for one call at
- * a time: no plan may take so long that the leader's lease ends. A call is interrupted at
- * the end of its time. While it ignores that, no other one is begun, and every request
- * fails.
+ * Calls the assignment strategy. A built-in strategy runs on the coordinator's loop if it
+ * is sure to answer at once. For a large group it runs on a thread of its own,
+ * {@code shardkeeper-assignment}, as code of the application always does: no plan may
+ * take so long that the leader's lease ends. There is one call at a time. A call that
+ * times out is interrupted; while it ignores that, every request fails.
  * <p>
- * Confined to the coordinator's loop, but for {@link #close}.
+ * Confined to the coordinator's loop, except {@link #close}.
  */
 final class StrategyCalls implements AutoCloseable {
 
 	/** With more shards an unlucky group takes a built-in strategy some 100 ms. */
 	private static final int MOST_SHARDS_ON_THE_LOOP = 20_000;
 
-	/** Far above what any of them was seen to take. */
+	/** Far more than a built-in strategy was seen to take. */
 	private static final Duration BUILT_IN_TIMEOUT = Duration.ofMinutes(1);
 
 	private final AssignmentSettings settings;
@@ -34,18 +33,18 @@ final class StrategyCalls implements AutoCloseable {
 
 	private final MonotonicClock clock;
 
-	private final BiConsumer<AssignmentRequest, AssignmentAnswer> listener;
+	private final BiConsumer<AssignmentRequest, Answer> listener;
 
-	/** Has {@link #run} called soon. */
+	/** Has the loop call {@link #run} soon. */
 	private final Runnable wake;
 
 	private volatile @Nullable Call current;
 
-	/** Comes next: asked for while a call for somebody else's question goes on. */
+	/** Request that came during the call for an older one; it is next. */
 	private @Nullable AssignmentRequest waiting;
 
-	StrategyCalls(AssignmentSettings settings, MonotonicClock clock,
-			BiConsumer<AssignmentRequest, AssignmentAnswer> listener, Runnable wake) {
+	StrategyCalls(AssignmentSettings settings, MonotonicClock clock, BiConsumer<AssignmentRequest, Answer> listener,
+			Runnable wake) {
 		this.settings = settings;
 		this.traits = new KnownTraits(settings.catalog());
 		this.clock = clock;
@@ -53,7 +52,7 @@ final class StrategyCalls implements AutoCloseable {
 		this.wake = wake;
 	}
 
-	/** Has an assignment computed; the listener is told, perhaps before this returns. */
+	/** Computes an assignment. The listener may be told before this method returns. */
 	void begin(AssignmentRequest request) {
 		Call running = this.current;
 		boolean isQuick = !this.settings.foreign() && request.shards().size() <= MOST_SHARDS_ON_THE_LOOP;
@@ -71,13 +70,13 @@ final class StrategyCalls implements AutoCloseable {
 		}
 	}
 
-	/** Takes in what calls came to, and interrupts one that takes too long. */
+	/** Takes the answer of the call, or interrupts the call after its timeout. */
 	void run() {
 		Call call = this.current;
 		if (call == null) {
 			return;
 		}
-		AssignmentAnswer answer = call.answer();
+		Answer answer = call.answer();
 		if (answer != null) {
 			this.current = null;
 			AssignmentRequest next = this.waiting;
@@ -101,13 +100,13 @@ final class StrategyCalls implements AutoCloseable {
 		}
 	}
 
-	/** When to {@link #run} at the latest. */
+	/** Returns when to {@link #run} at the latest. */
 	@Nullable MonotonicTime wakeAt() {
 		Call call = this.current;
 		return (call != null && !call.isOverdue) ? call.deadline : null;
 	}
 
-	/** Interrupts what runs, and does not wait for it. */
+	/** Interrupts the call, and does not wait for it. */
 	@Override
 	public void close() {
 		Call call = this.current;
@@ -123,7 +122,7 @@ final class StrategyCalls implements AutoCloseable {
 			this.current = call;
 		}
 		catch (Throwable ex) {
-			this.listener.accept(request, new AssignmentAnswer.Failed("thread",
+			this.listener.accept(request, new Failed("thread",
 					"No thread is available for the assignment strategy '%s': %s".formatted(this.settings.name(), ex),
 					ex));
 		}
@@ -133,7 +132,7 @@ final class StrategyCalls implements AutoCloseable {
 		return this.settings.foreign() ? this.settings.timeout() : BUILT_IN_TIMEOUT;
 	}
 
-	private AssignmentAnswer compute(AssignmentRequest plain) {
+	private Answer compute(AssignmentRequest plain) {
 		try {
 			AssignmentRequest request = this.traits.addTo(plain);
 			Assignment assignment = this.settings.strategy().assign(request);
@@ -146,10 +145,10 @@ final class StrategyCalls implements AutoCloseable {
 								+ "it has to be built with Assignment.builder(…) from the request that it was given",
 						null);
 			}
-			return new AssignmentAnswer.Computed(assignment);
+			return new Computed(assignment);
 		}
 		catch (KnownTraits.CatalogFailure ex) {
-			return new AssignmentAnswer.Failed("catalog", ex.getMessage(), ex.getCause());
+			return new Failed("catalog", ex.getMessage(), ex.getCause());
 		}
 		catch (Throwable ex) {
 			// Also an Error: whatever the application's code throws is its own failure.
@@ -159,20 +158,20 @@ final class StrategyCalls implements AutoCloseable {
 		}
 	}
 
-	private AssignmentAnswer.Failed failed(String kind, String what, @Nullable Throwable cause) {
+	private Failed failed(String kind, String what, @Nullable Throwable cause) {
 		boolean cataloged = this.settings.catalog() != ShardCatalog.PLAIN;
 		String remedy = this.settings.foreign() ? "Correct it" + (cataloged ? " (or the ShardCatalog)" : "")
 				+ ", or choose a built-in one with 'shardkeeper.assignment.strategy'" : "Please report it";
-		return new AssignmentAnswer.Failed(kind,
-				"The assignment strategy '%s' %s. %s.".formatted(this.settings.name(), what, remedy), cause);
+		return new Failed(kind, "The assignment strategy '%s' %s. %s.".formatted(this.settings.name(), what, remedy),
+				cause);
 	}
 
-	private AssignmentAnswer.Failed late() {
+	private Failed late() {
 		return failed("late", "has not answered within %s%s and was interrupted".formatted(text(timeout()),
 				this.settings.foreign() ? " ('shardkeeper.assignment.timeout')" : ""), null);
 	}
 
-	private AssignmentAnswer.Failed stuck(Call call) {
+	private Failed stuck(Call call) {
 		StackTraceElement[] stack = call.thread.getStackTrace();
 		return failed("stuck", "was interrupted after %s and has not returned%s. It is not called again before it does"
 			.formatted(text(timeout()), (stack.length > 0) ? ", it is at " + stack[0] : ""), null);
@@ -194,7 +193,7 @@ final class StrategyCalls implements AutoCloseable {
 		/** Confined to the loop. */
 		private boolean isOverdue;
 
-		private volatile @Nullable AssignmentAnswer answer;
+		private volatile @Nullable Answer answer;
 
 		private Call(AssignmentRequest request, MonotonicTime deadline) {
 			this.request = request;
@@ -209,21 +208,46 @@ final class StrategyCalls implements AutoCloseable {
 				this.answer = compute(this.request);
 			}
 			catch (Throwable ex) {
-				// Even its exceptions fail, when they are to say what they are.
-				this.answer = failed("unspeakable", "throws what cannot be told", null);
+				// The exception's own toString fails.
+				this.answer = failed("unprintable", "throws what cannot be told", null);
 			}
 			finally {
 				StrategyCalls.this.wake.run();
 			}
 		}
 
-		/** {@code null} while it may come. */
-		private @Nullable AssignmentAnswer answer() {
+		/** Returns the answer, {@code null} while it may come. */
+		private @Nullable Answer answer() {
 			// In this order: the answer is the last thing that the thread does.
 			boolean hasEnded = !this.thread.isAlive();
-			AssignmentAnswer given = this.answer;
+			Answer given = this.answer;
 			return (given == null && hasEnded) ? failed("died", "has ended its thread without an answer", null) : given;
 		}
+
+	}
+
+	/** Answer of a strategy. */
+	sealed interface Answer {
+
+	}
+
+	/**
+	 * An assignment that can be used.
+	 *
+	 * @param assignment the assignment, made for the request
+	 */
+	record Computed(Assignment assignment) implements Answer {
+
+	}
+
+	/**
+	 * A failure.
+	 *
+	 * @param kind the kind of the problem, equal for equal problems
+	 * @param text what is wrong and what to do, one or two sentences
+	 * @param cause the exception, {@code null} for none
+	 */
+	record Failed(String kind, String text, @Nullable Throwable cause) implements Answer {
 
 	}
 

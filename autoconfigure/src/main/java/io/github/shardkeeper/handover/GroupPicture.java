@@ -2,6 +2,8 @@ package io.github.shardkeeper.handover;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -12,6 +14,7 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.assignment.Assignee;
+import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.assignment.Shards;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
@@ -19,42 +22,41 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.TopicShards;
 
 /**
- * The leader's picture of its group: read whole once, then kept up with differences. It
- * is kept as a plan needs it, in arrays by the shards' numbers, so that planning a
- * hundred thousand shards begins without turning them over. Not thread-safe: confined to
- * the coordinator's loop.
+ * The leader's picture of its group: read whole once, then updated with changes. Arrays
+ * by the shards' numbers hold it as a plan needs it, so that planning a hundred thousand
+ * shards converts nothing first. Not thread-safe: confined to the coordinator's loop.
  */
 public final class GroupPicture {
 
-	/** Instead of an owner: the shard has none, is on its way, or was never owned. */
+	/** Owner of a shard that has none, is moving, or was never owned. */
 	static final int UNSETTLED = -1;
 
 	private static final int MOST_FORGOTTEN_MEMBERS = 1_000;
 
 	/**
-	 * All shards to be owned: those that the store knows (a shard with data is never
-	 * forgotten because somebody lowered a number) and those that members know of. Not
-	 * those that have come to their end, nor those whose parents have not.
+	 * Shards to be owned: those that the store knows (a shard with data is never
+	 * forgotten because somebody lowered a number) and those that members know. Not those
+	 * that have come to their end, nor those whose parents have not.
 	 */
 	private Shards shards = Shards.NONE;
 
 	private @Nullable Ownership[] ownerships = {};
 
-	/** The number of the member that owns it, or {@link #UNSETTLED}. */
+	/** Number of the member that owns the shard, or {@link #UNSETTLED}. */
 	private int[] owners = {};
 
 	private long[] since = {};
 
 	private long[] sinceMillis = {};
 
-	/** Whether the latter two are in somebody else's hands, and must not be changed. */
+	/** Whether a request holds the two arrays above, so that they must be copied. */
 	private boolean shared;
 
 	private final Set<ShardId> completed = new HashSet<>();
 
 	private final Map<MemberId, Integer> memberNumbers = new HashMap<>();
 
-	private final KnownShards known = new KnownShards();
+	private final ShardLineage lineage = new ShardLineage();
 
 	private List<GroupMember> members = List.of();
 
@@ -64,18 +66,20 @@ public final class GroupPicture {
 
 	private long membership = -1;
 
+	private boolean read;
+
 	/**
-	 * Takes in a difference.
+	 * Takes in changes.
 	 * @param changes what changed since {@link #generation()} and {@link #membership()}
 	 */
 	public void apply(GroupChanges changes) {
 		List<GroupMember> changedMembers = changes.members();
 		if (changedMembers != null) {
 			this.members = List.copyOf(changedMembers);
-			// Kept if it is the same: an answer about it is no less true.
+			// The same roster stays, so that an answer of the strategy stays valid.
 			Roster changed = new Roster(this.members);
 			this.roster = changed.isSameAs(this.roster) ? this.roster : changed;
-			this.known.membersChanged();
+			this.lineage.membersChanged();
 			forgetMembers();
 		}
 		Set<ShardId> nowCompleted = new HashSet<>();
@@ -90,7 +94,7 @@ public final class GroupPicture {
 		}
 		if (this.completed.addAll(nowCompleted)) {
 			rearrange(this.shards.only((shard) -> !nowCompleted.contains(shard)));
-			unknown.addAll(this.known.completed(nowCompleted));
+			unknown.addAll(this.lineage.completed(nowCompleted));
 		}
 		if (!unknown.isEmpty()) {
 			rearrange(this.shards.with(unknown));
@@ -100,34 +104,35 @@ public final class GroupPicture {
 		}
 		this.generation = changes.generation();
 		this.membership = changes.membership();
+		this.read = true;
 	}
 
 	/**
-	 * Takes in what this member's source knows of its topics; what other members know is
-	 * added.
-	 * @param topics by name the shards of each topic
+	 * Takes in the shards that this member's source knows, and adds those of other
+	 * members.
+	 * @param topics the shards by topic
 	 */
 	void update(Map<String, TopicShards> topics) {
-		if (this.known.update(topics, this.members)) {
+		if (this.lineage.update(topics, this.members)) {
 			Set<ShardId> stored = new HashSet<>();
 			for (int shard = 0; shard < this.shards.size(); shard++) {
 				if (this.ownerships[shard] != null) {
 					stored.add(this.shards.get(shard));
 				}
 			}
-			Set<ShardId> startable = this.known.startable(this.completed, stored);
+			Set<ShardId> startable = this.lineage.startable(this.completed, stored);
 			Shards kept = this.shards.only((shard) -> stored.contains(shard) || startable.contains(shard));
 			rearrange(kept.with(startable));
 		}
 	}
 
 	/**
-	 * The shards that nobody will ever consume, because they wait for shards that wait
-	 * for them.
+	 * Returns the shards that nobody can ever consume, because they wait for shards that
+	 * wait for them.
 	 * @return by shard its parents
 	 */
-	Map<ShardId, Set<String>> inCircles() {
-		Map<ShardId, Set<String>> waiting = new TreeMap<>(this.known.inCircles());
+	Map<ShardId, Set<String>> inCycles() {
+		Map<ShardId, Set<String>> waiting = new TreeMap<>(this.lineage.inCycles());
 		waiting.keySet().removeIf((shard) -> this.completed.contains(shard) || this.shards.indexOf(shard) >= 0);
 		return waiting;
 	}
@@ -148,7 +153,7 @@ public final class GroupPicture {
 		this.sinceMillis[shard] = ownership.sinceMillis();
 	}
 
-	/** Numbers the shards anew, and moves what is known of them to its new place. */
+	/** Gives the shards new numbers, and moves their ownerships to these. */
 	private void rearrange(Shards newShards) {
 		if (newShards == this.shards) {
 			return;
@@ -181,7 +186,7 @@ public final class GroupPicture {
 		return this.memberNumbers.computeIfAbsent(member, (m) -> this.memberNumbers.size());
 	}
 
-	/** Numbers of members that have gone are kept until they are many. */
+	/** Forgets the numbers of members that have gone once they are many. */
 	private void forgetMembers() {
 		if (this.memberNumbers.size() > this.members.size() + MOST_FORGOTTEN_MEMBERS) {
 			this.memberNumbers.clear();
@@ -192,6 +197,11 @@ public final class GroupPicture {
 				}
 			}
 		}
+	}
+
+	/** Returns whether the group was read at all. */
+	boolean isRead() {
+		return this.read;
 	}
 
 	public long generation() {
@@ -207,24 +217,23 @@ public final class GroupPicture {
 	}
 
 	/**
-	 * The shards that are to be owned.
-	 * @return them; what else this picture knows of a shard is asked by its number here
+	 * Returns the shards that are to be owned. Their numbers here are the arguments and
+	 * indexes of everything else.
 	 */
 	Shards shards() {
 		return this.shards;
 	}
 
 	/**
-	 * What the store knows of a shard.
-	 * @param shard its number
-	 * @return {@code null} for one that was never owned
+	 * Returns what the store knows of a shard; {@code null} for one that was never owned.
+	 * @param shard the shard's number
 	 */
 	@Nullable Ownership ownership(int shard) {
 		return this.ownerships[shard];
 	}
 
 	/**
-	 * The owner of a shard that stands still with it.
+	 * Returns the owner of a shard that is not moving.
 	 * @param shard the shard's number
 	 * @return an index of {@link #places}, or {@link #UNSETTLED}
 	 */
@@ -233,8 +242,8 @@ public final class GroupPicture {
 	}
 
 	/**
-	 * The members that own nothing and whose version cannot be ordered, while that of
-	 * others can, who therefore count as newer.
+	 * Returns the members that own nothing and whose version cannot be compared, while
+	 * that of others can: these count as newer.
 	 */
 	List<MemberId> withoutComparableVersion() {
 		if (this.roster.assignees().stream().noneMatch(GroupPicture::hasComparableVersion)) {
@@ -256,7 +265,7 @@ public final class GroupPicture {
 		return member.version().compareTo(ApplicationVersion.UNKNOWN) > 0;
 	}
 
-	/** Whoever owns a shard, on its way or not. */
+	/** Returns the owners of shards that move or do not. */
 	Set<MemberId> currentOwners() {
 		Set<MemberId> current = new HashSet<>();
 		boolean[] owns = new boolean[this.memberNumbers.size()];
@@ -277,28 +286,77 @@ public final class GroupPicture {
 		return current;
 	}
 
-	/** The members that may own shards. */
+	/** Returns the members that may own shards. */
 	Roster roster() {
 		return this.roster;
 	}
 
-	/** By {@link #owner} the member's place in the {@link #roster}. */
+	/** Returns by {@link #owner} the member's place in the {@link #roster}. */
 	int[] places() {
 		int[] places = new int[this.memberNumbers.size()];
 		this.memberNumbers.forEach((member, number) -> places[number] = this.roster.place(member));
 		return places;
 	}
 
-	/** By shard the generation of its last change. Not to be changed. */
+	/** Returns by shard the generation of its last change. The caller only reads it. */
 	long[] since() {
 		this.shared = true;
 		return this.since;
 	}
 
-	/** By shard the time of its last change. Not to be changed. */
+	/** Returns by shard the time of its last change. The caller only reads it. */
 	long[] sinceMillis() {
 		this.shared = true;
 		return this.sinceMillis;
+	}
+
+	/**
+	 * The members that may own shards, each with its place among them. Immutable.
+	 */
+	static final class Roster {
+
+		static final Roster EMPTY = new Roster(List.of());
+
+		private final List<Assignee> assignees = new ArrayList<>();
+
+		private final Map<MemberId, Integer> places = new HashMap<>();
+
+		/** Takes up the members that do not leave. */
+		Roster(List<GroupMember> members) {
+			for (GroupMember member : members) {
+				if (!member.leaving()) {
+					MemberDescription description = member.description();
+					this.assignees.add(new Assignee(member.id(), description.topicShards().keySet(),
+							description.version(), description.capacity(), description.zone()));
+				}
+			}
+			this.assignees.sort(Comparator.comparing(Assignee::id));
+			this.assignees.forEach((assignee) -> this.places.put(assignee.id(), this.places.size()));
+		}
+
+		/** Returns the members in the order of their ids. */
+		List<Assignee> assignees() {
+			return Collections.unmodifiableList(this.assignees);
+		}
+
+		/** Returns whether the same members have the same places in the other roster. */
+		boolean isSameAs(Roster other) {
+			return this.assignees.equals(other.assignees);
+		}
+
+		Set<MemberId> members() {
+			return Collections.unmodifiableSet(this.places.keySet());
+		}
+
+		/**
+		 * Returns the place of a member, {@link AssignmentRequest#NOBODY} for one that is
+		 * not in the roster.
+		 */
+		int place(@Nullable MemberId member) {
+			return (member != null) ? this.places.getOrDefault(member, AssignmentRequest.NOBODY)
+					: AssignmentRequest.NOBODY;
+		}
+
 	}
 
 }

@@ -5,51 +5,54 @@ import java.util.List;
 import io.github.shardkeeper.assignment.AssignmentRequest;
 
 /**
- * What a leader does next.
+ * What a leader does next. Each action that calls the store is answered with its
+ * {@link LeaderEvent} before the next one is decided.
  */
 public sealed interface LeaderAction {
 
 	/**
-	 * Read what has changed in the group.
+	 * Read what has changed in the group; answered with {@link LeaderEvent.GroupRead}.
 	 *
 	 * @param generation the generation seen last
 	 * @param membership the membership version seen last
 	 */
-	record Refresh(long generation, long membership) implements LeaderAction {
+	record ReadGroup(long generation, long membership) implements LeaderAction {
 
 	}
 
 	/**
-	 * Read what members have reported of their loads.
+	 * Read the load reports of the members; answered with {@link LeaderEvent.LoadsRead}.
 	 *
-	 * @param version up to where they were read
+	 * @param version the version up to which they were read
 	 */
 	record ReadLoads(long version) implements LeaderAction {
 
 	}
 
 	/**
-	 * Look for dead members.
+	 * Remove members that are dead; answered with {@link LeaderEvent.ReapAnswered}.
 	 *
-	 * @param epoch the leadership under which to look
+	 * @param epoch the leadership under which to look for them
 	 * @param steady the time over which silence proves something
 	 */
-	record LookForDead(long epoch, SteadyTime steady) implements LeaderAction {
+	record ReapDeadMembers(long epoch, SteadyTime steady) implements LeaderAction {
 
 	}
 
 	/**
-	 * Have the strategy compute an assignment. It may take its time: the leader goes on
-	 * meanwhile, and asks for nothing else to be computed.
+	 * Have the strategy compute an assignment; answered with
+	 * {@link LeaderEvent.AssignmentComputed} or {@link LeaderEvent.AssignmentFailed}. It
+	 * may take its time: the leader goes on meanwhile, and asks for nothing else to be
+	 * computed.
 	 *
-	 * @param request what to compute it from
+	 * @param request the request to the strategy
 	 */
 	record ComputeAssignment(AssignmentRequest request) implements LeaderAction {
 
 	}
 
 	/**
-	 * End the time for claims.
+	 * End the time for claims; answered with {@link LeaderEvent.EndClaimsAnswered}.
 	 *
 	 * @param epoch the leadership under which to end it
 	 * @param untilMillis when it may end, as the store has told
@@ -59,12 +62,21 @@ public sealed interface LeaderAction {
 	}
 
 	/**
-	 * Apply transitions.
+	 * Apply transitions; answered with {@link LeaderEvent.PlanAnswered}.
 	 *
 	 * @param epoch the leadership under which to apply them
 	 * @param transitions the transitions, not empty
 	 */
 	record ApplyPlan(long epoch, List<Transition> transitions) implements LeaderAction {
+
+	}
+
+	/**
+	 * Log a warning about a load report that cannot be used; not answered.
+	 *
+	 * @param text the warning
+	 */
+	record WarnOfLoadReport(String text) implements LeaderAction {
 
 	}
 

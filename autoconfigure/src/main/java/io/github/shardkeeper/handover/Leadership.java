@@ -1,165 +1,206 @@
 package io.github.shardkeeper.handover;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.assignment.Assignment;
 import io.github.shardkeeper.assignment.AssignmentRequest;
+import io.github.shardkeeper.handover.LeaderEvent.ActionFailed;
+import io.github.shardkeeper.handover.LeaderEvent.AssignmentComputed;
+import io.github.shardkeeper.handover.LeaderEvent.AssignmentFailed;
+import io.github.shardkeeper.handover.LeaderEvent.EndClaimsAnswered;
+import io.github.shardkeeper.handover.LeaderEvent.GroupRead;
+import io.github.shardkeeper.handover.LeaderEvent.HeartbeatAnswered;
+import io.github.shardkeeper.handover.LeaderEvent.HeartbeatFailed;
+import io.github.shardkeeper.handover.LeaderEvent.LoadsRead;
+import io.github.shardkeeper.handover.LeaderEvent.PlanAnswered;
+import io.github.shardkeeper.handover.LeaderEvent.ReapAnswered;
+import io.github.shardkeeper.handover.LeaderEvent.SessionLost;
+import io.github.shardkeeper.handover.LeaderEvent.ShardsChanged;
+import io.github.shardkeeper.handover.LeaderEvent.TimePassed;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.TopicShards;
 
 /**
  * The leader's half of the protocol: when to read the group, when to look for dead
- * members, when to plan. It acts on events and at the earliest deadline, not on a period:
- * joins and leaves after a short settle time, so that a deployment's many are planned
- * together; freed shards at once.
- * <p>
- * The driver feeds events in and asks {@link #next} until there is nothing more to do.
- * Not thread-safe: confined to the coordinator's loop.
+ * members, when to plan. Events and the time in; actions and the next wake-up out. It
+ * acts on events and at the earliest deadline, not on a period: joins and leaves after a
+ * short settle time, so that those of a deployment are planned together; freed shards at
+ * once. Not thread-safe: confined to the coordinator's loop.
  */
 public final class Leadership {
 
-	/** Before planning anew what did not fit; also where no settle time is wanted. */
+	/** Pause before a plan with conflicts is repeated, also without a settle time. */
 	private static final Duration CONFLICT_PAUSE = Duration.ofMillis(100);
 
-	private static final Duration LOOK_PAUSE = Duration.ofMillis(5);
+	private static final Duration REAP_PAUSE = Duration.ofMillis(5);
 
 	private final Duration settleTime;
 
 	private final Planner planner;
 
-	private final Assigning assigning = new Assigning();
+	private final AssignmentExchange exchange = new AssignmentExchange();
 
 	private final LoadReports loads;
 
-	private final Steadiness steadiness;
+	private final StoreContact contact;
 
-	private final Duration lease;
+	private final ClaimPeriod claims;
 
-	private final HandoverRules rules;
+	private final UnattendedShards.Finder unattendedFinder;
+
+	private Map<String, TopicShards> ownTopics = Map.of();
 
 	private GroupPicture picture = new GroupPicture();
 
-	private long epoch;
+	/** What others may see of the picture. */
+	private View view = View.NOT_LEADING;
 
-	private boolean pictureIsNew;
+	private boolean readDue;
 
-	private boolean pictureDistrusted;
-
-	private boolean refreshDue;
+	/** Whether the next answer to a heartbeat has the group read from the beginning. */
+	private boolean readAllWhenAnswered;
 
 	private @Nullable MonotonicTime planAt;
 
-	private @Nullable MonotonicTime lookAt;
+	private @Nullable MonotonicTime reapAt;
 
 	private @Nullable MonotonicTime pausedUntil;
-
-	private long claimsUntilMillis;
-
-	/**
-	 * When it may end by this process' clock: the store's may be put forward meanwhile.
-	 */
-	private @Nullable MonotonicTime claimsUntil;
-
-	/** Whether the last answer was not too long ago when it could have ended. */
-	private boolean claimsWatched;
 
 	/** Whether there are moves that wait for others, or are decided after them. */
 	private boolean movesHeldBack;
 
-	private UnattendedShards unattended = UnattendedShards.NONE;
-
-	private List<MemberId> withoutComparableVersion = List.of();
-
 	private long history;
 
-	/** The highest that was seen in that history. */
+	/** Highest generation that was seen in that history. */
 	private long generationSeen;
 
-	/** When the picture was read last. */
+	/** When the group was read last. */
 	private @Nullable MonotonicTime readAt;
-
-	/** Until when an owner that the store does not know may still consume. */
-	private @Nullable MonotonicTime suspectUntil;
-
-	private Duration longestLease;
-
-	private final Arrivals arrivals = new Arrivals();
-
-	private final Strangers strangers = new Strangers();
-
-	private long lastServerMillis;
-
-	private MonotonicTime lastAnswered = new MonotonicTime(0);
 
 	/**
 	 * Creates the machine of a member that does not lead yet.
 	 * @param heartbeatInterval how often the member beats
-	 * @param lease how long a shard may have no owner until that is told
+	 * @param lease how long a shard may have no owner until that is reported
 	 * @param settleTime how long to wait for further joins and leaves after one
 	 * @param rules how shards change hands
-	 * @param ownTopics the member's topics with the shards that its source knows now
 	 * @param loads how loads are measured, {@code null} when the strategy does not look
 	 * at them
 	 */
 	public Leadership(Duration heartbeatInterval, Duration lease, Duration settleTime, HandoverRules rules,
-			Supplier<Map<String, TopicShards>> ownTopics, @Nullable LoadReporting loads) {
-		this.loads = new LoadReports(loads);
-		this.lease = lease;
-		this.longestLease = lease;
+			@Nullable LoadReporting loads) {
 		this.settleTime = settleTime;
-		this.rules = rules;
-		this.planner = new Planner(rules, ownTopics);
-		this.steadiness = new Steadiness(heartbeatInterval, lease);
+		this.planner = new Planner(rules);
+		this.loads = new LoadReports(loads);
+		this.contact = new StoreContact(heartbeatInterval, lease);
+		this.claims = new ClaimPeriod(lease);
+		this.unattendedFinder = new UnattendedShards.Finder(lease, rules.timeout());
 	}
 
 	/**
-	 * A heartbeat was answered.
-	 * @param reply the answer
-	 * @param self this member
-	 * @param sentAt when the heartbeat was sent
-	 * @param now when it was answered
+	 * Takes in an event.
+	 * @param event the event
+	 * @param now the time
+	 * @return what to do, and when to tell that time has passed
 	 */
-	public void heartbeatAnswered(HeartbeatReply.Alive reply, MemberId self, MonotonicTime sentAt, MonotonicTime now) {
-		// An owner with a longer lease may not have heard of anything yet.
-		this.longestLease = Duration.ofMillis(Math.max(this.lease.toMillis(), reply.longestLeaseMillis()));
-		Steadiness.Finding finding = this.steadiness.answered(reply, sentAt, now);
-		if (finding == Steadiness.Finding.FORGOTTEN) {
-			// A restart on an old snapshot may be over between two heartbeats.
-			this.suspectUntil = now.plus(this.longestLease);
-			this.pictureDistrusted = true;
+	public Step<LeaderAction> on(LeaderEvent event, MonotonicTime now) {
+		List<LeaderAction> actions = new ArrayList<>();
+		if (event instanceof HeartbeatAnswered answered) {
+			heartbeatAnswered(answered.reply(), answered.self(), answered.sentAt(), now);
 		}
-		watchClaims(reply, finding, now);
-		this.lastServerMillis = reply.serverTimeMillis();
-		this.lastAnswered = now;
+		else if (event instanceof HeartbeatFailed) {
+			// Perhaps there was a failover, and what the picture shows is lost though
+			// nobody was told of it.
+			this.readAllWhenAnswered = true;
+		}
+		else if (event instanceof SessionLost) {
+			sessionLost();
+		}
+		else if (event instanceof ShardsChanged changed) {
+			shardsChanged(changed.topics(), now);
+		}
+		else if (event instanceof AssignmentComputed computed) {
+			this.exchange.answered(computed.request(), computed.assignment());
+		}
+		else if (event instanceof AssignmentFailed failed) {
+			assignmentFailed(failed.request(), now);
+		}
+		else {
+			answered(event, now, actions);
+			LeaderAction next = next(now);
+			if (next != null) {
+				actions.add(next);
+			}
+		}
+		return new Step<>(actions, wakeAt());
+	}
+
+	/** Takes in the answer to an action. */
+	private void answered(LeaderEvent event, MonotonicTime now, List<LeaderAction> actions) {
+		if (event instanceof GroupRead read) {
+			groupRead(read.changes(), now);
+		}
+		else if (event instanceof LoadsRead read) {
+			loadsRead(read.changes(), now)
+				.forEach((complaint) -> actions.add(new LeaderAction.WarnOfLoadReport(complaint)));
+		}
+		else if (event instanceof ReapAnswered answered) {
+			reaped(answered.reply(), now);
+		}
+		else if (event instanceof EndClaimsAnswered answered) {
+			claimsEnded(answered.reply(), now);
+		}
+		else if (event instanceof PlanAnswered answered) {
+			planned(answered.reply(), now);
+		}
+		else if (event instanceof ActionFailed failed) {
+			this.pausedUntil = now.plus(failed.pause());
+			this.readDue = true;
+			this.planAt = now;
+		}
+		else if (!(event instanceof TimePassed)) {
+			throw new IllegalArgumentException(event.toString());
+		}
+	}
+
+	/**
+	 * Returns what this member knows as the leader.
+	 * @return the view; {@link View#NOT_LEADING} while another member leads
+	 */
+	public View view() {
+		return this.view;
+	}
+
+	private boolean leads() {
+		return this.view.leads();
+	}
+
+	private void heartbeatAnswered(HeartbeatReply.Alive reply, MemberId self, MonotonicTime sentAt, MonotonicTime now) {
+		StoreContact.Finding finding = this.contact.answered(reply, sentAt, now);
+		this.readAllWhenAnswered |= finding == StoreContact.Finding.FORGOTTEN;
+		this.claims.answered(reply, finding, this.contact.sinceLastAnswer(), now);
 		if (!self.equals(reply.leader())) {
 			deposed();
 			return;
 		}
-		if (reply.epoch() != this.epoch) {
-			this.epoch = reply.epoch();
-			this.planAt = now.plus(this.settleTime);
-			this.arrivals.begin(reply.serverTimeMillis());
-			this.strangers.forget();
-			this.assigning.forget();
-			this.loads.forget();
-			forgetPicture();
+		if (reply.epoch() != this.view.epoch()) {
+			elected(reply.epoch(), self, now);
 		}
 		else if (reply.history() != this.history) {
-			// The store has lost writes, and somebody has noticed.
+			// The store has lost writes, and another member has noticed.
 			forgetPicture();
 		}
 		else if (reply.generation() < this.generationSeen && this.readAt != null && this.readAt.isBefore(sentAt)) {
-			// Only an answer to what was sent after the picture was read: others had to
-			// wait for their turn, and tell what is in it.
+			// Answers to earlier heartbeats had to wait for their turn: what they tell is
+			// in the picture.
 			writesLost(reply.generation(), now);
 		}
-		if (this.pictureDistrusted) {
-			this.pictureDistrusted = false;
+		if (this.readAllWhenAnswered) {
+			this.readAllWhenAnswered = false;
 			this.loads.readAllAgain();
 			forgetPicture();
 		}
@@ -167,118 +208,173 @@ public final class Leadership {
 				: reply.generation();
 		this.history = reply.history();
 		this.loads.told(reply.loads(), sentAt);
-		this.refreshDue |= this.pictureIsNew || reply.generation() > this.picture.generation()
+		this.readDue |= !this.picture.isRead() || reply.generation() > this.picture.generation()
 				|| reply.membership() > this.picture.membership();
-		this.lookAt = this.steadiness.reaches(reply.earliestLeaseEndMillis());
+		this.reapAt = this.contact.reaches(reply.earliestLeaseEndMillis());
 	}
 
-	private void watchClaims(HeartbeatReply.Alive reply, Steadiness.Finding finding, MonotonicTime now) {
-		boolean wasOpen = this.claimsUntilMillis != 0;
-		MonotonicTime before = this.claimsUntil;
-		this.claimsUntilMillis = reply.claimsUntilMillis();
-		this.claimsWatched = true;
-		if (this.claimsUntilMillis == 0) {
-			return;
-		}
-		MonotonicTime whole = now.plus(this.longestLease);
-		this.claimsUntil = latest(before,
-				now.plus(Duration.ofMillis(this.claimsUntilMillis - reply.serverTimeMillis())));
-		if (finding == Steadiness.Finding.GAP && wasOpen && before != null) {
-			// The store may have been away, and nobody could claim.
-			MonotonicTime later = before.plus(this.lastAnswered.until(now));
-			this.claimsUntil = latest(this.claimsUntil, earliest(later, whole));
-		}
-		else if (finding != Steadiness.Finding.STEADY) {
-			// The store's clock may have stepped over a part of it.
-			this.claimsUntil = latest(this.claimsUntil, whole);
-		}
+	private void elected(long epoch, MemberId self, MonotonicTime now) {
+		this.view = View.elected(epoch, self);
+		this.planAt = now.plus(this.settleTime);
+		this.unattendedFinder.begin(this.contact.lastStoreMillis());
+		this.exchange.forget();
+		this.loads.forget();
+		forgetPicture();
 	}
 
-	/**
-	 * A heartbeat was not answered. Perhaps there was a failover, and what the picture
-	 * shows is lost though nobody was told of it: the next answer has the group read
-	 * anew.
-	 */
-	public void heartbeatFailed() {
-		this.pictureDistrusted = true;
+	private void deposed() {
+		this.view = View.NOT_LEADING;
+		this.readDue = false;
+		this.planAt = null;
+		this.reapAt = null;
+		this.exchange.forget();
+		this.loads.forget();
+	}
+
+	private void sessionLost() {
+		deposed();
+		this.claims.sessionLost();
+		this.generationSeen = 0;
+		this.contact.restart();
 	}
 
 	private void forgetPicture() {
 		this.picture = new GroupPicture();
-		this.pictureIsNew = true;
-		this.refreshDue = true;
+		this.view = this.view.uninformed();
+		this.readDue = true;
 	}
 
 	/**
-	 * The session is over, or the store said that somebody else leads.
+	 * Acts upon writes that this member has seen and the store does not know any more.
+	 * Members that have acted upon them say so with their next heartbeat; until then
+	 * nothing is assigned.
 	 */
-	public void deposed() {
-		this.epoch = 0;
-		this.refreshDue = false;
-		this.planAt = null;
-		this.lookAt = null;
-		this.unattended = UnattendedShards.NONE;
-		this.withoutComparableVersion = List.of();
-		this.assigning.forget();
-		this.loads.forget();
+	private void writesLost(long generation, MonotonicTime now) {
+		this.claims.writesLost(now);
+		this.generationSeen = generation;
+		forgetPicture();
+		planBy(now);
+	}
+
+	private void shardsChanged(Map<String, TopicShards> topics, MonotonicTime now) {
+		this.ownTopics = topics;
+		if (leads()) {
+			// Also finds which of them stand still, if there is nothing to plan.
+			this.readDue = true;
+			planBy(now);
+		}
 	}
 
 	/**
-	 * The member begins a new session: what it saw before says nothing about others.
+	 * Takes in that a request failed. The last assignment stands, shards without an owner
+	 * get one, and the strategy is asked again after a pause.
 	 */
-	public void sessionLost() {
-		deposed();
-		this.suspectUntil = null;
-		this.generationSeen = 0;
-		this.steadiness.restart();
+	private void assignmentFailed(AssignmentRequest request, MonotonicTime now) {
+		if (this.exchange.failed(request, now)) {
+			this.planAt = now;
+		}
 	}
 
-	public boolean leads() {
-		return this.epoch != 0;
+	private void groupRead(GroupChanges changes, MonotonicTime now) {
+		if (changes.generation() < this.generationSeen) {
+			writesLost(changes.generation(), now);
+			return;
+		}
+		this.readAt = now;
+		this.generationSeen = changes.generation();
+		boolean isFirst = !this.picture.isRead();
+		if (changes.whole()) {
+			this.picture = new GroupPicture();
+		}
+		this.picture.apply(changes);
+		this.picture.update(this.ownTopics);
+		this.readDue = false;
+		if (!isFirst && changes.ownerships().stream().anyMatch(this::callsForPlan)) {
+			planBy(now);
+		}
+		else if (changes.members() != null) {
+			planBy(now.plus(this.settleTime));
+		}
+		this.view = this.view.informed(this.picture,
+				this.unattendedFinder.find(this.picture, this.contact.lastStoreMillis(), this.contact.lastAnswered()));
 	}
 
-	/**
-	 * The number of the leadership.
-	 * @return 0 for who does not lead
-	 */
-	public long epoch() {
-		return this.epoch;
+	private boolean callsForPlan(Ownership changed) {
+		return switch (changed.phase()) {
+			// A completed shard leaves room, and its children may start.
+			case FREE, QUIET, COMPLETED -> true;
+			case OWNED -> this.movesHeldBack;
+			case REVOKING -> false;
+		};
 	}
 
-	/**
-	 * Whether this leader knows the group, so that it can tell what is wrong with it.
-	 * @return whether it has read the group since it began to lead
-	 */
-	public boolean isInformed() {
-		return leads() && !this.pictureIsNew;
+	private List<String> loadsRead(LoadChanges changes, MonotonicTime now) {
+		if (this.planAt == null) {
+			// Otherwise the next plan takes them in, perhaps after the settle time.
+			this.planAt = now;
+		}
+		return this.loads.read(changes, now);
 	}
 
-	/**
-	 * Says what is due.
-	 * @param now the time
-	 * @return the action, or {@code null} when nothing is due
-	 */
-	public @Nullable LeaderAction next(MonotonicTime now) {
+	private void reaped(ReapReply reply, MonotonicTime now) {
+		if (!(reply instanceof ReapReply.Looked looked)) {
+			deposed();
+			return;
+		}
+		boolean found = !looked.dead().isEmpty() || !looked.timedOut().isEmpty();
+		this.reapAt = (looked.nextLookMillis() != 0) ? this.contact.reaches(looked.nextLookMillis()) : null;
+		if (isDue(this.reapAt, now) && !found) {
+			// Shards of the dead are left, or the store's clock was set back a little.
+			this.reapAt = now.plus(REAP_PAUSE);
+		}
+		if (found) {
+			this.readDue = true;
+			this.planAt = now;
+		}
+	}
+
+	private void claimsEnded(EndClaimsReply reply, MonotonicTime now) {
+		switch (reply) {
+			case ENDED -> {
+				this.claims.ended();
+				planBy(now);
+			}
+			case OPEN -> this.claims.begunAgain(now);
+			case DEPOSED -> deposed();
+		}
+	}
+
+	private void planned(PlanReply reply, MonotonicTime now) {
+		if (!(reply instanceof PlanReply.Applied applied)) {
+			deposed();
+			return;
+		}
+		this.readDue = true;
+		if (applied.conflicts() > 0) {
+			// Something moved meanwhile, or the picture is wrong.
+			forgetPicture();
+			this.planAt = now.plus(CONFLICT_PAUSE);
+		}
+	}
+
+	/** Returns the one action that is due, {@code null} for none. */
+	private @Nullable LeaderAction next(MonotonicTime now) {
 		if (!leads() || !isDue(this.pausedUntil, now) && this.pausedUntil != null) {
 			return null;
 		}
 		this.pausedUntil = null;
-		if (this.refreshDue) {
-			return new LeaderAction.Refresh(this.picture.generation(), this.picture.membership());
+		if (this.readDue) {
+			return new LeaderAction.ReadGroup(this.picture.generation(), this.picture.membership());
 		}
-		if (isDue(this.lookAt, now) && !this.steadiness.isRecent(now)) {
-			// Perhaps the store is away: the next answer tells when to look.
-			this.lookAt = null;
+		if (!this.contact.isRecent(now)) {
+			// Perhaps the store is away: the next answer tells when to go on.
+			waitForContact(now);
 		}
-		if (isDue(claimsEndAt(), now) && !this.steadiness.isRecent(now)) {
-			// Perhaps the store is away, and nobody can claim: likewise.
-			this.claimsWatched = false;
+		if (isDue(this.claims.endsAt(), now)) {
+			return new LeaderAction.EndClaims(this.view.epoch(), this.claims.endMillis());
 		}
-		if (isDue(claimsEndAt(), now)) {
-			return new LeaderAction.EndClaims(this.epoch, this.claimsUntilMillis);
-		}
-		if (isDue(this.lookAt, now)) {
-			return new LeaderAction.LookForDead(this.epoch, this.steadiness.at(now));
+		if (isDue(this.reapAt, now)) {
+			return new LeaderAction.ReapDeadMembers(this.view.epoch(), this.contact.steadyTime(now));
 		}
 		if (this.loads.isLookDue(now)) {
 			long version = this.loads.look(now);
@@ -287,63 +383,72 @@ public final class Leadership {
 			}
 			planBy(now);
 		}
-		if (this.assigning.isAnswered()) {
-			if (this.assigning.isOvertaken(this.picture) && this.planAt == null) {
+		return nextPlan(now);
+	}
+
+	private void waitForContact(MonotonicTime now) {
+		if (isDue(this.reapAt, now)) {
+			this.reapAt = null;
+		}
+		if (isDue(this.claims.endsAt(), now)) {
+			this.claims.storeIsAway();
+		}
+	}
+
+	private @Nullable LeaderAction nextPlan(MonotonicTime now) {
+		if (this.exchange.isAnswered()) {
+			if (this.exchange.isOutdated(this.picture) && this.planAt == null) {
 				this.planAt = now;
 			}
-			Assignment answer = this.assigning.take(this.picture, () -> request(now));
+			Assignment answer = this.exchange.take(this.picture, () -> request(now));
 			if (answer != null) {
 				return plan(answer, now);
 			}
 		}
-		if (isDue(this.planAt, now) && this.assigning.mayAsk(now)) {
+		if (isDue(this.planAt, now) && this.exchange.mayAsk(now)) {
 			this.planAt = null;
-			return this.assigning.ask(request(now), this.picture);
+			return this.exchange.ask(request(now), this.picture);
 		}
-		if (this.assigning.isStandInDue() || isDue(this.planAt, now) && this.assigning.isFailing()) {
+		if (this.exchange.isFallbackDue() || isDue(this.planAt, now) && this.exchange.isFailing()) {
 			this.planAt = null;
-			return plan(this.assigning.standIn(request(now)), now);
+			return plan(this.exchange.fallback(request(now)), now);
 		}
 		return null;
 	}
 
 	private AssignmentRequest request(MonotonicTime now) {
-		return this.planner.request(this.picture, this.loads, serverMillis(now));
+		this.picture.update(this.ownTopics);
+		return this.planner.request(this.picture, this.loads, this.contact.storeMillis(now));
 	}
 
 	private @Nullable LeaderAction plan(Assignment assignment, MonotonicTime now) {
-		Plan plan = this.planner.plan(this.picture, assignment, serverMillis(now), claimsUntilMillis(now));
+		this.view = this.view.planned(assignment);
+		Planner.Plan plan = this.planner.plan(this.picture, assignment, this.contact.storeMillis(now),
+				this.claims.assignableMillis(now, this.contact));
 		if (plan.nextMillis() != 0) {
-			planBy(at(plan.nextMillis()));
+			planBy(this.contact.at(plan.nextMillis()));
 		}
-		MonotonicTime askAgainAt = this.assigning.askAgainAt();
+		MonotonicTime askAgainAt = this.exchange.askAgainAt();
 		if (askAgainAt != null) {
 			planBy(askAgainAt);
 		}
 		this.movesHeldBack = plan.movesHeldBack() || assignment.isUnfinished();
-		return plan.transitions().isEmpty() ? null : new LeaderAction.ApplyPlan(this.epoch, plan.transitions());
+		return plan.transitions().isEmpty() ? null : new LeaderAction.ApplyPlan(this.view.epoch(), plan.transitions());
 	}
 
-	/**
-	 * When to ask {@link #next} again if no event comes before.
-	 * @return the time, or {@code null} for no need
-	 */
-	public @Nullable MonotonicTime wakeAt() {
+	private void planBy(MonotonicTime time) {
+		this.planAt = (this.planAt != null) ? MonotonicTime.earliest(this.planAt, time) : time;
+	}
+
+	private @Nullable MonotonicTime wakeAt() {
 		if (!leads()) {
 			return null;
 		}
 		if (this.pausedUntil != null) {
 			return this.pausedUntil;
 		}
-		MonotonicTime plansAt = this.assigning.isAwaited() ? null : this.planAt;
-		return earliest(earliest(earliest(this.lookAt, claimsEndAt()), plansAt), this.loads.lookAt());
-	}
-
-	private static @Nullable MonotonicTime latest(@Nullable MonotonicTime one, @Nullable MonotonicTime other) {
-		if (one == null || other == null) {
-			return (one != null) ? one : other;
-		}
-		return one.isBefore(other) ? other : one;
+		MonotonicTime plansAt = this.exchange.isAwaited() ? null : this.planAt;
+		return earliest(earliest(earliest(this.reapAt, this.claims.endsAt()), plansAt), this.loads.lookAt());
 	}
 
 	private static @Nullable MonotonicTime earliest(@Nullable MonotonicTime one, @Nullable MonotonicTime other) {
@@ -353,232 +458,61 @@ public final class Leadership {
 		return MonotonicTime.earliest(one, other);
 	}
 
-	/**
-	 * A {@link LeaderAction.Refresh} was done.
-	 * @param changes what it read
-	 * @param now the time
-	 */
-	public void refreshed(GroupChanges changes, MonotonicTime now) {
-		if (changes.generation() < this.generationSeen) {
-			writesLost(changes.generation(), now);
-			return;
-		}
-		this.readAt = now;
-		this.generationSeen = changes.generation();
-		if (changes.whole()) {
-			this.picture = new GroupPicture();
-		}
-		this.picture.apply(changes);
-		this.planner.update(this.picture);
-		this.arrivals.saw(this.picture.shards(), this.lastServerMillis);
-		this.strangers.saw(this.picture, this.lastServerMillis);
-		this.refreshDue = false;
-		if (!this.pictureIsNew && changes.ownerships().stream().anyMatch(this::callsForPlan)) {
-			planBy(now);
-		}
-		else if (changes.members() != null) {
-			planBy(now.plus(this.settleTime));
-		}
-		this.pictureIsNew = false;
-		this.unattended = new UnattendedShards.Finder(this.picture, this.lease, this.rules.timeout(),
-				this.arrivals::sinceMillis, this.strangers)
-			.find(this.lastServerMillis, this.lastAnswered);
-		this.withoutComparableVersion = this.picture.withoutComparableVersion();
-	}
-
-	/**
-	 * This member has seen what the store does not know any more. Who has acted upon it
-	 * says so with its next heartbeat; until then nothing is assigned.
-	 */
-	private void writesLost(long generation, MonotonicTime now) {
-		this.suspectUntil = now.plus(this.longestLease);
-		this.generationSeen = generation;
-		forgetPicture();
-		planBy(now);
-	}
-
-	private boolean callsForPlan(Ownership changed) {
-		return switch (changed.phase()) {
-			// What has come to its end leaves room, and its children may start.
-			case FREE, QUIET, COMPLETED -> true;
-			case OWNED -> this.movesHeldBack;
-			case REVOKING -> false;
-		};
-	}
-
-	private void planBy(MonotonicTime time) {
-		this.planAt = (this.planAt != null) ? MonotonicTime.earliest(this.planAt, time) : time;
-	}
-
-	/**
-	 * The member's source knows other shards than before.
-	 * @param now the time
-	 */
-	public void shardsChanged(MonotonicTime now) {
-		if (leads()) {
-			// Also looks which of them stand still, if there is nothing to plan.
-			this.refreshDue = true;
-			planBy(now);
-		}
-	}
-
-	/**
-	 * A {@link LeaderAction.ReadLoads} was done.
-	 * @param changes what it read
-	 * @param now the time
-	 * @return sentences about reports that cannot be used, one for each member
-	 */
-	public List<String> loadsRead(LoadChanges changes, MonotonicTime now) {
-		if (this.planAt == null) {
-			// Otherwise it is about to be planned anyway, after the settle time perhaps.
-			this.planAt = now;
-		}
-		return this.loads.read(changes, now);
-	}
-
-	/**
-	 * A {@link LeaderAction.LookForDead} was done.
-	 * @param reply what it found
-	 * @param now the time
-	 */
-	public void looked(ReapReply.Looked reply, MonotonicTime now) {
-		this.lookAt = (reply.nextLookMillis() != 0) ? this.steadiness.reaches(reply.nextLookMillis()) : null;
-		if (isDue(this.lookAt, now) && reply.dead().isEmpty() && reply.timedOut().isEmpty()) {
-			// Shards of the dead are left, or the store's clock was set back a little.
-			this.lookAt = now.plus(LOOK_PAUSE);
-		}
-		if (!reply.dead().isEmpty() || !reply.timedOut().isEmpty()) {
-			this.refreshDue = true;
-			this.planAt = now;
-		}
-	}
-
-	/**
-	 * A {@link LeaderAction.ComputeAssignment} was answered.
-	 * @param request what was asked; an answer to what nobody waits for is ignored
-	 * @param assignment the answer, made for that request or for one with the same
-	 * members and shards
-	 */
-	public void assigned(AssignmentRequest request, Assignment assignment) {
-		this.assigning.answered(request, assignment);
-	}
-
-	/**
-	 * A {@link LeaderAction.ComputeAssignment} was answered with what cannot be, or not
-	 * in time. What was decided last stands, shards without an owner get one, and the
-	 * strategy is asked again after a pause.
-	 * @param request what was asked; what nobody waits for any more is ignored
-	 * @param now the time
-	 */
-	public void assignmentFailed(AssignmentRequest request, MonotonicTime now) {
-		if (this.assigning.failed(request, now)) {
-			this.planAt = now;
-		}
-	}
-
-	/**
-	 * A {@link LeaderAction.ApplyPlan} was done.
-	 * @param reply what came of it
-	 * @param now the time
-	 */
-	public void planned(PlanReply.Applied reply, MonotonicTime now) {
-		this.refreshDue = true;
-		if (reply.conflicts() > 0) {
-			// Something moved meanwhile, or the picture is wrong.
-			forgetPicture();
-			this.planAt = now.plus(CONFLICT_PAUSE);
-		}
-	}
-
-	/**
-	 * An action failed; it is tried again after a pause.
-	 * @param now the time
-	 * @param pause how long to do nothing
-	 */
-	public void failed(MonotonicTime now, Duration pause) {
-		this.pausedUntil = now.plus(pause);
-		this.refreshDue = true;
-		this.planAt = now;
-	}
-
-	/**
-	 * The shards that stand still.
-	 * @return those that the leader saw last, none for who does not lead
-	 */
-	public UnattendedShards unattended() {
-		return this.unattended;
-	}
-
-	/**
-	 * The members that get no shards as long as others are there, because their version
-	 * says nothing about its age while that of others does.
-	 * @return those that own nothing, though nothing keeps them from it but their version
-	 */
-	public List<MemberId> withoutComparableVersion() {
-		return this.withoutComparableVersion;
-	}
-
-	/**
-	 * What this leader planned by last: it says why each shard is where it is.
-	 * @return it, {@code null} before the first plan and for who does not lead
-	 */
-	public @Nullable Assignment assignment() {
-		return this.assigning.inForce();
-	}
-
-	/**
-	 * An {@link LeaderAction.EndClaims} was done.
-	 * @param reply the store's answer
-	 * @param now the time
-	 */
-	public void claimsEnded(EndClaimsReply reply, MonotonicTime now) {
-		switch (reply) {
-			case ENDED -> {
-				this.claimsUntilMillis = 0;
-				planBy(now);
-			}
-			// The next heartbeat's answer tells until when.
-			case OPEN -> this.claimsUntil = now.plus(this.longestLease);
-			case DEPOSED -> deposed();
-		}
-	}
-
-	/**
-	 * Whether the leader knows another member that could lead.
-	 * @param self this member
-	 * @return whether there is one that does not leave
-	 */
-	public boolean hasSuccessor(MemberId self) {
-		return leads()
-				&& this.picture.members().stream().anyMatch((member) -> !member.leaving() && !member.id().equals(self));
-	}
-
 	private static boolean isDue(@Nullable MonotonicTime time, MonotonicTime now) {
 		return time != null && !now.isBefore(time);
 	}
 
-	/** Later than the real point by the answer's way back, never earlier. */
-	private MonotonicTime at(long serverMillis) {
-		return this.lastAnswered.plus(Duration.ofMillis(serverMillis - this.lastServerMillis + 1));
-	}
+	/**
+	 * What a leader knows and may publish.
+	 *
+	 * @param epoch the number of the leadership, 0 for a member that does not lead
+	 * @param self the leader, {@code null} for a member that does not lead
+	 * @param informed whether it knows the group, so that it can tell what is wrong with
+	 * it
+	 * @param hasSuccessor whether there is another member that could lead
+	 * @param unattended the shards that stood still when it read the group
+	 * @param withoutComparableVersion the members that own nothing, and get nothing as
+	 * long as others are there, because their version says nothing about its age while
+	 * that of others does
+	 * @param assignment the assignment of the last plan, which says why each shard is
+	 * where it is; {@code null} before the first plan
+	 */
+	public record View(long epoch, @Nullable MemberId self, boolean informed, boolean hasSuccessor,
+			UnattendedShards unattended, List<MemberId> withoutComparableVersion, @Nullable Assignment assignment) {
 
-	/** When this leader may end the time for claims; {@code null} while there is none. */
-	private @Nullable MonotonicTime claimsEndAt() {
-		return (this.claimsUntilMillis != 0 && this.claimsWatched) ? latest(this.suspectUntil, this.claimsUntil) : null;
-	}
+		/** View of a member that does not lead. */
+		static final View NOT_LEADING = elected(0, null);
 
-	private long claimsUntilMillis(MonotonicTime now) {
-		MonotonicTime until = latest(this.suspectUntil, this.claimsUntil);
-		if (until != null && now.isBefore(until)) {
-			return Math.max(this.claimsUntilMillis, serverMillis(until));
+		private static View elected(long epoch, @Nullable MemberId self) {
+			return new View(epoch, self, false, false, UnattendedShards.NONE, List.of(), null);
 		}
-		// When it is ended, there is a plan at once.
-		return (this.claimsUntilMillis != 0) ? serverMillis(now.plus(this.longestLease)) : 0;
-	}
 
-	/** Earlier than the real time by the answer's way back, never later. */
-	private long serverMillis(MonotonicTime now) {
-		return this.lastServerMillis + this.lastAnswered.until(now).toMillis();
+		/**
+		 * Returns whether the member leads.
+		 * @return whether it was elected, by the last answer
+		 */
+		public boolean leads() {
+			return this.epoch != 0;
+		}
+
+		private View uninformed() {
+			return new View(this.epoch, this.self, false, false, this.unattended, this.withoutComparableVersion,
+					this.assignment);
+		}
+
+		private View informed(GroupPicture picture, UnattendedShards found) {
+			boolean successor = picture.members()
+				.stream()
+				.anyMatch((member) -> !member.leaving() && !member.id().equals(this.self));
+			return new View(this.epoch, this.self, true, successor, found, picture.withoutComparableVersion(),
+					this.assignment);
+		}
+
+		private View planned(Assignment by) {
+			return new View(this.epoch, this.self, this.informed, this.hasSuccessor, this.unattended,
+					this.withoutComparableVersion, by);
+		}
+
 	}
 
 }

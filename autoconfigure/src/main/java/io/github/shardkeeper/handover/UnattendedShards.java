@@ -5,23 +5,25 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.function.ToLongFunction;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.assignment.Shards;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
- * The shards that nobody consumes, or whose owner is to give them up, as a leader saw
- * them: who looks later sees which of them have stood still for longer than they should.
- * What it says stays the same while they do. Not thread-safe: confined to the
- * coordinator's loop.
+ * The shards that have no owner, or whose owner is to release them, at the time when a
+ * leader read the group. Asked later, it tells which of them have stood still for too
+ * long; the problems stay equal as long as these shards do. Not thread-safe: confined to
+ * the coordinator's loop.
  */
 public final class UnattendedShards {
 
@@ -29,8 +31,7 @@ public final class UnattendedShards {
 	public static final UnattendedShards NONE = new UnattendedShards(List.of(), 0, new MonotonicTime(0));
 
 	/**
-	 * A topic that no instance consumes for so long is taken for a retired one: nobody
-	 * consumes it because somebody wants it so.
+	 * Time after which a topic that no instance consumes counts as retired on purpose.
 	 */
 	public static final Duration RETIRED_AFTER = Duration.ofMinutes(1);
 
@@ -45,10 +46,10 @@ public final class UnattendedShards {
 
 	private final MonotonicTime seenAt;
 
-	/** When what is said of one of them changes, in order. */
+	/** Times at which the problem of a shard begins or changes, in order. */
 	private final long[] changes;
 
-	/** What was said when so many changes were over. */
+	/** Problems after so many of these changes. */
 	private List<GroupProblem> problems = List.of();
 
 	private int problemsAfter;
@@ -65,8 +66,8 @@ public final class UnattendedShards {
 	}
 
 	/**
-	 * Tells which shards have stood still for too long. Costs nothing while these are the
-	 * same.
+	 * Returns which shards have stood still for too long. Costs nothing while these are
+	 * the same.
 	 * @param now the time
 	 * @return a problem for each reason, and for each topic that seems to be retired
 	 */
@@ -103,7 +104,7 @@ public final class UnattendedShards {
 		return List.copyOf(found);
 	}
 
-	/** The sentence for each of them. */
+	/** Returns the reason by shard. */
 	SortedMap<ShardId, String> overdue(MonotonicTime now) {
 		SortedMap<ShardId, String> overdue = new TreeMap<>();
 		for (Candidate candidate : this.candidates) {
@@ -119,11 +120,11 @@ public final class UnattendedShards {
 	}
 
 	/**
-	 * One that stands still.
+	 * A shard that stands still.
 	 *
-	 * @param overdueAt after which it has stood still for too long
-	 * @param retiredAt after which that counts as wanted, {@link Long#MAX_VALUE} for
-	 * never
+	 * @param overdueAt time after which it has stood still for too long
+	 * @param retiredAt time after which its topic counts as retired,
+	 * {@link Long#MAX_VALUE} for never
 	 */
 	private record Candidate(ShardId shard, long sinceMillis, long overdueAt, long retiredAt, String sentence) {
 
@@ -137,7 +138,7 @@ public final class UnattendedShards {
 
 	}
 
-	/** The first ones by name, how many more, and since when. */
+	/** Shards with one problem: the first ones by name, how many more, and since when. */
 	private static final class Affected {
 
 		private final List<String> first = new ArrayList<>();
@@ -162,69 +163,128 @@ public final class UnattendedShards {
 
 	}
 
-	/** Finds them in a leader's picture. */
+	/**
+	 * Finds them in a leader's picture, and remembers what the store does not tell: since
+	 * when a shard is there, and since when an owner is no member. Not thread-safe:
+	 * confined to the coordinator's loop.
+	 */
 	static final class Finder {
-
-		private final GroupPicture picture;
 
 		private final long patienceMillis;
 
 		private final long handoverMillis;
 
-		private final ToLongFunction<ShardId> arrivals;
+		/** By shard that came during this leadership, since when the leader knows it. */
+		private final Map<ShardId, Long> arrivals = new HashMap<>();
 
-		private final Strangers strangers;
+		private Shards seen = Shards.NONE;
 
+		private boolean begun;
+
+		private long leadsSinceMillis;
+
+		/**
+		 * By owner that is no member since when. For a moment that is so with each member
+		 * that has ended and had many shards.
+		 */
+		private final Map<MemberId, Long> strangers = new HashMap<>();
+
+		/** Topics of members that stay. */
 		private final Set<String> consumed = new HashSet<>();
 
+		/** Topics of members that leave. */
 		private final Set<String> left = new HashSet<>();
 
 		/**
 		 * Creates a finder.
-		 * @param picture the group
 		 * @param patience how long a shard may have no owner
-		 * @param handoverTimeout how long an owner may take to give a shard up
-		 * @param arrivals since when a shard that never had an owner could have had one,
-		 * in the store's time
-		 * @param strangers since when an owner is no member, in the store's time
+		 * @param handoverTimeout how long an owner may take to release a shard
 		 */
-		Finder(GroupPicture picture, Duration patience, Duration handoverTimeout, ToLongFunction<ShardId> arrivals,
-				Strangers strangers) {
-			this.picture = picture;
+		Finder(Duration patience, Duration handoverTimeout) {
 			this.patienceMillis = patience.toMillis();
 			this.handoverMillis = handoverTimeout.toMillis();
-			this.arrivals = arrivals;
-			this.strangers = strangers;
+		}
+
+		/**
+		 * Begins a leadership: the shards that it finds have been there before, for all
+		 * it knows.
+		 */
+		void begin(long storeMillis) {
+			this.arrivals.clear();
+			this.seen = Shards.NONE;
+			this.begun = false;
+			this.leadsSinceMillis = storeMillis;
+			this.strangers.clear();
+		}
+
+		/**
+		 * Finds the shards that stand still.
+		 * @param picture the group
+		 * @param storeMillis the store's time
+		 * @param now this process' time then
+		 * @return the shards
+		 */
+		UnattendedShards find(GroupPicture picture, long storeMillis, MonotonicTime now) {
+			noteArrivals(picture.shards(), storeMillis);
+			noteStrangers(picture, storeMillis);
+			this.consumed.clear();
+			this.left.clear();
 			picture.members()
 				.forEach((member) -> (member.leaving() ? this.left : this.consumed)
 					.addAll(member.description().topicShards().keySet()));
-		}
-
-		UnattendedShards find(long serverMillis, MonotonicTime seenAt) {
 			List<Candidate> candidates = new ArrayList<>();
-			for (int shard = 0; shard < this.picture.shards().size(); shard++) {
-				Candidate candidate = candidate(this.picture.shards().get(shard), this.picture.ownership(shard));
+			for (int shard = 0; shard < picture.shards().size(); shard++) {
+				Candidate candidate = candidate(picture.shards().get(shard), picture.ownership(shard));
 				if (candidate != null) {
 					candidates.add(candidate);
 				}
 			}
-			this.picture.inCircles().forEach((shard, parents) -> {
-				long since = this.arrivals.applyAsLong(shard);
+			picture.inCycles().forEach((shard, parents) -> {
+				long since = arrivedMillis(shard);
 				candidates.add(new Candidate(shard, since, since + this.patienceMillis, Long.MAX_VALUE,
 						"Nobody owns it, and nobody can: it waits for its parents " + String.join(", ", parents)
 								+ ", but the parents that the source reports form a cycle"));
 			});
-			return new UnattendedShards(List.copyOf(candidates), serverMillis, seenAt);
+			return new UnattendedShards(List.copyOf(candidates), storeMillis, now);
+		}
+
+		/** Costs nothing while the shards are the same. */
+		private void noteArrivals(Shards shards, long storeMillis) {
+			if (shards == this.seen) {
+				return;
+			}
+			if (this.begun) {
+				for (ShardId shard : shards.asList()) {
+					if (this.seen.indexOf(shard) < 0) {
+						this.arrivals.putIfAbsent(shard, storeMillis);
+					}
+				}
+			}
+			this.arrivals.keySet().removeIf((shard) -> shards.indexOf(shard) < 0);
+			this.begun = true;
+			this.seen = shards;
+		}
+
+		private void noteStrangers(GroupPicture picture, long storeMillis) {
+			Set<MemberId> owners = new HashSet<>(picture.currentOwners());
+			picture.members().forEach((member) -> owners.remove(member.id()));
+			this.strangers.keySet().retainAll(owners);
+			owners.forEach((owner) -> this.strangers.putIfAbsent(owner, storeMillis));
+		}
+
+		/** Since when a shard that never had an owner could have had one. */
+		private long arrivedMillis(ShardId shard) {
+			return this.arrivals.getOrDefault(shard, this.leadsSinceMillis);
 		}
 
 		private @Nullable Candidate candidate(ShardId shard, @Nullable Ownership ownership) {
 			if (ownership == null) {
-				return withoutOwner(shard, this.arrivals.applyAsLong(shard), "Nobody owns it: ");
+				return withoutOwner(shard, arrivedMillis(shard), "Nobody owns it: ");
 			}
 			MemberId owner = ownership.owner();
-			if (owner != null && this.strangers.contain(owner)) {
-				long since = this.strangers.sinceMillis(owner);
-				return new Candidate(shard, since, since + this.patienceMillis, Long.MAX_VALUE,
+			Long strangerSince = (owner != null) ? this.strangers.get(owner) : null;
+			if (strangerSince != null) {
+				return new Candidate(shard, strangerSince, strangerSince + this.patienceMillis, Long.MAX_VALUE,
 						"Its owner " + owner + " is not a member of the group, so nobody consumes it");
 			}
 			return switch (ownership.phase()) {

@@ -25,7 +25,7 @@ class StrategyCallsTests {
 
 	private final BlockingQueue<Thread> computedBy = new ArrayBlockingQueue<>(10);
 
-	private final BlockingQueue<AssignmentAnswer> answers = new ArrayBlockingQueue<>(10);
+	private final BlockingQueue<StrategyCalls.Answer> answers = new ArrayBlockingQueue<>(10);
 
 	private final BlockingQueue<Boolean> wakes = new ArrayBlockingQueue<>(10);
 
@@ -37,7 +37,7 @@ class StrategyCallsTests {
 			calls.begin(request(100));
 
 			assertThat(this.computedBy).containsExactly(Thread.currentThread());
-			assertThat(this.answers).hasSize(1).hasOnlyElementsOfType(AssignmentAnswer.Computed.class);
+			assertThat(this.answers).hasSize(1).hasOnlyElementsOfType(StrategyCalls.Computed.class);
 		}
 	}
 
@@ -51,7 +51,7 @@ class StrategyCallsTests {
 			assertThat(this.wakes.poll(10, TimeUnit.SECONDS)).isTrue();
 			calls.run();
 			assertThat(this.computedBy.remove().getName()).isEqualTo("shardkeeper-assignment");
-			assertThat(this.answers).hasSize(1).hasOnlyElementsOfType(AssignmentAnswer.Computed.class);
+			assertThat(this.answers).hasSize(1).hasOnlyElementsOfType(StrategyCalls.Computed.class);
 		}
 	}
 
@@ -64,7 +64,7 @@ class StrategyCallsTests {
 		try (StrategyCalls calls = builtIn()) {
 			calls.begin(request(1));
 
-			assertThat(this.answers.remove()).isInstanceOfSatisfying(AssignmentAnswer.Failed.class,
+			assertThat(this.answers.remove()).isInstanceOfSatisfying(StrategyCalls.Failed.class,
 					(failed) -> assertThat(failed.text()).contains("The ShardCatalog fails for orders/0",
 							"as the test wants it"));
 		}

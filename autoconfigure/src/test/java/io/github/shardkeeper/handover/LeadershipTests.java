@@ -14,8 +14,18 @@ import io.github.shardkeeper.assignment.StickyAssignment;
 import io.github.shardkeeper.handover.LeaderAction.ApplyPlan;
 import io.github.shardkeeper.handover.LeaderAction.ComputeAssignment;
 import io.github.shardkeeper.handover.LeaderAction.EndClaims;
-import io.github.shardkeeper.handover.LeaderAction.LookForDead;
-import io.github.shardkeeper.handover.LeaderAction.Refresh;
+import io.github.shardkeeper.handover.LeaderAction.ReadGroup;
+import io.github.shardkeeper.handover.LeaderAction.ReapDeadMembers;
+import io.github.shardkeeper.handover.LeaderEvent.ActionFailed;
+import io.github.shardkeeper.handover.LeaderEvent.AssignmentComputed;
+import io.github.shardkeeper.handover.LeaderEvent.EndClaimsAnswered;
+import io.github.shardkeeper.handover.LeaderEvent.GroupRead;
+import io.github.shardkeeper.handover.LeaderEvent.HeartbeatAnswered;
+import io.github.shardkeeper.handover.LeaderEvent.HeartbeatFailed;
+import io.github.shardkeeper.handover.LeaderEvent.PlanAnswered;
+import io.github.shardkeeper.handover.LeaderEvent.ReapAnswered;
+import io.github.shardkeeper.handover.LeaderEvent.SessionLost;
+import io.github.shardkeeper.handover.LeaderEvent.ShardsChanged;
 import io.github.shardkeeper.handover.Transition.Assign;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
@@ -44,9 +54,8 @@ class LeadershipTests {
 
 	private static final Duration HANDOVER = Duration.ofSeconds(50);
 
-	private final Leadership leadership = new Leadership(INTERVAL, Duration.ofMillis(LEASE), SETTLE,
-			new HandoverRules(HANDOVER, HandoverRules.OnTimeout.HOLD, Duration.ZERO, Duration.ZERO, 1),
-			() -> this.ownTopics, null);
+	private final TestLeadership leadership = new TestLeadership(new Leadership(INTERVAL, Duration.ofMillis(LEASE),
+			SETTLE, new HandoverRules(HANDOVER, HandoverRules.OnTimeout.HOLD, Duration.ZERO, Duration.ZERO, 1), null));
 
 	private Map<String, TopicShards> ownTopics = Map.of("orders", TopicShards.count(1));
 
@@ -76,7 +85,7 @@ class LeadershipTests {
 	void whoDoesNotLeadHasNothingToDo() {
 		answered(OTHER);
 
-		assertThat(this.leadership.leads()).isFalse();
+		assertThat(this.leadership.view().leads()).isFalse();
 		assertThat(next()).isNull();
 		assertThat(this.leadership.wakeAt()).isNull();
 	}
@@ -84,8 +93,8 @@ class LeadershipTests {
 	@Test
 	void anElectedLeaderReadsTheGroupAndPlansAfterTheSettleTime() {
 		answered(ME);
-		assertThat(this.leadership.leads()).isTrue();
-		assertThat(next()).isEqualTo(new Refresh(0, -1));
+		assertThat(this.leadership.view().leads()).isTrue();
+		assertThat(next()).isEqualTo(new ReadGroup(0, -1));
 
 		refreshed(List.of(member(ME)));
 		assertThat(next()).isNull();
@@ -103,7 +112,7 @@ class LeadershipTests {
 		this.generation++;
 		answered(ME);
 
-		assertThat(next()).isEqualTo(new Refresh(1, 1));
+		assertThat(next()).isEqualTo(new ReadGroup(1, 1));
 		refreshed(null, owned());
 		this.now += SETTLE.toMillis();
 		assertThat(next()).isNull();
@@ -115,7 +124,7 @@ class LeadershipTests {
 		long joined = this.now;
 		this.membership++;
 		answered(ME);
-		assertThat(next()).isEqualTo(new Refresh(1, 1));
+		assertThat(next()).isEqualTo(new ReadGroup(1, 1));
 		refreshed(List.of(member(ME), member(OTHER)));
 
 		this.now += SETTLE.toMillis() / 2;
@@ -131,7 +140,7 @@ class LeadershipTests {
 		leadInPeace();
 		this.generation++;
 		answered(ME);
-		assertThat(next()).isEqualTo(new Refresh(1, 1));
+		assertThat(next()).isEqualTo(new ReadGroup(1, 1));
 		refreshed(null, new Ownership(SHARD, ShardPhase.FREE, new Token(1), null, null, this.generation, 0, 0));
 
 		assertThat(next()).isEqualTo(new ApplyPlan(1, List.of(new Assign(SHARD, this.generation, ME))));
@@ -141,22 +150,22 @@ class LeadershipTests {
 	@Test
 	void looksForDeadWhenTheEarliestLeaseEnds() {
 		leadInPeace();
-		this.leadership.heartbeatAnswered(alive(ME, this.now + 200), ME, time(), time());
+		this.leadership.on(new HeartbeatAnswered(alive(ME, this.now + 200), ME, time()), time());
 
 		assertThat(this.leadership.wakeAt()).isBetween(at(this.now + 200), at(this.now + 201));
 		this.now += 200;
 		assertThat(next()).isNull();
 		this.now += 1;
 		assertThat(next())
-			.isEqualTo(new LookForDead(1, new SteadyTime(STORE_START, STORE_START + this.now - 1, this.setBacks)));
+			.isEqualTo(new ReapDeadMembers(1, new SteadyTime(STORE_START, STORE_START + this.now - 1, this.setBacks)));
 	}
 
 	@Test
 	void aDeathIsPlannedAtOnce() {
 		leadInPeace();
-		this.leadership.looked(new ReapReply.Looked(List.of(OTHER), List.of(), List.of(), 0), time());
+		this.leadership.on(new ReapAnswered(new ReapReply.Looked(List.of(OTHER), List.of(), List.of(), 0)), time());
 
-		assertThat(next()).isEqualTo(new Refresh(1, 1));
+		assertThat(next()).isEqualTo(new ReadGroup(1, 1));
 		this.generation++;
 		this.membership++;
 		refreshed(List.of(member(ME)),
@@ -167,16 +176,18 @@ class LeadershipTests {
 	@Test
 	void aTimeoutIsPlannedAtOnceToo() {
 		leadInPeace();
-		this.leadership.looked(new ReapReply.Looked(List.of(), List.of(OTHER), List.of(), 0), time());
+		this.leadership.on(new ReapAnswered(new ReapReply.Looked(List.of(), List.of(OTHER), List.of(), 0)), time());
 
-		assertThat(next()).isInstanceOf(Refresh.class);
+		assertThat(next()).isInstanceOf(ReadGroup.class);
 	}
 
 	@Test
 	void aSlowMemberIsLookedAtAgainWhenItsTimeoutEnds() {
 		leadInPeace();
-		this.leadership.looked(
-				new ReapReply.Looked(List.of(), List.of(), List.of(OTHER), STORE_START + this.now + 12_000), time());
+		this.leadership.on(
+				new ReapAnswered(
+						new ReapReply.Looked(List.of(), List.of(), List.of(OTHER), STORE_START + this.now + 12_000)),
+				time());
 
 		assertThat(next()).isNull();
 		// Perhaps the store's clock is slower.
@@ -186,7 +197,7 @@ class LeadershipTests {
 	@Test
 	void whenNobodyIsLateThereIsNothingToLookFor() {
 		leadInPeace();
-		this.leadership.looked(new ReapReply.Looked(List.of(), List.of(), List.of(), 0), time());
+		this.leadership.on(new ReapAnswered(new ReapReply.Looked(List.of(), List.of(), List.of(), 0)), time());
 
 		assertThat(this.leadership.wakeAt()).isNull();
 	}
@@ -250,11 +261,11 @@ class LeadershipTests {
 	void theDeadAreLookedForByTheLeadersOwnClock() {
 		leadInPeace();
 		beatAfter(INTERVAL.toMillis());
-		this.leadership.heartbeatAnswered(alive(ME, this.now - 1), ME, time(), time());
+		this.leadership.on(new HeartbeatAnswered(alive(ME, this.now - 1), ME, time()), time());
 		this.now += 400;
 
 		assertThat(next())
-			.isEqualTo(new LookForDead(1, new SteadyTime(STORE_START, STORE_START + this.now - 1, this.setBacks)));
+			.isEqualTo(new ReapDeadMembers(1, new SteadyTime(STORE_START, STORE_START + this.now - 1, this.setBacks)));
 	}
 
 	@Test
@@ -262,9 +273,9 @@ class LeadershipTests {
 		leadInPeace();
 		long due = STORE_START + this.now;
 		this.now += 50;
-		this.leadership.looked(new ReapReply.Looked(List.of(), List.of(), List.of(OTHER), due), time());
+		this.leadership.on(new ReapAnswered(new ReapReply.Looked(List.of(), List.of(), List.of(OTHER), due)), time());
 		assertThat(this.leadership.wakeAt()).isGreaterThan(time());
-		this.leadership.looked(new ReapReply.Looked(List.of(OTHER), List.of(), List.of(), due), time());
+		this.leadership.on(new ReapAnswered(new ReapReply.Looked(List.of(OTHER), List.of(), List.of(), due)), time());
 		assertThat(this.leadership.wakeAt()).as("more of them").isLessThanOrEqualTo(time());
 	}
 
@@ -303,7 +314,7 @@ class LeadershipTests {
 		this.ownLeaseEnd = STORE_START + this.now - 60_000;
 		answered(ME);
 		this.ownLeaseEnd = Long.MAX_VALUE;
-		assertThat(next()).isEqualTo(new Refresh(0, -1));
+		assertThat(next()).isEqualTo(new ReadGroup(0, -1));
 		refreshed(List.of(member(ME)),
 				new Ownership(SHARD, ShardPhase.FREE, new Token(1), null, null, this.generation, 0, 0));
 
@@ -345,8 +356,8 @@ class LeadershipTests {
 	@Test
 	void aNewSessionBeginsAnew() {
 		leadInPeace();
-		this.leadership.sessionLost();
-		assertThat(this.leadership.leads()).isFalse();
+		this.leadership.on(new SessionLost(), time());
+		assertThat(this.leadership.view().leads()).isFalse();
 
 		this.epoch++;
 		beatAfter(INTERVAL.toMillis());
@@ -359,8 +370,8 @@ class LeadershipTests {
 		refreshed(List.of(member(ME)));
 		this.now += SETTLE.toMillis();
 		assertThat(next()).isEqualTo(new ApplyPlan(1, List.of(new Assign(SHARD, 0, ME))));
-		this.leadership.planned(new PlanReply.Applied(0, 1), time());
-		assertThat(next()).isEqualTo(new Refresh(0, -1));
+		this.leadership.on(new PlanAnswered(new PlanReply.Applied(0, 1)), time());
+		assertThat(next()).isEqualTo(new ReadGroup(0, -1));
 		refreshed(List.of(member(ME)));
 
 		assertThat(next()).isNull();
@@ -374,18 +385,18 @@ class LeadershipTests {
 		this.history++;
 		answered(ME);
 
-		assertThat(next()).isEqualTo(new Refresh(0, -1));
+		assertThat(next()).isEqualTo(new ReadGroup(0, -1));
 	}
 
 	/** Perhaps there was a failover, and what is lost was never told to anybody. */
 	@Test
 	void afterAHeartbeatWithoutAnswerTheGroupIsReadAnew() {
 		leadInPeace();
-		this.leadership.heartbeatFailed();
+		this.leadership.on(new HeartbeatFailed(), time());
 		assertThat(next()).as("the store is away").isNull();
 		answered(ME);
 
-		assertThat(next()).isEqualTo(new Refresh(0, -1));
+		assertThat(next()).isEqualTo(new ReadGroup(0, -1));
 	}
 
 	/** Answers queue up while the group is read: what they tell is in the picture. */
@@ -414,7 +425,7 @@ class LeadershipTests {
 		this.generation--;
 		answered(ME);
 
-		assertThat(next()).isEqualTo(new Refresh(0, -1));
+		assertThat(next()).isEqualTo(new ReadGroup(0, -1));
 		refreshed(List.of(member(ME)));
 		assertThat(next()).as("who owned it in what is lost may still hold it").isNull();
 		this.now += LEASE + 1;
@@ -435,9 +446,9 @@ class LeadershipTests {
 		leadInPeace();
 		this.membership++;
 		answered(ME);
-		this.leadership.deposed();
+		this.leadership.on(new PlanAnswered(new PlanReply.Deposed()), time());
 
-		assertThat(this.leadership.leads()).isFalse();
+		assertThat(this.leadership.view().leads()).isFalse();
 		assertThat(next()).isNull();
 		assertThat(this.leadership.wakeAt()).isNull();
 	}
@@ -447,7 +458,7 @@ class LeadershipTests {
 		leadInPeace();
 		answered(OTHER);
 
-		assertThat(this.leadership.leads()).isFalse();
+		assertThat(this.leadership.view().leads()).isFalse();
 		assertThat(next()).isNull();
 	}
 
@@ -456,18 +467,18 @@ class LeadershipTests {
 		leadInPeace();
 		answered(null);
 
-		assertThat(this.leadership.leads()).isFalse();
+		assertThat(this.leadership.view().leads()).isFalse();
 	}
 
 	@Test
 	void afterAFailureItWaitsAndThenReadsAndPlansAgain() {
 		leadInPeace();
-		this.leadership.failed(time(), Duration.ofMillis(200));
+		this.leadership.on(new ActionFailed(Duration.ofMillis(200)), time());
 
 		assertThat(next()).isNull();
 		assertThat(this.leadership.wakeAt()).isEqualTo(at(this.now + 200));
 		this.now += 200;
-		assertThat(next()).isInstanceOf(Refresh.class);
+		assertThat(next()).isInstanceOf(ReadGroup.class);
 		this.generation++;
 		refreshed(null, new Ownership(SHARD, ShardPhase.FREE, new Token(1), null, null, this.generation, 0, 0));
 		assertThat(next()).isInstanceOf(ApplyPlan.class);
@@ -481,7 +492,7 @@ class LeadershipTests {
 		this.generation = 7;
 		answered(ME);
 
-		assertThat(next()).isEqualTo(new Refresh(0, -1));
+		assertThat(next()).isEqualTo(new ReadGroup(0, -1));
 	}
 
 	@Test
@@ -490,7 +501,7 @@ class LeadershipTests {
 		this.epoch++;
 		answered(ME);
 
-		assertThat(next()).isEqualTo(new Refresh(0, -1));
+		assertThat(next()).isEqualTo(new ReadGroup(0, -1));
 		refreshed(List.of(member(ME)), owned());
 		this.now += SETTLE.toMillis();
 		assertThat(next()).as("everything is where it shall be").isNull();
@@ -515,12 +526,12 @@ class LeadershipTests {
 		refreshed(null, owned());
 		this.membership++;
 		answered(ME);
-		assertThat(next()).isInstanceOf(Refresh.class);
+		assertThat(next()).isInstanceOf(ReadGroup.class);
 		// Somebody has freed it in the past that there is now.
 		this.generation--;
 		Ownership free = new Ownership(SHARD, ShardPhase.FREE, new Token(1), null, null, this.generation, 0, 0);
 		refreshed(List.of(member(ME)), free);
-		assertThat(next()).isEqualTo(new Refresh(0, -1));
+		assertThat(next()).isEqualTo(new ReadGroup(0, -1));
 		refreshed(List.of(member(ME)), free);
 
 		assertAssignedALeaseFromNow();
@@ -570,7 +581,7 @@ class LeadershipTests {
 
 	private void endsClaims() {
 		assertThat(next()).isEqualTo(new EndClaims(this.epoch, this.claimsUntil));
-		this.leadership.claimsEnded(EndClaimsReply.ENDED, time());
+		this.leadership.on(new EndClaimsAnswered(EndClaimsReply.ENDED), time());
 	}
 
 	@Test
@@ -645,7 +656,7 @@ class LeadershipTests {
 		refreshed(List.of(member(ME)));
 		beatUntil(LEASE);
 		assertThat(next()).isInstanceOf(EndClaims.class);
-		this.leadership.claimsEnded(EndClaimsReply.OPEN, time());
+		this.leadership.on(new EndClaimsAnswered(EndClaimsReply.OPEN), time());
 		assertThat(next()).isNull();
 
 		this.claimsUntil = STORE_START + LEASE + LEASE;
@@ -664,7 +675,7 @@ class LeadershipTests {
 		this.jump = 60_000;
 		answered(ME);
 		assertThat(next()).isNull();
-		this.leadership.sessionLost();
+		this.leadership.on(new SessionLost(), time());
 		this.epoch++;
 		answered(ME);
 		refreshed(List.of(member(ME)));
@@ -746,15 +757,15 @@ class LeadershipTests {
 		answered(ME);
 		refreshed(List.of(member(ME)));
 
-		assertThat(this.leadership.unattended().problems(at(LEASE))).isEmpty();
-		List<GroupProblem> problems = this.leadership.unattended().problems(at(LEASE + 1));
+		assertThat(this.leadership.view().unattended().problems(at(LEASE))).isEmpty();
+		List<GroupProblem> problems = this.leadership.view().unattended().problems(at(LEASE + 1));
 		assertThat(problems).singleElement().satisfies((problem) -> {
 			assertThat(problem.serious()).isTrue();
 			assertThat(problem.concerned()).startsWith("orders/0, orders/1, ")
 				.endsWith("orders/9 and 2 more, since "
 						+ Instant.ofEpochMilli(STORE_START).truncatedTo(ChronoUnit.SECONDS));
 		});
-		assertThat(this.leadership.unattended().problems(at(3_600_000))).isEqualTo(problems);
+		assertThat(this.leadership.view().unattended().problems(at(3_600_000))).isEqualTo(problems);
 	}
 
 	@Test
@@ -764,7 +775,7 @@ class LeadershipTests {
 		refreshed(List.of(member(ME)), of(0, ShardPhase.OWNED, ME, null, 1),
 				new Ownership(ShardId.of("old", 0), ShardPhase.FREE, new Token(1), null, null, 2, STORE_START, 0),
 				new Ownership(ShardId.of("old", 1), ShardPhase.FREE, new Token(1), null, null, 3, STORE_START, 0));
-		UnattendedShards unattended = this.leadership.unattended();
+		UnattendedShards unattended = this.leadership.view().unattended();
 		long bound = UnattendedShards.RETIRED_AFTER.toMillis();
 
 		assertThat(unattended.problems(at(bound))).singleElement().satisfies((problem) -> {
@@ -786,11 +797,11 @@ class LeadershipTests {
 		refreshed(List.of(member(ME)), owned(), retired(0), retired(1));
 		assertThat(overdueAfter(60_000)).hasSize(2);
 
-		this.leadership.refreshed(new GroupChanges(ME, this.epoch, ++this.generation, ++this.membership, true,
-				List.of(member(ME)), List.of(owned())), at(0));
+		this.leadership.on(new GroupRead(new GroupChanges(ME, this.epoch, ++this.generation, ++this.membership, true,
+				List.of(member(ME)), List.of(owned()))), at(0));
 
 		assertThat(overdueAfter(60_000)).isEmpty();
-		assertThat(this.leadership.unattended().problems(at(100_000_000))).isEmpty();
+		assertThat(this.leadership.view().unattended().problems(at(100_000_000))).isEmpty();
 	}
 
 	private static Ownership retired(int shard) {
@@ -805,11 +816,11 @@ class LeadershipTests {
 		answered(ME);
 		this.generation = 1;
 		refreshed(List.of(new GroupMember(ME, versioned, false), member(OTHER)), owned());
-		assertThat(this.leadership.withoutComparableVersion()).containsExactly(OTHER);
+		assertThat(this.leadership.view().withoutComparableVersion()).containsExactly(OTHER);
 
 		this.membership++;
 		refreshed(List.of(member(ME), member(OTHER)));
-		assertThat(this.leadership.withoutComparableVersion()).as("nobody has a version").isEmpty();
+		assertThat(this.leadership.view().withoutComparableVersion()).as("nobody has a version").isEmpty();
 	}
 
 	@Test
@@ -823,7 +834,7 @@ class LeadershipTests {
 	}
 
 	private Map<ShardId, String> overdueAfter(long millis) {
-		return this.leadership.unattended().overdue(at(millis));
+		return this.leadership.view().unattended().overdue(at(millis));
 	}
 
 	private static Ownership of(int shard, ShardPhase phase, MemberId owner, MemberId target, long generation) {
@@ -855,18 +866,21 @@ class LeadershipTests {
 
 	/** What it would tell the store if somebody were late now. */
 	private long steadySince() {
-		this.leadership.heartbeatAnswered(alive(ME, this.now - 1), ME, time(), time());
+		this.leadership.on(new HeartbeatAnswered(alive(ME, this.now - 1), ME, time()), time());
 		LeaderAction action = next();
-		if (action instanceof Refresh) {
+		if (action instanceof ReadGroup) {
 			refreshed(List.of(member(ME)), owned());
 			action = next();
 		}
-		assertThat(action).isInstanceOf(LookForDead.class);
-		return ((LookForDead) action).steady().sinceMillis();
+		assertThat(action).isInstanceOf(ReapDeadMembers.class);
+		return ((ReapDeadMembers) action).steady().sinceMillis();
 	}
 
 	private void answered(MemberId leader) {
-		this.leadership.heartbeatAnswered(alive(leader, this.now + LEASE), ME, time(), time());
+		if (!this.leadership.view().leads()) {
+			this.leadership.on(new ShardsChanged(this.ownTopics), time());
+		}
+		this.leadership.on(new HeartbeatAnswered(alive(leader, this.now + LEASE), ME, time()), time());
 	}
 
 	private HeartbeatReply.Alive alive(MemberId leader, long earliestLeaseEnd) {
@@ -878,8 +892,8 @@ class LeadershipTests {
 	}
 
 	private void refreshed(List<GroupMember> members, Ownership... ownerships) {
-		this.leadership.refreshed(
-				new GroupChanges(ME, this.epoch, this.generation, this.membership, members, List.of(ownerships)),
+		this.leadership.on(new GroupRead(
+				new GroupChanges(ME, this.epoch, this.generation, this.membership, members, List.of(ownerships))),
 				time());
 	}
 
@@ -892,7 +906,9 @@ class LeadershipTests {
 	private LeaderAction next() {
 		LeaderAction action = this.leadership.next(time());
 		if (action instanceof ComputeAssignment compute) {
-			this.leadership.assigned(compute.request(), new StickyAssignment().assign(compute.request()));
+			this.leadership.on(
+					new AssignmentComputed(compute.request(), new StickyAssignment().assign(compute.request())),
+					time());
 			action = this.leadership.next(time());
 		}
 		return action;

@@ -11,6 +11,14 @@ import org.junit.jupiter.api.Test;
 import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.assignment.LoadMeasure;
 import io.github.shardkeeper.assignment.StickyAssignment;
+import io.github.shardkeeper.handover.LeaderEvent.AssignmentComputed;
+import io.github.shardkeeper.handover.LeaderEvent.GroupRead;
+import io.github.shardkeeper.handover.LeaderEvent.HeartbeatAnswered;
+import io.github.shardkeeper.handover.LeaderEvent.HeartbeatFailed;
+import io.github.shardkeeper.handover.LeaderEvent.LoadsRead;
+import io.github.shardkeeper.handover.LeaderEvent.PlanAnswered;
+import io.github.shardkeeper.handover.LeaderEvent.ReapAnswered;
+import io.github.shardkeeper.handover.LeaderEvent.ShardsChanged;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
@@ -33,7 +41,7 @@ class LoadReportsTests {
 
 	private static final ShardId SECOND = ShardId.of("orders", 1);
 
-	private Leadership leadership = leadership(LoadReporting.DEFAULT);
+	private TestLeadership leadership = leadership(LoadReporting.DEFAULT);
 
 	private long now = 0;
 
@@ -58,9 +66,11 @@ class LoadReportsTests {
 
 	private List<Ownership> changed = List.of(owned(FIRST, ME, 1), owned(SECOND, OTHER, 1));
 
-	private static Leadership leadership(LoadReporting loads) {
-		return new Leadership(Duration.ofMillis(500), Duration.ofSeconds(3), Duration.ofMillis(100),
-				HandoverRules.DEFAULT, () -> Map.of("orders", TopicShards.count(2)), loads);
+	private static TestLeadership leadership(LoadReporting loads) {
+		TestLeadership created = new TestLeadership(new Leadership(Duration.ofMillis(500), Duration.ofSeconds(3),
+				Duration.ofMillis(100), HandoverRules.DEFAULT, loads));
+		created.on(new ShardsChanged(Map.of("orders", TopicShards.count(2))), new MonotonicTime(0));
+		return created;
 	}
 
 	@Test
@@ -210,7 +220,7 @@ class LoadReportsTests {
 	void allIsReadAgainAfterAHeartbeatWithoutAnAnswer() {
 		report(ME, Map.of(FIRST, 10.0));
 		pass(Duration.ofSeconds(12));
-		this.leadership.heartbeatFailed();
+		this.leadership.on(new HeartbeatFailed(), at());
 		pass(Duration.ofSeconds(12));
 
 		assertThat(this.reads).containsExactly(0L, 0L);
@@ -227,7 +237,7 @@ class LoadReportsTests {
 		pass(Duration.ofSeconds(12));
 		long read = this.reads.size();
 		this.told = 2;
-		this.leadership.heartbeatAnswered(alive(this.now + 3_000), ME, before, at());
+		this.leadership.on(new HeartbeatAnswered(alive(this.now + 3_000), ME, before), at());
 		this.told = 3;
 		pass(Duration.ofSeconds(12));
 		assertThat(this.reads).as("nothing was lost").hasSize((int) read);
@@ -242,19 +252,19 @@ class LoadReportsTests {
 		pass(Duration.ofSeconds(1));
 		this.requests.clear();
 		this.membership++;
-		this.leadership.heartbeatAnswered(alive(this.now + 3_000), ME, at(), at());
+		this.leadership.on(new HeartbeatAnswered(alive(this.now + 3_000), ME, at()), at());
 		drive();
 		// The settle time has begun.
 		assertThat(this.requests).isEmpty();
 		this.now += 50;
-		this.leadership.loadsRead(new LoadChanges(0, new TreeMap<>()), at());
+		this.leadership.on(new LoadsRead(new LoadChanges(0, new TreeMap<>())), at());
 		drive();
 		assertThat(this.requests).isEmpty();
 		this.now += 50;
 		drive();
 		assertThat(this.requests).hasSize(1);
 
-		this.leadership.loadsRead(new LoadChanges(0, new TreeMap<>()), at());
+		this.leadership.on(new LoadsRead(new LoadChanges(0, new TreeMap<>())), at());
 		drive();
 		assertThat(this.requests).as("where none is due, there is one now").hasSize(2);
 	}
@@ -263,7 +273,7 @@ class LoadReportsTests {
 	void aLeaderIsWokenToLook() {
 		report(ME, Map.of(FIRST, 10.0));
 		pass(Duration.ofSeconds(2));
-		this.leadership.heartbeatAnswered(alive(10_000_000), ME, at(), at());
+		this.leadership.on(new HeartbeatAnswered(alive(10_000_000), ME, at()), at());
 
 		assertThat(this.leadership.wakeAt()).isEqualTo(new MonotonicTime(Duration.ofSeconds(10).toNanos()));
 	}
@@ -290,7 +300,7 @@ class LoadReportsTests {
 	private void pass(Duration duration) {
 		long end = this.now + duration.toMillis();
 		while (this.now < end) {
-			this.leadership.heartbeatAnswered(alive(this.now + 3_000), ME, at(), at());
+			this.leadership.on(new HeartbeatAnswered(alive(this.now + 3_000), ME, at()), at());
 			for (int i = 0; i < 5; i++) {
 				drive();
 				this.now += 100;
@@ -300,26 +310,30 @@ class LoadReportsTests {
 
 	private void drive() {
 		for (LeaderAction action = this.leadership.next(at()); action != null; action = this.leadership.next(at())) {
-			if (action instanceof LeaderAction.Refresh) {
-				this.leadership.refreshed(new GroupChanges(ME, 1, this.generation, this.membership,
-						this.members.stream().map(LoadReportsTests::member).toList(), this.changed), at());
+			if (action instanceof LeaderAction.ReadGroup) {
+				this.leadership.on(new GroupRead(new GroupChanges(ME, 1, this.generation, this.membership,
+						this.members.stream().map(LoadReportsTests::member).toList(), this.changed)), at());
 			}
 			else if (action instanceof LeaderAction.ReadLoads read) {
 				this.reads.add(read.version());
 				Map<MemberId, LoadReport> since = new TreeMap<>(this.stored);
 				since.keySet().removeIf((member) -> this.storedAt.get(member) <= read.version());
-				this.complaints
-					.addAll(this.leadership.loadsRead(new LoadChanges(this.told, new TreeMap<>(since)), at()));
+				this.leadership.on(new LoadsRead(new LoadChanges(this.told, new TreeMap<>(since))), at());
+			}
+			else if (action instanceof LeaderAction.WarnOfLoadReport warn) {
+				this.complaints.add(warn.text());
 			}
 			else if (action instanceof LeaderAction.ComputeAssignment compute) {
 				this.requests.add(compute.request());
-				this.leadership.assigned(compute.request(), new StickyAssignment().assign(compute.request()));
+				this.leadership.on(
+						new AssignmentComputed(compute.request(), new StickyAssignment().assign(compute.request())),
+						at());
 			}
-			else if (action instanceof LeaderAction.LookForDead) {
-				this.leadership.looked(new ReapReply.Looked(List.of(), List.of(), List.of(), 0), at());
+			else if (action instanceof LeaderAction.ReapDeadMembers) {
+				this.leadership.on(new ReapAnswered(new ReapReply.Looked(List.of(), List.of(), List.of(), 0)), at());
 			}
 			else if (action instanceof LeaderAction.ApplyPlan plan) {
-				this.leadership.planned(new PlanReply.Applied(plan.transitions().size(), 0), at());
+				this.leadership.on(new PlanAnswered(new PlanReply.Applied(plan.transitions().size(), 0)), at());
 			}
 		}
 	}

@@ -10,6 +10,12 @@ import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.assignment.StickyAssignment;
+import io.github.shardkeeper.handover.LeaderEvent.AssignmentComputed;
+import io.github.shardkeeper.handover.LeaderEvent.GroupRead;
+import io.github.shardkeeper.handover.LeaderEvent.HeartbeatAnswered;
+import io.github.shardkeeper.handover.LeaderEvent.HeartbeatFailed;
+import io.github.shardkeeper.handover.LeaderEvent.PlanAnswered;
+import io.github.shardkeeper.handover.LeaderEvent.ShardsChanged;
 import io.github.shardkeeper.handover.Transition.Assign;
 import io.github.shardkeeper.handover.Transition.Revoke;
 import io.github.shardkeeper.shard.ApplicationVersion;
@@ -32,8 +38,8 @@ class NewShardsTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(3);
 
-	private final Leadership leadership = new Leadership(Duration.ofMillis(500), LEASE, Duration.ofMillis(100),
-			HandoverRules.DEFAULT, () -> Map.of("orders", this.own), null);
+	private final TestLeadership leadership = new TestLeadership(
+			new Leadership(Duration.ofMillis(500), LEASE, Duration.ofMillis(100), HandoverRules.DEFAULT, null));
 
 	private TopicShards own = TopicShards.count(2);
 
@@ -57,7 +63,7 @@ class NewShardsTests {
 	void shardsThatAreAddedAreAssignedInOneRound() {
 		begin();
 		this.own = TopicShards.count(4);
-		this.leadership.shardsChanged(at());
+		this.leadership.on(new ShardsChanged(Map.of("orders", this.own)), at());
 
 		assertThat(drive()).extracting(Transition::shard).containsExactly(shard(2), shard(3));
 		assertThat(drive()).isEmpty();
@@ -78,7 +84,7 @@ class NewShardsTests {
 	void aSourceThatSeesFewerShardsTakesNoneAway() {
 		begin();
 		this.own = TopicShards.count(1);
-		this.leadership.shardsChanged(at());
+		this.leadership.on(new ShardsChanged(Map.of("orders", this.own)), at());
 
 		assertThat(drive()).isEmpty();
 		assertThat(lastRequest().shards().size()).isEqualTo(2);
@@ -88,7 +94,7 @@ class NewShardsTests {
 	void childrenAreAssignedAfterTheirParentIsCompletedAndNotBefore() {
 		begin();
 		this.own = TopicShards.count(2).with("2", "0").with("3", "0");
-		this.leadership.shardsChanged(at());
+		this.leadership.on(new ShardsChanged(Map.of("orders", this.own)), at());
 		assertThat(drive()).isEmpty();
 		assertThat(lastRequest().shards().asList()).containsExactly(shard(0), shard(1));
 
@@ -103,10 +109,10 @@ class NewShardsTests {
 	void parentsThatAreTheirOwnDescendantsAreReported() {
 		begin();
 		this.own = TopicShards.count(2).with("2", "0").with("7", "9").with("8", "7").with("9", "8").with("10", "9");
-		this.leadership.shardsChanged(at());
+		this.leadership.on(new ShardsChanged(Map.of("orders", this.own)), at());
 		assertThat(drive()).isEmpty();
 
-		Map<ShardId, String> overdue = this.leadership.unattended().overdue(later(LEASE.plusMillis(1)));
+		Map<ShardId, String> overdue = this.leadership.view().unattended().overdue(later(LEASE.plusMillis(1)));
 		assertThat(overdue).containsOnlyKeys(shard(7), shard(8), shard(9), shard(10));
 		assertThat(overdue.get(shard(8))).contains("waits for its parents 7", "form a cycle");
 	}
@@ -115,7 +121,7 @@ class NewShardsTests {
 	void whatTwoWereMergedIntoWaitsForBoth() {
 		begin();
 		this.own = TopicShards.count(2).with("2", "0", "1");
-		this.leadership.shardsChanged(at());
+		this.leadership.on(new ShardsChanged(Map.of("orders", this.own)), at());
 		completed(shard(0));
 		assertThat(drive()).isEmpty();
 
@@ -127,7 +133,7 @@ class NewShardsTests {
 	void grandchildrenWaitForChildren() {
 		begin();
 		this.own = TopicShards.count(2).with("2", "0").with("3", "2");
-		this.leadership.shardsChanged(at());
+		this.leadership.on(new ShardsChanged(Map.of("orders", this.own)), at());
 		assertThat(drive()).isEmpty();
 		completed(shard(0));
 		assertThat(drive()).extracting(Transition::shard).containsExactly(shard(2));
@@ -206,13 +212,13 @@ class NewShardsTests {
 	void childrenThatWaitStandStillWithoutAlarm() {
 		begin();
 		this.own = TopicShards.count(2).with("2", "0");
-		this.leadership.shardsChanged(at());
+		this.leadership.on(new ShardsChanged(Map.of("orders", this.own)), at());
 		drive();
 		this.now += 3_600_000;
 		beat();
 		drive();
 
-		assertThat(this.leadership.unattended().overdue(at())).isEmpty();
+		assertThat(this.leadership.view().unattended().overdue(at())).isEmpty();
 	}
 
 	@Test
@@ -221,12 +227,12 @@ class NewShardsTests {
 		this.now += 3_600_000;
 		beat();
 		this.own = TopicShards.count(3);
-		this.leadership.shardsChanged(at());
+		this.leadership.on(new ShardsChanged(Map.of("orders", this.own)), at());
 		// It is read, but nothing is planned yet.
-		assertThat(this.leadership.next(at())).isInstanceOf(LeaderAction.Refresh.class);
+		assertThat(this.leadership.next(at())).isInstanceOf(LeaderAction.ReadGroup.class);
 		refresh();
-		assertThat(this.leadership.unattended().overdue(later(LEASE))).isEmpty();
-		assertThat(this.leadership.unattended().overdue(later(LEASE.plusMillis(1)))).containsOnlyKeys(shard(2));
+		assertThat(this.leadership.view().unattended().overdue(later(LEASE))).isEmpty();
+		assertThat(this.leadership.view().unattended().overdue(later(LEASE.plusMillis(1)))).containsOnlyKeys(shard(2));
 	}
 
 	@Test
@@ -235,18 +241,18 @@ class NewShardsTests {
 		this.now += 3_600_000;
 		beat();
 		this.own = TopicShards.count(3);
-		this.leadership.shardsChanged(at());
+		this.leadership.on(new ShardsChanged(Map.of("orders", this.own)), at());
 		this.leadership.next(at());
 		refresh();
-		this.leadership.heartbeatFailed();
+		this.leadership.on(new HeartbeatFailed(), at());
 		this.now += 1_000;
 		beat();
 		this.seenMembership = -1;
 		this.changed.addAll(this.store.values());
 		refresh();
 
-		assertThat(this.leadership.unattended().overdue(later(LEASE.minusSeconds(1)))).isEmpty();
-		assertThat(this.leadership.unattended().overdue(later(LEASE))).containsOnlyKeys(shard(2));
+		assertThat(this.leadership.view().unattended().overdue(later(LEASE.minusSeconds(1)))).isEmpty();
+		assertThat(this.leadership.view().unattended().overdue(later(LEASE))).containsOnlyKeys(shard(2));
 	}
 
 	/** An answer of a strategy is about members and shards, not about what they say. */
@@ -255,7 +261,7 @@ class NewShardsTests {
 		GroupPicture picture = new GroupPicture();
 		picture.apply(changes());
 		picture.update(Map.of("orders", this.own));
-		Roster roster = picture.roster();
+		GroupPicture.Roster roster = picture.roster();
 		this.others = TopicShards.count(1);
 		this.seenMembership = -1;
 		picture.apply(changes());
@@ -293,9 +299,12 @@ class NewShardsTests {
 	}
 
 	private void beat() {
-		this.leadership.heartbeatAnswered(new HeartbeatReply.Alive(this.now, ME, 1, this.now + 3_000,
+		if (!this.leadership.view().leads()) {
+			this.leadership.on(new ShardsChanged(Map.of("orders", this.own)), at());
+		}
+		this.leadership.on(new HeartbeatAnswered(new HeartbeatReply.Alive(this.now, ME, 1, this.now + 3_000,
 				this.now + 100_000_000, this.generation, this.membership, this.generation, List.of(), 1, false, true, 0,
-				0, 0, Long.MAX_VALUE, GroupStatus.NONE), ME, at(), at());
+				0, 0, Long.MAX_VALUE, GroupStatus.NONE), ME, at()), at());
 	}
 
 	/** What is planned when the settle time is over. */
@@ -310,17 +319,19 @@ class NewShardsTests {
 	private List<Transition> drive() {
 		List<Transition> planned = new ArrayList<>();
 		for (LeaderAction action = this.leadership.next(at()); action != null; action = this.leadership.next(at())) {
-			if (action instanceof LeaderAction.Refresh) {
+			if (action instanceof LeaderAction.ReadGroup) {
 				refresh();
 			}
 			else if (action instanceof LeaderAction.ComputeAssignment compute) {
 				this.requests.add(compute.request());
-				this.leadership.assigned(compute.request(), new StickyAssignment().assign(compute.request()));
+				this.leadership.on(
+						new AssignmentComputed(compute.request(), new StickyAssignment().assign(compute.request())),
+						at());
 			}
 			else if (action instanceof LeaderAction.ApplyPlan plan) {
 				planned.addAll(plan.transitions());
 				plan.transitions().forEach(this::apply);
-				this.leadership.planned(new PlanReply.Applied(plan.transitions().size(), 0), at());
+				this.leadership.on(new PlanAnswered(new PlanReply.Applied(plan.transitions().size(), 0)), at());
 			}
 			else {
 				throw new AssertionError(action);
@@ -338,7 +349,7 @@ class NewShardsTests {
 	}
 
 	private void refresh() {
-		this.leadership.refreshed(changes(), at());
+		this.leadership.on(new GroupRead(changes()), at());
 	}
 
 	private GroupChanges changes() {

@@ -59,7 +59,7 @@ class PlannerTests {
 	private long claimsUntil;
 
 	/** What came of the last planning. */
-	private Plan plan;
+	private Planner.Plan plan;
 
 	@Test
 	void newAndFreeShardsAreAssignedAtTheirGeneration() {
@@ -387,25 +387,26 @@ class PlannerTests {
 		is(ShardId.of("orders", 3), ShardPhase.OWNED, A, null, 4);
 		GroupPicture picture = new GroupPicture();
 		picture.apply(new GroupChanges(A, 1, 100, 1, this.members, this.ownerships));
+		picture.update(this.ownTopics);
 
-		AssignmentRequest request = new Planner(HandoverRules.DEFAULT, () -> this.ownTopics).request(picture,
-				new LoadReports(null), NOW);
+		AssignmentRequest request = new Planner(HandoverRules.DEFAULT).request(picture, new LoadReports(null), NOW);
 
 		assertThat(request.members()).containsExactly(new Assignee(A, Set.of("orders"), ApplicationVersion.UNKNOWN),
 				new Assignee(B, Set.of("orders"), new ApplicationVersion("1.2"), 4, "eu-1"));
 		assertThat(request.movesUnderWay()).as("of members that stay, to members that stay").isEqualTo(1);
 		long overdue = NOW + HandoverRules.DEFAULT.timeout().toMillis();
-		assertThat(new Planner(HandoverRules.DEFAULT, () -> this.ownTopics)
-			.request(picture, new LoadReports(null), overdue)
-			.movesUnderWay()).as("what hangs holds nothing up").isZero();
+		assertThat(new Planner(HandoverRules.DEFAULT).request(picture, new LoadReports(null), overdue).movesUnderWay())
+			.as("what hangs holds nothing up")
+			.isZero();
 	}
 
 	private List<Transition> plan() {
 		GroupPicture picture = new GroupPicture();
 		picture.apply(new GroupChanges(A, 1, 100, 1, this.members, this.ownerships));
+		picture.update(this.ownTopics);
 		HandoverRules rules = new HandoverRules(TIMEOUT, HandoverRules.OnTimeout.HOLD, Duration.ZERO, Duration.ZERO,
 				this.mostConcurrentMoves);
-		Planner planner = new Planner(rules, () -> this.ownTopics);
+		Planner planner = new Planner(rules);
 		this.plan = planner.plan(picture, this.strategy.assign(planner.request(picture, new LoadReports(null), NOW)),
 				NOW, this.claimsUntil);
 		return this.plan.transitions();

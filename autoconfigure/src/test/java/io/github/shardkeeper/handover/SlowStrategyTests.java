@@ -13,8 +13,15 @@ import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.assignment.ShardTraits;
 import io.github.shardkeeper.handover.LeaderAction.ApplyPlan;
 import io.github.shardkeeper.handover.LeaderAction.ComputeAssignment;
-import io.github.shardkeeper.handover.LeaderAction.LookForDead;
-import io.github.shardkeeper.handover.LeaderAction.Refresh;
+import io.github.shardkeeper.handover.LeaderAction.ReadGroup;
+import io.github.shardkeeper.handover.LeaderAction.ReapDeadMembers;
+import io.github.shardkeeper.handover.LeaderEvent.AssignmentComputed;
+import io.github.shardkeeper.handover.LeaderEvent.AssignmentFailed;
+import io.github.shardkeeper.handover.LeaderEvent.GroupRead;
+import io.github.shardkeeper.handover.LeaderEvent.HeartbeatAnswered;
+import io.github.shardkeeper.handover.LeaderEvent.PlanAnswered;
+import io.github.shardkeeper.handover.LeaderEvent.ReapAnswered;
+import io.github.shardkeeper.handover.LeaderEvent.ShardsChanged;
 import io.github.shardkeeper.handover.Transition.Assign;
 import io.github.shardkeeper.handover.Transition.Revoke;
 import io.github.shardkeeper.shard.ApplicationVersion;
@@ -48,8 +55,8 @@ class SlowStrategyTests {
 	/** Where the store's clock stands when this member's clock stands at zero. */
 	private static final long STORE_START = 1_000_000;
 
-	private final Leadership leadership = new Leadership(Duration.ofMillis(500), Duration.ofMillis(LEASE), SETTLE,
-			HandoverRules.DEFAULT, () -> Map.of("orders", TopicShards.count(2)), null);
+	private final TestLeadership leadership = new TestLeadership(
+			new Leadership(Duration.ofMillis(500), Duration.ofMillis(LEASE), SETTLE, HandoverRules.DEFAULT, null));
 
 	private long now = 0;
 
@@ -61,6 +68,7 @@ class SlowStrategyTests {
 
 	@BeforeEach
 	void leads() {
+		this.leadership.on(new ShardsChanged(Map.of("orders", TopicShards.count(2))), time());
 		answered(A);
 		refreshed(List.of(member(A), member(B)), owned(FIRST, A, 1), owned(SECOND, A, 2));
 		this.now += SETTLE.toMillis();
@@ -71,13 +79,13 @@ class SlowStrategyTests {
 		AssignmentRequest request = asked();
 		assertThat(next()).isNull();
 
-		this.leadership.looked(new ReapReply.Looked(List.of(C), List.of(), List.of(), 0), time());
-		assertThat(next()).as("its picture is kept up").isInstanceOf(Refresh.class);
+		this.leadership.on(new ReapAnswered(new ReapReply.Looked(List.of(C), List.of(), List.of(), 0)), time());
+		assertThat(next()).as("its picture is kept up").isInstanceOf(ReadGroup.class);
 		this.generation++;
 		refreshed(null, owned(FIRST, A, 3));
-		this.leadership.heartbeatAnswered(alive(A, this.now - 1), A, time(), time());
-		assertThat(next()).as("the dead are looked for").isInstanceOf(LookForDead.class);
-		this.leadership.looked(new ReapReply.Looked(List.of(), List.of(), List.of(), 0), time());
+		this.leadership.on(new HeartbeatAnswered(alive(A, this.now - 1), A, time()), time());
+		assertThat(next()).as("the dead are looked for").isInstanceOf(ReapDeadMembers.class);
+		this.leadership.on(new ReapAnswered(new ReapReply.Looked(List.of(), List.of(), List.of(), 0)), time());
 		assertThat(next()).isNull();
 		assertThat(this.leadership.wakeAt()).as("nothing is due before the answer").isNull();
 
@@ -106,14 +114,14 @@ class SlowStrategyTests {
 
 		this.membership++;
 		answered(A);
-		assertThat(next()).isInstanceOf(Refresh.class);
+		assertThat(next()).isInstanceOf(ReadGroup.class);
 		refreshed(List.of(member(A), member(B)));
 		give(again, B, C);
 
 		assertThat(next()).as("what was to go to the one that left stays")
 			.isEqualTo(new ApplyPlan(1, List.of(new Revoke(FIRST, 1, B))));
-		this.leadership.planned(new PlanReply.Applied(1, 0), time());
-		assertThat(next()).isInstanceOf(Refresh.class);
+		this.leadership.on(new PlanAnswered(new PlanReply.Applied(1, 0)), time());
+		assertThat(next()).isInstanceOf(ReadGroup.class);
 		refreshed(null);
 		this.now += SETTLE.toMillis();
 		assertThat(asked().members()).as("and asks anew").hasSize(2);
@@ -121,28 +129,28 @@ class SlowStrategyTests {
 
 	@Test
 	void whileItFailsNothingMovesAndWhatNobodyOwnsIsPlaced() {
-		this.leadership.assignmentFailed(asked(), time());
+		this.leadership.on(new AssignmentFailed(asked()), time());
 		assertThat(next()).as("nothing moves").isNull();
 
 		this.generation++;
 		answered(A);
-		assertThat(next()).isInstanceOf(Refresh.class);
+		assertThat(next()).isInstanceOf(ReadGroup.class);
 		refreshed(null, new Ownership(SECOND, ShardPhase.FREE, new Token(3), null, null, 3, STORE_START, 0));
 		assertThat(next()).isEqualTo(new ApplyPlan(1, List.of(new Assign(SECOND, 3, B))));
-		assertThat(this.leadership.assignment().why(0)).contains("stays with a~1: the last assignment stands");
-		assertThat(this.leadership.assignment().why(1)).contains("goes to b~1: it had no owner that stays");
+		assertThat(this.leadership.view().assignment().why(0)).contains("stays with a~1: the last assignment stands");
+		assertThat(this.leadership.view().assignment().why(1)).contains("goes to b~1: it had no owner that stays");
 	}
 
 	@Test
 	void itIsAskedAgainAfterAPauseThatGrows() {
-		this.leadership.assignmentFailed(asked(), time());
+		this.leadership.on(new AssignmentFailed(asked()), time());
 		for (long pause : new long[] { 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000 }) {
 			assertThat(next()).isNull();
 			assertThat(this.leadership.wakeAt()).isEqualTo(at(this.now + pause));
 			this.now += pause - 1;
 			assertThat(next()).isNull();
 			this.now += 1;
-			this.leadership.assignmentFailed(asked(), time());
+			this.leadership.on(new AssignmentFailed(asked()), time());
 		}
 		assertThat(next()).isNull();
 		this.now += 30_000;
@@ -155,14 +163,14 @@ class SlowStrategyTests {
 
 	@Test
 	void whatNobodyOwnsDoesNotWaitForAnotherFailure() {
-		this.leadership.assignmentFailed(asked(), time());
+		this.leadership.on(new AssignmentFailed(asked()), time());
 		assertThat(next()).isNull();
 		this.now += 1_000;
 		asked();
 		assertThat(next()).isNull();
 		this.generation++;
 		answered(A);
-		assertThat(next()).isInstanceOf(Refresh.class);
+		assertThat(next()).isInstanceOf(ReadGroup.class);
 		refreshed(null, new Ownership(SECOND, ShardPhase.FREE, new Token(3), null, null, 3, STORE_START, 0));
 
 		assertThat(next()).isEqualTo(new ApplyPlan(1, List.of(new Assign(SECOND, 3, B))));
@@ -170,12 +178,12 @@ class SlowStrategyTests {
 
 	@Test
 	void whatNobodyOwnsWhenItIsAskedAgainDoesNotWaitForTheAnswer() {
-		this.leadership.assignmentFailed(asked(), time());
+		this.leadership.on(new AssignmentFailed(asked()), time());
 		assertThat(next()).isNull();
 		this.now += 1_000;
 		this.generation++;
 		answered(A);
-		assertThat(next()).isInstanceOf(Refresh.class);
+		assertThat(next()).isInstanceOf(ReadGroup.class);
 		refreshed(null, new Ownership(SECOND, ShardPhase.FREE, new Token(3), null, null, 3, STORE_START, 0));
 
 		asked();
@@ -186,11 +194,11 @@ class SlowStrategyTests {
 	void whatAnEarlierAnswerMovedGoesOnMoving() {
 		give(asked(), A, B);
 		assertThat(next()).isInstanceOf(ApplyPlan.class);
-		this.leadership.planned(new PlanReply.Applied(0, 1), time());
-		assertThat(next()).isInstanceOf(Refresh.class);
+		this.leadership.on(new PlanAnswered(new PlanReply.Applied(0, 1)), time());
+		assertThat(next()).isInstanceOf(ReadGroup.class);
 		refreshed(List.of(member(A), member(B)), owned(FIRST, A, 1), owned(SECOND, A, 2));
 		this.now += SETTLE.toMillis();
-		this.leadership.assignmentFailed(asked(), time());
+		this.leadership.on(new AssignmentFailed(asked()), time());
 
 		assertThat(next()).isEqualTo(new ApplyPlan(1, List.of(new Revoke(SECOND, 2, B))));
 	}
@@ -201,11 +209,11 @@ class SlowStrategyTests {
 		answered(B);
 		this.epoch = 3;
 		answered(A);
-		assertThat(next()).isInstanceOf(Refresh.class);
+		assertThat(next()).isInstanceOf(ReadGroup.class);
 		refreshed(List.of(member(A), member(B)), owned(FIRST, A, 1), owned(SECOND, A, 2));
 
 		give(request, B, B);
-		this.leadership.assignmentFailed(request, time());
+		this.leadership.on(new AssignmentFailed(request), time());
 		assertThat(next()).isNull();
 		this.now += SETTLE.toMillis();
 		assertThat(asked()).isNotSameAs(request);
@@ -214,11 +222,11 @@ class SlowStrategyTests {
 	@Test
 	void anUnfinishedAnswerIsAskedForAgainWhenAMoveWasMade() {
 		AssignmentRequest request = asked();
-		this.leadership.assigned(request,
-				Assignment.builder(request).give(FIRST, A).give(SECOND, B).unfinished().build());
+		this.leadership.on(new AssignmentComputed(request,
+				Assignment.builder(request).give(FIRST, A).give(SECOND, B).unfinished().build()), time());
 		assertThat(next()).isInstanceOf(ApplyPlan.class);
-		this.leadership.planned(new PlanReply.Applied(1, 0), time());
-		assertThat(next()).isInstanceOf(Refresh.class);
+		this.leadership.on(new PlanAnswered(new PlanReply.Applied(1, 0)), time());
+		assertThat(next()).isInstanceOf(ReadGroup.class);
 		this.generation++;
 		refreshed(null, owned(SECOND, B, 3));
 
@@ -230,31 +238,33 @@ class SlowStrategyTests {
 		AssignmentRequest request = asked();
 		AssignmentRequest known = request
 			.withTraits(new ShardTraits[] { ShardTraits.NONE, new ShardTraits(1, null, "b") });
-		this.leadership.assigned(request, Assignment.builder(known).give(FIRST, A).give(SECOND, A).build());
+		this.leadership.on(
+				new AssignmentComputed(request, Assignment.builder(known).give(FIRST, A).give(SECOND, A).build()),
+				time());
 		assertThat(next()).isNull();
 		joins(C);
-		this.leadership.assignmentFailed(asked(), time());
+		this.leadership.on(new AssignmentFailed(asked()), time());
 		assertThat(next()).isNull();
 
-		assertThat(this.leadership.assignment().request().traits(1).pinnedTo()).isEqualTo("b");
+		assertThat(this.leadership.view().assignment().request().traits(1).pinnedTo()).isEqualTo("b");
 	}
 
 	@Test
 	void onlyALeaderKnowsWhyAndSuccessors() {
 		give(asked(), A, B);
 		next();
-		assertThat(this.leadership.assignment()).isNotNull();
-		assertThat(this.leadership.hasSuccessor(A)).isTrue();
+		assertThat(this.leadership.view().assignment()).isNotNull();
+		assertThat(this.leadership.view().hasSuccessor()).isTrue();
 		answered(B);
 
-		assertThat(this.leadership.assignment()).isNull();
-		assertThat(this.leadership.hasSuccessor(A)).isFalse();
+		assertThat(this.leadership.view().assignment()).isNull();
+		assertThat(this.leadership.view().hasSuccessor()).isFalse();
 	}
 
 	private void joins(MemberId member) {
 		this.membership++;
 		answered(A);
-		assertThat(next()).isInstanceOf(Refresh.class);
+		assertThat(next()).isInstanceOf(ReadGroup.class);
 		refreshed(List.of(member(A), member(B), member(member)));
 		this.now += SETTLE.toMillis();
 	}
@@ -266,11 +276,12 @@ class SlowStrategyTests {
 	}
 
 	private void give(AssignmentRequest request, MemberId first, MemberId second) {
-		this.leadership.assigned(request, Assignment.builder(request).give(FIRST, first).give(SECOND, second).build());
+		this.leadership.on(new AssignmentComputed(request,
+				Assignment.builder(request).give(FIRST, first).give(SECOND, second).build()), time());
 	}
 
 	private void answered(MemberId leader) {
-		this.leadership.heartbeatAnswered(alive(leader, this.now + 600_000), A, time(), time());
+		this.leadership.on(new HeartbeatAnswered(alive(leader, this.now + 600_000), A, time()), time());
 	}
 
 	private HeartbeatReply.Alive alive(MemberId leader, long earliestLeaseEnd) {
@@ -281,8 +292,8 @@ class SlowStrategyTests {
 	}
 
 	private void refreshed(List<GroupMember> members, Ownership... ownerships) {
-		this.leadership.refreshed(
-				new GroupChanges(A, this.epoch, this.generation, this.membership, members, List.of(ownerships)),
+		this.leadership.on(new GroupRead(
+				new GroupChanges(A, this.epoch, this.generation, this.membership, members, List.of(ownerships))),
 				time());
 	}
 

@@ -28,9 +28,10 @@ public final class LeadersPlanning {
 	 * @param strategy decides the owners
 	 */
 	public LeadersPlanning(Map<String, TopicShards> topics, GroupChanges group, AssignmentStrategy strategy) {
-		this.planner = new Planner(HandoverRules.DEFAULT, () -> topics);
+		this.planner = new Planner(HandoverRules.DEFAULT);
 		this.strategy = strategy;
 		this.picture.apply(group);
+		this.picture.update(topics);
 	}
 
 	/**

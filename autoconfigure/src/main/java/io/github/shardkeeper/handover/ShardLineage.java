@@ -14,36 +14,36 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.TopicShards;
 
 /**
- * The shards of which the members of a group know through their sources, each of which
- * may be behind: all that any of them knows. Those whose parents are not completed wait.
- * A parent that nobody knows any more has gone with its last record: it holds nothing up.
- * Confined to the coordinator's loop.
+ * The shards that the members of a group know through their sources, each of which may be
+ * behind, with their parents. A shard waits until its parents are completed. A parent
+ * that nobody knows any more has gone with its last record: no shard waits for it. Not
+ * thread-safe: confined to the coordinator's loop.
  */
-final class KnownShards {
+final class ShardLineage {
 
 	private Map<String, TopicShards> own = Map.of();
 
-	/** Those of other members, too. */
+	/** Shards of all members, by topic. */
 	private Map<String, TopicShards> topics = Map.of();
 
-	/** Of shards that wait, the parents that they wait for; perhaps some too many. */
+	/** By waiting shard the parents that it waits for; perhaps some too many. */
 	private final Map<ShardId, Set<ShardId>> waiting = new HashMap<>();
 
-	/** The parents of those that are, or descend from, their own ancestors. */
-	private Map<ShardId, Set<String>> circles = Map.of();
+	/** By shard that is, or descends from, its own ancestor its parents. */
+	private Map<ShardId, Set<String>> cycles = Map.of();
 
 	private boolean membersAreNew;
 
-	/** The members say something else now, perhaps. */
+	/** Notes that members may know other shards now. */
 	void membersChanged() {
 		this.membersAreNew = true;
 	}
 
 	/**
-	 * Puts together what is known.
-	 * @param ownTopics what this member's source says
-	 * @param members what the members say
-	 * @return whether there is anything that was not known before
+	 * Puts together what all members know.
+	 * @param ownTopics the shards that this member's source knows, by topic
+	 * @param members all members
+	 * @return whether anything has changed
 	 */
 	boolean update(Map<String, TopicShards> ownTopics, List<GroupMember> members) {
 		if (!this.membersAreNew && ownTopics.equals(this.own)) {
@@ -59,25 +59,25 @@ final class KnownShards {
 		boolean changed = !all.equals(this.topics);
 		this.topics = all;
 		if (changed) {
-			this.circles = circles();
+			this.cycles = cycles();
 		}
 		return changed;
 	}
 
 	/**
-	 * The shards that wait for themselves, because a source says something of parents
-	 * that cannot be, and those that wait for these.
+	 * Returns the shards that wait for themselves, because a source reports parents that
+	 * cannot be, and those that wait for these.
 	 * @return by shard its parents
 	 */
-	Map<ShardId, Set<String>> inCircles() {
-		return this.circles;
+	Map<ShardId, Set<String>> inCycles() {
+		return this.cycles;
 	}
 
-	private Map<ShardId, Set<String>> circles() {
+	private Map<ShardId, Set<String>> cycles() {
 		Map<ShardId, Set<String>> found = new TreeMap<>();
 		this.topics.forEach((topic, shards) -> {
 			Set<String> left = new TreeSet<>(shards.others().keySet());
-			// Whoever has no parent that is left does not wait for itself.
+			// A shard without a parent that is left does not wait for itself.
 			while (left.removeIf((id) -> shards.parents(id).stream().noneMatch(left::contains))) {
 				// Until none goes any more.
 			}
@@ -87,9 +87,9 @@ final class KnownShards {
 	}
 
 	/**
-	 * The shards that are known and may be consumed.
-	 * @param completed those that have come to their end
-	 * @param stored those that the store knows and that have not; they wait for nobody
+	 * Returns the known shards that may be consumed.
+	 * @param completed the shards that have come to their end
+	 * @param stored the other shards that the store knows; they do not wait
 	 */
 	Set<ShardId> startable(Set<ShardId> completed, Set<ShardId> stored) {
 		Set<ShardId> startable = new HashSet<>();
@@ -121,8 +121,8 @@ final class KnownShards {
 	}
 
 	/**
-	 * Some shards have come to their end.
-	 * @return those that waited only for them
+	 * Takes in shards that have come to their end.
+	 * @return the shards that waited only for them
 	 */
 	List<ShardId> completed(Set<ShardId> shards) {
 		List<ShardId> startable = new ArrayList<>();

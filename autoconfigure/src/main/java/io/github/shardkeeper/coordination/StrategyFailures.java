@@ -11,25 +11,27 @@ import org.slf4j.LoggerFactory;
 import io.github.shardkeeper.handover.MonotonicTime;
 
 /**
- * Says that the strategy fails, once for each problem, and for how long it has. Confined
- * to the coordinator's loop, but for {@link #text} and {@link #isFailing}.
+ * Logs the failures of the strategy, once for each problem, and knows for how long it has
+ * failed. Confined to the coordinator's loop, except {@link #text} and
+ * {@link #isFailing}.
  */
-final class AssignmentTrouble {
+final class StrategyFailures {
 
-	private static final Logger logger = LoggerFactory.getLogger(AssignmentTrouble.class);
+	private static final Logger logger = LoggerFactory.getLogger(StrategyFailures.class);
 
 	private static final String MEANWHILE = " What was assigned last stands; shards without an owner are placed by "
 			+ "the built-in sticky strategy. Tried again after 1 s to 30 s";
 
-	/** Problems whose stack was logged once are not logged with it again. */
+	/** Maximum number of problems in each of the sets. */
 	private static final int MOST_REMEMBERED = 100;
 
-	/** A leader that resigns in vain does so after twice the time, up to this. */
+	/** Maximum of the factor that doubles each time a leader has resigned in vain. */
 	private static final int MOST_PATIENCE = 32;
 
+	/** Problems whose stack trace was logged; it is not logged again. */
 	private final Set<String> stacksLogged = new HashSet<>();
 
-	/** Since the strategy worked last. */
+	/** Problems that were logged since the strategy worked last. */
 	private final Set<String> logged = new HashSet<>();
 
 	private volatile @Nullable String text;
@@ -38,7 +40,7 @@ final class AssignmentTrouble {
 
 	private volatile int patience = 1;
 
-	void failed(AssignmentAnswer.Failed failure, MonotonicTime now) {
+	void failed(StrategyCalls.Failed failure, MonotonicTime now) {
 		if (this.since == null) {
 			this.since = now;
 		}
@@ -58,7 +60,7 @@ final class AssignmentTrouble {
 		}
 	}
 
-	/** Somebody else leads. */
+	/** Takes in that this member no longer leads. */
 	void deposed() {
 		if (this.text != null) {
 			this.patience = Math.min(this.patience * 2, MOST_PATIENCE);
@@ -71,15 +73,15 @@ final class AssignmentTrouble {
 		this.since = null;
 	}
 
-	/** What is wrong and what to do; {@code null} while nothing is. */
+	/** Returns what is wrong and what to do; {@code null} while nothing is. */
 	@Nullable String text() {
 		return this.text;
 	}
 
 	/**
-	 * Whether somebody else should try.
+	 * Returns whether another member should lead.
 	 * @param now the time
-	 * @param lease how long one tries for the first time
+	 * @param lease how long a member tries for the first time
 	 */
 	boolean isFailing(MonotonicTime now, Duration lease) {
 		MonotonicTime failingSince = this.since;

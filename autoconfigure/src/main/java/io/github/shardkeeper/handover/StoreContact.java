@@ -3,15 +3,15 @@ package io.github.shardkeeper.handover;
 import java.time.Duration;
 
 /**
- * Since when this member's own heartbeats have been answered without a gap: the only time
- * over which it may judge the silence of others. An outage of the store must not look
- * like the death of everybody, nor must a jump of its clock, nor a store that has come
- * back with what it knew minutes ago. Not thread-safe: confined to the coordinator's
- * loop.
+ * This member's own contact with the store: the store's time, and since when heartbeats
+ * were answered without a gap. Only over that time may a leader judge the silence of
+ * others: an outage of the store must not look like the death of everybody, nor must a
+ * jump of its clock, nor a store that has come back with what it knew minutes ago. Not
+ * thread-safe: confined to the coordinator's loop.
  */
-final class Steadiness {
+final class StoreContact {
 
-	/** What an answer shows beside the ones before. */
+	/** Result of comparing an answer with the ones before. */
 	enum Finding {
 
 		/** The store's clock and what it remembers go with the answers before. */
@@ -53,21 +53,23 @@ final class Steadiness {
 
 	private MonotonicTime lastAnswered = new MonotonicTime(0);
 
+	private Duration sinceLastAnswer = Duration.ZERO;
+
 	/**
-	 * Creates it.
-	 * @param heartbeatInterval twice this between two answers is a gap
-	 * @param lease for how long each of them renews the member's lease
+	 * Creates the contact before the first answer.
+	 * @param heartbeatInterval interval of heartbeats; twice as long between two answers
+	 * is a gap
+	 * @param lease duration for which each answer renews the member's lease
 	 */
-	Steadiness(Duration heartbeatInterval, Duration lease) {
+	StoreContact(Duration heartbeatInterval, Duration lease) {
 		this.longestGap = heartbeatInterval.multipliedBy(2);
 		this.leaseMillis = lease.toMillis();
 		this.clock = new StoreClock(Lease.marginOf(lease));
 	}
 
 	/**
-	 * A heartbeat was answered. How often the store has seen its clock set back is in the
-	 * answer because it may have been put forward again before.
-	 * @return what it shows
+	 * Takes in the answer to a heartbeat. How often the store has seen its clock set back
+	 * is in the answer because the clock may have been put forward again since.
 	 */
 	Finding answered(HeartbeatReply.Alive reply, MonotonicTime sentAt, MonotonicTime now) {
 		long serverTimeMillis = reply.serverTimeMillis();
@@ -87,6 +89,7 @@ final class Steadiness {
 		this.lastMillis = serverTimeMillis;
 		this.lastSetBacks = setBacks;
 		this.lastAnswered = now;
+		this.sinceLastAnswer = byMonotonic;
 		if (forgotten) {
 			return Finding.FORGOTTEN;
 		}
@@ -96,26 +99,58 @@ final class Steadiness {
 		return gap ? Finding.GAP : Finding.STEADY;
 	}
 
+	/** Returns the time between the last answer and the one before. */
+	Duration sinceLastAnswer() {
+		return this.sinceLastAnswer;
+	}
+
 	/**
-	 * Whether the last answer is not older than a gap may be; after that nothing can be
-	 * said until the next one.
+	 * Returns whether the last answer is not older than a gap may be; after that nothing
+	 * can be said until the next one.
 	 */
 	boolean isRecent(MonotonicTime now) {
 		return this.started && this.lastAnswered.until(now).compareTo(this.longestGap) <= 0;
 	}
 
+	/** Begins anew with the next answer. */
 	void restart() {
 		this.started = false;
 	}
 
-	/** The time over which silence proves something. */
-	SteadyTime at(MonotonicTime now) {
+	/** Returns the time over which silence proves something. */
+	SteadyTime steadyTime(MonotonicTime now) {
 		return new SteadyTime(this.sinceMillis, this.clock.earliestMillis(now), this.lastSetBacks);
 	}
 
-	/** When a time of the store has come for certain. */
+	/** Returns when a time of the store has come for certain. */
 	MonotonicTime reaches(long storeMillis) {
 		return this.clock.reaches(storeMillis);
+	}
+
+	/** Returns the store's time at the last answer. */
+	long lastStoreMillis() {
+		return this.lastMillis;
+	}
+
+	/** Returns when the last heartbeat was answered. */
+	MonotonicTime lastAnswered() {
+		return this.lastAnswered;
+	}
+
+	/**
+	 * Returns the store's time. It is earlier than the real one by the answer's way back,
+	 * never later.
+	 */
+	long storeMillis(MonotonicTime now) {
+		return this.lastMillis + this.lastAnswered.until(now).toMillis();
+	}
+
+	/**
+	 * Returns when a time of the store comes. It is later than the real point by the
+	 * answer's way back, never earlier.
+	 */
+	MonotonicTime at(long storeMillis) {
+		return this.lastAnswered.plus(Duration.ofMillis(storeMillis - this.lastMillis + 1));
 	}
 
 }

@@ -8,22 +8,22 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.assignment.Assignment;
 import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.assignment.StandIn;
+import io.github.shardkeeper.handover.GroupPicture.Roster;
 
 /**
- * A leader's dealings with a strategy that takes its time and may fail: what it was
- * asked, what it answered last, when it may be asked again.
+ * The leader's requests to a strategy that takes its time and may fail, and its answers.
  * <p>
- * <b>An answer that was overtaken</b>, because members came or went or the shards are
- * others than those it was asked about, is not used, and the strategy is asked again. If
- * that happens again, the answer is used as far as it still holds, before the next
- * question: a slow strategy in a busy group is late, but does not starve.
+ * <b>An outdated answer</b>, about other members or shards than there are now, is not
+ * used, and the strategy is asked again. If the next answer is outdated too, it is used
+ * as far as it still holds before the strategy is asked again: a slow strategy in a busy
+ * group is late, but does not starve.
  * <p>
- * <b>While it fails</b>, its last good answer stands, see {@link StandIn}, and it is
- * asked again after a pause that grows from 1 s to 30 s.
+ * <b>While the strategy fails</b>, the leader plans by a fallback (see {@link StandIn})
+ * and asks again after a pause that grows from 1 s to 30 s.
  * <p>
  * Not thread-safe: confined to the coordinator's loop.
  */
-final class Assigning {
+final class AssignmentExchange {
 
 	private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
 
@@ -31,28 +31,25 @@ final class Assigning {
 
 	private @Nullable AssignmentRequest asked;
 
-	/** The members that it was asked about. */
+	/** Members in the request. */
 	private Roster askedRoster = Roster.EMPTY;
 
-	/** What was answered and not used yet. */
+	/** Answer that was not used yet. */
 	private @Nullable Assignment answer;
 
-	/** Whether a stand-in is to be planned by before the answer comes. */
-	private boolean standInDue;
+	/** Whether the leader plans by a fallback before the answer comes. */
+	private boolean fallbackDue;
 
-	private boolean overtakenBefore;
+	private boolean outdatedBefore;
 
 	private @Nullable Assignment lastGood;
 
-	/** What was planned by last. */
-	private @Nullable Assignment inForce;
-
 	private Duration pause = Duration.ZERO;
 
-	/** {@code null} while it does not fail. */
+	/** {@code null} while the strategy does not fail. */
 	private @Nullable MonotonicTime askAgainAt;
 
-	/** Whether nothing is planned before the answer comes. */
+	/** Returns whether nothing is planned before the answer comes. */
 	boolean isAwaited() {
 		return this.asked != null && !isFailing();
 	}
@@ -61,18 +58,18 @@ final class Assigning {
 		return this.asked == null && (this.askAgainAt == null || !now.isBefore(this.askAgainAt));
 	}
 
-	/** Whether the last answer that came, or did not, was none. */
+	/** Returns whether the last request failed. */
 	boolean isFailing() {
 		return this.askAgainAt != null;
 	}
 
-	boolean isStandInDue() {
-		return this.standInDue;
+	boolean isFallbackDue() {
+		return this.fallbackDue;
 	}
 
 	/**
-	 * When to ask a strategy again that fails; {@code null} for one that does not, or is
-	 * being asked.
+	 * Returns when to ask a failing strategy again; {@code null} if it does not fail, or
+	 * is being asked.
 	 */
 	@Nullable MonotonicTime askAgainAt() {
 		return (this.asked == null) ? this.askAgainAt : null;
@@ -82,25 +79,25 @@ final class Assigning {
 		this.asked = request;
 		this.askedRoster = picture.roster();
 		this.answer = null;
-		// If it fails again, shards without an owner need not wait for that.
-		this.standInDue = isFailing();
+		// If it fails again, shards without an owner have not waited for that.
+		this.fallbackDue = isFailing();
 		return new LeaderAction.ComputeAssignment(request);
 	}
 
-	/** An answer came. One that nobody waits for any more is ignored. */
+	/** Takes in an answer. The answer to an older request is ignored. */
 	void answered(AssignmentRequest request, Assignment assignment) {
 		if (request == this.asked) {
 			this.asked = null;
 			this.answer = assignment;
-			this.standInDue = false;
+			this.fallbackDue = false;
 			this.pause = Duration.ZERO;
 			this.askAgainAt = null;
 		}
 	}
 
 	/**
-	 * No answer will come.
-	 * @return whether it was waited for
+	 * Takes in that there will be no answer.
+	 * @return whether the leader was waiting for one
 	 */
 	boolean failed(AssignmentRequest request, MonotonicTime now) {
 		if (request != this.asked) {
@@ -118,54 +115,45 @@ final class Assigning {
 		return this.answer != null;
 	}
 
-	/** Whether the group is not any more what the unused answer is about. */
-	boolean isOvertaken(GroupPicture picture) {
+	/** Returns whether the unused answer is about other members or shards. */
+	boolean isOutdated(GroupPicture picture) {
 		return this.answer != null
 				&& (this.askedRoster != picture.roster() || this.answer.request().shards() != picture.shards());
 	}
 
 	/**
-	 * Uses the answer.
-	 * @param picture the group as it is now
-	 * @param request asks for the group as it is now
-	 * @return what to plan by; {@code null} when there is no answer that can be used
+	 * Takes the answer for a plan.
+	 * @param picture the present group
+	 * @param request builds a request for the present group
+	 * @return the assignment to plan by; {@code null} when the answer cannot be used
 	 */
 	@Nullable Assignment take(GroupPicture picture, Supplier<AssignmentRequest> request) {
-		boolean overtaken = isOvertaken(picture);
+		boolean outdated = isOutdated(picture);
 		Assignment taken = this.answer;
 		this.answer = null;
-		boolean usable = !overtaken || this.overtakenBefore;
-		this.overtakenBefore = overtaken;
+		boolean usable = !outdated || this.outdatedBefore;
+		this.outdatedBefore = outdated;
 		if (taken == null || !usable) {
 			return null;
 		}
 		this.lastGood = taken;
-		this.inForce = overtaken ? StandIn.of(request.get().withTraitsOf(taken.request()), taken) : taken;
-		return this.inForce;
+		return outdated ? StandIn.of(request.get().withTraitsOf(taken.request()), taken) : taken;
 	}
 
-	/** What to plan by while the strategy fails. */
-	Assignment standIn(AssignmentRequest request) {
+	/** Returns the assignment to plan by while the strategy fails. */
+	Assignment fallback(AssignmentRequest request) {
 		AssignmentRequest known = (this.lastGood != null) ? request.withTraitsOf(this.lastGood.request()) : request;
-		Assignment standIn = StandIn.of(known, this.lastGood);
-		this.inForce = standIn;
-		this.standInDue = false;
-		return standIn;
+		this.fallbackDue = false;
+		return StandIn.of(known, this.lastGood);
 	}
 
-	/** What was planned by last, {@code null} for nothing yet. */
-	@Nullable Assignment inForce() {
-		return this.inForce;
-	}
-
-	/** Another leadership begins, or this one ends. */
+	/** Forgets everything: a leadership begins or ends. */
 	void forget() {
 		this.asked = null;
 		this.answer = null;
-		this.standInDue = false;
-		this.overtakenBefore = false;
+		this.fallbackDue = false;
+		this.outdatedBefore = false;
 		this.lastGood = null;
-		this.inForce = null;
 		this.pause = Duration.ZERO;
 		this.askAgainAt = null;
 	}
