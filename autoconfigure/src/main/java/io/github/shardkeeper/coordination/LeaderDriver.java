@@ -108,7 +108,7 @@ final class LeaderDriver {
 	}
 
 	private Step<LeaderAction> on(LeaderEvent event) {
-		Step<LeaderAction> step = this.leadership.on(event, this.clock.now());
+		Step<LeaderAction> step = this.leadership.handle(event, this.clock.now());
 		this.wakeAt = step.wakeAt();
 		return step;
 	}

@@ -107,7 +107,7 @@ public final class Leadership {
 	 * @param now the time
 	 * @return what to do, and when to tell that time has passed
 	 */
-	public Step<LeaderAction> on(LeaderEvent event, MonotonicTime now) {
+	public Step<LeaderAction> handle(LeaderEvent event, MonotonicTime now) {
 		List<LeaderAction> actions = new ArrayList<>();
 		if (event instanceof HeartbeatAnswered answered) {
 			heartbeatAnswered(answered.reply(), answered.self(), answered.sentAt(), now);

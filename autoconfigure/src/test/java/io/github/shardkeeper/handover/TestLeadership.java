@@ -22,7 +22,7 @@ final class TestLeadership {
 	}
 
 	void on(LeaderEvent event, MonotonicTime now) {
-		Step<LeaderAction> step = this.machine.on(event, now);
+		Step<LeaderAction> step = this.machine.handle(event, now);
 		this.actions.addAll(step.actions());
 		this.wakeAt = step.wakeAt();
 	}
