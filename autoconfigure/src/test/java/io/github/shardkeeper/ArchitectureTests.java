@@ -144,7 +144,7 @@ class ArchitectureTests {
 	@Test
 	void theMonotonicClockIsReadInOnePlace() {
 		assertThat(names(callers("java.lang.System", "nanoTime"))).containsExactlyInAnyOrder("MonotonicClock",
-				"RedisLink", "StartLimit", "StreamLane", "TopicCounts");
+				"PendingAnswers", "StartLimit", "StreamLane", "TopicCounts");
 	}
 
 	/**

@@ -2,10 +2,8 @@ package io.github.shardkeeper.redis;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -17,7 +15,9 @@ import io.lettuce.core.RedisException;
  * Opens connections within a time limit of our own. The client's limits
  * ({@code spring.data.redis.connect-timeout} and, for the handshake with a Redis that has
  * accepted the connection but does not answer, {@code spring.data.redis.timeout}) may be
- * a minute long, and a heartbeat cannot wait for that. Thread-safe.
+ * a minute long, and a heartbeat cannot wait for that. Each attempt blocks a thread:
+ * Lettuce's asynchronous connecting needs the address, which only Spring's factory knows.
+ * Thread-safe.
  */
 final class ConnectionOpener {
 
@@ -76,26 +76,15 @@ final class ConnectionOpener {
 		}
 	}
 
-	/** Waits for a connection that is being opened. */
+	/** Waits for a connection that is being opened; gives it up when it waits in vain. */
 	static <C> C await(CompletableFuture<C> opening, Consumer<C> closeLate, Duration timeout,
 			Function<TimeoutException, RedisException> tooLate) {
 		try {
-			return opening.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+			return BlockingWait.on(opening, timeout, tooLate);
 		}
-		catch (ExecutionException ex) {
-			if (ex.getCause() instanceof RuntimeException failure) {
-				throw failure;
-			}
-			throw new RedisException(ex.getCause());
-		}
-		catch (TimeoutException ex) {
+		catch (RuntimeException ex) {
 			opening.thenAccept(closeLate);
-			throw tooLate.apply(ex);
-		}
-		catch (InterruptedException ex) {
-			opening.thenAccept(closeLate);
-			Thread.currentThread().interrupt();
-			throw new RedisException("interrupted while connecting", ex);
+			throw ex;
 		}
 	}
 

@@ -2,9 +2,7 @@ package io.github.shardkeeper.redis;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 
 import io.lettuce.core.RedisException;
@@ -94,25 +92,12 @@ final class LinkConnection<V> {
 	 */
 	Connection<V> open(Duration patience) {
 		CompletableFuture<Connection<V>> opening = opened();
-		try {
-			return opening.get(patience.toNanos(), TimeUnit.NANOSECONDS);
-		}
-		catch (TimeoutException ex) {
+		return BlockingWait.on(opening, patience, (cause) -> {
 			if (patience.equals(this.timeout)) {
 				giveUp(opening);
 			}
-			throw this.connector.noConnection(patience, ex);
-		}
-		catch (ExecutionException ex) {
-			if (ex.getCause() instanceof RuntimeException failure) {
-				throw failure;
-			}
-			throw new RedisException(ex.getCause());
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			throw new RedisException("interrupted while connecting", ex);
-		}
+			return this.connector.noConnection(patience, cause);
+		});
 	}
 
 	/** What happened on an older connection says nothing about today's. */

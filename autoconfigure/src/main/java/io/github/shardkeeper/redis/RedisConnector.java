@@ -7,6 +7,8 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -60,6 +62,9 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 	private static final RedisCodec<String, byte[]> DATA_CODEC = RedisCodec.of(StringCodec.UTF8,
 			ByteArrayCodec.INSTANCE);
 
+	/** No task waits for more than a few answers, or for another task. */
+	private static final int BACKGROUND_THREADS = 4;
+
 	private static final Duration LONGEST_CLOSE = Duration.ofSeconds(1);
 
 	private final Set<CompletableFuture<Void>> closing = ConcurrentHashMap.newKeySet();
@@ -68,7 +73,7 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 
 	private final ConnectionOpener opener = new ConnectionOpener();
 
-	private final Executor background = new BackgroundThreads();
+	private final Executor background = backgroundThreads();
 
 	private final Set<StatefulConnection<?, ?>> connections = ConcurrentHashMap.newKeySet();
 
@@ -124,7 +129,22 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 		return new RedisException("no connection within " + timeout.toMillis() + " ms" + hint, cause);
 	}
 
-	/** For what takes too long for a connection's thread. */
+	/**
+	 * Not the JVM's common pool: blocking calls of the application there would hold up
+	 * moves and failovers.
+	 */
+	static Executor backgroundThreads() {
+		ThreadPoolExecutor threads = new ThreadPoolExecutor(BACKGROUND_THREADS, BACKGROUND_THREADS, 30,
+				TimeUnit.SECONDS, new LinkedBlockingQueue<>(), (task) -> {
+					Thread thread = new Thread(task, "shardkeeper-background");
+					thread.setDaemon(true);
+					return thread;
+				});
+		threads.allowCoreThreadTimeOut(true);
+		return threads;
+	}
+
+	/** The threads for what takes too long for a connection's thread. */
 	Executor background() {
 		return this.background;
 	}
@@ -400,8 +420,9 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 			}
 			// A late one is kept with the others of this connection, and closed with
 			// them.
-			return ConnectionOpener.await(cluster.getConnectionAsync(master.getNodeId()), (late) -> {
-			}, timeout, (cause) -> new RedisException("no connection within " + timeout.toMillis() + " ms", cause))
+			return BlockingWait
+				.on(cluster.getConnectionAsync(master.getNodeId()), timeout,
+						(cause) -> new RedisException("no connection within " + timeout.toMillis() + " ms", cause))
 				.async();
 		}
 

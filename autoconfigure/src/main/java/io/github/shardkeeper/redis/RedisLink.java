@@ -5,20 +5,11 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.BiConsumer;
-import java.util.function.BiFunction;
-import java.util.function.BooleanSupplier;
-import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
 import io.lettuce.core.RedisCommandExecutionException;
@@ -42,11 +33,6 @@ import io.github.shardkeeper.redis.RedisConnector.Connection;
  * @param <V> the type of values
  */
 public final class RedisLink<V> implements AutoCloseable {
-
-	/**
-	 * How long a node of a Cluster may take before we look whether it is still the one.
-	 */
-	static final long PATIENCE_WITH_A_NODE_NANOS = 500_000_000;
 
 	/** Of a node that does not serve what it is asked for, now or at all. */
 	private static final Pattern NOT_SERVED_HERE = Pattern
@@ -76,7 +62,7 @@ public final class RedisLink<V> implements AutoCloseable {
 	public RedisLink(RedisConnector connector, RedisCodec<String, V> codec, Duration timeout) {
 		this.connector = connector;
 		this.timeout = timeout;
-		this.watch = new AnswerWatch(timeout);
+		this.watch = new AnswerWatch(timeout, connector.background());
 		this.connection = new LinkConnection<>(connector, codec, timeout);
 	}
 
@@ -131,8 +117,13 @@ public final class RedisLink<V> implements AutoCloseable {
 	}
 
 	private <T> List<T> exchange(@Nullable String key, Function<Connection<V>, List<RedisFuture<T>>> send) {
+		return atStart((patience) -> exchange(key, send, patience));
+	}
+
+	/** Takes a step that waits, at the start of the application only for a short time. */
+	private <T> T atStart(Function<Duration, T> step) {
 		try {
-			return this.connector.startLimit().call(this.timeout, (patience) -> exchange(key, send, patience));
+			return this.connector.startLimit().call(this.timeout, step);
 		}
 		catch (RedisException ex) {
 			// Of the limit alone.
@@ -143,17 +134,38 @@ public final class RedisLink<V> implements AutoCloseable {
 	private <T> List<T> exchange(@Nullable String key, Function<Connection<V>, List<RedisFuture<T>>> send,
 			Duration patience) {
 		Connection<V> open = null;
+		PendingAnswers<T> pending;
 		try {
 			open = this.connection.open(patience);
-			BooleanSupplier servedElsewhere = (key != null) ? this.connector.watchMaster(key) : null;
-			List<T> answers = await(send.apply(open), open, servedElsewhere, patience);
-			this.connection.answered(open, true);
-			return answers;
+			pending = pending(open, key);
+			pending.expect(send.apply(open));
 		}
 		catch (RedisException | IllegalStateException ex) {
 			// IllegalStateException is what a client says that is being stopped.
 			throw unavailable(ex, open);
 		}
+		return pending.await(patience);
+	}
+
+	/**
+	 * Prepares for the answers to commands.
+	 * @param key the one key that all of them are about, {@code null} for several
+	 */
+	private <T> PendingAnswers<T> pending(Connection<V> open, @Nullable String key) {
+		return new PendingAnswers<>(this.timeout, this.watch.now(),
+				(key != null) ? this.connector.watchMaster(key) : null, new PendingAnswers.Observer() {
+					@Override
+					public void failed(RedisException failure) {
+						mastersMayHaveChanged(failure, open);
+					}
+
+					@Override
+					public void ended(boolean answered, boolean timedOut) {
+						if (answered || timedOut) {
+							RedisLink.this.connection.answered(open, !timedOut);
+						}
+					}
+				});
 	}
 
 	private StoreUnavailableException unavailable(RuntimeException failure, @Nullable Connection<V> on) {
@@ -185,18 +197,22 @@ public final class RedisLink<V> implements AutoCloseable {
 	 * @throws StoreUnavailableException when there is no connection; none was sent
 	 */
 	public <T> List<CompletableFuture<T>> sendAll(List<AsyncCommand<String, V, T>> commands) {
+		PendingAnswers<T> pending = atStart((patience) -> dispatch(commands, patience));
+		this.watch.add(pending);
+		return pending.answers();
+	}
+
+	private <T> PendingAnswers<T> dispatch(List<AsyncCommand<String, V, T>> commands, Duration patience) {
 		Connection<V> open;
 		try {
-			open = this.connector.startLimit().call(this.timeout, this.connection::open);
+			open = this.connection.open(patience);
 		}
 		catch (RedisException | IllegalStateException ex) {
 			throw unavailable(ex, null);
 		}
-		SentTogether<T> sent = new SentTogether<>(this.watch.now(), this.timeout,
-				(failure) -> mastersMayHaveChanged(failure, open), (inTime) -> this.connection.answered(open, inTime));
-		List<CompletableFuture<T>> answers = sent.send(commands, open.stateful());
-		this.watch.add(sent);
-		return answers;
+		PendingAnswers<T> pending = pending(open, null);
+		pending.send(commands, open.stateful());
+		return pending;
 	}
 
 	/**
@@ -211,25 +227,7 @@ public final class RedisLink<V> implements AutoCloseable {
 	 */
 	public <T> List<@Nullable T> callEach(List<AsyncCommand<String, V, T>> commands,
 			BiConsumer<Integer, StoreUnavailableException> onRefused) {
-		List<@Nullable T> answers = new ArrayList<>(commands.size());
-		for (CompletableFuture<T> answer : sendAll(commands)) {
-			try {
-				answers.add(answer.get());
-			}
-			catch (ExecutionException ex) {
-				StoreUnavailableException failure = (StoreUnavailableException) Objects.requireNonNull(ex.getCause());
-				if (!failure.isRefusal()) {
-					throw failure;
-				}
-				onRefused.accept(answers.size(), failure);
-				answers.add(null);
-			}
-			catch (InterruptedException ex) {
-				Thread.currentThread().interrupt();
-				throw unavailable(new RedisException("interrupted while waiting for an answer", ex), null);
-			}
-		}
-		return answers;
+		return atStart((patience) -> dispatch(commands, patience).await(patience, onRefused));
 	}
 
 	/**
@@ -241,15 +239,10 @@ public final class RedisLink<V> implements AutoCloseable {
 	 * @return the answer
 	 * @throws StoreUnavailableException when there is none in time, or an error
 	 */
-	@SuppressWarnings("unchecked")
 	public <T> T run(LuaScript script, List<String> keys, List<V> arguments) {
-		String[] keyArray = keys.toArray(String[]::new);
-		V[] argumentArray = (V[]) arguments.toArray();
-		return byHashFirst(script, keys,
-				() -> callAt(keys.get(0),
-						(commands) -> commands.evalsha(script.digest(), script.output(), keyArray, argumentArray)),
-				() -> callAt(keys.get(0),
-						(commands) -> commands.eval(script.text(), script.output(), keyArray, argumentArray)));
+		ScriptCall<V> call = new ScriptCall<>(script, keys, arguments);
+		return byHashFirst(script, List.of(keys),
+				(byHash) -> this.<T>exchange(call.key(), (open) -> List.of(call.send(open.commands(), byHash))).get(0));
 	}
 
 	/**
@@ -263,39 +256,22 @@ public final class RedisLink<V> implements AutoCloseable {
 	 * @return the answer, or a {@link StoreUnavailableException} when there is none in
 	 * time, or an error; comes on a thread that must not be held up
 	 */
-	@SuppressWarnings("unchecked")
 	public <T> CompletableFuture<T> send(LuaScript script, List<String> keys, List<V> arguments) {
-		String[] keyArray = keys.toArray(String[]::new);
-		V[] argumentArray = (V[]) arguments.toArray();
 		CompletableFuture<T> result = new CompletableFuture<>();
-		Consumer<StoreUnavailableException> onFailure = (failure) -> result
-			.completeExceptionally(MissingRight.named(failure, script, keys));
-		sendAt(keys.get(0),
-				(commands) -> commands.<T>evalsha(script.digest(), script.output(), keyArray, argumentArray), result,
-				(failure) -> {
-					if (!isUnknownScript(failure)) {
-						onFailure.accept(failure);
-						return;
-					}
-					sendAt(keys.get(0),
-							(commands) -> commands.<T>eval(script.text(), script.output(), keyArray, argumentArray),
-							result, onFailure);
-				});
+		send(new ScriptCall<>(script, keys, arguments), true, result);
 		return result;
 	}
 
-	private <T> void sendAt(String key, Function<RedisClusterAsyncCommands<String, V>, RedisFuture<T>> command,
-			CompletableFuture<T> result, Consumer<StoreUnavailableException> onFailure) {
+	private <T> void send(ScriptCall<V> call, boolean byHash, CompletableFuture<T> result) {
 		this.connection.opened().whenComplete((open, failure) -> {
 			try {
-				if (failure == null) {
-					sendOn(open, key, command, result, onFailure);
-				}
-				else {
-					onFailure.accept(unavailable(
+				if (failure != null) {
+					throw unavailable(
 							(failure instanceof RuntimeException problem) ? problem : new RedisException(failure),
-							null));
+							null);
 				}
+				this.<T>sendOn(open, call, byHash)
+					.whenComplete((value, problem) -> answered(call, byHash, value, problem, result));
 			}
 			catch (Throwable ex) {
 				// Whoever waits for the answer must not wait for ever.
@@ -304,29 +280,35 @@ public final class RedisLink<V> implements AutoCloseable {
 		});
 	}
 
-	private <T> void sendOn(Connection<V> open, String key,
-			Function<RedisClusterAsyncCommands<String, V>, RedisFuture<T>> command, CompletableFuture<T> result,
-			Consumer<StoreUnavailableException> onFailure) {
-		CompletableFuture<T> answer;
+	private <T> CompletableFuture<T> sendOn(Connection<V> open, ScriptCall<V> call, boolean byHash) {
+		PendingAnswers<T> pending = pending(open, call.key());
 		try {
-			answer = new AsyncAnswer<>(command.apply(open.commands()), this.timeout, background())
-				.begin(this.connector.watchMaster(key));
+			pending.expect(List.of(call.send(open.commands(), byHash)));
 		}
 		catch (RedisException | IllegalStateException ex) {
-			onFailure.accept(unavailable(ex, open));
+			throw unavailable(ex, open);
+		}
+		this.watch.add(pending);
+		return pending.answers().get(0);
+	}
+
+	private <T> void answered(ScriptCall<V> call, boolean byHash, T value, @Nullable Throwable failure,
+			CompletableFuture<T> result) {
+		if (failure == null) {
+			result.complete(value);
 			return;
 		}
-		answer.whenComplete((value, failure) -> {
-			if (failure == null) {
-				this.connection.answered(open, true);
-				result.complete(value);
-				return;
-			}
-			if (AsyncAnswer.isTimeout(failure)) {
-				this.connection.answered(open, false);
-			}
-			onFailure.accept(unavailable((RuntimeException) failure, open));
-		});
+		StoreUnavailableException problem = (StoreUnavailableException) failure;
+		if (!byHash || !isUnknownScript(problem)) {
+			result.completeExceptionally(MissingRight.named(problem, call.script(), call.keys()));
+			return;
+		}
+		try {
+			send(call, false, result);
+		}
+		catch (Throwable ex) {
+			result.completeExceptionally(ex);
+		}
 	}
 
 	/**
@@ -341,15 +323,8 @@ public final class RedisLink<V> implements AutoCloseable {
 	 * @throws StoreUnavailableException when there is none in time, or an error, or when
 	 * too few replicas have it; the master may have it all the same
 	 */
-	@SuppressWarnings("unchecked")
 	<T> T runReplicated(LuaScript script, List<String> keys, List<V> arguments, ReplicaWait wait) {
-		String[] keyArray = keys.toArray(String[]::new);
-		V[] argumentArray = (V[]) arguments.toArray();
-		return byHashFirst(script, keys,
-				() -> callAndWait(keys.get(0), wait,
-						(commands) -> commands.evalsha(script.digest(), script.output(), keyArray, argumentArray)),
-				() -> callAndWait(keys.get(0), wait,
-						(commands) -> commands.eval(script.text(), script.output(), keyArray, argumentArray)));
+		return this.<T>runAllReplicated(script, List.of(keys), arguments, wait).get(0);
 	}
 
 	/**
@@ -362,89 +337,59 @@ public final class RedisLink<V> implements AutoCloseable {
 	 * @throws StoreUnavailableException when one is missing in time, or is an error; the
 	 * others may have been carried out
 	 */
-	@SuppressWarnings("unchecked")
 	<T> List<T> runAll(LuaScript script, List<List<String>> keys, List<V> arguments) {
-		V[] argumentArray = (V[]) arguments.toArray();
-		return byHashFirst(script, keys.isEmpty() ? List.of() : keys.get(0),
-				() -> callAll(commandsOf(keys,
-						(commands, each) -> commands.evalsha(script.digest(), script.output(), each, argumentArray))),
-				() -> callAll(commandsOf(keys,
-						(commands, each) -> commands.eval(script.text(), script.output(), each, argumentArray))));
-	}
-
-	private <T> List<Function<RedisClusterAsyncCommands<String, V>, RedisFuture<T>>> commandsOf(List<List<String>> keys,
-			BiFunction<RedisClusterAsyncCommands<String, V>, String[], RedisFuture<T>> command) {
-		List<Function<RedisClusterAsyncCommands<String, V>, RedisFuture<T>>> commands = new ArrayList<>(keys.size());
-		keys.forEach((each) -> commands.add((connection) -> command.apply(connection, each.toArray(String[]::new))));
-		return commands;
+		List<ScriptCall<V>> calls = ScriptCall.forEach(script, keys, arguments);
+		return byHashFirst(script, keys, (byHash) -> exchange(null, (open) -> {
+			List<RedisFuture<T>> sent = new ArrayList<>(calls.size());
+			calls.forEach((call) -> sent.add(call.send(open.commands(), byHash)));
+			return sent;
+		}));
 	}
 
 	/**
 	 * The same, and waits until replicas have what this connection has written at each of
 	 * the nodes that were asked.
 	 */
-	@SuppressWarnings("unchecked")
 	<T> List<T> runAllReplicated(LuaScript script, List<List<String>> keys, List<V> arguments, ReplicaWait wait) {
-		V[] argumentArray = (V[]) arguments.toArray();
-		return byHashFirst(script, keys.isEmpty() ? List.of() : keys.get(0),
-				() -> callAllAndWait(keys, wait,
-						(commands, each) -> commands.evalsha(script.digest(), script.output(), each, argumentArray)),
-				() -> callAllAndWait(keys, wait,
-						(commands, each) -> commands.eval(script.text(), script.output(), each, argumentArray)));
+		List<ScriptCall<V>> calls = ScriptCall.forEach(script, keys, arguments);
+		return byHashFirst(script, keys, (byHash) -> callAndWait(calls, byHash, wait));
 	}
 
 	@SuppressWarnings("unchecked")
-	private <T> List<T> callAllAndWait(List<List<String>> keys, ReplicaWait wait,
-			BiFunction<RedisClusterAsyncCommands<String, V>, String[], RedisFuture<T>> command) {
-		List<Object> answers = exchange(null, (connection) -> {
+	private <T> List<T> callAndWait(List<ScriptCall<V>> calls, boolean byHash, ReplicaWait wait) {
+		String onlyKey = (calls.size() == 1) ? calls.get(0).key() : null;
+		List<Object> answers = exchange(onlyKey, (connection) -> {
 			Set<RedisClusterAsyncCommands<String, V>> nodes = Collections.newSetFromMap(new IdentityHashMap<>());
-			List<RedisFuture<Object>> futures = new ArrayList<>(keys.size() + 1);
-			for (List<String> each : keys) {
-				RedisClusterAsyncCommands<String, V> node = connection.commandsAt(each.get(0), this.timeout);
+			List<RedisFuture<Object>> sent = new ArrayList<>(calls.size() + 1);
+			for (ScriptCall<V> call : calls) {
+				RedisClusterAsyncCommands<String, V> node = connection.commandsAt(call.key(), this.timeout);
 				nodes.add(node);
-				futures.add((RedisFuture<Object>) command.apply(node, each.toArray(String[]::new)));
+				sent.add(call.send(node, byHash));
 			}
 			for (RedisClusterAsyncCommands<String, V> node : nodes) {
-				futures.add((RedisFuture<Object>) (RedisFuture<?>) node.waitForReplication(wait.replicas(),
-						wait.timeout().toMillis()));
+				RedisFuture<?> replicas = node.waitForReplication(wait.replicas(), wait.timeout().toMillis());
+				sent.add((RedisFuture<Object>) replicas);
 			}
-			return futures;
+			return sent;
 		});
-		answers.subList(keys.size(), answers.size()).forEach((have) -> wait.check((Long) have));
-		return (List<T>) answers.subList(0, keys.size());
+		answers.subList(calls.size(), answers.size()).forEach((have) -> wait.check((Long) have));
+		return (List<T>) answers.subList(0, calls.size());
 	}
 
-	private <T> T callAt(String key, Function<RedisClusterAsyncCommands<String, V>, RedisFuture<T>> command) {
-		return exchange(key, (connection) -> List.of(command.apply(connection.commands()))).get(0);
-	}
-
-	@SuppressWarnings("unchecked")
-	private <T> T callAndWait(String key, ReplicaWait wait,
-			Function<RedisClusterAsyncCommands<String, V>, RedisFuture<T>> command) {
-		List<Object> answers = exchange(key, (connection) -> {
-			RedisClusterAsyncCommands<String, V> node = connection.commandsAt(key, this.timeout);
-			RedisFuture<?> answer = command.apply(node);
-			RedisFuture<?> replicas = node.waitForReplication(wait.replicas(), wait.timeout().toMillis());
-			return List.of((RedisFuture<Object>) answer, (RedisFuture<Object>) replicas);
-		});
-		wait.check((Long) answers.get(1));
-		return (T) answers.get(0);
-	}
-
-	private static <T> T byHashFirst(LuaScript script, List<String> keys, Supplier<T> byHash, Supplier<T> byText) {
+	private static <T> T byHashFirst(LuaScript script, List<List<String>> keys, Function<Boolean, T> call) {
 		try {
 			try {
-				return byHash.get();
+				return call.apply(true);
 			}
 			catch (StoreUnavailableException ex) {
 				if (!isUnknownScript(ex)) {
 					throw ex;
 				}
-				return byText.get();
+				return call.apply(false);
 			}
 		}
 		catch (StoreUnavailableException ex) {
-			throw MissingRight.named(ex, script, keys);
+			throw MissingRight.named(ex, script, keys.isEmpty() ? List.of() : keys.get(0));
 		}
 	}
 
@@ -488,71 +433,30 @@ public final class RedisLink<V> implements AutoCloseable {
 		return isRefusal(failure.getCause());
 	}
 
-	/**
-	 * Waits for an answer. On a Cluster, one that was asked of a node that has died never
-	 * comes: not waited for any longer once another node serves the slot.
-	 */
-	private static <T> T await(RedisFuture<T> future, long deadline, @Nullable BooleanSupplier servedElsewhere)
-			throws InterruptedException, ExecutionException, TimeoutException {
-		while (true) {
-			long left = Math.max(0, deadline - System.nanoTime());
-			long patience = (servedElsewhere != null) ? Math.min(left, PATIENCE_WITH_A_NODE_NANOS) : left;
-			try {
-				return future.get(patience, TimeUnit.NANOSECONDS);
-			}
-			catch (TimeoutException ex) {
-				if (servedElsewhere == null || patience == left) {
-					throw ex;
-				}
-				if (servedElsewhere.getAsBoolean()) {
-					throw new RedisException("another node serves the slot now", ex);
-				}
-			}
-		}
-	}
-
-	private <T> List<T> await(List<RedisFuture<T>> futures, Connection<V> on, @Nullable BooleanSupplier servedElsewhere,
-			Duration patience) {
-		long deadline = System.nanoTime() + patience.toNanos();
-		List<T> answers = new ArrayList<>(futures.size());
-		try {
-			for (RedisFuture<T> future : futures) {
-				answers.add(await(future, deadline, servedElsewhere));
-			}
-			return answers;
-		}
-		catch (RedisException ex) {
-			futures.forEach((future) -> future.cancel(true));
-			throw ex;
-		}
-		catch (ExecutionException ex) {
-			futures.forEach((future) -> future.cancel(true));
-			if (ex.getCause() instanceof RedisException redis) {
-				// That of the first one that there is no answer of.
-				throw named(redis, futures.get(answers.size()));
-			}
-			throw new RedisException(ex.getCause());
-		}
-		catch (CancellationException ex) {
-			// Another thread found the connection dead and closed it.
-			throw new RedisException("the connection was closed while waiting for an answer", ex);
-		}
-		catch (TimeoutException ex) {
-			// What is cancelled is not sent (again) after a reconnect.
-			futures.forEach((future) -> future.cancel(true));
-			this.connection.answered(on, false);
-			throw new RedisException("no answer within " + patience.toMillis() + " ms", ex);
-		}
-		catch (InterruptedException ex) {
-			futures.forEach((future) -> future.cancel(true));
-			Thread.currentThread().interrupt();
-			throw new RedisException("interrupted while waiting for an answer", ex);
-		}
-	}
-
 	@Override
 	public void close() {
 		this.connection.close();
+	}
+
+	/** A script with what it is called with. */
+	private record ScriptCall<V>(LuaScript script, List<String> keys, List<V> arguments) {
+
+		static <V> List<ScriptCall<V>> forEach(LuaScript script, List<List<String>> keys, List<V> arguments) {
+			return keys.stream().map((each) -> new ScriptCall<>(script, each, arguments)).toList();
+		}
+
+		String key() {
+			return this.keys.get(0);
+		}
+
+		@SuppressWarnings("unchecked")
+		<T> RedisFuture<T> send(RedisClusterAsyncCommands<String, V> commands, boolean byHash) {
+			String[] keyArray = this.keys.toArray(String[]::new);
+			V[] argumentArray = (V[]) this.arguments.toArray();
+			return byHash ? commands.evalsha(this.script.digest(), this.script.output(), keyArray, argumentArray)
+					: commands.eval(this.script.text(), this.script.output(), keyArray, argumentArray);
+		}
+
 	}
 
 }

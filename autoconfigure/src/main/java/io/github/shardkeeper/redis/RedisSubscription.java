@@ -1,9 +1,6 @@
 package io.github.shardkeeper.redis;
 
 import java.time.Duration;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.lettuce.core.RedisException;
@@ -68,26 +65,11 @@ public final class RedisSubscription implements AutoCloseable {
 		RedisFuture<Void> subscribed = null;
 		try {
 			subscribed = this.connection.connection().async().subscribe(channel);
-			subscribed.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+			BlockingWait.on(subscribed, timeout, (cause) -> BlockingWait.noAnswer(timeout, cause));
 		}
-		catch (ExecutionException ex) {
+		catch (RuntimeException ex) {
 			close();
 			throw RedisFailure.unavailable("cannot subscribe to " + channel, ex, subscribed);
-		}
-		catch (TimeoutException ex) {
-			close();
-			throw RedisFailure.unavailable("cannot subscribe to " + channel,
-					new RedisException("no answer within " + timeout.toMillis() + " ms", ex));
-		}
-		catch (InterruptedException ex) {
-			close();
-			Thread.currentThread().interrupt();
-			throw new StoreUnavailableException("Redis: interrupted while subscribing to " + channel, ex);
-		}
-		catch (RedisException | IllegalStateException ex) {
-			// Also when the connection is lost meanwhile: then the answer is cancelled.
-			close();
-			throw ex;
 		}
 	}
 

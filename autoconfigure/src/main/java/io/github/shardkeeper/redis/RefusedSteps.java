@@ -46,7 +46,7 @@ public final class RefusedSteps {
 	 * @param step what cannot be done, in the infinitive
 	 * @param why what it does not tell, and what to do
 	 */
-	public void untold(String step, String why) {
+	public void skipped(String step, String why) {
 		if (!why.equals(this.texts.put(step, why))) {
 			logger.warn("Cannot {}; trying again. {}", step, why);
 		}

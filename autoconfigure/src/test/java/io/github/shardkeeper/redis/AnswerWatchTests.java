@@ -48,10 +48,10 @@ class AnswerWatchTests {
 			if (first) {
 				throw new OutOfMemoryError("unable to create native thread, as the test wants it");
 			}
-		});
-		SentTogether<String> first = send(new Ping());
+		}, Runnable::run, STEPS_BEFORE_THE_END, 1);
+		PendingAnswers<String> first = send(new Ping());
 		assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(() -> watch.add(first));
-		SentTogether<String> second = send(new Ping());
+		PendingAnswers<String> second = send(new Ping());
 		watch.add(second);
 
 		for (int i = 0; i < STEPS_BEFORE_THE_END; i++) {
@@ -66,8 +66,8 @@ class AnswerWatchTests {
 
 	@Test
 	void goesOnAfterAStepThatFailed() {
-		AnswerWatch watch = new AnswerWatch(this.steps::add);
-		SentTogether<String> sent = send(new Ping() {
+		AnswerWatch watch = new AnswerWatch(this.steps::add, Runnable::run, STEPS_BEFORE_THE_END, 1);
+		PendingAnswers<String> sent = send(new Ping() {
 
 			private boolean failed;
 
@@ -99,10 +99,9 @@ class AnswerWatchTests {
 		}
 	}
 
-	private static SentTogether<String> send(AsyncCommand<String, String, String> command) {
-		SentTogether<String> sent = new SentTogether<>(0, Duration.ofSeconds(1), (failure) -> {
-		}, (inTime) -> {
-		});
+	private static PendingAnswers<String> send(AsyncCommand<String, String, String> command) {
+		PendingAnswers<String> sent = new PendingAnswers<>(Duration.ofSeconds(1), 0, null,
+				new PendingAnswersTests.Deaf());
 		sent.send(List.of(command), whereNothingIsAnswered());
 		return sent;
 	}

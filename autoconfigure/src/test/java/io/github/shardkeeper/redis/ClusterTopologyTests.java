@@ -27,7 +27,7 @@ class ClusterTopologyTests {
 
 	@Test
 	void looksThatCannotBeBegunAreFollowedByOthers() {
-		ClusterTopology topology = new ClusterTopology(this.client, new BackgroundThreads());
+		ClusterTopology topology = new ClusterTopology(this.client, RedisConnector.backgroundThreads());
 		assertThatNoException().isThrownBy(topology::suspect);
 
 		await().until(() -> this.client.looks.get() >= MANY);

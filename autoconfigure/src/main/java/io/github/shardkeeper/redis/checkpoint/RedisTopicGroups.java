@@ -126,7 +126,7 @@ public final class RedisTopicGroups implements TopicGroups {
 		}
 		else {
 			this.plain.refusedSteps()
-				.untold(SETTLING,
+				.skipped(SETTLING,
 						"Redis: INFO does not tell the script claim-trimming.lua which process it runs in ("
 								+ unknownServer
 								+ "), so a failover that has lost a group would not be noticed; grant +info to the "

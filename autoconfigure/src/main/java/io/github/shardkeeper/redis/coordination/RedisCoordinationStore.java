@@ -41,13 +41,13 @@ import io.github.shardkeeper.handover.Seen;
 import io.github.shardkeeper.handover.SteadyTime;
 import io.github.shardkeeper.handover.Transition;
 import io.github.shardkeeper.redis.LuaScript;
+import io.github.shardkeeper.redis.MinReplicasCheck;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.RedisLink;
 import io.github.shardkeeper.redis.RedisSubscription;
 import io.github.shardkeeper.redis.RedisVerification;
 import io.github.shardkeeper.redis.ReplicaWait;
 import io.github.shardkeeper.redis.ReplicatedLink;
-import io.github.shardkeeper.redis.UnguardedMaster;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
@@ -82,7 +82,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	/** For changes of ownership. */
 	private final ReplicatedLink<String> ownership;
 
-	private final UnguardedMaster master;
+	private final MinReplicasCheck minReplicas;
 
 	private final Duration timeout;
 
@@ -133,7 +133,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 		this.connector = connector;
 		this.link = new RedisLink<>(connector, StringCodec.UTF8, timeout);
 		this.ownership = new ReplicatedLink<>(connector, this.link, timeout, wait);
-		this.master = new UnguardedMaster(connector, this.link, wait, timeout);
+		this.minReplicas = new MinReplicasCheck(connector, this.link, wait, timeout);
 		this.timeout = timeout;
 		this.group = group;
 		this.keys = new GroupKeys(this.link, keyPrefix + ":{" + group + "}");
@@ -158,7 +158,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 		RedisSubscription subscription = RedisSubscription.open(this.connector, this.keys.channel(member.value()),
 				this.timeout, onEvent);
 		try {
-			this.master.look();
+			this.minReplicas.check();
 		}
 		catch (Throwable ex) {
 			subscription.close();
@@ -177,10 +177,10 @@ public final class RedisCoordinationStore implements CoordinationStore {
 		};
 	}
 
-	/** Looked at whenever a subscription is opened: it follows the master. */
+	/** Checked with every new subscription, which follows the master. */
 	@Override
 	public Optional<String> durabilityProblem() {
-		return Optional.ofNullable(this.master.problem());
+		return Optional.ofNullable(this.minReplicas.problem());
 	}
 
 	@Override

@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 
 import io.lettuce.core.RedisException;
 import io.lettuce.core.api.StatefulConnection;
@@ -25,21 +24,22 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * Whoever waits for an answer gets one, whatever else fails.
  */
-class SentTogetherTests {
-
-	private static final Consumer<Boolean> NOTHING_MORE = (inTime) -> {
-	};
+class PendingAnswersTests {
 
 	private final AsyncCommand<String, String, String> ping = new AsyncCommand<>(
 			new Command<>(CommandType.PING, new StatusOutput<>(StringCodec.UTF8)));
 
 	@Test
 	void aFailureIsAnsweredAlsoWhereReportingItFails() {
-		SentTogether<String> sent = new SentTogether<>(0, Duration.ofSeconds(1), (failure) -> {
-			throw new IllegalStateException("the client is being stopped");
-		}, NOTHING_MORE);
+		PendingAnswers<String> sent = new PendingAnswers<>(Duration.ofSeconds(1), 0, null, new Deaf() {
+			@Override
+			public void failed(RedisException failure) {
+				throw new IllegalStateException("the client is being stopped");
+			}
+		});
 
-		CompletableFuture<String> answer = sent.send(List.of(this.ping), withoutConnection()).get(0);
+		sent.send(List.of(this.ping), withoutConnection());
+		CompletableFuture<String> answer = sent.answers().get(0);
 
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> answer.get(10, TimeUnit.SECONDS))
 			.withCauseInstanceOf(StoreUnavailableException.class)
@@ -49,12 +49,15 @@ class SentTogetherTests {
 
 	@Test
 	void aFailureIsAnsweredAlsoWhereItsEndIsNotHeard() {
-		SentTogether<String> sent = new SentTogether<>(0, Duration.ofSeconds(1), (failure) -> {
-		}, (inTime) -> {
-			throw new IllegalStateException("the client is being stopped");
+		PendingAnswers<String> sent = new PendingAnswers<>(Duration.ofSeconds(1), 0, null, new Deaf() {
+			@Override
+			public void ended(boolean answered, boolean timedOut) {
+				throw new IllegalStateException("the client is being stopped");
+			}
 		});
 
-		CompletableFuture<String> answer = sent.send(List.of(this.ping), withoutConnection()).get(0);
+		sent.send(List.of(this.ping), withoutConnection());
+		CompletableFuture<String> answer = sent.answers().get(0);
 
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> answer.get(10, TimeUnit.SECONDS))
 			.withCauseInstanceOf(StoreUnavailableException.class);
@@ -63,10 +66,23 @@ class SentTogetherTests {
 	/** One on which nothing can be sent. */
 	@SuppressWarnings("unchecked")
 	private static StatefulConnection<String, String> withoutConnection() {
-		return (StatefulConnection<String, String>) Proxy.newProxyInstance(SentTogetherTests.class.getClassLoader(),
+		return (StatefulConnection<String, String>) Proxy.newProxyInstance(PendingAnswersTests.class.getClassLoader(),
 				new Class<?>[] { StatefulConnection.class }, (proxy, method, arguments) -> {
 					throw new RedisException("nobody is there");
 				});
+	}
+
+	/** One that does not listen. */
+	static class Deaf implements PendingAnswers.Observer {
+
+		@Override
+		public void failed(RedisException failure) {
+		}
+
+		@Override
+		public void ended(boolean answered, boolean timedOut) {
+		}
+
 	}
 
 }

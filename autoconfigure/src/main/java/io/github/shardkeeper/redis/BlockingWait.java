@@ -1,0 +1,55 @@
+package io.github.shardkeeper.redis;
+
+import java.time.Duration;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
+
+import io.lettuce.core.RedisException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The wait of a thread for a connection, or for the one command of a connection that is
+ * no link's. Has no state.
+ */
+final class BlockingWait {
+
+	private BlockingWait() {
+	}
+
+	/**
+	 * Waits for a result.
+	 * @param tooLate creates the failure for when there is none in time
+	 * @throws RedisException when there is none, or the failure that there is instead
+	 */
+	static <T> T on(Future<T> result, Duration patience, Function<TimeoutException, RedisException> tooLate) {
+		try {
+			return result.get(patience.toNanos(), TimeUnit.NANOSECONDS);
+		}
+		catch (ExecutionException ex) {
+			if (ex.getCause() instanceof RuntimeException failure) {
+				throw failure;
+			}
+			throw new RedisException(ex.getCause());
+		}
+		catch (CancellationException ex) {
+			throw new RedisException("the connection was closed while waiting for an answer", ex);
+		}
+		catch (TimeoutException ex) {
+			throw tooLate.apply(ex);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new RedisException("interrupted while waiting for Redis", ex);
+		}
+	}
+
+	/** The failure for an answer that has not come in time. */
+	static RedisException noAnswer(Duration limit, @Nullable Throwable cause) {
+		return new RedisException("no answer within " + limit.toMillis() + " ms", cause);
+	}
+
+}

@@ -1,0 +1,269 @@
+package io.github.shardkeeper.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiConsumer;
+import java.util.function.BooleanSupplier;
+
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisCommandTimeoutException;
+import io.lettuce.core.RedisException;
+import io.lettuce.core.RedisFuture;
+import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.protocol.AsyncCommand;
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.StoreUnavailableException;
+
+/**
+ * Commands that were sent together, and their answers within a time limit. Either a
+ * thread waits for them ({@link #await}), or an {@link AnswerWatch} ends them in time.
+ * Lettuce's own time limit does not suffice: it is an option of the application's client,
+ * which may be off. Thread-safe.
+ *
+ * @param <T> the answers' type
+ */
+final class PendingAnswers<T> {
+
+	/** Time after which to check whether a node of a Cluster still serves the slot. */
+	static final Duration NODE_CHECK_INTERVAL = Duration.ofMillis(500);
+
+	private final Duration timeout;
+
+	private final int sentAt;
+
+	private final @Nullable BooleanSupplier servedElsewhere;
+
+	private final Observer observer;
+
+	private final AtomicInteger missing = new AtomicInteger();
+
+	private final List<CompletableFuture<T>> answers = new ArrayList<>();
+
+	/** Released with the last answer. */
+	private volatile List<? extends RedisFuture<T>> commands = List.of();
+
+	private volatile boolean answered;
+
+	private volatile boolean timedOut;
+
+	private volatile boolean abandoned;
+
+	/** Why the commands were cancelled. */
+	private volatile @Nullable RedisException cancelled;
+
+	/**
+	 * Creates answers of which none has been asked for.
+	 * @param timeout the time limit
+	 * @param sentAt the step of the watch at which they are sent
+	 * @param servedElsewhere whether another node of the Cluster serves the slot now: a
+	 * node that has died never answers; {@code null} for not to be checked
+	 * @param observer observes failures and the end
+	 */
+	PendingAnswers(Duration timeout, int sentAt, @Nullable BooleanSupplier servedElsewhere, Observer observer) {
+		this.timeout = timeout;
+		this.sentAt = sentAt;
+		this.servedElsewhere = servedElsewhere;
+		this.observer = observer;
+	}
+
+	/** Sends commands in one piece. */
+	<V> void send(List<AsyncCommand<String, V, T>> toSend, StatefulConnection<String, V> connection) {
+		expect(toSend);
+		try {
+			connection.dispatch(toSend);
+		}
+		catch (RedisException | IllegalStateException ex) {
+			// Some of them may be on their way.
+			toSend.forEach((command) -> command.completeExceptionally(ex));
+		}
+	}
+
+	/** Expects the answers to commands that have been sent, or are about to be. */
+	void expect(List<? extends RedisFuture<T>> sent) {
+		this.missing.set(sent.size());
+		this.commands = sent;
+		for (RedisFuture<T> command : sent) {
+			CompletableFuture<T> answer = new CompletableFuture<>();
+			this.answers.add(answer);
+			command.whenComplete((value, failure) -> ended(command, answer, value, failure));
+		}
+	}
+
+	/** By command its answer, or the {@link StoreUnavailableException} instead. */
+	List<CompletableFuture<T>> answers() {
+		return this.answers;
+	}
+
+	int sentAt() {
+		return this.sentAt;
+	}
+
+	boolean isDone() {
+		return this.missing.get() == 0;
+	}
+
+	/** Ends the answers that have not come within the time limit. */
+	void timeOut() {
+		timeOut(this.timeout);
+	}
+
+	private void timeOut(Duration limit) {
+		this.timedOut = true;
+		cancel(BlockingWait.noAnswer(limit, null));
+	}
+
+	boolean hasNodeCheck() {
+		return this.servedElsewhere != null;
+	}
+
+	/** Ends the answers if another node of the Cluster serves the slot now. */
+	void checkNode() {
+		if (this.servedElsewhere != null && !isDone() && this.servedElsewhere.getAsBoolean()) {
+			cancel(new RedisException("another node serves the slot now"));
+		}
+	}
+
+	/** Nobody wants the other answers of a call of which one has failed. */
+	private void abandon() {
+		this.abandoned = true;
+		cancel(new RedisException("another answer to the same call has failed"));
+	}
+
+	private void cancel(RedisException reason) {
+		if (this.cancelled == null) {
+			this.cancelled = reason;
+		}
+		// What is cancelled is not sent (again) after a reconnect.
+		this.commands.forEach((command) -> command.cancel(true));
+	}
+
+	/**
+	 * Waits for all answers.
+	 * @throws StoreUnavailableException when one is missing in time, or is an error
+	 */
+	List<T> await(Duration patience) {
+		return await(patience, (place, failure) -> {
+			throw failure;
+		});
+	}
+
+	/**
+	 * Waits for all answers.
+	 * @param onRefused receives the place and the error of a command that Redis refuses;
+	 * its answer is {@code null}
+	 * @throws StoreUnavailableException when an answer is missing in time
+	 */
+	List<@Nullable T> await(Duration patience, BiConsumer<Integer, StoreUnavailableException> onRefused) {
+		long deadline = System.nanoTime() + patience.toNanos();
+		List<@Nullable T> values = new ArrayList<>(this.answers.size());
+		try {
+			for (CompletableFuture<T> answer : this.answers) {
+				try {
+					values.add(await(answer, deadline, patience));
+				}
+				catch (StoreUnavailableException ex) {
+					if (!ex.isRefusal()) {
+						throw ex;
+					}
+					onRefused.accept(values.size(), ex);
+					values.add(null);
+				}
+			}
+			return values;
+		}
+		catch (RuntimeException ex) {
+			abandon();
+			throw ex;
+		}
+	}
+
+	private T await(CompletableFuture<T> answer, long deadline, Duration patience) {
+		while (true) {
+			long left = Math.max(0, deadline - System.nanoTime());
+			long nanos = hasNodeCheck() ? Math.min(left, NODE_CHECK_INTERVAL.toNanos()) : left;
+			try {
+				return answer.get(nanos, TimeUnit.NANOSECONDS);
+			}
+			catch (TimeoutException ex) {
+				if (nanos == left) {
+					timeOut(patience);
+					throw RedisLink.unavailable(BlockingWait.noAnswer(patience, ex));
+				}
+				checkNode();
+			}
+			catch (ExecutionException ex) {
+				throw (StoreUnavailableException) ex.getCause();
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+				throw RedisLink.unavailable(new RedisException("interrupted while waiting for an answer", ex));
+			}
+		}
+	}
+
+	private void ended(RedisFuture<T> command, CompletableFuture<T> answer, T value, @Nullable Throwable failure) {
+		if (failure == null || failure instanceof RedisCommandExecutionException) {
+			this.answered = true;
+		}
+		else if (failure instanceof RedisCommandTimeoutException) {
+			// The client may have a timer of its own, with the same limit.
+			this.timedOut = true;
+		}
+		RedisException cause = (failure != null) ? RedisLink.named(asRedisException(failure), command) : null;
+		try {
+			if (this.missing.decrementAndGet() == 0) {
+				this.commands = List.of();
+				this.observer.ended(this.answered, this.timedOut);
+			}
+			if (cause != null && !this.abandoned) {
+				this.observer.failed(cause);
+			}
+		}
+		finally {
+			// Whatever becomes of that, somebody waits for this.
+			if (cause != null) {
+				answer.completeExceptionally(RedisLink.unavailable(cause));
+			}
+			else {
+				answer.complete(value);
+			}
+		}
+	}
+
+	private RedisException asRedisException(Throwable failure) {
+		if (failure instanceof RedisCommandTimeoutException) {
+			return BlockingWait.noAnswer(this.timeout, failure);
+		}
+		if (failure instanceof CancellationException) {
+			// Otherwise another thread found the connection dead and closed it.
+			return Objects.requireNonNullElseGet(this.cancelled,
+					() -> new RedisException("the connection was closed while waiting for an answer", failure));
+		}
+		return (failure instanceof RedisException redis) ? redis : new RedisException(failure);
+	}
+
+	/** The link's view of its commands. Called on the client's threads. */
+	interface Observer {
+
+		/** A command has failed. */
+		void failed(RedisException failure);
+
+		/**
+		 * The last command has ended.
+		 * @param answered whether Redis has answered one of them, also with an error
+		 * @param timedOut whether one was not answered in time
+		 */
+		void ended(boolean answered, boolean timedOut);
+
+	}
+
+}
