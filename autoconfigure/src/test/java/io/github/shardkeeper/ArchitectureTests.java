@@ -56,7 +56,6 @@ class ArchitectureTests {
 		plan.put("redis", Set.of(API, "shard"));
 		plan.put("coordination", Set.of("assignment", "handover", "report", API, "shard"));
 		plan.put("coordination.memory", Set.of("coordination", "handover", "shard"));
-		plan.put("coordination.local", Set.of("coordination", "coordination.memory", API, "shard"));
 		plan.put("redis.coordination", Set.of("coordination", "handover", "redis", API, "shard"));
 		plan.put("redis.checkpoint", Set.of("coordination", "redis", API, "shard"));
 		plan.put("source", Set.of(API, "shard"));
@@ -69,8 +68,8 @@ class ArchitectureTests {
 		plan.put("actuate", Set.of("consumer", "coordination", "report", "shard"));
 		plan.put("autoconfigure",
 				Set.of("actuate", "consumer", "handler", "handler.messaging", "observation", "source", "source.memory",
-						"redis.stream", "coordination", "coordination.local", "coordination.memory",
-						"redis.coordination", "redis.checkpoint", "redis", "handover", "assignment", API, "shard"));
+						"redis.stream", "coordination", "coordination.memory", "redis.coordination", "redis.checkpoint",
+						"redis", "handover", "assignment", API, "shard"));
 
 		assertThat(lines(arrows(ArchitectureTests::room))).containsExactlyInAnyOrderElementsOf(lines(plan));
 		List<String> below = new ArrayList<>();
@@ -96,7 +95,6 @@ class ArchitectureTests {
 		plan.put("redis", Set.of("lettuce", "spring", "spring-data", "slf4j"));
 		plan.put("coordination", Set.of("slf4j"));
 		plan.put("coordination.memory", Set.of("slf4j"));
-		plan.put("coordination.local", Set.of("jackson", "slf4j"));
 		plan.put("redis.coordination", Set.of("lettuce", "jackson", "slf4j"));
 		plan.put("redis.checkpoint", Set.of("lettuce", "jackson", "slf4j"));
 		plan.put("source", Set.of("jackson"));
@@ -148,8 +146,8 @@ class ArchitectureTests {
 	}
 
 	/**
-	 * What stands for another's clock, the stores' and the source's, in memory or files;
-	 * and the time at which people see that a record has failed.
+	 * What stands for another's clock, the stores' and the source's, in memory; and the
+	 * time at which people see that a record has failed.
 	 */
 	@Test
 	void theWallClockIsReadInOnePlacePerStoreInMemoryAndForPeople() {
@@ -158,7 +156,7 @@ class ArchitectureTests {
 					callers("java.time.InstantSource", "system"), callers("java.time.Clock"))
 			.flatMap(Set::stream)
 			.collect(Collectors.toSet()))).containsExactlyInAnyOrder("MemoryCoordinationStore", "MemoryCheckpointStore",
-					"LocalCheckpointStore", "MemoryStreamSource", "ShardConsumerRunner");
+					"MemoryStreamSource", "ShardConsumerRunner");
 	}
 
 	@Test

@@ -20,7 +20,6 @@ import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Consumer;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Handover;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Load;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Mode;
-import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Offsets;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Redis;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Retry;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Session;
@@ -105,6 +104,7 @@ final class PropertiesValidator {
 		validate(this.properties.redis());
 		requireAtLeast("shardkeeper.rebalance.settle-time", this.properties.rebalance().settleTime(), Duration.ZERO);
 		validate(this.properties.template());
+		validate(this.properties.broadcast());
 		validate(this.properties.assignment());
 		requireBetween("shardkeeper.consumer.threads", this.properties.consumer().threads(), 1, Integer.MAX_VALUE);
 		validate(this.properties.consumer(), new ConsumerNames("", null));
@@ -258,14 +258,27 @@ final class PropertiesValidator {
 		rejectAssignment(name, "weights", !topic.weights().isEmpty());
 		rejectAssignment(name, "zones", !topic.zones().isEmpty());
 		rejectAssignment(name, "pinned", !topic.pinned().isEmpty());
-		Broadcast broadcast = this.properties.broadcast();
-		if (broadcast.offsets() == Offsets.LOCAL
-				&& (broadcast.directory() == null || broadcast.directory().toString().isBlank())) {
-			reject("'shardkeeper.broadcast.offsets' is 'local' (for topic '%s'), but 'shardkeeper.broadcast.directory' is not set."
-				.formatted(name),
-					"Set 'shardkeeper.broadcast.directory' to a directory of this instance that outlives a restart, "
-							+ "or 'shardkeeper.broadcast.offsets' to 'redis'.");
+	}
+
+	/** Rejects the files of earlier versions; ignoring them would lose offsets silently. */
+	private void validate(Broadcast broadcast) {
+		if (broadcast.offsets().equalsIgnoreCase("local")) {
+			rejectOffsetFiles("'shardkeeper.broadcast.offsets' is 'local'");
 		}
+		else if (!broadcast.offsets().equalsIgnoreCase("redis")) {
+			reject("'shardkeeper.broadcast.offsets' is '%s'.".formatted(broadcast.offsets()),
+					"Remove it, or set it to 'redis', which is the only value.");
+		}
+		if (broadcast.directory() != null) {
+			rejectOffsetFiles("'shardkeeper.broadcast.directory' is set");
+		}
+	}
+
+	private void rejectOffsetFiles(String what) {
+		reject(what + ", but offsets in files are no longer supported.",
+				"Remove 'shardkeeper.broadcast.offsets' and 'shardkeeper.broadcast.directory'. Redis keeps the offsets, "
+						+ "state, retry queue and dead letters of broadcast topics, for each 'shardkeeper.instance-id' its "
+						+ "own. It does not read the files: an instance begins at 'shardkeeper.topics.<name>.start' once.");
 	}
 
 	private void rejectAssignment(String name, String property, boolean isSet) {

@@ -1,6 +1,5 @@
 package io.github.shardkeeper.autoconfigure;
 
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -333,28 +332,13 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	}
 
 	/**
-	 * Offsets, state, retry queue and dead letters of broadcast topics, separate for each
-	 * instance id.
+	 * Broadcast topics: offsets, state, retry queue and dead letters of each instance id.
 	 *
-	 * @param offsets Store of the offsets.
-	 * @param directory Directory of local offsets. It must outlive a restart of this
-	 * instance. Groups and instances may share it.
+	 * @param offsets Place of offsets, state, retry queue and dead letters of broadcast
+	 * topics. Only 'redis' is supported; with 'shardkeeper.store=memory' it means memory.
+	 * @param directory Directory of the offsets in files, which are no longer supported.
 	 */
-	public record Broadcast(@DefaultValue("redis") Offsets offsets, @Nullable Path directory) {
-
-	}
-
-	/** Where offsets of broadcast topics are kept. */
-	public enum Offsets {
-
-		/**
-		 * In Redis, under keys of this instance id; in this process where the store is in
-		 * memory.
-		 */
-		REDIS,
-
-		/** In files of this instance. */
-		LOCAL
+	public record Broadcast(@DefaultValue("redis") String offsets, @Nullable String directory) {
 
 	}
 

@@ -30,8 +30,8 @@ public interface CheckpointStore extends AutoCloseable {
 	/**
 	 * Raises the fence and reads the checkpoint, in one atomic step: the reader sees
 	 * every write that was accepted from earlier owners, and they can write nothing after
-	 * it. Shards that come together are acquired together: blocks only where the store is
-	 * a file, or replicas have to be waited for.
+	 * it. Shards that come together are acquired together: blocks only where replicas
+	 * have to be waited for.
 	 * @param shard the shard
 	 * @param token the new owner's token
 	 * @return the checkpoint, or that a newer token exists; comes on no particular

@@ -1,6 +1,5 @@
 package io.github.shardkeeper.autoconfigure;
 
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -9,7 +8,6 @@ import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -41,9 +39,6 @@ class BroadcastSettingsTests {
 
 	private static final String WARNING = "Every start begins anew with the broadcast topics [prices]";
 
-	@TempDir
-	private Path directory;
-
 	private final ApplicationContextRunner memory = new ApplicationContextRunner()
 		.withConfiguration(
 				AutoConfigurations.of(ShardkeeperAutoConfiguration.class, ShardkeeperActuatorAutoConfiguration.class))
@@ -63,23 +58,27 @@ class BroadcastSettingsTests {
 	}
 
 	@Test
-	void localOffsetsNeedADirectory() {
-		this.memory.withPropertyValues("shardkeeper.broadcast.offsets=local")
-			.run((context) -> assertThat(context).getFailure()
-				.rootCause()
-				.hasMessageContaining("'shardkeeper.broadcast.directory' is not set")
-				.hasMessageContaining("outlives a restart"));
-		this.memory
-			.withPropertyValues("shardkeeper.broadcast.offsets=local", "shardkeeper.topics.prices.mode=coordinated")
-			.run((context) -> assertThat(context).hasNotFailed());
+	void offsetsInFilesFailStartup() {
+		for (String setting : List.of("offsets=local", "offsets=LOCAL", "directory=/var/lib/shop")) {
+			this.memory.withPropertyValues("shardkeeper.broadcast." + setting)
+				.run((context) -> assertThat(context).getFailure()
+					.rootCause()
+					.hasMessageContaining("offsets in files are no longer supported")
+					.hasMessageContaining(
+							"Remove 'shardkeeper.broadcast.offsets' and 'shardkeeper.broadcast.directory'")
+					.hasMessageContaining("'shardkeeper.topics.<name>.start'"));
+		}
 	}
 
 	@Test
-	void aDirectoryThatCannotBeMadeIsRefused() {
-		this.memory
-			.withPropertyValues("shardkeeper.broadcast.offsets=local",
-					"shardkeeper.broadcast.directory=/dev/null/below")
-			.run((context) -> assertThat(context).getFailure().rootCause().hasMessageContaining("/dev/null/below"));
+	void redisIsTheOnlyPlaceOfOffsets() {
+		this.memory.withPropertyValues("shardkeeper.broadcast.offsets=redis")
+			.run((context) -> assertThat(context).hasNotFailed());
+		this.memory.withPropertyValues("shardkeeper.broadcast.offsets=disk")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining("'shardkeeper.broadcast.offsets' is 'disk'")
+				.hasMessageContaining("set it to 'redis'"));
 	}
 
 	@Test
@@ -151,19 +150,6 @@ class BroadcastSettingsTests {
 				Awaitility.await().until(() -> prices.assigned.size() == 7);
 				assertThat(prices.handled).containsExactlyInAnyOrderElementsOf(sent);
 			});
-	}
-
-	@Test
-	void localOffsetsNeedNoStore() {
-		ApplicationContextRunner local = this.memory.withUserConfiguration(PricesConfiguration.class)
-			.withPropertyValues("shardkeeper.broadcast.offsets=local",
-					"shardkeeper.broadcast.directory=" + this.directory, "shardkeeper.instance-id=one");
-		local.run((context) -> {
-			List<String> sent = send(context, 10);
-			Awaitility.await().until(() -> context.getBean(Prices.class).handled.size() == 10);
-			assertThat(context.getBean(Prices.class).handled).containsExactlyInAnyOrderElementsOf(sent);
-		});
-		assertThat(this.directory.resolve("shop").resolve("one").resolve("prices~1.json")).isRegularFile();
 	}
 
 	private static List<String> send(ApplicationContext context, int count) {

@@ -1,8 +1,5 @@
 package io.github.shardkeeper.endtoend;
 
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -21,7 +18,6 @@ import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.junit.jupiter.api.io.TempDir;
 
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -66,9 +62,6 @@ class BroadcastTests {
 			"shardkeeper.consumer.commit.interval=100ms");
 
 	private final Map<ConfigurableApplicationContext, PriceHandler> handlers = new IdentityHashMap<>();
-
-	@TempDir
-	private Path directory;
 
 	private ShardTemplate template;
 
@@ -212,47 +205,6 @@ class BroadcastTests {
 	}
 
 	@Test
-	void localOffsetsSurviveARestart() {
-		String[] local = local();
-		ConfigurableApplicationContext one = start("one", local);
-		send(0, 20);
-		await(handler(one), 20);
-		one.close();
-		List<String> later = send(20, 10);
-
-		ConfigurableApplicationContext again = start("one", local);
-
-		assertThat(await(handler(again), 10)).containsExactlyInAnyOrderElementsOf(later);
-		patiently().until(() -> sum(again) == IntStream.range(0, 30).sum());
-		assertThat(keys(again, "*:checkpoint")).isEmpty();
-		assertThat(handler(again).handled).hasSize(10);
-	}
-
-	@Test
-	void aDamagedFileStopsItsShardAndSaysWhatToDo() throws IOException {
-		String[] local = local();
-		ConfigurableApplicationContext one = start("one", local);
-		send(0, 20);
-		await(handler(one), 20);
-		one.close();
-		Path file = this.directory.resolve(this.instances.run()).resolve("one").resolve("prices~0.json");
-		Files.write(file, new byte[17]);
-
-		ConfigurableApplicationContext again = start("one", local);
-		patiently().until(() -> again.getBean(ShardConsumerRunner.class).problems().containsKey(FIRST));
-		assertThat(again.getBean(ShardConsumerRunner.class).problems()).containsOnlyKeys(FIRST)
-			.hasEntrySatisfying(FIRST,
-					(problem) -> assertThat(problem).contains(file.toString(), "damaged", "or delete it"));
-		assertThat(again.getBean(ShardkeeperHealthIndicator.class).health().getStatus()).isEqualTo(Status.DOWN);
-		assertThat(handler(again).handled).isEmpty();
-
-		Files.delete(file);
-		patiently().until(() -> !handler(again).handled.isEmpty());
-		patiently().until(() -> again.getBean(ShardConsumerRunner.class).problems().isEmpty());
-		patiently().until(() -> sum(again) == IntStream.range(0, 20).sum());
-	}
-
-	@Test
 	void aSecondProcessUnderTheSameIdTakesOver() {
 		ConfigurableApplicationContext first = start("one");
 		send(0, 20);
@@ -311,31 +263,26 @@ class BroadcastTests {
 
 	@Test
 	void everyInstanceHasItsOwnDeadLetters() {
-		for (String[] where : List.of(new String[0], local())) {
-			String suffix = (where.length == 0) ? "" : "-local";
-			ConfigurableApplicationContext one = start("one" + suffix, with(where, "handler.refuses=7"));
-			ConfigurableApplicationContext two = start("two" + suffix, where);
-			if (suffix.isEmpty()) {
-				send(0, 10);
-			}
-			patiently().until(() -> letters(one).size() == 1);
-			await(handler(two), 10);
+		ConfigurableApplicationContext one = start("one", "handler.refuses=7");
+		ConfigurableApplicationContext two = start("two");
+		send(0, 10);
+		patiently().until(() -> letters(one).size() == 1);
+		await(handler(two), 10);
 
-			assertThat(letters(one)).extracting((letter) -> new String(letter.payload())).containsExactly("7");
-			assertThat(letters(two)).isEmpty();
-			handler(one).refuses = "";
-			DeadLetters letters = one.getBean(DeadLetters.class);
-			assertThat(letters.sendBack(letters(one).get(0).id()).letters()).isEqualTo(1);
-			assertThat(await(handler(one), 10)).contains("7");
-			patiently().until(() -> letters.waiting("prices").values().stream().allMatch((count) -> count == 0));
-			assertThat(letters(one)).isEmpty();
-		}
+		assertThat(letters(one)).extracting((letter) -> new String(letter.payload())).containsExactly("7");
+		assertThat(letters(two)).isEmpty();
+		handler(one).refuses = "";
+		DeadLetters letters = one.getBean(DeadLetters.class);
+		assertThat(letters.sendBack(letters(one).get(0).id()).letters()).isEqualTo(1);
+		assertThat(await(handler(one), 10)).contains("7");
+		patiently().until(() -> letters.waiting("prices").values().stream().allMatch((count) -> count == 0));
+		assertThat(letters(one)).isEmpty();
 	}
 
 	@Test
 	void anInstanceIsSentBackByItself() {
 		ConfigurableApplicationContext one = start("one");
-		ConfigurableApplicationContext two = start("two", local());
+		ConfigurableApplicationContext two = start("two");
 		List<String> sent = send(0, 10);
 		for (ConfigurableApplicationContext instance : List.of(one, two)) {
 			await(handler(instance), 10);
@@ -364,17 +311,6 @@ class BroadcastTests {
 		await(handler(again), 6 - handled);
 		patiently().until(() -> sum(again) == IntStream.range(0, 6).sum());
 		assertThat(handler(again).handled).hasSize(6 - handled).doesNotContainAnyElementsOf(handler(one).handled);
-	}
-
-	private String[] local() {
-		return new String[] { "shardkeeper.broadcast.offsets=local",
-				"shardkeeper.broadcast.directory=" + this.directory };
-	}
-
-	private static String[] with(String[] properties, String more) {
-		List<String> all = new ArrayList<>(List.of(properties));
-		all.add(more);
-		return all.toArray(String[]::new);
 	}
 
 	private static List<DeadLetter> letters(ConfigurableApplicationContext context) {

@@ -148,22 +148,12 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 	}
 
 	/**
-	 * Puts in what was kept elsewhere of a shard, in place of what is here.
+	 * Returns whether the store has data of a shard.
 	 * @param shard the shard
-	 * @param contents what was kept
+	 * @return whether it was ever acquired or sent elsewhere, and not removed since
 	 */
-	public synchronized void put(ShardId shard, ShardContents contents) {
-		this.entries.put(shard, new ShardData(contents));
-	}
-
-	/**
-	 * All that is here of a shard, to be kept elsewhere.
-	 * @param shard the shard
-	 * @return its contents, {@code null} if it was never acquired
-	 */
-	public synchronized @Nullable ShardContents contents(ShardId shard) {
-		ShardData entry = this.entries.get(shard);
-		return (entry != null) ? entry.contents() : null;
+	public synchronized boolean contains(ShardId shard) {
+		return this.entries.containsKey(shard);
 	}
 
 	/** Lets somebody work on the data of a shard, at the time that it is now. */

@@ -238,37 +238,6 @@ final class ShardData {
 		return record != null;
 	}
 
-	/**
-	 * What a store in files has kept.
-	 */
-	ShardData(ShardContents contents) {
-		this.fence = contents.fence();
-		this.lastCommit = contents.lastCommit();
-		this.acquired = contents.acquired();
-		this.completed = contents.completed();
-		this.offset = contents.offset();
-		this.ahead = contents.ahead();
-		this.state.putAll(contents.state());
-		contents.retries()
-			.forEach((retry) -> this.retries.put(retry.record().offset(),
-					new Waiting(retry.record(), retry.dueMillis())));
-		this.deadLetters.putAll(contents.deadLetters());
-		this.lettersEver = contents.lettersEver();
-		this.seeks = contents.seeks();
-	}
-
-	/** All of it. */
-	ShardContents contents() {
-		return new ShardContents(this.fence, this.lastCommit, this.acquired, this.completed, this.offset, this.ahead,
-				this.state,
-				this.retries.values()
-					.stream()
-					.sorted(ORDER)
-					.map((waiting) -> new ShardContents.Waiting(waiting.record, waiting.dueMillis))
-					.toList(),
-				this.deadLetters, this.lettersEver, this.seeks);
-	}
-
 	/** A record of the retry queue. */
 	private record Waiting(FailedRecord record, long dueMillis) {
 
