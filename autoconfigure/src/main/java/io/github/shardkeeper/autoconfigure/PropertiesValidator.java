@@ -260,7 +260,9 @@ final class PropertiesValidator {
 		rejectAssignment(name, "pinned", !topic.pinned().isEmpty());
 	}
 
-	/** Rejects the files of earlier versions; ignoring them would lose offsets silently. */
+	/**
+	 * Rejects the files of earlier versions; ignoring them would lose offsets silently.
+	 */
 	private void validate(Broadcast broadcast) {
 		if (broadcast.offsets().equalsIgnoreCase("local")) {
 			rejectOffsetFiles("'shardkeeper.broadcast.offsets' is 'local'");
