@@ -39,7 +39,8 @@ class ArchitectureTests {
 	/** What a user types. */
 	private static final String API = "api";
 
-	private static final Set<String> PURE = Set.of("shard", "report", "assignment", "handover");
+	private static final Set<String> PURE = Set.of("shard", "report", "assignment", "assignment.sticky",
+			"assignment.rules", "assignment.load", "assignment.selection", "handover");
 
 	private static final JavaClasses CLASSES = new ClassFileImporter()
 		.withImportOption(new ImportOption.DoNotIncludeTests())
@@ -52,7 +53,12 @@ class ArchitectureTests {
 		plan.put("report", Set.of());
 		plan.put(API, Set.of("shard"));
 		plan.put("assignment", Set.of("shard"));
-		plan.put("handover", Set.of("assignment", "shard"));
+		plan.put("assignment.sticky", Set.of("assignment", "shard"));
+		plan.put("assignment.rules", Set.of("assignment", "shard"));
+		plan.put("assignment.load", Set.of("assignment.sticky", "assignment", "shard"));
+		plan.put("assignment.selection",
+				Set.of("assignment.sticky", "assignment.rules", "assignment.load", "assignment", "shard"));
+		plan.put("handover", Set.of("assignment.sticky", "assignment.load", "assignment", "shard"));
 		plan.put("redis", Set.of(API, "shard"));
 		plan.put("coordination", Set.of("assignment", "handover", "report", API, "shard"));
 		plan.put("coordination.memory", Set.of("coordination", "handover", "shard"));
@@ -69,7 +75,8 @@ class ArchitectureTests {
 		plan.put("autoconfigure",
 				Set.of("actuate", "consumer", "handler", "handler.messaging", "observation", "source", "source.memory",
 						"redis.stream", "coordination", "coordination.memory", "redis.coordination", "redis.checkpoint",
-						"redis", "handover", "assignment", API, "shard"));
+						"redis", "handover", "assignment.selection",
+						"assignment.load", "assignment", API, "shard"));
 
 		assertThat(lines(arrows(ArchitectureTests::room))).containsExactlyInAnyOrderElementsOf(lines(plan));
 		List<String> below = new ArrayList<>();
@@ -91,6 +98,10 @@ class ArchitectureTests {
 		plan.put("shard", Set.of());
 		plan.put("report", Set.of());
 		plan.put("assignment", Set.of());
+		plan.put("assignment.sticky", Set.of());
+		plan.put("assignment.rules", Set.of());
+		plan.put("assignment.load", Set.of());
+		plan.put("assignment.selection", Set.of());
 		plan.put("handover", Set.of());
 		plan.put("redis", Set.of("lettuce", "spring", "spring-data", "slf4j"));
 		plan.put("coordination", Set.of("slf4j"));

@@ -50,8 +50,8 @@ import io.github.shardkeeper.assignment.Assignee;
 import io.github.shardkeeper.assignment.Assignment;
 import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.assignment.AssignmentStrategy;
-import io.github.shardkeeper.assignment.BuiltInStrategy;
 import io.github.shardkeeper.assignment.Shards;
+import io.github.shardkeeper.assignment.selection.BuiltInStrategy;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.StartPosition;
@@ -72,7 +72,10 @@ class NullArgumentsTests {
 
 	/** Whose types applications make and call. */
 	private static final List<String> PACKAGES = List.of("io.github.shardkeeper", "io.github.shardkeeper.shard",
-			"io.github.shardkeeper.assignment", "io.github.shardkeeper.source", "io.github.shardkeeper.source.memory");
+			"io.github.shardkeeper.assignment", "io.github.shardkeeper.assignment.sticky",
+			"io.github.shardkeeper.assignment.rules", "io.github.shardkeeper.assignment.load",
+			"io.github.shardkeeper.assignment.selection", "io.github.shardkeeper.source",
+			"io.github.shardkeeper.source.memory");
 
 	/** Implemented by applications, called by the library; their own affair. */
 	private static final Set<String> IMPLEMENTED_BY_APPLICATIONS = Set.of("ShardSelector", "ShardCatalog",

@@ -9,14 +9,14 @@ import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 
 /**
- * A member that may own shards, as far as an assignment depends on it. Immutable.
+ * Member that may own shards, with what an assignment depends on. Immutable.
  *
- * @param id the member
+ * @param id the id of the member
  * @param topics the topics that it consumes; it can own shards of these only
  * @param version the version of the application that it runs
- * @param capacity how much it takes compared with others, at least 1: one of 4 takes
- * twice as much as one of 2. A share, never a limit
- * @param zone where it runs, {@code null} when it does not say
+ * @param capacity the capacity compared with other members, at least 1: a member of 4
+ * takes twice as much as one of 2. A share, never a limit
+ * @param zone the zone that it runs in, {@code null} if unknown
  */
 public record Assignee(MemberId id, Set<String> topics, ApplicationVersion version, int capacity,
 		@Nullable String zone) {
@@ -32,8 +32,8 @@ public record Assignee(MemberId id, Set<String> topics, ApplicationVersion versi
 	}
 
 	/**
-	 * A member of capacity 1 in no zone.
-	 * @param id the member
+	 * Creates a member of capacity 1 in no zone.
+	 * @param id the id of the member
 	 * @param topics the topics that it consumes
 	 * @param version the version of the application that it runs
 	 */

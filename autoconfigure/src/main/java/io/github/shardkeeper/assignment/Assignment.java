@@ -13,7 +13,7 @@ import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
- * Who shall own which shard, and why. Immutable.
+ * Owners of all shards of a request, with the reason for each. Immutable.
  */
 public final class Assignment {
 
@@ -31,12 +31,7 @@ public final class Assignment {
 
 	private final boolean unfinished;
 
-	/** Trusts its arrays; {@link #builder} is for who does not. */
-	Assignment(AssignmentRequest request, int[] owners, byte[] reasons, Map<Integer, String> texts) {
-		this(request, owners, reasons, texts, false);
-	}
-
-	Assignment(AssignmentRequest request, int[] owners, byte[] reasons, Map<Integer, String> texts,
+	private Assignment(AssignmentRequest request, int[] owners, byte[] reasons, Map<Integer, String> texts,
 			boolean unfinished) {
 		this.request = request;
 		this.owners = owners;
@@ -46,8 +41,8 @@ public final class Assignment {
 	}
 
 	/**
-	 * Begins an assignment in which nobody owns anything.
-	 * @param request what it is for
+	 * Returns a builder of an assignment in which no shard has an owner.
+	 * @param request the members and shards
 	 * @return a builder
 	 */
 	public static Builder builder(AssignmentRequest request) {
@@ -56,7 +51,39 @@ public final class Assignment {
 	}
 
 	/**
-	 * What it was made for.
+	 * Returns an assignment of arrays that are neither copied nor checked. For strategies
+	 * that assign large groups; {@link #builder} refuses what cannot be.
+	 * @param request the members and shards
+	 * @param owners by shard the place of its owner, {@link AssignmentRequest#NOBODY} if
+	 * no member consumes its topic
+	 * @param reasons by shard the ordinal of its {@link Reason}
+	 * @return the assignment
+	 */
+	public static Assignment unchecked(AssignmentRequest request, int[] owners, byte[] reasons) {
+		return unchecked(request, owners, reasons, Map.of(), false);
+	}
+
+	/**
+	 * Returns an assignment of arrays that are neither copied nor checked, with texts.
+	 * @param request the members and shards
+	 * @param owners by shard the place of its owner, {@link AssignmentRequest#NOBODY} if
+	 * no member consumes its topic
+	 * @param reasons by shard the ordinal of its {@link Reason}
+	 * @param texts the texts of shards that have their own, by number; not copied either
+	 * @param unfinished whether the assignment {@linkplain #isUnfinished is a step}
+	 * @return the assignment
+	 */
+	public static Assignment unchecked(AssignmentRequest request, int[] owners, byte[] reasons,
+			Map<Integer, String> texts, boolean unfinished) {
+		Objects.requireNonNull(request, "request must not be null");
+		Objects.requireNonNull(owners, "owners must not be null");
+		Objects.requireNonNull(reasons, "reasons must not be null");
+		Objects.requireNonNull(texts, "texts must not be null");
+		return new Assignment(request, owners, reasons, texts, unfinished);
+	}
+
+	/**
+	 * Returns the request that this assignment was made for.
 	 * @return the request
 	 */
 	public AssignmentRequest request() {
@@ -64,26 +91,26 @@ public final class Assignment {
 	}
 
 	/**
-	 * Who shall own a shard.
-	 * @param shard its number
-	 * @return the member's place, {@link AssignmentRequest#NOBODY} when nobody consumes
-	 * its topic
+	 * Returns the owner of a shard.
+	 * @param shard the number of the shard
+	 * @return the place of the member, {@link AssignmentRequest#NOBODY} if no member
+	 * consumes its topic
 	 */
 	public int owner(int shard) {
 		return this.owners[shard];
 	}
 
 	/**
-	 * The reason of a shard's place.
-	 * @param shard its number
-	 * @return the reason; without meaning for a shard that nobody can own
+	 * Returns the reason for the owner of a shard.
+	 * @param shard the number of the shard
+	 * @return the reason; without meaning for a shard that no member can own
 	 */
 	public Reason reason(int shard) {
 		return REASONS[this.reasons[shard]];
 	}
 
 	/**
-	 * How many shards move from one member that stays to another one.
+	 * Returns the number of shards that move from one staying member to another.
 	 * @return the number
 	 */
 	public int moves() {
@@ -101,22 +128,25 @@ public final class Assignment {
 	}
 
 	/**
-	 * Whether this is a step on the way: its strategy wants to be asked again when one of
-	 * the moves that are under way then has been made.
-	 * @return whether there is more to come
+	 * Returns whether this assignment is a step: its strategy is asked again when one of
+	 * the moves that it leads to has been made.
+	 * @return whether more steps follow
 	 */
 	public boolean isUnfinished() {
 		return this.unfinished;
 	}
 
-	/** What was said about single shards, by their numbers. */
-	Map<Integer, String> texts() {
+	/**
+	 * Returns the texts that replace the reasons of single shards.
+	 * @return an unmodifiable map by number of the shard
+	 */
+	public Map<Integer, String> texts() {
 		return this.texts;
 	}
 
 	/**
-	 * Says in a sentence why a shard is to be where it is.
-	 * @param shard its number
+	 * Returns a sentence that says why a shard has its owner.
+	 * @param shard the number of the shard
 	 * @return the sentence
 	 */
 	public String why(int shard) {
@@ -136,8 +166,8 @@ public final class Assignment {
 	}
 
 	/**
-	 * The owners, for who prefers names to numbers. Made at each call.
-	 * @return the owners; a shard that nobody shall own is not in it
+	 * Returns the owners by name. Computed at each call.
+	 * @return the owners; without shards that have none
 	 */
 	public SortedMap<ShardId, MemberId> toMap() {
 		SortedMap<ShardId, MemberId> map = new TreeMap<>();
@@ -155,7 +185,7 @@ public final class Assignment {
 	}
 
 	/**
-	 * Puts an assignment together, and refuses what cannot be. Confined to its thread.
+	 * Builder of an assignment. Refuses what cannot be. Confined to its thread.
 	 */
 	public static final class Builder {
 
@@ -184,9 +214,9 @@ public final class Assignment {
 		 * @param shard the shard
 		 * @param member the member
 		 * @return this
-		 * @throws IllegalArgumentException when one of them is not the request's, or the
-		 * member does not consume the shard's topic
-		 * @throws IllegalStateException when somebody else has the shard already
+		 * @throws IllegalArgumentException if one of them is not in the request, or the
+		 * member does not consume the topic of the shard
+		 * @throws IllegalStateException if another member has the shard already
 		 */
 		public Builder give(ShardId shard, MemberId member) {
 			return give(shard, member, Reason.CHOSEN.text());
@@ -198,9 +228,9 @@ public final class Assignment {
 		 * @param member the member
 		 * @param why the reason, for people: the second half of a sentence
 		 * @return this
-		 * @throws IllegalArgumentException when one of them is not the request's, or the
-		 * member does not consume the shard's topic
-		 * @throws IllegalStateException when somebody else has the shard already
+		 * @throws IllegalArgumentException if one of them is not in the request, or the
+		 * member does not consume the topic of the shard
+		 * @throws IllegalStateException if another member has the shard already
 		 */
 		public Builder give(ShardId shard, MemberId member, String why) {
 			Objects.requireNonNull(shard, "shard must not be null");
@@ -224,13 +254,13 @@ public final class Assignment {
 
 		/**
 		 * Gives a shard to a member.
-		 * @param shard the shard's number
-		 * @param member the member's place
+		 * @param shard the number of the shard
+		 * @param member the place of the member
 		 * @param reason the reason
 		 * @return this
-		 * @throws IllegalArgumentException when the member does not consume the shard's
-		 * topic
-		 * @throws IllegalStateException when somebody else has the shard already
+		 * @throws IllegalArgumentException if the member does not consume the topic of
+		 * the shard
+		 * @throws IllegalStateException if another member has the shard already
 		 */
 		public Builder give(int shard, int member, Reason reason) {
 			Objects.requireNonNull(reason, "reason must not be null");
@@ -253,8 +283,8 @@ public final class Assignment {
 		}
 
 		/**
-		 * Leaves every shard that was not given to anybody yet to its owner of today, if
-		 * that still consumes its topic.
+		 * Leaves every shard that has no owner yet with its current owner, if that still
+		 * consumes its topic.
 		 * @return this
 		 */
 		public Builder keepCurrent() {
@@ -269,9 +299,8 @@ public final class Assignment {
 		}
 
 		/**
-		 * Says that this is a step on the way: the strategy wants to be asked again when
-		 * one of the moves that are under way then has been made. Where none is, nothing
-		 * reminds of it.
+		 * Marks the assignment as a step: the strategy is asked again when one of the
+		 * moves that it leads to has been made. Without a move it is not asked again.
 		 * @return this
 		 */
 		public Builder unfinished() {
@@ -280,10 +309,10 @@ public final class Assignment {
 		}
 
 		/**
-		 * Completes the assignment.
-		 * @return it
-		 * @throws IllegalStateException when a shard was not given to anybody although
-		 * somebody consumes its topic
+		 * Returns the assignment.
+		 * @return the assignment
+		 * @throws IllegalStateException if a shard has no owner although a member
+		 * consumes its topic
 		 */
 		public Assignment build() {
 			List<ShardId> forgotten = new ArrayList<>();

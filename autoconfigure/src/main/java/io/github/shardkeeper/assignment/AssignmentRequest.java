@@ -17,13 +17,13 @@ import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
- * What an assignment is computed from. Members are known by their place in
- * {@link #members()} and shards by their number in {@link #shards()}, so that a hundred
- * thousand of them are handled in arrays. Immutable.
+ * Input of an assignment: members, shards and current owners. Members are identified by
+ * their place in {@link #members()} and shards by their number in {@link #shards()}, so
+ * that large groups are handled in arrays. Immutable.
  */
 public final class AssignmentRequest {
 
-	/** Stands for no member. */
+	/** Place that stands for no member. */
 	public static final int NOBODY = -1;
 
 	private final List<Assignee> members;
@@ -57,10 +57,10 @@ public final class AssignmentRequest {
 	}
 
 	/**
-	 * Begins a request.
+	 * Returns a builder of a request in which no shard has an owner.
 	 * @param members the members that may own shards, in any order
-	 * @param shards the shards to be owned
-	 * @return a builder of a request in which nobody owns anything
+	 * @param shards the shards to assign
+	 * @return a builder
 	 */
 	public static Builder builder(Collection<Assignee> members, Shards shards) {
 		Objects.requireNonNull(members, "members must not be null");
@@ -69,7 +69,7 @@ public final class AssignmentRequest {
 	}
 
 	/**
-	 * The members that may own shards.
+	 * Returns the members that may own shards.
 	 * @return an unmodifiable list, ordered by id
 	 */
 	public List<Assignee> members() {
@@ -77,15 +77,15 @@ public final class AssignmentRequest {
 	}
 
 	/**
-	 * The shards to be owned.
-	 * @return them
+	 * Returns the shards to assign.
+	 * @return the shards
 	 */
 	public Shards shards() {
 		return this.shards;
 	}
 
 	/**
-	 * The members that consume a topic.
+	 * Returns the members that consume a topic.
 	 * @param topic the topic
 	 * @return a list, ordered by id
 	 */
@@ -95,16 +95,30 @@ public final class AssignmentRequest {
 	}
 
 	/**
-	 * Whether a member may own a shard.
-	 * @param member its place
-	 * @param shard the shard's number
-	 * @return whether the member consumes the shard's topic
+	 * Returns whether a member may own a shard.
+	 * @param member the place of the member
+	 * @param shard the number of the shard
+	 * @return whether the member consumes the topic of the shard
 	 */
 	public boolean consumes(int member, int shard) {
 		return this.members.get(member).topics().contains(this.shards.get(shard).topic());
 	}
 
-	/** The members' places by their ids. Made at each call. */
+	/**
+	 * Returns whether members run different versions of the application: a deployment is
+	 * under way.
+	 * @return whether the version of a member is older than that of another
+	 */
+	public boolean hasMixedVersions() {
+		for (Assignee member : this.members) {
+			if (member.version().compareTo(this.members.get(0).version()) != 0) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	/** Returns the places of the members by their ids. Computed at each call. */
 	Map<MemberId, Integer> places() {
 		return places(this.members);
 	}
@@ -116,27 +130,27 @@ public final class AssignmentRequest {
 	}
 
 	/**
-	 * Who owns a shard today, or is about to.
-	 * @param shard its number
-	 * @return the member's place, {@link #NOBODY} when there is no owner that stays. The
-	 * owner may have ceased to consume the shard's topic
+	 * Returns the current owner of a shard, or the target of a move under way.
+	 * @param shard the number of the shard
+	 * @return the place of the member, {@link #NOBODY} if there is no owner that stays.
+	 * The owner may no longer consume the topic of the shard
 	 */
 	public int owner(int shard) {
 		return this.owners[shard];
 	}
 
 	/**
-	 * The group's generation at the last change of a shard's ownership.
-	 * @param shard its number
-	 * @return the generation: the higher, the later it came to its owner
+	 * Returns the generation of the group at the last change of ownership of a shard.
+	 * @param shard the number of the shard
+	 * @return the generation: the higher, the later the shard came to its owner
 	 */
 	public long since(int shard) {
 		return this.since[shard];
 	}
 
 	/**
-	 * When a shard's ownership changed last.
-	 * @param shard its number
+	 * Returns the time of the last change of ownership of a shard.
+	 * @param shard the number of the shard
 	 * @return milliseconds of the store's time
 	 */
 	public long sinceMillis(int shard) {
@@ -144,8 +158,8 @@ public final class AssignmentRequest {
 	}
 
 	/**
-	 * What is known of a shard.
-	 * @param shard its number
+	 * Returns the traits of a shard.
+	 * @param shard the number of the shard
 	 * @return its traits
 	 */
 	public ShardTraits traits(int shard) {
@@ -153,7 +167,7 @@ public final class AssignmentRequest {
 	}
 
 	/**
-	 * Whether all shards are alike: each of weight 1, in no zone, not pinned.
+	 * Returns whether all shards are alike: each of weight 1, in no zone, not pinned.
 	 * @return whether {@link #traits} need not be asked
 	 */
 	public boolean hasPlainShards() {
@@ -161,9 +175,57 @@ public final class AssignmentRequest {
 	}
 
 	/**
-	 * The same request with what is known of the shards.
-	 * @param newTraits by shard its traits; {@code null} when all are alike
-	 * @return it
+	 * Returns the members that pinned shards go to. Of several members of one instance
+	 * (an old session may not have ended yet) the one that has the shard keeps it;
+	 * otherwise the last by id takes it. Computed at each call.
+	 * @return by shard the place of the member that must own it, {@link #NOBODY} for a
+	 * shard that is not pinned, or whose instance is absent or does not consume its topic
+	 */
+	public int[] pinnedOwners() {
+		int[] pinned = new int[this.owners.length];
+		Arrays.fill(pinned, NOBODY);
+		if (this.traits == null) {
+			return pinned;
+		}
+		Map<String, List<Integer>> instances = new HashMap<>();
+		for (int shard = 0; shard < pinned.length; shard++) {
+			String instance = this.traits[shard].pinnedTo();
+			if (instance != null) {
+				if (instances.isEmpty()) {
+					instances = placesByInstance();
+				}
+				pinned[shard] = pinnedOwner(shard, instances.getOrDefault(instance, List.of()));
+			}
+		}
+		return pinned;
+	}
+
+	private Map<String, List<Integer>> placesByInstance() {
+		Map<String, List<Integer>> instances = new HashMap<>();
+		for (int member = 0; member < this.members.size(); member++) {
+			String instance = this.members.get(member).id().instance();
+			instances.computeIfAbsent(instance, (added) -> new ArrayList<>()).add(member);
+		}
+		return instances;
+	}
+
+	private int pinnedOwner(int shard, List<Integer> sessions) {
+		int owner = NOBODY;
+		for (int member : sessions) {
+			if (consumes(member, shard)) {
+				if (member == this.owners[shard]) {
+					return member;
+				}
+				owner = member;
+			}
+		}
+		return owner;
+	}
+
+	/**
+	 * Returns the same request with other traits.
+	 * @param newTraits by shard its traits; {@code null} if all are alike
+	 * @return the request
 	 */
 	public AssignmentRequest withTraits(ShardTraits @Nullable [] newTraits) {
 		return new Builder(this.members, this.shards).owners(this.owners, this.since, this.sinceMillis)
@@ -175,9 +237,9 @@ public final class AssignmentRequest {
 	}
 
 	/**
-	 * The same request with what another one knows of its shards.
-	 * @param other the other one; ignored when its shards are not the same
-	 * @return it
+	 * Returns the same request with the traits of another one.
+	 * @param other the other request; ignored if its shards are not the same
+	 * @return the request
 	 */
 	public AssignmentRequest withTraitsOf(AssignmentRequest other) {
 		Objects.requireNonNull(other, "other must not be null");
@@ -185,18 +247,18 @@ public final class AssignmentRequest {
 	}
 
 	/**
-	 * The measured load of a shard.
-	 * @param shard its number
-	 * @return a number that is not negative, in a unit that is the same for all shards;
-	 * NaN when nothing was reported
+	 * Returns the measured load of a shard.
+	 * @param shard the number of the shard
+	 * @return a number that is not negative, in the same unit for all shards; NaN if no
+	 * load was reported
 	 */
 	public double load(int shard) {
 		return (this.loads != null) ? this.loads[shard] : Double.NaN;
 	}
 
 	/**
-	 * How many shards are being released by members that stay, for who is named as their
-	 * owner here. For a strategy that goes in steps.
+	 * Returns the number of moves under way: shards that staying members are releasing
+	 * for the owners named here. For strategies that go in steps.
 	 * @return the number
 	 */
 	public int movesUnderWay() {
@@ -204,7 +266,7 @@ public final class AssignmentRequest {
 	}
 
 	/**
-	 * The time of the request.
+	 * Returns the time of the request.
 	 * @return milliseconds of the store's time, comparable with {@link #sinceMillis}
 	 */
 	public long nowMillis() {
@@ -212,8 +274,8 @@ public final class AssignmentRequest {
 	}
 
 	/**
-	 * Today's owners, for who prefers names to numbers. Made at each call.
-	 * @return the owners; a shard that nobody owns is not in it
+	 * Returns the current owners by name. Computed at each call.
+	 * @return the owners; without shards that have none
 	 */
 	public SortedMap<ShardId, Tenure> current() {
 		SortedMap<ShardId, Tenure> current = new TreeMap<>();
@@ -232,8 +294,8 @@ public final class AssignmentRequest {
 	}
 
 	/**
-	 * Puts a request together. Arrays that it is given are not copied: they must not be
-	 * changed any more. Confined to its thread.
+	 * Builder of a request. Arrays are not copied: they must not be changed afterwards.
+	 * Confined to its thread.
 	 */
 	public static final class Builder {
 
@@ -268,7 +330,7 @@ public final class AssignmentRequest {
 		}
 
 		/**
-		 * The members, as the request numbers them.
+		 * Returns the members, in the order of their places.
 		 * @return an unmodifiable list, ordered by id
 		 */
 		public List<Assignee> members() {
@@ -276,8 +338,8 @@ public final class AssignmentRequest {
 		}
 
 		/**
-		 * Sets today's owners by number.
-		 * @param newOwners by shard the member's place, or {@link #NOBODY}
+		 * Sets the current owners by number.
+		 * @param newOwners by shard the place of the member, or {@link #NOBODY}
 		 * @param newSince by shard the generation at its last change
 		 * @param newSinceMillis by shard the time of its last change
 		 * @return this
@@ -296,9 +358,9 @@ public final class AssignmentRequest {
 		}
 
 		/**
-		 * Sets today's owners by name.
-		 * @param current by shard its owner; shards that are not the request's and owners
-		 * that are not its members are ignored
+		 * Sets the current owners by name.
+		 * @param current by shard its owner; shards and owners that are not in the
+		 * request are ignored
 		 * @return this
 		 */
 		public Builder owners(Map<ShardId, Tenure> current) {
@@ -320,10 +382,10 @@ public final class AssignmentRequest {
 		}
 
 		/**
-		 * Sets what is known of the shards.
-		 * @param newTraits by shard its traits; {@code null} when all are alike
+		 * Sets the traits of the shards.
+		 * @param newTraits by shard its traits; {@code null} if all are alike
 		 * @return this
-		 * @throws IllegalArgumentException when a weight is out of bounds
+		 * @throws IllegalArgumentException if a weight is out of bounds
 		 */
 		public Builder traits(ShardTraits @Nullable [] newTraits) {
 			requireForAll((newTraits != null) ? newTraits.length : this.shards.size());
@@ -339,8 +401,8 @@ public final class AssignmentRequest {
 
 		/**
 		 * Sets the measured loads.
-		 * @param newLoads by shard its load, NaN where nothing was reported; {@code null}
-		 * when nothing was reported at all
+		 * @param newLoads by shard its load, NaN if none was reported; {@code null} if
+		 * none was reported for any shard
 		 * @return this
 		 */
 		public Builder loads(double @Nullable [] newLoads) {
@@ -350,9 +412,8 @@ public final class AssignmentRequest {
 		}
 
 		/**
-		 * Sets how many shards are on their way.
-		 * @param newMovesUnderWay the number of those that are being released by members
-		 * that stay
+		 * Sets the number of moves under way.
+		 * @param newMovesUnderWay the number of shards that staying members are releasing
 		 * @return this
 		 */
 		public Builder movesUnderWay(int newMovesUnderWay) {

@@ -1,16 +1,17 @@
 package io.github.shardkeeper.assignment;
 
 /**
- * Decides who shall own which shard. Called by the leader only.
+ * Decides which member owns which shard. Called by the leader only.
  * <p>
- * An implementation is a pure function: the same request gives the same answer on every
- * instance, without I/O, clocks or chance. One that moves a shard without need costs a
- * handover; one that answers its own answer with another one never comes to rest.
+ * An implementation is a pure function: the same request gives the same assignment on
+ * every instance, without I/O, clocks or random numbers. Each move without need costs a
+ * handover. A strategy that changes its own assignment when asked again never comes to
+ * rest.
  * <p>
- * An application's own strategy is a bean of this type. It is called on a thread of its
- * own and for a limited time; when it throws, takes too long or answers what cannot be,
- * every shard stays where it is, one without an owner is placed by the sticky strategy,
- * and log and health say why. For example, each topic as a whole to one instance: <pre>
+ * An application's own strategy is a bean of this type. It runs on a separate thread and
+ * for a limited time. If it throws, takes too long or returns what cannot be, every shard
+ * stays where it is, shards without an owner are placed by the sticky strategy, and log
+ * and health say why. For example, each topic as a whole to one instance: <pre>
  * &#64;Bean
  * AssignmentStrategy wholeTopics() {
  *     return (request) -&gt; {
@@ -33,14 +34,14 @@ public interface AssignmentStrategy {
 	/**
 	 * Computes the owners.
 	 * @param request the members and shards
-	 * @return who shall own which shard, built for that request
+	 * @return the assignment, built for that request
 	 */
 	Assignment assign(AssignmentRequest request);
 
 	/**
-	 * Whether it looks at {@link AssignmentRequest#load}. If it does not, which is the
-	 * default, no load is measured or reported.
-	 * @return whether it does; always the same
+	 * Returns whether the strategy uses {@link AssignmentRequest#load}. If not, which is
+	 * the default, no load is measured or reported.
+	 * @return whether loads are used; the same at each call
 	 */
 	default boolean usesLoad() {
 		return false;

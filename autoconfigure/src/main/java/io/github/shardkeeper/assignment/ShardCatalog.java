@@ -3,16 +3,16 @@ package io.github.shardkeeper.assignment;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
- * Knows of shards what nobody can measure: how much work they are, where their data is,
- * to which instance they belong.
+ * Catalog of traits of shards that cannot be measured: their weight, the zone of their
+ * data, the instance that they belong to.
  * <p>
- * An application's own catalog is a bean of this type; what the settings of a topic say
- * of a shard wins over it. The leader asks it on the thread that the assignment is
- * computed on, within the same time: once for each shard when it reads the group as a
- * whole, and when shards come or go, not at each plan. When it throws or answers null,
- * nothing moves, log and health say why, and it is asked again. A weight out of bounds
- * counts as the next one within, with a warning. All instances need the same catalog: the
- * leader's holds. For example: <pre>
+ * An application's own catalog is a bean of this type; settings of a topic override it.
+ * The leader calls it on the thread that computes the assignment, within the same time
+ * limit: once for each shard when it reads the whole group, and when shards come or go,
+ * not for each plan. If it throws or returns null, nothing moves, log and health say why,
+ * and it is called again. A weight out of bounds is replaced by the nearest valid one,
+ * with a warning. All instances need the same catalog; the leader's is used. For example:
+ * <pre>
  * &#64;Bean
  * ShardCatalog regions(RegionTable regions) {
  *     return (shard) -&gt; new ShardTraits(1, regions.zoneOf(shard.id()), null);
@@ -22,13 +22,13 @@ import io.github.shardkeeper.shard.ShardId;
 @FunctionalInterface
 public interface ShardCatalog {
 
-	/** Knows nothing: all shards are alike. */
+	/** Catalog in which all shards are alike. */
 	ShardCatalog PLAIN = (shard) -> ShardTraits.NONE;
 
 	/**
-	 * Looks a shard up.
+	 * Returns the traits of a shard.
 	 * @param shard the shard
-	 * @return what is known of it, {@link ShardTraits#NONE} when nothing is
+	 * @return its traits, {@link ShardTraits#NONE} if nothing is known
 	 */
 	ShardTraits traits(ShardId shard);
 

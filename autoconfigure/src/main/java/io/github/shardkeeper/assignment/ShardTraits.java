@@ -3,24 +3,24 @@ package io.github.shardkeeper.assignment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of a shard before anybody consumes it. Immutable.
+ * Traits of a shard that an assignment takes into account. Immutable.
  *
- * @param weight how much work it is compared with others, 1 to {@value #MOST_WEIGHT}: a
- * request refuses any other
- * @param zone where its data is, {@code null} when that does not matter
- * @param pinnedTo the id of the instance that shall have it while it is there,
+ * @param weight the amount of work compared with other shards, 1 to
+ * {@value #MOST_WEIGHT}: a request refuses any other
+ * @param zone the zone of its data, {@code null} if it does not matter
+ * @param pinnedTo the id of the instance that owns the shard while it is there,
  * {@code null} for any
  */
 public record ShardTraits(int weight, @Nullable String zone, @Nullable String pinnedTo) {
 
-	/** The highest weight: a million. */
+	/** Maximum weight. */
 	public static final int MOST_WEIGHT = 1_000_000;
 
-	/** A shard like any other: weight 1, no zone, not pinned. */
+	/** Traits of a plain shard: weight 1, no zone, not pinned. */
 	public static final ShardTraits NONE = new ShardTraits(1, null, null);
 
 	/**
-	 * Whether the weight is one that a request takes.
+	 * Returns whether a request accepts the weight.
 	 * @return whether it is 1 to {@value #MOST_WEIGHT}
 	 */
 	public boolean isValid() {
@@ -28,8 +28,8 @@ public record ShardTraits(int weight, @Nullable String zone, @Nullable String pi
 	}
 
 	/**
-	 * The same with a weight that a request takes.
-	 * @return this, or one with the weight that is next to this one's and in bounds
+	 * Returns the same traits with a valid weight.
+	 * @return this, or traits with the nearest weight within bounds
 	 */
 	public ShardTraits clamped() {
 		return isValid() ? this

@@ -16,20 +16,19 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
- * The shards of a group in their order, numbered from 0, so that what is known of them
- * can be kept in arrays: topics by name and each topic's shards in one piece, by id.
- * Immutable.
+ * Shards of a group in order, numbered from 0, so that arrays can hold what is known of
+ * them: ordered by topic, and within a topic by id. Immutable.
  */
 public final class Shards {
 
-	/** None. */
+	/** No shards. */
 	public static final Shards NONE = new Shards(List.of());
 
 	private final ShardId[] inOrder;
 
 	private final List<String> topics = new ArrayList<>();
 
-	/** By topic, the number of its first shard; and the number of all at the end. */
+	/** By topic, number of its first shard; at the end, number of all shards. */
 	private final int[] begins;
 
 	private volatile @Nullable Map<ShardId, Integer> numbers;
@@ -50,9 +49,9 @@ public final class Shards {
 	}
 
 	/**
-	 * Puts shards into their order.
+	 * Returns shards in order.
 	 * @param shards the shards, in any order
-	 * @return them
+	 * @return the shards
 	 */
 	public static Shards of(Collection<ShardId> shards) {
 		Objects.requireNonNull(shards, "shards must not be null");
@@ -60,9 +59,9 @@ public final class Shards {
 	}
 
 	/**
-	 * These and some more. Takes a single pass over these.
-	 * @param added the further ones; those that are there already are ignored
-	 * @return all of them, numbered anew
+	 * Returns these shards and further ones. Takes a single pass over these.
+	 * @param added the further shards; those that are here already are ignored
+	 * @return all of them, with new numbers
 	 */
 	public Shards with(Collection<ShardId> added) {
 		Objects.requireNonNull(added, "added must not be null");
@@ -88,9 +87,9 @@ public final class Shards {
 	}
 
 	/**
-	 * Some of these.
-	 * @param wanted which ones
-	 * @return them, numbered anew
+	 * Returns some of these shards.
+	 * @param wanted the condition
+	 * @return the shards that meet it, with new numbers
 	 */
 	public Shards only(Predicate<ShardId> wanted) {
 		Objects.requireNonNull(wanted, "wanted must not be null");
@@ -102,8 +101,8 @@ public final class Shards {
 	}
 
 	/**
-	 * The shard with a number.
-	 * @param shard its number
+	 * Returns the shard with a number.
+	 * @param shard the number
 	 * @return the shard
 	 */
 	public ShardId get(int shard) {
@@ -111,9 +110,9 @@ public final class Shards {
 	}
 
 	/**
-	 * A shard's number.
+	 * Returns the number of a shard.
 	 * @param shard the shard
-	 * @return its number, -1 for one that is not among these
+	 * @return its number, -1 if it is not here
 	 */
 	public int indexOf(ShardId shard) {
 		Objects.requireNonNull(shard, "shard must not be null");
@@ -129,34 +128,34 @@ public final class Shards {
 	}
 
 	/**
-	 * All of them.
-	 * @return an unmodifiable list, in their order
+	 * Returns all shards.
+	 * @return an unmodifiable list, in order
 	 */
 	public List<ShardId> asList() {
 		return Collections.unmodifiableList(Arrays.asList(this.inOrder));
 	}
 
 	/**
-	 * The topics.
-	 * @return an unmodifiable list, in their order
+	 * Returns the topics.
+	 * @return an unmodifiable list, in order
 	 */
 	public List<String> topics() {
 		return Collections.unmodifiableList(this.topics);
 	}
 
 	/**
-	 * The number of a topic's first shard.
-	 * @param topic the topic's place in {@link #topics()}
-	 * @return the shard's number
+	 * Returns the number of the first shard of a topic.
+	 * @param topic the place of the topic in {@link #topics()}
+	 * @return the number of the shard
 	 */
 	public int begin(int topic) {
 		return this.begins[topic];
 	}
 
 	/**
-	 * Behind the number of a topic's last shard.
-	 * @param topic the topic's place in {@link #topics()}
-	 * @return that number and one
+	 * Returns the number after the last shard of a topic.
+	 * @param topic the place of the topic in {@link #topics()}
+	 * @return the number of its last shard plus one
 	 */
 	public int end(int topic) {
 		return this.begins[topic + 1];

@@ -5,12 +5,12 @@ import java.util.Objects;
 import io.github.shardkeeper.shard.MemberId;
 
 /**
- * Who owns a shard today, or is about to. Immutable.
+ * Current owner of a shard, and since when. Immutable.
  *
  * @param owner the owner, or the target of a move under way
- * @param since the group's generation at the last change of the shard's ownership: the
- * higher, the later it came
- * @param sinceMillis when that was, in milliseconds of the store's time
+ * @param since the generation of the group at the last change of ownership: the higher,
+ * the later the shard came
+ * @param sinceMillis the time of that change, in milliseconds of the store's time
  */
 public record Tenure(MemberId owner, long since, long sinceMillis) {
 
@@ -19,9 +19,9 @@ public record Tenure(MemberId owner, long since, long sinceMillis) {
 	}
 
 	/**
-	 * A tenure that began at no known time.
+	 * Creates a tenure that began at an unknown time.
 	 * @param owner the owner
-	 * @param since the group's generation at its begin
+	 * @param since the generation of the group at its beginning
 	 */
 	public Tenure(MemberId owner, long since) {
 		this(owner, since, 0);

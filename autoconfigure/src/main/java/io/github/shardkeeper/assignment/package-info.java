@@ -1,5 +1,7 @@
 /**
- * Pure: members, shards and today's owners in, tomorrow's owners out.
+ * SPI of assignment strategies: members, shards and current owners in, new owners out.
+ * Pure. Belongs here: what an application implements or sees. Does not belong here: any
+ * strategy.
  */
 @NullMarked
 package io.github.shardkeeper.assignment;

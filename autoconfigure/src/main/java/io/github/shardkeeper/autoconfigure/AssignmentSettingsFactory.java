@@ -9,12 +9,12 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.assignment.AssignmentStrategy;
-import io.github.shardkeeper.assignment.BuiltInStrategy;
-import io.github.shardkeeper.assignment.LoadAwareAssignment;
-import io.github.shardkeeper.assignment.LoadAwareSettings;
-import io.github.shardkeeper.assignment.PerTopicAssignment;
 import io.github.shardkeeper.assignment.ShardCatalog;
 import io.github.shardkeeper.assignment.ShardTraits;
+import io.github.shardkeeper.assignment.load.LoadAwareAssignment;
+import io.github.shardkeeper.assignment.load.LoadAwareSettings;
+import io.github.shardkeeper.assignment.selection.BuiltInStrategy;
+import io.github.shardkeeper.assignment.selection.PerTopicAssignment;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Load;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Topic;
 import io.github.shardkeeper.coordination.AssignmentSettings;

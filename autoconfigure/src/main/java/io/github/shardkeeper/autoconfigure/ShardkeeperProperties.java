@@ -10,7 +10,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
 
-import io.github.shardkeeper.assignment.LoadMeasure;
+import io.github.shardkeeper.assignment.load.LoadMeasure;
 import io.github.shardkeeper.consumer.ConsumerSettings.CommitMode;
 import io.github.shardkeeper.consumer.ConsumerSettings.OnFailure;
 import io.github.shardkeeper.consumer.ConsumerSettings.Ordering;

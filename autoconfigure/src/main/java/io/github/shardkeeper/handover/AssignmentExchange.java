@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.assignment.Assignment;
 import io.github.shardkeeper.assignment.AssignmentRequest;
-import io.github.shardkeeper.assignment.StandIn;
+import io.github.shardkeeper.assignment.sticky.FallbackAssignment;
 import io.github.shardkeeper.handover.GroupPicture.Roster;
 
 /**
@@ -18,7 +18,7 @@ import io.github.shardkeeper.handover.GroupPicture.Roster;
  * as far as it still holds before the strategy is asked again: a slow strategy in a busy
  * group is late, but does not starve.
  * <p>
- * <b>While the strategy fails</b>, the leader plans by a fallback (see {@link StandIn})
+ * <b>While the strategy fails</b>, the leader plans by a fallback (see {@link FallbackAssignment})
  * and asks again after a pause that grows from 1 s to 30 s.
  * <p>
  * Not thread-safe: confined to the coordinator's loop.
@@ -137,14 +137,14 @@ final class AssignmentExchange {
 			return null;
 		}
 		this.lastGood = taken;
-		return outdated ? StandIn.of(request.get().withTraitsOf(taken.request()), taken) : taken;
+		return outdated ? FallbackAssignment.of(request.get().withTraitsOf(taken.request()), taken) : taken;
 	}
 
 	/** Returns the assignment to plan by while the strategy fails. */
 	Assignment fallback(AssignmentRequest request) {
 		AssignmentRequest known = (this.lastGood != null) ? request.withTraitsOf(this.lastGood.request()) : request;
 		this.fallbackDue = false;
-		return StandIn.of(known, this.lastGood);
+		return FallbackAssignment.of(known, this.lastGood);
 	}
 
 	/** Forgets everything: a leadership begins or ends. */

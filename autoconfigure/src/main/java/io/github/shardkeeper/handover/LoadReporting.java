@@ -2,8 +2,8 @@ package io.github.shardkeeper.handover;
 
 import java.time.Duration;
 
-import io.github.shardkeeper.assignment.LoadAwareSettings;
-import io.github.shardkeeper.assignment.LoadMeasure;
+import io.github.shardkeeper.assignment.load.LoadAwareSettings;
+import io.github.shardkeeper.assignment.load.LoadMeasure;
 
 /**
  * How members measure the loads of their shards and tell the leader. Immutable.

@@ -7,7 +7,7 @@ import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
-import io.github.shardkeeper.assignment.LoadMeasure;
+import io.github.shardkeeper.assignment.load.LoadMeasure;
 import io.github.shardkeeper.shard.ShardId;
 
 /**

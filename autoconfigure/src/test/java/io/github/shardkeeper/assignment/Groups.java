@@ -22,31 +22,31 @@ import io.github.shardkeeper.shard.ShardId;
 /**
  * Groups to be shared out.
  */
-final class Groups {
+public final class Groups {
 
 	private static final int MOST_TOPICS = 4;
 
 	private Groups() {
 	}
 
-	static Assignee member(String instance, String... topics) {
+	public static Assignee member(String instance, String... topics) {
 		return new Assignee(MemberId.of(instance, "1"), Set.of(topics), ApplicationVersion.UNKNOWN);
 	}
 
-	static Assignee member(String instance, int capacity, String... topics) {
+	public static Assignee member(String instance, int capacity, String... topics) {
 		return new Assignee(MemberId.of(instance, "1"), Set.of(topics), ApplicationVersion.UNKNOWN, capacity, null);
 	}
 
 	/** Members m000, m001 and so on that consume the topic t. */
-	static List<Assignee> alike(int count) {
+	public static List<Assignee> alike(int count) {
 		return IntStream.range(0, count).mapToObj((number) -> member("m%03d".formatted(number), "t")).toList();
 	}
 
-	static Shards shards(String topic, int count) {
+	public static Shards shards(String topic, int count) {
 		return shards(Map.of(topic, count));
 	}
 
-	static Shards shards(Map<String, Integer> counts) {
+	public static Shards shards(Map<String, Integer> counts) {
 		List<ShardId> shards = new ArrayList<>();
 		counts.forEach((topic, count) -> {
 			for (int number = 0; number < count; number++) {
@@ -56,17 +56,17 @@ final class Groups {
 		return Shards.of(shards);
 	}
 
-	static AssignmentRequest unowned(Collection<Assignee> members, Shards shards) {
+	public static AssignmentRequest unowned(Collection<Assignee> members, Shards shards) {
 		return AssignmentRequest.builder(members, shards).build();
 	}
 
 	/** The same group after an assignment was carried out. */
-	static AssignmentRequest after(Assignment assignment) {
+	public static AssignmentRequest after(Assignment assignment) {
 		return after(assignment, assignment.request().members());
 	}
 
 	/** Then other members are there. */
-	static AssignmentRequest after(Assignment assignment, Collection<Assignee> members) {
+	public static AssignmentRequest after(Assignment assignment, Collection<Assignee> members) {
 		AssignmentRequest request = assignment.request();
 		AssignmentRequest.Builder next = AssignmentRequest.builder(members, request.shards());
 		Map<MemberId, Integer> places = new HashMap<>();
@@ -85,7 +85,7 @@ final class Groups {
 	}
 
 	/** The same group, told in another order. */
-	static AssignmentRequest shuffled(AssignmentRequest request, Random random) {
+	public static AssignmentRequest shuffled(AssignmentRequest request, Random random) {
 		List<Assignee> members = new ArrayList<>(request.members());
 		Collections.shuffle(members, random);
 		List<ShardId> ids = new ArrayList<>(request.shards().asList());
@@ -111,7 +111,7 @@ final class Groups {
 	 * are gone or do not consume what they own, several versions, weights, pins to who is
 	 * there and who is not.
 	 */
-	static AssignmentRequest random(long seed, int mostMembers, int mostShards) {
+	public static AssignmentRequest random(long seed, int mostMembers, int mostShards) {
 		Random random = new Random(seed);
 		boolean sameTopics = random.nextBoolean();
 		boolean sameCapacity = random.nextBoolean();
@@ -167,7 +167,7 @@ final class Groups {
 	}
 
 	/** By instance its shards as text, in their order. */
-	static SortedMap<String, List<String>> byInstance(Assignment assignment) {
+	public static SortedMap<String, List<String>> byInstance(Assignment assignment) {
 		SortedMap<String, List<String>> shards = new TreeMap<>();
 		assignment.request().members().forEach((member) -> shards.put(member.id().instance(), new ArrayList<>()));
 		assignment.toMap().forEach((shard, owner) -> shards.get(owner.instance()).add(shard.toString()));
@@ -175,7 +175,7 @@ final class Groups {
 	}
 
 	/** By member's place how many shards it has. */
-	static int[] loads(Assignment assignment) {
+	public static int[] loads(Assignment assignment) {
 		int[] loads = new int[assignment.request().members().size()];
 		for (int shard = 0; shard < assignment.request().shards().size(); shard++) {
 			if (assignment.owner(shard) != AssignmentRequest.NOBODY) {
@@ -185,7 +185,7 @@ final class Groups {
 		return loads;
 	}
 
-	static List<Integer> sortedLoads(Assignment assignment) {
+	public static List<Integer> sortedLoads(Assignment assignment) {
 		return Arrays.stream(loads(assignment)).sorted().boxed().toList();
 	}
 

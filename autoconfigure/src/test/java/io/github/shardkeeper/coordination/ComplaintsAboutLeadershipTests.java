@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import io.github.shardkeeper.assignment.Assignment;
 import io.github.shardkeeper.assignment.AssignmentStrategy;
 import io.github.shardkeeper.assignment.ShardCatalog;
-import io.github.shardkeeper.assignment.StickyAssignment;
+import io.github.shardkeeper.assignment.sticky.StickyAssignment;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.handover.HandoverRules;
 

@@ -25,7 +25,7 @@ import io.github.shardkeeper.assignment.Assignment;
 import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.assignment.AssignmentStrategy;
 import io.github.shardkeeper.assignment.ShardCatalog;
-import io.github.shardkeeper.assignment.StickyAssignment;
+import io.github.shardkeeper.assignment.sticky.StickyAssignment;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.handover.HandoverRules;
 import io.github.shardkeeper.report.ProblemReport;

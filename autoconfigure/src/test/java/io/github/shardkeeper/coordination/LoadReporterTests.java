@@ -11,10 +11,10 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-import io.github.shardkeeper.assignment.LoadAwareAssignment;
-import io.github.shardkeeper.assignment.LoadAwareSettings;
-import io.github.shardkeeper.assignment.LoadMeasure;
 import io.github.shardkeeper.assignment.ShardCatalog;
+import io.github.shardkeeper.assignment.load.LoadAwareAssignment;
+import io.github.shardkeeper.assignment.load.LoadAwareSettings;
+import io.github.shardkeeper.assignment.load.LoadMeasure;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.coordination.memory.MemoryFailover;
 import io.github.shardkeeper.handover.HandoverRules;

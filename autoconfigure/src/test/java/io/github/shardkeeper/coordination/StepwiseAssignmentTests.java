@@ -11,8 +11,8 @@ import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-import io.github.shardkeeper.assignment.BuiltInStrategy;
-import io.github.shardkeeper.assignment.IncrementalAssignment;
+import io.github.shardkeeper.assignment.load.IncrementalAssignment;
+import io.github.shardkeeper.assignment.selection.BuiltInStrategy;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.handover.HandoverRules;
 import io.github.shardkeeper.shard.ShardId;

@@ -3,7 +3,7 @@ package io.github.shardkeeper.coordination;
 import java.time.Duration;
 import java.util.Map;
 
-import io.github.shardkeeper.assignment.StickyAssignment;
+import io.github.shardkeeper.assignment.sticky.StickyAssignment;
 import io.github.shardkeeper.handover.HandoverRules;
 import io.github.shardkeeper.handover.Lease;
 import io.github.shardkeeper.shard.ApplicationVersion;

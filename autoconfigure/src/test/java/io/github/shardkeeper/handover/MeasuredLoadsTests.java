@@ -9,8 +9,8 @@ import java.util.TreeMap;
 
 import org.junit.jupiter.api.Test;
 
-import io.github.shardkeeper.assignment.LoadAwareSettings;
-import io.github.shardkeeper.assignment.LoadMeasure;
+import io.github.shardkeeper.assignment.load.LoadAwareSettings;
+import io.github.shardkeeper.assignment.load.LoadMeasure;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 

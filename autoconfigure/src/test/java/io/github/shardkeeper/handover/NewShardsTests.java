@@ -9,7 +9,7 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.assignment.AssignmentRequest;
-import io.github.shardkeeper.assignment.StickyAssignment;
+import io.github.shardkeeper.assignment.sticky.StickyAssignment;
 import io.github.shardkeeper.handover.LeaderEvent.AssignmentComputed;
 import io.github.shardkeeper.handover.LeaderEvent.GroupRead;
 import io.github.shardkeeper.handover.LeaderEvent.HeartbeatAnswered;

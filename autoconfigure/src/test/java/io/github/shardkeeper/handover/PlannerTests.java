@@ -10,13 +10,12 @@ import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
 
+import io.github.shardkeeper.assignment.Assignee;
 import io.github.shardkeeper.assignment.Assignment;
 import io.github.shardkeeper.assignment.AssignmentRequest;
-import io.github.shardkeeper.assignment.Assignee;
-import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.assignment.AssignmentStrategy;
-import io.github.shardkeeper.assignment.StickyAssignment;
 import io.github.shardkeeper.assignment.Tenure;
+import io.github.shardkeeper.assignment.sticky.StickyAssignment;
 import io.github.shardkeeper.handover.Transition.Assign;
 import io.github.shardkeeper.handover.Transition.Cancel;
 import io.github.shardkeeper.handover.Transition.Retarget;

@@ -234,7 +234,7 @@ class SlowStrategyTests {
 	}
 
 	@Test
-	void aStandInKnowsTheTraitsThatTheLastAnswerKnew() {
+	void aFallbackAssignmentKnowsTheTraitsThatTheLastAnswerKnew() {
 		AssignmentRequest request = asked();
 		AssignmentRequest known = request
 			.withTraits(new ShardTraits[] { ShardTraits.NONE, new ShardTraits(1, null, "b") });

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
-import io.github.shardkeeper.assignment.StickyAssignment;
+import io.github.shardkeeper.assignment.sticky.StickyAssignment;
 import io.github.shardkeeper.consumer.SimulatedConsumers;
 import io.github.shardkeeper.coordination.AssignmentSettings;
 import io.github.shardkeeper.coordination.CheckpointStore;

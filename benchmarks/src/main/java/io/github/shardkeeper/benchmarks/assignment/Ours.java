@@ -6,7 +6,7 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-import io.github.shardkeeper.assignment.BuiltInStrategy;
+import io.github.shardkeeper.assignment.selection.BuiltInStrategy;
 import io.github.shardkeeper.handover.GroupChanges;
 import io.github.shardkeeper.handover.GroupMember;
 import io.github.shardkeeper.handover.LeadersPlanning;

@@ -12,7 +12,7 @@ import io.lettuce.core.RedisClient;
 
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-import io.github.shardkeeper.assignment.StickyAssignment;
+import io.github.shardkeeper.assignment.sticky.StickyAssignment;
 import io.github.shardkeeper.benchmarks.RedisProcess;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.handover.GroupChanges;

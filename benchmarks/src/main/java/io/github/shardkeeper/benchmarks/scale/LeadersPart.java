@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-import io.github.shardkeeper.assignment.StickyAssignment;
+import io.github.shardkeeper.assignment.sticky.StickyAssignment;
 import io.github.shardkeeper.benchmarks.Heap;
 import io.github.shardkeeper.benchmarks.Samples;
 import io.github.shardkeeper.handover.GroupChanges;

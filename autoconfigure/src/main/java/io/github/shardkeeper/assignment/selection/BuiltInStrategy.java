@@ -1,0 +1,113 @@
+package io.github.shardkeeper.assignment.selection;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+
+import io.github.shardkeeper.assignment.AssignmentStrategy;
+import io.github.shardkeeper.assignment.load.IncrementalAssignment;
+import io.github.shardkeeper.assignment.load.LoadAwareAssignment;
+import io.github.shardkeeper.assignment.load.LoadAwareSettings;
+import io.github.shardkeeper.assignment.rules.CircleAssignment;
+import io.github.shardkeeper.assignment.rules.ConsistentHashAssignment;
+import io.github.shardkeeper.assignment.rules.RangeAssignment;
+import io.github.shardkeeper.assignment.rules.RoundRobinAssignment;
+import io.github.shardkeeper.assignment.sticky.StickyAssignment;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+
+/**
+ * Built-in strategies, each with the name that selects it in the configuration.
+ */
+public enum BuiltInStrategy {
+
+	/** {@link StickyAssignment}: even, with the fewest moves. */
+	STICKY(new StickyAssignment()),
+
+	/** {@link RangeAssignment}: each topic in pieces. */
+	RANGE(new RangeAssignment()),
+
+	/** {@link RoundRobinAssignment}: the shards of all topics in turn. */
+	ROUND_ROBIN(new RoundRobinAssignment()),
+
+	/** Alias of {@link #RANGE}, for users of RocketMQ and EQueue. */
+	AVERAGE(RANGE.strategy),
+
+	/** {@link CircleAssignment}: the shards of each topic in turn. */
+	CIRCLE(new CircleAssignment()),
+
+	/** {@link ConsistentHashAssignment}: the next instance on a ring that has room. */
+	CONSISTENT_HASH(new ConsistentHashAssignment()),
+
+	/** {@link LoadAwareAssignment}: by the measured load of shards. */
+	LOAD_AWARE(new LoadAwareAssignment(LoadAwareSettings.DEFAULT)),
+
+	/** {@link IncrementalAssignment}: to the least loaded, in small steps. */
+	INCREMENTAL(new IncrementalAssignment());
+
+	/** Property that selects the strategy for all topics. */
+	public static final String PROPERTY = "shardkeeper.assignment.strategy";
+
+	private final AssignmentStrategy strategy;
+
+	BuiltInStrategy(AssignmentStrategy strategy) {
+		this.strategy = strategy;
+	}
+
+	/**
+	 * Returns the strategy with a name, as {@value #PROPERTY} holds it.
+	 * @param name the name
+	 * @return the strategy
+	 * @throws ShardkeeperConfigurationException if no strategy has that name
+	 */
+	public static BuiltInStrategy named(String name) {
+		return named(name, PROPERTY);
+	}
+
+	/**
+	 * Returns the strategy with a name.
+	 * @param name the name
+	 * @param property the property that holds the name, for the message
+	 * @return the strategy
+	 * @throws ShardkeeperConfigurationException if no strategy has that name
+	 */
+	public static BuiltInStrategy named(String name, String property) {
+		Objects.requireNonNull(name, "name must not be null");
+		Objects.requireNonNull(property, "property must not be null");
+		for (BuiltInStrategy strategy : values()) {
+			if (strategy.settingName().equals(name)) {
+				return strategy;
+			}
+		}
+		throw new ShardkeeperConfigurationException(
+				"'%s' is '%s', which is no assignment strategy.".formatted(property, name),
+				"Write one of %s, or give the application a bean of type AssignmentStrategy."
+					.formatted(String.join(", ", names())));
+	}
+
+	/**
+	 * Returns the names of all built-in strategies.
+	 * @return an unmodifiable list
+	 */
+	public static List<String> names() {
+		return Arrays.stream(values()).map(BuiltInStrategy::settingName).toList();
+	}
+
+	/**
+	 * Returns the name of the strategy in the configuration.
+	 * @return the name, for example {@code round-robin}
+	 */
+	public String settingName() {
+		return name().toLowerCase(Locale.ROOT).replace('_', '-');
+	}
+
+	/**
+	 * Returns the strategy.
+	 * @return the same instance at each call, so that topics that name it are assigned
+	 * together
+	 */
+	public AssignmentStrategy strategy() {
+		return this.strategy;
+	}
+
+}

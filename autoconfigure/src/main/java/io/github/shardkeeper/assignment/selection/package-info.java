@@ -1,0 +1,8 @@
+/**
+ * Selection of strategies by name and by topic. Pure. Belongs here: what knows all
+ * built-in strategies.
+ */
+@NullMarked
+package io.github.shardkeeper.assignment.selection;
+
+import org.jspecify.annotations.NullMarked;

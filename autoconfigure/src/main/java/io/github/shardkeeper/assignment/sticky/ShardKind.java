@@ -1,0 +1,45 @@
+package io.github.shardkeeper.assignment.sticky;
+
+import io.github.shardkeeper.assignment.Shards;
+
+/**
+ * Shards that are alike for an assignment: the same members can take them, they have the
+ * same weight, and their data is in the same zone. They are counted, not told apart.
+ * Confined to its thread.
+ */
+final class ShardKind {
+
+	/** Stands for no zone. */
+	static final int NOWHERE = -1;
+
+	/** Weight of each shard. */
+	final int weight;
+
+	/** Zone of the data, {@link #NOWHERE} if it makes no difference. */
+	final int zone;
+
+	/** Places of the members that can take the shards, rising. Shared among kinds. */
+	final int[] takers;
+
+	/** Numbers of the shards, rising. */
+	final int[] shards;
+
+	/** By member, number of shards that it had at the beginning and may keep. */
+	final int[] had;
+
+	/** By member, number of shards that it has now. */
+	final int[] has;
+
+	/** Number of shards without an owner now. */
+	int unowned;
+
+	ShardKind(int weight, int zone, int[] takers, int[] shards, int members) {
+		this.weight = weight;
+		this.zone = zone;
+		this.takers = takers;
+		this.shards = shards;
+		this.had = new int[members];
+		this.has = new int[members];
+	}
+
+}

@@ -1,0 +1,9 @@
+/**
+ * Sticky strategy: even loads with the fewest moves, and the fallback while another
+ * strategy does not answer. Pure. Belongs here: what computes or improves a sticky
+ * assignment.
+ */
+@NullMarked
+package io.github.shardkeeper.assignment.sticky;
+
+import org.jspecify.annotations.NullMarked;
