@@ -55,6 +55,7 @@ import io.github.shardkeeper.report.ShardReport;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.StartPosition;
+import io.github.shardkeeper.testsupport.OnEveryRedis;
 import io.github.shardkeeper.testsupport.TestRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -78,6 +79,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * that are applied, and seeks that are pending; a topic that begins at its latest record;
  * the offset of a broadcast topic. No shard is completed: a Redis stream has no end.
  */
+@OnEveryRedis
 class EarlierVersionTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(60);
