@@ -69,11 +69,12 @@ class ArchitectureTests {
 		plan.put("redis.stream", Set.of("source", "redis", API, "shard"));
 		plan.put("handler", Set.of("source", API, "shard"));
 		plan.put("handler.messaging", Set.of("handler", "source", API, "shard"));
-		plan.put("consumer", Set.of("handler", "source", "coordination", "handover", API, "shard"));
+		plan.put("worker", Set.of("handler", "source", "coordination", "handover", API, "shard"));
+		plan.put("consumer", Set.of("worker", "handler", "source", "coordination", "handover", API, "shard"));
 		plan.put("observation", Set.of("handler", "source", API, "shard"));
-		plan.put("actuate", Set.of("consumer", "coordination", "report", "shard"));
+		plan.put("actuate", Set.of("consumer", "worker", "coordination", "report", "shard"));
 		plan.put("autoconfigure",
-				Set.of("actuate", "consumer", "handler", "handler.messaging", "observation", "source", "source.memory",
+				Set.of("actuate", "consumer", "worker", "handler", "handler.messaging", "observation", "source", "source.memory",
 						"redis.stream", "coordination", "coordination.memory", "redis.coordination", "redis.checkpoint",
 						"redis", "handover", "assignment.selection",
 						"assignment.load", "assignment", API, "shard"));
@@ -112,6 +113,7 @@ class ArchitectureTests {
 		plan.put("source.memory", Set.of());
 		plan.put("redis.stream", Set.of("lettuce", "slf4j"));
 		plan.put("handler", Set.of("spring"));
+		plan.put("worker", Set.of("spring", "jackson", "slf4j"));
 		plan.put("consumer", Set.of("spring", "jackson", "slf4j"));
 		plan.put("handler.messaging", Set.of("spring", "spring-messaging"));
 		plan.put("observation", Set.of("micrometer"));

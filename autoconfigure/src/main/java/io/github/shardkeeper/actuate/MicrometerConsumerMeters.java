@@ -8,7 +8,7 @@ import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 
-import io.github.shardkeeper.consumer.ConsumerMeters;
+import io.github.shardkeeper.worker.ConsumerMeters;
 
 /**
  * Meters of consumption: timer {@code shardkeeper.handler} (calls) and counters

@@ -27,10 +27,10 @@ import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Template;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Topic;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.TopicConsumer;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Trim;
-import io.github.shardkeeper.consumer.ConsumerSettings.OnFailure;
 import io.github.shardkeeper.shard.Names;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.worker.ConsumerSettings.OnFailure;
 
 /**
  * Checks every rule for the values of {@code shardkeeper.*} that needs no bean of the

@@ -17,12 +17,12 @@ import io.github.shardkeeper.actuate.MicrometerConsumerMeters;
 import io.github.shardkeeper.actuate.MicrometerLoopMeters;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
 import io.github.shardkeeper.actuate.ShardsEndpoint;
-import io.github.shardkeeper.consumer.ConsumerMeters;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.coordination.GroupReporter;
 import io.github.shardkeeper.coordination.LoopMeters;
 import io.github.shardkeeper.coordination.LoopThreads;
 import io.github.shardkeeper.coordination.ShardCoordinator;
+import io.github.shardkeeper.worker.ConsumerMeters;
 
 /**
  * Endpoint, health and meters, each if its library is on the class path.

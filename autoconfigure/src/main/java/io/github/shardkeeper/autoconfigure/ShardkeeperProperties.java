@@ -11,9 +11,9 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
 
 import io.github.shardkeeper.assignment.load.LoadMeasure;
-import io.github.shardkeeper.consumer.ConsumerSettings.CommitMode;
-import io.github.shardkeeper.consumer.ConsumerSettings.OnFailure;
-import io.github.shardkeeper.consumer.ConsumerSettings.Ordering;
+import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
+import io.github.shardkeeper.worker.ConsumerSettings.OnFailure;
+import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
 
 /**
  * Properties of Shardkeeper. Immutable.

@@ -23,6 +23,8 @@ import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.worker.ShardProblem;
+import io.github.shardkeeper.worker.WorkerContext;
 
 /**
  * Consumes every shard of the broadcast topics, for this instance alone: nobody assigns

@@ -7,6 +7,7 @@ import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.worker.ConsumerEvents;
 
 /**
  * Ends the process when its lease has ended, for applications whose writes nothing

@@ -2,11 +2,12 @@ package io.github.shardkeeper.consumer;
 
 import java.util.Locale;
 
-import io.github.shardkeeper.consumer.ConsumerSettings.CommitMode;
-import io.github.shardkeeper.consumer.ConsumerSettings.Ordering;
 import io.github.shardkeeper.handler.HandlerShape;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
+import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
+import io.github.shardkeeper.worker.ConsumerSettings;
 
 /**
  * Checks that a handler's method and the settings of its topic go together. Has no state.
@@ -20,7 +21,7 @@ public final class HandlerSettingsCheck {
 	 * Checks them.
 	 * @throws ShardkeeperConfigurationException when they do not
 	 */
-	static void check(ShardHandler handler, ConsumerSettings settings) {
+	public static void check(ShardHandler handler, ConsumerSettings settings) {
 		boolean manual = settings.commits().mode() == CommitMode.MANUAL;
 		boolean inOrder = settings.ordering() == Ordering.SHARD;
 		if (handler.takesAcknowledgment() && !manual) {

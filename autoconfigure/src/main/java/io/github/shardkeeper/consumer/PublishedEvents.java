@@ -16,6 +16,7 @@ import io.github.shardkeeper.ShardRevokedEvent;
 import io.github.shardkeeper.ShardSessionLostEvent;
 import io.github.shardkeeper.ShardSessionResumedEvent;
 import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.worker.ConsumerEvents;
 
 /**
  * Publishes events to the application. Its listeners run on a thread that exists only

@@ -25,6 +25,12 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.source.SourceRecord;
+import io.github.shardkeeper.worker.BufferBudget;
+import io.github.shardkeeper.worker.ConsumerEvents;
+import io.github.shardkeeper.worker.ConsumerMeters;
+import io.github.shardkeeper.worker.ConsumerSettings;
+import io.github.shardkeeper.worker.ShardWorker;
+import io.github.shardkeeper.worker.WorkerContext;
 
 /**
  * A shard that does not exist is consumed and given up before the first real one comes,

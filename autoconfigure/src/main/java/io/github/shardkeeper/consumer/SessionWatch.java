@@ -6,6 +6,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.worker.ConsumerEvents;
 
 /**
  * Tells when the session is lost, and when it goes on. Thread-safe.

@@ -36,6 +36,12 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.ShardSource;
+import io.github.shardkeeper.worker.BufferBudget;
+import io.github.shardkeeper.worker.ConsumerEvents;
+import io.github.shardkeeper.worker.ConsumerMeters;
+import io.github.shardkeeper.worker.ConsumerSettings;
+import io.github.shardkeeper.worker.ShardProblem;
+import io.github.shardkeeper.worker.WorkerContext;
 
 /**
  * Runs the application's handlers: one reader for all shards of the instance, and for

@@ -23,6 +23,9 @@ import io.github.shardkeeper.handover.ShardWork;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.worker.ShardProblem;
+import io.github.shardkeeper.worker.ShardWorker;
+import io.github.shardkeeper.worker.WorkerContext;
 
 /**
  * The workers of an instance: one for each shard that it owns, and one more for each that

@@ -30,9 +30,9 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import io.github.shardkeeper.actuate.MicrometerConsumerMeters;
 import io.github.shardkeeper.actuate.MicrometerLoopMeters;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.TopicConsumer;
-import io.github.shardkeeper.consumer.ConsumerMeters;
 import io.github.shardkeeper.coordination.LoopMeters;
 import io.github.shardkeeper.observation.ShardkeeperObservation;
+import io.github.shardkeeper.worker.ConsumerMeters;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

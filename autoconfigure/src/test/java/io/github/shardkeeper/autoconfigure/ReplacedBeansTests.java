@@ -36,7 +36,6 @@ import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.assignment.AssignmentStrategy;
 import io.github.shardkeeper.assignment.ShardCatalog;
-import io.github.shardkeeper.consumer.ConsumerMeters;
 import io.github.shardkeeper.coordination.CheckpointStore;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.DeadLetterStore;
@@ -47,6 +46,7 @@ import io.github.shardkeeper.observation.ShardSendConvention;
 import io.github.shardkeeper.source.PayloadConverter;
 import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.testsupport.TestRedis;
+import io.github.shardkeeper.worker.ConsumerMeters;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

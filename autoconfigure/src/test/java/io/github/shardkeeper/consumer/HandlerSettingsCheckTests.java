@@ -14,12 +14,13 @@ import io.github.shardkeeper.Acknowledgment;
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardState;
-import io.github.shardkeeper.consumer.ConsumerSettings.CommitMode;
-import io.github.shardkeeper.consumer.ConsumerSettings.Ordering;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.handler.ShardHandlerDetector;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.source.JsonPayloadConverter;
+import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
+import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
+import io.github.shardkeeper.worker.TestSettings;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;

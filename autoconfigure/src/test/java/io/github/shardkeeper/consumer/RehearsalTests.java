@@ -8,11 +8,19 @@ import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
 
 import io.github.shardkeeper.StoreUnavailableException;
-import io.github.shardkeeper.consumer.ConsumerSettings.CommitMode;
-import io.github.shardkeeper.consumer.ConsumerSettings.Ordering;
 import io.github.shardkeeper.handover.Lease;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.testsupport.SettableClock;
+import io.github.shardkeeper.worker.BufferBudget;
+import io.github.shardkeeper.worker.ConsumerEvents;
+import io.github.shardkeeper.worker.ConsumerMeters;
+import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
+import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
+import io.github.shardkeeper.worker.ManualThreads;
+import io.github.shardkeeper.worker.TestReader;
+import io.github.shardkeeper.worker.TestSettings;
+import io.github.shardkeeper.worker.TroubledCheckpoints;
+import io.github.shardkeeper.worker.WorkerContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -18,6 +18,7 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.testsupport.SettableClock;
+import io.github.shardkeeper.worker.ManualThreads;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -19,6 +19,11 @@ import io.github.shardkeeper.handler.ShardHandlerDetector;
 import io.github.shardkeeper.handover.Lease;
 import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.source.ShardReader;
+import io.github.shardkeeper.worker.BufferBudget;
+import io.github.shardkeeper.worker.ConsumerEvents;
+import io.github.shardkeeper.worker.ConsumerMeters;
+import io.github.shardkeeper.worker.ConsumerSettings;
+import io.github.shardkeeper.worker.WorkerContext;
 
 /**
  * Real workers with the handlers of one bean, on threads and clocks of a test's choice.

@@ -16,6 +16,8 @@ import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
+import io.github.shardkeeper.worker.TestReader;
+import io.github.shardkeeper.worker.TroubledCheckpoints;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

@@ -20,6 +20,7 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
+import io.github.shardkeeper.worker.TroubledCheckpoints;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

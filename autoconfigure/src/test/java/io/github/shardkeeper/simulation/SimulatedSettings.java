@@ -3,11 +3,11 @@ package io.github.shardkeeper.simulation;
 import java.time.Duration;
 import java.util.random.RandomGenerator;
 
-import io.github.shardkeeper.consumer.ConsumerSettings;
-import io.github.shardkeeper.consumer.ConsumerSettings.CommitMode;
-import io.github.shardkeeper.consumer.ConsumerSettings.OnFailure;
-import io.github.shardkeeper.consumer.ConsumerSettings.Ordering;
-import io.github.shardkeeper.consumer.TestSettings;
+import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
+import io.github.shardkeeper.worker.ConsumerSettings.OnFailure;
+import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
+import io.github.shardkeeper.worker.ConsumerSettings;
+import io.github.shardkeeper.worker.TestSettings;
 
 /**
  * How the instances of a course consume.

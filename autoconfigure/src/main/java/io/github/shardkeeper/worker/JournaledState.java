@@ -1,0 +1,205 @@
+package io.github.shardkeeper.worker;
+
+import java.util.ArrayDeque;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * The state of one owned shard: all entries in memory, and those remembered that are to
+ * be committed. A handler call gets a {@link StateView} of it, which keeps what the call
+ * writes to itself; when the call has returned, its writes are added here, all or none.
+ * <p>
+ * What is added is seen by later calls at once, but is committed only when it is settled:
+ * together with the record that it came from. Confined to the shard's worker; where calls
+ * run at the same time, views read the entries from other threads.
+ */
+final class JournaledState {
+
+	private final JsonMapper mapper;
+
+	/** Whether calls run at the same time, so that one may disturb another. */
+	private final boolean shared;
+
+	private final Map<String, String> entries;
+
+	/** Counts entries that were added or removed. */
+	private volatile long keyChanges;
+
+	private Map<String, @Nullable String> uncommitted = new HashMap<>();
+
+	/** What these take, as if every character were one byte. */
+	private long uncommittedBytes;
+
+	/** Added but not settled, the oldest first. */
+	private final Deque<Changes> uncommittable = new ArrayDeque<>();
+
+	JournaledState(Map<String, String> entries, JsonMapper mapper, boolean shared) {
+		this.shared = shared;
+		this.entries = shared ? new ConcurrentHashMap<>(entries) : new HashMap<>(entries);
+		this.mapper = mapper;
+	}
+
+	/** Opens the state for one call on the current thread. */
+	StateView open() {
+		return new StateView(this.entries, this.mapper, this.shared, this.shared ? this.keyChanges : 0);
+	}
+
+	/**
+	 * Adds what a call wrote, unless the calls that ran at the same time have changed
+	 * what it has read.
+	 * @return what it wrote, to be settled; {@code null} if nothing was added, and the
+	 * call is to be made again
+	 */
+	@Nullable Changes add(StateView view) {
+		if (view.isUntouched()) {
+			return Changes.NONE;
+		}
+		if (wasDisturbed(view)) {
+			return null;
+		}
+		Changes changes = new Changes(new HashMap<>(), new HashMap<>());
+		view.writes(this.entries).forEach((key, json) -> {
+			String before = write(key, json);
+			if (!Objects.equals(before, json)) {
+				changes.writes.put(key, json);
+				changes.before.put(key, before);
+			}
+		});
+		if (changes.writes.isEmpty()) {
+			return Changes.NONE;
+		}
+		this.uncommittable.add(changes);
+		return changes;
+	}
+
+	/**
+	 * The same, and settles it at once. Nearly all calls come this way, so nothing is
+	 * kept to undo it.
+	 * @return that nothing is left to be settled; {@code null} if nothing was added, and
+	 * the call is to be made again
+	 */
+	@Nullable Changes addCommittable(StateView view) {
+		if (view.isUntouched()) {
+			return Changes.NONE;
+		}
+		if (wasDisturbed(view)) {
+			return null;
+		}
+		view.writes(this.entries).forEach((key, json) -> {
+			if (!Objects.equals(write(key, json), json)) {
+				addUncommitted(key, json);
+			}
+		});
+		return Changes.NONE;
+	}
+
+	private boolean wasDisturbed(StateView view) {
+		return this.shared && !view.hasReadWhatIs(this.entries, this.keyChanges);
+	}
+
+	/** Writes an entry; returns what stood there before. */
+	private @Nullable String write(String key, @Nullable String json) {
+		String before = (json != null) ? this.entries.put(key, json) : this.entries.remove(key);
+		if (this.shared && (before == null) != (json == null)) {
+			this.keyChanges++;
+		}
+		return before;
+	}
+
+	/** Changes are to be committed from now on. */
+	void makeCommittable(Changes changes) {
+		if (changes == Changes.NONE) {
+			return;
+		}
+		changes.writes.forEach(this::addUncommitted);
+		if (this.uncommittable.peek() == changes) {
+			this.uncommittable.remove();
+		}
+		else {
+			this.uncommittable.removeLastOccurrence(changes);
+		}
+	}
+
+	/** Whether calls have seen what the next commit leaves out. */
+	boolean hasUncommittable() {
+		return !this.uncommittable.isEmpty();
+	}
+
+	/** Removes all entries, which is to be committed. Only before the first call. */
+	void clear() {
+		this.entries.keySet().forEach((key) -> addUncommitted(key, null));
+		this.entries.clear();
+	}
+
+	/** The changes to be committed, removed entries as {@code null}. */
+	Map<String, @Nullable String> uncommitted() {
+		return Collections.unmodifiableMap(this.uncommitted);
+	}
+
+	private void addUncommitted(String key, @Nullable String json) {
+		String before = this.uncommitted.put(key, json);
+		this.uncommittedBytes += ((json != null) ? json.length() : 0)
+				- ((before != null) ? before.length() : -key.length());
+	}
+
+	/** How much the changes to be committed take, in bytes, about. */
+	long uncommittedBytes() {
+		return this.uncommittedBytes;
+	}
+
+	/** Hands over the changes to be committed. */
+	Map<String, @Nullable String> takeUncommitted() {
+		Map<String, @Nullable String> taken = this.uncommitted;
+		this.uncommitted = new HashMap<>();
+		this.uncommittedBytes = 0;
+		return taken;
+	}
+
+	/** All settled entries, committed or not. */
+	Map<String, String> committableEntries() {
+		Map<String, String> settled = new HashMap<>(this.entries);
+		for (Iterator<Changes> newestFirst = this.uncommittable.descendingIterator(); newestFirst.hasNext();) {
+			newestFirst.next().before.forEach((key, before) -> {
+				if (before != null) {
+					settled.put(key, before);
+				}
+				else {
+					settled.remove(key);
+				}
+			});
+		}
+		return settled;
+	}
+
+	/**
+	 * What one call wrote.
+	 *
+	 * @param writes new values by key, removed entries as {@code null}
+	 * @param before what stood there before
+	 */
+	record Changes(Map<String, @Nullable String> writes, Map<String, @Nullable String> before) {
+
+		static final Changes NONE = new Changes(Map.of(), Map.of());
+
+		/** Two of them are never the same, whatever they contain. */
+		@Override
+		public boolean equals(@Nullable Object other) {
+			return this == other;
+		}
+
+		@Override
+		public int hashCode() {
+			return System.identityHashCode(this);
+		}
+
+	}
+
+}

@@ -1,0 +1,40 @@
+package io.github.shardkeeper.worker;
+
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.handover.MonotonicTime;
+
+/**
+ * Wakes a worker when there will be something to do. While there is nothing it costs
+ * nothing; one alarm is set at a time, unless an earlier one is needed. Confined to the
+ * worker.
+ */
+final class WakeTimer {
+
+	private final ScheduledExecutorService timer;
+
+	private final Runnable wake;
+
+	private @Nullable MonotonicTime alarm;
+
+	WakeTimer(ScheduledExecutorService timer, Runnable wake) {
+		this.timer = timer;
+		this.wake = wake;
+	}
+
+	/** Wakes at a time, or earlier. */
+	void wakeAt(MonotonicTime time, MonotonicTime now) {
+		MonotonicTime set = this.alarm;
+		boolean isEarlyEnough = set != null && now.isBefore(set) && !time.isBefore(set);
+		if (isEarlyEnough || this.timer.isShutdown()) {
+			return;
+		}
+		this.timer.schedule(this.wake, Math.max(0, now.until(time).toNanos()), TimeUnit.NANOSECONDS);
+		// Not before: a timer that throws sets none.
+		this.alarm = time;
+	}
+
+}

@@ -1,0 +1,64 @@
+package io.github.shardkeeper.worker;
+
+import java.time.Instant;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.IntStream;
+
+import org.junit.jupiter.api.Test;
+
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.source.SourceRecord;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class OffsetWindowTests {
+
+	@Test
+	void whatIsDoneAheadIsToldInTheShardsOrderByEveryOwner() {
+		OffsetWindow first = new OffsetWindow(100, null, Set.of());
+		TrackedRecord[] records = new TrackedRecord[7];
+		for (int number = 1; number <= 6; number++) {
+			records[number] = first.take(record(number));
+		}
+		first.done(records[5]);
+		first.done(records[6]);
+		assertThat(first.ahead()).containsExactlyElementsOf(offsets(5, 6));
+
+		// It meets fewer records than the first one did, and is done with some of them.
+		OffsetWindow second = new OffsetWindow(100, first.position(), first.ahead());
+		second.take(record(1));
+		second.done(second.take(record(2)));
+		assertThat(second.ahead()).containsExactlyElementsOf(offsets(2, 5, 6));
+
+		OffsetWindow third = new OffsetWindow(100, second.position(), second.ahead());
+		TrackedRecord one = third.take(record(1));
+		assertThat(third.take(record(2))).isNull();
+		third.done(one);
+		third.done(third.take(record(3)));
+		third.done(third.take(record(4)));
+		assertThat(third.take(record(5))).isNull();
+		assertThat(third.take(record(6))).isNull();
+		assertThat(third.position()).isEqualTo(new Offset("6"));
+		assertThat(third.ahead()).isEmpty();
+	}
+
+	@Test
+	void whatIsNotInTheShardAnyMoreIsForgottenWhenALaterOneIsMet() {
+		OffsetWindow window = new OffsetWindow(100, null, new LinkedHashSet<>(offsets(2, 4)));
+		window.take(record(3));
+		assertThat(window.take(record(4))).isNull();
+
+		assertThat(window.ahead()).containsExactlyElementsOf(offsets(4));
+	}
+
+	private static SourceRecord record(int number) {
+		return new SourceRecord(new Offset(Integer.toString(number)), null, new byte[0], Instant.EPOCH);
+	}
+
+	private static List<Offset> offsets(int... numbers) {
+		return IntStream.of(numbers).mapToObj((number) -> new Offset(Integer.toString(number))).toList();
+	}
+
+}
