@@ -29,7 +29,7 @@ final class CommitArguments {
 		to.add(commit.number().acknowledged());
 		to.add(commit.number().acquisition());
 		to.add((commit.offset() != null) ? commit.offset().value() : "");
-		to.add(OffsetsFormat.write(commit.ahead()));
+		to.add(CheckpointFormat.offsets(commit.ahead()));
 		to.add(commit.seek());
 		to.add(puts);
 		to.add(commit.changes().size() - puts);
@@ -61,7 +61,7 @@ final class CommitArguments {
 	}
 
 	private void add(FailedRecord record) {
-		this.arguments.add(FailedRecordFormat.about(record));
+		this.arguments.add(CheckpointFormat.about(record));
 		this.arguments.add(record.payload());
 	}
 

@@ -1,7 +1,6 @@
 package io.github.shardkeeper.redis.checkpoint;
 
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -15,6 +14,8 @@ import io.github.shardkeeper.coordination.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.redis.LuaScript;
 import io.github.shardkeeper.redis.RedisLink;
 import io.github.shardkeeper.shard.Offset;
+
+import static io.github.shardkeeper.redis.checkpoint.CheckpointFormat.text;
 
 /**
  * Reads the rest of a checkpoint of which {@code acquire-shard.lua} or
@@ -91,7 +92,7 @@ final class PagedCheckpoint {
 	private Checkpoint checkpoint() {
 		String offset = text(bytes(2));
 		String retryDueIn = text(bytes(4));
-		return new Checkpoint(offset.isEmpty() ? null : new Offset(offset), OffsetsFormat.read(text(bytes(3))),
+		return new Checkpoint(offset.isEmpty() ? null : new Offset(offset), CheckpointFormat.offsets(text(bytes(3))),
 				this.state, retryDueIn.isEmpty() ? null : Duration.ofMillis(Long.parseLong(retryDueIn)));
 	}
 
@@ -107,10 +108,6 @@ final class PagedCheckpoint {
 
 	private byte[] bytes(int index) {
 		return (byte[]) this.beginning.get(index);
-	}
-
-	private static String text(byte[] bytes) {
-		return new String(bytes, StandardCharsets.UTF_8);
 	}
 
 }

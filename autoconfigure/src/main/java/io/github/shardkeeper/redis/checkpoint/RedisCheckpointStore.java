@@ -1,6 +1,5 @@
 package io.github.shardkeeper.redis.checkpoint;
 
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -53,6 +52,9 @@ import io.github.shardkeeper.redis.ReplicatedLink;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
+
+import static io.github.shardkeeper.redis.checkpoint.CheckpointFormat.bytes;
+import static io.github.shardkeeper.redis.checkpoint.CheckpointFormat.text;
 
 /**
  * The data plane of one group on Redis, under the keys of {@link ShardKeys}.
@@ -138,8 +140,9 @@ public final class RedisCheckpointStore implements CheckpointStore {
 			Optional<Checkpoint> checkpoint) {
 		if (checkpoint.isPresent()) {
 			return CompletableFuture.completedFuture(new Acquisition.Acquired(checkpoint.get(),
-					SeeksFormat.read((byte[]) reply.get(9), (byte[]) reply.get(10)), Long.parseLong(text(reply.get(2))),
-					before(text(reply.get(11)), token), Long.parseLong(text(reply.get(12)))));
+					CheckpointFormat.seeks((byte[]) reply.get(9), (byte[]) reply.get(10)),
+					Long.parseLong(text(reply.get(2))), before(text(reply.get(11)), token),
+					Long.parseLong(text(reply.get(12)))));
 		}
 		if (attempt < READING_ATTEMPTS) {
 			// Somebody newer has it now, or Redis is not the one that it was: see which.
@@ -166,22 +169,21 @@ public final class RedisCheckpointStore implements CheckpointStore {
 	@Override
 	public DueRecords due(ShardId shard, int limit, long bytes, Set<Offset> except) {
 		List<byte[]> arguments = new ArrayList<>(2 + except.size());
-		arguments.add(bytes(Integer.toString(limit)));
-		arguments.add(bytes(Long.toString(bytes)));
+		arguments.add(bytes(limit));
+		arguments.add(bytes(bytes));
 		except.forEach((offset) -> arguments.add(bytes(offset.value())));
 		List<Object> reply = this.link.run(this.scripts.readDueRetries(), this.keys.all(shard), arguments);
 		List<FailedRecord> records = new ArrayList<>();
 		for (int i = 1; i < reply.size(); i += 2) {
-			records.add(FailedRecordFormat.read(new Offset(text(reply.get(i))), (byte[]) reply.get(i + 1)));
+			records.add(CheckpointFormat.failedRecord(new Offset(text(reply.get(i))), (byte[]) reply.get(i + 1)));
 		}
 		return new DueRecords(records, millis(text(reply.get(0))));
 	}
 
 	@Override
 	public CompletionReply complete(ShardId shard, Token token, long acknowledged, long acquisition) {
-		return CompletionReply
-			.valueOf(text(this.fences.<byte[]>run(this.scripts.completeShard(), this.keys.all(shard), List
-				.of(bytes(token.toString()), bytes(Long.toString(acknowledged)), bytes(Long.toString(acquisition))))));
+		return CompletionReply.valueOf(text(this.fences.<byte[]>run(this.scripts.completeShard(), this.keys.all(shard),
+				List.of(bytes(token.toString()), bytes(acknowledged), bytes(acquisition)))));
 	}
 
 	@Override
@@ -267,8 +269,8 @@ public final class RedisCheckpointStore implements CheckpointStore {
 		int i = 0;
 		for (ShardId shard : shards) {
 			List<KeyValue<String, byte[]>> fields = found.get(i++);
-			seeks.put(shard,
-					SeeksFormat.read(fields.get(0).getValueOrElse(NOTHING), fields.get(1).getValueOrElse(NOTHING)));
+			seeks.put(shard, CheckpointFormat.seeks(fields.get(0).getValueOrElse(NOTHING),
+					fields.get(1).getValueOrElse(NOTHING)));
 		}
 		return seeks;
 	}
@@ -324,14 +326,6 @@ public final class RedisCheckpointStore implements CheckpointStore {
 
 	private static @Nullable Duration millis(String text) {
 		return text.isEmpty() ? null : Duration.ofMillis(Long.parseLong(text));
-	}
-
-	private static String text(Object bytes) {
-		return new String((byte[]) bytes, StandardCharsets.UTF_8);
-	}
-
-	private static byte[] bytes(String text) {
-		return text.getBytes(StandardCharsets.UTF_8);
 	}
 
 	@Override

@@ -1,6 +1,5 @@
 package io.github.shardkeeper.redis.checkpoint;
 
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -23,6 +22,9 @@ import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.RedisLink;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
+
+import static io.github.shardkeeper.redis.checkpoint.CheckpointFormat.bytes;
+import static io.github.shardkeeper.redis.checkpoint.CheckpointFormat.text;
 
 /**
  * Dead letters on Redis, in the streams that {@link ShardKeys} names, on a connection of
@@ -68,8 +70,8 @@ public final class RedisDeadLetterStore implements DeadLetterStore {
 
 	@Override
 	public List<StoredLetter> list(ShardId shard, @Nullable String after, int limit) {
-		List<byte[]> found = this.link.run(this.list, this.keys.all(shard), List.of(bytes((after != null) ? after : ""),
-				bytes(Integer.toString(limit)), bytes(Integer.toString(BYTES_AT_ONCE))));
+		List<byte[]> found = this.link.run(this.list, this.keys.all(shard),
+				List.of(bytes((after != null) ? after : ""), bytes(limit), bytes(BYTES_AT_ONCE)));
 		List<StoredLetter> letters = new ArrayList<>(found.size() / 4);
 		for (int i = 0; i < found.size(); i += 4) {
 			letters.add(letter(text(found.get(i)), found.get(i + 1), found.get(i + 2), found.get(i + 3)));
@@ -92,16 +94,8 @@ public final class RedisDeadLetterStore implements DeadLetterStore {
 	}
 
 	private static StoredLetter letter(String id, byte[] offset, byte[] about, byte[] payload) {
-		return new StoredLetter(id,
-				FailedRecordFormat.read((offset.length == 0) ? NO_OFFSET : new Offset(text(offset)), about, payload));
-	}
-
-	private static String text(byte[] bytes) {
-		return new String(bytes, StandardCharsets.UTF_8);
-	}
-
-	private static byte[] bytes(String text) {
-		return text.getBytes(StandardCharsets.UTF_8);
+		return new StoredLetter(id, CheckpointFormat
+			.failedRecord((offset.length == 0) ? NO_OFFSET : new Offset(text(offset)), about, payload));
 	}
 
 	@Override

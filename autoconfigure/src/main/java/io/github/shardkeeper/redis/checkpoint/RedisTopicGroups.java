@@ -1,6 +1,5 @@
 package io.github.shardkeeper.redis.checkpoint;
 
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -30,6 +29,9 @@ import io.github.shardkeeper.redis.ReplicaWait;
 import io.github.shardkeeper.redis.ReplicatedLink;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
+
+import static io.github.shardkeeper.redis.checkpoint.CheckpointFormat.bytes;
+import static io.github.shardkeeper.redis.checkpoint.CheckpointFormat.text;
 
 /**
  * The groups of topics on Redis:
@@ -109,8 +111,7 @@ public final class RedisTopicGroups implements TopicGroups {
 	public @Nullable Claim claimTrimming(String topic, Duration interval, Duration settling) {
 		List<Object> reply = remembering(CLAIMING,
 				() -> this.link.run(CLAIM, List.of(key(topic, "groups"), key(topic, "trimming"), key(topic, "trims")),
-						List.of(bytes(this.group), bytes(Long.toString(interval.toMillis())),
-								bytes(Long.toString(settling.toMillis())))));
+						List.of(bytes(this.group), bytes(interval.toMillis()), bytes(settling.toMillis()))));
 		if (reply.isEmpty()) {
 			return null;
 		}
@@ -183,14 +184,6 @@ public final class RedisTopicGroups implements TopicGroups {
 
 	private String key(String topic, String kind) {
 		return this.keyPrefix + ":{" + topic + "}:" + kind;
-	}
-
-	private static byte[] bytes(String text) {
-		return text.getBytes(StandardCharsets.UTF_8);
-	}
-
-	private static String text(byte[] bytes) {
-		return new String(bytes, StandardCharsets.UTF_8);
 	}
 
 	@Override

@@ -1,4 +1,4 @@
--- Claims to be the one that trims a topic for some time, and tells which groups consume it.
+-- Claims the right to trim a topic for some time, and returns the groups that consume it.
 --
 -- KEYS     1 the topic's groups: set, 2 who trims: string, 3 what trimming goes by: hash of server, the run id of the
 --          process of Redis; groups, how many there were; settling, since when (millis) both were as they are

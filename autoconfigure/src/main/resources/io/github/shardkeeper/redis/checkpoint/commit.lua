@@ -1,4 +1,4 @@
--- Writes what an owner commits of its shard in one step, if the fence stands at the writer's token.
+-- Writes a commit of the owner in one step, if the fence equals the owner's token.
 --
 -- ARGV     1 token, 2 number of the commit under that token, 3 number of the last one that was answered, 0 for none,
 --          4 which acquisition it rests on, 0 for none, 5 offset or '' to leave it, 6 what is done ahead of it or '' for

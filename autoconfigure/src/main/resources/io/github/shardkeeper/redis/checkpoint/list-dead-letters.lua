@@ -1,6 +1,6 @@
--- Reads dead letters, the oldest first; takes nothing out.
+-- Lists dead letters, the oldest first. Removes none.
 --
--- ARGV     1 id of the letter to go on after, '' to begin; 2 the most letters to read; 3 after how many bytes to stop
+-- ARGV     1 id of the letter before the first one, '' to begin; 2 the most letters to read; 3 after how many bytes to stop
 -- result   {id, offset, about, payload, …}, empty only at the end; '' for fields that an entry has not
 -- cost     O(letters in the reply), and what is read is copied: the caller asks for 1 MB, and one letter may be larger
 

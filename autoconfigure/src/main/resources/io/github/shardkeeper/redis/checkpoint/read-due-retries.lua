@@ -1,7 +1,7 @@
--- Reads what is due in a shard's retry queue; takes nothing out.
+-- Reads the due records of a shard's retry queue. Removes none.
 --
 -- ARGV     1 the most records to read, 2 the most bytes, which the first of them may exceed; then offsets of records
---          that are not wanted, because the caller has them
+--          to leave out, because the caller has them
 -- result   {millis until there is more or '', offset, record, …}, what was due first comes first
 -- memory   needs none
 -- cost     O(records in the reply + unwanted ones + log of the retry queue), and what is read is copied: the caller asks

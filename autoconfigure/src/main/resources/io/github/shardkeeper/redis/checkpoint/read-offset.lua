@@ -1,4 +1,4 @@
--- Reads how far a group is with a shard, for a WAIT that follows: replicas that have what it writes have that, too.
+-- Reads a group's offset in a shard, for a WAIT that follows: replicas that have what it writes have the offset, too.
 --
 -- KEYS     1 checkpoint hash of the shard
 -- result   its offset; '' if there is none

@@ -1,4 +1,4 @@
--- Reads on in a state.
+-- Reads the next page of a state.
 --
 -- ARGV     1 fence, 2 number of the last commit, both as they were when the first page was read, 3 cursor
 -- result   {cursor, {key, value, …}}, or {'CHANGED'} when somebody has acquired the shard or committed since

@@ -1,4 +1,4 @@
--- Since when a group consumes a topic: now, if nobody has asked before.
+-- Returns since when a group consumes a topic. Records the current time if none is stored.
 --
 -- KEYS     of a topic instead of a shard: 1 hash (since, in millis)
 -- ARGV     1 what the caller was answered before, '' for nothing: Redis may have forgotten it, and said another time since

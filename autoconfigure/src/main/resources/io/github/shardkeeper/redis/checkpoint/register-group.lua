@@ -1,4 +1,4 @@
--- Makes known that a group consumes a topic.
+-- Registers a group as a consumer of a topic.
 --
 -- KEYS     1 the topic's groups: set, 2 what trimming goes by: hash, see claim-trimming.lua
 -- ARGV     1 the group

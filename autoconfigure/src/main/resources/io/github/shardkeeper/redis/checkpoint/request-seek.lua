@@ -1,6 +1,6 @@
--- Leaves a request to consume a shard from another position on; its owner carries it out with a commit.
+-- Stores a request to consume a shard from another position. The owner carries it out with a commit.
 --
--- ARGV     1 1 to remove the shard's state with it or 0, 2 offset after which to go on
+-- ARGV     1 1 to remove the shard's state with it or 0, 2 offset after which to resume
 -- result   the number of the request; '' when the shard has come to its end
 -- keeps    a pending request has somebody who looks for it: the owner who is told, or the next one. Numbers rise, and
 --          none is given twice, also after Redis has lost some

@@ -1,4 +1,4 @@
--- Applies changes that the leader wants, each compared-and-set against the shard's generation.
+-- Applies the transitions of the leader's plan, each compared-and-set against the shard's generation.
 --
 -- ARGV     1 leader, 2 epoch, then per change: ASSIGN|REVOKE|RETARGET|CANCEL, shard, expected generation, member or ''
 -- result   {'APPLIED', applied, conflicts} or {'DEPOSED'}

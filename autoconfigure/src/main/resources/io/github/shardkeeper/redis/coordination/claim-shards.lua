@@ -1,5 +1,5 @@
--- A member takes possession of what it holds, or held before its lease ended, and Redis does not know (any longer).
--- Repeatable.
+-- Makes a member the owner of shards that it holds, or held before its lease ended, and that Redis does not know
+-- (any longer). Repeatable.
 --
 -- ARGV     1 member, 2 HELD (its lease has not ended) or PRESENTED (it has ended, so nothing is consumed before the time
 --          for claims is over), then per shard: shard, token under which the member holds it

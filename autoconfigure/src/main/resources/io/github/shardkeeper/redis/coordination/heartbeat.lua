@@ -1,4 +1,4 @@
--- Renews a session, elects a leader when there is none or its lease ended, tells the member its own news.
+-- Renews a session, elects a leader when there is none or its lease ended, returns the changes for the member.
 --
 -- ARGV     1 member, 2 history seen, 3 generation seen, 4 candidate ('1' or '0'), 5 most changes in one reply,
 --          6 load report or '', 7 earliest time that the clock can show by the member's own clock (millis) or 0,

@@ -1,4 +1,4 @@
--- Makes a member known. Has a group begin, or begin again whose keys do not agree. Repeatable.
+-- Adds a member. Begins a new group, or rebuilds one whose keys do not agree. Repeatable.
 --
 -- ARGV     1 member, 2 lease millis, 3 timeout millis, 4 description (JSON), 5 the longest lease of the group that the
 --          member knows of in millis, 0 for none

@@ -1,4 +1,4 @@
--- Has owners look at the data plane of their shards: each is told again that it owns its shard. Repeatable.
+-- Notifies owners of a request in the data plane: each is told again that it owns its shard, and looks. Repeatable.
 --
 -- ARGV     per shard: shard
 -- result   'OK', also for shards that nobody owns

@@ -1,4 +1,4 @@
--- Reads what has changed in the group: the leader's picture of it, and the endpoint's.
+-- Reads the changes of the group, for the leader and the endpoint.
 --
 -- ARGV     1 generation seen, 2 membership version seen, 3 most shards in one reply
 -- result   {'BROKEN', what is wrong with the group's keys, a sentence each}, or

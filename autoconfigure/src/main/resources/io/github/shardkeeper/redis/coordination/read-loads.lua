@@ -3,7 +3,7 @@
 -- ARGV     1 version seen (the group's `loads`), 2 most reports in one reply
 -- result   {version, version that the reports reach to, then per report: member, report}
 -- keeps    reading on from the returned version misses nothing
--- cost     O(reports in the reply), whose length the caller has to think of
+-- cost     O(reports in the reply), and their lengths: the caller asks for few
 
 local seen, limit = ARGV[1], tonumber(ARGV[2])
 if state ~= 'WHOLE' then

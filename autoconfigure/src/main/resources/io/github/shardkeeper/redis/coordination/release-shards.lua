@@ -1,4 +1,4 @@
--- The owner gives shards up: each goes straight to the target of its move, or rests, or to nobody. Repeatable.
+-- Releases shards of an owner: each goes to the target of its move, or rests, or becomes free. Repeatable.
 --
 -- ARGV     1 owner, 2 quiet period millis, then per shard: shard, token, token that the next one must exceed too
 --          ('0' normally), completed ('1' or '0')

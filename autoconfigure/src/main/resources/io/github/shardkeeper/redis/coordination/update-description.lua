@@ -1,4 +1,4 @@
--- Replaces a member's description, of which the leader is told. Repeatable.
+-- Replaces a member's description, and notifies the leader. Repeatable.
 --
 -- ARGV     1 member, 2 description (JSON)
 -- result   {'OK'} or {'UNKNOWN'}

@@ -1,8 +1,8 @@
--- Writes how many shards a topic has, or gives it more.
+-- Sets the number of shards of a topic, or raises it.
 --
 -- KEYS     1 the topic's hash
--- ARGV     1 how many shards it is to have, 2 '1' to raise a lower number, '0' to write one only where there is none
--- result   how many it has now: more than asked for, if it had more before; fewer, if a lower number is not to be raised
+-- ARGV     1 the number of shards, 2 '1' to raise a lower number, '0' to write one only where there is none
+-- result   the number now: higher than ARGV[1] if it was higher before, lower if a lower one is not to be raised
 -- keeps    the number never becomes lower
 -- memory   gets through at `maxmemory`: a hash per topic
 -- cost     O(1)

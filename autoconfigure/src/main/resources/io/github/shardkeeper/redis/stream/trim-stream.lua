@@ -1,11 +1,13 @@
--- Takes entries that are too many or too old from the beginning of a stream.
--- KEYS[1]  the stream
--- ARGV[1]  the first entry that must stay, the lowest checkpoint of all groups; empty: any may go
--- ARGV[2]  how many entries may be there; empty: any number
--- ARGV[3]  how old entries may become, in milliseconds of Redis' time; empty: any age
--- Returns how many entries have gone.
--- Nothing goes that has or comes after the id ARGV[1]. Whole nodes of the stream only, so
--- about a hundred entries more than asked for may stay. O(entries that go).
+-- Removes entries from the beginning of a stream that are too many or too old.
+--
+-- KEYS     1 the stream
+-- ARGV     1 the first entry that must stay, the lowest checkpoint of all groups, or '' for none; 2 the most entries to
+--          keep, or '' for any number; 3 the greatest age of an entry in millis of Redis' time, or '' for any age
+-- result   how many entries were removed
+-- keeps    the entry ARGV[1] and all after it. Only whole nodes of the stream go: about a hundred entries more may stay
+-- memory   needs none
+-- cost     O(entries removed)
+
 local stay, most, age = ARGV[1], ARGV[2], ARGV[3]
 local gone = 0
 if most ~= '' then
