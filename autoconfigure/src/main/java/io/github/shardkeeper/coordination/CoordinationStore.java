@@ -5,6 +5,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.handover.EndClaimsReply;
@@ -296,6 +297,32 @@ public interface CoordinationStore extends AutoCloseable {
 
 		@Override
 		void close();
+
+	}
+
+	/** The answer to a release. */
+	enum ReleaseReply {
+
+		/** The shard went to its target, rests, is free, or is completed. */
+		RELEASED,
+
+		/** The member did not own it under that token (any longer). */
+		STALE
+
+	}
+
+	/**
+	 * The answer to claimed or presented shards. Immutable.
+	 *
+	 * @param granted those that the member owns now, under the tokens that it named
+	 * @param superseded those that it held before the store lost that, and that were
+	 * given to somebody else since: what the member has of them comes too late. Others
+	 * that are not granted had moved on before
+	 */
+	record ClaimReply(Set<ShardId> granted, Set<ShardId> superseded) {
+
+		/** Nothing was asked for. */
+		public static final ClaimReply NONE = new ClaimReply(Set.of(), Set.of());
 
 	}
 

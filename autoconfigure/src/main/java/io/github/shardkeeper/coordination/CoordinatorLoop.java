@@ -31,10 +31,10 @@ import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.shard.TopicShards;
 
 /**
- * The one loop on which a member decides: {@link ShardHoldings} and {@link Leadership}
- * say what to do, it carries their actions out and feeds back what came of them. User
- * code never runs on it. What is posted to it, and what it publishes, may be used on any
- * thread; all the rest is confined to the loop.
+ * The one loop on which a member decides. {@link ShardHoldings} and {@link Leadership}
+ * say what to do; their drivers do it and feed back what came of it. User code never runs
+ * on it. What is posted to it, and what it publishes, may be used on any thread; all the
+ * rest is confined to the loop.
  */
 final class CoordinatorLoop {
 
@@ -74,9 +74,7 @@ final class CoordinatorLoop {
 
 	private volatile Map<String, TopicShards> topics = Map.of();
 
-	private final StoreTrouble trouble;
-
-	private final SessionLossLog losses;
+	private final StoreProblem storeProblem;
 
 	private volatile MonotonicTime lastProgress;
 
@@ -92,8 +90,7 @@ final class CoordinatorLoop {
 	CoordinatorLoop(CoordinationSettings settings, CoordinationStore store, HeartbeatScheduler heartbeats, Lease lease,
 			AssignmentSettings assignment, MemberRuntime runtime) {
 		this.settings = settings;
-		this.trouble = new StoreTrouble(settings.group(), settings.lease());
-		this.losses = new SessionLossLog(settings.group(), settings.lease());
+		this.storeProblem = new StoreProblem(settings.group(), settings.lease());
 		this.store = store;
 		this.heartbeats = heartbeats;
 		this.lease = lease;
@@ -108,7 +105,6 @@ final class CoordinatorLoop {
 		this.loads = new LoadReporter(assignment, heartbeats, this.lastProgress);
 	}
 
-	/** See {@link ShardCoordinator#start}. */
 	void start(Map<String, TopicShards> topics, ShardConsumption consumption) {
 		this.topics = Map.copyOf(topics);
 		this.consumption = consumption;
@@ -118,7 +114,7 @@ final class CoordinatorLoop {
 			join();
 		}
 		catch (StoreUnavailableException ex) {
-			this.trouble.unavailable(ex);
+			this.storeProblem.unavailable(ex);
 		}
 		// An application without a web server has nothing else that keeps it running.
 		Loops.Loop started = this.runtime.loops().startForeground("shardkeeper-coordinator", this::pass);
@@ -127,7 +123,7 @@ final class CoordinatorLoop {
 		started.wake();
 	}
 
-	/** A stop that ran out of time has left something behind. */
+	/** Drops what a stop that ran out of time has left behind. */
 	private void forgetEarlierRun(ShardConsumption consumption) {
 		this.events.clear();
 		this.departure = null;
@@ -138,7 +134,6 @@ final class CoordinatorLoop {
 		this.lastProgress = this.clock.now();
 	}
 
-	/** See {@link ShardCoordinator#shardsChanged}. */
 	void shardsChanged(Map<String, TopicShards> changed) {
 		Map<String, TopicShards> current = Map.copyOf(changed);
 		post(() -> {
@@ -149,14 +144,12 @@ final class CoordinatorLoop {
 		});
 	}
 
-	/** See {@link ShardCoordinator#leave}. */
 	CompletableFuture<Void> leave(Duration patience) {
 		CompletableFuture<Void> departed = new CompletableFuture<>();
 		post(() -> this.departure = new Departure(this.clock.now().plus(patience), departed));
 		return departed;
 	}
 
-	/** See {@link ShardConsumption.Listener}. */
 	void workerEnded(ShardId shard, Token token, Token fence, boolean completed) {
 		// If a new session begins meanwhile the store was emptied, perhaps of what the
 		// shard has come to as well, and nobody is there any more to write it back: then
@@ -166,7 +159,6 @@ final class CoordinatorLoop {
 				completed && then != null && this.membership.is(then)));
 	}
 
-	/** See {@link ShardCoordinator#close}. */
 	void close() {
 		Loops.Loop running = this.loop;
 		if (running != null) {
@@ -183,48 +175,41 @@ final class CoordinatorLoop {
 		return this.loop != null;
 	}
 
-	/** This member's id, {@code null} outside a session. */
 	@Nullable MemberId member() {
 		return this.membership.member();
 	}
 
-	/** See {@link ShardCoordinator#subscriptionProblem}. */
 	@Nullable String subscriptionProblem() {
 		return this.membership.subscriptionProblem();
 	}
 
-	/** See {@link ShardCoordinator#durabilityProblem}. */
 	Optional<String> durabilityProblem() {
 		return this.store.durabilityProblem();
 	}
 
-	/** See {@link ShardCoordinator#refusedSteps}. */
 	Map<String, String> refusedSteps() {
 		return this.store.refusedSteps();
 	}
 
-	/** See {@link ShardCoordinator#isConnected}. */
 	boolean isConnected() {
 		return this.membership.member() != null && this.lease.isHeld(this.clock.now());
 	}
 
-	/** Whether it was elected, by what it has heard last. */
+	/** Returns whether it is elected, by what it has heard last. */
 	boolean isElected() {
 		return this.leading;
 	}
 
-	/** What it publishes about the group. */
 	LeaderDriver leader() {
 		return this.leader;
 	}
 
-	/** See {@link ShardCoordinator#groupProblems}. */
 	List<GroupProblem> groupProblems() {
 		return this.problems.known();
 	}
 
-	StoreTrouble trouble() {
-		return this.trouble;
+	StoreProblem storeProblem() {
+		return this.storeProblem;
 	}
 
 	boolean measuresLoads() {
@@ -240,9 +225,8 @@ final class CoordinatorLoop {
 	}
 
 	/**
-	 * One round of the loop: the events that are there or a deadline, then all that
-	 * follows from them. Many workers that end while a release is being answered are
-	 * released together then.
+	 * Runs the events that are there, then all that follows from them. Many workers that
+	 * end while a release is being answered are released together then.
 	 */
 	private @Nullable MonotonicTime pass() {
 		try {
@@ -271,15 +255,15 @@ final class CoordinatorLoop {
 		catch (StoreUnavailableException ex) {
 			if (this.membership.member() == null) {
 				// Nobody beats: what the last heartbeat was told is out of date.
-				this.trouble.unavailable(ex);
+				this.storeProblem.unavailable(ex);
 			}
 			else {
-				this.trouble.stepFailed(ex, this.clock.now());
+				this.storeProblem.stepFailed(ex, this.clock.now());
 			}
 		}
 		catch (ShardkeeperConfigurationException ex) {
 			// Found only now because the store was away at the start.
-			this.trouble.misconfigured(ex.getMessage());
+			this.storeProblem.misconfigured(ex.getMessage());
 			this.joinAt = (this.membership.member() != null) ? null : this.clock.now().plus(MISCONFIGURED_RETRY_PAUSE);
 		}
 		tellGroupProblems();
@@ -290,7 +274,7 @@ final class CoordinatorLoop {
 	private void tellGroupProblems() {
 		MemberId self = this.membership.member();
 		List<GroupProblem> found = this.leader.problems();
-		Optional<String> refused = this.trouble.lasting(this.clock.now());
+		Optional<String> refused = this.storeProblem.lasting(this.clock.now());
 		if (self == null || !this.leading || found == null && refused.isEmpty()) {
 			return;
 		}
@@ -303,7 +287,7 @@ final class CoordinatorLoop {
 			this.problems.publish(self, this.leader.epoch(), problems, this.clock.now());
 		}
 		catch (StoreUnavailableException ex) {
-			this.trouble.stepFailed(ex, this.clock.now());
+			this.storeProblem.stepFailed(ex, this.clock.now());
 		}
 	}
 
@@ -318,8 +302,8 @@ final class CoordinatorLoop {
 	}
 
 	/**
-	 * Whether shards are held, or were when the lease ended, in a session that the store
-	 * does not know any more.
+	 * Returns whether shards are held, or were when the lease ended, in a session that
+	 * the store does not know any more.
 	 */
 	private boolean isBetweenSessions() {
 		return this.membership.member() == null && !this.holdings.isEmpty();
@@ -349,7 +333,7 @@ final class CoordinatorLoop {
 		boolean unconfirmed = this.holdings.joined(joined);
 		this.loads.tellAllAgain();
 		this.membership.begin(joined, unconfirmed, this::isFitToLead);
-		this.losses.begun(this.clock.now());
+		this.storeProblem.sessionBegun(this.clock.now());
 		this.joinAt = null;
 		if (this.departure != null) {
 			this.departure.sessionBegun();
@@ -357,8 +341,8 @@ final class CoordinatorLoop {
 	}
 
 	/**
-	 * Who no longer completes a pass and gets no answers either, or decides nothing
-	 * because it fails, must not lead.
+	 * Returns whether this member may be elected. One that no longer completes a pass, or
+	 * decides nothing because it fails, must not lead.
 	 */
 	private boolean isFitToLead() {
 		return this.lastProgress.until(this.clock.now()).compareTo(this.settings.lease()) < 0
@@ -369,8 +353,8 @@ final class CoordinatorLoop {
 		if (!this.membership.is(member)) {
 			return;
 		}
-		this.trouble.answered(this.clock.now());
-		this.losses.answered(member, this.clock.now());
+		this.storeProblem.answered(this.clock.now());
+		this.storeProblem.sessionAnswered(member, this.clock.now());
 		this.membership.told(Duration.ofMillis(reply.longestLeaseMillis()));
 		if (reply.lost()) {
 			this.holdings.writesLost();
@@ -401,7 +385,7 @@ final class CoordinatorLoop {
 		if (!this.membership.is(member)) {
 			return;
 		}
-		Level level = this.losses.lost() ? Level.WARN : Level.DEBUG;
+		Level level = this.storeProblem.sessionLost() ? Level.WARN : Level.DEBUG;
 		if (this.lease.isHeld(this.clock.now())) {
 			logger.atLevel(level)
 				.log("The store does not know the session of {} in group '{}' any more, so it has lost its data. "
@@ -467,7 +451,7 @@ final class CoordinatorLoop {
 		}
 	}
 
-	/** Whether the store may get back what it has lost and is held here. */
+	/** Returns whether the store may get back what it has lost and is held here. */
 	private boolean restoresHoldings() {
 		return isBetweenSessions() || this.membership.member() != null && this.holdings.isPresenting();
 	}
@@ -508,12 +492,11 @@ final class CoordinatorLoop {
 			this.announced = false;
 		}
 
-		/** Whether patience has ended. */
 		boolean isImpatient(MonotonicTime now) {
 			return !now.isBefore(this.patienceEndsAt);
 		}
 
-		/** Whether patience has ended; told once. */
+		/** Returns once that patience has ended. */
 		boolean hurriesNow(MonotonicTime now) {
 			if (this.hurried || !isImpatient(now)) {
 				return false;
@@ -526,7 +509,6 @@ final class CoordinatorLoop {
 			this.departed.complete(null);
 		}
 
-		/** When to look again if nothing happens, {@code null} for no need. */
 		@Nullable MonotonicTime wakeAt() {
 			return this.hurried ? null : this.patienceEndsAt;
 		}
@@ -546,7 +528,7 @@ final class CoordinatorLoop {
 		@Override
 		public void heartbeatFailed(MemberId member, StoreUnavailableException failure) {
 			post(() -> {
-				CoordinatorLoop.this.trouble.unavailable(failure);
+				CoordinatorLoop.this.storeProblem.unavailable(failure);
 				CoordinatorLoop.this.leader.tell(new LeaderEvent.HeartbeatFailed());
 				CoordinatorLoop.this.membership.describeAgain();
 			});

@@ -193,7 +193,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		}
 	}
 
-	/** The session to beat for now, or {@code null}. */
+	/** Returns the session to beat for now, or {@code null}. */
 	private @Nullable Session takeDue() {
 		this.lock.lock();
 		try {
@@ -296,7 +296,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		}
 	}
 
-	/** Not for a session that was ended while its heartbeat was under way. */
+	/** Renews the lease, but not for a session that was ended meanwhile. */
 	private boolean renewLease(Session beating, MonotonicTime sentAt, Listener hears) {
 		boolean pausedMeanwhile;
 		this.lock.lock();
@@ -324,9 +324,8 @@ public final class HeartbeatScheduler implements AutoCloseable {
 	}
 
 	/**
-	 * Only of a lease that ran out. One that was ended with its session says less than
-	 * that session's end, which is told elsewhere; and a new session may hold it again by
-	 * now.
+	 * Reports only a lease that ran out. The end of a session is reported elsewhere, and
+	 * a new session may hold the lease again by now.
 	 */
 	private void leaseEnded(Listener hears) {
 		if (!this.lease.isEnded() && !this.lease.isHeld(this.clock.now())) {
@@ -376,7 +375,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		/** The report that was not answered yet. */
 		private volatile LoadReport load = LoadReport.NONE;
 
-		/** How often what was seen was to be told again. */
+		/** Number of requests to have everything told anew. */
 		private volatile int forgetRequests;
 
 		/** The store may have lost what it has answered: what was seen is unconfirmed. */
@@ -390,10 +389,10 @@ public final class HeartbeatScheduler implements AutoCloseable {
 
 		private int forgetRequestsAnswered;
 
-		/** Up to where the next heartbeat goes on. */
+		/** Position from which the next answer continues. */
 		private Seen seen = Seen.NOTHING;
 
-		/** Of the group, as it was told last. */
+		/** Longest lease in the group, as it was told last. */
 		private long longestLeaseMillis;
 
 		/** More than that while everything is told again, page by page. */
@@ -421,14 +420,14 @@ public final class HeartbeatScheduler implements AutoCloseable {
 			this.load = newer;
 		}
 
-		/** A report has arrived; there may be a newer one by now. */
+		/** Drops a report that has arrived, if there is no newer one by now. */
 		void reported(LoadReport arrived) {
 			if (this.load.equals(arrived)) {
 				this.load = LoadReport.NONE;
 			}
 		}
 
-		/** Has everything told anew by the next heartbeat that is not seenUnconfirmed. */
+		/** Has everything told anew by the next heartbeat that does not confirm. */
 		void forget() {
 			this.forgetRequests++;
 		}
@@ -464,9 +463,9 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		}
 
 		/**
-		 * What a heartbeat says was seen. Nothing of it is kept before it is answered: if
-		 * it fails because of a failover, only what was seen tells whether that has lost
-		 * writes.
+		 * Returns what a heartbeat says was seen. Nothing of it is kept before it is
+		 * answered: if it fails because of a failover, only what was seen tells whether
+		 * that has lost writes.
 		 */
 		Seen toTell(boolean seenUnconfirmed, int forgetRequests) {
 			return toSay(seenUnconfirmed, forgetRequests).withLongestLease(this.longestLeaseMillis);

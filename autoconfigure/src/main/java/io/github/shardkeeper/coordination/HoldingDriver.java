@@ -14,6 +14,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.coordination.CoordinationStore.ClaimReply;
 import io.github.shardkeeper.handover.HandoverRules.OnTimeout;
 import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.HoldingAction;
@@ -23,6 +24,7 @@ import io.github.shardkeeper.handover.Lease;
 import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.handover.ShardHoldings;
+import io.github.shardkeeper.handover.Step;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -50,6 +52,9 @@ final class HoldingDriver {
 
 	private final ShardHoldings holdings;
 
+	/** When the holdings have to be told that time has passed. */
+	private @Nullable MonotonicTime wakeAt;
+
 	private final Deque<Release> releases = new ArrayDeque<>();
 
 	private MonotonicTime nextRelease;
@@ -74,58 +79,57 @@ final class HoldingDriver {
 	void start(ShardConsumption consumption) {
 		this.consumption = consumption;
 		clearReleases();
-		this.holdings.handle(new HoldingEvent.SessionLost(), this.clock.now());
+		this.wakeAt = this.holdings.handle(new HoldingEvent.SessionLost(), this.clock.now()).wakeAt();
 	}
 
 	/** Takes in that the store has lost writes, before {@link #told}. */
 	void writesLost() {
 		logger.warn("The store has lost writes, perhaps by a failover: comparing what it knows with what is held");
-		handle(new HoldingEvent.WritesLost(), null);
+		on(new HoldingEvent.WritesLost(), null);
 	}
 
 	/** Takes in what the store told has changed. */
 	void told(List<Ownership> changes, MemberId self) {
-		changes.forEach((change) -> handle(new HoldingEvent.OwnershipChanged(change, self), self));
+		changes.forEach((change) -> on(new HoldingEvent.OwnershipChanged(change, self), self));
 	}
 
 	/** Takes in the rest of the same answer, after {@link #told}. */
 	void answered(HeartbeatReply.Alive reply) {
 		MonotonicTime now = this.clock.now();
-		handle(new HoldingEvent.HeartbeatAnswered(reply.hasMore(), reply.claimsUntilMillis() > 0,
-				this.lease.isHeld(now)), null);
+		on(new HoldingEvent.HeartbeatAnswered(reply.hasMore(), reply.claimsUntilMillis() > 0, this.lease.isHeld(now)),
+				null);
 	}
 
 	void workerEnded(ShardId shard, Token token, Token fence, boolean completed) {
-		handle(new HoldingEvent.WorkerEnded(shard, token, fence, completed), null);
+		on(new HoldingEvent.WorkerEnded(shard, token, fence, completed), null);
 	}
 
 	/** Does all that is due. */
 	void run(@Nullable MemberId self) {
-		handle(new HoldingEvent.TimePassed(self != null, this.lease.isHeld(this.clock.now())), self);
+		on(new HoldingEvent.TimePassed(this.lease.isHeld(this.clock.now())), self);
 		if (self != null) {
 			sendReleases(self);
 		}
 	}
 
-	/** When something is due next, {@code null} for nothing. */
+	/** Returns when something is due next, {@code null} for nothing. */
 	@Nullable MonotonicTime wakeAt(@Nullable MemberId self) {
-		MonotonicTime due = this.holdings.wakeAt(self != null);
 		// Between two sessions nothing can be released.
 		if (self == null || this.releases.isEmpty()) {
-			return due;
+			return this.wakeAt;
 		}
-		return (due != null) ? MonotonicTime.earliest(due, this.nextRelease) : this.nextRelease;
+		return (this.wakeAt != null) ? MonotonicTime.earliest(this.wakeAt, this.nextRelease) : this.nextRelease;
 	}
 
 	/** Gives everything up, because the leader's plan did not come in time. */
 	void leaveWithoutPlan() {
-		handle(new HoldingEvent.PatienceEnded(), null);
+		on(new HoldingEvent.PatienceEnded(), null);
 	}
 
-	/** The store does not know the session any more. */
+	/** Takes in that the store does not know the session any more. */
 	void sessionForgotten() {
 		clearReleases();
-		handle(new HoldingEvent.SessionForgotten(), null);
+		on(new HoldingEvent.SessionForgotten(), null);
 	}
 
 	/**
@@ -136,34 +140,36 @@ final class HoldingDriver {
 	 * before it is confirmed
 	 */
 	boolean joined(MemberId self) {
-		handle(new HoldingEvent.SessionJoined(this.lease.isHeld(this.clock.now())), self);
+		on(new HoldingEvent.SessionJoined(this.lease.isHeld(this.clock.now())), self);
 		return this.holdings.isUnconfirmed();
 	}
 
-	/** Session and lease are over. */
+	/** Takes in that session and lease are over. */
 	void sessionLost() {
 		clearReleases();
-		handle(new HoldingEvent.SessionLost(), null);
+		on(new HoldingEvent.SessionLost(), null);
 	}
 
-	/** This instance stops without a lease. */
+	/** Takes in that this instance stops without a lease. */
 	void stopped() {
 		clearReleases();
-		handle(new HoldingEvent.MemberStopped(), null);
+		on(new HoldingEvent.MemberStopped(), null);
 	}
 
-	/** Whether nothing is held. */
+	/** Returns whether nothing is held. */
 	boolean isEmpty() {
 		return this.holdings.isEmpty();
 	}
 
-	/** Whether what is held was presented, and is not consumed yet. */
+	/** Returns whether what is held was presented, and is not consumed yet. */
 	boolean isPresenting() {
 		return this.holdings.isPresenting();
 	}
 
-	private void handle(HoldingEvent event, @Nullable MemberId self) {
-		for (HoldingAction action : this.holdings.handle(event, this.clock.now())) {
+	private void on(HoldingEvent event, @Nullable MemberId self) {
+		Step<HoldingAction> step = this.holdings.handle(event, this.clock.now());
+		this.wakeAt = step.wakeAt();
+		for (HoldingAction action : step.actions()) {
 			perform(action, self);
 		}
 	}
@@ -210,7 +216,7 @@ final class HoldingDriver {
 		}
 		else if (action instanceof HoldingAction.WriteBack) {
 			consumption().writeBack();
-			handle(new HoldingEvent.WrittenBack(), self);
+			on(new HoldingEvent.WrittenBack(), self);
 		}
 		else if (action instanceof HoldingAction.BeatNow) {
 			this.heartbeats.beatNow();
@@ -225,14 +231,14 @@ final class HoldingDriver {
 			consumption().start(start.shard(), start.token(), self);
 		}
 		catch (Throwable ex) {
-			handle(new HoldingEvent.StartFailed(start.shard()), self);
+			on(new HoldingEvent.StartFailed(start.shard()), self);
 			throw ex;
 		}
 	}
 
 	private void cancelDrain(ShardId shard) {
 		if (consumption().cancelDrain(shard)) {
-			handle(new HoldingEvent.DrainCancelled(shard), null);
+			on(new HoldingEvent.DrainCancelled(shard), null);
 		}
 	}
 
@@ -252,10 +258,10 @@ final class HoldingDriver {
 			reply = leaseHeld ? claim(held, self) : present(held, self);
 		}
 		catch (StoreUnavailableException ex) {
-			this.holdings.handle(new HoldingEvent.ClaimFailed(), now);
+			this.wakeAt = this.holdings.handle(new HoldingEvent.ClaimFailed(), now).wakeAt();
 			throw ex;
 		}
-		handle(new HoldingEvent.ClaimAnswered(reply.granted(), reply.superseded()), self);
+		on(new HoldingEvent.ClaimAnswered(reply.granted(), reply.superseded()), self);
 	}
 
 	private ClaimReply claim(Map<ShardId, Token> held, MemberId self) {
@@ -306,7 +312,7 @@ final class HoldingDriver {
 				this.nextRelease = this.clock.now().plus(RELEASE_RETRY_PAUSE);
 				throw ex;
 			}
-			batch.forEach((release) -> handle(new HoldingEvent.ShardReleased(release.shard(), release.token()), self));
+			batch.forEach((release) -> on(new HoldingEvent.ShardReleased(release.shard(), release.token()), self));
 		}
 	}
 

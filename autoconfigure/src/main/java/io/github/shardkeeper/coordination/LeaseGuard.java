@@ -29,12 +29,12 @@ final class LeaseGuard implements AutoCloseable {
 		this.loop = runtime.loops().start("shardkeeper-lease", this::look);
 	}
 
-	/** The lease was ended, or may be held again: look at once. */
+	/** Has it look at once: the lease was ended, or may be held again. */
 	void leaseChanged() {
 		this.loop.wake();
 	}
 
-	/** Whether it has seen that the lease is held, and waits for its end. */
+	/** Returns whether it has seen that the lease is held, and waits for its end. */
 	boolean isArmed() {
 		return this.held;
 	}

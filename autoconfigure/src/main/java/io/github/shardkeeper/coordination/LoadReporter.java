@@ -31,12 +31,12 @@ final class LoadReporter {
 		this.sampleAt = now;
 	}
 
-	/** Whether shards are to be measured. */
+	/** Returns whether shards are to be measured. */
 	boolean isWanted() {
 		return this.wanted;
 	}
 
-	/** Looks, when it is time to, whether there is something to report. */
+	/** Takes a sample if one is due, and reports it if enough has changed. */
 	void run(ShardConsumption consumption, MonotonicTime now) {
 		if (!this.wanted || now.isBefore(this.sampleAt)) {
 			return;
@@ -49,7 +49,7 @@ final class LoadReporter {
 		}
 	}
 
-	/** A session begins, or the store has lost writes: it may know nothing. */
+	/** Has everything reported again, to a store that may know nothing. */
 	void tellAllAgain() {
 		this.loads.forgetReports();
 	}

@@ -8,6 +8,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadFactory;
 
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Loops on threads of their own, under supervision: a step that throws is logged, counted
@@ -16,6 +18,8 @@ import org.jspecify.annotations.Nullable;
  * Thread-safe.
  */
 public final class LoopThreads implements Loops {
+
+	private static final Logger logger = LoggerFactory.getLogger(LoopThreads.class);
 
 	/** Far above every time limit that a step has for what it waits for. */
 	public static final Duration DEFAULT_STALL_LIMIT = Duration.ofSeconds(10);
@@ -46,8 +50,30 @@ public final class LoopThreads implements Loops {
 	LoopThreads(MonotonicClock clock, LoopMeters meters, Duration stallLimit, ThreadFactory threads) {
 		this.threads = threads;
 		this.clock = clock;
-		this.meters = new GuardedLoopMeters(meters);
+		this.meters = guarded(meters);
 		this.stallLimit = stallLimit;
+	}
+
+	/**
+	 * Wraps meters so that they can end neither the loop that has failed nor the
+	 * watchdog.
+	 */
+	private static LoopMeters guarded(LoopMeters meters) {
+		MeterGuard guard = new MeterGuard(
+				(failure) -> logger.warn("What befalls loops cannot be counted; they go on. Said once", failure));
+		return new LoopMeters() {
+
+			@Override
+			public void failed(String loop) {
+				guard.run(() -> meters.failed(loop));
+			}
+
+			@Override
+			public void stalled(String loop) {
+				guard.run(() -> meters.stalled(loop));
+			}
+
+		};
 	}
 
 	@Override

@@ -4,8 +4,7 @@ import java.security.SecureRandom;
 import java.util.random.RandomGenerator;
 
 /**
- * What a member takes from the process that it runs in, so that a simulation can give it
- * something else. Immutable.
+ * The parts of the process that a member runs in, which a simulation replaces. Immutable.
  *
  * @param clock the process' monotonic clock
  * @param loops runs the member's loops
@@ -14,9 +13,9 @@ import java.util.random.RandomGenerator;
 public record MemberRuntime(MonotonicClock clock, Loops loops, RandomGenerator random) {
 
 	/**
-	 * The real process.
+	 * Creates the runtime of the real process.
 	 * @param loops runs the loops
-	 * @return its clock, those loops, and numbers that nobody can foresee
+	 * @return its clock, those loops, and secure random numbers
 	 */
 	public static MemberRuntime of(Loops loops) {
 		return new MemberRuntime(MonotonicClock.SYSTEM, loops, new SecureRandom());

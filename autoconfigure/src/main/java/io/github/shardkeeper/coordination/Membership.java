@@ -61,7 +61,7 @@ final class Membership {
 
 	private volatile @Nullable MemberId member;
 
-	/** Of all who may hold a shard, as the store told last. */
+	/** Longest lease of all who may hold a shard, as the store told last. */
 	private Duration longestLease = Duration.ZERO;
 
 	/** The id of a join that was not answered. */
@@ -69,31 +69,31 @@ final class Membership {
 
 	private @Nullable Subscription subscription;
 
-	/** When it was opened. */
+	/** Time at which it was opened. */
 	private MonotonicTime subscribedAt;
 
-	/** When to try to subscribe again at the earliest. */
+	/** Earliest time to subscribe again. */
 	private MonotonicTime subscribeAgainAt;
 
-	/** Opened since one of them was seen for a lease. */
+	/** Number of subscriptions that were opened since one was seen for a lease. */
 	private int recentSubscriptions;
 
-	/** In a row. */
+	/** Number of subscriptions in a row that the store did not see. */
 	private int unseenSubscriptions;
 
 	/** Whether something hides this instance's subscriptions from the store. */
 	private boolean hidden;
 
-	/** What is wrong with the subscription, as was said; {@code null} for nothing. */
+	/** Problem with the subscription, as it was logged; {@code null} for none. */
 	private volatile @Nullable String problem;
 
-	/** What the store knows of the topics; {@code null} when that is not sure. */
+	/** Topics as the store knows them; {@code null} if that is not sure. */
 	private @Nullable Map<String, TopicShards> told;
 
-	/** Whether that is something else than what it was told at the join. */
+	/** Whether these are others than at the join. */
 	private boolean described;
 
-	/** In a row, and since it was opened. */
+	/** Number of answers in a row, since it was opened, that did not see it. */
 	private int answersWithoutSubscription;
 
 	/**
@@ -112,14 +112,14 @@ final class Membership {
 		this.random = random;
 	}
 
-	/** The member id, {@code null} outside a session. */
+	/** Returns the member id, {@code null} outside a session. */
 	@Nullable MemberId member() {
 		return this.member;
 	}
 
 	/**
-	 * What is wrong with the subscription while heartbeats are answered, {@code null} for
-	 * nothing. May be called by any thread.
+	 * Returns what is wrong with the subscription while heartbeats are answered,
+	 * {@code null} for nothing. May be called by any thread.
 	 */
 	@Nullable String subscriptionProblem() {
 		return this.problem;
@@ -132,7 +132,7 @@ final class Membership {
 	/**
 	 * Makes this instance known to the group, under an id that was never used before. An
 	 * attempt without an answer may have been carried out: the next one takes the same
-	 * id, or the first would leave a member behind that nobody is.
+	 * id, or the first would leave a member without an instance.
 	 * @return the id to {@linkplain #begin begin} a session with
 	 */
 	MemberId join(Map<String, TopicShards> topics) {
@@ -153,7 +153,7 @@ final class Membership {
 				this.settings.zone(), this.strategy, this.hidden);
 	}
 
-	/** The store told how long others may hold shards. */
+	/** Takes in how long others may hold shards. */
 	void told(Duration longest) {
 		this.longestLease = longest;
 	}
@@ -168,7 +168,7 @@ final class Membership {
 		}
 	}
 
-	/** The store may have lost what it was told in this session. */
+	/** Has the description sent again: the store may have lost it. */
 	void describeAgain() {
 		if (this.described) {
 			this.told = null;
@@ -251,7 +251,6 @@ final class Membership {
 		}
 	}
 
-	/** One that stands, as far as this process knows. */
 	private void unseen(MemberId id) {
 		this.unseenSubscriptions++;
 		if (this.unseenSubscriptions == 1 && !this.hidden) {
@@ -270,7 +269,7 @@ final class Membership {
 		}
 	}
 
-	/** After a success, too: the next one may be as short or as useless. */
+	/** Also after a success: the next subscription may be as short or as useless. */
 	private MonotonicTime subscribeAgainAt(boolean open) {
 		if (this.recentSubscriptions == 0) {
 			return this.subscribeAgainAt;
@@ -282,7 +281,7 @@ final class Membership {
 	}
 
 	/**
-	 * Tries it.
+	 * Tries to subscribe again.
 	 * @param afterFailover whether the store may have lost writes
 	 */
 	private void subscribeAgain(MemberId id, boolean afterFailover) {
@@ -327,7 +326,7 @@ final class Membership {
 		forgotten();
 	}
 
-	/** The store does not know the session any more; the lease goes on. */
+	/** Ends the session here, which the store has forgotten; the lease continues. */
 	void forgotten() {
 		if (this.subscription != null) {
 			this.subscription.close();

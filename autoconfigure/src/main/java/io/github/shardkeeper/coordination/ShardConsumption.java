@@ -13,13 +13,13 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 
 /**
- * What the coordinator needs from whoever consumes the shards. No method may block or run
- * user code on the caller's thread. Thread-safe.
+ * Consumes shards on behalf of the coordinator. No method may block or run user code on
+ * the caller's thread. Thread-safe.
  */
 public interface ShardConsumption {
 
 	/**
-	 * Acquire a shard and consume it. If it is still being consumed under an older token,
+	 * Acquires a shard and consumes it. If it is still consumed under an older token,
 	 * that ends first.
 	 * @param shard the shard
 	 * @param token the token
@@ -28,83 +28,84 @@ public interface ShardConsumption {
 	void start(ShardId shard, Token token, MemberId member);
 
 	/**
-	 * Take no new record of a shard, let the running call return, put the state away,
-	 * then report {@link Listener#workerEnded}.
+	 * Takes no new record of a shard, lets the running call return, saves the state, then
+	 * reports {@link Listener#workerEnded}.
 	 * @param shard the shard
 	 */
 	void drain(ShardId shard);
 
 	/**
-	 * The move is off: go on consuming a shard that was to drain. If its end has begun,
-	 * with the application's farewell, it is carried out and reported as usual.
+	 * Continues a shard that was to drain, because its move was cancelled. If its end has
+	 * begun, with the revocation callback, it is carried out and reported as usual.
 	 * @param shard the shard
-	 * @return whether it goes on
+	 * @return whether it continues
 	 */
 	boolean cancelDrain(ShardId shard);
 
 	/**
-	 * Somebody may have left a request for a shard that is consumed here, or is about to
-	 * be: look at its data plane. May come without any request, and again and again.
+	 * Looks at the data plane of a shard that is consumed here, or is about to be: there
+	 * may be a request. May come without any request, and repeatedly.
 	 * @param shard the shard
 	 */
 	void attend(ShardId shard);
 
 	/**
-	 * A drain takes too long: interrupt the running call, and report where it stands.
+	 * Interrupts the running call of a drain that takes too long, and reports where it
+	 * stands.
 	 * @param shard the shard
 	 * @param draining how long the drain has gone on
 	 */
 	void interrupt(ShardId shard, Duration draining);
 
 	/**
-	 * A shard that another instance may still consume is likely to be started here soon:
-	 * let the application prepare for it. Only a hint; it may never come.
+	 * Lets the application prepare for a shard that is likely to be started here soon,
+	 * while another instance may still consume it. Only a hint; it may never come.
 	 * @param shard the shard
 	 * @param member the member that is to own it
 	 */
 	void prepare(ShardId shard, MemberId member);
 
 	/**
-	 * The shard is lost: take no new record, interrupt the running call. Nothing is
-	 * reported.
+	 * Takes no new record of a shard that is lost, and interrupts the running call.
+	 * Nothing is reported.
 	 * @param shard the shard
 	 */
 	void abandon(ShardId shard);
 
 	/**
-	 * The same, and what is known of the shard here only is lost with it: say so, with
-	 * all that helps to find it again.
+	 * Does the same for a shard with which something is lost that only this member knows,
+	 * and logs all that helps to find it again.
 	 * @param shard the shard
 	 * @param cause why it is lost
 	 */
 	void forfeit(ShardId shard, Forfeit.Cause cause);
 
 	/**
-	 * The shards whose offset and state are here, so that a store that has lost them can
-	 * get them back: those that were acquired and are neither lost nor about to begin
-	 * elsewhere. To be asked only while nothing is handed out.
+	 * Returns the shards whose offset and state are here, so that a store that has lost
+	 * them can get them back: those that were acquired and are neither lost nor about to
+	 * begin elsewhere. May be called only while nothing is handed out.
 	 * @return the shards
 	 */
 	Set<ShardId> restorable();
 
 	/**
-	 * The lease has ended: interrupt what runs. Records are not handed out anyway.
+	 * Interrupts what runs, because the lease has ended. Records are not handed out then.
 	 */
 	void suspend();
 
 	/**
-	 * The lease is held again: go on.
+	 * Continues, because the lease is held again.
 	 */
 	void resume();
 
 	/**
-	 * The store has lost writes: write back what it must know of the shards that are
-	 * consumed here.
+	 * Writes back what the store must know of the shards that are consumed here, because
+	 * it has lost writes.
 	 */
 	void writeBack();
 
 	/**
-	 * What has been done for the shards that are consumed here.
+	 * Returns what has been done for the shards that are consumed here.
 	 * @param now the time, for calls that run
 	 * @return one entry for each shard that is measured; none where nothing is
 	 */
@@ -113,7 +114,7 @@ public interface ShardConsumption {
 	}
 
 	/**
-	 * What keeps shards of this instance from being consumed.
+	 * Returns what keeps shards of this instance from being consumed.
 	 * @return a sentence for each shard that is held up
 	 */
 	Map<ShardId, String> problems();

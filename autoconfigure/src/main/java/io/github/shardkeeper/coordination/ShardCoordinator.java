@@ -23,16 +23,15 @@ import io.github.shardkeeper.shard.TopicShards;
 
 /**
  * One member of one group: joins, learns from its heartbeats which shards it owns, has
- * them consumed, gives them up when they move, and leads the group while it is elected.
+ * them consumed, releases them when they move, and leads the group while it is elected.
  * <p>
- * Everything is decided on one loop, on which user code never runs; here is what others
- * may ask of it. Thread-safe.
+ * All decisions are made on one loop, on which user code never runs. Thread-safe.
  */
 public final class ShardCoordinator implements AutoCloseable {
 
 	private static final Logger logger = LoggerFactory.getLogger(ShardCoordinator.class);
 
-	/** In one line of the log. */
+	/** Maximum number of shards in one log line. */
 	private static final int MOST_NAMED = 10;
 
 	private final CoordinationSettings settings;
@@ -60,7 +59,7 @@ public final class ShardCoordinator implements AutoCloseable {
 	}
 
 	/**
-	 * Joins the group. When the store is away it keeps trying.
+	 * Joins the group. If the store is unavailable, it keeps trying.
 	 * @param topics the topics that the member consumes, with their shards
 	 * @param consumption consumes the shards that the member gets
 	 * @throws io.github.shardkeeper.shard.ShardkeeperConfigurationException when the
@@ -72,9 +71,9 @@ public final class ShardCoordinator implements AutoCloseable {
 	}
 
 	/**
-	 * The topics have other shards than before: new ones are assigned at once, and who
-	 * leads learns of them even if its own source is behind. Shards are never taken back:
-	 * those that have an owner come to their end when their reader says so.
+	 * Reports that the topics have other shards than before. New ones are assigned at
+	 * once, and the leader learns of them even if its own source is behind. Shards are
+	 * never removed: one that has an owner completes when its reader says so.
 	 * @param changed all topics that the member consumes, the same as at the start, with
 	 * their shards as they are now
 	 */
@@ -84,10 +83,9 @@ public final class ShardCoordinator implements AutoCloseable {
 
 	/**
 	 * Leaves the group: announces it, keeps consuming while the leader moves the shards
-	 * away one by one, and is gone when the last one is released. After half the time, or
-	 * at once when the store is away, what is left is given up without waiting for the
-	 * leader; at the end the process stops beating with whatever is still held, and is
-	 * reaped by the others.
+	 * away one by one, and ends when the last one is released. After half the time, or at
+	 * once if the store is unavailable, the rest is released without waiting for the
+	 * leader. At the end heartbeats stop, and the others reap what is still held.
 	 * @param timeout how long this may take
 	 */
 	public void stop(Duration timeout) {
@@ -107,7 +105,6 @@ public final class ShardCoordinator implements AutoCloseable {
 		close();
 	}
 
-	/** Which shards that is, and why; or what else it was. */
 	private String held() {
 		Map<ShardId, String> problems = Objects.requireNonNull(this.consumption).problems();
 		StringJoiner text = new StringJoiner("; ", ": ", "").setEmptyValue("");
@@ -148,7 +145,7 @@ public final class ShardCoordinator implements AutoCloseable {
 	}
 
 	/**
-	 * This member's id in the current session.
+	 * Returns this member's id in the current session.
 	 * @return the id, empty while it is not in the group
 	 */
 	public Optional<MemberId> member() {
@@ -156,8 +153,8 @@ public final class ShardCoordinator implements AutoCloseable {
 	}
 
 	/**
-	 * Whether this member leads the group. At most one member of a group does, as far as
-	 * clocks go: what must not be done twice needs a fence of its own.
+	 * Returns whether this member leads the group. At most one member of a group does, as
+	 * far as clocks go: what must not be done twice needs a fence of its own.
 	 * @return whether it leads and its lease is held
 	 */
 	public boolean isLeader() {
@@ -165,7 +162,7 @@ public final class ShardCoordinator implements AutoCloseable {
 	}
 
 	/**
-	 * Whether the member's lease is held: the store answers, shards are consumed.
+	 * Returns whether the member's lease is held: the store answers, shards are consumed.
 	 * @return whether it is
 	 */
 	public boolean isConnected() {
@@ -173,8 +170,8 @@ public final class ShardCoordinator implements AutoCloseable {
 	}
 
 	/**
-	 * What is wrong with the group, or what people should know of it: every member knows
-	 * what the leader has found, and what its own heartbeats show.
+	 * Returns what is wrong with the group: what the leader has found, which every member
+	 * is told, and what this member's own heartbeats show.
 	 * @return the problems as they were told last; none while the lease is not held
 	 */
 	public List<ProblemReport> groupProblems() {
@@ -186,18 +183,18 @@ public final class ShardCoordinator implements AutoCloseable {
 	}
 
 	/**
-	 * Why a shard is where it is, or is to go where it goes, by the last plan: who leads
+	 * Returns why the last plan has a shard where it is, or moves it. Only the leader
 	 * knows.
 	 * @param shard the shard
-	 * @return a sentence; empty for who does not lead, or has not planned yet
+	 * @return a sentence; empty if this member does not lead, or has not planned yet
 	 */
 	public Optional<String> why(ShardId shard) {
 		return isLeader() ? this.loop.leader().why(shard) : Optional.empty();
 	}
 
 	/**
-	 * Whether what is done for each shard is to be measured, because the assignment
-	 * strategy looks at loads.
+	 * Returns whether what is done for each shard is to be measured, because the
+	 * assignment strategy looks at loads.
 	 * @return whether {@link ShardConsumption#work} will be asked
 	 */
 	public boolean measuresLoads() {
@@ -205,25 +202,25 @@ public final class ShardCoordinator implements AutoCloseable {
 	}
 
 	/**
-	 * Why the member is not connected, as far as it knows.
+	 * Returns why the member is not connected, as far as it knows.
 	 * @return the last failure since the store answered last
 	 */
 	public Optional<String> trouble() {
-		return Optional.ofNullable(this.loop.trouble().text());
+		return Optional.ofNullable(this.loop.storeProblem().text());
 	}
 
 	/**
-	 * What the store has refused for long, although it answers heartbeats: a plan, for
-	 * example, while this member leads.
+	 * Returns what the store has refused for long, although it answers heartbeats: a
+	 * plan, for example, while this member leads.
 	 * @return what is wrong and what to do
 	 */
 	public Optional<String> refusedByStore() {
-		return isConnected() ? this.loop.trouble().lasting(this.clock.now()) : Optional.empty();
+		return isConnected() ? this.loop.storeProblem().lasting(this.clock.now()) : Optional.empty();
 	}
 
 	/**
-	 * What is wrong with the member's subscription while the store answers heartbeats:
-	 * shards are consumed all the same.
+	 * Returns what is wrong with the member's subscription while the store answers
+	 * heartbeats. Shards are consumed all the same.
 	 * @return what is wrong, and what follows from it
 	 */
 	public Optional<String> subscriptionProblem() {
@@ -231,8 +228,8 @@ public final class ShardCoordinator implements AutoCloseable {
 	}
 
 	/**
-	 * What is wrong with how the store is set up, so that it may lose more than it has
-	 * to: shards are consumed all the same.
+	 * Returns what is wrong with how the store is set up, so that it may lose more than
+	 * necessary. Shards are consumed all the same.
 	 * @return what is wrong and what to do
 	 */
 	public Optional<String> durabilityProblem() {
@@ -240,8 +237,8 @@ public final class ShardCoordinator implements AutoCloseable {
 	}
 
 	/**
-	 * What the store refuses for a missing right although nothing stands still without
-	 * it.
+	 * Returns what the store refuses for a missing right although nothing stands still
+	 * without it.
 	 * @return by step why it is refused and what to do
 	 */
 	public Map<String, String> refusedSteps() {
@@ -249,7 +246,7 @@ public final class ShardCoordinator implements AutoCloseable {
 	}
 
 	/**
-	 * What this member is configured with.
+	 * Returns what this member is configured with.
 	 * @return the settings
 	 */
 	public CoordinationSettings settings() {

@@ -64,13 +64,11 @@ public sealed interface HoldingEvent {
 	}
 
 	/**
-	 * Something may be due.
+	 * The deadline of the last step is over, or something else may be due.
 	 *
-	 * @param inSession whether the member has a session, without which it can neither
-	 * claim nor have a claim answered
-	 * @param leaseHeld whether its lease has not ended
+	 * @param leaseHeld whether the lease has not ended
 	 */
-	record TimePassed(boolean inSession, boolean leaseHeld) implements HoldingEvent {
+	record TimePassed(boolean leaseHeld) implements HoldingEvent {
 
 	}
 

@@ -46,8 +46,8 @@ public final class Lease {
 	}
 
 	/**
-	 * A lease for shards that nobody else consumes in this member's place: it is held
-	 * always, and nobody renews or ends it.
+	 * Creates a lease for shards that nobody else consumes in this member's place. It is
+	 * always held, and neither renewed nor ended.
 	 * @return the lease
 	 */
 	public static Lease unlimited() {
@@ -55,7 +55,8 @@ public final class Lease {
 	}
 
 	/**
-	 * What a member stops before the store ends its lease, for clocks that do not agree.
+	 * Returns how long before the store a member ends its lease, for clocks that do not
+	 * agree.
 	 * @param length the lease that the store knows
 	 * @return a tenth of it
 	 */
@@ -64,7 +65,7 @@ public final class Lease {
 	}
 
 	/**
-	 * What clocks that do not agree may take from the lease.
+	 * Returns what clocks that do not agree may take from the lease.
 	 * @return the margin
 	 */
 	public Duration margin() {
@@ -72,7 +73,7 @@ public final class Lease {
 	}
 
 	/**
-	 * Counts the lease anew from a heartbeat that was answered.
+	 * Counts the lease from a heartbeat that was answered.
 	 * @param sentAt when that heartbeat was sent
 	 */
 	public void renew(MonotonicTime sentAt) {
@@ -96,7 +97,7 @@ public final class Lease {
 	}
 
 	/**
-	 * Whether a further record may be handed to a handler.
+	 * Returns whether a further record may be handed to a handler.
 	 * @param now the time
 	 * @return whether it may
 	 */
@@ -105,7 +106,7 @@ public final class Lease {
 	}
 
 	/**
-	 * Whether the lease has not ended.
+	 * Returns whether the lease has not ended.
 	 * @param now the time
 	 * @return whether calls that run may go on
 	 */
@@ -114,7 +115,7 @@ public final class Lease {
 	}
 
 	/**
-	 * Whether the lease was ended before its time, or never held.
+	 * Returns whether the lease was ended before its time, or never held.
 	 * @return whether its bounds mean nothing
 	 */
 	public boolean isEnded() {
@@ -122,7 +123,7 @@ public final class Lease {
 	}
 
 	/**
-	 * When records are no longer handed out if the lease is not renewed.
+	 * Returns when records are no longer handed out if the lease is not renewed.
 	 * @return the end of handing out, if the lease was not {@linkplain #isEnded() ended}
 	 */
 	public MonotonicTime lastHandOutAt() {
@@ -130,7 +131,7 @@ public final class Lease {
 	}
 
 	/**
-	 * When the lease ends if it is not renewed.
+	 * Returns when the lease ends if it is not renewed.
 	 * @return the end, if the lease was not {@linkplain #isEnded() ended}
 	 */
 	public MonotonicTime endsAt() {

@@ -169,12 +169,12 @@ final class LostWrites {
 		return this.joining;
 	}
 
-	/** Whether the lease must not be renewed. */
+	/** Returns whether the lease must not be renewed. */
 	boolean isUnconfirmed() {
 		return this.unconfirmed;
 	}
 
-	/** Whether what is held was presented, and is not consumed yet. */
+	/** Returns whether what is held was presented, and is not consumed yet. */
 	boolean isPresenting() {
 		return this.presented;
 	}

@@ -25,7 +25,7 @@ public record Ownership(ShardId shard, ShardPhase phase, Token token, @Nullable 
 		@Nullable MemberId target, long generation, long sinceMillis, long untilMillis) {
 
 	/**
-	 * Who has it or is to have it.
+	 * Returns who has the shard or is to have it.
 	 * @return the target of a shard that is being released or rests, the owner of one
 	 * that is owned; {@code null} for none
 	 */

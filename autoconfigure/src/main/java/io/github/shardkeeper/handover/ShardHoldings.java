@@ -97,9 +97,14 @@ public final class ShardHoldings {
 	 * Takes in what has happened.
 	 * @param event what has happened
 	 * @param now the time
-	 * @return what to do, in this order
+	 * @return what to do, and when to report that time has passed
 	 */
-	public List<HoldingAction> handle(HoldingEvent event, MonotonicTime now) {
+	public Step<HoldingAction> handle(HoldingEvent event, MonotonicTime now) {
+		List<HoldingAction> actions = actions(event, now);
+		return new Step<>(actions, wakeAt());
+	}
+
+	private List<HoldingAction> actions(HoldingEvent event, MonotonicTime now) {
 		if (event instanceof OwnershipChanged changed) {
 			return ownershipChanged(changed.ownership(), changed.self(), now);
 		}
@@ -128,10 +133,10 @@ public final class ShardHoldings {
 		if (event instanceof MemberStopped) {
 			return loseAll((shard) -> new Forfeit(shard, Forfeit.Cause.STOPPED));
 		}
-		return handleLostWrites(event, now);
+		return actionsAfterLostWrites(event, now);
 	}
 
-	private List<HoldingAction> handleLostWrites(HoldingEvent event, MonotonicTime now) {
+	private List<HoldingAction> actionsAfterLostWrites(HoldingEvent event, MonotonicTime now) {
 		if (event instanceof WritesLost) {
 			requireConfirmation();
 			this.lostWrites.writesLost();
@@ -306,7 +311,7 @@ public final class ShardHoldings {
 	/** A claim comes alone: its answer decides what else is due. */
 	private List<HoldingAction> timePassed(TimePassed passed, MonotonicTime now) {
 		List<HoldingAction> actions = new ArrayList<>();
-		if (passed.inSession() && this.lostWrites.isDue(now)) {
+		if (this.lostWrites.isDue(now)) {
 			if (this.lostWrites.needsClaim()) {
 				return List.of(this.lostWrites.claim(passed.leaseHeld()));
 			}
@@ -330,14 +335,9 @@ public final class ShardHoldings {
 		return actions;
 	}
 
-	/**
-	 * Returns when to report that time has passed if nothing happens before.
-	 * @param inSession whether the member has a session
-	 * @return the time, or {@code null} for no need
-	 */
-	public @Nullable MonotonicTime wakeAt(boolean inSession) {
+	private @Nullable MonotonicTime wakeAt() {
 		MonotonicTime overdue = this.deadlines.next();
-		MonotonicTime claim = inSession ? this.lostWrites.wakeAt() : null;
+		MonotonicTime claim = this.lostWrites.wakeAt();
 		if (overdue == null || claim == null) {
 			return (overdue != null) ? overdue : claim;
 		}
@@ -371,6 +371,7 @@ public final class ShardHoldings {
 		this.holdings.values().removeIf((holding) -> !holding.runs());
 		this.givenUp.clear();
 		this.prepared.clear();
+		this.lostWrites.reset();
 		requireConfirmation();
 	}
 

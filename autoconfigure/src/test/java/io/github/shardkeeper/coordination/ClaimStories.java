@@ -6,6 +6,7 @@ import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
 
+import io.github.shardkeeper.coordination.CoordinationStore.ReleaseReply;
 import io.github.shardkeeper.handover.EndClaimsReply;
 import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.Ownership;

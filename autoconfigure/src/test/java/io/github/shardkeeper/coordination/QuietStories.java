@@ -2,6 +2,7 @@ package io.github.shardkeeper.coordination;
 
 import org.junit.jupiter.api.Test;
 
+import io.github.shardkeeper.coordination.CoordinationStore.ReleaseReply;
 import io.github.shardkeeper.handover.HoldingAction;
 import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.handover.PlanReply;

@@ -9,6 +9,8 @@ import java.util.Set;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
+import io.github.shardkeeper.coordination.CoordinationStore.ClaimReply;
+import io.github.shardkeeper.coordination.CoordinationStore.ReleaseReply;
 import io.github.shardkeeper.handover.ReapReply;
 import io.github.shardkeeper.handover.PlanReply;
 import io.github.shardkeeper.handover.HeartbeatReply;

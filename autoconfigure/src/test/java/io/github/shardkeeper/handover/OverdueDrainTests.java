@@ -45,12 +45,14 @@ class OverdueDrainTests {
 
 	private ShardHoldings holdings = holdings(OnTimeout.HOLD);
 
+	private MonotonicTime wakeAt;
+
 	private MonotonicTime now = new MonotonicTime(0);
 
 	@Test
 	void whileNothingDrainsThereIsNothingToWaitFor() {
 		owned(FIRST, TOKEN);
-		assertThat(this.holdings.wakeAt(true)).isNull();
+		assertThat(this.wakeAt).isNull();
 		pass(TIMEOUT.multipliedBy(2));
 		assertThat(due()).isEmpty();
 	}
@@ -58,13 +60,13 @@ class OverdueDrainTests {
 	@Test
 	void theCallIsInterruptedAtTheTimeoutAndAfterEachFurtherOne() {
 		drain(FIRST);
-		assertThat(this.holdings.wakeAt(true)).isEqualTo(this.now.plus(TIMEOUT));
+		assertThat(this.wakeAt).isEqualTo(this.now.plus(TIMEOUT));
 		pass(TIMEOUT.minusNanos(1));
 		assertThat(due()).isEmpty();
 		pass(Duration.ofNanos(1));
 		assertThat(due()).containsExactly(new Interrupt(FIRST, TIMEOUT));
 		assertThat(due()).as("once").isEmpty();
-		assertThat(this.holdings.wakeAt(true)).isEqualTo(this.now.plus(TIMEOUT));
+		assertThat(this.wakeAt).isEqualTo(this.now.plus(TIMEOUT));
 		pass(TIMEOUT);
 		assertThat(due()).containsExactly(new Interrupt(FIRST, TIMEOUT.multipliedBy(2)));
 		assertThat(this.holdings.isEmpty()).as("it holds the shard").isFalse();
@@ -77,7 +79,7 @@ class OverdueDrainTests {
 		drain(FIRST);
 		pass(Duration.ofSeconds(40));
 		assertThat(due()).containsExactly(new Interrupt(SECOND, TIMEOUT));
-		assertThat(this.holdings.wakeAt(true)).isEqualTo(this.now.plus(Duration.ofSeconds(10)));
+		assertThat(this.wakeAt).isEqualTo(this.now.plus(Duration.ofSeconds(10)));
 		pass(Duration.ofSeconds(10));
 		assertThat(due()).containsExactly(new Interrupt(FIRST, TIMEOUT));
 	}
@@ -96,7 +98,7 @@ class OverdueDrainTests {
 	void whatHasDrainedIsNotOverdue() {
 		drain(FIRST);
 		handle(new WorkerEnded(FIRST, TOKEN, Token.NONE, false));
-		assertThat(this.holdings.wakeAt(true)).isNull();
+		assertThat(this.wakeAt).isNull();
 	}
 
 	@Test
@@ -105,9 +107,9 @@ class OverdueDrainTests {
 		pass(Duration.ofSeconds(30));
 		owned(FIRST, TOKEN);
 		handle(new DrainCancelled(FIRST));
-		assertThat(this.holdings.wakeAt(true)).isNull();
+		assertThat(this.wakeAt).isNull();
 		tell(FIRST, ShardPhase.REVOKING, TOKEN);
-		assertThat(this.holdings.wakeAt(true)).isEqualTo(this.now.plus(TIMEOUT));
+		assertThat(this.wakeAt).isEqualTo(this.now.plus(TIMEOUT));
 	}
 
 	@Test
@@ -120,7 +122,7 @@ class OverdueDrainTests {
 		assertThat(due()).containsExactly(new Interrupt(FIRST, TIMEOUT));
 		assertThat(handle(new WorkerEnded(FIRST, TOKEN, Token.NONE, false)))
 			.containsExactly(new Release(FIRST, TOKEN, Token.NONE, false));
-		assertThat(this.holdings.wakeAt(true)).isNull();
+		assertThat(this.wakeAt).isNull();
 	}
 
 	@Test
@@ -135,7 +137,7 @@ class OverdueDrainTests {
 	void aLostSessionEndsAllDrains() {
 		drain(FIRST);
 		handle(new SessionLost());
-		assertThat(this.holdings.wakeAt(true)).isNull();
+		assertThat(this.wakeAt).isNull();
 	}
 
 	@Test
@@ -145,7 +147,7 @@ class OverdueDrainTests {
 		pass(TIMEOUT);
 		assertThat(due()).containsExactly(new Interrupt(FIRST, TIMEOUT), new Abandon(FIRST),
 				new Release(FIRST, TOKEN, Token.NONE, false));
-		assertThat(this.holdings.wakeAt(true)).isNull();
+		assertThat(this.wakeAt).isNull();
 		assertThat(owned(FIRST, TOKEN)).as("too late to be wanted back").isEmpty();
 		handle(new ShardReleased(FIRST, TOKEN));
 		assertThat(this.holdings.isEmpty()).isTrue();
@@ -166,7 +168,7 @@ class OverdueDrainTests {
 	}
 
 	private List<HoldingAction> due() {
-		return handle(new TimePassed(false, false));
+		return handle(new TimePassed(false));
 	}
 
 	private void pass(Duration duration) {
@@ -178,7 +180,9 @@ class OverdueDrainTests {
 	}
 
 	private List<HoldingAction> handle(HoldingEvent event) {
-		return this.holdings.handle(event, this.now);
+		Step<HoldingAction> step = this.holdings.handle(event, this.now);
+		this.wakeAt = step.wakeAt();
+		return step.actions();
 	}
 
 }

@@ -54,6 +54,8 @@ class UnconfirmedHoldingsTests {
 
 	private final ShardHoldings holdings = new ShardHoldings(HandoverRules.DEFAULT);
 
+	private MonotonicTime wakeAt;
+
 	@Test
 	void whatTheStoreTellsIsConfirmed() {
 		holdOfEach();
@@ -236,7 +238,9 @@ class UnconfirmedHoldingsTests {
 	}
 
 	private List<HoldingAction> handle(HoldingEvent event) {
-		return this.holdings.handle(event, NOW);
+		Step<HoldingAction> step = this.holdings.handle(event, NOW);
+		this.wakeAt = step.wakeAt();
+		return step.actions();
 	}
 
 	/** What is done with shards, but for the writing back that follows each claim. */

@@ -7,8 +7,8 @@ import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
-import io.github.shardkeeper.coordination.ClaimReply;
-import io.github.shardkeeper.coordination.ReleaseReply;
+import io.github.shardkeeper.coordination.CoordinationStore.ClaimReply;
+import io.github.shardkeeper.coordination.CoordinationStore.ReleaseReply;
 import io.github.shardkeeper.handover.HoldingAction;
 import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.handover.ShardPhase;

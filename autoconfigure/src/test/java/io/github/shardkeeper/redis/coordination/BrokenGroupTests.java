@@ -18,10 +18,10 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.data.redis.core.types.Expiration;
 
 import io.github.shardkeeper.StoreUnavailableException;
-import io.github.shardkeeper.coordination.ClaimReply;
+import io.github.shardkeeper.coordination.CoordinationStore.ClaimReply;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.CoordinationStore.Subscription;
-import io.github.shardkeeper.coordination.ReleaseReply;
+import io.github.shardkeeper.coordination.CoordinationStore.ReleaseReply;
 import io.github.shardkeeper.handover.EndClaimsReply;
 import io.github.shardkeeper.handover.GroupMember;
 import io.github.shardkeeper.handover.HeartbeatReply;

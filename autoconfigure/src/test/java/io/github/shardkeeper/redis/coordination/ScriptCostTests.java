@@ -25,7 +25,7 @@ import org.junit.jupiter.api.TestMethodOrder;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import io.github.shardkeeper.coordination.CoordinationStore;
-import io.github.shardkeeper.coordination.ReleaseReply;
+import io.github.shardkeeper.coordination.CoordinationStore.ReleaseReply;
 import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.HoldingAction;
 import io.github.shardkeeper.handover.LoadReport;

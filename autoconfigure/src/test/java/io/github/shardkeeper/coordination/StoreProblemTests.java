@@ -15,34 +15,34 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** A store that answers heartbeats and refuses something else. */
 @ExtendWith(OutputCaptureExtension.class)
-class StoreTroubleTests {
+class StoreProblemTests {
 
-	private final StoreTrouble trouble = new StoreTrouble("g", Duration.ofSeconds(3));
+	private final StoreProblem problem = new StoreProblem("g", Duration.ofSeconds(3));
 
 	private MonotonicTime now = new MonotonicTime(1_000_000_000_000L);
 
 	@Test
 	void aStepThatFailsBetweenHeartbeatsIsOneOutage(CapturedOutput output) {
 		for (int beat = 0; beat < 20; beat++) {
-			this.trouble.stepFailed(failure("no plan"), pass(Duration.ofMillis(250)));
-			this.trouble.answered(pass(Duration.ofMillis(250)));
+			this.problem.stepFailed(failure("no plan"), pass(Duration.ofMillis(250)));
+			this.problem.answered(pass(Duration.ofMillis(250)));
 		}
 		assertThat(output.getOut()).containsOnlyOnce("The store of group 'g' cannot be used; trying on. no plan")
 			.doesNotContain("answers again");
-		assertThat(this.trouble.text()).isEqualTo("no plan");
-		assertThat(this.trouble.lasting(this.now)).contains("no plan");
+		assertThat(this.problem.text()).isEqualTo("no plan");
+		assertThat(this.problem.lasting(this.now)).contains("no plan");
 
-		this.trouble.answered(pass(Duration.ofSeconds(2)));
+		this.problem.answered(pass(Duration.ofSeconds(2)));
 
 		assertThat(output).contains("The store answers again");
-		assertThat(this.trouble.text()).isNull();
-		assertThat(this.trouble.lasting(this.now)).isEmpty();
+		assertThat(this.problem.text()).isNull();
+		assertThat(this.problem.lasting(this.now)).isEmpty();
 	}
 
 	/** As with a third of the lease, the longest time to wait for replicas. */
 	@Test
 	void aStepThatTakesLongIsRefusedAllTheTimeBetweenTwoFailures() {
-		StoreTrouble patient = new StoreTrouble("g", Duration.ofSeconds(10));
+		StoreProblem patient = new StoreProblem("g", Duration.ofSeconds(10));
 		for (int attempt = 0; attempt < 5; attempt++) {
 			patient.stepFailed(failure("too few replicas"), pass(Duration.ofMillis(3600)));
 		}
@@ -57,7 +57,7 @@ class StoreTroubleTests {
 
 	@Test
 	void whatHasFailedOnceDoesNotLastHoweverLongItsStepsTake() {
-		StoreTrouble patient = new StoreTrouble("g", Duration.ofSeconds(60));
+		StoreProblem patient = new StoreProblem("g", Duration.ofSeconds(60));
 		patient.stepFailed(failure("too few replicas"), pass(Duration.ofSeconds(1)));
 
 		assertThat(patient.lasting(pass(Duration.ofSeconds(10)))).isEmpty();
@@ -65,17 +65,17 @@ class StoreTroubleTests {
 
 	@Test
 	void whatPassesSoonDoesNotLast() {
-		this.trouble.stepFailed(failure("no plan"), pass(Duration.ofSeconds(1)));
-		this.trouble.stepFailed(failure("no plan"), pass(Duration.ofSeconds(4)));
+		this.problem.stepFailed(failure("no plan"), pass(Duration.ofSeconds(1)));
+		this.problem.stepFailed(failure("no plan"), pass(Duration.ofSeconds(4)));
 
-		assertThat(this.trouble.lasting(this.now)).isEmpty();
+		assertThat(this.problem.lasting(this.now)).isEmpty();
 	}
 
 	@Test
 	void anOutageOfEverythingIsOverWithTheFirstHeartbeat(CapturedOutput output) {
-		this.trouble.unavailable(failure("away"));
-		this.trouble.unavailable(failure("away"));
-		this.trouble.answered(pass(Duration.ofMillis(1)));
+		this.problem.unavailable(failure("away"));
+		this.problem.unavailable(failure("away"));
+		this.problem.answered(pass(Duration.ofMillis(1)));
 
 		assertThat(output.getOut()).containsOnlyOnce("cannot be used; trying on. away").contains("answers again");
 	}
@@ -83,17 +83,17 @@ class StoreTroubleTests {
 	@Test
 	void eachCauseOfAnOutageIsSaidOnce(CapturedOutput output) {
 		for (int attempt = 0; attempt < 20; attempt++) {
-			this.trouble.unavailable(failure("refused"));
-			this.trouble.unavailable(failure("wrong password"));
-			this.trouble.misconfigured("too old");
+			this.problem.unavailable(failure("refused"));
+			this.problem.unavailable(failure("wrong password"));
+			this.problem.misconfigured("too old");
 		}
 		assertThat(output.getOut()).containsOnlyOnce("refused")
 			.containsOnlyOnce("still cannot be used, for another reason. wrong password")
 			.containsOnlyOnce("too old");
 
-		this.trouble.answered(pass(Duration.ofMillis(1)));
-		this.trouble.answered(pass(Duration.ofMillis(1)));
-		this.trouble.unavailable(failure("refused"));
+		this.problem.answered(pass(Duration.ofMillis(1)));
+		this.problem.answered(pass(Duration.ofMillis(1)));
+		this.problem.unavailable(failure("refused"));
 
 		assertThat(output.getOut()).containsOnlyOnce("answers again").containsOnlyOnce("wrong password");
 		assertThat(output.getOut().lines().filter((line) -> line.contains("refused"))).hasSize(2);

@@ -9,14 +9,16 @@ import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.handover.MonotonicTime;
+import io.github.shardkeeper.shard.MemberId;
 
 /**
  * What keeps a member from using its group's store; each cause is said once for an
  * outage. The store may answer heartbeats and refuse other steps, which are then tried
- * again and again: as long as they are, that is one outage. Confined to the coordinator's
- * loop, but for {@link #text} and {@link #lasting}.
+ * again and again: as long as they are, that is one outage. It may also keep losing its
+ * data, and with it one session after the other: that, too, is said once. Confined to the
+ * coordinator's loop, but for {@link #text} and {@link #lasting}.
  */
-final class StoreTrouble {
+final class StoreProblem {
 
 	/** Longer than any step waits before it is tried again … */
 	private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
@@ -30,12 +32,14 @@ final class StoreTrouble {
 	/** So long something may be refused that passes, above all in a failover. */
 	private static final Duration LASTING = Duration.ofSeconds(5);
 
-	private static final Logger logger = LoggerFactory.getLogger(StoreTrouble.class);
+	private static final Logger logger = LoggerFactory.getLogger(StoreProblem.class);
 
 	private final String group;
 
+	private final Duration lease;
+
 	/** Longer than from one failure of a step to the next. */
-	private final Duration untroubled;
+	private final Duration quiet;
 
 	/** Of heartbeats and joins. */
 	private volatile @Nullable String text;
@@ -44,14 +48,20 @@ final class StoreTrouble {
 
 	private final ProblemLog log = new ProblemLog();
 
+	private @Nullable MonotonicTime sessionBegunAt;
+
+	/** Number of sessions that were lost since one has lasted. */
+	private int lostSessions;
+
 	/**
-	 * Begins without trouble.
+	 * Begins without a problem.
 	 * @param lease for how long the member holds its lease
 	 */
-	StoreTrouble(String group, Duration lease) {
+	StoreProblem(String group, Duration lease) {
 		this.group = group;
+		this.lease = lease;
 		Duration step = lease.dividedBy(STEPS_PER_LEASE);
-		this.untroubled = LONGEST_PAUSE.plus((step.compareTo(SHORTEST_STEP) > 0) ? step : SHORTEST_STEP);
+		this.quiet = LONGEST_PAUSE.plus((step.compareTo(SHORTEST_STEP) > 0) ? step : SHORTEST_STEP);
 	}
 
 	/** A heartbeat or a join has failed. */
@@ -91,12 +101,39 @@ final class StoreTrouble {
 	void answered(MonotonicTime now) {
 		this.text = null;
 		FailingStep failing = this.step;
-		if (failing != null && failing.last().until(now).compareTo(this.untroubled) >= 0) {
+		if (failing != null && failing.last().until(now).compareTo(this.quiet) >= 0) {
 			this.step = null;
 		}
 		if (this.step == null && this.log.over()) {
 			logger.info("The store answers again; group '{}' goes on", this.group);
 		}
+	}
+
+	void sessionBegun(MonotonicTime now) {
+		this.sessionBegunAt = now;
+	}
+
+	/**
+	 * Counts a session that is lost because the store has lost its data.
+	 * @return whether it is the first since one has lasted, and has to be logged
+	 */
+	boolean sessionLost() {
+		this.sessionBegunAt = null;
+		this.lostSessions++;
+		return this.lostSessions == 1;
+	}
+
+	/** Takes in that the store knows the session, which has to last for a lease. */
+	void sessionAnswered(MemberId member, MonotonicTime now) {
+		if (this.lostSessions == 0 || this.sessionBegunAt == null
+				|| this.sessionBegunAt.until(now).compareTo(this.lease) < 0) {
+			return;
+		}
+		if (this.lostSessions > 1) {
+			logger.info("The session of {} in group '{}' is stable again; {} sessions in a row were lost before",
+					member, this.group, this.lostSessions);
+		}
+		this.lostSessions = 0;
 	}
 
 	/** The last failure since the store answered last, {@code null} for none. */
@@ -110,7 +147,7 @@ final class StoreTrouble {
 	Optional<String> lasting(MonotonicTime now) {
 		return Optional.ofNullable(this.step)
 			.filter((failing) -> failing.since().until(failing.last()).compareTo(LASTING) > 0
-					&& failing.last().until(now).compareTo(this.untroubled) < 0)
+					&& failing.last().until(now).compareTo(this.quiet) < 0)
 			.map(FailingStep::text);
 	}
 
