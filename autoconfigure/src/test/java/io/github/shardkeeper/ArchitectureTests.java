@@ -76,8 +76,7 @@ class ArchitectureTests {
 		plan.put("autoconfigure",
 				Set.of("actuate", "consumer", "worker", "handler", "handler.messaging", "observation", "source", "source.memory",
 						"redis.stream", "coordination", "coordination.memory", "redis.coordination", "redis.checkpoint",
-						"redis", "handover", "assignment.selection",
-						"assignment.load", "assignment", API, "shard"));
+						"redis", "handover", "assignment.selection", "assignment.load", "assignment", API, "shard"));
 
 		assertThat(lines(arrows(ArchitectureTests::room))).containsExactlyInAnyOrderElementsOf(lines(plan));
 		List<String> below = new ArrayList<>();

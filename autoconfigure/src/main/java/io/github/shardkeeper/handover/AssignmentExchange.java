@@ -18,8 +18,8 @@ import io.github.shardkeeper.handover.GroupPicture.Roster;
  * as far as it still holds before the strategy is asked again: a slow strategy in a busy
  * group is late, but does not starve.
  * <p>
- * <b>While the strategy fails</b>, the leader plans by a fallback (see {@link FallbackAssignment})
- * and asks again after a pause that grows from 1 s to 30 s.
+ * <b>While the strategy fails</b>, the leader plans by a fallback (see
+ * {@link FallbackAssignment}) and asks again after a pause that grows from 1 s to 30 s.
  * <p>
  * Not thread-safe: confined to the coordinator's loop.
  */
