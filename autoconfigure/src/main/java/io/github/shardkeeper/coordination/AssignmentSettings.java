@@ -4,7 +4,7 @@ import java.time.Duration;
 
 import io.github.shardkeeper.assignment.AssignmentStrategy;
 import io.github.shardkeeper.assignment.ShardCatalog;
-import io.github.shardkeeper.handover.LoadReporting;
+import io.github.shardkeeper.handover.MeasuredLoads.LoadReporting;
 
 /**
  * How a leader has shards assigned. Immutable.

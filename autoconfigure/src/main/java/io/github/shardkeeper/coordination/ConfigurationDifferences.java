@@ -13,16 +13,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.handover.GroupChanges;
-import io.github.shardkeeper.handover.GroupMember;
-import io.github.shardkeeper.handover.GroupProblem;
+import io.github.shardkeeper.handover.GroupChanges.GroupMember;
+import io.github.shardkeeper.handover.GroupProblems.GroupProblem;
 import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.TopicShards;
 
 /**
- * Says once, at the leader, which members differ from it: at once where its settings
- * hold; where they know other shards of a topic, after a while, because some sources
- * learn of new ones before others. Confined to the coordinator's loop.
+ * Logs once, at the leader, which members are configured differently: at once where the
+ * leader's settings hold; after a while where they know other shards of a topic, because
+ * some sources learn of new ones before others. Confined to the coordinator's loop.
  */
 final class ConfigurationDifferences {
 
@@ -44,10 +44,10 @@ final class ConfigurationDifferences {
 
 	private Map<String, TopicShards> compared = Map.of();
 
-	/** By member and topic, since when they know other shards. */
+	/** By member and topic the time since when it knows other shards. */
 	private final Map<String, MonotonicTime> since = new HashMap<>();
 
-	/** Members and what of them differs and was reported. */
+	/** Differences that were logged: member and subject. */
 	private final Set<String> reported = new HashSet<>();
 
 	ConfigurationDifferences(Supplier<Map<String, TopicShards>> topics, String strategy) {
@@ -55,7 +55,7 @@ final class ConfigurationDifferences {
 		this.strategy = strategy;
 	}
 
-	/** The group was read. */
+	/** Takes in the members. */
 	void refreshed(GroupChanges changes) {
 		List<GroupMember> changed = changes.members();
 		if (changed == null) {
@@ -77,8 +77,8 @@ final class ConfigurationDifferences {
 	}
 
 	/**
-	 * What people should know of members whose version cannot be compared with that of
-	 * others. Says it once for each member.
+	 * Returns the problem of members whose version cannot be compared with that of
+	 * others, and logs it once for each member.
 	 * @param withoutVersion these members
 	 */
 	List<GroupProblem> problems(List<MemberId> withoutVersion) {
@@ -100,7 +100,7 @@ final class ConfigurationDifferences {
 		return this.members.stream().noneMatch((member) -> entry.startsWith(member.id() + " "));
 	}
 
-	/** Reports what has differed for too long. Costs nothing while nothing differs. */
+	/** Logs what has differed for too long. Costs nothing while nothing differs. */
 	void report(MonotonicTime now) {
 		Map<String, TopicShards> own = this.topics.get();
 		if (own == this.compared && this.since.isEmpty()) {

@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 import io.github.shardkeeper.StoreUnavailableException;
-import io.github.shardkeeper.handover.GroupProblem;
+import io.github.shardkeeper.handover.GroupProblems.GroupProblem;
 import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.LeaderEvent;
 import io.github.shardkeeper.handover.Leadership;

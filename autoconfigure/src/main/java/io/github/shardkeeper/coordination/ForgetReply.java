@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.handover.GroupChanges;
-import io.github.shardkeeper.handover.GroupMember;
+import io.github.shardkeeper.handover.GroupChanges.GroupMember;
 import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;

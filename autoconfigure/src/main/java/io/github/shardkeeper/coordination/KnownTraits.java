@@ -13,10 +13,10 @@ import io.github.shardkeeper.assignment.Shards;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
- * What the catalog says of the shards, looked up once for each table of them. If it fails
- * for one of them nothing is known, and it is asked again for the next assignment: what
- * is pinned or weighed must not move because of a failure that passes. Confined to the
- * call that computes an assignment, of which there is one at a time.
+ * The catalog's traits of all shards, looked up once for each table of shards. If the
+ * catalog fails for one shard, the assignment fails, and the catalog is asked again for
+ * the next one: a pinned or weighted shard must not move because of a failure that
+ * passes. Confined to the call that computes an assignment; there is one at a time.
  */
 final class KnownTraits {
 
@@ -36,7 +36,7 @@ final class KnownTraits {
 	}
 
 	/**
-	 * The same request with what is known of its shards.
+	 * Returns the request with the traits of its shards.
 	 * @throws CatalogFailure when the catalog fails
 	 */
 	AssignmentRequest addTo(AssignmentRequest request) {

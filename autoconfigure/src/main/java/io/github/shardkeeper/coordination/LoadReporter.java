@@ -3,13 +3,13 @@ package io.github.shardkeeper.coordination;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.handover.LoadReport;
-import io.github.shardkeeper.handover.LoadReporting;
 import io.github.shardkeeper.handover.MeasuredLoads;
+import io.github.shardkeeper.handover.MeasuredLoads.LoadReporting;
 import io.github.shardkeeper.handover.MonotonicTime;
 
 /**
- * Measures what this member's shards take, and has heartbeats tell it; does nothing at
- * all where the strategy does not look at loads. Confined to the coordinator's loop.
+ * Measures the loads of this member's shards, and reports them with heartbeats; does
+ * nothing where the strategy does not look at loads. Confined to the coordinator's loop.
  */
 final class LoadReporter {
 

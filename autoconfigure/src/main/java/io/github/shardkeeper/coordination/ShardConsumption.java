@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.Set;
 
 import io.github.shardkeeper.handover.HoldingAction.Forfeit;
+import io.github.shardkeeper.handover.MeasuredLoads.ShardWork;
 import io.github.shardkeeper.handover.MonotonicTime;
-import io.github.shardkeeper.handover.ShardWork;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;

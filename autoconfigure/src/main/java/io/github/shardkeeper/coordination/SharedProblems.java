@@ -7,17 +7,17 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import io.github.shardkeeper.handover.GroupProblem;
 import io.github.shardkeeper.handover.GroupProblems;
-import io.github.shardkeeper.handover.GroupStatus;
+import io.github.shardkeeper.handover.GroupProblems.GroupProblem;
+import io.github.shardkeeper.handover.GroupProblems.GroupStatus;
 import io.github.shardkeeper.handover.GroupWatch;
 import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.MonotonicTime;
 import io.github.shardkeeper.shard.MemberId;
 
 /**
- * Has the leader tell all members what is wrong with the group, when that changes, and
- * keeps what this member knows of it. Confined to the coordinator's loop, but for
+ * Publishes the problems of the group that the leader has found, whenever they change,
+ * and keeps those that this member knows. Confined to the coordinator's loop, except
  * {@link #known}.
  */
 final class SharedProblems {
@@ -30,13 +30,13 @@ final class SharedProblems {
 
 	private final Duration pause;
 
-	/** What the store was told, or has told since. */
+	/** Problems in the store, as far as this member knows. */
 	private GroupStatus told = GroupStatus.NONE;
 
 	private @Nullable MonotonicTime publishedAt;
 
-	/** That this member gets no shards was said. */
-	private boolean versionSaid;
+	/** Whether it was logged that this member gets no shards. */
+	private boolean versionLogged;
 
 	private volatile List<GroupProblem> known = List.of();
 
@@ -46,7 +46,7 @@ final class SharedProblems {
 		this.pause = settings.heartbeatInterval();
 	}
 
-	/** A heartbeat was answered. */
+	/** Takes in the answer to a heartbeat. */
 	void answered(HeartbeatReply.Alive reply, MemberId self, MonotonicTime sentAt, MonotonicTime now) {
 		if (this.publishedAt == null || !sentAt.isBefore(this.publishedAt)) {
 			this.told = reply.status();
@@ -54,15 +54,15 @@ final class SharedProblems {
 		this.known = this.watch.answered(reply, now);
 		boolean passedOver = this.known.stream()
 			.anyMatch((problem) -> problem.kind().equals("versions") && problem.concerned().contains(self.value()));
-		if (passedOver && !this.versionSaid) {
+		if (passedOver && !this.versionLogged) {
 			logger
 				.warn("This instance gets no shards that others can take: its version cannot be compared with theirs, "
 						+ "so it counts as the oldest. Set 'shardkeeper.version' on all instances or on none");
 		}
-		this.versionSaid = passedOver;
+		this.versionLogged = passedOver;
 	}
 
-	/** Tells the store what the leader has found, if it does not know. */
+	/** Writes the problems that the leader has found, if they are not in the store. */
 	void publish(MemberId leader, long epoch, List<GroupProblem> found, MonotonicTime now) {
 		GroupProblems problems = GroupProblems.of(found);
 		boolean paused = this.publishedAt != null && this.publishedAt.until(now).compareTo(this.pause) < 0;
@@ -82,7 +82,7 @@ final class SharedProblems {
 		this.publishedAt = null;
 	}
 
-	/** What is wrong with the group, by what was heard last. */
+	/** Returns the problems that this member has heard of last. */
 	List<GroupProblem> known() {
 		return this.known;
 	}

@@ -74,4 +74,32 @@ public record GroupProblems(String text) {
 		return problems;
 	}
 
+	/**
+	 * The state of a group as every heartbeat's answer tells it. Immutable.
+	 *
+	 * @param epoch the leadership whose leader told the problems, 0 for none
+	 * @param problems what that leader has found
+	 */
+	public record GroupStatus(long epoch, GroupProblems problems) {
+
+		/** No leader has told anything yet. */
+		public static final GroupStatus NONE = new GroupStatus(0, GroupProblems.NONE);
+
+	}
+
+	/**
+	 * Something that is wrong with a group, or that people should know of it. The text stays
+	 * the same as long as the problem does. Immutable.
+	 *
+	 * @param serious whether shards that should be consumed are not, or would not be after
+	 * the next crash; otherwise somebody may want it so
+	 * @param kind one word for what the problem is about, under which health shows it
+	 * @param sentence what is wrong and what to do
+	 * @param concerned the shards or members that the problem is about, empty for the whole
+	 * group
+	 */
+	public record GroupProblem(boolean serious, String kind, String sentence, String concerned) {
+
+	}
+
 }

@@ -8,22 +8,24 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.handover.GroupProblems.GroupProblem;
+
 /**
- * What a member knows of the problems of its group: those that the leader tells, and that
- * nobody leads, or that who does tells nothing, for two leases. Not thread-safe: confined
+ * The problems of a group as a member knows them: those that the leader publishes, and
+ * that no leader has published anything for two leases. Not thread-safe: confined
  * to the coordinator's loop.
  */
 public final class GroupWatch {
 
 	private final Duration patience;
 
-	/** Since when no leader has told anything. */
+	/** Time since when no leader has published anything. */
 	private @Nullable MonotonicTime leaderlessSince;
 
 	private Instant leaderlessSinceStoreTime = Instant.EPOCH;
 
 	/**
-	 * Creates a watch that knows nothing.
+	 * Creates a watch without problems.
 	 * @param lease the member's lease
 	 */
 	public GroupWatch(Duration lease) {
@@ -31,10 +33,10 @@ public final class GroupWatch {
 	}
 
 	/**
-	 * A heartbeat was answered.
+	 * Takes in the answer to a heartbeat.
 	 * @param reply the answer
 	 * @param now the time
-	 * @return what is known now
+	 * @return the problems that are known now
 	 */
 	public List<GroupProblem> answered(HeartbeatReply.Alive reply, MonotonicTime now) {
 		List<GroupProblem> problems = new ArrayList<>(reply.status().problems().problems());
@@ -56,7 +58,7 @@ public final class GroupWatch {
 		return List.copyOf(problems);
 	}
 
-	/** The member has no session any more: it watches nothing. */
+	/** Stops watching until the next session. */
 	public void sessionLost() {
 		this.leaderlessSince = null;
 	}

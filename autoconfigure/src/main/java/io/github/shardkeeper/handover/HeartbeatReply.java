@@ -4,6 +4,7 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.handover.GroupProblems.GroupStatus;
 import io.github.shardkeeper.shard.MemberId;
 
 /**

@@ -1,10 +1,12 @@
 package io.github.shardkeeper.handover;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 
 import io.github.shardkeeper.assignment.Assignment;
 import io.github.shardkeeper.assignment.AssignmentRequest;
+import io.github.shardkeeper.handover.LoadReport.LoadChanges;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.TopicShards;
 
@@ -131,6 +133,75 @@ public sealed interface LeaderEvent {
 	 * @param pause how long to do nothing before the next attempt
 	 */
 	record ActionFailed(Duration pause) implements LeaderEvent {
+
+	}
+
+	/**
+	 * The answer to a plan.
+	 */
+	sealed interface PlanReply {
+
+		/**
+		 * The plan was applied.
+		 *
+		 * @param applied how many changes were made
+		 * @param conflicts how many were left out because their shard had changed meanwhile
+		 * or their member was gone
+		 */
+		record Applied(int applied, int conflicts) implements PlanReply {
+
+		}
+
+		/**
+		 * Somebody else leads; nothing, or only a part of the batches, was applied.
+		 */
+		record Deposed() implements PlanReply {
+
+		}
+
+	}
+
+	/**
+	 * The answer to a look for dead members.
+	 */
+	sealed interface ReapReply {
+
+		/**
+		 * The look was taken.
+		 *
+		 * @param dead members that were reaped because nobody is subscribed for them
+		 * @param timedOut members that were reaped at the end of their session timeout
+		 * @param slow members that are silent but subscribed: left alone
+		 * @param nextLookMillis when the next member can become due, in milliseconds of the
+		 * store's time; 0 when nobody is late
+		 */
+		record Looked(List<MemberId> dead, List<MemberId> timedOut, List<MemberId> slow,
+				long nextLookMillis) implements ReapReply {
+
+		}
+
+		/**
+		 * Somebody else leads; nothing was done.
+		 */
+		record Deposed() implements ReapReply {
+
+		}
+
+	}
+
+	/**
+	 * The answer to a leader that ends the time for claims.
+	 */
+	enum EndClaimsReply {
+
+		/** It is over: free shards may be handed out. */
+		ENDED,
+
+		/** It has begun again since the leader was told when it may end. */
+		OPEN,
+
+		/** Somebody else leads. */
+		DEPOSED
 
 	}
 

@@ -6,9 +6,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.SortedMap;
 import java.util.TreeMap;
 
 import io.github.shardkeeper.assignment.load.LoadMeasure;
+import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
@@ -141,6 +143,20 @@ public record LoadReport(String text) {
 
 		Content {
 			loads = Map.copyOf(loads);
+		}
+
+	}
+
+	/**
+	 * What members of a group have reported of their loads since a version. Immutable.
+	 *
+	 * @param version how many reports the group has had by now: the version to read on from
+	 * @param reports by member its last report
+	 */
+	public record LoadChanges(long version, SortedMap<MemberId, LoadReport> reports) {
+
+		public LoadChanges {
+			reports = new TreeMap<>(reports);
 		}
 
 	}

@@ -10,15 +10,18 @@ import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.handover.GroupChanges.GroupMember;
+import io.github.shardkeeper.handover.LoadReport.LoadChanges;
+import io.github.shardkeeper.handover.MeasuredLoads.LoadReporting;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
- * What the leader knows of the loads of its group's shards, and when to read and use it:
- * at once after the election, then once per interval as long as there are reports, also
- * when they have not changed, because a cool-down may be over.
+ * The load reports that the leader has read, and when to read and use them: at once after
+ * the election, then once per interval as long as there are reports, also when they have
+ * not changed, because a cool-down may be over.
  * <p>
- * A shard that has moved keeps the load that its last owner has told until the new one
+ * A shard that has moved keeps the load that its last owner reported until the new one
  * has measured it. Not thread-safe: confined to the coordinator's loop.
  */
 final class LoadReports {
@@ -27,29 +30,30 @@ final class LoadReports {
 
 	private final Map<MemberId, LoadReport.Content> reports = new HashMap<>();
 
-	/** What was told by members that have given the shard away since. */
+	/** Loads that the last owners reported of shards that have moved since. */
 	private final Map<ShardId, Double> before = new HashMap<>();
 
 	private final Set<MemberId> complainedOf = new HashSet<>();
 
-	/** How many reports there have been, as the last heartbeat told. */
+	/** Number of reports so far, as the last heartbeat told. */
 	private long told;
 
-	/** Up to where they were read. */
+	/** Version up to which they were read. */
 	private long version;
 
 	private @Nullable MonotonicTime lookedAt;
 
 	/**
-	 * Creates it without reports.
-	 * @param reporting how loads are measured, {@code null} when nobody wants to know
+	 * Creates an empty instance.
+	 * @param reporting how loads are measured, {@code null} when the strategy does not
+	 * look at them
 	 */
 	LoadReports(@Nullable LoadReporting reporting) {
 		this.reporting = reporting;
 	}
 
 	/**
-	 * A heartbeat was answered.
+	 * Takes in the answer to a heartbeat.
 	 * @param loads how many reports there have been
 	 * @param sentAt when the heartbeat was sent: what was read since then may be newer
 	 */
@@ -65,7 +69,7 @@ final class LoadReports {
 		}
 	}
 
-	/** When to look next; {@code null} for at once, or when there is nothing. */
+	/** Returns when to look next; {@code null} for at once, or without reports. */
 	@Nullable MonotonicTime lookAt() {
 		return (this.reporting != null && this.told > 0 && this.lookedAt != null)
 				? this.lookedAt.plus(this.reporting.interval()) : null;
@@ -77,8 +81,7 @@ final class LoadReports {
 	}
 
 	/**
-	 * Looks whether there are reports to be read.
-	 * @return the version to read on from, or -1 when all are known
+	 * Returns the version to read on from, or -1 when all reports are known.
 	 */
 	long look(MonotonicTime now) {
 		if (this.told != this.version) {
@@ -139,7 +142,7 @@ final class LoadReports {
 	}
 
 	/**
-	 * The loads, for a request.
+	 * Returns the loads for a request.
 	 * @param picture the group
 	 * @return by the picture's number of each shard its load, NaN where it is not known;
 	 * {@code null} when none is
@@ -152,7 +155,7 @@ final class LoadReports {
 		double[] loads = new double[picture.shards().size()];
 		Arrays.fill(loads, Double.NaN);
 		this.before.forEach((shard, load) -> set(loads, picture.shards().indexOf(shard), load));
-		// What an owner says counts; otherwise, of two that had the shard, the more.
+		// The owner's report counts; otherwise the higher one of former owners.
 		this.reports.values().forEach((content) -> content.loads().forEach((shard, load) -> {
 			int number = picture.shards().indexOf(shard);
 			if (number >= 0 && !(loads[number] > load)) {
@@ -186,12 +189,12 @@ final class LoadReports {
 		}
 	}
 
-	/** The store may have lost some, and others may have come instead. */
+	/** Has all reports read again: the store may have lost some since. */
 	void readAllAgain() {
 		this.version = 0;
 	}
 
-	/** Another leadership begins, or this one ends. */
+	/** Forgets everything: a leadership begins or ends. */
 	void forget() {
 		this.reports.clear();
 		this.before.clear();

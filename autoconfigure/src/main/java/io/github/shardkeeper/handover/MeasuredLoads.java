@@ -7,8 +7,10 @@ import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.assignment.load.LoadAwareSettings;
 import io.github.shardkeeper.assignment.load.LoadMeasure;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
 
 /**
  * A member's measurement of its shards' loads: rates between two samples, smoothed so
@@ -37,11 +39,11 @@ public final class MeasuredLoads {
 
 	private Map<ShardId, Sample> samples = new HashMap<>();
 
-	/** What the store was told last. */
+	/** Loads in the last report. */
 	private final Map<ShardId, Double> reported = new HashMap<>();
 
 	/**
-	 * Creates it without samples.
+	 * Creates an instance without samples.
 	 * @param reporting what to measure
 	 */
 	public MeasuredLoads(LoadReporting reporting) {
@@ -79,7 +81,7 @@ public final class MeasuredLoads {
 	}
 
 	/**
-	 * What is to be told, if anything; it counts as told then.
+	 * Returns what is to be reported, and counts it as reported.
 	 * @return a report of all shards that have a load, {@code null} when nothing has
 	 * changed enough
 	 */
@@ -111,17 +113,61 @@ public final class MeasuredLoads {
 		return difference > steps * this.reporting.step() && difference > share * before;
 	}
 
-	/** Nobody knows any more what was reported. */
+	/** Has everything reported again. */
 	public void forgetReports() {
 		this.reported.clear();
 	}
 
 	/**
-	 * What was known at one moment.
+	 * Sample of one shard.
 	 *
 	 * @param load the smoothed load, NaN for a first sample
 	 */
 	private record Sample(ShardWork work, MonotonicTime takenAt, double load) {
+
+	}
+
+	/**
+	 * What a member has done for a shard since it owns it. Immutable.
+	 *
+	 * @param shard the shard
+	 * @param token the token under which it is owned: with another one everything begins at 0
+	 * @param handlerNanos how long its handler has run, a call that runs now included
+	 * @param records how many records it has handled
+	 */
+	public record ShardWork(ShardId shard, Token token, long handlerNanos, long records) {
+
+	}
+
+	/**
+	 * How members measure the loads of their shards and tell the leader. Immutable.
+	 *
+	 * @param measure what is measured
+	 * @param interval how often a member looks whether there is something to report, and a
+	 * leader whether something was reported
+	 * @param step by how much, in the unit of the measure, a shard's load must have changed
+	 * to be reported anew
+	 */
+	public record LoadReporting(LoadMeasure measure, Duration interval, double step) {
+
+		/** Ten seconds. */
+		public static final Duration DEFAULT_INTERVAL = Duration.ofSeconds(10);
+
+		/** What holds where nothing else is configured. */
+		public static final LoadReporting DEFAULT = of(LoadAwareSettings.DEFAULT, DEFAULT_INTERVAL);
+
+		/** What moves nothing for so much need not be known any better. */
+		private static final double STEPS_PER_GAIN = 4;
+
+		/**
+		 * As it suits a strategy.
+		 * @param settings what the strategy goes by
+		 * @param interval how often to look
+		 * @return a quarter of the gain of a move as the step
+		 */
+		public static LoadReporting of(LoadAwareSettings settings, Duration interval) {
+			return new LoadReporting(settings.measure(), interval, settings.gain() / STEPS_PER_GAIN);
+		}
 
 	}
 

@@ -2,6 +2,8 @@ package io.github.shardkeeper.handover;
 
 import java.time.Duration;
 
+import io.github.shardkeeper.handover.LeaderAction.SteadyTime;
+
 /**
  * This member's own contact with the store: the store's time, and since when heartbeats
  * were answered without a gap. Only over that time may a leader judge the silence of

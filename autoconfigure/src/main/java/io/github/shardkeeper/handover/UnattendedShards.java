@@ -16,6 +16,7 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.assignment.Shards;
+import io.github.shardkeeper.handover.GroupProblems.GroupProblem;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 

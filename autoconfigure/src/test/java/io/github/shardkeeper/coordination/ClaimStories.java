@@ -7,10 +7,10 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.coordination.CoordinationStore.ReleaseReply;
-import io.github.shardkeeper.handover.EndClaimsReply;
 import io.github.shardkeeper.handover.HeartbeatReply;
+import io.github.shardkeeper.handover.LeaderEvent.EndClaimsReply;
+import io.github.shardkeeper.handover.LeaderEvent.PlanReply;
 import io.github.shardkeeper.handover.Ownership;
-import io.github.shardkeeper.handover.PlanReply;
 import io.github.shardkeeper.handover.Seen;
 import io.github.shardkeeper.handover.ShardPhase;
 import io.github.shardkeeper.handover.Transition;

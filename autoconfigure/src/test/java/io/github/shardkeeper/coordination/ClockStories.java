@@ -6,11 +6,11 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.handover.HeartbeatReply;
+import io.github.shardkeeper.handover.LeaderAction.SteadyTime;
+import io.github.shardkeeper.handover.LeaderEvent.PlanReply;
+import io.github.shardkeeper.handover.LeaderEvent.ReapReply;
 import io.github.shardkeeper.handover.Ownership;
-import io.github.shardkeeper.handover.PlanReply;
-import io.github.shardkeeper.handover.ReapReply;
 import io.github.shardkeeper.handover.ShardPhase;
-import io.github.shardkeeper.handover.SteadyTime;
 import io.github.shardkeeper.handover.Transition;
 
 import static io.github.shardkeeper.coordination.TestGroup.LONG;

@@ -9,8 +9,8 @@ import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.handover.GroupChanges;
+import io.github.shardkeeper.handover.LeaderEvent.PlanReply;
 import io.github.shardkeeper.handover.Ownership;
-import io.github.shardkeeper.handover.PlanReply;
 import io.github.shardkeeper.handover.Seen;
 import io.github.shardkeeper.handover.ShardPhase;
 import io.github.shardkeeper.handover.Transition;

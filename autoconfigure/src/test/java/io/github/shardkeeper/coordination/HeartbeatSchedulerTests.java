@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
-import io.github.shardkeeper.handover.GroupStatus;
+import io.github.shardkeeper.handover.GroupProblems.GroupStatus;
 import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.Lease;
 import io.github.shardkeeper.handover.LoadReport;

@@ -7,9 +7,9 @@ import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
 
-import io.github.shardkeeper.handover.ReapReply;
-import io.github.shardkeeper.handover.PlanReply;
 import io.github.shardkeeper.handover.HeartbeatReply;
+import io.github.shardkeeper.handover.LeaderEvent.PlanReply;
+import io.github.shardkeeper.handover.LeaderEvent.ReapReply;
 
 import static io.github.shardkeeper.coordination.TestGroup.LONG;
 import static io.github.shardkeeper.coordination.TestGroup.SHORT;

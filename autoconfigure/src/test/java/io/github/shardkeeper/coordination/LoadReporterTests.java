@@ -20,7 +20,7 @@ import io.github.shardkeeper.coordination.memory.MemoryFailover;
 import io.github.shardkeeper.handover.HandoverRules;
 import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.LoadReport;
-import io.github.shardkeeper.handover.LoadReporting;
+import io.github.shardkeeper.handover.MeasuredLoads.LoadReporting;
 import io.github.shardkeeper.handover.MemberDescription;
 import io.github.shardkeeper.handover.Seen;
 import io.github.shardkeeper.shard.ApplicationVersion;

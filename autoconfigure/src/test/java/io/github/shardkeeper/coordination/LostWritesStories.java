@@ -9,8 +9,8 @@ import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.coordination.CoordinationStore.ReleaseReply;
 import io.github.shardkeeper.handover.HeartbeatReply;
+import io.github.shardkeeper.handover.LeaderEvent.PlanReply;
 import io.github.shardkeeper.handover.Ownership;
-import io.github.shardkeeper.handover.PlanReply;
 import io.github.shardkeeper.handover.Seen;
 import io.github.shardkeeper.handover.Transition;
 import io.github.shardkeeper.shard.ShardId;

@@ -4,9 +4,9 @@ import java.time.Duration;
 
 import org.junit.jupiter.api.Test;
 
-import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.GroupChanges;
-import io.github.shardkeeper.handover.GroupMember;
+import io.github.shardkeeper.handover.GroupChanges.GroupMember;
+import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.MemberDescription;
 import io.github.shardkeeper.handover.ShardPhase;
 

@@ -8,7 +8,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.coordination.CoordinationStore.ReleaseReply;
-import io.github.shardkeeper.handover.PlanReply;
+import io.github.shardkeeper.handover.LeaderEvent.PlanReply;
 import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.handover.ShardPhase;
 import io.github.shardkeeper.handover.Transition;

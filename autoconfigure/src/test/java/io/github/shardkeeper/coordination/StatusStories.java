@@ -4,9 +4,9 @@ import java.util.List;
 
 import org.junit.jupiter.api.Test;
 
-import io.github.shardkeeper.handover.GroupProblem;
 import io.github.shardkeeper.handover.GroupProblems;
-import io.github.shardkeeper.handover.GroupStatus;
+import io.github.shardkeeper.handover.GroupProblems.GroupProblem;
+import io.github.shardkeeper.handover.GroupProblems.GroupStatus;
 
 import static io.github.shardkeeper.coordination.TestGroup.LONG;
 import static io.github.shardkeeper.coordination.TestGroup.SHORT;

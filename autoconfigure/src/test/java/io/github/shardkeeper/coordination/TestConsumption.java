@@ -9,8 +9,8 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 import io.github.shardkeeper.handover.HoldingAction.Forfeit;
+import io.github.shardkeeper.handover.MeasuredLoads.ShardWork;
 import io.github.shardkeeper.handover.MonotonicTime;
-import io.github.shardkeeper.handover.ShardWork;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;

@@ -16,7 +16,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.endtoend.TraceChecker.State;
 import io.github.shardkeeper.handover.GroupChanges;
-import io.github.shardkeeper.handover.GroupMember;
+import io.github.shardkeeper.handover.GroupChanges.GroupMember;
 import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.handover.ShardPhase;
 import io.github.shardkeeper.redis.RedisConnector;

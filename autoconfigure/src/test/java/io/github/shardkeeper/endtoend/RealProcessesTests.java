@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import io.github.shardkeeper.handover.GroupChanges;
-import io.github.shardkeeper.handover.GroupMember;
+import io.github.shardkeeper.handover.GroupChanges.GroupMember;
 import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.handover.ShardPhase;
 import io.github.shardkeeper.redis.RedisConnector;

@@ -5,6 +5,8 @@ import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
 
+import io.github.shardkeeper.handover.GroupProblems.GroupProblem;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 class GroupProblemsTests {

@@ -6,6 +6,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
+import io.github.shardkeeper.handover.GroupProblems.GroupProblem;
+import io.github.shardkeeper.handover.GroupProblems.GroupStatus;
 import io.github.shardkeeper.shard.MemberId;
 
 import static org.assertj.core.api.Assertions.assertThat;

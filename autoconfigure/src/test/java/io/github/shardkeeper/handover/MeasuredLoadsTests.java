@@ -11,6 +11,8 @@ import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.assignment.load.LoadAwareSettings;
 import io.github.shardkeeper.assignment.load.LoadMeasure;
+import io.github.shardkeeper.handover.MeasuredLoads.LoadReporting;
+import io.github.shardkeeper.handover.MeasuredLoads.ShardWork;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 

@@ -10,11 +10,14 @@ import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.assignment.sticky.StickyAssignment;
+import io.github.shardkeeper.handover.GroupChanges.GroupMember;
+import io.github.shardkeeper.handover.GroupProblems.GroupStatus;
 import io.github.shardkeeper.handover.LeaderEvent.AssignmentComputed;
 import io.github.shardkeeper.handover.LeaderEvent.GroupRead;
 import io.github.shardkeeper.handover.LeaderEvent.HeartbeatAnswered;
 import io.github.shardkeeper.handover.LeaderEvent.HeartbeatFailed;
 import io.github.shardkeeper.handover.LeaderEvent.PlanAnswered;
+import io.github.shardkeeper.handover.LeaderEvent.PlanReply;
 import io.github.shardkeeper.handover.LeaderEvent.ShardsChanged;
 import io.github.shardkeeper.handover.Transition.Assign;
 import io.github.shardkeeper.handover.Transition.Revoke;

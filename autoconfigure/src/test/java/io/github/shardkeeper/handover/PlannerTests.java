@@ -16,6 +16,7 @@ import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.assignment.AssignmentStrategy;
 import io.github.shardkeeper.assignment.Tenure;
 import io.github.shardkeeper.assignment.sticky.StickyAssignment;
+import io.github.shardkeeper.handover.GroupChanges.GroupMember;
 import io.github.shardkeeper.handover.Transition.Assign;
 import io.github.shardkeeper.handover.Transition.Cancel;
 import io.github.shardkeeper.handover.Transition.Retarget;

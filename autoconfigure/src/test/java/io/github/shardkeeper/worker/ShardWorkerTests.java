@@ -35,7 +35,7 @@ import io.github.shardkeeper.coordination.CommitNumber;
 import io.github.shardkeeper.handler.HandlerSignature;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.handover.Lease;
-import io.github.shardkeeper.handover.ShardWork;
+import io.github.shardkeeper.handover.MeasuredLoads.ShardWork;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;

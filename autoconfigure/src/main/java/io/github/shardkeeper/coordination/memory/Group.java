@@ -11,12 +11,12 @@ import java.util.SortedSet;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.coordination.ForgetReply;
-import io.github.shardkeeper.handover.EndClaimsReply;
 import io.github.shardkeeper.handover.GroupChanges;
 import io.github.shardkeeper.handover.GroupProblems;
-import io.github.shardkeeper.handover.GroupStatus;
-import io.github.shardkeeper.handover.LoadChanges;
+import io.github.shardkeeper.handover.GroupProblems.GroupStatus;
+import io.github.shardkeeper.handover.LeaderEvent.EndClaimsReply;
 import io.github.shardkeeper.handover.LoadReport;
+import io.github.shardkeeper.handover.LoadReport.LoadChanges;
 import io.github.shardkeeper.handover.Ownership;
 import io.github.shardkeeper.handover.ShardPhase;
 import io.github.shardkeeper.shard.MemberId;

@@ -4,8 +4,8 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.handover.LeaderEvent.PlanReply;
 import io.github.shardkeeper.handover.Ownership;
-import io.github.shardkeeper.handover.PlanReply;
 import io.github.shardkeeper.handover.ShardPhase;
 import io.github.shardkeeper.handover.Transition;
 import io.github.shardkeeper.shard.MemberId;

@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
 
-import io.github.shardkeeper.handover.ReapReply;
-import io.github.shardkeeper.handover.SteadyTime;
+import io.github.shardkeeper.handover.LeaderAction.SteadyTime;
+import io.github.shardkeeper.handover.LeaderEvent.ReapReply;
 import io.github.shardkeeper.shard.MemberId;
 
 /**

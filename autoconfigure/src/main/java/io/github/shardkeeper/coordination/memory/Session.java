@@ -1,6 +1,6 @@
 package io.github.shardkeeper.coordination.memory;
 
-import io.github.shardkeeper.handover.GroupMember;
+import io.github.shardkeeper.handover.GroupChanges.GroupMember;
 import io.github.shardkeeper.handover.LoadReport;
 import io.github.shardkeeper.handover.MemberDescription;
 import io.github.shardkeeper.shard.MemberId;

@@ -9,9 +9,9 @@ import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
-import io.github.shardkeeper.handover.GroupMember;
+import io.github.shardkeeper.handover.GroupChanges.GroupMember;
 import io.github.shardkeeper.handover.GroupProblems;
-import io.github.shardkeeper.handover.GroupStatus;
+import io.github.shardkeeper.handover.GroupProblems.GroupStatus;
 import io.github.shardkeeper.handover.HeartbeatReply;
 import io.github.shardkeeper.handover.LoadReport;
 import io.github.shardkeeper.handover.Ownership;

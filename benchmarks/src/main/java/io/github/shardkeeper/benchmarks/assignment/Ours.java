@@ -8,7 +8,7 @@ import java.util.TreeMap;
 
 import io.github.shardkeeper.assignment.selection.BuiltInStrategy;
 import io.github.shardkeeper.handover.GroupChanges;
-import io.github.shardkeeper.handover.GroupMember;
+import io.github.shardkeeper.handover.GroupChanges.GroupMember;
 import io.github.shardkeeper.handover.LeadersPlanning;
 import io.github.shardkeeper.handover.MemberDescription;
 import io.github.shardkeeper.handover.Ownership;

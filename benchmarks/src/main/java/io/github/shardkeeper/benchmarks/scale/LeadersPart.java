@@ -8,7 +8,7 @@ import io.github.shardkeeper.assignment.sticky.StickyAssignment;
 import io.github.shardkeeper.benchmarks.Heap;
 import io.github.shardkeeper.benchmarks.Samples;
 import io.github.shardkeeper.handover.GroupChanges;
-import io.github.shardkeeper.handover.GroupMember;
+import io.github.shardkeeper.handover.GroupChanges.GroupMember;
 import io.github.shardkeeper.handover.LeadersPlanning;
 import io.github.shardkeeper.shard.MemberId;
 
