@@ -12,8 +12,8 @@ import io.github.shardkeeper.handover.GroupProblems.GroupProblem;
 
 /**
  * The problems of a group as a member knows them: those that the leader publishes, and
- * that no leader has published anything for two leases. Not thread-safe: confined
- * to the coordinator's loop.
+ * that no leader has published anything for two leases. Not thread-safe: confined to the
+ * coordinator's loop.
  */
 public final class GroupWatch {
 

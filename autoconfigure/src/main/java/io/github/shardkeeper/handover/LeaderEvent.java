@@ -145,8 +145,8 @@ public sealed interface LeaderEvent {
 		 * The plan was applied.
 		 *
 		 * @param applied how many changes were made
-		 * @param conflicts how many were left out because their shard had changed meanwhile
-		 * or their member was gone
+		 * @param conflicts how many were left out because their shard had changed
+		 * meanwhile or their member was gone
 		 */
 		record Applied(int applied, int conflicts) implements PlanReply {
 
@@ -172,8 +172,8 @@ public sealed interface LeaderEvent {
 		 * @param dead members that were reaped because nobody is subscribed for them
 		 * @param timedOut members that were reaped at the end of their session timeout
 		 * @param slow members that are silent but subscribed: left alone
-		 * @param nextLookMillis when the next member can become due, in milliseconds of the
-		 * store's time; 0 when nobody is late
+		 * @param nextLookMillis when the next member can become due, in milliseconds of
+		 * the store's time; 0 when nobody is late
 		 */
 		record Looked(List<MemberId> dead, List<MemberId> timedOut, List<MemberId> slow,
 				long nextLookMillis) implements ReapReply {

@@ -150,7 +150,8 @@ public record LoadReport(String text) {
 	/**
 	 * What members of a group have reported of their loads since a version. Immutable.
 	 *
-	 * @param version how many reports the group has had by now: the version to read on from
+	 * @param version how many reports the group has had by now: the version to read on
+	 * from
 	 * @param reports by member its last report
 	 */
 	public record LoadChanges(long version, SortedMap<MemberId, LoadReport> reports) {

@@ -131,7 +131,8 @@ public final class MeasuredLoads {
 	 * What a member has done for a shard since it owns it. Immutable.
 	 *
 	 * @param shard the shard
-	 * @param token the token under which it is owned: with another one everything begins at 0
+	 * @param token the token under which it is owned: with another one everything begins
+	 * at 0
 	 * @param handlerNanos how long its handler has run, a call that runs now included
 	 * @param records how many records it has handled
 	 */
@@ -143,10 +144,10 @@ public final class MeasuredLoads {
 	 * How members measure the loads of their shards and tell the leader. Immutable.
 	 *
 	 * @param measure what is measured
-	 * @param interval how often a member looks whether there is something to report, and a
-	 * leader whether something was reported
-	 * @param step by how much, in the unit of the measure, a shard's load must have changed
-	 * to be reported anew
+	 * @param interval how often a member looks whether there is something to report, and
+	 * a leader whether something was reported
+	 * @param step by how much, in the unit of the measure, a shard's load must have
+	 * changed to be reported anew
 	 */
 	public record LoadReporting(LoadMeasure measure, Duration interval, double step) {
 
