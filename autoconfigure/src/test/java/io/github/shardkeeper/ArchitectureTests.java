@@ -71,10 +71,12 @@ class ArchitectureTests {
 		plan.put("handler.messaging", Set.of("handler", "source", API, "shard"));
 		plan.put("worker", Set.of("handler", "source", "coordination", "handover", API, "shard"));
 		plan.put("consumer", Set.of("worker", "handler", "source", "coordination", "handover", API, "shard"));
+		plan.put("operations", Set.of("source", "coordination", "handover", API, "shard"));
 		plan.put("observation", Set.of("handler", "source", API, "shard"));
 		plan.put("actuate", Set.of("consumer", "worker", "coordination", "report", "shard"));
 		plan.put("autoconfigure",
-				Set.of("actuate", "consumer", "worker", "handler", "handler.messaging", "observation", "source", "source.memory",
+				Set.of("actuate", "consumer", "operations", "worker", "handler", "handler.messaging", "observation", "source",
+						"source.memory",
 						"redis.stream", "coordination", "coordination.memory", "redis.coordination", "redis.checkpoint",
 						"redis", "handover", "assignment.selection", "assignment.load", "assignment", API, "shard"));
 
@@ -115,6 +117,7 @@ class ArchitectureTests {
 		plan.put("worker", Set.of("spring", "jackson", "slf4j"));
 		plan.put("consumer", Set.of("spring", "jackson", "slf4j"));
 		plan.put("handler.messaging", Set.of("spring", "spring-messaging"));
+		plan.put("operations", Set.of("spring", "jackson", "slf4j"));
 		plan.put("observation", Set.of("micrometer"));
 		plan.put("actuate", Set.of("spring-boot", "micrometer"));
 		plan.put("autoconfigure", Set.of("spring", "spring-messaging", "jakarta-validation", "spring-boot",

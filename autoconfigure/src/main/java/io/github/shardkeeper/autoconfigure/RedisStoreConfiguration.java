@@ -16,7 +16,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
-import io.github.shardkeeper.consumer.TopicTrimming;
+import io.github.shardkeeper.operations.TopicTrimming;
 import io.github.shardkeeper.coordination.CheckpointStore;
 import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.coordination.CoordinationStore;
@@ -126,7 +126,7 @@ class RedisStoreConfiguration {
 		TopicTrimming shardkeeperTopicTrimming(ShardkeeperSettings settings, ShardConsumerRunner runner,
 				ShardSource source, ShardTrimmer trimmer, TopicGroups groups, MemberRuntime runtime) {
 			return new TopicTrimming(settings.trimRules(), runner::topics, source, trimmer, groups, runtime,
-					TopicTrimming.INTERVAL);
+					TopicTrimming.INTERVAL, ShardConsumerRunner.PHASE + 1);
 		}
 
 	}

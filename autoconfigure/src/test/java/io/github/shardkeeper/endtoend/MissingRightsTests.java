@@ -55,7 +55,7 @@ import io.github.shardkeeper.ShardTopics;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
-import io.github.shardkeeper.consumer.TopicTrimming;
+import io.github.shardkeeper.operations.TopicTrimming;
 import io.github.shardkeeper.coordination.GroupReporter;
 import io.github.shardkeeper.coordination.MemberRuntime;
 import io.github.shardkeeper.coordination.TopicGroups;
@@ -372,7 +372,7 @@ class MissingRightsTests {
 		TopicTrimming trimming(ShardConsumerRunner runner, ShardSource source, ShardTrimmer trimmer, TopicGroups groups,
 				MemberRuntime runtime) {
 			return new TopicTrimming(Map.of("orders", new TrimRule(1000L, Duration.ofHours(1), false)), runner::topics,
-					source, trimmer, groups, runtime, Duration.ofMillis(100));
+					source, trimmer, groups, runtime, Duration.ofMillis(100), ShardConsumerRunner.PHASE + 1);
 		}
 
 	}

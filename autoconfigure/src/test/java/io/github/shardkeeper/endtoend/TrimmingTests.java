@@ -19,7 +19,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 import io.github.shardkeeper.StoreUnavailableException;
-import io.github.shardkeeper.consumer.TopicTrimming;
+import io.github.shardkeeper.operations.TopicTrimming;
 import io.github.shardkeeper.coordination.LoopMeters;
 import io.github.shardkeeper.coordination.LoopThreads;
 import io.github.shardkeeper.coordination.MemberRuntime;
@@ -352,7 +352,7 @@ class TrimmingTests {
 				() -> (group != null) ? Set.of("orders") : Set.of(), this.source, this.source, ofGroup,
 				MemberRuntime
 					.of(new LoopThreads(MonotonicClock.SYSTEM, LoopMeters.NONE, LoopThreads.DEFAULT_STALL_LIMIT)),
-				Duration.ofMillis(100));
+				Duration.ofMillis(100), 0);
 		this.trimmings.add(trimming);
 		trimming.start();
 	}

@@ -1,4 +1,4 @@
-package io.github.shardkeeper.consumer;
+package io.github.shardkeeper.operations;
 
 import java.util.Map;
 import java.util.Objects;
@@ -20,19 +20,19 @@ public final class CommittedStateReader implements ShardStateReader {
 
 	private final CheckpointStore checkpoints;
 
-	private final KnownShards shards;
+	private final ShardLookup shards;
 
 	private final JsonMapper mapper;
 
 	/**
 	 * Creates a reader.
 	 * @param checkpoints the data plane
-	 * @param source knows the topics and their shards
+	 * @param source the source of the topics
 	 * @param mapper reads the values
 	 */
 	public CommittedStateReader(CheckpointStore checkpoints, ShardSource source, JsonMapper mapper) {
 		this.checkpoints = checkpoints;
-		this.shards = new KnownShards(source, "A call of ShardStateReader");
+		this.shards = new ShardLookup(source, "A call of ShardStateReader");
 		this.mapper = mapper;
 	}
 
@@ -43,7 +43,9 @@ public final class CommittedStateReader implements ShardStateReader {
 		Map<String, T> values = new TreeMap<>();
 		Checkpoint checkpoint = this.checkpoints.read(shard);
 		if (checkpoint.offset() == null && checkpoint.state().isEmpty()) {
-			// Nothing yet, or no such shard. One that was consumed may be gone by now.
+			// Either nothing is committed yet, or the shard does not exist. A shard with
+			// a
+			// checkpoint may be gone from the source by now.
 			this.shards.require(shard);
 		}
 		checkpoint.state().forEach((key, json) -> {

@@ -1,4 +1,4 @@
-package io.github.shardkeeper.consumer;
+package io.github.shardkeeper.operations;
 
 import java.util.Map;
 

@@ -1,4 +1,4 @@
-package io.github.shardkeeper.consumer;
+package io.github.shardkeeper.operations;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -29,22 +29,22 @@ import io.github.shardkeeper.source.ShardTrimmer;
 import io.github.shardkeeper.source.TrimRule;
 
 /**
- * Makes known that the group consumes its topics, again and again, because the store may
- * forget it; and takes from topics what their rules let go: one instance of all at a
- * time, and nothing that a group has not handled yet unless the rule says so. After the
- * store may have forgotten groups, nothing goes until they had the time to make
- * themselves known several times. Thread-safe.
+ * Registers the group as a consumer of its topics, repeatedly, because the store may lose
+ * the registration; and trims topics by their rules. One instance of all groups trims a
+ * topic at a time. A record that a group has not handled stays, unless the rule says
+ * otherwise. If the store may have lost registrations, nothing is trimmed until every
+ * group had the time to register several times. Thread-safe.
  */
 public final class TopicTrimming implements SmartLifecycle {
 
-	/** How often each topic is looked at, by one instance of all. */
+	/** Interval between two runs for a topic. */
 	public static final Duration INTERVAL = Duration.ofSeconds(10);
 
 	private static final Logger logger = LoggerFactory.getLogger(TopicTrimming.class);
 
 	private static final Duration PAUSE_AFTER_FAILURE = Duration.ofSeconds(1);
 
-	/** How often a group can make itself known before it is believed to be gone. */
+	/** Intervals in which each group that still exists has registered. */
 	private static final int REGISTRATIONS_TO_SETTLE = 3;
 
 	private final Map<String, TrimRule> rules;
@@ -61,27 +61,31 @@ public final class TopicTrimming implements SmartLifecycle {
 
 	private final Duration interval;
 
-	/** Shards that could not be trimmed, as was said. */
-	private final Set<ShardId> troubled = new HashSet<>();
+	private final int phase;
 
-	/** Why the store was of no use, as was said; confined to the loop. */
-	private @Nullable String refused;
+	/** Shards whose failure has been logged. */
+	private final Set<ShardId> failing = new HashSet<>();
+
+	/** Last logged refusal of the store; confined to the loop. */
+	private @Nullable String refusal;
 
 	private Loops.@Nullable Loop loop;
 
 	/**
-	 * Creates it; not started.
-	 * @param rules by topic what may go
-	 * @param consumed the topics that this instance shares with its group; broadcast ones
-	 * are not among them, because an instance may never come back
-	 * @param source knows the topics' shards
-	 * @param trimmer takes records
-	 * @param groups knows how far all groups are
+	 * Creates it without starting it.
+	 * @param rules the rules by topic
+	 * @param consumed the topics that this instance shares with its group, without
+	 * broadcast topics: their instances may never come back
+	 * @param source the source of the topics
+	 * @param trimmer removes records
+	 * @param groups the groups and their offsets
 	 * @param runtime clock and loops
-	 * @param interval how often a topic is looked at
+	 * @param interval the interval between two runs for a topic
+	 * @param phase the lifecycle phase; has to be later than the runner's, which
+	 * determines what is consumed
 	 */
 	public TopicTrimming(Map<String, TrimRule> rules, Supplier<Set<String>> consumed, ShardSource source,
-			ShardTrimmer trimmer, TopicGroups groups, MemberRuntime runtime, Duration interval) {
+			ShardTrimmer trimmer, TopicGroups groups, MemberRuntime runtime, Duration interval, int phase) {
 		this.rules = Map.copyOf(rules);
 		this.consumed = consumed;
 		this.source = source;
@@ -89,6 +93,7 @@ public final class TopicTrimming implements SmartLifecycle {
 		this.groups = groups;
 		this.runtime = runtime;
 		this.interval = interval;
+		this.phase = phase;
 	}
 
 	@Override
@@ -108,21 +113,21 @@ public final class TopicTrimming implements SmartLifecycle {
 			for (Map.Entry<String, TrimRule> rule : this.rules.entrySet()) {
 				trim(rule.getKey(), rule.getValue());
 			}
-			this.refused = null;
+			this.refusal = null;
 		}
 		catch (StoreUnavailableException ex) {
-			tell(ex);
+			log(ex);
 			return this.runtime.clock().now().plus(PAUSE_AFTER_FAILURE);
 		}
 		return this.runtime.clock().now().plus(this.interval);
 	}
 
 	/**
-	 * Of a store that is away the coordinator tells; a refusal may concern this alone.
+	 * The coordinator logs that the store is away, but a refusal may concern only this.
 	 */
-	private void tell(StoreUnavailableException failure) {
-		if (failure.isRefusal() && !Objects.equals(this.refused, failure.getMessage())) {
-			this.refused = failure.getMessage();
+	private void log(StoreUnavailableException failure) {
+		if (failure.isRefusal() && !Objects.equals(this.refusal, failure.getMessage())) {
+			this.refusal = failure.getMessage();
 			logger.warn("Topics cannot be trimmed, or this group cannot be registered as their consumer; trying "
 					+ "again. {}", failure.getMessage());
 		}
@@ -152,12 +157,12 @@ public final class TopicTrimming implements SmartLifecycle {
 
 	private void trim(ShardId shard, @Nullable Collection<Offset> handled, TrimRule rule) {
 		this.trimmer.trim(shard, handled, rule).whenComplete((gone, failure) -> {
-			synchronized (this.troubled) {
+			synchronized (this.failing) {
 				if (failure == null) {
-					this.troubled.remove(shard);
+					this.failing.remove(shard);
 				}
-				else if (this.troubled.add(shard)) {
-					logger.warn("{} cannot be trimmed; trying on. {}", shard, failure.getMessage());
+				else if (this.failing.add(shard)) {
+					logger.warn("{} cannot be trimmed; trying again. {}", shard, failure.getMessage());
 				}
 			}
 		});
@@ -176,10 +181,9 @@ public final class TopicTrimming implements SmartLifecycle {
 		return this.loop != null;
 	}
 
-	/** Knows what is consumed once the runner has started. */
 	@Override
 	public int getPhase() {
-		return ShardConsumerRunner.PHASE + 1;
+		return this.phase;
 	}
 
 }

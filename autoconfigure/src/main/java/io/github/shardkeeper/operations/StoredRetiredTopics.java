@@ -1,4 +1,4 @@
-package io.github.shardkeeper.consumer;
+package io.github.shardkeeper.operations;
 
 import java.util.Collection;
 import java.util.Objects;
@@ -15,7 +15,7 @@ import io.github.shardkeeper.shard.Names;
 
 /**
  * Removes topics from a group's stores: first from the control plane, which refuses while
- * somebody consumes them. Thread-safe.
+ * a member consumes them. Thread-safe.
  */
 public final class StoredRetiredTopics implements RetiredTopics {
 
@@ -32,9 +32,10 @@ public final class StoredRetiredTopics implements RetiredTopics {
 	/**
 	 * Creates it.
 	 * @param group the group's name
-	 * @param coordination knows the members and the shards' owners
-	 * @param checkpoints keeps the shards' data
-	 * @param groups knows what trimming waits for, {@code null} where nothing is trimmed
+	 * @param coordination the control plane
+	 * @param checkpoints the data plane
+	 * @param groups the groups that trimming waits for, {@code null} if nothing is
+	 * trimmed
 	 */
 	public StoredRetiredTopics(String group, CoordinationStore coordination, CheckpointStore checkpoints,
 			@Nullable TopicGroups groups) {
@@ -80,7 +81,7 @@ public final class StoredRetiredTopics implements RetiredTopics {
 		return reply;
 	}
 
-	/** The first ones, and how many more. */
+	/** Returns the first ones and the number of the others. */
 	private static String named(Collection<?> all) {
 		String first = all.stream().limit(MOST_NAMED).map(String::valueOf).collect(Collectors.joining(", "));
 		return (all.size() > MOST_NAMED) ? first + " and " + (all.size() - MOST_NAMED) + " more" : first;

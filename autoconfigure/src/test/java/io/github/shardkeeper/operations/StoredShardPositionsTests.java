@@ -1,4 +1,4 @@
-package io.github.shardkeeper.consumer;
+package io.github.shardkeeper.operations;
 
 import java.util.List;
 import java.util.Map;
@@ -9,6 +9,7 @@ import org.junit.jupiter.api.Test;
 import io.github.shardkeeper.ShardPositions.Progress;
 import io.github.shardkeeper.ShardPositions.Seek;
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.worker.TroubledCheckpoints;
 import io.github.shardkeeper.coordination.Commit;
 import io.github.shardkeeper.coordination.CommitNumber;
 import io.github.shardkeeper.coordination.CoordinationStore;

@@ -1,4 +1,4 @@
-package io.github.shardkeeper.consumer;
+package io.github.shardkeeper.operations;
 
 import java.util.Map;
 import java.util.SortedSet;
@@ -11,31 +11,30 @@ import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.ShardSource;
 
 /**
- * The shards that a source has, for those whom an application asks about some of them.
- * Thread-safe.
+ * Looks up the shards that a call names, and rejects unknown ones. Thread-safe.
  */
-final class KnownShards {
+final class ShardLookup {
 
 	private final ShardSource source;
 
-	/** Who asks, for messages. */
-	private final String asker;
+	/** For messages. */
+	private final String caller;
 
-	KnownShards(ShardSource source, String asker) {
+	ShardLookup(ShardSource source, String caller) {
 		this.source = source;
-		this.asker = asker;
+		this.caller = caller;
 	}
 
 	/**
-	 * The shards of a topic.
-	 * @throws ShardkeeperConfigurationException when there is no such topic
-	 * @throws StoreUnavailableException when it is not known how many it has
+	 * Returns the shards of a topic.
+	 * @throws ShardkeeperConfigurationException if there is no such topic
+	 * @throws StoreUnavailableException if their number is not known yet
 	 */
 	SortedSet<ShardId> of(String topic) {
 		Map<String, TopicShards> topics = this.source.topics();
 		TopicShards known = topics.get(topic);
 		if (known == null) {
-			throw ShardkeeperConfigurationException.unknownTopic(this.asker, topic, topics.keySet());
+			throw ShardkeeperConfigurationException.unknownTopic(this.caller, topic, topics.keySet());
 		}
 		if (known == TopicShards.NONE) {
 			String problem = this.source.problems().get(topic);
@@ -50,9 +49,9 @@ final class KnownShards {
 	}
 
 	/**
-	 * Checks that there is a shard.
-	 * @throws IllegalArgumentException when there is none
-	 * @throws ShardkeeperConfigurationException when there is no such topic
+	 * Checks that a shard exists.
+	 * @throws IllegalArgumentException if it does not exist
+	 * @throws ShardkeeperConfigurationException if there is no such topic
 	 */
 	void require(ShardId shard) {
 		SortedSet<ShardId> known = of(shard.topic());

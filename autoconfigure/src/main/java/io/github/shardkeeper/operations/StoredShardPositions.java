@@ -1,4 +1,4 @@
-package io.github.shardkeeper.consumer;
+package io.github.shardkeeper.operations;
 
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -20,7 +20,8 @@ import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.source.ShardSource;
 
 /**
- * Leaves requests beside the shards' checkpoints and tells their owners. Thread-safe.
+ * Stores seek requests beside the shards' checkpoints and notifies the owners.
+ * Thread-safe.
  */
 public final class StoredShardPositions implements ShardPositions {
 
@@ -30,19 +31,19 @@ public final class StoredShardPositions implements ShardPositions {
 
 	private final ShardSource source;
 
-	private final KnownShards shards;
+	private final ShardLookup shards;
 
 	/**
 	 * Creates it.
-	 * @param checkpoints keeps the requests
-	 * @param owners tells the owners of shards that there are some
+	 * @param checkpoints stores the requests
+	 * @param owners notifies the owners of shards with requests
 	 * @param source knows the topics, their shards, and what a position means in them
 	 */
 	public StoredShardPositions(CheckpointStore checkpoints, Consumer<Collection<ShardId>> owners, ShardSource source) {
 		this.checkpoints = checkpoints;
 		this.owners = owners;
 		this.source = source;
-		this.shards = new KnownShards(source, "A call of ShardPositions");
+		this.shards = new ShardLookup(source, "A call of ShardPositions");
 	}
 
 	@Override
@@ -96,18 +97,18 @@ public final class StoredShardPositions implements ShardPositions {
 		}
 		catch (StoreUnavailableException ex) {
 			try {
-				tellOwners(wanted);
+				notifyOwners(wanted);
 			}
 			catch (StoreUnavailableException again) {
 				ex.addSuppressed(again);
 			}
 			throw ex;
 		}
-		tellOwners(requests.keySet());
+		notifyOwners(requests.keySet());
 		return new Seek(requests, completed);
 	}
 
-	private void tellOwners(Collection<ShardId> asked) {
+	private void notifyOwners(Collection<ShardId> asked) {
 		if (!asked.isEmpty()) {
 			this.owners.accept(asked);
 		}

@@ -1,4 +1,4 @@
-package io.github.shardkeeper.consumer;
+package io.github.shardkeeper.operations;
 
 import java.util.ArrayList;
 import java.util.Collection;
@@ -10,6 +10,8 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Consumer;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 
@@ -17,15 +19,15 @@ import io.github.shardkeeper.DeadLetter;
 import io.github.shardkeeper.DeadLetterFilter;
 import io.github.shardkeeper.DeadLetters;
 import io.github.shardkeeper.StoreUnavailableException;
-import io.github.shardkeeper.coordination.DeadLetterStore;
 import io.github.shardkeeper.coordination.DeadLetterStore.StoredLetter;
+import io.github.shardkeeper.coordination.DeadLetterStore;
 import io.github.shardkeeper.coordination.FailedRecord;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ShardSource;
 
 /**
- * Dead letters from the store, page by page, so that memory holds few of them whatever
- * their number. Thread-safe.
+ * Dead letters in the store, read page by page, so that memory holds few of them at a
+ * time. Thread-safe.
  */
 public final class StoredDeadLetters implements DeadLetters {
 
@@ -34,8 +36,8 @@ public final class StoredDeadLetters implements DeadLetters {
 
 	private static final int LONGEST_PAGE = 1_000;
 
-	/** A page ends when the payloads on it come to so much, in bytes. */
-	private static final int LARGEST_PAGE = 8_000_000;
+	/** Total size of the payloads after which a page ends. */
+	private static final int LARGEST_PAGE_BYTES = 8_000_000;
 
 	private final String group;
 
@@ -43,13 +45,13 @@ public final class StoredDeadLetters implements DeadLetters {
 
 	private final Consumer<Collection<ShardId>> owners;
 
-	private final KnownShards shards;
+	private final ShardLookup shards;
 
 	/**
 	 * Creates it.
 	 * @param group the group's name
 	 * @param letters the letters
-	 * @param owners tells the owners of shards that letters were sent back
+	 * @param owners notifies the owners of shards that letters were sent back
 	 * @param source knows the topics and their shards
 	 */
 	public StoredDeadLetters(String group, DeadLetterStore letters, Consumer<Collection<ShardId>> owners,
@@ -57,7 +59,7 @@ public final class StoredDeadLetters implements DeadLetters {
 		this.group = group;
 		this.letters = letters;
 		this.owners = owners;
-		this.shards = new KnownShards(source, "A call of DeadLetters");
+		this.shards = new ShardLookup(source, "A call of DeadLetters");
 	}
 
 	@Override
@@ -92,7 +94,7 @@ public final class StoredDeadLetters implements DeadLetters {
 				continue;
 			}
 			String position = (order == 0) ? Objects.requireNonNull(start).inShard() : null;
-			// Counted before: who reads no further than that need not ask for the end.
+			// The count saves the last read, which would find nothing.
 			long left = (position != null) ? Long.MAX_VALUE : entry.getValue();
 			do {
 				List<StoredLetter> read = this.letters.list(shard, position, LETTERS_PER_READ);
@@ -101,7 +103,7 @@ public final class StoredDeadLetters implements DeadLetters {
 					if (filter.matches(letter)) {
 						page.add(letter);
 						bytes += letter.payload().length;
-						if (page.size() == limit || bytes >= LARGEST_PAGE) {
+						if (page.size() == limit || bytes >= LARGEST_PAGE_BYTES) {
 							return new Page(page, letter.id());
 						}
 					}
@@ -131,7 +133,8 @@ public final class StoredDeadLetters implements DeadLetters {
 		if (moved == DeadLetterStore.SHARD_COMPLETED) {
 			return new SentBack(0, Set.of(parsed.shard()));
 		}
-		// Also when nothing was there: the call may be repeated because this had failed.
+		// Also if nothing was moved: this may be the repetition of a call that failed
+		// here.
 		this.owners.accept(Set.of(parsed.shard()));
 		return new SentBack(moved, Set.of());
 	}
@@ -171,8 +174,8 @@ public final class StoredDeadLetters implements DeadLetters {
 	}
 
 	/**
-	 * Whoever has anything in its retry queue, not only from this call: one before may
-	 * have failed to say so.
+	 * Notifies the owners of all shards with a retry queue, not only of those in this
+	 * call: an earlier call may have failed before its notification.
 	 */
 	private SentBack tellOwners(Collection<ShardId> shards, SentBack result) {
 		List<ShardId> concerned = new ArrayList<>();
@@ -207,9 +210,9 @@ public final class StoredDeadLetters implements DeadLetters {
 	}
 
 	/**
-	 * Goes through a shard's oldest letters, and has those that match dealt with. No more
-	 * of them than there were, so that what fails again meanwhile, and is stored behind
-	 * them, is left alone.
+	 * Runs the step for the matching letters of a shard, the oldest first. Ends after the
+	 * given number, so that records that fail again meanwhile, and are stored behind
+	 * them, are not included.
 	 */
 	private long through(long number, ShardId shard, DeadLetterFilter filter, Step step) {
 		long done = 0;
@@ -222,11 +225,11 @@ public final class StoredDeadLetters implements DeadLetters {
 			List<StoredLetter> matching = read.stream()
 				.filter((stored) -> filter.matches(letter(shard, stored)))
 				.toList();
-			int dealt = matching.isEmpty() ? 0 : step.deal(matching);
-			if (dealt < 0) {
+			int affected = matching.isEmpty() ? 0 : step.run(matching);
+			if (affected < 0) {
 				return done;
 			}
-			done += dealt;
+			done += affected;
 			left -= read.size();
 			position = read.get(read.size() - 1).id();
 		}
@@ -255,7 +258,7 @@ public final class StoredDeadLetters implements DeadLetters {
 		return Set.of(shard);
 	}
 
-	/** A shard that the source has forgotten may have left letters behind. */
+	/** Accepts a shard that the source no longer has, if it has left letters behind. */
 	private void requireKnown(ShardId shard) {
 		boolean isKnown = this.shards.of(shard.topic()).contains(shard);
 		if (!isKnown && this.letters.letters(Set.of(shard)).containsValue(0L)) {
@@ -263,11 +266,42 @@ public final class StoredDeadLetters implements DeadLetters {
 		}
 	}
 
-	/** Deals with letters of one shard. */
+	/** An action on dead letters of one shard. */
 	private interface Step {
 
-		/** Tells how many it found; less than none if it wants no more of this shard. */
-		int deal(List<StoredLetter> letters);
+		/**
+		 * Runs it and returns how many of the letters still existed; negative to skip the
+		 * rest of the shard.
+		 */
+		int run(List<StoredLetter> letters);
+
+	}
+
+	/**
+	 * The id of a dead letter for the application, {@code topic/shard/number-number}.
+	 *
+	 * @param shard its shard
+	 * @param inShard its id in the shard
+	 */
+	private record LetterId(ShardId shard, String inShard) {
+
+		/** The numbers fit into 64 bits. */
+		private static final Pattern FORMAT = Pattern.compile("([^/]+/[^/]+)/(\\d{1,18}-\\d{1,18})");
+
+		static LetterId parse(String text) {
+			Matcher parts = FORMAT.matcher(text);
+			if (!parts.matches()) {
+				throw new IllegalArgumentException(
+						"'%s' is not the id of a dead letter; they look like 'orders/3/1795234603797-0'"
+							.formatted(text));
+			}
+			return new LetterId(ShardId.parse(parts.group(1)), parts.group(2));
+		}
+
+		@Override
+		public String toString() {
+			return this.shard + "/" + this.inShard;
+		}
 
 	}
 
