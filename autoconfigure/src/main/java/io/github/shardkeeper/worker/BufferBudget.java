@@ -13,14 +13,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What all shards of an instance together may have read ahead. Once that is used up, a
- * shard that has more than its even share is not read on, while the others are: so a few
- * slow shards cannot take the room of all.
+ * Bounds what all shards of an instance together read ahead. Once it is used up, reading
+ * pauses for shards that have more than their even share: so a few slow shards cannot
+ * take the room of all.
  * <p>
- * Who has to wait is remembered, and told once there is room: all at once, when the last
- * byte too much is given back, and each only once. What gives back while nobody waits, or
- * while there is too much still, costs the same however many shards there are.
- * Thread-safe.
+ * Waiting shards are woken together, once each, when the last byte above the limit is
+ * given back. The cost of giving back does not depend on the number of shards, unless
+ * some are woken. Thread-safe.
  */
 public final class BufferBudget {
 
@@ -35,12 +34,12 @@ public final class BufferBudget {
 	/** Guarded by itself. */
 	private final Set<Share> waiting = new LinkedHashSet<>();
 
-	/** So that nobody needs the lock to see that none is waiting. */
+	/** Whether any is waiting; read without the lock. */
 	private volatile boolean anyWaiting;
 
 	/**
-	 * With how many shards was looked for those that have less than their share; guarded
-	 * by {@link #waiting}.
+	 * Number of shards when the waiting ones were last checked; guarded by
+	 * {@link #waiting}.
 	 */
 	private int lookedWithShards;
 
@@ -52,12 +51,12 @@ public final class BufferBudget {
 		this.limit = limit;
 	}
 
-	/** One more shard shares it. */
+	/** Adds a shard that shares the budget. */
 	void join() {
 		this.shards.incrementAndGet();
 	}
 
-	/** One shard less: the shares of the others are larger. */
+	/** Removes a shard; the even share of the others grows. */
 	void leave() {
 		int left = this.shards.decrementAndGet();
 		if (!this.anyWaiting) {
@@ -65,8 +64,9 @@ public final class BufferBudget {
 		}
 		List<Share> free = new ArrayList<>();
 		synchronized (this.waiting) {
-			// Not for each of many that leave one after the other. Who has somewhat less
-			// than its share until then waits for what it has itself, or for the others.
+			// Not for each of many that leave one after the other. Until then a shard
+			// just
+			// below its share waits until it, or others, give something back.
 			if (left > this.lookedWithShards - Math.max(1, this.lookedWithShards / 8)) {
 				return;
 			}
@@ -80,10 +80,10 @@ public final class BufferBudget {
 			}
 			this.anyWaiting = !this.waiting.isEmpty();
 		}
-		free.forEach(Share::goOn);
+		free.forEach(Share::resume);
 	}
 
-	/** How much one shard may have at least, in bytes. */
+	/** Returns how much one shard may have at least, in bytes. */
 	long evenShare() {
 		return this.limit / Math.max(1, this.shards.get());
 	}
@@ -92,7 +92,7 @@ public final class BufferBudget {
 		this.used.addAndGet(bytes);
 	}
 
-	/** Gives back; those who wait are told when that leaves room. */
+	/** Gives back, and wakes the waiting shards when that leaves room. */
 	void giveBack(long bytes) {
 		long left = this.used.addAndGet(-bytes);
 		if (left > this.limit || !this.anyWaiting) {
@@ -104,17 +104,17 @@ public final class BufferBudget {
 			this.waiting.clear();
 			this.anyWaiting = false;
 		}
-		// Without the lock: they wake their workers.
-		all.forEach(Share::goOn);
+		// Without the lock: this wakes their workers.
+		all.forEach(Share::resume);
 	}
 
-	/** Whether a shard with so much has to pause. */
+	/** Returns whether a shard with so much has to pause. */
 	boolean isExceededBy(long bytesOfShard) {
 		return this.used.get() > this.limit && bytesOfShard > evenShare();
 	}
 
 	/**
-	 * Whether a shard has to pause; it is told when it may go on, if so.
+	 * Returns whether a shard has to pause; if so, it is woken when it may resume.
 	 */
 	boolean mustWait(Share share) {
 		if (!isExceededBy(share.bytes())) {
@@ -126,12 +126,12 @@ public final class BufferBudget {
 			this.waiting.add(share);
 			this.anyWaiting = true;
 		}
-		// Who gave back in between has not seen it. If it has been told to go on
-		// already, it pauses, and does.
+		// What was given back in between has not woken it. If it was woken already, it
+		// pauses, and resumes.
 		return isExceededBy(share.bytes()) || !stopWaiting(share);
 	}
 
-	/** Whether the shard was waiting, and does not any more. */
+	/** Returns whether the shard was waiting, and does not any more. */
 	boolean stopWaiting(Share share) {
 		synchronized (this.waiting) {
 			boolean waited = this.waiting.remove(share);
@@ -140,14 +140,14 @@ public final class BufferBudget {
 		}
 	}
 
-	/** How much is used, in bytes. */
+	/** Returns how much is used, in bytes. */
 	long used() {
 		return this.used.get();
 	}
 
 	/**
-	 * What one shard has of the budget of all: records that wait for its handler, and
-	 * those that were taken up out of their order. Thread-safe.
+	 * One shard's part of the budget: records that wait for its handler, and those that
+	 * were taken up out of order. Thread-safe.
 	 */
 	static final class Share {
 
@@ -157,13 +157,13 @@ public final class BufferBudget {
 
 		private final AtomicLong bytes = new AtomicLong();
 
-		/** Whether it is, or is about to be, among those who wait. */
+		/** Whether it is, or is about to be, among the waiting ones. */
 		private volatile boolean waiting;
 
-		/** It had to wait, and may be read on. */
-		private final AtomicBoolean mayGoOn = new AtomicBoolean();
+		/** Whether reading had to pause, and may resume. */
+		private final AtomicBoolean mayResume = new AtomicBoolean();
 
-		/** What runs still may give back what was given back with all the rest. */
+		/** Set when all was given back: calls that still run may give back again. */
 		private volatile boolean closed;
 
 		/**
@@ -175,7 +175,7 @@ public final class BufferBudget {
 			this.wake = wake;
 		}
 
-		/** How much it has, in bytes. */
+		/** Returns how much it has, in bytes. */
 		long bytes() {
 			return this.bytes.get();
 		}
@@ -188,7 +188,7 @@ public final class BufferBudget {
 			this.budget.take(more);
 		}
 
-		/** Gives back; the shard itself, or others, may be told to go on. */
+		/** Gives back; this may wake the shard itself, or others. */
 		void giveBack(long less) {
 			if (this.closed) {
 				return;
@@ -196,13 +196,13 @@ public final class BufferBudget {
 			long left = this.bytes.addAndGet(-less);
 			this.budget.giveBack(less);
 			if (this.waiting && !this.budget.isExceededBy(left) && this.budget.stopWaiting(this)) {
-				goOn();
+				resume();
 			}
 		}
 
 		/**
-		 * Whether the shard is not to be read on because all shards together have too
-		 * much. Its worker is woken when it may be.
+		 * Returns whether the shard is not to be read on because all shards together have
+		 * too much. Its worker is woken when it may be.
 		 */
 		boolean mustWait() {
 			this.waiting = true;
@@ -213,25 +213,25 @@ public final class BufferBudget {
 			return false;
 		}
 
-		/** It waits no longer. */
-		void goOn() {
+		/** Wakes the worker to resume reading. */
+		void resume() {
 			this.waiting = false;
-			this.mayGoOn.set(true);
+			this.mayResume.set(true);
 			try {
 				this.wake.run();
 			}
 			catch (RuntimeException | OutOfMemoryError ex) {
-				// Whoever gives back can do nothing about it, and others wait, too.
+				// The caller can do nothing about it, and others wait, too.
 				logger.error("A shard that may be read on could not be woken; it is with its next turn", ex);
 			}
 		}
 
-		/** Whether it was told to go on; tells each time once. */
-		boolean takeGoOn() {
-			return this.mayGoOn.get() && this.mayGoOn.getAndSet(false);
+		/** Returns, once for each time, whether reading may resume. */
+		boolean takeResume() {
+			return this.mayResume.get() && this.mayResume.getAndSet(false);
 		}
 
-		/** The shard is not read any more: gives everything back, once. */
+		/** Gives everything back, because the shard is not read any more. */
 		void close() {
 			if (this.waiting) {
 				this.budget.stopWaiting(this);

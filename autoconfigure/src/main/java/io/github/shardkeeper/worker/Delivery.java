@@ -10,8 +10,8 @@ import org.springframework.util.backoff.BackOffExecution;
 import io.github.shardkeeper.handover.MonotonicTime;
 
 /**
- * What a handler is given in one call: a record, or several; with how it fared so far.
- * Confined to its shard's worker.
+ * One or more records that a handler gets in one call, and its failed calls so far.
+ * Confined to the shard's worker.
  */
 final class Delivery {
 
@@ -21,7 +21,7 @@ final class Delivery {
 
 	private final long bytes;
 
-	/** Its attempts in a row were made when it was part of a larger one. */
+	/** Whether its retries in place were made when it was part of a larger one. */
 	private final boolean exhausted;
 
 	private int calls;
@@ -64,12 +64,12 @@ final class Delivery {
 		return only;
 	}
 
-	/** A delivery for each record, which is tried once more, alone. */
+	/** Returns a delivery for each record, which is tried once more, alone. */
 	List<Delivery> parts() {
 		return split(true);
 	}
 
-	/** A delivery for each record, as if they had never been together. */
+	/** Returns a delivery for each record, as if they had never been together. */
 	List<Delivery> single() {
 		return split(false);
 	}
@@ -84,7 +84,7 @@ final class Delivery {
 		return parts;
 	}
 
-	/** What is in it; records that are put aside may be taken out. */
+	/** Returns its records; those that are stored as failed may be removed. */
 	List<TrackedRecord> records() {
 		return this.records;
 	}
@@ -97,23 +97,23 @@ final class Delivery {
 		return this.records.get(this.records.size() - 1);
 	}
 
-	/** Of its first record. */
+	/** Returns the key of its first record. */
 	@Nullable String key() {
 		return this.key;
 	}
 
-	/** How much its records take. */
+	/** Returns how much its records take. */
 	long bytes() {
 		return this.bytes;
 	}
 
-	/** A call has thrown. */
+	/** Notes that a call has thrown. */
 	void failed(Throwable thrown) {
 		this.failure = thrown;
 		this.calls++;
 	}
 
-	/** How often its handler was called and has thrown, under any owner. */
+	/** Returns how often its handler was called and has thrown, under any owner. */
 	int calls() {
 		return this.calls;
 	}
@@ -122,12 +122,12 @@ final class Delivery {
 		return this.failure;
 	}
 
-	/** Whether it is not tried again in place. */
+	/** Returns whether it is not tried again in place. */
 	boolean isExhausted() {
 		return this.exhausted || first().rounds() > 0;
 	}
 
-	/** The pauses between its attempts; begun with the first. */
+	/** Returns the pauses between its attempts; begun with the first. */
 	BackOffExecution backOff(ConsumerSettings settings) {
 		BackOffExecution begun = this.backOff;
 		if (begun == null) {
@@ -137,7 +137,7 @@ final class Delivery {
 		return begun;
 	}
 
-	/** Not to be tried again before a time. */
+	/** Delays the next attempt until a time. */
 	void waitUntil(MonotonicTime time) {
 		this.notBefore = time;
 	}

@@ -152,7 +152,7 @@ final class FailureLog {
 		return since.until(now).compareTo(PERIOD) >= 0;
 	}
 
-	/** Where it comes from: messages differ from record to record. */
+	/** Returns where it was thrown: messages differ from record to record. */
 	private static String cause(Throwable failure) {
 		StringBuilder cause = new StringBuilder();
 		Throwable current = failure;

@@ -23,7 +23,7 @@ final class GuardedMeters implements ConsumerMeters {
 		this.meters = meters;
 	}
 
-	/** The same meters, guarded. */
+	/** Returns the same meters, guarded. */
 	static ConsumerMeters of(ConsumerMeters meters) {
 		return (meters == NONE || meters instanceof GuardedMeters) ? meters : new GuardedMeters(meters);
 	}

@@ -17,9 +17,9 @@ import tools.jackson.databind.json.JsonMapper;
  * be committed. A handler call gets a {@link StateView} of it, which keeps what the call
  * writes to itself; when the call has returned, its writes are added here, all or none.
  * <p>
- * What is added is seen by later calls at once, but is committed only when it is settled:
- * together with the record that it came from. Confined to the shard's worker; where calls
- * run at the same time, views read the entries from other threads.
+ * Later calls see what is added at once. It is committable only with the record that it
+ * came from. Confined to the shard's worker; where calls run at the same time, views read
+ * the entries from other threads.
  */
 final class JournaledState {
 
@@ -30,15 +30,15 @@ final class JournaledState {
 
 	private final Map<String, String> entries;
 
-	/** Counts entries that were added or removed. */
+	/** Number of times that an entry was added or removed. */
 	private volatile long keyChanges;
 
 	private Map<String, @Nullable String> uncommitted = new HashMap<>();
 
-	/** What these take, as if every character were one byte. */
+	/** Size of these, as if every character were one byte. */
 	private long uncommittedBytes;
 
-	/** Added but not settled, the oldest first. */
+	/** Added but not committable, the oldest first. */
 	private final Deque<Changes> uncommittable = new ArrayDeque<>();
 
 	JournaledState(Map<String, String> entries, JsonMapper mapper, boolean shared) {
@@ -55,8 +55,8 @@ final class JournaledState {
 	/**
 	 * Adds what a call wrote, unless the calls that ran at the same time have changed
 	 * what it has read.
-	 * @return what it wrote, to be settled; {@code null} if nothing was added, and the
-	 * call is to be made again
+	 * @return what it wrote; {@code null} if nothing was added, and the call is to be
+	 * made again
 	 */
 	@Nullable Changes add(StateView view) {
 		if (view.isUntouched()) {
@@ -81,10 +81,10 @@ final class JournaledState {
 	}
 
 	/**
-	 * The same, and settles it at once. Nearly all calls come this way, so nothing is
-	 * kept to undo it.
-	 * @return that nothing is left to be settled; {@code null} if nothing was added, and
-	 * the call is to be made again
+	 * Adds what a call wrote and makes it committable at once. Nearly all calls come this
+	 * way, so nothing is kept to undo it.
+	 * @return {@link Changes#NONE}; {@code null} if nothing was added, and the call is to
+	 * be made again
 	 */
 	@Nullable Changes addCommittable(StateView view) {
 		if (view.isUntouched()) {
@@ -114,7 +114,7 @@ final class JournaledState {
 		return before;
 	}
 
-	/** Changes are to be committed from now on. */
+	/** Makes changes part of the next commit. */
 	void makeCommittable(Changes changes) {
 		if (changes == Changes.NONE) {
 			return;
@@ -128,18 +128,18 @@ final class JournaledState {
 		}
 	}
 
-	/** Whether calls have seen what the next commit leaves out. */
+	/** Returns whether calls have seen what the next commit leaves out. */
 	boolean hasUncommittable() {
 		return !this.uncommittable.isEmpty();
 	}
 
-	/** Removes all entries, which is to be committed. Only before the first call. */
+	/** Removes all entries with the next commit. Only before the first call. */
 	void clear() {
 		this.entries.keySet().forEach((key) -> addUncommitted(key, null));
 		this.entries.clear();
 	}
 
-	/** The changes to be committed, removed entries as {@code null}. */
+	/** Returns the changes to be committed, removed entries as {@code null}. */
 	Map<String, @Nullable String> uncommitted() {
 		return Collections.unmodifiableMap(this.uncommitted);
 	}
@@ -150,12 +150,12 @@ final class JournaledState {
 				- ((before != null) ? before.length() : -key.length());
 	}
 
-	/** How much the changes to be committed take, in bytes, about. */
+	/** Returns how much the changes to be committed take, in bytes, about. */
 	long uncommittedBytes() {
 		return this.uncommittedBytes;
 	}
 
-	/** Hands over the changes to be committed. */
+	/** Returns the changes to be committed, and forgets them. */
 	Map<String, @Nullable String> takeUncommitted() {
 		Map<String, @Nullable String> taken = this.uncommitted;
 		this.uncommitted = new HashMap<>();
@@ -163,33 +163,33 @@ final class JournaledState {
 		return taken;
 	}
 
-	/** All settled entries, committed or not. */
+	/** Returns all committable entries, committed or not. */
 	Map<String, String> committableEntries() {
-		Map<String, String> settled = new HashMap<>(this.entries);
+		Map<String, String> committable = new HashMap<>(this.entries);
 		for (Iterator<Changes> newestFirst = this.uncommittable.descendingIterator(); newestFirst.hasNext();) {
 			newestFirst.next().before.forEach((key, before) -> {
 				if (before != null) {
-					settled.put(key, before);
+					committable.put(key, before);
 				}
 				else {
-					settled.remove(key);
+					committable.remove(key);
 				}
 			});
 		}
-		return settled;
+		return committable;
 	}
 
 	/**
-	 * What one call wrote.
+	 * Changes by one call.
 	 *
 	 * @param writes new values by key, removed entries as {@code null}
-	 * @param before what stood there before
+	 * @param before earlier values by key
 	 */
 	record Changes(Map<String, @Nullable String> writes, Map<String, @Nullable String> before) {
 
 		static final Changes NONE = new Changes(Map.of(), Map.of());
 
-		/** Two of them are never the same, whatever they contain. */
+		/** By identity, whatever they contain. */
 		@Override
 		public boolean equals(@Nullable Object other) {
 			return this == other;

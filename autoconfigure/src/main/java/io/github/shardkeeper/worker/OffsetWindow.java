@@ -12,19 +12,19 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.source.SourceRecord;
 
 /**
- * The records that were taken up and are not all done: a window that slides over the
- * shard. What lies below it is done; its lowest record is not. The offset to commit is
- * that of the last record below it, and records inside it that are done already are
- * remembered, so that nobody handles them again. Confined to its shard's worker.
+ * Window of records that were taken up: all below it are done, its lowest record is not.
+ * The offset to commit is that of the last record below it. Records inside it that are
+ * done already are remembered, so that nobody handles them again. Confined to the shard's
+ * worker.
  */
 final class OffsetWindow {
 
 	private final int limit;
 
-	/** Beginning with the lowest that is not done. */
+	/** The first is not done. */
 	private final Deque<TrackedRecord> records = new ArrayDeque<>();
 
-	/** Done under an earlier owner, and not met again yet; in the shard's order. */
+	/** Done under an earlier owner and not read again yet; in the shard's order. */
 	private final Set<Offset> doneBefore;
 
 	private @Nullable Offset position;
@@ -33,7 +33,7 @@ final class OffsetWindow {
 
 	/**
 	 * Creates an empty window.
-	 * @param limit the most records in it
+	 * @param limit the maximum number of records in it
 	 * @param position the last record that is done, with all before it
 	 * @param ahead records beyond it that are done too
 	 */
@@ -43,7 +43,7 @@ final class OffsetWindow {
 		this.doneBefore = new LinkedHashSet<>(ahead);
 	}
 
-	/** Whether no more records may be taken up before the lowest is done. */
+	/** Returns whether no more records may be taken up before the lowest is done. */
 	boolean isFull() {
 		return this.records.size() >= this.limit;
 	}
@@ -57,7 +57,7 @@ final class OffsetWindow {
 	}
 
 	/**
-	 * Takes the next record of the shard up; {@code null} if it is done already.
+	 * Takes up the next record of the shard; {@code null} if it is done already.
 	 */
 	@Nullable TrackedRecord take(SourceRecord source) {
 		TrackedRecord taken = new TrackedRecord(source);
@@ -70,7 +70,7 @@ final class OffsetWindow {
 		return taken;
 	}
 
-	/** Those before it are not in the shard any more, or they had been met first. */
+	/** Forgets those before it, too: they are not in the shard any more, or were met. */
 	private void forgetUpTo(Offset met) {
 		Iterator<Offset> each = this.doneBefore.iterator();
 		boolean found = false;
@@ -80,7 +80,7 @@ final class OffsetWindow {
 		}
 	}
 
-	/** A record of the window is done. */
+	/** Marks a record of the window as done. */
 	void done(TrackedRecord taken) {
 		if (taken.isDone()) {
 			return;
@@ -99,12 +99,12 @@ final class OffsetWindow {
 		}
 	}
 
-	/** The last record that is done with all before it, {@code null} for none. */
+	/** Returns the last record that is done with all before it, {@code null} for none. */
 	@Nullable Offset position() {
 		return this.position;
 	}
 
-	/** The records beyond the position that are done, in the shard's order. */
+	/** Returns the records beyond the position that are done, in the shard's order. */
 	Set<Offset> ahead() {
 		if (this.doneInside == 0 && this.doneBefore.isEmpty()) {
 			return Set.of();
@@ -118,7 +118,7 @@ final class OffsetWindow {
 				left--;
 			}
 		}
-		// Not met yet, so behind all that were taken up.
+		// Not read yet, so behind all that were taken up.
 		ahead.addAll(this.doneBefore);
 		return ahead;
 	}

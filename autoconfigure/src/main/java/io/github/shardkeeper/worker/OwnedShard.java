@@ -35,7 +35,7 @@ final class OwnedShard implements ShardContext {
 		this.clock = context.clock();
 	}
 
-	/** The shard is somebody else's, or nobody's. */
+	/** Marks the shard as lost. */
 	void lose() {
 		this.lost = true;
 	}

@@ -4,8 +4,8 @@ import java.io.PrintWriter;
 import java.io.Writer;
 
 /**
- * Stands for what the application has thrown, if that cannot even be printed: its
- * {@code getMessage()} throws, say. Whoever logs or stores it would fail in its place.
+ * Replaces a failure of the application that cannot be printed, because its
+ * {@code getMessage()} throws, for example: logging or storing it would fail, too.
  */
 final class PrintableFailure extends RuntimeException {
 
@@ -14,7 +14,7 @@ final class PrintableFailure extends RuntimeException {
 				printing.getClass().getName()));
 	}
 
-	/** What was thrown, or what stands for it. */
+	/** Returns the failure, or a replacement if it cannot be printed. */
 	static Throwable of(Throwable failure) {
 		try {
 			failure.printStackTrace(new PrintWriter(Writer.nullWriter()));

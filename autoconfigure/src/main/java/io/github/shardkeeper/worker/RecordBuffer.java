@@ -9,18 +9,17 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.source.SourceRecord;
 
 /**
- * Records of one shard that were read and not taken up yet. It bounds how many are read
- * ahead: the reader is told when there is no room, and goes on when half of it is free
- * again, and all shards together have not used up their budget. What a single read brings
- * is always taken, so the bounds are exceeded by at most that. Records go in from the
- * reader's thread, and out on the shard's worker.
+ * Records of one shard that were read and not taken up yet. The reader pauses when the
+ * buffer is full or the budget of all shards is used up, and resumes when half of the
+ * buffer is free. What a single read brings is always taken, so the bounds are exceeded
+ * by at most that. Records go in from the reader's thread, and out on the shard's worker.
  */
 final class RecordBuffer {
 
-	/** What a record takes beside its contents, roughly. */
+	/** Approximate size of a record beside its contents. */
 	private static final int RECORD_OVERHEAD = 150;
 
-	/** So many are accounted for at once: it takes a lock. */
+	/** Number of removals accounted for together: that takes a lock. */
 	private static final int REMOVALS_PER_RELEASE = 50;
 
 	private final ConsumerSettings.BufferLimits limits;
@@ -53,7 +52,7 @@ final class RecordBuffer {
 	/** Half of it has become free; confined to the worker. */
 	private boolean halfFree;
 
-	/** There is room, and the reader does not know; confined to the worker. */
+	/** Whether the reader is to be resumed; confined to the worker. */
 	private boolean hasRoom;
 
 	/**
@@ -80,17 +79,17 @@ final class RecordBuffer {
 		}
 	}
 
-	/** No further records will ever come. */
+	/** Marks the buffer as one that gets no further records. */
 	synchronized void end() {
 		this.ended = true;
 	}
 
-	/** Whether there is nothing left, and never will be. */
+	/** Returns whether there is nothing left, and never will be. */
 	synchronized boolean isAtEnd() {
 		return this.ended && this.batches.isEmpty() && this.next == this.batch.size();
 	}
 
-	/** The next record, which stays; {@code null} if there is none. */
+	/** Returns the next record, which stays; {@code null} if there is none. */
 	@Nullable SourceRecord peek() {
 		if (this.next == this.batch.size()) {
 			synchronized (this) {
@@ -149,14 +148,14 @@ final class RecordBuffer {
 		}
 		// Not asked again: what was given back may be used up by now, but who has to wait
 		// once more for every read of others would be woken for nothing all the time.
-		this.hasRoom |= this.share.takeGoOn();
+		this.hasRoom |= this.share.takeResume();
 		if (this.hasRoom) {
 			reader.run();
 			this.hasRoom = false;
 		}
 	}
 
-	/** What is in it is not wanted any more, and nothing more will come. */
+	/** Drops all records; nothing more will come. */
 	void clear() {
 		this.batch = List.of();
 		this.next = 0;

@@ -17,15 +17,15 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
- * The retry queue of an owned shard, as its worker sees it: knows when to look for
- * records that are due, and looks only then. Confined to the worker.
+ * The worker's view of its shard's retry queue: asks the store for due records, and only
+ * when there may be some. Confined to the worker.
  */
 final class RetryQueue {
 
-	/** So many may be fetched and not settled, and be asked for at once. */
+	/** Maximum number of records that are fetched and not finished. */
 	private static final int MOST_OPEN = 100;
 
-	/** What one script copies keeps the store busy; a single record may be larger. */
+	/** Limit because one script keeps the store busy; a single record may be larger. */
 	private static final int BYTES_PER_LOOK = 1_000_000;
 
 	private final ShardId shard;
@@ -36,18 +36,18 @@ final class RetryQueue {
 
 	private final Deque<FailedRecord> due = new ArrayDeque<>();
 
-	/** Fetched, and as far as the store knows still in the queue. */
+	/** Records that are fetched and not committed as finished. */
 	private final Set<Offset> open = new HashSet<>();
 
-	/** Somebody has put records in; perhaps some under the offsets of open ones. */
+	/** Whether others have put records in, perhaps under the offsets of open ones. */
 	private boolean lookAfterCommit;
 
-	/** When there may be something due; {@code null} if the queue is empty. */
+	/** Time from which records may be due; {@code null} if the queue is empty. */
 	private @Nullable MonotonicTime nextLook;
 
 	/**
-	 * Creates it.
-	 * @param budget what is fetched at once comes to no more than an even share of it
+	 * Creates a view of which nothing is fetched.
+	 * @param budget limits what is fetched at once to an even share
 	 * @param nextLook when the first record is due, {@code null} if there is none
 	 */
 	RetryQueue(ShardId shard, CheckpointStore checkpoints, BufferBudget budget, @Nullable MonotonicTime nextLook) {
@@ -57,13 +57,13 @@ final class RetryQueue {
 		this.nextLook = nextLook;
 	}
 
-	/** Whether it holds nothing, as far as this instance knows. */
+	/** Returns whether it holds nothing, as far as this instance knows. */
 	boolean isEmpty() {
 		return this.nextLook == null && this.due.isEmpty() && this.open.isEmpty();
 	}
 
 	/**
-	 * The next record that is due, {@code null} if none is.
+	 * Returns the next record that is due, {@code null} if none is.
 	 * @throws io.github.shardkeeper.StoreUnavailableException when the store must be
 	 * asked, and does not answer
 	 */
@@ -87,14 +87,14 @@ final class RetryQueue {
 	}
 
 	/**
-	 * How many are fetched and not settled, all of them taken up, if so many that it is
-	 * not looked for more; otherwise 0.
+	 * Returns how many fetched records are not finished, if they are so many that no more
+	 * are fetched; otherwise 0.
 	 */
 	int stalledAt() {
 		return (this.due.isEmpty() && this.open.size() >= MOST_OPEN) ? this.open.size() : 0;
 	}
 
-	/** When to look again, {@code null} for never. */
+	/** Returns when to look again, {@code null} for never. */
 	@Nullable MonotonicTime nextLook() {
 		if (!this.due.isEmpty() || this.open.size() >= MOST_OPEN) {
 			return null;
@@ -102,7 +102,7 @@ final class RetryQueue {
 		return this.nextLook;
 	}
 
-	/** There is, or may be, a record that is due at a time. */
+	/** Notes that a record may be due at a time. */
 	void lookAt(MonotonicTime time) {
 		if (this.nextLook == null || time.isBefore(this.nextLook)) {
 			this.nextLook = time;
@@ -110,18 +110,18 @@ final class RetryQueue {
 	}
 
 	/**
-	 * Somebody else has put records in, to be handled now. One that died a moment ago may
-	 * be back before the answer to the commit that has buried it: until then it is taken
-	 * for the one that is handled already.
+	 * Notes that others have put records in, to be handled now. A dead letter may be sent
+	 * back before the answer to the commit that has stored it: until then it is taken for
+	 * the record that is handled already. So the queue is asked again after that commit.
 	 */
 	void attend(MonotonicTime now) {
 		lookAt(now);
 		this.lookAfterCommit = !this.open.isEmpty();
 	}
 
-	/** The store knows that these are settled, or wait once more. */
-	void committed(Collection<Offset> settled, MonotonicTime now) {
-		this.open.removeAll(settled);
+	/** Notes that the store has removed these records, or put them back. */
+	void committed(Collection<Offset> changed, MonotonicTime now) {
+		this.open.removeAll(changed);
 		if (this.lookAfterCommit) {
 			attend(now);
 		}

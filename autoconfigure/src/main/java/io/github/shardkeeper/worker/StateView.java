@@ -235,12 +235,12 @@ final class StateView implements ShardState, AutoCloseable {
 		}
 	}
 
-	/** Whether the call has neither read nor written anything that matters. */
+	/** Returns whether the call has neither read nor written anything that matters. */
 	boolean isUntouched() {
 		return this.writes == null && this.sums == null;
 	}
 
-	/** Whether everything that was read is still as it was. */
+	/** Returns whether everything that was read is still as it was. */
 	boolean hasReadWhatIs(Map<String, String> now, long keyChangesNow) {
 		if (this.hasReadKeys && this.keyChanges != keyChangesNow) {
 			return false;

@@ -8,9 +8,8 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.handover.MonotonicTime;
 
 /**
- * Wakes a worker when there will be something to do. While there is nothing it costs
- * nothing; one alarm is set at a time, unless an earlier one is needed. Confined to the
- * worker.
+ * Wakes a worker at a time. One alarm is set at a time, unless an earlier one is needed.
+ * Confined to the worker.
  */
 final class WakeTimer {
 

@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import io.github.shardkeeper.handover.MonotonicTime;
 
 /**
- * What has been done for one shard. Thread-safe.
+ * Measures the work done for one shard. Thread-safe.
  */
 final class WorkMeter {
 
