@@ -75,10 +75,10 @@ class ArchitectureTests {
 		plan.put("observation", Set.of("handler", "source", API, "shard"));
 		plan.put("actuate", Set.of("consumer", "worker", "coordination", "report", "shard"));
 		plan.put("autoconfigure",
-				Set.of("actuate", "consumer", "operations", "worker", "handler", "handler.messaging", "observation", "source",
-						"source.memory",
-						"redis.stream", "coordination", "coordination.memory", "redis.coordination", "redis.checkpoint",
-						"redis", "handover", "assignment.selection", "assignment.load", "assignment", API, "shard"));
+				Set.of("actuate", "consumer", "operations", "worker", "handler", "handler.messaging", "observation",
+						"source", "source.memory", "redis.stream", "coordination", "coordination.memory",
+						"redis.coordination", "redis.checkpoint", "redis", "handover", "assignment.selection",
+						"assignment.load", "assignment", API, "shard"));
 
 		assertThat(lines(arrows(ArchitectureTests::room))).containsExactlyInAnyOrderElementsOf(lines(plan));
 		List<String> below = new ArrayList<>();
