@@ -3,8 +3,11 @@ package io.github.shardkeeper.consumer;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
@@ -15,6 +18,11 @@ import org.slf4j.LoggerFactory;
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardState;
+import io.github.shardkeeper.coordination.CheckpointStore;
+import io.github.shardkeeper.coordination.Commit;
+import io.github.shardkeeper.coordination.DueRecords;
+import io.github.shardkeeper.coordination.SeekRequest;
+import io.github.shardkeeper.coordination.Seeks;
 import io.github.shardkeeper.handler.HandlerSignature;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.handover.Lease;
@@ -24,6 +32,7 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.source.JsonPayloadConverter;
+import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.SourceRecord;
 import io.github.shardkeeper.worker.BufferBudget;
 import io.github.shardkeeper.worker.ConsumerEvents;
@@ -118,6 +127,98 @@ final class Rehearsal {
 		@ShardConsumer("rehearsal")
 		public void handle(byte @Nullable [] payload, ShardContext context, ShardState state) {
 			state.put("handled", ++this.handled);
+		}
+
+	}
+
+	/**
+	 * What a {@link Rehearsal} needs around it: a store that agrees to everything and
+	 * keeps nothing, and a reader that has what it is given. Confined to one thread.
+	 */
+	private static final class RehearsalStage implements CheckpointStore, ShardReader {
+
+		private @Nullable RecordSink sink;
+
+		/** Hands a record to the worker, if it reads. */
+		void offer(SourceRecord record) {
+			if (this.sink != null) {
+				this.sink.offer(List.of(record));
+			}
+		}
+
+		@Override
+		public CompletableFuture<Acquisition> acquire(ShardId shard, Token token) {
+			return CompletableFuture.completedFuture(new Acquisition.Acquired(new Checkpoint(null, Map.of())));
+		}
+
+		@Override
+		public CompletableFuture<CommitReply> commit(ShardId shard, Token token, Commit commit) {
+			return CompletableFuture.completedFuture(CommitReply.COMMITTED);
+		}
+
+		@Override
+		public DueRecords due(ShardId shard, int limit, long bytes, Set<Offset> except) {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
+		public CompletionReply complete(ShardId shard, Token token, long acknowledged, long acquisition) {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
+		public Checkpoint read(ShardId shard) {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
+		public Map<ShardId, Offset> offsets(Collection<ShardId> shards) {
+			return Map.of();
+		}
+
+		@Override
+		public @Nullable SeekRequest seek(ShardId shard, Offset after, boolean clearsState) {
+			return null;
+		}
+
+		@Override
+		public Map<ShardId, Seeks> seeks(Collection<ShardId> shards) {
+			return Map.of();
+		}
+
+		@Override
+		public Instant consumedSince(String topic, @Nullable Instant known) {
+			return Instant.EPOCH;
+		}
+
+		@Override
+		public void start(ShardId shard, @Nullable Offset after, RecordSink reads) {
+			this.sink = reads;
+		}
+
+		@Override
+		public void stop(ShardId shard) {
+			this.sink = null;
+		}
+
+		@Override
+		public void resume(ShardId shard) {
+			// It never pauses.
+		}
+
+		@Override
+		public boolean poll() {
+			return true;
+		}
+
+		@Override
+		public Map<ShardId, String> problems() {
+			return Map.of();
+		}
+
+		@Override
+		public void close() {
+			// Nothing is open.
 		}
 
 	}
