@@ -35,9 +35,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
-import org.springframework.boot.WebApplicationType;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -59,7 +59,7 @@ import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.ShardAppender;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.ShardSource;
-import io.github.shardkeeper.testsupport.TestRedis;
+import io.github.shardkeeper.test.EmbeddedRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -102,7 +102,7 @@ class NullArgumentsTests {
 					"--shardkeeper.topics.orders.shards=2", "--shardkeeper.session.lease=1s",
 					"--shardkeeper.session.heartbeat-interval=200ms", "--shardkeeper.session.timeout=10s",
 					"--shardkeeper.consumer.commit.mode=manual",
-					"--spring.data.redis.port=" + TestRedis.shared().port())) {
+					"--spring.data.redis.port=" + EmbeddedRedis.shared().port())) {
 			Map<String, List<String>> offences = new TreeMap<>();
 			Set<String> untried = new TreeSet<>();
 			for (Class<?> type : publicTypes()) {

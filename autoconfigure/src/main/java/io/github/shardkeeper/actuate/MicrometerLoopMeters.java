@@ -2,7 +2,7 @@ package io.github.shardkeeper.actuate;
 
 import io.micrometer.core.instrument.MeterRegistry;
 
-import io.github.shardkeeper.coordination.LoopMeters;
+import io.github.shardkeeper.loop.LoopMeters;
 
 /**
  * Meters of Shardkeeper's own loops: counters {@code shardkeeper.loop.failures} and

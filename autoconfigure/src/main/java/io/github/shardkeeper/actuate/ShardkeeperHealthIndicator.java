@@ -10,8 +10,8 @@ import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
-import io.github.shardkeeper.coordination.LoopThreads;
 import io.github.shardkeeper.coordination.ShardCoordinator;
+import io.github.shardkeeper.loop.LoopThreads;
 import io.github.shardkeeper.report.ProblemReport;
 import io.github.shardkeeper.shard.ShardId;
 

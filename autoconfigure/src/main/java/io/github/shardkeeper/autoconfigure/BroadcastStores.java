@@ -9,11 +9,11 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Mode;
-import io.github.shardkeeper.coordination.CheckpointStore;
-import io.github.shardkeeper.coordination.CheckpointsByTopic;
+import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.checkpoint.CheckpointsByTopic;
+import io.github.shardkeeper.checkpoint.DeadLetterStore;
+import io.github.shardkeeper.checkpoint.DeadLettersByTopic;
 import io.github.shardkeeper.coordination.CoordinationSettings;
-import io.github.shardkeeper.coordination.DeadLetterStore;
-import io.github.shardkeeper.coordination.DeadLettersByTopic;
 import io.github.shardkeeper.shard.ShardId;
 
 /**

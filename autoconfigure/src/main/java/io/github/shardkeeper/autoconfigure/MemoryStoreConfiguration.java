@@ -6,13 +6,13 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-import io.github.shardkeeper.coordination.CheckpointStore;
+import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.checkpoint.DeadLetterStore;
+import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
+import io.github.shardkeeper.checkpoint.memory.MemoryDeadLetterStore;
 import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.coordination.CoordinationStore;
-import io.github.shardkeeper.coordination.DeadLetterStore;
-import io.github.shardkeeper.coordination.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
-import io.github.shardkeeper.coordination.memory.MemoryDeadLetterStore;
 import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
 

@@ -12,7 +12,7 @@ import io.github.shardkeeper.observation.ObservedCalls;
 import io.github.shardkeeper.observation.ObservedSends;
 import io.github.shardkeeper.observation.ShardConsumeConvention;
 import io.github.shardkeeper.observation.ShardSendConvention;
-import io.github.shardkeeper.source.SendObserver;
+import io.github.shardkeeper.template.SendObserver;
 
 /**
  * Observations, if there is a registry.

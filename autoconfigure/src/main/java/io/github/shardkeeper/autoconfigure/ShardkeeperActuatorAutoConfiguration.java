@@ -19,9 +19,9 @@ import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
 import io.github.shardkeeper.actuate.ShardsEndpoint;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.coordination.GroupReporter;
-import io.github.shardkeeper.coordination.LoopMeters;
-import io.github.shardkeeper.coordination.LoopThreads;
 import io.github.shardkeeper.coordination.ShardCoordinator;
+import io.github.shardkeeper.loop.LoopMeters;
+import io.github.shardkeeper.loop.LoopThreads;
 import io.github.shardkeeper.worker.ConsumerMeters;
 
 /**

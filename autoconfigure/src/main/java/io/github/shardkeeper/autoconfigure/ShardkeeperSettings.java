@@ -27,16 +27,16 @@ import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Retry;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Template;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Trim;
 import io.github.shardkeeper.coordination.CoordinationSettings;
-import io.github.shardkeeper.handover.HandoverRules;
+import io.github.shardkeeper.protocol.HandoverRules;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.Names;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.StartPosition;
-import io.github.shardkeeper.source.SendSettings;
 import io.github.shardkeeper.source.TrimRule;
+import io.github.shardkeeper.template.SendSettings;
+import io.github.shardkeeper.worker.ConsumerSettings;
 import io.github.shardkeeper.worker.ConsumerSettings.BufferLimits;
 import io.github.shardkeeper.worker.ConsumerSettings.Commits;
-import io.github.shardkeeper.worker.ConsumerSettings;
 
 /**
  * Settings of the engine, made from properties that are valid: whoever has an instance

@@ -7,7 +7,7 @@ import io.micrometer.observation.ObservationRegistry;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.shard.ShardId;
-import io.github.shardkeeper.source.SendObserver;
+import io.github.shardkeeper.template.SendObserver;
 
 /**
  * Makes an observation {@code shardkeeper.send} of each record that is sent, a child of

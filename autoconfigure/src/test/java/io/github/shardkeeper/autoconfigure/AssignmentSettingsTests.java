@@ -29,7 +29,7 @@ import io.github.shardkeeper.assignment.selection.PerTopicAssignment;
 import io.github.shardkeeper.assignment.sticky.StickyAssignment;
 import io.github.shardkeeper.coordination.AssignmentSettings;
 import io.github.shardkeeper.coordination.CoordinationSettings;
-import io.github.shardkeeper.handover.MeasuredLoads.LoadReporting;
+import io.github.shardkeeper.protocol.MeasuredLoads.LoadReporting;
 import io.github.shardkeeper.report.GroupReport;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 import org.springframework.boot.SpringApplicationAotProcessor;
 
-import io.github.shardkeeper.testsupport.TestRedis;
+import io.github.shardkeeper.test.EmbeddedRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -84,7 +84,7 @@ class BuildTimeSettingsTests {
 		List<String> arguments = new ArrayList<>(List.of("--spring.main.web-application-type=none",
 				"--spring.main.banner-mode=off", "--shardkeeper.group=" + RUN, "--shardkeeper.key-prefix=" + RUN,
 				"--shardkeeper.topics.orders.shards=2", "--shardkeeper.session.heartbeat-interval=200ms",
-				"--shardkeeper.session.lease=600ms", "--spring.data.redis.port=" + TestRedis.shared().port()));
+				"--shardkeeper.session.lease=600ms", "--spring.data.redis.port=" + EmbeddedRedis.shared().port()));
 		arguments.addAll(List.of(more));
 		return arguments;
 	}

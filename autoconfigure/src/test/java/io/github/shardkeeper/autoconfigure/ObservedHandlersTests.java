@@ -24,7 +24,7 @@ import io.github.shardkeeper.handler.CallObserver;
 import io.github.shardkeeper.observation.ShardConsumeContext;
 import io.github.shardkeeper.observation.ShardConsumeConvention;
 import io.github.shardkeeper.observation.TestTracing;
-import io.github.shardkeeper.source.SendObserver;
+import io.github.shardkeeper.template.SendObserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

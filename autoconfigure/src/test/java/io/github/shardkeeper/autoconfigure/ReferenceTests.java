@@ -30,7 +30,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import io.github.shardkeeper.actuate.MicrometerConsumerMeters;
 import io.github.shardkeeper.actuate.MicrometerLoopMeters;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.TopicConsumer;
-import io.github.shardkeeper.coordination.LoopMeters;
+import io.github.shardkeeper.loop.LoopMeters;
 import io.github.shardkeeper.observation.ShardkeeperObservation;
 import io.github.shardkeeper.worker.ConsumerMeters;
 

@@ -36,16 +36,16 @@ import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.assignment.AssignmentStrategy;
 import io.github.shardkeeper.assignment.ShardCatalog;
-import io.github.shardkeeper.coordination.CheckpointStore;
+import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.checkpoint.DeadLetterStore;
 import io.github.shardkeeper.coordination.CoordinationStore;
-import io.github.shardkeeper.coordination.DeadLetterStore;
-import io.github.shardkeeper.coordination.LoopMeters;
 import io.github.shardkeeper.handler.MessageArguments;
+import io.github.shardkeeper.loop.LoopMeters;
 import io.github.shardkeeper.observation.ShardConsumeConvention;
 import io.github.shardkeeper.observation.ShardSendConvention;
 import io.github.shardkeeper.source.PayloadConverter;
 import io.github.shardkeeper.source.ShardSource;
-import io.github.shardkeeper.testsupport.TestRedis;
+import io.github.shardkeeper.test.EmbeddedRedis;
 import io.github.shardkeeper.worker.ConsumerMeters;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -72,7 +72,7 @@ class ReplacedBeansTests {
 		.withBean(MeterRegistry.class, SimpleMeterRegistry::new)
 		.withPropertyValues("shardkeeper.group=orders", "shardkeeper.topics.orders.shards=2",
 				"shardkeeper.session.lease=300ms", "shardkeeper.session.heartbeat-interval=100ms",
-				"spring.data.redis.port=" + TestRedis.shared().port());
+				"spring.data.redis.port=" + EmbeddedRedis.shared().port());
 
 	@ParameterizedTest
 	@ValueSource(strings = { "memory", "redis" })

@@ -42,15 +42,15 @@ import io.github.shardkeeper.actuate.ShardsEndpoint;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.coordination.HeartbeatScheduler;
-import io.github.shardkeeper.coordination.MonotonicClock;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
-import io.github.shardkeeper.handover.HandoverRules;
-import io.github.shardkeeper.handover.MonotonicTime;
+import io.github.shardkeeper.protocol.HandoverRules;
 import io.github.shardkeeper.redis.coordination.RedisCoordinationStore;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
-import io.github.shardkeeper.testsupport.TestRedis;
+import io.github.shardkeeper.test.EmbeddedRedis;
+import io.github.shardkeeper.time.MonotonicClock;
+import io.github.shardkeeper.time.MonotonicTime;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -63,7 +63,7 @@ class ShardkeeperAutoConfigurationTests {
 						DataRedisAutoConfiguration.class, JacksonAutoConfiguration.class))
 		.withPropertyValues("shardkeeper.group=orders", "shardkeeper.topics.orders.shards=2",
 				"management.endpoints.web.exposure.include=shards",
-				"spring.data.redis.port=" + TestRedis.shared().port());
+				"spring.data.redis.port=" + EmbeddedRedis.shared().port());
 
 	private final ApplicationContextRunner memory = this.redis.withPropertyValues("shardkeeper.store=memory");
 
@@ -338,7 +338,7 @@ class ShardkeeperAutoConfigurationTests {
 
 	@Test
 	void aWrongPasswordStopsTheStart() {
-		try (TestRedis locked = TestRedis.start("--requirepass", "secret")) {
+		try (EmbeddedRedis locked = EmbeddedRedis.start("--requirepass", "secret")) {
 			this.redis.withUserConfiguration(OneHandler.class)
 				.withPropertyValues("spring.data.redis.port=" + locked.port(), "spring.data.redis.password=wrong")
 				.run((context) -> assertStopped(context.getStartupFailure(), "refuses", "spring.data.redis.password"));
@@ -353,7 +353,7 @@ class ShardkeeperAutoConfigurationTests {
 
 	@Test
 	void aRedisThatIsAwayIsWaitedFor() {
-		try (TestRedis away = TestRedis.start()) {
+		try (EmbeddedRedis away = EmbeddedRedis.start()) {
 			away.kill();
 			this.redis.withUserConfiguration(OneHandler.class)
 				.withPropertyValues("spring.data.redis.port=" + away.port())
@@ -380,7 +380,7 @@ class ShardkeeperAutoConfigurationTests {
 	/** It accepts connections, because the kernel does. */
 	@Test
 	void aRedisThatDoesNotAnswerDelaysTheStartForSomeSecondsInAll() {
-		try (TestRedis hanging = TestRedis.start()) {
+		try (EmbeddedRedis hanging = EmbeddedRedis.start()) {
 			hanging.freeze();
 			this.redis.withUserConfiguration(OneHandler.class, StartWatch.class)
 				.withPropertyValues("spring.data.redis.port=" + hanging.port(),
@@ -401,7 +401,7 @@ class ShardkeeperAutoConfigurationTests {
 
 	@Test
 	void aRedisThatGoesStopsConsumptionAndItGoesOnByItself() {
-		try (TestRedis comesAndGoes = TestRedis.start()) {
+		try (EmbeddedRedis comesAndGoes = EmbeddedRedis.start()) {
 			this.redis.withUserConfiguration(OneHandler.class)
 				.withPropertyValues("spring.data.redis.port=" + comesAndGoes.port(), "shardkeeper.session.lease=1500ms")
 				.run((context) -> {

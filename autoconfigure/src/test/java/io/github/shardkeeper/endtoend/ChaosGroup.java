@@ -15,17 +15,17 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.endtoend.TraceChecker.State;
-import io.github.shardkeeper.handover.GroupChanges;
-import io.github.shardkeeper.handover.GroupChanges.GroupMember;
-import io.github.shardkeeper.handover.Ownership;
-import io.github.shardkeeper.handover.ShardPhase;
+import io.github.shardkeeper.protocol.GroupChanges;
+import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
+import io.github.shardkeeper.protocol.Ownership;
+import io.github.shardkeeper.protocol.ShardPhase;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.checkpoint.RedisCheckpointStore;
 import io.github.shardkeeper.redis.coordination.RedisCoordinationStore;
+import io.github.shardkeeper.redis.testsupport.RedisClients;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
-import io.github.shardkeeper.testsupport.RedisClients;
-import io.github.shardkeeper.testsupport.TestRedis;
+import io.github.shardkeeper.test.EmbeddedRedis;
 
 /**
  * A group as Redis knows it, seen over connections that nobody disturbs, and what feeds
@@ -58,7 +58,7 @@ final class ChaosGroup implements AutoCloseable {
 	 * @param size how many instances it has when it is at rest
 	 * @param interval the time between two records of a shard
 	 */
-	ChaosGroup(TestRedis redis, String group, int size, int shards, Duration interval) {
+	ChaosGroup(EmbeddedRedis redis, String group, int size, int shards, Duration interval) {
 		this.size = size;
 		this.shards = shards;
 		this.connections = RedisClients.factory(redis);

@@ -23,10 +23,11 @@ import org.springframework.util.FileSystemUtils;
 
 import io.github.shardkeeper.endtoend.Fault.Kind;
 import io.github.shardkeeper.endtoend.FaultPlan.Round;
-import io.github.shardkeeper.handover.Ownership;
+import io.github.shardkeeper.protocol.Ownership;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.test.EmbeddedRedis;
+import io.github.shardkeeper.test.FaultyProxy;
 import io.github.shardkeeper.testsupport.RunAlone;
-import io.github.shardkeeper.testsupport.TestRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -75,7 +76,7 @@ class ChaosTests {
 
 	private final Map<String, FaultyProxy> proxies = new TreeMap<>();
 
-	private TestRedis redis;
+	private EmbeddedRedis redis;
 
 	private Instances instances;
 
@@ -94,7 +95,7 @@ class ChaosTests {
 		// fsync goes on: then Redis would lose what it has acknowledged, which nobody
 		// here
 		// promises to survive unnoticed.
-		this.redis = TestRedis.start("--appendonly", "yes", "--appendfsync", "no", "--dir",
+		this.redis = EmbeddedRedis.start("--appendonly", "yes", "--appendfsync", "no", "--dir",
 				data.toAbsolutePath().toString());
 		INSTANCES.forEach((instance) -> this.proxies.put(instance, new FaultyProxy(this.redis.port(), "{chaos}")));
 		this.instances = new Instances((instance) -> this.proxies.get(instance).port(), this.directory, "chaos",

@@ -28,8 +28,8 @@ import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.ShardTemplate.Appended;
+import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
 import io.github.shardkeeper.shard.ShardId;
-import io.github.shardkeeper.testsupport.OnEveryRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -50,13 +50,13 @@ import io.github.shardkeeper.ShardTemplate.Outgoing;
 import io.github.shardkeeper.ShardTopics;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
 import io.github.shardkeeper.coordination.GroupReporter;
+import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
 import io.github.shardkeeper.report.GroupReport;
 import io.github.shardkeeper.report.ShardReport;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.StartPosition;
-import io.github.shardkeeper.testsupport.OnEveryRedis;
-import io.github.shardkeeper.testsupport.TestRedis;
+import io.github.shardkeeper.test.EmbeddedRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -118,7 +118,7 @@ class EarlierVersionTests {
 		try (InputStream file = getClass().getResourceAsStream(dump)) {
 			Files.copy(file, this.directory.resolve("dump.rdb"), StandardCopyOption.REPLACE_EXISTING);
 		}
-		try (TestRedis redis = startRedis()) {
+		try (EmbeddedRedis redis = startRedis()) {
 			Map<String, Long> tokens = storedTokens(redis);
 			assertThat(tokens).hasSize(10);
 			ConfigurableApplicationContext watcher = start(redis, Watching.class, "watcher");
@@ -252,7 +252,7 @@ class EarlierVersionTests {
 	}
 
 	/** Returns the token of each shard's last owner; the format is in the reference. */
-	private static Map<String, Long> storedTokens(TestRedis redis) {
+	private static Map<String, Long> storedTokens(EmbeddedRedis redis) {
 		Map<String, Long> tokens = new TreeMap<>();
 		redis.call((commands) -> commands.hgetall(PREFIX + ":{" + GROUP + "}:shards")).forEach((shard, record) -> {
 			if (!shard.equals("#")) {
@@ -266,7 +266,7 @@ class EarlierVersionTests {
 	@Test
 	@EnabledIfSystemProperty(named = "shardkeeper.dump", matches = ".+")
 	void writeDump() throws IOException {
-		try (TestRedis redis = startRedis()) {
+		try (EmbeddedRedis redis = startRedis()) {
 			ConfigurableApplicationContext watcher = start(redis, Watching.class, "watcher");
 			send(watcher, "news", 0, "n1");
 			Offset last = writeWhatIsHandled(redis, watcher);
@@ -292,7 +292,7 @@ class EarlierVersionTests {
 		}
 	}
 
-	private Offset writeWhatIsHandled(TestRedis redis, ConfigurableApplicationContext watcher) {
+	private Offset writeWhatIsHandled(EmbeddedRedis redis, ConfigurableApplicationContext watcher) {
 		ConfigurableApplicationContext reader = start(redis, Writing.class, "reader",
 				"shardkeeper.topics.payments.consumer.retry-queue.delays=36500d", "shardkeeper.topics.old.shards=2",
 				"shardkeeper.version=1.0");
@@ -351,11 +351,11 @@ class EarlierVersionTests {
 	}
 
 	/** Starts a Redis on the file in the directory, if there is one. */
-	private TestRedis startRedis() {
-		return TestRedis.start("--dir", this.directory.toString(), "--dbfilename", "dump.rdb");
+	private EmbeddedRedis startRedis() {
+		return EmbeddedRedis.start("--dir", this.directory.toString(), "--dbfilename", "dump.rdb");
 	}
 
-	private ConfigurableApplicationContext start(TestRedis redis, Class<?> application, String name,
+	private ConfigurableApplicationContext start(EmbeddedRedis redis, Class<?> application, String name,
 			String... properties) {
 		List<String> all = new ArrayList<>(List.of(properties));
 		all.add("spring.data.redis.port=" + redis.port());

@@ -28,7 +28,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import io.github.shardkeeper.endtoend.Trace.Line;
 import io.github.shardkeeper.endtoend.TraceChecker.State;
-import io.github.shardkeeper.testsupport.TestRedis;
+import io.github.shardkeeper.test.EmbeddedRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -80,7 +80,7 @@ class EmptiedRedisTests {
 	private void empty(Duration outage) {
 		String name = "away-for-" + outage.toMillis();
 		// With the default lease of 3 s.
-		try (TestRedis redis = TestRedis.start();
+		try (EmbeddedRedis redis = EmbeddedRedis.start();
 				TracedGroup group = TracedGroup.on(redis, directory(name), name, SHARDS,
 						"--shardkeeper.session.timeout=6s");
 				Feeder feeder = new Feeder(group.connector(), SHARDS, Duration.ofMillis(100), 2)) {
@@ -107,7 +107,7 @@ class EmptiedRedisTests {
 	/** With it goes what it held: it says so, and its shards begin anew. */
 	private void emptyWhileOneStops(CapturedOutput output) {
 		String name = "stops-meanwhile";
-		try (TestRedis redis = TestRedis.start();
+		try (EmbeddedRedis redis = EmbeddedRedis.start();
 				TracedGroup group = TracedGroup.on(redis, directory(name), name, SHARDS,
 						"--shardkeeper.session.timeout=6s");
 				Feeder feeder = new Feeder(group.connector(), SHARDS, Duration.ofMillis(100), 2)) {

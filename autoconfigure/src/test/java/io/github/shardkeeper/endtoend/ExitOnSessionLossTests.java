@@ -16,9 +16,9 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 
 import io.github.shardkeeper.consumer.ExitOnSessionLoss;
 import io.github.shardkeeper.redis.RedisConnector;
-import io.github.shardkeeper.testsupport.RedisClients;
+import io.github.shardkeeper.redis.testsupport.RedisClients;
+import io.github.shardkeeper.test.EmbeddedRedis;
 import io.github.shardkeeper.testsupport.RunAlone;
-import io.github.shardkeeper.testsupport.TestRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -33,7 +33,7 @@ class ExitOnSessionLossTests {
 	@TempDir
 	Path directory;
 
-	private TestRedis redis;
+	private EmbeddedRedis redis;
 
 	private LettuceConnectionFactory connections;
 
@@ -43,7 +43,7 @@ class ExitOnSessionLossTests {
 
 	@BeforeEach
 	void start() {
-		this.redis = TestRedis.start();
+		this.redis = EmbeddedRedis.start();
 		this.connections = RedisClients.factory(this.redis);
 		this.instances = new Instances((name) -> this.redis.port(), this.directory, "exit-tests", 2);
 		this.feeder = new Feeder(new RedisConnector(this.connections), 2, Duration.ofMillis(50), 1);

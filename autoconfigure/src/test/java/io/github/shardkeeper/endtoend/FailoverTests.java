@@ -31,15 +31,15 @@ import io.github.shardkeeper.endtoend.LineageChecker.Death;
 import io.github.shardkeeper.endtoend.TraceChecker.State;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.checkpoint.RedisCheckpointStore;
+import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
+import io.github.shardkeeper.redis.testsupport.RedisClients;
 import io.github.shardkeeper.report.GroupReport;
 import io.github.shardkeeper.report.MemberReport;
 import io.github.shardkeeper.report.ShardReport;
 import io.github.shardkeeper.shard.ShardId;
-import io.github.shardkeeper.testsupport.OnEveryRedis;
-import io.github.shardkeeper.testsupport.RedisClients;
-import io.github.shardkeeper.testsupport.TestRedis;
-import io.github.shardkeeper.testsupport.TestRedisCluster;
-import io.github.shardkeeper.testsupport.TestRedisSentinel;
+import io.github.shardkeeper.test.EmbeddedRedis;
+import io.github.shardkeeper.test.EmbeddedRedisCluster;
+import io.github.shardkeeper.test.EmbeddedRedisSentinel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -62,7 +62,7 @@ class FailoverTests {
 	private static final Duration LONGER_THAN_A_FAILOVER = Duration.ofSeconds(10);
 
 	/** Started when first needed. */
-	private static TestRedisCluster cluster;
+	private static EmbeddedRedisCluster cluster;
 
 	private final String group = UUID.randomUUID().toString();
 
@@ -83,7 +83,7 @@ class FailoverTests {
 
 	private Feeder feeder;
 
-	private TestRedisSentinel sentinels;
+	private EmbeddedRedisSentinel sentinels;
 
 	private void start(LettuceConnectionFactory factory, String... address) {
 		this.connections = factory;
@@ -143,8 +143,8 @@ class FailoverTests {
 	@OnEveryRedis
 	void sentinelsReplaceTheMaster() {
 		startOnSentinel();
-		TestRedis master = this.sentinels.master();
-		TestRedis replica = this.sentinels.replicas().get(0);
+		EmbeddedRedis master = this.sentinels.master();
+		EmbeddedRedis replica = this.sentinels.replicas().get(0);
 		master.killInSync();
 		Failover failover = awaitFailover("the master that Sentinels watch", () -> role(replica).equals("master"));
 
@@ -186,8 +186,8 @@ class FailoverTests {
 	@OnEveryRedis
 	void sentinelsReplaceTheMasterByAReplicaThatLacksWrites() {
 		startOnSentinel();
-		TestRedis master = this.sentinels.master();
-		TestRedis replica = this.sentinels.replicas().get(0);
+		EmbeddedRedis master = this.sentinels.master();
+		EmbeddedRedis replica = this.sentinels.replicas().get(0);
 		whoHadTakenOverDiesWithIt(master, () -> role(replica).equals("master"));
 	}
 
@@ -203,7 +203,7 @@ class FailoverTests {
 	void whoHasTakenOverInWritesThatAreLostKeepsWhatItHas() {
 		this.lease = LONGER_THAN_A_FAILOVER;
 		startOnCluster();
-		TestRedis master = cluster.masterOf(groupKey()).orElseThrow();
+		EmbeddedRedis master = cluster.masterOf(groupKey()).orElseThrow();
 		takeOverInWritesThatGetLost(master);
 		master.kill();
 		Failover failover = awaitFailover("the master of the group's slot, and a take-over is lost",
@@ -213,7 +213,7 @@ class FailoverTests {
 		everyCallGoesOnFromWhatWasThere();
 	}
 
-	private void whoHadTakenOverDiesWithIt(TestRedis master, Callable<Boolean> isReplaced) {
+	private void whoHadTakenOverDiesWithIt(EmbeddedRedis master, Callable<Boolean> isReplaced) {
 		ConfigurableApplicationContext four = takeOverInWritesThatGetLost(master);
 		long killed = Trace.nowMicros();
 		master.kill();
@@ -227,7 +227,7 @@ class FailoverTests {
 	}
 
 	/** From here on all is lost that is acknowledged. */
-	private ConfigurableApplicationContext takeOverInWritesThatGetLost(TestRedis master) {
+	private ConfigurableApplicationContext takeOverInWritesThatGetLost(EmbeddedRedis master) {
 		master.cutOffReplicas();
 		ConfigurableApplicationContext four = startInstance("four");
 		Awaitility.await()
@@ -280,15 +280,15 @@ class FailoverTests {
 	}
 
 	private void startOnSentinel() {
-		this.sentinels = TestRedisSentinel.start(1);
+		this.sentinels = EmbeddedRedisSentinel.start(1);
 		start(RedisClients.factory(this.sentinels),
-				"--spring.data.redis.sentinel.master=" + TestRedisSentinel.MASTER_NAME,
+				"--spring.data.redis.sentinel.master=" + EmbeddedRedisSentinel.MASTER_NAME,
 				"--spring.data.redis.sentinel.nodes=" + this.sentinels.addresses());
 	}
 
 	private void startOnCluster() {
 		if (cluster == null) {
-			cluster = TestRedisCluster.startWithReplicas(3);
+			cluster = EmbeddedRedisCluster.startWithReplicas(3);
 		}
 		cluster.restore();
 		start(RedisClients.factory(cluster), "--spring.data.redis.cluster.nodes=" + cluster.addresses());
@@ -298,7 +298,7 @@ class FailoverTests {
 		return "shardkeeper:{" + this.group + "}";
 	}
 
-	private static String role(TestRedis redis) {
+	private static String role(EmbeddedRedis redis) {
 		return redis.call((commands) -> commands.role()).get(0).toString();
 	}
 

@@ -11,9 +11,11 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
-import io.github.shardkeeper.endtoend.Disturbance.Role;
 import io.github.shardkeeper.endtoend.TraceChecker.Freeze;
-import io.github.shardkeeper.testsupport.TestRedis;
+import io.github.shardkeeper.test.Disturbance;
+import io.github.shardkeeper.test.Disturbance.Role;
+import io.github.shardkeeper.test.EmbeddedRedis;
+import io.github.shardkeeper.test.FaultyProxy;
 
 /**
  * Makes things go wrong, and puts them right again. Thread-safe, but for two faults of
@@ -31,7 +33,7 @@ final class FaultInjector implements AutoCloseable {
 
 	private static final Set<Role> DATA = Set.of(Role.DATA);
 
-	private final TestRedis redis;
+	private final EmbeddedRedis redis;
 
 	private final Instances instances;
 
@@ -52,7 +54,7 @@ final class FaultInjector implements AutoCloseable {
 	 * @param proxies each instance's way to Redis
 	 * @param arguments what each instance is started with
 	 */
-	FaultInjector(TestRedis redis, Instances instances, Map<String, FaultyProxy> proxies, ChaosGroup group,
+	FaultInjector(EmbeddedRedis redis, Instances instances, Map<String, FaultyProxy> proxies, ChaosGroup group,
 			List<String> arguments) {
 		this.redis = redis;
 		this.instances = instances;

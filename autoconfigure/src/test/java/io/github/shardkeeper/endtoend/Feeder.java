@@ -26,8 +26,8 @@ import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.RedisLink;
 import io.github.shardkeeper.redis.stream.RedisStreamSource;
 import io.github.shardkeeper.shard.ShardId;
-import io.github.shardkeeper.source.Appends;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
+import io.github.shardkeeper.test.Appends;
 
 /**
  * Appends 1, 2, 3 … to every shard, one record per shard and interval, each number once

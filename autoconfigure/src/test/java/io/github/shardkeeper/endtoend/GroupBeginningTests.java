@@ -20,12 +20,12 @@ import org.springframework.context.annotation.Configuration;
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.ShardTemplate;
-import io.github.shardkeeper.ShardTopics;
 import io.github.shardkeeper.ShardTemplate.Appended;
-import io.github.shardkeeper.source.Appends;
+import io.github.shardkeeper.ShardTopics;
+import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ShardAppender;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
-import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.test.Appends;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

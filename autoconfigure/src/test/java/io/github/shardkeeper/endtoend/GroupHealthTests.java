@@ -23,9 +23,9 @@ import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
 import io.github.shardkeeper.coordination.GroupReporter;
+import io.github.shardkeeper.redis.testsupport.RedisClients;
 import io.github.shardkeeper.report.GroupReport;
 import io.github.shardkeeper.report.ShardReport;
-import io.github.shardkeeper.testsupport.RedisClients;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

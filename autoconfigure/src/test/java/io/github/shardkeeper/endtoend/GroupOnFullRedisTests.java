@@ -12,8 +12,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-import io.github.shardkeeper.testsupport.OnEveryRedis;
-import io.github.shardkeeper.testsupport.TestRedis;
+import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
+import io.github.shardkeeper.test.EmbeddedRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -38,7 +38,7 @@ class GroupOnFullRedisTests {
 
 	private static final Pattern USED = Pattern.compile("used_memory:(\\d+)");
 
-	private final TestRedis redis = TestRedis.start();
+	private final EmbeddedRedis redis = EmbeddedRedis.start();
 
 	@TempDir
 	private Path directory;

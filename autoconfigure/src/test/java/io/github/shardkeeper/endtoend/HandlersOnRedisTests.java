@@ -40,12 +40,12 @@ import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.ShardTemplate.Appended;
 import io.github.shardkeeper.ShardTemplate.Outgoing;
-import io.github.shardkeeper.coordination.CheckpointStore;
-import io.github.shardkeeper.coordination.CheckpointStore.Checkpoint;
+import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.observation.TestTracing;
+import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
-import io.github.shardkeeper.testsupport.OnEveryRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

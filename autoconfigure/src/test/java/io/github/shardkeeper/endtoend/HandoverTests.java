@@ -46,7 +46,7 @@ import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
 import io.github.shardkeeper.coordination.GroupReporter;
 import io.github.shardkeeper.report.ShardReport;
 import io.github.shardkeeper.shard.ShardId;
-import io.github.shardkeeper.testsupport.TestRedis;
+import io.github.shardkeeper.test.EmbeddedRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -67,7 +67,7 @@ class HandoverTests {
 
 	private final List<Handler> handlers = new ArrayList<>();
 
-	private final TestRedis redis = TestRedis.start();
+	private final EmbeddedRedis redis = EmbeddedRedis.start();
 
 	private final Overlaps overlaps = new Overlaps();
 

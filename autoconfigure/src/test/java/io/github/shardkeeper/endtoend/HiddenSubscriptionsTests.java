@@ -21,7 +21,7 @@ import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
 import io.github.shardkeeper.coordination.GroupReporter;
 import io.github.shardkeeper.report.ShardReport;
-import io.github.shardkeeper.testsupport.TestRedis;
+import io.github.shardkeeper.test.EmbeddedRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -34,7 +34,7 @@ class HiddenSubscriptionsTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-	private final ProxyWithSubscriptions proxy = new ProxyWithSubscriptions(TestRedis.shared().port());
+	private final ProxyWithSubscriptions proxy = new ProxyWithSubscriptions(EmbeddedRedis.shared().port());
 
 	@RegisterExtension
 	private final LocalInstances instances = new LocalInstances("shardkeeper.topics.orders.shards=3",
@@ -78,7 +78,7 @@ class HiddenSubscriptionsTests {
 		this.proxy.hideNoMore();
 		ConfigurableApplicationContext one = this.instances.start(Application.class, "one");
 		this.proxy.closeInstead(true);
-		TestRedis.shared().call((commands) -> commands.clientKill(KillArgs.Builder.typePubsub()));
+		EmbeddedRedis.shared().call((commands) -> commands.clientKill(KillArgs.Builder.typePubsub()));
 		int before = this.proxy.subscriptions();
 		Awaitility.await()
 			.atMost(PATIENCE)

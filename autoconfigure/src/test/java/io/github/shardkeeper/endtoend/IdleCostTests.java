@@ -18,9 +18,9 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import io.github.shardkeeper.coordination.GroupReporter;
 import io.github.shardkeeper.endtoend.InOneJvmTests.Application;
 import io.github.shardkeeper.endtoend.InOneJvmTests.Handler;
-import io.github.shardkeeper.testsupport.RedisClients;
+import io.github.shardkeeper.redis.testsupport.RedisClients;
+import io.github.shardkeeper.test.EmbeddedRedis;
 import io.github.shardkeeper.testsupport.RunAlone;
-import io.github.shardkeeper.testsupport.TestRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -51,7 +51,7 @@ class IdleCostTests {
 
 	private static double commandsPerSecond(int shards) {
 		List<ConfigurableApplicationContext> instances = new ArrayList<>();
-		try (TestRedis redis = TestRedis.start()) {
+		try (EmbeddedRedis redis = EmbeddedRedis.start()) {
 			LettuceConnectionFactory observer = RedisClients.factory(redis);
 			try (RedisConnection connection = observer.getConnection()) {
 				instances.add(start(redis, shards));
@@ -67,7 +67,7 @@ class IdleCostTests {
 		}
 	}
 
-	private static ConfigurableApplicationContext start(TestRedis redis, int shards) {
+	private static ConfigurableApplicationContext start(EmbeddedRedis redis, int shards) {
 		return new SpringApplicationBuilder(Application.class).web(WebApplicationType.NONE)
 			.registerShutdownHook(false)
 			.run("--shardkeeper.group=idle", "--shardkeeper.topics.orders.shards=" + shards,

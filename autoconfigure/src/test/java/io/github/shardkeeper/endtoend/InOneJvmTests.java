@@ -40,7 +40,7 @@ import io.github.shardkeeper.report.GroupReport;
 import io.github.shardkeeper.report.MemberReport;
 import io.github.shardkeeper.report.ShardReport;
 import io.github.shardkeeper.shard.ShardId;
-import io.github.shardkeeper.testsupport.TestRedisCluster;
+import io.github.shardkeeper.test.EmbeddedRedisCluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
@@ -341,7 +341,7 @@ class InOneJvmTests {
 	/** Shards, their state and the group lie in slots of different nodes. */
 	@Test
 	void worksOnACluster() {
-		try (TestRedisCluster cluster = TestRedisCluster.start(3)) {
+		try (EmbeddedRedisCluster cluster = EmbeddedRedisCluster.start(3)) {
 			String nodes = "spring.data.redis.cluster.nodes=" + cluster.addresses();
 			ConfigurableApplicationContext one = start("one", nodes);
 			awaitLoads(one, Map.of("one", 4L));

@@ -29,16 +29,16 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 import io.github.shardkeeper.ShardConsumer;
+import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.GroupReporter;
 import io.github.shardkeeper.coordination.ShardCoordinator;
-import io.github.shardkeeper.coordination.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
-import io.github.shardkeeper.handover.LoadReport;
+import io.github.shardkeeper.protocol.LoadReport;
 import io.github.shardkeeper.shard.ShardId;
-import io.github.shardkeeper.source.Appends;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
+import io.github.shardkeeper.test.Appends;
 import io.github.shardkeeper.testsupport.RunAlone;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -13,9 +13,9 @@ import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 
-import io.github.shardkeeper.testsupport.KnownGroup;
-import io.github.shardkeeper.testsupport.RedisClients;
-import io.github.shardkeeper.testsupport.TestRedis;
+import io.github.shardkeeper.redis.testsupport.KnownGroup;
+import io.github.shardkeeper.redis.testsupport.RedisClients;
+import io.github.shardkeeper.test.EmbeddedRedis;
 
 /**
  * Applications in this JVM that are instances of one group, under keys of its own, on the
@@ -36,7 +36,7 @@ final class LocalInstances implements AfterEachCallback {
 	 */
 	LocalInstances(String... properties) {
 		add(this.common, "shardkeeper.group=" + this.run, "shardkeeper.key-prefix=" + this.run,
-				"spring.main.banner-mode=off", "spring.data.redis.port=" + TestRedis.shared().port());
+				"spring.main.banner-mode=off", "spring.data.redis.port=" + EmbeddedRedis.shared().port());
 		add(this.common, properties);
 	}
 

@@ -29,18 +29,18 @@ import org.springframework.util.FileSystemUtils;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.endtoend.LineageChecker.Death;
 import io.github.shardkeeper.endtoend.TraceChecker.State;
-import io.github.shardkeeper.handover.GroupChanges;
-import io.github.shardkeeper.handover.GroupChanges.GroupMember;
-import io.github.shardkeeper.handover.Ownership;
-import io.github.shardkeeper.handover.ShardPhase;
+import io.github.shardkeeper.protocol.GroupChanges;
+import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
+import io.github.shardkeeper.protocol.Ownership;
+import io.github.shardkeeper.protocol.ShardPhase;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.checkpoint.RedisCheckpointStore;
 import io.github.shardkeeper.redis.coordination.RedisCoordinationStore;
+import io.github.shardkeeper.redis.testsupport.RedisClients;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
-import io.github.shardkeeper.testsupport.RedisClients;
+import io.github.shardkeeper.test.EmbeddedRedis;
 import io.github.shardkeeper.testsupport.RunAlone;
-import io.github.shardkeeper.testsupport.TestRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -81,7 +81,7 @@ class LossyChaosTests {
 
 	private final List<Death> deaths = new ArrayList<>();
 
-	private TestRedis redis;
+	private EmbeddedRedis redis;
 
 	private LettuceConnectionFactory connections;
 
@@ -97,7 +97,7 @@ class LossyChaosTests {
 	void start() throws IOException {
 		FileSystemUtils.deleteRecursively(this.directory);
 		Files.createDirectories(this.data);
-		this.redis = TestRedis.start("--appendonly", "yes", "--appendfsync", "no", "--dir", this.data.toString());
+		this.redis = EmbeddedRedis.start("--appendonly", "yes", "--appendfsync", "no", "--dir", this.data.toString());
 		this.connections = RedisClients.factory(this.redis);
 		RedisConnector connector = new RedisConnector(this.connections);
 		this.store = new RedisCoordinationStore(connector, "shardkeeper", "lossy", Duration.ofSeconds(10));

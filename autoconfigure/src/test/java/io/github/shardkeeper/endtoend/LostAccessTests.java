@@ -29,7 +29,7 @@ import org.springframework.context.annotation.Configuration;
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
 import io.github.shardkeeper.coordination.GroupReporter;
-import io.github.shardkeeper.testsupport.TestRedis;
+import io.github.shardkeeper.test.EmbeddedRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -44,7 +44,7 @@ class LostAccessTests {
 
 	private static final RedisClient CLIENT = RedisClient.create();
 
-	private final TestRedis redis = TestRedis.start();
+	private final EmbeddedRedis redis = EmbeddedRedis.start();
 
 	private final StatefulRedisConnection<String, String> admin = CLIENT
 		.connect(RedisURI.create("127.0.0.1", this.redis.port()));

@@ -35,10 +35,12 @@ import org.springframework.context.annotation.Configuration;
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
 import io.github.shardkeeper.coordination.GroupReporter;
-import io.github.shardkeeper.endtoend.Disturbance.Role;
-import io.github.shardkeeper.testsupport.OnEveryRedis;
-import io.github.shardkeeper.testsupport.TestRedis;
-import io.github.shardkeeper.testsupport.TestRedisSentinel;
+import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
+import io.github.shardkeeper.test.Disturbance;
+import io.github.shardkeeper.test.Disturbance.Role;
+import io.github.shardkeeper.test.EmbeddedRedis;
+import io.github.shardkeeper.test.EmbeddedRedisSentinel;
+import io.github.shardkeeper.test.FaultyProxy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -80,14 +82,15 @@ class MinReplicasTests {
 		}
 	}
 
-	private TestRedis master(String... arguments) {
-		TestRedis master = TestRedis.startReplicating(arguments);
+	private EmbeddedRedis master(String... arguments) {
+		EmbeddedRedis master = EmbeddedRedis.startReplicating(arguments);
 		this.opened.add(master);
 		return master;
 	}
 
-	private TestRedis replicaOf(TestRedis master) {
-		TestRedis replica = TestRedis.startReplicating("--replicaof", "127.0.0.1", String.valueOf(master.port()));
+	private EmbeddedRedis replicaOf(EmbeddedRedis master) {
+		EmbeddedRedis replica = EmbeddedRedis.startReplicating("--replicaof", "127.0.0.1",
+				String.valueOf(master.port()));
 		this.opened.add(replica);
 		return replica;
 	}
@@ -97,7 +100,7 @@ class MinReplicasTests {
 		return this.instances.start(Application.class, "one", properties);
 	}
 
-	private ConfigurableApplicationContext startOn(TestRedis redis, String... properties) {
+	private ConfigurableApplicationContext startOn(EmbeddedRedis redis, String... properties) {
 		return start(Stream.concat(Stream.of("spring.data.redis.port=" + redis.port()), Stream.of(properties))
 			.toArray(String[]::new));
 	}
@@ -105,7 +108,7 @@ class MinReplicasTests {
 	private ConfigurableApplicationContext startOnSentinels(String addresses, String... properties) {
 		return start(
 				Stream
-					.concat(Stream.of("spring.data.redis.sentinel.master=" + TestRedisSentinel.MASTER_NAME,
+					.concat(Stream.of("spring.data.redis.sentinel.master=" + EmbeddedRedisSentinel.MASTER_NAME,
 							"spring.data.redis.sentinel.nodes=" + addresses), Stream.of(properties))
 					.toArray(String[]::new));
 	}
@@ -115,7 +118,7 @@ class MinReplicasTests {
 	@ValueSource(strings = { "redis.call('SET', KEYS[1], 1)", "redis.call('HDEL', KEYS[1], '')",
 			"redis.pcall('HDEL', KEYS[1], '') redis.call('SET', KEYS[1], 1)" })
 	void aScriptIsRefusedBeforeItsFirstWrite(String writes) {
-		TestRedis master = master(GUARDED);
+		EmbeddedRedis master = master(GUARDED);
 		assertThat(master.<Long>call(
 				(commands) -> commands.eval("return redis.call('EXISTS', KEYS[1])", ScriptOutputType.INTEGER, "key")))
 			.isZero();
@@ -127,8 +130,8 @@ class MinReplicasTests {
 
 	@Test
 	void whileReplicasAreMissingConsumptionIsSuspendedAndItResumesInPlace(CapturedOutput output) {
-		TestRedis master = master(GUARDED);
-		TestRedis replica = replicaOf(master);
+		EmbeddedRedis master = master(GUARDED);
+		EmbeddedRedis replica = replicaOf(master);
 		Awaitility.await()
 			.atMost(PATIENCE)
 			.until(() -> master.call((commands) -> commands.info("replication")).contains("min_slaves_good_slaves:1"));
@@ -163,7 +166,7 @@ class MinReplicasTests {
 
 	@Test
 	void aMasterWithReplicasThatAsksForNoneIsAWarningUntilAnotherOneDoes(CapturedOutput output) {
-		TestRedis master = master();
+		EmbeddedRedis master = master();
 		replicaOf(master);
 		master.emptyWithReplicas(1);
 		ConfigurableApplicationContext one = startOn(master);
@@ -183,7 +186,7 @@ class MinReplicasTests {
 
 	@Test
 	void withSentinelsThatIsSoWithoutAReplica(CapturedOutput output) {
-		TestRedisSentinel sentinels = TestRedisSentinel.start(0);
+		EmbeddedRedisSentinel sentinels = EmbeddedRedisSentinel.start(0);
 		this.opened.add(sentinels);
 		ConfigurableApplicationContext one = startOnSentinels(sentinels.addresses());
 		awaitUp(one);
@@ -193,7 +196,7 @@ class MinReplicasTests {
 	/** Also if the first one of them is down. */
 	@Test
 	void aLagThatIsTooLongForSentinelsIsAWarningUntilItIsShorter(CapturedOutput output) {
-		TestRedisSentinel sentinels = guardedBySentinels();
+		EmbeddedRedisSentinel sentinels = guardedBySentinels();
 		sentinels.sentinels().get(0).kill();
 		ConfigurableApplicationContext one = startOnSentinels(sentinels.addresses());
 		awaitUp(one);
@@ -206,7 +209,7 @@ class MinReplicasTests {
 		assertThat(output.getOut().lines().filter((line) -> line.contains(TOO_LATE))).hasSize(1)
 			.allMatch((line) -> line.contains(" WARN "));
 
-		TestRedis master = sentinels.master();
+		EmbeddedRedis master = sentinels.master();
 		master.call((commands) -> commands.configSet("min-replicas-max-lag", "1"));
 		closeSubscriptions(master);
 		Awaitility.await()
@@ -218,7 +221,7 @@ class MinReplicasTests {
 	/** With the user that is configured for them; without one they would tell. */
 	@Test
 	void whatSentinelsDoNotLetUsReadIsSaidOnce(CapturedOutput output) {
-		TestRedisSentinel sentinels = guardedBySentinels();
+		EmbeddedRedisSentinel sentinels = guardedBySentinels();
 		sentinels.sentinels()
 			.forEach((sentinel) -> acl(sentinel, "on", ">secret", "+hello", "+auth", "+ping", "+client",
 					"+sentinel|get-master-addr-by-name"));
@@ -238,7 +241,7 @@ class MinReplicasTests {
 			.contains("see to it that it is 4000 or more", "SENTINEL MASTER: NOPERM");
 	}
 
-	private static void acl(TestRedis sentinel, String... rules) {
+	private static void acl(EmbeddedRedis sentinel, String... rules) {
 		CommandArgs<String, String> arguments = new CommandArgs<>(StringCodec.UTF8).add("SETUSER").add("app");
 		List.of(rules).forEach(arguments::add);
 		sentinel
@@ -248,7 +251,7 @@ class MinReplicasTests {
 	/** What they are asked to begin with, who the master is, they do answer. */
 	@Test
 	void sentinelsThatDoNotAnswerHoldNothingUp(CapturedOutput output) {
-		TestRedisSentinel sentinels = guardedBySentinels();
+		EmbeddedRedisSentinel sentinels = guardedBySentinels();
 		FaultyProxy network = new FaultyProxy(sentinels.sentinels().get(0).port(), "\r\nmaster\r\n");
 		this.opened.add(network);
 		network.disturb(Disturbance.hold(Set.of(Role.CONTROL)));
@@ -266,10 +269,10 @@ class MinReplicasTests {
 			.untilAsserted(() -> assertThat(health(one).getDetails().get("durability")).asString().contains(TOO_LATE));
 	}
 
-	private TestRedisSentinel guardedBySentinels() {
-		TestRedisSentinel sentinels = TestRedisSentinel.start(1);
+	private EmbeddedRedisSentinel guardedBySentinels() {
+		EmbeddedRedisSentinel sentinels = EmbeddedRedisSentinel.start(1);
 		this.opened.add(sentinels);
-		TestRedis master = sentinels.master();
+		EmbeddedRedis master = sentinels.master();
 		master.call((commands) -> commands.configSet("min-replicas-max-lag", "2"));
 		master.call((commands) -> commands.configSet("min-replicas-to-write", "1"));
 		return sentinels;
@@ -283,7 +286,7 @@ class MinReplicasTests {
 
 	@Test
 	void whoHasNoReplicasIsToldNothing(CapturedOutput output) {
-		TestRedis single = master();
+		EmbeddedRedis single = master();
 		ConfigurableApplicationContext one = startOn(single);
 		awaitUp(one);
 		awaitStatistics(single, "cmdstat_info:");
@@ -295,7 +298,7 @@ class MinReplicasTests {
 
 	@Test
 	void whatMayNotBeReadIsSaidOnce(CapturedOutput output) {
-		TestRedis master = master();
+		EmbeddedRedis master = master();
 		master.call((commands) -> commands.aclSetuser("app",
 				AclSetuserArgs.Builder.on()
 					.nopass()
@@ -336,7 +339,7 @@ class MinReplicasTests {
 			.allMatch((line) -> line.contains(" WARN "));
 	}
 
-	private static void awaitStatistics(TestRedis redis, String line) {
+	private static void awaitStatistics(EmbeddedRedis redis, String line) {
 		Pattern pattern = Pattern.compile(line);
 		Awaitility.await()
 			.atMost(PATIENCE)
@@ -360,7 +363,7 @@ class MinReplicasTests {
 		return tokens;
 	}
 
-	private static void closeSubscriptions(TestRedis redis) {
+	private static void closeSubscriptions(EmbeddedRedis redis) {
 		redis.call((commands) -> commands.clientKill(KillArgs.Builder.typePubsub()));
 	}
 

@@ -25,8 +25,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import io.github.shardkeeper.redis.RedisConnector;
-import io.github.shardkeeper.testsupport.RedisClients;
-import io.github.shardkeeper.testsupport.TestRedis;
+import io.github.shardkeeper.redis.testsupport.RedisClients;
+import io.github.shardkeeper.test.EmbeddedRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -51,7 +51,7 @@ class MissingKeysTests {
 			// Keeps load reports, which are keys of their own.
 			"--shardkeeper.assignment.strategy=load-aware", "--shardkeeper.assignment.load.report-interval=1s" };
 
-	private final TestRedis redis = TestRedis.start();
+	private final EmbeddedRedis redis = EmbeddedRedis.start();
 
 	private final LettuceConnectionFactory connections = RedisClients.factory(this.redis);
 

@@ -55,17 +55,17 @@ import io.github.shardkeeper.ShardTopics;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
-import io.github.shardkeeper.operations.TopicTrimming;
 import io.github.shardkeeper.coordination.GroupReporter;
 import io.github.shardkeeper.coordination.MemberRuntime;
 import io.github.shardkeeper.coordination.TopicGroups;
+import io.github.shardkeeper.operations.TopicTrimming;
+import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.source.ShardTrimmer;
 import io.github.shardkeeper.source.TrimRule;
-import io.github.shardkeeper.testsupport.OnEveryRedis;
-import io.github.shardkeeper.testsupport.TestRedis;
+import io.github.shardkeeper.test.EmbeddedRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -108,9 +108,9 @@ class MissingRightsTests {
 
 	private static final RedisClient CLIENT = RedisClient.create();
 
-	private final TestRedis redis = TestRedis.startReplicating();
+	private final EmbeddedRedis redis = EmbeddedRedis.startReplicating();
 
-	private final TestRedis replica = TestRedis.startReplicating("--replicaof", "127.0.0.1",
+	private final EmbeddedRedis replica = EmbeddedRedis.startReplicating("--replicaof", "127.0.0.1",
 			String.valueOf(this.redis.port()));
 
 	private final StatefulRedisConnection<String, String> admin = CLIENT

@@ -11,6 +11,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.github.shardkeeper.test.FaultyProxy;
+
 /**
  * A proxy that keeps subscriptions to itself, as some that stand before a managed Redis
  * do: it confirms them, and Redis does not know of them. Thread-safe.

@@ -19,18 +19,18 @@ import org.junit.jupiter.api.io.TempDir;
 
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-import io.github.shardkeeper.handover.GroupChanges;
-import io.github.shardkeeper.handover.GroupChanges.GroupMember;
-import io.github.shardkeeper.handover.Ownership;
-import io.github.shardkeeper.handover.ShardPhase;
+import io.github.shardkeeper.protocol.GroupChanges;
+import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
+import io.github.shardkeeper.protocol.Ownership;
+import io.github.shardkeeper.protocol.ShardPhase;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.checkpoint.RedisCheckpointStore;
 import io.github.shardkeeper.redis.coordination.RedisCoordinationStore;
+import io.github.shardkeeper.redis.testsupport.RedisClients;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
-import io.github.shardkeeper.testsupport.RedisClients;
+import io.github.shardkeeper.test.EmbeddedRedis;
 import io.github.shardkeeper.testsupport.RunAlone;
-import io.github.shardkeeper.testsupport.TestRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -50,7 +50,7 @@ class RealProcessesTests {
 	@TempDir
 	private Path directory;
 
-	private TestRedis redis;
+	private EmbeddedRedis redis;
 
 	private LettuceConnectionFactory connections;
 
@@ -64,7 +64,7 @@ class RealProcessesTests {
 
 	@BeforeEach
 	void start() {
-		this.redis = TestRedis.start();
+		this.redis = EmbeddedRedis.start();
 		this.connections = RedisClients.factory(this.redis);
 		RedisConnector connector = new RedisConnector(this.connections);
 		this.store = new RedisCoordinationStore(connector, "shardkeeper", GROUP, Duration.ofSeconds(10));

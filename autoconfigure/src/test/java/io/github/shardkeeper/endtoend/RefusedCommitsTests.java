@@ -24,9 +24,9 @@ import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
+import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
 import io.github.shardkeeper.shard.ShardId;
-import io.github.shardkeeper.testsupport.OnEveryRedis;
-import io.github.shardkeeper.testsupport.TestRedis;
+import io.github.shardkeeper.test.EmbeddedRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -43,7 +43,7 @@ class RefusedCommitsTests {
 
 	private static final int OF_EACH = 10;
 
-	private final TestRedis redis = TestRedis.start();
+	private final EmbeddedRedis redis = EmbeddedRedis.start();
 
 	@RegisterExtension
 	private final LocalInstances instances = new LocalInstances("shardkeeper.topics.orders.shards=1",

@@ -32,12 +32,12 @@ import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
 import io.github.shardkeeper.coordination.GroupReporter;
-import io.github.shardkeeper.handover.UnattendedShards;
+import io.github.shardkeeper.protocol.UnattendedShards;
+import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
+import io.github.shardkeeper.redis.testsupport.RedisClients;
 import io.github.shardkeeper.report.GroupReport;
 import io.github.shardkeeper.report.ShardReport;
-import io.github.shardkeeper.testsupport.OnEveryRedis;
-import io.github.shardkeeper.testsupport.RedisClients;
-import io.github.shardkeeper.testsupport.TestRedisCluster;
+import io.github.shardkeeper.test.EmbeddedRedisCluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -122,7 +122,7 @@ class RetiredTopicsTests {
 	/** Shards and group lie in slots of different nodes. */
 	@Test
 	void onAClusterTheDataOfAllNodesIsRemoved() {
-		try (TestRedisCluster cluster = TestRedisCluster.start(3)) {
+		try (EmbeddedRedisCluster cluster = EmbeddedRedisCluster.start(3)) {
 			String nodes = "spring.data.redis.cluster.nodes=" + cluster.addresses();
 			consumeBothTopics("both", nodes);
 			ConfigurableApplicationContext one = this.instances.start(Orders.class, "one", nodes);

@@ -19,9 +19,9 @@ import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.io.TempDir;
 
 import io.github.shardkeeper.endtoend.Trace.Line;
-import io.github.shardkeeper.testsupport.TestRedis;
-import io.github.shardkeeper.testsupport.TestRedisCluster;
-import io.github.shardkeeper.testsupport.TestRedisCluster.SlotMigration;
+import io.github.shardkeeper.test.EmbeddedRedis;
+import io.github.shardkeeper.test.EmbeddedRedisCluster;
+import io.github.shardkeeper.test.EmbeddedRedisCluster.SlotMigration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -45,7 +45,7 @@ class SlotMigrationTests {
 
 	private static final int ALL_KEYS = 1000;
 
-	private static TestRedisCluster cluster;
+	private static EmbeddedRedisCluster cluster;
 
 	@TempDir
 	private Path directory;
@@ -56,7 +56,7 @@ class SlotMigrationTests {
 
 	@BeforeAll
 	static void startCluster() {
-		cluster = TestRedisCluster.start(3);
+		cluster = EmbeddedRedisCluster.start(3);
 	}
 
 	@AfterAll
@@ -105,7 +105,7 @@ class SlotMigrationTests {
 
 	@Test
 	void theSlotsOfCheckpointsAndStreamsMoveToAnAddedNode() {
-		TestRedis added = cluster.add();
+		EmbeddedRedis added = cluster.add();
 		inPlace("checkpoints slowly", () -> slowly(added, this.group.dataKey(0), this.group.dataKey(2)));
 		inPlace("streams slowly", () -> slowly(added, TracedGroup.streamKey(0), TracedGroup.streamKey(1)));
 		inPlace("the group's slot", () -> move(this.group.controlKey(), added));
@@ -169,7 +169,7 @@ class SlotMigrationTests {
 		return tokens;
 	}
 
-	private static void move(String key, TestRedis target) {
+	private static void move(String key, EmbeddedRedis target) {
 		SlotMigration migration = cluster.beginMigration(key, target);
 		atOnce(migration);
 		migration.finish();
@@ -181,7 +181,7 @@ class SlotMigrationTests {
 		}
 	}
 
-	private static void slowly(TestRedis target, String... keys) {
+	private static void slowly(EmbeddedRedis target, String... keys) {
 		for (String key : keys) {
 			SlotMigration migration = cluster.beginMigration(key, target);
 			slowly(migration, Integer.MAX_VALUE);

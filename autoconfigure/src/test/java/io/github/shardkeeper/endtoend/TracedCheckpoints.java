@@ -6,12 +6,12 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
-import io.github.shardkeeper.coordination.CheckpointStore;
-import io.github.shardkeeper.coordination.Commit;
-import io.github.shardkeeper.coordination.CommitHistory;
-import io.github.shardkeeper.coordination.DueRecords;
-import io.github.shardkeeper.coordination.SeekRequest;
-import io.github.shardkeeper.coordination.Seeks;
+import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.checkpoint.Commit;
+import io.github.shardkeeper.checkpoint.CommitHistory;
+import io.github.shardkeeper.checkpoint.DueRecords;
+import io.github.shardkeeper.checkpoint.SeekRequest;
+import io.github.shardkeeper.checkpoint.Seeks;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;

@@ -32,18 +32,19 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 import io.github.shardkeeper.ShardSessionLostEvent;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
-import io.github.shardkeeper.coordination.CheckpointStore.Checkpoint;
+import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.coordination.GroupReporter;
 import io.github.shardkeeper.endtoend.TraceChecker.State;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.checkpoint.RedisCheckpointStore;
+import io.github.shardkeeper.redis.testsupport.RedisClients;
 import io.github.shardkeeper.report.GroupReport;
 import io.github.shardkeeper.report.MemberReport;
 import io.github.shardkeeper.report.ShardReport;
 import io.github.shardkeeper.shard.ShardId;
-import io.github.shardkeeper.testsupport.RedisClients;
-import io.github.shardkeeper.testsupport.TestRedis;
-import io.github.shardkeeper.testsupport.TestRedisCluster;
+import io.github.shardkeeper.test.EmbeddedRedis;
+import io.github.shardkeeper.test.EmbeddedRedisCluster;
+import io.github.shardkeeper.test.FaultyProxy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -59,7 +60,7 @@ final class TracedGroup implements AutoCloseable {
 
 	private final LettuceConnectionFactory connections;
 
-	private final @Nullable TestRedis redis;
+	private final @Nullable EmbeddedRedis redis;
 
 	private final String group;
 
@@ -79,8 +80,8 @@ final class TracedGroup implements AutoCloseable {
 	/** Contexts of the dead, which take their time to find out. */
 	private final List<CompletableFuture<Void>> burials = new ArrayList<>();
 
-	private TracedGroup(LettuceConnectionFactory connections, @Nullable TestRedis redis, Path directory, String group,
-			int shards, Stream<String> arguments) {
+	private TracedGroup(LettuceConnectionFactory connections, @Nullable EmbeddedRedis redis, Path directory,
+			String group, int shards, Stream<String> arguments) {
 		this.connections = connections;
 		this.redis = redis;
 		this.directory = directory;
@@ -96,12 +97,12 @@ final class TracedGroup implements AutoCloseable {
 	 * @param directory for traces, of this group alone
 	 * @param arguments for all its instances
 	 */
-	static TracedGroup on(TestRedis redis, Path directory, String group, int shards, String... arguments) {
+	static TracedGroup on(EmbeddedRedis redis, Path directory, String group, int shards, String... arguments) {
 		return new TracedGroup(RedisClients.factory(redis), redis, directory, group, shards, Stream.of(arguments));
 	}
 
 	/** The same on a Cluster, whose instances cannot die. */
-	static TracedGroup on(TestRedisCluster cluster, Path directory, String group, int shards, String... arguments) {
+	static TracedGroup on(EmbeddedRedisCluster cluster, Path directory, String group, int shards, String... arguments) {
 		return new TracedGroup(RedisClients.factory(cluster), null, directory, group, shards, Stream
 			.concat(Stream.of("--spring.data.redis.cluster.nodes=" + cluster.addresses()), Stream.of(arguments)));
 	}

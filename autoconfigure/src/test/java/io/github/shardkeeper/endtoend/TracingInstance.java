@@ -18,7 +18,7 @@ import org.springframework.context.annotation.Configuration;
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardState;
-import io.github.shardkeeper.coordination.CheckpointStore;
+import io.github.shardkeeper.checkpoint.CheckpointStore;
 
 /**
  * An application that writes down each record that its handler sees, and what the store

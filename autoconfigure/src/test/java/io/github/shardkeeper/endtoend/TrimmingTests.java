@@ -19,24 +19,24 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 import io.github.shardkeeper.StoreUnavailableException;
-import io.github.shardkeeper.operations.TopicTrimming;
-import io.github.shardkeeper.coordination.LoopMeters;
-import io.github.shardkeeper.coordination.LoopThreads;
 import io.github.shardkeeper.coordination.MemberRuntime;
-import io.github.shardkeeper.coordination.MonotonicClock;
 import io.github.shardkeeper.coordination.TopicGroups.Claim;
+import io.github.shardkeeper.loop.LoopMeters;
+import io.github.shardkeeper.loop.LoopThreads;
+import io.github.shardkeeper.operations.TopicTrimming;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.ReplicaWait;
 import io.github.shardkeeper.redis.checkpoint.RedisTopicGroups;
 import io.github.shardkeeper.redis.stream.RedisStreamSource;
+import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
+import io.github.shardkeeper.redis.testsupport.RedisClients;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
-import io.github.shardkeeper.source.Appends;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.source.TrimRule;
-import io.github.shardkeeper.testsupport.OnEveryRedis;
-import io.github.shardkeeper.testsupport.RedisClients;
-import io.github.shardkeeper.testsupport.TestRedis;
+import io.github.shardkeeper.test.Appends;
+import io.github.shardkeeper.test.EmbeddedRedis;
+import io.github.shardkeeper.time.MonotonicClock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -234,7 +234,7 @@ class TrimmingTests {
 	 */
 	@Test
 	void withoutTheRightToInfoNothingGoesThatAGroupMayNeed() {
-		try (TestRedis restricted = TestRedis.start()) {
+		try (EmbeddedRedis restricted = EmbeddedRedis.start()) {
 			use(RedisClients.factory(restricted));
 			RedisTopicGroups app = groups("app");
 			app.register(Set.of("orders"));
@@ -280,8 +280,8 @@ class TrimmingTests {
 
 	@Test
 	void onlyWhatReplicasHaveIsTakenForHandled() {
-		try (TestRedis master = TestRedis.startReplicating();
-				TestRedis replica = TestRedis.startReplicating("--replicaof", "127.0.0.1",
+		try (EmbeddedRedis master = EmbeddedRedis.startReplicating();
+				EmbeddedRedis replica = EmbeddedRedis.startReplicating("--replicaof", "127.0.0.1",
 						String.valueOf(master.port()))) {
 			master.emptyWithReplicas(1);
 			use(RedisClients.factory(master));
@@ -308,7 +308,7 @@ class TrimmingTests {
 
 	@Test
 	void aFullRedisIsTrimmed() {
-		try (TestRedis full = TestRedis.start("--maxmemory-policy", "noeviction")) {
+		try (EmbeddedRedis full = EmbeddedRedis.start("--maxmemory-policy", "noeviction")) {
 			use(RedisClients.factory(full));
 			List<Offset> offsets = append(1000);
 			checkpointOnly("app", offsets.get(999));

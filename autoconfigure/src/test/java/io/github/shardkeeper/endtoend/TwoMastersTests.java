@@ -21,13 +21,14 @@ import org.springframework.context.annotation.Configuration;
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.ShardTemplate;
-import io.github.shardkeeper.coordination.CheckpointStore;
+import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.coordination.GroupReporter;
+import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
 import io.github.shardkeeper.report.ShardReport;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
-import io.github.shardkeeper.testsupport.OnEveryRedis;
-import io.github.shardkeeper.testsupport.TestRedis;
+import io.github.shardkeeper.test.EmbeddedRedis;
+import io.github.shardkeeper.test.FaultyProxy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -46,9 +47,9 @@ class TwoMastersTests {
 		.mapToObj((id) -> ShardId.of("orders", id))
 		.toList();
 
-	private final TestRedis master = TestRedis.startReplicating();
+	private final EmbeddedRedis master = EmbeddedRedis.startReplicating();
 
-	private final TestRedis replica = TestRedis.startReplicating("--replicaof", "127.0.0.1",
+	private final EmbeddedRedis replica = EmbeddedRedis.startReplicating("--replicaof", "127.0.0.1",
 			String.valueOf(this.master.port()));
 
 	private final FaultyProxy lose = new FaultyProxy(this.master.port(), "{none}");

@@ -10,8 +10,8 @@ import java.util.TreeMap;
 import org.awaitility.Awaitility;
 
 import io.github.shardkeeper.StoreUnavailableException;
-import io.github.shardkeeper.coordination.DeadLetterStore;
-import io.github.shardkeeper.coordination.DeadLetterStore.StoredLetter;
+import io.github.shardkeeper.checkpoint.DeadLetterStore;
+import io.github.shardkeeper.checkpoint.DeadLetterStore.StoredLetter;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.checkpoint.RedisCheckpointStore;
 import io.github.shardkeeper.redis.checkpoint.RedisDeadLetterStore;

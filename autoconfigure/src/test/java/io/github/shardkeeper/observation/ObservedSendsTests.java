@@ -19,8 +19,8 @@ import org.junit.jupiter.api.Test;
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
-import io.github.shardkeeper.source.SendObserver;
 import io.github.shardkeeper.source.SourceRecord;
+import io.github.shardkeeper.template.SendObserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.BDDMockito.given;

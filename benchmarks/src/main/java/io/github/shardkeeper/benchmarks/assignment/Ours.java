@@ -7,13 +7,13 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 import io.github.shardkeeper.assignment.selection.BuiltInStrategy;
-import io.github.shardkeeper.handover.GroupChanges;
-import io.github.shardkeeper.handover.GroupChanges.GroupMember;
-import io.github.shardkeeper.handover.LeadersPlanning;
-import io.github.shardkeeper.handover.MemberDescription;
-import io.github.shardkeeper.handover.Ownership;
-import io.github.shardkeeper.handover.ShardPhase;
-import io.github.shardkeeper.handover.Transition;
+import io.github.shardkeeper.benchmarks.scale.LeaderPlanning;
+import io.github.shardkeeper.protocol.GroupChanges;
+import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
+import io.github.shardkeeper.protocol.MemberDescription;
+import io.github.shardkeeper.protocol.Ownership;
+import io.github.shardkeeper.protocol.ShardPhase;
+import io.github.shardkeeper.protocol.Transition;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
@@ -28,7 +28,7 @@ final class Ours implements Contender {
 
 	private final Scenario scenario;
 
-	private final LeadersPlanning planning;
+	private final LeaderPlanning planning;
 
 	Ours(Scenario scenario, String strategy) {
 		this.scenario = scenario;
@@ -51,7 +51,7 @@ final class Ours implements Contender {
 			}
 		}
 		GroupChanges group = new GroupChanges(null, 1, scenario.shards(), 1, members, ownerships);
-		this.planning = new LeadersPlanning(topics, group, BuiltInStrategy.named(strategy).strategy());
+		this.planning = new LeaderPlanning(topics, group, BuiltInStrategy.named(strategy).strategy());
 	}
 
 	private static MemberId id(int member) {

@@ -4,8 +4,8 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Function;
 import java.util.function.Consumer;
+import java.util.function.Function;
 
 import org.springframework.context.ConfigurableApplicationContext;
 

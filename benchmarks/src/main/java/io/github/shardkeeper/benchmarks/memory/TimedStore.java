@@ -11,8 +11,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.benchmarks.Samples;
-import io.github.shardkeeper.coordination.CheckpointStore;
-import io.github.shardkeeper.coordination.CheckpointStore.CommitReply;
+import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.checkpoint.CheckpointStore.CommitReply;
 
 /**
  * Measures how long the commits of a store take, from being sent to being answered.

@@ -15,8 +15,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import io.github.shardkeeper.assignment.sticky.StickyAssignment;
 import io.github.shardkeeper.benchmarks.RedisProcess;
 import io.github.shardkeeper.coordination.CoordinationStore;
-import io.github.shardkeeper.handover.GroupChanges;
-import io.github.shardkeeper.handover.Ownership;
+import io.github.shardkeeper.protocol.GroupChanges;
+import io.github.shardkeeper.protocol.Ownership;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.coordination.RedisCoordinationStore;
 import io.github.shardkeeper.shard.MemberId;

@@ -7,9 +7,8 @@ import java.util.Locale;
 import io.github.shardkeeper.assignment.sticky.StickyAssignment;
 import io.github.shardkeeper.benchmarks.Heap;
 import io.github.shardkeeper.benchmarks.Samples;
-import io.github.shardkeeper.handover.GroupChanges;
-import io.github.shardkeeper.handover.GroupChanges.GroupMember;
-import io.github.shardkeeper.handover.LeadersPlanning;
+import io.github.shardkeeper.protocol.GroupChanges;
+import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
 import io.github.shardkeeper.shard.MemberId;
 
 /**
@@ -27,7 +26,7 @@ record LeadersPart(Group group) {
 	List<String> lines() {
 		Samples inPlace = this.group.strategy().takeMillis();
 		long before = Heap.used();
-		LeadersPlanning leader = new LeadersPlanning(this.group.topics(), withOneMore(), new StickyAssignment());
+		LeaderPlanning leader = new LeaderPlanning(this.group.topics(), withOneMore(), new StickyAssignment());
 		Samples millis = new Samples();
 		int moves = 0;
 		for (int i = -WARM_UP; i < PLANS; i++) {

@@ -12,15 +12,15 @@ import io.github.shardkeeper.coordination.AssignmentSettings;
 import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.HeartbeatScheduler;
-import io.github.shardkeeper.coordination.Loops;
 import io.github.shardkeeper.coordination.MemberRuntime;
-import io.github.shardkeeper.coordination.MonotonicClock;
 import io.github.shardkeeper.coordination.ShardCoordinator;
-import io.github.shardkeeper.handover.HandoverRules;
-import io.github.shardkeeper.handover.Lease;
+import io.github.shardkeeper.loop.Loops;
+import io.github.shardkeeper.protocol.HandoverRules;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.time.Lease;
+import io.github.shardkeeper.time.MonotonicClock;
 
 /**
  * A member of a group that is all an application's instance is but for workers: it joins,

@@ -11,9 +11,9 @@ import java.util.concurrent.atomic.AtomicReference;
 
 import org.jspecify.annotations.Nullable;
 
-import io.github.shardkeeper.coordination.Loops;
-import io.github.shardkeeper.coordination.MonotonicClock;
-import io.github.shardkeeper.handover.MonotonicTime;
+import io.github.shardkeeper.loop.Loops;
+import io.github.shardkeeper.time.MonotonicClock;
+import io.github.shardkeeper.time.MonotonicTime;
 
 /**
  * The loops of many members on a few threads: a thousand members would have three

@@ -8,7 +8,6 @@ import java.util.TreeMap;
 
 import io.github.shardkeeper.benchmarks.RedisFigures;
 import io.github.shardkeeper.benchmarks.Samples;
-import io.github.shardkeeper.redis.coordination.ScriptNames;
 
 /**
  * The commands that took Redis long, from its {@code SLOWLOG}. Its times are by the

@@ -1,8 +1,0 @@
-/**
- * Pure: the protocol's decisions. State, event and time in; actions and the next wake-up
- * out. Reads no clock, does no I/O.
- */
-@NullMarked
-package io.github.shardkeeper.handover;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,100 @@
+package io.github.shardkeeper.checkpoint;
+
+import java.time.Instant;
+import java.util.Collection;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.BiConsumer;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+
+/**
+ * A data plane in which some topics are kept apart from the others. Closing it closes
+ * neither part. Thread-safe.
+ */
+public final class CheckpointsByTopic implements CheckpointStore {
+
+	private final PartsByTopic<CheckpointStore> parts;
+
+	/**
+	 * Puts it together.
+	 * @param others keeps all other topics
+	 * @param topics the topics that are kept apart
+	 * @param apart keeps these
+	 */
+	public CheckpointsByTopic(CheckpointStore others, Set<String> topics, CheckpointStore apart) {
+		this.parts = new PartsByTopic<>(others, topics, apart);
+	}
+
+	@Override
+	public CompletableFuture<Acquisition> acquire(ShardId shard, Token token) {
+		return this.parts.of(shard).acquire(shard, token);
+	}
+
+	@Override
+	public CompletableFuture<CommitReply> commit(ShardId shard, Token token, Commit commit) {
+		return this.parts.of(shard).commit(shard, token, commit);
+	}
+
+	@Override
+	public DueRecords due(ShardId shard, int limit, long bytes, Set<Offset> except) {
+		return this.parts.of(shard).due(shard, limit, bytes, except);
+	}
+
+	@Override
+	public CompletionReply complete(ShardId shard, Token token, long acknowledged, long acquisition) {
+		return this.parts.of(shard).complete(shard, token, acknowledged, acquisition);
+	}
+
+	@Override
+	public Checkpoint read(ShardId shard) {
+		return this.parts.of(shard).read(shard);
+	}
+
+	@Override
+	public Map<ShardId, Offset> offsets(Collection<ShardId> shards) {
+		return this.parts.merged(shards, CheckpointStore::offsets);
+	}
+
+	@Override
+	public Map<ShardId, Offset> offsets(Collection<ShardId> shards,
+			BiConsumer<ShardId, StoreUnavailableException> unreadable) {
+		return this.parts.merged(shards, (store, some) -> store.offsets(some, unreadable));
+	}
+
+	@Override
+	public @Nullable CommitHistory commits(ShardId shard) {
+		return this.parts.of(shard).commits(shard);
+	}
+
+	@Override
+	public @Nullable SeekRequest seek(ShardId shard, Offset after, boolean clearsState) {
+		return this.parts.of(shard).seek(shard, after, clearsState);
+	}
+
+	@Override
+	public Map<ShardId, Seeks> seeks(Collection<ShardId> shards) {
+		return this.parts.merged(shards, CheckpointStore::seeks);
+	}
+
+	@Override
+	public Instant consumedSince(String topic, @Nullable Instant known) {
+		return this.parts.of(topic).consumedSince(topic, known);
+	}
+
+	@Override
+	public Removal remove(String topic, Token newest) {
+		return this.parts.of(topic).remove(topic, newest);
+	}
+
+	@Override
+	public void close() {
+	}
+
+}

@@ -1,0 +1,74 @@
+package io.github.shardkeeper.checkpoint;
+
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.BiFunction;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.shard.ShardId;
+
+/**
+ * Dead letters of which those of some topics are kept apart from the others. Closing it
+ * closes neither part. Thread-safe.
+ */
+public final class DeadLettersByTopic implements DeadLetterStore {
+
+	private final PartsByTopic<DeadLetterStore> parts;
+
+	/**
+	 * Puts it together.
+	 * @param others keeps the letters of all other topics
+	 * @param topics the topics whose letters are kept apart
+	 * @param apart keeps these
+	 */
+	public DeadLettersByTopic(DeadLetterStore others, Set<String> topics, DeadLetterStore apart) {
+		this.parts = new PartsByTopic<>(others, topics, apart);
+	}
+
+	@Override
+	public List<StoredLetter> list(ShardId shard, @Nullable String after, int limit) {
+		return this.parts.of(shard).list(shard, after, limit);
+	}
+
+	@Override
+	public @Nullable StoredLetter find(ShardId shard, String id) {
+		return this.parts.of(shard).find(shard, id);
+	}
+
+	@Override
+	public Map<ShardId, Long> letters(Collection<ShardId> shards) {
+		return counted(shards, DeadLetterStore::letters);
+	}
+
+	@Override
+	public Map<ShardId, Long> retries(Collection<ShardId> shards) {
+		return counted(shards, DeadLetterStore::retries);
+	}
+
+	private Map<ShardId, Long> counted(Collection<ShardId> shards,
+			BiFunction<DeadLetterStore, Collection<ShardId>, Map<ShardId, Long>> counting) {
+		Map<ShardId, Long> found = this.parts.merged(shards, counting);
+		Map<ShardId, Long> inOrder = new LinkedHashMap<>();
+		shards.forEach((shard) -> inOrder.put(shard, found.getOrDefault(shard, 0L)));
+		return inOrder;
+	}
+
+	@Override
+	public int sendBack(ShardId shard, List<StoredLetter> letters) {
+		return this.parts.of(shard).sendBack(shard, letters);
+	}
+
+	@Override
+	public int drop(ShardId shard, List<StoredLetter> letters) {
+		return this.parts.of(shard).drop(shard, letters);
+	}
+
+	@Override
+	public void close() {
+	}
+
+}

@@ -1,0 +1,111 @@
+package io.github.shardkeeper.checkpoint;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.Objects;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.shard.Offset;
+
+/**
+ * A record whose handling has failed, as the retry queue and the dead letters keep it:
+ * all that is needed to handle it again, wherever it came from, and what went wrong.
+ * Immutable by convention: the payload's bytes are not copied and must not be changed.
+ *
+ * @param offset its offset in the shard
+ * @param key its key, {@code null} for none
+ * @param payload its payload
+ * @param headers its headers
+ * @param timestamp when it was appended, by the clock of its source
+ * @param attempts how often a handler was called with it; 0 after it was sent back from
+ * the dead letters
+ * @param rounds how often it was put into the retry queue; 0 after it was sent back
+ * @param exception the last failure, class and message; at most 1,000 characters
+ * @param stackTrace the failure's stack trace; at most 8,000 characters
+ * @param failedAt when it failed last
+ */
+public record FailedRecord(Offset offset, @Nullable String key, byte[] payload, Map<String, String> headers,
+		Instant timestamp, int attempts, int rounds, String exception, String stackTrace, Instant failedAt) {
+
+	private static final int LONGEST_EXCEPTION = 1_000;
+
+	private static final int LONGEST_STACK_TRACE = 8_000;
+
+	public FailedRecord {
+		headers = Map.copyOf(headers);
+		exception = shortened(exception, LONGEST_EXCEPTION);
+		stackTrace = shortened(stackTrace, LONGEST_STACK_TRACE);
+		if (attempts < 0) {
+			throw new IllegalArgumentException("A record cannot have had " + attempts + " attempts");
+		}
+	}
+
+	/**
+	 * Tells how much it takes: payload, texts and headers, as if every character were one
+	 * byte.
+	 * @return the size in bytes, about
+	 */
+	public long size() {
+		long size = this.payload.length + ((this.key != null) ? this.key.length() : 0) + this.exception.length()
+				+ this.stackTrace.length();
+		for (Map.Entry<String, String> header : this.headers.entrySet()) {
+			size += header.getKey().length() + header.getValue().length();
+		}
+		return size;
+	}
+
+	/**
+	 * A record with the failure as it was thrown.
+	 * @param offset its offset in the shard
+	 * @param key its key, {@code null} for none
+	 * @param payload its payload
+	 * @param headers its headers
+	 * @param timestamp when it was appended
+	 * @param attempts how often a handler was called with it
+	 * @param rounds how often it was put into the retry queue
+	 * @param failure the last failure
+	 * @param failedAt when it failed last
+	 * @return the record
+	 */
+	public static FailedRecord of(Offset offset, @Nullable String key, byte[] payload, Map<String, String> headers,
+			Instant timestamp, int attempts, int rounds, Throwable failure, Instant failedAt) {
+		StringWriter stackTrace = new StringWriter();
+		failure.printStackTrace(new PrintWriter(stackTrace));
+		String exception = failure.getClass().getName()
+				+ ((failure.getMessage() != null) ? ": " + failure.getMessage() : "");
+		return new FailedRecord(offset, key, payload, headers, timestamp, attempts, rounds, exception,
+				stackTrace.toString(), failedAt);
+	}
+
+	/**
+	 * The same record as if no handler had been called with it yet.
+	 * @return the record, with what is known of its last failure
+	 */
+	public FailedRecord anew() {
+		return new FailedRecord(this.offset, this.key, this.payload, this.headers, this.timestamp, 0, 0, this.exception,
+				this.stackTrace, this.failedAt);
+	}
+
+	private static String shortened(String text, int length) {
+		return (text.length() <= length) ? text : text.substring(0, length - 1) + "…";
+	}
+
+	@Override
+	public boolean equals(@Nullable Object other) {
+		return other instanceof FailedRecord that && this.offset.equals(that.offset)
+				&& Objects.equals(this.key, that.key) && Arrays.equals(this.payload, that.payload)
+				&& this.headers.equals(that.headers) && this.timestamp.equals(that.timestamp)
+				&& this.attempts == that.attempts && this.rounds == that.rounds && this.exception.equals(that.exception)
+				&& this.stackTrace.equals(that.stackTrace) && this.failedAt.equals(that.failedAt);
+	}
+
+	@Override
+	public int hashCode() {
+		return Objects.hash(this.offset, this.attempts, this.failedAt);
+	}
+
+}

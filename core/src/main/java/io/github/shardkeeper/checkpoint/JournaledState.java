@@ -1,0 +1,205 @@
+package io.github.shardkeeper.checkpoint;
+
+import java.util.ArrayDeque;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * The state of one owned shard: all entries in memory, and those remembered that are to
+ * be committed. A handler call gets a {@link StateView} of it, which keeps what the call
+ * writes to itself; when the call has returned, its writes are added here, all or none.
+ * <p>
+ * Later calls see what is added at once. It is committable only with the record that it
+ * came from. Confined to the shard's worker; where calls run at the same time, views read
+ * the entries from other threads.
+ */
+public final class JournaledState {
+
+	private final JsonMapper mapper;
+
+	/** Whether calls run at the same time, so that one may disturb another. */
+	private final boolean shared;
+
+	private final Map<String, String> entries;
+
+	/** Number of times that an entry was added or removed. */
+	private volatile long keyChanges;
+
+	private Map<String, @Nullable String> uncommitted = new HashMap<>();
+
+	/** Size of these, as if every character were one byte. */
+	private long uncommittedBytes;
+
+	/** Added but not committable, the oldest first. */
+	private final Deque<Changes> uncommittable = new ArrayDeque<>();
+
+	public JournaledState(Map<String, String> entries, JsonMapper mapper, boolean shared) {
+		this.shared = shared;
+		this.entries = shared ? new ConcurrentHashMap<>(entries) : new HashMap<>(entries);
+		this.mapper = mapper;
+	}
+
+	/** Opens the state for one call on the current thread. */
+	public StateView open() {
+		return new StateView(this.entries, this.mapper, this.shared, this.shared ? this.keyChanges : 0);
+	}
+
+	/**
+	 * Adds what a call wrote, unless the calls that ran at the same time have changed
+	 * what it has read.
+	 * @return what it wrote; {@code null} if nothing was added, and the call is to be
+	 * made again
+	 */
+	@Nullable public Changes add(StateView view) {
+		if (view.isUntouched()) {
+			return Changes.NONE;
+		}
+		if (wasDisturbed(view)) {
+			return null;
+		}
+		Changes changes = new Changes(new HashMap<>(), new HashMap<>());
+		view.writes(this.entries).forEach((key, json) -> {
+			String before = write(key, json);
+			if (!Objects.equals(before, json)) {
+				changes.writes.put(key, json);
+				changes.before.put(key, before);
+			}
+		});
+		if (changes.writes.isEmpty()) {
+			return Changes.NONE;
+		}
+		this.uncommittable.add(changes);
+		return changes;
+	}
+
+	/**
+	 * Adds what a call wrote and makes it committable at once. Nearly all calls come this
+	 * way, so nothing is kept to undo it.
+	 * @return {@link Changes#NONE}; {@code null} if nothing was added, and the call is to
+	 * be made again
+	 */
+	@Nullable public Changes addCommittable(StateView view) {
+		if (view.isUntouched()) {
+			return Changes.NONE;
+		}
+		if (wasDisturbed(view)) {
+			return null;
+		}
+		view.writes(this.entries).forEach((key, json) -> {
+			if (!Objects.equals(write(key, json), json)) {
+				addUncommitted(key, json);
+			}
+		});
+		return Changes.NONE;
+	}
+
+	private boolean wasDisturbed(StateView view) {
+		return this.shared && !view.hasReadWhatIs(this.entries, this.keyChanges);
+	}
+
+	/** Writes an entry; returns what stood there before. */
+	private @Nullable String write(String key, @Nullable String json) {
+		String before = (json != null) ? this.entries.put(key, json) : this.entries.remove(key);
+		if (this.shared && (before == null) != (json == null)) {
+			this.keyChanges++;
+		}
+		return before;
+	}
+
+	/** Makes changes part of the next commit. */
+	public void makeCommittable(Changes changes) {
+		if (changes == Changes.NONE) {
+			return;
+		}
+		changes.writes.forEach(this::addUncommitted);
+		if (this.uncommittable.peek() == changes) {
+			this.uncommittable.remove();
+		}
+		else {
+			this.uncommittable.removeLastOccurrence(changes);
+		}
+	}
+
+	/** Returns whether calls have seen what the next commit leaves out. */
+	public boolean hasUncommittable() {
+		return !this.uncommittable.isEmpty();
+	}
+
+	/** Removes all entries with the next commit. Only before the first call. */
+	public void clear() {
+		this.entries.keySet().forEach((key) -> addUncommitted(key, null));
+		this.entries.clear();
+	}
+
+	/** Returns the changes to be committed, removed entries as {@code null}. */
+	Map<String, @Nullable String> uncommitted() {
+		return Collections.unmodifiableMap(this.uncommitted);
+	}
+
+	private void addUncommitted(String key, @Nullable String json) {
+		String before = this.uncommitted.put(key, json);
+		this.uncommittedBytes += ((json != null) ? json.length() : 0)
+				- ((before != null) ? before.length() : -key.length());
+	}
+
+	/** Returns how much the changes to be committed take, in bytes, about. */
+	public long uncommittedBytes() {
+		return this.uncommittedBytes;
+	}
+
+	/** Returns the changes to be committed, and forgets them. */
+	public Map<String, @Nullable String> takeUncommitted() {
+		Map<String, @Nullable String> taken = this.uncommitted;
+		this.uncommitted = new HashMap<>();
+		this.uncommittedBytes = 0;
+		return taken;
+	}
+
+	/** Returns all committable entries, committed or not. */
+	public Map<String, String> committableEntries() {
+		Map<String, String> committable = new HashMap<>(this.entries);
+		for (Iterator<Changes> newestFirst = this.uncommittable.descendingIterator(); newestFirst.hasNext();) {
+			newestFirst.next().before.forEach((key, before) -> {
+				if (before != null) {
+					committable.put(key, before);
+				}
+				else {
+					committable.remove(key);
+				}
+			});
+		}
+		return committable;
+	}
+
+	/**
+	 * Changes by one call.
+	 *
+	 * @param writes new values by key, removed entries as {@code null}
+	 * @param before earlier values by key
+	 */
+	public record Changes(Map<String, @Nullable String> writes, Map<String, @Nullable String> before) {
+
+		public static final Changes NONE = new Changes(Map.of(), Map.of());
+
+		/** By identity, whatever they contain. */
+		@Override
+		public boolean equals(@Nullable Object other) {
+			return this == other;
+		}
+
+		@Override
+		public int hashCode() {
+			return System.identityHashCode(this);
+		}
+
+	}
+
+}

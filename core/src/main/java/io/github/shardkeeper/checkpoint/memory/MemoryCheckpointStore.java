@@ -1,0 +1,203 @@
+package io.github.shardkeeper.checkpoint.memory;
+
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.temporal.ChronoUnit;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.BiFunction;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.checkpoint.Commit;
+import io.github.shardkeeper.checkpoint.CommitHistory;
+import io.github.shardkeeper.checkpoint.DueRecords;
+import io.github.shardkeeper.checkpoint.SeekRequest;
+import io.github.shardkeeper.checkpoint.Seeks;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+
+/**
+ * The checkpoints of one group inside one process, for tests and for trying things out
+ * without Redis. All members of the group share one instance; it forgets everything with
+ * the process. It holds no resources: closing it does nothing, so that no member takes it
+ * away from the others. Thread-safe.
+ */
+public final class MemoryCheckpointStore implements CheckpointStore {
+
+	private final InstantSource clock;
+
+	private Map<ShardId, ShardData> entries = new HashMap<>();
+
+	private Map<String, Instant> consumedSince = new HashMap<>();
+
+	/** Creates an empty store that goes by the system's clock. */
+	public MemoryCheckpointStore() {
+		this(InstantSource.system());
+	}
+
+	/**
+	 * Creates an empty store.
+	 * @param clock the store's time; milliseconds count
+	 */
+	public MemoryCheckpointStore(InstantSource clock) {
+		this.clock = clock;
+	}
+
+	@Override
+	public synchronized CompletableFuture<Acquisition> acquire(ShardId shard, Token token) {
+		ShardData entry = this.entries.computeIfAbsent(shard, (id) -> new ShardData());
+		if (entry.isFencedAgainst(token)) {
+			return CompletableFuture.completedFuture(new Acquisition.Refused(entry.fence()));
+		}
+		entry.raiseFence(token, this.clock.millis());
+		return CompletableFuture.completedFuture(new Acquisition.Acquired(entry.toCheckpoint(this.clock.millis()),
+				entry.seeks(), entry.lastCommit(), entry.before(), entry.acquired()));
+	}
+
+	@Override
+	public synchronized CompletableFuture<CommitReply> commit(ShardId shard, Token token, Commit commit) {
+		ShardData entry = this.entries.get(shard);
+		return CompletableFuture
+			.completedFuture((entry != null) ? entry.commit(token, commit, this.clock.millis()) : CommitReply.GONE);
+	}
+
+	@Override
+	public synchronized DueRecords due(ShardId shard, int limit, long bytes, Set<Offset> except) {
+		ShardData entry = this.entries.get(shard);
+		return (entry != null) ? entry.due(limit, bytes, except, this.clock.millis()) : new DueRecords(List.of(), null);
+	}
+
+	@Override
+	public synchronized CompletionReply complete(ShardId shard, Token token, long acknowledged, long acquisition) {
+		ShardData entry = this.entries.get(shard);
+		return (entry != null) ? entry.complete(token, acknowledged, acquisition) : CompletionReply.GONE;
+	}
+
+	@Override
+	public synchronized Checkpoint read(ShardId shard) {
+		ShardData entry = this.entries.get(shard);
+		return (entry != null) ? entry.toCheckpoint(this.clock.millis()) : new Checkpoint(null, Map.of());
+	}
+
+	@Override
+	public synchronized Map<ShardId, Offset> offsets(Collection<ShardId> shards) {
+		Map<ShardId, Offset> offsets = new LinkedHashMap<>();
+		for (ShardId shard : shards) {
+			ShardData entry = this.entries.get(shard);
+			Offset offset = (entry != null) ? entry.offset() : null;
+			if (offset != null) {
+				offsets.put(shard, offset);
+			}
+		}
+		return offsets;
+	}
+
+	@Override
+	public synchronized CommitHistory commits(ShardId shard) {
+		return this.entries.getOrDefault(shard, new ShardData()).commits();
+	}
+
+	@Override
+	public synchronized @Nullable SeekRequest seek(ShardId shard, Offset after, boolean clearsState) {
+		return this.entries.computeIfAbsent(shard, (id) -> new ShardData())
+			.seek(after, clearsState, this.clock.millis());
+	}
+
+	@Override
+	public synchronized Map<ShardId, Seeks> seeks(Collection<ShardId> shards) {
+		Map<ShardId, Seeks> seeks = new LinkedHashMap<>();
+		for (ShardId shard : shards) {
+			ShardData entry = this.entries.get(shard);
+			seeks.put(shard, (entry != null) ? entry.seeks() : Seeks.NONE);
+		}
+		return seeks;
+	}
+
+	@Override
+	public synchronized Instant consumedSince(String topic, @Nullable Instant known) {
+		if (known != null) {
+			this.consumedSince.merge(topic, known, (one, other) -> one.isBefore(other) ? one : other);
+		}
+		return this.consumedSince.computeIfAbsent(topic, (t) -> this.clock.instant().truncatedTo(ChronoUnit.MILLIS));
+	}
+
+	@Override
+	public synchronized Removal remove(String topic, Token newest) {
+		SortedSet<ShardId> removed = new TreeSet<>();
+		SortedSet<ShardId> kept = new TreeSet<>();
+		this.entries.forEach((shard, entry) -> {
+			if (shard.topic().equals(topic)) {
+				(entry.isFencedAgainst(newest) ? kept : removed).add(shard);
+			}
+		});
+		removed.forEach(this.entries::remove);
+		if (kept.isEmpty()) {
+			this.consumedSince.remove(topic);
+		}
+		return new Removal(removed, kept);
+	}
+
+	/**
+	 * Returns whether the store has data of a shard.
+	 * @param shard the shard
+	 * @return whether it was ever acquired or sent elsewhere, and not removed since
+	 */
+	public synchronized boolean contains(ShardId shard) {
+		return this.entries.containsKey(shard);
+	}
+
+	/** Lets somebody work on the data of a shard, at the time that it is now. */
+	public synchronized <T> T with(ShardId shard, BiFunction<ShardData, Long, T> work) {
+		// What was never acquired has no data, and gets none by being looked at.
+		return work.apply(this.entries.getOrDefault(shard, new ShardData()), this.clock.millis());
+	}
+
+	/**
+	 * Everything as it is now.
+	 * @return a copy
+	 */
+	public synchronized Snapshot snapshot() {
+		return new Snapshot(copy(this.entries), Map.copyOf(this.consumedSince));
+	}
+
+	/**
+	 * Forgets everything that was written since, as a failover may.
+	 * @param snapshot what is known then
+	 */
+	public synchronized void loseWritesSince(Snapshot snapshot) {
+		this.entries = copy(snapshot.entries);
+		this.consumedSince = new HashMap<>(snapshot.consumedSince);
+	}
+
+	/** Forgets everything, as a server without persistence does when it ends. */
+	public synchronized void empty() {
+		this.entries = new HashMap<>();
+		this.consumedSince = new HashMap<>();
+	}
+
+	private static Map<ShardId, ShardData> copy(Map<ShardId, ShardData> entries) {
+		Map<ShardId, ShardData> copy = new HashMap<>();
+		entries.forEach((shard, entry) -> copy.put(shard, new ShardData(entry)));
+		return copy;
+	}
+
+	@Override
+	public void close() {
+	}
+
+	/** What the store knew at a moment. */
+	public record Snapshot(Map<ShardId, ShardData> entries, Map<String, Instant> consumedSince) {
+
+	}
+
+}

@@ -1,0 +1,105 @@
+package io.github.shardkeeper.checkpoint.memory;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.checkpoint.DeadLetterStore;
+import io.github.shardkeeper.checkpoint.FailedRecord;
+import io.github.shardkeeper.shard.ShardId;
+
+/**
+ * The dead letters that a {@link MemoryCheckpointStore} keeps. Closing it does nothing.
+ * Thread-safe.
+ */
+public final class MemoryDeadLetterStore implements DeadLetterStore {
+
+	/** What an id ends with, so that it looks as it does on Redis. */
+	private static final String END = "-0";
+
+	private final MemoryCheckpointStore checkpoints;
+
+	/**
+	 * Creates a store.
+	 * @param checkpoints what keeps the letters
+	 */
+	public MemoryDeadLetterStore(MemoryCheckpointStore checkpoints) {
+		this.checkpoints = checkpoints;
+	}
+
+	@Override
+	public List<StoredLetter> list(ShardId shard, @Nullable String after, int limit) {
+		return this.checkpoints.with(shard, (data, nowMillis) -> {
+			SortedMap<Long, FailedRecord> letters = (after != null) ? data.deadLetters().tailMap(number(after) + 1)
+					: data.deadLetters();
+			return letters.entrySet()
+				.stream()
+				.limit(limit)
+				.map((letter) -> new StoredLetter(letter.getKey() + END, letter.getValue()))
+				.toList();
+		});
+	}
+
+	@Override
+	public @Nullable StoredLetter find(ShardId shard, String id) {
+		return this.checkpoints.with(shard, (data, nowMillis) -> {
+			FailedRecord letter = id.endsWith(END) ? data.deadLetters().get(number(id)) : null;
+			return (letter != null) ? new StoredLetter(id, letter) : null;
+		});
+	}
+
+	private static long number(String id) {
+		return Long.parseLong(id.substring(0, id.indexOf('-')));
+	}
+
+	@Override
+	public Map<ShardId, Long> letters(Collection<ShardId> shards) {
+		Map<ShardId, Long> result = new LinkedHashMap<>();
+		shards.forEach((shard) -> result.put(shard,
+				this.checkpoints.with(shard, (data, nowMillis) -> (long) data.deadLetters().size())));
+		return result;
+	}
+
+	@Override
+	public Map<ShardId, Long> retries(Collection<ShardId> shards) {
+		Map<ShardId, Long> result = new LinkedHashMap<>();
+		shards.forEach(
+				(shard) -> result.put(shard, this.checkpoints.with(shard, (data, nowMillis) -> (long) data.retries())));
+		return result;
+	}
+
+	@Override
+	public int sendBack(ShardId shard, List<StoredLetter> letters) {
+		return this.checkpoints.with(shard, (data, nowMillis) -> {
+			if (letters.isEmpty() || data.isCompleted()) {
+				return letters.isEmpty() ? 0 : SHARD_COMPLETED;
+			}
+			int moved = 0;
+			for (StoredLetter letter : letters) {
+				moved += data.sendBack(number(letter.id()), nowMillis) ? 1 : 0;
+			}
+			return moved;
+		});
+	}
+
+	@Override
+	public int drop(ShardId shard, List<StoredLetter> letters) {
+		List<Long> numbers = new ArrayList<>();
+		letters.forEach((letter) -> numbers.add(number(letter.id())));
+		return this.checkpoints.with(shard, (data, nowMillis) -> {
+			int before = data.deadLetters().size();
+			data.deadLetters().keySet().removeAll(numbers);
+			return before - data.deadLetters().size();
+		});
+	}
+
+	@Override
+	public void close() {
+	}
+
+}

@@ -1,0 +1,246 @@
+package io.github.shardkeeper.checkpoint.memory;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
+import io.github.shardkeeper.checkpoint.CheckpointStore.CommitReply;
+import io.github.shardkeeper.checkpoint.CheckpointStore.CompletionReply;
+import io.github.shardkeeper.checkpoint.Commit;
+import io.github.shardkeeper.checkpoint.CommitHistory;
+import io.github.shardkeeper.checkpoint.DueRecords;
+import io.github.shardkeeper.checkpoint.FailedRecord;
+import io.github.shardkeeper.checkpoint.LastCommit;
+import io.github.shardkeeper.checkpoint.SeekRequest;
+import io.github.shardkeeper.checkpoint.Seeks;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.Token;
+
+/** The durable part of one shard. Confined to the lock of the store. */
+public final class ShardData {
+
+	private static final Comparator<Waiting> ORDER = Comparator.comparingLong(Waiting::dueMillis)
+		.thenComparing((waiting) -> waiting.record.offset().value());
+
+	/** In an order that is the same in every run. */
+	private final SortedMap<String, String> state = new TreeMap<>();
+
+	private final Map<Offset, Waiting> retries = new HashMap<>();
+
+	/** By their numbers, which rise. */
+	private final SortedMap<Long, FailedRecord> deadLetters = new TreeMap<>();
+
+	private long lettersEver;
+
+	private Token fence = Token.NONE;
+
+	private long lastCommit;
+
+	/** Before the fence was raised to where it is; not kept elsewhere. */
+	private @Nullable LastCommit before;
+
+	/** Which acquisition it is: when the fence was raised. */
+	private long acquired;
+
+	private @Nullable Offset offset;
+
+	private Set<Offset> ahead = Set.of();
+
+	private boolean completed;
+
+	private Seeks seeks = Seeks.NONE;
+
+	ShardData() {
+	}
+
+	ShardData(ShardData other) {
+		this.state.putAll(other.state);
+		this.retries.putAll(other.retries);
+		this.deadLetters.putAll(other.deadLetters);
+		this.lettersEver = other.lettersEver;
+		this.completed = other.completed;
+		this.fence = other.fence;
+		this.lastCommit = other.lastCommit;
+		this.before = other.before;
+		this.acquired = other.acquired;
+		this.offset = other.offset;
+		this.ahead = other.ahead;
+		this.seeks = other.seeks;
+	}
+
+	boolean isFencedAgainst(Token token) {
+		return this.fence.compareTo(token) > 0;
+	}
+
+	Token fence() {
+		return this.fence;
+	}
+
+	void raiseFence(Token token, long nowMillis) {
+		if (this.fence.compareTo(token) < 0) {
+			this.before = new LastCommit(this.fence, this.lastCommit);
+			this.fence = token;
+			this.lastCommit = 0;
+			this.acquired = nowMillis;
+			this.completed = false;
+		}
+	}
+
+	@Nullable Offset offset() {
+		return this.offset;
+	}
+
+	CommitReply commit(Token token, Commit commit, long nowMillis) {
+		if (this.fence.compareTo(token) < 0) {
+			return CommitReply.GONE;
+		}
+		if (isFencedAgainst(token)) {
+			return CommitReply.STALE;
+		}
+		if (!restsOn(commit.number().acquisition())) {
+			return CommitReply.GONE;
+		}
+		if (commit.number().attempt() < this.lastCommit) {
+			return CommitReply.STALE;
+		}
+		if (commit.number().attempt() == this.lastCommit) {
+			return CommitReply.COMMITTED;
+		}
+		if (this.lastCommit < commit.number().acknowledged()) {
+			return CommitReply.GONE;
+		}
+		this.lastCommit = commit.number().attempt();
+		if (commit.offset() != null) {
+			this.offset = commit.offset();
+		}
+		this.ahead = commit.ahead();
+		commit.changes().forEach(this::change);
+		commit.taken().forEach(this.retries::remove);
+		commit.retries()
+			.forEach((retry) -> this.retries.put(retry.record().offset(),
+					new Waiting(retry.record(), nowMillis + retry.delay().toMillis())));
+		commit.deadLetters().forEach((letter) -> this.deadLetters.put(++this.lettersEver, letter));
+		if (commit.seek() != 0) {
+			this.seeks = new Seeks(commit.seek(), this.seeks.pendingAfter(commit.seek()));
+		}
+		return CommitReply.COMMITTED;
+	}
+
+	private void change(String key, @Nullable String value) {
+		if (value != null) {
+			this.state.put(key, value);
+		}
+		else {
+			this.state.remove(key);
+		}
+	}
+
+	Checkpoint toCheckpoint(long nowMillis) {
+		return new Checkpoint(this.offset, this.ahead, Collections.unmodifiableMap(new TreeMap<>(this.state)),
+				due(0, 0, Set.of(), nowMillis).nextIn());
+	}
+
+	public DueRecords due(int limit, long bytes, Set<Offset> except, long nowMillis) {
+		List<FailedRecord> due = new ArrayList<>();
+		long room = bytes;
+		for (Waiting next : this.retries.values().stream().sorted(ORDER).toList()) {
+			boolean wanted = !except.contains(next.record.offset());
+			if (limit == 0 || next.dueMillis > nowMillis
+					|| wanted && (due.size() == limit || !due.isEmpty() && next.record.size() > room)) {
+				return new DueRecords(due, Duration.ofMillis(Math.max(0, next.dueMillis - nowMillis)));
+			}
+			if (wanted) {
+				due.add(next.record);
+				room -= next.record.size();
+			}
+		}
+		return new DueRecords(due, null);
+	}
+
+	CompletionReply complete(Token token, long acknowledged, long acquisition) {
+		if (isFencedAgainst(token)) {
+			return CompletionReply.STALE;
+		}
+		if (!this.fence.equals(token) || this.lastCommit < acknowledged || !restsOn(acquisition)) {
+			return CompletionReply.GONE;
+		}
+		boolean pending = !this.retries.isEmpty() || this.seeks.pending() != null;
+		this.completed = this.completed || !pending;
+		return pending ? CompletionReply.PENDING : CompletionReply.COMPLETED;
+	}
+
+	/**
+	 * Otherwise what was acquired is lost, and a late repetition has acquired what is
+	 * left.
+	 */
+	private boolean restsOn(long acquisition) {
+		return acquisition == 0 || acquisition == this.acquired;
+	}
+
+	long acquired() {
+		return this.acquired;
+	}
+
+	long lastCommit() {
+		return this.lastCommit;
+	}
+
+	/** The last commit before it was acquired last, {@code null} if that is not known. */
+	@Nullable LastCommit before() {
+		return this.before;
+	}
+
+	CommitHistory commits() {
+		return new CommitHistory(this.offset, new LastCommit(this.fence, this.lastCommit), this.before);
+	}
+
+	Seeks seeks() {
+		return this.seeks;
+	}
+
+	@Nullable SeekRequest seek(Offset after, boolean clearsState, long nowMillis) {
+		if (this.completed) {
+			return null;
+		}
+		SeekRequest request = new SeekRequest(this.seeks.nextNumber(nowMillis), after, clearsState);
+		this.seeks = new Seeks(this.seeks.applied(), request);
+		return request;
+	}
+
+	public boolean isCompleted() {
+		return this.completed;
+	}
+
+	int retries() {
+		return this.retries.size();
+	}
+
+	SortedMap<Long, FailedRecord> deadLetters() {
+		return this.deadLetters;
+	}
+
+	/** Moves a dead letter into the retry queue; tells whether it was there. */
+	boolean sendBack(long letter, long nowMillis) {
+		FailedRecord record = this.deadLetters.remove(letter);
+		if (record != null) {
+			this.retries.put(record.offset(), new Waiting(record.anew(), nowMillis));
+		}
+		return record != null;
+	}
+
+	/** A record of the retry queue. */
+	private record Waiting(FailedRecord record, long dueMillis) {
+
+	}
+
+}

@@ -1,0 +1,226 @@
+package io.github.shardkeeper.consumer;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import io.github.shardkeeper.ShardConsumer;
+import io.github.shardkeeper.ShardContext;
+import io.github.shardkeeper.ShardState;
+import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.checkpoint.Commit;
+import io.github.shardkeeper.checkpoint.DueRecords;
+import io.github.shardkeeper.checkpoint.SeekRequest;
+import io.github.shardkeeper.checkpoint.Seeks;
+import io.github.shardkeeper.handler.HandlerSignature;
+import io.github.shardkeeper.handler.ShardHandler;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.source.JsonPayloadConverter;
+import io.github.shardkeeper.source.ShardReader;
+import io.github.shardkeeper.source.SourceRecord;
+import io.github.shardkeeper.time.Lease;
+import io.github.shardkeeper.time.MonotonicTime;
+import io.github.shardkeeper.worker.BufferBudget;
+import io.github.shardkeeper.worker.ConsumerEvents;
+import io.github.shardkeeper.worker.ConsumerMeters;
+import io.github.shardkeeper.worker.ConsumerSettings;
+import io.github.shardkeeper.worker.ShardWorker;
+import io.github.shardkeeper.worker.WorkerContext;
+
+/**
+ * A shard that does not exist is consumed and given up before the first real one comes,
+ * and the checkpoint is read that it would have. What has never run is slow: a shard that
+ * moves to an instance that has just started would stand still for as long as the classes
+ * of its worker take to load, and what is not compiled takes many times as long. Writes
+ * nothing, and does not touch the application. Confined to the thread that runs it.
+ */
+final class Rehearsal {
+
+	private static final Logger logger = LoggerFactory.getLogger(Rehearsal.class);
+
+	private static final ShardId SHARD = ShardId.of("rehearsal", 0);
+
+	/** So often is a method interpreted before it is compiled. */
+	private static final int ROUNDS = 200;
+
+	/** What a join takes anyway. */
+	private static final Duration LONGEST = Duration.ofMillis(150);
+
+	private final Queue<Runnable> turns = new ArrayDeque<>();
+
+	private final RehearsalStage stage = new RehearsalStage();
+
+	private boolean ended;
+
+	/**
+	 * Goes through all of it. That it fails is nobody's loss.
+	 * @param context what the workers share
+	 * @param settings how topics are consumed
+	 * @param topic one that is consumed
+	 */
+	static void run(WorkerContext context, Function<String, ConsumerSettings> settings, String topic) {
+		ShardId absent = new ShardId(topic, "rehearsal");
+		MonotonicTime end = context.clock().now().plus(LONGEST);
+		try {
+			for (int i = 0; i < ROUNDS && context.clock().now().isBefore(end); i++) {
+				if (!new Rehearsal().consume(context, settings.apply(topic))) {
+					logger.debug("The rehearsal did not come to its end");
+					return;
+				}
+				context.checkpoints().read(absent);
+			}
+		}
+		catch (Exception | LinkageError ex) {
+			logger.debug("The rehearsal failed", ex);
+		}
+	}
+
+	/** Tells whether the shard was handled and given up. */
+	boolean consume(WorkerContext context, ConsumerSettings settings) throws NoSuchMethodException {
+		Pupil pupil = new Pupil();
+		HandlerSignature signature = HandlerSignature.ofConsumer(
+				Pupil.class.getMethod("handle", byte[].class, ShardContext.class, ShardState.class), Pupil.class);
+		ShardHandler handler = new ShardHandler(SHARD.topic(), () -> pupil, signature, List.of(), List.of(), List.of(),
+				new JsonPayloadConverter(context.mapper()), null, Duration.ZERO);
+		ShardWorker worker = new ShardWorker(SHARD, new Token(1), MemberId.of("rehearsal", "1"), handler,
+				context(context, settings), CompletableFuture.completedFuture(null));
+		takeTurns();
+		this.stage.offer(new SourceRecord(new Offset("1"), "key", new byte[0], Instant.EPOCH));
+		takeTurns();
+		worker.drain();
+		takeTurns();
+		return this.ended && pupil.handled == 1;
+	}
+
+	private void takeTurns() {
+		for (Runnable turn = this.turns.poll(); turn != null; turn = this.turns.poll()) {
+			turn.run();
+		}
+	}
+
+	private WorkerContext context(WorkerContext context, ConsumerSettings settings) {
+		return new WorkerContext(context.group(), this.stage, this.stage, Lease.unlimited(), context.clock(),
+				context.wallClock(), this.turns::add, context.timer(), context.mapper(), ConsumerMeters.NONE,
+				new BufferBudget(Long.MAX_VALUE), (topic) -> settings, ConsumerEvents.NONE,
+				(shard, token, fence, completed) -> this.ended = true, context.measuresWork());
+	}
+
+	/** Handles what a handler may be given. */
+	static final class Pupil {
+
+		private int handled;
+
+		@ShardConsumer("rehearsal")
+		public void handle(byte @Nullable [] payload, ShardContext context, ShardState state) {
+			state.put("handled", ++this.handled);
+		}
+
+	}
+
+	/**
+	 * What a {@link Rehearsal} needs around it: a store that agrees to everything and
+	 * keeps nothing, and a reader that has what it is given. Confined to one thread.
+	 */
+	private static final class RehearsalStage implements CheckpointStore, ShardReader {
+
+		private @Nullable RecordSink sink;
+
+		/** Hands a record to the worker, if it reads. */
+		void offer(SourceRecord record) {
+			if (this.sink != null) {
+				this.sink.offer(List.of(record));
+			}
+		}
+
+		@Override
+		public CompletableFuture<Acquisition> acquire(ShardId shard, Token token) {
+			return CompletableFuture.completedFuture(new Acquisition.Acquired(new Checkpoint(null, Map.of())));
+		}
+
+		@Override
+		public CompletableFuture<CommitReply> commit(ShardId shard, Token token, Commit commit) {
+			return CompletableFuture.completedFuture(CommitReply.COMMITTED);
+		}
+
+		@Override
+		public DueRecords due(ShardId shard, int limit, long bytes, Set<Offset> except) {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
+		public CompletionReply complete(ShardId shard, Token token, long acknowledged, long acquisition) {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
+		public Checkpoint read(ShardId shard) {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
+		public Map<ShardId, Offset> offsets(Collection<ShardId> shards) {
+			return Map.of();
+		}
+
+		@Override
+		public @Nullable SeekRequest seek(ShardId shard, Offset after, boolean clearsState) {
+			return null;
+		}
+
+		@Override
+		public Map<ShardId, Seeks> seeks(Collection<ShardId> shards) {
+			return Map.of();
+		}
+
+		@Override
+		public Instant consumedSince(String topic, @Nullable Instant known) {
+			return Instant.EPOCH;
+		}
+
+		@Override
+		public void start(ShardId shard, @Nullable Offset after, RecordSink reads) {
+			this.sink = reads;
+		}
+
+		@Override
+		public void stop(ShardId shard) {
+			this.sink = null;
+		}
+
+		@Override
+		public void resume(ShardId shard) {
+			// It never pauses.
+		}
+
+		@Override
+		public boolean poll() {
+			return true;
+		}
+
+		@Override
+		public Map<ShardId, String> problems() {
+			return Map.of();
+		}
+
+		@Override
+		public void close() {
+			// Nothing is open.
+		}
+
+	}
+
+}

@@ -1,0 +1,337 @@
+package io.github.shardkeeper.coordination;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.coordination.CoordinationStore.ClaimReply;
+import io.github.shardkeeper.protocol.HandoverRules.OnTimeout;
+import io.github.shardkeeper.protocol.HeartbeatReply;
+import io.github.shardkeeper.protocol.HoldingAction;
+import io.github.shardkeeper.protocol.HoldingAction.Release;
+import io.github.shardkeeper.protocol.HoldingEvent;
+import io.github.shardkeeper.protocol.Ownership;
+import io.github.shardkeeper.protocol.ShardHoldings;
+import io.github.shardkeeper.protocol.Step;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.time.Lease;
+import io.github.shardkeeper.time.MonotonicClock;
+import io.github.shardkeeper.time.MonotonicTime;
+
+/**
+ * Carries out what {@link ShardHoldings} decides, and feeds back what came of it.
+ * Releases are repeated until the store has answered; those that come together are sent
+ * together. Confined to the coordinator's loop.
+ */
+final class HoldingDriver {
+
+	private static final Logger logger = LoggerFactory.getLogger(HoldingDriver.class);
+
+	private static final Duration RELEASE_RETRY_PAUSE = Duration.ofMillis(200);
+
+	private final CoordinationSettings settings;
+
+	private final CoordinationStore store;
+
+	private final HeartbeatScheduler heartbeats;
+
+	private final Lease lease;
+
+	private final MonotonicClock clock;
+
+	private final ShardHoldings holdings;
+
+	/** When the holdings have to be told that time has passed. */
+	private @Nullable MonotonicTime wakeAt;
+
+	private final Deque<Release> releases = new ArrayDeque<>();
+
+	private MonotonicTime nextRelease;
+
+	/** Whether the last attempt to release failed. */
+	private boolean releaseFailed;
+
+	private @Nullable ShardConsumption consumption;
+
+	HoldingDriver(CoordinationSettings settings, CoordinationStore store, HeartbeatScheduler heartbeats, Lease lease,
+			MonotonicClock clock) {
+		this.settings = settings;
+		this.store = store;
+		this.heartbeats = heartbeats;
+		this.lease = lease;
+		this.clock = clock;
+		this.holdings = new ShardHoldings(settings.handover());
+		this.nextRelease = clock.now();
+	}
+
+	/** Begins anew, with nothing. */
+	void start(ShardConsumption consumption) {
+		this.consumption = consumption;
+		clearReleases();
+		this.wakeAt = this.holdings.handle(new HoldingEvent.SessionLost(), this.clock.now()).wakeAt();
+	}
+
+	/** Takes in that the store has lost writes, before {@link #told}. */
+	void writesLost() {
+		logger.warn("The store has lost writes, perhaps by a failover: comparing what it knows with what is held");
+		on(new HoldingEvent.WritesLost(), null);
+	}
+
+	/** Takes in what the store told has changed. */
+	void told(List<Ownership> changes, MemberId self) {
+		changes.forEach((change) -> on(new HoldingEvent.OwnershipChanged(change, self), self));
+	}
+
+	/** Takes in the rest of the same answer, after {@link #told}. */
+	void answered(HeartbeatReply.Alive reply) {
+		MonotonicTime now = this.clock.now();
+		on(new HoldingEvent.HeartbeatAnswered(reply.hasMore(), reply.claimsUntilMillis() > 0, this.lease.isHeld(now)),
+				null);
+	}
+
+	void workerEnded(ShardId shard, Token token, Token fence, boolean completed) {
+		on(new HoldingEvent.WorkerEnded(shard, token, fence, completed), null);
+	}
+
+	/** Does all that is due. */
+	void run(@Nullable MemberId self) {
+		on(new HoldingEvent.TimePassed(this.lease.isHeld(this.clock.now())), self);
+		if (self != null) {
+			sendReleases(self);
+		}
+	}
+
+	/** Returns when something is due next, {@code null} for nothing. */
+	@Nullable MonotonicTime wakeAt(@Nullable MemberId self) {
+		// Between two sessions nothing can be released.
+		if (self == null || this.releases.isEmpty()) {
+			return this.wakeAt;
+		}
+		return (this.wakeAt != null) ? MonotonicTime.earliest(this.wakeAt, this.nextRelease) : this.nextRelease;
+	}
+
+	/** Gives everything up, because the leader's plan did not come in time. */
+	void leaveWithoutPlan() {
+		on(new HoldingEvent.PatienceEnded(), null);
+	}
+
+	/** Takes in that the store does not know the session any more. */
+	void sessionForgotten() {
+		clearReleases();
+		on(new HoldingEvent.SessionForgotten(), null);
+	}
+
+	/**
+	 * Takes what is held along into a session that is about to begin. Comes before its
+	 * heartbeats renew the lease: what is not granted must not be consumed any longer
+	 * than the old session permits.
+	 * @return whether something was granted, so that heartbeats must not renew the lease
+	 * before it is confirmed
+	 */
+	boolean joined(MemberId self) {
+		on(new HoldingEvent.SessionJoined(this.lease.isHeld(this.clock.now())), self);
+		return this.holdings.isUnconfirmed();
+	}
+
+	/** Takes in that session and lease are over. */
+	void sessionLost() {
+		clearReleases();
+		on(new HoldingEvent.SessionLost(), null);
+	}
+
+	/** Takes in that this instance stops without a lease. */
+	void stopped() {
+		clearReleases();
+		on(new HoldingEvent.MemberStopped(), null);
+	}
+
+	/** Returns whether nothing is held. */
+	boolean isEmpty() {
+		return this.holdings.isEmpty();
+	}
+
+	/** Returns whether what is held was presented, and is not consumed yet. */
+	boolean isPresenting() {
+		return this.holdings.isPresenting();
+	}
+
+	private void on(HoldingEvent event, @Nullable MemberId self) {
+		Step<HoldingAction> step = this.holdings.handle(event, this.clock.now());
+		this.wakeAt = step.wakeAt();
+		for (HoldingAction action : step.actions()) {
+			perform(action, self);
+		}
+	}
+
+	private void perform(HoldingAction action, @Nullable MemberId self) {
+		if (action instanceof HoldingAction.Start start && self != null) {
+			start(start, self);
+		}
+		else if (action instanceof HoldingAction.Prepare prepare && self != null) {
+			consumption().prepare(prepare.shard(), self);
+		}
+		else if (action instanceof HoldingAction.Drain drain) {
+			consumption().drain(drain.shard());
+		}
+		else if (action instanceof HoldingAction.CancelDrain cancel) {
+			cancelDrain(cancel.shard());
+		}
+		else if (action instanceof HoldingAction.Attend attend) {
+			consumption().attend(attend.shard());
+		}
+		else if (action instanceof HoldingAction.Interrupt interrupt) {
+			interrupt(interrupt);
+		}
+		else if (action instanceof HoldingAction.Abandon abandon) {
+			consumption().abandon(abandon.shard());
+		}
+		else if (action instanceof HoldingAction.Forfeit forfeit) {
+			consumption().forfeit(forfeit.shard(), forfeit.cause());
+		}
+		else if (action instanceof Release release) {
+			this.releases.add(release);
+		}
+		else {
+			afterLostWrites(action, self);
+		}
+	}
+
+	private void afterLostWrites(HoldingAction action, @Nullable MemberId self) {
+		if (action instanceof HoldingAction.Claim claim && self != null) {
+			claim(claim.held(), true, self);
+		}
+		else if (action instanceof HoldingAction.Present present && self != null) {
+			claim(present.held(), false, self);
+		}
+		else if (action instanceof HoldingAction.WriteBack) {
+			consumption().writeBack();
+			on(new HoldingEvent.WrittenBack(), self);
+		}
+		else if (action instanceof HoldingAction.BeatNow) {
+			this.heartbeats.beatNow();
+		}
+		else if (action instanceof HoldingAction.Confirm confirm) {
+			this.heartbeats.confirmed(confirm.losses());
+		}
+	}
+
+	private void start(HoldingAction.Start start, MemberId self) {
+		try {
+			consumption().start(start.shard(), start.token(), self);
+		}
+		catch (Throwable ex) {
+			on(new HoldingEvent.StartFailed(start.shard()), self);
+			throw ex;
+		}
+	}
+
+	private void cancelDrain(ShardId shard) {
+		if (consumption().cancelDrain(shard)) {
+			on(new HoldingEvent.DrainCancelled(shard), null);
+		}
+	}
+
+	private void interrupt(HoldingAction.Interrupt interrupt) {
+		consumption().interrupt(interrupt.shard(), interrupt.draining());
+		if (this.settings.handover().onTimeout() == OnTimeout.FORCE) {
+			logger
+				.warn("Gives {} up by force, as 'shardkeeper.handover.on-timeout' says: the next owner may start while "
+						+ "a call still runs here", interrupt.shard());
+		}
+	}
+
+	private void claim(Map<ShardId, Token> held, boolean leaseHeld, MemberId self) {
+		MonotonicTime now = this.clock.now();
+		ClaimReply reply;
+		try {
+			reply = leaseHeld ? claim(held, self) : present(held, self);
+		}
+		catch (StoreUnavailableException ex) {
+			this.wakeAt = this.holdings.handle(new HoldingEvent.ClaimFailed(), now).wakeAt();
+			throw ex;
+		}
+		on(new HoldingEvent.ClaimAnswered(reply.granted(), reply.superseded()), self);
+	}
+
+	private ClaimReply claim(Map<ShardId, Token> held, MemberId self) {
+		if (held.isEmpty()) {
+			return ClaimReply.NONE;
+		}
+		ClaimReply reply = this.store.claim(self, held);
+		logger.info("Keeps {} of {} shards whose ownership the store of group '{}' had lost", reply.granted().size(),
+				held.size(), this.settings.group());
+		return reply;
+	}
+
+	private ClaimReply present(Map<ShardId, Token> held, MemberId self) {
+		Map<ShardId, Token> restorable = new TreeMap<>(held);
+		restorable.keySet().retainAll(consumption().restorable());
+		if (restorable.isEmpty()) {
+			return ClaimReply.NONE;
+		}
+		ClaimReply reply = this.store.present(self, restorable);
+		if (!reply.granted().isEmpty()) {
+			logger.warn(
+					"The store of group '{}' has lost the shards that were held here before the lease ended: takes back {} "
+							+ "of {} under their tokens, unless other instances come back with newer ones",
+					this.settings.group(), reply.granted().size(), held.size());
+		}
+		return reply;
+	}
+
+	private void clearReleases() {
+		this.releases.clear();
+		this.releaseFailed = false;
+	}
+
+	private void sendReleases(MemberId self) {
+		if (this.clock.now().isBefore(this.nextRelease)) {
+			return;
+		}
+		while (!this.releases.isEmpty()) {
+			List<Release> batch = takeBatch();
+			try {
+				// Stale is as good as released: the shard is not ours any more.
+				this.store.release(self, batch, this.settings.handover().quietPeriod());
+				this.releaseFailed = false;
+			}
+			catch (StoreUnavailableException ex) {
+				this.releases.addAll(batch);
+				this.releaseFailed = true;
+				this.nextRelease = this.clock.now().plus(RELEASE_RETRY_PAUSE);
+				throw ex;
+			}
+			batch.forEach((release) -> on(new HoldingEvent.ShardReleased(release.shard(), release.token()), self));
+		}
+	}
+
+	/**
+	 * Takes one alone after a failure, which went to the end before: one that always
+	 * fails must not keep the others waiting.
+	 */
+	private List<Release> takeBatch() {
+		List<Release> batch = new ArrayList<>();
+		do {
+			batch.add(this.releases.remove());
+		}
+		while (!this.releaseFailed && !this.releases.isEmpty());
+		return batch;
+	}
+
+	private ShardConsumption consumption() {
+		return Objects.requireNonNull(this.consumption);
+	}
+
+}

@@ -1,0 +1,331 @@
+package io.github.shardkeeper.coordination;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.assignment.Assignment;
+import io.github.shardkeeper.assignment.AssignmentRequest;
+import io.github.shardkeeper.protocol.GroupChanges;
+import io.github.shardkeeper.protocol.GroupProblems.GroupProblem;
+import io.github.shardkeeper.protocol.LeaderAction;
+import io.github.shardkeeper.protocol.LeaderEvent;
+import io.github.shardkeeper.protocol.LeaderEvent.PlanReply;
+import io.github.shardkeeper.protocol.LeaderEvent.ReapReply;
+import io.github.shardkeeper.protocol.Leadership;
+import io.github.shardkeeper.protocol.Step;
+import io.github.shardkeeper.protocol.Transition;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.time.MonotonicClock;
+import io.github.shardkeeper.time.MonotonicTime;
+
+/**
+ * Tells {@link Leadership} what has happened, carries out its actions, and publishes what
+ * it knows. Confined to the coordinator's loop unless a method says otherwise.
+ */
+final class LeaderDriver {
+
+	private static final Logger logger = LoggerFactory.getLogger(LeaderDriver.class);
+
+	private static final Duration STORE_RETRY_PAUSE = Duration.ofMillis(200);
+
+	private static final Duration FAILURE_RETRY_PAUSE = Duration.ofSeconds(5);
+
+	/** Maximum number of transitions in one call of the store. */
+	private static final int MOST_TRANSITIONS_AT_ONCE = 1000;
+
+	private final Leadership leadership;
+
+	/** When to tell the machine that time has passed. */
+	private @Nullable MonotonicTime wakeAt;
+
+	private final Duration crashQuietPeriod;
+
+	private final ConfigurationDifferences differences;
+
+	private final CoordinationStore store;
+
+	private final MonotonicClock clock;
+
+	private final Runnable onProgress;
+
+	private final StrategyCalls calls;
+
+	private final StrategyFailures strategyFailures = new StrategyFailures();
+
+	/** When the first of the attempts to decide failed, if all have since. */
+	private volatile @Nullable MonotonicTime failingSince;
+
+	private volatile boolean hasSuccessor;
+
+	private volatile @Nullable Assignment assignment;
+
+	private final String group;
+
+	/** Failure of the last attempt to decide. */
+	private @Nullable String failure;
+
+	/** Leadership in which it has decided something, or failed to. */
+	private long decidedInEpoch;
+
+	/** Retired topics that were logged in this leadership. */
+	private final Set<String> retiredLogged = new HashSet<>();
+
+	/**
+	 * Creates the driver.
+	 * @param wake wakes the loop
+	 * @param onProgress called whenever the store has answered a part of what takes long:
+	 * reading or planning a very large group may take longer than a lease, and replacing
+	 * the leader for that would only begin it anew
+	 */
+	LeaderDriver(CoordinationSettings settings, AssignmentSettings assigning, Supplier<Map<String, TopicShards>> topics,
+			CoordinationStore store, MonotonicClock clock, Runnable wake, Runnable onProgress) {
+		this.leadership = new Leadership(settings.heartbeatInterval(), settings.lease(), settings.settleTime(),
+				settings.handover(), assigning.strategy().usesLoad() ? assigning.loads() : null);
+		this.group = settings.group();
+		this.crashQuietPeriod = settings.handover().crashQuietPeriod();
+		this.differences = new ConfigurationDifferences(topics, assigning.name());
+		this.store = store;
+		this.clock = clock;
+		this.onProgress = onProgress;
+		this.calls = new StrategyCalls(assigning, clock, this::computed, wake);
+	}
+
+	/** Tells the machine what has happened; {@link #run} carries out what follows. */
+	void tell(LeaderEvent event) {
+		on(event);
+	}
+
+	private Step<LeaderAction> on(LeaderEvent event) {
+		Step<LeaderAction> step = this.leadership.handle(event, this.clock.now());
+		this.wakeAt = step.wakeAt();
+		return step;
+	}
+
+	boolean leads() {
+		return this.leadership.view().leads();
+	}
+
+	/** Returns the number of the leadership, 0 for a member that does not lead. */
+	long epoch() {
+		return this.leadership.view().epoch();
+	}
+
+	/**
+	 * Does all that is due.
+	 * @param self this member, {@code null} outside a session
+	 */
+	void run(@Nullable MemberId self) {
+		this.calls.run();
+		if (self == null) {
+			return;
+		}
+		try {
+			Step<LeaderAction> step = on(new LeaderEvent.TimePassed());
+			if (!step.actions().isEmpty()) {
+				while (!step.actions().isEmpty()) {
+					step = on(perform(step.actions(), self));
+				}
+				this.failingSince = null;
+				this.failure = null;
+				this.decidedInEpoch = this.leadership.view().informed() ? epoch() : this.decidedInEpoch;
+			}
+		}
+		catch (StoreUnavailableException ex) {
+			on(new LeaderEvent.ActionFailed(STORE_RETRY_PAUSE));
+			throw ex;
+		}
+		catch (RuntimeException | Error ex) {
+			// This member's shards must not suffer from it: the loop's pass goes on.
+			logger.error("Cannot plan; all shards stay where they are. Trying again in {} s",
+					FAILURE_RETRY_PAUSE.toSeconds(), ex);
+			this.failure = String.valueOf(ex);
+			this.decidedInEpoch = epoch();
+			if (this.failingSince == null) {
+				this.failingSince = this.clock.now();
+			}
+			on(new LeaderEvent.ActionFailed(FAILURE_RETRY_PAUSE));
+		}
+		publish();
+	}
+
+	private void publish() {
+		if (!leads()) {
+			deposed();
+			return;
+		}
+		this.differences.report(this.clock.now());
+		this.hasSuccessor = this.leadership.view().hasSuccessor();
+		this.assignment = this.leadership.view().assignment();
+	}
+
+	/**
+	 * Returns what this leader has found wrong with the group.
+	 * @return the problems; {@code null} for a member that does not lead, or has neither
+	 * decided anything nor failed to since its election
+	 */
+	@Nullable List<GroupProblem> problems() {
+		Leadership.View view = this.leadership.view();
+		if (!view.leads() || this.decidedInEpoch != view.epoch()) {
+			return null;
+		}
+		List<GroupProblem> problems = new ArrayList<>(view.unattended().problems(this.clock.now()));
+		problems.stream()
+			.filter((problem) -> problem.kind().equals("retired") && this.retiredLogged.add(problem.concerned()))
+			.forEach((problem) -> logger.warn("Group '{}': {}. {}", this.group, problem.concerned(),
+					problem.sentence()));
+		if (this.failure != null) {
+			problems.add(new GroupProblem(true, "planning", "Planning fails, so all shards stay where they are, and "
+					+ "nobody takes over those of an instance that stops. The leader retries, and so do other instances; "
+					+ "the log of the leader has the stack trace: " + this.failure, ""));
+		}
+		String strategyFailure = this.strategyFailures.text();
+		if (strategyFailure != null) {
+			problems.add(new GroupProblem(true, "assignment", strategyFailure, ""));
+		}
+		problems.addAll(this.differences.problems(view.withoutComparableVersion()));
+		return problems;
+	}
+
+	/** Ends the leadership with the session. */
+	void sessionLost() {
+		on(new LeaderEvent.SessionLost());
+		deposed();
+	}
+
+	private void deposed() {
+		this.failingSince = null;
+		this.strategyFailures.deposed();
+		this.hasSuccessor = false;
+		this.assignment = null;
+		this.failure = null;
+		this.retiredLogged.clear();
+	}
+
+	/** Returns when to {@link #run} if nothing happens before. */
+	@Nullable MonotonicTime wakeAt() {
+		MonotonicTime next = this.wakeAt;
+		MonotonicTime overdue = this.calls.wakeAt();
+		return (next == null || overdue != null && overdue.isBefore(next)) ? overdue : next;
+	}
+
+	/** Interrupts the strategy if it runs. Thread-safe. */
+	void close() {
+		this.calls.close();
+	}
+
+	/**
+	 * Returns whether this leader or its strategy has failed for so long that another
+	 * member should lead. Thread-safe.
+	 */
+	boolean isFailing(Duration lease) {
+		MonotonicTime now = this.clock.now();
+		MonotonicTime since = this.failingSince;
+		return since != null && since.until(now).compareTo(lease) >= 0
+				|| this.hasSuccessor && this.strategyFailures.isFailing(now, lease);
+	}
+
+	/** See {@link ShardCoordinator#why}. Thread-safe. */
+	Optional<String> why(ShardId shard) {
+		Assignment known = this.assignment;
+		int number = (known != null) ? known.request().shards().indexOf(shard) : -1;
+		return (known != null && number >= 0) ? Optional.of(known.why(number)) : Optional.empty();
+	}
+
+	/** Carries the actions out, and returns the event to go on with. */
+	private LeaderEvent perform(List<LeaderAction> actions, MemberId self) {
+		LeaderEvent answer = new LeaderEvent.TimePassed();
+		for (LeaderAction action : actions) {
+			if (action instanceof LeaderAction.ComputeAssignment compute) {
+				this.calls.begin(compute.request());
+			}
+			else if (action instanceof LeaderAction.WarnOfLoadReport warn) {
+				logger.warn(warn.text());
+			}
+			else {
+				answer = call(action, self);
+			}
+		}
+		return answer;
+	}
+
+	private LeaderEvent call(LeaderAction action, MemberId self) {
+		if (action instanceof LeaderAction.ReadGroup read) {
+			GroupChanges changes = this.store.changes(read.generation(), read.membership(), this.onProgress);
+			this.differences.refreshed(changes);
+			return new LeaderEvent.GroupRead(changes);
+		}
+		if (action instanceof LeaderAction.ReadLoads read) {
+			return new LeaderEvent.LoadsRead(this.store.loads(read.version()));
+		}
+		if (action instanceof LeaderAction.ReapDeadMembers reap) {
+			return reaped(this.store.reap(self, reap.epoch(), reap.steady(), this.crashQuietPeriod));
+		}
+		if (action instanceof LeaderAction.EndClaims end) {
+			return new LeaderEvent.EndClaimsAnswered(this.store.endClaims(self, end.epoch(), end.untilMillis()));
+		}
+		if (action instanceof LeaderAction.ApplyPlan plan) {
+			return planned(plan, apply(plan, self));
+		}
+		throw new IllegalArgumentException(action.toString());
+	}
+
+	private static LeaderEvent reaped(ReapReply reply) {
+		if (reply instanceof ReapReply.Looked looked) {
+			looked.dead().forEach((member) -> logger.warn("{} is dead: silent for a lease, nobody subscribed", member));
+			looked.timedOut().forEach((member) -> logger.warn("{} was silent for its session timeout", member));
+		}
+		return new LeaderEvent.ReapAnswered(reply);
+	}
+
+	private PlanReply apply(LeaderAction.ApplyPlan plan, MemberId self) {
+		List<Transition> all = plan.transitions();
+		int applied = 0;
+		int conflicts = 0;
+		for (int from = 0; from < all.size(); from += MOST_TRANSITIONS_AT_ONCE) {
+			PlanReply reply = this.store.plan(self, plan.epoch(),
+					all.subList(from, Math.min(from + MOST_TRANSITIONS_AT_ONCE, all.size())));
+			if (!(reply instanceof PlanReply.Applied part)) {
+				return reply;
+			}
+			applied += part.applied();
+			conflicts += part.conflicts();
+			this.onProgress.run();
+		}
+		return new PlanReply.Applied(applied, conflicts);
+	}
+
+	private static LeaderEvent planned(LeaderAction.ApplyPlan plan, PlanReply reply) {
+		if (reply instanceof PlanReply.Applied applied) {
+			logger.debug("Applied {} of {} changes: {}", applied.applied(), plan.transitions().size(),
+					plan.transitions());
+		}
+		return new LeaderEvent.PlanAnswered(reply);
+	}
+
+	private void computed(AssignmentRequest request, StrategyCalls.Answer answer) {
+		if (answer instanceof StrategyCalls.Computed computed) {
+			this.strategyFailures.worked();
+			on(new LeaderEvent.AssignmentComputed(request, computed.assignment()));
+		}
+		else if (answer instanceof StrategyCalls.Failed failed) {
+			if (leads()) {
+				this.strategyFailures.failed(failed, this.clock.now());
+			}
+			on(new LeaderEvent.AssignmentFailed(request));
+		}
+	}
+
+}

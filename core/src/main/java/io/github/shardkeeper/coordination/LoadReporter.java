@@ -1,0 +1,61 @@
+package io.github.shardkeeper.coordination;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.protocol.LoadReport;
+import io.github.shardkeeper.protocol.MeasuredLoads;
+import io.github.shardkeeper.protocol.MeasuredLoads.LoadReporting;
+import io.github.shardkeeper.time.MonotonicTime;
+
+/**
+ * Measures the loads of this member's shards, and reports them with heartbeats; does
+ * nothing where the strategy does not look at loads. Confined to the coordinator's loop.
+ */
+final class LoadReporter {
+
+	private final boolean wanted;
+
+	private final LoadReporting reporting;
+
+	private final HeartbeatScheduler heartbeats;
+
+	private final MeasuredLoads loads;
+
+	private MonotonicTime sampleAt;
+
+	LoadReporter(AssignmentSettings assignment, HeartbeatScheduler heartbeats, MonotonicTime now) {
+		this.wanted = assignment.strategy().usesLoad();
+		this.reporting = assignment.loads();
+		this.heartbeats = heartbeats;
+		this.loads = new MeasuredLoads(this.reporting);
+		this.sampleAt = now;
+	}
+
+	/** Returns whether shards are to be measured. */
+	boolean isWanted() {
+		return this.wanted;
+	}
+
+	/** Takes a sample if one is due, and reports it if enough has changed. */
+	void run(ShardConsumption consumption, MonotonicTime now) {
+		if (!this.wanted || now.isBefore(this.sampleAt)) {
+			return;
+		}
+		this.sampleAt = now.plus(this.reporting.interval());
+		this.loads.sample(consumption.work(now), now);
+		LoadReport report = this.loads.report();
+		if (report != null) {
+			this.heartbeats.report(report);
+		}
+	}
+
+	/** Has everything reported again, to a store that may know nothing. */
+	void tellAllAgain() {
+		this.loads.forgetReports();
+	}
+
+	@Nullable MonotonicTime wakeAt() {
+		return this.wanted ? this.sampleAt : null;
+	}
+
+}

@@ -1,0 +1,90 @@
+package io.github.shardkeeper.coordination;
+
+import java.time.Duration;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import io.github.shardkeeper.protocol.GroupProblems;
+import io.github.shardkeeper.protocol.GroupProblems.GroupProblem;
+import io.github.shardkeeper.protocol.GroupProblems.GroupStatus;
+import io.github.shardkeeper.protocol.GroupWatch;
+import io.github.shardkeeper.protocol.HeartbeatReply;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.time.MonotonicTime;
+
+/**
+ * Publishes the problems of the group that the leader has found, whenever they change,
+ * and keeps those that this member knows. Confined to the coordinator's loop, except
+ * {@link #known}.
+ */
+final class SharedProblems {
+
+	private static final Logger logger = LoggerFactory.getLogger(SharedProblems.class);
+
+	private final CoordinationStore store;
+
+	private final GroupWatch watch;
+
+	private final Duration pause;
+
+	/** Problems in the store, as far as this member knows. */
+	private GroupStatus told = GroupStatus.NONE;
+
+	private @Nullable MonotonicTime publishedAt;
+
+	/** Whether it was logged that this member gets no shards. */
+	private boolean versionLogged;
+
+	private volatile List<GroupProblem> known = List.of();
+
+	SharedProblems(CoordinationSettings settings, CoordinationStore store) {
+		this.store = store;
+		this.watch = new GroupWatch(settings.lease());
+		this.pause = settings.heartbeatInterval();
+	}
+
+	/** Takes in the answer to a heartbeat. */
+	void answered(HeartbeatReply.Alive reply, MemberId self, MonotonicTime sentAt, MonotonicTime now) {
+		if (this.publishedAt == null || !sentAt.isBefore(this.publishedAt)) {
+			this.told = reply.status();
+		}
+		this.known = this.watch.answered(reply, now);
+		boolean passedOver = this.known.stream()
+			.anyMatch((problem) -> problem.kind().equals("versions") && problem.concerned().contains(self.value()));
+		if (passedOver && !this.versionLogged) {
+			logger
+				.warn("This instance gets no shards that others can take: its version cannot be compared with theirs, "
+						+ "so it counts as the oldest. Set 'shardkeeper.version' on all instances or on none");
+		}
+		this.versionLogged = passedOver;
+	}
+
+	/** Writes the problems that the leader has found, if they are not in the store. */
+	void publish(MemberId leader, long epoch, List<GroupProblem> found, MonotonicTime now) {
+		GroupProblems problems = GroupProblems.of(found);
+		boolean paused = this.publishedAt != null && this.publishedAt.until(now).compareTo(this.pause) < 0;
+		if (this.told.epoch() == epoch && (this.told.problems().equals(problems) || paused)) {
+			return;
+		}
+		if (this.store.publish(leader, epoch, problems)) {
+			this.publishedAt = now;
+			this.told = new GroupStatus(epoch, problems);
+		}
+	}
+
+	void sessionLost() {
+		this.watch.sessionLost();
+		this.known = List.of();
+		this.told = GroupStatus.NONE;
+		this.publishedAt = null;
+	}
+
+	/** Returns the problems that this member has heard of last. */
+	List<GroupProblem> known() {
+		return this.known;
+	}
+
+}

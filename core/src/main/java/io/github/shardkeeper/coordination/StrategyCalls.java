@@ -1,0 +1,255 @@
+package io.github.shardkeeper.coordination;
+
+import java.time.Duration;
+import java.util.function.BiConsumer;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.assignment.Assignment;
+import io.github.shardkeeper.assignment.AssignmentRequest;
+import io.github.shardkeeper.assignment.ShardCatalog;
+import io.github.shardkeeper.time.MonotonicClock;
+import io.github.shardkeeper.time.MonotonicTime;
+
+/**
+ * Calls the assignment strategy. A built-in strategy runs on the coordinator's loop if it
+ * is sure to answer at once. For a large group it runs on a thread of its own,
+ * {@code shardkeeper-assignment}, as code of the application always does: no plan may
+ * take so long that the leader's lease ends. There is one call at a time. A call that
+ * times out is interrupted; while it ignores that, every request fails.
+ * <p>
+ * Confined to the coordinator's loop, except {@link #close}.
+ */
+final class StrategyCalls implements AutoCloseable {
+
+	/** With more shards an unlucky group takes a built-in strategy some 100 ms. */
+	private static final int MOST_SHARDS_ON_THE_LOOP = 20_000;
+
+	/** Far more than a built-in strategy was seen to take. */
+	private static final Duration BUILT_IN_TIMEOUT = Duration.ofMinutes(1);
+
+	private final AssignmentSettings settings;
+
+	private final KnownTraits traits;
+
+	private final MonotonicClock clock;
+
+	private final BiConsumer<AssignmentRequest, Answer> listener;
+
+	/** Has the loop call {@link #run} soon. */
+	private final Runnable wake;
+
+	private volatile @Nullable Call current;
+
+	/** Request that came during the call for an older one; it is next. */
+	private @Nullable AssignmentRequest waiting;
+
+	StrategyCalls(AssignmentSettings settings, MonotonicClock clock, BiConsumer<AssignmentRequest, Answer> listener,
+			Runnable wake) {
+		this.settings = settings;
+		this.traits = new KnownTraits(settings.catalog());
+		this.clock = clock;
+		this.listener = listener;
+		this.wake = wake;
+	}
+
+	/** Computes an assignment. The listener may be told before this method returns. */
+	void begin(AssignmentRequest request) {
+		Call running = this.current;
+		boolean isQuick = !this.settings.foreign() && request.shards().size() <= MOST_SHARDS_ON_THE_LOOP;
+		if (isQuick && running == null) {
+			this.listener.accept(request, compute(request));
+		}
+		else if (running == null) {
+			start(request);
+		}
+		else if (running.isOverdue) {
+			this.listener.accept(request, stuck(running));
+		}
+		else {
+			this.waiting = request;
+		}
+	}
+
+	/** Takes the answer of the call, or interrupts the call after its timeout. */
+	void run() {
+		Call call = this.current;
+		if (call == null) {
+			return;
+		}
+		Answer answer = call.answer();
+		if (answer != null) {
+			this.current = null;
+			AssignmentRequest next = this.waiting;
+			this.waiting = null;
+			if (!call.isOverdue) {
+				this.listener.accept(call.request, answer);
+			}
+			if (next != null) {
+				start(next);
+			}
+		}
+		else if (!call.isOverdue && !this.clock.now().isBefore(call.deadline)) {
+			call.isOverdue = true;
+			call.thread.interrupt();
+			this.listener.accept(call.request, late());
+			AssignmentRequest next = this.waiting;
+			this.waiting = null;
+			if (next != null) {
+				this.listener.accept(next, late());
+			}
+		}
+	}
+
+	/** Returns when to {@link #run} at the latest. */
+	@Nullable MonotonicTime wakeAt() {
+		Call call = this.current;
+		return (call != null && !call.isOverdue) ? call.deadline : null;
+	}
+
+	/** Interrupts the call, and does not wait for it. */
+	@Override
+	public void close() {
+		Call call = this.current;
+		if (call != null) {
+			call.thread.interrupt();
+		}
+	}
+
+	private void start(AssignmentRequest request) {
+		Call call = new Call(request, this.clock.now().plus(timeout()));
+		try {
+			call.thread.start();
+			this.current = call;
+		}
+		catch (Throwable ex) {
+			this.listener.accept(request, new Failed("thread",
+					"No thread is available for the assignment strategy '%s': %s".formatted(this.settings.name(), ex),
+					ex));
+		}
+	}
+
+	private Duration timeout() {
+		return this.settings.foreign() ? this.settings.timeout() : BUILT_IN_TIMEOUT;
+	}
+
+	private Answer compute(AssignmentRequest plain) {
+		try {
+			AssignmentRequest request = this.traits.addTo(plain);
+			Assignment assignment = this.settings.strategy().assign(request);
+			if (assignment == null) {
+				return failed("null", "answers null: it has to answer Assignment.builder(request)…build()", null);
+			}
+			if (assignment.request() != request) {
+				return failed("request",
+						"answers with an assignment for another request: "
+								+ "it has to be built with Assignment.builder(…) from the request that it was given",
+						null);
+			}
+			return new Computed(assignment);
+		}
+		catch (KnownTraits.CatalogFailure ex) {
+			return new Failed("catalog", ex.getMessage(), ex.getCause());
+		}
+		catch (Throwable ex) {
+			// Also an Error: whatever the application's code throws is its own failure.
+			StackTraceElement[] stack = ex.getStackTrace();
+			String place = (stack.length > 0) ? stack[0].toString() : "";
+			return failed(ex.getClass().getName() + place, "throws " + ex, ex);
+		}
+	}
+
+	private Failed failed(String kind, String what, @Nullable Throwable cause) {
+		boolean cataloged = this.settings.catalog() != ShardCatalog.PLAIN;
+		String remedy = this.settings.foreign() ? "Correct it" + (cataloged ? " (or the ShardCatalog)" : "")
+				+ ", or choose a built-in one with 'shardkeeper.assignment.strategy'" : "Please report it";
+		return new Failed(kind, "The assignment strategy '%s' %s. %s.".formatted(this.settings.name(), what, remedy),
+				cause);
+	}
+
+	private Failed late() {
+		return failed("late", "has not answered within %s%s and was interrupted".formatted(text(timeout()),
+				this.settings.foreign() ? " ('shardkeeper.assignment.timeout')" : ""), null);
+	}
+
+	private Failed stuck(Call call) {
+		StackTraceElement[] stack = call.thread.getStackTrace();
+		return failed("stuck", "was interrupted after %s and has not returned%s. It is not called again before it does"
+			.formatted(text(timeout()), (stack.length > 0) ? ", it is at " + stack[0] : ""), null);
+	}
+
+	private static String text(Duration duration) {
+		return duration.toMillis() + " ms";
+	}
+
+	/** One call, and the thread that it runs on. */
+	private final class Call implements Runnable {
+
+		private final AssignmentRequest request;
+
+		private final MonotonicTime deadline;
+
+		private final Thread thread;
+
+		/** Confined to the loop. */
+		private boolean isOverdue;
+
+		private volatile @Nullable Answer answer;
+
+		private Call(AssignmentRequest request, MonotonicTime deadline) {
+			this.request = request;
+			this.deadline = deadline;
+			this.thread = new Thread(this, "shardkeeper-assignment");
+			this.thread.setDaemon(true);
+		}
+
+		@Override
+		public void run() {
+			try {
+				this.answer = compute(this.request);
+			}
+			catch (Throwable ex) {
+				// The exception's own toString fails.
+				this.answer = failed("unprintable", "throws what cannot be told", null);
+			}
+			finally {
+				StrategyCalls.this.wake.run();
+			}
+		}
+
+		/** Returns the answer, {@code null} while it may come. */
+		private @Nullable Answer answer() {
+			// In this order: the answer is the last thing that the thread does.
+			boolean hasEnded = !this.thread.isAlive();
+			Answer given = this.answer;
+			return (given == null && hasEnded) ? failed("died", "has ended its thread without an answer", null) : given;
+		}
+
+	}
+
+	/** Answer of a strategy. */
+	sealed interface Answer {
+
+	}
+
+	/**
+	 * An assignment that can be used.
+	 *
+	 * @param assignment the assignment, made for the request
+	 */
+	record Computed(Assignment assignment) implements Answer {
+
+	}
+
+	/**
+	 * A failure.
+	 *
+	 * @param kind the kind of the problem, equal for equal problems
+	 * @param text what is wrong and what to do, one or two sentences
+	 * @param cause the exception, {@code null} for none
+	 */
+	record Failed(String kind, String text, @Nullable Throwable cause) implements Answer {
+
+	}
+
+}

@@ -1,0 +1,91 @@
+package io.github.shardkeeper.coordination;
+
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.Set;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import io.github.shardkeeper.time.MonotonicTime;
+
+/**
+ * Logs the failures of the strategy, once for each problem, and knows for how long it has
+ * failed. Confined to the coordinator's loop, except {@link #text} and
+ * {@link #isFailing}.
+ */
+final class StrategyFailures {
+
+	private static final Logger logger = LoggerFactory.getLogger(StrategyFailures.class);
+
+	private static final String MEANWHILE = " What was assigned last stands; shards without an owner are placed by "
+			+ "the built-in sticky strategy. Tried again after 1 s to 30 s";
+
+	/** Maximum number of problems in each of the sets. */
+	private static final int MOST_REMEMBERED = 100;
+
+	/** Maximum of the factor that doubles each time a leader has resigned in vain. */
+	private static final int MOST_PATIENCE = 32;
+
+	/** Problems whose stack trace was logged; it is not logged again. */
+	private final Set<String> stacksLogged = new HashSet<>();
+
+	/** Problems that were logged since the strategy worked last. */
+	private final Set<String> logged = new HashSet<>();
+
+	private volatile @Nullable String text;
+
+	private volatile @Nullable MonotonicTime since;
+
+	private volatile int patience = 1;
+
+	void failed(StrategyCalls.Failed failure, MonotonicTime now) {
+		if (this.since == null) {
+			this.since = now;
+		}
+		this.text = failure.text() + MEANWHILE + ".";
+		if (this.logged.size() < MOST_REMEMBERED && this.logged.add(failure.kind())) {
+			boolean withStack = this.stacksLogged.size() < MOST_REMEMBERED && this.stacksLogged.add(failure.kind());
+			logger.error("{}{}", failure.text(), MEANWHILE, withStack ? failure.cause() : null);
+		}
+	}
+
+	void worked() {
+		this.patience = 1;
+		if (this.text != null) {
+			logger.info("The assignment strategy works again");
+			over();
+			this.logged.clear();
+		}
+	}
+
+	/** Takes in that this member no longer leads. */
+	void deposed() {
+		if (this.text != null) {
+			this.patience = Math.min(this.patience * 2, MOST_PATIENCE);
+			over();
+		}
+	}
+
+	private void over() {
+		this.text = null;
+		this.since = null;
+	}
+
+	/** Returns what is wrong and what to do; {@code null} while nothing is. */
+	@Nullable String text() {
+		return this.text;
+	}
+
+	/**
+	 * Returns whether another member should lead.
+	 * @param now the time
+	 * @param lease how long a member tries for the first time
+	 */
+	boolean isFailing(MonotonicTime now, Duration lease) {
+		MonotonicTime failingSince = this.since;
+		return failingSince != null && failingSince.until(now).compareTo(lease.multipliedBy(this.patience)) >= 0;
+	}
+
+}

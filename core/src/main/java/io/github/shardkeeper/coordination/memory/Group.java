@@ -1,0 +1,436 @@
+package io.github.shardkeeper.coordination.memory;
+
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.SortedSet;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.coordination.ForgetReply;
+import io.github.shardkeeper.protocol.GroupChanges;
+import io.github.shardkeeper.protocol.GroupProblems;
+import io.github.shardkeeper.protocol.GroupProblems.GroupStatus;
+import io.github.shardkeeper.protocol.LeaderEvent.EndClaimsReply;
+import io.github.shardkeeper.protocol.LoadReport;
+import io.github.shardkeeper.protocol.LoadReport.LoadChanges;
+import io.github.shardkeeper.protocol.Ownership;
+import io.github.shardkeeper.protocol.ShardPhase;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+
+/**
+ * The state of one group and the steps that the transitions are made of; the counterpart
+ * of {@code control.lua}. Confined to the lock of its store.
+ */
+final class Group {
+
+	/** Less is no step of a clock. */
+	private static final long SET_BACK_MILLIS = 100;
+
+	final Sessions sessions;
+
+	final ShardTable shards;
+
+	private final boolean known;
+
+	/** Members to be told of the transition, in the order in which it came to them. */
+	private final Set<MemberId> toNotify = new LinkedHashSet<>();
+
+	private @Nullable MemberId leader;
+
+	private long epoch;
+
+	private long membership;
+
+	/** The version of the members since when no shard was forgotten. */
+	private long forgotten;
+
+	private long lastToken;
+
+	/** 0 until the first member joins. */
+	private long history;
+
+	/** How many load reports there have been. */
+	private long loads;
+
+	private long setBacks;
+
+	/** What the last leader that has told anything has found. */
+	private GroupStatus status = GroupStatus.NONE;
+
+	private long longestLeaseMillis;
+
+	private long claimsUntil;
+
+	private long claimsSince;
+
+	private long nowMicros;
+
+	/**
+	 * Creates an empty group.
+	 * @param known whether it is known that nobody holds a shard of it, so that its first
+	 * member need not wait for claims
+	 */
+	Group(boolean known) {
+		this(new Sessions(), new ShardTable(), known);
+	}
+
+	private Group(Sessions sessions, ShardTable shards, boolean known) {
+		this.sessions = sessions;
+		this.shards = shards;
+		this.known = known;
+	}
+
+	/** As it is between two transitions. */
+	Group copy() {
+		Group copy = new Group(this.sessions.copy(), this.shards.copy(), this.known);
+		copy.leader = this.leader;
+		copy.epoch = this.epoch;
+		copy.membership = this.membership;
+		copy.forgotten = this.forgotten;
+		copy.lastToken = this.lastToken;
+		copy.history = this.history;
+		copy.loads = this.loads;
+		copy.setBacks = this.setBacks;
+		copy.status = this.status;
+		copy.longestLeaseMillis = this.longestLeaseMillis;
+		copy.claimsUntil = this.claimsUntil;
+		copy.claimsSince = this.claimsSince;
+		return copy;
+	}
+
+	/** Sets the time of the transition that follows. */
+	void setTime(Instant now) {
+		this.nowMicros = ChronoUnit.MICROS.between(Instant.EPOCH, now);
+	}
+
+	long nowMillis() {
+		return Math.floorDiv(this.nowMicros, 1000L);
+	}
+
+	void join(Session session, long longestLeaseKnown) {
+		if (this.history == 0) {
+			this.history = Math.max(1, this.nowMicros);
+			if (!this.known) {
+				openClaims(Math.max(session.leaseMillis(), longestLeaseKnown));
+			}
+		}
+		else if (claimsUntil() > 0 && longestLeaseKnown > this.longestLeaseMillis) {
+			openClaims(longestLeaseKnown);
+		}
+		Session before = this.sessions.get(session.id);
+		if (before != null) {
+			session.takeOver(before);
+		}
+		session.renew(nowMillis());
+		this.sessions.add(session);
+		if (claimsUntil() > 0) {
+			rememberLease(session.leaseMillis());
+		}
+		else {
+			// Who had a longer one may have gone.
+			this.longestLeaseMillis = this.sessions.longestLeaseMillis();
+		}
+		membershipChanged();
+	}
+
+	long history() {
+		return this.history;
+	}
+
+	/**
+	 * Writes are lost that a member saw: everybody is told everything anew, and nobody
+	 * leads.
+	 */
+	void beginHistoryAfter(long seen, long leaseMillis) {
+		this.history = Math.max(Math.max(seen, this.history) + 1, this.nowMicros);
+		this.leader = null;
+		openClaims(leaseMillis);
+	}
+
+	/** Remembers the longest lease under which a shard may be held. */
+	private void rememberLease(long leaseMillis) {
+		this.longestLeaseMillis = Math.max(this.longestLeaseMillis, leaseMillis);
+	}
+
+	long longestLeaseMillis() {
+		return this.longestLeaseMillis;
+	}
+
+	/**
+	 * From now on members may claim what they hold: at least for as long as the longest
+	 * lease lasts, and until a leader ends it.
+	 */
+	void openClaims(long leaseMillis) {
+		rememberLease(leaseMillis);
+		this.claimsUntil = Math.max(this.claimsUntil, nowMillis() + this.longestLeaseMillis);
+		this.claimsSince = nowMillis();
+	}
+
+	EndClaimsReply endClaims(long untilMillis) {
+		if (claimsEnd() != 0 && claimsEnd() != untilMillis) {
+			return EndClaimsReply.OPEN;
+		}
+		this.claimsUntil = 0;
+		return EndClaimsReply.ENDED;
+	}
+
+	/**
+	 * Until when, at least, no shard is handed out, because who holds it may still claim
+	 * it; 0 for no such time.
+	 */
+	long claimsUntil() {
+		return (claimsEnd() != 0) ? Math.max(claimsEnd(), nowMillis() + 1) : 0;
+	}
+
+	/** When the time for claims may end; 0 while there is none. */
+	long claimsEnd() {
+		if (this.claimsUntil != 0 && nowMillis() < this.claimsSince) {
+			// The clock was set back, nobody knows how far: the time begins anew.
+			this.claimsUntil = nowMillis() + this.claimsUntil - this.claimsSince;
+			this.claimsSince = nowMillis();
+		}
+		return this.claimsUntil;
+	}
+
+	@Nullable MemberId leader() {
+		return this.leader;
+	}
+
+	/** When the leader's lease ends; 0 when nobody leads. */
+	long leaderLeaseEnd() {
+		Session session = (this.leader != null) ? this.sessions.get(this.leader) : null;
+		return (session != null) ? session.leaseEnd() : 0;
+	}
+
+	/** A leader whose own lease has ended decides nothing more. */
+	boolean leads(MemberId id, long epochOfLeader) {
+		return id.equals(this.leader) && this.epoch == epochOfLeader && leaderLeaseEnd() > nowMillis();
+	}
+
+	void elect(MemberId id) {
+		this.leader = id;
+		this.epoch++;
+	}
+
+	/** Tells the one heard from last, if a member led, to come and lead. */
+	void resign(MemberId id) {
+		if (id.equals(this.leader)) {
+			this.leader = null;
+			Session successor = this.sessions.lastBut(id);
+			notify((successor != null) ? successor.id : null);
+		}
+	}
+
+	long epoch() {
+		return this.epoch;
+	}
+
+	/** The list of members has their sessions, and every record is listed. */
+	void publish(long epochOfLeader, GroupProblems problems) {
+		this.status = new GroupStatus(epochOfLeader, problems);
+	}
+
+	GroupStatus status() {
+		return this.status;
+	}
+
+	long membership() {
+		return this.membership;
+	}
+
+	boolean canTake(@Nullable MemberId id) {
+		Session session = (id != null) ? this.sessions.get(id) : null;
+		return session != null && !session.isLeaving();
+	}
+
+	void assign(ShardId id, MemberId owner) {
+		own(id, nextToken(), owner);
+		notify(owner);
+	}
+
+	void own(ShardId id, Token token, MemberId owner) {
+		write(id, ShardPhase.OWNED, token, owner, null, 0);
+	}
+
+	void revoke(Ownership shard, @Nullable MemberId target) {
+		write(shard.shard(), ShardPhase.REVOKING, shard.token(), shard.owner(), target, 0);
+		notify(shard.owner());
+		notify(target);
+	}
+
+	/** Tells the owner of a shard again; nobody else, and not of one that moves. */
+	void nudge(ShardId id) {
+		Ownership shard = this.shards.get(id);
+		if (shard != null && shard.phase() == ShardPhase.OWNED) {
+			this.shards.tellOwnerAgain(shard);
+			notify(shard.owner());
+		}
+	}
+
+	/**
+	 * Tells the owner of before that somebody else owns a shard now: it may consume it.
+	 */
+	void tellDisplaced(@Nullable Ownership before) {
+		MemberId displaced = (before != null) ? before.owner() : null;
+		if (before == null || displaced == null || this.sessions.get(displaced) == null) {
+			return;
+		}
+		Ownership now = Objects.requireNonNull(this.shards.get(before.shard()));
+		if (!displaced.equals(now.owner())) {
+			this.shards.tellDisplaced(displaced, before.shard());
+			notify(displaced);
+		}
+	}
+
+	void complete(Ownership shard) {
+		write(shard.shard(), ShardPhase.COMPLETED, shard.token(), null, null, 0);
+		notify(this.leader);
+	}
+
+	/** A shard rests, or rests on; its target stays if it still can take it. */
+	void rest(Ownership shard, @Nullable MemberId target, long untilMillis) {
+		write(shard.shard(), ShardPhase.QUIET, shard.token(), null, canTake(target) ? target : null, untilMillis);
+	}
+
+	/**
+	 * Takes a shard from its owner, who no longer consumes it: it rests, or goes straight
+	 * to the target of its move, or to nobody.
+	 */
+	void takeFromOwner(Ownership shard, long quietMillis) {
+		MemberId target = canTake(shard.target()) ? shard.target() : null;
+		long untilMillis = Math.max(nowMillis() + quietMillis, claimsUntil());
+		if (untilMillis > nowMillis()) {
+			rest(shard, target, untilMillis);
+			notify(this.leader);
+			notify(target);
+		}
+		else if (target != null) {
+			assign(shard.shard(), target);
+		}
+		else {
+			write(shard.shard(), ShardPhase.FREE, shard.token(), null, null, 0);
+			notify(this.leader);
+		}
+	}
+
+	/**
+	 * Ends a member: frees its shards, up to a limit; while some are left for the next
+	 * look, so is the session. Of those that it was to get it only is no longer told.
+	 * @return how many it dealt with
+	 */
+	int remove(Session session, int limit, long quietMillis) {
+		// First, so that none of its shards comes back to it.
+		this.sessions.end(session);
+		List<Ownership> concerned = this.shards.concerning(session.id, 0, limit);
+		for (Ownership shard : concerned) {
+			if (session.id.equals(shard.owner())) {
+				takeFromOwner(shard, quietMillis);
+			}
+			else {
+				this.shards.forget(session.id, shard);
+			}
+		}
+		if (this.shards.concernsNothing(session.id)) {
+			this.sessions.forget(session);
+		}
+		return concerned.size();
+	}
+
+	void raiseTokenTo(Token floor) {
+		this.lastToken = Math.max(this.lastToken, floor.value());
+	}
+
+	/** Tokens never repeat, not even when the clock goes back. */
+	private Token nextToken() {
+		this.lastToken = Math.max(this.lastToken + 1, this.nowMicros);
+		return new Token(this.lastToken);
+	}
+
+	void membershipChanged() {
+		this.membership++;
+		notifyLeader();
+	}
+
+	void report(Session session, LoadReport load) {
+		if (!load.equals(LoadReport.NONE)) {
+			session.report(load, ++this.loads);
+		}
+	}
+
+	/**
+	 * Before anybody is judged: looks whether the clock was set back, by what was written
+	 * before, and by the earliest time that a member knows it can show.
+	 */
+	void clockRead(long earliestMillis) {
+		if (this.sessions.clockRead(nowMillis()) >= SET_BACK_MILLIS || nowMillis() < earliestMillis) {
+			this.setBacks++;
+		}
+	}
+
+	long setBacks() {
+		return this.setBacks;
+	}
+
+	long loads() {
+		return this.loads;
+	}
+
+	LoadChanges loadsSince(long afterVersion) {
+		return new LoadChanges(this.loads, this.sessions.loadsSince(afterVersion));
+	}
+
+	/** Forgets the shards of a topic, unless a member keeps it from that. */
+	ForgetReply forget(String topic) {
+		GroupChanges all = changesSince(0, -1);
+		SortedSet<MemberId> users = ForgetReply.users(topic, all);
+		if (!users.isEmpty()) {
+			return new ForgetReply(0, Token.NONE, users);
+		}
+		if (this.history == 0 || claimsUntil() > 0) {
+			throw ForgetReply.unsure(topic);
+		}
+		List<ShardId> past = ForgetReply.shards(topic, all);
+		for (ShardId shard : past) {
+			this.shards.forget(shard);
+			membershipChanged();
+			this.forgotten = this.membership;
+		}
+		return new ForgetReply(past.size(), new Token((this.lastToken > 0) ? this.lastToken : this.nowMicros), users);
+	}
+
+	GroupChanges changesSince(long afterGeneration, long seenMembership) {
+		boolean whole = this.forgotten > 0 && seenMembership < this.forgotten;
+		return new GroupChanges(this.leader, this.epoch, this.shards.generation(), this.membership, whole,
+				(seenMembership != this.membership) ? this.sessions.members() : null,
+				this.shards.changedSince(whole ? 0 : afterGeneration));
+	}
+
+	void notifyLeader() {
+		notify(this.leader);
+	}
+
+	void notify(@Nullable MemberId id) {
+		if (id != null) {
+			this.toNotify.add(id);
+		}
+	}
+
+	/** Members to be told of the transitions made, each once. */
+	List<MemberId> drainNotifications() {
+		List<MemberId> drained = List.copyOf(this.toNotify);
+		this.toNotify.clear();
+		return drained;
+	}
+
+	private void write(ShardId id, ShardPhase phase, Token token, @Nullable MemberId owner, @Nullable MemberId target,
+			long untilMillis) {
+		this.shards.write(new Ownership(id, phase, token, owner, target, 0, nowMillis(), untilMillis));
+	}
+
+}

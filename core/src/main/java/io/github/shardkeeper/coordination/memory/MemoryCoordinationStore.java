@@ -1,0 +1,335 @@
+package io.github.shardkeeper.coordination.memory;
+
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArraySet;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.coordination.CoordinationStore.ClaimReply;
+import io.github.shardkeeper.coordination.CoordinationStore.ReleaseReply;
+import io.github.shardkeeper.coordination.ForgetReply;
+import io.github.shardkeeper.protocol.GroupChanges;
+import io.github.shardkeeper.protocol.GroupProblems;
+import io.github.shardkeeper.protocol.HeartbeatReply;
+import io.github.shardkeeper.protocol.HoldingAction;
+import io.github.shardkeeper.protocol.LeaderAction.SteadyTime;
+import io.github.shardkeeper.protocol.LeaderEvent.EndClaimsReply;
+import io.github.shardkeeper.protocol.LeaderEvent.PlanReply;
+import io.github.shardkeeper.protocol.LeaderEvent.ReapReply;
+import io.github.shardkeeper.protocol.LoadReport;
+import io.github.shardkeeper.protocol.LoadReport.LoadChanges;
+import io.github.shardkeeper.protocol.MemberDescription;
+import io.github.shardkeeper.protocol.Seen;
+import io.github.shardkeeper.protocol.Transition;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+
+/**
+ * A group inside one process, for tests and for trying things out without Redis: one
+ * instance is one group, which all members share. It makes the same transitions as the
+ * scripts for Redis, one at a time, and forgets everything with the process.
+ * <p>
+ * Subscribers are called after the transition, without any lock, on the thread that
+ * caused it; calls on several threads may overlap. The store holds no resources: closing
+ * it does nothing, so that no member takes it away from the others. Thread-safe.
+ */
+public final class MemoryCoordinationStore implements CoordinationStore {
+
+	private static final Logger logger = LoggerFactory.getLogger(MemoryCoordinationStore.class);
+
+	/** Shards told at once, as by other stores. */
+	private static final int READ_AT_ONCE = 500;
+
+	/** Shards freed at once, as by other stores. */
+	private static final int WRITTEN_AT_ONCE = 50;
+
+	private final InstantSource clock;
+
+	private final Object lock = new Object();
+
+	private final int readAtOnce;
+
+	private final int writtenAtOnce;
+
+	private Group group;
+
+	private final Set<MemorySubscription> subscriptions = new CopyOnWriteArraySet<>();
+
+	/**
+	 * Creates an empty group that goes by the system's clock. Nobody can hold a shard of
+	 * it yet, so its first member has its shards at once.
+	 */
+	public MemoryCoordinationStore() {
+		this(InstantSource.system(), READ_AT_ONCE, WRITTEN_AT_ONCE, new Group(true));
+	}
+
+	/**
+	 * Creates an empty group that begins as one on a Redis does, which may have been
+	 * emptied: for a lease after the first member has joined it hands nothing out.
+	 * @param clock the store's time; microseconds count
+	 */
+	public MemoryCoordinationStore(InstantSource clock) {
+		this(clock, READ_AT_ONCE, WRITTEN_AT_ONCE);
+	}
+
+	MemoryCoordinationStore(InstantSource clock, int readAtOnce, int writtenAtOnce) {
+		this(clock, readAtOnce, writtenAtOnce, new Group(false));
+	}
+
+	private MemoryCoordinationStore(InstantSource clock, int readAtOnce, int writtenAtOnce, Group group) {
+		this.clock = clock;
+		this.readAtOnce = readAtOnce;
+		this.writtenAtOnce = writtenAtOnce;
+		this.group = group;
+	}
+
+	@Override
+	public void verify() {
+	}
+
+	@Override
+	public Subscription subscribe(MemberId member, Runnable onEvent) {
+		MemorySubscription subscription = new MemorySubscription(member, onEvent);
+		this.subscriptions.add(subscription);
+		return subscription;
+	}
+
+	@Override
+	public void join(MemberId member, MemberDescription description, Duration lease, Duration timeout,
+			Duration longestLease) {
+		change((group) -> {
+			group.join(new Session(member, description, lease.toMillis(), timeout.toMillis()), longestLease.toMillis());
+		});
+	}
+
+	@Override
+	public void describe(MemberId member, MemberDescription description) {
+		change((group) -> {
+			Session session = group.sessions.get(member);
+			if (session != null) {
+				session.describe(description);
+				group.membershipChanged();
+			}
+		});
+	}
+
+	@Override
+	public HeartbeatReply heartbeat(MemberId member, Seen seen, boolean candidate, LoadReport load) {
+		return transition((group) -> {
+			Session session = group.sessions.get(member);
+			if (session == null) {
+				return new HeartbeatReply.Expired();
+			}
+			return new Beat(group, session, seen, load).answer(candidate, isSubscribed(member), this.readAtOnce);
+		});
+	}
+
+	@Override
+	public GroupChanges changes(long afterGeneration, long seenMembership) {
+		return transition((group) -> group.changesSince(afterGeneration, seenMembership));
+	}
+
+	@Override
+	public LoadChanges loads(long afterVersion) {
+		return transition((group) -> group.loadsSince(afterVersion));
+	}
+
+	@Override
+	public PlanReply plan(MemberId leader, long epoch, List<Transition> transitions) {
+		return transition((group) -> {
+			if (!group.leads(leader, epoch)) {
+				return new PlanReply.Deposed();
+			}
+			return new Planning(group).apply(transitions);
+		});
+	}
+
+	@Override
+	public EndClaimsReply endClaims(MemberId leader, long epoch, long untilMillis) {
+		return transition(
+				(group) -> group.leads(leader, epoch) ? group.endClaims(untilMillis) : EndClaimsReply.DEPOSED);
+	}
+
+	@Override
+	public boolean publish(MemberId leader, long epoch, GroupProblems problems) {
+		return transition((group) -> {
+			boolean leads = group.leads(leader, epoch);
+			if (leads) {
+				group.publish(epoch, problems);
+			}
+			return leads;
+		});
+	}
+
+	@Override
+	public List<ReleaseReply> release(MemberId owner, List<HoldingAction.Release> releases, Duration quietPeriod) {
+		return transition((group) -> new Holding(group, owner).release(releases, quietPeriod.toMillis()));
+	}
+
+	@Override
+	public ClaimReply claim(MemberId member, Map<ShardId, Token> held) {
+		return transition((group) -> new Holding(group, member).claim(held, true));
+	}
+
+	@Override
+	public ClaimReply present(MemberId member, Map<ShardId, Token> held) {
+		return transition((group) -> new Holding(group, member).claim(held, false));
+	}
+
+	@Override
+	public void nudge(Collection<ShardId> shards) {
+		change((group) -> shards.forEach(group::nudge));
+	}
+
+	@Override
+	public ReapReply reap(MemberId leader, long epoch, SteadyTime steady, Duration crashQuietPeriod) {
+		return transition((group) -> {
+			if (!group.leads(leader, epoch)) {
+				return new ReapReply.Deposed();
+			}
+			return new Reaping(group, steady, crashQuietPeriod.toMillis(), this::isSubscribed, this.writtenAtOnce)
+				.look();
+		});
+	}
+
+	@Override
+	public ForgetReply forget(String topic) {
+		return transition((group) -> group.forget(topic));
+	}
+
+	@Override
+	public void announceLeave(MemberId member) {
+		change((group) -> {
+			Session session = group.sessions.get(member);
+			if (session != null) {
+				session.startLeaving();
+				group.membershipChanged();
+			}
+		});
+	}
+
+	@Override
+	public void leave(MemberId member, Duration quietPeriod) {
+		change((group) -> {
+			Session session = group.sessions.get(member);
+			if (session != null) {
+				group.resign(member);
+				group.remove(session, this.writtenAtOnce, quietPeriod.toMillis());
+				group.membershipChanged();
+			}
+		});
+	}
+
+	/**
+	 * Everything as it is now, but for the subscriptions.
+	 * @return a copy
+	 */
+	Snapshot snapshot() {
+		synchronized (this.lock) {
+			return new Snapshot(this.group.copy());
+		}
+	}
+
+	/**
+	 * Forgets everything that was written since, as a failover may.
+	 * @param snapshot what is known then
+	 */
+	void loseWritesSince(Snapshot snapshot) {
+		synchronized (this.lock) {
+			this.group = snapshot.group.copy();
+		}
+	}
+
+	/** Forgets everything, as a server without persistence does when it ends. */
+	void empty() {
+		synchronized (this.lock) {
+			this.group = new Group(false);
+		}
+	}
+
+	/** Closes all subscriptions, as a server does when it ends. */
+	void closeSubscriptions() {
+		this.subscriptions.clear();
+	}
+
+	@Override
+	public void close() {
+	}
+
+	private boolean isSubscribed(MemberId member) {
+		return this.subscriptions.stream().anyMatch((subscription) -> subscription.member.equals(member));
+	}
+
+	private void change(Consumer<Group> change) {
+		transition((group) -> {
+			change.accept(group);
+			return true;
+		});
+	}
+
+	private <T> T transition(Function<Group, T> transition) {
+		T reply;
+		List<MemberId> concerned;
+		synchronized (this.lock) {
+			this.group.setTime(this.clock.instant());
+			reply = transition.apply(this.group);
+			concerned = this.group.drainNotifications();
+		}
+		for (MemberId member : concerned) {
+			this.subscriptions.stream()
+				.filter((subscription) -> subscription.member.equals(member))
+				.forEach(MemorySubscription::notifySubscriber);
+		}
+		return reply;
+	}
+
+	/** What the store knew at a moment. */
+	record Snapshot(Group group) {
+
+	}
+
+	/** Compared by identity: a member may have several. */
+	private final class MemorySubscription implements Subscription {
+
+		private final MemberId member;
+
+		private final Runnable onEvent;
+
+		MemorySubscription(MemberId member, Runnable onEvent) {
+			this.member = member;
+			this.onEvent = onEvent;
+		}
+
+		void notifySubscriber() {
+			try {
+				this.onEvent.run();
+			}
+			catch (RuntimeException ex) {
+				// One member's failure must not look like that of another's transition.
+				logger.error("Subscriber of member {} failed", this.member, ex);
+			}
+		}
+
+		@Override
+		public boolean isOpen() {
+			return MemoryCoordinationStore.this.subscriptions.contains(this);
+		}
+
+		@Override
+		public void close() {
+			MemoryCoordinationStore.this.subscriptions.remove(this);
+		}
+
+	}
+
+}

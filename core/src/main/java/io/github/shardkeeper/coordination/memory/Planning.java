@@ -1,0 +1,124 @@
+package io.github.shardkeeper.coordination.memory;
+
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.protocol.LeaderEvent.PlanReply;
+import io.github.shardkeeper.protocol.Ownership;
+import io.github.shardkeeper.protocol.ShardPhase;
+import io.github.shardkeeper.protocol.Transition;
+import io.github.shardkeeper.shard.MemberId;
+
+/**
+ * Applies what the leader wants; the counterpart of {@code apply-plan.lua}. An owner
+ * never changes here: only a shard that is free, or has rested long enough, gets one, and
+ * none while somebody may still claim it. Confined to the lock of its store.
+ */
+final class Planning {
+
+	private final Group group;
+
+	Planning(Group group) {
+		this.group = group;
+	}
+
+	PlanReply apply(List<Transition> transitions) {
+		int applied = 0;
+		for (Transition transition : transitions) {
+			if (apply(transition)) {
+				applied++;
+			}
+		}
+		return new PlanReply.Applied(applied, transitions.size() - applied);
+	}
+
+	private boolean apply(Transition transition) {
+		Ownership shard = this.group.shards.get(transition.shard());
+		long generation = (shard != null) ? shard.generation() : 0;
+		if (generation != transition.expectedGeneration()) {
+			return false;
+		}
+		if (transition instanceof Transition.Assign assign) {
+			return assign(assign, shard);
+		}
+		if (shard == null) {
+			return false;
+		}
+		if (transition instanceof Transition.Revoke revoke) {
+			return revoke(shard, revoke.target());
+		}
+		if (transition instanceof Transition.Retarget retarget) {
+			return retarget(shard, retarget.target());
+		}
+		return cancel(shard);
+	}
+
+	private boolean assign(Transition.Assign assign, @Nullable Ownership shard) {
+		if (!this.group.canTake(assign.owner()) || !isAvailable(shard)) {
+			return false;
+		}
+		this.group.assign(assign.shard(), assign.owner());
+		return true;
+	}
+
+	private boolean isAvailable(@Nullable Ownership shard) {
+		if (this.group.claimsUntil() > 0) {
+			return false;
+		}
+		if (shard == null || shard.phase() == ShardPhase.FREE) {
+			return true;
+		}
+		long now = this.group.nowMillis();
+		if (shard.phase() == ShardPhase.QUIET && now < shard.sinceMillis()) {
+			this.group.rest(shard, shard.target(), restEnd(shard));
+			return false;
+		}
+		return shard.phase() == ShardPhase.QUIET && now >= shard.untilMillis();
+	}
+
+	private long restEnd(Ownership shard) {
+		long now = this.group.nowMillis();
+		// If the clock was set back, nobody knows how far: the rest begins anew.
+		return (now < shard.sinceMillis()) ? now + shard.untilMillis() - shard.sinceMillis() : shard.untilMillis();
+	}
+
+	private boolean revoke(Ownership shard, @Nullable MemberId target) {
+		if (shard.phase() != ShardPhase.OWNED || !fits(target)) {
+			return false;
+		}
+		this.group.revoke(shard, target);
+		return true;
+	}
+
+	private boolean retarget(Ownership shard, @Nullable MemberId target) {
+		if (!fits(target)) {
+			return false;
+		}
+		if (shard.phase() == ShardPhase.REVOKING) {
+			this.group.revoke(shard, target);
+			return true;
+		}
+		if (shard.phase() == ShardPhase.QUIET) {
+			this.group.rest(shard, target, restEnd(shard));
+			this.group.notify(target);
+			return true;
+		}
+		return false;
+	}
+
+	private boolean cancel(Ownership shard) {
+		MemberId owner = shard.owner();
+		if (shard.phase() != ShardPhase.REVOKING || owner == null) {
+			return false;
+		}
+		this.group.own(shard.shard(), shard.token(), owner);
+		this.group.notify(owner);
+		return true;
+	}
+
+	private boolean fits(@Nullable MemberId target) {
+		return target == null || this.group.canTake(target);
+	}
+
+}

@@ -1,0 +1,223 @@
+package io.github.shardkeeper.loop;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import io.github.shardkeeper.time.MonotonicClock;
+import io.github.shardkeeper.time.MonotonicTime;
+
+/**
+ * A loop with a thread of its own. Thread-safe.
+ */
+final class LoopThread implements Loops.Loop {
+
+	private static final Logger logger = LoggerFactory.getLogger(LoopThread.class);
+
+	private static final long FIRST_PAUSE_MILLIS = 50;
+
+	private static final long LONGEST_PAUSE_MILLIS = 5000;
+
+	private static final long CLOSE_MILLIS = 1000;
+
+	private final Loops.Step step;
+
+	private final MonotonicClock clock;
+
+	private final LoopMeters meters;
+
+	private final Consumer<LoopThread> onClose;
+
+	private final Thread thread;
+
+	private final ReentrantLock lock = new ReentrantLock();
+
+	private final Condition changed = this.lock.newCondition();
+
+	/** Guarded by the lock. */
+	private boolean woken;
+
+	private volatile boolean running = true;
+
+	/** {@code null} between two steps. */
+	private volatile @Nullable MonotonicTime stepSince;
+
+	/** The failure of the last step, {@code null} if it went well. */
+	private volatile @Nullable Throwable failure;
+
+	/** Confined to the watchdog: the step that was interrupted last. */
+	private @Nullable MonotonicTime interruptedAt;
+
+	LoopThread(String name, Loops.Step step, boolean daemon, MonotonicClock clock, LoopMeters meters,
+			Consumer<LoopThread> onClose, ThreadFactory threads) {
+		this.step = step;
+		this.clock = clock;
+		this.meters = meters;
+		this.onClose = onClose;
+		this.thread = threads.newThread(this::run);
+		this.thread.setName(name);
+		this.thread.setDaemon(daemon);
+	}
+
+	String name() {
+		return this.thread.getName();
+	}
+
+	void begin() {
+		this.thread.start();
+	}
+
+	/** Nothing but its close ends it: nobody would start it again. */
+	private void run() {
+		long pauseMillis = FIRST_PAUSE_MILLIS;
+		while (this.running) {
+			try {
+				MonotonicTime next = runStep();
+				this.failure = null;
+				pauseMillis = FIRST_PAUSE_MILLIS;
+				awaitNext(next);
+			}
+			catch (InterruptedException ex) {
+				// The loop is being closed, or its step took too long and is repeated.
+			}
+			catch (Throwable ex) {
+				if (this.running) {
+					this.failure = ex;
+					report(ex, pauseMillis);
+					pause(pauseMillis);
+					pauseMillis = Math.min(2 * pauseMillis, LONGEST_PAUSE_MILLIS);
+				}
+			}
+		}
+	}
+
+	private @Nullable MonotonicTime runStep() throws InterruptedException {
+		this.lock.lock();
+		try {
+			this.woken = false;
+		}
+		finally {
+			this.lock.unlock();
+		}
+		this.stepSince = this.clock.now();
+		try {
+			return this.step.run();
+		}
+		finally {
+			this.stepSince = null;
+		}
+	}
+
+	private void report(Throwable ex, long pauseMillis) {
+		try {
+			logger.error("Unexpected failure in {}; going on in {} ms", name(), pauseMillis, ex);
+			this.meters.failed(name());
+		}
+		catch (Throwable reporting) {
+			// The application's appenders and filters of meters run here, and memory may
+			// have run out: to go on matters more.
+		}
+	}
+
+	private static void pause(long millis) {
+		try {
+			Thread.sleep(millis);
+		}
+		catch (InterruptedException | OutOfMemoryError ex) {
+			// Interrupted, perhaps without memory to say so: the loop looks at `running`
+			// next.
+		}
+	}
+
+	private void awaitNext(@Nullable MonotonicTime next) throws InterruptedException {
+		this.lock.lockInterruptibly();
+		try {
+			while (!this.woken) {
+				if (next == null) {
+					this.changed.await();
+					continue;
+				}
+				long nanos = this.clock.now().until(next).toNanos();
+				if (nanos <= 0) {
+					return;
+				}
+				this.changed.await(nanos, TimeUnit.NANOSECONDS);
+			}
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	@Override
+	public void wake() {
+		this.lock.lock();
+		try {
+			this.woken = true;
+			this.changed.signal();
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/** Called by the watchdog: interrupts a step once per limit that it exceeds. */
+	void interruptIfStalled(Duration limit) {
+		MonotonicTime since = this.stepSince;
+		MonotonicTime now = this.clock.now();
+		if (since == null || since.until(now).compareTo(limit) < 0) {
+			return;
+		}
+		MonotonicTime last = this.interruptedAt;
+		if (last != null && !last.isBefore(since) && last.until(now).compareTo(limit) < 0) {
+			return;
+		}
+		this.interruptedAt = now;
+		try {
+			logger.error("{} has not come back for {} ms and is interrupted. It hangs at{}", name(),
+					since.until(now).toMillis(),
+					Arrays.stream(this.thread.getStackTrace())
+						.map((frame) -> System.lineSeparator() + "\tat " + frame)
+						.collect(Collectors.joining()));
+			this.meters.stalled(name());
+		}
+		finally {
+			// Also when that cannot be reported.
+			this.thread.interrupt();
+		}
+	}
+
+	@Nullable String problem(Duration limit) {
+		MonotonicTime since = this.stepSince;
+		if (since != null && since.until(this.clock.now()).compareTo(limit) >= 0) {
+			return "Hangs for %d s; see the log for where".formatted(since.until(this.clock.now()).toSeconds());
+		}
+		Throwable failed = this.failure;
+		return (failed != null) ? "Fails and is tried again: " + failed : null;
+	}
+
+	@Override
+	public void close() {
+		this.running = false;
+		this.thread.interrupt();
+		if (Thread.currentThread() != this.thread) {
+			try {
+				this.thread.join(CLOSE_MILLIS);
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+			}
+		}
+		this.onClose.accept(this);
+	}
+
+}

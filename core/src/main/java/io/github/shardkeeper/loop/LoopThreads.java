@@ -1,0 +1,140 @@
+package io.github.shardkeeper.loop;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadFactory;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import io.github.shardkeeper.time.MonotonicClock;
+
+/**
+ * Loops on threads of their own, under supervision: a step that throws is logged, counted
+ * and repeated after a pause of 50 ms to 5 s; one that does not come back for long is
+ * logged with its stack, counted and interrupted. No loop ever dies silently.
+ * Thread-safe.
+ */
+public final class LoopThreads implements Loops {
+
+	private static final Logger logger = LoggerFactory.getLogger(LoopThreads.class);
+
+	/** Far above every time limit that a step has for what it waits for. */
+	public static final Duration DEFAULT_STALL_LIMIT = Duration.ofSeconds(10);
+
+	private final MonotonicClock clock;
+
+	private final LoopMeters meters;
+
+	private final Duration stallLimit;
+
+	private final ThreadFactory threads;
+
+	private final Set<LoopThread> loops = ConcurrentHashMap.newKeySet();
+
+	/** Guarded by this; {@code null} while no loop runs. */
+	private @Nullable LoopThread watchdog;
+
+	/**
+	 * Creates loops that are not started.
+	 * @param clock the clock
+	 * @param meters counts failures and stalls
+	 * @param stallLimit how long a step may take before it is interrupted
+	 */
+	public LoopThreads(MonotonicClock clock, LoopMeters meters, Duration stallLimit) {
+		this(clock, meters, stallLimit, Thread::new);
+	}
+
+	LoopThreads(MonotonicClock clock, LoopMeters meters, Duration stallLimit, ThreadFactory threads) {
+		this.threads = threads;
+		this.clock = clock;
+		this.meters = guarded(meters);
+		this.stallLimit = stallLimit;
+	}
+
+	/**
+	 * Wraps meters so that they can end neither the loop that has failed nor the
+	 * watchdog.
+	 */
+	private static LoopMeters guarded(LoopMeters meters) {
+		MeterGuard guard = new MeterGuard(
+				(failure) -> logger.warn("What befalls loops cannot be counted; they go on. Said once", failure));
+		return new LoopMeters() {
+
+			@Override
+			public void failed(String loop) {
+				guard.run(() -> meters.failed(loop));
+			}
+
+			@Override
+			public void stalled(String loop) {
+				guard.run(() -> meters.stalled(loop));
+			}
+
+		};
+	}
+
+	@Override
+	public Loop start(String name, Step step) {
+		return start(new LoopThread(name, step, true, this.clock, this.meters, this::ended, this.threads));
+	}
+
+	@Override
+	public Loop startForeground(String name, Step step) {
+		return start(new LoopThread(name, step, false, this.clock, this.meters, this::ended, this.threads));
+	}
+
+	/**
+	 * What is wrong with loops now.
+	 * @return a sentence for each loop that fails again and again, or hangs
+	 */
+	public Map<String, String> problems() {
+		Map<String, String> problems = new TreeMap<>();
+		this.loops.forEach((loop) -> {
+			String problem = loop.problem(this.stallLimit);
+			if (problem != null) {
+				problems.put(loop.name(), problem);
+			}
+		});
+		return problems;
+	}
+
+	private synchronized Loop start(LoopThread loop) {
+		if (this.watchdog == null) {
+			this.watchdog = startWatchdog();
+		}
+		this.loops.add(loop);
+		try {
+			loop.begin();
+		}
+		catch (Throwable ex) {
+			ended(loop);
+			throw ex;
+		}
+		return loop;
+	}
+
+	private LoopThread startWatchdog() {
+		Duration period = this.stallLimit.dividedBy(10);
+		LoopThread begun = new LoopThread("shardkeeper-watchdog", () -> {
+			this.loops.forEach((watched) -> watched.interruptIfStalled(this.stallLimit));
+			return this.clock.now().plus(period);
+		}, true, this.clock, this.meters, (ended) -> {
+		}, this.threads);
+		begun.begin();
+		return begun;
+	}
+
+	private synchronized void ended(LoopThread loop) {
+		this.loops.remove(loop);
+		if (this.loops.isEmpty() && this.watchdog != null) {
+			this.watchdog.close();
+			this.watchdog = null;
+		}
+	}
+
+}

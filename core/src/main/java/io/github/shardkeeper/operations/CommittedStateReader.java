@@ -1,0 +1,63 @@
+package io.github.shardkeeper.operations;
+
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.json.JsonMapper;
+
+import io.github.shardkeeper.ShardStateReader;
+import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.source.ShardSource;
+
+/**
+ * Reads committed state from the data plane. Thread-safe.
+ */
+public final class CommittedStateReader implements ShardStateReader {
+
+	private final CheckpointStore checkpoints;
+
+	private final ShardLookup shards;
+
+	private final JsonMapper mapper;
+
+	/**
+	 * Creates a reader.
+	 * @param checkpoints the data plane
+	 * @param source the source of the topics
+	 * @param mapper reads the values
+	 */
+	public CommittedStateReader(CheckpointStore checkpoints, ShardSource source, JsonMapper mapper) {
+		this.checkpoints = checkpoints;
+		this.shards = new ShardLookup(source, "A call of ShardStateReader");
+		this.mapper = mapper;
+	}
+
+	@Override
+	public <T> Map<String, T> read(ShardId shard, Class<T> type) {
+		Objects.requireNonNull(shard, "shard must not be null");
+		Objects.requireNonNull(type, "type must not be null");
+		Map<String, T> values = new TreeMap<>();
+		Checkpoint checkpoint = this.checkpoints.read(shard);
+		if (checkpoint.offset() == null && checkpoint.state().isEmpty()) {
+			// Either nothing is committed yet, or the shard does not exist. A shard with
+			// a
+			// checkpoint may be gone from the source by now.
+			this.shards.require(shard);
+		}
+		checkpoint.state().forEach((key, json) -> {
+			try {
+				values.put(key, this.mapper.readValue(json, type));
+			}
+			catch (JacksonException ex) {
+				throw new IllegalArgumentException("The state of %s under key '%s' cannot be read as %s: %s"
+					.formatted(shard, key, type.getName(), ex.getOriginalMessage()), ex);
+			}
+		});
+		return values;
+	}
+
+}

@@ -1,0 +1,189 @@
+package io.github.shardkeeper.operations;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.context.SmartLifecycle;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.coordination.MemberRuntime;
+import io.github.shardkeeper.coordination.TopicGroups;
+import io.github.shardkeeper.loop.Loops;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.source.ShardSource;
+import io.github.shardkeeper.source.ShardTrimmer;
+import io.github.shardkeeper.source.TrimRule;
+import io.github.shardkeeper.time.MonotonicTime;
+
+/**
+ * Registers the group as a consumer of its topics, repeatedly, because the store may lose
+ * the registration; and trims topics by their rules. One instance of all groups trims a
+ * topic at a time. A record that a group has not handled stays, unless the rule says
+ * otherwise. If the store may have lost registrations, nothing is trimmed until every
+ * group had the time to register several times. Thread-safe.
+ */
+public final class TopicTrimming implements SmartLifecycle {
+
+	/** Interval between two runs for a topic. */
+	public static final Duration INTERVAL = Duration.ofSeconds(10);
+
+	private static final Logger logger = LoggerFactory.getLogger(TopicTrimming.class);
+
+	private static final Duration PAUSE_AFTER_FAILURE = Duration.ofSeconds(1);
+
+	/** Intervals in which each group that still exists has registered. */
+	private static final int REGISTRATIONS_TO_SETTLE = 3;
+
+	private final Map<String, TrimRule> rules;
+
+	private final Supplier<Set<String>> consumed;
+
+	private final ShardSource source;
+
+	private final ShardTrimmer trimmer;
+
+	private final TopicGroups groups;
+
+	private final MemberRuntime runtime;
+
+	private final Duration interval;
+
+	private final int phase;
+
+	/** Shards whose failure has been logged. */
+	private final Set<ShardId> failing = new HashSet<>();
+
+	/** Last logged refusal of the store; confined to the loop. */
+	private @Nullable String refusal;
+
+	private Loops.@Nullable Loop loop;
+
+	/**
+	 * Creates it without starting it.
+	 * @param rules the rules by topic
+	 * @param consumed the topics that this instance shares with its group, without
+	 * broadcast topics: their instances may never come back
+	 * @param source the source of the topics
+	 * @param trimmer removes records
+	 * @param groups the groups and their offsets
+	 * @param runtime clock and loops
+	 * @param interval the interval between two runs for a topic
+	 * @param phase the lifecycle phase; has to be later than the runner's, which
+	 * determines what is consumed
+	 */
+	public TopicTrimming(Map<String, TrimRule> rules, Supplier<Set<String>> consumed, ShardSource source,
+			ShardTrimmer trimmer, TopicGroups groups, MemberRuntime runtime, Duration interval, int phase) {
+		this.rules = Map.copyOf(rules);
+		this.consumed = consumed;
+		this.source = source;
+		this.trimmer = trimmer;
+		this.groups = groups;
+		this.runtime = runtime;
+		this.interval = interval;
+		this.phase = phase;
+	}
+
+	@Override
+	public synchronized void start() {
+		Set<String> topics = this.consumed.get();
+		if (this.loop != null || topics.isEmpty() && this.rules.isEmpty()) {
+			return;
+		}
+		this.loop = this.runtime.loops().start("shardkeeper-trimming", () -> step(topics));
+	}
+
+	private MonotonicTime step(Set<String> topics) {
+		try {
+			if (!topics.isEmpty()) {
+				this.groups.register(topics);
+			}
+			for (Map.Entry<String, TrimRule> rule : this.rules.entrySet()) {
+				trim(rule.getKey(), rule.getValue());
+			}
+			this.refusal = null;
+		}
+		catch (StoreUnavailableException ex) {
+			log(ex);
+			return this.runtime.clock().now().plus(PAUSE_AFTER_FAILURE);
+		}
+		return this.runtime.clock().now().plus(this.interval);
+	}
+
+	/**
+	 * The coordinator logs that the store is away, but a refusal may concern only this.
+	 */
+	private void log(StoreUnavailableException failure) {
+		if (failure.isRefusal() && !Objects.equals(this.refusal, failure.getMessage())) {
+			this.refusal = failure.getMessage();
+			logger.warn("Topics cannot be trimmed, or this group cannot be registered as their consumer; trying "
+					+ "again. {}", failure.getMessage());
+		}
+		else {
+			logger.debug("Topics cannot be trimmed now", failure);
+		}
+	}
+
+	private void trim(String topic, TrimRule rule) {
+		List<ShardId> shards = new ArrayList<>();
+		this.source.topics().getOrDefault(topic, TopicShards.NONE).forEach(topic, shards::add);
+		if (shards.isEmpty()) {
+			return;
+		}
+		TopicGroups.Claim claim = this.groups.claimTrimming(topic, this.interval,
+				this.interval.multipliedBy(REGISTRATIONS_TO_SETTLE));
+		if (claim == null) {
+			return;
+		}
+		if (rule.beyondCheckpoints()) {
+			shards.forEach((shard) -> trim(shard, null, rule));
+		}
+		else if (claim.settled()) {
+			this.groups.offsets(claim.groups(), shards).forEach((shard, handled) -> trim(shard, handled, rule));
+		}
+	}
+
+	private void trim(ShardId shard, @Nullable Collection<Offset> handled, TrimRule rule) {
+		this.trimmer.trim(shard, handled, rule).whenComplete((gone, failure) -> {
+			synchronized (this.failing) {
+				if (failure == null) {
+					this.failing.remove(shard);
+				}
+				else if (this.failing.add(shard)) {
+					logger.warn("{} cannot be trimmed; trying again. {}", shard, failure.getMessage());
+				}
+			}
+		});
+	}
+
+	@Override
+	public synchronized void stop() {
+		if (this.loop != null) {
+			this.loop.close();
+			this.loop = null;
+		}
+	}
+
+	@Override
+	public synchronized boolean isRunning() {
+		return this.loop != null;
+	}
+
+	@Override
+	public int getPhase() {
+		return this.phase;
+	}
+
+}

@@ -1,0 +1,162 @@
+package io.github.shardkeeper.protocol;
+
+import java.time.Duration;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.assignment.Assignment;
+import io.github.shardkeeper.assignment.AssignmentRequest;
+import io.github.shardkeeper.assignment.sticky.FallbackAssignment;
+import io.github.shardkeeper.protocol.GroupPicture.Roster;
+import io.github.shardkeeper.time.MonotonicTime;
+
+/**
+ * The leader's requests to a strategy that takes its time and may fail, and its answers.
+ * <p>
+ * <b>An outdated answer</b>, about other members or shards than there are now, is not
+ * used, and the strategy is asked again. If the next answer is outdated too, it is used
+ * as far as it still holds before the strategy is asked again: a slow strategy in a busy
+ * group is late, but does not starve.
+ * <p>
+ * <b>While the strategy fails</b>, the leader plans by a fallback (see
+ * {@link FallbackAssignment}) and asks again after a pause that grows from 1 s to 30 s.
+ * <p>
+ * Not thread-safe: confined to the coordinator's loop.
+ */
+final class AssignmentExchange {
+
+	private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
+
+	private static final Duration LONGEST_PAUSE = Duration.ofSeconds(30);
+
+	private @Nullable AssignmentRequest asked;
+
+	/** Members in the request. */
+	private Roster askedRoster = Roster.EMPTY;
+
+	/** Answer that was not used yet. */
+	private @Nullable Assignment answer;
+
+	/** Whether the leader plans by a fallback before the answer comes. */
+	private boolean fallbackDue;
+
+	private boolean outdatedBefore;
+
+	private @Nullable Assignment lastGood;
+
+	private Duration pause = Duration.ZERO;
+
+	/** {@code null} while the strategy does not fail. */
+	private @Nullable MonotonicTime askAgainAt;
+
+	/** Returns whether nothing is planned before the answer comes. */
+	boolean isAwaited() {
+		return this.asked != null && !isFailing();
+	}
+
+	boolean mayAsk(MonotonicTime now) {
+		return this.asked == null && (this.askAgainAt == null || !now.isBefore(this.askAgainAt));
+	}
+
+	/** Returns whether the last request failed. */
+	boolean isFailing() {
+		return this.askAgainAt != null;
+	}
+
+	boolean isFallbackDue() {
+		return this.fallbackDue;
+	}
+
+	/**
+	 * Returns when to ask a failing strategy again; {@code null} if it does not fail, or
+	 * is being asked.
+	 */
+	@Nullable MonotonicTime askAgainAt() {
+		return (this.asked == null) ? this.askAgainAt : null;
+	}
+
+	LeaderAction.ComputeAssignment ask(AssignmentRequest request, GroupPicture picture) {
+		this.asked = request;
+		this.askedRoster = picture.roster();
+		this.answer = null;
+		// If it fails again, shards without an owner have not waited for that.
+		this.fallbackDue = isFailing();
+		return new LeaderAction.ComputeAssignment(request);
+	}
+
+	/** Takes in an answer. The answer to an older request is ignored. */
+	void answered(AssignmentRequest request, Assignment assignment) {
+		if (request == this.asked) {
+			this.asked = null;
+			this.answer = assignment;
+			this.fallbackDue = false;
+			this.pause = Duration.ZERO;
+			this.askAgainAt = null;
+		}
+	}
+
+	/**
+	 * Takes in that there will be no answer.
+	 * @return whether the leader was waiting for one
+	 */
+	boolean failed(AssignmentRequest request, MonotonicTime now) {
+		if (request != this.asked) {
+			return false;
+		}
+		this.asked = null;
+		Duration doubled = this.pause.multipliedBy(2);
+		this.pause = this.pause.isZero() ? FIRST_PAUSE
+				: (doubled.compareTo(LONGEST_PAUSE) < 0) ? doubled : LONGEST_PAUSE;
+		this.askAgainAt = now.plus(this.pause);
+		return true;
+	}
+
+	boolean isAnswered() {
+		return this.answer != null;
+	}
+
+	/** Returns whether the unused answer is about other members or shards. */
+	boolean isOutdated(GroupPicture picture) {
+		return this.answer != null
+				&& (this.askedRoster != picture.roster() || this.answer.request().shards() != picture.shards());
+	}
+
+	/**
+	 * Takes the answer for a plan.
+	 * @param picture the present group
+	 * @param request builds a request for the present group
+	 * @return the assignment to plan by; {@code null} when the answer cannot be used
+	 */
+	@Nullable Assignment take(GroupPicture picture, Supplier<AssignmentRequest> request) {
+		boolean outdated = isOutdated(picture);
+		Assignment taken = this.answer;
+		this.answer = null;
+		boolean usable = !outdated || this.outdatedBefore;
+		this.outdatedBefore = outdated;
+		if (taken == null || !usable) {
+			return null;
+		}
+		this.lastGood = taken;
+		return outdated ? FallbackAssignment.of(request.get().withTraitsOf(taken.request()), taken) : taken;
+	}
+
+	/** Returns the assignment to plan by while the strategy fails. */
+	Assignment fallback(AssignmentRequest request) {
+		AssignmentRequest known = (this.lastGood != null) ? request.withTraitsOf(this.lastGood.request()) : request;
+		this.fallbackDue = false;
+		return FallbackAssignment.of(known, this.lastGood);
+	}
+
+	/** Forgets everything: a leadership begins or ends. */
+	void forget() {
+		this.asked = null;
+		this.answer = null;
+		this.fallbackDue = false;
+		this.outdatedBefore = false;
+		this.lastGood = null;
+		this.pause = Duration.ZERO;
+		this.askAgainAt = null;
+	}
+
+}

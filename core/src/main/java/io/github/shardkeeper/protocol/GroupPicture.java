@@ -1,0 +1,363 @@
+package io.github.shardkeeper.protocol;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.assignment.Assignee;
+import io.github.shardkeeper.assignment.AssignmentRequest;
+import io.github.shardkeeper.assignment.Shards;
+import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
+import io.github.shardkeeper.shard.ApplicationVersion;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.TopicShards;
+
+/**
+ * The leader's picture of its group: read whole once, then updated with changes. Arrays
+ * by the shards' numbers hold it as a plan needs it, so that planning a hundred thousand
+ * shards converts nothing first. Not thread-safe: confined to the coordinator's loop.
+ */
+public final class GroupPicture {
+
+	/** Owner of a shard that has none, is moving, or was never owned. */
+	static final int UNSETTLED = -1;
+
+	private static final int MOST_FORGOTTEN_MEMBERS = 1_000;
+
+	/**
+	 * Shards to be owned: those that the store knows (a shard with data is never
+	 * forgotten because somebody lowered a number) and those that members know. Not those
+	 * that have come to their end, nor those whose parents have not.
+	 */
+	private Shards shards = Shards.NONE;
+
+	private @Nullable Ownership[] ownerships = {};
+
+	/** Number of the member that owns the shard, or {@link #UNSETTLED}. */
+	private int[] owners = {};
+
+	private long[] since = {};
+
+	private long[] sinceMillis = {};
+
+	/** Whether a request holds the two arrays above, so that they must be copied. */
+	private boolean shared;
+
+	private final Set<ShardId> completed = new HashSet<>();
+
+	private final Map<MemberId, Integer> memberNumbers = new HashMap<>();
+
+	private final ShardLineage lineage = new ShardLineage();
+
+	private List<GroupMember> members = List.of();
+
+	private Roster roster = Roster.EMPTY;
+
+	private long generation;
+
+	private long membership = -1;
+
+	private boolean read;
+
+	/**
+	 * Takes in changes.
+	 * @param changes what changed since {@link #generation()} and {@link #membership()}
+	 */
+	public void apply(GroupChanges changes) {
+		List<GroupMember> changedMembers = changes.members();
+		if (changedMembers != null) {
+			this.members = List.copyOf(changedMembers);
+			// The same roster stays, so that an answer of the strategy stays valid.
+			Roster changed = new Roster(this.members);
+			this.roster = changed.isSameAs(this.roster) ? this.roster : changed;
+			this.lineage.membersChanged();
+			forgetMembers();
+		}
+		Set<ShardId> nowCompleted = new HashSet<>();
+		List<ShardId> unknown = new ArrayList<>();
+		for (Ownership ownership : changes.ownerships()) {
+			if (ownership.phase() == ShardPhase.COMPLETED) {
+				nowCompleted.add(ownership.shard());
+			}
+			else if (this.shards.indexOf(ownership.shard()) < 0) {
+				unknown.add(ownership.shard());
+			}
+		}
+		if (this.completed.addAll(nowCompleted)) {
+			rearrange(this.shards.only((shard) -> !nowCompleted.contains(shard)));
+			unknown.addAll(this.lineage.completed(nowCompleted));
+		}
+		if (!unknown.isEmpty()) {
+			rearrange(this.shards.with(unknown));
+		}
+		for (Ownership ownership : changes.ownerships()) {
+			set(this.shards.indexOf(ownership.shard()), ownership);
+		}
+		this.generation = changes.generation();
+		this.membership = changes.membership();
+		this.read = true;
+	}
+
+	/**
+	 * Takes in the shards that this member's source knows, and adds those of other
+	 * members.
+	 * @param topics the shards by topic
+	 */
+	public void update(Map<String, TopicShards> topics) {
+		if (this.lineage.update(topics, this.members)) {
+			Set<ShardId> stored = new HashSet<>();
+			for (int shard = 0; shard < this.shards.size(); shard++) {
+				if (this.ownerships[shard] != null) {
+					stored.add(this.shards.get(shard));
+				}
+			}
+			Set<ShardId> startable = this.lineage.startable(this.completed, stored);
+			Shards kept = this.shards.only((shard) -> stored.contains(shard) || startable.contains(shard));
+			rearrange(kept.with(startable));
+		}
+	}
+
+	/**
+	 * Returns the shards that nobody can ever consume, because they wait for shards that
+	 * wait for them.
+	 * @return by shard its parents
+	 */
+	Map<ShardId, Set<String>> inCycles() {
+		Map<ShardId, Set<String>> waiting = new TreeMap<>(this.lineage.inCycles());
+		waiting.keySet().removeIf((shard) -> this.completed.contains(shard) || this.shards.indexOf(shard) >= 0);
+		return waiting;
+	}
+
+	private void set(int shard, Ownership ownership) {
+		if (shard < 0) {
+			return;
+		}
+		if (this.shared) {
+			this.since = this.since.clone();
+			this.sinceMillis = this.sinceMillis.clone();
+			this.shared = false;
+		}
+		MemberId owner = (ownership.phase() == ShardPhase.OWNED) ? ownership.owner() : null;
+		this.ownerships[shard] = ownership;
+		this.owners[shard] = (owner != null) ? number(owner) : UNSETTLED;
+		this.since[shard] = ownership.generation();
+		this.sinceMillis[shard] = ownership.sinceMillis();
+	}
+
+	/** Gives the shards new numbers, and moves their ownerships to these. */
+	private void rearrange(Shards newShards) {
+		if (newShards == this.shards) {
+			return;
+		}
+		Shards before = this.shards;
+		@Nullable Ownership[] known = this.ownerships;
+		this.shards = newShards;
+		this.ownerships = new Ownership[newShards.size()];
+		this.owners = new int[newShards.size()];
+		Arrays.fill(this.owners, UNSETTLED);
+		this.since = new long[newShards.size()];
+		this.sinceMillis = new long[newShards.size()];
+		this.shared = false;
+		// Both are in the same order.
+		int shard = 0;
+		for (int old = 0; old < before.size(); old++) {
+			Ownership ownership = known[old];
+			if (ownership != null) {
+				while (shard < newShards.size() && newShards.get(shard).compareTo(before.get(old)) < 0) {
+					shard++;
+				}
+				if (shard < newShards.size() && newShards.get(shard).equals(before.get(old))) {
+					set(shard, ownership);
+				}
+			}
+		}
+	}
+
+	private int number(MemberId member) {
+		return this.memberNumbers.computeIfAbsent(member, (m) -> this.memberNumbers.size());
+	}
+
+	/** Forgets the numbers of members that have gone once they are many. */
+	private void forgetMembers() {
+		if (this.memberNumbers.size() > this.members.size() + MOST_FORGOTTEN_MEMBERS) {
+			this.memberNumbers.clear();
+			for (int shard = 0; shard < this.owners.length; shard++) {
+				Ownership ownership = this.ownerships[shard];
+				if (ownership != null) {
+					set(shard, ownership);
+				}
+			}
+		}
+	}
+
+	/** Returns whether the group was read at all. */
+	boolean isRead() {
+		return this.read;
+	}
+
+	public long generation() {
+		return this.generation;
+	}
+
+	public long membership() {
+		return this.membership;
+	}
+
+	public List<GroupMember> members() {
+		return this.members;
+	}
+
+	/**
+	 * Returns the shards that are to be owned. Their numbers here are the arguments and
+	 * indexes of everything else.
+	 */
+	Shards shards() {
+		return this.shards;
+	}
+
+	/**
+	 * Returns what the store knows of a shard; {@code null} for one that was never owned.
+	 * @param shard the shard's number
+	 */
+	@Nullable Ownership ownership(int shard) {
+		return this.ownerships[shard];
+	}
+
+	/**
+	 * Returns the owner of a shard that is not moving.
+	 * @param shard the shard's number
+	 * @return an index of {@link #places}, or {@link #UNSETTLED}
+	 */
+	int owner(int shard) {
+		return this.owners[shard];
+	}
+
+	/**
+	 * Returns the members that own nothing and whose version cannot be compared, while
+	 * that of others can: these count as newer.
+	 */
+	List<MemberId> withoutComparableVersion() {
+		if (this.roster.assignees().stream().noneMatch(GroupPicture::hasComparableVersion)) {
+			return List.of();
+		}
+		List<MemberId> without = new ArrayList<>();
+		for (Assignee member : this.roster.assignees()) {
+			if (!hasComparableVersion(member)) {
+				without.add(member.id());
+			}
+		}
+		if (!without.isEmpty()) {
+			without.removeAll(currentOwners());
+		}
+		return without;
+	}
+
+	private static boolean hasComparableVersion(Assignee member) {
+		return member.version().compareTo(ApplicationVersion.UNKNOWN) > 0;
+	}
+
+	/** Returns the owners of shards that move or do not. */
+	Set<MemberId> currentOwners() {
+		Set<MemberId> current = new HashSet<>();
+		boolean[] owns = new boolean[this.memberNumbers.size()];
+		for (int shard = 0; shard < this.owners.length; shard++) {
+			Ownership ownership = this.ownerships[shard];
+			if (this.owners[shard] != UNSETTLED) {
+				owns[this.owners[shard]] = true;
+			}
+			else if (ownership != null && ownership.owner() != null) {
+				current.add(ownership.owner());
+			}
+		}
+		this.memberNumbers.forEach((member, number) -> {
+			if (owns[number]) {
+				current.add(member);
+			}
+		});
+		return current;
+	}
+
+	/** Returns the members that may own shards. */
+	Roster roster() {
+		return this.roster;
+	}
+
+	/** Returns by {@link #owner} the member's place in the {@link #roster}. */
+	int[] places() {
+		int[] places = new int[this.memberNumbers.size()];
+		this.memberNumbers.forEach((member, number) -> places[number] = this.roster.place(member));
+		return places;
+	}
+
+	/** Returns by shard the generation of its last change. The caller only reads it. */
+	long[] since() {
+		this.shared = true;
+		return this.since;
+	}
+
+	/** Returns by shard the time of its last change. The caller only reads it. */
+	long[] sinceMillis() {
+		this.shared = true;
+		return this.sinceMillis;
+	}
+
+	/**
+	 * The members that may own shards, each with its place among them. Immutable.
+	 */
+	static final class Roster {
+
+		static final Roster EMPTY = new Roster(List.of());
+
+		private final List<Assignee> assignees = new ArrayList<>();
+
+		private final Map<MemberId, Integer> places = new HashMap<>();
+
+		/** Takes up the members that do not leave. */
+		Roster(List<GroupMember> members) {
+			for (GroupMember member : members) {
+				if (!member.leaving()) {
+					MemberDescription description = member.description();
+					this.assignees.add(new Assignee(member.id(), description.topicShards().keySet(),
+							description.version(), description.capacity(), description.zone()));
+				}
+			}
+			this.assignees.sort(Comparator.comparing(Assignee::id));
+			this.assignees.forEach((assignee) -> this.places.put(assignee.id(), this.places.size()));
+		}
+
+		/** Returns the members in the order of their ids. */
+		List<Assignee> assignees() {
+			return Collections.unmodifiableList(this.assignees);
+		}
+
+		/** Returns whether the same members have the same places in the other roster. */
+		boolean isSameAs(Roster other) {
+			return this.assignees.equals(other.assignees);
+		}
+
+		Set<MemberId> members() {
+			return Collections.unmodifiableSet(this.places.keySet());
+		}
+
+		/**
+		 * Returns the place of a member, {@link AssignmentRequest#NOBODY} for one that is
+		 * not in the roster.
+		 */
+		int place(@Nullable MemberId member) {
+			return (member != null) ? this.places.getOrDefault(member, AssignmentRequest.NOBODY)
+					: AssignmentRequest.NOBODY;
+		}
+
+	}
+
+}

@@ -1,0 +1,524 @@
+package io.github.shardkeeper.protocol;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.assignment.Assignment;
+import io.github.shardkeeper.assignment.AssignmentRequest;
+import io.github.shardkeeper.protocol.LeaderEvent.ActionFailed;
+import io.github.shardkeeper.protocol.LeaderEvent.AssignmentComputed;
+import io.github.shardkeeper.protocol.LeaderEvent.AssignmentFailed;
+import io.github.shardkeeper.protocol.LeaderEvent.EndClaimsAnswered;
+import io.github.shardkeeper.protocol.LeaderEvent.EndClaimsReply;
+import io.github.shardkeeper.protocol.LeaderEvent.GroupRead;
+import io.github.shardkeeper.protocol.LeaderEvent.HeartbeatAnswered;
+import io.github.shardkeeper.protocol.LeaderEvent.HeartbeatFailed;
+import io.github.shardkeeper.protocol.LeaderEvent.LoadsRead;
+import io.github.shardkeeper.protocol.LeaderEvent.PlanAnswered;
+import io.github.shardkeeper.protocol.LeaderEvent.PlanReply;
+import io.github.shardkeeper.protocol.LeaderEvent.ReapAnswered;
+import io.github.shardkeeper.protocol.LeaderEvent.ReapReply;
+import io.github.shardkeeper.protocol.LeaderEvent.SessionLost;
+import io.github.shardkeeper.protocol.LeaderEvent.ShardsChanged;
+import io.github.shardkeeper.protocol.LeaderEvent.TimePassed;
+import io.github.shardkeeper.protocol.LoadReport.LoadChanges;
+import io.github.shardkeeper.protocol.MeasuredLoads.LoadReporting;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.time.MonotonicTime;
+
+/**
+ * The leader's half of the protocol: when to read the group, when to look for dead
+ * members, when to plan. Events and the time in; actions and the next wake-up out. It
+ * acts on events and at the earliest deadline, not on a period: joins and leaves after a
+ * short settle time, so that those of a deployment are planned together; freed shards at
+ * once. Not thread-safe: confined to the coordinator's loop.
+ */
+public final class Leadership {
+
+	/** Pause before a plan with conflicts is repeated, also without a settle time. */
+	private static final Duration CONFLICT_PAUSE = Duration.ofMillis(100);
+
+	private static final Duration REAP_PAUSE = Duration.ofMillis(5);
+
+	private final Duration settleTime;
+
+	private final Planner planner;
+
+	private final AssignmentExchange exchange = new AssignmentExchange();
+
+	private final LoadReports loads;
+
+	private final StoreContact contact;
+
+	private final ClaimPeriod claims;
+
+	private final UnattendedShards.Finder unattendedFinder;
+
+	private Map<String, TopicShards> ownTopics = Map.of();
+
+	private GroupPicture picture = new GroupPicture();
+
+	/** What others may see of the picture. */
+	private View view = View.NOT_LEADING;
+
+	private boolean readDue;
+
+	/** Whether the next answer to a heartbeat has the group read from the beginning. */
+	private boolean readAllWhenAnswered;
+
+	private @Nullable MonotonicTime planAt;
+
+	private @Nullable MonotonicTime reapAt;
+
+	private @Nullable MonotonicTime pausedUntil;
+
+	/** Whether there are moves that wait for others, or are decided after them. */
+	private boolean movesHeldBack;
+
+	private long history;
+
+	/** Highest generation that was seen in that history. */
+	private long generationSeen;
+
+	/** When the group was read last. */
+	private @Nullable MonotonicTime readAt;
+
+	/**
+	 * Creates the machine of a member that does not lead yet.
+	 * @param heartbeatInterval how often the member beats
+	 * @param lease how long a shard may have no owner until that is reported
+	 * @param settleTime how long to wait for further joins and leaves after one
+	 * @param rules how shards change hands
+	 * @param loads how loads are measured, {@code null} when the strategy does not look
+	 * at them
+	 */
+	public Leadership(Duration heartbeatInterval, Duration lease, Duration settleTime, HandoverRules rules,
+			@Nullable LoadReporting loads) {
+		this.settleTime = settleTime;
+		this.planner = new Planner(rules);
+		this.loads = new LoadReports(loads);
+		this.contact = new StoreContact(heartbeatInterval, lease);
+		this.claims = new ClaimPeriod(lease);
+		this.unattendedFinder = new UnattendedShards.Finder(lease, rules.timeout());
+	}
+
+	/**
+	 * Takes in an event.
+	 * @param event the event
+	 * @param now the time
+	 * @return what to do, and when to tell that time has passed
+	 */
+	public Step<LeaderAction> handle(LeaderEvent event, MonotonicTime now) {
+		List<LeaderAction> actions = new ArrayList<>();
+		if (event instanceof HeartbeatAnswered answered) {
+			heartbeatAnswered(answered.reply(), answered.self(), answered.sentAt(), now);
+		}
+		else if (event instanceof HeartbeatFailed) {
+			// Perhaps there was a failover, and what the picture shows is lost though
+			// nobody was told of it.
+			this.readAllWhenAnswered = true;
+		}
+		else if (event instanceof SessionLost) {
+			sessionLost();
+		}
+		else if (event instanceof ShardsChanged changed) {
+			shardsChanged(changed.topics(), now);
+		}
+		else if (event instanceof AssignmentComputed computed) {
+			this.exchange.answered(computed.request(), computed.assignment());
+		}
+		else if (event instanceof AssignmentFailed failed) {
+			assignmentFailed(failed.request(), now);
+		}
+		else {
+			answered(event, now, actions);
+			LeaderAction next = next(now);
+			if (next != null) {
+				actions.add(next);
+			}
+		}
+		return new Step<>(actions, wakeAt());
+	}
+
+	/** Takes in the answer to an action. */
+	private void answered(LeaderEvent event, MonotonicTime now, List<LeaderAction> actions) {
+		if (event instanceof GroupRead read) {
+			groupRead(read.changes(), now);
+		}
+		else if (event instanceof LoadsRead read) {
+			loadsRead(read.changes(), now)
+				.forEach((complaint) -> actions.add(new LeaderAction.WarnOfLoadReport(complaint)));
+		}
+		else if (event instanceof ReapAnswered answered) {
+			reaped(answered.reply(), now);
+		}
+		else if (event instanceof EndClaimsAnswered answered) {
+			claimsEnded(answered.reply(), now);
+		}
+		else if (event instanceof PlanAnswered answered) {
+			planned(answered.reply(), now);
+		}
+		else if (event instanceof ActionFailed failed) {
+			this.pausedUntil = now.plus(failed.pause());
+			this.readDue = true;
+			this.planAt = now;
+		}
+		else if (!(event instanceof TimePassed)) {
+			throw new IllegalArgumentException(event.toString());
+		}
+	}
+
+	/**
+	 * Returns what this member knows as the leader.
+	 * @return the view; {@link View#NOT_LEADING} while another member leads
+	 */
+	public View view() {
+		return this.view;
+	}
+
+	private boolean leads() {
+		return this.view.leads();
+	}
+
+	private void heartbeatAnswered(HeartbeatReply.Alive reply, MemberId self, MonotonicTime sentAt, MonotonicTime now) {
+		StoreContact.Finding finding = this.contact.answered(reply, sentAt, now);
+		this.readAllWhenAnswered |= finding == StoreContact.Finding.FORGOTTEN;
+		this.claims.answered(reply, finding, this.contact.sinceLastAnswer(), now);
+		if (!self.equals(reply.leader())) {
+			deposed();
+			return;
+		}
+		if (reply.epoch() != this.view.epoch()) {
+			elected(reply.epoch(), self, now);
+		}
+		else if (reply.history() != this.history) {
+			// The store has lost writes, and another member has noticed.
+			forgetPicture();
+		}
+		else if (reply.generation() < this.generationSeen && this.readAt != null && this.readAt.isBefore(sentAt)) {
+			// Answers to earlier heartbeats had to wait for their turn: what they tell is
+			// in the picture.
+			writesLost(reply.generation(), now);
+		}
+		if (this.readAllWhenAnswered) {
+			this.readAllWhenAnswered = false;
+			this.loads.readAllAgain();
+			forgetPicture();
+		}
+		this.generationSeen = (reply.history() == this.history) ? Math.max(this.generationSeen, reply.generation())
+				: reply.generation();
+		this.history = reply.history();
+		this.loads.told(reply.loads(), sentAt);
+		this.readDue |= !this.picture.isRead() || reply.generation() > this.picture.generation()
+				|| reply.membership() > this.picture.membership();
+		this.reapAt = this.contact.reaches(reply.earliestLeaseEndMillis());
+	}
+
+	private void elected(long epoch, MemberId self, MonotonicTime now) {
+		this.view = View.elected(epoch, self);
+		this.planAt = now.plus(this.settleTime);
+		this.unattendedFinder.begin(this.contact.lastStoreMillis());
+		this.exchange.forget();
+		this.loads.forget();
+		forgetPicture();
+	}
+
+	private void deposed() {
+		this.view = View.NOT_LEADING;
+		this.readDue = false;
+		this.planAt = null;
+		this.reapAt = null;
+		this.exchange.forget();
+		this.loads.forget();
+	}
+
+	private void sessionLost() {
+		deposed();
+		this.claims.sessionLost();
+		this.generationSeen = 0;
+		this.contact.restart();
+	}
+
+	private void forgetPicture() {
+		this.picture = new GroupPicture();
+		this.view = this.view.uninformed();
+		this.readDue = true;
+	}
+
+	/**
+	 * Acts upon writes that this member has seen and the store does not know any more.
+	 * Members that have acted upon them say so with their next heartbeat; until then
+	 * nothing is assigned.
+	 */
+	private void writesLost(long generation, MonotonicTime now) {
+		this.claims.writesLost(now);
+		this.generationSeen = generation;
+		forgetPicture();
+		planBy(now);
+	}
+
+	private void shardsChanged(Map<String, TopicShards> topics, MonotonicTime now) {
+		this.ownTopics = topics;
+		if (leads()) {
+			// Also finds which of them stand still, if there is nothing to plan.
+			this.readDue = true;
+			planBy(now);
+		}
+	}
+
+	/**
+	 * Takes in that a request failed. The last assignment stands, shards without an owner
+	 * get one, and the strategy is asked again after a pause.
+	 */
+	private void assignmentFailed(AssignmentRequest request, MonotonicTime now) {
+		if (this.exchange.failed(request, now)) {
+			this.planAt = now;
+		}
+	}
+
+	private void groupRead(GroupChanges changes, MonotonicTime now) {
+		if (changes.generation() < this.generationSeen) {
+			writesLost(changes.generation(), now);
+			return;
+		}
+		this.readAt = now;
+		this.generationSeen = changes.generation();
+		boolean isFirst = !this.picture.isRead();
+		if (changes.whole()) {
+			this.picture = new GroupPicture();
+		}
+		this.picture.apply(changes);
+		this.picture.update(this.ownTopics);
+		this.readDue = false;
+		if (!isFirst && changes.ownerships().stream().anyMatch(this::callsForPlan)) {
+			planBy(now);
+		}
+		else if (changes.members() != null) {
+			planBy(now.plus(this.settleTime));
+		}
+		this.view = this.view.informed(this.picture,
+				this.unattendedFinder.find(this.picture, this.contact.lastStoreMillis(), this.contact.lastAnswered()));
+	}
+
+	private boolean callsForPlan(Ownership changed) {
+		return switch (changed.phase()) {
+			// A completed shard leaves room, and its children may start.
+			case FREE, QUIET, COMPLETED -> true;
+			case OWNED -> this.movesHeldBack;
+			case REVOKING -> false;
+		};
+	}
+
+	private List<String> loadsRead(LoadChanges changes, MonotonicTime now) {
+		if (this.planAt == null) {
+			// Otherwise the next plan takes them in, perhaps after the settle time.
+			this.planAt = now;
+		}
+		return this.loads.read(changes, now);
+	}
+
+	private void reaped(ReapReply reply, MonotonicTime now) {
+		if (!(reply instanceof ReapReply.Looked looked)) {
+			deposed();
+			return;
+		}
+		boolean found = !looked.dead().isEmpty() || !looked.timedOut().isEmpty();
+		this.reapAt = (looked.nextLookMillis() != 0) ? this.contact.reaches(looked.nextLookMillis()) : null;
+		if (isDue(this.reapAt, now) && !found) {
+			// Shards of the dead are left, or the store's clock was set back a little.
+			this.reapAt = now.plus(REAP_PAUSE);
+		}
+		if (found) {
+			this.readDue = true;
+			this.planAt = now;
+		}
+	}
+
+	private void claimsEnded(EndClaimsReply reply, MonotonicTime now) {
+		switch (reply) {
+			case ENDED -> {
+				this.claims.ended();
+				planBy(now);
+			}
+			case OPEN -> this.claims.begunAgain(now);
+			case DEPOSED -> deposed();
+		}
+	}
+
+	private void planned(PlanReply reply, MonotonicTime now) {
+		if (!(reply instanceof PlanReply.Applied applied)) {
+			deposed();
+			return;
+		}
+		this.readDue = true;
+		if (applied.conflicts() > 0) {
+			// Something moved meanwhile, or the picture is wrong.
+			forgetPicture();
+			this.planAt = now.plus(CONFLICT_PAUSE);
+		}
+	}
+
+	/** Returns the one action that is due, {@code null} for none. */
+	private @Nullable LeaderAction next(MonotonicTime now) {
+		if (!leads() || !isDue(this.pausedUntil, now) && this.pausedUntil != null) {
+			return null;
+		}
+		this.pausedUntil = null;
+		if (this.readDue) {
+			return new LeaderAction.ReadGroup(this.picture.generation(), this.picture.membership());
+		}
+		if (!this.contact.isRecent(now)) {
+			// Perhaps the store is away: the next answer tells when to go on.
+			waitForContact(now);
+		}
+		if (isDue(this.claims.endsAt(), now)) {
+			return new LeaderAction.EndClaims(this.view.epoch(), this.claims.endMillis());
+		}
+		if (isDue(this.reapAt, now)) {
+			return new LeaderAction.ReapDeadMembers(this.view.epoch(), this.contact.steadyTime(now));
+		}
+		if (this.loads.isLookDue(now)) {
+			long version = this.loads.look(now);
+			if (version >= 0) {
+				return new LeaderAction.ReadLoads(version);
+			}
+			planBy(now);
+		}
+		return nextPlan(now);
+	}
+
+	private void waitForContact(MonotonicTime now) {
+		if (isDue(this.reapAt, now)) {
+			this.reapAt = null;
+		}
+		if (isDue(this.claims.endsAt(), now)) {
+			this.claims.storeIsAway();
+		}
+	}
+
+	private @Nullable LeaderAction nextPlan(MonotonicTime now) {
+		if (this.exchange.isAnswered()) {
+			if (this.exchange.isOutdated(this.picture) && this.planAt == null) {
+				this.planAt = now;
+			}
+			Assignment answer = this.exchange.take(this.picture, () -> request(now));
+			if (answer != null) {
+				return plan(answer, now);
+			}
+		}
+		if (isDue(this.planAt, now) && this.exchange.mayAsk(now)) {
+			this.planAt = null;
+			return this.exchange.ask(request(now), this.picture);
+		}
+		if (this.exchange.isFallbackDue() || isDue(this.planAt, now) && this.exchange.isFailing()) {
+			this.planAt = null;
+			return plan(this.exchange.fallback(request(now)), now);
+		}
+		return null;
+	}
+
+	private AssignmentRequest request(MonotonicTime now) {
+		this.picture.update(this.ownTopics);
+		return this.planner.request(this.picture, this.loads, this.contact.storeMillis(now));
+	}
+
+	private @Nullable LeaderAction plan(Assignment assignment, MonotonicTime now) {
+		this.view = this.view.planned(assignment);
+		Planner.Plan plan = this.planner.plan(this.picture, assignment, this.contact.storeMillis(now),
+				this.claims.assignableMillis(now, this.contact));
+		if (plan.nextMillis() != 0) {
+			planBy(this.contact.at(plan.nextMillis()));
+		}
+		MonotonicTime askAgainAt = this.exchange.askAgainAt();
+		if (askAgainAt != null) {
+			planBy(askAgainAt);
+		}
+		this.movesHeldBack = plan.movesHeldBack() || assignment.isUnfinished();
+		return plan.transitions().isEmpty() ? null : new LeaderAction.ApplyPlan(this.view.epoch(), plan.transitions());
+	}
+
+	private void planBy(MonotonicTime time) {
+		this.planAt = (this.planAt != null) ? MonotonicTime.earliest(this.planAt, time) : time;
+	}
+
+	private @Nullable MonotonicTime wakeAt() {
+		if (!leads()) {
+			return null;
+		}
+		if (this.pausedUntil != null) {
+			return this.pausedUntil;
+		}
+		MonotonicTime plansAt = this.exchange.isAwaited() ? null : this.planAt;
+		return earliest(earliest(earliest(this.reapAt, this.claims.endsAt()), plansAt), this.loads.lookAt());
+	}
+
+	private static @Nullable MonotonicTime earliest(@Nullable MonotonicTime one, @Nullable MonotonicTime other) {
+		if (one == null || other == null) {
+			return (one != null) ? one : other;
+		}
+		return MonotonicTime.earliest(one, other);
+	}
+
+	private static boolean isDue(@Nullable MonotonicTime time, MonotonicTime now) {
+		return time != null && !now.isBefore(time);
+	}
+
+	/**
+	 * What a leader knows and may publish.
+	 *
+	 * @param epoch the number of the leadership, 0 for a member that does not lead
+	 * @param self the leader, {@code null} for a member that does not lead
+	 * @param informed whether it knows the group, so that it can tell what is wrong with
+	 * it
+	 * @param hasSuccessor whether there is another member that could lead
+	 * @param unattended the shards that stood still when it read the group
+	 * @param withoutComparableVersion the members that own nothing, and get nothing as
+	 * long as others are there, because their version says nothing about its age while
+	 * that of others does
+	 * @param assignment the assignment of the last plan, which says why each shard is
+	 * where it is; {@code null} before the first plan
+	 */
+	public record View(long epoch, @Nullable MemberId self, boolean informed, boolean hasSuccessor,
+			UnattendedShards unattended, List<MemberId> withoutComparableVersion, @Nullable Assignment assignment) {
+
+		/** View of a member that does not lead. */
+		static final View NOT_LEADING = elected(0, null);
+
+		private static View elected(long epoch, @Nullable MemberId self) {
+			return new View(epoch, self, false, false, UnattendedShards.NONE, List.of(), null);
+		}
+
+		/**
+		 * Returns whether the member leads.
+		 * @return whether it was elected, by the last answer
+		 */
+		public boolean leads() {
+			return this.epoch != 0;
+		}
+
+		private View uninformed() {
+			return new View(this.epoch, this.self, false, false, this.unattended, this.withoutComparableVersion,
+					this.assignment);
+		}
+
+		private View informed(GroupPicture picture, UnattendedShards found) {
+			boolean successor = picture.members()
+				.stream()
+				.anyMatch((member) -> !member.leaving() && !member.id().equals(this.self));
+			return new View(this.epoch, this.self, true, successor, found, picture.withoutComparableVersion(),
+					this.assignment);
+		}
+
+		private View planned(Assignment by) {
+			return new View(this.epoch, this.self, this.informed, this.hasSuccessor, this.unattended,
+					this.withoutComparableVersion, by);
+		}
+
+	}
+
+}

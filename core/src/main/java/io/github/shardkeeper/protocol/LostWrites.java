@@ -1,0 +1,187 @@
+package io.github.shardkeeper.protocol;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.SortedMap;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.protocol.HoldingAction.BeatNow;
+import io.github.shardkeeper.protocol.HoldingAction.Claim;
+import io.github.shardkeeper.protocol.HoldingAction.Confirm;
+import io.github.shardkeeper.protocol.HoldingAction.Present;
+import io.github.shardkeeper.protocol.HoldingAction.WriteBack;
+import io.github.shardkeeper.protocol.HoldingEvent.HeartbeatAnswered;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.time.MonotonicTime;
+
+/**
+ * Brings a member and a store that has lost writes into agreement. After a loss, what the
+ * member holds is <em>unconfirmed</em>:
+ *
+ * <pre>
+ *               writes lost, or                            everything
+ *               granted in a new session                   was told           nothing is unconfirmed
+ *   confirmed ───────────────────────────▶ unconfirmed ──────────────▶ claim ────────────────────────▶ confirmed
+ *                                               ▲                        │
+ *                                               └────────────────────────┘
+ *                                                granted: the store has to tell it by itself
+ * </pre>
+ *
+ * The store tells all that it knows, which confirms it. The rest is claimed, or presented
+ * if the lease has ended. What is granted is unconfirmed until the store tells it: only
+ * then does the store know that it has told it, and notice if it loses the claim, too.
+ * <p>
+ * Invariant: answers do not renew the lease before {@link Confirm}, so nothing is
+ * consumed for longer than others wait for claims. What was presented is not consumed
+ * before that time is over either, because others may come back with newer tokens. Not
+ * thread-safe: confined to the coordinator's loop.
+ */
+final class LostWrites {
+
+	private static final Duration RETRY_PAUSE = Duration.ofMillis(100);
+
+	private final Supplier<SortedMap<ShardId, Token>> unconfirmedShards;
+
+	/** Number of losses that this session was told of. */
+	private int losses;
+
+	private boolean unconfirmed;
+
+	/** Whether a claim has to follow, even if only to write back. */
+	private boolean claimNeeded;
+
+	/** Time of the next claim; {@code null} if there is none, or not all was told. */
+	private @Nullable MonotonicTime claimAt;
+
+	/** Whether the claim under way was made to join a session. */
+	private boolean joining;
+
+	/** Whether the claim under way is made under a lease that has not ended. */
+	private boolean claimedUnderLease;
+
+	/** Whether the last claim that was answered was granted, at least in part. */
+	private boolean granted;
+
+	/** Whether something was presented, and the lease is not held again yet. */
+	private boolean presented;
+
+	/** Whether members may claim, by what was told last. */
+	private boolean claimsOpen;
+
+	LostWrites(Supplier<SortedMap<ShardId, Token>> unconfirmedShards) {
+		this.unconfirmedShards = unconfirmedShards;
+	}
+
+	/** Begins anew with everything confirmed. */
+	void reset() {
+		this.losses = 0;
+		this.unconfirmed = false;
+		this.claimNeeded = false;
+		this.claimAt = null;
+		this.joining = false;
+		this.presented = false;
+		this.claimsOpen = false;
+	}
+
+	void writesLost() {
+		this.losses++;
+		this.unconfirmed = true;
+		this.claimNeeded = true;
+		this.claimAt = null;
+	}
+
+	void heartbeatAnswered(HeartbeatAnswered answer, MonotonicTime now) {
+		this.claimsOpen = answer.claimsOpen();
+		this.presented &= this.unconfirmed || !answer.leaseHeld();
+		if (this.unconfirmed && this.claimAt == null && !answer.hasMore()) {
+			this.claimAt = now;
+		}
+	}
+
+	/** Claims what a session that is forgotten has left, before the new one begins. */
+	HoldingAction sessionJoined(boolean leaseHeld) {
+		reset();
+		this.joining = true;
+		return claim(leaseHeld);
+	}
+
+	/**
+	 * Returns whether a claim is due, or the confirmation if nothing is to be claimed.
+	 */
+	boolean isDue(MonotonicTime now) {
+		return this.claimAt != null && !now.isBefore(this.claimAt);
+	}
+
+	boolean needsClaim() {
+		return this.claimNeeded || !this.unconfirmedShards.get().isEmpty();
+	}
+
+	HoldingAction claim(boolean leaseHeld) {
+		this.claimedUnderLease = leaseHeld;
+		SortedMap<ShardId, Token> held = this.unconfirmedShards.get();
+		return leaseHeld ? new Claim(held) : new Present(held);
+	}
+
+	HoldingAction claimAnswered(boolean granted) {
+		this.granted = granted;
+		return new WriteBack();
+	}
+
+	/** Ends a claim. If an action before that fails, the claim is repeated. */
+	List<HoldingAction> writtenBack() {
+		if (this.granted && !this.claimedUnderLease) {
+			this.presented = true;
+			this.claimsOpen = true;
+		}
+		if (this.joining) {
+			this.joining = false;
+			this.unconfirmed = this.granted;
+			this.losses = this.granted ? 1 : 0;
+			return List.of();
+		}
+		this.claimNeeded = false;
+		if (this.granted) {
+			this.claimAt = null;
+			return List.of(new BeatNow());
+		}
+		return confirm();
+	}
+
+	void claimFailed(MonotonicTime now) {
+		if (!this.joining) {
+			this.claimAt = now.plus(RETRY_PAUSE);
+		}
+	}
+
+	/** Ends the comparison, unless what was presented has to wait for others. */
+	List<HoldingAction> confirm() {
+		this.claimAt = null;
+		if (this.presented && this.claimsOpen) {
+			return List.of();
+		}
+		this.unconfirmed = false;
+		return List.of(new Confirm(this.losses));
+	}
+
+	boolean isJoining() {
+		return this.joining;
+	}
+
+	/** Returns whether the lease must not be renewed. */
+	boolean isUnconfirmed() {
+		return this.unconfirmed;
+	}
+
+	/** Returns whether what is held was presented, and is not consumed yet. */
+	boolean isPresenting() {
+		return this.presented;
+	}
+
+	@Nullable MonotonicTime wakeAt() {
+		return this.claimAt;
+	}
+
+}

@@ -1,0 +1,279 @@
+package io.github.shardkeeper.protocol;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.assignment.Assignee;
+import io.github.shardkeeper.assignment.Assignment;
+import io.github.shardkeeper.assignment.AssignmentRequest;
+import io.github.shardkeeper.protocol.GroupPicture.Roster;
+import io.github.shardkeeper.protocol.Transition.Assign;
+import io.github.shardkeeper.protocol.Transition.Cancel;
+import io.github.shardkeeper.protocol.Transition.Retarget;
+import io.github.shardkeeper.protocol.Transition.Revoke;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+
+/**
+ * Turns the picture of a group and a strategy's answer into the transitions between them.
+ * Immutable.
+ */
+public final class Planner {
+
+	private final HandoverRules rules;
+
+	/**
+	 * Creates a planner.
+	 * @param rules how many shards may be drained at once, and for how long
+	 */
+	public Planner(HandoverRules rules) {
+		this.rules = rules;
+	}
+
+	/**
+	 * Builds the request to the strategy.
+	 * @param picture the group
+	 * @param loads the loads of the shards, as far as they are known
+	 * @param nowMillis the store's time, or a little earlier
+	 * @return the request
+	 */
+	public AssignmentRequest request(GroupPicture picture, LoadReports loads, long nowMillis) {
+		Roster roster = picture.roster();
+		int[] places = picture.places();
+		int[] owners = new int[picture.shards().size()];
+		int movesUnderWay = 0;
+		for (int shard = 0; shard < owners.length; shard++) {
+			int owner = picture.owner(shard);
+			if (owner != GroupPicture.UNSETTLED) {
+				owners[shard] = places[owner];
+			}
+			else {
+				owners[shard] = unsettled(picture.ownership(shard), roster);
+				movesUnderWay += isMove(picture.ownership(shard), owners[shard], roster, nowMillis) ? 1 : 0;
+			}
+		}
+		return AssignmentRequest.builder(roster.assignees(), picture.shards())
+			.owners(owners, picture.since(), picture.sinceMillis())
+			.loads(loads.of(picture))
+			.movesUnderWay(movesUnderWay)
+			.now(nowMillis)
+			.build();
+	}
+
+	/**
+	 * Returns who is to get a shard that is moving; while it is released for a member
+	 * that is gone, its owner.
+	 */
+	private static int unsettled(@Nullable Ownership ownership, Roster roster) {
+		if (ownership == null) {
+			return AssignmentRequest.NOBODY;
+		}
+		int destination = roster.place(ownership.destination());
+		boolean reachable = destination != AssignmentRequest.NOBODY
+				&& roster.assignees().get(destination).topics().contains(ownership.shard().topic());
+		return (!reachable && ownership.phase() == ShardPhase.REVOKING) ? roster.place(ownership.owner()) : destination;
+	}
+
+	/**
+	 * Returns whether a member that stays is releasing the shard for another one, and is
+	 * not overdue: a few moves that hang must not hold up all others.
+	 */
+	private boolean isMove(@Nullable Ownership ownership, int destination, Roster roster, long nowMillis) {
+		if (ownership == null || ownership.phase() != ShardPhase.REVOKING
+				|| nowMillis >= ownership.sinceMillis() + this.rules.timeout().toMillis()) {
+			return false;
+		}
+		int owner = roster.place(ownership.owner());
+		return owner != AssignmentRequest.NOBODY && owner != destination;
+	}
+
+	/**
+	 * Finds the transitions from the group's present owners towards an assignment.
+	 * @param picture the group, with the same members and shards as when the assignment
+	 * was requested
+	 * @param assignment who shall own what
+	 * @param nowMillis the store's time, or a little earlier
+	 * @param claimsUntilMillis until when free shards may be claimed by who holds them,
+	 * in the store's time
+	 * @return the plan
+	 */
+	public Plan plan(GroupPicture picture, Assignment assignment, long nowMillis, long claimsUntilMillis) {
+		List<Assignee> members = assignment.request().members();
+		Set<MemberId> staying = picture.roster().members();
+		int[] places = picture.places();
+		Builder plan = new Builder(this.rules, nowMillis, claimsUntilMillis);
+		for (int shard = 0; shard < picture.shards().size(); shard++) {
+			int wanted = assignment.owner(shard);
+			int owner = picture.owner(shard);
+			boolean settled = owner != GroupPicture.UNSETTLED && places[owner] == wanted
+					&& wanted != AssignmentRequest.NOBODY;
+			if (!settled) {
+				plan.add(picture.shards().get(shard), picture.ownership(shard),
+						(wanted != AssignmentRequest.NOBODY) ? members.get(wanted).id() : null, staying);
+			}
+		}
+		return plan.build(assignment.isUnfinished());
+	}
+
+	/**
+	 * Result of planning. Immutable.
+	 *
+	 * @param transitions the transitions that are possible now
+	 * @param nextMillis when a shard can be assigned that cannot yet, in milliseconds of
+	 * the store's time; 0 for none
+	 * @param movesHeldBack whether there are moves that wait until others have been made
+	 */
+	public record Plan(List<Transition> transitions, long nextMillis, boolean movesHeldBack) {
+
+	}
+
+	/**
+	 * Finds for each shard the transition towards the member that is to own it, if one is
+	 * possible now.
+	 */
+	private static final class Builder {
+
+		/** The leader may know the store's time that much too late, and no more. */
+		private static final long CLOCK_DISAGREEMENT_MILLIS = 1000;
+
+		private final HandoverRules rules;
+
+		private final long nowMillis;
+
+		private final long claimsUntilMillis;
+
+		/**
+		 * By owner, so that a member that gets a hundred shards at once is told of them
+		 * two or three times, not a hundred times.
+		 */
+		private final Map<MemberId, List<Transition>> assigned = new LinkedHashMap<>();
+
+		private final List<Transition> transitions = new ArrayList<>();
+
+		/** Moves away from members that leave: they come first. */
+		private final List<Transition> urgentMoves = new ArrayList<>();
+
+		private final List<Transition> moves = new ArrayList<>();
+
+		/**
+		 * Number of shards that are being released already. Not those that are overdue:
+		 * that is reported, and a few that hang must not hold up all others.
+		 */
+		private int movesUnderWay;
+
+		/** When the first of these becomes overdue; 0 for none. */
+		private long firstOverdueMillis;
+
+		private long nextMillis;
+
+		Builder(HandoverRules rules, long nowMillis, long claimsUntilMillis) {
+			this.rules = rules;
+			this.nowMillis = nowMillis;
+			this.claimsUntilMillis = claimsUntilMillis;
+		}
+
+		/**
+		 * Adds one shard.
+		 * @param now its present ownership, {@code null} for a new one
+		 * @param wanted the member that is to own it
+		 * @param staying the members that do not leave: the shards of others move first
+		 */
+		void add(ShardId shard, @Nullable Ownership now, @Nullable MemberId wanted, Set<MemberId> staying) {
+			if (now == null) {
+				assign(shard, 0, wanted, 0);
+				return;
+			}
+			switch (now.phase()) {
+				case FREE -> assign(shard, now.generation(), wanted, 0);
+				case OWNED -> {
+					MemberId owner = now.owner();
+					if (!Objects.equals(owner, wanted)) {
+						boolean urgent = owner != null && !staying.contains(owner);
+						(urgent ? this.urgentMoves : this.moves).add(new Revoke(shard, now.generation(), wanted));
+					}
+				}
+				case REVOKING -> released(now, wanted);
+				case QUIET -> quiet(now, wanted);
+				case COMPLETED -> {
+				}
+			}
+		}
+
+		private void assign(ShardId shard, long generation, @Nullable MemberId wanted, long restEndsMillis) {
+			if (wanted == null) {
+				return;
+			}
+			long possibleMillis = Math.max(restEndsMillis, this.claimsUntilMillis);
+			if (this.nowMillis >= possibleMillis) {
+				this.assigned.computeIfAbsent(wanted, (owner) -> new ArrayList<>())
+					.add(new Assign(shard, generation, wanted));
+			}
+			else {
+				this.nextMillis = earlier(this.nextMillis, possibleMillis);
+			}
+		}
+
+		private void released(Ownership now, @Nullable MemberId wanted) {
+			if (wanted != null && wanted.equals(now.owner())) {
+				this.transitions.add(new Cancel(now.shard(), now.generation()));
+				return;
+			}
+			long overdueMillis = now.sinceMillis() + this.rules.timeout().toMillis();
+			if (this.nowMillis < overdueMillis) {
+				this.movesUnderWay++;
+				this.firstOverdueMillis = earlier(this.firstOverdueMillis, overdueMillis);
+			}
+			if (!Objects.equals(now.target(), wanted)) {
+				this.transitions.add(new Retarget(now.shard(), now.generation(), wanted));
+			}
+		}
+
+		private void quiet(Ownership now, @Nullable MemberId wanted) {
+			// If the store's clock was set back, the rest would last much too long: the
+			// store
+			// refuses to assign the shard then, and begins the rest anew.
+			boolean clockSetBack = this.nowMillis < now.sinceMillis() - CLOCK_DISAGREEMENT_MILLIS;
+			long restEndsMillis = clockSetBack ? 0 : now.untilMillis();
+			assign(now.shard(), now.generation(), wanted, restEndsMillis);
+			boolean rests = this.nowMillis < Math.max(restEndsMillis, this.claimsUntilMillis);
+			if (rests && !Objects.equals(now.target(), wanted)) {
+				// The target can prepare meanwhile.
+				this.transitions.add(new Retarget(now.shard(), now.generation(), wanted));
+			}
+		}
+
+		/** Returns the earlier time; 0 stands for never. */
+		private static long earlier(long oneMillis, long otherMillis) {
+			return (oneMillis != 0) ? Math.min(oneMillis, otherMillis) : otherMillis;
+		}
+
+		/**
+		 * Completes the plan.
+		 * @param isStep whether the strategy wants more moves after some of these: moves
+		 * that hang must not hold them up for ever
+		 */
+		Plan build(boolean isStep) {
+			this.urgentMoves.addAll(this.moves);
+			int most = this.rules.mostConcurrentMoves();
+			int room = (most != 0) ? Math.max(most - this.movesUnderWay, 0) : this.urgentMoves.size();
+			boolean heldBack = room < this.urgentMoves.size();
+			if ((heldBack || isStep) && this.firstOverdueMillis != 0) {
+				this.nextMillis = earlier(this.nextMillis, this.firstOverdueMillis);
+			}
+			List<Transition> all = new ArrayList<>();
+			this.assigned.values().forEach(all::addAll);
+			all.addAll(this.transitions);
+			all.addAll(heldBack ? this.urgentMoves.subList(0, room) : this.urgentMoves);
+			return new Plan(Collections.unmodifiableList(all), this.nextMillis, heldBack);
+		}
+
+	}
+
+}

@@ -1,0 +1,574 @@
+package io.github.shardkeeper.protocol;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.function.Function;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.protocol.HandoverRules.OnTimeout;
+import io.github.shardkeeper.protocol.HoldingAction.Abandon;
+import io.github.shardkeeper.protocol.HoldingAction.Attend;
+import io.github.shardkeeper.protocol.HoldingAction.CancelDrain;
+import io.github.shardkeeper.protocol.HoldingAction.Drain;
+import io.github.shardkeeper.protocol.HoldingAction.Forfeit;
+import io.github.shardkeeper.protocol.HoldingAction.Interrupt;
+import io.github.shardkeeper.protocol.HoldingAction.Prepare;
+import io.github.shardkeeper.protocol.HoldingAction.Release;
+import io.github.shardkeeper.protocol.HoldingAction.Start;
+import io.github.shardkeeper.protocol.HoldingEvent.ClaimAnswered;
+import io.github.shardkeeper.protocol.HoldingEvent.ClaimFailed;
+import io.github.shardkeeper.protocol.HoldingEvent.DrainCancelled;
+import io.github.shardkeeper.protocol.HoldingEvent.HeartbeatAnswered;
+import io.github.shardkeeper.protocol.HoldingEvent.MemberStopped;
+import io.github.shardkeeper.protocol.HoldingEvent.OwnershipChanged;
+import io.github.shardkeeper.protocol.HoldingEvent.PatienceEnded;
+import io.github.shardkeeper.protocol.HoldingEvent.SessionForgotten;
+import io.github.shardkeeper.protocol.HoldingEvent.SessionJoined;
+import io.github.shardkeeper.protocol.HoldingEvent.SessionLost;
+import io.github.shardkeeper.protocol.HoldingEvent.ShardReleased;
+import io.github.shardkeeper.protocol.HoldingEvent.StartFailed;
+import io.github.shardkeeper.protocol.HoldingEvent.TimePassed;
+import io.github.shardkeeper.protocol.HoldingEvent.WorkerEnded;
+import io.github.shardkeeper.protocol.HoldingEvent.WritesLost;
+import io.github.shardkeeper.protocol.HoldingEvent.WrittenBack;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.time.MonotonicTime;
+
+/**
+ * The member's half of the protocol: which shards it holds, and what to do when the store
+ * or a worker tells something new about one of them, or a drain is overdue.
+ *
+ * <pre>
+ *              OWNED by me             REVOKING               drained              released
+ *   (nothing) ────────────▶ HELD ────────────────▶ DRAINING ──────────▶ DRAINED ─────────────▶ (nothing)
+ *                            │ ◀──────────────────── │                    ▲
+ *                            │   OWNED again: the    └── overdue: force ──┤
+ *                            │   move was cancelled                       │
+ *                            │   refused: a newer token exists            │
+ *                            └────────────────────────────────────────────┘
+ * </pre>
+ *
+ * A shard is released only after its worker said that it has drained (or was never
+ * started); that is what keeps a stuck handler from getting a second owner, unless the
+ * user has chosen {@link OnTimeout#FORCE}. Not thread-safe: confined to the coordinator's
+ * loop.
+ */
+public final class ShardHoldings {
+
+	private final Map<ShardId, Holding> holdings = new TreeMap<>();
+
+	/**
+	 * The last token of each shard that was given up: what comes late about it is old
+	 * news.
+	 */
+	private final Map<ShardId, Token> givenUp = new HashMap<>();
+
+	/** The last owner's token of each shard that was prepared for. */
+	private final Map<ShardId, Token> prepared = new HashMap<>();
+
+	private final LostWrites lostWrites = new LostWrites(this::unconfirmed);
+
+	private final DrainDeadlines deadlines;
+
+	private final OnTimeout onTimeout;
+
+	/** Whether everything is given up without being asked. */
+	private boolean leaving;
+
+	/**
+	 * Creates a member's holdings: none.
+	 * @param rules how shards change hands
+	 */
+	public ShardHoldings(HandoverRules rules) {
+		this.deadlines = new DrainDeadlines(rules.timeout());
+		this.onTimeout = rules.onTimeout();
+	}
+
+	/**
+	 * Takes in what has happened.
+	 * @param event what has happened
+	 * @param now the time
+	 * @return what to do, and when to report that time has passed
+	 */
+	public Step<HoldingAction> handle(HoldingEvent event, MonotonicTime now) {
+		List<HoldingAction> actions = actions(event, now);
+		return new Step<>(actions, wakeAt());
+	}
+
+	private List<HoldingAction> actions(HoldingEvent event, MonotonicTime now) {
+		if (event instanceof OwnershipChanged changed) {
+			return ownershipChanged(changed.ownership(), changed.self(), now);
+		}
+		if (event instanceof WorkerEnded ended) {
+			return workerEnded(ended);
+		}
+		if (event instanceof ShardReleased released) {
+			return released(released.shard(), released.token());
+		}
+		if (event instanceof StartFailed failed) {
+			this.holdings.remove(failed.shard());
+			return List.of();
+		}
+		if (event instanceof DrainCancelled cancelled) {
+			return drainCancelled(cancelled.shard());
+		}
+		if (event instanceof TimePassed passed) {
+			return timePassed(passed, now);
+		}
+		if (event instanceof PatienceEnded) {
+			return drainAll(now);
+		}
+		if (event instanceof SessionLost) {
+			return loseAll(Abandon::new);
+		}
+		if (event instanceof MemberStopped) {
+			return loseAll((shard) -> new Forfeit(shard, Forfeit.Cause.STOPPED));
+		}
+		return actionsAfterLostWrites(event, now);
+	}
+
+	private List<HoldingAction> actionsAfterLostWrites(HoldingEvent event, MonotonicTime now) {
+		if (event instanceof WritesLost) {
+			requireConfirmation();
+			this.lostWrites.writesLost();
+		}
+		else if (event instanceof HeartbeatAnswered answer) {
+			this.lostWrites.heartbeatAnswered(answer, now);
+		}
+		else if (event instanceof SessionForgotten) {
+			sessionForgotten();
+		}
+		else if (event instanceof SessionJoined joined) {
+			return sessionJoined(joined.leaseHeld());
+		}
+		else if (event instanceof ClaimAnswered answer) {
+			return claimAnswered(answer);
+		}
+		else if (event instanceof WrittenBack) {
+			return writtenBack(now);
+		}
+		else if (event instanceof ClaimFailed) {
+			this.lostWrites.claimFailed(now);
+		}
+		return List.of();
+	}
+
+	private List<HoldingAction> ownershipChanged(Ownership ownership, MemberId self, MonotonicTime now) {
+		if (!self.equals(ownership.owner())) {
+			List<HoldingAction> actions = new ArrayList<>(displaced(ownership));
+			actions.addAll(prepare(ownership, self));
+			return actions;
+		}
+		ShardId shard = ownership.shard();
+		Token token = ownership.token();
+		Holding holding = this.holdings.get(shard);
+		Token lastGivenUp = this.givenUp.getOrDefault(shard, Token.NONE);
+		if (token.compareTo((holding != null) ? holding.token() : lastGivenUp) < 0) {
+			// Either old news, and the release is stale, or the store has lost all that
+			// came after: then nobody else would ever take it from here.
+			return (holding != null && holding.runs()) ? List.of()
+					: release(shard, token, (holding != null) ? holding.token() : lastGivenUp);
+		}
+		if (holding != null) {
+			holding = holding.confirmed();
+			this.holdings.put(shard, holding);
+		}
+		if (holding == null && token.equals(lastGivenUp)) {
+			// Either old news, and the release is stale, or the store has lost the first
+			// one.
+			return release(shard, token, Token.NONE);
+		}
+		return switch (ownership.phase()) {
+			case OWNED -> owned(shard, token, holding, now);
+			case REVOKING -> revoke(shard, token, holding, now);
+			case FREE, QUIET, COMPLETED -> List.of();
+		};
+	}
+
+	/**
+	 * Somebody else has a shard that is held here, or had it, under a newer token: the
+	 * store was back to before that, and has learned of it. No fence tells who never
+	 * commits.
+	 */
+	private List<HoldingAction> displaced(Ownership ownership) {
+		ShardId shard = ownership.shard();
+		Holding holding = this.holdings.get(shard);
+		if (holding == null || !holding.runs() || ownership.token().compareTo(holding.token()) <= 0) {
+			return List.of();
+		}
+		this.holdings.remove(shard);
+		this.deadlines.over(shard);
+		giveUp(shard, holding.token());
+		return List.of(new Forfeit(shard, Forfeit.Cause.TAKEN_OVER));
+	}
+
+	private List<HoldingAction> prepare(Ownership ownership, MemberId self) {
+		boolean comes = ownership.phase() == ShardPhase.REVOKING || ownership.phase() == ShardPhase.QUIET;
+		if (!comes || !self.equals(ownership.target())
+				|| ownership.token().equals(this.prepared.put(ownership.shard(), ownership.token()))) {
+			return List.of();
+		}
+		return List.of(new Prepare(ownership.shard()));
+	}
+
+	private List<HoldingAction> owned(ShardId shard, Token token, @Nullable Holding holding, MonotonicTime now) {
+		if (holding != null && holding.token().equals(token)) {
+			return keep(shard, holding);
+		}
+		if (this.leaving) {
+			return revoke(shard, token, holding, now);
+		}
+		this.prepared.remove(shard);
+		this.deadlines.over(shard);
+		this.holdings.put(shard, Holding.started(token));
+		return List.of(new Start(shard, token));
+	}
+
+	/**
+	 * The store tells again what it told before: because somebody wants the owner to look
+	 * at the data plane, or because it begins anew. A request that came during a move
+	 * that is cancelled now was not told.
+	 */
+	private List<HoldingAction> keep(ShardId shard, Holding holding) {
+		if (holding.phase() == Phase.HELD) {
+			return List.of(new Attend(shard));
+		}
+		if (holding.phase() != Phase.DRAINING || this.leaving) {
+			return List.of();
+		}
+		return List.of(new CancelDrain(shard), new Attend(shard));
+	}
+
+	private List<HoldingAction> drainCancelled(ShardId shard) {
+		this.deadlines.over(shard);
+		this.holdings.computeIfPresent(shard, (s, holding) -> holding.in(Phase.HELD));
+		return List.of();
+	}
+
+	private List<HoldingAction> revoke(ShardId shard, Token token, @Nullable Holding holding, MonotonicTime now) {
+		if (holding == null || (!holding.runs() && !holding.token().equals(token))) {
+			return release(shard, token, Token.NONE);
+		}
+		if (!holding.runs()) {
+			return List.of();
+		}
+		// Also under a newer token than the one it was started with: whatever still runs
+		// must have ended before the release.
+		this.holdings.put(shard, new Holding(token, holding.worker(), Phase.DRAINING, true));
+		this.deadlines.began(shard, now);
+		return (holding.phase() == Phase.HELD) ? List.of(new Drain(shard)) : List.of();
+	}
+
+	/** Gives a shard up that no worker runs for. */
+	private List<HoldingAction> release(ShardId shard, Token token, Token floor) {
+		this.holdings.put(shard, Holding.drained(token));
+		return List.of(new Release(shard, token, floor, false));
+	}
+
+	private List<HoldingAction> workerEnded(WorkerEnded ended) {
+		ShardId shard = ended.shard();
+		Holding holding = this.holdings.get(shard);
+		if (holding == null || !holding.runs()) {
+			return List.of();
+		}
+		if (!holding.worker().equals(ended.token())) {
+			// An older worker; another was started meanwhile and has not ended.
+			return List.of();
+		}
+		this.deadlines.over(shard);
+		this.holdings.put(shard, holding.in(Phase.DRAINED));
+		return List.of(new Release(shard, holding.token(), ended.fence(), ended.completed()));
+	}
+
+	private List<HoldingAction> released(ShardId shard, Token token) {
+		giveUp(shard, token);
+		this.holdings.computeIfPresent(shard, (s, holding) -> holding.token().equals(token) ? null : holding);
+		return List.of();
+	}
+
+	private List<HoldingAction> writtenBack(MonotonicTime now) {
+		boolean inSession = !this.lostWrites.isJoining();
+		List<HoldingAction> actions = new ArrayList<>(this.lostWrites.writtenBack());
+		if (inSession) {
+			actions.addAll(overdue(now));
+		}
+		return actions;
+	}
+
+	private void giveUp(ShardId shard, Token token) {
+		this.givenUp.merge(shard, token, (one, other) -> (one.compareTo(other) > 0) ? one : other);
+	}
+
+	/** A claim comes alone: its answer decides what else is due. */
+	private List<HoldingAction> timePassed(TimePassed passed, MonotonicTime now) {
+		List<HoldingAction> actions = new ArrayList<>();
+		if (this.lostWrites.isDue(now)) {
+			if (this.lostWrites.needsClaim()) {
+				return List.of(this.lostWrites.claim(passed.leaseHeld()));
+			}
+			actions.addAll(this.lostWrites.confirm());
+		}
+		actions.addAll(overdue(now));
+		return actions;
+	}
+
+	private List<HoldingAction> overdue(MonotonicTime now) {
+		List<HoldingAction> actions = new ArrayList<>();
+		this.deadlines.passed(now).forEach((shard, draining) -> {
+			actions.add(new Interrupt(shard, draining));
+			Holding holding = this.holdings.get(shard);
+			if (this.onTimeout == OnTimeout.FORCE && holding != null) {
+				this.deadlines.over(shard);
+				actions.add(new Abandon(shard));
+				actions.addAll(release(shard, holding.token(), Token.NONE));
+			}
+		});
+		return actions;
+	}
+
+	private @Nullable MonotonicTime wakeAt() {
+		MonotonicTime overdue = this.deadlines.next();
+		MonotonicTime claim = this.lostWrites.wakeAt();
+		if (overdue == null || claim == null) {
+			return (overdue != null) ? overdue : claim;
+		}
+		return MonotonicTime.earliest(overdue, claim);
+	}
+
+	/** Gives everything up; nothing more is taken. */
+	private List<HoldingAction> drainAll(MonotonicTime now) {
+		this.leaving = true;
+		List<HoldingAction> actions = new ArrayList<>();
+		this.holdings.replaceAll((shard, holding) -> {
+			if (holding.phase() != Phase.HELD) {
+				return holding;
+			}
+			this.deadlines.began(shard, now);
+			actions.add(new Drain(shard));
+			return holding.in(Phase.DRAINING);
+		});
+		return actions;
+	}
+
+	private void requireConfirmation() {
+		this.holdings.replaceAll((shard, holding) -> holding.unconfirmed());
+	}
+
+	/**
+	 * What runs here has to be claimed in a new session, or presented if the lease has
+	 * ended. What was drained is nobody's now.
+	 */
+	private void sessionForgotten() {
+		this.holdings.values().removeIf((holding) -> !holding.runs());
+		this.givenUp.clear();
+		this.prepared.clear();
+		this.lostWrites.reset();
+		requireConfirmation();
+	}
+
+	private List<HoldingAction> sessionJoined(boolean leaseHeld) {
+		if (this.holdings.isEmpty()) {
+			this.lostWrites.reset();
+			return List.of();
+		}
+		return List.of(this.lostWrites.sessionJoined(leaseHeld));
+	}
+
+	/**
+	 * Returns what is to be claimed: it runs here, and the store has not confirmed it.
+	 * @return the shards, with their tokens
+	 */
+	SortedMap<ShardId, Token> unconfirmed() {
+		SortedMap<ShardId, Token> unconfirmed = new TreeMap<>();
+		this.holdings.forEach((shard, holding) -> {
+			if (holding.runs() && !holding.isConfirmed()) {
+				unconfirmed.put(shard, holding.token());
+			}
+		});
+		return unconfirmed;
+	}
+
+	/**
+	 * Lets go of what was not granted. What was granted stays unconfirmed until the store
+	 * tells it.
+	 */
+	private List<HoldingAction> claimAnswered(ClaimAnswered answer) {
+		List<HoldingAction> actions = new ArrayList<>();
+		unconfirmed().forEach((shard, token) -> {
+			if (!answer.granted().contains(shard)) {
+				this.holdings.remove(shard);
+				this.deadlines.over(shard);
+				// If the store knows better, another token is needed: another worker
+				// would number its commits anew.
+				giveUp(shard, token);
+				actions.add(new Forfeit(shard,
+						answer.superseded().contains(shard) ? Forfeit.Cause.SUPERSEDED : Forfeit.Cause.TAKEN_OVER));
+			}
+		});
+		actions.add(this.lostWrites.claimAnswered(!answer.granted().isEmpty()));
+		return actions;
+	}
+
+	private List<HoldingAction> loseAll(Function<ShardId, HoldingAction> loss) {
+		List<HoldingAction> actions = new ArrayList<>();
+		this.holdings.forEach((shard, holding) -> {
+			if (holding.runs()) {
+				actions.add(loss.apply(shard));
+			}
+		});
+		this.holdings.clear();
+		this.givenUp.clear();
+		this.prepared.clear();
+		this.lostWrites.reset();
+		this.deadlines.clear();
+		this.leaving = false;
+		return actions;
+	}
+
+	/**
+	 * Returns whether the member holds something that the store has not confirmed, so
+	 * that heartbeats must not renew the lease.
+	 * @return whether a {@link HoldingAction.Confirm} has to come first
+	 */
+	public boolean isUnconfirmed() {
+		return this.lostWrites.isUnconfirmed();
+	}
+
+	/**
+	 * Returns whether what is held was presented, and is not consumed yet.
+	 * @return whether the store may get back what it has lost
+	 */
+	public boolean isPresenting() {
+		return this.lostWrites.isPresenting();
+	}
+
+	/**
+	 * Returns whether the member holds nothing.
+	 * @return whether it could leave without anybody noticing
+	 */
+	public boolean isEmpty() {
+		return this.holdings.isEmpty();
+	}
+
+	/**
+	 * A shard that the member holds. Immutable.
+	 *
+	 * @param token the token under which it owns the shard
+	 * @param worker the token that the last worker was started under, at most the token
+	 * @param phase how far it has come with giving the shard up
+	 * @param isConfirmed whether the store has told that the shard is the member's since
+	 * it has last lost writes
+	 */
+	private record Holding(Token token, Token worker, Phase phase, boolean isConfirmed) {
+
+		static Holding started(Token token) {
+			return new Holding(token, token, Phase.HELD, true);
+		}
+
+		static Holding drained(Token token) {
+			return new Holding(token, token, Phase.DRAINED, true);
+		}
+
+		Holding in(Phase phase) {
+			return new Holding(this.token, this.worker, phase, this.isConfirmed);
+		}
+
+		Holding confirmed() {
+			return new Holding(this.token, this.worker, this.phase, true);
+		}
+
+		Holding unconfirmed() {
+			return new Holding(this.token, this.worker, this.phase, false);
+		}
+
+		/** Returns whether a worker of it may still run. */
+		boolean runs() {
+			return this.phase != Phase.DRAINED;
+		}
+
+	}
+
+	private enum Phase {
+
+		/** Consumed, or about to be. */
+		HELD,
+
+		/** To be given up as soon as its worker has ended. */
+		DRAINING,
+
+		/** Its worker has ended; the store has not accepted the release yet. */
+		DRAINED
+
+	}
+
+	/**
+	 * When the drains that go on are overdue: a timeout after they began, and again after
+	 * each further one.
+	 */
+	private static final class DrainDeadlines {
+
+		private final Duration timeout;
+
+		/** The earliest first, because the timeout is the same for all. */
+		private final Map<ShardId, Deadline> deadlines = new LinkedHashMap<>();
+
+		DrainDeadlines(Duration timeout) {
+			this.timeout = timeout;
+		}
+
+		void began(ShardId shard, MonotonicTime now) {
+			this.deadlines.putIfAbsent(shard, new Deadline(now, now.plus(this.timeout)));
+		}
+
+		void over(ShardId shard) {
+			this.deadlines.remove(shard);
+		}
+
+		void clear() {
+			this.deadlines.clear();
+		}
+
+		/**
+		 * Returns the drains whose deadline has passed, with how long they have gone on.
+		 */
+		Map<ShardId, Duration> passed(MonotonicTime now) {
+			Map<ShardId, Duration> passed = new LinkedHashMap<>();
+			List<Map.Entry<ShardId, Deadline>> next = new ArrayList<>();
+			Iterator<Map.Entry<ShardId, Deadline>> earliestFirst = this.deadlines.entrySet().iterator();
+			while (earliestFirst.hasNext()) {
+				Map.Entry<ShardId, Deadline> entry = earliestFirst.next();
+				if (now.isBefore(entry.getValue().at)) {
+					break;
+				}
+				MonotonicTime since = entry.getValue().since;
+				passed.put(entry.getKey(), since.until(now));
+				next.add(Map.entry(entry.getKey(), new Deadline(since, now.plus(this.timeout))));
+				earliestFirst.remove();
+			}
+			next.forEach((entry) -> this.deadlines.put(entry.getKey(), entry.getValue()));
+			return passed;
+		}
+
+		/** Returns when the next one passes, {@code null} for none. */
+		@Nullable MonotonicTime next() {
+			Iterator<Deadline> earliestFirst = this.deadlines.values().iterator();
+			return earliestFirst.hasNext() ? earliestFirst.next().at : null;
+		}
+
+		private record Deadline(MonotonicTime since, MonotonicTime at) {
+
+		}
+
+	}
+
+}

@@ -1,0 +1,333 @@
+package io.github.shardkeeper.template;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.PayloadTooLargeException;
+import io.github.shardkeeper.SendFailedException;
+import io.github.shardkeeper.ShardSelector;
+import io.github.shardkeeper.ShardTemplate;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.source.PayloadConverter;
+import io.github.shardkeeper.source.ShardAppender;
+import io.github.shardkeeper.source.ShardAppender.NewRecord;
+import io.github.shardkeeper.template.SendQueue.Sending;
+import io.github.shardkeeper.template.SendWindow.Place;
+
+/**
+ * Sends to the shard that is chosen by selector or key. Has a thread,
+ * {@code shardkeeper-sender}, while it is busy. Thread-safe.
+ */
+public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
+
+	private static final int MOST_PER_BATCH = 500;
+
+	private static final long IDLE_SECONDS = 30;
+
+	private final Supplier<Map<String, TopicShards>> topics;
+
+	private final ShardAppender appender;
+
+	private final PayloadConverter converter;
+
+	private final SendSettings settings;
+
+	private final ShardChoice choice;
+
+	private final SendWindow window;
+
+	private final ThreadPoolExecutor sender = new ThreadPoolExecutor(1, 1, IDLE_SECONDS, TimeUnit.SECONDS,
+			new LinkedBlockingQueue<>(), KeyedShardTemplate::senderThread);
+
+	private final SendQueue queue;
+
+	private final SendObserver observer;
+
+	private volatile boolean closed;
+
+	/**
+	 * Creates a template.
+	 * @param topics the topics with their shards, as they are now
+	 * @param appender appends the records
+	 * @param converter writes payloads
+	 * @param settings bounds of what is sent
+	 * @param selectors by topic, who chooses the shard
+	 * @param selector who chooses it for all other topics; {@code null} for the key
+	 * @param observer hears of every record
+	 */
+	public KeyedShardTemplate(Supplier<Map<String, TopicShards>> topics, ShardAppender appender,
+			PayloadConverter converter, SendSettings settings, Map<String, ShardSelector> selectors,
+			@Nullable ShardSelector selector, SendObserver observer) {
+		this.topics = topics;
+		this.appender = appender;
+		this.converter = converter;
+		this.settings = settings;
+		this.choice = new ShardChoice(Map.copyOf(selectors), selector);
+		this.observer = observer;
+		this.window = new SendWindow(settings);
+		this.queue = new SendQueue(appender, this.window, this.sender);
+		this.sender.allowCoreThreadTimeOut(true);
+	}
+
+	private static Thread senderThread(Runnable work) {
+		Thread thread = new Thread(work, "shardkeeper-sender");
+		thread.setDaemon(true);
+		return thread;
+	}
+
+	@Override
+	public List<Appended> sendAll(String topic, Collection<Outgoing> records) {
+		return sendAll(topic, records, null);
+	}
+
+	@Override
+	public CompletableFuture<Appended> sendAsync(String topic, Outgoing outgoing) {
+		return sendAsync(topic, outgoing, null);
+	}
+
+	private CompletableFuture<Appended> sendAsync(String topic, Outgoing outgoing, @Nullable ShardSelector selector) {
+		NewRecord newRecord = prepare(topic, outgoing, selector);
+		Place place = this.window.tryEnter(size(newRecord));
+		if (place == null && SendQueue.isCompleting()) {
+			return CompletableFuture.failedFuture(new SendFailedException(
+					"There is no room for another record in flight, and this thread cannot wait for it: "
+							+ "it completes futures of others. Send from another one, with thenComposeAsync(…)",
+					null, false));
+		}
+		if (place == null) {
+			place = awaitRoom(newRecord, false);
+		}
+		Sending sending = begin(newRecord, place, false);
+		this.queue.send(List.of(sending));
+		return sending.appended();
+	}
+
+	private List<Appended> sendAll(String topic, Collection<Outgoing> records, @Nullable ShardSelector selector) {
+		Objects.requireNonNull(topic, "topic must not be null");
+		Objects.requireNonNull(records, "records must not be null");
+		requireMayWait();
+		List<NewRecord> prepared = new ArrayList<>(records.size());
+		records.forEach((outgoing) -> prepared.add(prepare(topic, outgoing, selector)));
+		List<Sending> all = new ArrayList<>(prepared.size());
+		List<Sending> batch = new ArrayList<>(Math.min(prepared.size(), MOST_PER_BATCH));
+		try {
+			for (NewRecord newRecord : prepared) {
+				Place place = (batch.size() < MOST_PER_BATCH) ? this.window.tryEnter(size(newRecord)) : null;
+				if (place == null) {
+					// Before waiting: what holds room has to be under way.
+					send(batch);
+					place = awaitRoom(newRecord, !all.isEmpty());
+				}
+				Sending sending = begin(newRecord, place, !all.isEmpty());
+				batch.add(sending);
+				all.add(sending);
+			}
+		}
+		finally {
+			send(batch);
+		}
+		return await(all);
+	}
+
+	private void send(List<Sending> batch) {
+		if (!batch.isEmpty()) {
+			this.queue.send(List.copyOf(batch));
+			batch.clear();
+		}
+	}
+
+	private static List<Appended> await(List<Sending> all) {
+		List<Appended> appended = new ArrayList<>(all.size());
+		Throwable first = null;
+		boolean mayHaveBeenAppended = false;
+		try {
+			for (Sending sending : all) {
+				try {
+					appended.add(sending.appended().get());
+					mayHaveBeenAppended = true;
+				}
+				catch (ExecutionException ex) {
+					mayHaveBeenAppended |= !(ex.getCause() instanceof SendFailedException failed)
+							|| failed.mayHaveBeenAppended();
+					first = (first != null) ? first : ex.getCause();
+				}
+			}
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new SendFailedException("Interrupted while waiting for an answer", ex, true);
+		}
+		if (first != null) {
+			throw new SendFailedException(String.valueOf(first.getMessage()), first, mayHaveBeenAppended);
+		}
+		return appended;
+	}
+
+	private NewRecord prepare(String topic, Outgoing outgoing, @Nullable ShardSelector selector) {
+		Objects.requireNonNull(topic, "topic must not be null");
+		Objects.requireNonNull(outgoing, "record must not be null");
+		if (this.closed) {
+			throw new SendFailedException("This ShardTemplate was closed with its application context", null, false);
+		}
+		int shard = this.choice.choose(topic, outgoing, shardCount(topic), selector);
+		byte[] payload = Objects.requireNonNull(this.converter.write(outgoing.payload()),
+				() -> this.converter.getClass().getName() + ".write has returned null");
+		if (payload.length > this.settings.maxPayloadBytes()) {
+			throw new PayloadTooLargeException(topic, payload.length, this.settings.maxPayloadBytes());
+		}
+		NewRecord newRecord = new NewRecord(ShardId.of(topic, shard), outgoing.key(), payload, outgoing.headers());
+		this.appender.check(newRecord);
+		return newRecord;
+	}
+
+	private Sending begin(NewRecord newRecord, Place place, boolean othersAreSent) {
+		if (this.observer == SendObserver.NONE) {
+			return new Sending(newRecord, place);
+		}
+		Map<String, String> headers = new LinkedHashMap<>(newRecord.headers());
+		SendObserver.Sent sent;
+		try {
+			sent = this.observer.sending(newRecord.shard(), newRecord.key(), headers);
+		}
+		catch (Throwable ex) {
+			// The application's own code runs there, and whoever flushes or closes waits
+			// for every place that is taken.
+			this.window.leave(place);
+			this.window.finish(place);
+			throw new SendFailedException("Not sent: its observation has failed: " + ex, ex, othersAreSent);
+		}
+		Sending sending = new Sending(new NewRecord(newRecord.shard(), newRecord.key(), newRecord.payload(), headers),
+				place);
+		sending.appended()
+			.whenComplete((appended, failure) -> sent.ended((appended != null) ? appended.offset() : null, failure));
+		return sending;
+	}
+
+	/** About what it takes: texts are counted by their characters. */
+	private static long size(NewRecord newRecord) {
+		long size = newRecord.payload().length;
+		String key = newRecord.key();
+		size += (key != null) ? key.length() : 0;
+		for (Map.Entry<String, String> header : newRecord.headers().entrySet()) {
+			size += header.getKey().length() + header.getValue().length();
+		}
+		return size;
+	}
+
+	private Place awaitRoom(NewRecord newRecord, boolean othersAreSent) {
+		try {
+			return this.window.enter(size(newRecord));
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new SendFailedException("Interrupted while waiting for room for another record in flight", ex,
+					othersAreSent);
+		}
+	}
+
+	private static void requireMayWait() {
+		if (SendQueue.isCompleting()) {
+			throw new IllegalStateException("This thread completes futures of ShardTemplate.sendAsync and must not "
+					+ "wait for others of them: use sendAsync(…), or thenApplyAsync(…) and the like");
+		}
+	}
+
+	@Override
+	public void flush() {
+		requireMayWait();
+		try {
+			this.window.awaitDone();
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new SendFailedException("Interrupted while waiting for what is under way", ex, true);
+		}
+	}
+
+	@Override
+	public ShardTemplate with(ShardSelector selector) {
+		Objects.requireNonNull(selector, "selector must not be null");
+		return new View(selector);
+	}
+
+	@Override
+	public ShardId shardFor(String topic, String key) {
+		Objects.requireNonNull(topic, "topic must not be null");
+		Objects.requireNonNull(key, "key must not be null");
+		return ShardId.of(topic, ShardChoice.byKey(key, shardCount(topic)));
+	}
+
+	private int shardCount(String topic) {
+		this.appender.refresh(topic, !SendQueue.isCompleting());
+		Map<String, TopicShards> known = this.topics.get();
+		TopicShards shards = known.get(topic);
+		if (shards == null) {
+			throw ShardkeeperConfigurationException.unknownTopic("A call of ShardTemplate", topic,
+					new TreeSet<>(known.keySet()));
+		}
+		if (shards.count() == 0) {
+			throw new SendFailedException(
+					"Not sent: it is not known yet how many shards the topic '%s' has".formatted(topic), null, false);
+		}
+		return shards.count();
+	}
+
+	/** Waits for what is under way; whatever is sent later is refused. */
+	@Override
+	public void close() {
+		this.closed = true;
+		flush();
+	}
+
+	/** This template with another selector. */
+	private final class View implements ShardTemplate {
+
+		private final ShardSelector selector;
+
+		View(ShardSelector selector) {
+			this.selector = selector;
+		}
+
+		@Override
+		public List<Appended> sendAll(String topic, Collection<Outgoing> records) {
+			return KeyedShardTemplate.this.sendAll(topic, records, this.selector);
+		}
+
+		@Override
+		public CompletableFuture<Appended> sendAsync(String topic, Outgoing outgoing) {
+			return KeyedShardTemplate.this.sendAsync(topic, outgoing, this.selector);
+		}
+
+		@Override
+		public void flush() {
+			KeyedShardTemplate.this.flush();
+		}
+
+		@Override
+		public ShardTemplate with(ShardSelector other) {
+			return KeyedShardTemplate.this.with(other);
+		}
+
+		@Override
+		public ShardId shardFor(String topic, String key) {
+			return KeyedShardTemplate.this.shardFor(topic, key);
+		}
+
+	}
+
+}

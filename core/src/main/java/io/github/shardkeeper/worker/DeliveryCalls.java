@@ -1,0 +1,286 @@
+package io.github.shardkeeper.worker;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.Acknowledgment;
+import io.github.shardkeeper.checkpoint.JournaledState;
+import io.github.shardkeeper.handler.HandlerShape;
+import io.github.shardkeeper.handler.ShardHandler;
+import io.github.shardkeeper.source.PayloadConversionException;
+import io.github.shardkeeper.source.SourceRecord;
+import io.github.shardkeeper.time.MonotonicTime;
+
+/**
+ * Converts the records of deliveries and calls the handler with them, on the worker's
+ * thread or on other threads. Confined to the worker, but for what runs on these threads.
+ */
+final class DeliveryCalls {
+
+	private final ShardScope scope;
+
+	private final ShardHandler handler;
+
+	private final WorkerContext context;
+
+	private final JournaledState state;
+
+	private final DeliveryResults results;
+
+	private final boolean batch;
+
+	/** Whether the shard halts at a record that cannot be converted. */
+	private final boolean halts;
+
+	/**
+	 * The concurrent call that has returned last, linked to those before it. Not a queue:
+	 * adding to that needs memory, and there may be none.
+	 */
+	private final AtomicReference<@Nullable ConcurrentCall> lastReturned = new AtomicReference<>();
+
+	/** The next call whose result is to be processed, linked to those after it. */
+	private @Nullable ConcurrentCall firstReturned;
+
+	/**
+	 * Creates it for one acquisition.
+	 * @param results takes the application's acknowledgments
+	 */
+	DeliveryCalls(ShardScope scope, JournaledState state, DeliveryResults results) {
+		this.scope = scope;
+		this.handler = scope.handler();
+		this.context = scope.context();
+		this.state = state;
+		this.results = results;
+		this.batch = this.handler.shape() == HandlerShape.BATCH;
+		this.halts = scope.settings().onFailure() == ConsumerSettings.OnFailure.HALT;
+	}
+
+	/** Calls on the worker's thread, while no other call for the shard runs. */
+	Result call(Delivery delivery, MonotonicTime now) {
+		return call(delivery, now, false);
+	}
+
+	/**
+	 * Has a call made on another thread. Its result comes with {@link #nextReturned()},
+	 * and wakes the worker.
+	 * @throws Throwable what the executor throws; then the call is not made, and never
+	 * will be
+	 */
+	void start(Delivery delivery) throws Throwable {
+		ConcurrentCall call = new ConcurrentCall(delivery);
+		try {
+			this.context.executor().execute(call);
+		}
+		catch (Throwable ex) {
+			// An executor that throws may have kept, or even run, the call all the same.
+			if (call.begin()) {
+				throw ex;
+			}
+		}
+	}
+
+	/** Removes the concurrent call that has returned first, {@code null} if none has. */
+	@Nullable ConcurrentCall nextReturned() {
+		if (this.firstReturned == null) {
+			ConcurrentCall last = this.lastReturned.getAndSet(null);
+			while (last != null) {
+				ConcurrentCall earlier = last.neighbor;
+				last.neighbor = this.firstReturned;
+				this.firstReturned = last;
+				last = earlier;
+			}
+		}
+		ConcurrentCall first = this.firstReturned;
+		if (first != null) {
+			this.firstReturned = first.neighbor;
+		}
+		return first;
+	}
+
+	private Result call(Delivery delivery, MonotonicTime begun, boolean concurrently) {
+		try {
+			return this.batch ? callWithAll(delivery, begun, concurrently) : callWithOne(delivery, begun, concurrently);
+		}
+		catch (Throwable ex) {
+			// Above all, out of memory in a conversion, which is not the record's fault:
+			// as if the handler had thrown it. There may be no memory for this either.
+			return notCalled(delivery, List.of(), new HandlerCalls.Result(null, ex, false), begun);
+		}
+	}
+
+	private Result callWithOne(Delivery delivery, MonotonicTime begun, boolean concurrently) {
+		Object converted = convert(delivery.first());
+		if (converted instanceof Unreadable unreadable) {
+			return notCalled(delivery, List.of(unreadable), null, begun);
+		}
+		return callHandler(delivery, converted, List.of(), begun, concurrently);
+	}
+
+	private Result callWithAll(Delivery delivery, MonotonicTime begun, boolean concurrently) {
+		List<Unreadable> unreadable = new ArrayList<>();
+		List<Object> readable = new ArrayList<>(delivery.records().size());
+		for (TrackedRecord tracked : delivery.records()) {
+			Object converted = convert(tracked);
+			if (converted instanceof Unreadable one) {
+				unreadable.add(one);
+			}
+			else {
+				readable.add(converted);
+			}
+		}
+		if (readable.isEmpty() || this.halts && !unreadable.isEmpty()) {
+			return notCalled(delivery, unreadable, null, begun);
+		}
+		return callHandler(delivery, readable, unreadable, begun, concurrently);
+	}
+
+	private Result notCalled(Delivery delivery, List<Unreadable> unreadable, HandlerCalls.@Nullable Result call,
+			MonotonicTime begun) {
+		return new Result(delivery, unreadable, call, begun, this.context.clock().now());
+	}
+
+	private Result callHandler(Delivery delivery, Object converted, List<Unreadable> unreadable, MonotonicTime begun,
+			boolean concurrently) {
+		WorkMeter meter = this.scope.meter();
+		if (meter != null) {
+			meter.callBegins(begun);
+		}
+		OwnedShard owned = this.scope.owned();
+		JournaledState seen = this.handler.takesState() ? this.state : null;
+		Acknowledgment acknowledgment = this.handler.takesAcknowledgment() ? this.results.acknowledgmentOf(delivery)
+				: null;
+		HandlerCalls.StateCall code = (view) -> this.handler.handle(converted, owned, view, acknowledgment);
+		HandlerCalls.Result call = concurrently ? this.scope.calls().callConcurrently(seen, begun, code)
+				: this.scope.calls().callWhileHeld(seen, begun, code);
+		MonotonicTime ended = this.context.clock().now();
+		if (meter != null) {
+			meter.callEnds(ended);
+		}
+		return new Result(delivery, unreadable, call, begun, ended);
+	}
+
+	/** Returns what the handler takes, or an {@link Unreadable}. */
+	private Object convert(TrackedRecord tracked) {
+		try {
+			return convert(tracked.source());
+		}
+		catch (PayloadConversionException ex) {
+			return new Unreadable(tracked, ex);
+		}
+		catch (VirtualMachineError ex) {
+			throw ex;
+		}
+		catch (Throwable ex) {
+			// From the application's own deserializer, converter or constructor.
+			Throwable printable = PrintableFailure.of(ex);
+			return new Unreadable(tracked,
+					new PayloadConversionException("The payload cannot be converted: " + printable, printable));
+		}
+	}
+
+	private Object convert(SourceRecord source) {
+		long maxBytes = this.scope.settings().maxPayloadBytes();
+		if (source.size() > maxBytes) {
+			throw new PayloadConversionException(
+					"The payload, with key and headers, has %,d bytes, more than 'shardkeeper.consumer.max-payload-size' (%,d) permits"
+						.formatted(source.size(), maxBytes));
+		}
+		return this.handler.convert(this.scope.owned(), source);
+	}
+
+	/**
+	 * Result of a delivery.
+	 *
+	 * @param delivery the delivery
+	 * @param unreadable records of it that could not be converted
+	 * @param call result of the call, {@code null} if none was made because nothing could
+	 * be converted
+	 * @param begun when it began
+	 * @param ended when it ended
+	 */
+	record Result(Delivery delivery, List<Unreadable> unreadable, HandlerCalls.@Nullable Result call,
+			MonotonicTime begun, MonotonicTime ended) {
+
+	}
+
+	/**
+	 * A record that cannot be converted.
+	 *
+	 * @param record the record
+	 * @param failure why
+	 */
+	record Unreadable(TrackedRecord record, PayloadConversionException failure) {
+
+	}
+
+	/**
+	 * A call on another thread. Whatever happens, its end reaches the worker: once it is
+	 * created that needs no memory.
+	 */
+	final class ConcurrentCall implements Runnable {
+
+		private final Delivery delivery;
+
+		private final AtomicBoolean begun = new AtomicBoolean();
+
+		private @Nullable Result result;
+
+		private @Nullable Throwable failure;
+
+		/** The next one in the list of those that have returned. */
+		private @Nullable ConcurrentCall neighbor;
+
+		private ConcurrentCall(Delivery delivery) {
+			this.delivery = delivery;
+		}
+
+		Delivery delivery() {
+			return this.delivery;
+		}
+
+		/** Returns the result, {@code null} if there was no memory to make one. */
+		@Nullable Result result() {
+			return this.result;
+		}
+
+		/** Returns why there is no result. */
+		Throwable failure() {
+			Throwable thrown = this.failure;
+			if (thrown == null) {
+				throw new IllegalStateException("Has a result: the delivery " + this.delivery.where());
+			}
+			return thrown;
+		}
+
+		/** Begins the call, unless it has begun; returns whether it did. */
+		private boolean begin() {
+			return this.begun.compareAndSet(false, true);
+		}
+
+		@Override
+		public void run() {
+			if (!begin()) {
+				return;
+			}
+			try {
+				this.result = call(this.delivery, DeliveryCalls.this.context.clock().now(), true);
+			}
+			catch (Throwable ex) {
+				this.failure = ex;
+			}
+			ConcurrentCall before;
+			do {
+				before = DeliveryCalls.this.lastReturned.get();
+				this.neighbor = before;
+			}
+			while (!DeliveryCalls.this.lastReturned.compareAndSet(before, this));
+			DeliveryCalls.this.scope.wake().run();
+		}
+
+	}
+
+}

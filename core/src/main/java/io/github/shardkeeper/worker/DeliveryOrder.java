@@ -1,0 +1,239 @@
+package io.github.shardkeeper.worker;
+
+import java.util.ArrayDeque;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.PriorityQueue;
+import java.util.Queue;
+import java.util.Set;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.time.MonotonicTime;
+import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
+
+/**
+ * The deliveries of a shard that were taken up and are not done, and which of them may be
+ * called next. Confined to the shard's worker.
+ */
+sealed interface DeliveryOrder {
+
+	/**
+	 * Returns the order that the settings ask for.
+	 * @param share what is taken up out of order counts for it
+	 */
+	static DeliveryOrder of(ConsumerSettings settings, BufferBudget.Share share) {
+		return (settings.ordering() == Ordering.SHARD) ? new Sequential() : new Concurrent(settings, share);
+	}
+
+	/** Returns whether one more may be taken up. */
+	boolean hasRoom();
+
+	void add(Delivery delivery);
+
+	/**
+	 * Returns the next delivery to call, which counts as running from now on;
+	 * {@code null} if none can be called now.
+	 */
+	@Nullable Delivery next(MonotonicTime now);
+
+	/** Keeps a delivery that ran, in its place, to be called again. */
+	void retry(Delivery delivery);
+
+	/** Removes a delivery that ran. */
+	void remove(Delivery delivery);
+
+	/** Returns whether no delivery runs. */
+	boolean isIdle();
+
+	/** Returns when the next one that waits may be called, {@code null} if none waits. */
+	@Nullable MonotonicTime nextDue();
+
+	/** Returns whether a delivery waits because it has failed. */
+	boolean hasFailing();
+
+	/** One delivery after the other. */
+	final class Sequential implements DeliveryOrder {
+
+		private @Nullable Delivery only;
+
+		private boolean running;
+
+		@Override
+		public boolean hasRoom() {
+			return this.only == null;
+		}
+
+		@Override
+		public void add(Delivery delivery) {
+			this.only = delivery;
+		}
+
+		@Override
+		public @Nullable Delivery next(MonotonicTime now) {
+			Delivery waiting = this.only;
+			if (waiting == null || this.running || !waiting.isDue(now)) {
+				return null;
+			}
+			this.running = true;
+			return waiting;
+		}
+
+		@Override
+		public void retry(Delivery delivery) {
+			this.running = false;
+		}
+
+		@Override
+		public void remove(Delivery delivery) {
+			this.running = false;
+			this.only = null;
+		}
+
+		@Override
+		public boolean isIdle() {
+			return !this.running;
+		}
+
+		@Override
+		public @Nullable MonotonicTime nextDue() {
+			return (this.only != null && !this.running) ? this.only.notBefore() : null;
+		}
+
+		@Override
+		public boolean hasFailing() {
+			return this.only != null && this.only.failure() != null;
+		}
+
+	}
+
+	/**
+	 * A queue for each key, or for each record: several deliveries run at the same time,
+	 * but only one of each queue. Those behind one that runs, or that waits for another
+	 * attempt, wait too.
+	 */
+	final class Concurrent implements DeliveryOrder {
+
+		private final ConsumerSettings settings;
+
+		private final BufferBudget.Share share;
+
+		/** The first of each queue runs, waits or is ready. */
+		private final Map<Object, Deque<Delivery>> queues = new HashMap<>();
+
+		private final Deque<Delivery> ready = new ArrayDeque<>();
+
+		private final Queue<Delivery> waiting = new PriorityQueue<>(Comparator.comparing(Concurrent::due));
+
+		private final Set<Delivery> failing = new LinkedHashSet<>();
+
+		private int running;
+
+		private long bytes;
+
+		private Concurrent(ConsumerSettings settings, BufferBudget.Share share) {
+			this.settings = settings;
+			this.share = share;
+		}
+
+		/** The window bounds the number of records, this the number of bytes. */
+		@Override
+		public boolean hasRoom() {
+			return this.running < this.settings.concurrency() && this.bytes < this.settings.buffer().bytes();
+		}
+
+		@Override
+		public void add(Delivery delivery) {
+			this.bytes += delivery.bytes();
+			this.share.take(delivery.bytes());
+			Deque<Delivery> queue = this.queues.computeIfAbsent(queueKey(delivery), (key) -> new ArrayDeque<>(2));
+			queue.add(delivery);
+			if (queue.size() == 1) {
+				this.ready.add(delivery);
+			}
+		}
+
+		@Override
+		public @Nullable Delivery next(MonotonicTime now) {
+			while (!this.waiting.isEmpty() && this.waiting.peek().isDue(now)) {
+				this.ready.addFirst(this.waiting.remove());
+			}
+			if (this.running >= this.settings.concurrency()) {
+				return null;
+			}
+			Delivery next = this.ready.poll();
+			if (next != null) {
+				this.running++;
+			}
+			return next;
+		}
+
+		@Override
+		public void retry(Delivery delivery) {
+			this.running--;
+			if (delivery.failure() != null) {
+				this.failing.add(delivery);
+			}
+			if (delivery.notBefore() != null) {
+				this.waiting.add(delivery);
+			}
+			else {
+				this.ready.addFirst(delivery);
+			}
+		}
+
+		@Override
+		public void remove(Delivery delivery) {
+			this.running--;
+			this.bytes -= delivery.bytes();
+			this.share.giveBack(delivery.bytes());
+			this.failing.remove(delivery);
+			Object key = queueKey(delivery);
+			Deque<Delivery> queue = this.queues.get(key);
+			if (queue == null || queue.poll() != delivery) {
+				throw new IllegalStateException("Not the first of its queue: the delivery " + delivery.where());
+			}
+			Delivery following = queue.peek();
+			if (following != null) {
+				this.ready.add(following);
+			}
+			else {
+				this.queues.remove(key);
+			}
+		}
+
+		@Override
+		public boolean isIdle() {
+			return this.running == 0;
+		}
+
+		@Override
+		public @Nullable MonotonicTime nextDue() {
+			return this.waiting.isEmpty() ? null : this.waiting.peek().notBefore();
+		}
+
+		@Override
+		public boolean hasFailing() {
+			return !this.failing.isEmpty();
+		}
+
+		/** A record without a key has a queue of its own. */
+		private Object queueKey(Delivery delivery) {
+			String key = (this.settings.ordering() == Ordering.KEY) ? delivery.key() : null;
+			return (key != null) ? key : delivery;
+		}
+
+		private static MonotonicTime due(Delivery delivery) {
+			MonotonicTime due = delivery.notBefore();
+			if (due == null) {
+				throw new IllegalStateException("Waits for nothing: the delivery " + delivery.where());
+			}
+			return due;
+		}
+
+	}
+
+}

@@ -1,0 +1,364 @@
+package io.github.shardkeeper.worker;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
+
+import io.github.shardkeeper.Acknowledgment;
+import io.github.shardkeeper.checkpoint.FailedRecord;
+import io.github.shardkeeper.checkpoint.JournaledState;
+import io.github.shardkeeper.handler.ShardHandler;
+import io.github.shardkeeper.source.PayloadConversionException;
+import io.github.shardkeeper.source.SourceRecord;
+import io.github.shardkeeper.time.MonotonicTime;
+import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
+import io.github.shardkeeper.worker.FailurePolicy.Decision;
+
+/**
+ * Decides what becomes of deliveries whose call has returned: their records are done, are
+ * tried again, or are stored as failed. With manual acknowledgment a handled record is
+ * done only once it is acknowledged. Confined to the shard's worker, but for
+ * {@link #acknowledgmentOf}.
+ */
+final class DeliveryResults {
+
+	private static final Logger logger = LoggerFactory.getLogger(DeliveryResults.class);
+
+	private static final Duration CONVERSION_RETRY_PAUSE = Duration.ofSeconds(30);
+
+	private static final Duration NO_THREAD_PAUSE = Duration.ofMillis(200);
+
+	private final ShardScope scope;
+
+	private final OwnedShard owned;
+
+	private final ShardHandler handler;
+
+	private final WorkerContext context;
+
+	private final ShardProblems problems;
+
+	private final ShardProgress progress;
+
+	private final DeliveryOrder order;
+
+	private final RecordIntake intake;
+
+	private final FailurePolicy policy;
+
+	/** Whether a record is done only once it is acknowledged. */
+	private final boolean manual;
+
+	/**
+	 * Whether an acknowledged record is done only with all that were handled before it:
+	 * what they wrote to the state builds on each other.
+	 */
+	private final boolean manualWithState;
+
+	/** Acknowledged by the application, on any thread, and not processed yet. */
+	private final Queue<List<TrackedRecord>> acknowledged = new ConcurrentLinkedQueue<>();
+
+	/**
+	 * Handled and not done, in the order in which they were handled, whether they were
+	 * read or came from the retry queue. Used only for manual acknowledgment with state.
+	 */
+	private final Deque<TrackedRecord> handled = new ArrayDeque<>();
+
+	/** Whether the shard stays in front of a record until it has another owner. */
+	private boolean halted;
+
+	private final int maxConversionFailures;
+
+	private int conversionFailures;
+
+	/** Set while the shard is halted because too many conversions in a row failed. */
+	private @Nullable MonotonicTime conversionRetryAt;
+
+	DeliveryResults(ShardScope scope, ShardProgress progress, DeliveryOrder order, RecordIntake intake) {
+		this.scope = scope;
+		this.owned = scope.owned();
+		this.handler = scope.handler();
+		this.context = scope.context();
+		this.problems = scope.problems();
+		this.progress = progress;
+		this.order = order;
+		this.intake = intake;
+		this.policy = new FailurePolicy(scope.settings());
+		this.maxConversionFailures = scope.settings().maxConversionFailures();
+		this.manual = scope.settings().commits().mode() == CommitMode.MANUAL;
+		this.manualWithState = this.manual && this.handler.takesState();
+	}
+
+	/** Returns whether the shard stays in front of a record now. */
+	boolean isHalted(MonotonicTime now) {
+		MonotonicTime retryAt = this.halted ? null : this.conversionRetryAt;
+		return this.halted || retryAt != null && now.isBefore(retryAt);
+	}
+
+	private boolean isHalted() {
+		return this.halted || this.conversionRetryAt != null;
+	}
+
+	/** Returns when the halted record is tried again, {@code null} for never. */
+	@Nullable MonotonicTime haltEnds(MonotonicTime now) {
+		return (!this.halted && isHalted(now)) ? this.conversionRetryAt : null;
+	}
+
+	void process(DeliveryCalls.Result result) {
+		Delivery delivery = result.delivery();
+		HandlerCalls.Result call = result.call();
+		if (call == null && delivery.records().size() > 1 && this.policy.unreadable() instanceof Decision.Halt) {
+			// Those before the unreadable one are handled first; the shard halts at it.
+			this.order.remove(delivery);
+			this.intake.addParts(delivery.single());
+			return;
+		}
+		if (call != null && !(call.failure() instanceof PayloadConversionException)) {
+			conversionSucceeded();
+		}
+		for (DeliveryCalls.Unreadable unreadable : result.unreadable()) {
+			this.context.meters().failed(this.scope.topic());
+			if (call == null && isOneConversionFailureTooMany()) {
+				delivery.records().removeIf(TrackedRecord::isDone);
+				haltForConversions(delivery, unreadable.failure());
+				return;
+			}
+			store(this.policy.unreadable(), unreadable.record(), unreadable.failure(),
+					unreadable.record().earlierCalls());
+		}
+		delivery.records().removeIf(TrackedRecord::isDone);
+		if (call == null || this.halted && call.failure() != null) {
+			this.order.remove(delivery);
+		}
+		else if (call.failure() != null) {
+			failed(delivery, call, call.failure());
+		}
+		else {
+			succeeded(result, call);
+		}
+	}
+
+	private void conversionSucceeded() {
+		this.conversionFailures = 0;
+		if (this.conversionRetryAt != null) {
+			this.conversionRetryAt = null;
+			logger.info("{} resumes: its records can be converted again", this.owned);
+		}
+	}
+
+	private boolean isOneConversionFailureTooMany() {
+		if (this.maxConversionFailures == 0 || this.policy.unreadable() instanceof Decision.Halt) {
+			return false;
+		}
+		this.conversionFailures++;
+		return this.conversionFailures >= this.maxConversionFailures;
+	}
+
+	/**
+	 * Halts because the conversion is broken rather than its records, and tries the first
+	 * record again from time to time.
+	 */
+	private void haltForConversions(Delivery delivery, Throwable failure) {
+		boolean first = this.conversionRetryAt == null;
+		MonotonicTime retryAt = this.context.clock().now().plus(CONVERSION_RETRY_PAUSE);
+		this.conversionRetryAt = retryAt;
+		delivery.waitUntil(retryAt);
+		this.order.retry(delivery);
+		if (first) {
+			this.problems.haltedByConversions(delivery.first().offset(), this.conversionFailures,
+					CONVERSION_RETRY_PAUSE, failure);
+		}
+	}
+
+	private void succeeded(DeliveryCalls.Result result, HandlerCalls.Result call) {
+		Delivery delivery = result.delivery();
+		boolean done = !this.manual || !this.manualWithState && delivery.last().isAcknowledged();
+		JournaledState.Changes changes = JournaledState.Changes.NONE;
+		if (call.view() != null) {
+			try {
+				changes = done ? this.progress.state().addCommittable(call.view())
+						: this.progress.state().add(call.view());
+			}
+			catch (ArithmeticException | IllegalArgumentException ex) {
+				// A sum that concurrent calls have made too large.
+				failed(delivery, call, ex);
+				return;
+			}
+		}
+		if (changes == null) {
+			logger.debug("{}: what the call {} has read was changed by another; calling again", this.owned,
+					delivery.where());
+			this.order.retry(delivery);
+			return;
+		}
+		this.order.remove(delivery);
+		for (TrackedRecord record : delivery.records()) {
+			record.handled((record == delivery.last()) ? changes : JournaledState.Changes.NONE);
+			if (done) {
+				this.progress.done(record, result.begun());
+			}
+		}
+		if (this.manualWithState) {
+			this.handled.addAll(delivery.records());
+			finishHandled(result.begun());
+		}
+		clearProblem();
+		int records = delivery.records().size();
+		WorkMeter meter = this.scope.meter();
+		if (meter != null) {
+			meter.handled(records);
+		}
+		this.context.meters().handled(this.scope.topic(), records, result.begun().until(result.ended()));
+	}
+
+	/** Reports that a call has succeeded, unless something else still fails. */
+	private void clearProblem() {
+		if (!this.order.hasFailing() && !isHalted()) {
+			this.problems.callSucceeded();
+		}
+	}
+
+	/** Returns what the handler acknowledges a delivery with. Thread-safe. */
+	Acknowledgment acknowledgmentOf(Delivery delivery) {
+		List<TrackedRecord> records = delivery.records();
+		return () -> {
+			this.acknowledged.add(records);
+			this.scope.wake().run();
+		};
+	}
+
+	/** Processes what the application has acknowledged. */
+	void processAcknowledged() {
+		for (List<TrackedRecord> records = this.acknowledged.poll(); records != null; records = this.acknowledged
+			.poll()) {
+			MonotonicTime now = this.context.clock().now();
+			for (TrackedRecord record : records) {
+				record.acknowledged();
+			}
+			if (this.manualWithState) {
+				finishHandled(now);
+			}
+			else {
+				for (TrackedRecord record : records) {
+					if (record.isHandled() && !record.isDone()) {
+						this.progress.done(record, now);
+					}
+				}
+			}
+			clearProblem();
+		}
+	}
+
+	/** Finishes the handled records up to the first that is not acknowledged. */
+	private void finishHandled(MonotonicTime now) {
+		for (TrackedRecord next = this.handled.peek(); next != null
+				&& next.isAcknowledged(); next = this.handled.peek()) {
+			this.progress.done(this.handled.remove(), now);
+		}
+	}
+
+	/** Reports a shard that stands still because acknowledgments are missing. */
+	void reportMissingAcknowledgments() {
+		if (!this.manual || isHalted() || this.order.hasFailing()) {
+			return;
+		}
+		if (this.progress.window().isFull()) {
+			this.problems.blockedBy("%s has handled %d records after offset %s and not acknowledged the first of them"
+				.formatted(this.handler.name(), this.progress.window().size(), this.progress.window().position()));
+		}
+		else if (this.progress.queue().stalledAt() > 0) {
+			this.problems.blockedBy(
+					"%s has handled %d records of the retry queue and not acknowledged them: no more come from there"
+						.formatted(this.handler.name(), this.progress.queue().stalledAt()));
+		}
+	}
+
+	private void failed(Delivery delivery, HandlerCalls.Result call, Throwable failure) {
+		if (!this.owned.isHeld() || call.interrupted()) {
+			// The shard or the lease is lost, or the shard leaves: not the record's
+			// fault.
+			logger.debug("{} was interrupted {}", this.owned, delivery.where(), failure);
+			this.order.retry(delivery);
+			return;
+		}
+		this.context.meters().failed(this.scope.topic());
+		delivery.failed(failure);
+		Decision decision = this.policy.decide(delivery, failure);
+		if (decision instanceof Decision.Retry retry) {
+			delivery.waitUntil(this.context.clock().now().plus(retry.pause()));
+			this.order.retry(delivery);
+			this.problems.callFailed(this.handler.name(), delivery.where(), failure, retry.pause());
+			return;
+		}
+		if (failure instanceof PayloadConversionException && decision instanceof Decision.DeadLetter
+				&& isOneConversionFailureTooMany()) {
+			haltForConversions(delivery, failure);
+			return;
+		}
+		this.order.remove(delivery);
+		if (decision instanceof Decision.Split) {
+			log(Level.WARN, "split", "%s failed %s of %s; handling its records one by one"
+				.formatted(this.handler.name(), delivery.where(), this.owned), failure);
+			this.intake.addParts(delivery.parts());
+			return;
+		}
+		store(decision, delivery.first(), failure, delivery.calls());
+		clearProblem();
+	}
+
+	/** Stores a failed record in the retry queue or as a dead letter, or halts at it. */
+	private void store(Decision decision, TrackedRecord record, Throwable failure, int calls) {
+		MonotonicTime now = this.context.clock().now();
+		if (decision instanceof Decision.Halt) {
+			this.halted = true;
+			this.problems.haltedAt(record.offset(), this.handler.name(), failure);
+			return;
+		}
+		FailedRecord failed = failedRecord(record, decision, calls, failure);
+		if (decision instanceof Decision.RetryLater later) {
+			this.progress.retryLater(record, failed, later.delay(), now);
+			log(Level.WARN, "retry", "%s failed at offset %s of %s; it is retried in %d ms, and the shard continues"
+				.formatted(this.handler.name(), failed.offset(), this.owned, later.delay().toMillis()), failure);
+		}
+		else {
+			this.context.meters().deadLettered(this.scope.topic());
+			this.progress.deadLetter(record, failed, now);
+			log(Level.ERROR, "dead letter",
+					"%s cannot handle the record at offset %s of %s: stored as a dead letter after %d calls"
+						.formatted(this.handler.name(), failed.offset(), this.owned, calls),
+					failure);
+		}
+	}
+
+	private void log(Level level, String what, String message, Throwable failure) {
+		this.context.failures().log(level, what + " " + this.handler.name(), message, failure);
+	}
+
+	private FailedRecord failedRecord(TrackedRecord record, Decision decision, int calls, Throwable failure) {
+		SourceRecord source = record.source();
+		int rounds = record.rounds() + ((decision instanceof Decision.RetryLater) ? 1 : 0);
+		return FailedRecord.of(source.offset(), source.key(), source.payload(), source.headers(), source.timestamp(),
+				calls, rounds, failure, this.context.wallClock().instant());
+	}
+
+	/** Keeps a delivery whose call could not be made because there is no thread. */
+	void noThread(Delivery delivery, Throwable refusal) {
+		try {
+			delivery.waitUntil(this.context.clock().now().plus(NO_THREAD_PAUSE));
+		}
+		finally {
+			// Without a pause rather than never, if there is no memory for that either.
+			this.order.retry(delivery);
+		}
+		this.problems.noThread(refusal);
+	}
+
+}

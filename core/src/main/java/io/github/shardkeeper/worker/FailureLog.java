@@ -1,0 +1,185 @@
+package io.github.shardkeeper.worker;
+
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.Map;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
+
+import io.github.shardkeeper.time.MonotonicClock;
+import io.github.shardkeeper.time.MonotonicTime;
+
+/**
+ * Logs what handlers and conversions throw, without a line for each record: the first of
+ * a kind at once, the others as one line with their number at the end of a minute. The
+ * stack trace of a cause is logged once in that time. Thread-safe.
+ */
+final class FailureLog {
+
+	private static final Logger logger = LoggerFactory.getLogger(FailureLog.class);
+
+	static final Duration PERIOD = Duration.ofMinutes(1);
+
+	/** What has more is not told apart, and logged as a whole. */
+	private static final int MOST_KINDS = 200;
+
+	private static final int MOST_CAUSES = 20;
+
+	private final MonotonicClock clock;
+
+	private final ScheduledExecutorService timer;
+
+	/** Guarded by this. */
+	private final Map<String, Repeated> kinds = new HashMap<>();
+
+	/** When the stack trace of a cause was logged last; guarded by this. */
+	private final Map<String, MonotonicTime> traced = new HashMap<>();
+
+	FailureLog(MonotonicClock clock, ScheduledExecutorService timer) {
+		this.clock = clock;
+		this.timer = timer;
+	}
+
+	/**
+	 * Logs a failure, or counts it.
+	 * @param kind what has failed and what becomes of it; the same for what is to be
+	 * counted together
+	 * @param message what is logged of the first
+	 */
+	void log(Level level, String kind, String message, Throwable failure) {
+		MonotonicTime now = this.clock.now();
+		String cause = cause(failure);
+		String key = level + kind + cause;
+		Repeated ended = null;
+		boolean toBeScheduled = false;
+		boolean isFirst = false;
+		boolean withStack = false;
+		synchronized (this) {
+			if (this.kinds.size() >= MOST_KINDS && !this.kinds.containsKey(key)) {
+				key = "others";
+			}
+			Repeated repeated = this.kinds.get(key);
+			if (repeated != null && !isOver(repeated.since, now)) {
+				toBeScheduled = repeated.count == 0;
+				repeated.count++;
+				repeated.last = message + ": " + failure;
+			}
+			else {
+				// If there is one, the timer has not told it.
+				ended = repeated;
+				isFirst = true;
+				this.kinds.put(key, new Repeated(level, now));
+				withStack = isToBeTraced(cause, now);
+			}
+		}
+		if (ended != null) {
+			tell(ended);
+		}
+		if (isFirst) {
+			say(level, message, failure, withStack);
+		}
+		if (toBeScheduled && !this.timer.isShutdown()) {
+			String repeatedKey = key;
+			this.timer.schedule(() -> periodOver(repeatedKey), PERIOD.toNanos(), TimeUnit.NANOSECONDS);
+		}
+	}
+
+	/** Logs a failure in any case, but its stack trace only once in a while. */
+	void logEach(Level level, String message, Throwable failure) {
+		boolean withStack;
+		synchronized (this) {
+			withStack = isToBeTraced(cause(failure), this.clock.now());
+		}
+		say(level, message, failure, withStack);
+	}
+
+	private static void say(Level level, String message, Throwable failure, boolean withStack) {
+		if (withStack) {
+			logger.atLevel(level).setCause(failure).log(message);
+		}
+		else {
+			logger.atLevel(level).log("{}: {}", message, failure.toString());
+		}
+	}
+
+	private void periodOver(String key) {
+		Repeated over;
+		synchronized (this) {
+			Repeated repeated = this.kinds.get(key);
+			if (repeated == null || !isOver(repeated.since, this.clock.now())) {
+				// Told already, when another one came.
+				return;
+			}
+			over = this.kinds.remove(key);
+		}
+		if (over != null) {
+			tell(over);
+		}
+	}
+
+	private static void tell(Repeated over) {
+		if (over.count > 0) {
+			logger.atLevel(over.level)
+				.log("{} more like that in {} s. The last: {}", over.count, PERIOD.toSeconds(), over.last);
+		}
+	}
+
+	private boolean isToBeTraced(String cause, MonotonicTime now) {
+		MonotonicTime last = this.traced.get(cause);
+		if (last != null && !isOver(last, now)) {
+			return false;
+		}
+		if (this.traced.size() >= MOST_KINDS) {
+			for (Iterator<MonotonicTime> each = this.traced.values().iterator(); each.hasNext();) {
+				if (isOver(each.next(), now)) {
+					each.remove();
+				}
+			}
+		}
+		if (this.traced.size() < MOST_KINDS) {
+			this.traced.put(cause, now);
+		}
+		return true;
+	}
+
+	private static boolean isOver(MonotonicTime since, MonotonicTime now) {
+		return since.until(now).compareTo(PERIOD) >= 0;
+	}
+
+	/** Returns where it was thrown: messages differ from record to record. */
+	private static String cause(Throwable failure) {
+		StringBuilder cause = new StringBuilder();
+		Throwable current = failure;
+		for (int i = 0; current != null && i < MOST_CAUSES; i++) {
+			StackTraceElement[] stack = current.getStackTrace();
+			cause.append('|').append(current.getClass().getName()).append((stack.length > 0) ? stack[0] : "");
+			current = current.getCause();
+		}
+		return cause.toString();
+	}
+
+	/** Failures of one kind since the first of them was logged. */
+	private static final class Repeated {
+
+		private final Level level;
+
+		private final MonotonicTime since;
+
+		private long count;
+
+		private @Nullable String last;
+
+		private Repeated(Level level, MonotonicTime since) {
+			this.level = level;
+			this.since = since;
+		}
+
+	}
+
+}

@@ -1,0 +1,77 @@
+package io.github.shardkeeper.worker;
+
+import io.github.shardkeeper.ShardContext;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.time.Lease;
+import io.github.shardkeeper.time.MonotonicClock;
+
+/**
+ * A shard under one token, as its handler sees it. Thread-safe.
+ */
+final class OwnedShard implements ShardContext {
+
+	private final String group;
+
+	private final ShardId shard;
+
+	private final Token token;
+
+	private final MemberId member;
+
+	private final Lease lease;
+
+	private final MonotonicClock clock;
+
+	private volatile boolean lost;
+
+	OwnedShard(ShardId shard, Token token, MemberId member, WorkerContext context) {
+		this.group = context.group();
+		this.shard = shard;
+		this.token = token;
+		this.member = member;
+		this.lease = context.lease();
+		this.clock = context.clock();
+	}
+
+	/** Marks the shard as lost. */
+	void lose() {
+		this.lost = true;
+	}
+
+	boolean isLost() {
+		return this.lost;
+	}
+
+	@Override
+	public String group() {
+		return this.group;
+	}
+
+	@Override
+	public ShardId shard() {
+		return this.shard;
+	}
+
+	@Override
+	public MemberId member() {
+		return this.member;
+	}
+
+	@Override
+	public Token token() {
+		return this.token;
+	}
+
+	@Override
+	public boolean isHeld() {
+		return !this.lost && this.lease.isHeld(this.clock.now());
+	}
+
+	@Override
+	public String toString() {
+		return this.shard.toString();
+	}
+
+}

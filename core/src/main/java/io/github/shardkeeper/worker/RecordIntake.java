@@ -1,0 +1,135 @@
+package io.github.shardkeeper.worker;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import io.github.shardkeeper.checkpoint.FailedRecord;
+import io.github.shardkeeper.source.SourceRecord;
+import io.github.shardkeeper.time.MonotonicTime;
+
+/**
+ * Takes up the next delivery of a shard: first the parts of a list that failed as a
+ * whole, then records of the retry queue that are due, then records that were read.
+ * Confined to the shard's worker, but for {@link #buffer}.
+ */
+final class RecordIntake {
+
+	private static final Logger logger = LoggerFactory.getLogger(RecordIntake.class);
+
+	private final ShardScope scope;
+
+	private final ShardProgress progress;
+
+	private final RecordBuffer buffer;
+
+	private final int batchSize;
+
+	private final BufferBudget.Share share;
+
+	private final Deque<Delivery> parts = new ArrayDeque<>();
+
+	/**
+	 * Creates an intake of which nothing is read yet.
+	 * @param batchSize the maximum number of records in a delivery
+	 */
+	RecordIntake(ShardScope scope, ShardProgress progress, int batchSize) {
+		this.scope = scope;
+		this.progress = progress;
+		this.batchSize = batchSize;
+		this.share = new BufferBudget.Share(scope.context().budget(), scope.wake());
+		this.buffer = new RecordBuffer(scope.settings().buffer(), this.share);
+	}
+
+	BufferBudget.Share share() {
+		return this.share;
+	}
+
+	/** Returns the records that are read ahead. */
+	RecordBuffer buffer() {
+		return this.buffer;
+	}
+
+	/** Adds the parts of a delivery; they come before anything else. */
+	void addParts(List<Delivery> split) {
+		for (int i = split.size() - 1; i >= 0; i--) {
+			this.parts.addFirst(split.get(i));
+		}
+	}
+
+	/**
+	 * Takes up the next delivery; {@code null} if there is none now.
+	 * @throws RuntimeException if the reader cannot be resumed; nothing was taken up then
+	 */
+	@Nullable Delivery next(MonotonicTime now) {
+		resumeReader();
+		Delivery next = takeUp(now);
+		try {
+			resumeReader();
+		}
+		catch (RuntimeException ex) {
+			// What was taken up is handled first; the next call throws again.
+			logger.debug("The reader of {} cannot be resumed yet", this.scope.owned(), ex);
+		}
+		return next;
+	}
+
+	/** Resumes the reader if it had to pause, and there is room again. */
+	private void resumeReader() {
+		this.buffer.resume(() -> this.scope.context().reader().resume(this.scope.owned().shard()));
+	}
+
+	private @Nullable Delivery takeUp(MonotonicTime now) {
+		Delivery part = this.parts.poll();
+		if (part != null) {
+			return part;
+		}
+		FailedRecord queued = this.progress.queue().next(now);
+		return (queued != null) ? new Delivery(TrackedRecord.ofQueue(queued)) : takeUpRead(now);
+	}
+
+	private @Nullable Delivery takeUpRead(MonotonicTime now) {
+		TrackedRecord first = takeRecord(now);
+		if (first == null) {
+			return null;
+		}
+		if (this.batchSize == 1) {
+			return new Delivery(first);
+		}
+		List<TrackedRecord> records = new ArrayList<>();
+		for (TrackedRecord next = first; next != null; next = takeRecord(now)) {
+			records.add(next);
+			if (records.size() == this.batchSize) {
+				break;
+			}
+		}
+		return new Delivery(records);
+	}
+
+	/** Takes the next record that was not handled by an earlier owner. */
+	private @Nullable TrackedRecord takeRecord(MonotonicTime now) {
+		while (!this.progress.window().isFull()) {
+			SourceRecord source = this.buffer.peek();
+			if (source == null) {
+				return null;
+			}
+			TrackedRecord taken = this.progress.take(source, now);
+			this.buffer.remove();
+			if (taken != null) {
+				return taken;
+			}
+		}
+		return null;
+	}
+
+	/** Returns whether nothing is left, and nothing more will come. */
+	boolean isAtEnd() {
+		return this.parts.isEmpty() && this.buffer.isAtEnd();
+	}
+
+}

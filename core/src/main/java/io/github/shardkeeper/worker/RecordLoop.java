@@ -1,0 +1,227 @@
+package io.github.shardkeeper.worker;
+
+import java.time.Duration;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.handler.HandlerShape;
+import io.github.shardkeeper.handler.ShardHandler;
+import io.github.shardkeeper.loop.WakeTimer;
+import io.github.shardkeeper.source.SourceRecord;
+import io.github.shardkeeper.time.MonotonicTime;
+import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
+import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
+
+/**
+ * Handles the records of an acquired shard. The path of a record: {@link RecordIntake}
+ * takes it up, {@link DeliveryOrder} says when its turn is, {@link DeliveryCalls} calls
+ * the handler, {@link DeliveryResults} decides what becomes of it, {@link ShardProgress}
+ * commits it.
+ * <p>
+ * With the ordering of a shard the worker itself makes the calls; otherwise they run on
+ * threads of their own, and the worker processes their results. Confined to the worker,
+ * but for {@link #offer} and {@link #ended}.
+ */
+final class RecordLoop implements ShardLoop {
+
+	/** Maximum number of deliveries before the thread is given to whoever waits. */
+	private static final int MAX_DELIVERIES_PER_TURN = 500;
+
+	/** Maximum duration of a turn, for the same reason. */
+	private static final Duration MAX_TURN = Duration.ofMillis(100);
+
+	private final ShardScope scope;
+
+	private final WorkerContext context;
+
+	private final ShardProgress progress;
+
+	private final RecordIntake intake;
+
+	private final DeliveryOrder order;
+
+	private final DeliveryCalls calls;
+
+	private final DeliveryResults results;
+
+	/** Whether the worker makes the calls itself. */
+	private final boolean inOrder;
+
+	/** Whether what a call got is committed before the next call. */
+	private final boolean commitsEachBatch;
+
+	private final WakeTimer timer;
+
+	RecordLoop(ShardScope scope, ShardProgress progress) {
+		ConsumerSettings settings = scope.settings();
+		this.scope = scope;
+		this.context = scope.context();
+		this.progress = progress;
+		this.timer = new WakeTimer(this.context.timer(), scope.wake());
+		this.inOrder = settings.ordering() == Ordering.SHARD;
+		boolean batches = scope.handler().shape() == HandlerShape.BATCH;
+		this.commitsEachBatch = batches && settings.commits().mode() == CommitMode.BATCH;
+		this.intake = new RecordIntake(scope, progress, batches ? settings.batchSize() : 1);
+		this.order = DeliveryOrder.of(settings, this.intake.share());
+		this.results = new DeliveryResults(scope, progress, this.order, this.intake);
+		this.calls = new DeliveryCalls(scope, progress.state(), this.results);
+	}
+
+	@Override
+	public boolean offer(List<SourceRecord> records) {
+		return this.intake.buffer().add(records);
+	}
+
+	@Override
+	public void ended() {
+		this.intake.buffer().end();
+	}
+
+	@Override
+	public void clear() {
+		this.intake.buffer().clear();
+	}
+
+	@Override
+	public Outcome run() {
+		MonotonicTime now = this.context.clock().now();
+		MonotonicTime end = now.plus(MAX_TURN);
+		for (int deliveries = 0; deliveries < MAX_DELIVERIES_PER_TURN; deliveries++) {
+			collectResults();
+			Outcome stop = stop(this.progress.advance(now));
+			if (stop != null) {
+				return stop;
+			}
+			boolean permitted = mayHandOut(now);
+			Delivery next = permitted ? next(now) : null;
+			if (next == null) {
+				return rest(now, permitted);
+			}
+			now = call(next, now);
+			if (end.isBefore(now)) {
+				break;
+			}
+		}
+		return Outcome.MORE;
+	}
+
+	private boolean mayHandOut(MonotonicTime now) {
+		if (this.results.isHalted(now) || this.scope.lifecycle().isLeaving() || this.progress.mustWait()) {
+			return false;
+		}
+		if (!this.context.lease().permitsHandOut(now)) {
+			// The shard may be lost soon: saves what is done.
+			this.progress.commitSoon();
+			return false;
+		}
+		return true;
+	}
+
+	private @Nullable Delivery next(MonotonicTime now) {
+		Delivery next = this.order.next(now);
+		while (next == null && this.order.hasRoom()) {
+			Delivery taken = this.intake.next(now);
+			if (taken == null) {
+				return null;
+			}
+			this.order.add(taken);
+			next = this.order.next(now);
+		}
+		return next;
+	}
+
+	/** Makes or starts a call and returns the time after that. */
+	private MonotonicTime call(Delivery delivery, MonotonicTime now) {
+		if (this.inOrder) {
+			DeliveryCalls.Result result = callHere(delivery, now);
+			this.results.process(result);
+			if (this.commitsEachBatch) {
+				this.progress.commitSoon();
+			}
+			return result.ended();
+		}
+		try {
+			this.calls.start(delivery);
+		}
+		catch (Throwable ex) {
+			this.results.noThread(delivery, ex);
+		}
+		return this.context.clock().now();
+	}
+
+	private DeliveryCalls.Result callHere(Delivery delivery, MonotonicTime now) {
+		try {
+			return this.calls.call(delivery, now);
+		}
+		catch (Throwable ex) {
+			// Otherwise it would count as running for ever.
+			this.order.retry(delivery);
+			throw ex;
+		}
+	}
+
+	@Override
+	public boolean collectResults() {
+		if (!this.inOrder) {
+			for (DeliveryCalls.ConcurrentCall next = this.calls.nextReturned(); next != null; next = this.calls
+				.nextReturned()) {
+				if (next.result() != null) {
+					this.results.process(next.result());
+				}
+				else {
+					this.order.retry(next.delivery());
+					this.scope.problems().unexpected(next.failure());
+				}
+			}
+		}
+		this.results.processAcknowledged();
+		return this.order.isIdle();
+	}
+
+	/**
+	 * Ends a turn because nothing can be handed out now.
+	 * @param permitted whether something may be handed out; otherwise whoever permits it
+	 * wakes the worker
+	 */
+	private Outcome rest(MonotonicTime now, boolean permitted) {
+		if (this.scope.lifecycle().isLeaving()) {
+			return Outcome.MORE;
+		}
+		boolean idle = this.order.isIdle();
+		boolean atEnd = idle && this.intake.isAtEnd();
+		if (atEnd || idle && this.scope.settings().commits().mode() == CommitMode.BATCH) {
+			this.progress.commitSoon();
+		}
+		Outcome stop = stop(this.progress.advance(now));
+		if (stop != null) {
+			return stop;
+		}
+		if (atEnd && !this.order.hasFailing() && this.progress.isAtEnd()) {
+			return Outcome.COMPLETED;
+		}
+		this.results.reportMissingAcknowledgments();
+		MonotonicTime next = earlier(this.progress.commitDue(), this.results.haltEnds(now));
+		if (permitted) {
+			next = earlier(next, this.order.nextDue());
+			next = earlier(next, this.order.hasRoom() ? this.progress.queue().nextLook() : null);
+		}
+		if (next != null) {
+			this.timer.wakeAt(next, now);
+		}
+		return Outcome.IDLE;
+	}
+
+	private static @Nullable MonotonicTime earlier(@Nullable MonotonicTime one, @Nullable MonotonicTime other) {
+		return (one == null || other != null && other.isBefore(one)) ? other : one;
+	}
+
+	static @Nullable Outcome stop(ShardProgress.Outcome commits) {
+		return switch (commits) {
+			case DONE, SENT -> null;
+			case FENCED -> Outcome.FENCED;
+			case CHECKPOINT_MISSING -> Outcome.CHECKPOINT_MISSING;
+		};
+	}
+
+}

@@ -1,0 +1,174 @@
+package io.github.shardkeeper.worker;
+
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
+import io.github.shardkeeper.loop.Answers;
+
+/**
+ * Acquires a shard from the store: asks once a permit is free, and returns the answer
+ * when it is there. Confined to the shard's worker.
+ */
+final class ShardAcquisition {
+
+	private final OwnedShard owned;
+
+	private final CheckpointStore checkpoints;
+
+	private final Runnable wake;
+
+	private final Permits.Permit permit;
+
+	/** {@code null} if none is under way. */
+	private @Nullable CompletableFuture<Acquisition> reply;
+
+	/**
+	 * Creates an acquisition that was not sent yet.
+	 * @param permits bounds how many acquisitions are under way together
+	 * @param wake wakes the worker when it is to call {@link #poll()} again
+	 */
+	ShardAcquisition(OwnedShard owned, CheckpointStore checkpoints, Permits permits, Runnable wake) {
+		this.owned = owned;
+		this.checkpoints = checkpoints;
+		this.wake = wake;
+		this.permit = permits.permit(wake);
+	}
+
+	/**
+	 * Returns whether the store has failed to answer, which needs no lease to be heard.
+	 */
+	boolean hasFailed() {
+		return this.reply != null && this.reply.isCompletedExceptionally();
+	}
+
+	/**
+	 * Asks the store if that was not done, and returns its answer, {@code null} if there
+	 * is none yet.
+	 * @throws io.github.shardkeeper.StoreUnavailableException when the store has not
+	 * answered; the next call asks again
+	 */
+	@Nullable Acquisition poll() {
+		CompletableFuture<Acquisition> sent = this.reply;
+		if (sent == null) {
+			if (!this.permit.acquire()) {
+				return null;
+			}
+			try {
+				sent = this.checkpoints.acquire(this.owned.shard(), this.owned.token());
+			}
+			catch (RuntimeException | Error ex) {
+				this.permit.release();
+				throw ex;
+			}
+			this.reply = sent;
+			if (!sent.isDone()) {
+				sent.whenComplete((answer, failure) -> this.wake.run());
+			}
+		}
+		if (!sent.isDone()) {
+			return null;
+		}
+		cancel();
+		return Answers.await(sent);
+	}
+
+	/** Stops waiting for a permit, or for the answer. */
+	void cancel() {
+		this.reply = null;
+		this.permit.release();
+	}
+
+	/**
+	 * A bounded number of permits, granted in the order in which they were asked for.
+	 * Nobody blocks. Thread-safe.
+	 */
+	static final class Permits {
+
+		private final int limit;
+
+		/** Guarded by this. */
+		private int granted;
+
+		/** Guarded by this. */
+		private final Set<Permit> waiting = new LinkedHashSet<>();
+
+		Permits(int limit) {
+			this.limit = limit;
+		}
+
+		/**
+		 * Returns a permit that is not granted yet.
+		 * @param onGranted called once the permit is granted, if it had to wait; must not
+		 * block
+		 */
+		Permit permit(Runnable onGranted) {
+			return new Permit(onGranted);
+		}
+
+		private @Nullable Permit grantNext() {
+			Iterator<Permit> permits = this.waiting.iterator();
+			if (!permits.hasNext()) {
+				this.granted--;
+				return null;
+			}
+			Permit next = permits.next();
+			permits.remove();
+			next.held = true;
+			return next;
+		}
+
+		/** Can be acquired and released more than once. */
+		final class Permit {
+
+			private final Runnable onGranted;
+
+			/** Guarded by the permits. */
+			private boolean held;
+
+			private Permit(Runnable onGranted) {
+				this.onGranted = onGranted;
+			}
+
+			/** Returns whether the permit is held; if not, it waits. */
+			boolean acquire() {
+				synchronized (Permits.this) {
+					if (!this.held) {
+						if (Permits.this.granted < Permits.this.limit) {
+							Permits.this.granted++;
+							this.held = true;
+						}
+						else {
+							Permits.this.waiting.add(this);
+						}
+					}
+					return this.held;
+				}
+			}
+
+			/** Gives the permit back, or stops waiting for it. */
+			void release() {
+				@Nullable Permit next;
+				synchronized (Permits.this) {
+					Permits.this.waiting.remove(this);
+					if (!this.held) {
+						return;
+					}
+					this.held = false;
+					next = grantNext();
+				}
+				if (next != null) {
+					next.onGranted.run();
+				}
+			}
+
+		}
+
+	}
+
+}

@@ -1,0 +1,220 @@
+package io.github.shardkeeper.worker;
+
+import java.util.List;
+import java.util.Objects;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import io.github.shardkeeper.checkpoint.JournaledState;
+import io.github.shardkeeper.checkpoint.StateView;
+import io.github.shardkeeper.handler.HandlerShape;
+import io.github.shardkeeper.handler.ShardHandler;
+import io.github.shardkeeper.source.ShardReader;
+import io.github.shardkeeper.source.SourceRecord;
+
+/**
+ * Consumes an acquired shard until its last commit: calls the assigned callback, reads,
+ * handles, calls the revocation callback.
+ * <p>
+ * There is mostly one for a token. After a seek the shard is acquired again under the
+ * same token, and a new ownership shares nothing with the one before but the numbers of
+ * the commits: late records from the reader and late acknowledgments reach nobody.
+ * Confined to the shard's worker, but for the sink of records.
+ */
+final class ShardOwnership {
+
+	private static final Logger logger = LoggerFactory.getLogger(ShardOwnership.class);
+
+	private final ShardScope scope;
+
+	private final OwnedShard owned;
+
+	private final ShardHandler handler;
+
+	private final WorkerContext context;
+
+	private final ShardProgress progress;
+
+	private final ShardLoop loop;
+
+	/** Whether the assigned callback has returned. */
+	private boolean started;
+
+	private boolean reading;
+
+	private boolean readingStopped;
+
+	private boolean endReported;
+
+	/** Whether the revocation callback has returned. */
+	private boolean revoked;
+
+	/** Whether it was interrupted, and is called once more. */
+	private boolean revocationRepeated;
+
+	ShardOwnership(ShardScope scope, ShardProgress progress) {
+		this.scope = scope;
+		this.owned = scope.owned();
+		this.handler = scope.handler();
+		this.context = scope.context();
+		this.progress = progress;
+		this.loop = (this.handler.shape() == HandlerShape.LOOP) ? new CallLoop(scope, progress)
+				: new RecordLoop(scope, progress);
+	}
+
+	ShardProgress progress() {
+		return this.progress;
+	}
+
+	/** Returns whether the shard is consumed, or was. */
+	boolean isReading() {
+		return this.reading;
+	}
+
+	/** Returns whether a last commit is needed: the application has seen the shard. */
+	boolean isStarted() {
+		return this.started;
+	}
+
+	/** Calls the assigned callback and begins to read, as far as it gets. */
+	void start() {
+		if (this.started || callAssigned()) {
+			read();
+		}
+	}
+
+	/** Calls the assigned callback; when it throws, it is called again later. */
+	private boolean callAssigned() {
+		HandlerCalls.Result result = this.scope.calls()
+			.callWhileHeld(this.progress.state(), this.context.clock().now(),
+					(view) -> this.handler.assigned(this.owned, Objects.requireNonNull(view)));
+		if (result.failure() != null) {
+			if (this.owned.isHeld() && !result.interrupted()) {
+				this.scope.problems().callbackFailed("@OnShardAssigned", result.failure());
+			}
+			return false;
+		}
+		keepChanges(result);
+		this.scope.problems().callSucceeded();
+		this.started = true;
+		return true;
+	}
+
+	private void read() {
+		logger.debug("Consuming {} after {} under token {}", this.owned, this.progress.begin(), this.owned.token());
+		if (this.handler.shape() != HandlerShape.LOOP) {
+			// If this throws it is done again; if what follows does, there are records.
+			this.context.reader().start(this.owned.shard(), this.progress.begin(), new Sink());
+		}
+		this.reading = true;
+		this.context.events().assigned(this.owned);
+	}
+
+	/** Handles the shard for a turn. Only while {@link #isReading}. */
+	ShardLoop.Outcome run() {
+		return this.loop.run();
+	}
+
+	/**
+	 * Stops reading and returns whether no call runs any more. Calls that run wake the
+	 * worker when they return.
+	 */
+	boolean stop() {
+		if (this.reading && !this.readingStopped) {
+			this.context.reader().stop(this.owned.shard());
+			this.loop.clear();
+			this.readingStopped = true;
+		}
+		return this.loop.collectResults();
+	}
+
+	/**
+	 * Calls the revocation callback, once, and once more if it was interrupted: nobody
+	 * else can do what it leaves undone.
+	 * @return whether it is over; otherwise the lease has ended, and whoever holds it
+	 * again wakes the worker
+	 */
+	boolean revoke() {
+		if (!this.started || this.revoked) {
+			return true;
+		}
+		if (this.revocationRepeated && this.owned.isLost()) {
+			this.revoked = true;
+			return true;
+		}
+		if (this.revocationRepeated && !this.owned.isHeld()) {
+			return false;
+		}
+		while (true) {
+			HandlerCalls.Result result = this.scope.calls()
+				.call(this.progress.state(), this.context.clock().now(),
+						(view) -> this.handler.revoked(this.owned, Objects.requireNonNull(view)));
+			// The callback may have acknowledged records.
+			this.loop.collectResults();
+			if (!result.interrupted() || this.owned.isLost() || this.revocationRepeated && this.owned.isHeld()) {
+				this.revoked = true;
+				revocationEnded(result);
+				return true;
+			}
+			logger.info("@OnShardRevoked was interrupted for {}; it is repeated once", this.owned);
+			this.revocationRepeated = true;
+			if (!this.owned.isHeld()) {
+				return false;
+			}
+		}
+	}
+
+	private void revocationEnded(HandlerCalls.Result result) {
+		if (result.failure() != null) {
+			logger.warn("@OnShardRevoked failed for {}; the shard is released nevertheless", this.owned,
+					result.failure());
+			return;
+		}
+		boolean hasWritten = !Objects.requireNonNull(result.view()).isUntouched();
+		if (hasWritten && this.progress.state().hasUncommittable()) {
+			// It may build on what they wrote, and they will write that again. And what
+			// is acknowledged during the last commit must not be written over it.
+			logger.warn("What @OnShardRevoked wrote to the state of {} is dropped: records were handled and not "
+					+ "acknowledged, and it builds on what they wrote. Acknowledge them before it returns, or write "
+					+ "no state in it", this.owned);
+			return;
+		}
+		keepChanges(result);
+	}
+
+	/** Commits what a callback wrote to the state with what comes next. */
+	private void keepChanges(HandlerCalls.Result result) {
+		StateView view = Objects.requireNonNull(result.view());
+		// No other call runs, so nothing that it has read was changed.
+		JournaledState.Changes changes = Objects.requireNonNull(this.progress.state().add(view));
+		this.progress.stateChanged(changes, this.context.clock().now());
+	}
+
+	/** Reports the end, if the beginning was reported. */
+	void end() {
+		if (this.reading && !this.endReported) {
+			this.endReported = true;
+			this.context.events().revoked(this.owned, this.owned.isLost());
+		}
+	}
+
+	/** Takes the reader's records. Thread-safe. */
+	private final class Sink implements ShardReader.RecordSink {
+
+		@Override
+		public boolean offer(List<SourceRecord> records) {
+			boolean hasRoom = ShardOwnership.this.loop.offer(records);
+			ShardOwnership.this.scope.wake().run();
+			return hasRoom;
+		}
+
+		@Override
+		public void ended() {
+			ShardOwnership.this.loop.ended();
+			ShardOwnership.this.scope.wake().run();
+		}
+
+	}
+
+}

@@ -1,0 +1,353 @@
+package io.github.shardkeeper.worker;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
+
+import org.springframework.util.backoff.BackOffExecution;
+import org.springframework.util.backoff.ExponentialBackOff;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.handler.ShardHandler;
+import io.github.shardkeeper.loop.WakeTimer;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.source.PayloadConversionException;
+import io.github.shardkeeper.time.MonotonicTime;
+
+/**
+ * What keeps a shard from being consumed or handed over: remembers it, reports it, and
+ * says when the worker may try again. Confined to the worker, but for {@link #current()},
+ * {@link #reportOverdueDrain} and {@link #noThread}.
+ */
+final class ShardProblems {
+
+	private static final Logger logger = LoggerFactory.getLogger(ShardProblems.class);
+
+	private static final Duration STORE_RETRY_PAUSE = Duration.ofMillis(200);
+
+	/** Period in which the same refusal is logged once; longer than the retry pause. */
+	private static final Duration SAME_REFUSAL = Duration.ofSeconds(10);
+
+	/** Duration of a drain from which on it is a problem. */
+	private static final Duration LONG_DRAIN = Duration.ofSeconds(5);
+
+	private static final int FRAMES_IN_PROBLEM = 3;
+
+	/** Frames below this class are not the application's. */
+	private static final String OUR_CALL = ShardHandler.class.getName();
+
+	private final OwnedShard owned;
+
+	private final String handlerName;
+
+	private final WorkerContext context;
+
+	private final ShardLifecycle lifecycle;
+
+	private final HandlerCalls calls;
+
+	private final Runnable wake;
+
+	private final WakeTimer timer;
+
+	private final Duration longCall;
+
+	private final BackOff backOff = new BackOff();
+
+	/** Problem of a record or of the start; stays until a call succeeds. */
+	private volatile @Nullable CallProblem callProblem;
+
+	/** Problem of the last turn, above all with the store; stays until a turn works. */
+	private volatile @Nullable String turnProblem;
+
+	private @Nullable String lastRefusal;
+
+	private @Nullable MonotonicTime lastRefusalAt;
+
+	private @Nullable MonotonicTime notBefore;
+
+	/**
+	 * Creates it without a problem.
+	 * @param wake wakes the worker for another attempt
+	 */
+	ShardProblems(OwnedShard owned, String handlerName, WorkerContext context, ShardLifecycle lifecycle,
+			HandlerCalls calls, Runnable wake) {
+		this.owned = owned;
+		this.handlerName = handlerName;
+		this.context = context;
+		this.lifecycle = lifecycle;
+		this.calls = calls;
+		this.wake = wake;
+		this.timer = new WakeTimer(context.timer(), wake);
+		this.longCall = context.settings(owned.shard().topic()).longCall();
+	}
+
+	/** Returns what keeps the shard from being consumed or handed over now. */
+	@Nullable ShardProblem current() {
+		MonotonicTime now = this.context.clock().now();
+		MonotonicTime handover = this.lifecycle.drainingSince();
+		MonotonicTime since = (handover != null) ? handover : this.lifecycle.seekingSince();
+		Duration draining = (since != null) ? since.until(now) : Duration.ZERO;
+		ShardProblem noted = noted(now);
+		if (draining.compareTo(LONG_DRAIN) <= 0) {
+			ShardProblem longCall = longCall(now);
+			return (noted != null && (noted.alarm() || longCall == null)) ? noted : longCall;
+		}
+		return ShardProblem.alarm("Has been waiting to be %s for %d s, but %s".formatted(
+				(handover != null) ? "handed over" : "moved to another position", draining.toSeconds(),
+				obstacle(noted)));
+	}
+
+	/**
+	 * Returns the problem that was noted. A call that is retried needs nobody's attention
+	 * unless that takes as long as no call should.
+	 */
+	private @Nullable ShardProblem noted(MonotonicTime now) {
+		String passing = this.turnProblem;
+		if (passing != null) {
+			return ShardProblem.alarm(passing);
+		}
+		CallProblem noted = this.callProblem;
+		if (noted == null) {
+			return null;
+		}
+		MonotonicTime retriedSince = noted.retriedSince();
+		return new ShardProblem(noted.text(),
+				retriedSince == null || retriedSince.until(now).compareTo(this.longCall) > 0);
+	}
+
+	private String obstacle(@Nullable ShardProblem noted) {
+		List<StackTraceElement> stack = applicationStack();
+		if (!stack.isEmpty()) {
+			return "a call of %s has not returned; it is at %s".formatted(this.handlerName, innermost(stack));
+		}
+		return (noted != null) ? noted.text()
+				: "its worker is waiting: all handler threads may be busy, or the store is slow";
+	}
+
+	private @Nullable ShardProblem longCall(MonotonicTime now) {
+		MonotonicTime since = this.calls.since();
+		Duration running = (since != null) ? since.until(now) : Duration.ZERO;
+		List<StackTraceElement> stack = (running.compareTo(this.longCall) > 0) ? applicationStack() : List.of();
+		return stack.isEmpty() ? null : ShardProblem
+			.alarm(("A call of %s has not returned for %d s; it is at %s. Limit the time that it "
+					+ "waits for other systems, or set 'shardkeeper.consumer.long-call' to more than such a call may take")
+				.formatted(this.handlerName, running.toSeconds(), innermost(stack)));
+	}
+
+	/** Reports a drain that takes too long, before the running call is interrupted. */
+	void reportOverdueDrain(Duration draining) {
+		List<StackTraceElement> stack = applicationStack();
+		if (stack.isEmpty()) {
+			logger.warn("{} has been waiting to be handed over for {} s, which is too long, but {}", this.owned,
+					draining.toSeconds(), obstacle(noted(this.context.clock().now())));
+			return;
+		}
+		logger.warn(
+				"{} has been waiting to be handed over for {} s, but a call of {} has not returned: interrupting it. Have it "
+						+ "return when it is interrupted, and limit the time that it waits for others; or set "
+						+ "'shardkeeper.handover.timeout' to more than such a call may take. It is at{}",
+				this.owned, draining.toSeconds(), this.handlerName,
+				stack.stream().map((frame) -> "\n\tat " + frame).collect(Collectors.joining()));
+	}
+
+	private static String innermost(List<StackTraceElement> stack) {
+		return stack.stream()
+			.filter(ShardProblems::isTelling)
+			.limit(FRAMES_IN_PROBLEM)
+			.map(ShardProblems::text)
+			.collect(Collectors.joining(", called by "));
+	}
+
+	/** Frames of the JDK and of generated code tell little. */
+	private static boolean isTelling(StackTraceElement frame) {
+		return frame.getFileName() != null
+				&& (frame.getModuleName() == null || !frame.getModuleName().startsWith("java."));
+	}
+
+	/** Without module and class loader. */
+	private static String text(StackTraceElement frame) {
+		return "%s.%s(%s:%d)".formatted(frame.getClassName(), frame.getMethodName(), frame.getFileName(),
+				frame.getLineNumber());
+	}
+
+	private List<StackTraceElement> applicationStack() {
+		return this.calls.stack().stream().takeWhile((frame) -> !frame.getClassName().equals(OUR_CALL)).toList();
+	}
+
+	/** Notes a problem that ends with the next call that succeeds. */
+	void blockedBy(String problem) {
+		this.callProblem = new CallProblem(problem, null);
+	}
+
+	void callSucceeded() {
+		this.backOff.reset();
+		if (this.callProblem != null) {
+			this.callProblem = null;
+		}
+	}
+
+	/** Notes that a callback has failed; the worker pauses. */
+	void callbackFailed(String what, Throwable failure) {
+		Duration pause = this.backOff.next();
+		logRetry(what, what, failure, pause);
+		blockedBy("%s keeps failing: %s".formatted(what, failure));
+		retryAfter(pause);
+	}
+
+	/**
+	 * Notes that a call has failed and is retried after a pause; other work continues.
+	 */
+	void callFailed(String handlerName, String where, Throwable failure, Duration pause) {
+		String what = (handlerName + " " + where).strip();
+		logRetry(handlerName, what, failure, pause);
+		CallProblem before = this.callProblem;
+		MonotonicTime since = (before != null) ? before.retriedSince() : null;
+		this.callProblem = new CallProblem("%s keeps failing: %s".formatted(what, failure),
+				(since != null) ? since : this.context.clock().now());
+	}
+
+	private void logRetry(String kind, String what, Throwable failure, Duration pause) {
+		this.context.failures()
+			.log(Level.WARN, kind,
+					"%s failed for %s; trying again in %d ms".formatted(what, this.owned, pause.toMillis()), failure);
+	}
+
+	/** Notes that the shard stays in front of a record that cannot be converted. */
+	void haltedByConversions(Offset offset, int inARow, Duration pause, Throwable failure) {
+		String text = ("Halted at offset %s: %d records in a row could not be converted; the last failure: %s. "
+				+ "Correct the handler's payload type or the converter and restart; or, if the records are wrong, set "
+				+ "'shardkeeper.topics.%s.consumer.max-conversion-failures' to 0, and they become dead letters. "
+				+ "The record is retried every %d s")
+			.formatted(offset, inARow, failure.getMessage(), this.owned.shard().topic(), pause.toSeconds());
+		blockedBy(text);
+		this.context.failures().logEach(Level.ERROR, "%s is held up. %s".formatted(this.owned, text), failure);
+	}
+
+	/** Notes that the shard stays in front of a record. */
+	void haltedAt(Offset offset, String handlerName, Throwable failure) {
+		blockedBy("Halted at offset %s: %s".formatted(offset,
+				(failure instanceof PayloadConversionException) ? failure.getMessage() : failure));
+		this.context.failures()
+			.logEach(Level.ERROR, "%s is halted at offset %s, which %s cannot handle; no record is skipped"
+				.formatted(this.owned, offset, handlerName), failure);
+	}
+
+	void turnSucceeded() {
+		this.turnProblem = null;
+	}
+
+	void storeFailed(StoreUnavailableException failure) {
+		String text = "The store cannot be used: " + failure.getMessage();
+		// The coordinator reports a store that is away; a refusal may concern one shard.
+		if (failure.isRefusal()) {
+			logRefusal(text);
+		}
+		this.turnProblem = text;
+		retryAfter(STORE_RETRY_PAUSE);
+	}
+
+	/** Logs it once, however often it is tried; turns in between may succeed. */
+	private void logRefusal(String refusal) {
+		MonotonicTime now = this.context.clock().now();
+		boolean logged = refusal.equals(this.lastRefusal) && this.lastRefusalAt != null
+				&& this.lastRefusalAt.until(now).compareTo(SAME_REFUSAL) < 0;
+		if (!logged) {
+			logger.warn("{} is held up; trying on. {}", this.owned, refusal);
+		}
+		this.lastRefusal = refusal;
+		this.lastRefusalAt = now;
+	}
+
+	/** Notes that the store has no checkpoint, and none may be written back yet. */
+	void checkpointMissing() {
+		this.turnProblem = "The store was emptied; offset and state are written back once the lease is held";
+		if (this.owned.isHeld()) {
+			retryAfter(STORE_RETRY_PAUSE);
+		}
+	}
+
+	void unexpected(Throwable failure) {
+		try {
+			logger.error("Unexpected failure while consuming {}; continuing", this.owned, failure);
+			this.turnProblem = "Unexpected failure: " + PrintableFailure.of(failure);
+		}
+		finally {
+			retryAfter(this.backOff.next());
+		}
+	}
+
+	void noThread(Throwable refusal) {
+		if (this.context.timer().isShutdown()) {
+			// All workers have ended, so whatever woke this one comes too late.
+			return;
+		}
+		this.context.timer().schedule(this.wake, STORE_RETRY_PAUSE.toNanos(), TimeUnit.NANOSECONDS);
+		this.turnProblem = "No thread is available: " + refusal;
+		logger.warn("No thread for {}; trying again in {} ms", this.owned, STORE_RETRY_PAUSE.toMillis(), refusal);
+	}
+
+	/** Returns whether the pause after a failure is over. */
+	boolean permitAttempt(MonotonicTime now) {
+		if (this.notBefore != null && now.isBefore(this.notBefore)) {
+			// Something else may have woken the worker, and the timer may have failed.
+			this.timer.wakeAt(this.notBefore, now);
+			return false;
+		}
+		this.notBefore = null;
+		return true;
+	}
+
+	void clear() {
+		this.callProblem = null;
+		this.turnProblem = null;
+	}
+
+	private void retryAfter(Duration pause) {
+		MonotonicTime now = this.context.clock().now();
+		MonotonicTime retryAt = now.plus(pause);
+		// A failing store does not shorten a callback's longer pause.
+		this.notBefore = (this.notBefore != null && retryAt.isBefore(this.notBefore)) ? this.notBefore : retryAt;
+		this.timer.wakeAt(retryAt, now);
+	}
+
+	/**
+	 * Problem of a call.
+	 *
+	 * @param text a sentence
+	 * @param retriedSince since when the call is retried, {@code null} if it is not
+	 */
+	private record CallProblem(String text, @Nullable MonotonicTime retriedSince) {
+
+	}
+
+	/**
+	 * Pauses between attempts: they double from 200 ms to 30 s, without end. Confined to
+	 * the worker.
+	 */
+	static final class BackOff {
+
+		private static final ExponentialBackOff BACK_OFF = new ExponentialBackOff(200, 2);
+
+		private @Nullable BackOffExecution execution;
+
+		Duration next() {
+			if (this.execution == null) {
+				this.execution = BACK_OFF.start();
+			}
+			return Duration.ofMillis(this.execution.nextBackOff());
+		}
+
+		void reset() {
+			this.execution = null;
+		}
+
+	}
+
+}

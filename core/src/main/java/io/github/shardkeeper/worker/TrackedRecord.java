@@ -1,0 +1,110 @@
+package io.github.shardkeeper.worker;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.checkpoint.FailedRecord;
+import io.github.shardkeeper.checkpoint.JournaledState;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.source.SourceRecord;
+
+/**
+ * A record on its way from the source, or the retry queue, to the checkpoint. Confined to
+ * its shard's worker.
+ */
+final class TrackedRecord {
+
+	private final Offset offset;
+
+	/** {@code null} once it is handled. */
+	private @Nullable SourceRecord source;
+
+	/** Its entry of the retry queue; {@code null} for one that was read. */
+	private final @Nullable FailedRecord queued;
+
+	private JournaledState.@Nullable Changes changes;
+
+	private boolean handled;
+
+	private boolean acknowledged;
+
+	private boolean done;
+
+	/** Tracks a record that was read. */
+	TrackedRecord(SourceRecord source) {
+		this(source, null);
+	}
+
+	private TrackedRecord(SourceRecord source, @Nullable FailedRecord queued) {
+		this.source = source;
+		this.offset = source.offset();
+		this.queued = queued;
+	}
+
+	/** Tracks a record of the retry queue. */
+	static TrackedRecord ofQueue(FailedRecord queued) {
+		return new TrackedRecord(new SourceRecord(queued.offset(), queued.key(), queued.payload(), queued.headers(),
+				queued.timestamp().toEpochMilli()), queued);
+	}
+
+	Offset offset() {
+		return this.offset;
+	}
+
+	SourceRecord source() {
+		SourceRecord read = this.source;
+		if (read == null) {
+			throw new IllegalStateException("The record at " + this.offset + " was handled already");
+		}
+		return read;
+	}
+
+	boolean isOfQueue() {
+		return this.queued != null;
+	}
+
+	/** Returns how often it was put into the retry queue. */
+	int rounds() {
+		return (this.queued != null) ? this.queued.rounds() : 0;
+	}
+
+	/** Returns how often it was called before it was put into the retry queue. */
+	int earlierCalls() {
+		return (this.queued != null) ? this.queued.attempts() : 0;
+	}
+
+	/** Marks it as handled; what it wrote waits until it is done. */
+	void handled(JournaledState.Changes written) {
+		this.handled = true;
+		this.changes = written;
+		this.source = null;
+	}
+
+	boolean isHandled() {
+		return this.handled;
+	}
+
+	boolean isAcknowledged() {
+		return this.acknowledged;
+	}
+
+	void acknowledged() {
+		this.acknowledged = true;
+	}
+
+	/** Returns what its handler wrote, only once. */
+	JournaledState.Changes takeChanges() {
+		JournaledState.Changes taken = this.changes;
+		this.changes = null;
+		return (taken != null) ? taken : JournaledState.Changes.NONE;
+	}
+
+	void done() {
+		this.done = true;
+		this.source = null;
+	}
+
+	boolean isDone() {
+		return this.done;
+	}
+
+}

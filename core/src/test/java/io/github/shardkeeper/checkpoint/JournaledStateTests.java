@@ -1,0 +1,422 @@
+package io.github.shardkeeper.checkpoint;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.json.JsonMapper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
+
+class JournaledStateTests {
+
+	private final JournaledState state = new JournaledState(Map.of("a", "1", "b", "\"two\""), new JsonMapper(), false);
+
+	@Test
+	void readsWhatWasCommittedBefore() {
+		StateView view = this.state.open();
+
+		assertThat(view.get("a", Integer.class)).contains(1);
+		assertThat(view.get("b", String.class)).contains("two");
+		assertThat(view.get("c", String.class)).isEmpty();
+		assertThat(view.keys()).containsExactly("a", "b");
+		assertThat(this.state.uncommitted()).isEmpty();
+	}
+
+	@Test
+	void readsWhatItHasWritten() {
+		StateView view = this.state.open();
+		view.put("c", new Point(1, 2));
+		view.remove("a");
+
+		assertThat(view.get("c", Point.class)).contains(new Point(1, 2));
+		assertThat(view.get("a", Integer.class)).isEmpty();
+		assertThat(view.keys()).containsExactly("b", "c");
+	}
+
+	@Test
+	void nothingIsToBeCommittedBeforeTheCallSucceeds() {
+		StateView view = this.state.open();
+		view.put("a", 2);
+		assertThat(this.state.uncommitted()).isEmpty();
+
+		keep(view);
+		assertThat(this.state.uncommitted()).containsOnly(Map.entry("a", "2"));
+	}
+
+	@Test
+	void whatAFailedCallWroteIsUndone() {
+		StateView view = this.state.open();
+		view.put("a", 2);
+		view.put("a", 3);
+		view.remove("b");
+		view.put("c", 1);
+
+		StateView next = this.state.open();
+		assertThat(next.get("a", Integer.class)).contains(1);
+		assertThat(next.get("b", String.class)).contains("two");
+		assertThat(next.keys()).containsExactly("a", "b");
+		keep(next);
+		assertThat(this.state.uncommitted()).isEmpty();
+	}
+
+	@Test
+	void whatEarlierCallsWroteStaysWhenALaterOneFails() {
+		StateView first = this.state.open();
+		first.put("a", 2);
+		keep(first);
+		this.state.open().remove("a");
+
+		assertThat(this.state.open().get("a", Integer.class)).contains(2);
+		assertThat(this.state.uncommitted()).containsOnly(Map.entry("a", "2"));
+	}
+
+	@Test
+	void removedEntriesAreCommittedAsNull() {
+		StateView view = this.state.open();
+		view.remove("a");
+		keep(view);
+
+		assertThat(this.state.uncommitted()).hasSize(1).containsEntry("a", null);
+		this.state.takeUncommitted();
+		assertThat(this.state.uncommitted()).isEmpty();
+	}
+
+	@Test
+	void writingWhatStandsThereChangesNothing() {
+		StateView view = this.state.open();
+		view.put("a", 1);
+		view.remove("c");
+		keep(view);
+
+		assertThat(this.state.uncommitted()).isEmpty();
+	}
+
+	@Test
+	void valuesAreCopied() {
+		int[] value = { 1 };
+		StateView view = this.state.open();
+		view.put("c", value);
+		value[0] = 2;
+
+		assertThat(view.get("c", int[].class)).hasValueSatisfying((read) -> assertThat(read).containsExactly(1));
+	}
+
+	@Test
+	void countsWholeNumbers() {
+		StateView view = this.state.open();
+
+		assertThat(view.increment("a", 2)).isEqualTo(3);
+		assertThat(view.increment("new", -1)).isEqualTo(-1);
+		assertThat(view.get("new", Long.class)).contains(-1L);
+		assertThatIllegalArgumentException().isThrownBy(() -> view.increment("b", 1)).withMessageContaining("'b'");
+		view.put("big", Long.MAX_VALUE);
+		assertThatExceptionOfType(ArithmeticException.class).isThrownBy(() -> view.increment("big", 1));
+		assertThat(view.get("big", Long.class)).contains(Long.MAX_VALUE);
+	}
+
+	@Test
+	void refusesWhatMakesNoSense() {
+		StateView view = this.state.open();
+
+		assertThatIllegalArgumentException().isThrownBy(() -> view.put("", 1));
+		assertThatIllegalArgumentException().isThrownBy(() -> view.get("", String.class));
+		assertThatNullPointerException().isThrownBy(() -> view.put("a", null)).withMessageContaining("remove");
+		assertThatIllegalArgumentException().isThrownBy(() -> view.get("b", Integer.class))
+			.withMessageContaining("'b'")
+			.withMessageContaining("java.lang.Integer");
+		assertThatIllegalArgumentException().isThrownBy(() -> view.put("c", new Endless()))
+			.withMessageContaining("'c'");
+	}
+
+	@Test
+	void refusesWhatNoCommitCouldCarry() {
+		String large = "x".repeat(StateView.LONGEST_ENTRY - 2 - "large 0".length());
+		StateView view = this.state.open();
+		assertThatIllegalArgumentException().isThrownBy(() -> view.put("large 0", large + "x"))
+			.withMessageContaining("'large 0'")
+			.withMessageContaining("a key of 7 characters and a value of 16,777,210")
+			.withMessageContaining("split it into several keys");
+
+		for (int i = 0; i < 4; i++) {
+			view.put("large " + i, large);
+			view.put("large " + i, large);
+		}
+		assertThatIllegalArgumentException().isThrownBy(() -> view.put("one more", 1))
+			.withMessageContaining("67,108,873")
+			.withMessageContaining("batch-size");
+		view.remove("large 0");
+		view.put("one more", 1);
+	}
+
+	@Test
+	void keysCountAsValuesDo() {
+		String longKey = "k".repeat(StateView.LONGEST_ENTRY);
+		for (boolean shared : new boolean[] { false, true }) {
+			StateView view = new JournaledState(Map.of(), JsonMapper.shared(), shared).open();
+			assertThatIllegalArgumentException().isThrownBy(() -> view.put(longKey, 1))
+				.withMessageContaining("under key 'kkkkk")
+				.withMessageContaining("a key of 16,777,216 characters and a value of 1 as JSON")
+				.satisfies((refused) -> assertThat(refused.getMessage()).hasSizeLessThan(500));
+			assertThatIllegalArgumentException().isThrownBy(() -> view.increment(longKey, 1));
+			String key = longKey.substring(100);
+			for (int i = 0; i < 4; i++) {
+				view.increment(i + key, 1);
+				view.increment(i + key, 1);
+				view.put(i + key, 1);
+			}
+			assertThatIllegalArgumentException().isThrownBy(() -> view.remove("4" + key))
+				.withMessageContaining("batch-size")
+				.satisfies((refused) -> assertThat(refused.getMessage()).hasSizeLessThan(500));
+		}
+	}
+
+	@Test
+	void knowsHowMuchIsToBeCommitted() {
+		StateView first = this.state.open();
+		first.put("a", "xxxx");
+		first.remove("b");
+		this.state.addCommittable(first);
+		assertThat(this.state.uncommittedBytes()).isEqualTo("a\"xxxx\"b".length());
+
+		StateView second = this.state.open();
+		second.put("a", 1);
+		this.state.makeCommittable(this.state.add(second));
+		assertThat(this.state.uncommittedBytes()).as("in place of the one before").isEqualTo("a1b".length());
+		this.state.takeUncommitted();
+		assertThat(this.state.uncommittedBytes()).isZero();
+	}
+
+	@Test
+	void aValueThatIsNullInJsonIsNoValue() {
+		StateView view = this.state.open();
+		view.put("c", Optional.empty());
+
+		assertThat(view.get("c", String.class)).isEmpty();
+	}
+
+	@Test
+	void endsWithTheCall() {
+		StateView view = this.state.open();
+		view.close();
+
+		assertThatIllegalStateException().isThrownBy(() -> view.get("a", Integer.class));
+		assertThatIllegalStateException().isThrownBy(() -> view.put("a", 1));
+		assertThatIllegalStateException().isThrownBy(() -> view.remove("a"));
+		assertThatIllegalStateException().isThrownBy(() -> view.increment("a", 1));
+		assertThatIllegalStateException().isThrownBy(view::keys);
+	}
+
+	@Test
+	void belongsToTheThreadOfTheCall() {
+		StateView view = this.state.open();
+
+		assertThatExceptionOfType(CompletionException.class)
+			.isThrownBy(() -> CompletableFuture.runAsync(() -> view.put("a", 1)).join())
+			.withCauseInstanceOf(IllegalStateException.class);
+	}
+
+	@Test
+	void theKeysAreACopy() {
+		StateView view = this.state.open();
+		var keys = view.keys();
+		view.remove("a");
+
+		assertThat(keys).containsExactly("a", "b");
+		assertThatExceptionOfType(UnsupportedOperationException.class).isThrownBy(() -> keys.add("c"));
+	}
+
+	@Test
+	void changesThatAreNotSettledAreSeenButNotCommitted() {
+		StateView first = this.state.open();
+		first.put("a", 2);
+		JournaledState.Changes changes = this.state.add(first);
+		StateView second = this.state.open();
+		assertThat(second.get("a", Integer.class)).contains(2);
+		second.increment("a", 1);
+		second.put("c", 5);
+		JournaledState.Changes later = this.state.add(second);
+
+		assertThat(this.state.hasUncommittable()).isTrue();
+		assertThat(this.state.uncommitted()).isEmpty();
+		assertThat(this.state.committableEntries()).isEqualTo(Map.of("a", "1", "b", "\"two\""));
+		this.state.makeCommittable(changes);
+		assertThat(this.state.uncommitted()).isEqualTo(Map.of("a", "2"));
+		assertThat(this.state.committableEntries()).isEqualTo(Map.of("a", "2", "b", "\"two\""));
+		assertThat(this.state.hasUncommittable()).isTrue();
+		this.state.makeCommittable(later);
+		assertThat(this.state.hasUncommittable()).isFalse();
+		assertThat(this.state.uncommitted()).isEqualTo(Map.of("a", "3", "c", "5"));
+		assertThat(this.state.committableEntries()).isEqualTo(Map.of("a", "3", "b", "\"two\"", "c", "5"));
+	}
+
+	@Test
+	void ofCallsAtTheSameTimeTheOneThatReadWhatAnotherChangedIsMadeAgain() {
+		JournaledState shared = new JournaledState(Map.of("a", "1"), new JsonMapper(), true);
+		StateView one = shared.open();
+		StateView other = shared.open();
+		one.put("a", one.get("a", Integer.class).orElseThrow() + 1);
+		other.put("a", other.get("a", Integer.class).orElseThrow() + 1);
+
+		assertThat(shared.add(one)).isNotNull();
+		assertThat(shared.add(other)).as("it has read 1, which is 2 now").isNull();
+		assertThat(shared.addCommittable(other)).isNull();
+		StateView again = shared.open();
+		again.put("a", again.get("a", Integer.class).orElseThrow() + 1);
+		assertThat(shared.add(again)).isNotNull();
+		assertThat(shared.open().get("a", Integer.class)).contains(3);
+	}
+
+	@Test
+	void callsAtTheSameTimeMayAddToTheSameNumber() {
+		JournaledState shared = new JournaledState(Map.of("a", "1"), new JsonMapper(), true);
+		StateView one = shared.open();
+		StateView other = shared.open();
+		assertThat(one.increment("a", 10)).isEqualTo(11);
+		assertThat(one.increment("a", 10)).isEqualTo(21);
+		assertThat(other.increment("a", 100)).isEqualTo(101);
+		assertThat(other.increment("new", 5)).isEqualTo(5);
+		assertThat(other.keys()).containsExactly("a", "new");
+
+		assertThat(shared.add(one)).isNotNull();
+		assertThat(shared.add(other)).as("has looked at the keys, but none has come or gone").isNotNull();
+		StateView now = shared.open();
+		assertThat(now.get("a", Integer.class)).contains(121);
+		assertThat(now.get("new", Integer.class)).contains(5);
+	}
+
+	@Test
+	void whoHasReadASumIsMadeAgainWhenItChanges() {
+		JournaledState shared = new JournaledState(Map.of("a", "1"), new JsonMapper(), true);
+		StateView one = shared.open();
+		StateView other = shared.open();
+		other.increment("a", 1);
+		assertThat(other.get("a", Integer.class)).contains(2);
+		one.increment("a", 1);
+
+		assertThat(shared.add(one)).isNotNull();
+		assertThat(shared.add(other)).isNull();
+	}
+
+	@Test
+	void whoHasSeenTheKeysIsMadeAgainWhenOneComesOrGoes() {
+		JournaledState shared = new JournaledState(Map.of("a", "1"), new JsonMapper(), true);
+		StateView one = shared.open();
+		StateView other = shared.open();
+		one.put("b", 1);
+		other.put("count", other.keys().size());
+
+		assertThat(shared.add(one)).isNotNull();
+		assertThat(shared.add(other)).isNull();
+	}
+
+	@Test
+	void aCallThatOnlyReadsDisturbsNobodyAndIsNotDisturbed() {
+		JournaledState shared = new JournaledState(Map.of("a", "1"), new JsonMapper(), true);
+		StateView reader = shared.open();
+		reader.get("a", Integer.class);
+		StateView writer = shared.open();
+		writer.put("a", 2);
+		shared.add(writer);
+
+		assertThat(shared.add(reader)).isEqualTo(JournaledState.Changes.NONE);
+	}
+
+	private void keep(StateView view) {
+		assertThat(this.state.addCommittable(view)).isEqualTo(JournaledState.Changes.NONE);
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void commitsAndRollBacksInAnyOrderLeaveWhatAPlainMapHas(boolean shared) {
+		for (long seed = 0; seed < 300; seed++) {
+			Random random = new Random(seed);
+			JournaledState journaled = new JournaledState(Map.of("k0", "0"), new JsonMapper(), shared);
+			Map<String, Long> kept = new HashMap<>(Map.of("k0", 0L));
+			Map<String, String> store = new HashMap<>(Map.of("k0", "0"));
+			for (int call = 0; call < 20; call++) {
+				Map<String, Long> model = new HashMap<>(kept);
+				try (StateView view = journaled.open()) {
+					for (int step = 0; step < random.nextInt(4); step++) {
+						write(view, model, random);
+					}
+					if (random.nextInt(3) > 0) {
+						if (random.nextBoolean()) {
+							journaled.makeCommittable(journaled.add(view));
+						}
+						else {
+							journaled.addCommittable(view);
+						}
+						kept = model;
+					}
+				}
+				if (random.nextInt(4) == 0) {
+					commit(journaled, store);
+					assertThat(numbers(store)).as("seed %d, call %d", seed, call).isEqualTo(kept);
+				}
+				try (StateView view = journaled.open()) {
+					assertThat(view.keys()).as("seed %d, call %d", seed, call)
+						.containsExactlyInAnyOrderElementsOf(kept.keySet());
+				}
+			}
+		}
+	}
+
+	private static void write(StateView view, Map<String, Long> model, Random random) {
+		String key = "k" + random.nextInt(4);
+		switch (random.nextInt(3)) {
+			case 0 -> {
+				long value = random.nextInt(3);
+				view.put(key, value);
+				model.put(key, value);
+			}
+			case 1 -> {
+				view.remove(key);
+				model.remove(key);
+			}
+			default -> assertThat(view.increment(key, 1)).isEqualTo(model.merge(key, 1L, Long::sum));
+		}
+	}
+
+	private static void commit(JournaledState journaled, Map<String, String> store) {
+		journaled.takeUncommitted().forEach((key, json) -> {
+			if (json != null) {
+				store.put(key, json);
+			}
+			else {
+				store.remove(key);
+			}
+		});
+	}
+
+	private static Map<String, Long> numbers(Map<String, String> store) {
+		Map<String, Long> numbers = new HashMap<>();
+		store.forEach((key, json) -> numbers.put(key, Long.parseLong(json)));
+		return numbers;
+	}
+
+	record Point(int x, int y) {
+
+	}
+
+	/** Cannot be written as JSON. */
+	static final class Endless {
+
+		public List<Endless> getSelf() {
+			return List.of(this);
+		}
+
+	}
+
+}

@@ -1,0 +1,26 @@
+package io.github.shardkeeper.checkpoint.memory;
+
+import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.checkpoint.DeadLetterStore;
+import io.github.shardkeeper.coordination.DeadLetterContract;
+import io.github.shardkeeper.coordination.StoreServer;
+import io.github.shardkeeper.coordination.memory.MemoryDataServer;
+
+class MemoryDeadLetterStoreTests extends DeadLetterContract {
+
+	@Override
+	protected StoreServer createServer() {
+		return new MemoryDataServer();
+	}
+
+	@Override
+	protected CheckpointStore createCheckpoints(StoreServer created) {
+		return ((MemoryDataServer) created).store();
+	}
+
+	@Override
+	protected DeadLetterStore createLetters(StoreServer created) {
+		return ((MemoryDataServer) created).letters();
+	}
+
+}

@@ -1,0 +1,89 @@
+package io.github.shardkeeper.consumer;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.json.JsonMapper;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.testsupport.SettableClock;
+import io.github.shardkeeper.time.Lease;
+import io.github.shardkeeper.worker.BufferBudget;
+import io.github.shardkeeper.worker.ConsumerEvents;
+import io.github.shardkeeper.worker.ConsumerMeters;
+import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
+import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
+import io.github.shardkeeper.worker.ManualThreads;
+import io.github.shardkeeper.worker.TestReader;
+import io.github.shardkeeper.worker.TestSettings;
+import io.github.shardkeeper.worker.TroubledCheckpoints;
+import io.github.shardkeeper.worker.WorkerContext;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A rehearsal comes to its end, however topics are consumed, and touches nothing of what
+ * the real workers share.
+ */
+class RehearsalTests {
+
+	private static final ShardId ABSENT = new ShardId("orders", "rehearsal");
+
+	private final SettableClock clock = new SettableClock();
+
+	private final TestReader reader = new TestReader();
+
+	private final ManualThreads threads = new ManualThreads(this.clock);
+
+	private final TroubledCheckpoints checkpoints = new TroubledCheckpoints(() -> Instant.EPOCH);
+
+	@Test
+	void comesToItsEnd() throws NoSuchMethodException {
+		for (TestSettings settings : new TestSettings[] { new TestSettings(),
+				new TestSettings().commits(CommitMode.MANUAL, Duration.ofSeconds(5), 1000),
+				new TestSettings().commits(CommitMode.BATCH, Duration.ofSeconds(5), 1000),
+				new TestSettings().ordering(Ordering.KEY, 4), new TestSettings().ordering(Ordering.NONE, 4) }) {
+			assertThat(new Rehearsal().consume(context(), settings.get())).isTrue();
+		}
+		assertThat(this.reader.calls()).isEmpty();
+	}
+
+	@Test
+	void isRepeatedAndWritesNothing() {
+		Rehearsal.run(context(), (topic) -> new TestSettings().get(), "orders");
+		assertThat(this.checkpoints.reads()).isEqualTo(200);
+		assertThat(this.checkpoints.store().contains(ABSENT)).isFalse();
+		assertThat(this.reader.calls()).isEmpty();
+	}
+
+	@Test
+	void takesNoLongerThanItMay() {
+		this.checkpoints.onRead(() -> this.clock.advance(Duration.ofMillis(50)));
+		Rehearsal.run(context(), (topic) -> new TestSettings().get(), "orders");
+		assertThat(this.checkpoints.reads()).isEqualTo(3);
+	}
+
+	@Test
+	void endsWithoutTheStore() {
+		this.checkpoints.onRead(() -> {
+			throw new StoreUnavailableException("away, as the test wants it", new IllegalStateException());
+		});
+		Rehearsal.run(context(), (topic) -> new TestSettings().get(), "orders");
+		assertThat(this.checkpoints.reads()).isEqualTo(1);
+	}
+
+	private WorkerContext context() {
+		return new WorkerContext("group", this.checkpoints, this.reader, new Lease(Duration.ZERO, this.clock.now()),
+				this.clock, InstantSource.fixed(Instant.EPOCH), (turn) -> {
+					throw new IllegalStateException("No thread of the application is used");
+				}, this.threads.timer(), new JsonMapper(), ConsumerMeters.NONE, new BufferBudget(1), (topic) -> {
+					throw new IllegalStateException("No topic of the application is consumed");
+				}, ConsumerEvents.NONE, (shard, token, fence, completed) -> {
+					throw new IllegalStateException("No shard of the application ends");
+				}, true);
+	}
+
+}

@@ -1,0 +1,237 @@
+package io.github.shardkeeper.consumer;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
+
+import io.github.shardkeeper.OnShardPreparing;
+import io.github.shardkeeper.ShardConsumer;
+import io.github.shardkeeper.ShardContext;
+import io.github.shardkeeper.handler.ShardHandlerDetector;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.source.JsonPayloadConverter;
+import io.github.shardkeeper.testsupport.SettableClock;
+import io.github.shardkeeper.time.Lease;
+import io.github.shardkeeper.worker.BufferBudget;
+import io.github.shardkeeper.worker.ConsumerEvents;
+import io.github.shardkeeper.worker.ConsumerMeters;
+import io.github.shardkeeper.worker.ManualThreads;
+import io.github.shardkeeper.worker.TestReader;
+import io.github.shardkeeper.worker.TestSettings;
+import io.github.shardkeeper.worker.TroubledCheckpoints;
+import io.github.shardkeeper.worker.WorkerContext;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+/**
+ * On the test's own thread and by the test's own clock: nothing runs unless it is told.
+ */
+class ShardWorkersTests {
+
+	private static final ShardId SHARD = ShardId.of("orders", 1);
+
+	private static final MemberId ME = MemberId.of("me", "1");
+
+	private static final Token TOKEN = new Token(10);
+
+	private final SettableClock clock = new SettableClock();
+
+	private final Lease lease = new Lease(Duration.ofSeconds(10), this.clock.now());
+
+	private final ManualThreads threads = new ManualThreads(this.clock);
+
+	private final TestReader reader = new TestReader();
+
+	private final TroubledCheckpoints checkpoints = new TroubledCheckpoints();
+
+	private final Application application = new Application();
+
+	@BeforeEach
+	void holdLease() {
+		this.lease.renew(this.clock.now());
+	}
+
+	@Test
+	void aSuspensionThatCannotBeToldInterruptsWhatRuns() {
+		ShardWorkers workers = workers(new SessionWatch(() -> {
+			throw new IllegalStateException("as the test wants it");
+		}, ConsumerEvents.NONE));
+		this.application.onRecord = () -> {
+			assertThatIllegalStateException().isThrownBy(workers::suspend);
+			// The call is made again once: nobody has taken the lease.
+			this.application.onRecord = () -> {
+			};
+			untilInterrupted();
+		};
+		workers.start(SHARD, TOKEN, ME);
+		this.threads.runAll();
+		this.reader.deliver(SHARD, 1, "r1");
+		this.threads.runAll();
+
+		assertThat(this.application.calls).containsExactly("r1", "r1");
+	}
+
+	@Test
+	void anOverdueDrainInterruptsThePreparationThatTheShardWaitsFor() {
+		ShardWorkers workers = workers(new SessionWatch(Optional::empty, ConsumerEvents.NONE));
+		this.application.onPreparing = () -> {
+			assertThat(workers.problems()).as("not here yet").isEmpty();
+			workers.start(SHARD, TOKEN, ME);
+			assertThat(workers.problems().get(SHARD)).contains("@OnShardPreparing", "Application.prepare");
+			workers.drain(SHARD);
+			workers.interrupt(SHARD, Duration.ofSeconds(50));
+			try {
+				untilInterrupted();
+			}
+			catch (InterruptedException ex) {
+				// Here, because what a preparation throws fails no test.
+				this.application.calls.add("interrupted");
+			}
+		};
+		workers.prepare(SHARD, ME);
+		this.threads.runAll();
+
+		assertThat(this.application.calls).containsExactly("preparing", "interrupted");
+		assertThat(workers.shards()).as("handed over").isEmpty();
+	}
+
+	@Test
+	void aShardWaitsForAPreparationThatWasAskedForTwice() {
+		ShardWorkers workers = workers(new SessionWatch(Optional::empty, ConsumerEvents.NONE));
+		this.application.onPreparing = () -> {
+			workers.prepare(SHARD, ME);
+			workers.start(SHARD, TOKEN, ME);
+			this.threads.runAll();
+			this.application.calls.add("returns with " + this.reader.calls());
+		};
+		workers.prepare(SHARD, ME);
+		this.threads.runAll();
+
+		assertThat(this.application.calls).containsExactly("preparing", "returns with []");
+		assertThat(this.reader.calls()).containsExactly("start after null");
+	}
+
+	@Test
+	void onlySoManyShardsAreAcquiredTogether() {
+		this.checkpoints.holdAcquisitions();
+		ShardWorkers workers = workers(new SessionWatch(Optional::empty, ConsumerEvents.NONE));
+		for (int shard = 0; shard < 70; shard++) {
+			workers.start(ShardId.of("orders", shard), TOKEN, ME);
+		}
+		this.threads.runAll();
+		assertThat(this.checkpoints.heldAcquisitions()).isEqualTo(64);
+
+		workers.drain(ShardId.of("orders", 0));
+		workers.drain(ShardId.of("orders", 69));
+		this.threads.runAll();
+		assertThat(this.checkpoints.heldAcquisitions()).as("another one for that which does not wait").isEqualTo(65);
+
+		this.checkpoints.answerAcquisitions();
+		this.threads.runAll();
+		assertThat(this.reader.calls()).hasSize(68);
+	}
+
+	/** What a method does that waits for something that never comes. */
+	private static void untilInterrupted() throws InterruptedException {
+		assertThat(new CountDownLatch(1).await(10, TimeUnit.SECONDS)).isTrue();
+	}
+
+	/** Between its first turn and the moment from which on it is told. */
+	@Test
+	void aWorkerThatBeginsWhileNothingIsHandedOutHearsThatItIsAgain() {
+		AtomicReference<ShardWorkers> workers = new AtomicReference<>();
+		AtomicBoolean begun = new AtomicBoolean();
+		workers.set(workers(new SessionWatch(Optional::empty, ConsumerEvents.NONE), (turn) -> {
+			if (begun.getAndSet(true)) {
+				this.threads.execute(turn);
+				return;
+			}
+			turn.run();
+			this.lease.renew(this.clock.now());
+			workers.get().resume();
+		}));
+		this.clock.advance(Duration.ofSeconds(9));
+		workers.get().start(SHARD, TOKEN, ME);
+		this.threads.runAll();
+
+		assertThat(this.reader.calls()).hasSize(1);
+	}
+
+	@Test
+	void nothingIsMeasuredWhereNobodyWantsToKnow() {
+		ShardWorkers workers = workers(new SessionWatch(Optional::empty, ConsumerEvents.NONE));
+		workers.start(ShardId.of("orders", 0), new Token(1), ME);
+		this.threads.runAll();
+
+		assertThat(workers.work(this.clock.now())).isEmpty();
+	}
+
+	private ShardWorkers workers(SessionWatch session) {
+		return workers(session, this.threads);
+	}
+
+	private ShardWorkers workers(SessionWatch session, Executor executor) {
+		JsonMapper mapper = new JsonMapper();
+		DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
+		beans.registerSingleton("application", this.application);
+		return new ShardWorkers(
+				new ShardHandlerDetector(beans, new JsonPayloadConverter(mapper)).detect(Map.of("orders", 2)),
+				new WorkerContext("group", this.checkpoints, this.reader, this.lease, this.clock,
+						InstantSource.fixed(Instant.EPOCH), executor, this.threads.timer(), mapper, ConsumerMeters.NONE,
+						new BufferBudget(Long.MAX_VALUE), (topic) -> new TestSettings().get(), ConsumerEvents.NONE,
+						(shard, token, fence, completed) -> {
+						}, false),
+				session, this.threads, null);
+	}
+
+	/** What the user wrote. */
+	static final class Application {
+
+		private final List<String> calls = new ArrayList<>();
+
+		private UserCode onRecord = () -> {
+		};
+
+		private UserCode onPreparing = () -> {
+		};
+
+		@ShardConsumer("orders")
+		void handle(String payload) throws Exception {
+			this.calls.add(payload);
+			this.onRecord.run();
+		}
+
+		@OnShardPreparing
+		void prepare(ShardContext context) throws Exception {
+			this.calls.add("preparing");
+			this.onPreparing.run();
+		}
+
+	}
+
+	@FunctionalInterface
+	interface UserCode {
+
+		void run() throws Exception;
+
+	}
+
+}

@@ -1,0 +1,55 @@
+package io.github.shardkeeper.consumer;
+
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ScheduledExecutorService;
+
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
+
+import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.coordination.ShardConsumption;
+import io.github.shardkeeper.handler.ShardHandler;
+import io.github.shardkeeper.handler.ShardHandlerDetector;
+import io.github.shardkeeper.source.JsonPayloadConverter;
+import io.github.shardkeeper.source.ShardReader;
+import io.github.shardkeeper.time.Lease;
+import io.github.shardkeeper.time.MonotonicClock;
+import io.github.shardkeeper.worker.BufferBudget;
+import io.github.shardkeeper.worker.ConsumerEvents;
+import io.github.shardkeeper.worker.ConsumerMeters;
+import io.github.shardkeeper.worker.ConsumerSettings;
+import io.github.shardkeeper.worker.WorkerContext;
+
+/**
+ * Real workers with the handlers of one bean, on threads and clocks of a test's choice.
+ */
+public final class SimulatedConsumers {
+
+	private final JsonMapper mapper = new JsonMapper();
+
+	private final Map<String, ShardHandler> handlers;
+
+	/** Finds the handlers of a bean. */
+	public SimulatedConsumers(Object bean, Map<String, Integer> topics) {
+		DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
+		beans.registerSingleton("handlers", bean);
+		this.handlers = new ShardHandlerDetector(beans, new JsonPayloadConverter(this.mapper)).detect(topics);
+	}
+
+	/** The workers of one process, which consume all topics in the same way. */
+	public ShardConsumption workers(ConsumerSettings settings, CheckpointStore checkpoints, ShardReader reader,
+			Lease lease, MonotonicClock clock, Executor executor, ScheduledExecutorService timer,
+			ShardConsumption.Listener listener) {
+		return new ShardWorkers(this.handlers,
+				new WorkerContext("group", checkpoints, reader, lease, clock, InstantSource.fixed(Instant.EPOCH),
+						executor, timer, this.mapper, ConsumerMeters.NONE, new BufferBudget(Long.MAX_VALUE),
+						(topic) -> settings, ConsumerEvents.NONE, listener, false),
+				new SessionWatch(Optional::empty, ConsumerEvents.NONE), executor, null);
+	}
+
+}

@@ -1,0 +1,212 @@
+package io.github.shardkeeper.consumer;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.AppenderBase;
+import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
+
+import io.github.shardkeeper.loop.BoundedExecutor;
+import io.github.shardkeeper.testsupport.SettableClock;
+import io.github.shardkeeper.worker.ManualThreads;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+class WorkerThreadsTests {
+
+	@Test
+	void preparationsThatHangLeaveMostOfThePoolToHandlers() throws InterruptedException {
+		WorkerThreads.Running threads = new WorkerThreads(false, 8).start();
+		Semaphore begun = new Semaphore(0);
+		Semaphore mayEnd = new Semaphore(0);
+		CountDownLatch handlers = new CountDownLatch(6);
+		try {
+			for (int i = 0; i < 8; i++) {
+				threads.preparing().execute(() -> {
+					begun.release();
+					mayEnd.acquireUninterruptibly();
+				});
+			}
+			for (int i = 0; i < 6; i++) {
+				threads.executor().execute(() -> {
+					handlers.countDown();
+					awaitAll(handlers);
+				});
+			}
+			assertThat(handlers.await(10, TimeUnit.SECONDS)).as("six handlers at a time").isTrue();
+			assertThat(begun.tryAcquire(2, 10, TimeUnit.SECONDS)).isTrue();
+			mayEnd.release(8);
+			assertThat(begun.tryAcquire(6, 10, TimeUnit.SECONDS)).as("the others, one after the other").isTrue();
+		}
+		finally {
+			mayEnd.release(8);
+			threads.shutdown().run();
+		}
+	}
+
+	@Test
+	void aPoolOfOneThreadPrepares() throws InterruptedException {
+		WorkerThreads.Running threads = new WorkerThreads(false, 1).start();
+		try {
+			CountDownLatch prepared = new CountDownLatch(1);
+			threads.preparing().execute(prepared::countDown);
+			assertThat(prepared.await(10, TimeUnit.SECONDS)).isTrue();
+		}
+		finally {
+			threads.shutdown().run();
+		}
+	}
+
+	@Test
+	void whatWaitsBeginsInOrderWhenSomethingHasEnded() {
+		ManualThreads threads = new ManualThreads(new SettableClock());
+		BoundedExecutor bounded = new BoundedExecutor(threads, 1);
+		List<String> begun = new ArrayList<>();
+		bounded.execute(() -> begun.add("first"));
+		bounded.execute(() -> begun.add("second"));
+		threads.runOne();
+		assertThat(begun).containsExactly("first");
+		threads.runAll();
+		assertThat(begun).containsExactly("first", "second");
+
+		bounded.execute(() -> begun.add("third"));
+		threads.runAll();
+		assertThat(begun).endsWith("third");
+	}
+
+	@Test
+	void whatThrowsTakesNoPlace() {
+		ManualThreads threads = new ManualThreads(new SettableClock());
+		BoundedExecutor bounded = new BoundedExecutor(threads, 1);
+		List<String> begun = new ArrayList<>();
+		bounded.execute(() -> {
+			throw new InternalError("as the test wants it");
+		});
+		bounded.execute(() -> begun.add("second"));
+		threads.runAll();
+		bounded.execute(() -> begun.add("third"));
+		threads.runAll();
+
+		assertThat(begun).containsExactly("second", "third");
+	}
+
+	@Test
+	void whatThrowsAndCannotBeLoggedTakesNoPlace() {
+		ManualThreads threads = new ManualThreads(new SettableClock());
+		BoundedExecutor bounded = new BoundedExecutor(threads, 1);
+		List<String> begun = new ArrayList<>();
+		Logger logger = (Logger) LoggerFactory.getLogger(BoundedExecutor.class);
+		AppenderBase<ILoggingEvent> failing = new AppenderBase<>() {
+
+			@Override
+			protected void append(ILoggingEvent event) {
+				throw new InternalError("no appender, as the test wants it");
+			}
+
+		};
+		failing.start();
+		logger.addAppender(failing);
+		try {
+			bounded.execute(() -> {
+				throw new InternalError("as the test wants it");
+			});
+			threads.runAll();
+		}
+		finally {
+			logger.detachAppender(failing);
+			failing.stop();
+		}
+		bounded.execute(() -> begun.add("second"));
+		threads.runAll();
+
+		assertThat(begun).containsExactly("second");
+	}
+
+	@Test
+	void whatWaitsBeginsThoughTheExecutorThrowsForIt() {
+		ManualThreads threads = new ManualThreads(new SettableClock());
+		BoundedExecutor bounded = new BoundedExecutor(threads, 1);
+		List<String> begun = new ArrayList<>();
+		bounded.execute(() -> begun.add("first"));
+		bounded.execute(() -> begun.add("second"));
+		threads.refuseNext((turn) -> {
+		});
+		threads.runAll();
+		bounded.execute(() -> begun.add("third"));
+		threads.runAll();
+
+		assertThat(begun).containsExactly("first", "second", "third");
+	}
+
+	/** As a pool does whose queue has taken a task when no thread can be had for it. */
+	@Test
+	void anExecutorThatThrowsAndKeepsWhatItWasGivenRunsNoMoreAtATime() {
+		ManualThreads threads = new ManualThreads(new SettableClock());
+		BoundedExecutor bounded = new BoundedExecutor(threads, 1);
+		List<String> begun = new ArrayList<>();
+		threads.refuseAndKeepNext();
+		assertThatExceptionOfType(InternalError.class).isThrownBy(() -> bounded.execute(() -> begun.add("refused")));
+		bounded.execute(() -> {
+			begun.add("first");
+			threads.runAll();
+			begun.add("first ends");
+		});
+		bounded.execute(() -> begun.add("second"));
+		threads.runAll();
+		assertThat(begun).containsExactly("first", "first ends", "second");
+
+		bounded.execute(() -> begun.add("third"));
+		threads.runAll();
+		assertThat(begun).endsWith("third");
+	}
+
+	@Test
+	void anExecutorThatThrowsAfterItHasRunWhatItWasGivenHasNotRefusedIt() {
+		ManualThreads threads = new ManualThreads(new SettableClock());
+		BoundedExecutor bounded = new BoundedExecutor(threads, 1);
+		List<String> begun = new ArrayList<>();
+		threads.refuseNext(Runnable::run);
+		bounded.execute(() -> begun.add("first"));
+		bounded.execute(() -> begun.add("second"));
+		threads.runAll();
+
+		assertThat(begun).containsExactly("first", "second");
+	}
+
+	@Test
+	void whatIsRefusedTakesNoPlace() {
+		List<Runnable> accepted = new ArrayList<>();
+		boolean[] refuses = { true };
+		BoundedExecutor bounded = new BoundedExecutor((task) -> {
+			if (refuses[0]) {
+				throw new RejectedExecutionException("as the test wants it");
+			}
+			accepted.add(task);
+		}, 1);
+		assertThatExceptionOfType(RejectedExecutionException.class).isThrownBy(() -> bounded.execute(() -> {
+		}));
+
+		refuses[0] = false;
+		bounded.execute(() -> {
+		});
+		assertThat(accepted).hasSize(1);
+	}
+
+	private static void awaitAll(CountDownLatch latch) {
+		try {
+			assertThat(latch.await(10, TimeUnit.SECONDS)).isTrue();
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+}

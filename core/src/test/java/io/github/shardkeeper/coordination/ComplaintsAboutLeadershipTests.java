@@ -1,0 +1,140 @@
+package io.github.shardkeeper.coordination;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import io.github.shardkeeper.assignment.Assignment;
+import io.github.shardkeeper.assignment.AssignmentStrategy;
+import io.github.shardkeeper.assignment.ShardCatalog;
+import io.github.shardkeeper.assignment.sticky.StickyAssignment;
+import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
+import io.github.shardkeeper.protocol.HandoverRules;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What users of other products complain about when it comes to who decides, and what
+ * happens here instead. The leader's strategy is what fails: it is what an application
+ * may replace.
+ */
+class ComplaintsAboutLeadershipTests {
+
+	private static final AssignmentStrategy STICKY = new StickyAssignment();
+
+	private final MemoryCoordinationStore store = new MemoryCoordinationStore();
+
+	private final TestConsumption.Ledger ledger = new TestConsumption.Ledger();
+
+	private final List<TestInstance> instances = new ArrayList<>();
+
+	private final CountDownLatch ended = new CountDownLatch(1);
+
+	@AfterEach
+	void closeAll() {
+		this.ended.countDown();
+		this.instances.forEach(TestInstance::kill);
+		assertThat(this.ledger.breaches()).isEmpty();
+	}
+
+	/**
+	 * amazon-kinesis-client#1669: every pass of the leader ends with an Error, and it
+	 * leads on without ever deciding anything. Here who decides nothing for a lease
+	 * resigns; as a member it goes on.
+	 */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void aLeaderThatFailsIsReplaced(boolean error) {
+		AtomicInteger attempts = new AtomicInteger();
+		TestInstance a = start("a", (request) -> {
+			attempts.incrementAndGet();
+			if (error) {
+				throw new NoClassDefFoundError("as the test wants it");
+			}
+			throw new IllegalStateException("as the test wants it");
+		});
+		await().until(() -> attempts.get() > 0);
+		TestInstance b = start("b", STICKY);
+
+		await().until(b.coordinator::isLeader);
+		awaitConsumed(a, 2);
+		awaitConsumed(b, 2);
+	}
+
+	/**
+	 * azure-sdk-for-java#39367: the load balancer hangs, says nothing, and partitions are
+	 * consumed by nobody. Here what hangs holds nobody up, is reported, and another one
+	 * leads after a lease.
+	 */
+	@Test
+	void aLeaderWhoseStrategyHangsIsReplacedAndConsumesOn() {
+		CountDownLatch hangs = new CountDownLatch(1);
+		TestInstance a = start("a", (request) -> {
+			hangs.countDown();
+			awaitUninterruptibly(this.ended);
+			return STICKY.assign(request);
+		});
+		await().until(() -> hangs.getCount() == 0);
+		awaitConsumed(a, 4);
+		TestInstance b = start("b", STICKY);
+
+		await().until(b.coordinator::isLeader);
+		awaitConsumed(a, 2);
+		awaitConsumed(b, 2);
+	}
+
+	/**
+	 * amazon-kinesis-client#202: with a limit of leases per worker some shards belong to
+	 * nobody, and nobody is told. Here a strategy that forgets some is refused as a
+	 * whole, what nobody owns is placed all the same, and the leader says what is wrong.
+	 */
+	@Test
+	void shardsThatAreGivenToNobodyAreConsumedAndReported() {
+		TestInstance a = start("a", (request) -> Assignment.builder(request).build());
+
+		awaitConsumed(a, 4);
+		await().untilAsserted(() -> assertThat(a.coordinator.groupProblems()).singleElement().satisfies((problem) -> {
+			assertThat(problem.kind()).isEqualTo("assignment");
+			assertThat(problem.problem()).contains("forgets 4 shards", "Correct it");
+		}));
+	}
+
+	private static void awaitUninterruptibly(CountDownLatch latch) {
+		boolean done = false;
+		while (!done) {
+			try {
+				latch.await();
+				done = true;
+			}
+			catch (InterruptedException ex) {
+				// The strategy of this test heeds nothing.
+			}
+		}
+	}
+
+	private TestInstance start(String name, AssignmentStrategy strategy) {
+		TestInstance instance = new TestInstance(name, this.store, this.ledger, HandoverRules.DEFAULT,
+				new AssignmentSettings("own", strategy, ShardCatalog.PLAIN, true, Duration.ofMillis(100)));
+		this.instances.add(instance);
+		return instance.start();
+	}
+
+	/** Looks often: most of what is waited for comes within milliseconds. */
+	private static ConditionFactory await() {
+		return Awaitility.await().pollInterval(Duration.ofMillis(2));
+	}
+
+	private static void awaitConsumed(TestInstance instance, int shards) {
+		await().untilAsserted(() -> assertThat(instance.consumption.consumed()).hasSize(shards));
+	}
+
+}

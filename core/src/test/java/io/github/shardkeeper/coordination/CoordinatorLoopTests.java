@@ -1,0 +1,90 @@
+package io.github.shardkeeper.coordination;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.junit.jupiter.api.Test;
+
+import io.github.shardkeeper.assignment.sticky.StickyAssignment;
+import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
+import io.github.shardkeeper.loop.Loops;
+import io.github.shardkeeper.protocol.HandoverRules;
+import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.testsupport.SettableClock;
+import io.github.shardkeeper.time.Lease;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** How events reach the coordinator's loop. */
+class CoordinatorLoopTests {
+
+	private final SettableClock clock = new SettableClock();
+
+	private final IdleLoops loops = new IdleLoops();
+
+	private final CoordinatorLoop loop = loop();
+
+	/** The answer to the first heartbeat may come at that moment. */
+	@Test
+	void eventBetweenTheFirstPassAndTheEndOfTheStartWakesTheLoop() {
+		this.loops.onFirstPass = () -> this.loop.leave(Duration.ofMinutes(1));
+
+		this.loop.start(Map.of("orders", TopicShards.count(4)), new TestConsumption(new TestConsumption.Ledger()));
+
+		assertThat(this.loops.wakesAfterFirstPass).hasPositiveValue();
+	}
+
+	private CoordinatorLoop loop() {
+		CoordinationSettings settings = TestInstance.settings("a", HandoverRules.DEFAULT);
+		MemberRuntime runtime = new MemberRuntime(this.clock, this.loops, new Random(1));
+		MemoryCoordinationStore store = new MemoryCoordinationStore();
+		Lease lease = new Lease(settings.lease(), this.clock.now());
+		return new CoordinatorLoop(settings, store,
+				new HeartbeatScheduler(store, lease, settings.heartbeatInterval(), runtime), lease,
+				AssignmentSettings.builtIn("sticky", new StickyAssignment()), runtime);
+	}
+
+	/** Run no step by themselves, but for the first one of the coordinator. */
+	private static final class IdleLoops implements Loops {
+
+		private final AtomicInteger wakesAfterFirstPass = new AtomicInteger();
+
+		private Runnable onFirstPass = () -> {
+		};
+
+		@Override
+		public Loop start(String name, Step step) {
+			return new IdleLoop(new AtomicInteger());
+		}
+
+		@Override
+		public Loop startForeground(String name, Step step) {
+			try {
+				step.run();
+			}
+			catch (InterruptedException ex) {
+				throw new IllegalStateException(ex);
+			}
+			this.onFirstPass.run();
+			return new IdleLoop(this.wakesAfterFirstPass);
+		}
+
+	}
+
+	private record IdleLoop(AtomicInteger wakes) implements Loops.Loop {
+
+		@Override
+		public void wake() {
+			this.wakes.incrementAndGet();
+		}
+
+		@Override
+		public void close() {
+			// Nothing runs.
+		}
+
+	}
+
+}

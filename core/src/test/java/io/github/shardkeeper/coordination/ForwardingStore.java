@@ -1,0 +1,157 @@
+package io.github.shardkeeper.coordination;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.coordination.CoordinationStore.ClaimReply;
+import io.github.shardkeeper.coordination.CoordinationStore.ReleaseReply;
+import io.github.shardkeeper.protocol.GroupChanges;
+import io.github.shardkeeper.protocol.GroupProblems;
+import io.github.shardkeeper.protocol.HeartbeatReply;
+import io.github.shardkeeper.protocol.HoldingAction;
+import io.github.shardkeeper.protocol.LeaderAction.SteadyTime;
+import io.github.shardkeeper.protocol.LeaderEvent.EndClaimsReply;
+import io.github.shardkeeper.protocol.LeaderEvent.PlanReply;
+import io.github.shardkeeper.protocol.LeaderEvent.ReapReply;
+import io.github.shardkeeper.protocol.LoadReport;
+import io.github.shardkeeper.protocol.LoadReport.LoadChanges;
+import io.github.shardkeeper.protocol.MemberDescription;
+import io.github.shardkeeper.protocol.Seen;
+import io.github.shardkeeper.protocol.Transition;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+
+/**
+ * One member's way to a store, which can be cut. Thread-safe.
+ */
+class ForwardingStore implements CoordinationStore {
+
+	private final CoordinationStore store;
+
+	private volatile boolean away;
+
+	/** What the member knew when it joined last. */
+	volatile Duration longestLease = Duration.ZERO;
+
+	ForwardingStore(CoordinationStore store) {
+		this.store = store;
+	}
+
+	/** Whether every call fails as if the store could not be reached. */
+	void setAway(boolean away) {
+		this.away = away;
+	}
+
+	final CoordinationStore reach() {
+		if (this.away) {
+			throw new StoreUnavailableException("away, as the test wants it", new IllegalStateException());
+		}
+		return this.store;
+	}
+
+	@Override
+	public void verify() {
+		reach().verify();
+	}
+
+	@Override
+	public Subscription subscribe(MemberId member, Runnable onEvent) {
+		return reach().subscribe(member, onEvent);
+	}
+
+	@Override
+	public void join(MemberId member, MemberDescription description, Duration lease, Duration timeout,
+			Duration longestLease) {
+		this.longestLease = longestLease;
+		reach().join(member, description, lease, timeout, longestLease);
+	}
+
+	@Override
+	public void describe(MemberId member, MemberDescription description) {
+		reach().describe(member, description);
+	}
+
+	@Override
+	public HeartbeatReply heartbeat(MemberId member, Seen seen, boolean candidate, LoadReport load) {
+		return reach().heartbeat(member, seen, candidate, load);
+	}
+
+	@Override
+	public LoadChanges loads(long afterVersion) {
+		return reach().loads(afterVersion);
+	}
+
+	@Override
+	public GroupChanges changes(long afterGeneration, long seenMembership) {
+		return reach().changes(afterGeneration, seenMembership);
+	}
+
+	@Override
+	public GroupChanges changes(long afterGeneration, long seenMembership, Runnable onStep) {
+		return reach().changes(afterGeneration, seenMembership, onStep);
+	}
+
+	@Override
+	public PlanReply plan(MemberId leader, long epoch, List<Transition> transitions) {
+		return reach().plan(leader, epoch, transitions);
+	}
+
+	@Override
+	public EndClaimsReply endClaims(MemberId leader, long epoch, long untilMillis) {
+		return reach().endClaims(leader, epoch, untilMillis);
+	}
+
+	@Override
+	public boolean publish(MemberId leader, long epoch, GroupProblems problems) {
+		return reach().publish(leader, epoch, problems);
+	}
+
+	@Override
+	public List<ReleaseReply> release(MemberId owner, List<HoldingAction.Release> releases, Duration quietPeriod) {
+		return reach().release(owner, releases, quietPeriod);
+	}
+
+	@Override
+	public ClaimReply claim(MemberId member, Map<ShardId, Token> held) {
+		return reach().claim(member, held);
+	}
+
+	@Override
+	public ClaimReply present(MemberId member, Map<ShardId, Token> held) {
+		return reach().present(member, held);
+	}
+
+	@Override
+	public void nudge(Collection<ShardId> shards) {
+		reach().nudge(shards);
+	}
+
+	@Override
+	public ReapReply reap(MemberId leader, long epoch, SteadyTime steady, Duration crashQuietPeriod) {
+		return reach().reap(leader, epoch, steady, crashQuietPeriod);
+	}
+
+	@Override
+	public ForgetReply forget(String topic) {
+		return reach().forget(topic);
+	}
+
+	@Override
+	public void announceLeave(MemberId member) {
+		reach().announceLeave(member);
+	}
+
+	@Override
+	public void leave(MemberId member, Duration quietPeriod) {
+		reach().leave(member, quietPeriod);
+	}
+
+	@Override
+	public void close() {
+	}
+
+}

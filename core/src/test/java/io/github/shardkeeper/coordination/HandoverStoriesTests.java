@@ -1,0 +1,742 @@
+package io.github.shardkeeper.coordination;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
+import io.github.shardkeeper.coordination.memory.MemoryFailover;
+import io.github.shardkeeper.protocol.HandoverRules;
+import io.github.shardkeeper.protocol.HandoverRules.OnTimeout;
+import io.github.shardkeeper.protocol.HoldingAction.Forfeit;
+import io.github.shardkeeper.protocol.MemberDescription;
+import io.github.shardkeeper.protocol.Ownership;
+import io.github.shardkeeper.protocol.ShardPhase;
+import io.github.shardkeeper.shard.ApplicationVersion;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.time.MonotonicClock;
+import io.github.shardkeeper.time.MonotonicTime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Moves that do not go straight, and stores that forget, with real coordinators on a
+ * store in memory.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class HandoverStoriesTests {
+
+	private static final Duration SHORT = Duration.ofMillis(100);
+
+	private static final Duration QUIET = Duration.ofMillis(400);
+
+	private final MemoryCoordinationStore store = new MemoryCoordinationStore();
+
+	private final TestConsumption.Ledger ledger = new TestConsumption.Ledger();
+
+	private final List<TestInstance> instances = new ArrayList<>();
+
+	@AfterEach
+	void closeAll() {
+		this.instances.forEach(TestInstance::kill);
+		assertThat(this.ledger.breaches()).isEmpty();
+	}
+
+	@Test
+	void whoGetsAShardPreparesWhileItsOwnerStillConsumes() {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		a.consumption.setAnswersDrains(false);
+		TestInstance b = start("b");
+		// In which order they are told is not promised.
+		await().until(() -> b.consumption.prepared().size() == 2 && a.consumption.draining().size() == 2);
+
+		assertThat(a.consumption.consumed()).hasSize(4);
+		assertThat(b.consumption.consumed()).isEmpty();
+		List<ShardId> moving = a.consumption.draining();
+		assertThat(b.consumption.prepared()).containsExactlyInAnyOrderElementsOf(moving);
+		moving.forEach(a.consumption::finishDrain);
+		awaitConsumed(b, 2);
+		assertThat(b.consumption.prepared()).as("once each").hasSize(2);
+	}
+
+	@Test
+	void anOwnerThatIsWantedBackKeepsItsShardsUnderTheirTokens() {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		Map<ShardId, Token> before = a.consumption.consumed();
+		a.consumption.setAnswersDrains(false);
+		TestInstance b = start("b");
+		await().until(() -> a.consumption.draining().size() == 2);
+		List<ShardId> moving = a.consumption.draining();
+		b.kill();
+
+		await().until(() -> a.consumption.draining().isEmpty());
+		assertThat(a.consumption.cancelled()).containsExactlyInAnyOrderElementsOf(moving);
+		assertThat(a.consumption.consumed()).isEqualTo(before);
+		await().until(() -> shardsIn(ShardPhase.OWNED).size() == 4);
+	}
+
+	@Test
+	void anOverdueDrainIsInterruptedAgainAndAgainAndHeld() {
+		TestInstance a = start("a", rules(SHORT, OnTimeout.HOLD));
+		awaitConsumed(a, 4);
+		a.consumption.setAnswersDrains(false);
+		TestInstance b = start("b", rules(SHORT, OnTimeout.HOLD));
+		await().until(() -> a.consumption.interrupted().size() >= 6);
+
+		assertThat(b.consumption.consumed()).isEmpty();
+		List<ShardId> moving = a.consumption.draining();
+		assertThat(moving).hasSize(2);
+		for (TestInstance instance : List.of(a, b)) {
+			await().untilAsserted(() -> assertThat(instance.coordinator.groupProblems()).as("whoever leads")
+				.singleElement()
+				.satisfies((problem) -> {
+					assertThat(problem.serious()).isTrue();
+					assertThat(problem.problem()).contains("a~", "asked", "to release it");
+					assertThat(problem.concerned()).contains(moving.stream().sorted().map(ShardId::toString).toList());
+				}));
+		}
+		moving.forEach(a.consumption::finishDrain);
+		awaitConsumed(b, 2);
+		await().until(() -> a.coordinator.groupProblems().isEmpty() && b.coordinator.groupProblems().isEmpty());
+	}
+
+	@Test
+	void byForceTheShardsGoAfterTheTimeout() {
+		TestInstance a = start("a", rules(SHORT, OnTimeout.FORCE));
+		awaitConsumed(a, 4);
+		a.consumption.setAnswersDrains(false);
+		TestInstance b = start("b", rules(SHORT, OnTimeout.FORCE));
+
+		awaitConsumed(b, 2);
+		assertThat(a.consumption.interrupted()).hasSize(2);
+		assertThat(a.consumption.consumed()).as("the others stay").hasSize(2);
+	}
+
+	@Test
+	void afterAPlannedMoveAShardRests() {
+		HandoverRules rules = new HandoverRules(Duration.ofSeconds(50), OnTimeout.HOLD, QUIET, Duration.ZERO, 0);
+		TestInstance a = start("a", rules);
+		awaitConsumed(a, 4);
+		a.consumption.setAnswersDrains(false);
+		TestInstance b = start("b", rules);
+		await().until(() -> a.consumption.draining().size() == 2);
+		MonotonicTime drained = MonotonicClock.SYSTEM.now();
+		a.consumption.draining().forEach(a.consumption::finishDrain);
+		await().until(() -> shardsIn(ShardPhase.QUIET).size() == 2);
+
+		awaitConsumed(b, 2);
+		assertThat(drained.until(MonotonicClock.SYSTEM.now())).isGreaterThanOrEqualTo(QUIET);
+	}
+
+	@Test
+	void afterADeathAShardRests() {
+		HandoverRules rules = new HandoverRules(Duration.ofSeconds(50), OnTimeout.HOLD, Duration.ZERO, QUIET, 0);
+		TestInstance a = start("a", rules);
+		awaitConsumed(a, 4);
+		TestInstance b = start("b", rules);
+		awaitConsumed(b, 2);
+		b.kill();
+		await().until(() -> shardsIn(ShardPhase.QUIET).size() == 2);
+		MonotonicTime dead = MonotonicClock.SYSTEM.now();
+		await().untilAsserted(() -> assertThat(a.consumption.prepared()).hasSize(2));
+		assertThat(a.consumption.consumed()).hasSize(2);
+
+		awaitConsumed(a, 4);
+		// Looked at a little late.
+		assertThat(dead.until(MonotonicClock.SYSTEM.now())).isGreaterThan(QUIET.dividedBy(2));
+	}
+
+	@Test
+	void noMoreShardsMoveAtOnceThanAreAllowed() {
+		HandoverRules rules = new HandoverRules(Duration.ofSeconds(50), OnTimeout.HOLD, Duration.ZERO, Duration.ZERO,
+				1);
+		TestInstance a = start("a", rules);
+		awaitConsumed(a, 4);
+		a.consumption.setAnswersDrains(false);
+		TestInstance b = start("b", rules);
+		for (int moved = 1; moved <= 2; moved++) {
+			await().until(() -> !a.consumption.draining().isEmpty());
+			List<ShardId> moving = a.consumption.draining();
+			assertThat(moving).hasSize(1);
+			a.consumption.finishDrain(moving.get(0));
+			awaitConsumed(b, moved);
+		}
+		assertThat(a.consumption.consumed()).hasSize(2);
+	}
+
+	@Test
+	void aShardAtItsEndGoesToNobody() {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		ShardId ended = ShardId.of("orders", 2);
+		a.consumption.complete(ended);
+		await().until(() -> shardsIn(ShardPhase.COMPLETED).equals(List.of(ended)));
+
+		TestInstance b = start("b");
+		awaitConsumed(b, 1);
+		a.coordinator.stop(Duration.ofSeconds(30));
+		awaitConsumed(b, 3);
+		assertThat(b.consumption.consumed()).doesNotContainKey(ended);
+		assertThat(shardsIn(ShardPhase.COMPLETED)).containsExactly(ended);
+		assertThat(b.coordinator.groupProblems()).isEmpty();
+	}
+
+	@Test
+	void whatIsHeldStaysWhereItIsWhenTheStoreIsEmptied() {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		TestInstance b = start("b");
+		awaitConsumed(b, 2);
+		Map<ShardId, Token> ofA = a.consumption.consumed();
+		Map<ShardId, Token> ofB = b.consumption.consumed();
+		MemberId oldA = a.coordinator.member().orElseThrow();
+		MemoryFailover.empty(this.store);
+
+		await().until(() -> shardsIn(ShardPhase.OWNED).size() == 4);
+		await().until(() -> a.coordinator.isLeader() != b.coordinator.isLeader());
+		assertThat(a.consumption.consumed()).isEqualTo(ofA);
+		assertThat(b.consumption.consumed()).isEqualTo(ofB);
+		assertThat(a.consumption.suspensions() + b.consumption.suspensions()).isZero();
+		assertThat(a.consumption.writesBack()).isEqualTo(1);
+		assertThat(b.consumption.writesBack()).isEqualTo(1);
+		assertThat(a.coordinator.member().orElseThrow()).isNotEqualTo(oldA);
+		// All of it works on.
+		b.coordinator.stop(Duration.ofSeconds(30));
+		awaitConsumed(a, 4);
+	}
+
+	/** Nobody is there any more to write back what it has come to. */
+	@Test
+	void aShardThatEndedWhileTheStoreWasEmptiedIsLookedAtAgain() {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		ShardId ended = ShardId.of("orders", 0);
+		Token before = a.consumption.consumed().get(ended);
+		CountDownLatch rejoins = new CountDownLatch(1);
+		a.store.subscribing = false;
+		a.store.subscriptionOpened = rejoins;
+		MemoryFailover.empty(this.store);
+		await().until(() -> a.store.subscribing);
+		a.consumption.complete(ended);
+		rejoins.countDown();
+
+		awaitConsumed(a, 4);
+		assertThat(a.consumption.consumed().get(ended)).isGreaterThan(before);
+		assertThat(shardsIn(ShardPhase.COMPLETED)).isEmpty();
+	}
+
+	@Test
+	void aDrainThatNobodyWaitsForAnyMoreIsCancelledWhenTheStoreIsEmptied() {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		a.consumption.setAnswersDrains(false);
+		TestInstance b = start("b");
+		await().until(() -> a.consumption.draining().size() == 2);
+		List<ShardId> moving = a.consumption.draining();
+		Map<ShardId, Token> before = a.consumption.consumed();
+		// Otherwise the new leader may ask for the same drains before they are cancelled.
+		a.store.planRefused = true;
+		b.store.planRefused = true;
+		MemoryFailover.empty(this.store);
+		await().untilAsserted(() -> assertThat(a.consumption.cancelled()).containsExactlyInAnyOrderElementsOf(moving));
+		assertThat(a.consumption.draining()).isEmpty();
+		a.consumption.answerDrains();
+		a.store.planRefused = false;
+		b.store.planRefused = false;
+
+		awaitConsumed(b, 2);
+		awaitConsumed(a, 2);
+		assertThat(before).containsAllEntriesOf(a.consumption.consumed());
+	}
+
+	@Test
+	void whoLeavesWhileTheStoreIsEmptiedLeavesAllTheSame() {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		a.consumption.setAnswersDrains(false);
+		CompletableFuture<Void> left = a.coordinator.leave(Duration.ofSeconds(30));
+		await().until(() -> a.consumption.draining().size() == 4);
+		// Otherwise it may be asked for the same drains before they are cancelled.
+		a.store.planRefused = true;
+		MemoryFailover.empty(this.store);
+		await().until(() -> a.consumption.cancelled().size() == 4);
+		a.consumption.answerDrains();
+		a.store.planRefused = false;
+
+		await().until(left::isDone);
+		assertThat(a.consumption.consumed()).isEmpty();
+		assertThat(this.store.changes(0, -1).members()).isEmpty();
+	}
+
+	@Test
+	void whoseDrainsEndWhileTheStoreIsEmptiedLeavesAllTheSame() {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		a.consumption.setAnswersDrains(false);
+		CompletableFuture<Void> left = a.coordinator.leave(Duration.ofSeconds(30));
+		await().until(() -> a.consumption.draining().size() == 4);
+		CountDownLatch rejoins = new CountDownLatch(1);
+		a.store.subscribing = false;
+		a.store.subscriptionOpened = rejoins;
+		MemoryFailover.empty(this.store);
+		await().until(() -> a.store.subscribing);
+		a.consumption.answerDrains();
+		rejoins.countDown();
+
+		await().until(left::isDone);
+		assertThat(a.consumption.cancelled()).isEmpty();
+		assertThat(this.store.changes(0, -1).members()).isEmpty();
+	}
+
+	@Test
+	void aClaimThatIsLostAgainIsMadeAgain() {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		Map<ShardId, Token> before = a.consumption.consumed();
+		a.store.claimLoss = () -> {
+			Object unclaimed = MemoryFailover.snapshot(this.store);
+			return () -> MemoryFailover.loseWritesSince(this.store, unclaimed);
+		};
+		MemoryFailover.empty(this.store);
+
+		await().until(() -> a.store.claimLoss == null && owners().equals(Map.of("a", 4L)));
+		assertThat(a.consumption.consumed()).isEqualTo(before);
+		assertThat(tokens()).as("not assigned anew").isEqualTo(before);
+		await().untilAsserted(() -> assertThat(a.coordinator.isConnected()).isTrue());
+	}
+
+	/**
+	 * The lease ends after the store has said that it knows nothing, and before anything
+	 * can be claimed.
+	 */
+	@Test
+	void whoseLeaseHasEndedClaimsNothing() {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		Map<ShardId, Token> before = a.consumption.consumed();
+		CountDownLatch opened = new CountDownLatch(1);
+		a.store.subscriptionOpened = opened;
+		a.store.subscribing = false;
+		MemoryFailover.empty(this.store);
+		await().until(() -> a.store.subscribing && a.consumption.suspensions() == 1);
+		opened.countDown();
+
+		await().until(() -> !a.consumption.isSuspended());
+		assertThat(a.store.claims).hasValue(0);
+		assertThat(a.store.presented).isEqualTo(before.keySet());
+		assertThat(a.consumption.consumed()).isEqualTo(before);
+		assertThat(tokens()).isEqualTo(before);
+	}
+
+	/** The store knows the session, and has lost what it got last. */
+	@Test
+	void whoseLeaseHasEndedPresentsWhatAKnownSessionHasLost() {
+		TestInstance a = start("a");
+		TestInstance b = start("b");
+		awaitConsumed(a, 2);
+		awaitConsumed(b, 2);
+		Object shared = MemoryFailover.snapshot(this.store);
+		Set<ShardId> lost = a.consumption.consumed().keySet();
+		a.coordinator.stop(Duration.ofSeconds(30));
+		awaitConsumed(b, 4);
+		b.store.setAway(true);
+		await().until(() -> b.consumption.suspensions() == 1);
+		MemoryFailover.loseWritesSince(this.store, shared);
+		b.store.setAway(false);
+
+		await().until(() -> !b.consumption.isSuspended());
+		assertThat(b.store.claims).hasValue(0);
+		assertThat(b.store.presented).isEqualTo(lost);
+	}
+
+	@Test
+	void aStoreThatLosesItsDataAgainAndAgainIsSaidOnceAndWhenItIsOver(CapturedOutput output) {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		for (int loss = 0; loss < 5; loss++) {
+			Optional<MemberId> before = a.coordinator.member();
+			MemoryFailover.empty(this.store);
+			await().until(() -> !a.coordinator.member().equals(before) && a.coordinator.member().isPresent());
+		}
+
+		await().until(() -> output.getOut().contains("5 sessions in a row were lost before"));
+		assertThat(output.getOut()).containsOnlyOnce("lost its data").containsOnlyOnce("were lost before");
+		// That was long ago.
+		MemoryFailover.empty(this.store);
+		await().until(() -> output.getOut().split("lost its data", -1).length == 3);
+	}
+
+	@Test
+	void whoseLeaseHasEndedTakesBackWhatTheStoreHasLost() {
+		TestInstance a = start("a");
+		TestInstance b = start("b");
+		awaitConsumed(a, 2);
+		awaitConsumed(b, 2);
+		Map<ShardId, Token> before = tokens();
+		a.store.setAway(true);
+		b.store.setAway(true);
+		await().until(() -> a.consumption.suspensions() == 1 && b.consumption.suspensions() == 1);
+		MemoryFailover.empty(this.store);
+		a.store.setAway(false);
+		b.store.setAway(false);
+
+		await().until(() -> !a.consumption.isSuspended() && !b.consumption.isSuspended());
+		assertThat(tokens()).isEqualTo(before);
+		assertThat(a.consumption.consumed()).hasSize(2);
+		assertThat(b.consumption.consumed()).hasSize(2);
+		assertThat(a.consumption.writesBack() + b.consumption.writesBack()).isGreaterThanOrEqualTo(2);
+		assertThat(a.store.claims.get() + b.store.claims.get()).isZero();
+	}
+
+	@Test
+	void whatWasPresentedIsNotConsumedInTheTimeForClaims() {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		a.store.setAway(true);
+		await().until(() -> a.consumption.suspensions() == 1);
+		MemoryFailover.empty(this.store);
+		// Longer than any lease here.
+		CoordinationStore longLived = this.store;
+		longLived.join(MemberId.of("other", "1"), new MemberDescription(new TreeMap<>(), ApplicationVersion.UNKNOWN),
+				Duration.ofHours(1), Duration.ofHours(2));
+		a.store.setAway(false);
+		await().until(() -> owners().equals(Map.of("a", 4L)));
+		int heartbeats = a.store.heartbeats.get();
+		await().until(() -> a.store.heartbeats.get() > heartbeats + 10);
+
+		assertThat(a.consumption.isSuspended()).isTrue();
+		assertThat(a.coordinator.isConnected()).isFalse();
+	}
+
+	@Test
+	void whoJoinsAgainSaysWhichLeaseIsTheLongest() {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		assertThat(a.store.longestLease).isZero();
+		this.store.join(MemberId.of("other", "1"), new MemberDescription(new TreeMap<>(), ApplicationVersion.UNKNOWN),
+				Duration.ofHours(1), Duration.ofHours(2));
+		int heartbeats = a.store.heartbeats.get();
+		await().until(() -> a.store.heartbeats.get() > heartbeats + 2);
+		MemoryFailover.empty(this.store);
+
+		await().untilAsserted(() -> assertThat(a.store.longestLease).isEqualTo(Duration.ofHours(1)));
+	}
+
+	@Test
+	void whatIsNotInMemoryIsNotPresented() {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		Map<ShardId, Token> before = a.consumption.consumed();
+		ShardId empty = ShardId.of("orders", 2);
+		a.consumption.setEmpty(empty);
+		a.store.setAway(true);
+		await().until(() -> a.consumption.suspensions() == 1);
+		MemoryFailover.empty(this.store);
+		a.store.setAway(false);
+
+		await().until(() -> !a.consumption.isSuspended());
+		awaitConsumed(a, 4);
+		assertThat(a.store.presented).hasSize(3).doesNotContain(empty);
+		assertThat(a.consumption.forfeited()).isEqualTo(Map.of(empty, Forfeit.Cause.TAKEN_OVER));
+		a.consumption.consumed()
+			.forEach((shard, token) -> assertThat(token.equals(before.get(shard))).as("%s", shard)
+				.isEqualTo(!shard.equals(empty)));
+	}
+
+	/** Its shards were given to others under newer tokens, by a store that remembers. */
+	@Test
+	void whoWasReapedTakesNothingBackAndNothingIsForfeited() {
+		TestInstance a = start("a", new TestConsumption.Ledger());
+		awaitConsumed(a, 4);
+		Map<ShardId, Token> before = a.consumption.consumed();
+		a.store.setAway(true);
+		a.store.loseSubscriptionsUnnoticed();
+		TestInstance heir = start("heir");
+		awaitConsumed(heir, 4);
+		a.store.setAway(false);
+
+		awaitConsumed(a, 2);
+		assertThat(a.consumption.forfeited()).hasSize(4)
+			.allSatisfy((shard, cause) -> assertThat(cause).isEqualTo(Forfeit.Cause.TAKEN_OVER));
+		assertThat(tokens()).allSatisfy((shard, token) -> assertThat(token).isGreaterThan(before.get(shard)));
+	}
+
+	/** The store was emptied, and somebody else has begun in its new history. */
+	@Test
+	void whoComesBackTooLateForfeitsWhatItHeld() {
+		TestInstance a = start("a", new TestConsumption.Ledger());
+		awaitConsumed(a, 4);
+		Map<ShardId, Token> before = a.consumption.consumed();
+		a.store.setAway(true);
+		MemoryFailover.empty(this.store);
+		TestInstance heir = start("heir");
+		awaitConsumed(heir, 4);
+		a.store.setAway(false);
+
+		await().until(() -> a.consumption.forfeited().size() == 4);
+		assertThat(a.consumption.forfeited()).containsOnlyKeys(before.keySet())
+			.containsValue(Forfeit.Cause.SUPERSEDED)
+			.doesNotContainValue(Forfeit.Cause.STOPPED);
+		awaitConsumed(a, 2);
+		assertThat(tokens()).allSatisfy((shard, token) -> assertThat(token).isGreaterThan(before.get(shard)));
+	}
+
+	@Test
+	void whoStopsWithoutALeaseForfeitsWhatItHeld() {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		a.store.setAway(true);
+		await().until(() -> a.consumption.suspensions() == 1);
+		CompletableFuture<Void> left = a.coordinator.leave(Duration.ofSeconds(30));
+
+		await().until(left::isDone);
+		assertThat(a.consumption.forfeited()).hasSize(4).doesNotContainValue(Forfeit.Cause.SUPERSEDED);
+	}
+
+	@Test
+	void whoStopsWhileItTakesBackWhatTheStoreHasLostDoesSoFirst() {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		a.store.setAway(true);
+		await().until(() -> a.consumption.suspensions() == 1);
+		MemoryFailover.empty(this.store);
+		a.store.setAway(false);
+		await().until(() -> a.store.presented.size() == 4);
+		CompletableFuture<Void> left = a.coordinator.leave(Duration.ofSeconds(1));
+
+		await().until(left::isDone);
+		assertThat(a.consumption.forfeited()).isEmpty();
+		assertThat(a.consumption.isSuspended()).isFalse();
+		assertThat(shardsIn(ShardPhase.OWNED)).isEmpty();
+	}
+
+	@Test
+	void whoCannotClaimBeforeItsLeaseEndsPresentsAll() {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		Map<ShardId, Token> before = a.consumption.consumed();
+		a.store.claimsRefused = true;
+		MemoryFailover.empty(this.store);
+
+		await().until(() -> a.consumption.suspensions() == 1);
+		await().until(() -> !a.consumption.isSuspended());
+		assertThat(a.store.claims.get()).isPositive();
+		assertThat(a.consumption.consumed()).isEqualTo(before);
+	}
+
+	/**
+	 * It never commits, so no fence tells it: the store comes back to before it was
+	 * reaped, and to before its heir was there.
+	 */
+	@Test
+	void whoWakesUpOnAnOldSnapshotLetsGoOfWhatItsHeirClaims() {
+		// Its heir starts while it is suspended.
+		TestInstance a = start("a", new TestConsumption.Ledger());
+		awaitConsumed(a, 4);
+		Map<ShardId, Token> old = a.consumption.consumed();
+		Object before = MemoryFailover.snapshot(this.store);
+		a.store.setAway(true);
+		a.store.loseSubscriptionsUnnoticed();
+		TestInstance heir = start("heir");
+		awaitConsumed(heir, 4);
+		MemoryFailover.loseWritesSince(this.store, before);
+		a.store.setAway(false);
+
+		await().untilAsserted(() -> {
+			assertThat(a.consumption.consumed().keySet()).hasSize(2)
+				.doesNotContainAnyElementsOf(heir.consumption.consumed().keySet());
+			assertThat(heir.consumption.consumed()).hasSize(2);
+		});
+		assertThat(tokens()).allSatisfy((shard, token) -> assertThat(token).isGreaterThan(old.get(shard)));
+	}
+
+	@Test
+	void whatMovedBeforeTheStoreLostThatStaysWhereItIs() {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		Object before = MemoryFailover.snapshot(this.store);
+		TestInstance b = start("b");
+		awaitConsumed(b, 2);
+		Map<ShardId, Token> ofA = a.consumption.consumed();
+		Map<ShardId, Token> ofB = b.consumption.consumed();
+		MemoryFailover.loseWritesSince(this.store, before);
+
+		await().untilAsserted(() -> assertThat(owners()).hasSize(2).containsValues(2L));
+		assertThat(a.consumption.consumed()).isEqualTo(ofA);
+		assertThat(b.consumption.consumed()).isEqualTo(ofB);
+		await().until(() -> a.consumption.writesBack() > 0 && b.consumption.writesBack() > 0);
+		assertThat(a.consumption.suspensions() + b.consumption.suspensions()).isZero();
+		assertThat(a.coordinator.isConnected()).as("the lease is renewed again").isTrue();
+	}
+
+	@Test
+	void aNudgeReachesTheOwnerAtOnce() {
+		found();
+		TestInstance a = startWithHourlyHeartbeats("a");
+		awaitConsumed(a, 4);
+		TestInstance b = startWithHourlyHeartbeats("b");
+		awaitConsumed(b, 2);
+		Map<ShardId, Token> before = b.consumption.consumed();
+		ShardId shard = before.keySet().iterator().next();
+		int attendedBefore = a.consumption.attended().size();
+
+		this.store.nudge(List.of(shard));
+
+		await().until(() -> b.consumption.attended().equals(List.of(shard)));
+		assertThat(a.consumption.attended()).hasSize(attendedBefore);
+		assertThat(b.consumption.consumed()).isEqualTo(before);
+		assertThat(a.consumption.consumed()).hasSize(2);
+	}
+
+	@Test
+	void aNudgeOfWhichTheNotificationIsLostReachesTheOwnerWithItsNextHeartbeat() {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		a.store.eventsLost = true;
+		ShardId shard = ShardId.of("orders", 2);
+		this.store.nudge(List.of(shard));
+
+		await().until(() -> a.consumption.attended().contains(shard));
+	}
+
+	@Test
+	void aNudgeDuringAMoveIsMadeUpForWhenTheMoveIsCancelled() {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		a.consumption.setAnswersDrains(false);
+		TestInstance b = start("b");
+		await().until(() -> a.consumption.draining().size() == 2);
+		List<ShardId> moving = a.consumption.draining();
+		this.store.nudge(moving);
+		assertThat(a.consumption.attended()).isEmpty();
+		b.kill();
+
+		await().until(() -> a.consumption.attended().containsAll(moving));
+		assertThat(a.consumption.cancelled()).containsExactlyInAnyOrderElementsOf(moving);
+	}
+
+	@Test
+	void aSubscriptionThatOnlyTheStoreHasLostIsOpenedAnew() {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		a.store.loseSubscriptionsUnnoticed();
+
+		await().until(() -> a.store.subscribed() == 2);
+		await().until(() -> a.store.openSubscriptions() == 1);
+		TestInstance b = start("b");
+		awaitConsumed(b, 2);
+		assertThat(a.store.subscribed()).isEqualTo(2);
+	}
+
+	@Test
+	void answersFromBeforeASubscriptionWasOpenedSayNothingOfIt() {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		CountDownLatch opened = new CountDownLatch(1);
+		a.store.subscriptionOpened = opened;
+		a.store.subscribing = false;
+		a.store.loseSubscriptionsUnnoticed();
+		await().until(() -> a.store.subscribing);
+		int before = a.store.heartbeats.get();
+		await().until(() -> a.store.heartbeats.get() >= before + 4);
+		opened.countDown();
+
+		int then = a.store.heartbeats.get();
+		await().until(() -> a.store.heartbeats.get() >= then + 4);
+		assertThat(a.store.subscribed()).isEqualTo(2);
+		assertThat(a.store.openSubscriptions()).isEqualTo(1);
+	}
+
+	private Map<ShardId, Token> tokens() {
+		Map<ShardId, Token> tokens = new TreeMap<>();
+		this.store.changes(0, -1).ownerships().forEach((ownership) -> tokens.put(ownership.shard(), ownership.token()));
+		return tokens;
+	}
+
+	private Map<String, Long> owners() {
+		Map<String, Long> owners = new TreeMap<>();
+		this.store.changes(0, -1)
+			.ownerships()
+			.stream()
+			.filter((ownership) -> ownership.phase() == ShardPhase.OWNED)
+			.forEach((ownership) -> owners.merge(ownership.owner().instance(), 1L, Long::sum));
+		return owners;
+	}
+
+	private List<ShardId> shardsIn(ShardPhase phase) {
+		return this.store.changes(0, -1)
+			.ownerships()
+			.stream()
+			.filter((ownership) -> ownership.phase() == phase)
+			.map(Ownership::shard)
+			.toList();
+	}
+
+	private static HandoverRules rules(Duration timeout, OnTimeout onTimeout) {
+		return new HandoverRules(timeout, onTimeout, Duration.ZERO, Duration.ZERO, 0);
+	}
+
+	/**
+	 * Has the group begin, and the time pass in which nothing is handed out because
+	 * somebody may still claim it.
+	 */
+	private void found() {
+		MemberId founder = MemberId.of("founder", "1");
+		this.store.join(founder, new MemberDescription(new TreeMap<>(), ApplicationVersion.UNKNOWN),
+				Duration.ofMillis(1), Duration.ofMillis(1));
+		this.store.leave(founder, Duration.ZERO);
+	}
+
+	/** What comes sooner, a notification has brought. */
+	private TestInstance startWithHourlyHeartbeats(String name) {
+		TestInstance instance = TestInstance.withHourlyHeartbeats(name, this.store, this.ledger);
+		this.instances.add(instance);
+		return instance.start();
+	}
+
+	private TestInstance start(String name) {
+		return start(name, HandoverRules.DEFAULT);
+	}
+
+	private TestInstance start(String name, TestConsumption.Ledger itsLedger) {
+		return start(new TestInstance(name, this.store, itsLedger, HandoverRules.DEFAULT));
+	}
+
+	private TestInstance start(String name, HandoverRules rules) {
+		return start(new TestInstance(name, this.store, this.ledger, rules));
+	}
+
+	private TestInstance start(TestInstance instance) {
+		this.instances.add(instance);
+		return instance.start();
+	}
+
+	/** Looks often: most of what is waited for comes within milliseconds. */
+	private static ConditionFactory await() {
+		return Awaitility.await().pollInterval(Duration.ofMillis(2));
+	}
+
+	private static void awaitConsumed(TestInstance instance, int shards) {
+		await().untilAsserted(() -> assertThat(instance.consumption.consumed()).hasSize(shards));
+	}
+
+}

@@ -1,0 +1,176 @@
+package io.github.shardkeeper.coordination;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.Test;
+
+import io.github.shardkeeper.protocol.HeartbeatReply;
+import io.github.shardkeeper.protocol.LeaderEvent.PlanReply;
+import io.github.shardkeeper.protocol.LeaderEvent.ReapReply;
+
+import static io.github.shardkeeper.coordination.TestGroup.LONG;
+import static io.github.shardkeeper.coordination.TestGroup.SHORT;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Who leads, and from when to when.
+ */
+interface LeadershipStories extends GroupStories {
+
+	@Test
+	default void theFirstCandidateLeads() {
+		TestMember a = group().join("a");
+		TestMember b = group().join("b");
+		assertThat(a.beat(false).leader()).isNull();
+
+		HeartbeatReply.Alive elected = b.beat(true);
+
+		assertThat(elected.leader()).isEqualTo(b.id());
+		assertThat(elected.epoch()).isEqualTo(1);
+		assertThat(elected.leaderLeaseEndMillis()).isEqualTo(elected.serverTimeMillis() + LONG.toMillis());
+		assertThat(group().all().leader()).isEqualTo(b.id());
+		assertThat(group().all().epoch()).isEqualTo(1);
+	}
+
+	@Test
+	default void aSecondCandidateFollows() {
+		TestMember a = group().join("a").lead();
+		TestMember b = group().join("b");
+
+		HeartbeatReply.Alive reply = b.beat(true);
+
+		assertThat(reply.leader()).isEqualTo(a.id());
+		assertThat(reply.epoch()).isEqualTo(a.epoch());
+		assertThat(reply.leaderLeaseEndMillis()).isPositive().isLessThanOrEqualTo(reply.earliestLeaseEndMillis());
+	}
+
+	@Test
+	default void aLeaderLeadsOnInItsEpoch() {
+		TestMember a = group().join("a").lead();
+
+		assertThat(a.lead().epoch()).isEqualTo(1);
+	}
+
+	@Test
+	default void aLeaderThatIsUnfitResigns() {
+		TestMember a = group().join("a").lead();
+		TestMember b = group().join("b");
+
+		HeartbeatReply.Alive reply = a.resign();
+
+		assertThat(reply.leader()).isNull();
+		assertThat(reply.leaderLeaseEndMillis()).isZero();
+		assertThat(reply.epoch()).isEqualTo(1);
+		assertThat(group().all().leader()).isNull();
+		assertThat(a.plan()).isEqualTo(new PlanReply.Deposed());
+		assertThat(b.lead().epoch()).isEqualTo(2);
+	}
+
+	@Test
+	default void whoResignedMayLeadAgainInAnotherEpoch() {
+		TestMember a = group().join("a").lead();
+		a.resign();
+
+		assertThat(a.lead().epoch()).isEqualTo(2);
+	}
+
+	@Test
+	default void leadershipPassesWhenTheLeadersLeaseEnded() {
+		TestMember a = group().join("a", SHORT, LONG).lead();
+		TestMember b = group().join("b");
+		group().advance(SHORT);
+
+		assertThat(b.lead().epoch()).isEqualTo(2);
+
+		assertThat(a.plan()).isEqualTo(new PlanReply.Deposed());
+		assertThat(a.beat(true).leader()).isEqualTo(b.id());
+		assertThat(b.plan()).isEqualTo(new PlanReply.Applied(0, 0));
+	}
+
+	@Test
+	default void aLateLeaderThatBeatsFirstBeginsANewEpoch() {
+		TestMember a = group().join("a", SHORT, LONG).lead();
+		group().join("b");
+		group().advance(SHORT.multipliedBy(2));
+
+		assertThat(a.lead().epoch()).isEqualTo(2);
+		assertThat(group().store().reap(a.id(), 1, TestMember.STEADY, Duration.ZERO))
+			.as("what it decided before its silence")
+			.isEqualTo(new ReapReply.Deposed());
+	}
+
+	@Test
+	default void aLeaderWhoseOwnLeaseEndedDecidesNothingThoughNobodyHasReplacedIt() {
+		TestMember a = group().join("a", SHORT, LONG).lead();
+		group().join("b");
+		group().advance(SHORT.multipliedBy(2));
+
+		assertThat(group().store().plan(a.id(), 1, List.of())).isEqualTo(new PlanReply.Deposed());
+		assertThat(group().store().reap(a.id(), 1, TestMember.STEADY, Duration.ZERO))
+			.isEqualTo(new ReapReply.Deposed());
+	}
+
+	@Test
+	default void nobodyLeadsWhenTheLeadersLeaseEndedAndNobodyIsFit() {
+		TestMember a = group().join("a", SHORT, LONG).lead();
+		TestMember b = group().join("b");
+		group().advance(SHORT);
+
+		HeartbeatReply.Alive reply = b.beat(false);
+
+		assertThat(reply.leader()).isNull();
+		assertThat(reply.leaderLeaseEndMillis()).isZero();
+		assertThat(reply.epoch()).isEqualTo(a.epoch());
+	}
+
+	@Test
+	default void aLeaderThatLeavesHandsLeadershipOver() {
+		TestMember a = group().join("a").lead();
+		TestMember b = group().join("b");
+
+		a.leave();
+
+		assertThat(group().all().leader()).isNull();
+		assertThat(a.plan()).isEqualTo(new PlanReply.Deposed());
+		assertThat(b.lead().epoch()).isEqualTo(2);
+	}
+
+	@Test
+	default void aLeaderThatAnnouncesToLeaveLeadsOn() {
+		TestMember a = group().join("a").lead();
+		TestMember b = group().join("b");
+
+		a.announceLeave();
+
+		assertThat(b.beat(true).leader()).isEqualTo(a.id());
+		assertThat(a.assign(FIRST, b).owner()).isEqualTo(b.id());
+	}
+
+	@Test
+	default void onlyTheLeaderOfTheEpochDecides() {
+		TestMember a = group().join("a").lead();
+		TestMember b = group().join("b");
+		CoordinationStore store = group().store();
+
+		assertThat(store.plan(b.id(), a.epoch(), List.of())).isEqualTo(new PlanReply.Deposed());
+		assertThat(store.plan(a.id(), a.epoch() - 1, List.of())).isEqualTo(new PlanReply.Deposed());
+		assertThat(store.plan(a.id(), a.epoch() + 1, List.of())).isEqualTo(new PlanReply.Deposed());
+		assertThat(store.reap(b.id(), a.epoch(), TestMember.STEADY, Duration.ZERO)).isEqualTo(new ReapReply.Deposed());
+		assertThat(store.reap(a.id(), a.epoch() - 1, TestMember.STEADY, Duration.ZERO))
+			.isEqualTo(new ReapReply.Deposed());
+	}
+
+	@Test
+	default void oneOfManyCandidatesLeads() {
+		List<TestMember> members = IntStream.range(0, 16).mapToObj((i) -> group().join("m" + i)).toList();
+
+		Stream<HeartbeatReply.Alive> replies = members.parallelStream().map((member) -> member.beat(true));
+
+		assertThat(replies.map(HeartbeatReply.Alive::leader).distinct()).hasSize(1);
+		assertThat(group().all().epoch()).isEqualTo(1);
+	}
+
+}

@@ -1,0 +1,167 @@
+package io.github.shardkeeper.coordination;
+
+import java.util.stream.IntStream;
+
+import org.junit.jupiter.api.Test;
+
+import io.github.shardkeeper.coordination.CoordinationStore.ReleaseReply;
+import io.github.shardkeeper.protocol.GroupChanges;
+import io.github.shardkeeper.protocol.Ownership;
+import io.github.shardkeeper.protocol.ShardPhase;
+import io.github.shardkeeper.protocol.Transition;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Leaving: announced first, ended last.
+ */
+interface LeaveStories extends GroupStories {
+
+	@Test
+	default void whoAnnouncedToLeaveIsListedSo() {
+		TestMember a = group().join("a");
+		TestMember b = group().join("b");
+		long membership = group().all().membership();
+
+		b.announceLeave();
+
+		assertThat(group().all().members()).containsExactlyInAnyOrder(a.entry(false), b.entry(true));
+		assertThat(group().all().membership()).isGreaterThan(membership);
+	}
+
+	@Test
+	default void whoAnnouncedToLeaveKeepsWhatItOwns() {
+		TestMember a = group().join("a").lead();
+		TestMember b = group().join("b");
+		Ownership owned = a.assign(FIRST, b);
+
+		b.announceLeave();
+		b.announceLeave();
+
+		assertThat(b.news()).containsExactly(owned);
+		assertThat(group().shard(FIRST)).isEqualTo(owned);
+		a.revoke(FIRST, a);
+		assertThat(b.release(FIRST)).isEqualTo(ReleaseReply.RELEASED);
+		assertThat(group().shard(FIRST).owner()).isEqualTo(a.id());
+	}
+
+	@Test
+	default void leavingEndsTheSession() {
+		TestMember a = group().join("a");
+		TestMember b = group().join("b");
+		long membership = group().all().membership();
+
+		b.leave();
+
+		b.assertExpired();
+		assertThat(group().all().members()).containsExactly(a.entry(false));
+		assertThat(group().all().membership()).isGreaterThan(membership);
+	}
+
+	@Test
+	default void whatALeaverOwnedIsFree() {
+		TestMember a = group().join("a").lead();
+		TestMember b = group().join("b");
+		Ownership owned = a.assign(FIRST, b);
+		a.assign(SECOND, b);
+		a.revoke(SECOND, null);
+		Ownership others = a.assign(THIRD, a);
+
+		b.leave();
+
+		assertThat(group().shard(FIRST).phase()).isEqualTo(ShardPhase.FREE);
+		assertThat(group().shard(FIRST).owner()).isNull();
+		assertThat(group().shard(FIRST).token()).isEqualTo(owned.token());
+		assertThat(group().shard(SECOND).phase()).isEqualTo(ShardPhase.FREE);
+		assertThat(group().shard(THIRD)).isEqualTo(others);
+		assertThat(b.release(owned, Token.NONE)).isEqualTo(ReleaseReply.STALE);
+	}
+
+	@Test
+	default void whatALeaverWasGivingUpGoesToTheTarget() {
+		TestMember a = group().join("a").lead();
+		TestMember b = group().join("b");
+		TestMember c = group().join("c");
+		a.assign(FIRST, b);
+		Ownership revoking = a.revoke(FIRST, c);
+
+		b.leave();
+
+		Ownership moved = group().shard(FIRST);
+		assertThat(moved.phase()).isEqualTo(ShardPhase.OWNED);
+		assertThat(moved.owner()).isEqualTo(c.id());
+		assertThat(moved.token()).isGreaterThan(revoking.token());
+		assertThat(c.news()).containsExactly(moved);
+	}
+
+	@Test
+	default void whatWasToComeBackToALeaverIsFree() {
+		TestMember a = group().join("a").lead();
+		TestMember b = group().join("b");
+		a.assign(FIRST, b);
+		a.revoke(FIRST, b);
+
+		b.leave();
+
+		assertThat(group().shard(FIRST).phase()).isEqualTo(ShardPhase.FREE);
+	}
+
+	@Test
+	default void leavingMayBeRepeatedAndIsHarmlessForStrangers() {
+		TestMember a = group().join("a").lead();
+		a.assign(FIRST, a);
+		TestMember b = group().join("b");
+		b.leave();
+		GroupChanges before = group().all();
+
+		b.leave();
+		b.announceLeave();
+		TestMember stranger = group().stranger("c");
+		stranger.announceLeave();
+		stranger.leave();
+
+		assertThat(group().all()).isEqualTo(before);
+	}
+
+	@Test
+	default void whoLeavesWithVeryManyLeavesTheRestToTheLeadersNextLooks() {
+		TestMember a = group().join("a").lead();
+		TestMember b = group().join("b");
+		a.plan(IntStream.range(0, 1_200)
+			.mapToObj((i) -> new Transition.Assign(ShardId.of("many", i), 0, b.id()))
+			.toArray(Transition[]::new));
+
+		b.leave();
+
+		b.assertExpired();
+		assertThat(group().all().members()).containsExactly(a.entry(false));
+		assertThat(countFree()).isBetween(1L, 1_199L);
+		assertThat(a.beat().earliestLeaseEndMillis()).as("to look at once").isZero();
+		a.reapToTheEnd();
+		assertThat(countFree()).isEqualTo(1_200);
+		assertThat(a.beat().earliestLeaseEndMillis()).isPositive();
+	}
+
+	private long countFree() {
+		return group().all().ownerships().stream().filter((shard) -> shard.phase() == ShardPhase.FREE).count();
+	}
+
+	@Test
+	default void theLastOneLeavesNothingBehindButFreeShards() {
+		TestMember a = group().join("a").lead();
+		a.assign(FIRST, a);
+
+		a.leave();
+
+		GroupChanges all = group().all();
+		assertThat(all.leader()).isNull();
+		assertThat(all.members()).isEmpty();
+		assertThat(all.ownerships()).extracting(Ownership::phase).containsExactly(ShardPhase.FREE);
+		TestMember next = group().join("b").lead();
+		assertThat(next.epoch()).isEqualTo(2);
+		assertThat(next.assign(FIRST, next).token()).isGreaterThan(all.ownerships().get(0).token());
+	}
+
+}

@@ -1,0 +1,216 @@
+package io.github.shardkeeper.coordination;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.Random;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
+import io.github.shardkeeper.protocol.HandoverRules;
+import io.github.shardkeeper.protocol.MemberDescription;
+import io.github.shardkeeper.shard.ApplicationVersion;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.testsupport.SettableClock;
+import io.github.shardkeeper.time.Lease;
+import io.github.shardkeeper.time.MonotonicTime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** A subscription that is lost and cannot be opened anew. */
+@ExtendWith(OutputCaptureExtension.class)
+class MembershipTests {
+
+	private static final Duration HANGING = Duration.ofSeconds(1);
+
+	private final Map<String, TopicShards> topics = Map.of("orders", TopicShards.count(4));
+
+	private final SettableClock clock = new SettableClock();
+
+	private final HangingStore store = new HangingStore();
+
+	private final Membership membership = membership();
+
+	@Test
+	void whereConnectionsHangTheCoordinatorStillHasTimeForOtherThings() {
+		begin();
+		this.store.attempts = 0;
+		this.store.hanging = true;
+		hearAnswers();
+
+		assertThat(this.store.attempts).as("in 10 s and those that they took themselves").isBetween(2, 4);
+		this.store.hanging = false;
+		this.clock.advance(HANGING.multipliedBy(4));
+		this.membership.keepSubscribed(true, this.clock.now());
+		assertThat(this.store.subscription.isOpen()).isTrue();
+	}
+
+	@Test
+	void whereTheyAreRefusedItTriesWithEveryAnswer() {
+		begin();
+		this.store.attempts = 0;
+		this.store.refusing = true;
+		hearAnswers();
+
+		assertThat(this.store.attempts).isEqualTo(20);
+	}
+
+	@Test
+	void aStoreThatDoesNotSeeSubscriptionsIsFoundOutOnceAndAskedEverMoreRarely(CapturedOutput output) {
+		begin();
+		hearThatNobodyIsSubscribed(Duration.ofSeconds(10));
+		int attempts = this.store.attempts;
+		assertThat(attempts).isBetween(4, 8);
+		assertThat(this.store.described.subscriptionHidden()).isTrue();
+		assertThat(this.membership.subscriptionProblem()).contains("does not see", "'shardkeeper.session.timeout'",
+				"15000 ms", "3000 ms");
+
+		hearThatNobodyIsSubscribed(Duration.ofHours(1));
+
+		assertThat(this.store.attempts - attempts).isBetween(55, 70);
+		assertThat(this.store.descriptions).isEqualTo(1);
+		assertThat(output.getOut()).containsOnlyOnce("does not see the subscription")
+			.containsOnlyOnce("does not see them");
+
+		this.membership.keepSubscribed(true, this.clock.now());
+		this.membership.describe(this.topics);
+		assertThat(this.store.described.subscriptionHidden()).isFalse();
+		assertThat(this.membership.subscriptionProblem()).isNull();
+		assertThat(output.getOut()).containsOnlyOnce("sees the subscription of");
+	}
+
+	/** It is subscribed at once when one is lost that had stood for long. */
+	@Test
+	void aSubscriptionThatIsLostAgainAndAgainIsNotOpenedInALoop(CapturedOutput output) {
+		begin();
+		this.store.attempts = 0;
+		for (int answer = 0; answer < 20 * 60; answer++) {
+			this.store.subscription.close();
+			this.membership.keepSubscribed(true, this.clock.now());
+			this.clock.advance(Duration.ofMillis(50));
+		}
+		assertThat(this.store.attempts).as("in a minute").isBetween(10, 20);
+		assertThat(output.getOut()).doesNotContain("WARN");
+
+		this.clock.advance(Duration.ofSeconds(5));
+		this.membership.keepSubscribed(true, this.clock.now());
+		this.clock.advance(Duration.ofSeconds(3));
+		this.membership.keepSubscribed(true, this.clock.now());
+		this.store.attempts = 0;
+		this.store.subscription.close();
+		this.membership.keepSubscribed(true, this.clock.now());
+		assertThat(this.store.attempts).isEqualTo(1);
+	}
+
+	@Test
+	void thatItCannotSubscribeIsSaidOncePerCauseAndWhenItIsOver(CapturedOutput output) {
+		begin();
+		this.store.refusing = true;
+		hearAnswers();
+		assertThat(this.membership.subscriptionProblem()).contains("Cannot subscribe", "no subscription");
+		assertThat(output.getOut()).containsOnlyOnce("Cannot subscribe");
+
+		this.store.refusing = false;
+		this.membership.keepSubscribed(true, this.clock.now());
+		this.membership.keepSubscribed(true, this.clock.now());
+		assertThat(this.membership.subscriptionProblem()).isNull();
+		assertThat(output.getOut()).containsOnlyOnce("sees the subscription of");
+	}
+
+	/** With each of them the answer to another heartbeat is there at once. */
+	private void hearThatNobodyIsSubscribed(Duration time) {
+		MonotonicTime end = this.clock.now().plus(time);
+		while (this.clock.now().isBefore(end)) {
+			this.membership.keepSubscribed(false, this.clock.now());
+			this.membership.describe(this.topics);
+			this.clock.advance(Duration.ofMillis(50));
+		}
+	}
+
+	/** Those of ten seconds. */
+	private void hearAnswers() {
+		for (int answer = 0; answer < 20; answer++) {
+			this.membership.keepSubscribed(true, this.clock.now());
+			this.clock.advance(Duration.ofMillis(500));
+		}
+	}
+
+	private void begin() {
+		MemberId id = this.membership.join(this.topics);
+		this.membership.begin(id, false, () -> true);
+		this.store.subscription.close();
+		this.clock.advance(Duration.ofMillis(500));
+	}
+
+	private Membership membership() {
+		CoordinationSettings settings = new CoordinationSettings("group", "a", Duration.ofMillis(500),
+				Duration.ofSeconds(3), Duration.ofSeconds(15), Duration.ofMillis(10), ApplicationVersion.UNKNOWN,
+				HandoverRules.DEFAULT, 1, null);
+		HeartbeatScheduler heartbeats = new HeartbeatScheduler(this.store,
+				new Lease(settings.lease(), this.clock.now()), settings.heartbeatInterval(),
+				TestRuntime.on(this.clock));
+		return new Membership(settings, "sticky", this.store, heartbeats, new Random(1), this.clock);
+	}
+
+	private final class HangingStore extends ForwardingStore {
+
+		private int attempts;
+
+		private int descriptions;
+
+		private MemberDescription described;
+
+		private boolean hanging;
+
+		private boolean refusing;
+
+		private OpenSubscription subscription = new OpenSubscription();
+
+		HangingStore() {
+			super(new MemoryCoordinationStore());
+		}
+
+		@Override
+		public void describe(MemberId member, MemberDescription description) {
+			this.descriptions++;
+			this.described = description;
+		}
+
+		@Override
+		public Subscription subscribe(MemberId member, Runnable onEvent) {
+			this.attempts++;
+			if (this.hanging) {
+				MembershipTests.this.clock.advance(HANGING);
+			}
+			if (this.hanging || this.refusing) {
+				throw new StoreUnavailableException("no subscription", new IllegalStateException());
+			}
+			this.subscription = new OpenSubscription();
+			return this.subscription;
+		}
+
+	}
+
+	private static final class OpenSubscription implements CoordinationStore.Subscription {
+
+		private boolean open = true;
+
+		@Override
+		public boolean isOpen() {
+			return this.open;
+		}
+
+		@Override
+		public void close() {
+			this.open = false;
+		}
+
+	}
+
+}

@@ -1,0 +1,368 @@
+package io.github.shardkeeper.coordination;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
+import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
+import io.github.shardkeeper.checkpoint.CheckpointStore.CommitReply;
+import io.github.shardkeeper.checkpoint.Commit;
+import io.github.shardkeeper.checkpoint.Commit.Retry;
+import io.github.shardkeeper.checkpoint.CommitNumber;
+import io.github.shardkeeper.checkpoint.DueRecords;
+import io.github.shardkeeper.checkpoint.FailedRecord;
+import io.github.shardkeeper.checkpoint.LastCommit;
+import io.github.shardkeeper.checkpoint.Seeks;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What every {@link CheckpointStore} keeps of records that were not handled in their
+ * turn: those that are done ahead of it, and those to be handled again.
+ */
+public abstract class RetryQueueContract {
+
+	private static final ShardId SHARD = ShardId.of("orders", 1);
+
+	private static final Token OLD = new Token(1_767_225_600_123_456L);
+
+	private static final Token NEW = new Token(OLD.value() + 1);
+
+	private static final Duration SECOND = Duration.ofSeconds(1);
+
+	private static final Instant FAILED = Instant.parse("2026-01-01T00:00:00.123456Z");
+
+	private CheckpointStore store;
+
+	private StoreServer server;
+
+	private long attempts;
+
+	/** What the store of this test runs on, with a clock that stands still. */
+	protected abstract StoreServer createServer();
+
+	/**
+	 * Creates a store for a group that never existed before.
+	 * @return the store, which the contract closes
+	 */
+	protected abstract CheckpointStore createStore(StoreServer created);
+
+	@BeforeEach
+	protected final void openStore() {
+		this.server = createServer();
+		this.store = createStore(this.server);
+		acquire(OLD);
+	}
+
+	@AfterEach
+	protected final void closeStore() {
+		this.store.close();
+	}
+
+	@Test
+	void whatIsDoneAheadIsKeptUntilTheNextCommitReplacesIt() {
+		commit(ahead("5", "7", "9"));
+		assertThat(this.store.read(SHARD).ahead()).containsExactlyInAnyOrder(offsets("7", "9"));
+		assertThat(acquire(OLD).ahead()).containsExactlyInAnyOrder(offsets("7", "9"));
+
+		commit(ahead("7", "9"));
+		assertThat(this.store.read(SHARD).ahead()).containsExactly(new Offset("9"));
+
+		commit(ahead("9"));
+		assertThat(this.store.read(SHARD)).isEqualTo(new Checkpoint(new Offset("9"), Map.of()));
+	}
+
+	@Test
+	void somethingMayBeDoneAheadOfTheFirstRecord() {
+		commit(new Commit(number(), null, Set.of(new Offset("2")), Map.of(), List.of(), Set.of(), List.of()));
+
+		assertThat(acquire(NEW)).isEqualTo(new Checkpoint(null, Set.of(new Offset("2")), Map.of(), null));
+	}
+
+	@Test
+	void manyMayBeDoneAheadAndBeAnyText() {
+		Set<Offset> ahead = new LinkedHashSet<>();
+		IntStream.range(0, 1_000).forEach((i) -> ahead.add(new Offset("1767225600123-" + i)));
+		List.of(" ", "a,b", "\"quoted\"", "{\"part\": 3}", "世界|\n").forEach((text) -> ahead.add(new Offset(text)));
+
+		commit(new Commit(number(), null, ahead, Map.of(), List.of(), Set.of(), List.of()));
+
+		assertThat(this.store.read(SHARD).ahead()).isEqualTo(ahead);
+	}
+
+	@Test
+	void aRecordIsDueAfterItsDelayByTheClockOfTheStore() {
+		FailedRecord record = record("5");
+		commit(retry(record, SECOND));
+		assertThat(due()).isEqualTo(new DueRecords(List.of(), SECOND));
+
+		this.server.advance(SECOND.minusMillis(1));
+		assertThat(due()).isEqualTo(new DueRecords(List.of(), Duration.ofMillis(1)));
+
+		this.server.advance(Duration.ofMillis(1));
+		assertThat(due()).isEqualTo(new DueRecords(List.of(record), null));
+		assertThat(due()).as("nothing is taken by reading").isEqualTo(new DueRecords(List.of(record), null));
+	}
+
+	@Test
+	void whatWasDueFirstComesFirst() {
+		commit(retry(record("1"), SECOND.multipliedBy(3)), retry(record("2"), SECOND), retry(record("3"), SECOND),
+				retry(record("4"), Duration.ofHours(1)), retry(record("5"), Duration.ZERO));
+		this.server.advance(SECOND.multipliedBy(5));
+
+		assertThat(offsets(due())).containsExactly("5", "2", "3", "1");
+		assertThat(due().nextIn()).isEqualTo(Duration.ofHours(1).minusSeconds(5));
+		DueRecords some = due(3, Long.MAX_VALUE);
+		assertThat(offsets(some)).containsExactly("5", "2", "3");
+		assertThat(some.nextIn()).as("there is more").isZero();
+		assertThat(due(0, Long.MAX_VALUE)).isEqualTo(new DueRecords(List.of(), Duration.ZERO));
+	}
+
+	@Test
+	void noMoreIsReadThanWasAskedForButOneRecordAlways() {
+		for (int number = 1; number <= 5; number++) {
+			commit(retry(large(Integer.toString(number), 100_000), Duration.ZERO));
+			this.server.advance(Duration.ofMillis(1));
+		}
+
+		assertThat(offsets(due(100, 250_000))).containsExactly("1", "2");
+		assertThat(due(100, 250_000).nextIn()).as("there is more").isZero();
+		assertThat(offsets(due(100, 1))).containsExactly("1");
+		assertThat(due(100, 1).nextIn()).isZero();
+		assertThat(offsets(due(100, 10_000_000))).containsExactly("1", "2", "3", "4", "5");
+		assertThat(due(100, 10_000_000).nextIn()).isNull();
+	}
+
+	/** Who has some, not settled yet, gets others for the bytes that he asks for. */
+	@Test
+	void whatTheCallerHasIsNotReadAgain() {
+		for (int number = 1; number <= 4; number++) {
+			commit(retry(large(Integer.toString(number), 100_000), Duration.ZERO));
+			this.server.advance(Duration.ofMillis(1));
+		}
+		commit(retry(record("5"), SECOND));
+
+		assertThat(offsets(due(1, 250_000, "1", "3", "unknown"))).containsExactly("2");
+		assertThat(offsets(due(100, 150_000, "1", "3"))).containsExactly("2");
+		assertThat(due(100, 150_000, "1", "3").nextIn()).as("there is more").isZero();
+		DueRecords all = due(100, 250_000, "1", "3");
+		assertThat(offsets(all)).containsExactly("2", "4");
+		assertThat(all.nextIn()).isEqualTo(SECOND);
+		assertThat(due(100, 250_000, "4", "3", "2", "1")).isEqualTo(new DueRecords(List.of(), SECOND));
+	}
+
+	@Test
+	void whoeverAcquiresLearnsWhenTheFirstOneIsDue() {
+		assertThat(acquire(OLD).retryDueIn()).isNull();
+		assertThat(due(10, Long.MAX_VALUE)).isEqualTo(new DueRecords(List.of(), null));
+		commit(retry(record("1"), SECOND.multipliedBy(3)), retry(record("2"), SECOND));
+
+		assertThat(acquire(NEW).retryDueIn()).isEqualTo(SECOND);
+		assertThat(this.store.read(SHARD).retryDueIn()).isEqualTo(SECOND);
+		this.server.advance(SECOND.multipliedBy(2));
+		assertThat(acquire(NEW).retryDueIn()).isZero();
+	}
+
+	@Test
+	void aRecordThatFailsAgainIsReplaced() {
+		commit(retry(record("5"), SECOND));
+		FailedRecord again = new FailedRecord(new Offset("5"), "k", new byte[] { 1 }, Map.of(), FAILED, 2, 1, "e", "s",
+				FAILED);
+		commit(retry(again, SECOND.multipliedBy(2)));
+		this.server.advance(SECOND);
+		assertThat(due()).isEqualTo(new DueRecords(List.of(), SECOND));
+
+		this.server.advance(SECOND);
+		assertThat(due()).isEqualTo(new DueRecords(List.of(again), null));
+	}
+
+	@Test
+	void whatIsSettledLeavesTheQueueWithTheCommitThatSaysSo() {
+		commit(retry(record("5"), Duration.ZERO), retry(record("6"), Duration.ZERO));
+
+		CommitReply reply = commit(new Commit(number(), new Offset("9"), Set.of(), Map.of("handled", "1"), List.of(),
+				Set.of(new Offset("5"), new Offset("unknown")), List.of()));
+
+		assertThat(reply).isEqualTo(CommitReply.COMMITTED);
+		assertThat(offsets(due())).containsExactly("6");
+		assertThat(this.store.read(SHARD))
+			.isEqualTo(new Checkpoint(new Offset("9"), Set.of(), Map.of("handled", "1"), Duration.ZERO));
+	}
+
+	@Test
+	void whatIsTakenMayComeBackInTheSameCommit() {
+		commit(retry(record("5"), Duration.ZERO));
+
+		commit(new Commit(number(), null, Set.of(), Map.of(), List.of(retry(record("5"), SECOND)),
+				Set.of(new Offset("5")), List.of()));
+
+		assertThat(due()).isEqualTo(new DueRecords(List.of(), SECOND));
+	}
+
+	@Test
+	void aRefusedCommitChangesNothing() {
+		commit(retry(record("5"), Duration.ZERO));
+		acquire(NEW);
+		commit(NEW, whole(CommitNumber.ofWhole(7), "kept"));
+		List<String> before = offsets(due());
+
+		assertThat(commit(OLD, whole(number(), "fenced"))).isEqualTo(CommitReply.STALE);
+		assertThat(commit(NEW, whole(CommitNumber.ofWhole(6), "late"))).isEqualTo(CommitReply.STALE);
+		assertThat(commit(NEW, whole(new CommitNumber(9, 8, 0), "lost"))).isEqualTo(CommitReply.GONE);
+		assertThat(commit(new Token(NEW.value() + 1), whole(number(), "unknown"))).isEqualTo(CommitReply.GONE);
+
+		assertThat(offsets(due())).isEqualTo(before).containsExactly("kept");
+		assertThat(this.store.read(SHARD).ahead()).containsExactly(new Offset("kept"));
+	}
+
+	@Test
+	void aCommitThatArrivesTwiceIsWrittenOnce() {
+		Commit commit = whole(number(), "once");
+		commit(commit);
+		this.server.advance(SECOND);
+		assertThat(commit(commit)).isEqualTo(CommitReply.COMMITTED);
+		commit(new Commit(new CommitNumber(this.attempts + 1, this.attempts, 0), null, Set.of(), Map.of(), List.of(),
+				Set.of(new Offset("once")), List.of()));
+		assertThat(commit(commit)).as("and late").isEqualTo(CommitReply.STALE);
+
+		assertThat(due()).isEqualTo(new DueRecords(List.of(), null));
+	}
+
+	@Test
+	void theQueueIsLostAndRestoredWithTheRest() {
+		commit(retry(record("5"), Duration.ZERO));
+		Object before = this.server.snapshot();
+		commit(whole(number(), "lost"));
+		this.server.loseWritesSince(before);
+		assertThat(offsets(due())).containsExactly("5");
+
+		this.server.empty();
+		assertThat(due()).isEqualTo(new DueRecords(List.of(), null));
+		assertThat(commit(retry(record("6"), SECOND))).isEqualTo(CommitReply.GONE);
+		acquire(OLD);
+		assertThat(commit(retry(record("6"), Duration.ZERO))).isEqualTo(CommitReply.COMMITTED);
+		assertThat(offsets(due())).containsExactly("6");
+	}
+
+	@Test
+	void theQueueIsOfOneShard() {
+		commit(retry(record("5"), Duration.ZERO));
+
+		assertThat(this.store.due(ShardId.of("orders", 2), 10, Long.MAX_VALUE, Set.of()))
+			.isEqualTo(new DueRecords(List.of(), null));
+		assertThat(this.store.acquireNow(ShardId.of("orders", 2), OLD)).usingRecursiveComparison()
+			.ignoringFields("acquisition")
+			.isEqualTo(new Acquisition.Acquired(new Checkpoint(null, Map.of()), Seeks.NONE, 0, LastCommit.NONE, 0));
+	}
+
+	@Test
+	void everyByteOfAPayloadComesBack() {
+		byte[] payload = new byte[4 * 256];
+		IntStream.range(0, payload.length).forEach((i) -> payload[i] = (byte) i);
+
+		assertComesBack(new FailedRecord(new Offset("1"), null, payload, Map.of(), FAILED, 0, 0, "", "", FAILED));
+		assertComesBack(new FailedRecord(new Offset("2"), "k", new byte[0], Map.of(), FAILED, 1, 1, "e", "s", FAILED));
+		assertComesBack(new FailedRecord(new Offset("3"), "k", new byte[] { '\n', '{', '\n' }, Map.of(), FAILED, 1, 1,
+				"e", "s", FAILED));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { " ", "two\nlines\r\n", "{braces}", "quote\"'\\", "\u0000", "Grüße 世界", "\uD83D\uDE80",
+			"%s%d", "]]>", "\u2028" })
+	void anyTextIsAKeyAHeaderAndAReason(String text) {
+		assertComesBack(new FailedRecord(new Offset(text), text, text.getBytes(StandardCharsets.UTF_8),
+				Map.of(text, text, "other", "x"), FAILED, Integer.MAX_VALUE, 7, text, text, FAILED));
+	}
+
+	@Test
+	void aPayloadMayBeLarge() {
+		byte[] payload = new byte[3_000_000];
+		payload[payload.length - 1] = (byte) 0xff;
+		assertComesBack(new FailedRecord(new Offset("1"), "k", payload, Map.of(), FAILED, 1, 1, "e", "s", FAILED));
+	}
+
+	private void assertComesBack(FailedRecord record) {
+		commit(retry(record, Duration.ZERO));
+		assertThat(due().records()).containsExactly(record);
+		commit(new Commit(number(), null, Set.of(), Map.of(), List.of(), Set.of(record.offset()), List.of()));
+		assertThat(due()).isEqualTo(new DueRecords(List.of(), null));
+	}
+
+	/** Of every kind of change one, under the same name. */
+	private static Commit whole(CommitNumber number, String name) {
+		return new Commit(number, new Offset(name), Set.of(new Offset(name)), Map.of(name, "1"),
+				List.of(retry(record(name), Duration.ZERO)), Set.of(new Offset("5")), List.of(record(name)));
+	}
+
+	private Commit ahead(String offset, String... ahead) {
+		return new Commit(number(), new Offset(offset), Set.of(offsets(ahead)), Map.of(), List.of(), Set.of(),
+				List.of());
+	}
+
+	private static Offset[] offsets(String... texts) {
+		return List.of(texts).stream().map(Offset::new).toArray(Offset[]::new);
+	}
+
+	private static List<String> offsets(DueRecords due) {
+		return due.records().stream().map((record) -> record.offset().value()).toList();
+	}
+
+	private static FailedRecord record(String offset) {
+		return new FailedRecord(new Offset(offset), "key-" + offset, new byte[] { 1, -1 }, Map.of("trace", "7f"),
+				FAILED, 1, 1, "java.io.IOException: no", "at …", FAILED);
+	}
+
+	private static FailedRecord large(String offset, int bytes) {
+		return new FailedRecord(new Offset(offset), null, new byte[bytes], Map.of(), FAILED, 1, 1, "e", "s", FAILED);
+	}
+
+	private static Retry retry(FailedRecord record, Duration delay) {
+		return new Retry(record, delay);
+	}
+
+	private CommitNumber number() {
+		return CommitNumber.ofWhole(++this.attempts);
+	}
+
+	private CommitReply commit(Retry... retries) {
+		return commit(new Commit(number(), null, Set.of(), Map.of(), List.of(retries), Set.of(), List.of()));
+	}
+
+	private CommitReply commit(Commit commit) {
+		return commit(OLD, commit);
+	}
+
+	private CommitReply commit(Token token, Commit commit) {
+		return this.store.commit(SHARD, token, commit).orTimeout(1, TimeUnit.MINUTES).join();
+	}
+
+	private DueRecords due() {
+		return due(100, Long.MAX_VALUE);
+	}
+
+	private DueRecords due(int limit, long bytes, String... except) {
+		return this.store.due(SHARD, limit, bytes, Set.of(offsets(except)));
+	}
+
+	private Checkpoint acquire(Token token) {
+		return ((Acquisition.Acquired) this.store.acquireNow(SHARD, token)).checkpoint();
+	}
+
+}

@@ -1,0 +1,93 @@
+package io.github.shardkeeper.coordination;
+
+import java.util.List;
+
+import org.junit.jupiter.api.Test;
+
+import io.github.shardkeeper.protocol.GroupProblems;
+import io.github.shardkeeper.protocol.GroupProblems.GroupProblem;
+import io.github.shardkeeper.protocol.GroupProblems.GroupStatus;
+
+import static io.github.shardkeeper.coordination.TestGroup.LONG;
+import static io.github.shardkeeper.coordination.TestGroup.SHORT;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What is wrong with a group: the leader tells it, everybody hears it.
+ */
+interface StatusStories extends GroupStories {
+
+	GroupProblems PROBLEMS = GroupProblems
+		.of(List.of(new GroupProblem(true, "unattended", "Nobody owns it: nobody wants it", "orders/0, orders/1")));
+
+	@Test
+	default void everybodyHearsWhatTheLeaderPublishes() {
+		TestMember a = group().join("a").lead();
+		TestMember b = group().join("b");
+		assertThat(b.beat().status()).isEqualTo(GroupStatus.NONE);
+
+		assertThat(group().store().publish(a.id(), a.epoch(), PROBLEMS)).isTrue();
+
+		GroupStatus told = new GroupStatus(a.epoch(), PROBLEMS);
+		assertThat(a.beat().status()).isEqualTo(told);
+		assertThat(b.beat().status()).isEqualTo(told);
+		assertThat(group().store().publish(a.id(), a.epoch(), GroupProblems.NONE)).isTrue();
+		assertThat(b.beat().status()).isEqualTo(new GroupStatus(a.epoch(), GroupProblems.NONE));
+	}
+
+	@Test
+	default void onlyTheLeaderOfTheEpochPublishes() {
+		TestMember a = group().join("a").lead();
+		TestMember b = group().join("b");
+		CoordinationStore store = group().store();
+
+		assertThat(store.publish(b.id(), a.epoch(), PROBLEMS)).isFalse();
+		assertThat(store.publish(a.id(), a.epoch() - 1, PROBLEMS)).isFalse();
+		assertThat(store.publish(a.id(), a.epoch() + 1, PROBLEMS)).isFalse();
+		assertThat(b.beat().status()).isEqualTo(GroupStatus.NONE);
+	}
+
+	@Test
+	default void aLeaderWhoseLeaseEndedPublishesNothing() {
+		TestMember a = group().join("a", SHORT, LONG).lead();
+		TestMember b = group().join("b");
+		group().advance(SHORT.multipliedBy(2));
+
+		assertThat(group().store().publish(a.id(), 1, PROBLEMS)).isFalse();
+		assertThat(b.beat().status()).isEqualTo(GroupStatus.NONE);
+	}
+
+	@Test
+	default void whatWasPublishedIsToldWithItsEpochUntilTheNextLeaderPublishes() {
+		TestMember a = group().join("a").lead();
+		TestMember b = group().join("b");
+		group().store().publish(a.id(), a.epoch(), PROBLEMS);
+
+		a.leave();
+
+		assertThat(b.beat(true).status()).isEqualTo(new GroupStatus(1, PROBLEMS));
+		b.lead();
+		assertThat(group().store().publish(b.id(), b.epoch(), GroupProblems.NONE)).isTrue();
+		assertThat(b.beat().status()).isEqualTo(new GroupStatus(2, GroupProblems.NONE));
+	}
+
+	/**
+	 * Members that are gone, but own something still, are no members without a session.
+	 */
+	@Test
+	default void nothingIsMissingWhileMembersComeAndGo() {
+		TestMember a = group().join("a").lead();
+		TestMember b = group().join("b");
+		a.assign(FIRST, b);
+		a.assign(SECOND, a);
+		b.announceLeave();
+		assertThat(a.beat().status()).isEqualTo(GroupStatus.NONE);
+		b.leave();
+		group().join("c", SHORT, SHORT).disconnect();
+		group().advance(SHORT.multipliedBy(2));
+		assertThat(a.beat().status()).isEqualTo(GroupStatus.NONE);
+		a.reapDead();
+		assertThat(a.beat().status()).isEqualTo(GroupStatus.NONE);
+	}
+
+}

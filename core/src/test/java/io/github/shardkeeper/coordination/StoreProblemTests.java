@@ -1,0 +1,111 @@
+package io.github.shardkeeper.coordination;
+
+import java.time.Duration;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.time.MonotonicTime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** A store that answers heartbeats and refuses something else. */
+@ExtendWith(OutputCaptureExtension.class)
+class StoreProblemTests {
+
+	private final StoreProblem problem = new StoreProblem("g", Duration.ofSeconds(3));
+
+	private MonotonicTime now = new MonotonicTime(1_000_000_000_000L);
+
+	@Test
+	void aStepThatFailsBetweenHeartbeatsIsOneOutage(CapturedOutput output) {
+		for (int beat = 0; beat < 20; beat++) {
+			this.problem.stepFailed(failure("no plan"), pass(Duration.ofMillis(250)));
+			this.problem.answered(pass(Duration.ofMillis(250)));
+		}
+		assertThat(output.getOut()).containsOnlyOnce("The store of group 'g' cannot be used; trying on. no plan")
+			.doesNotContain("answers again");
+		assertThat(this.problem.text()).isEqualTo("no plan");
+		assertThat(this.problem.lasting(this.now)).contains("no plan");
+
+		this.problem.answered(pass(Duration.ofSeconds(2)));
+
+		assertThat(output).contains("The store answers again");
+		assertThat(this.problem.text()).isNull();
+		assertThat(this.problem.lasting(this.now)).isEmpty();
+	}
+
+	/** As with a third of the lease, the longest time to wait for replicas. */
+	@Test
+	void aStepThatTakesLongIsRefusedAllTheTimeBetweenTwoFailures() {
+		StoreProblem patient = new StoreProblem("g", Duration.ofSeconds(10));
+		for (int attempt = 0; attempt < 5; attempt++) {
+			patient.stepFailed(failure("too few replicas"), pass(Duration.ofMillis(3600)));
+		}
+		for (int beat = 0; beat < 7; beat++) {
+			patient.answered(pass(Duration.ofMillis(500)));
+			assertThat(patient.lasting(this.now)).contains("too few replicas");
+		}
+		patient.answered(pass(Duration.ofSeconds(1)));
+
+		assertThat(patient.lasting(this.now)).isEmpty();
+	}
+
+	@Test
+	void whatHasFailedOnceDoesNotLastHoweverLongItsStepsTake() {
+		StoreProblem patient = new StoreProblem("g", Duration.ofSeconds(60));
+		patient.stepFailed(failure("too few replicas"), pass(Duration.ofSeconds(1)));
+
+		assertThat(patient.lasting(pass(Duration.ofSeconds(10)))).isEmpty();
+	}
+
+	@Test
+	void whatPassesSoonDoesNotLast() {
+		this.problem.stepFailed(failure("no plan"), pass(Duration.ofSeconds(1)));
+		this.problem.stepFailed(failure("no plan"), pass(Duration.ofSeconds(4)));
+
+		assertThat(this.problem.lasting(this.now)).isEmpty();
+	}
+
+	@Test
+	void anOutageOfEverythingIsOverWithTheFirstHeartbeat(CapturedOutput output) {
+		this.problem.unavailable(failure("away"));
+		this.problem.unavailable(failure("away"));
+		this.problem.answered(pass(Duration.ofMillis(1)));
+
+		assertThat(output.getOut()).containsOnlyOnce("cannot be used; trying on. away").contains("answers again");
+	}
+
+	@Test
+	void eachCauseOfAnOutageIsSaidOnce(CapturedOutput output) {
+		for (int attempt = 0; attempt < 20; attempt++) {
+			this.problem.unavailable(failure("refused"));
+			this.problem.unavailable(failure("wrong password"));
+			this.problem.misconfigured("too old");
+		}
+		assertThat(output.getOut()).containsOnlyOnce("refused")
+			.containsOnlyOnce("still cannot be used, for another reason. wrong password")
+			.containsOnlyOnce("too old");
+
+		this.problem.answered(pass(Duration.ofMillis(1)));
+		this.problem.answered(pass(Duration.ofMillis(1)));
+		this.problem.unavailable(failure("refused"));
+
+		assertThat(output.getOut()).containsOnlyOnce("answers again").containsOnlyOnce("wrong password");
+		assertThat(output.getOut().lines().filter((line) -> line.contains("refused"))).hasSize(2);
+	}
+
+	private MonotonicTime pass(Duration time) {
+		this.now = this.now.plus(time);
+		return this.now;
+	}
+
+	private static StoreUnavailableException failure(String message) {
+		return new StoreUnavailableException(message, new IllegalStateException());
+	}
+
+}

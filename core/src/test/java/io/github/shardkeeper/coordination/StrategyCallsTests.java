@@ -1,0 +1,92 @@
+package io.github.shardkeeper.coordination;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+
+import org.junit.jupiter.api.Test;
+
+import io.github.shardkeeper.assignment.Assignee;
+import io.github.shardkeeper.assignment.AssignmentRequest;
+import io.github.shardkeeper.assignment.ShardCatalog;
+import io.github.shardkeeper.assignment.Shards;
+import io.github.shardkeeper.assignment.sticky.StickyAssignment;
+import io.github.shardkeeper.shard.ApplicationVersion;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.time.MonotonicClock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class StrategyCallsTests {
+
+	private final BlockingQueue<Thread> computedBy = new ArrayBlockingQueue<>(10);
+
+	private final BlockingQueue<StrategyCalls.Answer> answers = new ArrayBlockingQueue<>(10);
+
+	private final BlockingQueue<Boolean> wakes = new ArrayBlockingQueue<>(10);
+
+	private ShardCatalog catalog = ShardCatalog.PLAIN;
+
+	@Test
+	void aSmallGroupIsPlannedAtOnceOnTheLoop() {
+		try (StrategyCalls calls = builtIn()) {
+			calls.begin(request(100));
+
+			assertThat(this.computedBy).containsExactly(Thread.currentThread());
+			assertThat(this.answers).hasSize(1).hasOnlyElementsOfType(StrategyCalls.Computed.class);
+		}
+	}
+
+	/** However long that takes, the loop goes on, and with it the leader's lease. */
+	@Test
+	void aLargeGroupIsPlannedBesideTheLoopAlsoByABuiltInStrategy() throws InterruptedException {
+		try (StrategyCalls calls = builtIn()) {
+			calls.begin(request(20_001));
+			assertThat(this.answers).as("before it was looked").isEmpty();
+
+			assertThat(this.wakes.poll(10, TimeUnit.SECONDS)).isTrue();
+			calls.run();
+			assertThat(this.computedBy.remove().getName()).isEqualTo("shardkeeper-assignment");
+			assertThat(this.answers).hasSize(1).hasOnlyElementsOfType(StrategyCalls.Computed.class);
+		}
+	}
+
+	/** A pin must not be gone because a database was away for a moment. */
+	@Test
+	void aCatalogThatFailsIsNoAnswer() {
+		this.catalog = (shard) -> {
+			throw new IllegalStateException("as the test wants it");
+		};
+		try (StrategyCalls calls = builtIn()) {
+			calls.begin(request(1));
+
+			assertThat(this.answers.remove()).isInstanceOfSatisfying(StrategyCalls.Failed.class,
+					(failed) -> assertThat(failed.text()).contains("The ShardCatalog fails for orders/0",
+							"as the test wants it"));
+		}
+	}
+
+	private StrategyCalls builtIn() {
+		StickyAssignment sticky = new StickyAssignment();
+		AssignmentSettings settings = new AssignmentSettings("sticky", (request) -> {
+			this.computedBy.add(Thread.currentThread());
+			return sticky.assign(request);
+		}, this.catalog, false, Duration.ofSeconds(5), null);
+		return new StrategyCalls(settings, MonotonicClock.SYSTEM, (request, answer) -> this.answers.add(answer),
+				() -> this.wakes.add(true));
+	}
+
+	private static AssignmentRequest request(int shards) {
+		Assignee member = new Assignee(MemberId.of("a", "1"), Set.of("orders"), ApplicationVersion.UNKNOWN);
+		return AssignmentRequest
+			.builder(List.of(member),
+					Shards.of(IntStream.range(0, shards).mapToObj((shard) -> ShardId.of("orders", shard)).toList()))
+			.build();
+	}
+
+}

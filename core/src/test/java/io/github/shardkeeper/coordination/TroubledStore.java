@@ -1,0 +1,237 @@
+package io.github.shardkeeper.coordination;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.coordination.CoordinationStore.ClaimReply;
+import io.github.shardkeeper.coordination.CoordinationStore.ReleaseReply;
+import io.github.shardkeeper.protocol.GroupChanges;
+import io.github.shardkeeper.protocol.GroupProblems;
+import io.github.shardkeeper.protocol.HeartbeatReply;
+import io.github.shardkeeper.protocol.HoldingAction;
+import io.github.shardkeeper.protocol.LeaderEvent.PlanReply;
+import io.github.shardkeeper.protocol.LoadReport;
+import io.github.shardkeeper.protocol.Seen;
+import io.github.shardkeeper.protocol.Transition;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.shard.Token;
+
+/** Fails in one operation, and loses subscriptions. */
+final class TroubledStore extends ForwardingStore {
+
+	private final List<TestSubscription> subscriptions = new ArrayList<>();
+
+	volatile boolean unusable;
+
+	volatile boolean planRefused;
+
+	/** Reading the group ends with an error that nobody expects. */
+	volatile boolean readingBroken;
+
+	volatile boolean claimsRefused;
+
+	/**
+	 * Asked before a claim for what loses it again after it was answered; {@code null}
+	 * for nothing.
+	 */
+	volatile @Nullable Supplier<Runnable> claimLoss;
+
+	/** Notifications do not arrive. */
+	volatile boolean eventsLost;
+
+	volatile int releasesToFail;
+
+	/**
+	 * So many releases are answered, and then lost by a failover that is over before the
+	 * next heartbeat: only subscriptions are closed by it.
+	 */
+	volatile int releasesToLose;
+
+	volatile int subscriptionsToFail;
+
+	/** How many shards each release gave up. */
+	final List<Integer> releases = new CopyOnWriteArrayList<>();
+
+	/** No subscription is opened before. */
+	volatile CountDownLatch subscriptionOpened = new CountDownLatch(0);
+
+	/** Somebody wants one. */
+	volatile boolean subscribing;
+
+	final AtomicInteger published = new AtomicInteger();
+
+	final AtomicInteger heartbeats = new AtomicInteger();
+
+	final AtomicInteger claims = new AtomicInteger();
+
+	/** What was presented, whatever became of it. */
+	final Set<ShardId> presented = new ConcurrentSkipListSet<>();
+
+	/** The first release is not answered before. */
+	volatile CountDownLatch releaseAnswered = new CountDownLatch(0);
+
+	TroubledStore(CoordinationStore store) {
+		super(store);
+	}
+
+	@Override
+	public void verify() {
+		if (this.unusable) {
+			throw new ShardkeeperConfigurationException("Wrong password.", "Set the right one.");
+		}
+		super.verify();
+	}
+
+	@Override
+	public synchronized Subscription subscribe(MemberId member, Runnable onEvent) {
+		if (this.subscriptionsToFail > 0) {
+			this.subscriptionsToFail--;
+			throw new StoreUnavailableException("no subscription", new IllegalStateException());
+		}
+		this.subscribing = true;
+		await(this.subscriptionOpened);
+		TestSubscription subscription = new TestSubscription(super.subscribe(member, () -> {
+			if (!this.eventsLost) {
+				onEvent.run();
+			}
+		}));
+		this.subscriptions.add(subscription);
+		return subscription;
+	}
+
+	/** The store has none any more, and this side does not know. */
+	synchronized void loseSubscriptionsUnnoticed() {
+		this.subscriptions.forEach((subscription) -> subscription.subscription.close());
+	}
+
+	synchronized void loseSubscriptions() {
+		this.subscriptions.forEach(Subscription::close);
+	}
+
+	/** How often a subscription was opened. */
+	synchronized int subscribed() {
+		return this.subscriptions.size();
+	}
+
+	synchronized long openSubscriptions() {
+		return this.subscriptions.stream().filter(Subscription::isOpen).count();
+	}
+
+	@Override
+	public GroupChanges changes(long afterGeneration, long seenMembership, Runnable onStep) {
+		if (this.readingBroken) {
+			throw new IllegalStateException("broken, as the test wants it");
+		}
+		return super.changes(afterGeneration, seenMembership, onStep);
+	}
+
+	@Override
+	public PlanReply plan(MemberId leader, long epoch, List<Transition> transitions) {
+		if (this.planRefused) {
+			throw new StoreUnavailableException("no plan", new IllegalStateException());
+		}
+		return super.plan(leader, epoch, transitions);
+	}
+
+	@Override
+	public ClaimReply claim(MemberId member, Map<ShardId, Token> held) {
+		this.claims.incrementAndGet();
+		if (this.claimsRefused) {
+			throw new StoreUnavailableException("no claim", new IllegalStateException());
+		}
+		Supplier<Runnable> loss = this.claimLoss;
+		if (loss == null) {
+			return super.claim(member, held);
+		}
+		this.claimLoss = null;
+		Runnable lose = loss.get();
+		ClaimReply reply = super.claim(member, held);
+		lose.run();
+		return reply;
+	}
+
+	@Override
+	public ClaimReply present(MemberId member, Map<ShardId, Token> held) {
+		ClaimReply reply = super.present(member, held);
+		this.presented.addAll(held.keySet());
+		return reply;
+	}
+
+	@Override
+	public synchronized List<ReleaseReply> release(MemberId owner, List<HoldingAction.Release> releases,
+			Duration quietPeriod) {
+		if (this.releasesToFail > 0) {
+			this.releasesToFail--;
+			throw new StoreUnavailableException("no release", new IllegalStateException());
+		}
+		if (this.releasesToLose > 0) {
+			this.releasesToLose--;
+			loseSubscriptions();
+			return Collections.nCopies(releases.size(), ReleaseReply.RELEASED);
+		}
+		this.releases.add(releases.size());
+		await(this.releaseAnswered);
+		return super.release(owner, releases, quietPeriod);
+	}
+
+	private static void await(CountDownLatch latch) {
+		try {
+			latch.await(10, TimeUnit.SECONDS);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+	@Override
+	public boolean publish(MemberId leader, long epoch, GroupProblems problems) {
+		this.published.incrementAndGet();
+		return super.publish(leader, epoch, problems);
+	}
+
+	@Override
+	public HeartbeatReply heartbeat(MemberId member, Seen seen, boolean candidate, LoadReport load) {
+		this.heartbeats.incrementAndGet();
+		return super.heartbeat(member, seen, candidate, load);
+	}
+
+	/** Open until it is closed from here, whatever the store thinks. */
+	private static final class TestSubscription implements Subscription {
+
+		private final Subscription subscription;
+
+		private volatile boolean open = true;
+
+		TestSubscription(Subscription subscription) {
+			this.subscription = subscription;
+		}
+
+		@Override
+		public boolean isOpen() {
+			return this.open;
+		}
+
+		@Override
+		public void close() {
+			this.open = false;
+			this.subscription.close();
+		}
+
+	}
+
+}

@@ -1,0 +1,25 @@
+package io.github.shardkeeper.coordination.memory;
+
+import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.checkpoint.DeadLetterStore;
+import io.github.shardkeeper.coordination.RemovalContract;
+import io.github.shardkeeper.coordination.StoreServer;
+
+class MemoryRemovalTests extends RemovalContract {
+
+	@Override
+	protected StoreServer createServer() {
+		return new MemoryDataServer();
+	}
+
+	@Override
+	protected CheckpointStore createStore(StoreServer created) {
+		return ((MemoryDataServer) created).store();
+	}
+
+	@Override
+	protected DeadLetterStore createLetters(StoreServer created) {
+		return ((MemoryDataServer) created).letters();
+	}
+
+}

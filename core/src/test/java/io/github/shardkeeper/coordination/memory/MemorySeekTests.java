@@ -1,0 +1,19 @@
+package io.github.shardkeeper.coordination.memory;
+
+import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.coordination.SeekContract;
+import io.github.shardkeeper.coordination.StoreServer;
+
+class MemorySeekTests extends SeekContract {
+
+	@Override
+	protected StoreServer createServer() {
+		return new MemoryDataServer();
+	}
+
+	@Override
+	protected CheckpointStore createStore(StoreServer created) {
+		return ((MemoryDataServer) created).store();
+	}
+
+}

@@ -1,0 +1,647 @@
+package io.github.shardkeeper.handler;
+
+import java.io.IOException;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.aop.framework.autoproxy.BeanNameAutoProxyCreator;
+import org.springframework.aop.scope.ScopedProxyUtils;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.config.BeanDefinitionHolder;
+import org.springframework.beans.factory.support.RootBeanDefinition;
+import org.springframework.context.support.GenericApplicationContext;
+import org.springframework.mock.env.MockEnvironment;
+import org.springframework.scheduling.annotation.Async;
+import org.springframework.scheduling.annotation.AsyncAnnotationBeanPostProcessor;
+
+import io.github.shardkeeper.Acknowledgment;
+import io.github.shardkeeper.OnShardAssigned;
+import io.github.shardkeeper.OnShardPreparing;
+import io.github.shardkeeper.OnShardRevoked;
+import io.github.shardkeeper.ShardConsumer;
+import io.github.shardkeeper.ShardContext;
+import io.github.shardkeeper.ShardRecord;
+import io.github.shardkeeper.ShardState;
+import io.github.shardkeeper.shard.Names;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.source.JsonPayloadConverter;
+import io.github.shardkeeper.source.SourceRecord;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.mockito.BDDMockito.given;
+import static org.mockito.Mockito.mock;
+
+class ShardHandlerDetectorTests {
+
+	private static final Map<String, Integer> TOPICS = Map.of("orders", 4, "visits", 4);
+
+	private final MockEnvironment environment = new MockEnvironment();
+
+	@Test
+	void findsNothingWhereNothingIs() {
+		assertThat(detect(Object.class)).isEmpty();
+	}
+
+	@Test
+	void findsHandlersOfSeveralTopicsInOneBean() throws Throwable {
+		Map<String, ShardHandler> handlers = detect(Two.class);
+
+		assertThat(handlers).containsOnlyKeys("orders", "visits");
+		assertThat(handlers.get("orders").topic()).isEqualTo("orders");
+		assertThat(handlers.get("orders").name()).isEqualTo("Two.order(String)");
+	}
+
+	@Test
+	void callsTheBeanAndItsCallbacks() throws Throwable {
+		try (GenericApplicationContext context = context(Two.class)) {
+			ShardHandler handler = detect(context, TOPICS).get("orders");
+			ShardContext shard = mock(ShardContext.class);
+			ShardState state = mock(ShardState.class);
+			given(shard.shard()).willReturn(ShardId.of("orders", 0));
+			SourceRecord source = new SourceRecord(new Offset("1"), "k", "hello".getBytes(), Instant.EPOCH);
+			handler.assigned(shard, state);
+			Object converted = handler.convert(shard, source);
+			handler.handle(converted, shard, state, null);
+			handler.revoked(shard, state);
+
+			assertThat(context.getBean(Two.class).calls).containsExactly("assigned", "order hello", "revoked");
+			assertThat(converted).isEqualTo("hello");
+		}
+	}
+
+	@Test
+	void whatTheHandlerThrowsIsThrown() {
+		try (GenericApplicationContext context = context(Failing.class)) {
+			ShardHandler handler = detect(context, TOPICS).get("orders");
+
+			assertThatExceptionOfType(IOException.class)
+				.isThrownBy(() -> handler.handle(null, mock(ShardContext.class), mock(ShardState.class), null));
+		}
+	}
+
+	@Test
+	void aBatchIsConvertedRecordByRecordAndHandledAsAList() throws Throwable {
+		try (GenericApplicationContext context = context(Batches.class)) {
+			Map<String, ShardHandler> handlers = detect(context, TOPICS);
+			ShardContext shard = mock(ShardContext.class);
+			given(shard.shard()).willReturn(ShardId.of("orders", 0));
+			ShardState state = mock(ShardState.class);
+			List<String> acknowledged = new ArrayList<>();
+			SourceRecord source = new SourceRecord(new Offset("1"), "k", "7".getBytes(), Instant.EPOCH);
+
+			ShardHandler payloads = handlers.get("orders");
+			assertThat(payloads.shape()).isEqualTo(HandlerShape.BATCH);
+			assertThat(payloads.takesAcknowledgment()).isFalse();
+			assertThat(payloads.takesState()).isTrue();
+			payloads.handle(List.of(payloads.convert(shard, source), payloads.convert(shard, source)), shard, state,
+					null);
+			ShardHandler records = handlers.get("visits");
+			assertThat(records.takesAcknowledgment()).isTrue();
+			assertThat(records.takesState()).isFalse();
+			records.handle(List.of(records.convert(shard, source)), shard, state, () -> acknowledged.add("yes"));
+
+			assertThat(context.getBean(Batches.class).calls).containsExactly(List.of(7, 7),
+					List.of(new ShardRecord<>(ShardId.of("orders", 0), new Offset("1"), "k", 7, Instant.EPOCH)));
+			assertThat(acknowledged).containsExactly("yes");
+		}
+	}
+
+	@Test
+	void aMethodWithoutRecordsLoops() throws Throwable {
+		this.environment.setProperty("my.interval", "2m");
+		try (GenericApplicationContext context = context(Looping.class)) {
+			Map<String, ShardHandler> handlers = detect(context, TOPICS);
+			ShardHandler handler = handlers.get("orders");
+			assertThat(handler.shape()).isEqualTo(HandlerShape.LOOP);
+			assertThat(handler.interval()).isEqualTo(Duration.ofMinutes(2));
+			handler.handle(null, mock(ShardContext.class), mock(ShardState.class), null);
+			assertThat(context.getBean(Looping.class).calls).containsExactly("loop");
+			SourceRecord source = new SourceRecord(new Offset("1"), null, "{".getBytes(), Instant.EPOCH);
+			assertThatExceptionOfType(IllegalStateException.class)
+				.isThrownBy(() -> handler.convert(mock(ShardContext.class), source))
+				.withMessageContaining("Looping.loop() takes no records");
+		}
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "10s, PT10S", "500ms, PT0.5S", "250, PT0.25S", "PT1H, PT1H", "0s, PT0S" })
+	void anIntervalIsADuration(String written, Duration meant) {
+		this.environment.setProperty("my.interval", written);
+
+		assertThat(detect(Looping.class).get("orders").interval()).isEqualTo(meant);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "-1s", "often", "10 parsecs", "-PT1S", "99999999999999999999d" })
+	void anIntervalThatIsNoneIsRefused(String written) {
+		this.environment.setProperty("my.interval", written);
+
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class).isThrownBy(() -> detect(Looping.class))
+			.satisfies((ex) -> {
+				assertThat(ex.getDescription()).contains("Looping.loop()", "'" + written + "'");
+				assertThat(ex.getAction()).contains("'10s'");
+			});
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { Forgetful.class, WithEmptyInterval.class })
+	void aHandlerWithoutARecordHasToSayItsInterval(Class<?> type) {
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class).isThrownBy(() -> detect(type))
+			.satisfies((ex) -> {
+				assertThat(ex.getDescription()).contains(type.getSimpleName() + ".handle(ShardContext, ShardState)",
+						"takes no record", "never be read");
+				assertThat(ex.getAction()).contains("Add a parameter for the record", "interval = \"10s\"");
+			});
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "WithPlaceholder, my.topic, topic", "Looping, my.interval, interval" })
+	void aPropertyThatThereIsNotIsNamed(String bean, String property, String attribute) {
+		try (GenericApplicationContext context = context(
+				bean.equals("Looping") ? Looping.class : WithPlaceholder.class)) {
+			context.getBeanFactory().addEmbeddedValueResolver(this.environment::resolveRequiredPlaceholders);
+
+			assertThatExceptionOfType(ShardkeeperConfigurationException.class).isThrownBy(() -> detect(context, TOPICS))
+				.satisfies((ex) -> {
+					assertThat(ex.getDescription()).contains("The " + attribute, "@ShardConsumer method " + bean,
+							"'${" + property + "}'");
+					assertThat(ex.getAction()).contains("Set the property", "write the " + attribute + " itself");
+				});
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { AsyncHandler.class, AsyncBean.class, AsyncCallback.class, MetaAsyncHandler.class })
+	void whatReturnsBeforeItIsDoneIsRefused(Class<?> type) {
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class).isThrownBy(() -> detect(type))
+			.satisfies((ex) -> {
+				assertThat(ex.getDescription()).contains(" method " + type.getSimpleName() + ".", "is asynchronous");
+				assertThat(ex.getAction()).contains("Remove @Async", "shardkeeper.consumer.ordering");
+			});
+	}
+
+	/** Which only its proxy knows. */
+	@Test
+	void anAnnotationThatMeansAsyncIsRefusedToo() {
+		GenericApplicationContext context = new GenericApplicationContext();
+		context.registerBean(AsyncAnnotationBeanPostProcessor.class, () -> {
+			AsyncAnnotationBeanPostProcessor processor = new AsyncAnnotationBeanPostProcessor();
+			processor.setAsyncAnnotationType(Later.class);
+			processor.setProxyTargetClass(true);
+			return processor;
+		});
+		context.registerBean(LaterHandler.class);
+		context.refresh();
+		try (context) {
+			assertThatExceptionOfType(ShardkeeperConfigurationException.class).isThrownBy(() -> detect(context, TOPICS))
+				.withMessageContaining("LaterHandler.handle(String) is asynchronous");
+		}
+	}
+
+	@Test
+	void aMethodThatItsProxyHidesIsRefused() {
+		GenericApplicationContext context = new GenericApplicationContext();
+		context.registerBean("interceptor", MethodInterceptor.class, () -> MethodInvocation::proceed);
+		context.registerBean(BeanNameAutoProxyCreator.class, () -> {
+			BeanNameAutoProxyCreator creator = new BeanNameAutoProxyCreator();
+			creator.setBeanNames("handler");
+			creator.setInterceptorNames("interceptor");
+			return creator;
+		});
+		context.registerBean("handler", Hidden.class);
+		context.refresh();
+		try (context) {
+			assertThatExceptionOfType(ShardkeeperConfigurationException.class).isThrownBy(() -> detect(context, TOPICS))
+				.satisfies((ex) -> {
+					assertThat(ex.getDescription()).contains("Hidden.consume(String) cannot be called", "proxy");
+					assertThat(ex.getAction()).contains("spring.aop.proxy-target-class: true");
+				});
+		}
+	}
+
+	@Test
+	void anIntervalOfAHandlerOfRecordsIsRefused() {
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class).isThrownBy(() -> detect(Impatient.class))
+			.satisfies((ex) -> {
+				assertThat(ex.getDescription()).contains("Impatient.handle(String)", "'10s'", "takes records");
+				assertThat(ex.getAction()).contains("Remove the interval");
+			});
+	}
+
+	@Test
+	void callsClassesThroughTheirProxies() throws Throwable {
+		assertProxied(true);
+	}
+
+	@Test
+	void callsInterfacesThroughTheirProxies() throws Throwable {
+		assertProxied(false);
+	}
+
+	private void assertProxied(boolean ofClass) throws Throwable {
+		List<String> intercepted = new ArrayList<>();
+		GenericApplicationContext context = new GenericApplicationContext();
+		context.registerBean("interceptor", MethodInterceptor.class, () -> (invocation) -> {
+			intercepted.add(invocation.getMethod().getName());
+			return invocation.proceed();
+		});
+		context.registerBean(BeanNameAutoProxyCreator.class, () -> {
+			BeanNameAutoProxyCreator creator = new BeanNameAutoProxyCreator();
+			creator.setBeanNames("handler");
+			creator.setInterceptorNames("interceptor");
+			creator.setProxyTargetClass(ofClass);
+			return creator;
+		});
+		context.registerBean("handler", OfInterface.class);
+		context.refresh();
+		try (context) {
+			assertThat(AopUtils.isCglibProxy(context.getBean("handler"))).isEqualTo(ofClass);
+			assertThat(AopUtils.isJdkDynamicProxy(context.getBean("handler"))).isEqualTo(!ofClass);
+			ShardHandler handler = detect(context, TOPICS).get("orders");
+			handler.handle(null, mock(ShardContext.class), mock(ShardState.class), null);
+			assertThat(intercepted).containsExactly("handle");
+		}
+	}
+
+	@Test
+	void placeholdersInTheTopicAreResolved() {
+		this.environment.setProperty("my.topic", "orders");
+
+		assertThat(detect(WithPlaceholder.class)).containsOnlyKeys("orders");
+	}
+
+	@Test
+	void aPlaceholderThatCannotBeResolvedIsNamed() {
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
+			.isThrownBy(() -> detect(WithPlaceholder.class))
+			.withMessageContaining("${my.topic}");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "{orders}", "my orders", "orders\n", "orders\u0001", "" })
+	void aTopicWithAnImpossibleNameIsRefused(String topic) {
+		this.environment.setProperty("my.topic", topic);
+
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
+			.isThrownBy(() -> detect(WithPlaceholder.class))
+			.satisfies((ex) -> {
+				assertThat(ex.getDescription()).contains("@ShardConsumer on WithPlaceholder.handle(String)")
+					.doesNotContain("\n", "\u0001");
+				assertThat(ex.getAction()).isEqualTo(Names.RULE);
+			});
+	}
+
+	@Test
+	void anUnknownTopicIsRefused() {
+		this.environment.setProperty("my.topic", "order");
+
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
+			.isThrownBy(() -> detect(WithPlaceholder.class))
+			.satisfies((ex) -> {
+				assertThat(ex.getDescription()).contains("WithPlaceholder.handle(String)", "'order'", "orders",
+						"visits");
+				assertThat(ex.getAction()).contains("shardkeeper.topics.[order].shards");
+			});
+	}
+
+	@Test
+	void twoHandlersForOneTopicAreRefused() {
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
+			.isThrownBy(() -> detect(Two.class, Failing.class))
+			.satisfies((ex) -> {
+				assertThat(ex.getDescription()).contains("'orders'", "Two.order(String)", "Failing.fail()");
+				assertThat(ex.getAction()).contains("Keep one of them");
+			});
+	}
+
+	@Test
+	void twoHandlersForOneTopicInOneBeanAreRefused() {
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class).isThrownBy(() -> detect(SameTopic.class))
+			.withMessageContaining("SameTopic.one()")
+			.withMessageContaining("SameTopic.other()");
+	}
+
+	@Test
+	void callbacksWithoutHandlerAreRefused() {
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class).isThrownBy(() -> detect(OnlyCallback.class))
+			.withMessageContaining("no @ShardConsumer method")
+			.withMessageContaining("Move the method");
+	}
+
+	@Test
+	void aCallbackThatWantsMoreIsRefused() {
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class).isThrownBy(() -> detect(WrongCallback.class))
+			.withMessageContaining("@OnShardAssigned method WrongCallback.assigned(String)");
+	}
+
+	@Test
+	void aPreparationIsFoundAndGetsNoState() throws Throwable {
+		try (GenericApplicationContext context = context(Preparing.class)) {
+			ShardHandler handler = detect(context, TOPICS).get("orders");
+			assertThat(handler.prepares()).isTrue();
+			ShardContext shard = mock(ShardContext.class);
+			given(shard.shard()).willReturn(ShardId.of("orders", 1));
+			handler.prepare(shard);
+			assertThat(context.getBean(Preparing.class).calls).containsExactly("orders/1");
+		}
+		assertThat(detect(Two.class).get("orders").prepares()).isFalse();
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
+			.isThrownBy(() -> detect(WrongPreparation.class))
+			.withMessageContaining("@OnShardPreparing method WrongPreparation.prepare(ShardState)");
+	}
+
+	@Test
+	void aScopedBeanIsOneHandlerThoughItIsTwoBeans() {
+		GenericApplicationContext context = new GenericApplicationContext();
+		BeanDefinitionHolder proxy = ScopedProxyUtils
+			.createScopedProxy(new BeanDefinitionHolder(new RootBeanDefinition(Two.class), "two"), context, true);
+		context.registerBeanDefinition(proxy.getBeanName(), proxy.getBeanDefinition());
+		context.refresh();
+		try (context) {
+			assertThat(detect(context, TOPICS)).containsOnlyKeys("orders", "visits");
+		}
+	}
+
+	private Map<String, ShardHandler> detect(Class<?>... beans) {
+		try (GenericApplicationContext context = context(beans)) {
+			return detect(context, TOPICS);
+		}
+	}
+
+	private Map<String, ShardHandler> detect(GenericApplicationContext context, Map<String, Integer> topics) {
+		return new ShardHandlerDetector(context.getBeanFactory(), new JsonPayloadConverter(new JsonMapper()))
+			.detect(topics);
+	}
+
+	private GenericApplicationContext context(Class<?>... beans) {
+		GenericApplicationContext context = new GenericApplicationContext();
+		context.setEnvironment(this.environment);
+		for (Class<?> bean : beans) {
+			context.registerBean(bean);
+		}
+		context.refresh();
+		return context;
+	}
+
+	static class Two {
+
+		final List<String> calls = new ArrayList<>();
+
+		@ShardConsumer("orders")
+		void order(String payload) {
+			this.calls.add("order " + payload);
+		}
+
+		@ShardConsumer(value = "visits", interval = "1s")
+		void visit() {
+			this.calls.add("visit");
+		}
+
+		@OnShardAssigned
+		void assigned() {
+			this.calls.add("assigned");
+		}
+
+		@OnShardRevoked
+		void revoked() {
+			this.calls.add("revoked");
+		}
+
+	}
+
+	static class Batches {
+
+		final List<Object> calls = new ArrayList<>();
+
+		@ShardConsumer("orders")
+		void payloads(List<Integer> payloads, ShardState state) {
+			this.calls.add(payloads);
+		}
+
+		@ShardConsumer("visits")
+		void records(Acknowledgment acknowledgment, List<ShardRecord<Integer>> records) {
+			this.calls.add(records);
+			acknowledgment.acknowledge();
+		}
+
+	}
+
+	static class Looping {
+
+		final List<String> calls = new ArrayList<>();
+
+		@ShardConsumer(value = "orders", interval = "${my.interval}")
+		void loop() {
+			this.calls.add("loop");
+		}
+
+		@ShardConsumer(value = "visits", interval = "1s")
+		void other(ShardContext shard) {
+		}
+
+	}
+
+	static class Forgetful {
+
+		@ShardConsumer("orders")
+		void handle(ShardContext context, ShardState state) {
+		}
+
+	}
+
+	static class WithEmptyInterval {
+
+		@ShardConsumer(value = "orders", interval = "${my.interval:}")
+		void handle(ShardContext context, ShardState state) {
+		}
+
+	}
+
+	static class AsyncHandler {
+
+		@Async
+		@ShardConsumer("orders")
+		void handle(String payload) {
+		}
+
+	}
+
+	@Async
+	static class AsyncBean {
+
+		@ShardConsumer("orders")
+		void handle(String payload) {
+		}
+
+	}
+
+	static class AsyncCallback {
+
+		@ShardConsumer("orders")
+		void handle(String payload) {
+		}
+
+		@Async
+		@OnShardRevoked
+		void revoked() {
+		}
+
+	}
+
+	@Async
+	@Retention(RetentionPolicy.RUNTIME)
+	@interface Background {
+
+	}
+
+	static class MetaAsyncHandler {
+
+		@Background
+		@ShardConsumer("orders")
+		void handle(String payload) {
+		}
+
+	}
+
+	@Retention(RetentionPolicy.RUNTIME)
+	@interface Later {
+
+	}
+
+	static class LaterHandler {
+
+		@Later
+		@ShardConsumer("orders")
+		void handle(String payload) {
+		}
+
+	}
+
+	static class Hidden implements Handling {
+
+		@Override
+		public void handle() {
+		}
+
+		@ShardConsumer("orders")
+		public void consume(String payload) {
+		}
+
+	}
+
+	static class Impatient {
+
+		@ShardConsumer(value = "orders", interval = "10s")
+		void handle(String payload) {
+		}
+
+	}
+
+	static class Failing {
+
+		@ShardConsumer(value = "orders", interval = "1s")
+		void fail() throws IOException {
+			throw new IOException("as the test wants it");
+		}
+
+	}
+
+	interface Handling {
+
+		void handle();
+
+	}
+
+	static class OfInterface implements Handling {
+
+		@Override
+		@ShardConsumer(value = "orders", interval = "1s")
+		public void handle() {
+		}
+
+	}
+
+	static class WithPlaceholder {
+
+		@ShardConsumer("${my.topic}")
+		void handle(String payload) {
+		}
+
+	}
+
+	static class SameTopic {
+
+		@ShardConsumer(value = "orders", interval = "1s")
+		void one() {
+		}
+
+		@ShardConsumer(value = "orders", interval = "1s")
+		void other() {
+		}
+
+	}
+
+	static class OnlyCallback {
+
+		@OnShardRevoked
+		void revoked() {
+		}
+
+	}
+
+	static class Preparing {
+
+		final List<String> calls = new ArrayList<>();
+
+		@ShardConsumer(value = "orders", interval = "1s")
+		void handle() {
+		}
+
+		@OnShardPreparing
+		void prepare(ShardContext shard) {
+			this.calls.add(shard.shard().toString());
+		}
+
+	}
+
+	static class WrongPreparation {
+
+		@ShardConsumer(value = "orders", interval = "1s")
+		void handle() {
+		}
+
+		@OnShardPreparing
+		void prepare(ShardState state) {
+		}
+
+	}
+
+	static class WrongCallback {
+
+		@ShardConsumer(value = "orders", interval = "1s")
+		void handle() {
+		}
+
+		@OnShardAssigned
+		void assigned(String payload) {
+		}
+
+	}
+
+}

@@ -1,0 +1,55 @@
+package io.github.shardkeeper.operations;
+
+import java.util.Map;
+
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.json.JsonMapper;
+
+import io.github.shardkeeper.ShardStateReader;
+import io.github.shardkeeper.checkpoint.Commit;
+import io.github.shardkeeper.checkpoint.CommitNumber;
+import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.source.memory.MemoryStreamSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+class CommittedStateReaderTests {
+
+	private final MemoryCheckpointStore checkpoints = new MemoryCheckpointStore();
+
+	private final ShardStateReader reader = new CommittedStateReader(this.checkpoints,
+			new MemoryStreamSource(Map.of("orders", 2)), new JsonMapper());
+
+	@Test
+	void aShardWithoutStateHasNone() {
+		assertThat(this.reader.read(ShardId.of("orders", 1), Long.class)).isEmpty();
+	}
+
+	@Test
+	void whatDoesNotExistIsNotTakenForEmpty() {
+		assertThatIllegalArgumentException().isThrownBy(() -> this.reader.read(ShardId.of("orders", 2), Long.class))
+			.withMessage("There is no shard orders/2; the topic has orders/0 to orders/1");
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
+			.isThrownBy(() -> this.reader.read(ShardId.of("order", 0), Long.class))
+			.withMessageContaining("A call of ShardStateReader names the topic 'order'")
+			.withMessageContaining("[orders]");
+	}
+
+	@Test
+	void whatIsKeptOfAShardThatIsGoneIsRead() {
+		ShardId gone = ShardId.of("retired", 7);
+		this.checkpoints.acquireNow(gone, new Token(10));
+		this.checkpoints
+			.commit(gone, new Token(10), Commit.of(CommitNumber.ofWhole(1), new Offset("1"), Map.of("clicks", "5")))
+			.join();
+
+		assertThat(this.reader.read(gone, Long.class)).containsExactly(Map.entry("clicks", 5L));
+	}
+
+}

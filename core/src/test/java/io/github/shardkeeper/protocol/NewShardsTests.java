@@ -1,0 +1,386 @@
+package io.github.shardkeeper.protocol;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+import org.junit.jupiter.api.Test;
+
+import io.github.shardkeeper.assignment.AssignmentRequest;
+import io.github.shardkeeper.assignment.sticky.StickyAssignment;
+import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
+import io.github.shardkeeper.protocol.GroupProblems.GroupStatus;
+import io.github.shardkeeper.protocol.LeaderEvent.AssignmentComputed;
+import io.github.shardkeeper.protocol.LeaderEvent.GroupRead;
+import io.github.shardkeeper.protocol.LeaderEvent.HeartbeatAnswered;
+import io.github.shardkeeper.protocol.LeaderEvent.HeartbeatFailed;
+import io.github.shardkeeper.protocol.LeaderEvent.PlanAnswered;
+import io.github.shardkeeper.protocol.LeaderEvent.PlanReply;
+import io.github.shardkeeper.protocol.LeaderEvent.ShardsChanged;
+import io.github.shardkeeper.protocol.Transition.Assign;
+import io.github.shardkeeper.protocol.Transition.Revoke;
+import io.github.shardkeeper.shard.ApplicationVersion;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.time.MonotonicTime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What a leader does when shards are added, split, merged, and come to their end. Loads
+ * are balanced by count.
+ */
+class NewShardsTests {
+
+	private static final MemberId ME = MemberId.of("me", "1");
+
+	private static final MemberId OTHER = MemberId.of("other", "1");
+
+	private static final Duration LEASE = Duration.ofSeconds(3);
+
+	private final TestLeadership leadership = new TestLeadership(
+			new Leadership(Duration.ofMillis(500), LEASE, Duration.ofMillis(100), HandoverRules.DEFAULT, null));
+
+	private TopicShards own = TopicShards.count(2);
+
+	private TopicShards others = TopicShards.count(2);
+
+	private final Map<ShardId, Ownership> store = new TreeMap<>();
+
+	private final List<Ownership> changed = new ArrayList<>();
+
+	private final List<AssignmentRequest> requests = new ArrayList<>();
+
+	private long generation = 0;
+
+	private long membership = 1;
+
+	private long seenMembership = -1;
+
+	private long now = 0;
+
+	@Test
+	void shardsThatAreAddedAreAssignedInOneRound() {
+		begin();
+		this.own = TopicShards.count(4);
+		this.leadership.on(new ShardsChanged(Map.of("orders", this.own)), at());
+
+		assertThat(drive()).extracting(Transition::shard).containsExactly(shard(2), shard(3));
+		assertThat(drive()).isEmpty();
+		assertThat(owners()).containsExactly(ME, OTHER, ME, OTHER);
+	}
+
+	@Test
+	void aLeaderWhoseSourceIsBehindPlansWithWhatAnotherMemberKnows() {
+		begin();
+		this.others = TopicShards.count(3);
+		this.membership++;
+		beat();
+
+		assertThat(settle()).extracting(Transition::shard).containsExactly(shard(2));
+	}
+
+	@Test
+	void aSourceThatSeesFewerShardsTakesNoneAway() {
+		begin();
+		this.own = TopicShards.count(1);
+		this.leadership.on(new ShardsChanged(Map.of("orders", this.own)), at());
+
+		assertThat(drive()).isEmpty();
+		assertThat(lastRequest().shards().size()).isEqualTo(2);
+	}
+
+	@Test
+	void childrenAreAssignedAfterTheirParentIsCompletedAndNotBefore() {
+		begin();
+		this.own = TopicShards.count(2).with("2", "0").with("3", "0");
+		this.leadership.on(new ShardsChanged(Map.of("orders", this.own)), at());
+		assertThat(drive()).isEmpty();
+		assertThat(lastRequest().shards().asList()).containsExactly(shard(0), shard(1));
+
+		completed(shard(0));
+		assertThat(drive()).hasOnlyElementsOfType(Assign.class)
+			.extracting(Transition::shard)
+			.containsExactly(shard(2), shard(3));
+		assertThat(lastRequest().shards().asList()).containsExactly(shard(1), shard(2), shard(3));
+	}
+
+	@Test
+	void parentsThatAreTheirOwnDescendantsAreReported() {
+		begin();
+		this.own = TopicShards.count(2).with("2", "0").with("7", "9").with("8", "7").with("9", "8").with("10", "9");
+		this.leadership.on(new ShardsChanged(Map.of("orders", this.own)), at());
+		assertThat(drive()).isEmpty();
+
+		Map<ShardId, String> overdue = this.leadership.view().unattended().overdue(later(LEASE.plusMillis(1)));
+		assertThat(overdue).containsOnlyKeys(shard(7), shard(8), shard(9), shard(10));
+		assertThat(overdue.get(shard(8))).contains("waits for its parents 7", "form a cycle");
+	}
+
+	@Test
+	void whatTwoWereMergedIntoWaitsForBoth() {
+		begin();
+		this.own = TopicShards.count(2).with("2", "0", "1");
+		this.leadership.on(new ShardsChanged(Map.of("orders", this.own)), at());
+		completed(shard(0));
+		assertThat(drive()).isEmpty();
+
+		completed(shard(1));
+		assertThat(drive()).extracting(Transition::shard).containsExactly(shard(2));
+	}
+
+	@Test
+	void grandchildrenWaitForChildren() {
+		begin();
+		this.own = TopicShards.count(2).with("2", "0").with("3", "2");
+		this.leadership.on(new ShardsChanged(Map.of("orders", this.own)), at());
+		assertThat(drive()).isEmpty();
+		completed(shard(0));
+		assertThat(drive()).extracting(Transition::shard).containsExactly(shard(2));
+		completed(shard(1));
+		assertThat(drive()).isEmpty();
+		completed(shard(2));
+		assertThat(drive()).extracting(Transition::shard).containsExactly(shard(3));
+	}
+
+	@Test
+	void aChildThatOnlyAnotherMemberKnowsHasItsParentsFromThere() {
+		begin();
+		this.others = TopicShards.count(2).with("2", "0");
+		this.own = TopicShards.count(3);
+		this.membership++;
+		beat();
+		assertThat(settle()).isEmpty();
+
+		completed(shard(0));
+		assertThat(drive()).extracting(Transition::shard).containsExactly(shard(2));
+	}
+
+	@Test
+	void aParentThatNoSourceKnowsAnyMoreHoldsNothingUp() {
+		this.own = TopicShards.of(Map.of("7", List.of("3")));
+		this.others = this.own;
+		beat();
+
+		assertThat(settle()).extracting(Transition::shard).containsExactly(shard(7));
+	}
+
+	@Test
+	void aParentThatNoSourceKnowsAnyMoreButTheStoreDoesIsAwaited() {
+		this.own = TopicShards.of(Map.of("7", List.of("3")));
+		this.others = this.own;
+		write(shard(3), ShardPhase.FREE, null);
+		beat();
+		assertThat(settle()).extracting(Transition::shard).containsExactly(shard(3));
+
+		completed(shard(3));
+		assertThat(drive()).extracting(Transition::shard).containsExactly(shard(7));
+	}
+
+	/** Whoever leads next, and if all were restarted, reads it from the store. */
+	@Test
+	void whatIsCompletedStaysSoForWhoeverLeadsNext() {
+		write(shard(0), ShardPhase.COMPLETED, null);
+		write(shard(1), ShardPhase.FREE, null);
+		this.own = TopicShards.count(2).with("2", "0");
+		beat();
+
+		assertThat(settle()).extracting(Transition::shard).containsExactly(shard(1), shard(2));
+	}
+
+	/**
+	 * amazon-kinesis-client#54: finished parents counted, and one worker had no live
+	 * shard.
+	 */
+	@Test
+	void completedShardsNoLongerWeighSoTheLiveOnesAreEvenedOut() {
+		this.own = TopicShards.count(4);
+		for (int i = 0; i < 4; i++) {
+			write(shard(i), ShardPhase.OWNED, (i % 2 == 0) ? ME : OTHER);
+		}
+		beat();
+		assertThat(settle()).isEmpty();
+		completed(shard(1));
+		completed(shard(3));
+
+		assertThat(drive()).hasOnlyElementsOfType(Revoke.class)
+			.singleElement()
+			.isInstanceOfSatisfying(Revoke.class, (revoke) -> assertThat(revoke.target()).isEqualTo(OTHER));
+	}
+
+	@Test
+	void childrenThatWaitStandStillWithoutAlarm() {
+		begin();
+		this.own = TopicShards.count(2).with("2", "0");
+		this.leadership.on(new ShardsChanged(Map.of("orders", this.own)), at());
+		drive();
+		this.now += 3_600_000;
+		beat();
+		drive();
+
+		assertThat(this.leadership.view().unattended().overdue(at())).isEmpty();
+	}
+
+	@Test
+	void aShardThatWasAddedIsNotOverdueBecauseTheLeaderHasLedForLong() {
+		begin();
+		this.now += 3_600_000;
+		beat();
+		this.own = TopicShards.count(3);
+		this.leadership.on(new ShardsChanged(Map.of("orders", this.own)), at());
+		// It is read, but nothing is planned yet.
+		assertThat(this.leadership.next(at())).isInstanceOf(LeaderAction.ReadGroup.class);
+		refresh();
+		assertThat(this.leadership.view().unattended().overdue(later(LEASE))).isEmpty();
+		assertThat(this.leadership.view().unattended().overdue(later(LEASE.plusMillis(1)))).containsOnlyKeys(shard(2));
+	}
+
+	@Test
+	void aPictureThatIsReadAnewDoesNotForgetSinceWhenAShardWaits() {
+		begin();
+		this.now += 3_600_000;
+		beat();
+		this.own = TopicShards.count(3);
+		this.leadership.on(new ShardsChanged(Map.of("orders", this.own)), at());
+		this.leadership.next(at());
+		refresh();
+		this.leadership.on(new HeartbeatFailed(), at());
+		this.now += 1_000;
+		beat();
+		this.seenMembership = -1;
+		this.changed.addAll(this.store.values());
+		refresh();
+
+		assertThat(this.leadership.view().unattended().overdue(later(LEASE.minusSeconds(1)))).isEmpty();
+		assertThat(this.leadership.view().unattended().overdue(later(LEASE))).containsOnlyKeys(shard(2));
+	}
+
+	/** An answer of a strategy is about members and shards, not about what they say. */
+	@Test
+	void whatMembersSayOfShardsThatAreKnownOvertakesNoAnswer() {
+		GroupPicture picture = new GroupPicture();
+		picture.apply(changes());
+		picture.update(Map.of("orders", this.own));
+		GroupPicture.Roster roster = picture.roster();
+		this.others = TopicShards.count(1);
+		this.seenMembership = -1;
+		picture.apply(changes());
+		picture.update(Map.of("orders", this.own));
+
+		assertThat(picture.roster()).isSameAs(roster);
+	}
+
+	/** Both members own one shard each. */
+	private void begin() {
+		beat();
+		assertThat(settle()).hasSize(2);
+		assertThat(owners()).containsExactly(ME, OTHER);
+	}
+
+	private List<MemberId> owners() {
+		return this.store.values().stream().map(Ownership::owner).toList();
+	}
+
+	private AssignmentRequest lastRequest() {
+		return this.requests.get(this.requests.size() - 1);
+	}
+
+	private void completed(ShardId shard) {
+		write(shard, ShardPhase.COMPLETED, null);
+		beat();
+	}
+
+	private void write(ShardId shard, ShardPhase phase, MemberId owner) {
+		this.generation++;
+		Ownership written = new Ownership(shard, phase, new Token(this.generation), owner, null, this.generation,
+				this.now, 0);
+		this.store.put(shard, written);
+		this.changed.add(written);
+	}
+
+	private void beat() {
+		if (!this.leadership.view().leads()) {
+			this.leadership.on(new ShardsChanged(Map.of("orders", this.own)), at());
+		}
+		this.leadership.on(new HeartbeatAnswered(new HeartbeatReply.Alive(this.now, ME, 1, this.now + 3_000,
+				this.now + 100_000_000, this.generation, this.membership, this.generation, List.of(), 1, false, true, 0,
+				0, 0, Long.MAX_VALUE, GroupStatus.NONE), ME, at()), at());
+	}
+
+	/** What is planned when the settle time is over. */
+	private List<Transition> settle() {
+		List<Transition> planned = new ArrayList<>(drive());
+		this.now += 100;
+		planned.addAll(drive());
+		return planned;
+	}
+
+	/** Does what is due, as a store would. */
+	private List<Transition> drive() {
+		List<Transition> planned = new ArrayList<>();
+		for (LeaderAction action = this.leadership.next(at()); action != null; action = this.leadership.next(at())) {
+			if (action instanceof LeaderAction.ReadGroup) {
+				refresh();
+			}
+			else if (action instanceof LeaderAction.ComputeAssignment compute) {
+				this.requests.add(compute.request());
+				this.leadership.on(
+						new AssignmentComputed(compute.request(), new StickyAssignment().assign(compute.request())),
+						at());
+			}
+			else if (action instanceof LeaderAction.ApplyPlan plan) {
+				planned.addAll(plan.transitions());
+				plan.transitions().forEach(this::apply);
+				this.leadership.on(new PlanAnswered(new PlanReply.Applied(plan.transitions().size(), 0)), at());
+			}
+			else {
+				throw new AssertionError(action);
+			}
+		}
+		return planned;
+	}
+
+	private void apply(Transition transition) {
+		if (transition instanceof Assign assign) {
+			Ownership before = this.store.get(assign.shard());
+			assertThat((before != null) ? before.generation() : 0).isEqualTo(assign.expectedGeneration());
+			write(assign.shard(), ShardPhase.OWNED, assign.owner());
+		}
+	}
+
+	private void refresh() {
+		this.leadership.on(new GroupRead(changes()), at());
+	}
+
+	private GroupChanges changes() {
+		List<GroupMember> members = (this.seenMembership == this.membership) ? null
+				: List.of(member(ME, this.own), member(OTHER, this.others));
+		this.seenMembership = this.membership;
+		GroupChanges changes = new GroupChanges(ME, 1, this.generation, this.membership, members,
+				List.copyOf(this.changed));
+		this.changed.clear();
+		return changes;
+	}
+
+	private MonotonicTime at() {
+		return later(Duration.ZERO);
+	}
+
+	private MonotonicTime later(Duration duration) {
+		return new MonotonicTime(this.now * 1_000_000).plus(duration);
+	}
+
+	private static ShardId shard(int number) {
+		return ShardId.of("orders", number);
+	}
+
+	private static GroupMember member(MemberId id, TopicShards shards) {
+		return new GroupMember(id,
+				new MemberDescription(new TreeMap<>(Map.of("orders", shards)), ApplicationVersion.UNKNOWN), false);
+	}
+
+}

@@ -1,0 +1,189 @@
+package io.github.shardkeeper.protocol;
+
+import java.time.Duration;
+import java.util.List;
+
+import org.junit.jupiter.api.Test;
+
+import io.github.shardkeeper.protocol.HandoverRules.OnTimeout;
+import io.github.shardkeeper.protocol.HoldingAction.Abandon;
+import io.github.shardkeeper.protocol.HoldingAction.Attend;
+import io.github.shardkeeper.protocol.HoldingAction.CancelDrain;
+import io.github.shardkeeper.protocol.HoldingAction.Interrupt;
+import io.github.shardkeeper.protocol.HoldingAction.Release;
+import io.github.shardkeeper.protocol.HoldingEvent.DrainCancelled;
+import io.github.shardkeeper.protocol.HoldingEvent.OwnershipChanged;
+import io.github.shardkeeper.protocol.HoldingEvent.PatienceEnded;
+import io.github.shardkeeper.protocol.HoldingEvent.SessionLost;
+import io.github.shardkeeper.protocol.HoldingEvent.ShardReleased;
+import io.github.shardkeeper.protocol.HoldingEvent.TimePassed;
+import io.github.shardkeeper.protocol.HoldingEvent.WorkerEnded;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.time.MonotonicTime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What a member does about a drain that takes too long.
+ */
+class OverdueDrainTests {
+
+	private static final MemberId ME = MemberId.of("me", "1");
+
+	private static final MemberId OTHER = MemberId.of("other", "1");
+
+	private static final ShardId FIRST = ShardId.of("orders", 1);
+
+	private static final ShardId SECOND = ShardId.of("orders", 2);
+
+	private static final Token TOKEN = new Token(10);
+
+	private static final Token NEWER = new Token(20);
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(50);
+
+	private ShardHoldings holdings = holdings(OnTimeout.HOLD);
+
+	private MonotonicTime wakeAt;
+
+	private MonotonicTime now = new MonotonicTime(0);
+
+	@Test
+	void whileNothingDrainsThereIsNothingToWaitFor() {
+		owned(FIRST, TOKEN);
+		assertThat(this.wakeAt).isNull();
+		pass(TIMEOUT.multipliedBy(2));
+		assertThat(due()).isEmpty();
+	}
+
+	@Test
+	void theCallIsInterruptedAtTheTimeoutAndAfterEachFurtherOne() {
+		drain(FIRST);
+		assertThat(this.wakeAt).isEqualTo(this.now.plus(TIMEOUT));
+		pass(TIMEOUT.minusNanos(1));
+		assertThat(due()).isEmpty();
+		pass(Duration.ofNanos(1));
+		assertThat(due()).containsExactly(new Interrupt(FIRST, TIMEOUT));
+		assertThat(due()).as("once").isEmpty();
+		assertThat(this.wakeAt).isEqualTo(this.now.plus(TIMEOUT));
+		pass(TIMEOUT);
+		assertThat(due()).containsExactly(new Interrupt(FIRST, TIMEOUT.multipliedBy(2)));
+		assertThat(this.holdings.isEmpty()).as("it holds the shard").isFalse();
+	}
+
+	@Test
+	void eachDrainHasItsOwnTimeout() {
+		drain(SECOND);
+		pass(Duration.ofSeconds(10));
+		drain(FIRST);
+		pass(Duration.ofSeconds(40));
+		assertThat(due()).containsExactly(new Interrupt(SECOND, TIMEOUT));
+		assertThat(this.wakeAt).isEqualTo(this.now.plus(Duration.ofSeconds(10)));
+		pass(Duration.ofSeconds(10));
+		assertThat(due()).containsExactly(new Interrupt(FIRST, TIMEOUT));
+	}
+
+	@Test
+	void aRevokeThatIsToldAgainDoesNotBeginTheTimeAnew() {
+		drain(FIRST);
+		pass(Duration.ofSeconds(30));
+		tell(FIRST, ShardPhase.REVOKING, TOKEN);
+		tell(FIRST, ShardPhase.REVOKING, NEWER);
+		pass(Duration.ofSeconds(20));
+		assertThat(due()).containsExactly(new Interrupt(FIRST, TIMEOUT));
+	}
+
+	@Test
+	void whatHasDrainedIsNotOverdue() {
+		drain(FIRST);
+		handle(new WorkerEnded(FIRST, TOKEN, Token.NONE, false));
+		assertThat(this.wakeAt).isNull();
+	}
+
+	@Test
+	void aDrainThatWasCancelledIsNotOverdueAndTheNextOneBeginsAnew() {
+		drain(FIRST);
+		pass(Duration.ofSeconds(30));
+		owned(FIRST, TOKEN);
+		handle(new DrainCancelled(FIRST));
+		assertThat(this.wakeAt).isNull();
+		tell(FIRST, ShardPhase.REVOKING, TOKEN);
+		assertThat(this.wakeAt).isEqualTo(this.now.plus(TIMEOUT));
+	}
+
+	@Test
+	void aDrainThatWasCancelledTooLateIsOverdueAsBefore() {
+		drain(FIRST);
+		pass(Duration.ofSeconds(30));
+		assertThat(owned(FIRST, TOKEN)).as("its farewell is under way")
+			.containsExactly(new CancelDrain(FIRST), new Attend(FIRST));
+		pass(Duration.ofSeconds(20));
+		assertThat(due()).containsExactly(new Interrupt(FIRST, TIMEOUT));
+		assertThat(handle(new WorkerEnded(FIRST, TOKEN, Token.NONE, false)))
+			.containsExactly(new Release(FIRST, TOKEN, Token.NONE, false));
+		assertThat(this.wakeAt).isNull();
+	}
+
+	@Test
+	void whoLeavesWithoutPlanHasTheSameTimeout() {
+		owned(FIRST, TOKEN);
+		handle(new PatienceEnded());
+		pass(TIMEOUT);
+		assertThat(due()).containsExactly(new Interrupt(FIRST, TIMEOUT));
+	}
+
+	@Test
+	void aLostSessionEndsAllDrains() {
+		drain(FIRST);
+		handle(new SessionLost());
+		assertThat(this.wakeAt).isNull();
+	}
+
+	@Test
+	void byForceTheShardGoesThoughTheCallMayStillRun() {
+		this.holdings = holdings(OnTimeout.FORCE);
+		drain(FIRST);
+		pass(TIMEOUT);
+		assertThat(due()).containsExactly(new Interrupt(FIRST, TIMEOUT), new Abandon(FIRST),
+				new Release(FIRST, TOKEN, Token.NONE, false));
+		assertThat(this.wakeAt).isNull();
+		assertThat(owned(FIRST, TOKEN)).as("too late to be wanted back").isEmpty();
+		handle(new ShardReleased(FIRST, TOKEN));
+		assertThat(this.holdings.isEmpty()).isTrue();
+	}
+
+	private void drain(ShardId shard) {
+		owned(shard, TOKEN);
+		tell(shard, ShardPhase.REVOKING, TOKEN);
+	}
+
+	private List<HoldingAction> owned(ShardId shard, Token token) {
+		return tell(shard, ShardPhase.OWNED, token);
+	}
+
+	private List<HoldingAction> tell(ShardId shard, ShardPhase phase, Token token) {
+		MemberId target = (phase == ShardPhase.REVOKING) ? OTHER : null;
+		return handle(new OwnershipChanged(new Ownership(shard, phase, token, ME, target, token.value(), 0, 0), ME));
+	}
+
+	private List<HoldingAction> due() {
+		return handle(new TimePassed(false));
+	}
+
+	private void pass(Duration duration) {
+		this.now = this.now.plus(duration);
+	}
+
+	private static ShardHoldings holdings(OnTimeout onTimeout) {
+		return new ShardHoldings(new HandoverRules(TIMEOUT, onTimeout, Duration.ZERO, Duration.ZERO, 0));
+	}
+
+	private List<HoldingAction> handle(HoldingEvent event) {
+		Step<HoldingAction> step = this.holdings.handle(event, this.now);
+		this.wakeAt = step.wakeAt();
+		return step.actions();
+	}
+
+}

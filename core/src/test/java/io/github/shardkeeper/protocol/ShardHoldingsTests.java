@@ -1,0 +1,389 @@
+package io.github.shardkeeper.protocol;
+
+import java.util.List;
+
+import org.junit.jupiter.api.Test;
+
+import io.github.shardkeeper.protocol.HoldingAction.Abandon;
+import io.github.shardkeeper.protocol.HoldingAction.Attend;
+import io.github.shardkeeper.protocol.HoldingAction.CancelDrain;
+import io.github.shardkeeper.protocol.HoldingAction.Drain;
+import io.github.shardkeeper.protocol.HoldingAction.Forfeit;
+import io.github.shardkeeper.protocol.HoldingAction.Prepare;
+import io.github.shardkeeper.protocol.HoldingAction.Release;
+import io.github.shardkeeper.protocol.HoldingAction.Start;
+import io.github.shardkeeper.protocol.HoldingEvent.DrainCancelled;
+import io.github.shardkeeper.protocol.HoldingEvent.OwnershipChanged;
+import io.github.shardkeeper.protocol.HoldingEvent.PatienceEnded;
+import io.github.shardkeeper.protocol.HoldingEvent.SessionLost;
+import io.github.shardkeeper.protocol.HoldingEvent.ShardReleased;
+import io.github.shardkeeper.protocol.HoldingEvent.WorkerEnded;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.time.MonotonicTime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class ShardHoldingsTests {
+
+	private static final MemberId ME = MemberId.of("me", "1");
+
+	private static final MemberId OTHER = MemberId.of("other", "1");
+
+	private static final ShardId SHARD = ShardId.of("orders", 1);
+
+	private static final ShardId SECOND = ShardId.of("orders", 2);
+
+	private static final Token OLD = new Token(10);
+
+	private static final Token NEW = new Token(20);
+
+	private static final MonotonicTime NOW = new MonotonicTime(0);
+
+	private final ShardHoldings holdings = new ShardHoldings(HandoverRules.DEFAULT);
+
+	private MonotonicTime wakeAt;
+
+	@Test
+	void aShardIsStartedDrainedAndReleased() {
+		assertThat(owned(OLD)).containsExactly(new Start(SHARD, OLD));
+		assertThat(this.holdings.isEmpty()).isFalse();
+
+		assertThat(revoking(OLD)).containsExactly(new Drain(SHARD));
+		assertThat(ended(OLD)).containsExactly(release(OLD));
+		assertThat(this.holdings.isEmpty()).as("before the store has taken it").isFalse();
+
+		handle(new ShardReleased(SHARD, OLD));
+		assertThat(this.holdings.isEmpty()).isTrue();
+	}
+
+	@Test
+	void nothingIsReleasedBeforeItsWorkerHasEnded() {
+		owned(OLD);
+
+		assertThat(revoking(OLD)).doesNotHaveAnyElementsOfTypes(Release.class);
+		assertThat(revoking(OLD)).isEmpty();
+	}
+
+	@Test
+	void anOwnerThatIsWantedBackGoesOn() {
+		owned(OLD);
+		revoking(OLD);
+		assertThat(owned(OLD)).as("with what came for it meanwhile")
+			.containsExactly(new CancelDrain(SHARD), new Attend(SHARD));
+		handle(new DrainCancelled(SHARD));
+		assertThat(owned(OLD)).containsExactly(new Attend(SHARD));
+
+		assertThat(revoking(OLD)).as("another move").containsExactly(new Drain(SHARD));
+		assertThat(ended(OLD)).containsExactly(release(OLD));
+	}
+
+	@Test
+	void anOwnerThatIsWantedBackTooLateGivesTheShardUpAllTheSame() {
+		owned(OLD);
+		revoking(OLD);
+		owned(OLD);
+		assertThat(ended(OLD)).as("its farewell was under way").containsExactly(release(OLD));
+		assertThat(owned(OLD)).as("told again").isEmpty();
+	}
+
+	@Test
+	void aShardThatHasDrainedIsNotKept() {
+		owned(OLD);
+		revoking(OLD);
+		ended(OLD);
+		assertThat(owned(OLD)).isEmpty();
+	}
+
+	@Test
+	void aWorkerAtTheEndOfItsShardCompletesIt() {
+		owned(OLD);
+		assertThat(handle(new WorkerEnded(SHARD, OLD, Token.NONE, true)))
+			.containsExactly(new Release(SHARD, OLD, Token.NONE, true));
+	}
+
+	@Test
+	void aShardThatComesIsPreparedForOnce() {
+		assertThat(coming(ShardPhase.REVOKING, OLD)).containsExactly(new Prepare(SHARD));
+		assertThat(coming(ShardPhase.REVOKING, OLD)).isEmpty();
+		assertThat(coming(ShardPhase.QUIET, OLD)).as("the same move").isEmpty();
+		assertThat(owned(NEW)).containsExactly(new Start(SHARD, NEW));
+	}
+
+	@Test
+	void aShardThatComesAnotherTimeIsPreparedForAnew() {
+		coming(ShardPhase.QUIET, OLD);
+		assertThat(coming(ShardPhase.QUIET, NEW)).containsExactly(new Prepare(SHARD));
+	}
+
+	@Test
+	void whatGoesToOthersIsNotPreparedFor() {
+		assertThat(tell(ShardPhase.REVOKING, OLD, OTHER, OTHER)).isEmpty();
+		assertThat(tell(ShardPhase.FREE, OLD, null, ME)).isEmpty();
+		owned(OLD);
+		assertThat(revoking(OLD)).containsExactly(new Drain(SHARD));
+	}
+
+	@Test
+	void whatIsHeldAndToldAgainIsAttendedTo() {
+		owned(OLD);
+		assertThat(owned(OLD)).containsExactly(new Attend(SHARD));
+		assertThat(owned(OLD)).as("every time").containsExactly(new Attend(SHARD));
+
+		assertThat(owned(NEW)).as("another token").containsExactly(new Start(SHARD, NEW));
+		assertThat(owned(OLD)).as("late").isEmpty();
+		revoking(NEW);
+		ended(NEW);
+		assertThat(owned(NEW)).as("drained").isEmpty();
+		handle(new ShardReleased(SHARD, NEW));
+		assertThat(owned(NEW)).as("given up").doesNotHaveAnyElementsOfTypes(Attend.class);
+	}
+
+	@Test
+	void whoLeavesAttendsToNothing() {
+		owned(OLD);
+		handle(new PatienceEnded());
+		assertThat(owned(OLD)).isEmpty();
+	}
+
+	@Test
+	void whatIsToldAgainChangesNothing() {
+		owned(OLD);
+		owned(OLD);
+
+		revoking(OLD);
+		assertThat(revoking(OLD)).isEmpty();
+
+		ended(OLD);
+		assertThat(ended(OLD)).isEmpty();
+		assertThat(revoking(OLD)).isEmpty();
+		assertThat(owned(OLD)).isEmpty();
+
+		handle(new ShardReleased(SHARD, OLD));
+		handle(new ShardReleased(SHARD, OLD));
+		assertThat(ended(OLD)).isEmpty();
+		assertThat(this.holdings.isEmpty()).isTrue();
+	}
+
+	@Test
+	void aRevokeOfSomethingNeverStartedIsReleasedAtOnce() {
+		assertThat(revoking(OLD)).containsExactly(release(OLD));
+		assertThat(this.holdings.isEmpty()).isFalse();
+
+		handle(new ShardReleased(SHARD, OLD));
+		assertThat(this.holdings.isEmpty()).isTrue();
+	}
+
+	@Test
+	void whatConcernsOthersIsIgnored() {
+		assertThat(tell(ShardPhase.OWNED, OLD, OTHER)).isEmpty();
+		assertThat(tell(ShardPhase.REVOKING, OLD, OTHER)).isEmpty();
+		assertThat(tell(ShardPhase.FREE, OLD, null)).isEmpty();
+		assertThat(this.holdings.isEmpty()).isTrue();
+	}
+
+	@Test
+	void whatSomebodyElseHasUnderANewerTokenIsAbandoned() {
+		for (ShardPhase phase : ShardPhase.values()) {
+			owned(OLD);
+			assertThat(tell(phase, OLD, OTHER)).as("not newer, %s", phase).isEmpty();
+
+			assertThat(tell(phase, NEW, (phase == ShardPhase.OWNED || phase == ShardPhase.REVOKING) ? OTHER : null))
+				.as("%s", phase)
+				.containsExactly(new Forfeit(SHARD, Forfeit.Cause.TAKEN_OVER));
+			assertThat(this.holdings.isEmpty()).isTrue();
+			assertThat(ended(OLD)).as("late").isEmpty();
+			handle(new SessionLost());
+		}
+	}
+
+	@Test
+	void whoIsDisplacedMayPrepareToGetTheShardBack() {
+		owned(OLD);
+		revoking(OLD);
+		assertThat(tell(ShardPhase.REVOKING, NEW, OTHER, ME))
+			.containsExactly(new Forfeit(SHARD, Forfeit.Cause.TAKEN_OVER), new Prepare(SHARD));
+		assertThat(this.wakeAt).as("nothing is overdue").isNull();
+		assertThat(owned(OLD)).as("told late").containsExactly(release(OLD));
+	}
+
+	@Test
+	void whatHasDrainedIsReleasedWhoeverElseHasIt() {
+		owned(OLD);
+		revoking(OLD);
+		assertThat(ended(OLD)).containsExactly(release(OLD));
+		assertThat(tell(ShardPhase.OWNED, NEW, OTHER)).isEmpty();
+		assertThat(this.holdings.isEmpty()).as("until the release is answered").isFalse();
+	}
+
+	@Test
+	void aNewerTokenStartsAnew() {
+		owned(OLD);
+
+		assertThat(owned(NEW)).containsExactly(new Start(SHARD, NEW));
+		assertThat(ended(OLD)).as("the older worker").isEmpty();
+		assertThat(revoking(NEW)).containsExactly(new Drain(SHARD));
+		assertThat(ended(NEW)).containsExactly(release(NEW));
+	}
+
+	@Test
+	void anOlderTokenIsStale() {
+		owned(NEW);
+
+		assertThat(owned(OLD)).isEmpty();
+		assertThat(revoking(OLD)).isEmpty();
+		handle(new ShardReleased(SHARD, OLD));
+		assertThat(this.holdings.isEmpty()).isFalse();
+		assertThat(revoking(NEW)).containsExactly(new Drain(SHARD));
+	}
+
+	@Test
+	void aNewerTokenWhileDrainingStartsAnew() {
+		owned(OLD);
+		revoking(OLD);
+
+		assertThat(owned(NEW)).containsExactly(new Start(SHARD, NEW));
+		assertThat(ended(OLD)).as("its release would be refused anyway").isEmpty();
+	}
+
+	@Test
+	void aRevokeUnderANewerTokenWaitsForWhatStillRuns() {
+		owned(OLD);
+
+		assertThat(revoking(NEW)).containsExactly(new Drain(SHARD));
+		assertThat(ended(OLD)).containsExactly(release(NEW));
+	}
+
+	@Test
+	void aRevokeUnderANewerTokenWhileDrainingWaitsForTheSameWorker() {
+		owned(OLD);
+		revoking(OLD);
+
+		assertThat(revoking(NEW)).isEmpty();
+		assertThat(ended(OLD)).containsExactly(release(NEW));
+	}
+
+	@Test
+	void aRevokeUnderANewerTokenAfterTheEndIsReleasedAtOnce() {
+		owned(OLD);
+		revoking(OLD);
+		ended(OLD);
+
+		assertThat(revoking(NEW)).containsExactly(release(NEW));
+		handle(new ShardReleased(SHARD, OLD));
+		assertThat(this.holdings.isEmpty()).isFalse();
+		handle(new ShardReleased(SHARD, NEW));
+		assertThat(this.holdings.isEmpty()).isTrue();
+	}
+
+	@Test
+	void theLateEndOfAnOlderWorkerReleasesNothingThatTheNewerOneStillDrains() {
+		owned(OLD);
+		owned(NEW);
+		revoking(NEW);
+
+		assertThat(ended(OLD)).isEmpty();
+		assertThat(ended(NEW)).containsExactly(release(NEW));
+	}
+
+	@Test
+	void aWorkerThatWasRefusedGivesTheShardBackWithTheFence() {
+		owned(OLD);
+
+		assertThat(handle(new WorkerEnded(SHARD, OLD, NEW, false)))
+			.containsExactly(new Release(SHARD, OLD, NEW, false));
+		assertThat(revoking(OLD)).isEmpty();
+		assertThat(owned(new Token(21))).containsExactly(new Start(SHARD, new Token(21)));
+		handle(new ShardReleased(SHARD, OLD));
+		assertThat(this.holdings.isEmpty()).as("held under the newer token").isFalse();
+	}
+
+	@Test
+	void theEndOfAnUnknownWorkerIsIgnored() {
+		assertThat(ended(OLD)).isEmpty();
+	}
+
+	@Test
+	void leavingWithoutPlanDrainsWhatIsHeldAndNotDrainingYet() {
+		owned(OLD);
+		tell(SECOND, ShardPhase.OWNED, OLD, ME);
+		tell(SECOND, ShardPhase.REVOKING, OLD, ME);
+
+		assertThat(handle(new PatienceEnded())).containsExactly(new Drain(SHARD));
+		assertThat(handle(new PatienceEnded())).isEmpty();
+		assertThat(revoking(OLD)).as("the plan came after all").isEmpty();
+		assertThat(ended(OLD)).containsExactly(release(OLD));
+	}
+
+	@Test
+	void whoLeavesWithoutPlanKeepsNothingAndTakesNothing() {
+		owned(OLD);
+		handle(new PatienceEnded());
+		assertThat(owned(OLD)).as("the store tells it again").isEmpty();
+		assertThat(tell(SECOND, ShardPhase.OWNED, OLD, ME))
+			.containsExactly(new Release(SECOND, OLD, Token.NONE, false));
+		assertThat(owned(NEW)).as("waits for what runs").isEmpty();
+		assertThat(ended(OLD)).containsExactly(release(NEW));
+	}
+
+	@Test
+	void aLostSessionAbandonsWhatStillRuns() {
+		owned(OLD);
+		tell(SECOND, ShardPhase.REVOKING, OLD, ME);
+
+		assertThat(handle(new SessionLost())).containsExactly(new Abandon(SHARD));
+		assertThat(this.holdings.isEmpty()).isTrue();
+		assertThat(ended(OLD)).isEmpty();
+		assertThat(handle(new SessionLost())).isEmpty();
+	}
+
+	@Test
+	void aLostSessionAbandonsWhatIsDraining() {
+		owned(OLD);
+		revoking(OLD);
+
+		assertThat(handle(new SessionLost())).containsExactly(new Abandon(SHARD));
+	}
+
+	private List<HoldingAction> owned(Token token) {
+		return tell(ShardPhase.OWNED, token, ME);
+	}
+
+	private List<HoldingAction> revoking(Token token) {
+		return tell(ShardPhase.REVOKING, token, ME);
+	}
+
+	private List<HoldingAction> ended(Token token) {
+		return handle(new WorkerEnded(SHARD, token, Token.NONE, false));
+	}
+
+	/** The store tells its next owner. */
+	private List<HoldingAction> coming(ShardPhase phase, Token token) {
+		return tell(phase, token, (phase == ShardPhase.REVOKING) ? OTHER : null, ME);
+	}
+
+	private static Release release(Token token) {
+		return new Release(SHARD, token, Token.NONE, false);
+	}
+
+	private List<HoldingAction> tell(ShardPhase phase, Token token, MemberId owner) {
+		return tell(SHARD, phase, token, owner);
+	}
+
+	private List<HoldingAction> tell(ShardPhase phase, Token token, MemberId owner, MemberId target) {
+		return handle(new OwnershipChanged(new Ownership(SHARD, phase, token, owner, target, token.value(), 0, 0), ME));
+	}
+
+	private List<HoldingAction> tell(ShardId shard, ShardPhase phase, Token token, MemberId owner) {
+		MemberId target = (phase == ShardPhase.REVOKING) ? OTHER : null;
+		return handle(new OwnershipChanged(new Ownership(shard, phase, token, owner, target, token.value(), 0, 0), ME));
+	}
+
+	private List<HoldingAction> handle(HoldingEvent event) {
+		Step<HoldingAction> step = this.holdings.handle(event, NOW);
+		this.wakeAt = step.wakeAt();
+		return step.actions();
+	}
+
+}

@@ -1,0 +1,254 @@
+package io.github.shardkeeper.protocol;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+import org.junit.jupiter.api.Test;
+
+import io.github.shardkeeper.protocol.HoldingAction.Abandon;
+import io.github.shardkeeper.protocol.HoldingAction.Attend;
+import io.github.shardkeeper.protocol.HoldingAction.CancelDrain;
+import io.github.shardkeeper.protocol.HoldingAction.Forfeit;
+import io.github.shardkeeper.protocol.HoldingAction.Prepare;
+import io.github.shardkeeper.protocol.HoldingAction.Release;
+import io.github.shardkeeper.protocol.HoldingAction.Start;
+import io.github.shardkeeper.protocol.HoldingAction.WriteBack;
+import io.github.shardkeeper.protocol.HoldingEvent.ClaimAnswered;
+import io.github.shardkeeper.protocol.HoldingEvent.MemberStopped;
+import io.github.shardkeeper.protocol.HoldingEvent.OwnershipChanged;
+import io.github.shardkeeper.protocol.HoldingEvent.SessionForgotten;
+import io.github.shardkeeper.protocol.HoldingEvent.SessionLost;
+import io.github.shardkeeper.protocol.HoldingEvent.ShardReleased;
+import io.github.shardkeeper.protocol.HoldingEvent.WorkerEnded;
+import io.github.shardkeeper.protocol.HoldingEvent.WritesLost;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.time.MonotonicTime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What a member does with its shards when the store has lost writes, or everything.
+ */
+class UnconfirmedHoldingsTests {
+
+	private static final MemberId ME = MemberId.of("me", "1");
+
+	private static final MemberId ANEW = MemberId.of("me", "2");
+
+	private static final MemberId OTHER = MemberId.of("other", "1");
+
+	private static final MonotonicTime NOW = new MonotonicTime(0);
+
+	private static final ShardId HELD = ShardId.of("orders", 1);
+
+	private static final ShardId DRAINING = ShardId.of("orders", 2);
+
+	private static final ShardId DRAINED = ShardId.of("orders", 3);
+
+	private static final Token OLDER = new Token(5);
+
+	private static final Token TOKEN = new Token(10);
+
+	private final ShardHoldings holdings = new ShardHoldings(HandoverRules.DEFAULT);
+
+	private MonotonicTime wakeAt;
+
+	@Test
+	void whatTheStoreTellsIsConfirmed() {
+		holdOfEach();
+		handle(new WritesLost());
+		assertThat(this.holdings.unconfirmed()).isEqualTo(Map.of(HELD, TOKEN, DRAINING, TOKEN));
+
+		assertThat(tell(HELD, ShardPhase.OWNED, TOKEN, ME)).containsExactly(new Attend(HELD));
+		assertThat(tell(DRAINING, ShardPhase.REVOKING, TOKEN, ME)).isEmpty();
+		assertThat(this.holdings.unconfirmed()).isEmpty();
+		assertThat(claimed(Set.of(), Set.of())).isEmpty();
+	}
+
+	@Test
+	void whatIsNotGrantedIsAbandoned() {
+		holdOfEach();
+		handle(new WritesLost());
+		assertThat(claimed(Set.of(HELD), Set.of())).containsExactly(new Forfeit(DRAINING, Forfeit.Cause.TAKEN_OVER));
+
+		assertThat(ended(DRAINING)).isEmpty();
+		assertThat(tell(HELD, ShardPhase.OWNED, TOKEN, ME)).as("goes on").containsExactly(new Attend(HELD));
+		assertThat(tell(DRAINING, ShardPhase.OWNED, new Token(20), ME))
+			.containsExactly(new Start(DRAINING, new Token(20)));
+	}
+
+	@Test
+	void whatComesTooLateIsForfeited() {
+		holdOfEach();
+		handle(new SessionForgotten());
+		assertThat(claimed(Set.of(), Set.of(HELD))).containsExactly(new Forfeit(HELD, Forfeit.Cause.SUPERSEDED),
+				new Forfeit(DRAINING, Forfeit.Cause.TAKEN_OVER));
+		assertThat(this.holdings.isEmpty()).isTrue();
+	}
+
+	@Test
+	void whoStopsForfeitsWhatRuns() {
+		holdOfEach();
+		assertThat(handle(new MemberStopped())).containsExactly(new Forfeit(HELD, Forfeit.Cause.STOPPED),
+				new Forfeit(DRAINING, Forfeit.Cause.STOPPED));
+		assertThat(this.holdings.isEmpty()).isTrue();
+	}
+
+	/** Two workers under one token would number their commits alike. */
+	@Test
+	void whatWasAbandonedIsNotConsumedAgainUnderTheSameToken() {
+		holdOfEach();
+		handle(new WritesLost());
+		claimed(Set.of(), Set.of());
+
+		assertThat(tell(HELD, ShardPhase.OWNED, TOKEN, ME))
+			.containsExactly(new Release(HELD, TOKEN, Token.NONE, false));
+	}
+
+	@Test
+	void whatIsGrantedIsConfirmedOnceItIsTold() {
+		holdOfEach();
+		handle(new WritesLost());
+		claimed(Set.of(HELD, DRAINING), Set.of());
+		assertThat(this.holdings.unconfirmed()).as("the claim may be lost, too").containsOnlyKeys(HELD, DRAINING);
+
+		tell(HELD, ShardPhase.OWNED, TOKEN, ME);
+		assertThat(this.holdings.unconfirmed()).containsOnlyKeys(DRAINING);
+	}
+
+	@Test
+	void anOwnershipFromBeforeIsNoConfirmation() {
+		holdOfEach();
+		handle(new WritesLost());
+		assertThat(tell(HELD, ShardPhase.OWNED, OLDER, ME)).isEmpty();
+		assertThat(this.holdings.unconfirmed()).containsEntry(HELD, TOKEN);
+	}
+
+	/** Otherwise it would be this member's for ever, and consumed by nobody. */
+	@Test
+	void whatIsKnownUnderAnOldTokenOnlyIsReleasedWhenItIsHeldNoLonger() {
+		holdOfEach();
+		handle(new WritesLost());
+		claimed(Set.of(), Set.of());
+
+		assertThat(tell(HELD, ShardPhase.OWNED, OLDER, ME)).containsExactly(new Release(HELD, OLDER, TOKEN, false));
+		handle(new ShardReleased(HELD, OLDER));
+		assertThat(tell(HELD, ShardPhase.REVOKING, OLDER, ME)).as("asked again, because nobody else would")
+			.containsExactly(new Release(HELD, OLDER, TOKEN, false));
+	}
+
+	@Test
+	void whatIsDrainedUnderANewerTokenIsReleasedUnderTheOldOneToo() {
+		holdOfEach();
+		handle(new WritesLost());
+
+		assertThat(tell(DRAINED, ShardPhase.OWNED, OLDER, ME))
+			.containsExactly(new Release(DRAINED, OLDER, TOKEN, false));
+	}
+
+	@Test
+	void aRevokeThatTheStoreHasLostIsCancelled() {
+		holdOfEach();
+		handle(new WritesLost());
+		assertThat(tell(DRAINING, ShardPhase.OWNED, TOKEN, ME)).containsExactly(new CancelDrain(DRAINING),
+				new Attend(DRAINING));
+	}
+
+	@Test
+	void aReleaseThatTheStoreHasLostIsMadeAgain() {
+		holdOfEach();
+		handle(new ShardReleased(DRAINED, TOKEN));
+		handle(new WritesLost());
+		assertThat(tell(DRAINED, ShardPhase.REVOKING, TOKEN, ME))
+			.containsExactly(new Release(DRAINED, TOKEN, Token.NONE, false));
+	}
+
+	@Test
+	void whatEndsBeforeItIsClaimedIsNotClaimed() {
+		holdOfEach();
+		handle(new WritesLost());
+		assertThat(ended(DRAINING)).containsExactly(new Release(DRAINING, TOKEN, Token.NONE, false));
+		assertThat(this.holdings.unconfirmed()).containsOnlyKeys(HELD);
+		assertThat(claimed(Set.of(HELD), Set.of())).isEmpty();
+	}
+
+	@Test
+	void whatComesAfterTheLossNeedsNoConfirmation() {
+		handle(new WritesLost());
+		tell(HELD, ShardPhase.OWNED, TOKEN, ME);
+		assertThat(this.holdings.unconfirmed()).isEmpty();
+	}
+
+	@Test
+	void inANewSessionWhatRunsIsClaimedAndGoesOn() {
+		holdOfEach();
+		handle(new SessionForgotten());
+		assertThat(this.holdings.unconfirmed()).isEqualTo(Map.of(HELD, TOKEN, DRAINING, TOKEN));
+		assertThat(claimed(Set.of(HELD, DRAINING), Set.of())).isEmpty();
+
+		assertThat(tell(HELD, ShardPhase.OWNED, TOKEN, ANEW)).containsExactly(new Attend(HELD));
+		assertThat(tell(DRAINING, ShardPhase.OWNED, TOKEN, ANEW)).as("nobody waits for it any more")
+			.containsExactly(new CancelDrain(DRAINING), new Attend(DRAINING));
+	}
+
+	@Test
+	void inANewSessionWhatHasDrainedIsNobodys() {
+		holdOfEach();
+		handle(new SessionForgotten());
+		assertThat(tell(DRAINED, ShardPhase.OWNED, new Token(20), ANEW))
+			.containsExactly(new Start(DRAINED, new Token(20)));
+	}
+
+	@Test
+	void inANewSessionShardsThatComeArePreparedForAgain() {
+		Ownership coming = new Ownership(HELD, ShardPhase.REVOKING, TOKEN, OTHER, ME, 1, 0, 0);
+		assertThat(handle(new OwnershipChanged(coming, ME))).containsExactly(new Prepare(HELD));
+		handle(new SessionForgotten());
+		assertThat(handle(new OwnershipChanged(coming, ME))).containsExactly(new Prepare(HELD));
+	}
+
+	@Test
+	void theEndOfTheLeaseAbandonsWhatWasNotClaimed() {
+		holdOfEach();
+		handle(new SessionForgotten());
+		assertThat(handle(new SessionLost())).containsExactly(new Abandon(HELD), new Abandon(DRAINING));
+		assertThat(this.holdings.unconfirmed()).isEmpty();
+	}
+
+	private void holdOfEach() {
+		for (ShardId shard : List.of(HELD, DRAINING, DRAINED)) {
+			tell(shard, ShardPhase.OWNED, TOKEN, ME);
+		}
+		tell(DRAINING, ShardPhase.REVOKING, TOKEN, ME);
+		tell(DRAINED, ShardPhase.REVOKING, TOKEN, ME);
+		ended(DRAINED);
+	}
+
+	private List<HoldingAction> ended(ShardId shard) {
+		return handle(new WorkerEnded(shard, TOKEN, Token.NONE, false));
+	}
+
+	private List<HoldingAction> tell(ShardId shard, ShardPhase phase, Token token, MemberId self) {
+		MemberId target = (phase == ShardPhase.REVOKING) ? OTHER : null;
+		return handle(
+				new OwnershipChanged(new Ownership(shard, phase, token, self, target, token.value(), 0, 0), self));
+	}
+
+	private List<HoldingAction> handle(HoldingEvent event) {
+		Step<HoldingAction> step = this.holdings.handle(event, NOW);
+		this.wakeAt = step.wakeAt();
+		return step.actions();
+	}
+
+	/** What is done with shards, but for the writing back that follows each claim. */
+	private List<HoldingAction> claimed(Set<ShardId> granted, Set<ShardId> superseded) {
+		List<HoldingAction> actions = new ArrayList<>(handle(new ClaimAnswered(granted, superseded)));
+		assertThat(actions.remove(actions.size() - 1)).isEqualTo(new WriteBack());
+		return actions;
+	}
+
+}

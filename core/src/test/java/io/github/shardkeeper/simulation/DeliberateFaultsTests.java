@@ -1,0 +1,384 @@
+package io.github.shardkeeper.simulation;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.checkpoint.Commit;
+import io.github.shardkeeper.checkpoint.CommitNumber;
+import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.coordination.ShardConsumption;
+import io.github.shardkeeper.protocol.HeartbeatReply;
+import io.github.shardkeeper.protocol.HoldingAction;
+import io.github.shardkeeper.protocol.LeaderAction.SteadyTime;
+import io.github.shardkeeper.protocol.Ownership;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.shard.TopicShards;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Shows that the simulation can fail: each of these breaks one thing that the protocol
+ * rests on, and is found.
+ */
+class DeliberateFaultsTests {
+
+	private static final int MOST_SCHEDULES = 30_000;
+
+	private static SimulatedGroup.Host host;
+
+	private static SilentLogs logs;
+
+	@BeforeAll
+	static void open() {
+		host = new SimulatedGroup.Host();
+		logs = SilentLogs.begin();
+	}
+
+	@AfterAll
+	static void close() {
+		host.close();
+		logs.close();
+	}
+
+	static Stream<Arguments> faults() {
+		return Stream.of(Arguments.of("the fence is skipped", new FenceSkipped()),
+				Arguments.of("the store takes the lease for shorter than it is", new ReapedEarly()),
+				Arguments.of("the member takes the lease for longer than it is", new LeaseTooLong()),
+				Arguments.of("a shard is released before it has drained", new ReleasedBeforeDrained()),
+				Arguments.of("a token is used twice", new TokenReused()),
+				Arguments.of("state and offset are written one after the other", new StateApartFromOffset()),
+				Arguments.of("a commit is lost though it was accepted", new CommitLost()),
+				Arguments.of("the store forgets to tell what changed", new NewsLost()),
+				Arguments.of("a revoked shard is kept", new DrainForgotten()),
+				Arguments.of("a lost shard is kept", new LossIgnored()),
+				Arguments.of("calls are not interrupted when the lease ends", new SuspensionIgnored()),
+				Arguments.of("nobody gives back what an emptied store has lost", new NothingPresented()),
+				Arguments.of("nobody looks when he is asked to", new NudgeIgnored()),
+				Arguments.of("a shard that is begun anew keeps its state", new StateKept()),
+				Arguments.of("the leader takes an outage for the death of others", new OutageJudged()),
+				Arguments.of("children do not wait for their parents", new ParentsForgotten()),
+				Arguments.of("a shard is taken for completed when it is handed over", new CompletedEarly()));
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("faults")
+	void isFound(String what, Tampering fault) {
+		Throwable found = null;
+		long seed = 0;
+		while (found == null && seed < MOST_SCHEDULES) {
+			found = host.run(++seed, fault, false).failure();
+		}
+		assertThat(found).as("found within %d schedules", MOST_SCHEDULES).isInstanceOf(AssertionError.class);
+		System.out.printf("When %s: found by seed %d: %.160s%n", what, seed, found.getMessage());
+	}
+
+	/** Calls through to a target, but for what the test wants otherwise. */
+	private static <T> T instead(Class<T> port, T target, Intervention intervention) {
+		return port.cast(Proxy.newProxyInstance(port.getClassLoader(), new Class<?>[] { port },
+				(proxy, method, arguments) -> intervention.call(method, arguments, (actual) -> {
+					try {
+						return method.invoke(target, actual);
+					}
+					catch (InvocationTargetException ex) {
+						throw ex.getTargetException();
+					}
+				})));
+	}
+
+	private interface Intervention {
+
+		Object call(Method method, Object[] arguments, Next next) throws Throwable;
+
+	}
+
+	private interface Next {
+
+		Object call(Object... arguments) throws Throwable;
+
+	}
+
+	private static final class FenceSkipped implements Tampering {
+
+		private long commits;
+
+		@Override
+		public CheckpointStore checkpoints(CheckpointStore store) {
+			return instead(CheckpointStore.class, store, (method, arguments, next) -> {
+				if (method.getName().equals("commit")) {
+					// Whatever token the writer has, it gets through.
+					CheckpointStore.Acquisition now = store.acquireNow((ShardId) arguments[0], Token.NONE);
+					if (now instanceof CheckpointStore.Acquisition.Refused refused) {
+						arguments[1] = refused.fence();
+						arguments[2] = ((Commit) arguments[2]).withNumber(CommitNumber.ofWhole(++this.commits));
+					}
+				}
+				return next.call(arguments);
+			});
+		}
+
+	}
+
+	private static final class ReapedEarly implements Tampering {
+
+		@Override
+		public CoordinationStore coordination(CoordinationStore store) {
+			return instead(CoordinationStore.class, store, (method, arguments, next) -> {
+				if (method.getName().equals("join")) {
+					arguments[2] = ((Duration) arguments[2]).dividedBy(3);
+					arguments[3] = ((Duration) arguments[3]).dividedBy(6);
+				}
+				return next.call(arguments);
+			});
+		}
+
+	}
+
+	private static final class LeaseTooLong implements Tampering {
+
+		@Override
+		public Duration lease(Duration known) {
+			return known.multipliedBy(2);
+		}
+
+	}
+
+	private static final class ReleasedBeforeDrained implements Tampering {
+
+		@Override
+		public ShardConsumption consumption(ShardConsumption consumption, ShardConsumption.Listener listener) {
+			Map<ShardId, Token> tokens = new HashMap<>();
+			return instead(ShardConsumption.class, consumption, (method, arguments, next) -> {
+				if (method.getName().equals("start")) {
+					tokens.put((ShardId) arguments[0], (Token) arguments[1]);
+				}
+				if (method.getName().equals("drain")) {
+					listener.workerEnded((ShardId) arguments[0], tokens.get(arguments[0]), Token.NONE, false);
+				}
+				return next.call(arguments);
+			});
+		}
+
+	}
+
+	private static final class TokenReused implements Tampering {
+
+		private static final Token ALWAYS = new Token(7);
+
+		@Override
+		public CoordinationStore coordination(CoordinationStore store) {
+			Map<ShardId, Token> real = new HashMap<>();
+			return instead(CoordinationStore.class, store, (method, arguments, next) -> {
+				if (method.getName().equals("release")) {
+					arguments[1] = ((List<?>) arguments[1]).stream()
+						.map(HoldingAction.Release.class::cast)
+						.map((release) -> new HoldingAction.Release(release.shard(), real.get(release.shard()),
+								release.tokenFloor(), release.completed()))
+						.toList();
+				}
+				Object reply = next.call(arguments);
+				return (reply instanceof HeartbeatReply.Alive alive) ? withToken(alive, real) : reply;
+			});
+		}
+
+		private static HeartbeatReply withToken(HeartbeatReply.Alive alive, Map<ShardId, Token> real) {
+			List<Ownership> changes = alive.changes().stream().map((change) -> {
+				real.put(change.shard(), change.token());
+				return new Ownership(change.shard(), change.phase(), ALWAYS, change.owner(), change.target(),
+						change.generation(), change.sinceMillis(), change.untilMillis());
+			}).toList();
+			return HeartbeatReplies.withChanges(alive, changes);
+		}
+
+	}
+
+	private static final class StateApartFromOffset implements Tampering {
+
+		@Override
+		public CheckpointStore checkpoints(CheckpointStore store) {
+			return instead(CheckpointStore.class, store, (method, arguments, next) -> {
+				if (method.getName().equals("commit") && ((Commit) arguments[2]).offset() != null) {
+					Commit commit = (Commit) arguments[2];
+					long number = 2 * commit.number().attempt();
+					next.call(arguments[0], arguments[1],
+							Commit.of(CommitNumber.ofWhole(number - 1), null, commit.changes()));
+					return next.call(arguments[0], arguments[1],
+							Commit.of(CommitNumber.ofWhole(number), commit.offset(), Map.of()));
+				}
+				return next.call(arguments);
+			});
+		}
+
+	}
+
+	private static final class CommitLost implements Tampering {
+
+		private int commits;
+
+		@Override
+		public CheckpointStore checkpoints(CheckpointStore store) {
+			return instead(CheckpointStore.class, store, (method, arguments, next) -> {
+				if (method.getName().equals("commit") && ++this.commits % 10 == 0) {
+					return CompletableFuture.completedFuture(CheckpointStore.CommitReply.COMMITTED);
+				}
+				return next.call(arguments);
+			});
+		}
+
+	}
+
+	private static final class NewsLost implements Tampering {
+
+		@Override
+		public CoordinationStore coordination(CoordinationStore store) {
+			return instead(CoordinationStore.class, store, (method, arguments, next) -> {
+				Object reply = next.call(arguments);
+				return (reply instanceof HeartbeatReply.Alive alive && alive.generation() % 3 == 0)
+						? HeartbeatReplies.withChanges(alive, List.of()) : reply;
+			});
+		}
+
+	}
+
+	private static final class DrainForgotten implements Tampering {
+
+		@Override
+		public ShardConsumption consumption(ShardConsumption consumption, ShardConsumption.Listener listener) {
+			return instead(ShardConsumption.class, consumption,
+					(method, arguments, next) -> method.getName().equals("drain") ? null : next.call(arguments));
+		}
+
+	}
+
+	private static final class NudgeIgnored implements Tampering {
+
+		@Override
+		public ShardConsumption consumption(ShardConsumption consumption, ShardConsumption.Listener listener) {
+			return instead(ShardConsumption.class, consumption,
+					(method, arguments, next) -> method.getName().equals("attend") ? null : next.call(arguments));
+		}
+
+	}
+
+	private static final class StateKept implements Tampering {
+
+		@Override
+		public CheckpointStore checkpoints(CheckpointStore store) {
+			return instead(CheckpointStore.class, store, (method, arguments, next) -> {
+				if (method.getName().equals("commit") && ((Commit) arguments[2]).seek() != 0) {
+					Commit commit = (Commit) arguments[2];
+					Map<String, String> puts = new HashMap<>(commit.changes());
+					puts.values().removeIf(Objects::isNull);
+					arguments[2] = new Commit(commit.number(), commit.offset(), commit.ahead(), puts, commit.retries(),
+							commit.taken(), commit.deadLetters(), commit.seek());
+				}
+				return next.call(arguments);
+			});
+		}
+
+	}
+
+	private static final class LossIgnored implements Tampering {
+
+		private static final Set<String> LOSSES = Set.of("abandon", "forfeit");
+
+		@Override
+		public ShardConsumption consumption(ShardConsumption consumption, ShardConsumption.Listener listener) {
+			return instead(ShardConsumption.class, consumption,
+					(method, arguments, next) -> LOSSES.contains(method.getName()) ? null : next.call(arguments));
+		}
+
+	}
+
+	private static final class NothingPresented implements Tampering {
+
+		@Override
+		public ShardConsumption consumption(ShardConsumption consumption, ShardConsumption.Listener listener) {
+			return instead(ShardConsumption.class, consumption, (method, arguments,
+					next) -> method.getName().equals("restorable") ? Set.of() : next.call(arguments));
+		}
+
+	}
+
+	private static final class SuspensionIgnored implements Tampering {
+
+		@Override
+		public ShardConsumption consumption(ShardConsumption consumption, ShardConsumption.Listener listener) {
+			return instead(ShardConsumption.class, consumption,
+					(method, arguments, next) -> method.getName().equals("suspend") ? null : next.call(arguments));
+		}
+
+	}
+
+	private static final class OutageJudged implements Tampering {
+
+		@Override
+		public CoordinationStore coordination(CoordinationStore store) {
+			return instead(CoordinationStore.class, store, (method, arguments, next) -> {
+				if (method.getName().equals("reap")) {
+					SteadyTime steady = (SteadyTime) arguments[2];
+					arguments[2] = new SteadyTime(0, steady.untilMillis(), steady.setBacks());
+				}
+				return next.call(arguments);
+			});
+		}
+
+	}
+
+	private static final class ParentsForgotten implements Tampering {
+
+		@Override
+		public TopicShards shards(TopicShards known) {
+			return known.withoutParents();
+		}
+
+	}
+
+	private static final class CompletedEarly implements Tampering {
+
+		@Override
+		public CoordinationStore coordination(CoordinationStore store) {
+			return instead(CoordinationStore.class, store, (method, arguments, next) -> {
+				if (method.getName().equals("release")) {
+					arguments[1] = ((List<?>) arguments[1]).stream()
+						.map(HoldingAction.Release.class::cast)
+						.map((release) -> new HoldingAction.Release(release.shard(), release.token(),
+								release.tokenFloor(), true))
+						.toList();
+				}
+				return next.call(arguments);
+			});
+		}
+
+	}
+
+	/** Copies of answers. */
+	private static final class HeartbeatReplies {
+
+		static HeartbeatReply.Alive withChanges(HeartbeatReply.Alive alive, List<Ownership> changes) {
+			return new HeartbeatReply.Alive(alive.serverTimeMillis(), alive.leader(), alive.epoch(),
+					alive.leaderLeaseEndMillis(), alive.earliestLeaseEndMillis(), alive.generation(),
+					alive.membership(), alive.through(), changes, alive.history(), alive.lost(), alive.subscribed(),
+					alive.claimsUntilMillis(), alive.loads(), alive.setBacks(), alive.ownLeaseEndMillis(),
+					alive.status());
+		}
+
+	}
+
+}

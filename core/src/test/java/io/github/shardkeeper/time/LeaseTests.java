@@ -1,0 +1,87 @@
+package io.github.shardkeeper.time;
+
+import java.time.Duration;
+
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+class LeaseTests {
+
+	private static final Duration LENGTH = Duration.ofSeconds(10);
+
+	/** Close to where the clock overflows. */
+	private static final MonotonicTime START = new MonotonicTime(Long.MAX_VALUE - 1_000);
+
+	private final Lease lease = new Lease(LENGTH, START);
+
+	@Test
+	void isNotHeldBeforeAHeartbeatWasAnswered() {
+		assertThat(this.lease.isHeld(START)).isFalse();
+		assertThat(this.lease.permitsHandOut(START)).isFalse();
+		assertThat(this.lease.endsAt()).isEqualTo(START);
+	}
+
+	@Test
+	void endsATenthBeforeTheStoreEndsIt() {
+		this.lease.renew(START);
+
+		assertThat(this.lease.isHeld(after(Duration.ofSeconds(9).minusNanos(1)))).isTrue();
+		assertThat(this.lease.isHeld(after(Duration.ofSeconds(9)))).isFalse();
+		assertThat(this.lease.endsAt()).isEqualTo(after(Duration.ofSeconds(9)));
+	}
+
+	@Test
+	void handsNothingOutInATenthBeforeItsEnd() {
+		this.lease.renew(START);
+
+		assertThat(this.lease.permitsHandOut(after(Duration.ofSeconds(8).minusNanos(1)))).isTrue();
+		assertThat(this.lease.permitsHandOut(after(Duration.ofSeconds(8)))).isFalse();
+	}
+
+	@Test
+	void countsFromWhenTheHeartbeatWasSent() {
+		this.lease.renew(START);
+		this.lease.renew(after(Duration.ofSeconds(3)));
+
+		assertThat(this.lease.endsAt()).isEqualTo(after(Duration.ofSeconds(12)));
+	}
+
+	@Test
+	void anAnswerThatCameTooLateHoldsNothing() {
+		this.lease.renew(START);
+
+		assertThat(this.lease.isHeld(after(LENGTH))).isFalse();
+	}
+
+	@Test
+	void endsAtOnceWhenTheSessionIsOver() {
+		this.lease.renew(START);
+		this.lease.end();
+
+		assertThat(this.lease.isHeld(START)).isFalse();
+		assertThat(this.lease.permitsHandOut(START)).isFalse();
+
+		this.lease.renew(START);
+		assertThat(this.lease.isHeld(START)).isTrue();
+	}
+
+	private static MonotonicTime after(Duration duration) {
+		return START.plus(duration);
+	}
+
+	@Test
+	void anUnlimitedLeaseIsAlwaysHeldAndNobodyElses() {
+		Lease unlimited = Lease.unlimited();
+
+		for (long nanos : new long[] { Long.MIN_VALUE, -1, 0, 1, Long.MAX_VALUE }) {
+			assertThat(unlimited.permitsHandOut(new MonotonicTime(nanos))).isTrue();
+			assertThat(unlimited.isHeld(new MonotonicTime(nanos))).isTrue();
+		}
+		assertThat(unlimited.isEnded()).isFalse();
+		assertThatIllegalStateException().isThrownBy(unlimited::end);
+		assertThatIllegalStateException().isThrownBy(() -> unlimited.renew(new MonotonicTime(0)));
+	}
+
+}

@@ -1,0 +1,191 @@
+package io.github.shardkeeper.worker;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
+
+import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
+import io.github.shardkeeper.checkpoint.DeadLetterStore.StoredLetter;
+import io.github.shardkeeper.checkpoint.memory.MemoryDeadLetterStore;
+import io.github.shardkeeper.consumer.HandlerSettingsCheck;
+import io.github.shardkeeper.handler.ShardHandler;
+import io.github.shardkeeper.handler.ShardHandlerDetector;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.source.JsonPayloadConverter;
+import io.github.shardkeeper.testsupport.SettableClock;
+import io.github.shardkeeper.time.Lease;
+
+/**
+ * One shard of the topic {@code orders} and its workers, with the handler of a test's
+ * bean, on the test's own thread and by its own clock.
+ */
+final class ConsumingShard {
+
+	static final ShardId SHARD = ShardId.of("orders", 1);
+
+	private static final Duration LEASE = Duration.ofDays(1);
+
+	private final SettableClock clock = new SettableClock();
+
+	private final Lease lease = new Lease(LEASE, this.clock.now());
+
+	private final ManualThreads threads = new ManualThreads(this.clock);
+
+	private final TroubledCheckpoints checkpoints = new TroubledCheckpoints(
+			() -> Instant.ofEpochMilli(this.clock.now().nanos() / 1_000_000));
+
+	private final TestReader reader = new TestReader();
+
+	private final List<String> ended = new ArrayList<>();
+
+	private final ShardHandler handler;
+
+	private final WorkerContext context;
+
+	private long tokens;
+
+	private ShardWorker worker;
+
+	/** With a bean that has one handler, and starts consuming at once. */
+	ConsumingShard(Object bean, TestSettings settings) {
+		this(bean, settings, new BufferBudget(Long.MAX_VALUE));
+	}
+
+	/** The same, for beans that need it while it starts. */
+	ConsumingShard(Object bean, TestSettings settings, Consumer<ConsumingShard> created) {
+		this(bean, settings, new BufferBudget(Long.MAX_VALUE), created);
+	}
+
+	/** The same, and others take from its budget, too. */
+	ConsumingShard(Object bean, TestSettings settings, BufferBudget budget) {
+		this(bean, settings, budget, (created) -> {
+		});
+	}
+
+	private ConsumingShard(Object bean, TestSettings settings, BufferBudget budget, Consumer<ConsumingShard> created) {
+		created.accept(this);
+		DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
+		beans.registerSingleton("handler", bean);
+		JsonMapper mapper = new JsonMapper();
+		this.handler = new ShardHandlerDetector(beans, new JsonPayloadConverter(mapper)).detect(Map.of("orders", 2))
+			.get("orders");
+		HandlerSettingsCheck.check(this.handler, settings.get());
+		this.lease.renew(this.clock.now());
+		this.context = new WorkerContext("group", this.checkpoints, this.reader, this.lease, this.clock,
+				InstantSource.fixed(Instant.EPOCH), this.threads, this.threads.timer(), mapper, ConsumerMeters.NONE,
+				budget, (topic) -> settings.get(), ConsumerEvents.NONE,
+				(shard, token, fence, completed) -> this.ended.add(completed ? "completed" : "released"), true);
+		restart();
+	}
+
+	/** A new owner begins, whatever becomes of the one before. */
+	void restart() {
+		restart(new Token(this.tokens + 1));
+	}
+
+	/** The same under a token that is higher than those before. */
+	void restart(Token token) {
+		this.tokens = token.value();
+		this.worker = new ShardWorker(SHARD, token, MemberId.of("me", "1"), this.handler, this.context,
+				CompletableFuture.completedFuture(null));
+		run();
+	}
+
+	ShardWorker worker() {
+		return this.worker;
+	}
+
+	ManualThreads threads() {
+		return this.threads;
+	}
+
+	TroubledCheckpoints checkpoints() {
+		return this.checkpoints;
+	}
+
+	TestReader reader() {
+		return this.reader;
+	}
+
+	SettableClock clock() {
+		return this.clock;
+	}
+
+	void run() {
+		this.threads.runAll();
+	}
+
+	/** A heartbeat was answered. */
+	void renewLease() {
+		this.lease.renew(this.clock.now());
+	}
+
+	void pass(Duration duration) {
+		renewLease();
+		this.threads.pass(duration);
+	}
+
+	/** Delivers records with numbers for offsets, keys and payloads like {@code r1}. */
+	void deliver(int first, int last) {
+		this.reader.deliver(SHARD, first, last);
+		run();
+	}
+
+	/** Delivers a record; runs nothing yet. */
+	void offer(int number, String key, String payload) {
+		this.reader.deliver(SHARD, number, key, payload);
+	}
+
+	Checkpoint checkpoint() {
+		return this.checkpoints.read(SHARD);
+	}
+
+	/** The dead letters' offsets with their attempts, like {@code 3 after 5}. */
+	List<String> deadLetters() {
+		return letters().stream()
+			.map((letter) -> letter.record().offset() + " after " + letter.record().attempts())
+			.toList();
+	}
+
+	List<StoredLetter> letters() {
+		return letterStore().list(SHARD, null, 1000);
+	}
+
+	/** Sends all dead letters back; the owner does not know. */
+	void sendBackUnnoticed() {
+		letterStore().sendBack(SHARD, letters());
+	}
+
+	/** Sends all dead letters back, and says so to the owner. */
+	void sendBackAll() {
+		sendBackUnnoticed();
+		this.worker.attend();
+		run();
+	}
+
+	/** How many records wait in the retry queue. */
+	long retries() {
+		return letterStore().retries(List.of(SHARD)).get(SHARD);
+	}
+
+	private MemoryDeadLetterStore letterStore() {
+		return new MemoryDeadLetterStore(this.checkpoints.store());
+	}
+
+	/** How workers have ended. */
+	List<String> ended() {
+		return this.ended;
+	}
+
+}

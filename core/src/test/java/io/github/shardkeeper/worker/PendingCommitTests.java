@@ -1,0 +1,32 @@
+package io.github.shardkeeper.worker;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+
+import org.junit.jupiter.api.Test;
+
+import io.github.shardkeeper.checkpoint.FailedRecord;
+import io.github.shardkeeper.shard.Offset;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class PendingCommitTests {
+
+	private final FailedRecord record = FailedRecord.of(new Offset("7"), null, new byte[0], Map.of(), Instant.EPOCH, 1,
+			1, new IllegalStateException("as the test wants it"), Instant.EPOCH);
+
+	/** It may have been fetched before the answer, and is open then. */
+	@Test
+	void aRecordThatEntersTheRetryQueueForTheFirstTimeDoesNotChangeIt() {
+		PendingCommit first = new PendingCommit();
+		first.addRetry(this.record, Duration.ZERO, false);
+		assertThat(first.changedInQueue()).isEmpty();
+
+		PendingCommit again = new PendingCommit();
+		again.addRetry(this.record, Duration.ZERO, true);
+		assertThat(again.changedInQueue()).containsExactly(this.record.offset());
+		assertThat(first.after(again).changedInQueue()).containsExactly(this.record.offset());
+	}
+
+}

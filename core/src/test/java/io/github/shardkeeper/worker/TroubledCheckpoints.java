@@ -1,0 +1,313 @@
+package io.github.shardkeeper.worker;
+
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.checkpoint.Commit;
+import io.github.shardkeeper.checkpoint.CommitHistory;
+import io.github.shardkeeper.checkpoint.DueRecords;
+import io.github.shardkeeper.checkpoint.SeekRequest;
+import io.github.shardkeeper.checkpoint.Seeks;
+import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
+import io.github.shardkeeper.coordination.memory.MemoryFailover;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+
+/**
+ * A data plane in memory that can be away, and counts the commits that were accepted.
+ */
+public final class TroubledCheckpoints implements CheckpointStore {
+
+	private final InstantSource clock;
+
+	private MemoryCheckpointStore store;
+
+	/** Shards that the store has a record of. */
+	private final Set<ShardId> acquired = new HashSet<>();
+
+	private final List<Offset> committed = new ArrayList<>();
+
+	/** Commits that were written, and whose answers are held back. */
+	private final Deque<Held> held = new ArrayDeque<>();
+
+	private boolean holdsAnswers;
+
+	private boolean delaysCommits;
+
+	private final List<Runnable> onTheirWay = new ArrayList<>();
+
+	private boolean holdsAcquisitions;
+
+	/** Acquisitions that were carried out, and whose answers are held back. */
+	private final Deque<HeldAcquisition> heldAcquisitions = new ArrayDeque<>();
+
+	/** Why nothing works, {@code null} if it does. */
+	private String trouble;
+
+	private boolean refuses;
+
+	private int reads;
+
+	private Runnable onRead = () -> {
+	};
+
+	/** What was sent, in order. */
+	private final List<Commit> sent = new ArrayList<>();
+
+	public TroubledCheckpoints() {
+		this(InstantSource.system());
+	}
+
+	/** By a clock of the test's. */
+	public TroubledCheckpoints(InstantSource clock) {
+		this.clock = clock;
+		this.store = new MemoryCheckpointStore(clock);
+	}
+
+	/** From now on commits are written, but not answered before the test wants it. */
+	public void holdAnswers() {
+		this.holdsAnswers = true;
+	}
+
+	/** How many answers are held back. */
+	public int heldAnswers() {
+		return this.held.size();
+	}
+
+	/** From now on commits are on their way until the test has them arrive. */
+	public void delayCommits() {
+		this.delaysCommits = true;
+	}
+
+	/** They arrive, and no others are delayed. */
+	public void deliverCommits() {
+		this.delaysCommits = false;
+		this.onTheirWay.forEach(Runnable::run);
+		this.onTheirWay.clear();
+	}
+
+	/** Answers the commit that waits longest. */
+	public void answer() {
+		Held next = this.held.remove();
+		next.future.complete(next.reply);
+	}
+
+	/** The same of acquisitions. */
+	public void holdAcquisitions() {
+		this.holdsAcquisitions = true;
+	}
+
+	/** How many acquisitions were not answered. */
+	public int heldAcquisitions() {
+		return this.heldAcquisitions.size();
+	}
+
+	/** Answers them, also those that come from now on. */
+	public void answerAcquisitions() {
+		this.holdsAcquisitions = false;
+		while (!this.heldAcquisitions.isEmpty()) {
+			HeldAcquisition next = this.heldAcquisitions.remove();
+			next.future.complete(next.reply);
+		}
+	}
+
+	/** The answer to the acquisition that waits longest is lost on its way. */
+	public void loseAcquisition() {
+		this.heldAcquisitions.remove().future.completeExceptionally(
+				new StoreUnavailableException("no answer, as the test wants it", new IllegalStateException()));
+	}
+
+	/** The answer to the commit that waits longest is lost on its way. */
+	public void loseAnswer() {
+		this.held.remove().future.completeExceptionally(
+				new StoreUnavailableException("no answer, as the test wants it", new IllegalStateException()));
+	}
+
+	/** Answers everything, also what comes from now on. */
+	public void answerAll() {
+		this.holdsAnswers = false;
+		while (!this.held.isEmpty()) {
+			answer();
+		}
+	}
+
+	/** What users see of the retry queue and the dead letters. */
+	public MemoryCheckpointStore store() {
+		return this.store;
+	}
+
+	/** All that were sent, also those that were refused. */
+	public List<Commit> sent() {
+		return this.sent;
+	}
+
+	/** What is known now, to be lost later. */
+	public Object snapshot() {
+		return MemoryFailover.snapshot(this.store);
+	}
+
+	public void loseWritesSince(Object snapshot) {
+		MemoryFailover.loseWritesSince(this.store, snapshot);
+	}
+
+	public void setAway(boolean away) {
+		this.trouble = away ? "away, as the test wants it" : null;
+		this.refuses = false;
+	}
+
+	/** It answers, but not as wished. */
+	public void refuse(String why) {
+		this.trouble = why;
+		this.refuses = true;
+	}
+
+	/** Everything is gone, as after a flush. */
+	public void empty() {
+		this.store = new MemoryCheckpointStore(this.clock);
+		this.acquired.clear();
+	}
+
+	/** The offsets of accepted commits, in order. */
+	public List<Offset> committed() {
+		return this.committed;
+	}
+
+	private MemoryCheckpointStore reach() {
+		if (this.trouble != null) {
+			throw new StoreUnavailableException(this.trouble, new IllegalStateException(), this.refuses);
+		}
+		return this.store;
+	}
+
+	@Override
+	public CompletableFuture<Acquisition> acquire(ShardId shard, Token token) {
+		CompletableFuture<Acquisition> reply;
+		try {
+			reply = reach().acquire(shard, token);
+		}
+		catch (StoreUnavailableException ex) {
+			return CompletableFuture.failedFuture(ex);
+		}
+		this.acquired.add(shard);
+		if (!this.holdsAcquisitions) {
+			return reply;
+		}
+		CompletableFuture<Acquisition> answer = new CompletableFuture<>();
+		this.heldAcquisitions.add(new HeldAcquisition(reply.join(), answer));
+		return answer;
+	}
+
+	@Override
+	public CompletableFuture<CommitReply> commit(ShardId shard, Token token, Commit commit) {
+		if (this.delaysCommits) {
+			CompletableFuture<CommitReply> answer = new CompletableFuture<>();
+			this.onTheirWay.add(() -> commit(shard, token, commit).thenAccept(answer::complete));
+			return answer;
+		}
+		this.sent.add(commit);
+		MemoryCheckpointStore reached;
+		try {
+			reached = reach();
+		}
+		catch (StoreUnavailableException ex) {
+			return CompletableFuture.failedFuture(ex);
+		}
+		if (!this.acquired.contains(shard)) {
+			return CompletableFuture.completedFuture(CommitReply.GONE);
+		}
+		CompletableFuture<CommitReply> reply = reached.commit(shard, token, commit);
+		if (reply.join() == CommitReply.COMMITTED) {
+			this.committed.add(commit.offset());
+		}
+		if (!this.holdsAnswers) {
+			return reply;
+		}
+		Held answer = new Held(reply.join(), new CompletableFuture<>());
+		this.held.add(answer);
+		return answer.future;
+	}
+
+	@Override
+	public DueRecords due(ShardId shard, int limit, long bytes, Set<Offset> except) {
+		return reach().due(shard, limit, bytes, except);
+	}
+
+	@Override
+	public CompletionReply complete(ShardId shard, Token token, long acknowledged, long acquisition) {
+		return reach().complete(shard, token, acknowledged, acquisition);
+	}
+
+	/** From now on this is done when a checkpoint is read. */
+	public void onRead(Runnable onRead) {
+		this.onRead = onRead;
+	}
+
+	/** How many checkpoints were read. */
+	public int reads() {
+		return this.reads;
+	}
+
+	/** What a user would find, also while the store is away. */
+	@Override
+	public Checkpoint read(ShardId shard) {
+		this.reads++;
+		this.onRead.run();
+		return this.store.read(shard);
+	}
+
+	@Override
+	public Map<ShardId, Offset> offsets(Collection<ShardId> shards) {
+		return reach().offsets(shards);
+	}
+
+	@Override
+	public CommitHistory commits(ShardId shard) {
+		return reach().commits(shard);
+	}
+
+	/** Whoever wants something of a shard reaches the store. */
+	@Override
+	public SeekRequest seek(ShardId shard, Offset after, boolean clearsState) {
+		return this.store.seek(shard, after, clearsState);
+	}
+
+	@Override
+	public Map<ShardId, Seeks> seeks(Collection<ShardId> shards) {
+		return reach().seeks(shards);
+	}
+
+	@Override
+	public Instant consumedSince(String topic, Instant known) {
+		return reach().consumedSince(topic, known);
+	}
+
+	@Override
+	public Removal remove(String topic, Token newest) {
+		return reach().remove(topic, newest);
+	}
+
+	@Override
+	public void close() {
+	}
+
+	private record HeldAcquisition(Acquisition reply, CompletableFuture<Acquisition> future) {
+
+	}
+
+	private record Held(CommitReply reply, CompletableFuture<CommitReply> future) {
+
+	}
+
+}

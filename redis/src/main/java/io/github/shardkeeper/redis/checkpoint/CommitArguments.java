@@ -1,0 +1,76 @@
+package io.github.shardkeeper.redis.checkpoint;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.github.shardkeeper.checkpoint.Commit;
+import io.github.shardkeeper.checkpoint.Commit.Retry;
+import io.github.shardkeeper.checkpoint.FailedRecord;
+import io.github.shardkeeper.shard.Token;
+
+/**
+ * A commit as the arguments of {@code commit.lua}. Confined to one thread.
+ */
+final class CommitArguments {
+
+	private final List<byte[]> arguments;
+
+	private CommitArguments(int expected) {
+		this.arguments = new ArrayList<>(expected);
+	}
+
+	static List<byte[]> of(Token token, Commit commit) {
+		int puts = (int) commit.changes().values().stream().filter((value) -> value != null).count();
+		CommitArguments to = new CommitArguments(12 + puts + commit.changes().size() + commit.taken().size()
+				+ 4 * commit.retries().size() + 3 * commit.deadLetters().size());
+		to.add(token.toString());
+		to.add(commit.number().attempt());
+		to.add(commit.number().acknowledged());
+		to.add(commit.number().acquisition());
+		to.add((commit.offset() != null) ? commit.offset().value() : "");
+		to.add(CheckpointFormat.offsets(commit.ahead()));
+		to.add(commit.seek());
+		to.add(puts);
+		to.add(commit.changes().size() - puts);
+		to.add(commit.taken().size());
+		to.add(commit.retries().size());
+		to.add(commit.deadLetters().size());
+		commit.changes().forEach((key, value) -> {
+			if (value != null) {
+				to.add(key);
+				to.add(value);
+			}
+		});
+		commit.changes().forEach((key, value) -> {
+			if (value == null) {
+				to.add(key);
+			}
+		});
+		commit.taken().forEach((offset) -> to.add(offset.value()));
+		for (Retry retry : commit.retries()) {
+			to.add(retry.record().offset().value());
+			to.add(retry.delay().toMillis());
+			to.add(retry.record());
+		}
+		for (FailedRecord letter : commit.deadLetters()) {
+			to.add(letter.offset().value());
+			to.add(letter);
+		}
+		return to.arguments;
+	}
+
+	private void add(FailedRecord record) {
+		this.arguments.add(CheckpointFormat.about(record));
+		this.arguments.add(record.payload());
+	}
+
+	private void add(long number) {
+		add(Long.toString(number));
+	}
+
+	private void add(String text) {
+		this.arguments.add(text.getBytes(StandardCharsets.UTF_8));
+	}
+
+}

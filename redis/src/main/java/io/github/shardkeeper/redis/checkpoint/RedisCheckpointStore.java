@@ -1,0 +1,337 @@
+package io.github.shardkeeper.redis.checkpoint;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.BiConsumer;
+import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import io.lettuce.core.KeyScanCursor;
+import io.lettuce.core.KeyValue;
+import io.lettuce.core.RedisException;
+import io.lettuce.core.RedisFuture;
+import io.lettuce.core.ScanArgs;
+import io.lettuce.core.ScanCursor;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.codec.RedisCodec;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.output.ValueOutput;
+import io.lettuce.core.protocol.AsyncCommand;
+import io.lettuce.core.protocol.Command;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.checkpoint.Commit;
+import io.github.shardkeeper.checkpoint.CommitHistory;
+import io.github.shardkeeper.checkpoint.DueRecords;
+import io.github.shardkeeper.checkpoint.FailedRecord;
+import io.github.shardkeeper.checkpoint.LastCommit;
+import io.github.shardkeeper.checkpoint.SeekRequest;
+import io.github.shardkeeper.checkpoint.Seeks;
+import io.github.shardkeeper.loop.Answers;
+import io.github.shardkeeper.redis.RedisConnector;
+import io.github.shardkeeper.redis.RedisLink;
+import io.github.shardkeeper.redis.ReplicaWait;
+import io.github.shardkeeper.redis.ReplicatedLink;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+
+import static io.github.shardkeeper.redis.checkpoint.CheckpointFormat.bytes;
+import static io.github.shardkeeper.redis.checkpoint.CheckpointFormat.text;
+
+/**
+ * The data plane of one group on Redis, under the keys of {@link ShardKeys}.
+ * <p>
+ * {@code acquire-shard.lua}, {@code commit.lua}, {@code read-due-retries.lua},
+ * {@code complete-shard.lua} and {@code request-seek.lua} are one atomic step each; a
+ * large state is read in several. Payloads are bytes and stay what they are. Thread-safe.
+ */
+public final class RedisCheckpointStore implements CheckpointStore {
+
+	/** Hash fields are text, values and arguments are bytes. */
+	static final RedisCodec<String, byte[]> CODEC = RedisCodec.of(StringCodec.UTF8, ByteArrayCodec.INSTANCE);
+
+	private static final byte[] NOTHING = {};
+
+	private static final int READING_ATTEMPTS = 3;
+
+	private static final Pattern BEFORE = Pattern.compile("(\\d{1,18}) (\\d{1,18}) (\\d{1,18})");
+
+	private static final int REMOVED_AT_ONCE = 500;
+
+	private static final int SCANNED_AT_ONCE = 1000;
+
+	private final RedisLink<byte[]> link;
+
+	private final ReplicatedLink<byte[]> fences;
+
+	private final DataScripts scripts;
+
+	private final ShardKeys keys;
+
+	/**
+	 * Creates a store that waits for no replicas; connects when it is first used.
+	 * @param connector opens connections
+	 * @param keyPrefix what all keys begin with
+	 * @param group the group's name
+	 * @param timeout the longest wait for an answer
+	 */
+	public RedisCheckpointStore(RedisConnector connector, String keyPrefix, String group, Duration timeout) {
+		this(connector, keyPrefix, group, timeout, ReplicaWait.NONE);
+	}
+
+	/**
+	 * Creates a store; connects when it is first used.
+	 * @param connector opens connections
+	 * @param keyPrefix what all keys begin with
+	 * @param group the group's name
+	 * @param timeout the longest wait for an answer
+	 * @param wait what replicas a new owner's fence must have reached before he consumes
+	 */
+	public RedisCheckpointStore(RedisConnector connector, String keyPrefix, String group, Duration timeout,
+			ReplicaWait wait) {
+		this(connector, keyPrefix, group, timeout, wait, DataScripts.STANDARD);
+	}
+
+	RedisCheckpointStore(RedisConnector connector, String keyPrefix, String group, Duration timeout, ReplicaWait wait,
+			DataScripts scripts) {
+		this.scripts = scripts;
+		this.link = connector.dataLink(timeout);
+		this.fences = new ReplicatedLink<>(connector, this.link, timeout, wait);
+		this.keys = new ShardKeys(keyPrefix, group);
+	}
+
+	@Override
+	public CompletableFuture<Acquisition> acquire(ShardId shard, Token token) {
+		return acquire(shard, token, 1);
+	}
+
+	private CompletableFuture<Acquisition> acquire(ShardId shard, Token token, int attempt) {
+		return this.fences
+			.<List<Object>>send(this.scripts.acquireShard(), this.keys.all(shard), List.of(bytes(token.toString())))
+			.thenCompose((reply) -> {
+				if (text(reply.get(0)).equals("REFUSED")) {
+					return CompletableFuture
+						.completedFuture(new Acquisition.Refused(new Token(Long.parseLong(text(reply.get(1))))));
+				}
+				return readOn(shard, reply.subList(1, reply.size()))
+					.thenCompose((checkpoint) -> acquired(shard, token, attempt, reply, checkpoint));
+			});
+	}
+
+	private CompletableFuture<Acquisition> acquired(ShardId shard, Token token, int attempt, List<Object> reply,
+			Optional<Checkpoint> checkpoint) {
+		if (checkpoint.isPresent()) {
+			return CompletableFuture.completedFuture(new Acquisition.Acquired(checkpoint.get(),
+					CheckpointFormat.seeks((byte[]) reply.get(9), (byte[]) reply.get(10)),
+					Long.parseLong(text(reply.get(2))), before(text(reply.get(11)), token),
+					Long.parseLong(text(reply.get(12)))));
+		}
+		if (attempt < READING_ATTEMPTS) {
+			// Somebody newer has it now, or Redis is not the one that it was: see which.
+			// Not on the connection's own thread, because it waits for replicas.
+			return CompletableFuture.supplyAsync(() -> acquire(shard, token, attempt + 1), this.link.background())
+				.thenCompose(Function.identity());
+		}
+		String problem = "the state of " + shard + " did not stay the same while it was read";
+		return CompletableFuture
+			.failedFuture(new StoreUnavailableException("Redis: " + problem, new RedisException(problem)));
+	}
+
+	/** All of it as it was at the beginning, empty when that is not known. */
+	private CompletableFuture<Optional<Checkpoint>> readOn(ShardId shard, List<?> beginning) {
+		return new PagedCheckpoint(beginning).readOn(this.link, this.scripts.readStatePage(), this.keys.all(shard));
+	}
+
+	@Override
+	public CompletableFuture<CommitReply> commit(ShardId shard, Token token, Commit commit) {
+		return this.link.<byte[]>send(this.scripts.commit(), this.keys.all(shard), CommitArguments.of(token, commit))
+			.thenApply((reply) -> CommitReply.valueOf(text(reply)));
+	}
+
+	@Override
+	public DueRecords due(ShardId shard, int limit, long bytes, Set<Offset> except) {
+		List<byte[]> arguments = new ArrayList<>(2 + except.size());
+		arguments.add(bytes(limit));
+		arguments.add(bytes(bytes));
+		except.forEach((offset) -> arguments.add(bytes(offset.value())));
+		List<Object> reply = this.link.run(this.scripts.readDueRetries(), this.keys.all(shard), arguments);
+		List<FailedRecord> records = new ArrayList<>();
+		for (int i = 1; i < reply.size(); i += 2) {
+			records.add(CheckpointFormat.failedRecord(new Offset(text(reply.get(i))), (byte[]) reply.get(i + 1)));
+		}
+		return new DueRecords(records, millis(text(reply.get(0))));
+	}
+
+	@Override
+	public CompletionReply complete(ShardId shard, Token token, long acknowledged, long acquisition) {
+		return CompletionReply.valueOf(text(this.fences.<byte[]>run(this.scripts.completeShard(), this.keys.all(shard),
+				List.of(bytes(token.toString()), bytes(acknowledged), bytes(acquisition)))));
+	}
+
+	@Override
+	public Checkpoint read(ShardId shard) {
+		for (int attempt = 1;; attempt++) {
+			// Under the hands of an owner who commits faster than it can be read.
+			String how = (attempt < READING_ATTEMPTS) ? "by page" : "whole";
+			List<Object> beginning = this.link.run(this.scripts.readCheckpoint(), this.keys.all(shard),
+					List.of(bytes(how)));
+			Optional<Checkpoint> checkpoint = Answers.await(readOn(shard, beginning));
+			if (checkpoint.isPresent()) {
+				return checkpoint.get();
+			}
+		}
+	}
+
+	@Override
+	public Map<ShardId, Offset> offsets(Collection<ShardId> shards) {
+		return offsets(shards, (shard, failure) -> {
+			throw failure;
+		});
+	}
+
+	@Override
+	public Map<ShardId, Offset> offsets(Collection<ShardId> shards,
+			BiConsumer<ShardId, StoreUnavailableException> unreadable) {
+		List<ShardId> order = List.copyOf(shards);
+		List<AsyncCommand<String, byte[], byte[]>> reads = new ArrayList<>();
+		order.forEach((shard) -> reads.add(new AsyncCommand<>(new Command<>(CommandType.HGET, new ValueOutput<>(CODEC),
+				new CommandArgs<>(CODEC).addKey(this.keys.checkpoint(shard)).add("offset")))));
+		List<byte @Nullable []> offsets = this.link.callEach(reads,
+				(place, failure) -> unreadable.accept(order.get(place), failure));
+		Map<ShardId, Offset> result = new HashMap<>();
+		int i = 0;
+		for (ShardId shard : order) {
+			byte @Nullable [] found = offsets.get(i++);
+			if (found != null) {
+				result.put(shard, new Offset(text(found)));
+			}
+		}
+		return result;
+	}
+
+	@Override
+	public CommitHistory commits(ShardId shard) {
+		List<KeyValue<String, byte[]>> fields = this.link
+			.call((commands) -> commands.hmget(this.keys.checkpoint(shard), "offset", "fence", "commit", "before"));
+		String offset = text(fields.get(0).getValueOrElse(NOTHING));
+		Token fence = new Token(number(fields.get(1)));
+		return new CommitHistory(offset.isEmpty() ? null : new Offset(offset),
+				new LastCommit(fence, number(fields.get(2))),
+				before(text(fields.get(3).getValueOrElse(NOTHING)), fence));
+	}
+
+	private static long number(KeyValue<String, byte[]> field) {
+		return field.hasValue() ? Long.parseLong(text(field.getValue())) : 0;
+	}
+
+	/**
+	 * What was before a fence, if that is what a field tells of: instances of earlier
+	 * versions leave it as it is.
+	 */
+	private static @Nullable LastCommit before(String field, Token fence) {
+		Matcher parts = BEFORE.matcher(field);
+		return (parts.matches() && parts.group(1).equals(fence.toString()))
+				? new LastCommit(new Token(Long.parseLong(parts.group(2))), Long.parseLong(parts.group(3))) : null;
+	}
+
+	@Override
+	public @Nullable SeekRequest seek(ShardId shard, Offset after, boolean clearsState) {
+		byte[] number = this.fences.run(this.scripts.requestSeek(), this.keys.all(shard),
+				List.of(bytes(clearsState ? "1" : "0"), bytes(after.value())));
+		return (number.length > 0) ? new SeekRequest(Long.parseLong(text(number)), after, clearsState) : null;
+	}
+
+	@Override
+	public Map<ShardId, Seeks> seeks(Collection<ShardId> shards) {
+		List<Function<RedisClusterAsyncCommands<String, byte[]>, RedisFuture<List<KeyValue<String, byte[]>>>>> reads = new ArrayList<>();
+		shards
+			.forEach((shard) -> reads.add((commands) -> commands.hmget(this.keys.checkpoint(shard), "seek", "sought")));
+		List<List<KeyValue<String, byte[]>>> found = this.link.callAll(reads);
+		Map<ShardId, Seeks> seeks = new HashMap<>();
+		int i = 0;
+		for (ShardId shard : shards) {
+			List<KeyValue<String, byte[]>> fields = found.get(i++);
+			seeks.put(shard, CheckpointFormat.seeks(fields.get(0).getValueOrElse(NOTHING),
+					fields.get(1).getValueOrElse(NOTHING)));
+		}
+		return seeks;
+	}
+
+	@Override
+	public Instant consumedSince(String topic, @Nullable Instant known) {
+		byte[] since = this.fences.run(this.scripts.recordConsumedSince(), List.of(this.keys.topic(topic)),
+				List.of(bytes((known != null) ? Long.toString(known.toEpochMilli()) : "")));
+		return Instant.ofEpochMilli(Long.parseLong(text(since)));
+	}
+
+	@Override
+	public Removal remove(String topic, Token newest) {
+		List<ShardId> shards = List.copyOf(shards(topic));
+		SortedSet<ShardId> removed = new TreeSet<>();
+		SortedSet<ShardId> kept = new TreeSet<>();
+		for (int from = 0; from < shards.size(); from += REMOVED_AT_ONCE) {
+			List<ShardId> some = shards.subList(from, Math.min(from + REMOVED_AT_ONCE, shards.size()));
+			List<Long> replies = this.fences.runAll(this.scripts.removeShard(),
+					some.stream().map(this.keys::all).toList(), List.of(bytes(newest.toString())));
+			for (int i = 0; i < replies.size(); i++) {
+				((replies.get(i) == 1) ? removed : kept).add(some.get(i));
+			}
+		}
+		if (kept.isEmpty()) {
+			this.link.call((commands) -> commands.unlink(this.keys.topic(topic)));
+		}
+		return new Removal(removed, kept);
+	}
+
+	/**
+	 * Nobody else knows the shards of which anything is left: the group may have
+	 * forgotten them.
+	 */
+	private Set<ShardId> shards(String topic) {
+		ScanArgs wanted = ScanArgs.Builder.matches(this.keys.pattern(topic)).limit(SCANNED_AT_ONCE);
+		Set<ShardId> shards = new LinkedHashSet<>();
+		ScanCursor cursor = ScanCursor.INITIAL;
+		while (!cursor.isFinished()) {
+			ScanCursor last = cursor;
+			// On a Cluster the cursor goes from master to master.
+			KeyScanCursor<String> page = this.link.call((commands) -> commands.scan(last, wanted));
+			for (String key : page.getKeys()) {
+				ShardId shard = this.keys.shard(key);
+				if (shard != null) {
+					shards.add(shard);
+				}
+			}
+			cursor = page;
+		}
+		return shards;
+	}
+
+	private static @Nullable Duration millis(String text) {
+		return text.isEmpty() ? null : Duration.ofMillis(Long.parseLong(text));
+	}
+
+	@Override
+	public void close() {
+		// The other link is shared, and closed by the connector.
+		this.fences.close();
+	}
+
+}

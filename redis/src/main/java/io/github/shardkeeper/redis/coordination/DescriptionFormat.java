@@ -1,0 +1,168 @@
+package io.github.shardkeeper.redis.coordination;
+
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.TreeMap;
+
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ObjectNode;
+
+import io.github.shardkeeper.protocol.MemberDescription;
+import io.github.shardkeeper.shard.ApplicationVersion;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.TopicShards;
+
+/**
+ * A member's description as JSON, <code>{"topics":{"visits":4},"version":"1.4.2",
+ * "capacity":2,"zone":"eu-1","strategy":"sticky"}</code>. A topic's number is that of its
+ * shards that are counted from 0; what else there is to say of its shards is in
+ * <code>"shards":{"visits":"4:5&lt;1 6&lt;2,3 spare"}</code>: 4 and 5 were split from 1,
+ * 6 was merged from 2 and 3, and "spare" is one without parents. So a topic whose shards
+ * were split a thousand times takes a few kilobytes. A member whose subscription Redis
+ * does not see adds <code>"hidden":true</code>. Fields that a newer version may add are
+ * ignored, and those that an older one leaves out are unknown, a capacity 1. Deliberately
+ * not the application's own mapper: this is a format between instances of different
+ * versions.
+ */
+final class DescriptionFormat {
+
+	private static final JsonMapper MAPPER = new JsonMapper();
+
+	/** {@code reap-members.lua} looks for it: nothing else here is true or false. */
+	private static final String HIDDEN = "hidden";
+
+	private DescriptionFormat() {
+	}
+
+	static String write(MemberDescription description) {
+		ObjectNode root = MAPPER.createObjectNode();
+		ObjectNode topics = root.putObject("topics");
+		ObjectNode shards = MAPPER.createObjectNode();
+		description.topicShards().forEach((topic, known) -> {
+			topics.put(topic, known.count());
+			if (!known.others().isEmpty()) {
+				shards.put(topic, writeShards(known.others()));
+			}
+		});
+		if (!shards.isEmpty()) {
+			root.set("shards", shards);
+		}
+		if (!description.version().equals(ApplicationVersion.UNKNOWN)) {
+			root.put("version", description.version().value());
+		}
+		if (description.capacity() != 1) {
+			root.put("capacity", description.capacity());
+		}
+		putIfKnown(root, "zone", description.zone());
+		putIfKnown(root, "strategy", description.strategy());
+		if (description.subscriptionHidden()) {
+			root.put(HIDDEN, true);
+		}
+		return MAPPER.writeValueAsString(root);
+	}
+
+	private static void putIfKnown(ObjectNode root, String field, @Nullable String value) {
+		if (value != null) {
+			root.put(field, value);
+		}
+	}
+
+	static MemberDescription read(String json) {
+		SortedMap<String, TopicShards> topics = new TreeMap<>();
+		JsonNode root = MAPPER.readTree(json);
+		root.path("topics")
+			.properties()
+			.forEach((topic) -> topics.put(topic.getKey(),
+					shards(topic.getValue().asInt(0), root.path("shards").path(topic.getKey()).asString(""))));
+		return new MemberDescription(topics, new ApplicationVersion(root.path("version").asString("")),
+				Math.max(root.path("capacity").asInt(1), 1), known(root, "zone"), known(root, "strategy"),
+				root.path(HIDDEN).asBoolean(false));
+	}
+
+	private static TopicShards shards(int count, String others) {
+		TopicShards counted = TopicShards.count(Math.max(count, 0));
+		try {
+			return counted.with(readShards(others));
+		}
+		catch (IllegalArgumentException ex) {
+			// Of a newer version: whoever reads it tells the group of these shards.
+			return counted;
+		}
+	}
+
+	private static @Nullable String known(JsonNode root, String field) {
+		JsonNode value = root.path(field);
+		return value.isString() ? value.asString() : null;
+	}
+
+	/**
+	 * Writes shards.
+	 * @param parents by shard id its parents, numbers in their order
+	 */
+	private static String writeShards(Map<String, SortedSet<String>> parents) {
+		StringBuilder text = new StringBuilder();
+		String first = null;
+		String last = null;
+		SortedSet<String> common = Collections.emptySortedSet();
+		for (Map.Entry<String, SortedSet<String>> entry : parents.entrySet()) {
+			boolean goesOn = last != null && entry.getValue().equals(common) && follows(last, entry.getKey());
+			if (!goesOn) {
+				append(text, first, last, common);
+				first = entry.getKey();
+				common = entry.getValue();
+			}
+			last = entry.getKey();
+		}
+		append(text, first, last, common);
+		return text.toString();
+	}
+
+	private static boolean follows(String number, String next) {
+		return ShardId.number(number) >= 0 && ShardId.number(next) == ShardId.number(number) + 1;
+	}
+
+	private static void append(StringBuilder text, @Nullable String first, @Nullable String last,
+			SortedSet<String> parents) {
+		if (first == null || last == null) {
+			return;
+		}
+		text.append(text.isEmpty() ? "" : " ").append(first);
+		if (!last.equals(first)) {
+			text.append(':').append(last);
+		}
+		if (!parents.isEmpty()) {
+			text.append('<').append(String.join(",", parents));
+		}
+	}
+
+	/**
+	 * Reads what {@link #writeShards} wrote.
+	 * @return by shard id its parents
+	 */
+	private static Map<String, List<String>> readShards(String text) {
+		Map<String, List<String>> parents = new TreeMap<>();
+		if (text.isEmpty()) {
+			return parents;
+		}
+		for (String entry : text.split(" ")) {
+			String[] sides = entry.split("<", 2);
+			List<String> common = (sides.length > 1) ? Arrays.asList(sides[1].split(",")) : List.of();
+			String[] range = sides[0].split(":", 2);
+			if (range.length == 1) {
+				parents.put(sides[0], common);
+				continue;
+			}
+			for (int number = Integer.parseInt(range[0]); number <= Integer.parseInt(range[1]); number++) {
+				parents.put(Integer.toString(number), common);
+			}
+		}
+		return parents;
+	}
+
+}

@@ -1,0 +1,569 @@
+package io.github.shardkeeper.redis.coordination;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+
+import io.lettuce.core.codec.StringCodec;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.coordination.CoordinationStore.ClaimReply;
+import io.github.shardkeeper.coordination.CoordinationStore.ReleaseReply;
+import io.github.shardkeeper.coordination.ForgetReply;
+import io.github.shardkeeper.protocol.GroupChanges;
+import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
+import io.github.shardkeeper.protocol.GroupProblems;
+import io.github.shardkeeper.protocol.HeartbeatReply;
+import io.github.shardkeeper.protocol.HoldingAction;
+import io.github.shardkeeper.protocol.LeaderAction.SteadyTime;
+import io.github.shardkeeper.protocol.LeaderEvent.EndClaimsReply;
+import io.github.shardkeeper.protocol.LeaderEvent.PlanReply;
+import io.github.shardkeeper.protocol.LeaderEvent.ReapReply;
+import io.github.shardkeeper.protocol.LoadReport;
+import io.github.shardkeeper.protocol.LoadReport.LoadChanges;
+import io.github.shardkeeper.protocol.MemberDescription;
+import io.github.shardkeeper.protocol.Ownership;
+import io.github.shardkeeper.protocol.Seen;
+import io.github.shardkeeper.protocol.Transition;
+import io.github.shardkeeper.redis.LuaScript;
+import io.github.shardkeeper.redis.MinReplicasCheck;
+import io.github.shardkeeper.redis.RedisConnector;
+import io.github.shardkeeper.redis.RedisLink;
+import io.github.shardkeeper.redis.RedisSubscription;
+import io.github.shardkeeper.redis.RedisVerification;
+import io.github.shardkeeper.redis.ReplicaWait;
+import io.github.shardkeeper.redis.ReplicatedLink;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.shard.Token;
+
+/**
+ * The control plane of one group on Redis. All its keys begin with
+ * <code>&lt;prefix&gt;:{&lt;group&gt;}</code> and so share a slot; {@code control.lua},
+ * beside this class' scripts, lists them with what they hold, and says what happens when
+ * one is missing. Each method is one script, run by {@code EVALSHA}. Thread-safe.
+ */
+public final class RedisCoordinationStore implements CoordinationStore {
+
+	private static final Logger logger = LoggerFactory.getLogger(RedisCoordinationStore.class);
+
+	/** Shards told by one script; keeps each in the low milliseconds. */
+	private static final int READ_AT_ONCE = 500;
+
+	/** Shards changed by one script, for the same reason: it tells their members, too. */
+	private static final int WRITTEN_AT_ONCE = 50;
+
+	/** Load reports told by one script: each may be as long as many shards. */
+	private static final int REPORTS_AT_ONCE = 25;
+
+	/** Shards forgotten by one script, times the members that may have been told. */
+	private static final int CONCERNS_FORGOTTEN_AT_ONCE = 5000;
+
+	private final RedisConnector connector;
+
+	private final RedisLink<String> link;
+
+	/** For changes of ownership. */
+	private final ReplicatedLink<String> ownership;
+
+	private final MinReplicasCheck minReplicas;
+
+	private final Duration timeout;
+
+	private final String group;
+
+	private final GroupKeys keys;
+
+	private final ControlScripts scripts;
+
+	private final int readAtOnce;
+
+	private final int writtenAtOnce;
+
+	private final int reportsAtOnce;
+
+	/**
+	 * Whether the last heartbeat was refused, or its answer could not be read, though
+	 * Redis may have renewed the session with it.
+	 */
+	private volatile boolean heartbeatFailed;
+
+	/**
+	 * Creates a store that waits for no replicas; connects when it is first used.
+	 * @param connector opens connections
+	 * @param keyPrefix what all keys begin with
+	 * @param group the group's name
+	 * @param timeout the longest wait for an answer
+	 */
+	public RedisCoordinationStore(RedisConnector connector, String keyPrefix, String group, Duration timeout) {
+		this(connector, keyPrefix, group, timeout, ReplicaWait.NONE);
+	}
+
+	/**
+	 * Creates a store; connects when it is first used.
+	 * @param connector opens connections
+	 * @param keyPrefix what all keys begin with
+	 * @param group the group's name
+	 * @param timeout the longest wait for an answer
+	 * @param wait what replicas a change of ownership must have reached
+	 */
+	public RedisCoordinationStore(RedisConnector connector, String keyPrefix, String group, Duration timeout,
+			ReplicaWait wait) {
+		this(connector, keyPrefix, group, timeout, wait, ControlScripts.STANDARD, READ_AT_ONCE, WRITTEN_AT_ONCE);
+	}
+
+	RedisCoordinationStore(RedisConnector connector, String keyPrefix, String group, Duration timeout, ReplicaWait wait,
+			ControlScripts scripts, int readAtOnce, int writtenAtOnce) {
+		this.connector = connector;
+		this.link = new RedisLink<>(connector, StringCodec.UTF8, timeout);
+		this.ownership = new ReplicatedLink<>(connector, this.link, timeout, wait);
+		this.minReplicas = new MinReplicasCheck(connector, this.link, wait, timeout);
+		this.timeout = timeout;
+		this.group = group;
+		this.keys = new GroupKeys(this.link, keyPrefix + ":{" + group + "}");
+		this.scripts = scripts;
+		this.readAtOnce = readAtOnce;
+		this.writtenAtOnce = writtenAtOnce;
+		this.reportsAtOnce = Math.min(REPORTS_AT_ONCE, readAtOnce);
+	}
+
+	@Override
+	public void verify() {
+		RedisVerification.verify(this.link);
+	}
+
+	@Override
+	public Map<String, String> refusedSteps() {
+		return this.connector.refusedSteps().texts();
+	}
+
+	@Override
+	public Subscription subscribe(MemberId member, Runnable onEvent) {
+		RedisSubscription subscription = RedisSubscription.open(this.connector, this.keys.channel(member.value()),
+				this.timeout, onEvent);
+		try {
+			this.minReplicas.check();
+		}
+		catch (Throwable ex) {
+			subscription.close();
+			throw ex;
+		}
+		return new Subscription() {
+			@Override
+			public boolean isOpen() {
+				return subscription.isOpen();
+			}
+
+			@Override
+			public void close() {
+				subscription.close();
+			}
+		};
+	}
+
+	/** Checked with every new subscription, which follows the master. */
+	@Override
+	public Optional<String> durabilityProblem() {
+		return Optional.ofNullable(this.minReplicas.problem());
+	}
+
+	@Override
+	public void join(MemberId member, MemberDescription description, Duration lease, Duration timeout,
+			Duration longestLease) {
+		List<Object> reply = run(this.scripts.joinGroup(), member.value(), millis(lease), millis(timeout),
+				DescriptionFormat.write(description), millis(longestLease));
+		switch ((String) reply.get(0)) {
+			case "FORMAT" -> throw new ShardkeeperConfigurationException(
+					"The group '%s' in Redis is kept in format %s, but this version of Shardkeeper reads format %s."
+						.formatted(this.group, reply.get(1), reply.get(2)),
+					"Use the version of Shardkeeper that the group's other members use, or another 'shardkeeper.group'.");
+			case "RUNNING" -> throw new StoreUnavailableException(
+					("The group '%s' is kept in format %s by %s running instances of an earlier version of Shardkeeper. "
+							+ "This instance joins when all of them have stopped")
+						.formatted(this.group, reply.get(1), reply.get(2)),
+					null);
+			case "UPGRADED" -> logger.info("The keys of group '{}' in Redis are kept in format {} now, instead of {}",
+					this.group, reply.get(2), reply.get(1));
+			default -> {
+				if (reply.size() > 1) {
+					logger
+						.error("The keys of group '{}' in Redis did not agree: {}. The group was rebuilt; its members "
+								+ "keep their shards. Set 'maxmemory-policy noeviction', and do not change these keys "
+								+ "by other means", this.group, faults(reply));
+				}
+			}
+		}
+	}
+
+	private static String faults(List<Object> reply) {
+		return reply.stream().skip(1).map(String::valueOf).collect(Collectors.joining("; "));
+	}
+
+	@Override
+	public void describe(MemberId member, MemberDescription description) {
+		run(this.scripts.updateDescription(), member.value(), DescriptionFormat.write(description));
+	}
+
+	@Override
+	public HeartbeatReply heartbeat(MemberId member, Seen seen, boolean candidate, LoadReport load) {
+		if (!this.heartbeatFailed) {
+			return heartbeat(member, seen, candidate, load, true);
+		}
+		// Who cannot hear the answers consumes nothing: the session must be able to end.
+		HeartbeatReply reply = heartbeat(member, seen, candidate, load, false);
+		return (reply instanceof HeartbeatReply.Alive) ? heartbeat(member, seen, candidate, load, true) : reply;
+	}
+
+	private HeartbeatReply heartbeat(MemberId member, Seen seen, boolean candidate, LoadReport load, boolean renews) {
+		try {
+			List<Object> reply = run(this.scripts.heartbeat(), member.value(), number(seen.history()),
+					number(seen.generation()), flag(candidate), number(this.readAtOnce), load.text(),
+					number(seen.earliestMillis()), flag(renews), number(seen.longestLeaseMillis()));
+			HeartbeatReply read = reply.get(0).equals("EXPIRED") ? new HeartbeatReply.Expired()
+					: read(() -> new ReplyReader(reply, 1).alive());
+			this.heartbeatFailed = false;
+			return read;
+		}
+		catch (StoreUnavailableException ex) {
+			this.heartbeatFailed |= ex.isRefusal();
+			throw ex;
+		}
+		catch (RuntimeException ex) {
+			// An answer that cannot be understood is none, either.
+			this.heartbeatFailed = true;
+			throw ex;
+		}
+	}
+
+	/**
+	 * Reads an answer. If it has an entry that cannot be read, nobody can go by it: the
+	 * group begins again.
+	 */
+	private <T> T read(Supplier<T> reading) {
+		try {
+			return reading.get();
+		}
+		catch (ReplyReader.UnreadableEntryException ex) {
+			run(this.scripts.recordUnreadableEntry(), List.of(ex.ofShard() ? "S" : "M", ex.entry(), ex.value()));
+			throw new StoreUnavailableException(
+					("Redis: the entry %s of %s cannot be read: '%s'. The group is rebuilt; its members keep their "
+							+ "shards. Do not change the group's keys by other means")
+						.formatted(ex.entry(), this.keys.names().get(ex.ofShard() ? 6 : 1), ex.value()),
+					ex, true);
+		}
+	}
+
+	@Override
+	public GroupChanges changes(long afterGeneration, long seenMembership) {
+		return changes(afterGeneration, seenMembership, () -> {
+		});
+	}
+
+	@Override
+	public GroupChanges changes(long afterGeneration, long seenMembership, Runnable onStep) {
+		List<Ownership> ownerships = new ArrayList<>();
+		List<GroupMember> members = null;
+		boolean whole = false;
+		long seen = afterGeneration;
+		long membershipSeen = seenMembership;
+		while (true) {
+			List<Object> reply = run(this.scripts.readChanges(), number(seen), number(membershipSeen),
+					number(this.readAtOnce));
+			requireWhole(reply);
+			ReplyReader reader = new ReplyReader(reply, 1);
+			onStep.run();
+			MemberId leader = reader.member();
+			long epoch = reader.number();
+			long generation = reader.number();
+			long membership = reader.number();
+			if (reader.flag()) {
+				// Shards were forgotten: what was read before is not all true any more.
+				whole = true;
+				ownerships.clear();
+			}
+			long through = reader.number();
+			List<GroupMember> changedMembers = read(reader.nested()::members);
+			members = (membership != membershipSeen) ? changedMembers : members;
+			ownerships.addAll(read(reader.nested()::ownerships));
+			seen = through;
+			membershipSeen = membership;
+			if (through >= generation) {
+				return new GroupChanges(leader, epoch, generation, membership, whole, members, ownerships);
+			}
+		}
+	}
+
+	private void requireWhole(List<Object> reply) {
+		if (reply.get(0).equals("BROKEN")) {
+			throw new StoreUnavailableException(
+					"The keys of group '%s' in Redis do not agree: %s. The group is rebuilt with its members' next heartbeats"
+						.formatted(this.group, faults(reply)),
+					null);
+		}
+	}
+
+	@Override
+	public LoadChanges loads(long afterVersion) {
+		SortedMap<MemberId, LoadReport> reports = new TreeMap<>();
+		long seen = afterVersion;
+		while (true) {
+			ReplyReader reader = new ReplyReader(
+					run(this.scripts.readLoads(), number(seen), number(this.reportsAtOnce)), 0);
+			long version = reader.number();
+			seen = reader.number();
+			reports.putAll(reader.loads());
+			if (seen >= version) {
+				return new LoadChanges(version, reports);
+			}
+		}
+	}
+
+	@Override
+	public PlanReply plan(MemberId leader, long epoch, List<Transition> transitions) {
+		int applied = 0;
+		int conflicts = 0;
+		// At least one round: also an empty plan learns whether its leader still leads.
+		for (int from = 0; from == 0 || from < transitions.size(); from += this.writtenAtOnce) {
+			List<String> arguments = new ArrayList<>(List.of(leader.value(), number(epoch)));
+			transitions.subList(from, Math.min(from + this.writtenAtOnce, transitions.size()))
+				.forEach((transition) -> addArguments(transition, arguments));
+			List<Object> reply = runDurably(this.scripts.applyPlan(), arguments);
+			if (reply.get(0).equals("DEPOSED")) {
+				return new PlanReply.Deposed();
+			}
+			applied += ((Number) reply.get(1)).intValue();
+			conflicts += ((Number) reply.get(2)).intValue();
+		}
+		return new PlanReply.Applied(applied, conflicts);
+	}
+
+	@Override
+	public EndClaimsReply endClaims(MemberId leader, long epoch, long untilMillis) {
+		List<String> arguments = List.of(leader.value(), number(epoch), number(untilMillis));
+		return EndClaimsReply.valueOf(run(this.scripts.endClaims(), arguments));
+	}
+
+	@Override
+	public boolean publish(MemberId leader, long epoch, GroupProblems problems) {
+		List<Object> reply = run(this.scripts.publishProblems(), leader.value(), number(epoch), problems.text());
+		return reply.get(0).equals("PUBLISHED");
+	}
+
+	private static void addArguments(Transition transition, List<String> arguments) {
+		String action;
+		MemberId member;
+		if (transition instanceof Transition.Assign assign) {
+			action = "ASSIGN";
+			member = assign.owner();
+		}
+		else if (transition instanceof Transition.Revoke revoke) {
+			action = "REVOKE";
+			member = revoke.target();
+		}
+		else if (transition instanceof Transition.Retarget retarget) {
+			action = "RETARGET";
+			member = retarget.target();
+		}
+		else {
+			action = "CANCEL";
+			member = null;
+		}
+		Collections.addAll(arguments, action, transition.shard().toString(), number(transition.expectedGeneration()),
+				(member != null) ? member.value() : "");
+	}
+
+	@Override
+	public List<ReleaseReply> release(MemberId owner, List<HoldingAction.Release> releases, Duration quietPeriod) {
+		List<ReleaseReply> replies = new ArrayList<>(releases.size());
+		for (int from = 0; from < releases.size(); from += this.writtenAtOnce) {
+			List<String> arguments = new ArrayList<>(List.of(owner.value(), millis(quietPeriod)));
+			releases.subList(from, Math.min(from + this.writtenAtOnce, releases.size()))
+				.forEach((release) -> Collections.addAll(arguments, release.shard().toString(),
+						release.token().toString(), release.tokenFloor().toString(), flag(release.completed())));
+			List<Object> answers = runDurably(this.scripts.releaseShards(), arguments);
+			answers.forEach((answer) -> replies.add(ReleaseReply.valueOf((String) answer)));
+		}
+		return replies;
+	}
+
+	@Override
+	public ClaimReply claim(MemberId member, Map<ShardId, Token> held) {
+		return claim(member, held, "HELD");
+	}
+
+	@Override
+	public ClaimReply present(MemberId member, Map<ShardId, Token> held) {
+		return claim(member, held, "PRESENTED");
+	}
+
+	private ClaimReply claim(MemberId member, Map<ShardId, Token> held, String how) {
+		Set<ShardId> granted = new LinkedHashSet<>();
+		Set<ShardId> superseded = new LinkedHashSet<>();
+		List<Map.Entry<ShardId, Token>> entries = List.copyOf(held.entrySet());
+		for (int from = 0; from < entries.size(); from += this.writtenAtOnce) {
+			List<String> arguments = new ArrayList<>(List.of(member.value(), how));
+			entries.subList(from, Math.min(from + this.writtenAtOnce, entries.size()))
+				.forEach((entry) -> Collections.addAll(arguments, entry.getKey().toString(),
+						entry.getValue().toString()));
+			List<Object> answers = runDurably(this.scripts.claimShards(), arguments);
+			for (int i = 0; i < answers.size(); i++) {
+				ShardId shard = entries.get(from + i).getKey();
+				switch ((String) answers.get(i)) {
+					case "GRANTED" -> granted.add(shard);
+					case "SUPERSEDED" -> superseded.add(shard);
+					default -> {
+					}
+				}
+			}
+		}
+		return new ClaimReply(granted, superseded);
+	}
+
+	@Override
+	public void nudge(Collection<ShardId> shards) {
+		List<String> names = shards.stream().map(ShardId::toString).toList();
+		for (int from = 0; from < names.size(); from += this.writtenAtOnce) {
+			// What it tells of may have survived a failover that the nudge must survive,
+			// too.
+			runDurably(this.scripts.notifyOwners(),
+					names.subList(from, Math.min(from + this.writtenAtOnce, names.size())));
+		}
+	}
+
+	@Override
+	public ReapReply reap(MemberId leader, long epoch, SteadyTime steady, Duration crashQuietPeriod) {
+		List<Object> reply = runDurably(this.scripts.reapMembers(),
+				List.of(leader.value(), number(epoch), number(steady.sinceMillis()), millis(crashQuietPeriod),
+						number(this.writtenAtOnce), number(steady.untilMillis()), number(steady.setBacks())));
+		if (reply.get(0).equals("DEPOSED")) {
+			return new ReapReply.Deposed();
+		}
+		List<MemberId> dead = new ArrayList<>();
+		List<MemberId> timedOut = new ArrayList<>();
+		List<MemberId> slow = new ArrayList<>();
+		for (int i = 2; i < reply.size(); i += 2) {
+			List<MemberId> verdict = switch ((String) reply.get(i)) {
+				case "DEAD" -> dead;
+				case "TIMEDOUT" -> timedOut;
+				default -> slow;
+			};
+			verdict.add(new MemberId((String) reply.get(i + 1)));
+		}
+		return new ReapReply.Looked(dead, timedOut, slow, Long.parseLong((String) reply.get(1)));
+	}
+
+	@Override
+	public ForgetReply forget(String topic) {
+		int forgotten = 0;
+		while (true) {
+			GroupChanges group = changes(0, -1);
+			SortedSet<MemberId> users = ForgetReply.users(topic, group);
+			if (!users.isEmpty()) {
+				return new ForgetReply(forgotten, Token.NONE, users);
+			}
+			List<ShardId> shards = ForgetReply.shards(topic, group);
+			int members = (group.members() != null) ? group.members().size() : 0;
+			int atOnce = forgottenAtOnce(this.writtenAtOnce, members);
+			String membership = number(group.membership());
+			Token newest = null;
+			// At least one round, which tells the token.
+			for (int from = 0; from == 0 || from < shards.size(); from += atOnce) {
+				List<String> arguments = new ArrayList<>(List.of(membership));
+				shards.subList(from, Math.min(from + atOnce, shards.size()))
+					.forEach((shard) -> arguments.add(shard.toString()));
+				List<Object> reply = runDurably(this.scripts.forgetShards(), arguments);
+				requireWhole(reply);
+				if (reply.get(0).equals("UNSURE")) {
+					throw ForgetReply.unsure(topic);
+				}
+				if (reply.get(0).equals("CHANGED")) {
+					newest = null;
+					break;
+				}
+				forgotten += ((Number) reply.get(1)).intValue();
+				membership = (String) reply.get(2);
+				newest = new Token(Long.parseLong((String) reply.get(3)));
+			}
+			if (newest != null) {
+				return new ForgetReply(forgotten, newest, Collections.emptySortedSet());
+			}
+		}
+	}
+
+	static int forgottenAtOnce(int writtenAtOnce, int members) {
+		return Math.max(1, Math.min(writtenAtOnce, CONCERNS_FORGOTTEN_AT_ONCE / (members + 1)));
+	}
+
+	@Override
+	public void announceLeave(MemberId member) {
+		// Changes no ownership: does not wait for replicas.
+		run(this.scripts.leaveGroup(), leaveArguments(member, "ANNOUNCE", Duration.ZERO));
+	}
+
+	@Override
+	public void leave(MemberId member, Duration quietPeriod) {
+		runDurably(this.scripts.leaveGroup(), leaveArguments(member, "END", quietPeriod));
+	}
+
+	private List<String> leaveArguments(MemberId member, String step, Duration quietPeriod) {
+		return List.of(member.value(), step, millis(quietPeriod), number(this.writtenAtOnce));
+	}
+
+	private List<Object> run(LuaScript script, String... arguments) {
+		return run(script, Arrays.asList(arguments));
+	}
+
+	private <T> T run(LuaScript script, List<String> arguments) {
+		try {
+			return this.link.run(script, this.keys.names(), arguments);
+		}
+		catch (StoreUnavailableException ex) {
+			throw this.keys.named(ex);
+		}
+	}
+
+	/** For what a failover must not undo, where replicas are to be waited for. */
+	private <T> T runDurably(LuaScript script, List<String> arguments) {
+		try {
+			return this.ownership.run(script, this.keys.names(), arguments);
+		}
+		catch (StoreUnavailableException ex) {
+			throw this.keys.named(ex);
+		}
+	}
+
+	private static String millis(Duration duration) {
+		return number(duration.toMillis());
+	}
+
+	private static String flag(boolean flag) {
+		return flag ? "1" : "0";
+	}
+
+	private static String number(long number) {
+		return Long.toString(number);
+	}
+
+	@Override
+	public void close() {
+		this.ownership.close();
+		this.link.close();
+	}
+
+}

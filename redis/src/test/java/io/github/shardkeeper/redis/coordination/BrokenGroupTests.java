@@ -1,0 +1,412 @@
+package io.github.shardkeeper.redis.coordination;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.UUID;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.data.redis.core.StringRedisTemplate;
+import org.springframework.data.redis.core.types.Expiration;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.coordination.CoordinationStore.ClaimReply;
+import io.github.shardkeeper.coordination.CoordinationStore.ReleaseReply;
+import io.github.shardkeeper.coordination.CoordinationStore.Subscription;
+import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
+import io.github.shardkeeper.protocol.HeartbeatReply;
+import io.github.shardkeeper.protocol.HoldingAction;
+import io.github.shardkeeper.protocol.LeaderAction.SteadyTime;
+import io.github.shardkeeper.protocol.LeaderEvent.EndClaimsReply;
+import io.github.shardkeeper.protocol.LeaderEvent.PlanReply;
+import io.github.shardkeeper.protocol.LeaderEvent.ReapReply;
+import io.github.shardkeeper.protocol.LoadReport;
+import io.github.shardkeeper.protocol.MemberDescription;
+import io.github.shardkeeper.protocol.Ownership;
+import io.github.shardkeeper.protocol.Seen;
+import io.github.shardkeeper.protocol.ShardPhase;
+import io.github.shardkeeper.protocol.Transition;
+import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
+import io.github.shardkeeper.redis.testsupport.RedisClients;
+import io.github.shardkeeper.shard.ApplicationVersion;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.shard.TopicShards;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/**
+ * Somebody removes a key of a group, or an entry, or writes one: nothing more is written
+ * before the group begins again, and then its members keep what they hold.
+ */
+@OnEveryRedis
+class BrokenGroupTests {
+
+	private static final ShardId HELD = ShardId.of("orders", 1);
+
+	private static final ShardId OF_THE_DEAD = ShardId.of("orders", 2);
+
+	private static final ShardId FREE = ShardId.of("orders", 3);
+
+	private static final MemberDescription DESCRIPTION = new MemberDescription(
+			new TreeMap<>(Map.of("orders", TopicShards.count(4))), ApplicationVersion.UNKNOWN);
+
+	private static final Duration LEASE = Duration.ofSeconds(1);
+
+	private final String group = UUID.randomUUID().toString();
+
+	private final String base = "test:{" + this.group + "}:";
+
+	private final StringRedisTemplate redis = new StringRedisTemplate(RedisClients.sharedFactory());
+
+	private final RedisServer server = new RedisServer(this.group);
+
+	private final RedisCoordinationStore store = new RedisCoordinationStore(RedisClients.sharedConnector(), "test",
+			this.group, Duration.ofSeconds(10));
+
+	private final MemberId alive = new MemberId("alive~1");
+
+	private final MemberId dead = new MemberId("dead~1");
+
+	private long epoch;
+
+	private Token token;
+
+	/** Both have a shard; then one of them dies. */
+	@BeforeEach
+	void foundGroup() {
+		this.store.join(this.alive, DESCRIPTION, LEASE, LEASE.multipliedBy(10));
+		this.epoch = leadPastClaims(this.store, this.alive);
+		this.store.join(this.dead, DESCRIPTION, LEASE, LEASE.multipliedBy(10));
+		assertThat(this.store.plan(this.alive, this.epoch,
+				List.of(new Transition.Assign(HELD, 0, this.alive), new Transition.Assign(OF_THE_DEAD, 0, this.dead))))
+			.isEqualTo(new PlanReply.Applied(2, 0));
+		this.token = shard(HELD).token();
+	}
+
+	@AfterEach
+	void close() {
+		this.store.close();
+	}
+
+	@ParameterizedTest
+	@ValueSource(
+			strings = { "group", "members", "sessions", "told", "loads", "reported", "shards", "changes", "concerns" })
+	void aGroupThatHasLostAKeyBeginsAgainWithWhatIsHeld(String key) {
+		assertThat(this.redis.delete(this.base + key)).isTrue();
+
+		assertBeginsAgain(this.base + key + " is missing");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "members, alive~1", "members, dead~1", "shards, orders/1", "shards, orders/2" })
+	void aGroupThatHasLostAnEntryBeginsAgainWithWhatIsHeld(String key, String entry) {
+		assertThat(this.redis.opsForHash().delete(this.base + key, entry)).isOne();
+
+		assertBeginsAgain("have lost or gained entries");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "sessions, dead~1", "sessions, alive~1", "changes, orders/1", "changes, orders/2" })
+	void aGroupThatHasLostAPlaceInAnOrderBeginsAgainWithWhatIsHeld(String key, String entry) {
+		assertThat(this.redis.opsForZSet().remove(this.base + key, entry)).isOne();
+
+		assertBeginsAgain("have lost or gained entries");
+	}
+
+	/** Same size, other members. */
+	@Test
+	void sessionsOfAnotherMembershipHaveTheGroupBeginAgain() {
+		byte[] sessions = this.redis.dump(this.base + "sessions");
+		this.store.leave(this.dead, Duration.ZERO);
+		this.store.join(new MemberId("other~1"), DESCRIPTION, LEASE, LEASE.multipliedBy(10));
+		this.redis.restore(this.base + "sessions", sessions, Expiration.persistent(), true);
+
+		assertBeginsAgain(this.base + "sessions is of another time");
+	}
+
+	@ParameterizedTest
+	@ValueSource(doubles = { 1, -5 })
+	void aSessionOfNoMemberHasTheGroupBeginAgain(double score) {
+		this.redis.opsForZSet().add(this.base + "sessions", "nobody~1", score);
+		this.redis.opsForZSet().remove(this.base + "sessions", this.dead.value());
+
+		this.store.reap(this.alive, this.epoch, steady(), Duration.ZERO);
+
+		assertBeginsAgain("an entry nobody~1 that is of no member");
+	}
+
+	@Test
+	void aSessionThatWasSetBeforeAllTimesEnds() {
+		this.redis.opsForZSet().add(this.base + "sessions", this.dead.value(), -5);
+		this.server.advance(LEASE);
+		long leading = lead(this.alive);
+
+		assertThat(((ReapReply.Looked) this.store.reap(this.alive, leading, steady(), Duration.ZERO)).dead())
+			.containsExactly(this.dead);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "77", "junk", "99999999999999999999" })
+	void whatSomebodyHasWrittenOfAMembersNewsKeepsNobodyFromEndingIt(String value) {
+		this.redis.opsForHash().put(this.base + "concernsAt", "dead~1|orders/2", value);
+		this.server.advance(LEASE);
+		long leading = lead(this.alive);
+
+		ReapReply.Looked looked = (ReapReply.Looked) this.store.reap(this.alive, leading, steady(), Duration.ZERO);
+
+		assertThat(looked.dead()).containsExactly(this.dead);
+		assertThat(this.redis.opsForZSet().score(this.base + "sessions", this.dead.value())).isNull();
+	}
+
+	@Test
+	void aGroupWhoseMemberIsNotToldOfItsShardsBeginsAgain() {
+		Set<String> concerns = this.redis.opsForZSet().range(this.base + "concerns", 0, -1);
+		String entry = concerns.stream().filter((concern) -> concern.startsWith("alive~1|")).findFirst().orElseThrow();
+		this.redis.opsForZSet().remove(this.base + "concerns", entry);
+
+		assertBeginsAgain("have lost or gained entries");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "members", "shards" })
+	void aGroupThatHasAnEntryOfSomebodyElsesBeginsAgainWithoutIt(String key) {
+		this.redis.opsForHash().put(this.base + key, "zzz", "junk");
+
+		assertBeginsAgain("have lost or gained entries");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "group", "members", "shards", "changes", "concerns" })
+	void aGroupWithAKeyFromAnOlderCopyBeginsAgain(String key) {
+		byte[] before = this.redis.dump(this.base + key);
+		this.store.release(this.alive, List.of(new HoldingAction.Release(HELD, this.token, Token.NONE, false)),
+				Duration.ZERO);
+		this.store.describe(this.alive, DESCRIPTION);
+		this.store.plan(this.alive, this.epoch, List.of(new Transition.Assign(HELD, generation(HELD), this.alive)));
+		this.token = shard(HELD).token();
+		this.redis.restore(this.base + key, before, Expiration.persistent(), true);
+
+		assertBeginsAgain("is of another time than " + this.base + "group");
+	}
+
+	@Test
+	void aNumberThatIsTooLongHasTheGroupBeginAgain() {
+		this.redis.opsForHash().put(this.base + "group", "epoch", "99999999999999999999");
+
+		assertBeginsAgain(this.base + "group has no number in the field epoch");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "epoch", "generation", "membership", "token", "history", "claims", "claimsSince", "loads", "setBacks",
+			"problemsEpoch" })
+	void aFieldOfTheGroupThatIsNoNumberHasItBeginAgain(String field) {
+		this.redis.opsForHash().put(this.base + "group", field, "junk");
+
+		assertBeginsAgain(this.base + "group has no number in the field " + field);
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = ';',
+			value = { "members; dead~1; junk", "members; dead~1; A|200|2000|junk", "members; alive~1; junk",
+					"shards; orders/1; junk", "shards; orders/2; junk", "shards; orders/2; LOST|1|dead~1||1|0",
+					"shards; orders/1; OWNED|99999999999999999999|alive~1||1|0" })
+	void anEntryThatCannotBeReadIsNamedAndTheGroupBeginsAgain(String key, String entry, String value) {
+		this.redis.opsForHash().put(this.base + key, entry, value);
+
+		assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> this.store.changes(0, -1))
+			.withMessageContaining("the entry " + entry + " of " + this.base + key + " cannot be read: '" + value + "'")
+			.matches(StoreUnavailableException::isRefusal);
+
+		assertBeginsAgain(this.base + key + " has an entry " + entry + " that cannot be read");
+	}
+
+	/** Found by who wants to change it, in whatever way. */
+	@Test
+	void aRecordThatCannotBeReadIsNotChanged() {
+		this.redis.opsForHash().put(this.base + "shards", HELD.toString(), "junk");
+
+		assertThat(this.store.release(this.alive,
+				List.of(new HoldingAction.Release(HELD, this.token, Token.NONE, false)), Duration.ZERO))
+			.containsExactly(ReleaseReply.STALE);
+
+		assertThat(this.redis.opsForHash().get(this.base + "shards", HELD.toString())).isEqualTo("junk");
+		assertBeginsAgain(this.base + "shards has an entry orders/1 that cannot be read");
+	}
+
+	@Test
+	void anOwnerWhoIsNoMemberIsFoundWhenTheShardIsToMove() {
+		this.redis.opsForHash().put(this.base + "shards", OF_THE_DEAD.toString(), "OWNED|1|nobody~9||1|0");
+
+		assertThat(this.store.plan(this.alive, this.epoch,
+				List.of(new Transition.Revoke(OF_THE_DEAD, generation(OF_THE_DEAD), this.alive))))
+			.isEqualTo(new PlanReply.Applied(0, 1));
+
+		assertBeginsAgain(this.base + "shards has an entry orders/2 that names the owner nobody~9, who is no member");
+	}
+
+	@Test
+	void aGroupOfTheFormatBeforeIsTakenOverWhenItsMembersHaveStopped() {
+		String old = UUID.randomUUID().toString();
+		String oldBase = "test:{" + old + "}:";
+		long now = System.currentTimeMillis();
+		long lastToken = (now + 3_600_000) * 1000;
+		this.redis.opsForHash()
+			.putAll(oldBase + "group", Map.of("format", "2", "epoch", "7", "generation", "3", "membership", "2",
+					"token", Long.toString(lastToken), "history", "5", "leader", "x~1"));
+		this.redis.opsForHash().put(oldBase + "members", "x~1", "A|3000|15000|{\"topics\":{\"orders\":2}}");
+		this.redis.opsForZSet().add(oldBase + "sessions", "x~1", now + 3_600_000);
+		this.redis.opsForHash().put(oldBase + "shards", "orders/1", "OWNED|17|x~1||1|0");
+		this.redis.opsForZSet().add(oldBase + "changes", "orders/1", 3);
+		this.redis.opsForZSet().add(oldBase + "concerns:x~1", "orders/1", 3);
+		try (RedisCoordinationStore next = new RedisCoordinationStore(RedisClients.sharedConnector(), "test", old,
+				Duration.ofSeconds(10))) {
+			assertThatThrownBy(() -> next.join(this.alive, DESCRIPTION, LEASE, LEASE))
+				.isInstanceOf(StoreUnavailableException.class)
+				.hasMessageContaining("format 2")
+				.hasMessageContaining("1 running instances of an earlier version")
+				.hasMessageContaining("when all of them have stopped");
+			assertThatThrownBy(() -> next.changes(0, -1)).hasMessageContaining("format 2 instead of 3");
+			assertThat(this.redis.opsForHash().get(oldBase + "group", "format")).isEqualTo("2");
+
+			this.redis.opsForZSet().add(oldBase + "sessions", "x~1", now - 1);
+			next.join(this.alive, DESCRIPTION, LEASE, LEASE.multipliedBy(10));
+
+			assertThat(this.redis.hasKey(oldBase + "concerns:x~1")).isFalse();
+			assertThat(next.changes(0, -1).members()).extracting(GroupMember::id).containsExactly(this.alive);
+			HeartbeatReply.Alive reply = (HeartbeatReply.Alive) next.heartbeat(this.alive, Seen.NOTHING, true,
+					LoadReport.NONE);
+			assertThat(reply.epoch()).isEqualTo(8);
+			this.server.advance(LEASE);
+			next.plan(this.alive, leadPastClaims(next, this.alive),
+					List.of(new Transition.Assign(HELD, 0, this.alive)));
+			assertThat(next.changes(0, -1).ownerships()).singleElement()
+				.satisfies((shard) -> assertThat(shard.token().value()).isGreaterThan(lastToken));
+		}
+	}
+
+	@Test
+	void whoReadsAnotherFormatIsRefused() {
+		this.redis.opsForHash().put(this.base + "group", "format", "4");
+
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
+			.isThrownBy(() -> this.store.join(this.alive, DESCRIPTION, LEASE, LEASE))
+			.withMessageContaining("format 4")
+			.withMessageContaining("reads format 3");
+		assertThat(this.redis.opsForHash().get(this.base + "group", "format")).isEqualTo("4");
+	}
+
+	/** The member hears no answer, so it consumes nothing: its session must end. */
+	@Test
+	void aSessionWhoseHeartbeatsAreRefusedEnds() {
+		try (Subscription subscription = this.store.subscribe(this.alive, () -> {
+		});
+				RedisCoordinationStore ofDead = new RedisCoordinationStore(RedisClients.sharedConnector(), "test",
+						this.group, Duration.ofSeconds(10))) {
+			assertThat(subscription.isOpen()).isTrue();
+			this.redis.opsForHash().put(this.base + "loads", this.dead.value(), "");
+			this.redis.rename(this.base + "reported", this.base + "aside");
+			this.redis.opsForList().rightPush(this.base + "reported", "mine");
+			LoadReport load = new LoadReport("load");
+			for (int beats = 0; beats < 3; beats++) {
+				this.server.advance(LEASE.dividedBy(2));
+				lead(this.alive);
+				assertThatThrownBy(() -> ofDead.heartbeat(this.dead, Seen.NOTHING, false, load))
+					.hasMessageContaining("reported");
+			}
+			this.redis.rename(this.base + "aside", this.base + "reported");
+			ReapReply reply = this.store.reap(this.alive, lead(this.alive), steady(), Duration.ZERO);
+			assertThat(((ReapReply.Looked) reply).dead()).containsExactly(this.dead);
+		}
+	}
+
+	/**
+	 * Nothing is written before somebody joins; who lives keeps its shard under its token
+	 * then, and what nobody claims is handed out after a lease.
+	 */
+	private void assertBeginsAgain(String fault) {
+		Map<Object, Object> shards = this.redis.opsForHash().entries(this.base + "shards");
+		assertThat(this.store.plan(this.alive, this.epoch, List.of(new Transition.Assign(FREE, 0, this.alive))))
+			.isInstanceOf(PlanReply.Deposed.class);
+		assertThat(this.store.reap(this.alive, this.epoch, steady(), Duration.ZERO))
+			.isInstanceOf(ReapReply.Deposed.class);
+		assertThat(this.store.claim(this.alive, Map.of(FREE, new Token(1)))).isEqualTo(ClaimReply.NONE);
+		this.store.nudge(List.of(HELD));
+		this.store.leave(this.dead, Duration.ZERO);
+		assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> this.store.changes(0, -1))
+			.withMessageContaining(fault)
+			.withMessageContaining("is rebuilt");
+		assertThat(this.redis.opsForHash().entries(this.base + "shards")).isEqualTo(shards);
+		assertThat(this.store.heartbeat(this.alive, Seen.NOTHING, true, LoadReport.NONE))
+			.isInstanceOf(HeartbeatReply.Expired.class);
+
+		MemberId again = new MemberId("alive~2");
+		this.store.join(again, DESCRIPTION, LEASE, LEASE.multipliedBy(10));
+		assertThat(this.store.claim(again, Map.of(HELD, this.token)).granted()).containsExactly(HELD);
+		long leading = lead(again);
+		assertThat(this.store.plan(again, leading, List.of(new Transition.Assign(OF_THE_DEAD, 0, again))))
+			.as("while others may claim it")
+			.isEqualTo(new PlanReply.Applied(0, 1));
+		leading = leadPastClaims(this.store, again);
+		assertThat(this.store.plan(again, leading, List.of(new Transition.Assign(OF_THE_DEAD, 0, again))))
+			.isEqualTo(new PlanReply.Applied(1, 0));
+
+		assertThat(this.store.changes(0, -1).members()).extracting(GroupMember::id).containsExactly(again);
+		assertThat(this.store.changes(0, -1).ownerships()).hasSize(2)
+			.allSatisfy((shard) -> assertThat(shard.owner()).isEqualTo(again));
+		assertThat(shard(HELD).token()).isEqualTo(this.token);
+		assertThat(shard(OF_THE_DEAD).token()).isGreaterThan(this.token);
+		assertThat(shard(HELD).phase()).isEqualTo(ShardPhase.OWNED);
+	}
+
+	private long lead(MemberId member) {
+		return lead(this.store, member);
+	}
+
+	private static long lead(CoordinationStore store, MemberId member) {
+		return beat(store, member).epoch();
+	}
+
+	/** As if it had watched all of the time for claims. */
+	private static long leadPastClaims(CoordinationStore store, MemberId member) {
+		HeartbeatReply.Alive reply = beat(store, member);
+		assertThat(store.endClaims(member, reply.epoch(), reply.claimsUntilMillis())).isEqualTo(EndClaimsReply.ENDED);
+		return reply.epoch();
+	}
+
+	private static HeartbeatReply.Alive beat(CoordinationStore store, MemberId member) {
+		return (HeartbeatReply.Alive) store.heartbeat(member, Seen.NOTHING, true, LoadReport.NONE);
+	}
+
+	private Ownership shard(ShardId id) {
+		return this.store.changes(0, -1)
+			.ownerships()
+			.stream()
+			.filter((shard) -> shard.shard().equals(id))
+			.findFirst()
+			.orElseThrow();
+	}
+
+	/** A leader that was answered for ever and knows of no step of the clock. */
+	private static SteadyTime steady() {
+		return new SteadyTime(0, Long.MAX_VALUE, 0);
+	}
+
+	private long generation(ShardId id) {
+		return shard(id).generation();
+	}
+
+}

@@ -1,0 +1,213 @@
+package io.github.shardkeeper.redis.coordination;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
+import io.github.shardkeeper.checkpoint.Commit;
+import io.github.shardkeeper.checkpoint.Commit.Retry;
+import io.github.shardkeeper.checkpoint.CommitNumber;
+import io.github.shardkeeper.checkpoint.DeadLetterStore;
+import io.github.shardkeeper.checkpoint.DeadLetterStore.StoredLetter;
+import io.github.shardkeeper.checkpoint.DueRecords;
+import io.github.shardkeeper.checkpoint.FailedRecord;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+
+/**
+ * Does random things to the data planes of a pair of stores: what owners of a shard would
+ * do, today's and former ones, and whoever looks after its dead letters. Confined to the
+ * test's thread.
+ */
+final class RandomDataOperations {
+
+	private static final Instant FAILED = Instant.parse("2026-01-01T00:00:00.123456Z");
+
+	private final Random random;
+
+	private final StorePair stores;
+
+	private final Consumer<String> log;
+
+	private final Consumer<String> outcome;
+
+	private final Map<ShardId, Token> owners = new HashMap<>();
+
+	private final Map<ShardId, Integer> commits = new HashMap<>();
+
+	RandomDataOperations(Random random, StorePair stores, Consumer<String> log, Consumer<String> outcome) {
+		this.random = random;
+		this.stores = stores;
+		this.log = log;
+		this.outcome = outcome;
+	}
+
+	/** A few things, one after the other, to the same shard. */
+	void next(ShardId shard) {
+		for (int i = this.random.nextInt(6); i >= 0; i--) {
+			int choice = this.random.nextInt(20);
+			if (choice < 3) {
+				acquire(shard);
+			}
+			else if (choice < 11) {
+				commit(shard);
+			}
+			else if (choice < 13) {
+				readDue(shard);
+			}
+			else if (choice < 15) {
+				complete(shard);
+			}
+			else if (choice < 18) {
+				sendBack(shard);
+			}
+			else {
+				drop(shard);
+			}
+			compare(shard);
+		}
+	}
+
+	private void compare(ShardId shard) {
+		this.stores.data((store) -> store.read(shard));
+		this.stores.letters((store) -> records(store.list(shard, null, 100)));
+		this.stores.letters((store) -> store.letters(List.of(shard)));
+		this.stores.letters((store) -> store.retries(List.of(shard)));
+	}
+
+	private void acquire(ShardId shard) {
+		Token token = token(shard);
+		this.log.accept("acquire " + shard + " " + token);
+		Acquisition reply = this.stores.data((store) -> store.acquireNow(shard, token));
+		this.outcome.accept(reply.getClass().getSimpleName());
+		acquired(shard, token, reply);
+	}
+
+	private void acquired(ShardId shard, Token token, Acquisition reply) {
+		if (reply instanceof Acquisition.Acquired && !token.equals(this.owners.put(shard, token))) {
+			this.commits.put(shard, 0);
+		}
+	}
+
+	private void commit(ShardId shard) {
+		Token token = token(shard);
+		if (this.random.nextInt(3) == 0) {
+			this.log.accept("acquire " + shard + " " + token + " to commit");
+			acquired(shard, token, this.stores.data((store) -> store.acquireNow(shard, token)));
+		}
+		CommitNumber number = number(shard);
+		Offset offset = (this.random.nextInt(4) > 0) ? offset() : null;
+		Map<String, String> changes = new LinkedHashMap<>();
+		IntStream.range(0, this.random.nextInt(4))
+			.forEach((i) -> changes.put("k" + this.random.nextInt(3), this.random.nextBoolean() ? "v" + i : null));
+		List<Retry> retries = some(() -> new Retry(record(), Duration.ofMillis(this.random.nextInt(5) * 1000L)));
+		// A record is retried once in a commit.
+		Map<Offset, Retry> once = new LinkedHashMap<>();
+		retries.forEach((retry) -> once.put(retry.record().offset(), retry));
+		Commit commit = new Commit(number, offset, offsets(), changes, List.copyOf(once.values()), offsets(),
+				some(this::record));
+		this.log.accept("commit " + shard + " " + token + " " + commit);
+		this.outcome.accept("commit " + this.stores.data((store) -> store.commit(shard, token, commit).join()));
+	}
+
+	private void readDue(ShardId shard) {
+		int limit = this.random.nextInt(4);
+		// Sizes are not the same in both: all that there is, or one record.
+		long bytes = this.random.nextBoolean() ? Long.MAX_VALUE : 0;
+		Set<Offset> except = new TreeSet<>(Comparator.comparing(Offset::value));
+		for (int i = this.random.nextInt(3); i > 0; i--) {
+			except.add(offset());
+		}
+		this.log.accept("due " + shard + " " + limit + " " + bytes + " except " + except);
+		DueRecords due = this.stores.data((store) -> store.due(shard, limit, bytes, except));
+		this.outcome.accept(due.records().isEmpty() ? "nothing due" : "something due");
+	}
+
+	private void complete(ShardId shard) {
+		Token token = token(shard);
+		int acknowledged = this.random.nextInt(3);
+		this.log.accept("complete " + shard + " " + token + " " + acknowledged);
+		this.outcome.accept("completion " + this.stores.data((store) -> store.complete(shard, token, acknowledged, 0)));
+	}
+
+	private void sendBack(ShardId shard) {
+		Function<DeadLetterStore, List<StoredLetter>> choice = choice(shard);
+		this.log.accept("send letters of " + shard + " back");
+		int moved = this.stores.letters((store) -> store.sendBack(shard, choice.apply(store)));
+		this.outcome
+			.accept((moved > 0) ? "sent back" : (moved < 0) ? "not sent back: completed" : "nothing to send back");
+	}
+
+	private void drop(ShardId shard) {
+		Function<DeadLetterStore, List<StoredLetter>> choice = choice(shard);
+		this.log.accept("drop letters of " + shard);
+		int dropped = this.stores.letters((store) -> store.drop(shard, choice.apply(store)));
+		this.outcome.accept((dropped > 0) ? "dropped" : "nothing to drop");
+	}
+
+	/** By their places: their ids are not the same in both. */
+	private Function<DeadLetterStore, List<StoredLetter>> choice(ShardId shard) {
+		Set<Integer> places = IntStream.range(0, this.random.nextInt(4))
+			.mapToObj((i) -> this.random.nextInt(6))
+			.collect(Collectors.toSet());
+		return (store) -> {
+			List<StoredLetter> all = store.list(shard, null, 100);
+			return IntStream.range(0, all.size()).filter(places::contains).mapToObj(all::get).toList();
+		};
+	}
+
+	private static List<FailedRecord> records(List<StoredLetter> letters) {
+		return letters.stream().map(StoredLetter::record).toList();
+	}
+
+	private FailedRecord record() {
+		int attempts = this.random.nextInt(4);
+		return new FailedRecord(offset(), this.random.nextBoolean() ? "k" : null, new byte[] { (byte) attempts, '\n' },
+				this.random.nextBoolean() ? Map.of("a", "b") : Map.of(), FAILED, attempts, attempts, "e" + attempts,
+				"s", FAILED);
+	}
+
+	private Set<Offset> offsets() {
+		return new LinkedHashSet<>(some(this::offset));
+	}
+
+	private <T> List<T> some(Supplier<T> one) {
+		return Stream.generate(one).limit((this.random.nextInt(2) == 0) ? 0 : this.random.nextInt(4)).toList();
+	}
+
+	private Offset offset() {
+		return new Offset("o" + this.random.nextInt(9));
+	}
+
+	/** Mostly the one of today's owner. */
+	private Token token(ShardId shard) {
+		Token today = this.owners.get(shard);
+		return (today != null && this.random.nextInt(4) > 0) ? today
+				: new Token(1_767_225_600_123_456L + this.random.nextInt(4));
+	}
+
+	private CommitNumber number(ShardId shard) {
+		if (this.random.nextInt(3) > 0) {
+			return CommitNumber.ofWhole(this.commits.merge(shard, 1, Integer::sum));
+		}
+		int attempt = 1 + this.random.nextInt(9);
+		return new CommitNumber(attempt, this.random.nextInt(attempt), 0);
+	}
+
+}

@@ -1,0 +1,35 @@
+package io.github.shardkeeper.test;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+
+import io.github.shardkeeper.SendFailedException;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.source.ShardAppender;
+import io.github.shardkeeper.source.ShardAppender.NewRecord;
+
+/**
+ * Appends without a template.
+ */
+public final class Appends {
+
+	private Appends() {
+	}
+
+	/** Waits until all records are appended, or given up. */
+	public static List<Offset> append(ShardAppender appender, List<NewRecord> records) {
+		List<CompletableFuture<Offset>> answers = appender.append(records);
+		try {
+			CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new)).join();
+		}
+		catch (CompletionException ex) {
+			if (ex.getCause() instanceof SendFailedException failed) {
+				throw failed;
+			}
+			throw ex;
+		}
+		return answers.stream().map(CompletableFuture::join).toList();
+	}
+
+}

@@ -1,0 +1,126 @@
+package io.github.shardkeeper.test;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.sentinel.api.StatefulRedisSentinelConnection;
+import org.awaitility.Awaitility;
+
+/**
+ * A real master with replicas, watched by three real Sentinels of which two must agree.
+ * They fail over about four seconds after the master is killed. Confined to one thread at
+ * a time.
+ */
+public final class EmbeddedRedisSentinel implements AutoCloseable {
+
+	/** For {@code spring.data.redis.sentinel.master}. */
+	public static final String MASTER_NAME = "shardkeeper-test";
+
+	private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+	private static final int SENTINELS = 3;
+
+	private final List<EmbeddedRedis> nodes = new ArrayList<>();
+
+	private final List<EmbeddedRedis> sentinels = new ArrayList<>();
+
+	private EmbeddedRedisSentinel() {
+	}
+
+	/**
+	 * Starts everything, and waits until the Sentinels know each other and the replicas.
+	 * @param replicas the number of replicas
+	 * @return the running Redis
+	 */
+	public static EmbeddedRedisSentinel start(int replicas) {
+		EmbeddedRedisSentinel started = new EmbeddedRedisSentinel();
+		try {
+			started.nodes.add(EmbeddedRedis.startReplicating());
+			for (int i = 0; i < replicas; i++) {
+				started.nodes.add(EmbeddedRedis.startReplicating("--replicaof", "127.0.0.1",
+						String.valueOf(started.nodes.get(0).port())));
+			}
+			started.nodes.get(0).emptyWithReplicas(replicas);
+			for (int i = 0; i < SENTINELS; i++) {
+				started.sentinels.add(EmbeddedRedis.startSentinel(started.configuration()));
+			}
+			started.awaitSentinels();
+			return started;
+		}
+		catch (RuntimeException ex) {
+			started.close();
+			throw ex;
+		}
+	}
+
+	private void awaitSentinels() {
+		for (EmbeddedRedis sentinel : this.sentinels) {
+			Awaitility.await()
+				.atMost(PATIENCE)
+				.until(() -> seenBy(sentinel),
+						(seen) -> seen.get("num-other-sentinels").equals(String.valueOf(SENTINELS - 1))
+								&& seen.get("num-slaves").equals(String.valueOf(this.nodes.size() - 1)));
+		}
+	}
+
+	private Path configuration() {
+		try {
+			Path file = Files.createTempFile("shardkeeper-test-sentinel", ".conf");
+			file.toFile().deleteOnExit();
+			Files.writeString(file, """
+					sentinel monitor %1$s 127.0.0.1 %2$d 2
+					sentinel down-after-milliseconds %1$s 3000
+					sentinel failover-timeout %1$s 10000
+					""".formatted(MASTER_NAME, this.nodes.get(0).port()));
+			return file;
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	private static Map<String, String> seenBy(EmbeddedRedis sentinel) {
+		try (StatefulRedisSentinelConnection<String, String> connection = EmbeddedRedis.client()
+			.connectSentinel(RedisURI.create("127.0.0.1", sentinel.port()))) {
+			return connection.sync().master(MASTER_NAME);
+		}
+	}
+
+	/** The master, as the Sentinels say. */
+	public EmbeddedRedis master() {
+		int port = Integer.parseInt(
+				seenBy(this.sentinels.stream().filter(EmbeddedRedis::isRunning).findFirst().orElseThrow()).get("port"));
+		return this.nodes.stream().filter((node) -> node.port() == port).findFirst().orElseThrow();
+	}
+
+	/** The nodes that are not the master. */
+	public List<EmbeddedRedis> replicas() {
+		EmbeddedRedis master = master();
+		return this.nodes.stream().filter((node) -> node != master).toList();
+	}
+
+	/** For {@code spring.data.redis.sentinel.nodes}. */
+	public String addresses() {
+		return this.sentinels.stream().map((node) -> "127.0.0.1:" + node.port()).collect(Collectors.joining(","));
+	}
+
+	/** The Sentinels, in the order of their addresses. */
+	public List<EmbeddedRedis> sentinels() {
+		return List.copyOf(this.sentinels);
+	}
+
+	@Override
+	public void close() {
+		this.sentinels.forEach(EmbeddedRedis::close);
+		this.nodes.forEach(EmbeddedRedis::close);
+	}
+
+}

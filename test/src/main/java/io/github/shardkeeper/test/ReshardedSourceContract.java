@@ -1,0 +1,111 @@
+package io.github.shardkeeper.test;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+
+import org.junit.jupiter.api.Test;
+
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.source.ShardSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What a {@link ShardSource} does whose shards are closed and split while it is open.
+ */
+public abstract class ReshardedSourceContract extends ShardSourceContract {
+
+	/** Closes a shard, and adds two whose parent it is. */
+	protected abstract List<ShardId> split(ShardSource source, ShardId shard);
+
+	@Test
+	void aShardThatIsSplitEndsAfterItsLastRecord() {
+		append(SHARD, 1, 1200);
+		Sink sink = start(SHARD, null);
+		split(source(), SHARD);
+
+		sink.await(1200);
+		await().until(() -> sink.ends() == 1);
+		assertThat(sink.deliveredAtEnd()).isEqualTo(1200);
+		// Proof that polls went on after it.
+		ShardId other = ShardId.of("orders", 1);
+		append(other, 1, 1);
+		start(other, null).await(1);
+		assertThat(sink.ends()).as("told once").isEqualTo(1);
+	}
+
+	@Test
+	void aShardThatIsSplitWhileAPollWaitsEndsAtOnce() {
+		Sink sink = start(SHARD, null);
+		awaitWaiting();
+		split(source(), SHARD);
+
+		await().atMost(SOON).pollInterval(Duration.ofMillis(1)).until(() -> sink.ends() == 1);
+	}
+
+	@Test
+	void whoStartsBehindTheLastRecordOfAClosedShardIsToldThatItHasEnded() {
+		List<Offset> offsets = append(SHARD, 1, 3);
+		split(source(), SHARD);
+		awaitWaiting();
+		Sink sink = start(SHARD, offsets.get(2));
+
+		await().until(() -> sink.ends() == 1);
+		assertThat(sink.deliveredAtEnd()).isZero();
+	}
+
+	@Test
+	void aFullSinkIsToldOfTheEndWhenItGoesOn() {
+		Sink sink = new Sink(false);
+		reader().start(SHARD, null, sink);
+		append(SHARD, 1, 1);
+		sink.await(1);
+		split(source(), SHARD);
+		awaitWaiting();
+		assertThat(sink.ends()).isZero();
+
+		reader().resume(SHARD);
+		await().until(() -> sink.ends() == 1);
+	}
+
+	@Test
+	void whoIsStoppedIsNotToldOfTheEnd() {
+		Sink sink = start(SHARD, null);
+		reader().stop(SHARD);
+		split(source(), SHARD);
+		awaitWaiting();
+
+		assertThat(sink.ends()).isZero();
+	}
+
+	@Test
+	void theChildrenAreThereWithTheirParentBeforeWhoWatchesIsTold() throws InterruptedException {
+		BlockingQueue<TopicShards> seen = new LinkedBlockingQueue<>();
+		ShardSource.Watch watch = source().watch(() -> seen.add(source().topics().get("orders")));
+		List<ShardId> children = split(source(), SHARD);
+
+		TopicShards told = seen.poll(10, TimeUnit.SECONDS);
+		watch.close();
+		assertThat(told).isNotNull();
+		List<String> parents = new ArrayList<>();
+		children.forEach((child) -> parents.addAll(told.parents(child.id())));
+		assertThat(parents).containsExactly(SHARD.id(), SHARD.id());
+		assertThat(told.contains(SHARD.id())).as("it can still be read").isTrue();
+	}
+
+	@Test
+	void childrenAreReadLikeOthers() {
+		ShardId child = split(source(), SHARD).get(1);
+		append(child, 1, 3);
+
+		assertThat(payloads(start(child, null).await(3))).containsExactly("r1", "r2", "r3");
+	}
+
+}
