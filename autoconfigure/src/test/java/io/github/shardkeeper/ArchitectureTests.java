@@ -40,10 +40,16 @@ class ArchitectureTests {
 	private static final String API = "api";
 
 	private static final Set<String> PURE = Set.of("shard", "report", "assignment", "assignment.sticky",
-			"assignment.rules", "assignment.load", "assignment.selection", "handover");
+			"assignment.rules", "assignment.load", "assignment.selection", "protocol");
+
+	private static final long LARGEST_ROOM = 40;
+
+	/** Directories of the modules whose classes are on the class path of this test. */
+	private static final Set<String> MODULES = Set.of("core", "test", "redis", "autoconfigure");
 
 	private static final JavaClasses CLASSES = new ClassFileImporter()
 		.withImportOption(new ImportOption.DoNotIncludeTests())
+		.withImportOption((location) -> !location.contains("-tests.jar"))
 		.importPackages(ROOT);
 
 	@Test
@@ -52,33 +58,43 @@ class ArchitectureTests {
 		plan.put("shard", Set.of());
 		plan.put("report", Set.of());
 		plan.put(API, Set.of("shard"));
+		plan.put("time", Set.of());
+		plan.put("loop", Set.of("time", API));
 		plan.put("assignment", Set.of("shard"));
 		plan.put("assignment.sticky", Set.of("assignment", "shard"));
 		plan.put("assignment.rules", Set.of("assignment", "shard"));
 		plan.put("assignment.load", Set.of("assignment.sticky", "assignment", "shard"));
 		plan.put("assignment.selection",
 				Set.of("assignment.sticky", "assignment.rules", "assignment.load", "assignment", "shard"));
-		plan.put("handover", Set.of("assignment.sticky", "assignment.load", "assignment", "shard"));
-		plan.put("redis", Set.of(API, "shard"));
-		plan.put("coordination", Set.of("assignment", "handover", "report", API, "shard"));
-		plan.put("coordination.memory", Set.of("coordination", "handover", "shard"));
-		plan.put("redis.coordination", Set.of("coordination", "handover", "redis", API, "shard"));
-		plan.put("redis.checkpoint", Set.of("coordination", "redis", API, "shard"));
-		plan.put("source", Set.of(API, "shard"));
+		plan.put("protocol", Set.of("assignment.sticky", "assignment.load", "assignment", "time", "shard"));
+		plan.put("source", Set.of("shard"));
 		plan.put("source.memory", Set.of("source", API, "shard"));
-		plan.put("redis.stream", Set.of("source", "redis", API, "shard"));
+		plan.put("template", Set.of("source", API, "shard"));
+		plan.put("checkpoint", Set.of("loop", API, "shard"));
+		plan.put("checkpoint.memory", Set.of("checkpoint", "shard"));
+		plan.put("coordination",
+				Set.of("checkpoint", "protocol", "assignment", "report", "loop", "time", API, "shard"));
+		plan.put("coordination.memory", Set.of("coordination", "protocol", "shard"));
 		plan.put("handler", Set.of("source", API, "shard"));
 		plan.put("handler.messaging", Set.of("handler", "source", API, "shard"));
-		plan.put("worker", Set.of("handler", "source", "coordination", "handover", API, "shard"));
-		plan.put("consumer", Set.of("worker", "handler", "source", "coordination", "handover", API, "shard"));
-		plan.put("operations", Set.of("source", "coordination", "handover", API, "shard"));
-		plan.put("observation", Set.of("handler", "source", API, "shard"));
-		plan.put("actuate", Set.of("consumer", "worker", "coordination", "report", "shard"));
+		plan.put("worker",
+				Set.of("handler", "coordination", "checkpoint", "source", "protocol", "loop", "time", API, "shard"));
+		plan.put("consumer", Set.of("worker", "handler", "coordination", "checkpoint", "source", "protocol", "loop",
+				"time", API, "shard"));
+		plan.put("operations", Set.of("coordination", "checkpoint", "source", "loop", "time", API, "shard"));
+		plan.put("test", Set.of("source", API, "shard"));
+		plan.put("redis", Set.of(API, "shard"));
+		plan.put("redis.coordination", Set.of("redis", "coordination", "protocol", API, "shard"));
+		plan.put("redis.checkpoint", Set.of("redis", "coordination", "checkpoint", "loop", API, "shard"));
+		plan.put("redis.stream", Set.of("redis", "source", API, "shard"));
+		plan.put("observation", Set.of("template", "handler", "source", API, "shard"));
+		plan.put("actuate", Set.of("consumer", "worker", "coordination", "report", "loop", "shard"));
 		plan.put("autoconfigure",
-				Set.of("actuate", "consumer", "operations", "worker", "handler", "handler.messaging", "observation",
-						"source", "source.memory", "redis.stream", "coordination", "coordination.memory",
-						"redis.coordination", "redis.checkpoint", "redis", "handover", "assignment.selection",
-						"assignment.load", "assignment", API, "shard"));
+				Set.of("actuate", "observation", "redis.stream", "redis.checkpoint", "redis.coordination", "redis",
+						"operations", "consumer", "worker", "handler.messaging", "handler", "coordination.memory",
+						"coordination", "checkpoint.memory", "checkpoint", "template", "source.memory", "source",
+						"protocol", "assignment.selection", "assignment.load", "assignment", "loop", "time", API,
+						"shard"));
 
 		assertThat(lines(arrows(ArchitectureTests::room))).containsExactlyInAnyOrderElementsOf(lines(plan));
 		List<String> below = new ArrayList<>();
@@ -86,6 +102,28 @@ class ArchitectureTests {
 			assertThat(below).as("rooms below " + room).containsAll(arrows);
 			below.add(room);
 		});
+	}
+
+	@Test
+	void noPackageStandsInTwoModules() {
+		Map<String, Set<String>> modules = new TreeMap<>();
+		for (JavaClass type : CLASSES) {
+			modules.computeIfAbsent(type.getPackageName(), (name) -> new TreeSet<>()).add(module(type));
+		}
+
+		assertThat(modules).allSatisfy((name, of) -> assertThat(of).hasSize(1));
+		assertThat(modules.values().stream().flatMap(Set::stream).collect(Collectors.toSet())).isEqualTo(MODULES);
+	}
+
+	/** The API has a type for each thing that a user types. */
+	@Test
+	void noRoomIsTooLarge() {
+		Map<String, Long> files = CLASSES.stream()
+			.filter((type) -> !type.getSimpleName().equals("package-info"))
+			.filter((type) -> !type.getName().contains("$"))
+			.collect(Collectors.groupingBy(ArchitectureTests::room, Collectors.counting()));
+
+		assertThat(files).allSatisfy((room, count) -> assertThat(count).as(room).isLessThanOrEqualTo(LARGEST_ROOM));
 	}
 
 	@Test
@@ -99,25 +137,31 @@ class ArchitectureTests {
 		plan.put(API, Set.of("spring"));
 		plan.put("shard", Set.of());
 		plan.put("report", Set.of());
+		plan.put("time", Set.of());
+		plan.put("loop", Set.of("slf4j"));
 		plan.put("assignment", Set.of());
 		plan.put("assignment.sticky", Set.of());
 		plan.put("assignment.rules", Set.of());
 		plan.put("assignment.load", Set.of());
 		plan.put("assignment.selection", Set.of());
-		plan.put("handover", Set.of());
-		plan.put("redis", Set.of("lettuce", "spring", "spring-data", "slf4j"));
-		plan.put("coordination", Set.of("slf4j"));
-		plan.put("coordination.memory", Set.of("slf4j"));
-		plan.put("redis.coordination", Set.of("lettuce", "jackson", "slf4j"));
-		plan.put("redis.checkpoint", Set.of("lettuce", "jackson", "slf4j"));
+		plan.put("protocol", Set.of());
 		plan.put("source", Set.of("jackson"));
 		plan.put("source.memory", Set.of());
-		plan.put("redis.stream", Set.of("lettuce", "slf4j"));
+		plan.put("template", Set.of());
+		plan.put("checkpoint", Set.of("jackson"));
+		plan.put("checkpoint.memory", Set.of());
+		plan.put("coordination", Set.of("slf4j"));
+		plan.put("coordination.memory", Set.of("slf4j"));
 		plan.put("handler", Set.of("spring"));
+		plan.put("handler.messaging", Set.of("spring", "spring-messaging"));
 		plan.put("worker", Set.of("spring", "jackson", "slf4j"));
 		plan.put("consumer", Set.of("spring", "jackson", "slf4j"));
-		plan.put("handler.messaging", Set.of("spring", "spring-messaging"));
 		plan.put("operations", Set.of("spring", "jackson", "slf4j"));
+		plan.put("test", Set.of("lettuce", "junit", "assertj", "awaitility", "embedded-redis"));
+		plan.put("redis", Set.of("lettuce", "spring", "spring-data", "slf4j"));
+		plan.put("redis.coordination", Set.of("lettuce", "jackson", "slf4j"));
+		plan.put("redis.checkpoint", Set.of("lettuce", "jackson", "slf4j"));
+		plan.put("redis.stream", Set.of("lettuce", "slf4j"));
 		plan.put("observation", Set.of("micrometer"));
 		plan.put("actuate", Set.of("spring-boot", "micrometer"));
 		plan.put("autoconfigure", Set.of("spring", "spring-messaging", "jakarta-validation", "spring-boot",
@@ -227,6 +271,14 @@ class ArchitectureTests {
 		return lines;
 	}
 
+	private static String module(JavaClass type) {
+		String location = type.getSource().orElseThrow().getUri().toString();
+		return MODULES.stream()
+			.filter((module) -> location.contains("/" + module + "/target/"))
+			.findFirst()
+			.orElse(location);
+	}
+
 	/** The package below the root; empty for what is not ours. */
 	private static String room(JavaClass type) {
 		String name = type.getPackageName();
@@ -252,6 +304,10 @@ class ArchitectureTests {
 		libraries.put("tools.jackson.", "jackson");
 		libraries.put("io.micrometer.", "micrometer");
 		libraries.put("org.slf4j", "slf4j");
+		libraries.put("org.junit.", "junit");
+		libraries.put("org.assertj.", "assertj");
+		libraries.put("org.awaitility", "awaitility");
+		libraries.put("redis.embedded", "embedded-redis");
 		for (Map.Entry<String, String> entry : libraries.entrySet()) {
 			if (name.startsWith(entry.getKey())) {
 				return entry.getValue();
@@ -265,11 +321,13 @@ class ArchitectureTests {
 	}
 
 	/**
-	 * Our types that call one of these methods, or any of that type when none is named.
+	 * Types of the product, not of its test kit, that call one of these methods, or any
+	 * of that type when none is named.
 	 */
 	private static Set<JavaClass> callers(String owner, String... methods) {
 		Set<String> names = Set.of(methods);
 		return CLASSES.stream()
+			.filter((type) -> !room(type).equals("test"))
 			.filter((type) -> type.getAccessesFromSelf()
 				.stream()
 				.map((access) -> (AccessTarget) access.getTarget())
