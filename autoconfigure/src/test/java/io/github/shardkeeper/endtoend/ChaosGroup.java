@@ -18,7 +18,7 @@ import io.github.shardkeeper.endtoend.TraceChecker.State;
 import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
 import io.github.shardkeeper.protocol.Ownership;
-import io.github.shardkeeper.protocol.ShardPhase;
+import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.checkpoint.RedisCheckpointStore;
 import io.github.shardkeeper.redis.coordination.RedisCoordinationStore;
@@ -119,7 +119,7 @@ final class ChaosGroup implements AutoCloseable {
 		List<GroupMember> members = members(group);
 		Map<MemberId, Long> loads = group.ownerships()
 			.stream()
-			.filter((ownership) -> ownership.phase() == ShardPhase.OWNED)
+			.filter((ownership) -> ownership.phase() == Phase.OWNED)
 			.collect(Collectors.groupingBy(Ownership::owner, Collectors.counting()));
 		return members.size() == this.size && members.stream().noneMatch(GroupMember::leaving)
 				&& loads.size() == this.size && loads.values().stream().allMatch((load) -> load == shards / this.size);

@@ -32,7 +32,7 @@ import io.github.shardkeeper.endtoend.TraceChecker.State;
 import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
 import io.github.shardkeeper.protocol.Ownership;
-import io.github.shardkeeper.protocol.ShardPhase;
+import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.checkpoint.RedisCheckpointStore;
 import io.github.shardkeeper.redis.coordination.RedisCoordinationStore;
@@ -238,7 +238,7 @@ class LossyChaosTests {
 				GroupChanges group = this.store.changes(0, -1);
 				Map<String, Long> loads = group.ownerships()
 					.stream()
-					.filter((ownership) -> ownership.phase() == ShardPhase.OWNED)
+					.filter((ownership) -> ownership.phase() == Phase.OWNED)
 					.collect(Collectors.groupingBy(LossyChaosTests::owner, Collectors.counting()));
 				assertThat(loads).as("seed %d: %s", this.seed, group).hasSize(INSTANCES.size());
 				assertThat(loads.values()).as("seed %d: %s", this.seed, group)

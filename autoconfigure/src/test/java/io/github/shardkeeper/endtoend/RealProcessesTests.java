@@ -22,7 +22,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
 import io.github.shardkeeper.protocol.Ownership;
-import io.github.shardkeeper.protocol.ShardPhase;
+import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.checkpoint.RedisCheckpointStore;
 import io.github.shardkeeper.redis.coordination.RedisCoordinationStore;
@@ -300,8 +300,7 @@ class RealProcessesTests {
 		Awaitility.await().atMost(Duration.ofSeconds(60)).pollInterval(Duration.ofMillis(20)).untilAsserted(() -> {
 			GroupChanges group = this.store.changes(0, -1);
 			assertThat(group.members()).hasSize(members).noneMatch(GroupMember::leaving);
-			assertThat(group.ownerships()).hasSize(SHARDS)
-				.allMatch((ownership) -> ownership.phase() == ShardPhase.OWNED);
+			assertThat(group.ownerships()).hasSize(SHARDS).allMatch((ownership) -> ownership.phase() == Phase.OWNED);
 			Map<MemberId, Long> loads = group.ownerships()
 				.stream()
 				.collect(Collectors.groupingBy(Ownership::owner, Collectors.counting()));

@@ -17,6 +17,7 @@ import io.github.shardkeeper.assignment.Assignee;
 import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.assignment.Shards;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
+import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
@@ -86,7 +87,7 @@ public final class GroupPicture {
 		Set<ShardId> nowCompleted = new HashSet<>();
 		List<ShardId> unknown = new ArrayList<>();
 		for (Ownership ownership : changes.ownerships()) {
-			if (ownership.phase() == ShardPhase.COMPLETED) {
+			if (ownership.phase() == Phase.COMPLETED) {
 				nowCompleted.add(ownership.shard());
 			}
 			else if (this.shards.indexOf(ownership.shard()) < 0) {
@@ -147,7 +148,7 @@ public final class GroupPicture {
 			this.sinceMillis = this.sinceMillis.clone();
 			this.shared = false;
 		}
-		MemberId owner = (ownership.phase() == ShardPhase.OWNED) ? ownership.owner() : null;
+		MemberId owner = (ownership.phase() == Phase.OWNED) ? ownership.owner() : null;
 		this.ownerships[shard] = ownership;
 		this.owners[shard] = (owner != null) ? number(owner) : UNSETTLED;
 		this.since[shard] = ownership.generation();

@@ -21,8 +21,8 @@ import io.github.shardkeeper.shard.Token;
  * @param untilMillis when a quiet shard's rest is over, in milliseconds of the store's
  * clock; 0 in every other phase
  */
-public record Ownership(ShardId shard, ShardPhase phase, Token token, @Nullable MemberId owner,
-		@Nullable MemberId target, long generation, long sinceMillis, long untilMillis) {
+public record Ownership(ShardId shard, Phase phase, Token token, @Nullable MemberId owner, @Nullable MemberId target,
+		long generation, long sinceMillis, long untilMillis) {
 
 	/**
 	 * Returns who has the shard or is to have it.
@@ -35,6 +35,28 @@ public record Ownership(ShardId shard, ShardPhase phase, Token token, @Nullable 
 			case REVOKING, QUIET -> this.target;
 			case FREE, COMPLETED -> null;
 		};
+	}
+
+	/**
+	 * Where a shard stands in the protocol.
+	 */
+	public enum Phase {
+
+		/** Nobody owns it. */
+		FREE,
+
+		/** Its owner may consume it. */
+		OWNED,
+
+		/** Its owner still holds it, and is to drain, flush and release it. */
+		REVOKING,
+
+		/** It was released, and rests: nobody may own it yet. */
+		QUIET,
+
+		/** Its owner has come to its end; nobody will own it again. */
+		COMPLETED
+
 	}
 
 }

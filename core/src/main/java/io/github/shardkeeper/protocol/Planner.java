@@ -14,6 +14,7 @@ import io.github.shardkeeper.assignment.Assignee;
 import io.github.shardkeeper.assignment.Assignment;
 import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.protocol.GroupPicture.Roster;
+import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.protocol.Transition.Assign;
 import io.github.shardkeeper.protocol.Transition.Cancel;
 import io.github.shardkeeper.protocol.Transition.Retarget;
@@ -78,7 +79,7 @@ public final class Planner {
 		int destination = roster.place(ownership.destination());
 		boolean reachable = destination != AssignmentRequest.NOBODY
 				&& roster.assignees().get(destination).topics().contains(ownership.shard().topic());
-		return (!reachable && ownership.phase() == ShardPhase.REVOKING) ? roster.place(ownership.owner()) : destination;
+		return (!reachable && ownership.phase() == Phase.REVOKING) ? roster.place(ownership.owner()) : destination;
 	}
 
 	/**
@@ -86,7 +87,7 @@ public final class Planner {
 	 * not overdue: a few moves that hang must not hold up all others.
 	 */
 	private boolean isMove(@Nullable Ownership ownership, int destination, Roster roster, long nowMillis) {
-		if (ownership == null || ownership.phase() != ShardPhase.REVOKING
+		if (ownership == null || ownership.phase() != Phase.REVOKING
 				|| nowMillis >= ownership.sinceMillis() + this.rules.timeout().toMillis()) {
 			return false;
 		}

@@ -39,6 +39,7 @@ import io.github.shardkeeper.protocol.HoldingEvent.TimePassed;
 import io.github.shardkeeper.protocol.HoldingEvent.WorkerEnded;
 import io.github.shardkeeper.protocol.HoldingEvent.WritesLost;
 import io.github.shardkeeper.protocol.HoldingEvent.WrittenBack;
+import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -213,7 +214,7 @@ public final class ShardHoldings {
 	}
 
 	private List<HoldingAction> prepare(Ownership ownership, MemberId self) {
-		boolean comes = ownership.phase() == ShardPhase.REVOKING || ownership.phase() == ShardPhase.QUIET;
+		boolean comes = ownership.phase() == Phase.REVOKING || ownership.phase() == Phase.QUIET;
 		if (!comes || !self.equals(ownership.target())
 				|| ownership.token().equals(this.prepared.put(ownership.shard(), ownership.token()))) {
 			return List.of();
@@ -240,10 +241,10 @@ public final class ShardHoldings {
 	 * that is cancelled now was not told.
 	 */
 	private List<HoldingAction> keep(ShardId shard, Holding holding) {
-		if (holding.phase() == Phase.HELD) {
+		if (holding.state() == State.HELD) {
 			return List.of(new Attend(shard));
 		}
-		if (holding.phase() != Phase.DRAINING || this.leaving) {
+		if (holding.state() != State.DRAINING || this.leaving) {
 			return List.of();
 		}
 		return List.of(new CancelDrain(shard), new Attend(shard));
@@ -251,7 +252,7 @@ public final class ShardHoldings {
 
 	private List<HoldingAction> drainCancelled(ShardId shard) {
 		this.deadlines.over(shard);
-		this.holdings.computeIfPresent(shard, (s, holding) -> holding.in(Phase.HELD));
+		this.holdings.computeIfPresent(shard, (s, holding) -> holding.in(State.HELD));
 		return List.of();
 	}
 
@@ -264,9 +265,9 @@ public final class ShardHoldings {
 		}
 		// Also under a newer token than the one it was started with: whatever still runs
 		// must have ended before the release.
-		this.holdings.put(shard, new Holding(token, holding.worker(), Phase.DRAINING, true));
+		this.holdings.put(shard, new Holding(token, holding.worker(), State.DRAINING, true));
 		this.deadlines.began(shard, now);
-		return (holding.phase() == Phase.HELD) ? List.of(new Drain(shard)) : List.of();
+		return (holding.state() == State.HELD) ? List.of(new Drain(shard)) : List.of();
 	}
 
 	/** Gives a shard up that no worker runs for. */
@@ -286,7 +287,7 @@ public final class ShardHoldings {
 			return List.of();
 		}
 		this.deadlines.over(shard);
-		this.holdings.put(shard, holding.in(Phase.DRAINED));
+		this.holdings.put(shard, holding.in(State.DRAINED));
 		return List.of(new Release(shard, holding.token(), ended.fence(), ended.completed()));
 	}
 
@@ -350,12 +351,12 @@ public final class ShardHoldings {
 		this.leaving = true;
 		List<HoldingAction> actions = new ArrayList<>();
 		this.holdings.replaceAll((shard, holding) -> {
-			if (holding.phase() != Phase.HELD) {
+			if (holding.state() != State.HELD) {
 				return holding;
 			}
 			this.deadlines.began(shard, now);
 			actions.add(new Drain(shard));
-			return holding.in(Phase.DRAINING);
+			return holding.in(State.DRAINING);
 		});
 		return actions;
 	}
@@ -465,40 +466,40 @@ public final class ShardHoldings {
 	 *
 	 * @param token the token under which it owns the shard
 	 * @param worker the token that the last worker was started under, at most the token
-	 * @param phase how far it has come with giving the shard up
+	 * @param state how far it has come with giving the shard up
 	 * @param isConfirmed whether the store has told that the shard is the member's since
 	 * it has last lost writes
 	 */
-	private record Holding(Token token, Token worker, Phase phase, boolean isConfirmed) {
+	private record Holding(Token token, Token worker, State state, boolean isConfirmed) {
 
 		static Holding started(Token token) {
-			return new Holding(token, token, Phase.HELD, true);
+			return new Holding(token, token, State.HELD, true);
 		}
 
 		static Holding drained(Token token) {
-			return new Holding(token, token, Phase.DRAINED, true);
+			return new Holding(token, token, State.DRAINED, true);
 		}
 
-		Holding in(Phase phase) {
-			return new Holding(this.token, this.worker, phase, this.isConfirmed);
+		Holding in(State state) {
+			return new Holding(this.token, this.worker, state, this.isConfirmed);
 		}
 
 		Holding confirmed() {
-			return new Holding(this.token, this.worker, this.phase, true);
+			return new Holding(this.token, this.worker, this.state, true);
 		}
 
 		Holding unconfirmed() {
-			return new Holding(this.token, this.worker, this.phase, false);
+			return new Holding(this.token, this.worker, this.state, false);
 		}
 
 		/** Returns whether a worker of it may still run. */
 		boolean runs() {
-			return this.phase != Phase.DRAINED;
+			return this.state != State.DRAINED;
 		}
 
 	}
 
-	private enum Phase {
+	private enum State {
 
 		/** Consumed, or about to be. */
 		HELD,

@@ -8,11 +8,11 @@ import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.coordination.CoordinationStore.ReleaseReply;
 import io.github.shardkeeper.protocol.HeartbeatReply;
+import io.github.shardkeeper.protocol.HeartbeatReply.Seen;
 import io.github.shardkeeper.protocol.LeaderEvent.EndClaimsReply;
 import io.github.shardkeeper.protocol.LeaderEvent.PlanReply;
 import io.github.shardkeeper.protocol.Ownership;
-import io.github.shardkeeper.protocol.Seen;
-import io.github.shardkeeper.protocol.ShardPhase;
+import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.protocol.Transition;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -73,7 +73,7 @@ interface ClaimStories extends GroupStories {
 		long until = b.beat().claimsUntilMillis();
 		group().advance(SHORT);
 
-		assertThat(b.claim(new Ownership(FIRST, ShardPhase.OWNED, new Token(1), b.id(), null, 0, 0, 0)))
+		assertThat(b.claim(new Ownership(FIRST, Phase.OWNED, new Token(1), b.id(), null, 0, 0, 0)))
 			.containsExactly(FIRST);
 
 		assertLastsAnHour(b.beat());
@@ -84,12 +84,12 @@ interface ClaimStories extends GroupStories {
 	@Test
 	default void whatIsFreedBeforeTheTimeForClaimsIsEndedRests() {
 		TestMember b = leaderOfAGroupThatHasBegunWithAShortLease();
-		b.claim(new Ownership(FIRST, ShardPhase.OWNED, new Token(1), b.id(), null, 0, 0, 0));
+		b.claim(new Ownership(FIRST, Phase.OWNED, new Token(1), b.id(), null, 0, 0, 0));
 		group().advance(SHORT);
 
 		b.release(FIRST);
 
-		assertThat(group().shard(FIRST).phase()).isEqualTo(ShardPhase.QUIET);
+		assertThat(group().shard(FIRST).phase()).isEqualTo(Phase.QUIET);
 	}
 
 	private TestMember leaderOfAGroupThatHasBegunWithAShortLease() {
@@ -116,7 +116,7 @@ interface ClaimStories extends GroupStories {
 		assertThat(b.claim(held)).containsExactly(FIRST);
 
 		Ownership kept = group().shard(FIRST);
-		assertThat(kept.phase()).isEqualTo(ShardPhase.OWNED);
+		assertThat(kept.phase()).isEqualTo(Phase.OWNED);
 		assertThat(kept.owner()).isEqualTo(b.id());
 		assertThat(kept.token()).isEqualTo(held.token());
 		assertThat(b.news()).containsExactly(kept);
@@ -247,7 +247,7 @@ interface ClaimStories extends GroupStories {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		assertThat(b.beat().claimsUntilMillis()).isZero();
-		Ownership held = new Ownership(FIRST, ShardPhase.OWNED, new Token(1), b.id(), null, 0, 0, 0);
+		Ownership held = new Ownership(FIRST, Phase.OWNED, new Token(1), b.id(), null, 0, 0, 0);
 
 		b.claim(held);
 		long until = b.beat().claimsUntilMillis();
@@ -265,7 +265,7 @@ interface ClaimStories extends GroupStories {
 	default void theTimeForClaimsIsAsLongAsTheLongestLease() {
 		TestMember a = group().join("a", SHORT, LONG);
 		group().join("b");
-		Ownership held = new Ownership(FIRST, ShardPhase.OWNED, new Token(1), a.id(), null, 0, 0, 0);
+		Ownership held = new Ownership(FIRST, Phase.OWNED, new Token(1), a.id(), null, 0, 0, 0);
 
 		a.claim(held);
 
@@ -331,7 +331,7 @@ interface ClaimStories extends GroupStories {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		a.assertNotified();
-		Ownership held = new Ownership(FIRST, ShardPhase.OWNED, new Token(1), b.id(), null, 0, 0, 0);
+		Ownership held = new Ownership(FIRST, Phase.OWNED, new Token(1), b.id(), null, 0, 0, 0);
 
 		b.claim(held, withToken(held, 2));
 		a.assertNotified();
@@ -358,10 +358,10 @@ interface ClaimStories extends GroupStories {
 		a.release(second, Token.NONE);
 
 		HeartbeatReply.Alive reply = a.beat();
-		assertThat(group().shard(FIRST).phase()).isEqualTo(ShardPhase.QUIET);
+		assertThat(group().shard(FIRST).phase()).isEqualTo(Phase.QUIET);
 		assertThat(group().shard(FIRST).target()).isEqualTo(b.id());
 		assertThat(group().shard(FIRST).untilMillis()).isEqualTo(reply.claimsUntilMillis()).isPositive();
-		assertThat(group().shard(SECOND).phase()).isEqualTo(ShardPhase.QUIET);
+		assertThat(group().shard(SECOND).phase()).isEqualTo(Phase.QUIET);
 		assertThat(group().shard(SECOND).target()).isNull();
 	}
 

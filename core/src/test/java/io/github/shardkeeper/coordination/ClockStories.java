@@ -10,7 +10,7 @@ import io.github.shardkeeper.protocol.LeaderAction.SteadyTime;
 import io.github.shardkeeper.protocol.LeaderEvent.PlanReply;
 import io.github.shardkeeper.protocol.LeaderEvent.ReapReply;
 import io.github.shardkeeper.protocol.Ownership;
-import io.github.shardkeeper.protocol.ShardPhase;
+import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.protocol.Transition;
 
 import static io.github.shardkeeper.coordination.TestGroup.LONG;
@@ -138,7 +138,7 @@ public interface ClockStories extends GroupStories {
 			.isEqualTo(new PlanReply.Applied(0, 1));
 
 		Ownership after = group().shard(FIRST);
-		assertThat(after.phase()).isEqualTo(ShardPhase.QUIET);
+		assertThat(after.phase()).isEqualTo(Phase.QUIET);
 		assertThat(after.target()).isEqualTo(b.id());
 		assertThat(after.sinceMillis()).isEqualTo(now);
 		assertThat(after.untilMillis()).isEqualTo(now + LONG.dividedBy(2).toMillis());

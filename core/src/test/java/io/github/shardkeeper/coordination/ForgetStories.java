@@ -9,10 +9,10 @@ import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.protocol.GroupChanges;
+import io.github.shardkeeper.protocol.HeartbeatReply.Seen;
 import io.github.shardkeeper.protocol.LeaderEvent.PlanReply;
 import io.github.shardkeeper.protocol.Ownership;
-import io.github.shardkeeper.protocol.Seen;
-import io.github.shardkeeper.protocol.ShardPhase;
+import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.protocol.Transition;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
@@ -62,7 +62,7 @@ interface ForgetStories extends GroupStories {
 			.withMessageContaining(TOPIC)
 			.withMessageContaining("claim");
 
-		Ownership held = new Ownership(THIRD, ShardPhase.OWNED, new Token(1), a.id(), null, 0, 0, 0);
+		Ownership held = new Ownership(THIRD, Phase.OWNED, new Token(1), a.id(), null, 0, 0, 0);
 		assertThat(a.claim(held)).containsExactly(THIRD);
 	}
 
@@ -128,7 +128,7 @@ interface ForgetStories extends GroupStories {
 		assertUsed(forget(), c);
 
 		a.retarget(THIRD, null);
-		assertThat(group().shard(THIRD).phase()).isEqualTo(ShardPhase.QUIET);
+		assertThat(group().shard(THIRD).phase()).isEqualTo(Phase.QUIET);
 		assertThat(forget().forgotten()).isOne();
 		assertThat(group().all().ownerships()).isEmpty();
 		assertThat(c.news()).isEmpty();
@@ -162,7 +162,7 @@ interface ForgetStories extends GroupStories {
 		Ownership now = a.assign(THIRD, a);
 
 		assertThat(now.token()).isGreaterThan(past.token()).isGreaterThan(newest);
-		assertThat(now.phase()).isEqualTo(ShardPhase.OWNED);
+		assertThat(now.phase()).isEqualTo(Phase.OWNED);
 		assertThat(a.news()).contains(now);
 	}
 
@@ -185,7 +185,7 @@ interface ForgetStories extends GroupStories {
 		TestMember b = group().join("b");
 		TestMember c = group().join("c");
 		Ownership owned = a.assign(THIRD, b);
-		c.claim(new Ownership(THIRD, ShardPhase.OWNED, new Token(owned.token().value() + 1), c.id(), null, 0, 0, 0));
+		c.claim(new Ownership(THIRD, Phase.OWNED, new Token(owned.token().value() + 1), c.id(), null, 0, 0, 0));
 		assertThat(group().shard(THIRD).owner()).isEqualTo(c.id());
 		c.complete(THIRD);
 		b.news();

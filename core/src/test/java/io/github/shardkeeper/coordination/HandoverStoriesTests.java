@@ -26,7 +26,7 @@ import io.github.shardkeeper.protocol.HandoverRules.OnTimeout;
 import io.github.shardkeeper.protocol.HoldingAction.Forfeit;
 import io.github.shardkeeper.protocol.MemberDescription;
 import io.github.shardkeeper.protocol.Ownership;
-import io.github.shardkeeper.protocol.ShardPhase;
+import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
@@ -91,7 +91,7 @@ class HandoverStoriesTests {
 		await().until(() -> a.consumption.draining().isEmpty());
 		assertThat(a.consumption.cancelled()).containsExactlyInAnyOrderElementsOf(moving);
 		assertThat(a.consumption.consumed()).isEqualTo(before);
-		await().until(() -> shardsIn(ShardPhase.OWNED).size() == 4);
+		await().until(() -> shardsIn(Phase.OWNED).size() == 4);
 	}
 
 	@Test
@@ -141,7 +141,7 @@ class HandoverStoriesTests {
 		await().until(() -> a.consumption.draining().size() == 2);
 		MonotonicTime drained = MonotonicClock.SYSTEM.now();
 		a.consumption.draining().forEach(a.consumption::finishDrain);
-		await().until(() -> shardsIn(ShardPhase.QUIET).size() == 2);
+		await().until(() -> shardsIn(Phase.QUIET).size() == 2);
 
 		awaitConsumed(b, 2);
 		assertThat(drained.until(MonotonicClock.SYSTEM.now())).isGreaterThanOrEqualTo(QUIET);
@@ -155,7 +155,7 @@ class HandoverStoriesTests {
 		TestInstance b = start("b", rules);
 		awaitConsumed(b, 2);
 		b.kill();
-		await().until(() -> shardsIn(ShardPhase.QUIET).size() == 2);
+		await().until(() -> shardsIn(Phase.QUIET).size() == 2);
 		MonotonicTime dead = MonotonicClock.SYSTEM.now();
 		await().untilAsserted(() -> assertThat(a.consumption.prepared()).hasSize(2));
 		assertThat(a.consumption.consumed()).hasSize(2);
@@ -189,14 +189,14 @@ class HandoverStoriesTests {
 		awaitConsumed(a, 4);
 		ShardId ended = ShardId.of("orders", 2);
 		a.consumption.complete(ended);
-		await().until(() -> shardsIn(ShardPhase.COMPLETED).equals(List.of(ended)));
+		await().until(() -> shardsIn(Phase.COMPLETED).equals(List.of(ended)));
 
 		TestInstance b = start("b");
 		awaitConsumed(b, 1);
 		a.coordinator.stop(Duration.ofSeconds(30));
 		awaitConsumed(b, 3);
 		assertThat(b.consumption.consumed()).doesNotContainKey(ended);
-		assertThat(shardsIn(ShardPhase.COMPLETED)).containsExactly(ended);
+		assertThat(shardsIn(Phase.COMPLETED)).containsExactly(ended);
 		assertThat(b.coordinator.groupProblems()).isEmpty();
 	}
 
@@ -211,7 +211,7 @@ class HandoverStoriesTests {
 		MemberId oldA = a.coordinator.member().orElseThrow();
 		MemoryFailover.empty(this.store);
 
-		await().until(() -> shardsIn(ShardPhase.OWNED).size() == 4);
+		await().until(() -> shardsIn(Phase.OWNED).size() == 4);
 		await().until(() -> a.coordinator.isLeader() != b.coordinator.isLeader());
 		assertThat(a.consumption.consumed()).isEqualTo(ofA);
 		assertThat(b.consumption.consumed()).isEqualTo(ofB);
@@ -241,7 +241,7 @@ class HandoverStoriesTests {
 
 		awaitConsumed(a, 4);
 		assertThat(a.consumption.consumed().get(ended)).isGreaterThan(before);
-		assertThat(shardsIn(ShardPhase.COMPLETED)).isEmpty();
+		assertThat(shardsIn(Phase.COMPLETED)).isEmpty();
 	}
 
 	@Test
@@ -526,7 +526,7 @@ class HandoverStoriesTests {
 		await().until(left::isDone);
 		assertThat(a.consumption.forfeited()).isEmpty();
 		assertThat(a.consumption.isSuspended()).isFalse();
-		assertThat(shardsIn(ShardPhase.OWNED)).isEmpty();
+		assertThat(shardsIn(Phase.OWNED)).isEmpty();
 	}
 
 	@Test
@@ -677,12 +677,12 @@ class HandoverStoriesTests {
 		this.store.changes(0, -1)
 			.ownerships()
 			.stream()
-			.filter((ownership) -> ownership.phase() == ShardPhase.OWNED)
+			.filter((ownership) -> ownership.phase() == Phase.OWNED)
 			.forEach((ownership) -> owners.merge(ownership.owner().instance(), 1L, Long::sum));
 		return owners;
 	}
 
-	private List<ShardId> shardsIn(ShardPhase phase) {
+	private List<ShardId> shardsIn(Phase phase) {
 		return this.store.changes(0, -1)
 			.ownerships()
 			.stream()

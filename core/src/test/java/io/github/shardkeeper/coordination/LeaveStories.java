@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 import io.github.shardkeeper.coordination.CoordinationStore.ReleaseReply;
 import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.Ownership;
-import io.github.shardkeeper.protocol.ShardPhase;
+import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.protocol.Transition;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -71,10 +71,10 @@ interface LeaveStories extends GroupStories {
 
 		b.leave();
 
-		assertThat(group().shard(FIRST).phase()).isEqualTo(ShardPhase.FREE);
+		assertThat(group().shard(FIRST).phase()).isEqualTo(Phase.FREE);
 		assertThat(group().shard(FIRST).owner()).isNull();
 		assertThat(group().shard(FIRST).token()).isEqualTo(owned.token());
-		assertThat(group().shard(SECOND).phase()).isEqualTo(ShardPhase.FREE);
+		assertThat(group().shard(SECOND).phase()).isEqualTo(Phase.FREE);
 		assertThat(group().shard(THIRD)).isEqualTo(others);
 		assertThat(b.release(owned, Token.NONE)).isEqualTo(ReleaseReply.STALE);
 	}
@@ -90,7 +90,7 @@ interface LeaveStories extends GroupStories {
 		b.leave();
 
 		Ownership moved = group().shard(FIRST);
-		assertThat(moved.phase()).isEqualTo(ShardPhase.OWNED);
+		assertThat(moved.phase()).isEqualTo(Phase.OWNED);
 		assertThat(moved.owner()).isEqualTo(c.id());
 		assertThat(moved.token()).isGreaterThan(revoking.token());
 		assertThat(c.news()).containsExactly(moved);
@@ -105,7 +105,7 @@ interface LeaveStories extends GroupStories {
 
 		b.leave();
 
-		assertThat(group().shard(FIRST).phase()).isEqualTo(ShardPhase.FREE);
+		assertThat(group().shard(FIRST).phase()).isEqualTo(Phase.FREE);
 	}
 
 	@Test
@@ -145,7 +145,7 @@ interface LeaveStories extends GroupStories {
 	}
 
 	private long countFree() {
-		return group().all().ownerships().stream().filter((shard) -> shard.phase() == ShardPhase.FREE).count();
+		return group().all().ownerships().stream().filter((shard) -> shard.phase() == Phase.FREE).count();
 	}
 
 	@Test
@@ -158,7 +158,7 @@ interface LeaveStories extends GroupStories {
 		GroupChanges all = group().all();
 		assertThat(all.leader()).isNull();
 		assertThat(all.members()).isEmpty();
-		assertThat(all.ownerships()).extracting(Ownership::phase).containsExactly(ShardPhase.FREE);
+		assertThat(all.ownerships()).extracting(Ownership::phase).containsExactly(Phase.FREE);
 		TestMember next = group().join("b").lead();
 		assertThat(next.epoch()).isEqualTo(2);
 		assertThat(next.assign(FIRST, next).token()).isGreaterThan(all.ownerships().get(0).token());

@@ -13,8 +13,8 @@ import org.junit.jupiter.api.Test;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.HeartbeatReply;
+import io.github.shardkeeper.protocol.HeartbeatReply.Seen;
 import io.github.shardkeeper.protocol.LoadReport;
-import io.github.shardkeeper.protocol.Seen;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.testsupport.SettableClock;
 

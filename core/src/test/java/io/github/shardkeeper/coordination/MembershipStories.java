@@ -8,7 +8,7 @@ import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
 import io.github.shardkeeper.protocol.HeartbeatReply;
 import io.github.shardkeeper.protocol.MemberDescription;
-import io.github.shardkeeper.protocol.ShardPhase;
+import io.github.shardkeeper.protocol.Ownership.Phase;
 
 import static io.github.shardkeeper.coordination.TestGroup.LONG;
 import static io.github.shardkeeper.coordination.TestGroup.SHORT;
@@ -113,7 +113,7 @@ interface MembershipStories extends GroupStories {
 		assertThat(a.beat().leader()).isEqualTo(a.id());
 		assertThat(a.news()).containsExactly(group().shard(FIRST));
 		a.leave();
-		assertThat(group().shard(FIRST).phase()).isEqualTo(ShardPhase.FREE);
+		assertThat(group().shard(FIRST).phase()).isEqualTo(Phase.FREE);
 	}
 
 	@Test
@@ -164,7 +164,7 @@ interface MembershipStories extends GroupStories {
 		group().advance(SHORT.multipliedBy(2));
 
 		assertThat(b.news()).singleElement().satisfies((shard) -> {
-			assertThat(shard.phase()).isEqualTo(ShardPhase.OWNED);
+			assertThat(shard.phase()).isEqualTo(Phase.OWNED);
 			assertThat(shard.token().value()).isEqualTo(token);
 		});
 	}

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 import io.github.shardkeeper.coordination.CoordinationStore.ReleaseReply;
 import io.github.shardkeeper.protocol.LeaderEvent.PlanReply;
 import io.github.shardkeeper.protocol.Ownership;
-import io.github.shardkeeper.protocol.ShardPhase;
+import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.protocol.Transition;
 import io.github.shardkeeper.shard.ShardId;
 
@@ -118,7 +118,7 @@ interface NudgeStories extends GroupStories {
 
 		assertThat(group().all().ownerships()).isEqualTo(before)
 			.extracting(Ownership::phase)
-			.containsExactlyInAnyOrder(ShardPhase.REVOKING, ShardPhase.QUIET, ShardPhase.COMPLETED);
+			.containsExactlyInAnyOrder(Phase.REVOKING, Phase.QUIET, Phase.COMPLETED);
 		a.assertNotNotified();
 		b.assertNotNotified();
 		assertThat(a.news()).isEmpty();
@@ -149,7 +149,7 @@ interface NudgeStories extends GroupStories {
 
 		b.leave();
 
-		assertThat(group().shard(FIRST).phase()).isEqualTo(ShardPhase.FREE);
+		assertThat(group().shard(FIRST).phase()).isEqualTo(Phase.FREE);
 		assertThat(group().join("b2").news()).isEmpty();
 	}
 

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import io.github.shardkeeper.coordination.CoordinationStore.ReleaseReply;
 import io.github.shardkeeper.protocol.LeaderEvent.PlanReply;
 import io.github.shardkeeper.protocol.Ownership;
-import io.github.shardkeeper.protocol.ShardPhase;
+import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.protocol.Transition;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
@@ -37,7 +37,7 @@ interface PlanStories extends GroupStories {
 
 		long after = a.beat().serverTimeMillis();
 		Ownership shard = group().shard(FIRST);
-		assertThat(shard.phase()).isEqualTo(ShardPhase.OWNED);
+		assertThat(shard.phase()).isEqualTo(Phase.OWNED);
 		assertThat(shard.owner()).isEqualTo(b.id());
 		assertThat(shard.target()).isNull();
 		assertThat(shard.generation()).isEqualTo(1);
@@ -73,7 +73,7 @@ interface PlanStories extends GroupStories {
 
 		Ownership revoking = a.revoke(FIRST, a);
 
-		assertThat(revoking.phase()).isEqualTo(ShardPhase.REVOKING);
+		assertThat(revoking.phase()).isEqualTo(Phase.REVOKING);
 		assertThat(revoking.owner()).isEqualTo(b.id());
 		assertThat(revoking.target()).isEqualTo(a.id());
 		assertThat(revoking.token()).isEqualTo(owned.token());
@@ -112,7 +112,7 @@ interface PlanStories extends GroupStories {
 
 		assertThat(a.plan(new Transition.Retarget(FIRST, group().generationOf(FIRST), null))).isEqualTo(APPLIED);
 		assertThat(group().shard(FIRST).target()).isNull();
-		assertThat(group().shard(FIRST).phase()).isEqualTo(ShardPhase.REVOKING);
+		assertThat(group().shard(FIRST).phase()).isEqualTo(Phase.REVOKING);
 	}
 
 	@Test

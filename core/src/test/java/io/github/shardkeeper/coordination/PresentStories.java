@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.coordination.CoordinationStore.ClaimReply;
 import io.github.shardkeeper.protocol.Ownership;
-import io.github.shardkeeper.protocol.ShardPhase;
+import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.protocol.Transition;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
@@ -32,7 +32,7 @@ interface PresentStories extends GroupStories {
 		assertThat(b.present(held)).isEqualTo(new ClaimReply(Set.of(FIRST), Set.of()));
 
 		Ownership kept = group().shard(FIRST);
-		assertThat(kept.phase()).isEqualTo(ShardPhase.OWNED);
+		assertThat(kept.phase()).isEqualTo(Phase.OWNED);
 		assertThat(kept.owner()).isEqualTo(b.id());
 		assertThat(kept.token()).isEqualTo(held.token());
 		assertThat(b.news()).containsExactly(kept);
@@ -140,7 +140,7 @@ interface PresentStories extends GroupStories {
 		group().advance(SHORT);
 		b.lead();
 		b.release(FIRST);
-		assertThat(group().shard(FIRST).phase()).isEqualTo(ShardPhase.FREE);
+		assertThat(group().shard(FIRST).phase()).isEqualTo(Phase.FREE);
 
 		assertThat(group().join("c", SHORT, LONG).present(newer)).isEqualTo(new ClaimReply(Set.of(), Set.of(FIRST)));
 	}
@@ -154,7 +154,7 @@ interface PresentStories extends GroupStories {
 		TestMember b = group().join("b");
 		b.present(held);
 		b.leave();
-		assertThat(group().shard(FIRST).phase()).isEqualTo(ShardPhase.QUIET);
+		assertThat(group().shard(FIRST).phase()).isEqualTo(Phase.QUIET);
 		TestMember c = group().join("c");
 
 		assertThat(c.present(held).granted()).containsExactly(FIRST);
@@ -219,7 +219,7 @@ interface PresentStories extends GroupStories {
 	@Test
 	default void theNextTokenIsAboveThePresentedOnes() {
 		TestMember a = group().join("a", SHORT, LONG).lead();
-		Ownership held = new Ownership(FIRST, ShardPhase.OWNED,
+		Ownership held = new Ownership(FIRST, Phase.OWNED,
 				new Token(a.assign(FIRST, a).token().value() + 1_000_000_000_000L), MemberId.of("a", "1"), null, 0, 0,
 				0);
 		a.present(held);

@@ -6,7 +6,7 @@ import io.github.shardkeeper.coordination.CoordinationStore.ReleaseReply;
 import io.github.shardkeeper.protocol.HoldingAction;
 import io.github.shardkeeper.protocol.LeaderEvent.PlanReply;
 import io.github.shardkeeper.protocol.Ownership;
-import io.github.shardkeeper.protocol.ShardPhase;
+import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.protocol.Transition;
 import io.github.shardkeeper.shard.Token;
 
@@ -35,7 +35,7 @@ interface QuietStories extends GroupStories {
 		assertThat(b.release(FIRST, LONG)).isEqualTo(ReleaseReply.RELEASED);
 
 		Ownership quiet = group().shard(FIRST);
-		assertThat(quiet.phase()).isEqualTo(ShardPhase.QUIET);
+		assertThat(quiet.phase()).isEqualTo(Phase.QUIET);
 		assertThat(quiet.owner()).isNull();
 		assertThat(quiet.target()).isEqualTo(c.id());
 		assertThat(quiet.destination()).isEqualTo(c.id());
@@ -59,7 +59,7 @@ interface QuietStories extends GroupStories {
 
 		Ownership next = a.assign(FIRST, b);
 
-		assertThat(next.phase()).isEqualTo(ShardPhase.OWNED);
+		assertThat(next.phase()).isEqualTo(Phase.OWNED);
 		assertThat(next.token()).isGreaterThan(owned.token());
 		assertThat(next.target()).isNull();
 		assertThat(next.untilMillis()).isZero();
@@ -73,7 +73,7 @@ interface QuietStories extends GroupStories {
 
 		a.release(FIRST, LONG);
 
-		assertThat(group().shard(FIRST).phase()).isEqualTo(ShardPhase.QUIET);
+		assertThat(group().shard(FIRST).phase()).isEqualTo(Phase.QUIET);
 		assertThat(group().shard(FIRST).target()).isNull();
 	}
 
@@ -105,7 +105,7 @@ interface QuietStories extends GroupStories {
 		assertThat(a.retarget(FIRST, c)).isEqualTo(DONE);
 
 		Ownership after = group().shard(FIRST);
-		assertThat(after.phase()).isEqualTo(ShardPhase.QUIET);
+		assertThat(after.phase()).isEqualTo(Phase.QUIET);
 		assertThat(after.target()).isEqualTo(c.id());
 		assertThat(after.untilMillis()).isEqualTo(before.untilMillis());
 		assertThat(after.token()).isEqualTo(before.token());
@@ -141,7 +141,7 @@ interface QuietStories extends GroupStories {
 
 		a.release(FIRST, LONG);
 
-		assertThat(group().shard(FIRST).phase()).isEqualTo(ShardPhase.QUIET);
+		assertThat(group().shard(FIRST).phase()).isEqualTo(Phase.QUIET);
 		assertThat(group().shard(FIRST).target()).isNull();
 	}
 
@@ -170,8 +170,7 @@ interface QuietStories extends GroupStories {
 
 		b.leave(LONG);
 
-		assertThat(group().all().ownerships()).extracting(Ownership::phase)
-			.containsExactly(ShardPhase.QUIET, ShardPhase.QUIET);
+		assertThat(group().all().ownerships()).extracting(Ownership::phase).containsExactly(Phase.QUIET, Phase.QUIET);
 		assertThat(group().shard(FIRST).target()).isNull();
 		assertThat(group().shard(SECOND).target()).isEqualTo(a.id());
 	}
@@ -189,7 +188,7 @@ interface QuietStories extends GroupStories {
 		assertThat(a.reapWithQuietPeriod(LONG).timedOut()).containsExactly(b.id());
 
 		Ownership quiet = group().shard(FIRST);
-		assertThat(quiet.phase()).isEqualTo(ShardPhase.QUIET);
+		assertThat(quiet.phase()).isEqualTo(Phase.QUIET);
 		assertThat(quiet.untilMillis()).isEqualTo(quiet.sinceMillis() + LONG.toMillis());
 		assertThat(group().shard(SECOND)).as("what it was to get").isEqualTo(others);
 	}
@@ -205,7 +204,7 @@ interface QuietStories extends GroupStories {
 		assertThat(a.cancel(FIRST)).isEqualTo(DONE);
 
 		Ownership back = group().shard(FIRST);
-		assertThat(back.phase()).isEqualTo(ShardPhase.OWNED);
+		assertThat(back.phase()).isEqualTo(Phase.OWNED);
 		assertThat(back.owner()).isEqualTo(b.id());
 		assertThat(back.target()).isNull();
 		assertThat(back.token()).isEqualTo(owned.token());
@@ -238,7 +237,7 @@ interface QuietStories extends GroupStories {
 		assertThat(a.complete(FIRST)).isEqualTo(ReleaseReply.RELEASED);
 
 		Ownership completed = group().shard(FIRST);
-		assertThat(completed.phase()).isEqualTo(ShardPhase.COMPLETED);
+		assertThat(completed.phase()).isEqualTo(Phase.COMPLETED);
 		assertThat(completed.owner()).isNull();
 		assertThat(completed.target()).isNull();
 		assertThat(completed.destination()).isNull();
@@ -249,8 +248,8 @@ interface QuietStories extends GroupStories {
 				new Transition.Cancel(FIRST, completed.generation())))
 			.isEqualTo(new PlanReply.Applied(0, 4));
 		assertThat(a.release(owned, Token.NONE)).isEqualTo(ReleaseReply.STALE);
-		assertThat(b
-			.claim(new Ownership(FIRST, ShardPhase.OWNED, new Token(owned.token().value() + 1), b.id(), null, 0, 0, 0)))
+		assertThat(
+				b.claim(new Ownership(FIRST, Phase.OWNED, new Token(owned.token().value() + 1), b.id(), null, 0, 0, 0)))
 			.isEmpty();
 		assertThat(group().shard(FIRST)).isEqualTo(completed);
 		assertThat(a.news()).isEmpty();
@@ -264,7 +263,7 @@ interface QuietStories extends GroupStories {
 
 		a.release(new HoldingAction.Release(FIRST, owned.token(), Token.NONE, true), LONG);
 
-		assertThat(group().shard(FIRST).phase()).isEqualTo(ShardPhase.COMPLETED);
+		assertThat(group().shard(FIRST).phase()).isEqualTo(Phase.COMPLETED);
 	}
 
 }

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import io.github.shardkeeper.coordination.CoordinationStore.ReleaseReply;
 import io.github.shardkeeper.protocol.LeaderEvent.ReapReply;
 import io.github.shardkeeper.protocol.Ownership;
-import io.github.shardkeeper.protocol.ShardPhase;
+import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.protocol.Transition;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -71,9 +71,9 @@ interface ReapStories extends GroupStories {
 
 		a.reapDead();
 
-		assertThat(group().shard(FIRST).phase()).isEqualTo(ShardPhase.FREE);
+		assertThat(group().shard(FIRST).phase()).isEqualTo(Phase.FREE);
 		assertThat(group().shard(FIRST).owner()).isNull();
-		assertThat(group().shard(SECOND).phase()).isEqualTo(ShardPhase.FREE);
+		assertThat(group().shard(SECOND).phase()).isEqualTo(Phase.FREE);
 		assertThat(group().shard(THIRD)).isEqualTo(others);
 		assertThat(b.release(owned, Token.NONE)).isEqualTo(ReleaseReply.STALE);
 		assertThat(a.assign(FIRST, a).token()).isGreaterThan(owned.token());
@@ -92,7 +92,7 @@ interface ReapStories extends GroupStories {
 		a.reapDead();
 
 		Ownership moved = group().shard(FIRST);
-		assertThat(moved.phase()).isEqualTo(ShardPhase.OWNED);
+		assertThat(moved.phase()).isEqualTo(Phase.OWNED);
 		assertThat(moved.owner()).isEqualTo(c.id());
 		assertThat(moved.token()).isGreaterThan(revoking.token());
 		assertThat(c.news()).containsExactly(moved);
@@ -110,7 +110,7 @@ interface ReapStories extends GroupStories {
 
 		assertThat(a.release(FIRST)).isEqualTo(ReleaseReply.RELEASED);
 
-		assertThat(group().shard(FIRST).phase()).isEqualTo(ShardPhase.FREE);
+		assertThat(group().shard(FIRST).phase()).isEqualTo(Phase.FREE);
 	}
 
 	@Test
@@ -127,7 +127,7 @@ interface ReapStories extends GroupStories {
 		assertThat(a.reap().timedOut()).containsExactlyInAnyOrder(b.id(), c.id());
 
 		assertThat(group().all().ownerships()).hasSize(2).allSatisfy((shard) -> {
-			assertThat(shard.phase()).isEqualTo(ShardPhase.FREE);
+			assertThat(shard.phase()).isEqualTo(Phase.FREE);
 			assertThat(shard.owner()).isNull();
 		});
 		assertThat(a.reap()).isEqualTo(NOBODY_IS_LATE);
@@ -147,7 +147,7 @@ interface ReapStories extends GroupStories {
 
 		group().advance(SHORT);
 		assertThat(a.reap().timedOut()).containsExactly(b.id());
-		assertThat(group().shard(FIRST).phase()).isEqualTo(ShardPhase.FREE);
+		assertThat(group().shard(FIRST).phase()).isEqualTo(Phase.FREE);
 	}
 
 	@Test
@@ -193,7 +193,7 @@ interface ReapStories extends GroupStories {
 		assertThat(reply.slow()).isEmpty();
 		assertThat(reply.nextLookMillis()).isZero();
 		b.assertExpired();
-		assertThat(group().shard(FIRST).phase()).isEqualTo(ShardPhase.FREE);
+		assertThat(group().shard(FIRST).phase()).isEqualTo(Phase.FREE);
 	}
 
 	@Test
@@ -322,7 +322,7 @@ interface ReapStories extends GroupStories {
 		assertThat(b.reapDead().dead()).containsExactly(a.id());
 
 		assertThat(b.beat().leader()).isEqualTo(b.id());
-		assertThat(group().shard(FIRST).phase()).isEqualTo(ShardPhase.FREE);
+		assertThat(group().shard(FIRST).phase()).isEqualTo(Phase.FREE);
 	}
 
 	@Test
@@ -341,7 +341,7 @@ interface ReapStories extends GroupStories {
 		assertThat(first.nextLookMillis()).isPositive().isLessThanOrEqualTo(a.beat().serverTimeMillis());
 		b.assertExpired();
 		assertThat(a.reapToTheEnd()).containsExactly(c.id());
-		assertThat(group().all().ownerships()).hasSize(1_200).allMatch((shard) -> shard.phase() == ShardPhase.FREE);
+		assertThat(group().all().ownerships()).hasSize(1_200).allMatch((shard) -> shard.phase() == Phase.FREE);
 	}
 
 	@Test

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import io.github.shardkeeper.coordination.CoordinationStore.ReleaseReply;
 import io.github.shardkeeper.protocol.HoldingAction;
 import io.github.shardkeeper.protocol.Ownership;
-import io.github.shardkeeper.protocol.ShardPhase;
+import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 
@@ -34,7 +34,7 @@ interface ReleaseStories extends GroupStories {
 		assertThat(b.release(FIRST)).isEqualTo(ReleaseReply.RELEASED);
 
 		Ownership moved = group().shard(FIRST);
-		assertThat(moved.phase()).isEqualTo(ShardPhase.OWNED);
+		assertThat(moved.phase()).isEqualTo(Phase.OWNED);
 		assertThat(moved.owner()).isEqualTo(c.id());
 		assertThat(moved.target()).isNull();
 		assertThat(moved.token()).isGreaterThan(revoking.token());
@@ -53,7 +53,7 @@ interface ReleaseStories extends GroupStories {
 		assertThat(b.release(FIRST)).isEqualTo(ReleaseReply.RELEASED);
 
 		Ownership free = group().shard(FIRST);
-		assertThat(free.phase()).isEqualTo(ShardPhase.FREE);
+		assertThat(free.phase()).isEqualTo(Phase.FREE);
 		assertThat(free.owner()).isNull();
 		assertThat(free.target()).isNull();
 		assertThat(free.token()).isEqualTo(revoking.token());
@@ -68,7 +68,7 @@ interface ReleaseStories extends GroupStories {
 
 		assertThat(a.release(FIRST)).isEqualTo(ReleaseReply.RELEASED);
 
-		assertThat(group().shard(FIRST).phase()).isEqualTo(ShardPhase.FREE);
+		assertThat(group().shard(FIRST).phase()).isEqualTo(Phase.FREE);
 	}
 
 	@Test
@@ -80,7 +80,7 @@ interface ReleaseStories extends GroupStories {
 		assertThat(a.release(FIRST)).isEqualTo(ReleaseReply.RELEASED);
 
 		Ownership back = group().shard(FIRST);
-		assertThat(back.phase()).isEqualTo(ShardPhase.OWNED);
+		assertThat(back.phase()).isEqualTo(Phase.OWNED);
 		assertThat(back.owner()).isEqualTo(a.id());
 		assertThat(back.token()).isGreaterThan(before);
 		assertThat(a.news()).containsExactly(back);
@@ -142,7 +142,7 @@ interface ReleaseStories extends GroupStories {
 
 		assertThat(a.release(FIRST)).isEqualTo(ReleaseReply.RELEASED);
 
-		assertThat(group().shard(FIRST).phase()).isEqualTo(ShardPhase.FREE);
+		assertThat(group().shard(FIRST).phase()).isEqualTo(Phase.FREE);
 		assertThat(group().shard(FIRST).target()).isNull();
 	}
 
@@ -156,7 +156,7 @@ interface ReleaseStories extends GroupStories {
 
 		assertThat(a.release(FIRST)).isEqualTo(ReleaseReply.RELEASED);
 
-		assertThat(group().shard(FIRST).phase()).isEqualTo(ShardPhase.FREE);
+		assertThat(group().shard(FIRST).phase()).isEqualTo(Phase.FREE);
 		assertThat(b.news()).isEmpty();
 	}
 

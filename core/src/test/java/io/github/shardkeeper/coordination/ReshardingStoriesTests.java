@@ -17,7 +17,7 @@ import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.coordination.memory.MemoryFailover;
 import io.github.shardkeeper.protocol.HandoverRules;
 import io.github.shardkeeper.protocol.Ownership;
-import io.github.shardkeeper.protocol.ShardPhase;
+import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.TopicShards;
 
@@ -173,7 +173,7 @@ class ReshardingStoriesTests {
 
 		TestInstance b = start("b", split);
 		await().until(() -> consumed(b).equals(shards(0, 2, 3, 4, 5)));
-		assertThat(phases(ShardPhase.COMPLETED)).isEqualTo(shards(1));
+		assertThat(phases(Phase.COMPLETED)).isEqualTo(shards(1));
 	}
 
 	private TestInstance startAlone() {
@@ -209,10 +209,10 @@ class ReshardingStoriesTests {
 	}
 
 	private Set<ShardId> owned() {
-		return phases(ShardPhase.OWNED);
+		return phases(Phase.OWNED);
 	}
 
-	private Set<ShardId> phases(ShardPhase phase) {
+	private Set<ShardId> phases(Phase phase) {
 		Set<ShardId> shards = new TreeSet<>();
 		this.store.changes(0, -1)
 			.ownerships()

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.protocol.HandoverRules;
 import io.github.shardkeeper.protocol.Ownership;
-import io.github.shardkeeper.protocol.ShardPhase;
+import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
@@ -82,7 +82,7 @@ class ShardCoordinatorTests {
 		long end = clock.now().plus(TestInstance.TIMEOUT).nanos();
 		await().until(() -> clock.now().nanos() - end > 0);
 		assertThat(b.consumption.consumed()).isEmpty();
-		assertThat(shardsIn(ShardPhase.REVOKING)).containsExactlyInAnyOrderElementsOf(stuck);
+		assertThat(shardsIn(Phase.REVOKING)).containsExactlyInAnyOrderElementsOf(stuck);
 
 		Map<ShardId, Token> before = a.consumption.consumed();
 		stuck.forEach(a.consumption::finishDrain);
@@ -115,7 +115,7 @@ class ShardCoordinatorTests {
 
 		assertThat(a.consumption.consumed()).isEmpty();
 		assertThat(members()).isEmpty();
-		assertThat(shardsIn(ShardPhase.FREE)).hasSize(4);
+		assertThat(shardsIn(Phase.FREE)).hasSize(4);
 		assertThat(a.coordinator.isConnected()).isFalse();
 	}
 
@@ -409,7 +409,7 @@ class ShardCoordinatorTests {
 		await().untilAsserted(() -> assertThat(instance.consumption.consumed()).hasSize(shards));
 	}
 
-	private List<ShardId> shardsIn(ShardPhase phase) {
+	private List<ShardId> shardsIn(Phase phase) {
 		return this.store.changes(0, -1)
 			.ownerships()
 			.stream()

@@ -33,6 +33,7 @@ import io.github.shardkeeper.protocol.LeaderEvent.ReapAnswered;
 import io.github.shardkeeper.protocol.LeaderEvent.ReapReply;
 import io.github.shardkeeper.protocol.LeaderEvent.SessionLost;
 import io.github.shardkeeper.protocol.LeaderEvent.ShardsChanged;
+import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.protocol.Transition.Assign;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
@@ -149,7 +150,7 @@ class LeadershipTests {
 		this.generation++;
 		answered(ME);
 		assertThat(next()).isEqualTo(new ReadGroup(1, 1));
-		refreshed(null, new Ownership(SHARD, ShardPhase.FREE, new Token(1), null, null, this.generation, 0, 0));
+		refreshed(null, new Ownership(SHARD, Phase.FREE, new Token(1), null, null, this.generation, 0, 0));
 
 		assertThat(next()).isEqualTo(new ApplyPlan(1, List.of(new Assign(SHARD, this.generation, ME))));
 		assertThat(next()).isNull();
@@ -177,7 +178,7 @@ class LeadershipTests {
 		this.generation++;
 		this.membership++;
 		refreshed(List.of(member(ME)),
-				new Ownership(SHARD, ShardPhase.FREE, new Token(1), null, null, this.generation, 0, 0));
+				new Ownership(SHARD, Phase.FREE, new Token(1), null, null, this.generation, 0, 0));
 		assertThat(next()).isInstanceOf(ApplyPlan.class);
 	}
 
@@ -324,7 +325,7 @@ class LeadershipTests {
 		this.ownLeaseEnd = Long.MAX_VALUE;
 		assertThat(next()).isEqualTo(new ReadGroup(0, -1));
 		refreshed(List.of(member(ME)),
-				new Ownership(SHARD, ShardPhase.FREE, new Token(1), null, null, this.generation, 0, 0));
+				new Ownership(SHARD, Phase.FREE, new Token(1), null, null, this.generation, 0, 0));
 
 		assertAssignedALeaseFromNow();
 	}
@@ -415,7 +416,7 @@ class LeadershipTests {
 		this.membership++;
 		answered(ME);
 		refreshed(List.of(member(ME)),
-				new Ownership(SHARD, ShardPhase.OWNED, new Token(1), ME, null, this.generation, 0, 0));
+				new Ownership(SHARD, Phase.OWNED, new Token(1), ME, null, this.generation, 0, 0));
 		this.generation--;
 		this.membership--;
 		answered(ME);
@@ -488,7 +489,7 @@ class LeadershipTests {
 		this.now += 200;
 		assertThat(next()).isInstanceOf(ReadGroup.class);
 		this.generation++;
-		refreshed(null, new Ownership(SHARD, ShardPhase.FREE, new Token(1), null, null, this.generation, 0, 0));
+		refreshed(null, new Ownership(SHARD, Phase.FREE, new Token(1), null, null, this.generation, 0, 0));
 		assertThat(next()).isInstanceOf(ApplyPlan.class);
 	}
 
@@ -519,7 +520,7 @@ class LeadershipTests {
 	void shardsThatWereFreeAtTheElectionWaitForTheSettleTime() {
 		answered(ME);
 		this.generation = 3;
-		refreshed(List.of(member(ME)), new Ownership(SHARD, ShardPhase.FREE, new Token(1), null, null, 3, 0, 0));
+		refreshed(List.of(member(ME)), new Ownership(SHARD, Phase.FREE, new Token(1), null, null, 3, 0, 0));
 
 		assertThat(next()).isNull();
 		this.now += SETTLE.toMillis();
@@ -537,7 +538,7 @@ class LeadershipTests {
 		assertThat(next()).isInstanceOf(ReadGroup.class);
 		// Somebody has freed it in the past that there is now.
 		this.generation--;
-		Ownership free = new Ownership(SHARD, ShardPhase.FREE, new Token(1), null, null, this.generation, 0, 0);
+		Ownership free = new Ownership(SHARD, Phase.FREE, new Token(1), null, null, this.generation, 0, 0);
 		refreshed(List.of(member(ME)), free);
 		assertThat(next()).isEqualTo(new ReadGroup(0, -1));
 		refreshed(List.of(member(ME)), free);
@@ -702,7 +703,7 @@ class LeadershipTests {
 		this.generation = 4;
 		List<Ownership> mine = new ArrayList<>();
 		for (int shard = 0; shard < 4; shard++) {
-			mine.add(of(shard, ShardPhase.OWNED, ME, null, shard + 1));
+			mine.add(of(shard, Phase.OWNED, ME, null, shard + 1));
 		}
 		refreshed(List.of(member(ME), member(OTHER)), mine.toArray(new Ownership[0]));
 		this.now += SETTLE.toMillis();
@@ -710,11 +711,11 @@ class LeadershipTests {
 
 		this.generation = 5;
 		answered(ME);
-		refreshed(null, of(3, ShardPhase.REVOKING, ME, OTHER, 5));
+		refreshed(null, of(3, Phase.REVOKING, ME, OTHER, 5));
 		assertThat(next()).isNull();
 		this.generation = 6;
 		answered(ME);
-		refreshed(null, of(3, ShardPhase.OWNED, OTHER, null, 6));
+		refreshed(null, of(3, Phase.OWNED, OTHER, null, 6));
 		assertThat(next()).isInstanceOfSatisfying(ApplyPlan.class, (plan) -> assertThat(plan.transitions()).hasSize(1));
 	}
 
@@ -723,10 +724,9 @@ class LeadershipTests {
 		this.ownTopics = Map.of("orders", TopicShards.count(4));
 		answered(ME);
 		this.generation = 4;
-		refreshed(List.of(member(ME), member(OTHER)), of(0, ShardPhase.OWNED, ME, null, 1),
-				of(1, ShardPhase.FREE, null, null, 2), of(2, ShardPhase.REVOKING, OTHER, ME, 3),
-				new Ownership(ShardId.of("payments", 0), ShardPhase.QUIET, new Token(4), null, null, 4, STORE_START,
-						STORE_START + 10_000));
+		refreshed(List.of(member(ME), member(OTHER)), of(0, Phase.OWNED, ME, null, 1), of(1, Phase.FREE, null, null, 2),
+				of(2, Phase.REVOKING, OTHER, ME, 3), new Ownership(ShardId.of("payments", 0), Phase.QUIET, new Token(4),
+						null, null, 4, STORE_START, STORE_START + 10_000));
 
 		assertThat(overdueAfter(LEASE)).isEmpty();
 		assertThat(overdueAfter(LEASE + 1)).containsOnlyKeys(ShardId.of("orders", 1), ShardId.of("orders", 3))
@@ -743,8 +743,7 @@ class LeadershipTests {
 	void aShardWhoseOwnerIsNoMemberIsReportedAfterALease() {
 		answered(ME);
 		this.generation = 2;
-		refreshed(List.of(member(ME)), of(0, ShardPhase.OWNED, OTHER, null, 1),
-				of(1, ShardPhase.REVOKING, OTHER, ME, 2));
+		refreshed(List.of(member(ME)), of(0, Phase.OWNED, OTHER, null, 1), of(1, Phase.REVOKING, OTHER, ME, 2));
 		this.now += 10;
 		this.membership++;
 		answered(ME);
@@ -780,9 +779,9 @@ class LeadershipTests {
 	void aTopicThatNobodyConsumesIsAProblemAtFirstAndADetailLater() {
 		answered(ME);
 		this.generation = 3;
-		refreshed(List.of(member(ME)), of(0, ShardPhase.OWNED, ME, null, 1),
-				new Ownership(ShardId.of("old", 0), ShardPhase.FREE, new Token(1), null, null, 2, STORE_START, 0),
-				new Ownership(ShardId.of("old", 1), ShardPhase.FREE, new Token(1), null, null, 3, STORE_START, 0));
+		refreshed(List.of(member(ME)), of(0, Phase.OWNED, ME, null, 1),
+				new Ownership(ShardId.of("old", 0), Phase.FREE, new Token(1), null, null, 2, STORE_START, 0),
+				new Ownership(ShardId.of("old", 1), Phase.FREE, new Token(1), null, null, 3, STORE_START, 0));
 		UnattendedShards unattended = this.leadership.view().unattended();
 		long bound = UnattendedShards.RETIRED_AFTER.toMillis();
 
@@ -813,8 +812,7 @@ class LeadershipTests {
 	}
 
 	private static Ownership retired(int shard) {
-		return new Ownership(ShardId.of("retired", shard), ShardPhase.FREE, new Token(1), null, null, 1, STORE_START,
-				0);
+		return new Ownership(ShardId.of("retired", shard), Phase.FREE, new Token(1), null, null, 1, STORE_START, 0);
 	}
 
 	@Test
@@ -845,13 +843,13 @@ class LeadershipTests {
 		return this.leadership.view().unattended().overdue(at(millis));
 	}
 
-	private static Ownership of(int shard, ShardPhase phase, MemberId owner, MemberId target, long generation) {
+	private static Ownership of(int shard, Phase phase, MemberId owner, MemberId target, long generation) {
 		return new Ownership(ShardId.of("orders", shard), phase, new Token(generation), owner, target, generation,
 				STORE_START, 0);
 	}
 
 	private Ownership resting(long until) {
-		return new Ownership(SHARD, ShardPhase.QUIET, new Token(1), null, ME, this.generation, STORE_START, until);
+		return new Ownership(SHARD, Phase.QUIET, new Token(1), null, ME, this.generation, STORE_START, until);
 	}
 
 	/** Elected, alone, owner of the only shard, and nothing left to do. */
@@ -864,7 +862,7 @@ class LeadershipTests {
 	}
 
 	private Ownership owned() {
-		return new Ownership(SHARD, ShardPhase.OWNED, new Token(1), ME, null, this.generation, 0, 0);
+		return new Ownership(SHARD, Phase.OWNED, new Token(1), ME, null, this.generation, 0, 0);
 	}
 
 	private void beatAfter(long millis) {

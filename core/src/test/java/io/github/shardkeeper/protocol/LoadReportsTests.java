@@ -25,6 +25,7 @@ import io.github.shardkeeper.protocol.LeaderEvent.ReapReply;
 import io.github.shardkeeper.protocol.LeaderEvent.ShardsChanged;
 import io.github.shardkeeper.protocol.LoadReport.LoadChanges;
 import io.github.shardkeeper.protocol.MeasuredLoads.LoadReporting;
+import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
@@ -356,7 +357,7 @@ class LoadReportsTests {
 	}
 
 	private static Ownership owned(ShardId shard, MemberId owner, long generation) {
-		return new Ownership(shard, ShardPhase.OWNED, new Token(generation), owner, null, generation, 0, 0);
+		return new Ownership(shard, Phase.OWNED, new Token(generation), owner, null, generation, 0, 0);
 	}
 
 	private static GroupMember member(MemberId id) {

@@ -21,9 +21,11 @@ import io.github.shardkeeper.protocol.HoldingEvent.HeartbeatAnswered;
 import io.github.shardkeeper.protocol.HoldingEvent.OwnershipChanged;
 import io.github.shardkeeper.protocol.HoldingEvent.SessionForgotten;
 import io.github.shardkeeper.protocol.HoldingEvent.SessionJoined;
+import io.github.shardkeeper.protocol.HoldingEvent.SessionLost;
 import io.github.shardkeeper.protocol.HoldingEvent.TimePassed;
 import io.github.shardkeeper.protocol.HoldingEvent.WritesLost;
 import io.github.shardkeeper.protocol.HoldingEvent.WrittenBack;
+import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -200,10 +202,42 @@ class LostWritesTests {
 		assertThat(handle(new SessionJoined(false))).containsExactly(new Present(new TreeMap<>(Map.of(SHARD, TOKEN))));
 	}
 
+	/**
+	 * A deadline in the past would have the coordinator's loop spin until the next join.
+	 */
+	@Test
+	void pendingClaimIsDroppedWithItsSession() {
+		own();
+		handle(new WritesLost());
+		answered(false, true);
+		due(true);
+		handle(new ClaimFailed());
+		assertThat(this.wakeAt).isNotNull();
+		handle(new SessionForgotten());
+		assertThat(this.wakeAt).isNull();
+
+		handle(new SessionJoined(true));
+		handle(new ClaimFailed());
+		this.now = this.now.plus(RETRY_PAUSE);
+		assertThat(due(true)).isEmpty();
+		assertThat(this.wakeAt).isNull();
+	}
+
+	@Test
+	void pendingClaimIsDroppedWithLostShards() {
+		own();
+		handle(new WritesLost());
+		answered(false, true);
+		due(true);
+		handle(new ClaimFailed());
+		handle(new SessionLost());
+		assertThat(this.wakeAt).isNull();
+	}
+
 	@Test
 	void whatElseIsDueFollowsTheClaim() {
 		own();
-		tell(ShardPhase.REVOKING);
+		tell(Phase.REVOKING);
 		handle(new WritesLost());
 		answered(false, true);
 		this.now = this.now.plus(HandoverRules.DEFAULT.timeout());
@@ -214,10 +248,10 @@ class LostWritesTests {
 	}
 
 	private void own() {
-		tell(ShardPhase.OWNED);
+		tell(Phase.OWNED);
 	}
 
-	private void tell(ShardPhase phase) {
+	private void tell(Phase phase) {
 		handle(new OwnershipChanged(new Ownership(SHARD, phase, TOKEN, ME, null, 1, 0, 0), ME));
 	}
 

@@ -19,6 +19,7 @@ import io.github.shardkeeper.protocol.LeaderEvent.HeartbeatFailed;
 import io.github.shardkeeper.protocol.LeaderEvent.PlanAnswered;
 import io.github.shardkeeper.protocol.LeaderEvent.PlanReply;
 import io.github.shardkeeper.protocol.LeaderEvent.ShardsChanged;
+import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.protocol.Transition.Assign;
 import io.github.shardkeeper.protocol.Transition.Revoke;
 import io.github.shardkeeper.shard.ApplicationVersion;
@@ -173,7 +174,7 @@ class NewShardsTests {
 	void aParentThatNoSourceKnowsAnyMoreButTheStoreDoesIsAwaited() {
 		this.own = TopicShards.of(Map.of("7", List.of("3")));
 		this.others = this.own;
-		write(shard(3), ShardPhase.FREE, null);
+		write(shard(3), Phase.FREE, null);
 		beat();
 		assertThat(settle()).extracting(Transition::shard).containsExactly(shard(3));
 
@@ -184,8 +185,8 @@ class NewShardsTests {
 	/** Whoever leads next, and if all were restarted, reads it from the store. */
 	@Test
 	void whatIsCompletedStaysSoForWhoeverLeadsNext() {
-		write(shard(0), ShardPhase.COMPLETED, null);
-		write(shard(1), ShardPhase.FREE, null);
+		write(shard(0), Phase.COMPLETED, null);
+		write(shard(1), Phase.FREE, null);
 		this.own = TopicShards.count(2).with("2", "0");
 		beat();
 
@@ -200,7 +201,7 @@ class NewShardsTests {
 	void completedShardsNoLongerWeighSoTheLiveOnesAreEvenedOut() {
 		this.own = TopicShards.count(4);
 		for (int i = 0; i < 4; i++) {
-			write(shard(i), ShardPhase.OWNED, (i % 2 == 0) ? ME : OTHER);
+			write(shard(i), Phase.OWNED, (i % 2 == 0) ? ME : OTHER);
 		}
 		beat();
 		assertThat(settle()).isEmpty();
@@ -290,11 +291,11 @@ class NewShardsTests {
 	}
 
 	private void completed(ShardId shard) {
-		write(shard, ShardPhase.COMPLETED, null);
+		write(shard, Phase.COMPLETED, null);
 		beat();
 	}
 
-	private void write(ShardId shard, ShardPhase phase, MemberId owner) {
+	private void write(ShardId shard, Phase phase, MemberId owner) {
 		this.generation++;
 		Ownership written = new Ownership(shard, phase, new Token(this.generation), owner, null, this.generation,
 				this.now, 0);
@@ -348,7 +349,7 @@ class NewShardsTests {
 		if (transition instanceof Assign assign) {
 			Ownership before = this.store.get(assign.shard());
 			assertThat((before != null) ? before.generation() : 0).isEqualTo(assign.expectedGeneration());
-			write(assign.shard(), ShardPhase.OWNED, assign.owner());
+			write(assign.shard(), Phase.OWNED, assign.owner());
 		}
 	}
 

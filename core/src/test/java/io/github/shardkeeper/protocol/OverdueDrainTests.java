@@ -18,6 +18,7 @@ import io.github.shardkeeper.protocol.HoldingEvent.SessionLost;
 import io.github.shardkeeper.protocol.HoldingEvent.ShardReleased;
 import io.github.shardkeeper.protocol.HoldingEvent.TimePassed;
 import io.github.shardkeeper.protocol.HoldingEvent.WorkerEnded;
+import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -89,8 +90,8 @@ class OverdueDrainTests {
 	void aRevokeThatIsToldAgainDoesNotBeginTheTimeAnew() {
 		drain(FIRST);
 		pass(Duration.ofSeconds(30));
-		tell(FIRST, ShardPhase.REVOKING, TOKEN);
-		tell(FIRST, ShardPhase.REVOKING, NEWER);
+		tell(FIRST, Phase.REVOKING, TOKEN);
+		tell(FIRST, Phase.REVOKING, NEWER);
 		pass(Duration.ofSeconds(20));
 		assertThat(due()).containsExactly(new Interrupt(FIRST, TIMEOUT));
 	}
@@ -109,7 +110,7 @@ class OverdueDrainTests {
 		owned(FIRST, TOKEN);
 		handle(new DrainCancelled(FIRST));
 		assertThat(this.wakeAt).isNull();
-		tell(FIRST, ShardPhase.REVOKING, TOKEN);
+		tell(FIRST, Phase.REVOKING, TOKEN);
 		assertThat(this.wakeAt).isEqualTo(this.now.plus(TIMEOUT));
 	}
 
@@ -156,15 +157,15 @@ class OverdueDrainTests {
 
 	private void drain(ShardId shard) {
 		owned(shard, TOKEN);
-		tell(shard, ShardPhase.REVOKING, TOKEN);
+		tell(shard, Phase.REVOKING, TOKEN);
 	}
 
 	private List<HoldingAction> owned(ShardId shard, Token token) {
-		return tell(shard, ShardPhase.OWNED, token);
+		return tell(shard, Phase.OWNED, token);
 	}
 
-	private List<HoldingAction> tell(ShardId shard, ShardPhase phase, Token token) {
-		MemberId target = (phase == ShardPhase.REVOKING) ? OTHER : null;
+	private List<HoldingAction> tell(ShardId shard, Phase phase, Token token) {
+		MemberId target = (phase == Phase.REVOKING) ? OTHER : null;
 		return handle(new OwnershipChanged(new Ownership(shard, phase, token, ME, target, token.value(), 0, 0), ME));
 	}
 

@@ -17,6 +17,7 @@ import io.github.shardkeeper.assignment.AssignmentStrategy;
 import io.github.shardkeeper.assignment.Tenure;
 import io.github.shardkeeper.assignment.sticky.StickyAssignment;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
+import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.protocol.Transition.Assign;
 import io.github.shardkeeper.protocol.Transition.Cancel;
 import io.github.shardkeeper.protocol.Transition.Retarget;
@@ -64,7 +65,7 @@ class PlannerTests {
 	@Test
 	void newAndFreeShardsAreAssignedAtTheirGeneration() {
 		member(A, 2);
-		is(ZERO, ShardPhase.FREE, null, null, 7);
+		is(ZERO, Phase.FREE, null, null, 7);
 
 		assertThat(plan()).containsExactly(new Assign(ZERO, 7, A), new Assign(ONE, 0, A));
 	}
@@ -87,8 +88,8 @@ class PlannerTests {
 	void whatStandsWhereItShallNeedsNoTransition() {
 		member(A, 2);
 		member(B, 2);
-		is(ZERO, ShardPhase.OWNED, A, null, 1);
-		is(ONE, ShardPhase.REVOKING, A, B, 2);
+		is(ZERO, Phase.OWNED, A, null, 1);
+		is(ONE, Phase.REVOKING, A, B, 2);
 
 		assertThat(plan()).isEmpty();
 	}
@@ -97,8 +98,8 @@ class PlannerTests {
 	void anOwnedShardIsRevokedInFavourOfAnother() {
 		member(A, 2);
 		member(B, 2);
-		is(ZERO, ShardPhase.OWNED, A, null, 1);
-		is(ONE, ShardPhase.OWNED, A, null, 2);
+		is(ZERO, Phase.OWNED, A, null, 1);
+		is(ONE, Phase.OWNED, A, null, 2);
 
 		assertThat(plan()).containsExactly(new Revoke(ONE, 2, B));
 	}
@@ -107,7 +108,7 @@ class PlannerTests {
 	void aLeavingMemberLosesAllAndGetsNothing() {
 		member(A, 2, true);
 		member(B, 2);
-		is(ZERO, ShardPhase.OWNED, A, null, 1);
+		is(ZERO, Phase.OWNED, A, null, 1);
 
 		assertThat(plan()).containsExactly(new Assign(ONE, 0, B), new Revoke(ZERO, 1, B));
 	}
@@ -115,7 +116,7 @@ class PlannerTests {
 	@Test
 	void theLastMemberThatLeavesGivesUpToNobody() {
 		member(A, 2, true);
-		is(ZERO, ShardPhase.OWNED, A, null, 1);
+		is(ZERO, Phase.OWNED, A, null, 1);
 
 		assertThat(plan()).containsExactly(new Revoke(ZERO, 1, null));
 	}
@@ -124,8 +125,8 @@ class PlannerTests {
 	void aMoveWhoseTargetIsGoneGetsAnother() {
 		member(A, 2, true);
 		member(B, 2);
-		is(ZERO, ShardPhase.REVOKING, A, MemberId.of("gone", "1"), 5);
-		is(ONE, ShardPhase.REVOKING, A, null, 6);
+		is(ZERO, Phase.REVOKING, A, MemberId.of("gone", "1"), 5);
+		is(ONE, Phase.REVOKING, A, null, 6);
 
 		assertThat(plan()).containsExactly(new Retarget(ZERO, 5, B), new Retarget(ONE, 6, B));
 	}
@@ -133,7 +134,7 @@ class PlannerTests {
 	@Test
 	void aMoveThatNobodyCanTakeIsRetargetedToNobody() {
 		member(A, 2, true);
-		is(ZERO, ShardPhase.REVOKING, A, B, 5);
+		is(ZERO, Phase.REVOKING, A, B, 5);
 
 		assertThat(plan()).containsExactly(new Retarget(ZERO, 5, null));
 	}
@@ -142,8 +143,8 @@ class PlannerTests {
 	void aLoweredNumberOfShardsForgetsNone() {
 		this.ownTopics = Map.of("orders", TopicShards.count(1));
 		member(A, 1);
-		is(ZERO, ShardPhase.OWNED, A, null, 1);
-		is(ONE, ShardPhase.FREE, null, null, 2);
+		is(ZERO, Phase.OWNED, A, null, 1);
+		is(ONE, Phase.FREE, null, null, 2);
 
 		assertThat(plan()).containsExactly(new Assign(ONE, 2, A));
 	}
@@ -171,7 +172,7 @@ class PlannerTests {
 
 	@Test
 	void nobodyThereMeansNothingToDo() {
-		is(ZERO, ShardPhase.FREE, null, null, 1);
+		is(ZERO, Phase.FREE, null, null, 1);
 
 		assertThat(plan()).isEmpty();
 	}
@@ -180,8 +181,8 @@ class PlannerTests {
 	void theStrategySeesTargetsOfMovesAsOwners() {
 		member(A, 2);
 		member(B, 2);
-		is(ZERO, ShardPhase.OWNED, A, null, 1);
-		is(ONE, ShardPhase.REVOKING, A, B, 2);
+		is(ZERO, Phase.OWNED, A, null, 1);
+		is(ONE, Phase.REVOKING, A, B, 2);
 		List<AssignmentRequest> asked = new ArrayList<>();
 		this.strategy = (request) -> {
 			asked.add(request);
@@ -197,8 +198,8 @@ class PlannerTests {
 	void anOwnerIsWantedBackWhenTheTargetIsGone() {
 		member(A, 2);
 		member(B, 2, true);
-		is(ZERO, ShardPhase.OWNED, A, null, 1);
-		is(ONE, ShardPhase.REVOKING, A, B, 2);
+		is(ZERO, Phase.OWNED, A, null, 1);
+		is(ONE, Phase.REVOKING, A, B, 2);
 
 		assertThat(plan()).containsExactly(new Cancel(ONE, 2));
 	}
@@ -207,8 +208,8 @@ class PlannerTests {
 	void anOwnerMayBeWantedBackByTheStrategy() {
 		member(A, 2);
 		member(B, 2);
-		is(ZERO, ShardPhase.OWNED, B, null, 1);
-		is(ONE, ShardPhase.REVOKING, A, B, 2);
+		is(ZERO, Phase.OWNED, B, null, 1);
+		is(ONE, Phase.REVOKING, A, B, 2);
 		this.strategy = (request) -> Assignment.builder(request).give(ZERO, B).give(ONE, A).build();
 
 		assertThat(plan()).containsExactly(new Cancel(ONE, 2));
@@ -217,13 +218,13 @@ class PlannerTests {
 	@Test
 	void aShardThatRestsIsAssignedWhenItsRestIsOver() {
 		member(A, 2);
-		is(ZERO, ShardPhase.OWNED, A, null, 1);
+		is(ZERO, Phase.OWNED, A, null, 1);
 		rests(ONE, A, 2, NOW + 300);
 		assertThat(plan()).isEmpty();
 		assertThat(this.plan.nextMillis()).isEqualTo(NOW + 300);
 
 		this.ownerships.clear();
-		is(ZERO, ShardPhase.OWNED, A, null, 1);
+		is(ZERO, Phase.OWNED, A, null, 1);
 		rests(ONE, A, 2, NOW);
 		assertThat(plan()).containsExactly(new Assign(ONE, 2, A));
 		assertThat(this.plan.nextMillis()).isZero();
@@ -244,9 +245,9 @@ class PlannerTests {
 	@Test
 	void aRestThatAClockSetBackWouldProlongIsTriedToEnd() {
 		member(A, 2);
-		is(ZERO, ShardPhase.OWNED, A, null, 1);
+		is(ZERO, Phase.OWNED, A, null, 1);
 		long since = NOW + 3_600_000;
-		this.ownerships.add(new Ownership(ONE, ShardPhase.QUIET, new Token(2), null, A, 2, since, since + 300));
+		this.ownerships.add(new Ownership(ONE, Phase.QUIET, new Token(2), null, A, 2, since, since + 300));
 
 		assertThat(plan()).containsExactly(new Assign(ONE, 2, A));
 	}
@@ -257,10 +258,10 @@ class PlannerTests {
 		this.ownTopics = Map.of("orders", TopicShards.count(5));
 		member(A, 5);
 		member(B, 5);
-		is(ZERO, ShardPhase.FREE, null, null, 1);
+		is(ZERO, Phase.FREE, null, null, 1);
 		rests(ONE, A, 2, NOW);
-		is(ShardId.of("orders", 2), ShardPhase.OWNED, A, null, 3);
-		is(ShardId.of("orders", 3), ShardPhase.REVOKING, A, C, 4);
+		is(ShardId.of("orders", 2), Phase.OWNED, A, null, 3);
+		is(ShardId.of("orders", 3), Phase.REVOKING, A, C, 4);
 
 		assertThat(plan()).doesNotHaveAnyElementsOfTypes(Assign.class).hasAtLeastOneElementOfType(Cancel.class);
 		assertThat(this.plan.nextMillis()).isEqualTo(NOW + 500);
@@ -273,8 +274,8 @@ class PlannerTests {
 	void aCompletedShardIsNoLoadAndGoesToNobody() {
 		member(A, 2);
 		member(B, 2);
-		is(ZERO, ShardPhase.COMPLETED, null, null, 1);
-		is(ONE, ShardPhase.OWNED, A, null, 2);
+		is(ZERO, Phase.COMPLETED, null, null, 1);
+		is(ONE, Phase.OWNED, A, null, 2);
 		List<AssignmentRequest> asked = new ArrayList<>();
 		AssignmentStrategy sticky = this.strategy;
 		this.strategy = (request) -> {
@@ -305,9 +306,9 @@ class PlannerTests {
 		member(B, 3, true);
 		member(C, 3);
 		this.ownTopics = Map.of("orders", TopicShards.count(3));
-		is(ZERO, ShardPhase.REVOKING, B, C, 1);
-		is(ONE, ShardPhase.OWNED, B, null, 2);
-		is(ShardId.of("orders", 2), ShardPhase.OWNED, B, null, 3);
+		is(ZERO, Phase.REVOKING, B, C, 1);
+		is(ONE, Phase.OWNED, B, null, 2);
+		is(ShardId.of("orders", 2), Phase.OWNED, B, null, 3);
 
 		assertThat(plan()).containsExactly(new Revoke(ONE, 2, A));
 		assertThat(this.plan.movesHeldBack()).isTrue();
@@ -317,8 +318,8 @@ class PlannerTests {
 	void whoGoesInStepsIsAskedAgainWhenTheFirstMoveIsOverdue() {
 		member(A, 2);
 		member(B, 2);
-		is(ZERO, ShardPhase.REVOKING, A, B, 1);
-		is(ONE, ShardPhase.OWNED, A, null, 2);
+		is(ZERO, Phase.REVOKING, A, B, 1);
+		is(ONE, Phase.OWNED, A, null, 2);
 		assertThat(plan()).isEmpty();
 		assertThat(this.plan.nextMillis()).isZero();
 
@@ -333,7 +334,7 @@ class PlannerTests {
 		member(A, 3);
 		member(B, 3, true);
 		this.ownTopics = Map.of("orders", TopicShards.count(3));
-		is(ONE, ShardPhase.OWNED, B, null, 2);
+		is(ONE, Phase.OWNED, B, null, 2);
 		drainsSince(ZERO, NOW - TIMEOUT.toMillis() + 1);
 		assertThat(plan()).as("none but those that nobody has").noneMatch(Revoke.class::isInstance);
 		assertThat(this.plan.movesHeldBack()).isTrue();
@@ -354,10 +355,10 @@ class PlannerTests {
 		member(C, 4);
 		this.ownTopics = Map.of("orders", TopicShards.count(4));
 		for (int shard = 0; shard < 3; shard++) {
-			is(ShardId.of("orders", shard), ShardPhase.OWNED, A, null, shard + 1);
+			is(ShardId.of("orders", shard), Phase.OWNED, A, null, shard + 1);
 		}
 		ShardId last = ShardId.of("orders", 3);
-		is(last, ShardPhase.OWNED, B, null, 4);
+		is(last, Phase.OWNED, B, null, 4);
 
 		assertThat(plan()).containsExactly(new Revoke(last, 4, C));
 	}
@@ -367,8 +368,8 @@ class PlannerTests {
 		this.mostConcurrentMoves = 1;
 		member(A, 4);
 		this.ownTopics = Map.of("orders", TopicShards.count(4));
-		is(ZERO, ShardPhase.FREE, null, null, 1);
-		is(ONE, ShardPhase.REVOKING, A, B, 2);
+		is(ZERO, Phase.FREE, null, null, 1);
+		is(ONE, Phase.REVOKING, A, B, 2);
 
 		assertThat(plan()).containsExactly(new Assign(ZERO, 1, A), new Assign(ShardId.of("orders", 2), 0, A),
 				new Assign(ShardId.of("orders", 3), 0, A), new Cancel(ONE, 2));
@@ -381,10 +382,10 @@ class PlannerTests {
 		member(C, 4, true);
 		this.members.add(new GroupMember(B, new MemberDescription(new TreeMap<>(Map.of("orders", TopicShards.count(4))),
 				new ApplicationVersion("1.2"), 4, "eu-1", "sticky"), false));
-		is(ZERO, ShardPhase.REVOKING, A, B, 1);
-		is(ONE, ShardPhase.REVOKING, C, B, 2);
-		is(ShardId.of("orders", 2), ShardPhase.REVOKING, A, C, 3);
-		is(ShardId.of("orders", 3), ShardPhase.OWNED, A, null, 4);
+		is(ZERO, Phase.REVOKING, A, B, 1);
+		is(ONE, Phase.REVOKING, C, B, 2);
+		is(ShardId.of("orders", 2), Phase.REVOKING, A, C, 3);
+		is(ShardId.of("orders", 3), Phase.OWNED, A, null, 4);
 		GroupPicture picture = new GroupPicture();
 		picture.apply(new GroupChanges(A, 1, 100, 1, this.members, this.ownerships));
 		picture.update(this.ownTopics);
@@ -422,24 +423,24 @@ class PlannerTests {
 					ApplicationVersion.UNKNOWN), leaving));
 	}
 
-	private void is(ShardId shard, ShardPhase phase, MemberId owner, MemberId target, long generation) {
+	private void is(ShardId shard, Phase phase, MemberId owner, MemberId target, long generation) {
 		this.ownerships.add(new Ownership(shard, phase, new Token(generation), owner, target, generation, NOW, 0));
 	}
 
 	private void drainsSince(ShardId shard, long since) {
-		this.ownerships.add(new Ownership(shard, ShardPhase.REVOKING, new Token(1), B, A, 1, since, 0));
+		this.ownerships.add(new Ownership(shard, Phase.REVOKING, new Token(1), B, A, 1, since, 0));
 	}
 
 	private void rests(ShardId shard, MemberId target, long generation, long until) {
 		this.ownerships
-			.add(new Ownership(shard, ShardPhase.QUIET, new Token(generation), null, target, generation, 0, until));
+			.add(new Ownership(shard, Phase.QUIET, new Token(generation), null, target, generation, 0, until));
 	}
 
 	/** So many shards, all of one owner. */
 	private void ownsAll(MemberId owner, int shards) {
 		this.ownTopics = Map.of("orders", TopicShards.count(shards));
 		for (int shard = 0; shard < shards; shard++) {
-			is(ShardId.of("orders", shard), ShardPhase.OWNED, owner, null, shard + 1);
+			is(ShardId.of("orders", shard), Phase.OWNED, owner, null, shard + 1);
 		}
 	}
 

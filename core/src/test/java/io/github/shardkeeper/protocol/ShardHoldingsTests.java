@@ -18,6 +18,7 @@ import io.github.shardkeeper.protocol.HoldingEvent.PatienceEnded;
 import io.github.shardkeeper.protocol.HoldingEvent.SessionLost;
 import io.github.shardkeeper.protocol.HoldingEvent.ShardReleased;
 import io.github.shardkeeper.protocol.HoldingEvent.WorkerEnded;
+import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -105,22 +106,22 @@ class ShardHoldingsTests {
 
 	@Test
 	void aShardThatComesIsPreparedForOnce() {
-		assertThat(coming(ShardPhase.REVOKING, OLD)).containsExactly(new Prepare(SHARD));
-		assertThat(coming(ShardPhase.REVOKING, OLD)).isEmpty();
-		assertThat(coming(ShardPhase.QUIET, OLD)).as("the same move").isEmpty();
+		assertThat(coming(Phase.REVOKING, OLD)).containsExactly(new Prepare(SHARD));
+		assertThat(coming(Phase.REVOKING, OLD)).isEmpty();
+		assertThat(coming(Phase.QUIET, OLD)).as("the same move").isEmpty();
 		assertThat(owned(NEW)).containsExactly(new Start(SHARD, NEW));
 	}
 
 	@Test
 	void aShardThatComesAnotherTimeIsPreparedForAnew() {
-		coming(ShardPhase.QUIET, OLD);
-		assertThat(coming(ShardPhase.QUIET, NEW)).containsExactly(new Prepare(SHARD));
+		coming(Phase.QUIET, OLD);
+		assertThat(coming(Phase.QUIET, NEW)).containsExactly(new Prepare(SHARD));
 	}
 
 	@Test
 	void whatGoesToOthersIsNotPreparedFor() {
-		assertThat(tell(ShardPhase.REVOKING, OLD, OTHER, OTHER)).isEmpty();
-		assertThat(tell(ShardPhase.FREE, OLD, null, ME)).isEmpty();
+		assertThat(tell(Phase.REVOKING, OLD, OTHER, OTHER)).isEmpty();
+		assertThat(tell(Phase.FREE, OLD, null, ME)).isEmpty();
 		owned(OLD);
 		assertThat(revoking(OLD)).containsExactly(new Drain(SHARD));
 	}
@@ -177,19 +178,19 @@ class ShardHoldingsTests {
 
 	@Test
 	void whatConcernsOthersIsIgnored() {
-		assertThat(tell(ShardPhase.OWNED, OLD, OTHER)).isEmpty();
-		assertThat(tell(ShardPhase.REVOKING, OLD, OTHER)).isEmpty();
-		assertThat(tell(ShardPhase.FREE, OLD, null)).isEmpty();
+		assertThat(tell(Phase.OWNED, OLD, OTHER)).isEmpty();
+		assertThat(tell(Phase.REVOKING, OLD, OTHER)).isEmpty();
+		assertThat(tell(Phase.FREE, OLD, null)).isEmpty();
 		assertThat(this.holdings.isEmpty()).isTrue();
 	}
 
 	@Test
 	void whatSomebodyElseHasUnderANewerTokenIsAbandoned() {
-		for (ShardPhase phase : ShardPhase.values()) {
+		for (Phase phase : Phase.values()) {
 			owned(OLD);
 			assertThat(tell(phase, OLD, OTHER)).as("not newer, %s", phase).isEmpty();
 
-			assertThat(tell(phase, NEW, (phase == ShardPhase.OWNED || phase == ShardPhase.REVOKING) ? OTHER : null))
+			assertThat(tell(phase, NEW, (phase == Phase.OWNED || phase == Phase.REVOKING) ? OTHER : null))
 				.as("%s", phase)
 				.containsExactly(new Forfeit(SHARD, Forfeit.Cause.TAKEN_OVER));
 			assertThat(this.holdings.isEmpty()).isTrue();
@@ -202,8 +203,8 @@ class ShardHoldingsTests {
 	void whoIsDisplacedMayPrepareToGetTheShardBack() {
 		owned(OLD);
 		revoking(OLD);
-		assertThat(tell(ShardPhase.REVOKING, NEW, OTHER, ME))
-			.containsExactly(new Forfeit(SHARD, Forfeit.Cause.TAKEN_OVER), new Prepare(SHARD));
+		assertThat(tell(Phase.REVOKING, NEW, OTHER, ME)).containsExactly(new Forfeit(SHARD, Forfeit.Cause.TAKEN_OVER),
+				new Prepare(SHARD));
 		assertThat(this.wakeAt).as("nothing is overdue").isNull();
 		assertThat(owned(OLD)).as("told late").containsExactly(release(OLD));
 	}
@@ -213,7 +214,7 @@ class ShardHoldingsTests {
 		owned(OLD);
 		revoking(OLD);
 		assertThat(ended(OLD)).containsExactly(release(OLD));
-		assertThat(tell(ShardPhase.OWNED, NEW, OTHER)).isEmpty();
+		assertThat(tell(Phase.OWNED, NEW, OTHER)).isEmpty();
 		assertThat(this.holdings.isEmpty()).as("until the release is answered").isFalse();
 	}
 
@@ -307,8 +308,8 @@ class ShardHoldingsTests {
 	@Test
 	void leavingWithoutPlanDrainsWhatIsHeldAndNotDrainingYet() {
 		owned(OLD);
-		tell(SECOND, ShardPhase.OWNED, OLD, ME);
-		tell(SECOND, ShardPhase.REVOKING, OLD, ME);
+		tell(SECOND, Phase.OWNED, OLD, ME);
+		tell(SECOND, Phase.REVOKING, OLD, ME);
 
 		assertThat(handle(new PatienceEnded())).containsExactly(new Drain(SHARD));
 		assertThat(handle(new PatienceEnded())).isEmpty();
@@ -321,8 +322,7 @@ class ShardHoldingsTests {
 		owned(OLD);
 		handle(new PatienceEnded());
 		assertThat(owned(OLD)).as("the store tells it again").isEmpty();
-		assertThat(tell(SECOND, ShardPhase.OWNED, OLD, ME))
-			.containsExactly(new Release(SECOND, OLD, Token.NONE, false));
+		assertThat(tell(SECOND, Phase.OWNED, OLD, ME)).containsExactly(new Release(SECOND, OLD, Token.NONE, false));
 		assertThat(owned(NEW)).as("waits for what runs").isEmpty();
 		assertThat(ended(OLD)).containsExactly(release(NEW));
 	}
@@ -330,7 +330,7 @@ class ShardHoldingsTests {
 	@Test
 	void aLostSessionAbandonsWhatStillRuns() {
 		owned(OLD);
-		tell(SECOND, ShardPhase.REVOKING, OLD, ME);
+		tell(SECOND, Phase.REVOKING, OLD, ME);
 
 		assertThat(handle(new SessionLost())).containsExactly(new Abandon(SHARD));
 		assertThat(this.holdings.isEmpty()).isTrue();
@@ -347,11 +347,11 @@ class ShardHoldingsTests {
 	}
 
 	private List<HoldingAction> owned(Token token) {
-		return tell(ShardPhase.OWNED, token, ME);
+		return tell(Phase.OWNED, token, ME);
 	}
 
 	private List<HoldingAction> revoking(Token token) {
-		return tell(ShardPhase.REVOKING, token, ME);
+		return tell(Phase.REVOKING, token, ME);
 	}
 
 	private List<HoldingAction> ended(Token token) {
@@ -359,24 +359,24 @@ class ShardHoldingsTests {
 	}
 
 	/** The store tells its next owner. */
-	private List<HoldingAction> coming(ShardPhase phase, Token token) {
-		return tell(phase, token, (phase == ShardPhase.REVOKING) ? OTHER : null, ME);
+	private List<HoldingAction> coming(Phase phase, Token token) {
+		return tell(phase, token, (phase == Phase.REVOKING) ? OTHER : null, ME);
 	}
 
 	private static Release release(Token token) {
 		return new Release(SHARD, token, Token.NONE, false);
 	}
 
-	private List<HoldingAction> tell(ShardPhase phase, Token token, MemberId owner) {
+	private List<HoldingAction> tell(Phase phase, Token token, MemberId owner) {
 		return tell(SHARD, phase, token, owner);
 	}
 
-	private List<HoldingAction> tell(ShardPhase phase, Token token, MemberId owner, MemberId target) {
+	private List<HoldingAction> tell(Phase phase, Token token, MemberId owner, MemberId target) {
 		return handle(new OwnershipChanged(new Ownership(SHARD, phase, token, owner, target, token.value(), 0, 0), ME));
 	}
 
-	private List<HoldingAction> tell(ShardId shard, ShardPhase phase, Token token, MemberId owner) {
-		MemberId target = (phase == ShardPhase.REVOKING) ? OTHER : null;
+	private List<HoldingAction> tell(ShardId shard, Phase phase, Token token, MemberId owner) {
+		MemberId target = (phase == Phase.REVOKING) ? OTHER : null;
 		return handle(new OwnershipChanged(new Ownership(shard, phase, token, owner, target, token.value(), 0, 0), ME));
 	}
 

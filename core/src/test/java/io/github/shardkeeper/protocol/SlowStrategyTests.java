@@ -26,6 +26,7 @@ import io.github.shardkeeper.protocol.LeaderEvent.PlanReply;
 import io.github.shardkeeper.protocol.LeaderEvent.ReapAnswered;
 import io.github.shardkeeper.protocol.LeaderEvent.ReapReply;
 import io.github.shardkeeper.protocol.LeaderEvent.ShardsChanged;
+import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.protocol.Transition.Assign;
 import io.github.shardkeeper.protocol.Transition.Revoke;
 import io.github.shardkeeper.shard.ApplicationVersion;
@@ -140,7 +141,7 @@ class SlowStrategyTests {
 		this.generation++;
 		answered(A);
 		assertThat(next()).isInstanceOf(ReadGroup.class);
-		refreshed(null, new Ownership(SECOND, ShardPhase.FREE, new Token(3), null, null, 3, STORE_START, 0));
+		refreshed(null, new Ownership(SECOND, Phase.FREE, new Token(3), null, null, 3, STORE_START, 0));
 		assertThat(next()).isEqualTo(new ApplyPlan(1, List.of(new Assign(SECOND, 3, B))));
 		assertThat(this.leadership.view().assignment().why(0)).contains("stays with a~1: the last assignment stands");
 		assertThat(this.leadership.view().assignment().why(1)).contains("goes to b~1: it had no owner that stays");
@@ -176,7 +177,7 @@ class SlowStrategyTests {
 		this.generation++;
 		answered(A);
 		assertThat(next()).isInstanceOf(ReadGroup.class);
-		refreshed(null, new Ownership(SECOND, ShardPhase.FREE, new Token(3), null, null, 3, STORE_START, 0));
+		refreshed(null, new Ownership(SECOND, Phase.FREE, new Token(3), null, null, 3, STORE_START, 0));
 
 		assertThat(next()).isEqualTo(new ApplyPlan(1, List.of(new Assign(SECOND, 3, B))));
 	}
@@ -189,7 +190,7 @@ class SlowStrategyTests {
 		this.generation++;
 		answered(A);
 		assertThat(next()).isInstanceOf(ReadGroup.class);
-		refreshed(null, new Ownership(SECOND, ShardPhase.FREE, new Token(3), null, null, 3, STORE_START, 0));
+		refreshed(null, new Ownership(SECOND, Phase.FREE, new Token(3), null, null, 3, STORE_START, 0));
 
 		asked();
 		assertThat(next()).isEqualTo(new ApplyPlan(1, List.of(new Assign(SECOND, 3, B))));
@@ -303,7 +304,7 @@ class SlowStrategyTests {
 	}
 
 	private static Ownership owned(ShardId shard, MemberId owner, long generation) {
-		return new Ownership(shard, ShardPhase.OWNED, new Token(generation), owner, null, generation, STORE_START, 0);
+		return new Ownership(shard, Phase.OWNED, new Token(generation), owner, null, generation, STORE_START, 0);
 	}
 
 	private static GroupMember member(MemberId id) {

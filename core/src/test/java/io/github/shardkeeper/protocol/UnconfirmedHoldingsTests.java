@@ -23,6 +23,7 @@ import io.github.shardkeeper.protocol.HoldingEvent.SessionLost;
 import io.github.shardkeeper.protocol.HoldingEvent.ShardReleased;
 import io.github.shardkeeper.protocol.HoldingEvent.WorkerEnded;
 import io.github.shardkeeper.protocol.HoldingEvent.WritesLost;
+import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -63,8 +64,8 @@ class UnconfirmedHoldingsTests {
 		handle(new WritesLost());
 		assertThat(this.holdings.unconfirmed()).isEqualTo(Map.of(HELD, TOKEN, DRAINING, TOKEN));
 
-		assertThat(tell(HELD, ShardPhase.OWNED, TOKEN, ME)).containsExactly(new Attend(HELD));
-		assertThat(tell(DRAINING, ShardPhase.REVOKING, TOKEN, ME)).isEmpty();
+		assertThat(tell(HELD, Phase.OWNED, TOKEN, ME)).containsExactly(new Attend(HELD));
+		assertThat(tell(DRAINING, Phase.REVOKING, TOKEN, ME)).isEmpty();
 		assertThat(this.holdings.unconfirmed()).isEmpty();
 		assertThat(claimed(Set.of(), Set.of())).isEmpty();
 	}
@@ -76,9 +77,8 @@ class UnconfirmedHoldingsTests {
 		assertThat(claimed(Set.of(HELD), Set.of())).containsExactly(new Forfeit(DRAINING, Forfeit.Cause.TAKEN_OVER));
 
 		assertThat(ended(DRAINING)).isEmpty();
-		assertThat(tell(HELD, ShardPhase.OWNED, TOKEN, ME)).as("goes on").containsExactly(new Attend(HELD));
-		assertThat(tell(DRAINING, ShardPhase.OWNED, new Token(20), ME))
-			.containsExactly(new Start(DRAINING, new Token(20)));
+		assertThat(tell(HELD, Phase.OWNED, TOKEN, ME)).as("goes on").containsExactly(new Attend(HELD));
+		assertThat(tell(DRAINING, Phase.OWNED, new Token(20), ME)).containsExactly(new Start(DRAINING, new Token(20)));
 	}
 
 	@Test
@@ -105,8 +105,7 @@ class UnconfirmedHoldingsTests {
 		handle(new WritesLost());
 		claimed(Set.of(), Set.of());
 
-		assertThat(tell(HELD, ShardPhase.OWNED, TOKEN, ME))
-			.containsExactly(new Release(HELD, TOKEN, Token.NONE, false));
+		assertThat(tell(HELD, Phase.OWNED, TOKEN, ME)).containsExactly(new Release(HELD, TOKEN, Token.NONE, false));
 	}
 
 	@Test
@@ -116,7 +115,7 @@ class UnconfirmedHoldingsTests {
 		claimed(Set.of(HELD, DRAINING), Set.of());
 		assertThat(this.holdings.unconfirmed()).as("the claim may be lost, too").containsOnlyKeys(HELD, DRAINING);
 
-		tell(HELD, ShardPhase.OWNED, TOKEN, ME);
+		tell(HELD, Phase.OWNED, TOKEN, ME);
 		assertThat(this.holdings.unconfirmed()).containsOnlyKeys(DRAINING);
 	}
 
@@ -124,7 +123,7 @@ class UnconfirmedHoldingsTests {
 	void anOwnershipFromBeforeIsNoConfirmation() {
 		holdOfEach();
 		handle(new WritesLost());
-		assertThat(tell(HELD, ShardPhase.OWNED, OLDER, ME)).isEmpty();
+		assertThat(tell(HELD, Phase.OWNED, OLDER, ME)).isEmpty();
 		assertThat(this.holdings.unconfirmed()).containsEntry(HELD, TOKEN);
 	}
 
@@ -135,9 +134,9 @@ class UnconfirmedHoldingsTests {
 		handle(new WritesLost());
 		claimed(Set.of(), Set.of());
 
-		assertThat(tell(HELD, ShardPhase.OWNED, OLDER, ME)).containsExactly(new Release(HELD, OLDER, TOKEN, false));
+		assertThat(tell(HELD, Phase.OWNED, OLDER, ME)).containsExactly(new Release(HELD, OLDER, TOKEN, false));
 		handle(new ShardReleased(HELD, OLDER));
-		assertThat(tell(HELD, ShardPhase.REVOKING, OLDER, ME)).as("asked again, because nobody else would")
+		assertThat(tell(HELD, Phase.REVOKING, OLDER, ME)).as("asked again, because nobody else would")
 			.containsExactly(new Release(HELD, OLDER, TOKEN, false));
 	}
 
@@ -146,15 +145,14 @@ class UnconfirmedHoldingsTests {
 		holdOfEach();
 		handle(new WritesLost());
 
-		assertThat(tell(DRAINED, ShardPhase.OWNED, OLDER, ME))
-			.containsExactly(new Release(DRAINED, OLDER, TOKEN, false));
+		assertThat(tell(DRAINED, Phase.OWNED, OLDER, ME)).containsExactly(new Release(DRAINED, OLDER, TOKEN, false));
 	}
 
 	@Test
 	void aRevokeThatTheStoreHasLostIsCancelled() {
 		holdOfEach();
 		handle(new WritesLost());
-		assertThat(tell(DRAINING, ShardPhase.OWNED, TOKEN, ME)).containsExactly(new CancelDrain(DRAINING),
+		assertThat(tell(DRAINING, Phase.OWNED, TOKEN, ME)).containsExactly(new CancelDrain(DRAINING),
 				new Attend(DRAINING));
 	}
 
@@ -163,7 +161,7 @@ class UnconfirmedHoldingsTests {
 		holdOfEach();
 		handle(new ShardReleased(DRAINED, TOKEN));
 		handle(new WritesLost());
-		assertThat(tell(DRAINED, ShardPhase.REVOKING, TOKEN, ME))
+		assertThat(tell(DRAINED, Phase.REVOKING, TOKEN, ME))
 			.containsExactly(new Release(DRAINED, TOKEN, Token.NONE, false));
 	}
 
@@ -179,7 +177,7 @@ class UnconfirmedHoldingsTests {
 	@Test
 	void whatComesAfterTheLossNeedsNoConfirmation() {
 		handle(new WritesLost());
-		tell(HELD, ShardPhase.OWNED, TOKEN, ME);
+		tell(HELD, Phase.OWNED, TOKEN, ME);
 		assertThat(this.holdings.unconfirmed()).isEmpty();
 	}
 
@@ -190,8 +188,8 @@ class UnconfirmedHoldingsTests {
 		assertThat(this.holdings.unconfirmed()).isEqualTo(Map.of(HELD, TOKEN, DRAINING, TOKEN));
 		assertThat(claimed(Set.of(HELD, DRAINING), Set.of())).isEmpty();
 
-		assertThat(tell(HELD, ShardPhase.OWNED, TOKEN, ANEW)).containsExactly(new Attend(HELD));
-		assertThat(tell(DRAINING, ShardPhase.OWNED, TOKEN, ANEW)).as("nobody waits for it any more")
+		assertThat(tell(HELD, Phase.OWNED, TOKEN, ANEW)).containsExactly(new Attend(HELD));
+		assertThat(tell(DRAINING, Phase.OWNED, TOKEN, ANEW)).as("nobody waits for it any more")
 			.containsExactly(new CancelDrain(DRAINING), new Attend(DRAINING));
 	}
 
@@ -199,13 +197,12 @@ class UnconfirmedHoldingsTests {
 	void inANewSessionWhatHasDrainedIsNobodys() {
 		holdOfEach();
 		handle(new SessionForgotten());
-		assertThat(tell(DRAINED, ShardPhase.OWNED, new Token(20), ANEW))
-			.containsExactly(new Start(DRAINED, new Token(20)));
+		assertThat(tell(DRAINED, Phase.OWNED, new Token(20), ANEW)).containsExactly(new Start(DRAINED, new Token(20)));
 	}
 
 	@Test
 	void inANewSessionShardsThatComeArePreparedForAgain() {
-		Ownership coming = new Ownership(HELD, ShardPhase.REVOKING, TOKEN, OTHER, ME, 1, 0, 0);
+		Ownership coming = new Ownership(HELD, Phase.REVOKING, TOKEN, OTHER, ME, 1, 0, 0);
 		assertThat(handle(new OwnershipChanged(coming, ME))).containsExactly(new Prepare(HELD));
 		handle(new SessionForgotten());
 		assertThat(handle(new OwnershipChanged(coming, ME))).containsExactly(new Prepare(HELD));
@@ -221,10 +218,10 @@ class UnconfirmedHoldingsTests {
 
 	private void holdOfEach() {
 		for (ShardId shard : List.of(HELD, DRAINING, DRAINED)) {
-			tell(shard, ShardPhase.OWNED, TOKEN, ME);
+			tell(shard, Phase.OWNED, TOKEN, ME);
 		}
-		tell(DRAINING, ShardPhase.REVOKING, TOKEN, ME);
-		tell(DRAINED, ShardPhase.REVOKING, TOKEN, ME);
+		tell(DRAINING, Phase.REVOKING, TOKEN, ME);
+		tell(DRAINED, Phase.REVOKING, TOKEN, ME);
 		ended(DRAINED);
 	}
 
@@ -232,8 +229,8 @@ class UnconfirmedHoldingsTests {
 		return handle(new WorkerEnded(shard, TOKEN, Token.NONE, false));
 	}
 
-	private List<HoldingAction> tell(ShardId shard, ShardPhase phase, Token token, MemberId self) {
-		MemberId target = (phase == ShardPhase.REVOKING) ? OTHER : null;
+	private List<HoldingAction> tell(ShardId shard, Phase phase, Token token, MemberId self) {
+		MemberId target = (phase == Phase.REVOKING) ? OTHER : null;
 		return handle(
 				new OwnershipChanged(new Ownership(shard, phase, token, self, target, token.value(), 0, 0), self));
 	}

@@ -23,7 +23,7 @@ import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.Ownership;
-import io.github.shardkeeper.protocol.ShardPhase;
+import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
@@ -179,7 +179,7 @@ final class Checker {
 
 	private void changed(Ownership ownership) {
 		ShardId shard = ownership.shard();
-		if (ownership.phase() == ShardPhase.COMPLETED) {
+		if (ownership.phase() == Phase.COMPLETED) {
 			require(isDone(shard), "%s: completed before all of it was handled", shard);
 			this.completed.add(shard);
 		}

@@ -33,7 +33,7 @@ import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
 import io.github.shardkeeper.protocol.HandoverRules;
 import io.github.shardkeeper.protocol.Ownership;
-import io.github.shardkeeper.protocol.ShardPhase;
+import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
@@ -201,7 +201,7 @@ final class SimulatedGroup {
 		Map<ShardId, Token> tokens = new TreeMap<>();
 		stored().ownerships()
 			.stream()
-			.filter((ownership) -> ownership.phase() != ShardPhase.COMPLETED)
+			.filter((ownership) -> ownership.phase() != Phase.COMPLETED)
 			.forEach((ownership) -> tokens.put(ownership.shard(), ownership.token()));
 		return tokens;
 	}
@@ -283,7 +283,7 @@ final class SimulatedGroup {
 		}
 		return stored().ownerships()
 			.stream()
-			.filter((ownership) -> ownership.shard().equals(shard) && ownership.phase() == ShardPhase.OWNED)
+			.filter((ownership) -> ownership.shard().equals(shard) && ownership.phase() == Phase.OWNED)
 			.map(Ownership::token)
 			.findFirst()
 			.orElse(null);
@@ -344,7 +344,7 @@ final class SimulatedGroup {
 	private boolean isBeingCompleted(ShardId shard) {
 		return MemoryFailover.isCompleted(this.memoryCheckpoints, shard) && stored().ownerships()
 			.stream()
-			.noneMatch((ownership) -> ownership.shard().equals(shard) && ownership.phase() == ShardPhase.COMPLETED);
+			.noneMatch((ownership) -> ownership.shard().equals(shard) && ownership.phase() == Phase.COMPLETED);
 	}
 
 	/** Shards of which a failover may have lost the last commits for ever. */

@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
 import io.github.shardkeeper.protocol.HandoverRules;
 import io.github.shardkeeper.protocol.HandoverRules.OnTimeout;
 import io.github.shardkeeper.protocol.Ownership;
-import io.github.shardkeeper.protocol.ShardPhase;
+import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 
@@ -271,7 +271,7 @@ final class Simulation {
 		Set<ShardId> unknown = new TreeSet<>(this.group.topic().ends().keySet());
 		for (Ownership ownership : this.group.stored().ownerships()) {
 			boolean closed = this.group.topic().isClosed(ownership.shard());
-			if (ownership.phase() != (closed ? ShardPhase.COMPLETED : ShardPhase.OWNED)) {
+			if (ownership.phase() != (closed ? Phase.COMPLETED : Phase.OWNED)) {
 				return ownership + " is on its way";
 			}
 			unknown.remove(ownership.shard());

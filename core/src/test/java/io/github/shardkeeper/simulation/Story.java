@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 
 import io.github.shardkeeper.protocol.HandoverRules;
 import io.github.shardkeeper.protocol.Ownership;
-import io.github.shardkeeper.protocol.ShardPhase;
+import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 
@@ -137,7 +137,7 @@ final class Story implements AutoCloseable {
 		int least = shards / instances.length;
 		until(Duration.ofSeconds(20), () -> {
 			var loads = Stream.of(instances).map((instance) -> ownedBy(instance).size()).toList();
-			return this.group.stored().ownerships().stream().allMatch((shard) -> shard.phase() == ShardPhase.OWNED)
+			return this.group.stored().ownerships().stream().allMatch((shard) -> shard.phase() == Phase.OWNED)
 					&& loads.stream().mapToInt(Integer::intValue).sum() == shards
 					&& loads.stream().allMatch((load) -> load == least || load == least + 1);
 		});
@@ -159,7 +159,7 @@ final class Story implements AutoCloseable {
 		return this.group.stored()
 			.ownerships()
 			.stream()
-			.anyMatch((ownership) -> ownership.shard().equals(shard) && ownership.phase() == ShardPhase.REVOKING);
+			.anyMatch((ownership) -> ownership.shard().equals(shard) && ownership.phase() == Phase.REVOKING);
 	}
 
 	Map<ShardId, Token> tokens() {

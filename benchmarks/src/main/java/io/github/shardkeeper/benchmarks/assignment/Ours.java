@@ -12,7 +12,7 @@ import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
 import io.github.shardkeeper.protocol.MemberDescription;
 import io.github.shardkeeper.protocol.Ownership;
-import io.github.shardkeeper.protocol.ShardPhase;
+import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.protocol.Transition;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
@@ -46,7 +46,7 @@ final class Ours implements Contender {
 			if (owner >= 0) {
 				ShardId id = ShardId.of(scenario.topic(shard), scenario.partition(shard));
 				boolean owned = there.contains(owner);
-				ownerships.add(new Ownership(id, owned ? ShardPhase.OWNED : ShardPhase.FREE, new Token(shard + 1),
+				ownerships.add(new Ownership(id, owned ? Phase.OWNED : Phase.FREE, new Token(shard + 1),
 						owned ? id(owner) : null, null, shard + 1, 0, 0));
 			}
 		}

@@ -3,9 +3,9 @@ package io.github.shardkeeper.coordination.memory;
 import java.util.List;
 
 import io.github.shardkeeper.protocol.HeartbeatReply;
+import io.github.shardkeeper.protocol.HeartbeatReply.Seen;
 import io.github.shardkeeper.protocol.LoadReport;
 import io.github.shardkeeper.protocol.Ownership;
-import io.github.shardkeeper.protocol.Seen;
 
 /**
  * One heartbeat of a member that is known; the counterpart of {@code heartbeat.lua}.

@@ -18,7 +18,7 @@ import io.github.shardkeeper.protocol.LeaderEvent.EndClaimsReply;
 import io.github.shardkeeper.protocol.LoadReport;
 import io.github.shardkeeper.protocol.LoadReport.LoadChanges;
 import io.github.shardkeeper.protocol.Ownership;
-import io.github.shardkeeper.protocol.ShardPhase;
+import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -255,11 +255,11 @@ final class Group {
 	}
 
 	void own(ShardId id, Token token, MemberId owner) {
-		write(id, ShardPhase.OWNED, token, owner, null, 0);
+		write(id, Phase.OWNED, token, owner, null, 0);
 	}
 
 	void revoke(Ownership shard, @Nullable MemberId target) {
-		write(shard.shard(), ShardPhase.REVOKING, shard.token(), shard.owner(), target, 0);
+		write(shard.shard(), Phase.REVOKING, shard.token(), shard.owner(), target, 0);
 		notify(shard.owner());
 		notify(target);
 	}
@@ -267,7 +267,7 @@ final class Group {
 	/** Tells the owner of a shard again; nobody else, and not of one that moves. */
 	void nudge(ShardId id) {
 		Ownership shard = this.shards.get(id);
-		if (shard != null && shard.phase() == ShardPhase.OWNED) {
+		if (shard != null && shard.phase() == Phase.OWNED) {
 			this.shards.tellOwnerAgain(shard);
 			notify(shard.owner());
 		}
@@ -289,13 +289,13 @@ final class Group {
 	}
 
 	void complete(Ownership shard) {
-		write(shard.shard(), ShardPhase.COMPLETED, shard.token(), null, null, 0);
+		write(shard.shard(), Phase.COMPLETED, shard.token(), null, null, 0);
 		notify(this.leader);
 	}
 
 	/** A shard rests, or rests on; its target stays if it still can take it. */
 	void rest(Ownership shard, @Nullable MemberId target, long untilMillis) {
-		write(shard.shard(), ShardPhase.QUIET, shard.token(), null, canTake(target) ? target : null, untilMillis);
+		write(shard.shard(), Phase.QUIET, shard.token(), null, canTake(target) ? target : null, untilMillis);
 	}
 
 	/**
@@ -314,7 +314,7 @@ final class Group {
 			assign(shard.shard(), target);
 		}
 		else {
-			write(shard.shard(), ShardPhase.FREE, shard.token(), null, null, 0);
+			write(shard.shard(), Phase.FREE, shard.token(), null, null, 0);
 			notify(this.leader);
 		}
 	}
@@ -428,7 +428,7 @@ final class Group {
 		return drained;
 	}
 
-	private void write(ShardId id, ShardPhase phase, Token token, @Nullable MemberId owner, @Nullable MemberId target,
+	private void write(ShardId id, Phase phase, Token token, @Nullable MemberId owner, @Nullable MemberId target,
 			long untilMillis) {
 		this.shards.write(new Ownership(id, phase, token, owner, target, 0, nowMillis(), untilMillis));
 	}

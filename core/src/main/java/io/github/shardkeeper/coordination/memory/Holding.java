@@ -11,7 +11,7 @@ import io.github.shardkeeper.coordination.CoordinationStore.ClaimReply;
 import io.github.shardkeeper.coordination.CoordinationStore.ReleaseReply;
 import io.github.shardkeeper.protocol.HoldingAction;
 import io.github.shardkeeper.protocol.Ownership;
-import io.github.shardkeeper.protocol.ShardPhase;
+import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -75,7 +75,7 @@ final class Holding {
 			return true;
 		}
 		int age = shard.token().compareTo(token);
-		if (shard.phase() == ShardPhase.COMPLETED || age > 0) {
+		if (shard.phase() == Phase.COMPLETED || age > 0) {
 			return false;
 		}
 		boolean isOwned = shard.owner() != null && this.group.sessions.get(shard.owner()) != null;
@@ -111,7 +111,7 @@ final class Holding {
 
 	private boolean isSuperseded(Ownership shard, Token token) {
 		long history = this.group.history();
-		return shard.phase() != ShardPhase.COMPLETED && shard.token().compareTo(token) < 0
+		return shard.phase() != Phase.COMPLETED && shard.token().compareTo(token) < 0
 				|| token.value() < history && history < shard.token().value();
 	}
 

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.protocol.LeaderEvent.PlanReply;
 import io.github.shardkeeper.protocol.Ownership;
-import io.github.shardkeeper.protocol.ShardPhase;
+import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.protocol.Transition;
 import io.github.shardkeeper.shard.MemberId;
 
@@ -66,15 +66,15 @@ final class Planning {
 		if (this.group.claimsUntil() > 0) {
 			return false;
 		}
-		if (shard == null || shard.phase() == ShardPhase.FREE) {
+		if (shard == null || shard.phase() == Phase.FREE) {
 			return true;
 		}
 		long now = this.group.nowMillis();
-		if (shard.phase() == ShardPhase.QUIET && now < shard.sinceMillis()) {
+		if (shard.phase() == Phase.QUIET && now < shard.sinceMillis()) {
 			this.group.rest(shard, shard.target(), restEnd(shard));
 			return false;
 		}
-		return shard.phase() == ShardPhase.QUIET && now >= shard.untilMillis();
+		return shard.phase() == Phase.QUIET && now >= shard.untilMillis();
 	}
 
 	private long restEnd(Ownership shard) {
@@ -84,7 +84,7 @@ final class Planning {
 	}
 
 	private boolean revoke(Ownership shard, @Nullable MemberId target) {
-		if (shard.phase() != ShardPhase.OWNED || !fits(target)) {
+		if (shard.phase() != Phase.OWNED || !fits(target)) {
 			return false;
 		}
 		this.group.revoke(shard, target);
@@ -95,11 +95,11 @@ final class Planning {
 		if (!fits(target)) {
 			return false;
 		}
-		if (shard.phase() == ShardPhase.REVOKING) {
+		if (shard.phase() == Phase.REVOKING) {
 			this.group.revoke(shard, target);
 			return true;
 		}
-		if (shard.phase() == ShardPhase.QUIET) {
+		if (shard.phase() == Phase.QUIET) {
 			this.group.rest(shard, target, restEnd(shard));
 			this.group.notify(target);
 			return true;
@@ -109,7 +109,7 @@ final class Planning {
 
 	private boolean cancel(Ownership shard) {
 		MemberId owner = shard.owner();
-		if (shard.phase() != ShardPhase.REVOKING || owner == null) {
+		if (shard.phase() != Phase.REVOKING || owner == null) {
 			return false;
 		}
 		this.group.own(shard.shard(), shard.token(), owner);

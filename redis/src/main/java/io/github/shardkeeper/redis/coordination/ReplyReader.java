@@ -15,7 +15,7 @@ import io.github.shardkeeper.protocol.GroupProblems.GroupStatus;
 import io.github.shardkeeper.protocol.HeartbeatReply;
 import io.github.shardkeeper.protocol.LoadReport;
 import io.github.shardkeeper.protocol.Ownership;
-import io.github.shardkeeper.protocol.ShardPhase;
+import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -99,7 +99,7 @@ final class ReplyReader {
 			String record = (String) this.reply.get(this.position++);
 			try {
 				String[] fields = Objects.requireNonNull(record, "no record").split("\\|", -1);
-				ownerships.add(new Ownership(ShardId.parse(name), ShardPhase.valueOf(fields[0]),
+				ownerships.add(new Ownership(ShardId.parse(name), Phase.valueOf(fields[0]),
 						new Token(Long.parseLong(fields[1])), memberOrNull(fields[2]), memberOrNull(fields[3]),
 						generation, Long.parseLong(fields[4]), Long.parseLong(fields[5])));
 			}

@@ -24,6 +24,7 @@ import io.github.shardkeeper.coordination.CoordinationStore.ReleaseReply;
 import io.github.shardkeeper.coordination.CoordinationStore.Subscription;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
 import io.github.shardkeeper.protocol.HeartbeatReply;
+import io.github.shardkeeper.protocol.HeartbeatReply.Seen;
 import io.github.shardkeeper.protocol.HoldingAction;
 import io.github.shardkeeper.protocol.LeaderAction.SteadyTime;
 import io.github.shardkeeper.protocol.LeaderEvent.EndClaimsReply;
@@ -32,8 +33,7 @@ import io.github.shardkeeper.protocol.LeaderEvent.ReapReply;
 import io.github.shardkeeper.protocol.LoadReport;
 import io.github.shardkeeper.protocol.MemberDescription;
 import io.github.shardkeeper.protocol.Ownership;
-import io.github.shardkeeper.protocol.Seen;
-import io.github.shardkeeper.protocol.ShardPhase;
+import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.protocol.Transition;
 import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
 import io.github.shardkeeper.redis.testsupport.RedisClients;
@@ -369,7 +369,7 @@ class BrokenGroupTests {
 			.allSatisfy((shard) -> assertThat(shard.owner()).isEqualTo(again));
 		assertThat(shard(HELD).token()).isEqualTo(this.token);
 		assertThat(shard(OF_THE_DEAD).token()).isGreaterThan(this.token);
-		assertThat(shard(HELD).phase()).isEqualTo(ShardPhase.OWNED);
+		assertThat(shard(HELD).phase()).isEqualTo(Phase.OWNED);
 	}
 
 	private long lead(MemberId member) {

@@ -19,6 +19,7 @@ import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.GroupProblems;
 import io.github.shardkeeper.protocol.GroupProblems.GroupProblem;
 import io.github.shardkeeper.protocol.HeartbeatReply;
+import io.github.shardkeeper.protocol.HeartbeatReply.Seen;
 import io.github.shardkeeper.protocol.HoldingAction;
 import io.github.shardkeeper.protocol.LeaderAction.SteadyTime;
 import io.github.shardkeeper.protocol.LeaderEvent.PlanReply;
@@ -27,8 +28,7 @@ import io.github.shardkeeper.protocol.LoadReport;
 import io.github.shardkeeper.protocol.LoadReport.LoadChanges;
 import io.github.shardkeeper.protocol.MemberDescription;
 import io.github.shardkeeper.protocol.Ownership;
-import io.github.shardkeeper.protocol.Seen;
-import io.github.shardkeeper.protocol.ShardPhase;
+import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.protocol.Transition;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
@@ -317,13 +317,13 @@ final class RandomOperations {
 			.findFirst()
 			.orElse(null);
 		long generation = ((now != null) ? now.generation() : 0) + ((this.random.nextInt(15) == 0) ? 1 : 0);
-		if (now == null || now.phase() == ShardPhase.FREE || this.random.nextInt(6) == 0) {
+		if (now == null || now.phase() == Phase.FREE || this.random.nextInt(6) == 0) {
 			return new Transition.Assign(shard, generation, (target != null) ? target : anyMember());
 		}
-		if (now.phase() == ShardPhase.OWNED) {
+		if (now.phase() == Phase.OWNED) {
 			return new Transition.Revoke(shard, generation, target);
 		}
-		if (now.phase() == ShardPhase.QUIET && this.random.nextInt(3) > 0) {
+		if (now.phase() == Phase.QUIET && this.random.nextInt(3) > 0) {
 			return new Transition.Assign(shard, generation, anyMember());
 		}
 		return (this.random.nextInt(3) > 0) ? new Transition.Retarget(shard, generation, target)

@@ -4,9 +4,9 @@ import java.time.Duration;
 import java.util.TreeMap;
 
 import io.github.shardkeeper.protocol.HeartbeatReply;
+import io.github.shardkeeper.protocol.HeartbeatReply.Seen;
 import io.github.shardkeeper.protocol.LoadReport;
 import io.github.shardkeeper.protocol.MemberDescription;
-import io.github.shardkeeper.protocol.Seen;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.coordination.RedisCoordinationStore;
 import io.github.shardkeeper.shard.ApplicationVersion;
