@@ -1,5 +1,8 @@
 package io.github.shardkeeper;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -102,6 +105,29 @@ class ArchitectureTests {
 			assertThat(below).as("rooms below " + room).containsAll(arrows);
 			below.add(room);
 		});
+	}
+
+	/** The page leaves out the API and {@code shard}, which most rooms use. */
+	@Test
+	void thePageHasTheSameArrows() throws IOException {
+		Set<String> everywhere = Set.of(API, "shard");
+		Map<String, Set<String>> arrows = arrows(ArchitectureTests::room);
+		arrows.values().forEach((uses) -> uses.removeAll(everywhere));
+		Map<String, Set<String>> documented = new TreeMap<>();
+		String page = Files.readString(Path.of("..", "docs", "internals", "architecture.md"));
+		page.substring(page.indexOf("| room |"))
+			.lines()
+			.skip(2)
+			.takeWhile((row) -> row.startsWith("|"))
+			.forEach((row) -> {
+				String[] cells = row.split("\\|");
+				String room = cells[1].strip().equals("root") ? API : cells[1].strip().replace("`", "");
+				Set<String> uses = cells[3].strip().equals("everything") ? arrows.get(room)
+						: Set.of(cells[3].replaceAll("[`–]", "").strip().split("\\s+"));
+				documented.put(room, uses.equals(Set.of("")) ? Set.of() : uses);
+			});
+
+		assertThat(lines(documented)).containsExactlyInAnyOrderElementsOf(lines(arrows));
 	}
 
 	@Test
