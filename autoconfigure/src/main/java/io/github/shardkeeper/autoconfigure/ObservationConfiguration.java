@@ -8,8 +8,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 import io.github.shardkeeper.handler.CallObserver;
-import io.github.shardkeeper.observation.ObservedCalls;
-import io.github.shardkeeper.observation.ObservedSends;
+import io.github.shardkeeper.observation.CallObservations;
+import io.github.shardkeeper.observation.SendObservations;
 import io.github.shardkeeper.observation.ShardConsumeConvention;
 import io.github.shardkeeper.observation.ShardSendConvention;
 import io.github.shardkeeper.template.SendObserver;
@@ -24,12 +24,12 @@ class ObservationConfiguration {
 	@Bean
 	CallObserver shardkeeperCallObserver(ObservationRegistry registry,
 			ObjectProvider<ShardConsumeConvention> convention) {
-		return new ObservedCalls(registry, convention.getIfAvailable());
+		return new CallObservations(registry, convention.getIfAvailable());
 	}
 
 	@Bean
 	SendObserver shardkeeperSendObserver(ObservationRegistry registry, ObjectProvider<ShardSendConvention> convention) {
-		return new ObservedSends(registry, convention.getIfAvailable());
+		return new SendObservations(registry, convention.getIfAvailable());
 	}
 
 }

@@ -37,7 +37,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.mockito.BDDMockito.given;
 import static org.mockito.Mockito.mock;
 
-class ObservedCallsTests {
+class CallObservationsTests {
 
 	private static final String TRACE = "0af7651916cd43dd8448eb211c80319c";
 
@@ -45,11 +45,11 @@ class ObservedCallsTests {
 
 	private final TestTracing tracing = new TestTracing();
 
-	private final ObservedCalls calls = new ObservedCalls(this.tracing.registry(), null);
+	private final CallObservations calls = new CallObservations(this.tracing.registry(), null);
 
 	private final ShardContext shard = mock(ShardContext.class);
 
-	ObservedCallsTests() {
+	CallObservationsTests() {
 		given(this.shard.group()).willReturn("shop");
 		given(this.shard.shard()).willReturn(ShardId.of("orders", 3));
 	}
@@ -142,7 +142,7 @@ class ObservedCallsTests {
 
 	@Test
 	void aConventionMayTellMoreOrOtherwise() throws Throwable {
-		CallObserver own = new ObservedCalls(this.tracing.registry(), new ShardConsumeConvention() {
+		CallObserver own = new CallObservations(this.tracing.registry(), new ShardConsumeConvention() {
 
 			@Override
 			public String getName() {
@@ -166,7 +166,7 @@ class ObservedCallsTests {
 	@Test
 	void withoutHandlersOfObservationsOnlyTheCallIsMade() throws Throwable {
 		AtomicReference<String> called = new AtomicReference<>();
-		new ObservedCalls(ObservationRegistry.create(), new ShardConsumeConvention() {
+		new CallObservations(ObservationRegistry.create(), new ShardConsumeConvention() {
 
 			@Override
 			public String getName() {

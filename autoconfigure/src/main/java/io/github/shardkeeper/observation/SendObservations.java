@@ -14,7 +14,7 @@ import io.github.shardkeeper.template.SendObserver;
  * what is observed on the sender's thread, and has its trace travel along in the record's
  * headers. It opens no scope: the answer comes on another thread. Thread-safe.
  */
-public final class ObservedSends implements SendObserver {
+public final class SendObservations implements SendObserver {
 
 	private static final Sent NOBODY = (offset, failure) -> {
 	};
@@ -28,7 +28,7 @@ public final class ObservedSends implements SendObserver {
 	 * @param registry who is told
 	 * @param convention what is told, {@code null} for the default
 	 */
-	public ObservedSends(ObservationRegistry registry, @Nullable ShardSendConvention convention) {
+	public SendObservations(ObservationRegistry registry, @Nullable ShardSendConvention convention) {
 		this.registry = registry;
 		this.convention = convention;
 	}

@@ -26,13 +26,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.BDDMockito.given;
 import static org.mockito.Mockito.mock;
 
-class ObservedSendsTests {
+class SendObservationsTests {
 
 	private static final ShardId SHARD = ShardId.of("orders", 3);
 
 	private final TestTracing tracing = new TestTracing();
 
-	private final SendObserver sends = new ObservedSends(this.tracing.registry(), null);
+	private final SendObserver sends = new SendObservations(this.tracing.registry(), null);
 
 	@AfterEach
 	void close() {
@@ -78,7 +78,7 @@ class ObservedSendsTests {
 		ShardContext shard = mock(ShardContext.class);
 		given(shard.group()).willReturn("shop");
 		given(shard.shard()).willReturn(SHARD);
-		new ObservedCalls(this.tracing.registry(), null).observe(shard,
+		new CallObservations(this.tracing.registry(), null).observe(shard,
 				List.of(new SourceRecord(new Offset("17-4"), "customer-1", new byte[0], headers, 0)), () -> {
 				});
 
@@ -105,7 +105,7 @@ class ObservedSendsTests {
 
 	@Test
 	void aConventionMayTellMoreOrOtherwise() {
-		new ObservedSends(this.tracing.registry(), new ShardSendConvention() {
+		new SendObservations(this.tracing.registry(), new ShardSendConvention() {
 
 			@Override
 			public String getName() {
@@ -125,7 +125,7 @@ class ObservedSendsTests {
 	@Test
 	void withoutHandlersOfObservationsNothingIsAdded() {
 		Map<String, String> headers = new HashMap<>();
-		new ObservedSends(ObservationRegistry.create(), null).sending(SHARD, null, headers)
+		new SendObservations(ObservationRegistry.create(), null).sending(SHARD, null, headers)
 			.ended(new Offset("17-4"), null);
 
 		assertThat(headers).isEmpty();

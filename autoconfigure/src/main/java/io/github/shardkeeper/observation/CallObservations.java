@@ -15,7 +15,7 @@ import io.github.shardkeeper.source.SourceRecord;
  * Scopes are opened and closed on the thread of the call, so that nothing of them stays
  * behind on a pool's thread. Thread-safe.
  */
-public final class ObservedCalls implements CallObserver {
+public final class CallObservations implements CallObserver {
 
 	private final ObservationRegistry registry;
 
@@ -26,7 +26,7 @@ public final class ObservedCalls implements CallObserver {
 	 * @param registry who is told
 	 * @param convention what is told, {@code null} for the default
 	 */
-	public ObservedCalls(ObservationRegistry registry, @Nullable ShardConsumeConvention convention) {
+	public CallObservations(ObservationRegistry registry, @Nullable ShardConsumeConvention convention) {
 		this.registry = registry;
 		this.convention = convention;
 	}
