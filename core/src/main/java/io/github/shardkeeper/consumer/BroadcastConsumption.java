@@ -23,7 +23,7 @@ import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.shard.TopicShards;
-import io.github.shardkeeper.worker.ShardProblem;
+import io.github.shardkeeper.worker.ShardWorker;
 import io.github.shardkeeper.worker.WorkerContext;
 
 /**
@@ -139,10 +139,10 @@ final class BroadcastConsumption implements ShardConsumption.Listener {
 	}
 
 	/** What keeps shards from being consumed. */
-	Map<ShardId, ShardProblem> problems() {
-		Map<ShardId, ShardProblem> problems = new TreeMap<>(this.workers.shardProblems());
+	Map<ShardId, ShardWorker.Problem> problems() {
+		Map<ShardId, ShardWorker.Problem> problems = new TreeMap<>(this.workers.shardProblems());
 		synchronized (this) {
-			this.ends.forEach((shard, text) -> problems.put(shard, ShardProblem.alarm(text)));
+			this.ends.forEach((shard, text) -> problems.put(shard, ShardWorker.Problem.alarm(text)));
 		}
 		return problems;
 	}

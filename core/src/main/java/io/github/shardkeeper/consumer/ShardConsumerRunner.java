@@ -40,7 +40,7 @@ import io.github.shardkeeper.worker.BufferBudget;
 import io.github.shardkeeper.worker.ConsumerEvents;
 import io.github.shardkeeper.worker.ConsumerMeters;
 import io.github.shardkeeper.worker.ConsumerSettings;
-import io.github.shardkeeper.worker.ShardProblem;
+import io.github.shardkeeper.worker.ShardWorker;
 import io.github.shardkeeper.worker.WorkerContext;
 
 /**
@@ -154,9 +154,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 					this.coordinator.settings().group());
 			return;
 		}
-		handlers.values()
-			.forEach(
-					(handler) -> HandlerSettingsCheck.check(handler, this.consuming.settings().apply(handler.topic())));
+		handlers.forEach((topic, handler) -> this.consuming.settings().apply(topic).check(handler));
 		WorkerThreads.Running runningThreads = this.threads.start();
 		ShardReader reader = this.startPositions.over(this.source.openReader());
 		ScheduledExecutorService timer = startTimer();
@@ -399,19 +397,19 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	 * @return a sentence for each shard that is held up
 	 */
 	public Map<ShardId, String> problems() {
-		return ShardProblem.texts(shardProblems());
+		return ShardWorker.Problem.texts(shardProblems());
 	}
 
 	/**
 	 * The same, with what of it somebody has to look at.
 	 * @return for each shard that is held up why, and whether that is an alarm
 	 */
-	public Map<ShardId, ShardProblem> shardProblems() {
+	public Map<ShardId, ShardWorker.Problem> shardProblems() {
 		Running current = this.running;
 		if (current == null) {
 			return Map.of();
 		}
-		Map<ShardId, ShardProblem> problems = current.workers.shardProblems();
+		Map<ShardId, ShardWorker.Problem> problems = current.workers.shardProblems();
 		BroadcastConsumption broadcast = current.broadcast;
 		if (broadcast != null) {
 			problems.putAll(broadcast.problems());
@@ -419,7 +417,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		String noReads = this.readTrouble;
 		if (noReads != null) {
 			Consumer<ShardId> tell = (shard) -> problems.putIfAbsent(shard,
-					ShardProblem.alarm("Records cannot be read: " + noReads));
+					ShardWorker.Problem.alarm("Records cannot be read: " + noReads));
 			current.workers.shards().forEach(tell);
 			if (broadcast != null) {
 				broadcast.workers().shards().forEach(tell);

@@ -23,7 +23,6 @@ import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.time.MonotonicTime;
-import io.github.shardkeeper.worker.ShardProblem;
 import io.github.shardkeeper.worker.ShardWorker;
 import io.github.shardkeeper.worker.WorkerContext;
 
@@ -254,18 +253,18 @@ final class ShardWorkers implements ShardConsumption {
 
 	@Override
 	public Map<ShardId, String> problems() {
-		return ShardProblem.texts(shardProblems());
+		return ShardWorker.Problem.texts(shardProblems());
 	}
 
 	/** The same, with what of it somebody has to look at. */
-	Map<ShardId, ShardProblem> shardProblems() {
-		Map<ShardId, ShardProblem> problems = new TreeMap<>();
-		this.context.reader().problems().forEach((shard, text) -> problems.put(shard, ShardProblem.alarm(text)));
+	Map<ShardId, ShardWorker.Problem> shardProblems() {
+		Map<ShardId, ShardWorker.Problem> problems = new TreeMap<>();
+		this.context.reader().problems().forEach((shard, text) -> problems.put(shard, ShardWorker.Problem.alarm(text)));
 		this.workers.forEach((shard, worker) -> {
 			// A worker and a preparation that runs: the one waits for the other.
 			ShardPreparation preparation = this.preparations.get(shard);
 			String waiting = (preparation != null) ? preparation.problem() : null;
-			ShardProblem problem = (waiting != null) ? ShardProblem.alarm(waiting) : worker.problem();
+			ShardWorker.Problem problem = (waiting != null) ? ShardWorker.Problem.alarm(waiting) : worker.problem();
 			if (problem != null) {
 				problems.put(shard, problem);
 			}

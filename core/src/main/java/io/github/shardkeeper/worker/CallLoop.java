@@ -15,7 +15,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  * Calls a handler that takes no record again and again while the shard is owned, with a
  * pause between the end of a call and the next. Confined to the worker.
  */
-final class CallLoop implements ShardLoop {
+final class CallLoop implements ShardOwnership.Loop {
 
 	private final ShardScope scope;
 
@@ -81,17 +81,10 @@ final class CallLoop implements ShardLoop {
 	}
 
 	private void call(MonotonicTime begun) {
-		WorkMeter meter = this.scope.meter();
-		if (meter != null) {
-			meter.callBegins(begun);
-		}
 		HandlerCalls.Result result = this.scope.calls()
-			.callWhileHeld(this.handler.takesState() ? this.progress.state() : null, begun,
+			.callHandler(this.handler.takesState() ? this.progress.state() : null, begun,
 					(view) -> this.handler.handle(null, this.scope.owned(), view, null));
 		MonotonicTime now = this.context.clock().now();
-		if (meter != null) {
-			meter.callEnds(now);
-		}
 		if (result.failure() != null) {
 			failed(result, result.failure(), now);
 			return;

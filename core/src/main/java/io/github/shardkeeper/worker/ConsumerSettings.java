@@ -2,8 +2,13 @@ package io.github.shardkeeper.worker;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 
 import org.springframework.core.retry.RetryPolicy;
+
+import io.github.shardkeeper.handler.HandlerShape;
+import io.github.shardkeeper.handler.ShardHandler;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 
 /**
  * How the records of one topic are consumed. Immutable.
@@ -30,6 +35,46 @@ public record ConsumerSettings(Commits commits, Ordering ordering, int concurren
 
 	public ConsumerSettings {
 		retryDelays = List.copyOf(retryDelays);
+	}
+
+	/**
+	 * Checks that the method of a handler can be called with these settings.
+	 * @param handler the handler
+	 * @throws ShardkeeperConfigurationException if it cannot
+	 */
+	public void check(ShardHandler handler) {
+		boolean manual = this.commits.mode() == CommitMode.MANUAL;
+		boolean inOrder = this.ordering == Ordering.SHARD;
+		if (handler.takesAcknowledgment() && !manual) {
+			throw refused(handler, "takes an Acknowledgment, but 'consumer.commit.mode' is '%s'"
+				.formatted(text(this.commits.mode())), "Set the mode to 'manual', or remove the parameter");
+		}
+		if (manual && handler.shape() != HandlerShape.LOOP && !handler.takesAcknowledgment()) {
+			throw refused(handler, "takes no Acknowledgment, but 'consumer.commit.mode' is 'manual'",
+					"Add a parameter of type Acknowledgment, or set the mode to 'background'");
+		}
+		if (manual && !inOrder && handler.takesState()) {
+			throw refused(handler,
+					"takes a ShardState, but 'consumer.commit.mode' is 'manual' and 'consumer.ordering' is '%s'"
+						.formatted(text(this.ordering)),
+					"State that later calls have seen cannot be left out of a commit: set the mode to 'background' or the ordering to 'shard'");
+		}
+		if (handler.shape() == HandlerShape.BATCH && !inOrder) {
+			throw refused(handler,
+					"takes a list of records, but 'consumer.ordering' is '%s'".formatted(text(this.ordering)),
+					"Set the ordering to 'shard', or take one record at a time");
+		}
+	}
+
+	private static ShardkeeperConfigurationException refused(ShardHandler handler, String what, String instead) {
+		return new ShardkeeperConfigurationException(
+				"The @ShardConsumer method %s %s (for topic '%s').".formatted(handler.name(), what, handler.topic()),
+				"%s; under 'shardkeeper.consumer' for all topics, or 'shardkeeper.topics.%s.consumer' for this one."
+					.formatted(instead, handler.topic()));
+	}
+
+	private static String text(Enum<?> value) {
+		return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
 	}
 
 	/**

@@ -145,22 +145,14 @@ final class DeliveryCalls {
 
 	private Result callHandler(Delivery delivery, Object converted, List<Unreadable> unreadable, MonotonicTime begun,
 			boolean concurrently) {
-		WorkMeter meter = this.scope.meter();
-		if (meter != null) {
-			meter.callBegins(begun);
-		}
 		OwnedShard owned = this.scope.owned();
 		JournaledState seen = this.handler.takesState() ? this.state : null;
 		Acknowledgment acknowledgment = this.handler.takesAcknowledgment() ? this.results.acknowledgmentOf(delivery)
 				: null;
 		HandlerCalls.StateCall code = (view) -> this.handler.handle(converted, owned, view, acknowledgment);
 		HandlerCalls.Result call = concurrently ? this.scope.calls().callConcurrently(seen, begun, code)
-				: this.scope.calls().callWhileHeld(seen, begun, code);
-		MonotonicTime ended = this.context.clock().now();
-		if (meter != null) {
-			meter.callEnds(ended);
-		}
-		return new Result(delivery, unreadable, call, begun, ended);
+				: this.scope.calls().callHandler(seen, begun, code);
+		return new Result(delivery, unreadable, call, begun, this.context.clock().now());
 	}
 
 	/** Returns what the handler takes, or an {@link Unreadable}. */
@@ -176,7 +168,7 @@ final class DeliveryCalls {
 		}
 		catch (Throwable ex) {
 			// From the application's own deserializer, converter or constructor.
-			Throwable printable = PrintableFailure.of(ex);
+			Throwable printable = FailureLog.printable(ex);
 			return new Unreadable(tracked,
 					new PayloadConversionException("The payload cannot be converted: " + printable, printable));
 		}

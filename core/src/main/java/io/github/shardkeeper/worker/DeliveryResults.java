@@ -212,10 +212,7 @@ final class DeliveryResults {
 		}
 		clearProblem();
 		int records = delivery.records().size();
-		WorkMeter meter = this.scope.meter();
-		if (meter != null) {
-			meter.handled(records);
-		}
+		this.scope.calls().handled(records);
 		this.context.meters().handled(this.scope.topic(), records, result.begun().until(result.ended()));
 	}
 

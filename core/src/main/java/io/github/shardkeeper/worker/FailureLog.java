@@ -1,5 +1,7 @@
 package io.github.shardkeeper.worker;
 
+import java.io.PrintWriter;
+import java.io.Writer;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Iterator;
@@ -162,6 +164,33 @@ final class FailureLog {
 			current = current.getCause();
 		}
 		return cause.toString();
+	}
+
+	/**
+	 * Returns a failure of the application, or a replacement if it cannot be printed
+	 * because its {@code getMessage()} throws, for example: logging or storing it would
+	 * fail, too.
+	 */
+	static Throwable printable(Throwable failure) {
+		try {
+			failure.printStackTrace(new PrintWriter(Writer.nullWriter()));
+			return failure;
+		}
+		catch (Throwable ex) {
+			UnprintableFailure replacement = new UnprintableFailure(failure, ex);
+			replacement.setStackTrace(ex.getStackTrace());
+			return replacement;
+		}
+	}
+
+	/** Replaces a failure that cannot be printed. */
+	private static final class UnprintableFailure extends RuntimeException {
+
+		private UnprintableFailure(Throwable failure, Throwable printing) {
+			super("A %s, which cannot be printed: that throws a %s".formatted(failure.getClass().getName(),
+					printing.getClass().getName()));
+		}
+
 	}
 
 	/** Failures of one kind since the first of them was logged. */

@@ -17,7 +17,7 @@ final class GuardedMeters implements ConsumerMeters {
 	private final ConsumerMeters meters;
 
 	private final MeterGuard guard = new MeterGuard((failure) -> logger
-		.warn("What consumers do cannot be counted; they go on. Said once", PrintableFailure.of(failure)));
+		.warn("What consumers do cannot be counted; they go on. Said once", FailureLog.printable(failure)));
 
 	private GuardedMeters(ConsumerMeters meters) {
 		this.meters = meters;

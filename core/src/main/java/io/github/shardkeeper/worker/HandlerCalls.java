@@ -3,16 +3,20 @@ package io.github.shardkeeper.worker;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicLong;
 
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.checkpoint.JournaledState;
 import io.github.shardkeeper.checkpoint.StateView;
 import io.github.shardkeeper.handler.HandlerCall;
+import io.github.shardkeeper.protocol.MeasuredLoads.ShardWork;
+import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * Calls the application for one owned shard, and can interrupt these calls. Thread-safe.
+ * Calls the application for one owned shard, can interrupt these calls, and measures
+ * those of the handler. Thread-safe.
  */
 final class HandlerCalls {
 
@@ -28,40 +32,38 @@ final class HandlerCalls {
 	/** The calls that run at the same time, the oldest first. */
 	private final Queue<ConcurrentCall> concurrent = new ConcurrentLinkedQueue<>();
 
-	HandlerCalls(OwnedShard owned, ShardLifecycle lifecycle) {
+	private final MonotonicClock clock;
+
+	/** {@code null} where work is not measured. */
+	private final @Nullable Meter meter;
+
+	HandlerCalls(OwnedShard owned, ShardLifecycle lifecycle, WorkerContext context) {
 		this.owned = owned;
 		this.lifecycle = lifecycle;
+		this.clock = context.clock();
+		this.meter = context.measuresWork() ? new Meter() : null;
 	}
 
 	/**
-	 * Calls unless the shard is lost, while no other call for the shard runs.
+	 * Calls the handler unless the shard is lost, while no other call for the shard runs.
 	 * @param state what the call may see, {@code null} for nothing
 	 * @param now when it begins
 	 */
-	Result callWhileHeld(@Nullable JournaledState state, MonotonicTime now, StateCall code) {
-		return callExclusively(state, now, code, true);
-	}
-
-	/** Calls in any case, while no other call for the shard runs. */
-	Result call(@Nullable JournaledState state, MonotonicTime now, StateCall code) {
-		return callExclusively(state, now, code, false);
-	}
-
-	private Result callExclusively(@Nullable JournaledState state, MonotonicTime now, StateCall code,
-			boolean onlyWhileHeld) {
-		this.exclusiveSince = now;
+	Result callHandler(@Nullable JournaledState state, MonotonicTime now, StateCall code) {
+		callBegins(now);
 		try {
-			return call(this.exclusive, state, code, onlyWhileHeld);
+			return callAlone(state, now, code, true);
 		}
 		finally {
-			this.exclusiveSince = null;
+			callEnds();
 		}
 	}
 
-	/** Calls unless the shard is lost or leaving, while others may run. */
+	/** Calls the handler unless the shard is lost or leaving, while others may run. */
 	Result callConcurrently(@Nullable JournaledState state, MonotonicTime now, StateCall code) {
 		ConcurrentCall running = new ConcurrentCall(new HandlerCall(), now);
 		this.concurrent.add(running);
+		callBegins(now);
 		try {
 			return call(running.call(), state, (view) -> {
 				// It may have waited for its thread since it was handed out.
@@ -72,7 +74,28 @@ final class HandlerCalls {
 			}, true);
 		}
 		finally {
+			callEnds();
 			this.concurrent.remove(running);
+		}
+	}
+
+	/** Calls a callback unless the shard is lost, while no other call for it runs. */
+	Result callbackWhileHeld(JournaledState state, StateCall code) {
+		return callAlone(state, this.clock.now(), code, true);
+	}
+
+	/** Calls a callback in any case, while no other call for the shard runs. */
+	Result callback(JournaledState state, StateCall code) {
+		return callAlone(state, this.clock.now(), code, false);
+	}
+
+	private Result callAlone(@Nullable JournaledState state, MonotonicTime now, StateCall code, boolean onlyWhileHeld) {
+		this.exclusiveSince = now;
+		try {
+			return call(this.exclusive, state, code, onlyWhileHeld);
+		}
+		finally {
+			this.exclusiveSince = null;
 		}
 	}
 
@@ -93,7 +116,7 @@ final class HandlerCalls {
 			// Decided here: the lease may be held again when the result is looked at.
 			boolean interrupted = call.wasInterrupted() || ex instanceof NotCalledException
 					|| onlyWhileHeld && !this.owned.isHeld();
-			return new Result(view, PrintableFailure.of(ex), interrupted);
+			return new Result(view, FailureLog.printable(ex), interrupted);
 		}
 		finally {
 			if (view != null) {
@@ -126,6 +149,34 @@ final class HandlerCalls {
 		return stack;
 	}
 
+	/** Counts records that the handler has handled. */
+	void handled(int records) {
+		if (this.meter != null) {
+			this.meter.records.addAndGet(records);
+		}
+	}
+
+	/**
+	 * Returns the work done so far, {@code null} where it is not measured.
+	 * @param now the time up to which running calls count
+	 */
+	@Nullable ShardWork work(MonotonicTime now) {
+		return (this.meter == null) ? null : new ShardWork(this.owned.shard(), this.owned.token(),
+				this.meter.callNanos(now), this.meter.records.get());
+	}
+
+	private void callBegins(MonotonicTime now) {
+		if (this.meter != null) {
+			this.meter.add(1, now);
+		}
+	}
+
+	private void callEnds() {
+		if (this.meter != null) {
+			this.meter.add(-1, this.clock.now());
+		}
+	}
+
 	private record ConcurrentCall(HandlerCall call, MonotonicTime since) {
 
 	}
@@ -156,6 +207,41 @@ final class HandlerCalls {
 	interface StateCall {
 
 		void run(@Nullable StateView view) throws Throwable;
+
+	}
+
+	/** Measures the handler's work. Thread-safe. */
+	private static final class Meter {
+
+		private final AtomicLong records = new AtomicLong();
+
+		/** Duration of calls up to {@link #since}; guarded by this, as is all below. */
+		private long callNanos;
+
+		private int running;
+
+		private MonotonicTime since = new MonotonicTime(0);
+
+		private synchronized void add(int calls, MonotonicTime now) {
+			count(now);
+			this.running += calls;
+		}
+
+		/**
+		 * Returns the duration of all calls, including those that run now; calls at the
+		 * same time count each.
+		 */
+		private synchronized long callNanos(MonotonicTime now) {
+			count(now);
+			return this.callNanos;
+		}
+
+		private void count(MonotonicTime now) {
+			if (this.running == 0 || this.since.isBefore(now)) {
+				this.callNanos += this.running * this.since.until(now).toNanos();
+				this.since = now;
+			}
+		}
 
 	}
 

@@ -23,7 +23,7 @@ import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
  * threads of their own, and the worker processes their results. Confined to the worker,
  * but for {@link #offer} and {@link #ended}.
  */
-final class RecordLoop implements ShardLoop {
+final class RecordLoop implements ShardOwnership.Loop {
 
 	/** Maximum number of deliveries before the thread is given to whoever waits. */
 	private static final int MAX_DELIVERIES_PER_TURN = 500;

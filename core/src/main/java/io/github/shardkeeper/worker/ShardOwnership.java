@@ -36,7 +36,7 @@ final class ShardOwnership {
 
 	private final ShardProgress progress;
 
-	private final ShardLoop loop;
+	private final Loop loop;
 
 	/** Whether the assigned callback has returned. */
 	private boolean started;
@@ -87,7 +87,7 @@ final class ShardOwnership {
 	/** Calls the assigned callback; when it throws, it is called again later. */
 	private boolean callAssigned() {
 		HandlerCalls.Result result = this.scope.calls()
-			.callWhileHeld(this.progress.state(), this.context.clock().now(),
+			.callbackWhileHeld(this.progress.state(),
 					(view) -> this.handler.assigned(this.owned, Objects.requireNonNull(view)));
 		if (result.failure() != null) {
 			if (this.owned.isHeld() && !result.interrupted()) {
@@ -112,7 +112,7 @@ final class ShardOwnership {
 	}
 
 	/** Handles the shard for a turn. Only while {@link #isReading}. */
-	ShardLoop.Outcome run() {
+	Loop.Outcome run() {
 		return this.loop.run();
 	}
 
@@ -148,7 +148,7 @@ final class ShardOwnership {
 		}
 		while (true) {
 			HandlerCalls.Result result = this.scope.calls()
-				.call(this.progress.state(), this.context.clock().now(),
+				.callback(this.progress.state(),
 						(view) -> this.handler.revoked(this.owned, Objects.requireNonNull(view)));
 			// The callback may have acknowledged records.
 			this.loop.collectResults();
@@ -213,6 +213,52 @@ final class ShardOwnership {
 		public void ended() {
 			ShardOwnership.this.loop.ended();
 			ShardOwnership.this.scope.wake().run();
+		}
+
+	}
+
+	/**
+	 * Handles an acquired shard, turn by turn. Confined to the worker, but for {@link #offer}
+	 * and {@link #ended}.
+	 */
+	sealed interface Loop permits RecordLoop, CallLoop {
+
+		/** Takes records; returns whether there is room for more. */
+		boolean offer(List<SourceRecord> records);
+
+		/** Marks the shard as one that gets no further records. */
+		void ended();
+
+		/**
+		 * Does what there is to do, until there is nothing or a turn is over.
+		 * @throws io.github.shardkeeper.StoreUnavailableException when the store does not
+		 * answer; to be run again
+		 */
+		Outcome run();
+
+		/**
+		 * Processes the results of calls that have returned, begins no further one, and
+		 * returns whether none runs any more.
+		 */
+		boolean collectResults();
+
+		/** Drops what was read and not taken up. */
+		void clear();
+
+		/** How a turn has ended. */
+		enum Outcome {
+
+			/** There is more to do. */
+			MORE,
+			/** There is nothing to do until something happens. */
+			IDLE,
+			/** The last record that the shard will ever have is done. */
+			COMPLETED,
+			/** A newer owner has acquired the shard. */
+			FENCED,
+			/** The checkpoint is gone, and may not be written back now. */
+			CHECKPOINT_MISSING
+
 		}
 
 	}

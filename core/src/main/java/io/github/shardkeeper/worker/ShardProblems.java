@@ -89,17 +89,17 @@ final class ShardProblems {
 	}
 
 	/** Returns what keeps the shard from being consumed or handed over now. */
-	@Nullable ShardProblem current() {
+	ShardWorker.@Nullable Problem current() {
 		MonotonicTime now = this.context.clock().now();
 		MonotonicTime handover = this.lifecycle.drainingSince();
 		MonotonicTime since = (handover != null) ? handover : this.lifecycle.seekingSince();
 		Duration draining = (since != null) ? since.until(now) : Duration.ZERO;
-		ShardProblem noted = noted(now);
+		ShardWorker.Problem noted = noted(now);
 		if (draining.compareTo(LONG_DRAIN) <= 0) {
-			ShardProblem longCall = longCall(now);
+			ShardWorker.Problem longCall = longCall(now);
 			return (noted != null && (noted.alarm() || longCall == null)) ? noted : longCall;
 		}
-		return ShardProblem.alarm("Has been waiting to be %s for %d s, but %s".formatted(
+		return ShardWorker.Problem.alarm("Has been waiting to be %s for %d s, but %s".formatted(
 				(handover != null) ? "handed over" : "moved to another position", draining.toSeconds(),
 				obstacle(noted)));
 	}
@@ -108,21 +108,21 @@ final class ShardProblems {
 	 * Returns the problem that was noted. A call that is retried needs nobody's attention
 	 * unless that takes as long as no call should.
 	 */
-	private @Nullable ShardProblem noted(MonotonicTime now) {
+	private ShardWorker.@Nullable Problem noted(MonotonicTime now) {
 		String passing = this.turnProblem;
 		if (passing != null) {
-			return ShardProblem.alarm(passing);
+			return ShardWorker.Problem.alarm(passing);
 		}
 		CallProblem noted = this.callProblem;
 		if (noted == null) {
 			return null;
 		}
 		MonotonicTime retriedSince = noted.retriedSince();
-		return new ShardProblem(noted.text(),
+		return new ShardWorker.Problem(noted.text(),
 				retriedSince == null || retriedSince.until(now).compareTo(this.longCall) > 0);
 	}
 
-	private String obstacle(@Nullable ShardProblem noted) {
+	private String obstacle(ShardWorker.@Nullable Problem noted) {
 		List<StackTraceElement> stack = applicationStack();
 		if (!stack.isEmpty()) {
 			return "a call of %s has not returned; it is at %s".formatted(this.handlerName, innermost(stack));
@@ -131,11 +131,11 @@ final class ShardProblems {
 				: "its worker is waiting: all handler threads may be busy, or the store is slow";
 	}
 
-	private @Nullable ShardProblem longCall(MonotonicTime now) {
+	private ShardWorker.@Nullable Problem longCall(MonotonicTime now) {
 		MonotonicTime since = this.calls.since();
 		Duration running = (since != null) ? since.until(now) : Duration.ZERO;
 		List<StackTraceElement> stack = (running.compareTo(this.longCall) > 0) ? applicationStack() : List.of();
-		return stack.isEmpty() ? null : ShardProblem
+		return stack.isEmpty() ? null : ShardWorker.Problem
 			.alarm(("A call of %s has not returned for %d s; it is at %s. Limit the time that it "
 					+ "waits for other systems, or set 'shardkeeper.consumer.long-call' to more than such a call may take")
 				.formatted(this.handlerName, running.toSeconds(), innermost(stack)));
@@ -276,7 +276,7 @@ final class ShardProblems {
 	void unexpected(Throwable failure) {
 		try {
 			logger.error("Unexpected failure while consuming {}; continuing", this.owned, failure);
-			this.turnProblem = "Unexpected failure: " + PrintableFailure.of(failure);
+			this.turnProblem = "Unexpected failure: " + FailureLog.printable(failure);
 		}
 		finally {
 			retryAfter(this.backOff.next());

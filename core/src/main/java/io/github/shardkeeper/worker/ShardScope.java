@@ -1,7 +1,5 @@
 package io.github.shardkeeper.worker;
 
-import org.jspecify.annotations.Nullable;
-
 import io.github.shardkeeper.handler.ShardHandler;
 
 /**
@@ -14,12 +12,10 @@ import io.github.shardkeeper.handler.ShardHandler;
  * @param lifecycle whether it is consumed, leaving or lost
  * @param calls calls the application
  * @param problems what holds the worker up
- * @param meter measures the work, {@code null} where nothing is measured
  * @param wake wakes the worker
  */
 record ShardScope(OwnedShard owned, ShardHandler handler, ConsumerSettings settings, WorkerContext context,
-		ShardLifecycle lifecycle, HandlerCalls calls, ShardProblems problems, @Nullable WorkMeter meter,
-		Runnable wake) {
+		ShardLifecycle lifecycle, HandlerCalls calls, ShardProblems problems, Runnable wake) {
 
 	String topic() {
 		return this.owned.shard().topic();

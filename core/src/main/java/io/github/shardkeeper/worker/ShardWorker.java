@@ -2,6 +2,8 @@ package io.github.shardkeeper.worker;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 
 import org.jspecify.annotations.Nullable;
@@ -101,11 +103,11 @@ public final class ShardWorker {
 			CompletableFuture<Void> predecessorEnded) {
 		this.context = context;
 		this.owned = new OwnedShard(shard, token, member, context);
-		this.calls = new HandlerCalls(this.owned, this.lifecycle);
+		this.calls = new HandlerCalls(this.owned, this.lifecycle, context);
 		this.problems = new ShardProblems(this.owned, handler.name(), context, this.lifecycle, this.calls, this::wake);
 		this.task = new SerialTask(context.executor(), this::turn, this.problems::noThread);
 		this.scope = new ShardScope(this.owned, handler, context.settings(shard.topic()), context, this.lifecycle,
-				this.calls, this.problems, context.measuresWork() ? new WorkMeter() : null, this::wake);
+				this.calls, this.problems, this::wake);
 		this.acquisition = new ShardAcquisition(this.owned, context.checkpoints(), context.acquisitions(), this::wake);
 		context.budget().join();
 		this.predecessorEnded = predecessorEnded;
@@ -128,7 +130,7 @@ public final class ShardWorker {
 	 * Returns what keeps the shard from being consumed or handed over.
 	 * @return the problem, {@code null} if there is none
 	 */
-	public @Nullable ShardProblem problem() {
+	public @Nullable Problem problem() {
 		return this.problems.current();
 	}
 
@@ -138,9 +140,7 @@ public final class ShardWorker {
 	 * @return the work, {@code null} where it is not measured
 	 */
 	public @Nullable ShardWork work(MonotonicTime now) {
-		WorkMeter meter = this.scope.meter();
-		return (meter == null) ? null
-				: new ShardWork(this.owned.shard(), this.owned.token(), meter.handlerNanos(now), meter.records());
+		return this.calls.work(now);
 	}
 
 	/** Has the worker look for something to do. Never throws. */
@@ -363,7 +363,7 @@ public final class ShardWorker {
 	}
 
 	private boolean consume(ShardOwnership current, MonotonicTime now) {
-		ShardLoop.Outcome outcome = current.run();
+		ShardOwnership.Loop.Outcome outcome = current.run();
 		if (!current.progress().isRepeating()) {
 			this.problems.turnSucceeded();
 		}
@@ -377,7 +377,7 @@ public final class ShardWorker {
 			case MORE, IDLE -> {
 			}
 		}
-		return outcome == ShardLoop.Outcome.MORE;
+		return outcome == ShardOwnership.Loop.Outcome.MORE;
 	}
 
 	/** Marks the shard as completed in the store: all is done, and no more will come. */
@@ -542,6 +542,42 @@ public final class ShardWorker {
 		catch (StoreUnavailableException ex) {
 			return "the offset in the store cannot be read: " + ex.getMessage();
 		}
+	}
+
+	/**
+	 * Problem that keeps a shard from being consumed or handed over. Immutable.
+	 *
+	 * @param text a sentence
+	 * @param alarm whether somebody has to look at it now; otherwise Shardkeeper recovers
+	 * automatically, and it is only worth knowing
+	 */
+	public record Problem(String text, boolean alarm) {
+
+		/**
+		 * Creates a problem that somebody has to look at now.
+		 * @param text a sentence
+		 * @return the problem
+		 */
+		public static Problem alarm(String text) {
+			return new Problem(text, true);
+		}
+
+		/**
+		 * Returns the sentences alone.
+		 * @param problems the problems by shard
+		 * @return their texts by shard
+		 */
+		public static Map<ShardId, String> texts(Map<ShardId, Problem> problems) {
+			Map<ShardId, String> texts = new TreeMap<>();
+			problems.forEach((shard, problem) -> texts.put(shard, problem.text()));
+			return texts;
+		}
+
+		@Override
+		public String toString() {
+			return this.text;
+		}
+
 	}
 
 }

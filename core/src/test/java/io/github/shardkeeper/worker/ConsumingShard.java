@@ -16,7 +16,6 @@ import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.checkpoint.DeadLetterStore.StoredLetter;
 import io.github.shardkeeper.checkpoint.memory.MemoryDeadLetterStore;
-import io.github.shardkeeper.consumer.HandlerSettingsCheck;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.handler.ShardHandlerDetector;
 import io.github.shardkeeper.shard.MemberId;
@@ -80,7 +79,7 @@ final class ConsumingShard {
 		JsonMapper mapper = new JsonMapper();
 		this.handler = new ShardHandlerDetector(beans, new JsonPayloadConverter(mapper)).detect(Map.of("orders", 2))
 			.get("orders");
-		HandlerSettingsCheck.check(this.handler, settings.get());
+		settings.get().check(this.handler);
 		this.lease.renew(this.clock.now());
 		this.context = new WorkerContext("group", this.checkpoints, this.reader, this.lease, this.clock,
 				InstantSource.fixed(Instant.EPOCH), this.threads, this.threads.timer(), mapper, ConsumerMeters.NONE,

@@ -51,7 +51,7 @@ class ConversionHaltTests {
 
 		assertThat(shard.deadLetters()).hasSize(4);
 		assertThat(shard.worker().problem()).isNotNull()
-			.matches(ShardProblem::alarm, "an alarm")
+			.matches(ShardWorker.Problem::alarm, "an alarm")
 			.asString()
 			.contains("Halted at offset", "5 records in a row could not be converted", "Visit",
 					"'shardkeeper.topics.orders.consumer.max-conversion-failures'");

@@ -331,7 +331,7 @@ class ShardWorkerTests {
 		assertThat(worker.problem()).isNotNull().matches((problem) -> !problem.alarm(), "a detail still");
 
 		this.clock.advance(Duration.ofMillis(1));
-		assertThat(worker.problem()).isNotNull().matches(ShardProblem::alarm, "an alarm");
+		assertThat(worker.problem()).isNotNull().matches(ShardWorker.Problem::alarm, "an alarm");
 		this.application.onRecord = (record, state) -> {
 		};
 		holdLease();
@@ -422,7 +422,7 @@ class ShardWorkerTests {
 		this.reader.deliver(SHARD, 1, "nonsense");
 		this.threads.runAll();
 
-		assertThat(worker.problem()).isNotNull().matches(ShardProblem::alarm, "an alarm");
+		assertThat(worker.problem()).isNotNull().matches(ShardWorker.Problem::alarm, "an alarm");
 	}
 
 	/** The application's filters, and its registry, run in them. */
@@ -948,7 +948,7 @@ class ShardWorkerTests {
 		deliver(1, 1);
 
 		assertThat(worker.problem())
-			.isEqualTo(ShardProblem.alarm("The store cannot be used: only 1 of 2 replicas have a change after 200 ms"));
+			.isEqualTo(ShardWorker.Problem.alarm("The store cannot be used: only 1 of 2 replicas have a change after 200 ms"));
 	}
 
 	@Test

@@ -1,4 +1,4 @@
-package io.github.shardkeeper.consumer;
+package io.github.shardkeeper.worker;
 
 import java.time.Duration;
 import java.util.List;
@@ -20,7 +20,6 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
 import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
-import io.github.shardkeeper.worker.TestSettings;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
@@ -29,7 +28,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * Every shape of a handler with every commit mode and ordering.
  */
-class HandlerSettingsCheckTests {
+class ConsumerSettingsTests {
 
 	@ParameterizedTest
 	@CsvSource({ "Plain, BACKGROUND, SHARD", "Plain, BACKGROUND, KEY", "Plain, BACKGROUND, NONE", "Plain, BATCH, SHARD",
@@ -38,7 +37,7 @@ class HandlerSettingsCheckTests {
 			"AcknowledgingWithState, MANUAL, SHARD", "Batch, BACKGROUND, SHARD", "Batch, BATCH, SHARD",
 			"AcknowledgingBatch, MANUAL, SHARD", "Loop, BACKGROUND, SHARD", "Loop, MANUAL, SHARD",
 			"Loop, BACKGROUND, KEY" })
-	void whatGoesTogetherStarts(String handler, CommitMode mode, Ordering ordering) {
+	void handlerThatFitsTheSettingsIsAccepted(String handler, CommitMode mode, Ordering ordering) {
 		assertThatCode(() -> check(handler, mode, ordering)).doesNotThrowAnyException();
 	}
 
@@ -55,7 +54,7 @@ class HandlerSettingsCheckTests {
 					Batch                  | BACKGROUND | KEY   | takes a list of records, but 'consumer.ordering' is 'key' | one record at a time
 					AcknowledgingBatch     | MANUAL     | NONE  | takes a list of records                                | one record at a time
 					""")
-	void whatDoesNotIsRefusedWithWhatToWrite(String handler, CommitMode mode, Ordering ordering, String what,
+	void handlerThatDoesNotFitTheSettingsIsRejected(String handler, CommitMode mode, Ordering ordering, String what,
 			String action) {
 		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
 			.isThrownBy(() -> check(handler, mode, ordering))
@@ -71,8 +70,7 @@ class HandlerSettingsCheckTests {
 		ShardHandler found = new ShardHandlerDetector(beans, new JsonPayloadConverter(new JsonMapper()))
 			.detect(Map.of("orders", 1))
 			.get("orders");
-		HandlerSettingsCheck.check(found,
-				new TestSettings().commits(mode, Duration.ofSeconds(5), 1000).ordering(ordering, 8).get());
+		new TestSettings().commits(mode, Duration.ofSeconds(5), 1000).ordering(ordering, 8).get().check(found);
 	}
 
 	private static Object bean(String name) {
