@@ -25,17 +25,20 @@ final class CallLoop implements ShardOwnership.Loop {
 
 	private final ShardProgress progress;
 
+	private final ShardCommits commits;
+
 	private final WakeTimer timer;
 
 	private final ShardProblems.BackOff backOff = new ShardProblems.BackOff();
 
 	private @Nullable MonotonicTime nextCall;
 
-	CallLoop(ShardScope scope, ShardProgress progress) {
+	CallLoop(ShardScope scope, ShardProgress progress, ShardCommits commits) {
 		this.scope = scope;
 		this.context = scope.context();
 		this.handler = scope.handler();
 		this.progress = progress;
+		this.commits = commits;
 		this.timer = new WakeTimer(this.context.timer(), scope.wake());
 	}
 
@@ -56,14 +59,14 @@ final class CallLoop implements ShardOwnership.Loop {
 			call(now);
 			now = this.context.clock().now();
 		}
-		Outcome stop = RecordLoop.stop(this.progress.advance(now));
+		Outcome stop = Outcome.after(this.commits.advance(now));
 		if (stop != null) {
 			return stop;
 		}
 		if (this.scope.lifecycle().isLeaving()) {
 			return Outcome.MORE;
 		}
-		MonotonicTime due = this.progress.commitDue();
+		MonotonicTime due = this.commits.nextDue();
 		if (due != null) {
 			this.timer.wakeAt(due, now);
 		}

@@ -37,6 +37,8 @@ final class RecordLoop implements ShardOwnership.Loop {
 
 	private final ShardProgress progress;
 
+	private final ShardCommits commits;
+
 	private final RecordIntake intake;
 
 	private final DeliveryOrder order;
@@ -53,11 +55,12 @@ final class RecordLoop implements ShardOwnership.Loop {
 
 	private final WakeTimer timer;
 
-	RecordLoop(ShardScope scope, ShardProgress progress) {
+	RecordLoop(ShardScope scope, ShardProgress progress, ShardCommits commits) {
 		ConsumerSettings settings = scope.settings();
 		this.scope = scope;
 		this.context = scope.context();
 		this.progress = progress;
+		this.commits = commits;
 		this.timer = new WakeTimer(this.context.timer(), scope.wake());
 		this.inOrder = settings.ordering() == Ordering.SHARD;
 		boolean batches = scope.handler().shape() == HandlerShape.BATCH;
@@ -89,7 +92,7 @@ final class RecordLoop implements ShardOwnership.Loop {
 		MonotonicTime end = now.plus(MAX_TURN);
 		for (int deliveries = 0; deliveries < MAX_DELIVERIES_PER_TURN; deliveries++) {
 			collectResults();
-			Outcome stop = stop(this.progress.advance(now));
+			Outcome stop = Outcome.after(this.commits.advance(now));
 			if (stop != null) {
 				return stop;
 			}
@@ -107,7 +110,7 @@ final class RecordLoop implements ShardOwnership.Loop {
 	}
 
 	private boolean mayHandOut(MonotonicTime now) {
-		if (this.results.isHalted(now) || this.scope.lifecycle().isLeaving() || this.progress.mustWait()) {
+		if (this.results.isHalted(now) || this.scope.lifecycle().isLeaving() || this.commits.mustWait()) {
 			return false;
 		}
 		if (!this.context.lease().permitsHandOut(now)) {
@@ -193,15 +196,15 @@ final class RecordLoop implements ShardOwnership.Loop {
 		if (atEnd || idle && this.scope.settings().commits().mode() == CommitMode.BATCH) {
 			this.progress.commitSoon();
 		}
-		Outcome stop = stop(this.progress.advance(now));
+		Outcome stop = Outcome.after(this.commits.advance(now));
 		if (stop != null) {
 			return stop;
 		}
-		if (atEnd && !this.order.hasFailing() && this.progress.isAtEnd()) {
+		if (atEnd && !this.order.hasFailing() && this.progress.isAtEnd() && this.commits.isIdle()) {
 			return Outcome.COMPLETED;
 		}
 		this.results.reportMissingAcknowledgments();
-		MonotonicTime next = earlier(this.progress.commitDue(), this.results.haltEnds(now));
+		MonotonicTime next = earlier(this.commits.nextDue(), this.results.haltEnds(now));
 		if (permitted) {
 			next = earlier(next, this.order.nextDue());
 			next = earlier(next, this.order.hasRoom() ? this.progress.queue().nextLook() : null);
@@ -214,14 +217,6 @@ final class RecordLoop implements ShardOwnership.Loop {
 
 	private static @Nullable MonotonicTime earlier(@Nullable MonotonicTime one, @Nullable MonotonicTime other) {
 		return (one == null || other != null && other.isBefore(one)) ? other : one;
-	}
-
-	static @Nullable Outcome stop(ShardProgress.Outcome commits) {
-		return switch (commits) {
-			case DONE, SENT -> null;
-			case FENCED -> Outcome.FENCED;
-			case CHECKPOINT_MISSING -> Outcome.CHECKPOINT_MISSING;
-		};
 	}
 
 }

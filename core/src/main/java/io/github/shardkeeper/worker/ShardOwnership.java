@@ -3,9 +3,11 @@ package io.github.shardkeeper.worker;
 import java.util.List;
 import java.util.Objects;
 
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
 import io.github.shardkeeper.checkpoint.JournaledState;
 import io.github.shardkeeper.checkpoint.StateView;
 import io.github.shardkeeper.handler.HandlerShape;
@@ -36,6 +38,8 @@ final class ShardOwnership {
 
 	private final ShardProgress progress;
 
+	private final ShardCommits commits;
+
 	private final Loop loop;
 
 	/** Whether the assigned callback has returned. */
@@ -53,18 +57,28 @@ final class ShardOwnership {
 	/** Whether it was interrupted, and is called once more. */
 	private boolean revocationRepeated;
 
-	ShardOwnership(ShardScope scope, ShardProgress progress) {
+	/**
+	 * Creates the ownership of a shard that was acquired.
+	 * @param earlier commits under the same token before a seek, {@code null} if there
+	 * are none
+	 */
+	ShardOwnership(ShardScope scope, Acquisition.Acquired acquired, @Nullable ShardCommits earlier) {
 		this.scope = scope;
 		this.owned = scope.owned();
 		this.handler = scope.handler();
 		this.context = scope.context();
-		this.progress = progress;
-		this.loop = (this.handler.shape() == HandlerShape.LOOP) ? new CallLoop(scope, progress)
-				: new RecordLoop(scope, progress);
+		this.progress = new ShardProgress(acquired, scope);
+		this.commits = new ShardCommits(acquired, earlier, this.progress, scope);
+		this.loop = (this.handler.shape() == HandlerShape.LOOP) ? new CallLoop(scope, this.progress, this.commits)
+				: new RecordLoop(scope, this.progress, this.commits);
 	}
 
 	ShardProgress progress() {
 		return this.progress;
+	}
+
+	ShardCommits commits() {
+		return this.commits;
 	}
 
 	/** Returns whether the shard is consumed, or was. */
@@ -245,7 +259,7 @@ final class ShardOwnership {
 		/** Drops what was read and not taken up. */
 		void clear();
 
-		/** How a turn has ended. */
+		/** Result of a turn. */
 		enum Outcome {
 
 			/** There is more to do. */
@@ -257,7 +271,16 @@ final class ShardOwnership {
 			/** A newer owner has acquired the shard. */
 			FENCED,
 			/** The checkpoint is gone, and may not be written back now. */
-			CHECKPOINT_MISSING
+			CHECKPOINT_MISSING;
+
+			/** Returns the end of a turn that commits ask for, {@code null} for none. */
+			static @Nullable Outcome after(ShardCommits.Outcome commits) {
+				return switch (commits) {
+					case DONE, SENT -> null;
+					case FENCED -> FENCED;
+					case CHECKPOINT_MISSING -> CHECKPOINT_MISSING;
+				};
+			}
 
 		}
 

@@ -12,8 +12,6 @@ import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
-import io.github.shardkeeper.checkpoint.CommitHistory;
-import io.github.shardkeeper.checkpoint.LastCommit;
 import io.github.shardkeeper.checkpoint.SeekRequest;
 import io.github.shardkeeper.checkpoint.Seeks;
 import io.github.shardkeeper.handler.ShardHandler;
@@ -21,7 +19,6 @@ import io.github.shardkeeper.loop.SerialTask;
 import io.github.shardkeeper.protocol.HoldingAction.Forfeit;
 import io.github.shardkeeper.protocol.MeasuredLoads.ShardWork;
 import io.github.shardkeeper.shard.MemberId;
-import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.time.MonotonicTime;
@@ -74,8 +71,8 @@ public final class ShardWorker {
 	/** {@code null} until the shard is acquired. */
 	private @Nullable ShardOwnership ownership;
 
-	/** Progress before a seek; only until the shard is acquired again. */
-	private @Nullable ShardProgress earlier;
+	/** Commits before a seek; only until the shard is acquired again. */
+	private @Nullable ShardCommits earlier;
 
 	/**
 	 * Token of the newer owner, or {@link Token#NONE} if only that it exists is known.
@@ -253,7 +250,7 @@ public final class ShardWorker {
 		ShardOwnership current = this.ownership;
 		if (this.writeBackDue && current != null) {
 			this.writeBackDue = false;
-			current.progress().requireWriteBack();
+			current.commits().requireWriteBack();
 		}
 		if (this.fence != null) {
 			endFenced(this.fence);
@@ -328,7 +325,7 @@ public final class ShardWorker {
 		released.end();
 		this.acquired = false;
 		this.ownership = null;
-		this.earlier = released.progress();
+		this.earlier = released.commits();
 		this.acquisition = new ShardAcquisition(this.owned, this.context.checkpoints(), this.context.acquisitions(),
 				this::wake);
 		this.lifecycle.seekEnded();
@@ -346,7 +343,7 @@ public final class ShardWorker {
 			if (!(reply instanceof Acquisition.Acquired granted)) {
 				return null;
 			}
-			current = new ShardOwnership(this.scope, new ShardProgress(granted, this.earlier, this.scope));
+			current = new ShardOwnership(this.scope, granted, this.earlier);
 			this.ownership = current;
 			this.earlier = null;
 		}
@@ -364,14 +361,14 @@ public final class ShardWorker {
 
 	private boolean consume(ShardOwnership current, MonotonicTime now) {
 		ShardOwnership.Loop.Outcome outcome = current.run();
-		if (!current.progress().isRepeating()) {
+		if (!current.commits().isRepeating()) {
 			this.problems.turnSucceeded();
 		}
 		switch (outcome) {
 			case FENCED -> fenced(Token.NONE);
 			case CHECKPOINT_MISSING -> this.problems.checkpointMissing();
 			case COMPLETED -> {
-				complete(current.progress(), now);
+				complete(current.commits(), now);
 				return true;
 			}
 			case MORE, IDLE -> {
@@ -381,16 +378,16 @@ public final class ShardWorker {
 	}
 
 	/** Marks the shard as completed in the store: all is done, and no more will come. */
-	private void complete(ShardProgress progress, MonotonicTime now) {
+	private void complete(ShardCommits commits, MonotonicTime now) {
 		switch (this.context.checkpoints()
-			.complete(this.owned.shard(), this.owned.token(), progress.acknowledgedCommit(), progress.acquisition())) {
+			.complete(this.owned.shard(), this.owned.token(), commits.acknowledged(), commits.acquisition())) {
 			case COMPLETED -> {
 				this.completed = true;
 				this.lifecycle.drain(now);
 			}
 			case PENDING -> this.attentionDue = true;
 			case STALE -> fenced(Token.NONE);
-			case GONE -> progress.requireWriteBack();
+			case GONE -> commits.requireWriteBack();
 		}
 	}
 
@@ -427,12 +424,12 @@ public final class ShardWorker {
 		if (!current.stop() || !current.revoke()) {
 			return false;
 		}
-		return !current.isStarted() || isCommitted(current.progress());
+		return !current.isStarted() || isCommitted(current.commits());
 	}
 
-	private boolean isCommitted(ShardProgress progress) {
+	private boolean isCommitted(ShardCommits commits) {
 		try {
-			switch (progress.flush()) {
+			switch (commits.flush()) {
 				case DONE -> {
 					return true;
 				}
@@ -484,64 +481,7 @@ public final class ShardWorker {
 			return;
 		}
 		this.lossReported = true;
-		ShardProgress last = this.ownership.progress();
-		if (cause == Forfeit.Cause.TAKEN_OVER) {
-			reportLostCommits(last);
-			return;
-		}
-		Offset position = last.window().position();
-		int entries = last.state().committableEntries().size();
-		if (cause == Forfeit.Cause.STOPPED) {
-			logger.warn(
-					"{} stops while the store does not answer, at offset {} with {} entries of state under token {}: "
-							+ "what the store has not stored, or loses in this outage, is lost",
-					this.owned, position, entries, this.owned.token());
-			return;
-		}
-		logger.error(
-				"Offset and state of {} are lost: the store had lost them, and another instance acquired the shard "
-						+ "before this one was back. They were offset {} and {} entries of state under token {}; {}",
-				this.owned, position, entries, this.owned.token(), storedOffset());
-	}
-
-	/**
-	 * Reports commits that the store has lost. Otherwise the newer owner has resumed from
-	 * them, and nothing is lost.
-	 */
-	private void reportLostCommits(ShardProgress last) {
-		LastCommit accepted = new LastCommit(this.owned.token(), last.acknowledgedCommit());
-		if (accepted.number() == 0) {
-			return;
-		}
-		try {
-			CommitHistory stored = this.context.checkpoints().commits(this.owned.shard());
-			if (stored != null && stored.lacks(accepted)) {
-				logger.error(
-						"{} has two histories: the commits of this instance, up to offset {} under token {}, are not in the "
-								+ "store, which is at offset {} under token {}. They are lost; nothing is merged. {}",
-						this.owned, last.acknowledgedOffset(), this.owned.token(), stored.offset(),
-						stored.last().token(), ShardProgress.TWO_MASTERS);
-			}
-		}
-		catch (StoreUnavailableException ex) {
-			logger.warn("Cannot check whether the store still has the commits of {} under token {}: {}", this.owned,
-					this.owned.token(), ex.getMessage());
-		}
-	}
-
-	private String storedOffset() {
-		ShardId shard = this.owned.shard();
-		try {
-			CommitHistory stored = this.context.checkpoints().commits(shard);
-			if (stored != null && stored.offset() != null) {
-				return "the store is at offset %s under token %s".formatted(stored.offset(), stored.last().token());
-			}
-			Offset offset = this.context.checkpoints().offsets(List.of(shard)).get(shard);
-			return (offset != null) ? "the store is at offset " + offset : "the store has no offset yet";
-		}
-		catch (StoreUnavailableException ex) {
-			return "the offset in the store cannot be read: " + ex.getMessage();
-		}
+		this.ownership.commits().reportLoss(cause);
 	}
 
 	/**

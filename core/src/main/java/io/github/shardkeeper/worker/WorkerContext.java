@@ -15,69 +15,100 @@ import io.github.shardkeeper.time.MonotonicClock;
 
 /**
  * What all workers of an instance share. Immutable.
- *
- * @param group the group's name
- * @param checkpoints the data plane
- * @param reader where records come from
- * @param lease whether this instance may consume at all
- * @param clock the clock
- * @param wallClock tells people when something happened
- * @param executor runs the workers
- * @param timer wakes workers that wait for another attempt
- * @param mapper reads and writes the state's values
- * @param meters counts what workers do
- * @param budget what all shards together may read ahead
- * @param settings tells how a topic is consumed
- * @param events hears which shards are consumed
- * @param listener hears when a worker has ended
- * @param measuresWork whether what is done for each shard is measured
- * @param acquisitions bounds how many acquisitions are under way together
- * @param failures logs what handlers and conversions throw
  */
-public record WorkerContext(String group, CheckpointStore checkpoints, ShardReader reader, Lease lease,
-		MonotonicClock clock, InstantSource wallClock, Executor executor, ScheduledExecutorService timer,
-		JsonMapper mapper, ConsumerMeters meters, BufferBudget budget, Function<String, ConsumerSettings> settings,
-		ConsumerEvents events, ShardConsumption.Listener listener, boolean measuresWork,
-		ShardAcquisition.Permits acquisitions, FailureLog failures) {
+public final class WorkerContext {
 
 	/**
 	 * Maximum number at a time: each may bring a large state, and all have one timeout.
 	 */
 	private static final int MAX_ACQUISITIONS = 64;
 
-	public WorkerContext {
-		meters = GuardedMeters.of(meters);
-	}
+	private final String group;
+
+	private final CheckpointStore checkpoints;
+
+	private final ShardReader reader;
+
+	private final Lease lease;
+
+	private final MonotonicClock clock;
+
+	private final InstantSource wallClock;
+
+	private final Executor executor;
+
+	private final ScheduledExecutorService timer;
+
+	private final JsonMapper mapper;
+
+	private final ConsumerMeters meters;
+
+	private final BufferBudget budget;
+
+	private final Function<String, ConsumerSettings> settings;
+
+	private final ConsumerEvents events;
+
+	private final ShardConsumption.Listener listener;
+
+	private final boolean measuresWork;
+
+	private final ShardAcquisition.Permits acquisitions;
+
+	private final FailureLog failures;
 
 	/**
-	 * Creates a context with a limit for acquisitions and a log of failures of its own.
-	 * @param group the group's name
-	 * @param checkpoints the data plane
-	 * @param reader where records come from
-	 * @param lease whether this instance may consume at all
+	 * Creates a context.
+	 * @param group the name of the group
+	 * @param checkpoints the store of the checkpoints
+	 * @param reader the reader of the records
+	 * @param lease the lease; without it nothing is consumed
 	 * @param clock the clock
-	 * @param wallClock tells people when something happened
+	 * @param wallClock the clock of times that people read
 	 * @param executor runs the workers
-	 * @param timer wakes workers that wait for another attempt
-	 * @param mapper reads and writes the state's values
-	 * @param meters counts what workers do
-	 * @param budget what all shards together may read ahead
-	 * @param settings tells how a topic is consumed
+	 * @param timer wakes workers that wait
+	 * @param mapper reads and writes the values of the state
+	 * @param meters counts calls and commits
+	 * @param budget the limit for what all shards together read ahead
+	 * @param settings the settings by topic
 	 * @param events hears which shards are consumed
 	 * @param listener hears when a worker has ended
-	 * @param measuresWork whether what is done for each shard is measured
+	 * @param measuresWork whether the work for each shard is measured
 	 */
-	public WorkerContext(String group, CheckpointStore checkpoints, ShardReader reader, Lease lease,
-			MonotonicClock clock, InstantSource wallClock, Executor executor, ScheduledExecutorService timer,
-			JsonMapper mapper, ConsumerMeters meters, BufferBudget budget, Function<String, ConsumerSettings> settings,
-			ConsumerEvents events, ShardConsumption.Listener listener, boolean measuresWork) {
-		this(group, checkpoints, reader, lease, clock, wallClock, executor, timer, mapper, meters, budget, settings,
-				events, listener, measuresWork, new ShardAcquisition.Permits(MAX_ACQUISITIONS),
-				new FailureLog(clock, timer));
+	public WorkerContext(String group, CheckpointStore checkpoints, ShardReader reader, Lease lease, MonotonicClock clock, InstantSource wallClock, Executor executor, ScheduledExecutorService timer, JsonMapper mapper, ConsumerMeters meters, BufferBudget budget, Function<String, ConsumerSettings> settings, ConsumerEvents events, ShardConsumption.Listener listener, boolean measuresWork) {
+		this.group = group;
+		this.checkpoints = checkpoints;
+		this.reader = reader;
+		this.lease = lease;
+		this.clock = clock;
+		this.wallClock = wallClock;
+		this.executor = executor;
+		this.timer = timer;
+		this.mapper = mapper;
+		this.meters = GuardedMeters.of(meters);
+		this.budget = budget;
+		this.settings = settings;
+		this.events = events;
+		this.listener = listener;
+		this.measuresWork = measuresWork;
+		this.acquisitions = new ShardAcquisition.Permits(MAX_ACQUISITIONS);
+		this.failures = new FailureLog(clock, timer);
 	}
 
 	/**
-	 * Returns how a topic is consumed.
+	 * Returns a context for the topics of which this instance consumes every shard: they
+	 * need no lease.
+	 * @param broadcastListener hears when a worker has ended
+	 * @return the other context
+	 */
+	public WorkerContext forBroadcast(ShardConsumption.Listener broadcastListener) {
+		return new WorkerContext(this.group, this.checkpoints, this.reader, Lease.unlimited(), this.clock,
+				this.wallClock, this.executor, this.timer, this.mapper, this.meters, this.budget, this.settings,
+				this.events, broadcastListener, false);
+	}
+
+	/**
+	 * Returns the settings of a topic.
 	 * @param topic the topic
 	 * @return its settings
 	 */
@@ -86,14 +117,104 @@ public record WorkerContext(String group, CheckpointStore checkpoints, ShardRead
 	}
 
 	/**
-	 * Returns the same for topics of which this instance consumes every shard.
-	 * @param hears hears when a worker has ended
-	 * @return the other context
+	 * Returns the name of the group.
+	 * @return the name of the group
 	 */
-	public WorkerContext forBroadcast(ShardConsumption.Listener hears) {
-		return new WorkerContext(this.group, this.checkpoints, this.reader, Lease.unlimited(), this.clock,
-				this.wallClock, this.executor, this.timer, this.mapper, this.meters, this.budget, this.settings,
-				this.events, hears, false);
+	public String group() {
+		return this.group;
+	}
+
+	/**
+	 * Returns the store of the checkpoints.
+	 * @return the store of the checkpoints
+	 */
+	public CheckpointStore checkpoints() {
+		return this.checkpoints;
+	}
+
+	/**
+	 * Returns the reader of the records.
+	 * @return the reader of the records
+	 */
+	public ShardReader reader() {
+		return this.reader;
+	}
+
+	Lease lease() {
+		return this.lease;
+	}
+
+	/**
+	 * Returns the clock.
+	 * @return the clock
+	 */
+	public MonotonicClock clock() {
+		return this.clock;
+	}
+
+	/**
+	 * Returns the clock of times that people read.
+	 * @return the clock of times that people read
+	 */
+	public InstantSource wallClock() {
+		return this.wallClock;
+	}
+
+	/**
+	 * Returns the executor that runs the workers.
+	 * @return the executor that runs the workers
+	 */
+	public Executor executor() {
+		return this.executor;
+	}
+
+	/**
+	 * Returns the timer that wakes workers.
+	 * @return the timer that wakes workers
+	 */
+	public ScheduledExecutorService timer() {
+		return this.timer;
+	}
+
+	/**
+	 * Returns the mapper of the values of the state.
+	 * @return the mapper of the values of the state
+	 */
+	public JsonMapper mapper() {
+		return this.mapper;
+	}
+
+	ConsumerMeters meters() {
+		return this.meters;
+	}
+
+	BufferBudget budget() {
+		return this.budget;
+	}
+
+	ConsumerEvents events() {
+		return this.events;
+	}
+
+	ShardConsumption.Listener listener() {
+		return this.listener;
+	}
+
+	/**
+	 * Returns whether the work for each shard is measured.
+	 * @return whether the work for each shard is measured
+	 */
+	public boolean measuresWork() {
+		return this.measuresWork;
+	}
+
+	ShardAcquisition.Permits acquisitions() {
+		return this.acquisitions;
+	}
+
+	/** Returns the log of what handlers and conversions throw. */
+	FailureLog failures() {
+		return this.failures;
 	}
 
 }

@@ -11,19 +11,19 @@ import io.github.shardkeeper.shard.Offset;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-class PendingCommitTests {
+class ShardProgressTests {
 
 	private final FailedRecord record = FailedRecord.of(new Offset("7"), null, new byte[0], Map.of(), Instant.EPOCH, 1,
 			1, new IllegalStateException("as the test wants it"), Instant.EPOCH);
 
 	/** It may have been fetched before the answer, and is open then. */
 	@Test
-	void aRecordThatEntersTheRetryQueueForTheFirstTimeDoesNotChangeIt() {
-		PendingCommit first = new PendingCommit();
+	void recordThatEntersTheRetryQueueForTheFirstTimeIsNoChangeOfIt() {
+		ShardProgress.PendingCommit first = new ShardProgress.PendingCommit();
 		first.addRetry(this.record, Duration.ZERO, false);
 		assertThat(first.changedInQueue()).isEmpty();
 
-		PendingCommit again = new PendingCommit();
+		ShardProgress.PendingCommit again = new ShardProgress.PendingCommit();
 		again.addRetry(this.record, Duration.ZERO, true);
 		assertThat(again.changedInQueue()).containsExactly(this.record.offset());
 		assertThat(first.after(again).changedInQueue()).containsExactly(this.record.offset());

@@ -1,0 +1,399 @@
+package io.github.shardkeeper.worker;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
+import io.github.shardkeeper.checkpoint.CheckpointStore.CommitReply;
+import io.github.shardkeeper.checkpoint.Commit;
+import io.github.shardkeeper.checkpoint.CommitHistory;
+import io.github.shardkeeper.checkpoint.CommitNumber;
+import io.github.shardkeeper.checkpoint.LastCommit;
+import io.github.shardkeeper.loop.Answers;
+import io.github.shardkeeper.protocol.HoldingAction.Forfeit;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.time.MonotonicTime;
+import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
+
+/**
+ * Commits of an acquired shard's progress.
+ * <p>
+ * Commits are sent without waiting for their answers, one at a time: what is handled
+ * meanwhile goes into the next one. A commit without an answer is sent again as it was,
+ * under its number, so that it counts once whether it arrived or not. When the store has
+ * lost a commit that it had accepted, everything is written back from memory. Confined to
+ * the shard's worker.
+ */
+final class ShardCommits {
+
+	private static final Logger logger = LoggerFactory.getLogger(ShardCommits.class);
+
+	/** Explains two histories, for messages. */
+	private static final String TWO_MASTERS = "Redis had two masters in a partition: set 'min-replicas-to-write' and "
+			+ "'min-replicas-max-lag'; or a failover lost writes, and another owner began before they were back";
+
+	/**
+	 * Distance to the commit numbers of an abandoned worker with the same token: some of
+	 * its commits may be under way, and must not be taken for ours. There is one when a
+	 * claim was not granted and the store named the shard nevertheless.
+	 */
+	private static final int COMMIT_NUMBER_GAP = 1000;
+
+	private final OwnedShard owned;
+
+	private final WorkerContext context;
+
+	private final CheckpointStore checkpoints;
+
+	private final boolean waitsForEach;
+
+	private final Runnable wake;
+
+	private final ShardProgress progress;
+
+	private long attempts;
+
+	private long acknowledgedCommit;
+
+	/** Offset of the last commit that was answered. */
+	private @Nullable Offset acknowledgedOffset;
+
+	/**
+	 * Last commit of others that is part of what is in memory; {@code null} if that is
+	 * not known.
+	 */
+	private @Nullable LastCommit base;
+
+	/** Number of the acquisition that commits rest on until one was answered. */
+	private long acquisition;
+
+	/** Commit under way, or to be sent again. */
+	private @Nullable Sent sent;
+
+	private boolean writeBackRequired;
+
+	/**
+	 * Creates the commits of a progress.
+	 * @param earlier commits under the same token before a seek, {@code null} if there
+	 * are none
+	 */
+	ShardCommits(Acquisition.Acquired acquired, @Nullable ShardCommits earlier, ShardProgress progress,
+			ShardScope scope) {
+		this.owned = scope.owned();
+		this.context = scope.context();
+		this.checkpoints = this.context.checkpoints();
+		this.waitsForEach = scope.settings().commits().mode() == CommitMode.BATCH;
+		this.wake = scope.wake();
+		this.progress = progress;
+		this.acquisition = acquired.acquisition();
+		if (earlier != null) {
+			// So that the store tells what comes late from what comes now.
+			this.attempts = earlier.attempts;
+			this.acknowledgedCommit = earlier.acknowledgedCommit;
+			this.acknowledgedOffset = earlier.acknowledgedOffset;
+			this.base = earlier.base;
+			return;
+		}
+		this.base = acquired.before();
+		this.acknowledgedOffset = acquired.checkpoint().offset();
+		if (acquired.lastCommit() > 0) {
+			this.attempts = acquired.lastCommit() + COMMIT_NUMBER_GAP;
+			this.acknowledgedCommit = acquired.lastCommit();
+		}
+	}
+
+	/** Returns the number of the acquisition that commits rest on. */
+	long acquisition() {
+		return this.acquisition;
+	}
+
+	/** Returns the number of the last commit that was answered. */
+	long acknowledged() {
+		return this.acknowledgedCommit;
+	}
+
+	/** Returns whether everything that was prepared is committed. */
+	boolean isIdle() {
+		return this.sent == null;
+	}
+
+	/** Returns whether a commit that has failed is sent again, and may fail again. */
+	boolean isRepeating() {
+		return this.sent != null && this.sent.failed;
+	}
+
+	/**
+	 * Returns when the next commit is due by time, {@code null} if there is nothing to
+	 * commit, or an answer comes first.
+	 */
+	@Nullable MonotonicTime nextDue() {
+		return (this.sent == null) ? this.progress.commitDue() : null;
+	}
+
+	/** Returns whether nothing may be handed out before a commit is answered. */
+	boolean mustWait() {
+		return this.sent != null && (this.waitsForEach || this.progress.isCommitFull());
+	}
+
+	/**
+	 * Has the next commit write everything, because the store may have lost some of it.
+	 */
+	void requireWriteBack() {
+		this.writeBackRequired = true;
+	}
+
+	/**
+	 * Processes the answer to the last commit, and sends the next one if it is due.
+	 * @throws StoreUnavailableException when there was no answer; the next call sends the
+	 * commit again
+	 */
+	Outcome advance(MonotonicTime now) {
+		return advance(now, false);
+	}
+
+	/** Does the same as {@link #advance}, but sends whatever there is. */
+	Outcome flush() {
+		return advance(this.context.clock().now(), true);
+	}
+
+	private Outcome advance(MonotonicTime now, boolean flush) {
+		while (true) {
+			Sent underWay = this.sent;
+			if (underWay != null) {
+				CompletableFuture<CommitReply> reply = (underWay.reply != null) ? underWay.reply : send(underWay);
+				if (!reply.isDone()) {
+					return Outcome.SENT;
+				}
+				Outcome outcome = processAnswer(underWay, reply);
+				if (outcome != Outcome.DONE) {
+					return outcome;
+				}
+			}
+			if (this.writeBackRequired) {
+				Outcome prepared = prepareWriteBack();
+				if (prepared != Outcome.DONE) {
+					return prepared;
+				}
+			}
+			else if (flush ? this.progress.commitDue() != null : this.progress.isCommitDue(now)) {
+				prepare(new CommitNumber(++this.attempts, this.acknowledgedCommit, this.acquisition),
+						this.progress.state().takeUncommitted(), false);
+			}
+			else {
+				return Outcome.DONE;
+			}
+		}
+	}
+
+	private void prepare(CommitNumber number, Map<String, @Nullable String> changes, boolean whole) {
+		ShardProgress.PendingCommit contents = this.progress.pending();
+		OffsetWindow window = this.progress.window();
+		this.sent = new Sent(contents.commit(number, window.position(), window.ahead(), changes), contents, whole);
+		this.progress.commitPrepared();
+	}
+
+	/**
+	 * Prepares a whole checkpoint from memory. Only while the shard is held: otherwise a
+	 * newer owner may have begun without one. A pending seek stays pending: what is in
+	 * memory has not carried it out.
+	 */
+	private Outcome prepareWriteBack() {
+		if (!this.owned.isHeld()) {
+			return Outcome.CHECKPOINT_MISSING;
+		}
+		Acquisition reply = this.checkpoints.acquireNow(this.owned.shard(), this.owned.token());
+		if (!(reply instanceof Acquisition.Acquired acquired)) {
+			return Outcome.FENCED;
+		}
+		reportOtherHistory(acquired);
+		this.acquisition = acquired.acquisition();
+		Map<String, @Nullable String> whole = new HashMap<>(this.progress.state().committableEntries());
+		acquired.checkpoint().state().keySet().forEach((key) -> whole.putIfAbsent(key, null));
+		this.progress.state().takeUncommitted();
+		this.progress.pending().seek(this.progress.sought());
+		this.writeBackRequired = false;
+		prepare(CommitNumber.ofWhole(++this.attempts), whole, true);
+		return Outcome.DONE;
+	}
+
+	/**
+	 * Reports two histories. A store that has only lost writes has no commits of others
+	 * but those that are the base of what is in memory.
+	 */
+	private void reportOtherHistory(Acquisition.Acquired acquired) {
+		LastCommit others = acquired.before();
+		if (this.base == null || others == null || others.compareTo(this.base) <= 0) {
+			return;
+		}
+		this.base = others;
+		if (others.number() > 0) {
+			logger
+				.error("{} has two histories: another instance has committed it up to offset {} under token {}, and this one, "
+						+ "which has not seen that, up to offset {} under token {}. The latter token is higher, so the state of "
+						+ "this instance, {} entries at offset {}, overwrites the other one; nothing is merged. {}",
+						this.owned, acquired.checkpoint().offset(), others.token(), this.acknowledgedOffset,
+						this.owned.token(), this.progress.state().committableEntries().size(), this.progress.window().position(),
+						TWO_MASTERS);
+		}
+	}
+
+	private CompletableFuture<CommitReply> send(Sent commit) {
+		CompletableFuture<CommitReply> reply = this.checkpoints.commit(this.owned.shard(), this.owned.token(), commit.commit);
+		commit.reply = reply;
+		if (!reply.isDone()) {
+			reply.whenComplete((answer, failure) -> this.wake.run());
+		}
+		return reply;
+	}
+
+	private Outcome processAnswer(Sent answered, CompletableFuture<CommitReply> future) {
+		CommitReply reply;
+		try {
+			reply = Answers.await(future);
+		}
+		catch (RuntimeException ex) {
+			// Whether it was written is unknown: it is sent again as it is.
+			answered.reply = null;
+			answered.failed = true;
+			throw (ex instanceof StoreUnavailableException unavailable) ? unavailable
+					: new StoreUnavailableException("The commit has failed: " + ex, ex);
+		}
+		if (reply == CommitReply.GONE) {
+			return gone(answered);
+		}
+		this.sent = null;
+		boolean accepted = reply == CommitReply.COMMITTED;
+		this.context.meters().committed(this.owned.shard().topic(), accepted);
+		if (!accepted) {
+			return Outcome.FENCED;
+		}
+		committed(answered);
+		return Outcome.DONE;
+	}
+
+	private void committed(Sent answered) {
+		this.acknowledgedCommit = answered.commit.number().attempt();
+		this.acknowledgedOffset = answered.commit.offset();
+		this.progress.committed(answered.contents, this.context.clock().now());
+		if (answered.whole) {
+			logger.info("The store has lost writes: {} was written back at offset {}, with {} entries of state",
+					this.owned, answered.commit.offset(), answered.commit.changes().size());
+		}
+	}
+
+	/** Writes everything with the next commit: the store has lost what this one rests on. */
+	private Outcome gone(Sent lost) {
+		this.sent = null;
+		this.progress.notCommitted(lost.contents, this.context.clock().now());
+		this.writeBackRequired = true;
+		return lost.whole ? Outcome.CHECKPOINT_MISSING : Outcome.DONE;
+	}
+
+	/** Reports what is lost together with the shard. */
+	void reportLoss(Forfeit.Cause cause) {
+		Offset position = this.progress.window().position();
+		int entries = this.progress.state().committableEntries().size();
+		switch (cause) {
+			case TAKEN_OVER -> reportLostCommits();
+			case STOPPED -> logger.warn(
+					"{} stops while the store does not answer, at offset {} with {} entries of state under token {}: "
+							+ "what the store has not stored, or loses in this outage, is lost",
+					this.owned, position, entries, this.owned.token());
+			default -> logger.error(
+					"Offset and state of {} are lost: the store had lost them, and another instance acquired the shard "
+							+ "before this one was back. They were offset {} and {} entries of state under token {}; {}",
+					this.owned, position, entries, this.owned.token(), storedOffset());
+		}
+	}
+
+	/**
+	 * Reports commits that the store has lost. Otherwise the newer owner has resumed from
+	 * them, and nothing is lost.
+	 */
+	private void reportLostCommits() {
+		LastCommit accepted = new LastCommit(this.owned.token(), this.acknowledgedCommit);
+		if (accepted.number() == 0) {
+			return;
+		}
+		try {
+			CommitHistory stored = this.checkpoints.commits(this.owned.shard());
+			if (stored != null && stored.lacks(accepted)) {
+				logger.error(
+						"{} has two histories: the commits of this instance, up to offset {} under token {}, are not in the "
+								+ "store, which is at offset {} under token {}. They are lost; nothing is merged. {}",
+						this.owned, this.acknowledgedOffset, this.owned.token(), stored.offset(),
+						stored.last().token(), TWO_MASTERS);
+			}
+		}
+		catch (StoreUnavailableException ex) {
+			logger.warn("Cannot check whether the store still has the commits of {} under token {}: {}", this.owned,
+					this.owned.token(), ex.getMessage());
+		}
+	}
+
+	private String storedOffset() {
+		ShardId shard = this.owned.shard();
+		try {
+			CommitHistory stored = this.checkpoints.commits(shard);
+			if (stored != null && stored.offset() != null) {
+				return "the store is at offset %s under token %s".formatted(stored.offset(), stored.last().token());
+			}
+			Offset offset = this.checkpoints.offsets(List.of(shard)).get(shard);
+			return (offset != null) ? "the store is at offset " + offset : "the store has no offset yet";
+		}
+		catch (StoreUnavailableException ex) {
+			return "the offset in the store cannot be read: " + ex.getMessage();
+		}
+	}
+
+	/** A commit under way. */
+	private static final class Sent {
+
+		private final Commit commit;
+
+		private final ShardProgress.PendingCommit contents;
+
+		/** Whether it writes the whole checkpoint. */
+		private final boolean whole;
+
+		/** {@code null} when it is to be sent. */
+		private @Nullable CompletableFuture<CommitReply> reply;
+
+		/** Whether it was sent before, without success. */
+		private boolean failed;
+
+		Sent(Commit commit, ShardProgress.PendingCommit contents, boolean whole) {
+			this.commit = commit;
+			this.contents = contents;
+			this.whole = whole;
+		}
+
+	}
+
+	/** State of the commits. */
+	enum Outcome {
+
+		/** There is nothing to do for them now. */
+		DONE,
+		/** One is on its way; its answer wakes the worker. */
+		SENT,
+		/** A newer owner has acquired the shard; nothing was written. */
+		FENCED,
+		/**
+		 * The store has no checkpoint, and none may be written while the shard is not
+		 * held.
+		 */
+		CHECKPOINT_MISSING
+
+	}
+
+}
