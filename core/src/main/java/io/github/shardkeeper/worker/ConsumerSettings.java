@@ -46,8 +46,9 @@ public record ConsumerSettings(Commits commits, Ordering ordering, int concurren
 		boolean manual = this.commits.mode() == CommitMode.MANUAL;
 		boolean inOrder = this.ordering == Ordering.SHARD;
 		if (handler.takesAcknowledgment() && !manual) {
-			throw refused(handler, "takes an Acknowledgment, but 'consumer.commit.mode' is '%s'"
-				.formatted(text(this.commits.mode())), "Set the mode to 'manual', or remove the parameter");
+			throw refused(handler,
+					"takes an Acknowledgment, but 'consumer.commit.mode' is '%s'".formatted(text(this.commits.mode())),
+					"Set the mode to 'manual', or remove the parameter");
 		}
 		if (manual && handler.shape() != HandlerShape.LOOP && !handler.takesAcknowledgment()) {
 			throw refused(handler, "takes no Acknowledgment, but 'consumer.commit.mode' is 'manual'",

@@ -241,13 +241,14 @@ final class ShardCommits {
 						+ "which has not seen that, up to offset {} under token {}. The latter token is higher, so the state of "
 						+ "this instance, {} entries at offset {}, overwrites the other one; nothing is merged. {}",
 						this.owned, acquired.checkpoint().offset(), others.token(), this.acknowledgedOffset,
-						this.owned.token(), this.progress.state().committableEntries().size(), this.progress.window().position(),
-						TWO_MASTERS);
+						this.owned.token(), this.progress.state().committableEntries().size(),
+						this.progress.window().position(), TWO_MASTERS);
 		}
 	}
 
 	private CompletableFuture<CommitReply> send(Sent commit) {
-		CompletableFuture<CommitReply> reply = this.checkpoints.commit(this.owned.shard(), this.owned.token(), commit.commit);
+		CompletableFuture<CommitReply> reply = this.checkpoints.commit(this.owned.shard(), this.owned.token(),
+				commit.commit);
 		commit.reply = reply;
 		if (!reply.isDone()) {
 			reply.whenComplete((answer, failure) -> this.wake.run());
@@ -290,7 +291,9 @@ final class ShardCommits {
 		}
 	}
 
-	/** Writes everything with the next commit: the store has lost what this one rests on. */
+	/**
+	 * Writes everything with the next commit: the store has lost what this one rests on.
+	 */
 	private Outcome gone(Sent lost) {
 		this.sent = null;
 		this.progress.notCommitted(lost.contents, this.context.clock().now());
@@ -330,8 +333,8 @@ final class ShardCommits {
 				logger.error(
 						"{} has two histories: the commits of this instance, up to offset {} under token {}, are not in the "
 								+ "store, which is at offset {} under token {}. They are lost; nothing is merged. {}",
-						this.owned, this.acknowledgedOffset, this.owned.token(), stored.offset(),
-						stored.last().token(), TWO_MASTERS);
+						this.owned, this.acknowledgedOffset, this.owned.token(), stored.offset(), stored.last().token(),
+						TWO_MASTERS);
 			}
 		}
 		catch (StoreUnavailableException ex) {

@@ -232,8 +232,8 @@ final class ShardOwnership {
 	}
 
 	/**
-	 * Handles an acquired shard, turn by turn. Confined to the worker, but for {@link #offer}
-	 * and {@link #ended}.
+	 * Handles an acquired shard, turn by turn. Confined to the worker, but for
+	 * {@link #offer} and {@link #ended}.
 	 */
 	sealed interface Loop permits RecordLoop, CallLoop {
 

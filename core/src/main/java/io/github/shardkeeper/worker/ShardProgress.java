@@ -195,7 +195,9 @@ final class ShardProgress {
 		this.commitSoon = this.commitDue != null;
 	}
 
-	/** Returns when a commit is due by time, {@code null} if there is nothing to commit. */
+	/**
+	 * Returns when a commit is due by time, {@code null} if there is nothing to commit.
+	 */
 	@Nullable MonotonicTime commitDue() {
 		return this.commitDue;
 	}
@@ -244,8 +246,8 @@ final class ShardProgress {
 	}
 
 	/**
-	 * Contents of the next commit beside state and offset: failed records, records that leave
-	 * the retry queue, and a seek. Confined to the shard's worker.
+	 * Contents of the next commit beside state and offset: failed records, records that
+	 * leave the retry queue, and a seek. Confined to the shard's worker.
 	 */
 	static final class PendingCommit {
 
@@ -305,9 +307,9 @@ final class ShardProgress {
 		}
 
 		/**
-		 * Returns the records of the retry queue that this commit removes or puts back. Not
-		 * those that it puts there for the first time: they may have been fetched before its
-		 * answer.
+		 * Returns the records of the retry queue that this commit removes or puts back.
+		 * Not those that it puts there for the first time: they may have been fetched
+		 * before its answer.
 		 */
 		Set<Offset> changedInQueue() {
 			Set<Offset> changed = new LinkedHashSet<>(this.removed);

@@ -75,7 +75,10 @@ public final class WorkerContext {
 	 * @param listener hears when a worker has ended
 	 * @param measuresWork whether the work for each shard is measured
 	 */
-	public WorkerContext(String group, CheckpointStore checkpoints, ShardReader reader, Lease lease, MonotonicClock clock, InstantSource wallClock, Executor executor, ScheduledExecutorService timer, JsonMapper mapper, ConsumerMeters meters, BufferBudget budget, Function<String, ConsumerSettings> settings, ConsumerEvents events, ShardConsumption.Listener listener, boolean measuresWork) {
+	public WorkerContext(String group, CheckpointStore checkpoints, ShardReader reader, Lease lease,
+			MonotonicClock clock, InstantSource wallClock, Executor executor, ScheduledExecutorService timer,
+			JsonMapper mapper, ConsumerMeters meters, BufferBudget budget, Function<String, ConsumerSettings> settings,
+			ConsumerEvents events, ShardConsumption.Listener listener, boolean measuresWork) {
 		this.group = group;
 		this.checkpoints = checkpoints;
 		this.reader = reader;

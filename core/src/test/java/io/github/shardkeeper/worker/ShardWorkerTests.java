@@ -947,8 +947,8 @@ class ShardWorkerTests {
 		this.checkpoints.refuse("only 1 of 2 replicas have a change after 200 ms");
 		deliver(1, 1);
 
-		assertThat(worker.problem())
-			.isEqualTo(ShardWorker.Problem.alarm("The store cannot be used: only 1 of 2 replicas have a change after 200 ms"));
+		assertThat(worker.problem()).isEqualTo(
+				ShardWorker.Problem.alarm("The store cannot be used: only 1 of 2 replicas have a change after 200 ms"));
 	}
 
 	@Test
