@@ -98,7 +98,8 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 			builder.down()
 				.withDetail("reason",
 						"The lease is not held, so nothing is consumed. It goes on by itself once the store answers: "
-								+ this.coordinator.trouble().orElse("no heartbeat was answered yet, or not in time"));
+								+ this.coordinator.storeProblem()
+									.orElse("no heartbeat was answered yet, or not in time"));
 		}
 		this.coordinator.refusedByStore()
 			.ifPresent((refused) -> builder.down()

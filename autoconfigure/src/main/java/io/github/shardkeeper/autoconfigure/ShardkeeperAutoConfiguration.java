@@ -189,7 +189,7 @@ public final class ShardkeeperAutoConfiguration {
 	ShardPositions shardkeeperShardPositions(CheckpointStore checkpoints, BroadcastStores broadcast,
 			CoordinationStore coordination, ObjectProvider<ShardConsumerRunner> runner, ShardSource source) {
 		return new StoredShardPositions(broadcast.over(checkpoints),
-				broadcast.owners(coordination::nudge, (shards) -> runner.getObject().attend(shards)), source);
+				broadcast.owners(coordination::notifyOwners, (shards) -> runner.getObject().attend(shards)), source);
 	}
 
 	/** Covers the group only: checkpoints of broadcast topics belong to an instance. */
@@ -207,7 +207,7 @@ public final class ShardkeeperAutoConfiguration {
 			BroadcastStores broadcast, CoordinationStore coordination, ObjectProvider<ShardConsumerRunner> runner,
 			ShardSource source) {
 		return new StoredDeadLetters(settings.group(), broadcast.over(letters),
-				broadcast.owners(coordination::nudge, (shards) -> runner.getObject().attend(shards)), source);
+				broadcast.owners(coordination::notifyOwners, (shards) -> runner.getObject().attend(shards)), source);
 	}
 
 	@Bean

@@ -71,13 +71,13 @@ final class ChaosGroup implements AutoCloseable {
 
 	/** The leader's instance, or none. */
 	String leader() {
-		MemberId leader = this.store.changes(0, -1).leader();
+		MemberId leader = this.store.readChanges(0, -1).leader();
 		return (leader != null) ? leader.instance() : "";
 	}
 
 	/** Every shard with its owner and token. */
 	Map<ShardId, Ownership> ownerships() {
-		return this.store.changes(0, -1)
+		return this.store.readChanges(0, -1)
 			.ownerships()
 			.stream()
 			.collect(Collectors.toMap(Ownership::shard, (ownership) -> ownership, (one, other) -> one, TreeMap::new));
@@ -92,12 +92,12 @@ final class ChaosGroup implements AutoCloseable {
 	}
 
 	void awaitJoined(String instance) {
-		await(instance + " is a member", () -> members(this.store.changes(0, -1)).stream()
+		await(instance + " is a member", () -> members(this.store.readChanges(0, -1)).stream()
 			.anyMatch((member) -> member.id().instance().equals(instance) && !member.leaving()));
 	}
 
 	void awaitNothingOwnedBy(String instance) {
-		await("nothing is owned by " + instance, () -> this.store.changes(0, -1)
+		await("nothing is owned by " + instance, () -> this.store.readChanges(0, -1)
 			.ownerships()
 			.stream()
 			.noneMatch((ownership) -> ownership.owner() != null && ownership.owner().instance().equals(instance)));
@@ -115,7 +115,7 @@ final class ChaosGroup implements AutoCloseable {
 
 	private boolean isBalanced() {
 		int shards = this.shards + 2 * UnreliableHandlers.SHARDS;
-		GroupChanges group = this.store.changes(0, -1);
+		GroupChanges group = this.store.readChanges(0, -1);
 		List<GroupMember> members = members(group);
 		Map<MemberId, Long> loads = group.ownerships()
 			.stream()
@@ -168,7 +168,7 @@ final class ChaosGroup implements AutoCloseable {
 				.until(condition::getAsBoolean);
 		}
 		catch (ConditionTimeoutException ex) {
-			GroupChanges group = this.store.changes(0, -1);
+			GroupChanges group = this.store.readChanges(0, -1);
 			throw new AssertionError("%s: not so after %s; leader %s, members %s, shards %s, states %s".formatted(what,
 					LONGEST_WAIT, group.leader(), group.members(), group.ownerships(), states()), ex);
 		}

@@ -180,7 +180,7 @@ class LoadAwareTests {
 	}
 
 	private long generation() {
-		return this.memory.changes(Long.MAX_VALUE, -1).generation();
+		return this.memory.readChanges(Long.MAX_VALUE, -1).generation();
 	}
 
 	private String why(ShardId shard) {
@@ -203,7 +203,7 @@ class LoadAwareTests {
 	private void awaitMeasured(String instance) {
 		Awaitility.await()
 			.atMost(PATIENCE)
-			.until(() -> this.memory.loads(0)
+			.until(() -> this.memory.readLoads(0)
 				.reports()
 				.entrySet()
 				.stream()
@@ -248,7 +248,7 @@ class LoadAwareTests {
 							this.reports.incrementAndGet();
 						}
 					}
-					else if (method.getName().equals("loads")) {
+					else if (method.getName().equals("readLoads")) {
 						this.reads.incrementAndGet();
 					}
 					try {

@@ -180,7 +180,7 @@ class LossyChaosTests {
 	}
 
 	private Set<MemberId> members(String instance) {
-		return this.store.changes(0, -1)
+		return this.store.readChanges(0, -1)
 			.members()
 			.stream()
 			.map(GroupMember::id)
@@ -223,7 +223,7 @@ class LossyChaosTests {
 	private void awaitNothingOwnedBy(String instance) {
 		Awaitility.await()
 			.atMost(PATIENCE)
-			.until(() -> this.store.changes(0, -1)
+			.until(() -> this.store.readChanges(0, -1)
 				.ownerships()
 				.stream()
 				.noneMatch((ownership) -> ownership.owner() != null && ownership.owner().instance().equals(instance)));
@@ -235,7 +235,7 @@ class LossyChaosTests {
 			.atMost(PATIENCE)
 			.ignoreExceptionsInstanceOf(StoreUnavailableException.class)
 			.untilAsserted(() -> {
-				GroupChanges group = this.store.changes(0, -1);
+				GroupChanges group = this.store.readChanges(0, -1);
 				Map<String, Long> loads = group.ownerships()
 					.stream()
 					.filter((ownership) -> ownership.phase() == Phase.OWNED)

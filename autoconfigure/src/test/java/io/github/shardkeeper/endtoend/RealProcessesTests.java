@@ -267,12 +267,12 @@ class RealProcessesTests {
 	}
 
 	private String leader() {
-		MemberId leader = this.store.changes(0, -1).leader();
+		MemberId leader = this.store.readChanges(0, -1).leader();
 		return (leader != null) ? leader.instance() : "";
 	}
 
 	private Map<ShardId, Ownership> ownerships() {
-		return this.store.changes(0, -1)
+		return this.store.readChanges(0, -1)
 			.ownerships()
 			.stream()
 			.collect(Collectors.toMap(Ownership::shard, (ownership) -> ownership));
@@ -298,7 +298,7 @@ class RealProcessesTests {
 	/** All shards owned, loads differ by at most one. */
 	private void awaitBalance(int members) {
 		Awaitility.await().atMost(Duration.ofSeconds(60)).pollInterval(Duration.ofMillis(20)).untilAsserted(() -> {
-			GroupChanges group = this.store.changes(0, -1);
+			GroupChanges group = this.store.readChanges(0, -1);
 			assertThat(group.members()).hasSize(members).noneMatch(GroupMember::leaving);
 			assertThat(group.ownerships()).hasSize(SHARDS).allMatch((ownership) -> ownership.phase() == Phase.OWNED);
 			Map<MemberId, Long> loads = group.ownerships()

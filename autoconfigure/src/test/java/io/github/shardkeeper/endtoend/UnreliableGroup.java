@@ -11,7 +11,7 @@ import org.awaitility.Awaitility;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
-import io.github.shardkeeper.checkpoint.DeadLetterStore.StoredLetter;
+import io.github.shardkeeper.checkpoint.DeadLetterStore.StoredDeadLetter;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.checkpoint.RedisCheckpointStore;
 import io.github.shardkeeper.redis.checkpoint.RedisDeadLetterStore;
@@ -68,7 +68,7 @@ final class UnreliableGroup implements AutoCloseable {
 			fed.merge(shard.topic(), sent, Long::sum);
 		});
 		assertThat(wrong).isEmpty();
-		assertThat(this.letters.retries(shards()).values()).as("nothing waits in a retry queue").containsOnly(0L);
+		assertThat(this.letters.countRetries(shards()).values()).as("nothing waits in a retry queue").containsOnly(0L);
 		return "records %s, of which dead letters %s; each one or the other, once".formatted(fed, dead);
 	}
 
@@ -76,7 +76,7 @@ final class UnreliableGroup implements AutoCloseable {
 		long[] unsettled = new long[1];
 		each((shard,
 				sent) -> unsettled[0] += Math.max(0, sent - SettledRecords.count(state(shard), deadLetters(shard))));
-		return unsettled[0] + this.letters.retries(shards()).values().stream().mapToLong(Long::longValue).sum();
+		return unsettled[0] + this.letters.countRetries(shards()).values().stream().mapToLong(Long::longValue).sum();
 	}
 
 	private Collection<ShardId> shards() {
@@ -99,7 +99,7 @@ final class UnreliableGroup implements AutoCloseable {
 
 	private List<Long> deadLetters(ShardId shard) {
 		List<Long> numbers = new ArrayList<>();
-		List<StoredLetter> page = this.letters.list(shard, null, 500);
+		List<StoredDeadLetter> page = this.letters.list(shard, null, 500);
 		while (!page.isEmpty()) {
 			page.forEach((letter) -> numbers.add(Long.parseLong(new String(letter.record().payload()))));
 			page = this.letters.list(shard, page.get(page.size() - 1).id(), 500);

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SortedSet;
@@ -14,6 +15,8 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.checkpoint.CommitHistory.LastCommit;
+import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
 import io.github.shardkeeper.loop.Answers;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
@@ -301,6 +304,21 @@ public interface CheckpointStore extends AutoCloseable {
 
 		/** The store has lost the acquisition under the token, or the last commit. */
 		GONE
+
+	}
+
+	/**
+	 * What a shard's retry queue has for now. Immutable.
+	 *
+	 * @param records those that are due, the one that was due first comes first
+	 * @param nextIn how long until there is more; zero when more are due than were asked
+	 * for, {@code null} when nothing else is in the queue
+	 */
+	record DueRecords(List<FailedRecord> records, @Nullable Duration nextIn) {
+
+		public DueRecords {
+			records = List.copyOf(records);
+		}
 
 	}
 

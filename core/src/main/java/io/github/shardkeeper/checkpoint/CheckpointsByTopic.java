@@ -10,6 +10,7 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;

@@ -30,7 +30,7 @@ public interface DeadLetterStore extends AutoCloseable {
 	 * @return the letters; fewer than the limit at the end, or when they are large, and
 	 * none only at the end
 	 */
-	List<StoredLetter> list(ShardId shard, @Nullable String after, int limit);
+	List<StoredDeadLetter> list(ShardId shard, @Nullable String after, int limit);
 
 	/**
 	 * Reads one dead letter.
@@ -38,21 +38,21 @@ public interface DeadLetterStore extends AutoCloseable {
 	 * @param id the letter's id in the shard
 	 * @return the letter, {@code null} when there is none
 	 */
-	@Nullable StoredLetter find(ShardId shard, String id);
+	@Nullable StoredDeadLetter find(ShardId shard, String id);
 
 	/**
 	 * Counts the dead letters of many shards.
 	 * @param shards the shards
 	 * @return their number for each of the shards, in the same order
 	 */
-	Map<ShardId, Long> letters(Collection<ShardId> shards);
+	Map<ShardId, Long> countDeadLetters(Collection<ShardId> shards);
 
 	/**
 	 * Counts the records in the retry queues of many shards, due or not.
 	 * @param shards the shards
 	 * @return their number for each of the shards, in the same order
 	 */
-	Map<ShardId, Long> retries(Collection<ShardId> shards);
+	Map<ShardId, Long> countRetries(Collection<ShardId> shards);
 
 	/**
 	 * Moves dead letters into the shard's retry queue, due now, without attempts. Each is
@@ -63,7 +63,7 @@ public interface DeadLetterStore extends AutoCloseable {
 	 * @return how many were moved, of those that were still there, or
 	 * {@link #SHARD_COMPLETED}
 	 */
-	int sendBack(ShardId shard, List<StoredLetter> letters);
+	int sendBack(ShardId shard, List<StoredDeadLetter> letters);
 
 	/**
 	 * Removes dead letters.
@@ -71,7 +71,7 @@ public interface DeadLetterStore extends AutoCloseable {
 	 * @param letters the letters
 	 * @return how many were removed, of those that were still there
 	 */
-	int drop(ShardId shard, List<StoredLetter> letters);
+	int drop(ShardId shard, List<StoredDeadLetter> letters);
 
 	@Override
 	void close();
@@ -83,7 +83,7 @@ public interface DeadLetterStore extends AutoCloseable {
 	 * shard in the order in which letters were stored
 	 * @param record the record and its failure
 	 */
-	record StoredLetter(String id, FailedRecord record) {
+	record StoredDeadLetter(String id, FailedRecord record) {
 
 	}
 

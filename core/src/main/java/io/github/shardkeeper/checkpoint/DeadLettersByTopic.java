@@ -30,23 +30,23 @@ public final class DeadLettersByTopic implements DeadLetterStore {
 	}
 
 	@Override
-	public List<StoredLetter> list(ShardId shard, @Nullable String after, int limit) {
+	public List<StoredDeadLetter> list(ShardId shard, @Nullable String after, int limit) {
 		return this.parts.of(shard).list(shard, after, limit);
 	}
 
 	@Override
-	public @Nullable StoredLetter find(ShardId shard, String id) {
+	public @Nullable StoredDeadLetter find(ShardId shard, String id) {
 		return this.parts.of(shard).find(shard, id);
 	}
 
 	@Override
-	public Map<ShardId, Long> letters(Collection<ShardId> shards) {
-		return counted(shards, DeadLetterStore::letters);
+	public Map<ShardId, Long> countDeadLetters(Collection<ShardId> shards) {
+		return counted(shards, DeadLetterStore::countDeadLetters);
 	}
 
 	@Override
-	public Map<ShardId, Long> retries(Collection<ShardId> shards) {
-		return counted(shards, DeadLetterStore::retries);
+	public Map<ShardId, Long> countRetries(Collection<ShardId> shards) {
+		return counted(shards, DeadLetterStore::countRetries);
 	}
 
 	private Map<ShardId, Long> counted(Collection<ShardId> shards,
@@ -58,12 +58,12 @@ public final class DeadLettersByTopic implements DeadLetterStore {
 	}
 
 	@Override
-	public int sendBack(ShardId shard, List<StoredLetter> letters) {
+	public int sendBack(ShardId shard, List<StoredDeadLetter> letters) {
 		return this.parts.of(shard).sendBack(shard, letters);
 	}
 
 	@Override
-	public int drop(ShardId shard, List<StoredLetter> letters) {
+	public int drop(ShardId shard, List<StoredDeadLetter> letters) {
 		return this.parts.of(shard).drop(shard, letters);
 	}
 

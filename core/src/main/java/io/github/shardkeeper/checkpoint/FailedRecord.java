@@ -85,7 +85,7 @@ public record FailedRecord(Offset offset, @Nullable String key, byte[] payload, 
 	 * The same record as if no handler had been called with it yet.
 	 * @return the record, with what is known of its last failure
 	 */
-	public FailedRecord anew() {
+	public FailedRecord withoutAttempts() {
 		return new FailedRecord(this.offset, this.key, this.payload, this.headers, this.timestamp, 0, 0, this.exception,
 				this.stackTrace, this.failedAt);
 	}

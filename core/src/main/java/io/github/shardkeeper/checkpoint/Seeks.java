@@ -2,6 +2,8 @@ package io.github.shardkeeper.checkpoint;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.shard.Offset;
+
 /**
  * The requests to consume a shard from another position on. Immutable.
  *
@@ -31,6 +33,18 @@ public record Seeks(long applied, @Nullable SeekRequest pending) {
 	public long nextNumber(long nowMillis) {
 		long last = (this.pending != null) ? Math.max(this.applied, this.pending.number()) : this.applied;
 		return Math.max(last + 1, nowMillis);
+	}
+
+	/**
+	 * A request to consume a shard from another position on, until its owner has carried
+	 * it out. Immutable.
+	 *
+	 * @param number which of the shard's requests it is; they rise
+	 * @param after the offset after which to go on
+	 * @param clearsState whether the shard's state is to be removed with it
+	 */
+	public record SeekRequest(long number, Offset after, boolean clearsState) {
+
 	}
 
 }

@@ -73,8 +73,8 @@ public interface CoordinationStore extends AutoCloseable {
 	/**
 	 * Makes a member known. Repeating it for the same member is harmless. The join that
 	 * begins a group, be it for the first time or because the store was emptied, gives
-	 * all members as much time to {@linkplain #claim claim} what they hold as the longest
-	 * lease lasts of which any of them knows.
+	 * all members as much time to {@linkplain #claimShards claim} what they hold as the
+	 * longest lease lasts of which any of them knows.
 	 * @param member an id that was never used before
 	 * @param description what the others must know of it
 	 * @param lease how long after a heartbeat it may consume
@@ -83,8 +83,8 @@ public interface CoordinationStore extends AutoCloseable {
 	 * @throws io.github.shardkeeper.shard.ShardkeeperConfigurationException when the
 	 * group was written in a format that this version cannot read
 	 */
-	default void join(MemberId member, MemberDescription description, Duration lease, Duration timeout) {
-		join(member, description, lease, timeout, Duration.ZERO);
+	default void joinGroup(MemberId member, MemberDescription description, Duration lease, Duration timeout) {
+		joinGroup(member, description, lease, timeout, Duration.ZERO);
 	}
 
 	/**
@@ -99,7 +99,8 @@ public interface CoordinationStore extends AutoCloseable {
 	 * @throws io.github.shardkeeper.shard.ShardkeeperConfigurationException when the
 	 * group was written in a format that this version cannot read
 	 */
-	void join(MemberId member, MemberDescription description, Duration lease, Duration timeout, Duration longestLease);
+	void joinGroup(MemberId member, MemberDescription description, Duration lease, Duration timeout,
+			Duration longestLease);
 
 	/**
 	 * Replaces what the others must know of a member, and lets the leader know. Harmless
@@ -107,7 +108,7 @@ public interface CoordinationStore extends AutoCloseable {
 	 * @param member the member
 	 * @param description what it is now
 	 */
-	void describe(MemberId member, MemberDescription description);
+	void updateDescription(MemberId member, MemberDescription description);
 
 	/**
 	 * Renews a session, elects a leader when there is none, and tells what is new.
@@ -127,7 +128,7 @@ public interface CoordinationStore extends AutoCloseable {
 	 * @param afterVersion the version seen last, 0 for all
 	 * @return the reports that have come since
 	 */
-	LoadChanges loads(long afterVersion);
+	LoadChanges readLoads(long afterVersion);
 
 	/**
 	 * Reads what has changed in the whole group; needs no membership. Several steps for a
@@ -137,7 +138,7 @@ public interface CoordinationStore extends AutoCloseable {
 	 * @param seenMembership the membership version seen last, -1 for none
 	 * @return the changes
 	 */
-	GroupChanges changes(long afterGeneration, long seenMembership);
+	GroupChanges readChanges(long afterGeneration, long seenMembership);
 
 	/**
 	 * Reads what has changed in the whole group, and tells after each of several steps
@@ -147,8 +148,8 @@ public interface CoordinationStore extends AutoCloseable {
 	 * @param onStep called on the caller's thread whenever a step was answered
 	 * @return the changes
 	 */
-	default GroupChanges changes(long afterGeneration, long seenMembership, Runnable onStep) {
-		return changes(afterGeneration, seenMembership);
+	default GroupChanges readChanges(long afterGeneration, long seenMembership, Runnable onStep) {
+		return readChanges(afterGeneration, seenMembership);
 	}
 
 	/**
@@ -158,7 +159,7 @@ public interface CoordinationStore extends AutoCloseable {
 	 * @param transitions the changes, each compared-and-set
 	 * @return how many were applied, or that somebody else leads
 	 */
-	PlanReply plan(MemberId leader, long epoch, List<Transition> transitions);
+	PlanReply applyPlan(MemberId leader, long epoch, List<Transition> transitions);
 
 	/**
 	 * Ends the time in which members may claim what they hold. The store does not end it
@@ -179,7 +180,7 @@ public interface CoordinationStore extends AutoCloseable {
 	 * @param problems what it has found
 	 * @return whether it was told; {@code false} when somebody else leads
 	 */
-	boolean publish(MemberId leader, long epoch, GroupProblems problems);
+	boolean publishProblems(MemberId leader, long epoch, GroupProblems problems);
 
 	/**
 	 * Gives shards up, after which the member must not consume them. Each goes straight
@@ -192,7 +193,7 @@ public interface CoordinationStore extends AutoCloseable {
 	 * @return for each release, in their order, whether it was made, or the shard was not
 	 * the member's any longer
 	 */
-	List<ReleaseReply> release(MemberId owner, List<HoldingAction.Release> releases, Duration quietPeriod);
+	List<ReleaseReply> releaseShards(MemberId owner, List<HoldingAction.Release> releases, Duration quietPeriod);
 
 	/**
 	 * Takes possession of shards that the store does not know, or knows an older owner
@@ -210,7 +211,7 @@ public interface CoordinationStore extends AutoCloseable {
 	 * @return the shards that it owns now, under those tokens, and those that came too
 	 * late
 	 */
-	ClaimReply claim(MemberId member, Map<ShardId, Token> held);
+	ClaimReply claimShards(MemberId member, Map<ShardId, Token> held);
 
 	/**
 	 * Takes back shards that the member held under a lease that has ended, and of which
@@ -218,15 +219,16 @@ public interface CoordinationStore extends AutoCloseable {
 	 * them after it and presents them, too. So the highest token wins, and nobody may
 	 * consume a shard that was presented before the time for claims is over; each shard
 	 * that is granted has that time begin anew, so that others who come back at about the
-	 * same time are heard. Granted is what {@link #claim} would grant, but nothing is
-	 * taken from an owner when that time is over already; and what was presented before
-	 * by a session of the member's that has ended since, if nobody has got it meanwhile.
+	 * same time are heard. Granted is what {@link #claimShards} would grant, but nothing
+	 * is taken from an owner when that time is over already; and what was presented
+	 * before by a session of the member's that has ended since, if nobody has got it
+	 * meanwhile.
 	 * @param member the member; an unknown one is granted nothing
 	 * @param held what it held, with the tokens under which it did
 	 * @return the shards that it owns now, under those tokens, and those that came too
 	 * late
 	 */
-	ClaimReply present(MemberId member, Map<ShardId, Token> held);
+	ClaimReply presentShards(MemberId member, Map<ShardId, Token> held);
 
 	/**
 	 * Has the owners of shards look at the data plane, because somebody has left a
@@ -239,7 +241,7 @@ public interface CoordinationStore extends AutoCloseable {
 	 * itself.
 	 * @param shards the shards
 	 */
-	void nudge(Collection<ShardId> shards);
+	void notifyOwners(Collection<ShardId> shards);
 
 	/**
 	 * Ends the sessions of members that are dead: no heartbeat for a lease and no
@@ -250,7 +252,7 @@ public interface CoordinationStore extends AutoCloseable {
 	 * @param crashQuietPeriod how long nobody may own the shards of the dead
 	 * @return who is gone and when to look again, or that somebody else leads
 	 */
-	ReapReply reap(MemberId leader, long epoch, SteadyTime steady, Duration crashQuietPeriod);
+	ReapReply reapMembers(MemberId leader, long epoch, SteadyTime steady, Duration crashQuietPeriod);
 
 	/**
 	 * Forgets the shards of a topic that no member consumes, owns or is to get, in the
@@ -263,7 +265,7 @@ public interface CoordinationStore extends AutoCloseable {
 	 * @throws StoreUnavailableException while members may claim shards that the group
 	 * does not know, or when the store knows nothing of the group; a retry makes sense
 	 */
-	ForgetReply forget(String topic);
+	ForgetReply forgetShards(String topic);
 
 	/**
 	 * Announces that a member leaves: the leader moves its shards away while it still
@@ -280,7 +282,7 @@ public interface CoordinationStore extends AutoCloseable {
 	 * @param member the member
 	 * @param quietPeriod how long nobody may own its shards then
 	 */
-	void leave(MemberId member, Duration quietPeriod);
+	void leaveGroup(MemberId member, Duration quietPeriod);
 
 	@Override
 	void close();

@@ -68,7 +68,7 @@ final class CoordinatorLoop {
 
 	private final Membership membership;
 
-	private final SharedProblems problems;
+	private final GroupProblemPublisher problems;
 
 	private final HeartbeatEvents heartbeatEvents = new HeartbeatEvents();
 
@@ -76,7 +76,7 @@ final class CoordinatorLoop {
 
 	private volatile Map<String, TopicShards> topics = Map.of();
 
-	private final StoreProblem storeProblem;
+	private final StoreAvailability storeProblem;
 
 	private volatile MonotonicTime lastProgress;
 
@@ -92,14 +92,14 @@ final class CoordinatorLoop {
 	CoordinatorLoop(CoordinationSettings settings, CoordinationStore store, HeartbeatScheduler heartbeats, Lease lease,
 			AssignmentSettings assignment, MemberRuntime runtime) {
 		this.settings = settings;
-		this.storeProblem = new StoreProblem(settings.group(), settings.lease());
+		this.storeProblem = new StoreAvailability(settings.group(), settings.lease());
 		this.store = store;
 		this.heartbeats = heartbeats;
 		this.lease = lease;
 		this.runtime = runtime;
 		this.clock = runtime.clock();
 		this.membership = new Membership(settings, assignment.name(), store, heartbeats, runtime.random(), this.clock);
-		this.problems = new SharedProblems(settings, store);
+		this.problems = new GroupProblemPublisher(settings, store);
 		this.holdings = new HoldingDriver(settings, store, heartbeats, lease, this.clock);
 		this.leader = new LeaderDriver(settings, assignment, () -> this.topics, store, this.clock, () -> post(() -> {
 		}), () -> this.lastProgress = this.clock.now());
@@ -132,7 +132,7 @@ final class CoordinatorLoop {
 		this.joinAt = null;
 		this.holdings.start(consumption);
 		this.leader.sessionLost();
-		this.leader.tell(new LeaderEvent.ShardsChanged(this.topics));
+		this.leader.handle(new LeaderEvent.ShardsChanged(this.topics));
 		this.lastProgress = this.clock.now();
 	}
 
@@ -141,7 +141,7 @@ final class CoordinatorLoop {
 		post(() -> {
 			if (!current.equals(this.topics)) {
 				this.topics = current;
-				this.leader.tell(new LeaderEvent.ShardsChanged(current));
+				this.leader.handle(new LeaderEvent.ShardsChanged(current));
 			}
 		});
 	}
@@ -210,7 +210,7 @@ final class CoordinatorLoop {
 		return this.problems.known();
 	}
 
-	StoreProblem storeProblem() {
+	StoreAvailability storeProblem() {
 		return this.storeProblem;
 	}
 
@@ -333,7 +333,7 @@ final class CoordinatorLoop {
 		this.store.verify();
 		MemberId joined = this.membership.join(this.topics);
 		boolean unconfirmed = this.holdings.joined(joined);
-		this.loads.tellAllAgain();
+		this.loads.reportAllAgain();
 		this.membership.begin(joined, unconfirmed, this::isFitToLead);
 		this.storeProblem.sessionBegun(this.clock.now());
 		this.joinAt = null;
@@ -357,24 +357,24 @@ final class CoordinatorLoop {
 		}
 		this.storeProblem.answered(this.clock.now());
 		this.storeProblem.sessionAnswered(member, this.clock.now());
-		this.membership.told(Duration.ofMillis(reply.longestLeaseMillis()));
+		this.membership.longestLeaseChanged(Duration.ofMillis(reply.longestLeaseMillis()));
 		if (reply.lost()) {
 			this.holdings.writesLost();
-			this.loads.tellAllAgain();
+			this.loads.reportAllAgain();
 			this.membership.describeAgain();
 		}
 		try {
-			this.holdings.told(reply.changes(), member);
+			this.holdings.ownershipsChanged(reply.changes(), member);
 		}
 		catch (Throwable ex) {
 			// The store counts these news as heard: without this they would never come
 			// again.
-			this.heartbeats.tellAllAgain();
+			this.heartbeats.requestAllChanges();
 			throw ex;
 		}
 		this.holdings.answered(reply);
 		this.problems.answered(reply, member, sentAt, this.clock.now());
-		this.leader.tell(new LeaderEvent.HeartbeatAnswered(reply, member, sentAt));
+		this.leader.handle(new LeaderEvent.HeartbeatAnswered(reply, member, sentAt));
 		if (this.leading != this.leader.leads()) {
 			this.leading = this.leader.leads();
 			logger.info(this.leading ? "Leads group '{}' (epoch {})" : "No longer leads group '{}' (epoch {})",
@@ -443,7 +443,7 @@ final class CoordinatorLoop {
 		if (this.holdings.isEmpty()) {
 			this.heartbeats.endSession();
 			try {
-				this.store.leave(self, this.settings.handover().quietPeriod());
+				this.store.leaveGroup(self, this.settings.handover().quietPeriod());
 				logger.info("Left group '{}'", this.settings.group());
 			}
 			finally {
@@ -531,7 +531,7 @@ final class CoordinatorLoop {
 		public void heartbeatFailed(MemberId member, StoreUnavailableException failure) {
 			post(() -> {
 				CoordinatorLoop.this.storeProblem.unavailable(failure);
-				CoordinatorLoop.this.leader.tell(new LeaderEvent.HeartbeatFailed());
+				CoordinatorLoop.this.leader.handle(new LeaderEvent.HeartbeatFailed());
 				CoordinatorLoop.this.membership.describeAgain();
 			});
 		}

@@ -38,7 +38,7 @@ public record ForgetReply(int forgotten, Token newest, SortedSet<MemberId> users
 	 * @param topic the topic that was to be forgotten
 	 * @return it; a retry makes sense
 	 */
-	public static StoreUnavailableException unsure(String topic) {
+	public static StoreUnavailableException claimsOpen(String topic) {
 		return new StoreUnavailableException(
 				("'%s' cannot be forgotten now: the group was just created or rebuilt, and members "
 						+ "may still claim shards that it does not know. Try again in a few seconds, while an instance of the "

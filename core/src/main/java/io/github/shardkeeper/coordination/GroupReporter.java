@@ -73,7 +73,7 @@ public final class GroupReporter {
 	}
 
 	private GroupReport read() {
-		GroupChanges group = this.coordinationStore.changes(0, -1);
+		GroupChanges group = this.coordinationStore.readChanges(0, -1);
 		List<ShardReport> shards = shards(group.ownerships());
 		Map<String, Integer> loads = new HashMap<>();
 		shards.forEach((shard) -> loads.merge(String.valueOf(shard.owner()), 1, Integer::sum));

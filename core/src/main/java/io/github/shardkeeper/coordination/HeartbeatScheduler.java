@@ -112,7 +112,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 	 * Has the next heartbeat tell everything anew that the member owns, because news were
 	 * lost on the way.
 	 */
-	void tellAllAgain() {
+	void requestAllChanges() {
 		signal(() -> {
 			if (this.session != null) {
 				this.session.forget();
@@ -253,7 +253,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 			if (seenUnconfirmed) {
 				// This was still an answer to what was seen, or the store would not have
 				// noticed its loss; the next one tells everything.
-				tellAllAgain();
+				requestAllChanges();
 			}
 			else {
 				beating.forgotten(forgetRequests);

@@ -83,18 +83,18 @@ final class HoldingDriver {
 		this.wakeAt = this.holdings.handle(new HoldingEvent.SessionLost(), this.clock.now()).wakeAt();
 	}
 
-	/** Takes in that the store has lost writes, before {@link #told}. */
+	/** Takes in that the store has lost writes, before {@link #ownershipsChanged}. */
 	void writesLost() {
 		logger.warn("The store has lost writes, perhaps by a failover: comparing what it knows with what is held");
 		on(new HoldingEvent.WritesLost(), null);
 	}
 
 	/** Takes in what the store told has changed. */
-	void told(List<Ownership> changes, MemberId self) {
+	void ownershipsChanged(List<Ownership> changes, MemberId self) {
 		changes.forEach((change) -> on(new HoldingEvent.OwnershipChanged(change, self), self));
 	}
 
-	/** Takes in the rest of the same answer, after {@link #told}. */
+	/** Takes in the rest of the same answer, after {@link #ownershipsChanged}. */
 	void answered(HeartbeatReply.Alive reply) {
 		MonotonicTime now = this.clock.now();
 		on(new HoldingEvent.HeartbeatAnswered(reply.hasMore(), reply.claimsUntilMillis() > 0, this.lease.isHeld(now)),
@@ -269,7 +269,7 @@ final class HoldingDriver {
 		if (held.isEmpty()) {
 			return ClaimReply.NONE;
 		}
-		ClaimReply reply = this.store.claim(self, held);
+		ClaimReply reply = this.store.claimShards(self, held);
 		logger.info("Keeps {} of {} shards whose ownership the store of group '{}' had lost", reply.granted().size(),
 				held.size(), this.settings.group());
 		return reply;
@@ -281,7 +281,7 @@ final class HoldingDriver {
 		if (restorable.isEmpty()) {
 			return ClaimReply.NONE;
 		}
-		ClaimReply reply = this.store.present(self, restorable);
+		ClaimReply reply = this.store.presentShards(self, restorable);
 		if (!reply.granted().isEmpty()) {
 			logger.warn(
 					"The store of group '{}' has lost the shards that were held here before the lease ended: takes back {} "
@@ -304,7 +304,7 @@ final class HoldingDriver {
 			List<Release> batch = takeBatch();
 			try {
 				// Stale is as good as released: the shard is not ours any more.
-				this.store.release(self, batch, this.settings.handover().quietPeriod());
+				this.store.releaseShards(self, batch, this.settings.handover().quietPeriod());
 				this.releaseFailed = false;
 			}
 			catch (StoreUnavailableException ex) {

@@ -104,7 +104,7 @@ final class LeaderDriver {
 	}
 
 	/** Tells the machine what has happened; {@link #run} carries out what follows. */
-	void tell(LeaderEvent event) {
+	void handle(LeaderEvent event) {
 		on(event);
 	}
 
@@ -263,15 +263,15 @@ final class LeaderDriver {
 
 	private LeaderEvent call(LeaderAction action, MemberId self) {
 		if (action instanceof LeaderAction.ReadGroup read) {
-			GroupChanges changes = this.store.changes(read.generation(), read.membership(), this.onProgress);
+			GroupChanges changes = this.store.readChanges(read.generation(), read.membership(), this.onProgress);
 			this.differences.refreshed(changes);
 			return new LeaderEvent.GroupRead(changes);
 		}
 		if (action instanceof LeaderAction.ReadLoads read) {
-			return new LeaderEvent.LoadsRead(this.store.loads(read.version()));
+			return new LeaderEvent.LoadsRead(this.store.readLoads(read.version()));
 		}
 		if (action instanceof LeaderAction.ReapDeadMembers reap) {
-			return reaped(this.store.reap(self, reap.epoch(), reap.steady(), this.crashQuietPeriod));
+			return reaped(this.store.reapMembers(self, reap.epoch(), reap.steady(), this.crashQuietPeriod));
 		}
 		if (action instanceof LeaderAction.EndClaims end) {
 			return new LeaderEvent.EndClaimsAnswered(this.store.endClaims(self, end.epoch(), end.untilMillis()));
@@ -295,7 +295,7 @@ final class LeaderDriver {
 		int applied = 0;
 		int conflicts = 0;
 		for (int from = 0; from < all.size(); from += MOST_TRANSITIONS_AT_ONCE) {
-			PlanReply reply = this.store.plan(self, plan.epoch(),
+			PlanReply reply = this.store.applyPlan(self, plan.epoch(),
 					all.subList(from, Math.min(from + MOST_TRANSITIONS_AT_ONCE, all.size())));
 			if (!(reply instanceof PlanReply.Applied part)) {
 				return reply;

@@ -50,7 +50,7 @@ final class LoadReporter {
 	}
 
 	/** Has everything reported again, to a store that may know nothing. */
-	void tellAllAgain() {
+	void reportAllAgain() {
 		this.loads.forgetReports();
 	}
 

@@ -89,7 +89,7 @@ final class Membership {
 	private volatile @Nullable String problem;
 
 	/** Topics as the store knows them; {@code null} if that is not sure. */
-	private @Nullable Map<String, TopicShards> told;
+	private @Nullable Map<String, TopicShards> longestLeaseChanged;
 
 	/** Whether these are others than at the join. */
 	private boolean described;
@@ -144,8 +144,9 @@ final class Membership {
 		}
 		// First of all: without it the first late heartbeat would pass for a death.
 		ensureSubscribed(id);
-		this.store.join(id, description(topics), this.settings.lease(), this.settings.timeout(), this.longestLease);
-		this.told = topics;
+		this.store.joinGroup(id, description(topics), this.settings.lease(), this.settings.timeout(),
+				this.longestLease);
+		this.longestLeaseChanged = topics;
 		return id;
 	}
 
@@ -155,16 +156,16 @@ final class Membership {
 	}
 
 	/** Takes in how long others may hold shards. */
-	void told(Duration longest) {
+	void longestLeaseChanged(Duration longest) {
 		this.longestLease = longest;
 	}
 
 	/** Tells the group which shards this member knows of, if it does not know yet. */
 	void describe(Map<String, TopicShards> topics) {
 		MemberId id = this.member;
-		if (id != null && !topics.equals(this.told)) {
-			this.store.describe(id, description(topics));
-			this.told = topics;
+		if (id != null && !topics.equals(this.longestLeaseChanged)) {
+			this.store.updateDescription(id, description(topics));
+			this.longestLeaseChanged = topics;
 			this.described = true;
 		}
 	}
@@ -172,7 +173,7 @@ final class Membership {
 	/** Has the description sent again: the store may have lost it. */
 	void describeAgain() {
 		if (this.described) {
-			this.told = null;
+			this.longestLeaseChanged = null;
 		}
 	}
 
@@ -248,7 +249,7 @@ final class Membership {
 		}
 		if (this.hidden) {
 			this.hidden = false;
-			this.told = null;
+			this.longestLeaseChanged = null;
 		}
 	}
 
@@ -260,7 +261,7 @@ final class Membership {
 		if (this.unseenSubscriptions >= HIDDEN_SUBSCRIPTIONS && !this.hidden) {
 			this.hidden = true;
 			// Without that it would pass for dead after each silence of a lease.
-			this.told = null;
+			this.longestLeaseChanged = null;
 			String text = ("The store confirms subscriptions of this instance but does not see them: a proxy may "
 					+ "hide them. If the instance crashes, its shards move at the end of its session "
 					+ "('shardkeeper.session.timeout', %d ms) instead of its lease (%d ms)")

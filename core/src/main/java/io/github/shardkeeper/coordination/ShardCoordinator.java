@@ -116,7 +116,7 @@ public final class ShardCoordinator implements AutoCloseable {
 		if (problems.size() > MOST_NAMED) {
 			text.add("and " + (problems.size() - MOST_NAMED) + " more");
 		}
-		trouble().ifPresent(text::add);
+		storeProblem().ifPresent(text::add);
 		return text.toString();
 	}
 
@@ -206,7 +206,7 @@ public final class ShardCoordinator implements AutoCloseable {
 	 * Returns why the member is not connected, as far as it knows.
 	 * @return the last failure since the store answered last
 	 */
-	public Optional<String> trouble() {
+	public Optional<String> storeProblem() {
 		return Optional.ofNullable(this.loop.storeProblem().text());
 	}
 

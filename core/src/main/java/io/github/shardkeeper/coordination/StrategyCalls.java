@@ -30,7 +30,7 @@ final class StrategyCalls implements AutoCloseable {
 
 	private final AssignmentSettings settings;
 
-	private final KnownTraits traits;
+	private final ShardTraitsCache traits;
 
 	private final MonotonicClock clock;
 
@@ -47,7 +47,7 @@ final class StrategyCalls implements AutoCloseable {
 	StrategyCalls(AssignmentSettings settings, MonotonicClock clock, BiConsumer<AssignmentRequest, Answer> listener,
 			Runnable wake) {
 		this.settings = settings;
-		this.traits = new KnownTraits(settings.catalog());
+		this.traits = new ShardTraitsCache(settings.catalog());
 		this.clock = clock;
 		this.listener = listener;
 		this.wake = wake;
@@ -148,7 +148,7 @@ final class StrategyCalls implements AutoCloseable {
 			}
 			return new Computed(assignment);
 		}
-		catch (KnownTraits.CatalogFailure ex) {
+		catch (ShardTraitsCache.CatalogFailure ex) {
 			return new Failed("catalog", ex.getMessage(), ex.getCause());
 		}
 		catch (Throwable ex) {

@@ -20,7 +20,7 @@ import io.github.shardkeeper.DeadLetterFilter;
 import io.github.shardkeeper.DeadLetters;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
-import io.github.shardkeeper.checkpoint.DeadLetterStore.StoredLetter;
+import io.github.shardkeeper.checkpoint.DeadLetterStore.StoredDeadLetter;
 import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ShardSource;
@@ -65,13 +65,13 @@ public final class StoredDeadLetters implements DeadLetters {
 	@Override
 	public Map<ShardId, Long> count(String topic) {
 		Objects.requireNonNull(topic, "topic must not be null");
-		return new TreeMap<>(this.letters.letters(this.shards.of(topic)));
+		return new TreeMap<>(this.letters.countDeadLetters(this.shards.of(topic)));
 	}
 
 	@Override
 	public Map<ShardId, Long> waiting(String topic) {
 		Objects.requireNonNull(topic, "topic must not be null");
-		return new TreeMap<>(this.letters.retries(this.shards.of(topic)));
+		return new TreeMap<>(this.letters.countRetries(this.shards.of(topic)));
 	}
 
 	@Override
@@ -87,7 +87,7 @@ public final class StoredDeadLetters implements DeadLetters {
 		}
 		List<DeadLetter> page = new ArrayList<>();
 		long bytes = 0;
-		for (Map.Entry<ShardId, Long> entry : this.letters.letters(shards(filter)).entrySet()) {
+		for (Map.Entry<ShardId, Long> entry : this.letters.countDeadLetters(shards(filter)).entrySet()) {
 			ShardId shard = entry.getKey();
 			int order = (start != null) ? shard.compareTo(start.shard()) : 1;
 			if (order < 0 || entry.getValue() == 0) {
@@ -97,8 +97,8 @@ public final class StoredDeadLetters implements DeadLetters {
 			// The count saves the last read, which would find nothing.
 			long left = (position != null) ? Long.MAX_VALUE : entry.getValue();
 			do {
-				List<StoredLetter> read = this.letters.list(shard, position, LETTERS_PER_READ);
-				for (StoredLetter stored : read) {
+				List<StoredDeadLetter> read = this.letters.list(shard, position, LETTERS_PER_READ);
+				for (StoredDeadLetter stored : read) {
 					DeadLetter letter = letter(shard, stored);
 					if (filter.matches(letter)) {
 						page.add(letter);
@@ -128,7 +128,7 @@ public final class StoredDeadLetters implements DeadLetters {
 	public SentBack sendBack(String id) {
 		Objects.requireNonNull(id, "id must not be null");
 		LetterId parsed = known(id);
-		StoredLetter stored = this.letters.find(parsed.shard(), parsed.inShard());
+		StoredDeadLetter stored = this.letters.find(parsed.shard(), parsed.inShard());
 		int moved = (stored != null) ? this.letters.sendBack(parsed.shard(), List.of(stored)) : 0;
 		if (moved == DeadLetterStore.SHARD_COMPLETED) {
 			return new SentBack(0, Set.of(parsed.shard()));
@@ -160,7 +160,7 @@ public final class StoredDeadLetters implements DeadLetters {
 	private SentBack sendBack(DeadLetterFilter filter, Collection<ShardId> shards) {
 		Set<ShardId> completed = new TreeSet<>();
 		long moved = 0;
-		for (Map.Entry<ShardId, Long> entry : this.letters.letters(shards).entrySet()) {
+		for (Map.Entry<ShardId, Long> entry : this.letters.countDeadLetters(shards).entrySet()) {
 			ShardId shard = entry.getKey();
 			moved += through(entry.getValue(), shard, filter, (matching) -> {
 				int reply = this.letters.sendBack(shard, matching);
@@ -179,7 +179,7 @@ public final class StoredDeadLetters implements DeadLetters {
 	 */
 	private SentBack tellOwners(Collection<ShardId> shards, SentBack result) {
 		List<ShardId> concerned = new ArrayList<>();
-		this.letters.retries(shards).forEach((shard, waiting) -> {
+		this.letters.countRetries(shards).forEach((shard, waiting) -> {
 			if (waiting > 0) {
 				concerned.add(shard);
 			}
@@ -194,7 +194,7 @@ public final class StoredDeadLetters implements DeadLetters {
 	public boolean drop(String id) {
 		Objects.requireNonNull(id, "id must not be null");
 		LetterId parsed = known(id);
-		StoredLetter stored = this.letters.find(parsed.shard(), parsed.inShard());
+		StoredDeadLetter stored = this.letters.find(parsed.shard(), parsed.inShard());
 		return stored != null && this.letters.drop(parsed.shard(), List.of(stored)) > 0;
 	}
 
@@ -202,7 +202,7 @@ public final class StoredDeadLetters implements DeadLetters {
 	public long drop(DeadLetterFilter filter) {
 		Objects.requireNonNull(filter, "filter must not be null");
 		long dropped = 0;
-		for (Map.Entry<ShardId, Long> entry : this.letters.letters(shards(filter)).entrySet()) {
+		for (Map.Entry<ShardId, Long> entry : this.letters.countDeadLetters(shards(filter)).entrySet()) {
 			ShardId shard = entry.getKey();
 			dropped += through(entry.getValue(), shard, filter, (matching) -> this.letters.drop(shard, matching));
 		}
@@ -218,11 +218,11 @@ public final class StoredDeadLetters implements DeadLetters {
 		long done = 0;
 		String position = null;
 		for (long left = number; left > 0;) {
-			List<StoredLetter> read = this.letters.list(shard, position, (int) Math.min(left, LETTERS_PER_READ));
+			List<StoredDeadLetter> read = this.letters.list(shard, position, (int) Math.min(left, LETTERS_PER_READ));
 			if (read.isEmpty()) {
 				return done;
 			}
-			List<StoredLetter> matching = read.stream()
+			List<StoredDeadLetter> matching = read.stream()
 				.filter((stored) -> filter.matches(letter(shard, stored)))
 				.toList();
 			int affected = matching.isEmpty() ? 0 : step.run(matching);
@@ -236,7 +236,7 @@ public final class StoredDeadLetters implements DeadLetters {
 		return done;
 	}
 
-	private DeadLetter letter(ShardId shard, StoredLetter stored) {
+	private DeadLetter letter(ShardId shard, StoredDeadLetter stored) {
 		FailedRecord record = stored.record();
 		return new DeadLetter(new LetterId(shard, stored.id()).toString(), this.group, shard, record.offset(),
 				record.key(), record.payload(), record.headers(), record.timestamp(), record.attempts(),
@@ -261,7 +261,7 @@ public final class StoredDeadLetters implements DeadLetters {
 	/** Accepts a shard that the source no longer has, if it has left letters behind. */
 	private void requireKnown(ShardId shard) {
 		boolean isKnown = this.shards.of(shard.topic()).contains(shard);
-		if (!isKnown && this.letters.letters(Set.of(shard)).containsValue(0L)) {
+		if (!isKnown && this.letters.countDeadLetters(Set.of(shard)).containsValue(0L)) {
 			this.shards.require(shard);
 		}
 	}
@@ -273,7 +273,7 @@ public final class StoredDeadLetters implements DeadLetters {
 		 * Runs it and returns how many of the letters still existed; negative to skip the
 		 * rest of the shard.
 		 */
-		int run(List<StoredLetter> letters);
+		int run(List<StoredDeadLetter> letters);
 
 	}
 

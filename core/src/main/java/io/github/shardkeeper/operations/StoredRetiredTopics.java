@@ -70,7 +70,7 @@ public final class StoredRetiredTopics implements RetiredTopics {
 		if (!Names.isValid(topic)) {
 			throw new IllegalArgumentException("Not a valid topic: '%s'. %s".formatted(topic, Names.RULE));
 		}
-		ForgetReply reply = this.coordination.forget(topic);
+		ForgetReply reply = this.coordination.forgetShards(topic);
 		if (!reply.users().isEmpty()) {
 			throw new IllegalStateException(
 					("'%s' is not retired: these members of group '%s' consume it, own a shard of it, or are the target of a "

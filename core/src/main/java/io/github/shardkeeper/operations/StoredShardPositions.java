@@ -12,7 +12,7 @@ import java.util.function.Consumer;
 import io.github.shardkeeper.ShardPositions;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
-import io.github.shardkeeper.checkpoint.SeekRequest;
+import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
 import io.github.shardkeeper.checkpoint.Seeks;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;

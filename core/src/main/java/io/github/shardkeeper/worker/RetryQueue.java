@@ -9,8 +9,8 @@ import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.checkpoint.CheckpointStore.DueRecords;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
-import io.github.shardkeeper.checkpoint.DueRecords;
 import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;

@@ -12,7 +12,7 @@ import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
-import io.github.shardkeeper.checkpoint.SeekRequest;
+import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
 import io.github.shardkeeper.checkpoint.Seeks;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.loop.SerialTask;

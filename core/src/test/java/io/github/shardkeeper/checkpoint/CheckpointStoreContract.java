@@ -22,6 +22,7 @@ import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.checkpoint.CheckpointStore.CommitReply;
 import io.github.shardkeeper.checkpoint.CheckpointStore.CompletionReply;
+import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;

@@ -8,6 +8,8 @@ import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
 import io.github.shardkeeper.checkpoint.CheckpointStore.CommitReply;
+import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
+import io.github.shardkeeper.checkpoint.CommitHistory.LastCommit;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;

@@ -25,15 +25,15 @@ interface ChangesStories extends GroupStories {
 		TestMember a = group().join("a").lead();
 		long seen = group().all().membership();
 
-		assertThat(group().store().changes(0, seen).members()).isNull();
+		assertThat(group().store().readChanges(0, seen).members()).isNull();
 		a.assign(FIRST, a);
-		assertThat(group().store().changes(0, seen).members()).isNull();
+		assertThat(group().store().readChanges(0, seen).members()).isNull();
 
 		TestMember b = group().join("b");
-		GroupChanges changes = group().store().changes(0, seen);
+		GroupChanges changes = group().store().readChanges(0, seen);
 		assertThat(changes.members()).containsExactlyInAnyOrder(a.entry(false), b.entry(false));
 		assertThat(changes.membership()).isEqualTo(a.beat().membership()).isNotEqualTo(seen);
-		assertThat(group().store().changes(0, changes.membership()).members()).isNull();
+		assertThat(group().store().readChanges(0, changes.membership()).members()).isNull();
 	}
 
 	@Test
@@ -43,13 +43,13 @@ interface ChangesStories extends GroupStories {
 		a.assign(FIRST, a);
 		a.assign(SECOND, b);
 		long seen = group().all().generation();
-		assertThat(group().store().changes(seen, -1).ownerships()).isEmpty();
+		assertThat(group().store().readChanges(seen, -1).ownerships()).isEmpty();
 
 		a.revoke(FIRST, b);
 		a.assign(THIRD, b);
 		a.release(FIRST);
 
-		GroupChanges changes = group().store().changes(seen, -1);
+		GroupChanges changes = group().store().readChanges(seen, -1);
 		assertThat(changes.ownerships()).containsExactly(group().shard(THIRD), group().shard(FIRST));
 		assertThat(changes.generation()).isEqualTo(group().shard(FIRST).generation());
 		assertThat(changes.leader()).isEqualTo(a.id());
@@ -81,8 +81,8 @@ interface ChangesStories extends GroupStories {
 		assertThat(all.generation()).isEqualTo(3_000);
 		assertThat(all.members()).containsExactly(a.entry(false));
 		assertThat(all.ownerships()).extracting(Ownership::shard).containsExactlyElementsOf(shards);
-		assertThat(group().store().changes(2_999, -1).ownerships()).hasSize(1);
-		assertThat(group().store().changes(3_000, -1).ownerships()).isEmpty();
+		assertThat(group().store().readChanges(2_999, -1).ownerships()).hasSize(1);
+		assertThat(group().store().readChanges(3_000, -1).ownerships()).isEmpty();
 	}
 
 	@Test
@@ -108,7 +108,7 @@ interface ChangesStories extends GroupStories {
 	}
 
 	private long readOn(Map<ShardId, Ownership> picture, long seen) {
-		GroupChanges changes = group().store().changes(seen, -1);
+		GroupChanges changes = group().store().readChanges(seen, -1);
 		changes.ownerships().forEach((shard) -> picture.put(shard.shard(), shard));
 		return changes.generation();
 	}

@@ -371,7 +371,7 @@ interface ClaimStories extends GroupStories {
 		Map<ShardId, Token> held = new LinkedHashMap<>();
 		IntStream.range(0, 1_200).forEach((i) -> held.put(ShardId.of("many", i), new Token(1 + i)));
 
-		assertThat(group().store().claim(a.id(), held).granted()).containsExactlyElementsOf(held.keySet());
+		assertThat(group().store().claimShards(a.id(), held).granted()).containsExactlyElementsOf(held.keySet());
 
 		assertThat(a.news()).extracting(Ownership::shard).containsExactlyElementsOf(held.keySet());
 	}

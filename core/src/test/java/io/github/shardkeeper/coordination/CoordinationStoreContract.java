@@ -12,7 +12,7 @@ import org.junit.jupiter.api.BeforeEach;
  */
 public abstract class CoordinationStoreContract implements MembershipStories, LeadershipStories, PlanStories,
 		ReleaseStories, QuietStories, LeaveStories, ReapStories, ClaimStories, PresentStories, LostWritesStories,
-		ChangesStories, LoadStories, NudgeStories, ForgetStories, NotificationStories, StatusStories {
+		ChangesStories, LoadStories, NotifyOwnersStories, ForgetStories, NotificationStories, StatusStories {
 
 	private TestGroup group;
 

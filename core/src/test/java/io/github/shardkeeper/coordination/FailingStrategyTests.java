@@ -139,12 +139,12 @@ class FailingStrategyTests {
 		await().untilAsserted(() -> assertThat(problem()).isPresent());
 		b.kill();
 		await().until(() -> this.calls.get() - callsBefore >= 3);
-		await().untilAsserted(() -> assertThat(this.store.changes(0, -1).members()).hasSize(1));
-		long epoch = this.store.changes(0, -1).epoch();
+		await().untilAsserted(() -> assertThat(this.store.readChanges(0, -1).members()).hasSize(1));
+		long epoch = this.store.readChanges(0, -1).epoch();
 		int callsAlone = this.calls.get();
 		await().until(() -> this.calls.get() > callsAlone);
 
-		assertThat(this.store.changes(0, -1).epoch()).isEqualTo(epoch);
+		assertThat(this.store.readChanges(0, -1).epoch()).isEqualTo(epoch);
 		awaitConsumed(a, 4);
 		assertThat(log.getAll().split("ERROR", -1)).as("once by each of the two at most").hasSizeLessThanOrEqualTo(3);
 		assertThat(log).contains("throws java.lang.IllegalStateException: as the test wants it", "\tat ",
@@ -166,7 +166,7 @@ class FailingStrategyTests {
 		TestInstance b = start("b");
 		b.kill();
 
-		await().untilAsserted(() -> assertThat(this.store.changes(0, -1).members()).hasSize(1));
+		await().untilAsserted(() -> assertThat(this.store.readChanges(0, -1).members()).hasSize(1));
 		assertThat(a.coordinator.isLeader()).isTrue();
 		assertThat(a.consumption.consumed()).isEmpty();
 		returns.countDown();

@@ -82,13 +82,13 @@ interface ForgetStories extends GroupStories {
 
 		a.assertNotified();
 		b.assertNotNotified();
-		GroupChanges after = group().store().changes(before.generation(), before.membership());
+		GroupChanges after = group().store().readChanges(before.generation(), before.membership());
 		assertThat(after.whole()).isTrue();
 		assertThat(after.generation()).isGreaterThan(before.generation());
 		assertThat(after.membership()).isGreaterThan(before.membership());
 		assertThat(after.ownerships()).containsExactly(group().shard(FIRST));
 		assertThat(after.members()).isEqualTo(before.members());
-		GroupChanges next = group().store().changes(after.generation(), after.membership());
+		GroupChanges next = group().store().readChanges(after.generation(), after.membership());
 		assertThat(next.whole()).isFalse();
 		assertThat(next.ownerships()).isEmpty();
 	}
@@ -101,15 +101,15 @@ interface ForgetStories extends GroupStories {
 		a.release(FIRST);
 		GroupChanges before = group().all();
 
-		assertUsed(group().store().forget(FIRST.topic()), a, b);
-		assertUsed(group().store().forget("topic-of-b"), b);
+		assertUsed(group().store().forgetShards(FIRST.topic()), a, b);
+		assertUsed(group().store().forgetShards("topic-of-b"), b);
 
 		assertThat(group().all()).isEqualTo(before);
 		a.leave();
 		b.announceLeave();
-		assertUsed(group().store().forget(FIRST.topic()), b);
+		assertUsed(group().store().forgetShards(FIRST.topic()), b);
 		b.leave();
-		assertThat(group().store().forget(FIRST.topic()).forgotten()).isOne();
+		assertThat(group().store().forgetShards(FIRST.topic()).forgotten()).isOne();
 		assertThat(group().all().ownerships()).isEmpty();
 	}
 
@@ -143,7 +143,7 @@ interface ForgetStories extends GroupStories {
 		b.leave();
 		assertThat(group().all().ownerships()).extracting(Ownership::owner).contains(b.id());
 
-		assertThat(group().store().forget("many").forgotten()).isEqualTo(shards.size());
+		assertThat(group().store().forgetShards("many").forgotten()).isEqualTo(shards.size());
 
 		assertThat(group().all().ownerships()).isEmpty();
 		a.beat();
@@ -218,7 +218,7 @@ interface ForgetStories extends GroupStories {
 		b.leave();
 		a.reapToTheEnd();
 
-		assertThat(group().store().forget("many").forgotten()).isEqualTo(shards.size());
+		assertThat(group().store().forgetShards("many").forgotten()).isEqualTo(shards.size());
 
 		assertThat(group().all().ownerships()).extracting(Ownership::shard).containsExactly(FIRST);
 	}
@@ -236,7 +236,7 @@ interface ForgetStories extends GroupStories {
 	}
 
 	private ForgetReply forget() {
-		return group().store().forget(TOPIC);
+		return group().store().forgetShards(TOPIC);
 	}
 
 }

@@ -64,15 +64,15 @@ class ForwardingStore implements CoordinationStore {
 	}
 
 	@Override
-	public void join(MemberId member, MemberDescription description, Duration lease, Duration timeout,
+	public void joinGroup(MemberId member, MemberDescription description, Duration lease, Duration timeout,
 			Duration longestLease) {
 		this.longestLease = longestLease;
-		reach().join(member, description, lease, timeout, longestLease);
+		reach().joinGroup(member, description, lease, timeout, longestLease);
 	}
 
 	@Override
-	public void describe(MemberId member, MemberDescription description) {
-		reach().describe(member, description);
+	public void updateDescription(MemberId member, MemberDescription description) {
+		reach().updateDescription(member, description);
 	}
 
 	@Override
@@ -81,23 +81,23 @@ class ForwardingStore implements CoordinationStore {
 	}
 
 	@Override
-	public LoadChanges loads(long afterVersion) {
-		return reach().loads(afterVersion);
+	public LoadChanges readLoads(long afterVersion) {
+		return reach().readLoads(afterVersion);
 	}
 
 	@Override
-	public GroupChanges changes(long afterGeneration, long seenMembership) {
-		return reach().changes(afterGeneration, seenMembership);
+	public GroupChanges readChanges(long afterGeneration, long seenMembership) {
+		return reach().readChanges(afterGeneration, seenMembership);
 	}
 
 	@Override
-	public GroupChanges changes(long afterGeneration, long seenMembership, Runnable onStep) {
-		return reach().changes(afterGeneration, seenMembership, onStep);
+	public GroupChanges readChanges(long afterGeneration, long seenMembership, Runnable onStep) {
+		return reach().readChanges(afterGeneration, seenMembership, onStep);
 	}
 
 	@Override
-	public PlanReply plan(MemberId leader, long epoch, List<Transition> transitions) {
-		return reach().plan(leader, epoch, transitions);
+	public PlanReply applyPlan(MemberId leader, long epoch, List<Transition> transitions) {
+		return reach().applyPlan(leader, epoch, transitions);
 	}
 
 	@Override
@@ -106,38 +106,39 @@ class ForwardingStore implements CoordinationStore {
 	}
 
 	@Override
-	public boolean publish(MemberId leader, long epoch, GroupProblems problems) {
-		return reach().publish(leader, epoch, problems);
+	public boolean publishProblems(MemberId leader, long epoch, GroupProblems problems) {
+		return reach().publishProblems(leader, epoch, problems);
 	}
 
 	@Override
-	public List<ReleaseReply> release(MemberId owner, List<HoldingAction.Release> releases, Duration quietPeriod) {
-		return reach().release(owner, releases, quietPeriod);
+	public List<ReleaseReply> releaseShards(MemberId owner, List<HoldingAction.Release> releases,
+			Duration quietPeriod) {
+		return reach().releaseShards(owner, releases, quietPeriod);
 	}
 
 	@Override
-	public ClaimReply claim(MemberId member, Map<ShardId, Token> held) {
-		return reach().claim(member, held);
+	public ClaimReply claimShards(MemberId member, Map<ShardId, Token> held) {
+		return reach().claimShards(member, held);
 	}
 
 	@Override
-	public ClaimReply present(MemberId member, Map<ShardId, Token> held) {
-		return reach().present(member, held);
+	public ClaimReply presentShards(MemberId member, Map<ShardId, Token> held) {
+		return reach().presentShards(member, held);
 	}
 
 	@Override
-	public void nudge(Collection<ShardId> shards) {
-		reach().nudge(shards);
+	public void notifyOwners(Collection<ShardId> shards) {
+		reach().notifyOwners(shards);
 	}
 
 	@Override
-	public ReapReply reap(MemberId leader, long epoch, SteadyTime steady, Duration crashQuietPeriod) {
-		return reach().reap(leader, epoch, steady, crashQuietPeriod);
+	public ReapReply reapMembers(MemberId leader, long epoch, SteadyTime steady, Duration crashQuietPeriod) {
+		return reach().reapMembers(leader, epoch, steady, crashQuietPeriod);
 	}
 
 	@Override
-	public ForgetReply forget(String topic) {
-		return reach().forget(topic);
+	public ForgetReply forgetShards(String topic) {
+		return reach().forgetShards(topic);
 	}
 
 	@Override
@@ -146,8 +147,8 @@ class ForwardingStore implements CoordinationStore {
 	}
 
 	@Override
-	public void leave(MemberId member, Duration quietPeriod) {
-		reach().leave(member, quietPeriod);
+	public void leaveGroup(MemberId member, Duration quietPeriod) {
+		reach().leaveGroup(member, quietPeriod);
 	}
 
 	@Override

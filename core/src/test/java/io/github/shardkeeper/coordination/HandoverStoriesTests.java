@@ -284,7 +284,7 @@ class HandoverStoriesTests {
 
 		await().until(left::isDone);
 		assertThat(a.consumption.consumed()).isEmpty();
-		assertThat(this.store.changes(0, -1).members()).isEmpty();
+		assertThat(this.store.readChanges(0, -1).members()).isEmpty();
 	}
 
 	@Test
@@ -304,7 +304,7 @@ class HandoverStoriesTests {
 
 		await().until(left::isDone);
 		assertThat(a.consumption.cancelled()).isEmpty();
-		assertThat(this.store.changes(0, -1).members()).isEmpty();
+		assertThat(this.store.readChanges(0, -1).members()).isEmpty();
 	}
 
 	@Test
@@ -416,8 +416,9 @@ class HandoverStoriesTests {
 		MemoryFailover.empty(this.store);
 		// Longer than any lease here.
 		CoordinationStore longLived = this.store;
-		longLived.join(MemberId.of("other", "1"), new MemberDescription(new TreeMap<>(), ApplicationVersion.UNKNOWN),
-				Duration.ofHours(1), Duration.ofHours(2));
+		longLived.joinGroup(MemberId.of("other", "1"),
+				new MemberDescription(new TreeMap<>(), ApplicationVersion.UNKNOWN), Duration.ofHours(1),
+				Duration.ofHours(2));
 		a.store.setAway(false);
 		await().until(() -> owners().equals(Map.of("a", 4L)));
 		int heartbeats = a.store.heartbeats.get();
@@ -432,8 +433,9 @@ class HandoverStoriesTests {
 		TestInstance a = start("a");
 		awaitConsumed(a, 4);
 		assertThat(a.store.longestLease).isZero();
-		this.store.join(MemberId.of("other", "1"), new MemberDescription(new TreeMap<>(), ApplicationVersion.UNKNOWN),
-				Duration.ofHours(1), Duration.ofHours(2));
+		this.store.joinGroup(MemberId.of("other", "1"),
+				new MemberDescription(new TreeMap<>(), ApplicationVersion.UNKNOWN), Duration.ofHours(1),
+				Duration.ofHours(2));
 		int heartbeats = a.store.heartbeats.get();
 		await().until(() -> a.store.heartbeats.get() > heartbeats + 2);
 		MemoryFailover.empty(this.store);
@@ -599,7 +601,7 @@ class HandoverStoriesTests {
 		ShardId shard = before.keySet().iterator().next();
 		int attendedBefore = a.consumption.attended().size();
 
-		this.store.nudge(List.of(shard));
+		this.store.notifyOwners(List.of(shard));
 
 		await().until(() -> b.consumption.attended().equals(List.of(shard)));
 		assertThat(a.consumption.attended()).hasSize(attendedBefore);
@@ -613,7 +615,7 @@ class HandoverStoriesTests {
 		awaitConsumed(a, 4);
 		a.store.eventsLost = true;
 		ShardId shard = ShardId.of("orders", 2);
-		this.store.nudge(List.of(shard));
+		this.store.notifyOwners(List.of(shard));
 
 		await().until(() -> a.consumption.attended().contains(shard));
 	}
@@ -626,7 +628,7 @@ class HandoverStoriesTests {
 		TestInstance b = start("b");
 		await().until(() -> a.consumption.draining().size() == 2);
 		List<ShardId> moving = a.consumption.draining();
-		this.store.nudge(moving);
+		this.store.notifyOwners(moving);
 		assertThat(a.consumption.attended()).isEmpty();
 		b.kill();
 
@@ -668,13 +670,15 @@ class HandoverStoriesTests {
 
 	private Map<ShardId, Token> tokens() {
 		Map<ShardId, Token> tokens = new TreeMap<>();
-		this.store.changes(0, -1).ownerships().forEach((ownership) -> tokens.put(ownership.shard(), ownership.token()));
+		this.store.readChanges(0, -1)
+			.ownerships()
+			.forEach((ownership) -> tokens.put(ownership.shard(), ownership.token()));
 		return tokens;
 	}
 
 	private Map<String, Long> owners() {
 		Map<String, Long> owners = new TreeMap<>();
-		this.store.changes(0, -1)
+		this.store.readChanges(0, -1)
 			.ownerships()
 			.stream()
 			.filter((ownership) -> ownership.phase() == Phase.OWNED)
@@ -683,7 +687,7 @@ class HandoverStoriesTests {
 	}
 
 	private List<ShardId> shardsIn(Phase phase) {
-		return this.store.changes(0, -1)
+		return this.store.readChanges(0, -1)
 			.ownerships()
 			.stream()
 			.filter((ownership) -> ownership.phase() == phase)
@@ -701,9 +705,9 @@ class HandoverStoriesTests {
 	 */
 	private void found() {
 		MemberId founder = MemberId.of("founder", "1");
-		this.store.join(founder, new MemberDescription(new TreeMap<>(), ApplicationVersion.UNKNOWN),
+		this.store.joinGroup(founder, new MemberDescription(new TreeMap<>(), ApplicationVersion.UNKNOWN),
 				Duration.ofMillis(1), Duration.ofMillis(1));
-		this.store.leave(founder, Duration.ZERO);
+		this.store.leaveGroup(founder, Duration.ZERO);
 	}
 
 	/** What comes sooner, a notification has brought. */

@@ -230,7 +230,7 @@ class HeartbeatSchedulerTests {
 		this.store.answers = (beat) -> (beat == 2) ? unavailable() : alive(0, 12, 12);
 		begin();
 		awaitAnswers(1);
-		this.heartbeats.tellAllAgain();
+		this.heartbeats.requestAllChanges();
 		await().until(() -> this.told.failures.size() == 1);
 		this.heartbeats.beatNow();
 
@@ -249,7 +249,7 @@ class HeartbeatSchedulerTests {
 		};
 		begin();
 		awaitAnswers(1);
-		this.heartbeats.tellAllAgain();
+		this.heartbeats.requestAllChanges();
 		await().until(() -> this.told.failures.size() == 1);
 		this.heartbeats.beatNow();
 
@@ -264,7 +264,7 @@ class HeartbeatSchedulerTests {
 		this.store.answers = (beat) -> (beat == 2) ? alive(0, 10, 10) : alive(0, 12, 12);
 		begin();
 		awaitAnswers(1);
-		this.heartbeats.tellAllAgain();
+		this.heartbeats.requestAllChanges();
 		awaitAnswers(2);
 		this.heartbeats.beatNow();
 
@@ -279,9 +279,9 @@ class HeartbeatSchedulerTests {
 		begin();
 		awaitAnswers(1);
 		this.store.holdBack();
-		this.heartbeats.tellAllAgain();
+		this.heartbeats.requestAllChanges();
 		this.store.awaitBeats(2);
-		this.heartbeats.tellAllAgain();
+		this.heartbeats.requestAllChanges();
 		this.store.letGo();
 		awaitAnswers(3);
 		this.heartbeats.beatNow();

@@ -97,7 +97,7 @@ interface LeadershipStories extends GroupStories {
 		group().advance(SHORT.multipliedBy(2));
 
 		assertThat(a.lead().epoch()).isEqualTo(2);
-		assertThat(group().store().reap(a.id(), 1, TestMember.STEADY, Duration.ZERO))
+		assertThat(group().store().reapMembers(a.id(), 1, TestMember.STEADY, Duration.ZERO))
 			.as("what it decided before its silence")
 			.isEqualTo(new ReapReply.Deposed());
 	}
@@ -108,8 +108,8 @@ interface LeadershipStories extends GroupStories {
 		group().join("b");
 		group().advance(SHORT.multipliedBy(2));
 
-		assertThat(group().store().plan(a.id(), 1, List.of())).isEqualTo(new PlanReply.Deposed());
-		assertThat(group().store().reap(a.id(), 1, TestMember.STEADY, Duration.ZERO))
+		assertThat(group().store().applyPlan(a.id(), 1, List.of())).isEqualTo(new PlanReply.Deposed());
+		assertThat(group().store().reapMembers(a.id(), 1, TestMember.STEADY, Duration.ZERO))
 			.isEqualTo(new ReapReply.Deposed());
 	}
 
@@ -155,11 +155,12 @@ interface LeadershipStories extends GroupStories {
 		TestMember b = group().join("b");
 		CoordinationStore store = group().store();
 
-		assertThat(store.plan(b.id(), a.epoch(), List.of())).isEqualTo(new PlanReply.Deposed());
-		assertThat(store.plan(a.id(), a.epoch() - 1, List.of())).isEqualTo(new PlanReply.Deposed());
-		assertThat(store.plan(a.id(), a.epoch() + 1, List.of())).isEqualTo(new PlanReply.Deposed());
-		assertThat(store.reap(b.id(), a.epoch(), TestMember.STEADY, Duration.ZERO)).isEqualTo(new ReapReply.Deposed());
-		assertThat(store.reap(a.id(), a.epoch() - 1, TestMember.STEADY, Duration.ZERO))
+		assertThat(store.applyPlan(b.id(), a.epoch(), List.of())).isEqualTo(new PlanReply.Deposed());
+		assertThat(store.applyPlan(a.id(), a.epoch() - 1, List.of())).isEqualTo(new PlanReply.Deposed());
+		assertThat(store.applyPlan(a.id(), a.epoch() + 1, List.of())).isEqualTo(new PlanReply.Deposed());
+		assertThat(store.reapMembers(b.id(), a.epoch(), TestMember.STEADY, Duration.ZERO))
+			.isEqualTo(new ReapReply.Deposed());
+		assertThat(store.reapMembers(a.id(), a.epoch() - 1, TestMember.STEADY, Duration.ZERO))
 			.isEqualTo(new ReapReply.Deposed());
 	}
 

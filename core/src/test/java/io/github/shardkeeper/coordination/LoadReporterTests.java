@@ -92,8 +92,8 @@ class LoadReporterTests {
 		awaitReportOf(a);
 		// Something that is no concern of a's, but that it is told has happened.
 		MemberId other = MemberId.of("other", "1");
-		this.store.join(other, new MemberDescription(new TreeMap<>(), ApplicationVersion.UNKNOWN), HOUR, HOUR);
-		this.store.claim(other, Map.of(ShardId.of("other", 0), new Token(5)));
+		this.store.joinGroup(other, new MemberDescription(new TreeMap<>(), ApplicationVersion.UNKNOWN), HOUR, HOUR);
+		this.store.claimShards(other, Map.of(ShardId.of("other", 0), new Token(5)));
 		int before = beats.get();
 		await().until(() -> beats.get() > before + 1);
 
@@ -128,7 +128,7 @@ class LoadReporterTests {
 
 	private Map<String, String> reports() {
 		Map<String, String> reports = new TreeMap<>();
-		this.store.loads(0).reports().forEach((member, report) -> reports.put(member.value(), report.text()));
+		this.store.readLoads(0).reports().forEach((member, report) -> reports.put(member.value(), report.text()));
 		return reports;
 	}
 

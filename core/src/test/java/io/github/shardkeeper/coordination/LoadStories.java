@@ -43,11 +43,11 @@ interface LoadStories extends GroupStories {
 		b.report("b1");
 		a.report("a2");
 
-		assertThat(group().store().loads(0).version()).isEqualTo(3);
+		assertThat(group().store().readLoads(0).version()).isEqualTo(3);
 		assertThat(loads(1)).isEqualTo(Map.of(a.id(), "a2", b.id(), "b1"));
 		assertThat(loads(2)).isEqualTo(Map.of(a.id(), "a2"));
 		assertThat(loads(3)).isEmpty();
-		assertThat(group().store().loads(3).version()).isEqualTo(3);
+		assertThat(group().store().readLoads(3).version()).isEqualTo(3);
 	}
 
 	@Test
@@ -77,7 +77,7 @@ interface LoadStories extends GroupStories {
 		group().advance(TestGroup.SHORT);
 		a.reapDead();
 		assertThat(loads(0)).containsOnlyKeys(a.id());
-		assertThat(group().store().loads(0).version()).isEqualTo(3);
+		assertThat(group().store().readLoads(0).version()).isEqualTo(3);
 	}
 
 	@Test
@@ -126,7 +126,7 @@ interface LoadStories extends GroupStories {
 
 	private Map<MemberId, String> loads(long afterVersion) {
 		Map<MemberId, String> texts = new TreeMap<>();
-		group().store().loads(afterVersion).reports().forEach((member, load) -> texts.put(member, load.text()));
+		group().store().readLoads(afterVersion).reports().forEach((member, load) -> texts.put(member, load.text()));
 		return texts;
 	}
 

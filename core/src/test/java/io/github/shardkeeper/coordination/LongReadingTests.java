@@ -82,12 +82,12 @@ class LongReadingTests {
 			}
 
 			@Override
-			public GroupChanges changes(long afterGeneration, long seenMembership, Runnable onStep) {
+			public GroupChanges readChanges(long afterGeneration, long seenMembership, Runnable onStep) {
 				if (!LongReadingTests.this.read.isDone()) {
 					readSlowly(answered ? onStep : () -> {
 					});
 				}
-				return super.changes(afterGeneration, seenMembership, onStep);
+				return super.readChanges(afterGeneration, seenMembership, onStep);
 			}
 
 		}, new TestConsumption.Ledger());
@@ -100,7 +100,7 @@ class LongReadingTests {
 				step();
 				onStep.run();
 			}
-			this.read.complete(this.memory.changes(0, -1));
+			this.read.complete(this.memory.readChanges(0, -1));
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();

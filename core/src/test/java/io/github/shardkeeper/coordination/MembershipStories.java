@@ -52,7 +52,7 @@ interface MembershipStories extends GroupStories {
 		b.announceLeave();
 		a.assertNotified();
 		MemberDescription changed = TestGroup.describe("changed");
-		group().store().describe(b.id(), changed);
+		group().store().updateDescription(b.id(), changed);
 
 		assertThat(group().all().members()).containsExactly(a.entry(false), new GroupMember(b.id(), changed, true));
 		a.assertNotified();
@@ -63,7 +63,7 @@ interface MembershipStories extends GroupStories {
 	default void whatIsSaidOfAStrangerIsNotHeard() {
 		TestMember a = group().join("a").lead();
 		long membership = group().all().membership();
-		group().store().describe(group().stranger("b").id(), TestGroup.describe("b"));
+		group().store().updateDescription(group().stranger("b").id(), TestGroup.describe("b"));
 
 		assertThat(group().all().members()).containsExactly(a.entry(false));
 		assertThat(group().all().membership()).isEqualTo(membership);
@@ -75,7 +75,7 @@ interface MembershipStories extends GroupStories {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b", SHORT, SHORT);
 		group().advance(SHORT);
-		group().store().describe(b.id(), TestGroup.describe("changed"));
+		group().store().updateDescription(b.id(), TestGroup.describe("changed"));
 
 		assertThat(a.reap().timedOut()).containsExactly(b.id());
 	}

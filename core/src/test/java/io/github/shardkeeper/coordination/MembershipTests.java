@@ -177,7 +177,7 @@ class MembershipTests {
 		}
 
 		@Override
-		public void describe(MemberId member, MemberDescription description) {
+		public void updateDescription(MemberId member, MemberDescription description) {
 			this.descriptions++;
 			this.described = description;
 		}

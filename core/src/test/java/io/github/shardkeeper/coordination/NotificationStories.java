@@ -193,9 +193,10 @@ interface NotificationStories extends GroupStories {
 		b.assertNotified();
 
 		a.plan(new Transition.Assign(FIRST, 0, b.id()), new Transition.Revoke(FIRST, 99, a.id()));
-		group().store().plan(b.id(), a.epoch(), List.of(new Transition.Assign(SECOND, 0, a.id())));
+		group().store().applyPlan(b.id(), a.epoch(), List.of(new Transition.Assign(SECOND, 0, a.id())));
 		group().store()
-			.release(b.id(), List.of(new HoldingAction.Release(FIRST, Token.NONE, Token.NONE, false)), Duration.ZERO);
+			.releaseShards(b.id(), List.of(new HoldingAction.Release(FIRST, Token.NONE, Token.NONE, false)),
+					Duration.ZERO);
 		a.reap();
 		a.beat();
 		b.beat();

@@ -351,7 +351,7 @@ interface ReapStories extends GroupStories {
 		group().advance(SHORT);
 		a.resign();
 
-		assertThat(group().store().reap(a.id(), a.epoch(), TestMember.STEADY, Duration.ZERO))
+		assertThat(group().store().reapMembers(a.id(), a.epoch(), TestMember.STEADY, Duration.ZERO))
 			.isEqualTo(new ReapReply.Deposed());
 
 		assertThat(group().all().members()).contains(b.entry(false));

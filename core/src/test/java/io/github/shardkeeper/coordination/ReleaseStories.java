@@ -122,7 +122,7 @@ interface ReleaseStories extends GroupStories {
 		assertThat(b.release(owned, Token.NONE)).isEqualTo(ReleaseReply.STALE);
 		assertThat(
 				group().store()
-					.release(a.id(), List
+					.releaseShards(a.id(), List
 						.of(new HoldingAction.Release(ShardId.of("unknown", 1), owned.token(), Token.NONE, false)),
 							Duration.ZERO))
 			.containsExactly(ReleaseReply.STALE);

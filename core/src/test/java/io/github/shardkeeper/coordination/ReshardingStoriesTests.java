@@ -75,7 +75,7 @@ class ReshardingStoriesTests {
 		TestInstance follower = start("b");
 		awaitConsumed(follower, 2);
 		follower.store.setAway(true);
-		await().until(() -> follower.coordinator.trouble().isPresent());
+		await().until(() -> follower.coordinator.storeProblem().isPresent());
 		know(follower, TopicShards.count(8));
 		follower.store.setAway(false);
 
@@ -92,7 +92,7 @@ class ReshardingStoriesTests {
 		await().until(() -> consumed(leader).size() + consumed(follower).size() == 8);
 		MemoryFailover.loseWritesSince(this.store, before);
 
-		await().until(() -> this.store.changes(0, -1)
+		await().until(() -> this.store.readChanges(0, -1)
 			.members()
 			.stream()
 			.anyMatch((member) -> member.description().topicShards().get("orders").equals(TopicShards.count(8))));
@@ -104,9 +104,9 @@ class ReshardingStoriesTests {
 		TestInstance a = startAlone();
 		know(a, TopicShards.count(6));
 		awaitConsumed(a, 6);
-		this.store.leave(a.coordinator.member().orElseThrow(), Duration.ZERO);
+		this.store.leaveGroup(a.coordinator.member().orElseThrow(), Duration.ZERO);
 
-		await().until(() -> this.store.changes(0, -1)
+		await().until(() -> this.store.readChanges(0, -1)
 			.members()
 			.stream()
 			.anyMatch((member) -> member.description().topicShards().get("orders").equals(TopicShards.count(6))));
@@ -126,7 +126,7 @@ class ReshardingStoriesTests {
 		know(b, split);
 		know(a, split);
 		ShardId parent = shard(1);
-		await().until(() -> this.store.changes(0, -1)
+		await().until(() -> this.store.readChanges(0, -1)
 			.members()
 			.stream()
 			.allMatch((member) -> member.description().topicShards().get("orders").equals(split)));
@@ -214,7 +214,7 @@ class ReshardingStoriesTests {
 
 	private Set<ShardId> phases(Phase phase) {
 		Set<ShardId> shards = new TreeSet<>();
-		this.store.changes(0, -1)
+		this.store.readChanges(0, -1)
 			.ownerships()
 			.stream()
 			.filter((ownership) -> ownership.phase() == phase)

@@ -410,7 +410,7 @@ class ShardCoordinatorTests {
 	}
 
 	private List<ShardId> shardsIn(Phase phase) {
-		return this.store.changes(0, -1)
+		return this.store.readChanges(0, -1)
 			.ownerships()
 			.stream()
 			.filter((ownership) -> ownership.phase() == phase)
@@ -419,7 +419,7 @@ class ShardCoordinatorTests {
 	}
 
 	private List<?> members() {
-		return this.store.changes(0, -1).members();
+		return this.store.readChanges(0, -1).members();
 	}
 
 	private TestInstance instance(String name) {

@@ -26,12 +26,12 @@ interface StatusStories extends GroupStories {
 		TestMember b = group().join("b");
 		assertThat(b.beat().status()).isEqualTo(GroupStatus.NONE);
 
-		assertThat(group().store().publish(a.id(), a.epoch(), PROBLEMS)).isTrue();
+		assertThat(group().store().publishProblems(a.id(), a.epoch(), PROBLEMS)).isTrue();
 
 		GroupStatus told = new GroupStatus(a.epoch(), PROBLEMS);
 		assertThat(a.beat().status()).isEqualTo(told);
 		assertThat(b.beat().status()).isEqualTo(told);
-		assertThat(group().store().publish(a.id(), a.epoch(), GroupProblems.NONE)).isTrue();
+		assertThat(group().store().publishProblems(a.id(), a.epoch(), GroupProblems.NONE)).isTrue();
 		assertThat(b.beat().status()).isEqualTo(new GroupStatus(a.epoch(), GroupProblems.NONE));
 	}
 
@@ -41,9 +41,9 @@ interface StatusStories extends GroupStories {
 		TestMember b = group().join("b");
 		CoordinationStore store = group().store();
 
-		assertThat(store.publish(b.id(), a.epoch(), PROBLEMS)).isFalse();
-		assertThat(store.publish(a.id(), a.epoch() - 1, PROBLEMS)).isFalse();
-		assertThat(store.publish(a.id(), a.epoch() + 1, PROBLEMS)).isFalse();
+		assertThat(store.publishProblems(b.id(), a.epoch(), PROBLEMS)).isFalse();
+		assertThat(store.publishProblems(a.id(), a.epoch() - 1, PROBLEMS)).isFalse();
+		assertThat(store.publishProblems(a.id(), a.epoch() + 1, PROBLEMS)).isFalse();
 		assertThat(b.beat().status()).isEqualTo(GroupStatus.NONE);
 	}
 
@@ -53,7 +53,7 @@ interface StatusStories extends GroupStories {
 		TestMember b = group().join("b");
 		group().advance(SHORT.multipliedBy(2));
 
-		assertThat(group().store().publish(a.id(), 1, PROBLEMS)).isFalse();
+		assertThat(group().store().publishProblems(a.id(), 1, PROBLEMS)).isFalse();
 		assertThat(b.beat().status()).isEqualTo(GroupStatus.NONE);
 	}
 
@@ -61,13 +61,13 @@ interface StatusStories extends GroupStories {
 	default void whatWasPublishedIsToldWithItsEpochUntilTheNextLeaderPublishes() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
-		group().store().publish(a.id(), a.epoch(), PROBLEMS);
+		group().store().publishProblems(a.id(), a.epoch(), PROBLEMS);
 
 		a.leave();
 
 		assertThat(b.beat(true).status()).isEqualTo(new GroupStatus(1, PROBLEMS));
 		b.lead();
-		assertThat(group().store().publish(b.id(), b.epoch(), GroupProblems.NONE)).isTrue();
+		assertThat(group().store().publishProblems(b.id(), b.epoch(), GroupProblems.NONE)).isTrue();
 		assertThat(b.beat().status()).isEqualTo(new GroupStatus(2, GroupProblems.NONE));
 	}
 

@@ -55,8 +55,8 @@ public final class TestGroup implements AutoCloseable {
 	 */
 	void found() {
 		MemberId founder = MemberId.of("founder", "1");
-		this.store.join(founder, describe("founder"), Duration.ofMillis(1), Duration.ofMillis(1));
-		this.store.leave(founder, Duration.ZERO);
+		this.store.joinGroup(founder, describe("founder"), Duration.ofMillis(1), Duration.ofMillis(1));
+		this.store.leaveGroup(founder, Duration.ZERO);
 		advance(Duration.ofMillis(2));
 	}
 
@@ -80,7 +80,7 @@ public final class TestGroup implements AutoCloseable {
 
 	/** Everything as it is now. */
 	public GroupChanges all() {
-		return this.store.changes(0, -1);
+		return this.store.readChanges(0, -1);
 	}
 
 	/** What the store knows about one shard. */

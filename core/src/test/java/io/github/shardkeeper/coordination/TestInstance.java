@@ -21,7 +21,7 @@ final class TestInstance {
 
 	private static final Map<String, TopicShards> TOPICS = Map.of("orders", TopicShards.count(4));
 
-	final TroubledStore store;
+	final FailingStore store;
 
 	final TestConsumption consumption;
 
@@ -38,7 +38,7 @@ final class TestInstance {
 
 	private TestInstance(CoordinationSettings settings, CoordinationStore store, TestConsumption.Ledger ledger,
 			AssignmentSettings assignment, MonotonicClock clock) {
-		this.store = new TroubledStore(store);
+		this.store = new FailingStore(store);
 		this.consumption = new TestConsumption(ledger);
 		MemberRuntime runtime = TestRuntime.on(clock);
 		Lease lease = new Lease(settings.lease(), runtime.clock().now());

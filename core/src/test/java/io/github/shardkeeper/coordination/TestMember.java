@@ -72,22 +72,23 @@ public final class TestMember {
 	}
 
 	void join(Duration lease, Duration timeout) {
-		store().join(this.id, this.description, lease, timeout);
+		store().joinGroup(this.id, this.description, lease, timeout);
 	}
 
 	/** Says that the store does not see its subscription. */
 	void describeSubscriptionAsHidden() {
-		store().describe(this.id, new MemberDescription(this.description.topicShards(), this.description.version(),
-				this.description.capacity(), this.description.zone(), this.description.strategy(), true));
+		store().updateDescription(this.id,
+				new MemberDescription(this.description.topicShards(), this.description.version(),
+						this.description.capacity(), this.description.zone(), this.description.strategy(), true));
 	}
 
 	void describeAsBefore() {
-		store().describe(this.id, this.description);
+		store().updateDescription(this.id, this.description);
 	}
 
 	/** Joins, and knows of a lease in the group that is longer than its own. */
 	void join(Duration lease, Duration timeout, Duration longestLease) {
-		store().join(this.id, this.description, lease, timeout, longestLease);
+		store().joinGroup(this.id, this.description, lease, timeout, longestLease);
 	}
 
 	/** Beats, fit to lead if it leads already. */
@@ -175,7 +176,7 @@ public final class TestMember {
 	}
 
 	public PlanReply plan(Transition... transitions) {
-		return store().plan(this.id, this.epoch, List.of(transitions));
+		return store().applyPlan(this.id, this.epoch, List.of(transitions));
 	}
 
 	/** Gives a free or new shard to a member. */
@@ -218,16 +219,16 @@ public final class TestMember {
 	}
 
 	ReleaseReply release(HoldingAction.Release release, Duration quietPeriod) {
-		return store().release(this.id, List.of(release), quietPeriod).get(0);
+		return store().releaseShards(this.id, List.of(release), quietPeriod).get(0);
 	}
 
 	Set<ShardId> claim(Ownership... held) {
-		return store().claim(this.id, tokens(held)).granted();
+		return store().claimShards(this.id, tokens(held)).granted();
 	}
 
 	/** Presents what it held before its lease ended. */
 	ClaimReply present(Ownership... held) {
-		return store().present(this.id, tokens(held));
+		return store().presentShards(this.id, tokens(held));
 	}
 
 	private static Map<ShardId, Token> tokens(Ownership... held) {
@@ -252,7 +253,7 @@ public final class TestMember {
 	}
 
 	ReapReply.Looked reap(SteadyTime steady) {
-		ReapReply reply = store().reap(this.id, this.epoch, steady, Duration.ZERO);
+		ReapReply reply = store().reapMembers(this.id, this.epoch, steady, Duration.ZERO);
 		assertThat(reply).isInstanceOf(ReapReply.Looked.class);
 		return (ReapReply.Looked) reply;
 	}
@@ -283,8 +284,8 @@ public final class TestMember {
 	}
 
 	ReapReply.Looked reapWithQuietPeriod(Duration crashQuietPeriod) {
-		return (ReapReply.Looked) store().reap(this.id, this.epoch, new SteadyTime(0, Long.MAX_VALUE, this.setBacks),
-				crashQuietPeriod);
+		return (ReapReply.Looked) store().reapMembers(this.id, this.epoch,
+				new SteadyTime(0, Long.MAX_VALUE, this.setBacks), crashQuietPeriod);
 	}
 
 	void announceLeave() {
@@ -296,7 +297,7 @@ public final class TestMember {
 	}
 
 	void leave(Duration quietPeriod) {
-		store().leave(this.id, quietPeriod);
+		store().leaveGroup(this.id, quietPeriod);
 	}
 
 	/** Closes its subscription, as the kernel does for a dead process. */

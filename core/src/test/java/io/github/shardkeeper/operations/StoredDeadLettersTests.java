@@ -24,8 +24,8 @@ import io.github.shardkeeper.DeadLetters.Page;
 import io.github.shardkeeper.DeadLetters.SentBack;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CheckpointStore.CompletionReply;
+import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.checkpoint.Commit;
-import io.github.shardkeeper.checkpoint.CommitNumber;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
 import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
@@ -62,14 +62,14 @@ class StoredDeadLettersTests {
 	private final DeadLetters letters = letters(this.store);
 
 	private DeadLetters letters(DeadLetterStore letterStore) {
-		return new StoredDeadLetters("shop", letterStore, coordination()::nudge,
+		return new StoredDeadLetters("shop", letterStore, coordination()::notifyOwners,
 				new MemoryStreamSource(Map.of("orders", 4, "visits", 2)));
 	}
 
 	private CoordinationStore coordination() {
 		return (CoordinationStore) Proxy.newProxyInstance(getClass().getClassLoader(),
 				new Class<?>[] { CoordinationStore.class }, (proxy, method, arguments) -> {
-					assertThat(method.getName()).isEqualTo("nudge");
+					assertThat(method.getName()).isEqualTo("notifyOwners");
 					if (this.away) {
 						throw new StoreUnavailableException("away", new IllegalStateException());
 					}

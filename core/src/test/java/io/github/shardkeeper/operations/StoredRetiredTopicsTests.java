@@ -79,7 +79,7 @@ class StoredRetiredTopicsTests {
 	void nothingIsRemovedOfWhatIsConsumed() {
 		consumeAndLeave();
 		IntStream.range(0, 12)
-			.forEach((i) -> this.coordination.join(MemberId.of("m" + i, "1"), description(), Duration.ofSeconds(3),
+			.forEach((i) -> this.coordination.joinGroup(MemberId.of("m" + i, "1"), description(), Duration.ofSeconds(3),
 					Duration.ofSeconds(15)));
 
 		assertThatIllegalStateException().isThrownBy(() -> retired(this.groups).forgetWithData("old"))
@@ -89,7 +89,7 @@ class StoredRetiredTopicsTests {
 			.withMessageContaining("and 2 more");
 
 		assertThat(this.checkpoints.contains(SHARD)).isTrue();
-		assertThat(this.coordination.changes(0, -1).ownerships()).hasSize(1);
+		assertThat(this.coordination.readChanges(0, -1).ownerships()).hasSize(1);
 		then(this.groups).shouldHaveNoInteractions();
 	}
 
@@ -100,8 +100,8 @@ class StoredRetiredTopicsTests {
 		ShardId other = ShardId.of("old", 1);
 		this.checkpoints.acquireNow(other, new Token(1));
 		CoordinationStore overtaken = mock(CoordinationStore.class);
-		given(overtaken.forget("old")).willAnswer((call) -> {
-			ForgetReply reply = this.coordination.forget("old");
+		given(overtaken.forgetShards("old")).willAnswer((call) -> {
+			ForgetReply reply = this.coordination.forgetShards("old");
 			this.checkpoints.acquireNow(SHARD, new Token(reply.newest().value() + 1));
 			return reply;
 		});
@@ -156,13 +156,13 @@ class StoredRetiredTopicsTests {
 	/** A member consumes a shard of the topic, and leaves. */
 	private void consumeAndLeave() {
 		MemberId member = MemberId.of("past", "1");
-		this.coordination.join(member, description(), Duration.ofSeconds(3), Duration.ofSeconds(15));
+		this.coordination.joinGroup(member, description(), Duration.ofSeconds(3), Duration.ofSeconds(15));
 		long epoch = ((HeartbeatReply.Alive) this.coordination.heartbeat(member, Seen.NOTHING, true, LoadReport.NONE))
 			.epoch();
-		this.coordination.plan(member, epoch, List.of(new Transition.Assign(SHARD, 0, member)));
-		Token token = this.coordination.changes(0, -1).ownerships().get(0).token();
+		this.coordination.applyPlan(member, epoch, List.of(new Transition.Assign(SHARD, 0, member)));
+		Token token = this.coordination.readChanges(0, -1).ownerships().get(0).token();
 		this.checkpoints.acquireNow(SHARD, token);
-		this.coordination.leave(member, Duration.ZERO);
+		this.coordination.leaveGroup(member, Duration.ZERO);
 	}
 
 	private static MemberDescription description() {

@@ -9,9 +9,9 @@ import org.junit.jupiter.api.Test;
 import io.github.shardkeeper.ShardPositions.Progress;
 import io.github.shardkeeper.ShardPositions.Seek;
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.checkpoint.Commit;
-import io.github.shardkeeper.checkpoint.CommitNumber;
-import io.github.shardkeeper.checkpoint.SeekRequest;
+import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.shard.Offset;
@@ -44,7 +44,7 @@ class StoredShardPositionsTests {
 	private final MemoryStreamSource source = new MemoryStreamSource(Map.of("orders", 2));
 
 	private final StoredShardPositions positions = new StoredShardPositions(this.checkpoints,
-			new MemoryCoordinationStore()::nudge, this.source);
+			new MemoryCoordinationStore()::notifyOwners, this.source);
 
 	@Test
 	void eachShardOfATopicIsAskedFor() {
@@ -116,8 +116,8 @@ class StoredShardPositionsTests {
 	void ifOwnersCannotBeToldItIsAskedForNevertheless() {
 		CoordinationStore away = mock(CoordinationStore.class);
 		willThrow(new StoreUnavailableException("as the test wants it", new IllegalStateException())).given(away)
-			.nudge(Set.of(FIRST));
-		StoredShardPositions silent = new StoredShardPositions(this.checkpoints, away::nudge, this.source);
+			.notifyOwners(Set.of(FIRST));
+		StoredShardPositions silent = new StoredShardPositions(this.checkpoints, away::notifyOwners, this.source);
 
 		assertThatExceptionOfType(StoreUnavailableException.class)
 			.isThrownBy(() -> silent.seek(FIRST, StartPosition.EARLIEST));

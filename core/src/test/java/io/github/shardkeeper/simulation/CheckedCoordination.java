@@ -20,7 +20,7 @@ record CheckedCoordination(CoordinationStore store, Checker checker) {
 					catch (InvocationTargetException ex) {
 						throw ex.getTargetException();
 					}
-					this.checker.changed(this.store.changes(0, -1));
+					this.checker.changed(this.store.readChanges(0, -1));
 					return reply;
 				});
 	}

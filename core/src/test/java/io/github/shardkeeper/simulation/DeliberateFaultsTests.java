@@ -19,8 +19,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.checkpoint.Commit;
-import io.github.shardkeeper.checkpoint.CommitNumber;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.ShardConsumption;
 import io.github.shardkeeper.protocol.HeartbeatReply;
@@ -140,7 +140,7 @@ class DeliberateFaultsTests {
 		@Override
 		public CoordinationStore coordination(CoordinationStore store) {
 			return instead(CoordinationStore.class, store, (method, arguments, next) -> {
-				if (method.getName().equals("join")) {
+				if (method.getName().equals("joinGroup")) {
 					arguments[2] = ((Duration) arguments[2]).dividedBy(3);
 					arguments[3] = ((Duration) arguments[3]).dividedBy(6);
 				}
@@ -185,7 +185,7 @@ class DeliberateFaultsTests {
 		public CoordinationStore coordination(CoordinationStore store) {
 			Map<ShardId, Token> real = new HashMap<>();
 			return instead(CoordinationStore.class, store, (method, arguments, next) -> {
-				if (method.getName().equals("release")) {
+				if (method.getName().equals("releaseShards")) {
 					arguments[1] = ((List<?>) arguments[1]).stream()
 						.map(HoldingAction.Release.class::cast)
 						.map((release) -> new HoldingAction.Release(release.shard(), real.get(release.shard()),
@@ -331,7 +331,7 @@ class DeliberateFaultsTests {
 		@Override
 		public CoordinationStore coordination(CoordinationStore store) {
 			return instead(CoordinationStore.class, store, (method, arguments, next) -> {
-				if (method.getName().equals("reap")) {
+				if (method.getName().equals("reapMembers")) {
 					SteadyTime steady = (SteadyTime) arguments[2];
 					arguments[2] = new SteadyTime(0, steady.untilMillis(), steady.setBacks());
 				}
@@ -355,7 +355,7 @@ class DeliberateFaultsTests {
 		@Override
 		public CoordinationStore coordination(CoordinationStore store) {
 			return instead(CoordinationStore.class, store, (method, arguments, next) -> {
-				if (method.getName().equals("release")) {
+				if (method.getName().equals("releaseShards")) {
 					arguments[1] = ((List<?>) arguments[1]).stream()
 						.map(HoldingAction.Release.class::cast)
 						.map((release) -> new HoldingAction.Release(release.shard(), release.token(),

@@ -193,7 +193,7 @@ final class SimulatedGroup {
 
 	/** What the store knows. */
 	GroupChanges stored() {
-		return this.coordinationStore.changes(0, -1);
+		return this.coordinationStore.readChanges(0, -1);
 	}
 
 	/** Who owns what changes with these. */
@@ -214,7 +214,7 @@ final class SimulatedGroup {
 	/** Somebody wants a shard consumed from the beginning, with an empty state. */
 	void reset(ShardId shard) {
 		this.memoryCheckpoints.seek(shard, SimulatedTopic.offset(0), true);
-		this.coordinationStore.nudge(List.of(shard));
+		this.coordinationStore.notifyOwners(List.of(shard));
 	}
 
 	/** Whether somebody wants that, and nobody has done it yet. */
@@ -224,7 +224,7 @@ final class SimulatedGroup {
 
 	/** Whoever has asked for it asks again: the news may be lost, but not the request. */
 	private void nudgeAgain() {
-		this.coordinationStore.nudge(this.topic.ends().keySet().stream().filter(this::isToBeReset).toList());
+		this.coordinationStore.notifyOwners(this.topic.ends().keySet().stream().filter(this::isToBeReset).toList());
 	}
 
 	/** How many records wait to be tried again. */
@@ -235,7 +235,7 @@ final class SimulatedGroup {
 	/** Somebody wants the dead letters of a shard handled after all. */
 	void sendBack(ShardId shard) {
 		this.deadLetters.sendBack(shard, this.deadLetters.list(shard, null, Integer.MAX_VALUE));
-		this.coordinationStore.nudge(List.of(shard));
+		this.coordinationStore.notifyOwners(List.of(shard));
 	}
 
 	/** The store loses everything, and goes on. */

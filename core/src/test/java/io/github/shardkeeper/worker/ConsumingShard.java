@@ -14,7 +14,7 @@ import tools.jackson.databind.json.JsonMapper;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 
 import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
-import io.github.shardkeeper.checkpoint.DeadLetterStore.StoredLetter;
+import io.github.shardkeeper.checkpoint.DeadLetterStore.StoredDeadLetter;
 import io.github.shardkeeper.checkpoint.memory.MemoryDeadLetterStore;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.handler.ShardHandlerDetector;
@@ -157,7 +157,7 @@ final class ConsumingShard {
 			.toList();
 	}
 
-	List<StoredLetter> letters() {
+	List<StoredDeadLetter> letters() {
 		return letterStore().list(SHARD, null, 1000);
 	}
 
@@ -175,7 +175,7 @@ final class ConsumingShard {
 
 	/** How many records wait in the retry queue. */
 	long retries() {
-		return letterStore().retries(List.of(SHARD)).get(SHARD);
+		return letterStore().countRetries(List.of(SHARD)).get(SHARD);
 	}
 
 	private MemoryDeadLetterStore letterStore() {

@@ -16,7 +16,7 @@ final class CallTimes {
 	private Map<String, Long> calls = new TreeMap<>();
 
 	synchronized void took(String call, long begunNanos, long endedNanos) {
-		this.calls.merge(call.equals("announceLeave") ? "leave" : call, 1L, Long::sum);
+		this.calls.merge(call.equals("announceLeave") ? "leaveGroup" : call, 1L, Long::sum);
 		if (call.equals("heartbeat")) {
 			this.heartbeatMillis.add((endedNanos - begunNanos) / 1e6);
 		}

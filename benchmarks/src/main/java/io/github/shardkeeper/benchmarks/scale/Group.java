@@ -171,7 +171,7 @@ final class Group implements AutoCloseable {
 
 	/** What the store knows, read whole. */
 	GroupChanges read() {
-		return this.stores.get(0).changes(0, -1);
+		return this.stores.get(0).readChanges(0, -1);
 	}
 
 	/**

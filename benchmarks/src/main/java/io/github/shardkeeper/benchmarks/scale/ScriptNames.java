@@ -21,17 +21,17 @@ public final class ScriptNames {
 	public static Map<String, String> byDigest() {
 		ControlScripts scripts = ControlScripts.STANDARD;
 		Map<String, String> names = new HashMap<>();
-		names.put(scripts.joinGroup().digest(), "join");
-		names.put(scripts.updateDescription().digest(), "describe");
+		names.put(scripts.joinGroup().digest(), "joinGroup");
+		names.put(scripts.updateDescription().digest(), "updateDescription");
 		names.put(scripts.heartbeat().digest(), "heartbeat");
-		names.put(scripts.readChanges().digest(), "changes");
-		names.put(scripts.readLoads().digest(), "loads");
-		names.put(scripts.applyPlan().digest(), "plan");
-		names.put(scripts.releaseShards().digest(), "release");
-		names.put(scripts.claimShards().digest(), "claim");
-		names.put(scripts.reapMembers().digest(), "reap");
-		names.put(scripts.leaveGroup().digest(), "leave");
-		names.put(scripts.notifyOwners().digest(), "nudge");
+		names.put(scripts.readChanges().digest(), "readChanges");
+		names.put(scripts.readLoads().digest(), "readLoads");
+		names.put(scripts.applyPlan().digest(), "applyPlan");
+		names.put(scripts.releaseShards().digest(), "releaseShards");
+		names.put(scripts.claimShards().digest(), "claimShards");
+		names.put(scripts.reapMembers().digest(), "reapMembers");
+		names.put(scripts.leaveGroup().digest(), "leaveGroup");
+		names.put(scripts.notifyOwners().digest(), "notifyOwners");
 		return names;
 	}
 

@@ -33,23 +33,23 @@ public final class MemoryDeadLetterStore implements DeadLetterStore {
 	}
 
 	@Override
-	public List<StoredLetter> list(ShardId shard, @Nullable String after, int limit) {
+	public List<StoredDeadLetter> list(ShardId shard, @Nullable String after, int limit) {
 		return this.checkpoints.with(shard, (data, nowMillis) -> {
 			SortedMap<Long, FailedRecord> letters = (after != null) ? data.deadLetters().tailMap(number(after) + 1)
 					: data.deadLetters();
 			return letters.entrySet()
 				.stream()
 				.limit(limit)
-				.map((letter) -> new StoredLetter(letter.getKey() + END, letter.getValue()))
+				.map((letter) -> new StoredDeadLetter(letter.getKey() + END, letter.getValue()))
 				.toList();
 		});
 	}
 
 	@Override
-	public @Nullable StoredLetter find(ShardId shard, String id) {
+	public @Nullable StoredDeadLetter find(ShardId shard, String id) {
 		return this.checkpoints.with(shard, (data, nowMillis) -> {
 			FailedRecord letter = id.endsWith(END) ? data.deadLetters().get(number(id)) : null;
-			return (letter != null) ? new StoredLetter(id, letter) : null;
+			return (letter != null) ? new StoredDeadLetter(id, letter) : null;
 		});
 	}
 
@@ -58,7 +58,7 @@ public final class MemoryDeadLetterStore implements DeadLetterStore {
 	}
 
 	@Override
-	public Map<ShardId, Long> letters(Collection<ShardId> shards) {
+	public Map<ShardId, Long> countDeadLetters(Collection<ShardId> shards) {
 		Map<ShardId, Long> result = new LinkedHashMap<>();
 		shards.forEach((shard) -> result.put(shard,
 				this.checkpoints.with(shard, (data, nowMillis) -> (long) data.deadLetters().size())));
@@ -66,7 +66,7 @@ public final class MemoryDeadLetterStore implements DeadLetterStore {
 	}
 
 	@Override
-	public Map<ShardId, Long> retries(Collection<ShardId> shards) {
+	public Map<ShardId, Long> countRetries(Collection<ShardId> shards) {
 		Map<ShardId, Long> result = new LinkedHashMap<>();
 		shards.forEach(
 				(shard) -> result.put(shard, this.checkpoints.with(shard, (data, nowMillis) -> (long) data.retries())));
@@ -74,13 +74,13 @@ public final class MemoryDeadLetterStore implements DeadLetterStore {
 	}
 
 	@Override
-	public int sendBack(ShardId shard, List<StoredLetter> letters) {
+	public int sendBack(ShardId shard, List<StoredDeadLetter> letters) {
 		return this.checkpoints.with(shard, (data, nowMillis) -> {
 			if (letters.isEmpty() || data.isCompleted()) {
 				return letters.isEmpty() ? 0 : SHARD_COMPLETED;
 			}
 			int moved = 0;
-			for (StoredLetter letter : letters) {
+			for (StoredDeadLetter letter : letters) {
 				moved += data.sendBack(number(letter.id()), nowMillis) ? 1 : 0;
 			}
 			return moved;
@@ -88,7 +88,7 @@ public final class MemoryDeadLetterStore implements DeadLetterStore {
 	}
 
 	@Override
-	public int drop(ShardId shard, List<StoredLetter> letters) {
+	public int drop(ShardId shard, List<StoredDeadLetter> letters) {
 		List<Long> numbers = new ArrayList<>();
 		letters.forEach((letter) -> numbers.add(number(letter.id())));
 		return this.checkpoints.with(shard, (data, nowMillis) -> {

@@ -16,12 +16,12 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.checkpoint.CheckpointStore.CommitReply;
 import io.github.shardkeeper.checkpoint.CheckpointStore.CompletionReply;
+import io.github.shardkeeper.checkpoint.CheckpointStore.DueRecords;
 import io.github.shardkeeper.checkpoint.Commit;
+import io.github.shardkeeper.checkpoint.CommitHistory.LastCommit;
 import io.github.shardkeeper.checkpoint.CommitHistory;
-import io.github.shardkeeper.checkpoint.DueRecords;
 import io.github.shardkeeper.checkpoint.FailedRecord;
-import io.github.shardkeeper.checkpoint.LastCommit;
-import io.github.shardkeeper.checkpoint.SeekRequest;
+import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
 import io.github.shardkeeper.checkpoint.Seeks;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.Token;
@@ -233,7 +233,7 @@ public final class ShardData {
 	boolean sendBack(long letter, long nowMillis) {
 		FailedRecord record = this.deadLetters.remove(letter);
 		if (record != null) {
-			this.retries.put(record.offset(), new Waiting(record.anew(), nowMillis));
+			this.retries.put(record.offset(), new Waiting(record.withoutAttempts(), nowMillis));
 		}
 		return record != null;
 	}

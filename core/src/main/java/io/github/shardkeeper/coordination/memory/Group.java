@@ -265,7 +265,7 @@ final class Group {
 	}
 
 	/** Tells the owner of a shard again; nobody else, and not of one that moves. */
-	void nudge(ShardId id) {
+	void notifyOwner(ShardId id) {
 		Ownership shard = this.shards.get(id);
 		if (shard != null && shard.phase() == Phase.OWNED) {
 			this.shards.tellOwnerAgain(shard);
@@ -393,7 +393,7 @@ final class Group {
 			return new ForgetReply(0, Token.NONE, users);
 		}
 		if (this.history == 0 || claimsUntil() > 0) {
-			throw ForgetReply.unsure(topic);
+			throw ForgetReply.claimsOpen(topic);
 		}
 		List<ShardId> past = ForgetReply.shards(topic, all);
 		for (ShardId shard : past) {

@@ -105,7 +105,7 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 	}
 
 	@Override
-	public void join(MemberId member, MemberDescription description, Duration lease, Duration timeout,
+	public void joinGroup(MemberId member, MemberDescription description, Duration lease, Duration timeout,
 			Duration longestLease) {
 		change((group) -> {
 			group.join(new Session(member, description, lease.toMillis(), timeout.toMillis()), longestLease.toMillis());
@@ -113,7 +113,7 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 	}
 
 	@Override
-	public void describe(MemberId member, MemberDescription description) {
+	public void updateDescription(MemberId member, MemberDescription description) {
 		change((group) -> {
 			Session session = group.sessions.get(member);
 			if (session != null) {
@@ -130,27 +130,27 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 			if (session == null) {
 				return new HeartbeatReply.Expired();
 			}
-			return new Beat(group, session, seen, load).answer(candidate, isSubscribed(member), this.readAtOnce);
+			return new Heartbeat(group, session, seen, load).answer(candidate, isSubscribed(member), this.readAtOnce);
 		});
 	}
 
 	@Override
-	public GroupChanges changes(long afterGeneration, long seenMembership) {
+	public GroupChanges readChanges(long afterGeneration, long seenMembership) {
 		return transition((group) -> group.changesSince(afterGeneration, seenMembership));
 	}
 
 	@Override
-	public LoadChanges loads(long afterVersion) {
+	public LoadChanges readLoads(long afterVersion) {
 		return transition((group) -> group.loadsSince(afterVersion));
 	}
 
 	@Override
-	public PlanReply plan(MemberId leader, long epoch, List<Transition> transitions) {
+	public PlanReply applyPlan(MemberId leader, long epoch, List<Transition> transitions) {
 		return transition((group) -> {
 			if (!group.leads(leader, epoch)) {
 				return new PlanReply.Deposed();
 			}
-			return new Planning(group).apply(transitions);
+			return new PlanExecutor(group).apply(transitions);
 		});
 	}
 
@@ -161,7 +161,7 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 	}
 
 	@Override
-	public boolean publish(MemberId leader, long epoch, GroupProblems problems) {
+	public boolean publishProblems(MemberId leader, long epoch, GroupProblems problems) {
 		return transition((group) -> {
 			boolean leads = group.leads(leader, epoch);
 			if (leads) {
@@ -172,38 +172,40 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 	}
 
 	@Override
-	public List<ReleaseReply> release(MemberId owner, List<HoldingAction.Release> releases, Duration quietPeriod) {
-		return transition((group) -> new Holding(group, owner).release(releases, quietPeriod.toMillis()));
+	public List<ReleaseReply> releaseShards(MemberId owner, List<HoldingAction.Release> releases,
+			Duration quietPeriod) {
+		return transition((group) -> new HeldShards(group, owner).release(releases, quietPeriod.toMillis()));
 	}
 
 	@Override
-	public ClaimReply claim(MemberId member, Map<ShardId, Token> held) {
-		return transition((group) -> new Holding(group, member).claim(held, true));
+	public ClaimReply claimShards(MemberId member, Map<ShardId, Token> held) {
+		return transition((group) -> new HeldShards(group, member).claim(held, true));
 	}
 
 	@Override
-	public ClaimReply present(MemberId member, Map<ShardId, Token> held) {
-		return transition((group) -> new Holding(group, member).claim(held, false));
+	public ClaimReply presentShards(MemberId member, Map<ShardId, Token> held) {
+		return transition((group) -> new HeldShards(group, member).claim(held, false));
 	}
 
 	@Override
-	public void nudge(Collection<ShardId> shards) {
-		change((group) -> shards.forEach(group::nudge));
+	public void notifyOwners(Collection<ShardId> shards) {
+		change((group) -> shards.forEach(group::notifyOwner));
 	}
 
 	@Override
-	public ReapReply reap(MemberId leader, long epoch, SteadyTime steady, Duration crashQuietPeriod) {
+	public ReapReply reapMembers(MemberId leader, long epoch, SteadyTime steady, Duration crashQuietPeriod) {
 		return transition((group) -> {
 			if (!group.leads(leader, epoch)) {
 				return new ReapReply.Deposed();
 			}
-			return new Reaping(group, steady, crashQuietPeriod.toMillis(), this::isSubscribed, this.writtenAtOnce)
+			return new DeadMemberSearch(group, steady, crashQuietPeriod.toMillis(), this::isSubscribed,
+					this.writtenAtOnce)
 				.look();
 		});
 	}
 
 	@Override
-	public ForgetReply forget(String topic) {
+	public ForgetReply forgetShards(String topic) {
 		return transition((group) -> group.forget(topic));
 	}
 
@@ -219,7 +221,7 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 	}
 
 	@Override
-	public void leave(MemberId member, Duration quietPeriod) {
+	public void leaveGroup(MemberId member, Duration quietPeriod) {
 		change((group) -> {
 			Session session = group.sessions.get(member);
 			if (session != null) {

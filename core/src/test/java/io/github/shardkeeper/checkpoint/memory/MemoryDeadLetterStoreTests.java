@@ -1,10 +1,9 @@
 package io.github.shardkeeper.checkpoint.memory;
 
 import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.checkpoint.DeadLetterContract;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
-import io.github.shardkeeper.coordination.DeadLetterContract;
 import io.github.shardkeeper.coordination.StoreServer;
-import io.github.shardkeeper.coordination.memory.MemoryDataServer;
 
 class MemoryDeadLetterStoreTests extends DeadLetterContract {
 

@@ -72,7 +72,7 @@ class MemoryCoordinationStoreTests extends CoordinationStoreContract implements 
 	void goesByTheSystemsClockUnlessTold() {
 		long before = System.currentTimeMillis();
 		try (CoordinationStore store = new MemoryCoordinationStore()) {
-			store.join(MEMBER, DESCRIPTION, Duration.ofSeconds(3), Duration.ofSeconds(15));
+			store.joinGroup(MEMBER, DESCRIPTION, Duration.ofSeconds(3), Duration.ofSeconds(15));
 			HeartbeatReply.Alive reply = (HeartbeatReply.Alive) store.heartbeat(MEMBER, Seen.NOTHING, true,
 					LoadReport.NONE);
 			assertThat(reply.serverTimeMillis()).isBetween(before, System.currentTimeMillis());

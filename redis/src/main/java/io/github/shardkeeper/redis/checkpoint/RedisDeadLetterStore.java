@@ -69,10 +69,10 @@ public final class RedisDeadLetterStore implements DeadLetterStore {
 	}
 
 	@Override
-	public List<StoredLetter> list(ShardId shard, @Nullable String after, int limit) {
+	public List<StoredDeadLetter> list(ShardId shard, @Nullable String after, int limit) {
 		List<byte[]> found = this.link.run(this.list, this.keys.all(shard),
 				List.of(bytes((after != null) ? after : ""), bytes(limit), bytes(BYTES_AT_ONCE)));
-		List<StoredLetter> letters = new ArrayList<>(found.size() / 4);
+		List<StoredDeadLetter> letters = new ArrayList<>(found.size() / 4);
 		for (int i = 0; i < found.size(); i += 4) {
 			letters.add(letter(text(found.get(i)), found.get(i + 1), found.get(i + 2), found.get(i + 3)));
 		}
@@ -80,31 +80,31 @@ public final class RedisDeadLetterStore implements DeadLetterStore {
 	}
 
 	@Override
-	public @Nullable StoredLetter find(ShardId shard, String id) {
+	public @Nullable StoredDeadLetter find(ShardId shard, String id) {
 		List<StreamMessage<String, byte[]>> found = this.link
 			.call((commands) -> commands.xrange(this.keys.dead(shard), Range.create(id, id), Limit.from(1)));
 		return found.isEmpty() ? null : letter(found.get(0));
 	}
 
-	private static StoredLetter letter(StreamMessage<String, byte[]> entry) {
+	private static StoredDeadLetter letter(StreamMessage<String, byte[]> entry) {
 		Map<String, byte[]> fields = (entry.getBody() != null) ? entry.getBody() : Map.of();
 		byte[] nothing = {};
 		return letter(entry.getId(), fields.getOrDefault("offset", nothing), fields.getOrDefault("about", nothing),
 				fields.getOrDefault("payload", nothing));
 	}
 
-	private static StoredLetter letter(String id, byte[] offset, byte[] about, byte[] payload) {
-		return new StoredLetter(id, CheckpointFormat
+	private static StoredDeadLetter letter(String id, byte[] offset, byte[] about, byte[] payload) {
+		return new StoredDeadLetter(id, CheckpointFormat
 			.failedRecord((offset.length == 0) ? NO_OFFSET : new Offset(text(offset)), about, payload));
 	}
 
 	@Override
-	public Map<ShardId, Long> letters(Collection<ShardId> shards) {
+	public Map<ShardId, Long> countDeadLetters(Collection<ShardId> shards) {
 		return count(shards, (commands, shard) -> commands.xlen(this.keys.dead(shard)));
 	}
 
 	@Override
-	public Map<ShardId, Long> retries(Collection<ShardId> shards) {
+	public Map<ShardId, Long> countRetries(Collection<ShardId> shards) {
 		return count(shards, (commands, shard) -> commands.zcard(this.keys.retry(shard)));
 	}
 
@@ -122,9 +122,9 @@ public final class RedisDeadLetterStore implements DeadLetterStore {
 	}
 
 	@Override
-	public int sendBack(ShardId shard, List<StoredLetter> letters) {
+	public int sendBack(ShardId shard, List<StoredDeadLetter> letters) {
 		int moved = 0;
-		for (List<StoredLetter> part : parts(letters)) {
+		for (List<StoredDeadLetter> part : parts(letters)) {
 			List<byte[]> ids = part.stream().map((letter) -> bytes(letter.id())).toList();
 			int reply = this.link.<Long>run(this.sendBack, this.keys.all(shard), ids).intValue();
 			if (reply == SHARD_COMPLETED) {
@@ -135,8 +135,8 @@ public final class RedisDeadLetterStore implements DeadLetterStore {
 		return moved;
 	}
 
-	private static List<List<StoredLetter>> parts(List<StoredLetter> letters) {
-		List<List<StoredLetter>> parts = new ArrayList<>();
+	private static List<List<StoredDeadLetter>> parts(List<StoredDeadLetter> letters) {
+		List<List<StoredDeadLetter>> parts = new ArrayList<>();
 		int from = 0;
 		int bytes = 0;
 		for (int i = 0; i < letters.size(); i++) {
@@ -155,11 +155,11 @@ public final class RedisDeadLetterStore implements DeadLetterStore {
 	}
 
 	@Override
-	public int drop(ShardId shard, List<StoredLetter> letters) {
+	public int drop(ShardId shard, List<StoredDeadLetter> letters) {
 		if (letters.isEmpty()) {
 			return 0;
 		}
-		String[] ids = letters.stream().map(StoredLetter::id).toArray(String[]::new);
+		String[] ids = letters.stream().map(StoredDeadLetter::id).toArray(String[]::new);
 		return this.link.call((commands) -> commands.xdel(this.keys.dead(shard), ids)).intValue();
 	}
 

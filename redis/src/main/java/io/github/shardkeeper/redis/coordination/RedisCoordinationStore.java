@@ -184,7 +184,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	}
 
 	@Override
-	public void join(MemberId member, MemberDescription description, Duration lease, Duration timeout,
+	public void joinGroup(MemberId member, MemberDescription description, Duration lease, Duration timeout,
 			Duration longestLease) {
 		List<Object> reply = run(this.scripts.joinGroup(), member.value(), millis(lease), millis(timeout),
 				DescriptionFormat.write(description), millis(longestLease));
@@ -216,7 +216,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	}
 
 	@Override
-	public void describe(MemberId member, MemberDescription description) {
+	public void updateDescription(MemberId member, MemberDescription description) {
 		run(this.scripts.updateDescription(), member.value(), DescriptionFormat.write(description));
 	}
 
@@ -270,13 +270,13 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	}
 
 	@Override
-	public GroupChanges changes(long afterGeneration, long seenMembership) {
-		return changes(afterGeneration, seenMembership, () -> {
+	public GroupChanges readChanges(long afterGeneration, long seenMembership) {
+		return readChanges(afterGeneration, seenMembership, () -> {
 		});
 	}
 
 	@Override
-	public GroupChanges changes(long afterGeneration, long seenMembership, Runnable onStep) {
+	public GroupChanges readChanges(long afterGeneration, long seenMembership, Runnable onStep) {
 		List<Ownership> ownerships = new ArrayList<>();
 		List<GroupMember> members = null;
 		boolean whole = false;
@@ -319,7 +319,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	}
 
 	@Override
-	public LoadChanges loads(long afterVersion) {
+	public LoadChanges readLoads(long afterVersion) {
 		SortedMap<MemberId, LoadReport> reports = new TreeMap<>();
 		long seen = afterVersion;
 		while (true) {
@@ -335,7 +335,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	}
 
 	@Override
-	public PlanReply plan(MemberId leader, long epoch, List<Transition> transitions) {
+	public PlanReply applyPlan(MemberId leader, long epoch, List<Transition> transitions) {
 		int applied = 0;
 		int conflicts = 0;
 		// At least one round: also an empty plan learns whether its leader still leads.
@@ -360,7 +360,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	}
 
 	@Override
-	public boolean publish(MemberId leader, long epoch, GroupProblems problems) {
+	public boolean publishProblems(MemberId leader, long epoch, GroupProblems problems) {
 		List<Object> reply = run(this.scripts.publishProblems(), leader.value(), number(epoch), problems.text());
 		return reply.get(0).equals("PUBLISHED");
 	}
@@ -389,7 +389,8 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	}
 
 	@Override
-	public List<ReleaseReply> release(MemberId owner, List<HoldingAction.Release> releases, Duration quietPeriod) {
+	public List<ReleaseReply> releaseShards(MemberId owner, List<HoldingAction.Release> releases,
+			Duration quietPeriod) {
 		List<ReleaseReply> replies = new ArrayList<>(releases.size());
 		for (int from = 0; from < releases.size(); from += this.writtenAtOnce) {
 			List<String> arguments = new ArrayList<>(List.of(owner.value(), millis(quietPeriod)));
@@ -403,12 +404,12 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	}
 
 	@Override
-	public ClaimReply claim(MemberId member, Map<ShardId, Token> held) {
+	public ClaimReply claimShards(MemberId member, Map<ShardId, Token> held) {
 		return claim(member, held, "HELD");
 	}
 
 	@Override
-	public ClaimReply present(MemberId member, Map<ShardId, Token> held) {
+	public ClaimReply presentShards(MemberId member, Map<ShardId, Token> held) {
 		return claim(member, held, "PRESENTED");
 	}
 
@@ -436,7 +437,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	}
 
 	@Override
-	public void nudge(Collection<ShardId> shards) {
+	public void notifyOwners(Collection<ShardId> shards) {
 		List<String> names = shards.stream().map(ShardId::toString).toList();
 		for (int from = 0; from < names.size(); from += this.writtenAtOnce) {
 			// What it tells of may have survived a failover that the nudge must survive,
@@ -447,7 +448,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	}
 
 	@Override
-	public ReapReply reap(MemberId leader, long epoch, SteadyTime steady, Duration crashQuietPeriod) {
+	public ReapReply reapMembers(MemberId leader, long epoch, SteadyTime steady, Duration crashQuietPeriod) {
 		List<Object> reply = runDurably(this.scripts.reapMembers(),
 				List.of(leader.value(), number(epoch), number(steady.sinceMillis()), millis(crashQuietPeriod),
 						number(this.writtenAtOnce), number(steady.untilMillis()), number(steady.setBacks())));
@@ -469,10 +470,10 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	}
 
 	@Override
-	public ForgetReply forget(String topic) {
+	public ForgetReply forgetShards(String topic) {
 		int forgotten = 0;
 		while (true) {
-			GroupChanges group = changes(0, -1);
+			GroupChanges group = readChanges(0, -1);
 			SortedSet<MemberId> users = ForgetReply.users(topic, group);
 			if (!users.isEmpty()) {
 				return new ForgetReply(forgotten, Token.NONE, users);
@@ -490,7 +491,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 				List<Object> reply = runDurably(this.scripts.forgetShards(), arguments);
 				requireWhole(reply);
 				if (reply.get(0).equals("UNSURE")) {
-					throw ForgetReply.unsure(topic);
+					throw ForgetReply.claimsOpen(topic);
 				}
 				if (reply.get(0).equals("CHANGED")) {
 					newest = null;
@@ -517,7 +518,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	}
 
 	@Override
-	public void leave(MemberId member, Duration quietPeriod) {
+	public void leaveGroup(MemberId member, Duration quietPeriod) {
 		runDurably(this.scripts.leaveGroup(), leaveArguments(member, "END", quietPeriod));
 	}
 

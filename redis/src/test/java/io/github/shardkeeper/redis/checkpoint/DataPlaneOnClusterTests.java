@@ -15,8 +15,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
 import io.github.shardkeeper.checkpoint.CheckpointStore.CommitReply;
+import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.checkpoint.Commit;
-import io.github.shardkeeper.checkpoint.CommitNumber;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
 import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.redis.RedisConnector;
@@ -56,19 +56,21 @@ class DataPlaneOnClusterTests {
 									List.of(), Set.of(), List.of(letter(shard)))))
 					.toList()).allMatch((reply) -> reply.join() == CommitReply.COMMITTED);
 
-				assertThat(letters.letters(SHARDS)).hasSize(SHARDS.size()).containsValue(1L).doesNotContainValue(0L);
+				assertThat(letters.countDeadLetters(SHARDS)).hasSize(SHARDS.size())
+					.containsValue(1L)
+					.doesNotContainValue(0L);
 				for (ShardId shard : SHARDS) {
 					assertThat(((Acquisition.Acquired) store.acquireNow(shard, new Token(8))).checkpoint().state())
 						.isEqualTo(state);
 					assertThat(letters.sendBack(shard, letters.list(shard, null, 10))).isOne();
 					assertThat(store.due(shard, 10, Long.MAX_VALUE, Set.of()).records())
-						.containsExactly(letter(shard).anew());
+						.containsExactly(letter(shard).withoutAttempts());
 				}
-				assertThat(letters.letters(SHARDS)).containsValue(0L).doesNotContainValue(1L);
-				assertThat(letters.retries(SHARDS)).containsValue(1L).doesNotContainValue(0L);
+				assertThat(letters.countDeadLetters(SHARDS)).containsValue(0L).doesNotContainValue(1L);
+				assertThat(letters.countRetries(SHARDS)).containsValue(1L).doesNotContainValue(0L);
 
 				assertThat(store.remove("orders", new Token(8)).removed()).containsExactlyInAnyOrderElementsOf(SHARDS);
-				assertThat(letters.retries(SHARDS)).containsValue(0L).doesNotContainValue(1L);
+				assertThat(letters.countRetries(SHARDS)).containsValue(0L).doesNotContainValue(1L);
 				assertThat(store.offsets(SHARDS)).isEmpty();
 			}
 			finally {

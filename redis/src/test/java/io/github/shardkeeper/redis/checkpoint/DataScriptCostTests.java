@@ -24,11 +24,11 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
 import io.github.shardkeeper.checkpoint.CheckpointStore.CommitReply;
+import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.Commit.Retry;
-import io.github.shardkeeper.checkpoint.CommitNumber;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
-import io.github.shardkeeper.checkpoint.DeadLetterStore.StoredLetter;
+import io.github.shardkeeper.checkpoint.DeadLetterStore.StoredDeadLetter;
 import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.testsupport.RedisClients;
@@ -138,13 +138,13 @@ class DataScriptCostTests {
 		measure("due: 10 of 100",
 				() -> assertThat(this.store.due(SHARD, 10, 1_000_000, Set.of()).records()).hasSize(10));
 		measure("due: none wanted", () -> this.store.due(SHARD, 0, 0, Set.of()));
-		List<StoredLetter> found = this.letters.list(SHARD, null, 1_000);
+		List<StoredDeadLetter> found = this.letters.list(SHARD, null, 1_000);
 		measure("send-back: 100 letters", () -> assertThat(this.letters.sendBack(SHARD, found)).isEqualTo(100));
 		Set<Offset> taken = new LinkedHashSet<>();
 		records.forEach((record) -> taken.add(record.offset()));
 		measure("commit: 100 taken",
 				() -> commit(new Commit(number(), null, Set.of(), Map.of(), List.of(), taken, List.of())));
-		assertThat(this.letters.retries(List.of(SHARD))).containsValue(0L);
+		assertThat(this.letters.countRetries(List.of(SHARD))).containsValue(0L);
 	}
 
 	/** What Redis measured for each script that the operation ran. */

@@ -20,8 +20,8 @@ import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.checkpoint.CheckpointStore.CommitReply;
 import io.github.shardkeeper.checkpoint.CheckpointStore.CompletionReply;
+import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.checkpoint.Commit;
-import io.github.shardkeeper.checkpoint.CommitNumber;
 import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
@@ -206,7 +206,7 @@ class FullRedisTests {
 		fill();
 
 		assertLacksMemory(() -> this.letters.sendBack(SHARD, this.letters.list(SHARD, null, 2)));
-		assertThat(this.letters.retries(List.of(SHARD))).containsValue(0L);
+		assertThat(this.letters.countRetries(List.of(SHARD))).containsValue(0L);
 		assertThat(this.letters.drop(SHARD, this.letters.list(SHARD, null, 1))).isEqualTo(1);
 		assertThat(this.letters.list(SHARD, null, 10)).hasSize(1);
 	}

@@ -23,10 +23,10 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.CheckpointStore.CommitReply;
+import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.checkpoint.Commit;
-import io.github.shardkeeper.checkpoint.CommitNumber;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
-import io.github.shardkeeper.checkpoint.DeadLetterStore.StoredLetter;
+import io.github.shardkeeper.checkpoint.DeadLetterStore.StoredDeadLetter;
 import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.protocol.HeartbeatReply;
 import io.github.shardkeeper.protocol.HeartbeatReply.Seen;
@@ -71,7 +71,7 @@ class MisplacedKeyTests {
 	private final DeadLetterStore letters = new RedisDeadLetterStore(RedisClients.sharedConnector(), "test", this.group,
 			Duration.ofSeconds(10));
 
-	private List<StoredLetter> dead;
+	private List<StoredDeadLetter> dead;
 
 	@BeforeEach
 	void fillAllKeys() {
@@ -147,7 +147,8 @@ class MisplacedKeyTests {
 		this.template.delete(key);
 		this.template.opsForValue().set(key, "mine");
 
-		for (Runnable call : List.<Runnable>of(() -> this.letters.letters(List.of(ShardId.of("orders", 2), SHARD)),
+		for (Runnable call : List.<Runnable>of(
+				() -> this.letters.countDeadLetters(List.of(ShardId.of("orders", 2), SHARD)),
 				() -> this.letters.list(SHARD, null, 10), () -> this.letters.drop(SHARD, this.dead))) {
 			assertThatThrownBy(call::run).isInstanceOf(StoreUnavailableException.class)
 				.hasMessageContaining(key)
@@ -163,7 +164,7 @@ class MisplacedKeyTests {
 		MemberId member = new MemberId("a~1");
 		try (RedisCoordinationStore groups = new RedisCoordinationStore(RedisClients.sharedConnector(), "test",
 				this.group, Duration.ofSeconds(10))) {
-			groups.join(member, new MemberDescription(new TreeMap<>(Map.of("orders", TopicShards.count(4))),
+			groups.joinGroup(member, new MemberDescription(new TreeMap<>(Map.of("orders", TopicShards.count(4))),
 					ApplicationVersion.UNKNOWN), Duration.ofMinutes(1), Duration.ofMinutes(1));
 			long epoch = ((HeartbeatReply.Alive) groups.heartbeat(member, Seen.NOTHING, true, LoadReport.NONE)).epoch();
 			String key = "test:{" + this.group + "}:" + kind;
@@ -172,8 +173,8 @@ class MisplacedKeyTests {
 
 			assertThatThrownBy(() -> {
 				groups.heartbeat(member, Seen.NOTHING, true, LoadReport.NONE);
-				groups.changes(0, -1);
-				groups.plan(member, epoch, List.of(new Transition.Assign(SHARD, 0, member)));
+				groups.readChanges(0, -1);
+				groups.applyPlan(member, epoch, List.of(new Transition.Assign(SHARD, 0, member)));
 			}).isInstanceOf(StoreUnavailableException.class)
 				.hasMessageStartingWith("Redis: the key " + key + " holds a list, not the " + expected
 						+ " that belongs there; move it away with RENAME or remove it with DEL. If the original key is "

@@ -24,13 +24,13 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
+import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.CommitHistory;
-import io.github.shardkeeper.checkpoint.CommitNumber;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
-import io.github.shardkeeper.checkpoint.DeadLetterStore.StoredLetter;
+import io.github.shardkeeper.checkpoint.DeadLetterStore.StoredDeadLetter;
 import io.github.shardkeeper.checkpoint.FailedRecord;
-import io.github.shardkeeper.checkpoint.SeekRequest;
+import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
 import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.checkpoint.memory.MemoryDeadLetterStore;
 import io.github.shardkeeper.loop.Answers;
@@ -162,8 +162,8 @@ class MissingRightsOnDataTests {
 		SeekRequest seek = stores.checkpoints.seeks(List.of(SHARD)).get(SHARD).pending();
 		return new Contents(stores.checkpoints.read(SHARD), stores.checkpoints.commits(SHARD),
 				Set.copyOf(stores.checkpoints.due(SHARD, 100, Long.MAX_VALUE, Set.of()).records()),
-				stores.letters.retries(List.of(SHARD)), stores.list().stream().map(StoredLetter::record).toList(),
-				(seek != null) ? seek.after() : null);
+				stores.letters.countRetries(List.of(SHARD)),
+				stores.list().stream().map(StoredDeadLetter::record).toList(), (seek != null) ? seek.after() : null);
 	}
 
 	private static Commit.Retry retry(String offset) {
@@ -299,7 +299,7 @@ class MissingRightsOnDataTests {
 				.isEqualTo(CheckpointStore.CommitReply.COMMITTED);
 		}
 
-		List<StoredLetter> list() {
+		List<StoredDeadLetter> list() {
 			return this.letters.list(SHARD, null, 100);
 		}
 

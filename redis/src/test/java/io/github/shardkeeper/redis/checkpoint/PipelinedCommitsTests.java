@@ -17,8 +17,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.CheckpointStore.CommitReply;
+import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.checkpoint.Commit;
-import io.github.shardkeeper.checkpoint.CommitNumber;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.testsupport.RedisClients;
 import io.github.shardkeeper.shard.Offset;

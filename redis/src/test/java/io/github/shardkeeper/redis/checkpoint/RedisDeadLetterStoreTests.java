@@ -3,8 +3,8 @@ package io.github.shardkeeper.redis.checkpoint;
 import java.util.UUID;
 
 import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.checkpoint.DeadLetterContract;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
-import io.github.shardkeeper.coordination.DeadLetterContract;
 import io.github.shardkeeper.coordination.StoreServer;
 import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
 

@@ -3,7 +3,7 @@ package io.github.shardkeeper.redis.checkpoint;
 import java.util.UUID;
 
 import io.github.shardkeeper.checkpoint.CheckpointStore;
-import io.github.shardkeeper.coordination.RetryQueueContract;
+import io.github.shardkeeper.checkpoint.RetryQueueContract;
 import io.github.shardkeeper.coordination.StoreServer;
 import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
 

@@ -88,10 +88,10 @@ class BrokenGroupTests {
 	/** Both have a shard; then one of them dies. */
 	@BeforeEach
 	void foundGroup() {
-		this.store.join(this.alive, DESCRIPTION, LEASE, LEASE.multipliedBy(10));
+		this.store.joinGroup(this.alive, DESCRIPTION, LEASE, LEASE.multipliedBy(10));
 		this.epoch = leadPastClaims(this.store, this.alive);
-		this.store.join(this.dead, DESCRIPTION, LEASE, LEASE.multipliedBy(10));
-		assertThat(this.store.plan(this.alive, this.epoch,
+		this.store.joinGroup(this.dead, DESCRIPTION, LEASE, LEASE.multipliedBy(10));
+		assertThat(this.store.applyPlan(this.alive, this.epoch,
 				List.of(new Transition.Assign(HELD, 0, this.alive), new Transition.Assign(OF_THE_DEAD, 0, this.dead))))
 			.isEqualTo(new PlanReply.Applied(2, 0));
 		this.token = shard(HELD).token();
@@ -131,8 +131,8 @@ class BrokenGroupTests {
 	@Test
 	void sessionsOfAnotherMembershipHaveTheGroupBeginAgain() {
 		byte[] sessions = this.redis.dump(this.base + "sessions");
-		this.store.leave(this.dead, Duration.ZERO);
-		this.store.join(new MemberId("other~1"), DESCRIPTION, LEASE, LEASE.multipliedBy(10));
+		this.store.leaveGroup(this.dead, Duration.ZERO);
+		this.store.joinGroup(new MemberId("other~1"), DESCRIPTION, LEASE, LEASE.multipliedBy(10));
 		this.redis.restore(this.base + "sessions", sessions, Expiration.persistent(), true);
 
 		assertBeginsAgain(this.base + "sessions is of another time");
@@ -144,7 +144,7 @@ class BrokenGroupTests {
 		this.redis.opsForZSet().add(this.base + "sessions", "nobody~1", score);
 		this.redis.opsForZSet().remove(this.base + "sessions", this.dead.value());
 
-		this.store.reap(this.alive, this.epoch, steady(), Duration.ZERO);
+		this.store.reapMembers(this.alive, this.epoch, steady(), Duration.ZERO);
 
 		assertBeginsAgain("an entry nobody~1 that is of no member");
 	}
@@ -155,7 +155,7 @@ class BrokenGroupTests {
 		this.server.advance(LEASE);
 		long leading = lead(this.alive);
 
-		assertThat(((ReapReply.Looked) this.store.reap(this.alive, leading, steady(), Duration.ZERO)).dead())
+		assertThat(((ReapReply.Looked) this.store.reapMembers(this.alive, leading, steady(), Duration.ZERO)).dead())
 			.containsExactly(this.dead);
 	}
 
@@ -166,7 +166,8 @@ class BrokenGroupTests {
 		this.server.advance(LEASE);
 		long leading = lead(this.alive);
 
-		ReapReply.Looked looked = (ReapReply.Looked) this.store.reap(this.alive, leading, steady(), Duration.ZERO);
+		ReapReply.Looked looked = (ReapReply.Looked) this.store.reapMembers(this.alive, leading, steady(),
+				Duration.ZERO);
 
 		assertThat(looked.dead()).containsExactly(this.dead);
 		assertThat(this.redis.opsForZSet().score(this.base + "sessions", this.dead.value())).isNull();
@@ -193,10 +194,11 @@ class BrokenGroupTests {
 	@ValueSource(strings = { "group", "members", "shards", "changes", "concerns" })
 	void aGroupWithAKeyFromAnOlderCopyBeginsAgain(String key) {
 		byte[] before = this.redis.dump(this.base + key);
-		this.store.release(this.alive, List.of(new HoldingAction.Release(HELD, this.token, Token.NONE, false)),
+		this.store.releaseShards(this.alive, List.of(new HoldingAction.Release(HELD, this.token, Token.NONE, false)),
 				Duration.ZERO);
-		this.store.describe(this.alive, DESCRIPTION);
-		this.store.plan(this.alive, this.epoch, List.of(new Transition.Assign(HELD, generation(HELD), this.alive)));
+		this.store.updateDescription(this.alive, DESCRIPTION);
+		this.store.applyPlan(this.alive, this.epoch,
+				List.of(new Transition.Assign(HELD, generation(HELD), this.alive)));
 		this.token = shard(HELD).token();
 		this.redis.restore(this.base + key, before, Expiration.persistent(), true);
 
@@ -227,7 +229,7 @@ class BrokenGroupTests {
 	void anEntryThatCannotBeReadIsNamedAndTheGroupBeginsAgain(String key, String entry, String value) {
 		this.redis.opsForHash().put(this.base + key, entry, value);
 
-		assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> this.store.changes(0, -1))
+		assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> this.store.readChanges(0, -1))
 			.withMessageContaining("the entry " + entry + " of " + this.base + key + " cannot be read: '" + value + "'")
 			.matches(StoreUnavailableException::isRefusal);
 
@@ -239,7 +241,7 @@ class BrokenGroupTests {
 	void aRecordThatCannotBeReadIsNotChanged() {
 		this.redis.opsForHash().put(this.base + "shards", HELD.toString(), "junk");
 
-		assertThat(this.store.release(this.alive,
+		assertThat(this.store.releaseShards(this.alive,
 				List.of(new HoldingAction.Release(HELD, this.token, Token.NONE, false)), Duration.ZERO))
 			.containsExactly(ReleaseReply.STALE);
 
@@ -251,7 +253,7 @@ class BrokenGroupTests {
 	void anOwnerWhoIsNoMemberIsFoundWhenTheShardIsToMove() {
 		this.redis.opsForHash().put(this.base + "shards", OF_THE_DEAD.toString(), "OWNED|1|nobody~9||1|0");
 
-		assertThat(this.store.plan(this.alive, this.epoch,
+		assertThat(this.store.applyPlan(this.alive, this.epoch,
 				List.of(new Transition.Revoke(OF_THE_DEAD, generation(OF_THE_DEAD), this.alive))))
 			.isEqualTo(new PlanReply.Applied(0, 1));
 
@@ -274,26 +276,26 @@ class BrokenGroupTests {
 		this.redis.opsForZSet().add(oldBase + "concerns:x~1", "orders/1", 3);
 		try (RedisCoordinationStore next = new RedisCoordinationStore(RedisClients.sharedConnector(), "test", old,
 				Duration.ofSeconds(10))) {
-			assertThatThrownBy(() -> next.join(this.alive, DESCRIPTION, LEASE, LEASE))
+			assertThatThrownBy(() -> next.joinGroup(this.alive, DESCRIPTION, LEASE, LEASE))
 				.isInstanceOf(StoreUnavailableException.class)
 				.hasMessageContaining("format 2")
 				.hasMessageContaining("1 running instances of an earlier version")
 				.hasMessageContaining("when all of them have stopped");
-			assertThatThrownBy(() -> next.changes(0, -1)).hasMessageContaining("format 2 instead of 3");
+			assertThatThrownBy(() -> next.readChanges(0, -1)).hasMessageContaining("format 2 instead of 3");
 			assertThat(this.redis.opsForHash().get(oldBase + "group", "format")).isEqualTo("2");
 
 			this.redis.opsForZSet().add(oldBase + "sessions", "x~1", now - 1);
-			next.join(this.alive, DESCRIPTION, LEASE, LEASE.multipliedBy(10));
+			next.joinGroup(this.alive, DESCRIPTION, LEASE, LEASE.multipliedBy(10));
 
 			assertThat(this.redis.hasKey(oldBase + "concerns:x~1")).isFalse();
-			assertThat(next.changes(0, -1).members()).extracting(GroupMember::id).containsExactly(this.alive);
+			assertThat(next.readChanges(0, -1).members()).extracting(GroupMember::id).containsExactly(this.alive);
 			HeartbeatReply.Alive reply = (HeartbeatReply.Alive) next.heartbeat(this.alive, Seen.NOTHING, true,
 					LoadReport.NONE);
 			assertThat(reply.epoch()).isEqualTo(8);
 			this.server.advance(LEASE);
-			next.plan(this.alive, leadPastClaims(next, this.alive),
+			next.applyPlan(this.alive, leadPastClaims(next, this.alive),
 					List.of(new Transition.Assign(HELD, 0, this.alive)));
-			assertThat(next.changes(0, -1).ownerships()).singleElement()
+			assertThat(next.readChanges(0, -1).ownerships()).singleElement()
 				.satisfies((shard) -> assertThat(shard.token().value()).isGreaterThan(lastToken));
 		}
 	}
@@ -303,7 +305,7 @@ class BrokenGroupTests {
 		this.redis.opsForHash().put(this.base + "group", "format", "4");
 
 		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
-			.isThrownBy(() -> this.store.join(this.alive, DESCRIPTION, LEASE, LEASE))
+			.isThrownBy(() -> this.store.joinGroup(this.alive, DESCRIPTION, LEASE, LEASE))
 			.withMessageContaining("format 4")
 			.withMessageContaining("reads format 3");
 		assertThat(this.redis.opsForHash().get(this.base + "group", "format")).isEqualTo("4");
@@ -328,7 +330,7 @@ class BrokenGroupTests {
 					.hasMessageContaining("reported");
 			}
 			this.redis.rename(this.base + "aside", this.base + "reported");
-			ReapReply reply = this.store.reap(this.alive, lead(this.alive), steady(), Duration.ZERO);
+			ReapReply reply = this.store.reapMembers(this.alive, lead(this.alive), steady(), Duration.ZERO);
 			assertThat(((ReapReply.Looked) reply).dead()).containsExactly(this.dead);
 		}
 	}
@@ -339,14 +341,14 @@ class BrokenGroupTests {
 	 */
 	private void assertBeginsAgain(String fault) {
 		Map<Object, Object> shards = this.redis.opsForHash().entries(this.base + "shards");
-		assertThat(this.store.plan(this.alive, this.epoch, List.of(new Transition.Assign(FREE, 0, this.alive))))
+		assertThat(this.store.applyPlan(this.alive, this.epoch, List.of(new Transition.Assign(FREE, 0, this.alive))))
 			.isInstanceOf(PlanReply.Deposed.class);
-		assertThat(this.store.reap(this.alive, this.epoch, steady(), Duration.ZERO))
+		assertThat(this.store.reapMembers(this.alive, this.epoch, steady(), Duration.ZERO))
 			.isInstanceOf(ReapReply.Deposed.class);
-		assertThat(this.store.claim(this.alive, Map.of(FREE, new Token(1)))).isEqualTo(ClaimReply.NONE);
-		this.store.nudge(List.of(HELD));
-		this.store.leave(this.dead, Duration.ZERO);
-		assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> this.store.changes(0, -1))
+		assertThat(this.store.claimShards(this.alive, Map.of(FREE, new Token(1)))).isEqualTo(ClaimReply.NONE);
+		this.store.notifyOwners(List.of(HELD));
+		this.store.leaveGroup(this.dead, Duration.ZERO);
+		assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> this.store.readChanges(0, -1))
 			.withMessageContaining(fault)
 			.withMessageContaining("is rebuilt");
 		assertThat(this.redis.opsForHash().entries(this.base + "shards")).isEqualTo(shards);
@@ -354,18 +356,18 @@ class BrokenGroupTests {
 			.isInstanceOf(HeartbeatReply.Expired.class);
 
 		MemberId again = new MemberId("alive~2");
-		this.store.join(again, DESCRIPTION, LEASE, LEASE.multipliedBy(10));
-		assertThat(this.store.claim(again, Map.of(HELD, this.token)).granted()).containsExactly(HELD);
+		this.store.joinGroup(again, DESCRIPTION, LEASE, LEASE.multipliedBy(10));
+		assertThat(this.store.claimShards(again, Map.of(HELD, this.token)).granted()).containsExactly(HELD);
 		long leading = lead(again);
-		assertThat(this.store.plan(again, leading, List.of(new Transition.Assign(OF_THE_DEAD, 0, again))))
+		assertThat(this.store.applyPlan(again, leading, List.of(new Transition.Assign(OF_THE_DEAD, 0, again))))
 			.as("while others may claim it")
 			.isEqualTo(new PlanReply.Applied(0, 1));
 		leading = leadPastClaims(this.store, again);
-		assertThat(this.store.plan(again, leading, List.of(new Transition.Assign(OF_THE_DEAD, 0, again))))
+		assertThat(this.store.applyPlan(again, leading, List.of(new Transition.Assign(OF_THE_DEAD, 0, again))))
 			.isEqualTo(new PlanReply.Applied(1, 0));
 
-		assertThat(this.store.changes(0, -1).members()).extracting(GroupMember::id).containsExactly(again);
-		assertThat(this.store.changes(0, -1).ownerships()).hasSize(2)
+		assertThat(this.store.readChanges(0, -1).members()).extracting(GroupMember::id).containsExactly(again);
+		assertThat(this.store.readChanges(0, -1).ownerships()).hasSize(2)
 			.allSatisfy((shard) -> assertThat(shard.owner()).isEqualTo(again));
 		assertThat(shard(HELD).token()).isEqualTo(this.token);
 		assertThat(shard(OF_THE_DEAD).token()).isGreaterThan(this.token);
@@ -392,7 +394,7 @@ class BrokenGroupTests {
 	}
 
 	private Ownership shard(ShardId id) {
-		return this.store.changes(0, -1)
+		return this.store.readChanges(0, -1)
 			.ownerships()
 			.stream()
 			.filter((shard) -> shard.shard().equals(id))

@@ -19,12 +19,12 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
+import io.github.shardkeeper.checkpoint.CheckpointStore.DueRecords;
+import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.Commit.Retry;
-import io.github.shardkeeper.checkpoint.CommitNumber;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
-import io.github.shardkeeper.checkpoint.DeadLetterStore.StoredLetter;
-import io.github.shardkeeper.checkpoint.DueRecords;
+import io.github.shardkeeper.checkpoint.DeadLetterStore.StoredDeadLetter;
 import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
@@ -87,8 +87,8 @@ final class RandomDataOperations {
 	private void compare(ShardId shard) {
 		this.stores.data((store) -> store.read(shard));
 		this.stores.letters((store) -> records(store.list(shard, null, 100)));
-		this.stores.letters((store) -> store.letters(List.of(shard)));
-		this.stores.letters((store) -> store.retries(List.of(shard)));
+		this.stores.letters((store) -> store.countDeadLetters(List.of(shard)));
+		this.stores.letters((store) -> store.countRetries(List.of(shard)));
 	}
 
 	private void acquire(ShardId shard) {
@@ -147,7 +147,7 @@ final class RandomDataOperations {
 	}
 
 	private void sendBack(ShardId shard) {
-		Function<DeadLetterStore, List<StoredLetter>> choice = choice(shard);
+		Function<DeadLetterStore, List<StoredDeadLetter>> choice = choice(shard);
 		this.log.accept("send letters of " + shard + " back");
 		int moved = this.stores.letters((store) -> store.sendBack(shard, choice.apply(store)));
 		this.outcome
@@ -155,25 +155,25 @@ final class RandomDataOperations {
 	}
 
 	private void drop(ShardId shard) {
-		Function<DeadLetterStore, List<StoredLetter>> choice = choice(shard);
+		Function<DeadLetterStore, List<StoredDeadLetter>> choice = choice(shard);
 		this.log.accept("drop letters of " + shard);
 		int dropped = this.stores.letters((store) -> store.drop(shard, choice.apply(store)));
 		this.outcome.accept((dropped > 0) ? "dropped" : "nothing to drop");
 	}
 
 	/** By their places: their ids are not the same in both. */
-	private Function<DeadLetterStore, List<StoredLetter>> choice(ShardId shard) {
+	private Function<DeadLetterStore, List<StoredDeadLetter>> choice(ShardId shard) {
 		Set<Integer> places = IntStream.range(0, this.random.nextInt(4))
 			.mapToObj((i) -> this.random.nextInt(6))
 			.collect(Collectors.toSet());
 		return (store) -> {
-			List<StoredLetter> all = store.list(shard, null, 100);
+			List<StoredDeadLetter> all = store.list(shard, null, 100);
 			return IntStream.range(0, all.size()).filter(places::contains).mapToObj(all::get).toList();
 		};
 	}
 
-	private static List<FailedRecord> records(List<StoredLetter> letters) {
-		return letters.stream().map(StoredLetter::record).toList();
+	private static List<FailedRecord> records(List<StoredDeadLetter> letters) {
+		return letters.stream().map(StoredDeadLetter::record).toList();
 	}
 
 	private FailedRecord record() {

@@ -200,7 +200,7 @@ final class RandomOperations {
 		Duration known = (this.random.nextInt(4) == 0) ? LEASE.multipliedBy(3) : Duration.ZERO;
 		log("join " + id + " " + known);
 		this.stores.control((store) -> {
-			store.join(id, description, lease, TIMEOUT, known);
+			store.joinGroup(id, description, lease, TIMEOUT, known);
 			return "";
 		});
 	}
@@ -212,7 +212,7 @@ final class RandomOperations {
 				new ApplicationVersion("described"));
 		log("describe " + id + " " + shards);
 		this.stores.control((store) -> {
-			store.describe(id, description);
+			store.updateDescription(id, description);
 			return "";
 		});
 	}
@@ -265,7 +265,7 @@ final class RandomOperations {
 	private void readLoads() {
 		long after = (this.random.nextInt(4) == 0) ? 0 : Math.max(0, this.loadsSeen - this.random.nextInt(4));
 		log("loads " + after);
-		LoadChanges loads = this.stores.control((store) -> store.loads(after));
+		LoadChanges loads = this.stores.control((store) -> store.readLoads(after));
 		countIf(loads.reports().size() > 1, "loads read");
 		this.loadsSeen = loads.version();
 	}
@@ -276,7 +276,7 @@ final class RandomOperations {
 		GroupProblems problems = GroupProblems
 			.of(List.of(new GroupProblem(this.random.nextBoolean(), "kind", "problem " + this.done, "orders/1")));
 		log("publish " + leader + " " + epoch);
-		boolean published = this.stores.control((store) -> store.publish(leader, epoch, problems));
+		boolean published = this.stores.control((store) -> store.publishProblems(leader, epoch, problems));
 		count(published ? "published" : "not published");
 	}
 
@@ -303,7 +303,7 @@ final class RandomOperations {
 			.mapToObj((i) -> transition())
 			.toList();
 		log("plan " + leader + " " + epoch + " " + transitions);
-		PlanReply reply = this.stores.control((store) -> store.plan(leader, epoch, transitions));
+		PlanReply reply = this.stores.control((store) -> store.applyPlan(leader, epoch, transitions));
 		count(reply.getClass().getSimpleName());
 		countIf(reply instanceof PlanReply.Applied applied && applied.conflicts() > 0, "conflicts");
 	}
@@ -353,7 +353,7 @@ final class RandomOperations {
 		MemberId by = owner;
 		Duration quiet = quietPeriod();
 		log("release " + by + " " + releases + " " + quiet);
-		List<ReleaseReply> replies = this.stores.control((store) -> store.release(by, releases, quiet));
+		List<ReleaseReply> replies = this.stores.control((store) -> store.releaseShards(by, releases, quiet));
 		replies.forEach((reply) -> count("release " + reply));
 	}
 
@@ -367,7 +367,7 @@ final class RandomOperations {
 		String how = this.random.nextBoolean() ? "claims" : "presentations";
 		log(how + " of " + id + " " + held);
 		ClaimReply reply = this.stores
-			.control((store) -> how.equals("claims") ? store.claim(id, held) : store.present(id, held));
+			.control((store) -> how.equals("claims") ? store.claimShards(id, held) : store.presentShards(id, held));
 		countIf(!reply.granted().isEmpty(), how + " granted");
 		countIf(!reply.superseded().isEmpty(), how + " superseded");
 		countIf(reply.granted().size() + reply.superseded().size() < held.size(), how + " refused");
@@ -381,7 +381,7 @@ final class RandomOperations {
 				this.setBacks - this.random.nextInt(8) / 7);
 		Duration quiet = quietPeriod();
 		log("reap " + leader + " " + epoch + " " + steady + " " + quiet);
-		ReapReply reply = this.stores.control((store) -> store.reap(leader, epoch, steady, quiet));
+		ReapReply reply = this.stores.control((store) -> store.reapMembers(leader, epoch, steady, quiet));
 		if (reply instanceof ReapReply.Looked looked) {
 			countIf(!looked.dead().isEmpty(), "dead");
 			countIf(!looked.timedOut().isEmpty(), "timed out");
@@ -404,7 +404,7 @@ final class RandomOperations {
 		Duration quiet = quietPeriod();
 		log("leave " + id + " " + quiet);
 		this.stores.control((store) -> {
-			store.leave(id, quiet);
+			store.leaveGroup(id, quiet);
 			return "";
 		});
 	}
@@ -414,7 +414,7 @@ final class RandomOperations {
 		long generation = this.stores.all().generation();
 		log("nudge " + shards);
 		this.stores.control((store) -> {
-			store.nudge(shards);
+			store.notifyOwners(shards);
 			return "";
 		});
 		countIf(this.stores.all().generation() > generation, "nudged");
@@ -425,7 +425,7 @@ final class RandomOperations {
 		log("forget " + topic);
 		Optional<ForgetReply> answer = this.stores.control((store) -> {
 			try {
-				return Optional.of(store.forget(topic));
+				return Optional.of(store.forgetShards(topic));
 			}
 			catch (StoreUnavailableException ex) {
 				return Optional.empty();

@@ -66,7 +66,7 @@ class RedisCoordinationStoreTests extends CoordinationStoreContract {
 			.toArray(Transition[]::new));
 		AtomicInteger steps = new AtomicInteger();
 
-		assertThat(group().store().changes(0, -1, steps::incrementAndGet).ownerships()).hasSize(1_200);
+		assertThat(group().store().readChanges(0, -1, steps::incrementAndGet).ownerships()).hasSize(1_200);
 
 		assertThat(steps).hasValue(3);
 	}
@@ -82,9 +82,9 @@ class RedisCoordinationStoreTests extends CoordinationStoreContract {
 		b.leave();
 		AtomicInteger steps = new AtomicInteger();
 
-		GroupChanges read = group().store().changes(0, -1, () -> {
+		GroupChanges read = group().store().readChanges(0, -1, () -> {
 			if (steps.incrementAndGet() == 2) {
-				assertThat(group().store().forget("past").forgotten()).isEqualTo(600);
+				assertThat(group().store().forgetShards("past").forgotten()).isEqualTo(600);
 			}
 		});
 
@@ -101,7 +101,7 @@ class RedisCoordinationStoreTests extends CoordinationStoreContract {
 		assertThat(entries(redis)).contains("past/1");
 		a.release(ShardId.of("past", 1), Duration.ZERO);
 
-		group().store().forget("past");
+		group().store().forgetShards("past");
 
 		assertThat(entries(redis)).contains("orders/1").doesNotContain("past/1");
 	}
@@ -152,12 +152,13 @@ class RedisCoordinationStoreTests extends CoordinationStoreContract {
 			.put("test:{" + this.groupName + "}:shards", "past/1", "junk");
 
 		for (int attempt = 0; attempt < 2; attempt++) {
-			assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> group().store().forget("past"))
+			assertThatExceptionOfType(StoreUnavailableException.class)
+				.isThrownBy(() -> group().store().forgetShards("past"))
 				.withMessageContaining("past/1");
 		}
 		TestMember b = group().join("b").lead();
 		b.endsClaims();
-		assertThat(group().store().forget("past").users()).isEmpty();
+		assertThat(group().store().forgetShards("past").users()).isEmpty();
 		assertThat(b.beat().subscribed()).isTrue();
 	}
 
@@ -168,7 +169,7 @@ class RedisCoordinationStoreTests extends CoordinationStoreContract {
 
 		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
 			.isThrownBy(() -> group().store()
-				.join(MemberId.of("a", "1"), new MemberDescription(new TreeMap<>(), ApplicationVersion.UNKNOWN),
+				.joinGroup(MemberId.of("a", "1"), new MemberDescription(new TreeMap<>(), ApplicationVersion.UNKNOWN),
 						Duration.ofSeconds(3), Duration.ofSeconds(15)))
 			.withMessageContaining("format 99")
 			.withMessageContaining("shardkeeper.group");

@@ -20,8 +20,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
 import io.github.shardkeeper.checkpoint.CheckpointStore.CommitReply;
+import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.checkpoint.Commit;
-import io.github.shardkeeper.checkpoint.CommitNumber;
 import io.github.shardkeeper.protocol.HeartbeatReply;
 import io.github.shardkeeper.protocol.HeartbeatReply.Seen;
 import io.github.shardkeeper.protocol.HoldingAction.Release;
@@ -120,7 +120,7 @@ class ReplicaWaitTests {
 					ONE)) {
 				MemberId member = MemberId.of("a", "1");
 				replica.freeze();
-				store.join(member, new MemberDescription(new TreeMap<>(), ApplicationVersion.UNKNOWN),
+				store.joinGroup(member, new MemberDescription(new TreeMap<>(), ApplicationVersion.UNKNOWN),
 						Duration.ofSeconds(30), Duration.ofSeconds(60));
 				HeartbeatReply.Alive alive = (HeartbeatReply.Alive) store.heartbeat(member, Seen.NOTHING, true,
 						LoadReport.NONE);
@@ -129,14 +129,14 @@ class ReplicaWaitTests {
 					.join()).isEqualTo(CommitReply.COMMITTED);
 
 				assertRefused(
-						() -> store.plan(member, alive.epoch(), List.of(new Transition.Assign(SHARD, 0, member))));
-				assertRefused(() -> store.nudge(List.of(SHARD)));
-				assertRefused(() -> store.release(member, List.of(new Release(SHARD, TOKEN, Token.NONE, false)),
+						() -> store.applyPlan(member, alive.epoch(), List.of(new Transition.Assign(SHARD, 0, member))));
+				assertRefused(() -> store.notifyOwners(List.of(SHARD)));
+				assertRefused(() -> store.releaseShards(member, List.of(new Release(SHARD, TOKEN, Token.NONE, false)),
 						Duration.ZERO));
-				assertRefused(() -> store.claim(member, Map.of(SHARD, TOKEN)));
-				assertRefused(() -> store.reap(member, alive.epoch(), ALWAYS, Duration.ZERO));
-				assertRefused(() -> store.forget("payments"));
-				assertRefused(() -> store.leave(member, Duration.ZERO));
+				assertRefused(() -> store.claimShards(member, Map.of(SHARD, TOKEN)));
+				assertRefused(() -> store.reapMembers(member, alive.epoch(), ALWAYS, Duration.ZERO));
+				assertRefused(() -> store.forgetShards("payments"));
+				assertRefused(() -> store.leaveGroup(member, Duration.ZERO));
 			}
 			finally {
 				replica.thaw();
@@ -175,31 +175,31 @@ class ReplicaWaitTests {
 		RedisCoordinationStore store = new RedisCoordinationStore(this.connector, "test", this.group, TIMEOUT);
 		RedisCheckpointStore data = new RedisCheckpointStore(this.connector, "test", this.group, TIMEOUT);
 		MemberId member = MemberId.of("a", "1");
-		store.join(member, new MemberDescription(new TreeMap<>(), ApplicationVersion.UNKNOWN), Duration.ofSeconds(30),
-				Duration.ofSeconds(60));
+		store.joinGroup(member, new MemberDescription(new TreeMap<>(), ApplicationVersion.UNKNOWN),
+				Duration.ofSeconds(30), Duration.ofSeconds(60));
 		HeartbeatReply.Alive leads = (HeartbeatReply.Alive) store.heartbeat(member, Seen.NOTHING, true,
 				LoadReport.NONE);
 		long epoch = leads.epoch();
 		store.endClaims(member, epoch, leads.claimsUntilMillis());
 		Map<String, Runnable> changes = new LinkedHashMap<>();
 		// Before there are claims.
-		changes.put("forget", () -> store.forget("payments"));
-		changes.put("nudge", () -> store.nudge(List.of(SHARD)));
-		changes.put("claim", () -> store.claim(member, Map.of(SHARD, TOKEN)));
-		changes.put("presentation", () -> store.present(member, Map.of(SHARD, TOKEN)));
+		changes.put("forget", () -> store.forgetShards("payments"));
+		changes.put("nudge", () -> store.notifyOwners(List.of(SHARD)));
+		changes.put("claim", () -> store.claimShards(member, Map.of(SHARD, TOKEN)));
+		changes.put("presentation", () -> store.presentShards(member, Map.of(SHARD, TOKEN)));
 		changes.put("acquire", () -> data.acquireNow(SHARD, TOKEN));
 		changes.put("seek", () -> data.seek(SHARD, new Offset("1-0"), false));
 		changes.put("complete, pending", () -> data.complete(SHARD, TOKEN, 0, 0));
 		changes.put("consumedSince", () -> data.consumedSince("orders"));
-		changes.put("release",
-				() -> store.release(member, List.of(new Release(SHARD, TOKEN, Token.NONE, false)), Duration.ZERO));
-		changes.put("plan", () -> store.plan(member, epoch, List.of(new Transition.Assign(SHARD, 0, member))));
+		changes.put("release", () -> store.releaseShards(member, List.of(new Release(SHARD, TOKEN, Token.NONE, false)),
+				Duration.ZERO));
+		changes.put("plan", () -> store.applyPlan(member, epoch, List.of(new Transition.Assign(SHARD, 0, member))));
 		changes.put("plan of another leader",
-				() -> store.plan(member, epoch + 1, List.of(new Transition.Assign(SHARD, 0, member))));
-		changes.put("reap", () -> store.reap(member, epoch, ALWAYS, Duration.ZERO));
-		changes.put("reap of another leader", () -> store.reap(member, epoch + 1, ALWAYS, Duration.ZERO));
-		changes.put("leave", () -> store.leave(member, Duration.ZERO));
-		changes.put("claim of one who has left", () -> store.claim(member, Map.of(SHARD, TOKEN)));
+				() -> store.applyPlan(member, epoch + 1, List.of(new Transition.Assign(SHARD, 0, member))));
+		changes.put("reap", () -> store.reapMembers(member, epoch, ALWAYS, Duration.ZERO));
+		changes.put("reap of another leader", () -> store.reapMembers(member, epoch + 1, ALWAYS, Duration.ZERO));
+		changes.put("leave", () -> store.leaveGroup(member, Duration.ZERO));
+		changes.put("claim of one who has left", () -> store.claimShards(member, Map.of(SHARD, TOKEN)));
 		return changes;
 	}
 

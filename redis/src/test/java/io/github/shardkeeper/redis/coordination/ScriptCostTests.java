@@ -94,7 +94,7 @@ class ScriptCostTests {
 	void createGroup() {
 		found(this.store, "large");
 		IntStream.range(0, MEMBERS)
-			.forEach((i) -> this.store.join(member(i), DESCRIPTION, LEASE, LEASE.multipliedBy(2)));
+			.forEach((i) -> this.store.joinGroup(member(i), DESCRIPTION, LEASE, LEASE.multipliedBy(2)));
 		this.epoch = ((HeartbeatReply.Alive) this.store.heartbeat(member(0), Seen.NOTHING, true, LoadReport.NONE))
 			.epoch();
 		// Members 1 and 2 have as many as one script moves, the others share the rest.
@@ -117,7 +117,7 @@ class ScriptCostTests {
 	void aHeartbeatWithoutNewsCostsAsMuchAsInASmallGroup() {
 		CoordinationStore small = store("small");
 		found(small, "small");
-		small.join(member(0), DESCRIPTION, LEASE, LEASE);
+		small.joinGroup(member(0), DESCRIPTION, LEASE, LEASE);
 
 		assertThat(commandsOfABeat(this.store)).isEqualTo(commandsOfABeat(small));
 		small.close();
@@ -142,22 +142,22 @@ class ScriptCostTests {
 	@Test
 	@Order(2)
 	void reading() {
-		this.store.claim(member(3), tokens(SHARDS, READ, 1));
+		this.store.claimShards(member(3), tokens(SHARDS, READ, 1));
 		endClaims("large");
 		measure("heartbeat with 500 changes",
 				() -> this.store.heartbeat(member(3), Seen.NOTHING, false, LoadReport.NONE));
-		measure("changes with 500 shards and 1,000 members", () -> this.store.changes(SHARDS - READ, -1));
-		measure("join", () -> this.store.join(member(2), DESCRIPTION, LEASE, LEASE.multipliedBy(2)));
+		measure("changes with 500 shards and 1,000 members", () -> this.store.readChanges(SHARDS - READ, -1));
+		measure("join", () -> this.store.joinGroup(member(2), DESCRIPTION, LEASE, LEASE.multipliedBy(2)));
 	}
 
 	@Test
 	@Order(3)
 	void moving() {
 		measure("nudge: " + WRITTEN,
-				() -> this.store.nudge(IntStream.range(0, WRITTEN).mapToObj((i) -> shard(i)).toList()));
+				() -> this.store.notifyOwners(IntStream.range(0, WRITTEN).mapToObj((i) -> shard(i)).toList()));
 		measure("plan: " + WRITTEN + " revoked",
 				() -> plan(0, WRITTEN, (i) -> new Transition.Revoke(shard(i), gen(i), member(3 + i))));
-		long after = this.store.changes(SHARDS, -1).generation() - WRITTEN + 1;
+		long after = this.store.readChanges(SHARDS, -1).generation() - WRITTEN + 1;
 		measure("plan: " + WRITTEN + " retargeted",
 				() -> plan(0, WRITTEN, (i) -> new Transition.Retarget(shard(i), after + i, member(203 - i))));
 		measureRelease("release: " + WRITTEN + " to their targets", member(1), Duration.ZERO);
@@ -167,10 +167,10 @@ class ScriptCostTests {
 		measure("plan: " + WRITTEN + " assigned",
 				() -> plan(0, WRITTEN, (i) -> new Transition.Assign(shard(3 * SHARDS + i), 0, member(3 + i))));
 		measure("claim: " + WRITTEN + " of others",
-				() -> this.store.claim(member(1), tokens(0, WRITTEN, 9_000_000_000_000_000L)));
+				() -> this.store.claimShards(member(1), tokens(0, WRITTEN, 9_000_000_000_000_000L)));
 		measure("claim: " + WRITTEN + " that are new",
-				() -> this.store.claim(member(1), tokens(2 * SHARDS, WRITTEN, 1)));
-		measure("leave with " + WRITTEN + " shards", () -> this.store.leave(member(1), Duration.ZERO));
+				() -> this.store.claimShards(member(1), tokens(2 * SHARDS, WRITTEN, 1)));
+		measure("leave with " + WRITTEN + " shards", () -> this.store.leaveGroup(member(1), Duration.ZERO));
 	}
 
 	/** As many shards of a retired topic as the store forgets at once. */
@@ -181,10 +181,10 @@ class ScriptCostTests {
 		List<ShardId> past = IntStream.range(0, atOnce).mapToObj((i) -> ShardId.of("past", i)).toList();
 		endClaims("large");
 		past.forEach((shard) -> assertThat(
-				this.store.plan(member(0), this.epoch, List.of(new Transition.Assign(shard, 0, member(4)))))
+				this.store.applyPlan(member(0), this.epoch, List.of(new Transition.Assign(shard, 0, member(4)))))
 			.isEqualTo(new PlanReply.Applied(1, 0)));
-		this.store.release(member(4),
-				this.store.changes(0, -1)
+		this.store.releaseShards(member(4),
+				this.store.readChanges(0, -1)
 					.ownerships()
 					.stream()
 					.filter((shard) -> past.contains(shard.shard()))
@@ -231,7 +231,7 @@ class ScriptCostTests {
 				() -> this.store.heartbeat(member(5), before.seen(), false, new LoadReport(report)));
 		IntStream.range(6, 6 + REPORTS)
 			.forEach((i) -> this.store.heartbeat(member(i), Seen.NOTHING, false, new LoadReport(report)));
-		measure("loads: " + REPORTS, () -> assertThat(this.store.loads(1).reports()).hasSize(REPORTS));
+		measure("loads: " + REPORTS, () -> assertThat(this.store.readLoads(1).reports()).hasSize(REPORTS));
 	}
 
 	@Test
@@ -245,18 +245,18 @@ class ScriptCostTests {
 		// None of them was silent for long enough.
 		SteadyTime sinceNow = new SteadyTime(System.currentTimeMillis(), Long.MAX_VALUE, setBacks);
 		SteadyTime always = new SteadyTime(0, Long.MAX_VALUE, setBacks);
-		measure("reap: 998 late members", () -> this.store.reap(member(0), this.epoch, sinceNow, Duration.ZERO));
+		measure("reap: 998 late members", () -> this.store.reapMembers(member(0), this.epoch, sinceNow, Duration.ZERO));
 		measure("reap: the dead and " + WRITTEN + " of their shards",
-				() -> this.store.reap(member(0), this.epoch, always, Duration.ZERO));
+				() -> this.store.reapMembers(member(0), this.epoch, always, Duration.ZERO));
 		// Whoever has more shards than one call frees takes several.
 		assertThat(IntStream.range(0, 4)
-			.mapToObj((i) -> (ReapReply.Looked) this.store.reap(member(0), this.epoch, always, Duration.ZERO)))
+			.mapToObj((i) -> (ReapReply.Looked) this.store.reapMembers(member(0), this.epoch, always, Duration.ZERO)))
 			.flatExtracting(ReapReply.Looked::dead)
 			.isNotEmpty();
 	}
 
 	private void measureRelease(String what, MemberId owner, Duration quiet) {
-		List<HoldingAction.Release> releases = this.store.changes(0, -1)
+		List<HoldingAction.Release> releases = this.store.readChanges(0, -1)
 			.ownerships()
 			.stream()
 			.filter((shard) -> owner.equals(shard.owner()))
@@ -264,12 +264,14 @@ class ScriptCostTests {
 			.map((shard) -> new HoldingAction.Release(shard.shard(), shard.token(), Token.NONE, false))
 			.toList();
 		assertThat(releases).hasSize(WRITTEN);
-		measure(what, () -> assertThat(this.store.release(owner, releases, quiet)).containsOnly(ReleaseReply.RELEASED));
+		measure(what,
+				() -> assertThat(this.store.releaseShards(owner, releases, quiet)).containsOnly(ReleaseReply.RELEASED));
 	}
 
 	private void plan(int from, int to, IntFunction<Transition> transition) {
 		List<Transition> transitions = IntStream.range(from, to).mapToObj(transition).toList();
-		assertThat(this.store.plan(member(0), this.epoch, transitions)).isEqualTo(new PlanReply.Applied(to - from, 0));
+		assertThat(this.store.applyPlan(member(0), this.epoch, transitions))
+			.isEqualTo(new PlanReply.Applied(to - from, 0));
 	}
 
 	/** An operation that is one script. */
@@ -295,7 +297,7 @@ class ScriptCostTests {
 
 	/** A group past the time for claims. */
 	private void found(CoordinationStore founded, String group) {
-		founded.join(member(0), DESCRIPTION, LEASE, LEASE.multipliedBy(2));
+		founded.joinGroup(member(0), DESCRIPTION, LEASE, LEASE.multipliedBy(2));
 		endClaims(group);
 	}
 

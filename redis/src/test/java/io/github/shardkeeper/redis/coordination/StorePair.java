@@ -109,8 +109,8 @@ final class StorePair implements AutoCloseable {
 	}
 
 	private GroupChanges assertSameChanges(long generation, long membership) {
-		GroupChanges inMemory = this.memoryServer.store().changes(generation, membership);
-		assertThat(this.redis.changes(generation, membership)).as("group on Redis").isEqualTo(inMemory);
+		GroupChanges inMemory = this.memoryServer.store().readChanges(generation, membership);
+		assertThat(this.redis.readChanges(generation, membership)).as("group on Redis").isEqualTo(inMemory);
 		this.known = inMemory;
 		return inMemory;
 	}

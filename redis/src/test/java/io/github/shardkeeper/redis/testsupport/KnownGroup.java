@@ -34,12 +34,12 @@ public final class KnownGroup {
 		try (RedisCoordinationStore store = new RedisCoordinationStore(connector, keyPrefix, group,
 				Duration.ofSeconds(10))) {
 			MemberId founder = MemberId.of("founder", "1");
-			store.join(founder, new MemberDescription(new TreeMap<>(), ApplicationVersion.UNKNOWN), LEASE,
+			store.joinGroup(founder, new MemberDescription(new TreeMap<>(), ApplicationVersion.UNKNOWN), LEASE,
 					LEASE.multipliedBy(5));
 			HeartbeatReply.Alive leads = (HeartbeatReply.Alive) store.heartbeat(founder, Seen.NOTHING, true,
 					LoadReport.NONE);
 			store.endClaims(founder, leads.epoch(), leads.claimsUntilMillis());
-			store.leave(founder, Duration.ZERO);
+			store.leaveGroup(founder, Duration.ZERO);
 		}
 	}
 

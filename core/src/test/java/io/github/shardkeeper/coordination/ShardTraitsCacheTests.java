@@ -26,7 +26,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 @ExtendWith(OutputCaptureExtension.class)
-class KnownTraitsTests {
+class ShardTraitsCacheTests {
 
 	private static final MemberId A = MemberId.of("a", "1");
 
@@ -39,7 +39,7 @@ class KnownTraitsTests {
 	@Test
 	void theCatalogIsAskedOnceForEachTableOfShards() {
 		List<ShardId> asked = new ArrayList<>();
-		KnownTraits traits = new KnownTraits((shard) -> {
+		ShardTraitsCache traits = new ShardTraitsCache((shard) -> {
 			asked.add(shard);
 			return new ShardTraits(2, "eu-1", "a");
 		});
@@ -63,13 +63,13 @@ class KnownTraitsTests {
 	void plainShardsNeedNoTraits() {
 		AssignmentRequest request = request(TWO);
 
-		assertThat(new KnownTraits(ShardCatalog.PLAIN).addTo(request)).isSameAs(request);
-		assertThat(new KnownTraits((shard) -> new ShardTraits(1, null, null)).addTo(request)).isSameAs(request);
+		assertThat(new ShardTraitsCache(ShardCatalog.PLAIN).addTo(request)).isSameAs(request);
+		assertThat(new ShardTraitsCache((shard) -> new ShardTraits(1, null, null)).addTo(request)).isSameAs(request);
 	}
 
 	@Test
 	void aWeightOutOfBoundsCountsAsTheNextOneWithin(CapturedOutput log) {
-		AssignmentRequest request = new KnownTraits(
+		AssignmentRequest request = new ShardTraitsCache(
 				(shard) -> new ShardTraits(shard.equals(ZERO) ? -5 : Integer.MAX_VALUE, "eu-1", null))
 			.addTo(request(TWO));
 
@@ -82,14 +82,14 @@ class KnownTraitsTests {
 	@Test
 	void aCatalogThatFailsIsAskedAgain() {
 		AtomicBoolean fails = new AtomicBoolean(true);
-		KnownTraits traits = new KnownTraits((shard) -> {
+		ShardTraitsCache traits = new ShardTraitsCache((shard) -> {
 			if (fails.get() && shard.equals(ONE)) {
 				throw new IllegalStateException("as the test wants it");
 			}
 			return new ShardTraits(3, null, null);
 		});
 
-		assertThatExceptionOfType(KnownTraits.CatalogFailure.class).isThrownBy(() -> traits.addTo(request(TWO)))
+		assertThatExceptionOfType(ShardTraitsCache.CatalogFailure.class).isThrownBy(() -> traits.addTo(request(TWO)))
 			.withMessageContaining("The ShardCatalog fails for orders/1")
 			.withMessageContaining("as the test wants it")
 			.withMessageContaining("ShardTraits.NONE");
@@ -99,8 +99,8 @@ class KnownTraitsTests {
 
 	@Test
 	void aCatalogThatAnswersNullFails() {
-		assertThatExceptionOfType(KnownTraits.CatalogFailure.class)
-			.isThrownBy(() -> new KnownTraits((shard) -> null).addTo(request(TWO)))
+		assertThatExceptionOfType(ShardTraitsCache.CatalogFailure.class)
+			.isThrownBy(() -> new ShardTraitsCache((shard) -> null).addTo(request(TWO)))
 			.withMessageContaining("it answers null");
 	}
 

@@ -1,8 +1,7 @@
-package io.github.shardkeeper.coordination.memory;
+package io.github.shardkeeper.checkpoint.memory;
 
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.CommitHistoryContract;
-import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
 
 class MemoryCommitHistoryTests extends CommitHistoryContract {
 

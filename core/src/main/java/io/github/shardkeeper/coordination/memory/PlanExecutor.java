@@ -15,11 +15,11 @@ import io.github.shardkeeper.shard.MemberId;
  * never changes here: only a shard that is free, or has rested long enough, gets one, and
  * none while somebody may still claim it. Confined to the lock of its store.
  */
-final class Planning {
+final class PlanExecutor {
 
 	private final Group group;
 
-	Planning(Group group) {
+	PlanExecutor(Group group) {
 		this.group = group;
 	}
 

@@ -32,7 +32,7 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.Token;
 
 /** Fails in one operation, and loses subscriptions. */
-final class TroubledStore extends ForwardingStore {
+final class FailingStore extends ForwardingStore {
 
 	private final List<TestSubscription> subscriptions = new ArrayList<>();
 
@@ -85,7 +85,7 @@ final class TroubledStore extends ForwardingStore {
 	/** The first release is not answered before. */
 	volatile CountDownLatch releaseAnswered = new CountDownLatch(0);
 
-	TroubledStore(CoordinationStore store) {
+	FailingStore(CoordinationStore store) {
 		super(store);
 	}
 
@@ -133,47 +133,47 @@ final class TroubledStore extends ForwardingStore {
 	}
 
 	@Override
-	public GroupChanges changes(long afterGeneration, long seenMembership, Runnable onStep) {
+	public GroupChanges readChanges(long afterGeneration, long seenMembership, Runnable onStep) {
 		if (this.readingBroken) {
 			throw new IllegalStateException("broken, as the test wants it");
 		}
-		return super.changes(afterGeneration, seenMembership, onStep);
+		return super.readChanges(afterGeneration, seenMembership, onStep);
 	}
 
 	@Override
-	public PlanReply plan(MemberId leader, long epoch, List<Transition> transitions) {
+	public PlanReply applyPlan(MemberId leader, long epoch, List<Transition> transitions) {
 		if (this.planRefused) {
 			throw new StoreUnavailableException("no plan", new IllegalStateException());
 		}
-		return super.plan(leader, epoch, transitions);
+		return super.applyPlan(leader, epoch, transitions);
 	}
 
 	@Override
-	public ClaimReply claim(MemberId member, Map<ShardId, Token> held) {
+	public ClaimReply claimShards(MemberId member, Map<ShardId, Token> held) {
 		this.claims.incrementAndGet();
 		if (this.claimsRefused) {
 			throw new StoreUnavailableException("no claim", new IllegalStateException());
 		}
 		Supplier<Runnable> loss = this.claimLoss;
 		if (loss == null) {
-			return super.claim(member, held);
+			return super.claimShards(member, held);
 		}
 		this.claimLoss = null;
 		Runnable lose = loss.get();
-		ClaimReply reply = super.claim(member, held);
+		ClaimReply reply = super.claimShards(member, held);
 		lose.run();
 		return reply;
 	}
 
 	@Override
-	public ClaimReply present(MemberId member, Map<ShardId, Token> held) {
-		ClaimReply reply = super.present(member, held);
+	public ClaimReply presentShards(MemberId member, Map<ShardId, Token> held) {
+		ClaimReply reply = super.presentShards(member, held);
 		this.presented.addAll(held.keySet());
 		return reply;
 	}
 
 	@Override
-	public synchronized List<ReleaseReply> release(MemberId owner, List<HoldingAction.Release> releases,
+	public synchronized List<ReleaseReply> releaseShards(MemberId owner, List<HoldingAction.Release> releases,
 			Duration quietPeriod) {
 		if (this.releasesToFail > 0) {
 			this.releasesToFail--;
@@ -186,7 +186,7 @@ final class TroubledStore extends ForwardingStore {
 		}
 		this.releases.add(releases.size());
 		await(this.releaseAnswered);
-		return super.release(owner, releases, quietPeriod);
+		return super.releaseShards(owner, releases, quietPeriod);
 	}
 
 	private static void await(CountDownLatch latch) {
@@ -199,9 +199,9 @@ final class TroubledStore extends ForwardingStore {
 	}
 
 	@Override
-	public boolean publish(MemberId leader, long epoch, GroupProblems problems) {
+	public boolean publishProblems(MemberId leader, long epoch, GroupProblems problems) {
 		this.published.incrementAndGet();
-		return super.publish(leader, epoch, problems);
+		return super.publishProblems(leader, epoch, problems);
 	}
 
 	@Override

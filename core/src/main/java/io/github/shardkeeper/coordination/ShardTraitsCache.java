@@ -18,9 +18,9 @@ import io.github.shardkeeper.shard.ShardId;
  * the next one: a pinned or weighted shard must not move because of a failure that
  * passes. Confined to the call that computes an assignment; there is one at a time.
  */
-final class KnownTraits {
+final class ShardTraitsCache {
 
-	private static final Logger logger = LoggerFactory.getLogger(KnownTraits.class);
+	private static final Logger logger = LoggerFactory.getLogger(ShardTraitsCache.class);
 
 	private final ShardCatalog catalog;
 
@@ -31,7 +31,7 @@ final class KnownTraits {
 
 	private boolean weightLogged;
 
-	KnownTraits(ShardCatalog catalog) {
+	ShardTraitsCache(ShardCatalog catalog) {
 		this.catalog = catalog;
 	}
 

@@ -20,9 +20,9 @@ import io.github.shardkeeper.time.MonotonicTime;
  * and keeps those that this member knows. Confined to the coordinator's loop, except
  * {@link #known}.
  */
-final class SharedProblems {
+final class GroupProblemPublisher {
 
-	private static final Logger logger = LoggerFactory.getLogger(SharedProblems.class);
+	private static final Logger logger = LoggerFactory.getLogger(GroupProblemPublisher.class);
 
 	private final CoordinationStore store;
 
@@ -40,7 +40,7 @@ final class SharedProblems {
 
 	private volatile List<GroupProblem> known = List.of();
 
-	SharedProblems(CoordinationSettings settings, CoordinationStore store) {
+	GroupProblemPublisher(CoordinationSettings settings, CoordinationStore store) {
 		this.store = store;
 		this.watch = new GroupWatch(settings.lease());
 		this.pause = settings.heartbeatInterval();
@@ -69,7 +69,7 @@ final class SharedProblems {
 		if (this.told.epoch() == epoch && (this.told.problems().equals(problems) || paused)) {
 			return;
 		}
-		if (this.store.publish(leader, epoch, problems)) {
+		if (this.store.publishProblems(leader, epoch, problems)) {
 			this.publishedAt = now;
 			this.told = new GroupStatus(epoch, problems);
 		}

@@ -11,7 +11,7 @@ import io.github.shardkeeper.protocol.Ownership;
  * One heartbeat of a member that is known; the counterpart of {@code heartbeat.lua}.
  * Confined to the lock of its store.
  */
-final class Beat {
+final class Heartbeat {
 
 	private final Group group;
 
@@ -21,7 +21,7 @@ final class Beat {
 
 	private final LoadReport load;
 
-	Beat(Group group, Session session, Seen seen, LoadReport load) {
+	Heartbeat(Group group, Session session, Seen seen, LoadReport load) {
 		this.group = group;
 		this.session = session;
 		this.seen = seen;

@@ -1,12 +1,10 @@
-package io.github.shardkeeper.coordination.memory;
+package io.github.shardkeeper.checkpoint.memory;
 
 import java.time.Duration;
 import java.time.Instant;
 
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
-import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
-import io.github.shardkeeper.checkpoint.memory.MemoryDeadLetterStore;
 import io.github.shardkeeper.coordination.StoreServer;
 
 /**

@@ -1,4 +1,4 @@
-package io.github.shardkeeper.coordination;
+package io.github.shardkeeper.checkpoint;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -14,16 +14,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.CheckpointStore.CommitReply;
 import io.github.shardkeeper.checkpoint.CheckpointStore.CompletionReply;
-import io.github.shardkeeper.checkpoint.Commit;
+import io.github.shardkeeper.checkpoint.CheckpointStore.DueRecords;
+import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.checkpoint.Commit.Retry;
-import io.github.shardkeeper.checkpoint.CommitNumber;
-import io.github.shardkeeper.checkpoint.DeadLetterStore;
-import io.github.shardkeeper.checkpoint.DeadLetterStore.StoredLetter;
-import io.github.shardkeeper.checkpoint.DueRecords;
-import io.github.shardkeeper.checkpoint.FailedRecord;
+import io.github.shardkeeper.checkpoint.DeadLetterStore.StoredDeadLetter;
+import io.github.shardkeeper.coordination.StoreServer;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -79,9 +76,9 @@ public abstract class DeadLetterContract {
 	void whereNothingWasGivenUpThereAreNoLetters() {
 		assertThat(list()).isEmpty();
 		assertThat(this.letters.find(SHARD, "1-0")).isNull();
-		assertThat(this.letters.letters(List.of(OTHER, SHARD))).containsExactly(Map.entry(OTHER, 0L),
+		assertThat(this.letters.countDeadLetters(List.of(OTHER, SHARD))).containsExactly(Map.entry(OTHER, 0L),
 				Map.entry(SHARD, 0L));
-		assertThat(this.letters.retries(List.of(OTHER, SHARD))).containsExactly(Map.entry(OTHER, 0L),
+		assertThat(this.letters.countRetries(List.of(OTHER, SHARD))).containsExactly(Map.entry(OTHER, 0L),
 				Map.entry(SHARD, 0L));
 		assertThat(this.letters.sendBack(OTHER, List.of())).isZero();
 		assertThat(this.letters.drop(OTHER, List.of())).isZero();
@@ -97,9 +94,9 @@ public abstract class DeadLetterContract {
 				FAILED);
 		give(binary, bare);
 
-		List<StoredLetter> found = list();
-		assertThat(found).extracting(StoredLetter::record).containsExactly(binary, bare);
-		assertThat(found).extracting(StoredLetter::id)
+		List<StoredDeadLetter> found = list();
+		assertThat(found).extracting(StoredDeadLetter::record).containsExactly(binary, bare);
+		assertThat(found).extracting(StoredDeadLetter::id)
 			.allMatch((id) -> id.matches("\\d+-\\d+"))
 			.doesNotHaveDuplicates();
 		assertThat(this.letters.find(SHARD, found.get(0).id())).isEqualTo(found.get(0));
@@ -114,9 +111,9 @@ public abstract class DeadLetterContract {
 			this.server.advance(Duration.ofMillis(i % 4));
 		}
 
-		List<StoredLetter> all = list();
+		List<StoredDeadLetter> all = list();
 		assertThat(offsets(all)).containsExactly("0", "1", "2", "3", "4", "5", "6", "7", "8", "9");
-		List<StoredLetter> first = this.letters.list(SHARD, null, 4);
+		List<StoredDeadLetter> first = this.letters.list(SHARD, null, 4);
 		assertThat(first).isEqualTo(all.subList(0, 4));
 		assertThat(this.letters.list(SHARD, first.get(3).id(), 4)).isEqualTo(all.subList(4, 8));
 		assertThat(this.letters.list(SHARD, all.get(7).id(), 4)).isEqualTo(all.subList(8, 10));
@@ -133,10 +130,10 @@ public abstract class DeadLetterContract {
 		this.checkpoints.commit(OTHER, OLD, dead(CommitNumber.ofWhole(1), record("2"), record("3"))).join();
 
 		assertThat(offsets(this.letters.list(OTHER, null, 10))).containsExactly("2", "3");
-		assertThat(this.letters.letters(List.of(SHARD, OTHER))).containsExactly(Map.entry(SHARD, 1L),
+		assertThat(this.letters.countDeadLetters(List.of(SHARD, OTHER))).containsExactly(Map.entry(SHARD, 1L),
 				Map.entry(OTHER, 2L));
 		assertThat(this.letters.drop(OTHER, this.letters.list(OTHER, null, 10))).isEqualTo(2);
-		assertThat(this.letters.letters(List.of(SHARD, OTHER))).containsExactly(Map.entry(SHARD, 1L),
+		assertThat(this.letters.countDeadLetters(List.of(SHARD, OTHER))).containsExactly(Map.entry(SHARD, 1L),
 				Map.entry(OTHER, 0L));
 	}
 
@@ -158,7 +155,7 @@ public abstract class DeadLetterContract {
 
 		assertThat(offsets(list())).containsExactly("1", "1");
 		assertThat(this.letters.sendBack(SHARD, list())).isEqualTo(2);
-		assertThat(due()).containsExactly(record("1").anew());
+		assertThat(due()).containsExactly(record("1").withoutAttempts());
 	}
 
 	@Test
@@ -187,16 +184,16 @@ public abstract class DeadLetterContract {
 	@Test
 	void aLetterThatIsSentBackIsDueNowAsIfItHadNeverBeenTried() {
 		give(record("1"), record("2"), record("3"));
-		StoredLetter second = list().get(1);
+		StoredDeadLetter second = list().get(1);
 
 		assertThat(this.letters.sendBack(SHARD, List.of(second))).isOne();
 
 		assertThat(offsets(list())).containsExactly("1", "3");
 		assertThat(this.letters.find(SHARD, second.id())).isNull();
-		FailedRecord expected = record("2").anew();
+		FailedRecord expected = record("2").withoutAttempts();
 		assertThat(expected.attempts()).isZero();
 		assertThat(due()).containsExactly(expected);
-		assertThat(this.letters.retries(List.of(SHARD))).containsExactly(Map.entry(SHARD, 1L));
+		assertThat(this.letters.countRetries(List.of(SHARD))).containsExactly(Map.entry(SHARD, 1L));
 		assertThat(this.checkpoints.read(SHARD).retryDueIn()).isZero();
 		assertThat(this.letters.sendBack(SHARD, List.of(second))).as("again").isZero();
 	}
@@ -213,7 +210,7 @@ public abstract class DeadLetterContract {
 
 		this.letters.sendBack(SHARD, list());
 
-		assertThat(due()).containsExactlyInAnyOrder(binary.anew(), lines.anew());
+		assertThat(due()).containsExactlyInAnyOrder(binary.withoutAttempts(), lines.withoutAttempts());
 	}
 
 	@Test
@@ -225,7 +222,7 @@ public abstract class DeadLetterContract {
 		this.letters.sendBack(SHARD, list());
 
 		assertThat(this.checkpoints.due(SHARD, 10, Long.MAX_VALUE, Set.of()))
-			.isEqualTo(new DueRecords(List.of(record("1").anew()), null));
+			.isEqualTo(new DueRecords(List.of(record("1").withoutAttempts()), null));
 	}
 
 	@Test
@@ -252,7 +249,7 @@ public abstract class DeadLetterContract {
 		CheckpointStore.Acquisition next = this.checkpoints.acquireNow(SHARD, NEW);
 
 		assertThat(((CheckpointStore.Acquisition.Acquired) next).checkpoint().retryDueIn()).isZero();
-		assertThat(due()).containsExactly(record("1").anew());
+		assertThat(due()).containsExactly(record("1").withoutAttempts());
 	}
 
 	@Test
@@ -263,7 +260,7 @@ public abstract class DeadLetterContract {
 
 		assertThat(this.letters.sendBack(SHARD, list())).isEqualTo(DeadLetterStore.SHARD_COMPLETED);
 		assertThat(offsets(list())).containsExactly("1", "2");
-		assertThat(this.letters.retries(List.of(SHARD))).containsExactly(Map.entry(SHARD, 0L));
+		assertThat(this.letters.countRetries(List.of(SHARD))).containsExactly(Map.entry(SHARD, 0L));
 		assertThat(this.letters.drop(SHARD, list().subList(0, 1))).isOne();
 
 		this.checkpoints.acquireNow(SHARD, OLD);
@@ -305,7 +302,7 @@ public abstract class DeadLetterContract {
 	@Test
 	void lettersThatAreDroppedAreGone() {
 		give(record("1"), record("2"), record("3"));
-		List<StoredLetter> all = list();
+		List<StoredDeadLetter> all = list();
 
 		assertThat(this.letters.drop(SHARD, all.subList(0, 2))).isEqualTo(2);
 		assertThat(this.letters.drop(SHARD, all)).as("what is still there").isOne();
@@ -314,7 +311,7 @@ public abstract class DeadLetterContract {
 		assertThat(list()).isEmpty();
 		give(record("4"));
 		assertThat(list().get(0).id()).as("ids are not used again")
-			.isNotIn(all.stream().map(StoredLetter::id).toList());
+			.isNotIn(all.stream().map(StoredDeadLetter::id).toList());
 	}
 
 	@Test
@@ -328,7 +325,7 @@ public abstract class DeadLetterContract {
 		assertThat(this.letters.sendBack(SHARD, list())).isEqualTo(456);
 
 		assertThat(list()).isEmpty();
-		assertThat(this.letters.retries(List.of(SHARD))).containsExactly(Map.entry(SHARD, 456L));
+		assertThat(this.letters.countRetries(List.of(SHARD))).containsExactly(Map.entry(SHARD, 456L));
 	}
 
 	@Test
@@ -353,7 +350,7 @@ public abstract class DeadLetterContract {
 				FAILED, 5, 1, "java.io.IOException: no", "at …", FAILED);
 	}
 
-	private static List<String> offsets(List<StoredLetter> found) {
+	private static List<String> offsets(List<StoredDeadLetter> found) {
 		return found.stream().map((letter) -> letter.record().offset().value()).toList();
 	}
 
@@ -387,9 +384,9 @@ public abstract class DeadLetterContract {
 		return Integer.MAX_VALUE;
 	}
 
-	private List<StoredLetter> list() {
-		List<StoredLetter> all = new ArrayList<>();
-		List<StoredLetter> read = this.letters.list(SHARD, null, 100);
+	private List<StoredDeadLetter> list() {
+		List<StoredDeadLetter> all = new ArrayList<>();
+		List<StoredDeadLetter> read = this.letters.list(SHARD, null, 100);
 		while (!read.isEmpty()) {
 			all.addAll(read);
 			read = this.letters.list(SHARD, read.get(read.size() - 1).id(), 100);

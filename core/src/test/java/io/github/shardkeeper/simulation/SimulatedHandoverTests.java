@@ -13,9 +13,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * What users of other products complain about when shards move, and what happens here
- * instead. The checker watches, as in {@link ComplaintsAboutOwnershipTests}.
+ * instead. The checker watches, as in {@link SimulatedOwnershipTests}.
  */
-class ComplaintsAboutHandoverTests {
+class SimulatedHandoverTests {
 
 	private static final Duration AT_ONCE = Duration.ofMillis(200);
 

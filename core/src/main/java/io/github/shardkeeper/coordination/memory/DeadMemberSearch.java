@@ -12,7 +12,7 @@ import io.github.shardkeeper.shard.MemberId;
  * One look for dead members; the counterpart of {@code reap-members.lua}. Nobody is
  * reaped before the end of his lease. Confined to the lock of its store.
  */
-final class Reaping {
+final class DeadMemberSearch {
 
 	private final Group group;
 
@@ -45,7 +45,7 @@ final class Reaping {
 	 * @param subscribed whether a member's subscription is open, the evidence of its life
 	 * @param limit how many members and shards to end and free at most
 	 */
-	Reaping(Group group, SteadyTime steady, long quietMillis, Predicate<MemberId> subscribed, int limit) {
+	DeadMemberSearch(Group group, SteadyTime steady, long quietMillis, Predicate<MemberId> subscribed, int limit) {
 		this.group = group;
 		this.steady = steady;
 		this.now = Math.min(group.nowMillis(), steady.untilMillis());

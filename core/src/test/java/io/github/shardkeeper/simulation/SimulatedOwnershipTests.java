@@ -19,7 +19,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * second consumer, a token that falls, a commit of an old owner, a record that is lost or
  * counted twice end the story.
  */
-class ComplaintsAboutOwnershipTests {
+class SimulatedOwnershipTests {
 
 	private final Story story = new Story(4);
 

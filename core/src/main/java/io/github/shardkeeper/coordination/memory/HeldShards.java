@@ -20,13 +20,13 @@ import io.github.shardkeeper.shard.Token;
  * What a member does with what it holds; the counterpart of {@code release-shards.lua}
  * and {@code claim-shards.lua}. Confined to the lock of its store.
  */
-final class Holding {
+final class HeldShards {
 
 	private final Group group;
 
 	private final MemberId member;
 
-	Holding(Group group, MemberId member) {
+	HeldShards(Group group, MemberId member) {
 		this.group = group;
 		this.member = member;
 	}

@@ -18,7 +18,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * An owner is told again of its shard, so that it looks at the data plane.
  */
-interface NudgeStories extends GroupStories {
+interface NotifyOwnersStories extends GroupStories {
 
 	@Test
 	default void theOwnerIsToldOfItsShardAgain() {
@@ -77,8 +77,8 @@ interface NudgeStories extends GroupStories {
 		nudge(FIRST);
 
 		assertThat(group().shard(FIRST)).isEqualTo(owned);
-		assertThat(group().store().changes(seen, -1).ownerships()).isEmpty();
-		assertThat(group().store().changes(seen, -1).generation()).isGreaterThan(seen);
+		assertThat(group().store().readChanges(seen, -1).ownerships()).isEmpty();
+		assertThat(group().store().readChanges(seen, -1).generation()).isGreaterThan(seen);
 	}
 
 	@Test
@@ -160,13 +160,13 @@ interface NudgeStories extends GroupStories {
 		a.plan(shards.stream().map((id) -> new Transition.Assign(id, 0, a.id())).toArray(Transition[]::new));
 		a.news();
 
-		group().store().nudge(shards);
+		group().store().notifyOwners(shards);
 
 		assertThat(a.news()).extracting(Ownership::shard).containsExactlyElementsOf(shards);
 	}
 
 	private void nudge(ShardId... shards) {
-		group().store().nudge(List.of(shards));
+		group().store().notifyOwners(List.of(shards));
 	}
 
 }

@@ -15,9 +15,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** A store that answers heartbeats and refuses something else. */
 @ExtendWith(OutputCaptureExtension.class)
-class StoreProblemTests {
+class StoreAvailabilityTests {
 
-	private final StoreProblem problem = new StoreProblem("g", Duration.ofSeconds(3));
+	private final StoreAvailability problem = new StoreAvailability("g", Duration.ofSeconds(3));
 
 	private MonotonicTime now = new MonotonicTime(1_000_000_000_000L);
 
@@ -42,7 +42,7 @@ class StoreProblemTests {
 	/** As with a third of the lease, the longest time to wait for replicas. */
 	@Test
 	void aStepThatTakesLongIsRefusedAllTheTimeBetweenTwoFailures() {
-		StoreProblem patient = new StoreProblem("g", Duration.ofSeconds(10));
+		StoreAvailability patient = new StoreAvailability("g", Duration.ofSeconds(10));
 		for (int attempt = 0; attempt < 5; attempt++) {
 			patient.stepFailed(failure("too few replicas"), pass(Duration.ofMillis(3600)));
 		}
@@ -57,7 +57,7 @@ class StoreProblemTests {
 
 	@Test
 	void whatHasFailedOnceDoesNotLastHoweverLongItsStepsTake() {
-		StoreProblem patient = new StoreProblem("g", Duration.ofSeconds(60));
+		StoreAvailability patient = new StoreAvailability("g", Duration.ofSeconds(60));
 		patient.stepFailed(failure("too few replicas"), pass(Duration.ofSeconds(1)));
 
 		assertThat(patient.lasting(pass(Duration.ofSeconds(10)))).isEmpty();

@@ -1,10 +1,10 @@
-package io.github.shardkeeper.coordination.memory;
+package io.github.shardkeeper.checkpoint.memory;
 
 import io.github.shardkeeper.checkpoint.CheckpointStore;
-import io.github.shardkeeper.coordination.SeekContract;
+import io.github.shardkeeper.checkpoint.RetryQueueContract;
 import io.github.shardkeeper.coordination.StoreServer;
 
-class MemorySeekTests extends SeekContract {
+class MemoryRetryQueueTests extends RetryQueueContract {
 
 	@Override
 	protected StoreServer createServer() {

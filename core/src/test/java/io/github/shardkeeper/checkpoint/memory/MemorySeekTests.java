@@ -1,10 +1,10 @@
-package io.github.shardkeeper.coordination.memory;
+package io.github.shardkeeper.checkpoint.memory;
 
 import io.github.shardkeeper.checkpoint.CheckpointStore;
-import io.github.shardkeeper.coordination.RetryQueueContract;
+import io.github.shardkeeper.checkpoint.SeekContract;
 import io.github.shardkeeper.coordination.StoreServer;
 
-class MemoryRetryQueueTests extends RetryQueueContract {
+class MemorySeekTests extends SeekContract {
 
 	@Override
 	protected StoreServer createServer() {

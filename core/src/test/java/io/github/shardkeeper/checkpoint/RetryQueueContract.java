@@ -1,4 +1,4 @@
-package io.github.shardkeeper.coordination;
+package io.github.shardkeeper.checkpoint;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -16,17 +16,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.checkpoint.CheckpointStore.CommitReply;
-import io.github.shardkeeper.checkpoint.Commit;
+import io.github.shardkeeper.checkpoint.CheckpointStore.DueRecords;
+import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.checkpoint.Commit.Retry;
-import io.github.shardkeeper.checkpoint.CommitNumber;
-import io.github.shardkeeper.checkpoint.DueRecords;
-import io.github.shardkeeper.checkpoint.FailedRecord;
-import io.github.shardkeeper.checkpoint.LastCommit;
-import io.github.shardkeeper.checkpoint.Seeks;
+import io.github.shardkeeper.checkpoint.CommitHistory.LastCommit;
+import io.github.shardkeeper.coordination.StoreServer;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;

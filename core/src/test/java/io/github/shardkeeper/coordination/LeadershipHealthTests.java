@@ -27,7 +27,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * happens here instead. The leader's strategy is what fails: it is what an application
  * may replace.
  */
-class ComplaintsAboutLeadershipTests {
+class LeadershipHealthTests {
 
 	private static final AssignmentStrategy STICKY = new StickyAssignment();
 

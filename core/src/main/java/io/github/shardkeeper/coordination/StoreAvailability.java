@@ -19,7 +19,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  * data, and with it one session after the other: that, too, is said once. Confined to the
  * coordinator's loop, but for {@link #text} and {@link #lasting}.
  */
-final class StoreProblem {
+final class StoreAvailability {
 
 	/** Longer than any step waits before it is tried again … */
 	private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
@@ -33,7 +33,7 @@ final class StoreProblem {
 	/** So long something may be refused that passes, above all in a failover. */
 	private static final Duration LASTING = Duration.ofSeconds(5);
 
-	private static final Logger logger = LoggerFactory.getLogger(StoreProblem.class);
+	private static final Logger logger = LoggerFactory.getLogger(StoreAvailability.class);
 
 	private final String group;
 
@@ -58,7 +58,7 @@ final class StoreProblem {
 	 * Begins without a problem.
 	 * @param lease for how long the member holds its lease
 	 */
-	StoreProblem(String group, Duration lease) {
+	StoreAvailability(String group, Duration lease) {
 		this.group = group;
 		this.lease = lease;
 		Duration step = lease.dividedBy(STEPS_PER_LEASE);

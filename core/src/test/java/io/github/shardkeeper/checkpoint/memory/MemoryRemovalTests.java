@@ -1,8 +1,8 @@
-package io.github.shardkeeper.coordination.memory;
+package io.github.shardkeeper.checkpoint.memory;
 
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
-import io.github.shardkeeper.coordination.RemovalContract;
+import io.github.shardkeeper.checkpoint.RemovalContract;
 import io.github.shardkeeper.coordination.StoreServer;
 
 class MemoryRemovalTests extends RemovalContract {

@@ -1,4 +1,4 @@
-package io.github.shardkeeper.coordination;
+package io.github.shardkeeper.checkpoint;
 
 import java.time.Duration;
 import java.time.Instant;
@@ -12,16 +12,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.checkpoint.CheckpointStore.CommitReply;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Removal;
-import io.github.shardkeeper.checkpoint.Commit;
-import io.github.shardkeeper.checkpoint.CommitNumber;
-import io.github.shardkeeper.checkpoint.DeadLetterStore;
-import io.github.shardkeeper.checkpoint.FailedRecord;
-import io.github.shardkeeper.checkpoint.Seeks;
+import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
+import io.github.shardkeeper.coordination.StoreServer;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -91,12 +87,12 @@ public abstract class RemovalContract {
 		for (ShardId shard : List.of(FIRST, SECOND)) {
 			assertThat(this.store.read(shard)).isEqualTo(new Checkpoint(null, Map.of()));
 			assertThat(this.store.seeks(List.of(shard))).containsValue(Seeks.NONE);
-			assertThat(this.letters.letters(List.of(shard))).containsValue(0L);
-			assertThat(this.letters.retries(List.of(shard))).containsValue(0L);
+			assertThat(this.letters.countDeadLetters(List.of(shard))).containsValue(0L);
+			assertThat(this.letters.countRetries(List.of(shard))).containsValue(0L);
 		}
 		for (ShardId shard : OTHERS) {
 			assertThat(this.store.read(shard).state()).isEqualTo(Map.of("clicks", "1"));
-			assertThat(this.letters.letters(List.of(shard))).containsValue(1L);
+			assertThat(this.letters.countDeadLetters(List.of(shard))).containsValue(1L);
 		}
 		assertThat(this.store.remove("old", NEWER)).as("again").isEqualTo(removal(Set.of(), Set.of()));
 	}
@@ -113,7 +109,7 @@ public abstract class RemovalContract {
 		assertThat(this.store.remove("old", NEWER)).isEqualTo(removal(Set.of(FIRST), Set.of(SECOND)));
 
 		assertThat(this.store.read(SECOND)).isEqualTo(before);
-		assertThat(this.letters.letters(List.of(SECOND))).containsValue(1L);
+		assertThat(this.letters.countDeadLetters(List.of(SECOND))).containsValue(1L);
 		assertThat(this.store.consumedSince("old")).isEqualTo(since);
 	}
 
