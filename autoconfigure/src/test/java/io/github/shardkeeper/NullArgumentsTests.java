@@ -64,37 +64,36 @@ import io.github.shardkeeper.test.EmbeddedRedis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * {@code null} is an argument only where a parameter says {@code @Nullable}. Everywhere
- * else in the API it is refused by the name of the parameter, before anything happens:
- * NullAway does not look after those who call.
+ * Every public method refuses {@code null} with the name of the parameter, before it does
+ * anything, unless the parameter is {@code @Nullable}: NullAway does not check the code of
+ * applications.
  */
 class NullArgumentsTests {
 
-	/** Whose types applications make and call. */
+	/** Packages with types that applications create and call. */
 	private static final List<String> PACKAGES = List.of("io.github.shardkeeper", "io.github.shardkeeper.shard",
 			"io.github.shardkeeper.assignment", "io.github.shardkeeper.assignment.sticky",
 			"io.github.shardkeeper.assignment.rules", "io.github.shardkeeper.assignment.load",
 			"io.github.shardkeeper.assignment.selection", "io.github.shardkeeper.source",
 			"io.github.shardkeeper.source.memory");
 
-	/** Implemented by applications, called by the library; their own affair. */
+	/** Implemented by applications and called by Shardkeeper only. */
 	private static final Set<String> IMPLEMENTED_BY_APPLICATIONS = Set.of("ShardSelector", "ShardCatalog",
 			"SendObserver", "SendObserver$Sent", "ShardAppender", "ShardTrimmer", "ShardReader",
 			"ShardReader$RecordSink");
 
-	/** Made by the auto-configuration alone; called through their interfaces. */
+	/** Created by the auto-configuration only, and called through their interfaces. */
 	private static final Set<String> INTERNAL = Set.of("KeyedShardTemplate", "PayloadConversionException");
 
 	/**
-	 * With other values than those of their type, so that they get past what is checked
-	 * first.
+	 * Values of parameters that have to pass a check before the one for {@code null}.
 	 */
 	private static final Map<String, Object> BY_NAME = Map.of("name", "sticky", "value", "one~1", "id", "0", "topic",
 			"orders", "property", "shardkeeper.assignment.strategy", "text", "orders/0", "gain", 0.05);
 
 	@ParameterizedTest
 	@ValueSource(strings = { "memory", "redis" })
-	void isRefusedByTheNameOfTheParameter(String store) throws Exception {
+	void nullArgumentIsRefusedWithTheNameOfItsParameter(String store) throws Exception {
 		String run = UUID.randomUUID().toString();
 		try (ConfigurableApplicationContext context = new SpringApplicationBuilder(Application.class)
 			.web(WebApplicationType.NONE)
@@ -103,7 +102,7 @@ class NullArgumentsTests {
 					"--shardkeeper.session.heartbeat-interval=200ms", "--shardkeeper.session.timeout=10s",
 					"--shardkeeper.consumer.commit.mode=manual",
 					"--spring.data.redis.port=" + EmbeddedRedis.shared().port())) {
-			Map<String, List<String>> offences = new TreeMap<>();
+			Map<String, List<String>> problems = new TreeMap<>();
 			Set<String> untried = new TreeSet<>();
 			for (Class<?> type : publicTypes()) {
 				List<Object> targets = targets(type, context);
@@ -112,23 +111,23 @@ class NullArgumentsTests {
 					untried.add(type.getSimpleName());
 				}
 				calls(type).forEach((call) -> targetsOf(call, targets)
-					.forEach((target) -> offences.computeIfAbsent(type.getSimpleName(), (t) -> new ArrayList<>())
-						.addAll(offences(call, target))));
+					.forEach((target) -> problems.computeIfAbsent(type.getSimpleName(), (t) -> new ArrayList<>())
+						.addAll(problems(call, target))));
 			}
 			Handler handler = context.getBean(Handler.class);
 			context.getBean(ShardTemplate.class).send("orders", "key", "hello");
-			offences.put("in the handler", handler.offences.get(20, TimeUnit.SECONDS));
-			offences.values().removeIf(List::isEmpty);
+			problems.put("in the handler", handler.problems.get(20, TimeUnit.SECONDS));
+			problems.values().removeIf(List::isEmpty);
 
-			assertThat(offences).as("begin with Objects.requireNonNull(name, \"name must not be null\")").isEmpty();
+			assertThat(problems).as("begin with Objects.requireNonNull(name, \"name must not be null\")").isEmpty();
 			untried.removeAll(Set.of("ShardState"));
 			assertThat(untried).as("types that nothing was tried on").isEmpty();
 		}
 	}
 
-	/** What a null hides in is refused as well. */
+	/** A list or map with a null element is refused too. */
 	@Test
-	void elementsAreRefusedToo() {
+	void nullElementIsRefused() {
 		Outgoing record = Outgoing.of("payload");
 		for (Runnable call : List.<Runnable>of(() -> record.withHeader("name", nothing()),
 				() -> Shards.of(Arrays.asList(nothing(), ShardId.of("orders", 0))),
@@ -191,7 +190,7 @@ class NullArgumentsTests {
 				&& (type.getDeclaringClass() == null || isPublic(type.getDeclaringClass()));
 	}
 
-	/** An argument of equals may be null, and what an enum has of Java is Java's. */
+	/** Excludes {@code equals} and the methods that Java adds to enums. */
 	private static Stream<Executable> calls(Class<?> type) {
 		List<Executable> calls = new ArrayList<>();
 		if (!Modifier.isAbstract(type.getModifiers()) && !type.isEnum()) {
@@ -223,7 +222,7 @@ class NullArgumentsTests {
 		return isStatic(call) ? Arrays.asList((Object) null) : new ArrayList<>(targets);
 	}
 
-	/** The beans of a type; where there are none, one is made. */
+	/** Returns the beans of a type, or creates one if there are none. */
 	private static List<Object> targets(Class<?> type, ConfigurableApplicationContext context) {
 		List<Object> beans = new ArrayList<>(context.getBeansOfType(type).values());
 		if (type == ShardTemplate.class) {
@@ -244,9 +243,9 @@ class NullArgumentsTests {
 		return beans;
 	}
 
-	/** What is wrong with a call's refusals. */
-	private static List<String> offences(Executable call, @Nullable Object target) {
-		List<String> offences = new ArrayList<>();
+	/** Returns the problems of the refusals of a method. */
+	private static List<String> problems(Executable call, @Nullable Object target) {
+		List<String> problems = new ArrayList<>();
 		Parameter[] parameters = call.getParameters();
 		for (int i = 0; i < parameters.length; i++) {
 			if (mayNotBeNull(parameters[i])) {
@@ -258,14 +257,14 @@ class NullArgumentsTests {
 				boolean refused = thrown instanceof NullPointerException || thrown instanceof IllegalArgumentException;
 				String message = (thrown != null) ? String.valueOf(thrown.getMessage()) : "";
 				if (!refused || !message.startsWith(parameters[i].getName() + " must not be null")) {
-					offences.add("\n%s(%s) of %s does not refuse null for '%s': %s".formatted(call.getName(),
+					problems.add("\n%s(%s) of %s does not refuse null for '%s': %s".formatted(call.getName(),
 							Arrays.stream(parameters).map((parameter) -> parameter.getType().getSimpleName()).toList(),
 							(target != null) ? target.getClass().getSimpleName() : type(call), parameters[i].getName(),
 							thrown));
 				}
 			}
 		}
-		return offences;
+		return problems;
 	}
 
 	private static String type(Executable call) {
@@ -291,7 +290,7 @@ class NullArgumentsTests {
 		}
 	}
 
-	/** Something that is right, as far as the type and the name say. */
+	/** Returns a valid value for a parameter by its type and name. */
 	private static @Nullable Object sample(String name, Class<?> type) {
 		Map<Class<?>, Object> known = new LinkedHashMap<>();
 		Shards shards = Shards.of(List.of(ShardId.of("orders", 0)));
@@ -380,13 +379,13 @@ class NullArgumentsTests {
 
 	static class Handler {
 
-		private final CompletableFuture<List<String>> offences = new CompletableFuture<>();
+		private final CompletableFuture<List<String>> problems = new CompletableFuture<>();
 
 		@ShardConsumer("orders")
 		void handle(String payload, ShardState state, ShardContext context, Acknowledgment acknowledgment) {
 			List<String> found = new ArrayList<>();
-			calls(ShardState.class).forEach((call) -> found.addAll(NullArgumentsTests.offences(call, state)));
-			this.offences.complete(found);
+			calls(ShardState.class).forEach((call) -> found.addAll(NullArgumentsTests.problems(call, state)));
+			this.problems.complete(found);
 			acknowledgment.acknowledge();
 		}
 

@@ -20,12 +20,12 @@ public final class MicrometerConsumerMeters implements ConsumerMeters {
 
 	private final MeterRegistry registry;
 
-	/** Looked up once per topic: it is asked for with every call. */
+	/** Meters by topic, because the registry's lookup is slow for every call. */
 	private final Map<String, Handled> handled = new ConcurrentHashMap<>();
 
 	/**
 	 * Creates the meters.
-	 * @param registry where they are kept
+	 * @param registry the registry of the meters
 	 */
 	public MicrometerConsumerMeters(MeterRegistry registry) {
 		this.registry = registry;

@@ -6,8 +6,8 @@ import io.github.shardkeeper.loop.LoopMeters;
 
 /**
  * Meters of Shardkeeper's own loops: counters {@code shardkeeper.loop.failures} and
- * {@code shardkeeper.loop.stalls}, both by {@code loop}; neither exists before something
- * went wrong. Thread-safe.
+ * {@code shardkeeper.loop.stalls}, both by {@code loop}; each is registered with its
+ * first increment. Thread-safe.
  */
 public final class MicrometerLoopMeters implements LoopMeters {
 
@@ -15,7 +15,7 @@ public final class MicrometerLoopMeters implements LoopMeters {
 
 	/**
 	 * Creates the meters.
-	 * @param registry where they are kept
+	 * @param registry the registry of the meters
 	 */
 	public MicrometerLoopMeters(MeterRegistry registry) {
 		this.registry = registry;

@@ -16,13 +16,14 @@ import io.github.shardkeeper.report.ProblemReport;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
- * Up while this instance may consume, nothing holds a shard of it up, and nothing serious
- * is wrong with the group. An instance without handlers is always up. Thread-safe; asks
- * nobody.
+ * Health of this instance and its group. {@code UP} while the instance may consume, no
+ * shard of it is held up, and the group has no serious problem; always {@code UP} without
+ * handlers. Reads only what the instance knows already, without a call to the store.
+ * Thread-safe.
  */
 public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 
-	private static final int MOST_NAMED = 10;
+	private static final int MAX_NAMED_SHARDS = 10;
 
 	private final ShardCoordinator coordinator;
 
@@ -32,9 +33,9 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 
 	/**
 	 * Creates the indicator.
-	 * @param coordinator knows whether the lease is held
-	 * @param runner knows what holds shards up
-	 * @param loops knows which loops fail or hang
+	 * @param coordinator the coordinator, for the lease and problems of the group
+	 * @param runner the runner, for problems of shards
+	 * @param loops the loops, for those that fail or stall
 	 */
 	public ShardkeeperHealthIndicator(ShardCoordinator coordinator, ShardConsumerRunner runner, LoopThreads loops) {
 		super("Shardkeeper's health check failed");
@@ -51,7 +52,7 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 			return;
 		}
 		if (this.runner.isCoordinated()) {
-			tellMembership(builder);
+			addMembership(builder);
 		}
 		else {
 			builder.withDetail("member", "none: every topic that this instance consumes is broadcast");
@@ -64,17 +65,19 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 		if (!topicProblems.isEmpty()) {
 			builder.down().withDetail("topics", topicProblems);
 		}
-		tellProblems(builder);
-		tellGroup(builder);
+		addShardProblems(builder);
+		addGroupProblems(builder);
 		Map<String, String> refused = this.coordinator.refusedSteps();
 		if (!refused.isEmpty()) {
-			// Nothing stands still because of it.
+			// A detail only: all shards are consumed nevertheless.
 			builder.withDetail("refused", refused);
 		}
 	}
 
-	/** By kind, and by sentence where something is concerned by it. */
-	private void tellGroup(Health.Builder builder) {
+	/**
+	 * Adds a detail for each kind of problem, which names what each problem concerns.
+	 */
+	private void addGroupProblems(Health.Builder builder) {
 		Map<String, Map<String, String>> kinds = new TreeMap<>();
 		for (ProblemReport problem : this.coordinator.groupProblems()) {
 			if (problem.serious()) {
@@ -84,48 +87,43 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 				.merge(problem.problem(), problem.concerned(), (one, other) -> one + "; " + other);
 		}
 		kinds
-			.forEach((kind, sentences) -> builder.withDetail(kind, sentences.values().stream().allMatch(String::isEmpty)
-					? String.join(". ", sentences.keySet()) : sentences));
+			.forEach((kind, texts) -> builder.withDetail(kind, texts.values().stream().allMatch(String::isEmpty)
+					? String.join(". ", texts.keySet()) : texts));
 	}
 
-	private void tellMembership(Health.Builder builder) {
+	private void addMembership(Health.Builder builder) {
 		this.coordinator.member().ifPresent((member) -> builder.withDetail("member", member.value()));
 		builder.withDetail("leader", this.coordinator.isLeader());
-		// Nothing stands still because of it.
+		// Details only: all shards are consumed nevertheless.
 		this.coordinator.subscriptionProblem().ifPresent((problem) -> builder.withDetail("subscription", problem));
 		this.coordinator.durabilityProblem().ifPresent((problem) -> builder.withDetail("durability", problem));
 		if (!this.coordinator.isConnected()) {
 			builder.down()
 				.withDetail("reason",
-						"The lease is not held, so nothing is consumed. It goes on by itself once the store answers: "
+						"The lease is not held, so nothing is consumed. Consumption resumes once the store answers: "
 								+ this.coordinator.storeProblem()
 									.orElse("no heartbeat was answered yet, or not in time"));
 		}
 		this.coordinator.refusedByStore()
 			.ifPresent((refused) -> builder.down()
-				.withDetail("reason", "What is held is consumed, but shards cannot change hands: " + refused));
+				.withDetail("reason", "Owned shards are consumed, but ownership cannot change: " + refused));
 	}
 
-	/** The runner says which of them are alarms. */
-	private void tellProblems(Health.Builder builder) {
+	private void addShardProblems(Health.Builder builder) {
 		Map<ShardId, String> alarms = new TreeMap<>();
 		Map<ShardId, String> details = new TreeMap<>();
 		this.runner.shardProblems()
 			.forEach((shard, problem) -> (problem.alarm() ? alarms : details).put(shard, problem.text()));
-		tell(builder, "problems", alarms);
+		if (!alarms.isEmpty()) {
+			builder.down().withDetail("problems", shardsByProblem(alarms));
+		}
 		if (!details.isEmpty()) {
-			builder.withDetail("retrying", byText(details));
+			builder.withDetail("retrying", shardsByProblem(details));
 		}
 	}
 
-	private static void tell(Health.Builder builder, String detail, Map<ShardId, String> problems) {
-		if (!problems.isEmpty()) {
-			builder.down().withDetail(detail, byText(problems));
-		}
-	}
-
-	private static Map<String, String> byText(Map<ShardId, String> problems) {
-		// By problem, because many shards may share one.
+	/** Groups by problem, because many shards may have the same. */
+	private static Map<String, String> shardsByProblem(Map<ShardId, String> problems) {
 		Map<String, List<ShardId>> shards = new TreeMap<>();
 		problems.forEach((shard, problem) -> shards.computeIfAbsent(problem, (p) -> new ArrayList<>()).add(shard));
 		Map<String, String> texts = new TreeMap<>();
@@ -134,8 +132,8 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 	}
 
 	private static String text(List<ShardId> shards) {
-		String first = shards.stream().limit(MOST_NAMED).map(ShardId::toString).collect(Collectors.joining(", "));
-		return (shards.size() > MOST_NAMED) ? first + " and " + (shards.size() - MOST_NAMED) + " more" : first;
+		String first = shards.stream().limit(MAX_NAMED_SHARDS).map(ShardId::toString).collect(Collectors.joining(", "));
+		return (shards.size() > MAX_NAMED_SHARDS) ? first + " and " + (shards.size() - MAX_NAMED_SHARDS) + " more" : first;
 	}
 
 }

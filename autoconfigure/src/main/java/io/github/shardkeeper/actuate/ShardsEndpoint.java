@@ -10,8 +10,8 @@ import io.github.shardkeeper.coordination.GroupReporter;
 import io.github.shardkeeper.report.GroupReport;
 
 /**
- * {@code /actuator/shards}: who leads, who is there, and where every shard is. Any
- * instance shows the whole group. Thread-safe.
+ * Endpoint {@code /actuator/shards}: leader and members of the group, and state and owner
+ * of every shard. Every instance shows the whole group. Thread-safe.
  */
 @Endpoint(id = "shards", defaultAccess = Access.READ_ONLY)
 public final class ShardsEndpoint {
@@ -20,15 +20,15 @@ public final class ShardsEndpoint {
 
 	/**
 	 * Creates the endpoint.
-	 * @param reporter reads the group
+	 * @param reporter the reporter of the group
 	 */
 	public ShardsEndpoint(GroupReporter reporter) {
 		this.reporter = reporter;
 	}
 
 	/**
-	 * Reads the groups of this instance.
-	 * @return a report on each
+	 * Returns reports of the groups of this instance.
+	 * @return one report for each group
 	 */
 	@ReadOperation
 	public Groups groups() {
@@ -36,9 +36,9 @@ public final class ShardsEndpoint {
 	}
 
 	/**
-	 * The groups of an instance.
+	 * Groups of an instance.
 	 *
-	 * @param groups a report on each
+	 * @param groups one report for each group
 	 */
 	public record Groups(List<GroupReport> groups) {
 

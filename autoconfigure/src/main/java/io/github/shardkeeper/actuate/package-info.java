@@ -1,5 +1,6 @@
 /**
- * Endpoint, health and meters. Read reports, decide nothing.
+ * Endpoint, health and meters, read from reports of the engine. No decisions are made
+ * here, and the engine depends on nothing in this package.
  */
 @NullMarked
 package io.github.shardkeeper.actuate;

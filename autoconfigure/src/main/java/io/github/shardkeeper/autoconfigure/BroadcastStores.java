@@ -8,7 +8,6 @@ import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 
-import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Mode;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.CheckpointsByTopic;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
@@ -17,8 +16,8 @@ import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
- * The data plane of the broadcast topics, which is this instance's own. It takes the
- * place of the group's for these topics. Thread-safe.
+ * Data plane of the broadcast topics. It belongs to this instance alone and replaces the
+ * group's data plane for these topics. Thread-safe.
  */
 final class BroadcastStores implements AutoCloseable {
 
@@ -28,18 +27,14 @@ final class BroadcastStores implements AutoCloseable {
 
 	/**
 	 * Opens the data plane if there are broadcast topics.
-	 * @param store opens it in the configured store under a name of this instance, which
-	 * no group can have
+	 * @param topics the broadcast topics
+	 * @param settings the settings of this instance
+	 * @param store opens the data plane in the configured store under a name of this
+	 * instance, which no group can have
 	 */
-	BroadcastStores(ShardkeeperProperties properties, CoordinationSettings settings, Function<String, Stores> store) {
-		Set<String> names = new TreeSet<>();
-		properties.topics().forEach((name, topic) -> {
-			if (topic.mode() == Mode.BROADCAST) {
-				names.add(name);
-			}
-		});
-		this.topics = Set.copyOf(names);
-		this.stores = names.isEmpty() ? null : store.apply(settings.group() + "~" + settings.instance());
+	BroadcastStores(Set<String> topics, CoordinationSettings settings, Function<String, Stores> store) {
+		this.topics = topics;
+		this.stores = topics.isEmpty() ? null : store.apply(settings.group() + "~" + settings.instance());
 	}
 
 	/** Returns the topics of which every instance consumes every shard. */

@@ -46,8 +46,8 @@ class MemoryStoreConfiguration {
 	}
 
 	@Bean
-	BroadcastStores shardkeeperBroadcastStores(ShardkeeperProperties properties, CoordinationSettings settings) {
-		return new BroadcastStores(properties, settings, (name) -> {
+	BroadcastStores shardkeeperBroadcastStores(ShardkeeperSettings settings, CoordinationSettings coordination) {
+		return new BroadcastStores(settings.broadcastTopics(), coordination, (name) -> {
 			MemoryCheckpointStore store = new MemoryCheckpointStore();
 			return new BroadcastStores.Stores(store, new MemoryDeadLetterStore(store));
 		});

@@ -34,8 +34,8 @@ import io.github.shardkeeper.worker.ConsumerSettings.OnFailure;
 
 /**
  * Checks every rule for the values of {@code shardkeeper.*} that needs no bean of the
- * application. All problems are reported together, each with the property and with what
- * to write instead. Confined to one thread.
+ * application. All problems are reported together, each with the property and the fix.
+ * Confined to one thread.
  */
 final class PropertiesValidator {
 
@@ -290,7 +290,7 @@ final class PropertiesValidator {
 		}
 	}
 
-	/** Validates what applies to one topic, or to all that override nothing. */
+	/** Validates the settings of one topic, or those of all topics. */
 	private void validate(Consumer consumer, ConsumerNames names) {
 		TopicConsumer own = names.own();
 		requireBetween(names.of("concurrency", own.concurrency()), consumer.concurrency(), 1, MAX_CONCURRENCY);
@@ -399,7 +399,7 @@ final class PropertiesValidator {
 	 * Names the property that a value of a topic's consumer comes from.
 	 *
 	 * @param topic the topic's name
-	 * @param own what the topic overrides
+	 * @param own the values that the topic overrides
 	 */
 	private record ConsumerNames(String topic, TopicConsumer own) {
 

@@ -94,8 +94,8 @@ class RedisStoreConfiguration {
 
 		@Bean
 		BroadcastStores shardkeeperBroadcastStores(RedisConnector connector, ShardkeeperProperties properties,
-				CoordinationSettings settings) {
-			return new BroadcastStores(properties, settings,
+				ShardkeeperSettings settings, CoordinationSettings coordination) {
+			return new BroadcastStores(settings.broadcastTopics(), coordination,
 					(name) -> new BroadcastStores.Stores(
 							new RedisCheckpointStore(connector, properties.keyPrefix(), name, DATA_TIMEOUT,
 									wait(properties)),

@@ -63,8 +63,8 @@ import io.github.shardkeeper.worker.ConsumerEvents;
 import io.github.shardkeeper.worker.ConsumerMeters;
 
 /**
- * Coordinator, heartbeats, consumers and what applications inject. Conditional on missing
- * beans are only the interfaces that the reference documents as replaceable.
+ * Coordinator, heartbeats, consumers and the interfaces that applications inject. Only
+ * interfaces that the reference documents as replaceable are conditional on missing beans.
  */
 @AutoConfiguration(afterName = { "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
 		"org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration",

@@ -6,7 +6,7 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 
 /**
- * Reports what is wrong with the configuration and how to fix it.
+ * Reports an invalid configuration with the action that fixes it.
  */
 class ShardkeeperFailureAnalyzer extends AbstractFailureAnalyzer<ShardkeeperConfigurationException> {
 

@@ -39,9 +39,8 @@ import io.github.shardkeeper.worker.ConsumerSettings.BufferLimits;
 import io.github.shardkeeper.worker.ConsumerSettings.Commits;
 
 /**
- * Settings of the engine, made from properties that are valid: whoever has an instance
- * need not check anything. Strategies and loads are in {@link AssignmentSettingsFactory}.
- * Immutable.
+ * Settings of the engine, made from the properties after they were validated. Strategies
+ * and loads are in {@link AssignmentSettingsFactory}. Immutable.
  */
 final class ShardkeeperSettings {
 

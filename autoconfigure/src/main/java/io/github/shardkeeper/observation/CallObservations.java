@@ -11,9 +11,9 @@ import io.github.shardkeeper.handler.CallObserver;
 import io.github.shardkeeper.source.SourceRecord;
 
 /**
- * Makes handlers' calls in the scope of an observation {@code shardkeeper.consume}.
- * Scopes are opened and closed on the thread of the call, so that nothing of them stays
- * behind on a pool's thread. Thread-safe.
+ * Makes each call of a handler in the scope of an observation
+ * {@code shardkeeper.consume}. The scope is opened and closed on the thread of the call,
+ * so that a pooled thread keeps nothing of it. Thread-safe.
  */
 public final class CallObservations implements CallObserver {
 
@@ -22,9 +22,9 @@ public final class CallObservations implements CallObserver {
 	private final @Nullable ShardConsumeConvention convention;
 
 	/**
-	 * Creates it.
-	 * @param registry who is told
-	 * @param convention what is told, {@code null} for the default
+	 * Creates an observer of calls.
+	 * @param registry the registry of the observations
+	 * @param convention the convention, {@code null} for the default
 	 */
 	public CallObservations(ObservationRegistry registry, @Nullable ShardConsumeConvention convention) {
 		this.registry = registry;

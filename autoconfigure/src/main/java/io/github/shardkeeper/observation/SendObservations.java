@@ -10,13 +10,13 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.template.SendObserver;
 
 /**
- * Makes an observation {@code shardkeeper.send} of each record that is sent, a child of
- * what is observed on the sender's thread, and has its trace travel along in the record's
- * headers. It opens no scope: the answer comes on another thread. Thread-safe.
+ * Makes an observation {@code shardkeeper.send} of each record that is sent, as a child
+ * of the sender's current observation, and writes its trace into the record's headers. It
+ * opens no scope, because the answer arrives on another thread. Thread-safe.
  */
 public final class SendObservations implements SendObserver {
 
-	private static final Sent NOBODY = (offset, failure) -> {
+	private static final Sent NOOP = (offset, failure) -> {
 	};
 
 	private final ObservationRegistry registry;
@@ -24,9 +24,9 @@ public final class SendObservations implements SendObserver {
 	private final @Nullable ShardSendConvention convention;
 
 	/**
-	 * Creates it.
-	 * @param registry who is told
-	 * @param convention what is told, {@code null} for the default
+	 * Creates an observer of sent records.
+	 * @param registry the registry of the observations
+	 * @param convention the convention, {@code null} for the default
 	 */
 	public SendObservations(ObservationRegistry registry, @Nullable ShardSendConvention convention) {
 		this.registry = registry;
@@ -36,7 +36,7 @@ public final class SendObservations implements SendObserver {
 	@Override
 	public Sent sending(ShardId shard, @Nullable String key, Map<String, String> headers) {
 		if (this.registry.isNoop()) {
-			return NOBODY;
+			return NOOP;
 		}
 		ShardSendContext context = new ShardSendContext(shard, key, headers);
 		Observation observation = ShardkeeperObservation.SEND

@@ -11,10 +11,10 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.source.SourceRecord;
 
 /**
- * One call of a handler's method. Its carrier are the record's headers, from which a
- * trace goes on. A call with a batch, which may come from many traces, has a carrier
- * without headers and begins a trace of its own; so has one without records. Confined to
- * the thread of the call.
+ * Context of the observation of one call of a handler. Its carrier holds the headers of
+ * the record, so that the call continues the record's trace. A call with a batch or
+ * without records has an empty carrier and begins a new trace, because the records of a
+ * batch may belong to several. Confined to the thread of the call.
  */
 public final class ShardConsumeContext extends ReceiverContext<Map<String, String>> {
 
@@ -30,23 +30,23 @@ public final class ShardConsumeContext extends ReceiverContext<Map<String, Strin
 	}
 
 	/**
-	 * The shard that the call is made for.
-	 * @return what the handler knows of it
+	 * Returns the shard that the call is made for.
+	 * @return the context that the handler gets too
 	 */
 	public ShardContext shard() {
 		return this.shard;
 	}
 
 	/**
-	 * How many records the call is made with.
-	 * @return their number, 0 for a handler that loops
+	 * Returns the number of records that the call is made with.
+	 * @return the number, 0 for a handler that loops
 	 */
 	public int records() {
 		return this.records.size();
 	}
 
 	/**
-	 * The position of the record, or of a batch's first one.
+	 * Returns the offset of the record, or of the first record of a batch.
 	 * @return the offset, {@code null} for a handler that loops
 	 */
 	public @Nullable Offset offset() {
@@ -54,8 +54,8 @@ public final class ShardConsumeContext extends ReceiverContext<Map<String, Strin
 	}
 
 	/**
-	 * The key of the record, or of a batch's first one.
-	 * @return the key, {@code null} for none
+	 * Returns the key of the record, or of the first record of a batch.
+	 * @return the key, {@code null} if there is none
 	 */
 	public @Nullable String key() {
 		return this.records.isEmpty() ? null : this.records.get(0).key();

@@ -10,12 +10,12 @@ import io.github.shardkeeper.observation.ShardkeeperObservation.ConsumeLowCardin
 import io.github.shardkeeper.shard.Offset;
 
 /**
- * Names observations of handlers' calls, and says what is told of them. Everything has a
- * default: a bean of this type overrides what it wants otherwise. Thread-safe.
+ * Names and key values of the observations of handler calls. A bean of this type overrides the
+ * defaults, method by method. Thread-safe.
  */
 public interface ShardConsumeConvention extends ObservationConvention<ShardConsumeContext> {
 
-	/** What applies where there is no bean. */
+	/** Default convention. */
 	ShardConsumeConvention DEFAULT = new ShardConsumeConvention() {
 	};
 

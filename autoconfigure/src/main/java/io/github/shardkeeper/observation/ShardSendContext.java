@@ -10,8 +10,9 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
- * One record that is sent. Its carrier are the record's headers, into which the trace is
- * written. Begun on the sender's thread, ended on whichever the answer comes on.
+ * Context of the observation of one record that is sent. Its carrier holds the headers of
+ * the record, into which the trace is written. The observation starts on the sender's
+ * thread and stops on the thread on which the answer arrives. Thread-safe.
  */
 public final class ShardSendContext extends SenderContext<Map<String, String>> {
 
@@ -37,24 +38,24 @@ public final class ShardSendContext extends SenderContext<Map<String, String>> {
 	}
 
 	/**
-	 * The shard that it is sent to.
-	 * @return topic and id
+	 * Returns the shard that the record is sent to.
+	 * @return the shard
 	 */
 	public ShardId shard() {
 		return this.shard;
 	}
 
 	/**
-	 * The record's key.
-	 * @return the key, {@code null} for none
+	 * Returns the key of the record.
+	 * @return the key, {@code null} if there is none
 	 */
 	public @Nullable String key() {
 		return this.key;
 	}
 
 	/**
-	 * Where it was appended.
-	 * @return the position; {@code null} before the answer, and when that is not known
+	 * Returns the offset at which the record was appended.
+	 * @return the offset, {@code null} before the answer and if it is not known
 	 */
 	public @Nullable Offset offset() {
 		return this.offset;

@@ -10,12 +10,12 @@ import io.github.shardkeeper.observation.ShardkeeperObservation.SendLowCardinali
 import io.github.shardkeeper.shard.Offset;
 
 /**
- * Names observations of what is sent, and says what is told of it. Everything has a
- * default: a bean of this type overrides what it wants otherwise. Thread-safe.
+ * Names and key values of the observations of records that are sent. A bean of this type overrides the
+ * defaults, method by method. Thread-safe.
  */
 public interface ShardSendConvention extends ObservationConvention<ShardSendContext> {
 
-	/** What applies where there is no bean. */
+	/** Default convention. */
 	ShardSendConvention DEFAULT = new ShardSendConvention() {
 	};
 

@@ -6,17 +6,17 @@ import io.micrometer.observation.ObservationConvention;
 import io.micrometer.observation.docs.ObservationDocumentation;
 
 /**
- * What can be observed. Errors are told by Micrometer itself: as the tag {@code error} of
- * timers, and as the error of spans. A key of that name would make an error of every
- * span. Immutable.
+ * Observations of Shardkeeper with their key names. Errors have none: Micrometer itself
+ * adds the tag {@code error} to timers and marks spans as failed, and a key of that name
+ * would mark every span. Immutable.
  */
 public enum ShardkeeperObservation implements ObservationDocumentation {
 
-	/** A call of a handler's method. */
+	/** Call of a handler. */
 	CONSUME("shardkeeper.consume", ShardConsumeConvention.class, ConsumeLowCardinality.values(),
 			ConsumeHighCardinality.values()),
 
-	/** A record that is sent, until it is appended or given up. */
+	/** Record that is sent, until it is appended or has failed. */
 	SEND("shardkeeper.send", ShardSendConvention.class, SendLowCardinality.values(), SendHighCardinality.values());
 
 	private final String name;
@@ -56,12 +56,12 @@ public enum ShardkeeperObservation implements ObservationDocumentation {
 		return this.highCardinality.clone();
 	}
 
-	/** What has few values, of calls of a handler's method. */
+	/** Low-cardinality keys of handler calls. */
 	public enum ConsumeLowCardinality implements KeyName {
 
-		/** The topic's name. */
+		/** Name of the topic. */
 		TOPIC("topic"),
-		/** The group that consumes it. */
+		/** Group that consumes the topic. */
 		GROUP("group");
 
 		private final String key;
@@ -77,14 +77,14 @@ public enum ShardkeeperObservation implements ObservationDocumentation {
 
 	}
 
-	/** What has many values, of calls of a handler's method. */
+	/** High-cardinality keys of handler calls. */
 	public enum ConsumeHighCardinality implements KeyName {
 
 		/** Topic and id of the shard, as {@code orders/3}. */
 		SHARD("shard"),
-		/** Position of the record, or of a batch's first one; not for loops. */
+		/** Offset of the record, or of the first one of a batch; absent for loops. */
 		OFFSET("offset"),
-		/** How many records the call is made with. */
+		/** Number of records that the call is made with. */
 		RECORDS("records");
 
 		private final String key;
@@ -100,10 +100,10 @@ public enum ShardkeeperObservation implements ObservationDocumentation {
 
 	}
 
-	/** What has few values, of records that are sent. */
+	/** Low-cardinality keys of records that are sent. */
 	public enum SendLowCardinality implements KeyName {
 
-		/** The topic's name. */
+		/** Name of the topic. */
 		TOPIC("topic");
 
 		private final String key;
@@ -119,12 +119,12 @@ public enum ShardkeeperObservation implements ObservationDocumentation {
 
 	}
 
-	/** What has many values, of records that are sent. */
+	/** High-cardinality keys of records that are sent. */
 	public enum SendHighCardinality implements KeyName {
 
 		/** Topic and id of the shard, as {@code orders/3}. */
 		SHARD("shard"),
-		/** Where it was appended; not when that is not known. */
+		/** Offset at which the record was appended; absent if it is not known. */
 		OFFSET("offset");
 
 		private final String key;

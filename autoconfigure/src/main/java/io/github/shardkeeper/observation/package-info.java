@@ -1,6 +1,7 @@
 /**
- * Observations of handlers' calls and of what is sent: names, contexts, conventions. The
- * only room that knows Micrometer's observations.
+ * Micrometer observations of handler calls and of sent records: names, contexts and
+ * conventions. Meters are in {@code actuate}; no other package depends on Micrometer's
+ * observations.
  */
 @NullMarked
 package io.github.shardkeeper.observation;

@@ -18,7 +18,7 @@ import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.coordination.CoordinationStore;
 
 /**
- * An application that is processed ahead of time, and then run.
+ * Application that is processed ahead of time and run as a process of its own.
  */
 @Configuration(proxyBeanMethods = false)
 @ImportAutoConfiguration({ ShardkeeperBuildTimeAutoConfiguration.class, ShardkeeperAutoConfiguration.class,

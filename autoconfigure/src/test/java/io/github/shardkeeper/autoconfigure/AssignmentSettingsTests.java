@@ -36,7 +36,7 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What the settings of assignments, and beans beside them, come to. */
+/** Strategies and loads from properties and beans. */
 class AssignmentSettingsTests {
 
 	private final ApplicationContextRunner memory = new ApplicationContextRunner()
@@ -47,7 +47,7 @@ class AssignmentSettingsTests {
 				"management.endpoints.web.exposure.include=shards");
 
 	@Test
-	void withoutSettingsItIsSticky() {
+	void defaultStrategyIsSticky() {
 		this.memory.run((context) -> {
 			AssignmentSettings settings = context.getBean(AssignmentSettings.class);
 			assertThat(settings.strategy()).isInstanceOf(StickyAssignment.class);
@@ -61,7 +61,7 @@ class AssignmentSettingsTests {
 	}
 
 	@Test
-	void aBuiltInOneIsChosenByName() {
+	void builtInStrategyIsSelectedByName() {
 		this.memory
 			.withPropertyValues("shardkeeper.assignment.strategy=range", "shardkeeper.assignment.capacity=4",
 					"shardkeeper.assignment.zone=eu-1", "shardkeeper.topics.audit.strategy=range")
@@ -76,7 +76,7 @@ class AssignmentSettingsTests {
 	}
 
 	@Test
-	void loadAwareHasSettingsOfItsOwn() {
+	void loadAwareStrategyIsConfigured() {
 		this.memory.withPropertyValues("shardkeeper.topics.audit.strategy=load-aware").run((context) -> {
 			AssignmentSettings settings = context.getBean(AssignmentSettings.class);
 			assertThat(settings.strategy().usesLoad()).isTrue();
@@ -95,7 +95,7 @@ class AssignmentSettingsTests {
 	}
 
 	@Test
-	void settingsOfLoadsThatCannotBeStopTheStart() {
+	void invalidLoadSettingsFailStartup() {
 		Map.of("report-interval=10ms", "100ms or more", "difference=0", "above 0, in ms/s of handler time",
 				"difference-share=1", "0 to 0.99", "gain=51",
 				"at most half of 'shardkeeper.assignment.load.difference'", "cool-down=-1s", "0s or more",
@@ -109,7 +109,7 @@ class AssignmentSettingsTests {
 	}
 
 	@Test
-	void aTopicHasAnotherOne() {
+	void topicOverridesStrategy() {
 		this.memory.withPropertyValues("shardkeeper.topics.audit.strategy=circle").run((context) -> {
 			AssignmentSettings settings = context.getBean(AssignmentSettings.class);
 			assertThat(settings.strategy()).isInstanceOf(PerTopicAssignment.class);
@@ -119,7 +119,7 @@ class AssignmentSettingsTests {
 	}
 
 	@Test
-	void aBeanReplacesTheDefault() {
+	void strategyBeanReplacesDefault() {
 		this.memory.withUserConfiguration(OwnStrategy.class)
 			.withPropertyValues("shardkeeper.assignment.timeout=2s")
 			.run((context) -> {
@@ -132,14 +132,14 @@ class AssignmentSettingsTests {
 	}
 
 	@Test
-	void aSettingWinsOverABean() {
+	void propertyOverridesStrategyBean() {
 		this.memory.withUserConfiguration(OwnStrategy.class)
 			.withPropertyValues("shardkeeper.assignment.strategy=sticky")
 			.run((context) -> assertThat(context.getBean(AssignmentSettings.class).foreign()).isFalse());
 	}
 
 	@Test
-	void aBeanIsChosenByNameForATopic() {
+	void topicSelectsStrategyBeanByName() {
 		this.memory.withUserConfiguration(OwnStrategy.class)
 			.withPropertyValues("shardkeeper.assignment.strategy=sticky",
 					"shardkeeper.topics.audit.strategy=wholeTopics")
@@ -151,31 +151,31 @@ class AssignmentSettingsTests {
 	}
 
 	@Test
-	void ofSeveralBeansThePrimaryOneIsTaken() {
+	void primaryStrategyBeanIsUsed() {
 		this.memory.withUserConfiguration(OwnStrategy.class, PrimaryStrategy.class)
 			.run((context) -> assertThat(context.getBean(AssignmentSettings.class).name()).isEqualTo("primary"));
 	}
 
 	@Test
-	void ofSeveralBeansOneHasToBeNamed() {
+	void severalStrategyBeansRequireAName() {
 		ApplicationContextRunner two = this.memory.withUserConfiguration(OwnStrategy.class, AnotherStrategy.class);
 
-		two.run((context) -> assertStopped(context.getStartupFailure(), "another, wholeTopics", "@Primary"));
+		two.run((context) -> assertStartupFailed(context.getStartupFailure(), "another, wholeTopics", "@Primary"));
 		two.withPropertyValues("shardkeeper.assignment.strategy=another")
 			.run((context) -> assertThat(context.getBean(AssignmentSettings.class).name()).isEqualTo("another"));
 		two.withPropertyValues("shardkeeper.assignment.strategy=anotter")
-			.run((context) -> assertStopped(context.getStartupFailure(), "'anotter'",
+			.run((context) -> assertStartupFailed(context.getStartupFailure(), "'anotter'",
 					"incremental, another, wholeTopics"));
 	}
 
 	@Test
-	void aBeanMustNotBeNamedLikeABuiltInOne() {
+	void strategyBeanMustNotHaveTheNameOfABuiltInOne() {
 		this.memory.withBean("range", AssignmentStrategy.class, RangeAssignment::new)
-			.run((context) -> assertStopped(context.getStartupFailure(), "bean 'range'", "another name"));
+			.run((context) -> assertStartupFailed(context.getStartupFailure(), "bean 'range'", "another name"));
 	}
 
 	@Test
-	void settingsOfShardsWinOverTheCatalogBean() {
+	void shardPropertiesOverrideCatalogBean() {
 		String[] settings = { "shardkeeper.topics.orders.weights.0=7", "shardkeeper.topics.orders.zones.1=eu-1",
 				"shardkeeper.topics.orders.pinned.1=host-12" };
 		this.memory.withPropertyValues(settings).run((context) -> {
@@ -198,7 +198,7 @@ class AssignmentSettingsTests {
 	}
 
 	@Test
-	void healthAndEndpointTellOfAStrategyThatFails() {
+	void healthAndEndpointReportFailingStrategy() {
 		this.memory.withUserConfiguration(OneHandler.class)
 			.withBean("forgetful", AssignmentStrategy.class, () -> (request) -> Assignment.builder(request).build())
 			.withPropertyValues("shardkeeper.assignment.capacity=2", "shardkeeper.assignment.zone=eu-1",
@@ -228,7 +228,7 @@ class AssignmentSettingsTests {
 		return assignment.catalog().traits(ShardId.of(topic, shard));
 	}
 
-	private static void assertStopped(Throwable failure, String names, String fix) {
+	private static void assertStartupFailed(Throwable failure, String names, String fix) {
 		FailureAnalysis analysis = new ShardkeeperFailureAnalyzer().analyze(failure);
 		assertThat(analysis).as("analysis of %s", failure).isNotNull();
 		assertThat(analysis.getCause()).isInstanceOf(ShardkeeperConfigurationException.class);

@@ -33,7 +33,7 @@ import io.github.shardkeeper.source.memory.MemoryStreamSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What the settings of broadcast topics come to, without Redis. */
+/** Properties of broadcast topics, on the memory store. */
 @ExtendWith(OutputCaptureExtension.class)
 class BroadcastSettingsTests {
 
@@ -47,7 +47,7 @@ class BroadcastSettingsTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "strategy=sticky", "weights.0=3", "zones.0=eu-1", "pinned.1=one" })
-	void whatIsForAssignmentsIsRefused(String setting) {
+	void assignmentPropertiesAreRefused(String setting) {
 		String name = setting.substring(0, setting.indexOf('=')).replaceAll("\\..*", "");
 		this.memory.withPropertyValues("shardkeeper.topics.prices." + setting)
 			.run((context) -> assertThat(context).getFailure()
@@ -71,7 +71,7 @@ class BroadcastSettingsTests {
 	}
 
 	@Test
-	void redisIsTheOnlyPlaceOfOffsets() {
+	void offsetsAreKeptInRedisOnly() {
 		this.memory.withPropertyValues("shardkeeper.broadcast.offsets=redis")
 			.run((context) -> assertThat(context).hasNotFailed());
 		this.memory.withPropertyValues("shardkeeper.broadcast.offsets=disk")
@@ -82,20 +82,20 @@ class BroadcastSettingsTests {
 	}
 
 	@Test
-	void anUnknownModeIsRefused() {
+	void unknownModeIsRefused() {
 		this.memory.withPropertyValues("shardkeeper.topics.prices.mode=both")
 			.run((context) -> assertThat(context).hasFailed());
 	}
 
 	@Test
-	void anIdThatIsNotSetIsWarnedOf(CapturedOutput output) {
+	void missingInstanceIdIsLogged(CapturedOutput output) {
 		this.memory.withUserConfiguration(PricesConfiguration.class)
 			.run((context) -> assertThat(context).hasNotFailed());
 		assertThat(output).containsOnlyOnce(WARNING);
 	}
 
 	@Test
-	void anIdThatIsSetIsNot(CapturedOutput output) {
+	void configuredInstanceIdIsNotLogged(CapturedOutput output) {
 		this.memory.withUserConfiguration(PricesConfiguration.class)
 			.withPropertyValues("shardkeeper.instance-id=one")
 			.run((context) -> assertThat(context).hasNotFailed());
@@ -103,7 +103,7 @@ class BroadcastSettingsTests {
 	}
 
 	@Test
-	void whoConsumesNothingElseDoesNotJoin() {
+	void instanceWithBroadcastTopicsOnlyDoesNotJoin() {
 		this.memory.withUserConfiguration(PricesConfiguration.class).run((context) -> {
 			Prices prices = context.getBean(Prices.class);
 			Awaitility.await().until(() -> prices.assigned.size() == 2);
@@ -116,7 +116,7 @@ class BroadcastSettingsTests {
 	}
 
 	@Test
-	void shardsThatComeAreConsumedAndThoseThatEndAreFollowedByTheirChildren() {
+	void newShardsAndChildrenOfCompletedShardsAreConsumed() {
 		this.memory.withUserConfiguration(PricesConfiguration.class).run((context) -> {
 			Prices prices = context.getBean(Prices.class);
 			MemoryStreamSource source = context.getBean(MemoryStreamSource.class);
@@ -131,7 +131,7 @@ class BroadcastSettingsTests {
 	}
 
 	@Test
-	void aChildWaitsForItsParent() {
+	void childWaitsForItsParent() {
 		this.memory.withUserConfiguration(PricesConfiguration.class)
 			.withPropertyValues("shardkeeper.consumer.retry.max-attempts=100000",
 					"shardkeeper.consumer.retry.max-interval=200ms")

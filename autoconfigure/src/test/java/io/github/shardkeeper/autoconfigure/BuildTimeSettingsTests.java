@@ -22,8 +22,8 @@ import io.github.shardkeeper.test.EmbeddedRedis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Settings that choose beans, in an application that was really processed ahead of time
- * and is run as a process of its own.
+ * Properties that select beans, in an application that is processed ahead of time and run
+ * as a process of its own.
  */
 class BuildTimeSettingsTests {
 
@@ -33,7 +33,7 @@ class BuildTimeSettingsTests {
 	private Path directory;
 
 	@Test
-	void whatItWasBuiltWithHolds() throws Exception {
+	void startsWithTheValuesOfTheBuild() throws Exception {
 		process();
 
 		assertThat(run()).contains("Handled hello", "Started with [RedisCoordinationStore]");
@@ -41,7 +41,7 @@ class BuildTimeSettingsTests {
 	}
 
 	@Test
-	void anotherValueStopsTheStart() throws Exception {
+	void otherValueThanAtBuildTimeFailsStartup() throws Exception {
 		process();
 
 		assertThat(run("--shardkeeper.store=memory")).doesNotContain("Handled", "Started with")
@@ -53,7 +53,7 @@ class BuildTimeSettingsTests {
 	}
 
 	@Test
-	void whatWasBuiltWithoutShardkeeperDoesNotStartWithIt() throws Exception {
+	void applicationBuiltWithoutShardkeeperCannotEnableIt() throws Exception {
 		process("--shardkeeper.enabled=false");
 
 		assertThat(run("--shardkeeper.enabled=false")).contains("Started with []");
@@ -89,7 +89,7 @@ class BuildTimeSettingsTests {
 		return arguments;
 	}
 
-	/** What it has written until it ended. */
+	/** Returns the output of the process after its end. */
 	private String run(String... more) throws IOException, InterruptedException {
 		List<String> command = new ArrayList<>(
 				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Dspring.aot.enabled=true",

@@ -30,7 +30,7 @@ import io.github.shardkeeper.handler.MessageArguments;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Spring Messaging's part of the auto-configuration, up to a handler's call.
+ * Auto-configuration of Spring Messaging, up to the call of a handler.
  */
 class MessagingConfigurationTests {
 
@@ -43,7 +43,7 @@ class MessagingConfigurationTests {
 		.withConfiguration(AutoConfigurations.of(ValidationAutoConfiguration.class));
 
 	@Test
-	void aHandlerGetsWhatItsAnnotationsSay() {
+	void annotatedParametersAreResolved() {
 		this.validating.withBean(Handler.class).run((context) -> {
 			context.getBean(ShardTemplate.class).send("orders", "customer-1", new Order(2));
 			assertThat(context.getBean(Handler.class).calls.poll(60, TimeUnit.SECONDS))
@@ -52,7 +52,7 @@ class MessagingConfigurationTests {
 	}
 
 	@Test
-	void whatIsNotValidOrLacksAHeaderIsADeadLetterAndTheOthersGoOn() {
+	void invalidPayloadOrMissingHeaderBecomesDeadLetter() {
 		this.validating.withBean(Handler.class).run((context) -> {
 			ShardTemplate shards = context.getBean(ShardTemplate.class);
 			shards.send("orders", "customer-1", new Order(0));
@@ -74,7 +74,7 @@ class MessagingConfigurationTests {
 	}
 
 	@Test
-	void aPayloadCannotBeValidatedByNobody() {
+	void validatedPayloadRequiresAValidator() {
 		this.contexts.withBean(Handler.class)
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()
@@ -88,7 +88,7 @@ class MessagingConfigurationTests {
 	}
 
 	@Test
-	void aHeaderOfAnUnknownPropertyStopsTheStart() {
+	void unknownPlaceholderInHeaderFailsStartup() {
 		this.contexts.withBean(OfUnknownHeader.class)
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()
@@ -96,13 +96,13 @@ class MessagingConfigurationTests {
 	}
 
 	@Test
-	void springMessagingMayBeMissing() {
+	void springMessagingIsOptional() {
 		this.contexts.withClassLoader(new FilteredClassLoader("org.springframework.messaging"))
 			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(MessageArguments.class));
 	}
 
 	@Test
-	void anApplicationMayBringItsOwn() {
+	void messageArgumentsBeanReplacesDefault() {
 		this.contexts.withBean("own", MessageArguments.class, () -> MessageArguments.NONE)
 			.run((context) -> assertThat(context.getBean(MessageArguments.class)).isSameAs(MessageArguments.NONE));
 	}

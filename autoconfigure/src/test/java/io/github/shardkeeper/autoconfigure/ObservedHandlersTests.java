@@ -29,7 +29,7 @@ import io.github.shardkeeper.template.SendObserver;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What handlers see of observations, on one worker thread for all calls.
+ * Observations of handlers, with one worker thread for all calls.
  */
 class ObservedHandlersTests {
 
@@ -39,7 +39,7 @@ class ObservedHandlersTests {
 				"shardkeeper.consumer.threads=1");
 
 	@Test
-	void everyCallHasItsObservationAndNothingElseHasOne() throws Exception {
+	void everyCallHasItsOwnObservation() throws Exception {
 		try (TestTracing tracing = new TestTracing()) {
 			Records handler = new Records(tracing.registry());
 			this.contexts.withBean(ObservationRegistry.class, tracing::registry)
@@ -61,7 +61,7 @@ class ObservedHandlersTests {
 	}
 
 	@Test
-	void aTraceGoesThroughAllHandlers() {
+	void traceContinuesThroughAllHandlers() {
 		try (TestTracing tracing = new TestTracing()) {
 			Telling handler = new Passing(tracing.registry());
 			this.contexts.withPropertyValues("shardkeeper.topics.bills.shards=1")
@@ -111,7 +111,7 @@ class ObservedHandlersTests {
 	}
 
 	@Test
-	void aBeanMayNameThemOtherwise() {
+	void conventionBeanOverridesNames() {
 		try (TestTracing tracing = new TestTracing()) {
 			Records handler = new Records(tracing.registry());
 			this.contexts.withBean(ObservationRegistry.class, tracing::registry)
@@ -126,7 +126,7 @@ class ObservedHandlersTests {
 	}
 
 	@Test
-	void bootsRegistryIsEnough() {
+	void springBootsRegistryIsUsed() {
 		this.contexts.withConfiguration(AutoConfigurations.of(ObservationAutoConfiguration.class))
 			.run((context) -> assertThat(context).hasSingleBean(CallObserver.class).hasSingleBean(SendObserver.class));
 		this.contexts.run((context) -> assertThat(context).doesNotHaveBean(CallObserver.class)
@@ -134,7 +134,7 @@ class ObservedHandlersTests {
 	}
 
 	@Test
-	void withoutARegistryNothingIsObserved() {
+	void nothingIsObservedWithoutRegistry() {
 		Records handler = new Records(ObservationRegistry.NOOP);
 		this.contexts.withBean(Records.class, () -> handler).run((context) -> {
 			context.getBean(ShardTemplate.class).send("orders", "a", "first");
@@ -146,25 +146,25 @@ class ObservedHandlersTests {
 		return tracing.spans().stream().filter((span) -> span.getName().equals(name)).toList();
 	}
 
-	/** Tells in what observation it is. */
+	/** Logs the current observation of each call. */
 	abstract static class Telling {
 
 		private final ObservationRegistry registry;
 
-		private final BlockingQueue<String> told = new LinkedBlockingQueue<>();
+		private final BlockingQueue<String> calls = new LinkedBlockingQueue<>();
 
 		Telling(ObservationRegistry registry) {
 			this.registry = registry;
 		}
 
-		final void tell(Object what) {
+		final void logObservation(Object what) {
 			Observation observation = this.registry.getCurrentObservation();
-			this.told.add(what + " in " + ((observation != null) ? observation.getContext().getName() : "nothing")
+			this.calls.add(what + " in " + ((observation != null) ? observation.getContext().getName() : "nothing")
 					+ ((MDC.get("traceId") != null) ? ", traced" : ""));
 		}
 
 		final @Nullable String next() throws InterruptedException {
-			return this.told.poll(60, TimeUnit.SECONDS);
+			return this.calls.poll(60, TimeUnit.SECONDS);
 		}
 
 	}
@@ -177,12 +177,12 @@ class ObservedHandlersTests {
 
 		@ShardConsumer("orders")
 		void handle(ShardRecord<String> record) {
-			tell(record.payload());
+			logObservation(record.payload());
 		}
 
 		@OnShardRevoked
 		void revoked() {
-			tell("revoked");
+			logObservation("revoked");
 		}
 
 	}
@@ -197,13 +197,13 @@ class ObservedHandlersTests {
 
 		@ShardConsumer("orders")
 		void order(String order) {
-			tell("order " + order);
+			logObservation("order " + order);
 			this.shards.send("bills", "a", order);
 		}
 
 		@ShardConsumer("bills")
 		void bill(String order) {
-			tell("bill " + order);
+			logObservation("bill " + order);
 		}
 
 	}
@@ -216,7 +216,7 @@ class ObservedHandlersTests {
 
 		@ShardConsumer("orders")
 		void handle(List<String> records) {
-			tell(records);
+			logObservation(records);
 		}
 
 	}
@@ -229,7 +229,7 @@ class ObservedHandlersTests {
 
 		@ShardConsumer(value = "orders", interval = "1h")
 		void handle() {
-			tell("loop");
+			logObservation("loop");
 		}
 
 	}

@@ -37,7 +37,7 @@ import io.github.shardkeeper.worker.ConsumerMeters;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The reference names every property, meter and observation that there is, and none else.
+ * The reference lists exactly the properties, meters and observations that exist.
  */
 class ReferenceTests {
 
@@ -106,7 +106,7 @@ class ReferenceTests {
 		return Arrays.stream(keys).map(KeyName::asString).toArray(String[]::new);
 	}
 
-	/** What stands in a table's first column, and in its second. */
+	/** Returns the second column of a table by its first. */
 	private static Map<String, String> rows(String page, String header) throws IOException {
 		String text = Files.readString(REFERENCE.resolve(page));
 		int begin = text.indexOf(header);
@@ -121,7 +121,7 @@ class ReferenceTests {
 		return rows;
 	}
 
-	/** All leaves of a record with their defaults, empty where there is none. */
+	/** Collects all leaf properties with their defaults, empty if there is none. */
 	private static void collect(String prefix, Class<?> type, Map<String, String> properties) {
 		Constructor<?> constructor = type.getDeclaredConstructors()[0];
 		RecordComponent[] components = type.getRecordComponents();

@@ -51,7 +51,7 @@ import io.github.shardkeeper.worker.ConsumerMeters;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Beans of the application instead of Shardkeeper's own, as the reference lists them.
+ * Beans of the application that replace those of Shardkeeper, as the reference lists them.
  */
 class ReplacedBeansTests {
 
@@ -76,7 +76,7 @@ class ReplacedBeansTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "memory", "redis" })
-	void eachTakesTheDefaultsPlace(String store) {
+	void applicationBeanReplacesDefault(String store) {
 		for (Class<?> type : REPLACEABLE) {
 			withOwn(this.runner.withPropertyValues("shardkeeper.store=" + store), type).run((context) -> {
 				assertThat(context).as(type.getSimpleName()).hasNotFailed();
@@ -86,7 +86,7 @@ class ReplacedBeansTests {
 	}
 
 	@Test
-	void theReferenceNamesThemAll() throws Exception {
+	void referenceListsAllReplaceableBeans() throws Exception {
 		String reference = Files.readString(Path.of("..", "docs", "reference", "configuration.md"));
 		int begin = reference.indexOf("| interface | default | purpose |");
 		assertThat(begin).isPositive();
@@ -102,7 +102,7 @@ class ReplacedBeansTests {
 	}
 
 	@Test
-	void onlyDocumentedInterfacesAreConditionalOnAMissingBean() {
+	void onlyDocumentedInterfacesAreConditionalOnMissingBean() {
 		List<Class<?>> conditional = CONFIGURATIONS.stream()
 			.flatMap((configuration) -> Stream.concat(Stream.of(configuration),
 					Stream.of(configuration.getDeclaredClasses())))
@@ -117,21 +117,21 @@ class ReplacedBeansTests {
 	}
 
 	@Test
-	void ownMetersAreTold() {
-		BlockingQueue<String> told = new LinkedBlockingQueue<>();
+	void metersBeanIsCalled() {
+		BlockingQueue<String> calls = new LinkedBlockingQueue<>();
 		Recorder handler = new Recorder();
 		this.runner.withPropertyValues("shardkeeper.store=memory")
-			.withBean("own", ConsumerMeters.class, () -> new OwnMeters(told))
+			.withBean("own", ConsumerMeters.class, () -> new OwnMeters(calls))
 			.withBean(Recorder.class, () -> handler)
 			.run((context) -> {
 				context.getBean(ShardTemplate.class).send("orders", "key", "hello");
-				assertThat(told.poll(20, TimeUnit.SECONDS)).isEqualTo("1 of orders");
+				assertThat(calls.poll(20, TimeUnit.SECONDS)).isEqualTo("1 of orders");
 				assertThat(context.getBean(MeterRegistry.class).find("shardkeeper.handler").meter()).isNull();
 			});
 	}
 
 	@Test
-	void anOwnConverterWritesAndReads() {
+	void converterBeanWritesAndReads() {
 		Recorder handler = new Recorder();
 		this.runner.withPropertyValues("shardkeeper.store=memory")
 			.withBean("own", PayloadConverter.class, Backwards::new)
@@ -144,17 +144,17 @@ class ReplacedBeansTests {
 
 	@ParameterizedTest
 	@ValueSource(classes = { ConsumerMeters.class, LoopMeters.class, ShardCatalog.class })
-	void twoOfThemAreNotIgnoredInSilence(Class<?> type) {
+	void twoBeansOfOneTypeFailStartup(Class<?> type) {
 		withBean(withOwn(this.runner.withPropertyValues("shardkeeper.store=memory"), type), "another", type)
 			.run((context) -> assertThat(context.getStartupFailure())
 				.hasRootCauseInstanceOf(NoUniqueBeanDefinitionException.class));
 	}
 
 	/**
-	 * They are written with the checkpoints, so nothing would ever be found elsewhere.
+	 * Dead letters are written with the checkpoints, so another store would stay empty.
 	 */
 	@Test
-	void thereAreNoDeadLettersBesideCheckpointsOfTheApplications() {
+	void deadLettersAreDisabledWithCheckpointStoreBean() {
 		for (String store : List.of("memory", "redis")) {
 			withOwn(this.runner.withPropertyValues("shardkeeper.store=" + store), CheckpointStore.class)
 				.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(DeadLetters.class));
@@ -180,11 +180,11 @@ class ReplacedBeansTests {
 		};
 	}
 
-	private record OwnMeters(BlockingQueue<String> told) implements ConsumerMeters {
+	private record OwnMeters(BlockingQueue<String> calls) implements ConsumerMeters {
 
 		@Override
 		public void handled(String topic, int records, Duration duration) {
-			this.told.add(records + " of " + topic);
+			this.calls.add(records + " of " + topic);
 		}
 
 		@Override

@@ -87,7 +87,7 @@ class ShardkeeperAutoConfigurationTests {
 	}
 
 	@Test
-	void memoryNeedsNoRedisOnTheClassPath() {
+	void memoryStoreNeedsNoRedisClient() {
 		new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(ShardkeeperAutoConfiguration.class))
 			.withClassLoader(new FilteredClassLoader("io.lettuce", "org.springframework.data.redis"))
 			.withPropertyValues("shardkeeper.store=memory", "shardkeeper.group=orders")
@@ -95,21 +95,21 @@ class ShardkeeperAutoConfigurationTests {
 	}
 
 	@Test
-	void saysThatRedisIsMissingOnTheClassPath() {
+	void missingRedisClientFailsStartup() {
 		new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(ShardkeeperAutoConfiguration.class))
 			.withClassLoader(new FilteredClassLoader("io.lettuce", "org.springframework.data.redis"))
 			.withPropertyValues("shardkeeper.group=orders")
-			.run((context) -> assertStopped(context.getStartupFailure(), "Lettuce", "spring-boot-starter-data-redis"));
+			.run((context) -> assertStartupFailed(context.getStartupFailure(), "Lettuce", "spring-boot-starter-data-redis"));
 	}
 
 	@Test
-	void canBeSwitchedOff() {
+	void canBeDisabled() {
 		this.redis.withPropertyValues("shardkeeper.enabled=false")
 			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(ShardCoordinator.class));
 	}
 
 	@Test
-	void theGroupDefaultsToTheApplicationsName() {
+	void groupDefaultsToApplicationName() {
 		this.memory.withPropertyValues("shardkeeper.group=", "spring.application.name=shop")
 			.run((context) -> assertThat(context.getBean(CoordinationSettings.class).group()).isEqualTo("shop"));
 	}
@@ -125,7 +125,7 @@ class ShardkeeperAutoConfigurationTests {
 					shardkeeper.group.name=orders                 | shardkeeper.group.name                   | Write 'shardkeeper.group'
 					shardkeeper.something-else=1                  | shardkeeper.something-else               | consumer, broadcast
 					""")
-	void refusesNamesThatThereAreNot(String value, String named, String fix) {
+	void unknownPropertiesFailStartup(String value, String named, String fix) {
 		this.memory.withPropertyValues(value).run((context) -> {
 			FailureAnalysis analysis = Stream
 				.iterate(context.getStartupFailure(), Objects::nonNull, Throwable::getCause)
@@ -138,9 +138,9 @@ class ShardkeeperAutoConfigurationTests {
 		});
 	}
 
-	/** Which anything on the machine may have set. */
+	/** Other software may set environment variables that begin with the prefix. */
 	@Test
-	void anEnvironmentVariableMayHaveAnyName() {
+	void unknownEnvironmentVariablesAreIgnored() {
 		this.memory
 			.withInitializer((context) -> context.getEnvironment()
 				.getPropertySources()
@@ -151,7 +151,7 @@ class ShardkeeperAutoConfigurationTests {
 	}
 
 	@Test
-	void takesEverythingThatTheMapsOfATopicMayHave() {
+	void mapsOfATopicAcceptAllKeys() {
 		this.memory
 			.withPropertyValues("shardkeeper.topics.orders.weights.0=5", "shardkeeper.topics.orders.pinned.[1]=a",
 					"shardkeeper.topics.[visits.eu_west].shards=2", "shardkeeper.topics.orders.zones.0=eu",
@@ -160,7 +160,7 @@ class ShardkeeperAutoConfigurationTests {
 	}
 
 	@Test
-	void theVersionDefaultsToTheApplicationsVersion() {
+	void versionDefaultsToApplicationVersion() {
 		this.memory.run((context) -> assertThat(context.getBean(CoordinationSettings.class).version())
 			.isEqualTo(ApplicationVersion.UNKNOWN));
 		this.memory.withPropertyValues("shardkeeper.version=", "spring.application.version=1.4.2")
@@ -172,7 +172,7 @@ class ShardkeeperAutoConfigurationTests {
 	}
 
 	@Test
-	void thereIsNoEndpointWhereItIsNotExposed() {
+	void endpointIsAbsentUnlessExposed() {
 		this.memory.withPropertyValues("management.endpoints.web.exposure.include=health")
 			.run((context) -> assertThat(context).doesNotHaveBean(ShardsEndpoint.class));
 	}
@@ -222,9 +222,9 @@ class ShardkeeperAutoConfigurationTests {
 					shardkeeper.consumer.retry.excludes=java.lang.String | java.lang.String                  | classes of exceptions
 					shardkeeper.topics.orders.consumer.retry.excludes=java.io.IOException,java.util.List | java.util.List | classes of exceptions
 					""")
-	void badSettingsStopTheStartAndSayWhatToWrite(String property, String names, String fix) {
+	void invalidPropertyFailsStartupWithItsFix(String property, String names, String fix) {
 		String value = property.replace("\\u0007", "\u0007");
-		this.memory.withPropertyValues(value).run((context) -> assertStopped(context.getStartupFailure(), names, fix));
+		this.memory.withPropertyValues(value).run((context) -> assertStartupFailed(context.getStartupFailure(), names, fix));
 	}
 
 	@Test
@@ -245,41 +245,41 @@ class ShardkeeperAutoConfigurationTests {
 	}
 
 	@Test
-	void anUnknownPlaceholderInAHandlerStopsTheStart() {
+	void unknownPlaceholderInHandlerFailsStartup() {
 		this.memory.withBean(OfUnknownTopic.class)
-			.run((context) -> assertStopped(context.getStartupFailure(), "OfUnknownTopic.handle(String) is '${nope}'",
+			.run((context) -> assertStartupFailed(context.getStartupFailure(), "OfUnknownTopic.handle(String) is '${nope}'",
 					"'${name:default}'"));
 	}
 
 	@Test
-	void aHandlerThatForgetsItsRecordStopsTheStart() {
+	void handlerWithoutRecordParameterFailsStartup() {
 		String broadcast = "shardkeeper.topics.orders.mode=broadcast";
 		for (ApplicationContextRunner runner : List.of(this.memory, this.memory.withPropertyValues(broadcast),
 				this.redis, this.redis.withPropertyValues(broadcast))) {
 			runner.withBean(Forgetful.class)
-				.run((context) -> assertStopped(context.getStartupFailure(),
+				.run((context) -> assertStartupFailed(context.getStartupFailure(),
 						"Forgetful.handle(ShardContext, ShardState) takes no record", "interval = \"10s\""));
 		}
 	}
 
 	@Test
-	void contextsWithoutAnIdHaveDifferentOnes() {
+	void defaultInstanceIdsDiffer() {
 		this.memory
 			.run((one) -> this.memory.run((other) -> assertThat(one.getBean(CoordinationSettings.class).instance())
 				.isNotEqualTo(other.getBean(CoordinationSettings.class).instance())));
 	}
 
 	@Test
-	void onRedisAStartMustBeAnEntryId() {
+	void startOnRedisMustBeAnEntryId() {
 		this.redis.withPropertyValues("shardkeeper.topics.orders.start=2026-11-21")
-			.run((context) -> assertStopped(context.getStartupFailure(), "one looks like 1795234348101-0",
+			.run((context) -> assertStartupFailed(context.getStartupFailure(), "one looks like 1795234348101-0",
 					"Set it to 'earliest'"));
 		this.redis.withPropertyValues("shardkeeper.topics.orders.start=1795234348101")
 			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
 	@Test
-	void theHandoversTimeoutFitsTheShutdown() {
+	void handoverTimeoutFitsTheShutdownPhase() {
 		this.memory.run((context) -> assertThat(handover(context)).isEqualTo(new HandoverRules(Duration.ofSeconds(30),
 				HandoverRules.OnTimeout.HOLD, Duration.ZERO, Duration.ZERO, 0)));
 		this.memory.withPropertyValues("spring.lifecycle.timeout-per-shutdown-phase=2m")
@@ -297,39 +297,39 @@ class ShardkeeperAutoConfigurationTests {
 	}
 
 	@Test
-	void replicasCannotBeWaitedForLongerThanALeaderMayPause() {
+	void replicaWaitIsLimitedByTheLease() {
 		this.memory.withPropertyValues("shardkeeper.redis.wait-for-replicas=1", "shardkeeper.redis.wait-timeout=1500ms")
-			.run((context) -> assertStopped(context.getStartupFailure(), "shardkeeper.redis.wait-timeout",
+			.run((context) -> assertStartupFailed(context.getStartupFailure(), "shardkeeper.redis.wait-timeout",
 					"at most 1s, or the lease to at least 4500ms"));
 		this.memory.withPropertyValues("shardkeeper.redis.wait-for-replicas=1", "shardkeeper.redis.wait-timeout=0ms")
-			.run((context) -> assertStopped(context.getStartupFailure(), "shardkeeper.redis.wait-timeout",
+			.run((context) -> assertStartupFailed(context.getStartupFailure(), "shardkeeper.redis.wait-timeout",
 					"1ms or more"));
 		this.memory.withPropertyValues("shardkeeper.redis.wait-for-replicas=0", "shardkeeper.redis.wait-timeout=1500ms")
 			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
 	@Test
-	void anUnknownTopicStopsTheStart() {
+	void unknownTopicFailsStartup() {
 		this.memory.withUserConfiguration(UnknownTopic.class)
-			.run((context) -> assertStopped(context.getStartupFailure(), "'parcels'",
+			.run((context) -> assertStartupFailed(context.getStartupFailure(), "'parcels'",
 					"shardkeeper.topics.[parcels].shards"));
 	}
 
 	@Test
-	void twoHandlersForOneTopicStopTheStart() {
+	void twoHandlersForOneTopicFailStartup() {
 		this.memory.withUserConfiguration(TwoHandlers.class)
-			.run((context) -> assertStopped(context.getStartupFailure(), "two @ShardConsumer methods", "Keep one"));
+			.run((context) -> assertStartupFailed(context.getStartupFailure(), "two @ShardConsumer methods", "Keep one"));
 	}
 
 	@Test
-	void anUnsupportedSignatureStopsTheStart() {
+	void unsupportedSignatureFailsStartup() {
 		this.memory.withUserConfiguration(BadSignature.class)
-			.run((context) -> assertStopped(context.getStartupFailure(), "BadHandler.handle(String, Integer)",
+			.run((context) -> assertStartupFailed(context.getStartupFailure(), "BadHandler.handle(String, Integer)",
 					"each at most once"));
 	}
 
 	@Test
-	void aMisspeltStoreStopsTheStart() {
+	void unknownStoreFailsStartup() {
 		this.redis.withPropertyValues("shardkeeper.store=foo")
 			.withBean(Sender.class)
 			.run((context) -> assertThat(context.getStartupFailure()).hasStackTraceContaining("shardkeeper.store")
@@ -337,14 +337,14 @@ class ShardkeeperAutoConfigurationTests {
 	}
 
 	@Test
-	void aWrongPasswordStopsTheStart() {
+	void wrongPasswordFailsStartup() {
 		try (EmbeddedRedis locked = EmbeddedRedis.start("--requirepass", "secret")) {
 			this.redis.withUserConfiguration(OneHandler.class)
 				.withPropertyValues("spring.data.redis.port=" + locked.port(), "spring.data.redis.password=wrong")
-				.run((context) -> assertStopped(context.getStartupFailure(), "refuses", "spring.data.redis.password"));
+				.run((context) -> assertStartupFailed(context.getStartupFailure(), "refuses", "spring.data.redis.password"));
 			this.redis.withUserConfiguration(OneHandler.class)
 				.withPropertyValues("spring.data.redis.port=" + locked.port())
-				.run((context) -> assertStopped(context.getStartupFailure(), "password", "spring.data.redis.password"));
+				.run((context) -> assertStartupFailed(context.getStartupFailure(), "password", "spring.data.redis.password"));
 			this.redis.withUserConfiguration(OneHandler.class)
 				.withPropertyValues("spring.data.redis.port=" + locked.port(), "spring.data.redis.password=secret")
 				.run((context) -> assertThat(context).hasNotFailed());
@@ -352,7 +352,7 @@ class ShardkeeperAutoConfigurationTests {
 	}
 
 	@Test
-	void aRedisThatIsAwayIsWaitedFor() {
+	void startsWithoutRedisAndConsumesOnceItAnswers() {
 		try (EmbeddedRedis away = EmbeddedRedis.start()) {
 			away.kill();
 			this.redis.withUserConfiguration(OneHandler.class)
@@ -377,9 +377,9 @@ class ShardkeeperAutoConfigurationTests {
 		}
 	}
 
-	/** It accepts connections, because the kernel does. */
+	/** The kernel accepts connections, but nothing answers. */
 	@Test
-	void aRedisThatDoesNotAnswerDelaysTheStartForSomeSecondsInAll() {
+	void silentRedisDelaysStartupForLimitedTime() {
 		try (EmbeddedRedis hanging = EmbeddedRedis.start()) {
 			hanging.freeze();
 			this.redis.withUserConfiguration(OneHandler.class, StartWatch.class)
@@ -400,7 +400,7 @@ class ShardkeeperAutoConfigurationTests {
 	}
 
 	@Test
-	void aRedisThatGoesStopsConsumptionAndItGoesOnByItself() {
+	void consumptionStopsWithoutRedisAndRecovers() {
 		try (EmbeddedRedis comesAndGoes = EmbeddedRedis.start()) {
 			this.redis.withUserConfiguration(OneHandler.class)
 				.withPropertyValues("spring.data.redis.port=" + comesAndGoes.port(), "shardkeeper.session.lease=1500ms")
@@ -424,7 +424,7 @@ class ShardkeeperAutoConfigurationTests {
 	}
 
 	@Test
-	void anInstanceWithoutHandlersSendsAndDoesNotJoin() {
+	void instanceWithoutHandlersSendsAndDoesNotJoin() {
 		this.redis.run((context) -> {
 			assertThat(context.getBean(ShardTemplate.class).send("orders", "key", "value").offset()).isNotNull();
 			assertThat(context.getBean(ShardCoordinator.class).member()).isEmpty();
@@ -433,7 +433,7 @@ class ShardkeeperAutoConfigurationTests {
 	}
 
 	@Test
-	void aSelectorBeanChoosesTheShardsOfAllTopicsOrOfThoseThatNameIt() {
+	void selectorBeanSelectsShardsOfAllOrNamedTopics() {
 		this.memory.withPropertyValues("shardkeeper.topics.visits.shards=5")
 			.withBean("last", ShardSelector.class, () -> (topic, record, shards) -> shards - 1)
 			.run((context) -> assertThat(context.getBean(ShardTemplate.class).send("visits", "k", "v").shard().id())
@@ -450,12 +450,12 @@ class ShardkeeperAutoConfigurationTests {
 			});
 		this.memory.withPropertyValues("shardkeeper.topics.orders.selector=lats")
 			.withBean("last", ShardSelector.class, () -> (topic, record, shards) -> shards - 1)
-			.run((context) -> assertStopped(context.getStartupFailure(), "'shardkeeper.topics.orders.selector'",
+			.run((context) -> assertStartupFailed(context.getStartupFailure(), "'shardkeeper.topics.orders.selector'",
 					"last"));
 	}
 
 	@Test
-	void theTemplateHasItsLimitsFromTheSettings() {
+	void templateLimitsAreConfigured() {
 		this.memory.withPropertyValues("shardkeeper.template.max-payload-size=10B")
 			.run((context) -> assertThatExceptionOfType(PayloadTooLargeException.class)
 				.isThrownBy(() -> context.getBean(ShardTemplate.class).send("orders", "k", "12345678901"))
@@ -465,21 +465,21 @@ class ShardkeeperAutoConfigurationTests {
 	@ParameterizedTest
 	@CsvSource({ "max-in-flight=0, Set it to 1 or more", "max-payload-size=0B, at most 512MB",
 			"max-in-flight-size=600MB, at most 512MB", "max-in-flight-size=1KB, at least the size of one payload" })
-	void limitsOfTheTemplateAreChecked(String setting, String fix) {
+	void invalidTemplateLimitsFailStartup(String setting, String fix) {
 		this.memory.withPropertyValues("shardkeeper.template." + setting)
-			.run((context) -> assertStopped(context.getStartupFailure(),
+			.run((context) -> assertStartupFailed(context.getStartupFailure(),
 					"'shardkeeper.template." + setting.substring(0, setting.indexOf('=')) + "'", fix));
 	}
 
 	@Test
-	void aGroupMakesItselfKnownToTheTopicsThatItsInstancesShare() {
+	void groupRegistersWithItsCoordinatedTopics() {
 		for (String mode : List.of("coordinated", "broadcast")) {
 			this.redis.withUserConfiguration(OneHandler.class)
 				.withPropertyValues("shardkeeper.key-prefix=trim-" + mode, "shardkeeper.topics.orders.mode=" + mode,
 						"shardkeeper.instance-id=one", "shardkeeper.topics.orders.trim.max-length=100")
 				.run((context) -> {
 					StringRedisTemplate commands = context.getBean(StringRedisTemplate.class);
-					// Written right after the group would be.
+					// Written right after the set of groups.
 					Awaitility.await()
 						.atMost(Duration.ofSeconds(20))
 						.until(() -> commands.hasKey("trim-" + mode + ":{orders}:trimming"));
@@ -491,13 +491,13 @@ class ShardkeeperAutoConfigurationTests {
 
 	@ParameterizedTest
 	@CsvSource({ "max-length=0, Set it to 1 or more", "max-age=1ms, Set it to 1s or more" })
-	void trimmingIsChecked(String setting, String fix) {
+	void invalidTrimmingFailsStartup(String setting, String fix) {
 		this.memory.withPropertyValues("shardkeeper.topics.orders.trim." + setting)
-			.run((context) -> assertStopped(context.getStartupFailure(), "'shardkeeper.topics.orders.trim.", fix));
+			.run((context) -> assertStartupFailed(context.getStartupFailure(), "'shardkeeper.topics.orders.trim.", fix));
 	}
 
 	@Test
-	void aShutdownWaitsForWhatIsUnderWay() {
+	void shutdownWaitsForRecordsInFlight() {
 		List<CompletableFuture<ShardTemplate.Appended>> sent = new ArrayList<>();
 		this.redis.run((context) -> {
 			ShardTemplate template = context.getBean(ShardTemplate.class);
@@ -509,8 +509,7 @@ class ShardkeeperAutoConfigurationTests {
 		assertThat(sent).hasSize(5000).allSatisfy((future) -> assertThat(future).isCompleted());
 	}
 
-	/** What the failure analyzer prints is what the user sees. */
-	/** How long all that is started takes. */
+	/** Measures how long the start of all beans takes. */
 	static final class StartWatch implements SmartLifecycle, ApplicationListener<ContextRefreshedEvent> {
 
 		private MonotonicTime begun = MonotonicClock.SYSTEM.now();
@@ -543,7 +542,7 @@ class ShardkeeperAutoConfigurationTests {
 
 	}
 
-	private static void assertStopped(Throwable failure, String names, String fix) {
+	private static void assertStartupFailed(Throwable failure, String names, String fix) {
 		assertThat(failure).as("the start must fail").isNotNull();
 		FailureAnalysis analysis = new ShardkeeperFailureAnalyzer().analyze(failure);
 		assertThat(analysis).as("analysis of %s", failure).isNotNull();

@@ -21,15 +21,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * Run on a class path of its own, without anything that is optional.
+ * Starts applications on a class path without the optional dependencies.
  */
 @Tag("without-optional-dependencies")
 class WithoutOptionalDependenciesTests {
 
 	@Test
-	void nothingOptionalIsThere() {
-		for (String name : new String[] { "io.lettuce.core.RedisClient",
-				"org.springframework.data.redis.connection.RedisConnectionFactory",
+	void optionalDependenciesAreAbsent() {
+		for (String name : new String[] { "io.github.shardkeeper.redis.RedisConnector",
+				"io.lettuce.core.RedisClient", "org.springframework.data.redis.connection.RedisConnectionFactory",
 				"org.springframework.boot.actuate.endpoint.annotation.Endpoint",
 				"org.springframework.boot.health.contributor.HealthIndicator",
 				"io.micrometer.core.instrument.MeterRegistry", "org.springframework.messaging.Message",
@@ -47,14 +47,14 @@ class WithoutOptionalDependenciesTests {
 	}
 
 	@Test
-	void saysWhatToAddForValidation() {
+	void validatedPayloadFailsStartupWithDependencyToAdd() {
 		assertThatThrownBy(() -> start(ValidatingHandler.class, "--shardkeeper.store=memory")).rootCause()
 			.hasMessageContaining("ValidatingHandler.handle(String) has a parameter to be validated.")
 			.hasMessageContaining("org.springframework:spring-messaging");
 	}
 
 	@Test
-	void saysWhatToAddForRedis() {
+	void redisStoreFailsStartupWithDependencyToAdd() {
 		assertThatThrownBy(() -> start()).hasRootCauseMessage(
 				"'shardkeeper.store' is 'redis', but the Lettuce client is not on the class path. Add the dependency "
 						+ "'org.springframework.boot:spring-boot-starter-data-redis', or set 'shardkeeper.store: memory' "

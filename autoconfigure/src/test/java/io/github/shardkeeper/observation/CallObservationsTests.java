@@ -60,7 +60,7 @@ class CallObservationsTests {
 	}
 
 	@Test
-	void theTraceOfTheRecordGoesOn() throws Throwable {
+	void callContinuesTheTraceOfItsRecord() throws Throwable {
 		AtomicReference<String> inside = new AtomicReference<>();
 		this.calls.observe(this.shard, List.of(traced("17-4")), () -> inside.set(MDC.get("traceId")));
 
@@ -75,7 +75,7 @@ class CallObservationsTests {
 	}
 
 	@Test
-	void aBatchAndALoopBeginTracesOfTheirOwn() throws Throwable {
+	void batchAndLoopStartNewTraces() throws Throwable {
 		this.calls.observe(this.shard, List.of(traced("17-4"), traced("17-5")), () -> {
 		});
 		this.calls.observe(this.shard, List.of(), () -> {
@@ -90,7 +90,7 @@ class CallObservationsTests {
 	}
 
 	@Test
-	void aFailureIsThrownAsItIsAndTold() throws Throwable {
+	void failureIsObservedAndRethrownUnchanged() throws Throwable {
 		Exception thrown = new Exception("No");
 		assertThatThrownBy(() -> this.calls.observe(this.shard, List.of(), () -> {
 			throw thrown;
@@ -106,7 +106,7 @@ class CallObservationsTests {
 	}
 
 	@Test
-	void nothingStaysBehindOnAPoolsThread() throws Exception {
+	void scopeDoesNotLeakToPooledThread() throws Exception {
 		ExecutorService pool = Executors.newSingleThreadExecutor();
 		try {
 			assertThatThrownBy(() -> pool.submit(() -> observeFailing()).get(20, TimeUnit.SECONDS))
@@ -124,7 +124,7 @@ class CallObservationsTests {
 
 	@Test
 	@EnabledForJreRange(min = JRE.JAVA_21)
-	void virtualThreadsHaveTheirOwn() throws Exception {
+	void eachVirtualThreadHasItsOwnScope() throws Exception {
 		VirtualThreadTaskExecutor executor = new VirtualThreadTaskExecutor();
 		AtomicReference<String> inside = new AtomicReference<>();
 		executor.submit(() -> {
@@ -141,7 +141,7 @@ class CallObservationsTests {
 	}
 
 	@Test
-	void aConventionMayTellMoreOrOtherwise() throws Throwable {
+	void conventionOverridesNamesAndKeyValues() throws Throwable {
 		CallObserver own = new CallObservations(this.tracing.registry(), new ShardConsumeConvention() {
 
 			@Override
@@ -164,7 +164,7 @@ class CallObservationsTests {
 	}
 
 	@Test
-	void withoutHandlersOfObservationsOnlyTheCallIsMade() throws Throwable {
+	void onlyMakesTheCallWithoutObservationHandlers() throws Throwable {
 		AtomicReference<String> called = new AtomicReference<>();
 		new CallObservations(ObservationRegistry.create(), new ShardConsumeConvention() {
 

@@ -40,7 +40,7 @@ class SendObservationsTests {
 	}
 
 	@Test
-	void aRecordIsObservedUntilItIsAppended() {
+	void recordIsObservedUntilItIsAppended() {
 		SendObserver.Sent sent = this.sends.sending(SHARD, "customer-1", new HashMap<>());
 		assertThat(this.tracing.spans()).isEmpty();
 		sent.ended(new Offset("17-4"), null);
@@ -58,7 +58,7 @@ class SendObservationsTests {
 	}
 
 	@Test
-	void aFailureIsTold() {
+	void failureIsObserved() {
 		this.sends.sending(SHARD, null, new HashMap<>()).ended(null, new IllegalStateException("No"));
 
 		SpanData span = this.tracing.spans().get(0);
@@ -69,7 +69,7 @@ class SendObservationsTests {
 	}
 
 	@Test
-	void aTraceGoesFromTheSenderToTheHandler() throws Throwable {
+	void handlerContinuesTheTraceOfTheSender() throws Throwable {
 		Map<String, String> headers = new HashMap<>(Map.of("traceparent", "of whom it was copied from"));
 		Observation request = Observation.start("request", this.tracing.registry());
 		SendObserver.Sent sent = request.scoped(() -> this.sends.sending(SHARD, "customer-1", headers));
@@ -91,7 +91,7 @@ class SendObservationsTests {
 	}
 
 	@Test
-	void theAnswerMayComeOnAnotherThreadAndNothingStaysBehind() throws Exception {
+	void answerOnAnotherThreadLeavesNoScope() throws Exception {
 		SendObserver.Sent sent = this.sends.sending(SHARD, null, new HashMap<>());
 		assertThat(this.tracing.registry().getCurrentObservation()).isNull();
 		CompletableFuture.runAsync(() -> {
@@ -104,7 +104,7 @@ class SendObservationsTests {
 	}
 
 	@Test
-	void aConventionMayTellMoreOrOtherwise() {
+	void conventionOverridesNamesAndKeyValues() {
 		new SendObservations(this.tracing.registry(), new ShardSendConvention() {
 
 			@Override
@@ -123,7 +123,7 @@ class SendObservationsTests {
 	}
 
 	@Test
-	void withoutHandlersOfObservationsNothingIsAdded() {
+	void addsNoHeadersWithoutObservationHandlers() {
 		Map<String, String> headers = new HashMap<>();
 		new SendObservations(ObservationRegistry.create(), null).sending(SHARD, null, headers)
 			.ended(new Offset("17-4"), null);

@@ -24,15 +24,15 @@ import io.opentelemetry.sdk.trace.data.SpanData;
 import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
 
 /**
- * Traces and meters as an application has them: OpenTelemetry with W3C's headers, and the
- * trace's id in the MDC. Thread-safe.
+ * Tracing as Spring Boot configures it: OpenTelemetry with W3C headers, the id of the
+ * trace in the MDC, and a timer for each observation. Thread-safe.
  */
 public final class TestTracing implements AutoCloseable {
 
 	private static final Slf4JEventListener MDC_LISTENER = new Slf4JEventListener();
 
 	static {
-		// Where a scope is opened and closed the MDC follows; once for the process.
+		// Once per process: lets the MDC follow the opening and closing of scopes.
 		ContextStorage.addWrapper(new EventPublishingContextWrapper(MDC_LISTENER::onEvent));
 	}
 
@@ -51,7 +51,7 @@ public final class TestTracing implements AutoCloseable {
 	public TestTracing() {
 		io.opentelemetry.api.trace.Tracer otel = this.provider.get("test");
 		Slf4JEventListener mdc = new Slf4JEventListener();
-		// Puts the trace's id where scopes are opened, and takes it away where they end.
+		// Adds the id of the trace when a scope opens, and removes it when it closes.
 		io.opentelemetry.context.ContextStorage
 			.addWrapper((storage) -> new io.micrometer.tracing.otel.bridge.EventPublishingContextWrapper(mdc::onEvent)
 				.apply(storage));
@@ -78,7 +78,7 @@ public final class TestTracing implements AutoCloseable {
 		return this.tracer;
 	}
 
-	/** Those that have ended. */
+	/** Returns the spans that have ended. */
 	public List<SpanData> spans() {
 		return this.exporter.getFinishedSpanItems();
 	}
