@@ -65,8 +65,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Every public method refuses {@code null} with the name of the parameter, before it does
- * anything, unless the parameter is {@code @Nullable}: NullAway does not check the code of
- * applications.
+ * anything, unless the parameter is {@code @Nullable}: NullAway does not check the code
+ * of applications.
  */
 class NullArgumentsTests {
 

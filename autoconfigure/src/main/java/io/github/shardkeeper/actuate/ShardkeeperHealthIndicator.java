@@ -86,9 +86,8 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 			kinds.computeIfAbsent(problem.kind(), (kind) -> new TreeMap<>())
 				.merge(problem.problem(), problem.concerned(), (one, other) -> one + "; " + other);
 		}
-		kinds
-			.forEach((kind, texts) -> builder.withDetail(kind, texts.values().stream().allMatch(String::isEmpty)
-					? String.join(". ", texts.keySet()) : texts));
+		kinds.forEach((kind, texts) -> builder.withDetail(kind,
+				texts.values().stream().allMatch(String::isEmpty) ? String.join(". ", texts.keySet()) : texts));
 	}
 
 	private void addMembership(Health.Builder builder) {
@@ -133,7 +132,8 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 
 	private static String text(List<ShardId> shards) {
 		String first = shards.stream().limit(MAX_NAMED_SHARDS).map(ShardId::toString).collect(Collectors.joining(", "));
-		return (shards.size() > MAX_NAMED_SHARDS) ? first + " and " + (shards.size() - MAX_NAMED_SHARDS) + " more" : first;
+		return (shards.size() > MAX_NAMED_SHARDS) ? first + " and " + (shards.size() - MAX_NAMED_SHARDS) + " more"
+				: first;
 	}
 
 }

@@ -64,7 +64,8 @@ import io.github.shardkeeper.worker.ConsumerMeters;
 
 /**
  * Coordinator, heartbeats, consumers and the interfaces that applications inject. Only
- * interfaces that the reference documents as replaceable are conditional on missing beans.
+ * interfaces that the reference documents as replaceable are conditional on missing
+ * beans.
  */
 @AutoConfiguration(afterName = { "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
 		"org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration",

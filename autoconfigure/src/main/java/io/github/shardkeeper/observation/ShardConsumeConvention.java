@@ -10,8 +10,8 @@ import io.github.shardkeeper.observation.ShardkeeperObservation.ConsumeLowCardin
 import io.github.shardkeeper.shard.Offset;
 
 /**
- * Names and key values of the observations of handler calls. A bean of this type overrides the
- * defaults, method by method. Thread-safe.
+ * Names and key values of the observations of handler calls. A bean of this type
+ * overrides the defaults, method by method. Thread-safe.
  */
 public interface ShardConsumeConvention extends ObservationConvention<ShardConsumeContext> {
 

@@ -10,8 +10,8 @@ import io.github.shardkeeper.observation.ShardkeeperObservation.SendLowCardinali
 import io.github.shardkeeper.shard.Offset;
 
 /**
- * Names and key values of the observations of records that are sent. A bean of this type overrides the
- * defaults, method by method. Thread-safe.
+ * Names and key values of the observations of records that are sent. A bean of this type
+ * overrides the defaults, method by method. Thread-safe.
  */
 public interface ShardSendConvention extends ObservationConvention<ShardSendContext> {
 

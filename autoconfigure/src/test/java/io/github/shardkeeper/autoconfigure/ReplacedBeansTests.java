@@ -51,7 +51,8 @@ import io.github.shardkeeper.worker.ConsumerMeters;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Beans of the application that replace those of Shardkeeper, as the reference lists them.
+ * Beans of the application that replace those of Shardkeeper, as the reference lists
+ * them.
  */
 class ReplacedBeansTests {
 

@@ -99,7 +99,8 @@ class ShardkeeperAutoConfigurationTests {
 		new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(ShardkeeperAutoConfiguration.class))
 			.withClassLoader(new FilteredClassLoader("io.lettuce", "org.springframework.data.redis"))
 			.withPropertyValues("shardkeeper.group=orders")
-			.run((context) -> assertStartupFailed(context.getStartupFailure(), "Lettuce", "spring-boot-starter-data-redis"));
+			.run((context) -> assertStartupFailed(context.getStartupFailure(), "Lettuce",
+					"spring-boot-starter-data-redis"));
 	}
 
 	@Test
@@ -224,7 +225,8 @@ class ShardkeeperAutoConfigurationTests {
 					""")
 	void invalidPropertyFailsStartupWithItsFix(String property, String names, String fix) {
 		String value = property.replace("\\u0007", "\u0007");
-		this.memory.withPropertyValues(value).run((context) -> assertStartupFailed(context.getStartupFailure(), names, fix));
+		this.memory.withPropertyValues(value)
+			.run((context) -> assertStartupFailed(context.getStartupFailure(), names, fix));
 	}
 
 	@Test
@@ -247,8 +249,8 @@ class ShardkeeperAutoConfigurationTests {
 	@Test
 	void unknownPlaceholderInHandlerFailsStartup() {
 		this.memory.withBean(OfUnknownTopic.class)
-			.run((context) -> assertStartupFailed(context.getStartupFailure(), "OfUnknownTopic.handle(String) is '${nope}'",
-					"'${name:default}'"));
+			.run((context) -> assertStartupFailed(context.getStartupFailure(),
+					"OfUnknownTopic.handle(String) is '${nope}'", "'${name:default}'"));
 	}
 
 	@Test
@@ -318,7 +320,8 @@ class ShardkeeperAutoConfigurationTests {
 	@Test
 	void twoHandlersForOneTopicFailStartup() {
 		this.memory.withUserConfiguration(TwoHandlers.class)
-			.run((context) -> assertStartupFailed(context.getStartupFailure(), "two @ShardConsumer methods", "Keep one"));
+			.run((context) -> assertStartupFailed(context.getStartupFailure(), "two @ShardConsumer methods",
+					"Keep one"));
 	}
 
 	@Test
@@ -341,10 +344,12 @@ class ShardkeeperAutoConfigurationTests {
 		try (EmbeddedRedis locked = EmbeddedRedis.start("--requirepass", "secret")) {
 			this.redis.withUserConfiguration(OneHandler.class)
 				.withPropertyValues("spring.data.redis.port=" + locked.port(), "spring.data.redis.password=wrong")
-				.run((context) -> assertStartupFailed(context.getStartupFailure(), "refuses", "spring.data.redis.password"));
+				.run((context) -> assertStartupFailed(context.getStartupFailure(), "refuses",
+						"spring.data.redis.password"));
 			this.redis.withUserConfiguration(OneHandler.class)
 				.withPropertyValues("spring.data.redis.port=" + locked.port())
-				.run((context) -> assertStartupFailed(context.getStartupFailure(), "password", "spring.data.redis.password"));
+				.run((context) -> assertStartupFailed(context.getStartupFailure(), "password",
+						"spring.data.redis.password"));
 			this.redis.withUserConfiguration(OneHandler.class)
 				.withPropertyValues("spring.data.redis.port=" + locked.port(), "spring.data.redis.password=secret")
 				.run((context) -> assertThat(context).hasNotFailed());
@@ -493,7 +498,8 @@ class ShardkeeperAutoConfigurationTests {
 	@CsvSource({ "max-length=0, Set it to 1 or more", "max-age=1ms, Set it to 1s or more" })
 	void invalidTrimmingFailsStartup(String setting, String fix) {
 		this.memory.withPropertyValues("shardkeeper.topics.orders.trim." + setting)
-			.run((context) -> assertStartupFailed(context.getStartupFailure(), "'shardkeeper.topics.orders.trim.", fix));
+			.run((context) -> assertStartupFailed(context.getStartupFailure(), "'shardkeeper.topics.orders.trim.",
+					fix));
 	}
 
 	@Test
