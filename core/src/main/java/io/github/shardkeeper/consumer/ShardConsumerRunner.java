@@ -305,7 +305,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	private MonotonicTime read(ShardReader reader) throws InterruptedException {
 		try {
-			if (reader.poll() && this.readLog.over()) {
+			if (reader.poll() && this.readLog.resolved()) {
 				this.readTrouble = null;
 				logger.info("Records are read again");
 			}

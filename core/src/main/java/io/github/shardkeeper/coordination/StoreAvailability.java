@@ -105,7 +105,7 @@ final class StoreAvailability {
 		if (failing != null && failing.last().until(now).compareTo(this.quiet) >= 0) {
 			this.step = null;
 		}
-		if (this.step == null && this.log.over()) {
+		if (this.step == null && this.log.resolved()) {
 			logger.info("The store answers again; group '{}' goes on", this.group);
 		}
 	}

@@ -33,7 +33,7 @@ final class LoopThread implements Loops.Loop {
 
 	private final MonotonicClock clock;
 
-	private final LoopMeters meters;
+	private final MeterGuard<LoopMeters> meters;
 
 	private final Consumer<LoopThread> onClose;
 
@@ -57,7 +57,7 @@ final class LoopThread implements Loops.Loop {
 	/** Confined to the watchdog: the step that was interrupted last. */
 	private @Nullable MonotonicTime interruptedAt;
 
-	LoopThread(String name, Loops.Step step, boolean daemon, MonotonicClock clock, LoopMeters meters,
+	LoopThread(String name, Loops.Step step, boolean daemon, MonotonicClock clock, MeterGuard<LoopMeters> meters,
 			Consumer<LoopThread> onClose, ThreadFactory threads) {
 		this.step = step;
 		this.clock = clock;
@@ -120,7 +120,7 @@ final class LoopThread implements Loops.Loop {
 	private void report(Throwable ex, long pauseMillis) {
 		try {
 			logger.error("Unexpected failure in {}; going on in {} ms", name(), pauseMillis, ex);
-			this.meters.failed(name());
+			this.meters.count((counted) -> counted.failed(name()));
 		}
 		catch (Throwable reporting) {
 			// The application's appenders and filters of meters run here, and memory may
@@ -188,7 +188,7 @@ final class LoopThread implements Loops.Loop {
 					Arrays.stream(this.thread.getStackTrace())
 						.map((frame) -> System.lineSeparator() + "\tat " + frame)
 						.collect(Collectors.joining()));
-			this.meters.stalled(name());
+			this.meters.count((counted) -> counted.stalled(name()));
 		}
 		finally {
 			// Also when that cannot be reported.

@@ -28,7 +28,7 @@ public final class LoopThreads implements Loops {
 
 	private final MonotonicClock clock;
 
-	private final LoopMeters meters;
+	private final MeterGuard<LoopMeters> meters;
 
 	private final Duration stallLimit;
 
@@ -52,30 +52,9 @@ public final class LoopThreads implements Loops {
 	LoopThreads(MonotonicClock clock, LoopMeters meters, Duration stallLimit, ThreadFactory threads) {
 		this.threads = threads;
 		this.clock = clock;
-		this.meters = guarded(meters);
+		this.meters = new MeterGuard<>(meters,
+				(failure) -> logger.warn("Loop failures cannot be counted; loops continue. Logged once", failure));
 		this.stallLimit = stallLimit;
-	}
-
-	/**
-	 * Wraps meters so that they can end neither the loop that has failed nor the
-	 * watchdog.
-	 */
-	private static LoopMeters guarded(LoopMeters meters) {
-		MeterGuard guard = new MeterGuard(
-				(failure) -> logger.warn("What befalls loops cannot be counted; they go on. Said once", failure));
-		return new LoopMeters() {
-
-			@Override
-			public void failed(String loop) {
-				guard.run(() -> meters.failed(loop));
-			}
-
-			@Override
-			public void stalled(String loop) {
-				guard.run(() -> meters.stalled(loop));
-			}
-
-		};
 	}
 
 	@Override

@@ -4,35 +4,41 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 /**
- * Counts what can be counted. The application's own code runs in meters, its filters
- * above all: what that throws must end nothing, nor come between two steps that belong
+ * Meters whose failures have no effect. Meters run code of the application, above all its
+ * filters; what that throws must neither end a loop nor separate two steps that belong
  * together. Thread-safe.
+ *
+ * @param <M> the meters
  */
-public final class MeterGuard {
+public final class MeterGuard<M> {
 
-	private final Consumer<Throwable> tell;
+	private final M meters;
 
-	private final AtomicBoolean told = new AtomicBoolean();
+	private final Consumer<Throwable> onFirstFailure;
+
+	private final AtomicBoolean failed = new AtomicBoolean();
 
 	/**
-	 * Creates it.
-	 * @param tell hears of the first failure only: it may be thrown for every record
+	 * Creates a guard.
+	 * @param meters the meters
+	 * @param onFirstFailure receives the first failure only: there may be one per record
 	 */
-	public MeterGuard(Consumer<Throwable> tell) {
-		this.tell = tell;
+	public MeterGuard(M meters, Consumer<Throwable> onFirstFailure) {
+		this.meters = meters;
+		this.onFirstFailure = onFirstFailure;
 	}
 
 	/**
-	 * Counts, and throws nothing.
+	 * Counts. Never throws.
 	 * @param counting calls the meters
 	 */
-	public void run(Runnable counting) {
+	public void count(Consumer<M> counting) {
 		try {
-			counting.run();
+			counting.accept(this.meters);
 		}
 		catch (Throwable ex) {
-			if (this.told.compareAndSet(false, true)) {
-				this.tell.accept(ex);
+			if (this.failed.compareAndSet(false, true)) {
+				this.onFirstFailure.accept(ex);
 			}
 		}
 	}

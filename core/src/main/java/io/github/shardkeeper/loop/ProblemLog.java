@@ -35,7 +35,7 @@ public final class ProblemLog {
 	 * An attempt has succeeded.
 	 * @return whether that is to be said
 	 */
-	public boolean over() {
+	public boolean resolved() {
 		boolean wasSaid = !this.said.isEmpty();
 		this.said.clear();
 		return wasSaid;

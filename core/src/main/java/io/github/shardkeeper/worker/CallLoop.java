@@ -98,7 +98,7 @@ final class CallLoop implements ShardOwnership.Loop {
 		}
 		this.backOff.reset();
 		this.scope.problems().callSucceeded();
-		this.context.meters().handled(this.scope.topic(), 0, begun.until(now));
+		this.context.meters().count((meters) -> meters.handled(this.scope.topic(), 0, begun.until(now)));
 		this.nextCall = now.plus(this.handler.interval());
 	}
 
@@ -107,7 +107,7 @@ final class CallLoop implements ShardOwnership.Loop {
 			return;
 		}
 		Duration pause = this.backOff.next();
-		this.context.meters().failed(this.scope.topic());
+		this.context.meters().count((meters) -> meters.failed(this.scope.topic()));
 		this.scope.problems().callFailed(this.handler.name(), "", failure, pause);
 		this.nextCall = now.plus(pause);
 	}

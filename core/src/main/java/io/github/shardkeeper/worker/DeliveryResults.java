@@ -125,7 +125,7 @@ final class DeliveryResults {
 			conversionSucceeded();
 		}
 		for (DeliveryCalls.Unreadable unreadable : result.unreadable()) {
-			this.context.meters().failed(this.scope.topic());
+			this.context.meters().count((meters) -> meters.failed(this.scope.topic()));
 			if (call == null && isOneConversionFailureTooMany()) {
 				delivery.records().removeIf(TrackedRecord::isDone);
 				haltForConversions(delivery, unreadable.failure());
@@ -213,7 +213,8 @@ final class DeliveryResults {
 		clearProblem();
 		int records = delivery.records().size();
 		this.scope.calls().handled(records);
-		this.context.meters().handled(this.scope.topic(), records, result.begun().until(result.ended()));
+		this.context.meters()
+			.count((meters) -> meters.handled(this.scope.topic(), records, result.begun().until(result.ended())));
 	}
 
 	/** Reports that a call has succeeded, unless something else still fails. */
@@ -286,7 +287,7 @@ final class DeliveryResults {
 			this.order.retry(delivery);
 			return;
 		}
-		this.context.meters().failed(this.scope.topic());
+		this.context.meters().count((meters) -> meters.failed(this.scope.topic()));
 		delivery.failed(failure);
 		Decision decision = this.policy.decide(delivery, failure);
 		if (decision instanceof Decision.Retry retry) {
@@ -326,7 +327,7 @@ final class DeliveryResults {
 				.formatted(this.handler.name(), failed.offset(), this.owned, later.delay().toMillis()), failure);
 		}
 		else {
-			this.context.meters().deadLettered(this.scope.topic());
+			this.context.meters().count((meters) -> meters.deadLettered(this.scope.topic()));
 			this.progress.deadLetter(record, failed, now);
 			log(Level.ERROR, "dead letter",
 					"%s cannot handle the record at offset %s of %s: stored as a dead letter after %d calls"

@@ -7,9 +7,9 @@ import java.util.concurrent.CompletableFuture;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.checkpoint.Answers;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
-import io.github.shardkeeper.loop.Answers;
 
 /**
  * Acquires a shard from the store: asks once a permit is free, and returns the answer

@@ -10,6 +10,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.checkpoint.Answers;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
 import io.github.shardkeeper.checkpoint.CheckpointStore.CommitReply;
@@ -17,7 +18,6 @@ import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.CommitHistory;
 import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.checkpoint.CommitHistory.LastCommit;
-import io.github.shardkeeper.loop.Answers;
 import io.github.shardkeeper.protocol.HoldingAction.Forfeit;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
@@ -273,7 +273,7 @@ final class ShardCommits {
 		}
 		this.sent = null;
 		boolean accepted = reply == CommitReply.COMMITTED;
-		this.context.meters().committed(this.owned.shard().topic(), accepted);
+		this.context.meters().count((meters) -> meters.committed(this.owned.shard().topic(), accepted));
 		if (!accepted) {
 			return Outcome.FENCED;
 		}

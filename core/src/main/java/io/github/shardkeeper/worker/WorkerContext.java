@@ -5,10 +5,13 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.function.Function;
 
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import tools.jackson.databind.json.JsonMapper;
 
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.coordination.ShardConsumption;
+import io.github.shardkeeper.loop.MeterGuard;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.time.Lease;
 import io.github.shardkeeper.time.MonotonicClock;
@@ -17,6 +20,8 @@ import io.github.shardkeeper.time.MonotonicClock;
  * What all workers of an instance share. Immutable.
  */
 public final class WorkerContext {
+
+	private static final Logger logger = LoggerFactory.getLogger(WorkerContext.class);
 
 	/**
 	 * Maximum number at a time: each may bring a large state, and all have one timeout.
@@ -41,7 +46,7 @@ public final class WorkerContext {
 
 	private final JsonMapper mapper;
 
-	private final ConsumerMeters meters;
+	private final MeterGuard<ConsumerMeters> meters;
 
 	private final BufferBudget budget;
 
@@ -79,6 +84,15 @@ public final class WorkerContext {
 			MonotonicClock clock, InstantSource wallClock, Executor executor, ScheduledExecutorService timer,
 			JsonMapper mapper, ConsumerMeters meters, BufferBudget budget, Function<String, ConsumerSettings> settings,
 			ConsumerEvents events, ShardConsumption.Listener listener, boolean measuresWork) {
+		this(group, checkpoints, reader, lease, clock, wallClock, executor, timer, mapper, guard(meters), budget,
+				settings, events, listener, measuresWork);
+	}
+
+	private WorkerContext(String group, CheckpointStore checkpoints, ShardReader reader, Lease lease,
+			MonotonicClock clock, InstantSource wallClock, Executor executor, ScheduledExecutorService timer,
+			JsonMapper mapper, MeterGuard<ConsumerMeters> meters, BufferBudget budget,
+			Function<String, ConsumerSettings> settings, ConsumerEvents events, ShardConsumption.Listener listener,
+			boolean measuresWork) {
 		this.group = group;
 		this.checkpoints = checkpoints;
 		this.reader = reader;
@@ -88,7 +102,7 @@ public final class WorkerContext {
 		this.executor = executor;
 		this.timer = timer;
 		this.mapper = mapper;
-		this.meters = GuardedMeters.of(meters);
+		this.meters = meters;
 		this.budget = budget;
 		this.settings = settings;
 		this.events = events;
@@ -96,6 +110,11 @@ public final class WorkerContext {
 		this.measuresWork = measuresWork;
 		this.acquisitions = new ShardAcquisition.Permits(MAX_ACQUISITIONS);
 		this.failures = new FailureLog(clock, timer);
+	}
+
+	private static MeterGuard<ConsumerMeters> guard(ConsumerMeters meters) {
+		return new MeterGuard<>(meters, (failure) -> logger
+			.warn("Consumption cannot be counted; it continues. Logged once", FailureLog.printable(failure)));
 	}
 
 	/**
@@ -187,7 +206,7 @@ public final class WorkerContext {
 		return this.mapper;
 	}
 
-	ConsumerMeters meters() {
+	MeterGuard<ConsumerMeters> meters() {
 		return this.meters;
 	}
 

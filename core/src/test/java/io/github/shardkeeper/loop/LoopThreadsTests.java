@@ -59,7 +59,7 @@ class LoopThreadsTests {
 	}
 
 	@Test
-	void aStepRunsAgainWhenItSaidOrWhenWoken() throws InterruptedException {
+	void stepRunsAtItsDueTimeOrWhenWoken() throws InterruptedException {
 		BlockingQueue<Integer> steps = new LinkedBlockingQueue<>();
 		AtomicInteger count = new AtomicInteger();
 		this.loop = this.loops.start("loop", () -> {
@@ -76,7 +76,7 @@ class LoopThreadsTests {
 	}
 
 	@Test
-	void aWakeDuringAStepMakesAnotherFollow() throws InterruptedException {
+	void wakeDuringAStepCausesAnother() throws InterruptedException {
 		BlockingQueue<Integer> steps = new LinkedBlockingQueue<>();
 		CountDownLatch goOn = new CountDownLatch(1);
 		this.loop = this.loops.start("loop", () -> {
@@ -93,7 +93,7 @@ class LoopThreadsTests {
 	}
 
 	@Test
-	void aStepThatThrowsIsCountedAndRepeated() throws InterruptedException {
+	void failedStepIsCountedAndRepeated() throws InterruptedException {
 		AtomicInteger count = new AtomicInteger();
 		CountDownLatch wellAgain = new CountDownLatch(1);
 		this.loop = this.loops.start("loop", () -> {
@@ -111,14 +111,14 @@ class LoopThreadsTests {
 	}
 
 	@Test
-	void aStepThatThrowsIsRepeatedAfterAPauseThoughItCannotBeCounted() throws InterruptedException {
+	void failedStepIsRepeatedEvenIfItCannotBeCounted() throws InterruptedException {
 		this.failsWith = new OutOfMemoryError("as the test wants it");
 		assertIsRepeatedAfterPauses(new AssertionError("made up"));
 		assertThat(this.metered).contains("loop failed", "loop failed", "loop failed");
 	}
 
 	@Test
-	void aStepThatThrowsIsRepeatedAfterAPauseThoughItCannotBeLogged() throws InterruptedException {
+	void failedStepIsRepeatedEvenIfItCannotBeLogged() throws InterruptedException {
 		assertIsRepeatedAfterPauses(new Unprintable());
 	}
 
@@ -139,7 +139,7 @@ class LoopThreadsTests {
 	}
 
 	@Test
-	void aStepThatHangsIsReportedAndInterruptedAndRepeated() throws InterruptedException {
+	void hangingStepIsReportedInterruptedAndRepeated() throws InterruptedException {
 		AtomicInteger count = new AtomicInteger();
 		CountDownLatch again = new CountDownLatch(1);
 		this.loop = this.loops.start("loop", () -> {
@@ -156,7 +156,7 @@ class LoopThreadsTests {
 	}
 
 	@Test
-	void aStepThatHangsIsInterruptedThoughItCannotBeCounted() throws InterruptedException {
+	void hangingStepIsInterruptedEvenIfItCannotBeCounted() throws InterruptedException {
 		this.failsWith = new OutOfMemoryError("as the test wants it");
 		CountDownLatch interrupted = new CountDownLatch(1);
 		this.loop = this.loops.start("loop", () -> {
@@ -173,7 +173,7 @@ class LoopThreadsTests {
 	}
 
 	@Test
-	void metersThatThrowEndNeitherALoopNorTheWatchdog() throws InterruptedException {
+	void failingMetersEndNeitherALoopNorTheWatchdog() throws InterruptedException {
 		this.failsWith = new IllegalArgumentException("There is a meter of another type, as the test wants it");
 		AtomicInteger count = new AtomicInteger();
 		CountDownLatch wellAgain = new CountDownLatch(1);
@@ -191,7 +191,7 @@ class LoopThreadsTests {
 	}
 
 	@Test
-	void aStepThatIgnoresTheInterruptStaysAProblem() throws InterruptedException {
+	void stepThatIgnoresTheInterruptRemainsAProblem() throws InterruptedException {
 		CountDownLatch stubborn = new CountDownLatch(1);
 		this.loop = this.loops.start("loop", () -> {
 			while (stubborn.getCount() > 0) {
@@ -214,7 +214,7 @@ class LoopThreadsTests {
 	}
 
 	@Test
-	void aWatchdogThatGotNoThreadIsStartedWithTheNextLoop() throws InterruptedException {
+	void watchdogWithoutAThreadIsStartedWithTheNextLoop() throws InterruptedException {
 		AtomicInteger threads = new AtomicInteger();
 		LoopThreads starved = new LoopThreads(MonotonicClock.SYSTEM, new LoopMeters() {
 

@@ -23,7 +23,7 @@ class SerialTaskTests {
 	private final Deque<Runnable> submitted = new ArrayDeque<>();
 
 	@Test
-	void takesOneTurnForManyWakes() {
+	void manyWakesCauseOneTurn() {
 		AtomicInteger turns = new AtomicInteger();
 		SerialTask task = new SerialTask(this.submitted::add, () -> {
 			turns.incrementAndGet();
@@ -42,7 +42,7 @@ class SerialTaskTests {
 	}
 
 	@Test
-	void givesTheThreadBackBetweenTwoTurns() {
+	void threadIsReleasedBetweenTurns() {
 		AtomicInteger left = new AtomicInteger(3);
 		SerialTask task = new SerialTask(this.submitted::add, () -> left.decrementAndGet() > 0,
 				SerialTaskTests::unexpected);
@@ -57,7 +57,7 @@ class SerialTaskTests {
 	}
 
 	@Test
-	void aWakeDuringATurnMeansAnother() {
+	void wakeDuringATurnCausesAnother() {
 		AtomicInteger turns = new AtomicInteger();
 		SerialTask[] task = new SerialTask[1];
 		task[0] = new SerialTask(this.submitted::add, () -> {
@@ -76,7 +76,7 @@ class SerialTaskTests {
 	}
 
 	@Test
-	void neverRunsTwiceAtATimeAndLosesNoWake() throws InterruptedException {
+	void neverRunsConcurrentlyAndLosesNoWake() throws InterruptedException {
 		ExecutorService pool = Executors.newFixedThreadPool(WAKERS);
 		ExecutorService wakers = Executors.newFixedThreadPool(WAKERS);
 		AtomicInteger work = new AtomicInteger();
@@ -111,7 +111,7 @@ class SerialTaskTests {
 	}
 
 	@Test
-	void anExecutorThatRefusesIsToldAndTheNextWakeTriesAgain() {
+	void refusalIsReportedAndTheNextWakeTriesAgain() {
 		AtomicInteger turns = new AtomicInteger();
 		AtomicInteger refusals = new AtomicInteger();
 		AtomicInteger attempts = new AtomicInteger();
@@ -131,7 +131,7 @@ class SerialTaskTests {
 	}
 
 	@Test
-	void aTurnGoesOnWhereItIsWhenNoOtherThreadCanBeHad() {
+	void turnContinuesOnItsThreadWhenNoOtherIsAvailable() {
 		AtomicInteger left = new AtomicInteger(3);
 		AtomicInteger attempts = new AtomicInteger();
 		SerialTask task = new SerialTask((turn) -> {
@@ -148,7 +148,7 @@ class SerialTaskTests {
 
 	/** Also out of whatever the turn does about its failures. */
 	@Test
-	void aTurnThatThrowsIsFollowedByOthers() {
+	void failedTurnIsFollowedByOthers() {
 		AtomicInteger turns = new AtomicInteger();
 		SerialTask task = new SerialTask(this.submitted::add, () -> {
 			if (turns.incrementAndGet() == 1) {
@@ -167,7 +167,7 @@ class SerialTaskTests {
 	}
 
 	@Test
-	void aTurnThatThrewIsTakenAgainByWhoeverRescues() {
+	void rescueRepeatsAFailedTurn() {
 		AtomicInteger turns = new AtomicInteger();
 		SerialTask task = new SerialTask(this.submitted::add, () -> {
 			if (turns.incrementAndGet() == 1) {
@@ -189,7 +189,7 @@ class SerialTaskTests {
 	}
 
 	@Test
-	void whoCannotBeToldOfARefusalHoldsNobodyUp() {
+	void failureToReportARefusalDelaysNothing() {
 		AtomicInteger turns = new AtomicInteger();
 		AtomicInteger attempts = new AtomicInteger();
 		SerialTask task = new SerialTask((turn) -> {
@@ -209,7 +209,7 @@ class SerialTaskTests {
 
 	/** As a pool does whose queue has taken a task when no thread can be had for it. */
 	@Test
-	void anExecutorThatThrowsAndKeepsTheTurnRunsItOnce() {
+	void executorThatThrowsButKeepsTheTurnRunsItOnce() {
 		AtomicInteger turns = new AtomicInteger();
 		AtomicInteger attempts = new AtomicInteger();
 		SerialTask task = new SerialTask((turn) -> {

@@ -16,23 +16,23 @@ class GroupProblemsTests {
 	private static final GroupProblem DETAIL = new GroupProblem(false, "retired", "Nobody wants it", "'old': old/0");
 
 	@Test
-	void nothingIsAnEmptyText() {
+	void noProblemsAreAnEmptyText() {
 		assertThat(GroupProblems.of(List.of())).isEqualTo(GroupProblems.NONE);
 		assertThat(GroupProblems.NONE.problems()).isEmpty();
 	}
 
 	@Test
-	void whatIsWrittenIsReadSeriousProblemsFirst() {
+	void problemsAreReadAsWrittenSeriousOnesFirst() {
 		assertThat(GroupProblems.of(List.of(DETAIL, SERIOUS)).problems()).containsExactly(SERIOUS, DETAIL);
 	}
 
 	@Test
-	void theOrderOfTheProblemsDoesNotMatter() {
+	void orderOfProblemsDoesNotMatter() {
 		assertThat(GroupProblems.of(List.of(DETAIL, SERIOUS))).isEqualTo(GroupProblems.of(List.of(SERIOUS, DETAIL)));
 	}
 
 	@Test
-	void aMessageOfSeveralLinesIsOneLine() {
+	void multiLineMessageBecomesOneLine() {
 		GroupProblem problem = new GroupProblem(true, "planning", "java.lang.Error: one\n\ttwo", "");
 
 		assertThat(GroupProblems.of(List.of(problem)).problems()).singleElement()
@@ -40,7 +40,7 @@ class GroupProblemsTests {
 	}
 
 	@Test
-	void manyAndLongOnesAreBoundedAndCounted() {
+	void textIsBoundedAndCountsOmittedProblems() {
 		List<GroupProblem> many = IntStream.range(0, 1_000)
 			.mapToObj((i) -> new GroupProblem(i == 500, "kind", i + "x".repeat(5_000), ""))
 			.toList();
@@ -54,7 +54,7 @@ class GroupProblemsTests {
 	}
 
 	@Test
-	void linesOfAnotherVersionAreLeftOutOrReadAsFarAsTheyAreKnown() {
+	void linesOfOtherVersionsAreReadAsFarAsKnownOrOmitted() {
 		assertThat(new GroupProblems("what is this\n1\tkind\tsentence\tconcerned\tmore\n").problems())
 			.containsExactly(new GroupProblem(true, "kind", "sentence", "concerned"));
 	}

@@ -24,20 +24,20 @@ class GroupWatchTests {
 	private final GroupWatch watch = new GroupWatch(Duration.ofMillis(LEASE));
 
 	@Test
-	void whatTheLeaderTellsIsKnownAtOnce() {
+	void problemsOfTheLeaderAreKnownImmediately() {
 		assertThat(answered(0, LEADER, 1, 1, PROBLEM)).containsExactly(PROBLEM);
 		assertThat(answered(1, LEADER, 1, 1)).isEmpty();
 	}
 
 	@Test
-	void whatTheLastLeaderHasToldStaysUntilTheNextOneTells() {
+	void problemsOfTheLastLeaderStayUntilTheNextOnePublishes() {
 		answered(0, LEADER, 1, 1, PROBLEM);
 
 		assertThat(answered(1, null, 1, 1, PROBLEM)).containsExactly(PROBLEM);
 	}
 
 	@Test
-	void aGroupWithoutALeaderForTwoLeasesIsAProblem() {
+	void groupWithoutLeaderForTwoLeasesIsAProblem() {
 		assertThat(answered(0, null, 1, 1)).isEmpty();
 		assertThat(answered(2 * LEASE, null, 1, 1)).isEmpty();
 		List<GroupProblem> problems = answered(2 * LEASE + 1, null, 1, 1);
@@ -51,7 +51,7 @@ class GroupWatchTests {
 
 	/** Each fails before it has decided anything, and another one tries. */
 	@Test
-	void leadersThatTellNothingOneAfterTheOtherAreAProblem() {
+	void successiveLeadersThatPublishNothingAreAProblem() {
 		for (int epoch = 2; epoch <= 5; epoch++) {
 			assertThat(answered(epoch * LEASE / 2, LEADER, epoch, 1)).isEmpty();
 		}
@@ -59,7 +59,7 @@ class GroupWatchTests {
 	}
 
 	@Test
-	void aNewSessionBeginsToWatchAnew() {
+	void newSessionRestartsTheWatch() {
 		answered(0, null, 1, 1);
 		this.watch.sessionLost();
 

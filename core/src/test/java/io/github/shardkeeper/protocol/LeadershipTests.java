@@ -91,7 +91,7 @@ class LeadershipTests {
 	private long membership = 1;
 
 	@Test
-	void whoDoesNotLeadHasNothingToDo() {
+	void memberThatDoesNotLeadDoesNothing() {
 		answered(OTHER);
 
 		assertThat(this.leadership.view().leads()).isFalse();
@@ -100,7 +100,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void anElectedLeaderReadsTheGroupAndPlansAfterTheSettleTime() {
+	void electedLeaderReadsTheGroupAndPlansAfterTheSettleTime() {
 		answered(ME);
 		assertThat(this.leadership.view().leads()).isTrue();
 		assertThat(next()).isEqualTo(new ReadGroup(0, -1));
@@ -116,7 +116,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void whatWasPlannedIsReadAndNotPlannedAgain() {
+	void appliedPlanIsReadAndNotPlannedAgain() {
 		leadInPeace();
 		this.generation++;
 		answered(ME);
@@ -128,7 +128,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void aJoinIsPlannedAfterTheSettleTimeTogetherWithThoseThatFollow() {
+	void joinsWithinTheSettleTimeArePlannedTogether() {
 		leadInPeace();
 		long joined = this.now;
 		this.membership++;
@@ -145,7 +145,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void aFreedShardIsPlannedAtOnce() {
+	void freedShardIsPlannedImmediately() {
 		leadInPeace();
 		this.generation++;
 		answered(ME);
@@ -157,7 +157,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void looksForDeadWhenTheEarliestLeaseEnds() {
+	void deadMembersAreReapedWhenTheEarliestLeaseEnds() {
 		leadInPeace();
 		this.leadership.on(new HeartbeatAnswered(alive(ME, this.now + 200), ME, time()), time());
 
@@ -170,7 +170,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void aDeathIsPlannedAtOnce() {
+	void deathIsPlannedImmediately() {
 		leadInPeace();
 		this.leadership.on(new ReapAnswered(new ReapReply.Looked(List.of(OTHER), List.of(), List.of(), 0)), time());
 
@@ -183,7 +183,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void aTimeoutIsPlannedAtOnceToo() {
+	void sessionTimeoutIsPlannedImmediately() {
 		leadInPeace();
 		this.leadership.on(new ReapAnswered(new ReapReply.Looked(List.of(), List.of(OTHER), List.of(), 0)), time());
 
@@ -191,7 +191,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void aSlowMemberIsLookedAtAgainWhenItsTimeoutEnds() {
+	void slowMemberIsCheckedAgainWhenItsTimeoutEnds() {
 		leadInPeace();
 		this.leadership.on(
 				new ReapAnswered(
@@ -204,7 +204,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void whenNobodyIsLateThereIsNothingToLookFor() {
+	void nothingIsReapedWhenNobodyIsLate() {
 		leadInPeace();
 		this.leadership.on(new ReapAnswered(new ReapReply.Looked(List.of(), List.of(), List.of(), 0)), time());
 
@@ -212,7 +212,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void silenceIsJudgedSinceTheFirstAnswer() {
+	void steadyTimeBeginsWithTheFirstAnswer() {
 		leadInPeace();
 		beatAfter(INTERVAL.toMillis());
 		beatAfter(2 * INTERVAL.toMillis());
@@ -221,7 +221,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void aGapBetweenAnswersBeginsAnew() {
+	void gapBetweenAnswersRestartsSteadyTime() {
 		leadInPeace();
 		beatAfter(2 * INTERVAL.toMillis() + 1);
 		long afterGap = STORE_START + this.now;
@@ -231,7 +231,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void aJumpOfTheStoresClockBeginsAnew() {
+	void jumpOfTheStoreClockRestartsSteadyTime() {
 		leadInPeace();
 		this.jump = 60_000;
 		beatAfter(INTERVAL.toMillis());
@@ -243,7 +243,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void smallStepsThatAddUpBeginAnew() {
+	void smallClockStepsThatAddUpRestartSteadyTime() {
 		leadInPeace();
 		beatAfter(INTERVAL.toMillis());
 		this.jump = LEASE / 10 / 4;
@@ -256,7 +256,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void aSmallStepBackBeginsAnew() {
+	void smallClockStepBackRestartsSteadyTime() {
 		leadInPeace();
 		beatAfter(INTERVAL.toMillis());
 		this.jump = -LEASE / 10 / 2;
@@ -267,7 +267,7 @@ class LeadershipTests {
 
 	/** What the store's clock shows then may be a step. */
 	@Test
-	void theDeadAreLookedForByTheLeadersOwnClock() {
+	void deadMembersAreReapedByTheLeadersClock() {
 		leadInPeace();
 		beatAfter(INTERVAL.toMillis());
 		this.leadership.on(new HeartbeatAnswered(alive(ME, this.now - 1), ME, time()), time());
@@ -278,7 +278,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void aLookThatFindsNobodyIsNotRepeatedAtOnce() {
+	void reapingWithoutResultIsNotRepeatedImmediately() {
 		leadInPeace();
 		long due = STORE_START + this.now;
 		this.now += 50;
@@ -289,7 +289,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void aJumpAndBackBetweenTwoAnswersBeginsAnew() {
+	void clockJumpAndBackBetweenAnswersRestartsSteadyTime() {
 		leadInPeace();
 		this.setBacks = 1;
 		beatAfter(INTERVAL.toMillis());
@@ -301,7 +301,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void anAnswerThatTheStoreHasForgottenBeginsAnew() {
+	void answerThatTheStoreHasForgottenRestartsSteadyTime() {
 		leadInPeace();
 		long steady = steadySince();
 		this.ownLeaseEnd = STORE_START + this.now + LEASE;
@@ -318,7 +318,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void nothingIsAssignedForALeaseAfterAnAnswerWasForgotten() {
+	void nothingIsAssignedForALeaseAfterAForgottenAnswer() {
 		leadInPeace();
 		this.ownLeaseEnd = STORE_START + this.now - 60_000;
 		answered(ME);
@@ -341,7 +341,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void aClockThatIsSetBackTakesTimeFromLeasesAndForgetsNothing() {
+	void clockSetBackShortensLeasesAndIsNoLossOfWrites() {
 		leadInPeace();
 		this.ownLeaseEnd = STORE_START + this.now + LEASE - 100;
 		beatAfter(INTERVAL.toMillis());
@@ -353,7 +353,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void aPauseOfThisProcessBeginsAnewThoughTheAnswersComeAtOnce() {
+	void processPauseRestartsSteadyTime() {
 		leadInPeace();
 		// By the store's clock nothing happened: it stood still as well.
 		this.jump = -10_000;
@@ -363,7 +363,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void aNewSessionBeginsAnew() {
+	void newSessionRestartsSteadyTime() {
 		leadInPeace();
 		this.leadership.on(new SessionLost(), time());
 		assertThat(this.leadership.view().leads()).isFalse();
@@ -374,7 +374,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void afterConflictsThePictureIsReadAnewAndPlannedAgain() {
+	void conflictsHaveTheGroupReadAndPlannedAgain() {
 		answered(ME);
 		refreshed(List.of(member(ME)));
 		this.now += SETTLE.toMillis();
@@ -389,7 +389,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void anotherHistoryMeansThatTheStoreHasLostWrites() {
+	void differentHistoryMeansLostWrites() {
 		leadInPeace();
 		this.history++;
 		answered(ME);
@@ -399,7 +399,7 @@ class LeadershipTests {
 
 	/** Perhaps there was a failover, and what is lost was never told to anybody. */
 	@Test
-	void afterAHeartbeatWithoutAnswerTheGroupIsReadAnew() {
+	void groupIsReadAgainAfterAnUnansweredHeartbeat() {
 		leadInPeace();
 		this.leadership.on(new HeartbeatFailed(), time());
 		assertThat(next()).as("the store is away").isNull();
@@ -410,7 +410,7 @@ class LeadershipTests {
 
 	/** Answers queue up while the group is read: what they tell is in the picture. */
 	@Test
-	void anAnswerThatWaitedForItsTurnIsNoReasonToReadTheGroup() {
+	void delayedAnswerDoesNotHaveTheGroupRead() {
 		leadInPeace();
 		this.generation++;
 		this.membership++;
@@ -425,7 +425,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void anAnswerToALaterHeartbeatThatKnowsLessMeansThatWritesAreLost() {
+	void laterAnswerWithALowerGenerationMeansLostWrites() {
 		leadInPeace();
 		this.generation++;
 		answered(ME);
@@ -442,7 +442,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void whoHasHeardNothingForAWhileDoesNotLookForTheDead() {
+	void leaderWithoutRecentAnswerReapsNobody() {
 		leadInPeace();
 		this.now += INTERVAL.toMillis() * 20;
 
@@ -451,7 +451,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void whoIsDeposedDoesNothingMore() {
+	void deposedLeaderDoesNothing() {
 		leadInPeace();
 		this.membership++;
 		answered(ME);
@@ -463,7 +463,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void anotherLeaderDeposes() {
+	void answerThatNamesAnotherLeaderDeposes() {
 		leadInPeace();
 		answered(OTHER);
 
@@ -472,7 +472,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void nobodyLeadingDeposesToo() {
+	void answerWithoutLeaderDeposes() {
 		leadInPeace();
 		answered(null);
 
@@ -480,7 +480,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void afterAFailureItWaitsAndThenReadsAndPlansAgain() {
+	void failedActionIsFollowedByAPauseAReadAndAPlan() {
 		leadInPeace();
 		this.leadership.on(new ActionFailed(Duration.ofMillis(200)), time());
 
@@ -494,7 +494,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void aNewEpochReadsThePictureAnew() {
+	void newEpochHasTheGroupReadAgain() {
 		leadInPeace();
 		answered(OTHER);
 		this.epoch += 2;
@@ -505,7 +505,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void aNewEpochAtOnceReadsThePictureAnewToo() {
+	void newEpochWithoutInterruptionHasTheGroupReadAgain() {
 		leadInPeace();
 		this.epoch++;
 		answered(ME);
@@ -517,7 +517,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void shardsThatWereFreeAtTheElectionWaitForTheSettleTime() {
+	void shardsFreeAtTheElectionWaitForTheSettleTime() {
 		answered(ME);
 		this.generation = 3;
 		refreshed(List.of(member(ME)), new Ownership(SHARD, Phase.FREE, new Token(1), null, null, 3, 0, 0));
@@ -528,7 +528,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void whoFindsWritesLostItselfWaitsForOthersToSaySoBeforeItAssigns() {
+	void leaderThatFindsLostWritesAssignsNothingForALease() {
 		leadInPeace();
 		this.generation++;
 		answered(ME);
@@ -547,7 +547,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void aShardThatRestsIsAssignedExactlyWhenItsRestIsOver() {
+	void quietShardIsAssignedWhenItsQuietPeriodEnds() {
 		leadInPeace();
 		this.generation++;
 		answered(ME);
@@ -560,7 +560,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void aJoinIsNotKeptWaitingByARest() {
+	void quietPeriodDoesNotDelayAJoin() {
 		leadInPeace();
 		this.generation++;
 		this.membership++;
@@ -575,7 +575,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void whileClaimsAreTakenNothingIsAssigned() {
+	void nothingIsAssignedDuringTheClaimPeriod() {
 		this.claimsUntil = STORE_START + LEASE;
 		answered(ME);
 		refreshed(List.of(member(ME)));
@@ -594,7 +594,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void whoBeginsToWatchAfterAStepOfTheClockWatchesAWholeLease() {
+	void claimPeriodLastsAWholeLeaseAfterAClockStep() {
 		this.claimsUntil = STORE_START - 60_000;
 		answered(ME);
 		refreshed(List.of(member(ME)));
@@ -607,7 +607,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void aTimeForClaimsThatBeginsAndIsSteppedOverBetweenTwoHeartbeatsIsWatchedAsAWhole() {
+	void claimPeriodSteppedOverByTheClockLastsAWholeLease() {
 		leadInPeace();
 		this.jump = 60_000;
 		this.claimsUntil = STORE_START + this.now + LEASE;
@@ -621,7 +621,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void aTimeForClaimsInWhichTheStoreWasAwayIsWatchedAgain() {
+	void claimPeriodRestartsWhenTheStoreWasUnavailable() {
 		this.claimsUntil = STORE_START + LEASE;
 		answered(ME);
 		refreshed(List.of(member(ME)));
@@ -638,7 +638,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void aGapInTheTimeForClaimsMakesItLongerByAsMuch() {
+	void gapExtendsTheClaimPeriodByItsLength() {
 		this.claimsUntil = STORE_START + LEASE;
 		answered(ME);
 		refreshed(List.of(member(ME)));
@@ -659,7 +659,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void aTimeForClaimsThatHasBegunAgainIsWatchedAgain() {
+	void restartedClaimPeriodIsMeasuredAgain() {
 		this.claimsUntil = STORE_START + LEASE;
 		answered(ME);
 		refreshed(List.of(member(ME)));
@@ -676,7 +676,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void aClockThatIsPutForwardDoesNotEndTheTimeForClaims() {
+	void clockSetForwardDoesNotEndTheClaimPeriod() {
 		this.claimsUntil = STORE_START + LEASE;
 		answered(ME);
 		refreshed(List.of(member(ME)));
@@ -697,7 +697,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void movesThatWereHeldBackFollowWhenOthersHaveArrived() {
+	void heldBackMovesFollowWhenOthersHaveArrived() {
 		this.ownTopics = Map.of("orders", TopicShards.count(4));
 		answered(ME);
 		this.generation = 4;
@@ -720,7 +720,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void whatStandsStillForTooLongIsReportedWithTheReason() {
+	void unattendedShardIsReportedWithTheReason() {
 		this.ownTopics = Map.of("orders", TopicShards.count(4));
 		answered(ME);
 		this.generation = 4;
@@ -740,7 +740,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void aShardWhoseOwnerIsNoMemberIsReportedAfterALease() {
+	void shardOwnedByANonMemberIsReportedAfterALease() {
 		answered(ME);
 		this.generation = 2;
 		refreshed(List.of(member(ME)), of(0, Phase.OWNED, OTHER, null, 1), of(1, Phase.REVOKING, OTHER, ME, 2));
@@ -759,7 +759,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void whatIsSaidOfShardsThatStandStillStaysTheSame() {
+	void textAboutUnattendedShardsStaysTheSame() {
 		this.ownTopics = Map.of("orders", TopicShards.count(12));
 		answered(ME);
 		refreshed(List.of(member(ME)));
@@ -776,7 +776,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void aTopicThatNobodyConsumesIsAProblemAtFirstAndADetailLater() {
+	void topicWithoutConsumersIsAProblemThenADetail() {
 		answered(ME);
 		this.generation = 3;
 		refreshed(List.of(member(ME)), of(0, Phase.OWNED, ME, null, 1),
@@ -798,7 +798,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void whatTheStoreHasForgottenStandsStillNoMore() {
+	void forgottenShardsAreNotUnattended() {
 		answered(ME);
 		this.generation = 3;
 		refreshed(List.of(member(ME)), owned(), retired(0), retired(1));
@@ -816,7 +816,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void whoHasNoVersionBesideOthersAndOwnsNothingIsNamed() {
+	void memberWithoutComparableVersionThatOwnsNothingIsReported() {
 		MemberDescription versioned = new MemberDescription(new TreeMap<>(Map.of("orders", TopicShards.count(1))),
 				new ApplicationVersion("1.4"));
 		answered(ME);
@@ -830,7 +830,7 @@ class LeadershipTests {
 	}
 
 	@Test
-	void onlyALeaderReportsWhatStandsStill() {
+	void onlyALeaderReportsUnattendedShards() {
 		answered(ME);
 		refreshed(List.of(member(ME)));
 		assertThat(overdueAfter(60_000)).isNotEmpty();

@@ -20,7 +20,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 class LoadReportTests {
 
 	@Test
-	void namesLoadsWithTheirShards() {
+	void reportListsLoadsWithTheirShards() {
 		Map<ShardId, Double> loads = Map.of(ShardId.of("orders", 0), 512.0, ShardId.of("orders", 4), 37.2,
 				ShardId.of("orders", 6), 36.8, ShardId.of("orders", 1), 0.2, ShardId.of("orders", 10), 0.0,
 				new ShardId("page.visits", "eu-1"), 3.0);
@@ -30,7 +30,7 @@ class LoadReportTests {
 	}
 
 	@Test
-	void isReadAsItWasWritten() {
+	void reportIsReadAsWritten() {
 		Random random = new Random(5);
 		Map<ShardId, Double> loads = new HashMap<>();
 		for (int shard = 0; shard < 900; shard++) {
@@ -52,7 +52,7 @@ class LoadReportTests {
 	}
 
 	@Test
-	void ofManyShardsTheBusiestAreNamed() {
+	void reportOfManyShardsListsTheBusiest() {
 		Map<ShardId, Double> loads = new HashMap<>();
 		for (int shard = 0; shard < 10_000; shard++) {
 			loads.put(ShardId.of("orders", shard), (shard % 100 == 0) ? 300.0 : 4.0);
@@ -68,7 +68,7 @@ class LoadReportTests {
 	}
 
 	@Test
-	void aReportCanBeReadWhereverItIsCut() {
+	void reportAtTheLengthLimitCanBeRead() {
 		for (long seed = 0; seed < 300; seed++) {
 			Random random = new Random(seed);
 			Map<ShardId, Double> loads = new HashMap<>();
@@ -85,7 +85,7 @@ class LoadReportTests {
 	}
 
 	@Test
-	void nothingConsumedIsSaidToo() {
+	void emptyReportCanBeReadAndWritten() {
 		LoadReport report = LoadReport.of(LoadMeasure.HANDLER_TIME, Map.of());
 
 		assertThat(report).isNotEqualTo(LoadReport.NONE);
@@ -96,7 +96,7 @@ class LoadReportTests {
 	@ValueSource(strings = { "", "nonsense", "2|handler-time||orders:1=0", "1|handler-time", "1|records||orders",
 			"1|records||orders:x=0", "1|records||orders:-1=0", "1|records||orders:1", "1|records||orders:1=",
 			"1|records||:1=0", "1|records||orders:1={0}", "1|records|much|orders:1=0", "1|records||orders:1e999=0" })
-	void whatCannotBeReadIsRefused(String text) {
+	void malformedReportIsRefused(String text) {
 		assertThatIllegalArgumentException().isThrownBy(() -> new LoadReport(text).content())
 			.withMessageContaining("'" + text + "'");
 	}

@@ -82,7 +82,7 @@ class LoadReportsTests {
 	}
 
 	@Test
-	void nothingIsReadWhereNobodyWantsToKnow() {
+	void loadsAreNotReadForAStrategyThatIgnoresThem() {
 		this.leadership = leadership(null);
 		report(OTHER, Map.of(SECOND, 300.0));
 		pass(Duration.ofMinutes(1));
@@ -93,7 +93,7 @@ class LoadReportsTests {
 	}
 
 	@Test
-	void nothingIsReadWhereNothingWasReported() {
+	void loadsAreNotReadWithoutReports() {
 		pass(Duration.ofMinutes(1));
 
 		assertThat(this.reads).isEmpty();
@@ -101,7 +101,7 @@ class LoadReportsTests {
 	}
 
 	@Test
-	void whoBeginsToLeadReadsBeforeItPlans() {
+	void electedLeaderReadsLoadsBeforeItPlans() {
 		report(OTHER, Map.of(SECOND, 300.0));
 		pass(Duration.ofSeconds(5));
 
@@ -111,7 +111,7 @@ class LoadReportsTests {
 	}
 
 	@Test
-	void newReportsAreReadOncePerIntervalAndPlannedBy() {
+	void newReportsAreReadOncePerIntervalAndPlanned() {
 		report(OTHER, Map.of(SECOND, 300.0));
 		pass(Duration.ofSeconds(5));
 		for (int i = 0; i < 20; i++) {
@@ -126,7 +126,7 @@ class LoadReportsTests {
 	}
 
 	@Test
-	void loadsAreLookedAtAgainWhenTheyHaveNotChanged() {
+	void unchangedLoadsArePlannedOncePerInterval() {
 		report(OTHER, Map.of(SECOND, 300.0));
 		pass(Duration.ofSeconds(61));
 
@@ -135,7 +135,7 @@ class LoadReportsTests {
 	}
 
 	@Test
-	void aShardThatMovesKeepsItsLoadUntilItsNewOwnerTellsIt() {
+	void movedShardKeepsItsLoadUntilItsNewOwnerReportsIt() {
 		report(ME, Map.of(FIRST, 10.0));
 		report(OTHER, Map.of(SECOND, 300.0));
 		pass(Duration.ofSeconds(12));
@@ -154,7 +154,7 @@ class LoadReportsTests {
 	}
 
 	@Test
-	void theOwnersWordCounts() {
+	void reportOfTheOwnerCounts() {
 		report(ME, Map.of(FIRST, 500.0, SECOND, 500.0));
 		report(OTHER, Map.of(SECOND, 300.0));
 		pass(Duration.ofSeconds(1));
@@ -163,7 +163,7 @@ class LoadReportsTests {
 	}
 
 	@Test
-	void aShardKeepsTheLoadThatAGoneMemberTold() {
+	void shardKeepsTheLoadReportedByAMemberThatHasLeft() {
 		report(ME, Map.of(FIRST, 10.0));
 		report(OTHER, Map.of(SECOND, 300.0));
 		pass(Duration.ofSeconds(12));
@@ -177,7 +177,7 @@ class LoadReportsTests {
 	}
 
 	@Test
-	void whatIsNotNamedHasTheLoadOfTheOthers() {
+	void unlistedShardHasTheAverageLoadOfTheOthers() {
 		store(ME, new LoadReport("1|handler-time|4|orders:300=7"));
 		pass(Duration.ofSeconds(1));
 
@@ -185,7 +185,7 @@ class LoadReportsTests {
 	}
 
 	@Test
-	void reportsOfAnotherMeasureAndMalformedOnesAreIgnoredWithOneComplaint() {
+	void unusableReportsAreIgnoredWithOneWarning() {
 		report(ME, Map.of(FIRST, 10.0));
 		for (int i = 0; i < 3; i++) {
 			store(OTHER, new LoadReport("1|records||orders:300=1"));
@@ -212,7 +212,7 @@ class LoadReportsTests {
 	}
 
 	@Test
-	void allIsReadAgainWhenTheStoreHasLostSome() {
+	void allReportsAreReadAgainWhenTheStoreHasLostSome() {
 		report(ME, Map.of(FIRST, 10.0));
 		report(OTHER, Map.of(SECOND, 300.0));
 		pass(Duration.ofSeconds(12));
@@ -225,7 +225,7 @@ class LoadReportsTests {
 	}
 
 	@Test
-	void allIsReadAgainAfterAHeartbeatWithoutAnAnswer() {
+	void allReportsAreReadAgainAfterAnUnansweredHeartbeat() {
 		report(ME, Map.of(FIRST, 10.0));
 		pass(Duration.ofSeconds(12));
 		this.leadership.on(new HeartbeatFailed(), at());
@@ -236,7 +236,7 @@ class LoadReportsTests {
 
 	/** On its way since before the reports were read, it says nothing about later. */
 	@Test
-	void anAnswerThatWasSentForBeforeTheReportsWereReadLosesNone() {
+	void answerToAHeartbeatSentBeforeTheReadLosesNoReports() {
 		report(ME, Map.of(FIRST, 10.0));
 		report(OTHER, Map.of(SECOND, 300.0));
 		pass(Duration.ofSeconds(12));
@@ -256,7 +256,7 @@ class LoadReportsTests {
 	}
 
 	@Test
-	void reportsThatAreReadWhileAPlanIsDueDoNotBringItForward() {
+	void readingReportsDoesNotBringADuePlanForward() {
 		pass(Duration.ofSeconds(1));
 		this.requests.clear();
 		this.membership++;
@@ -278,7 +278,7 @@ class LoadReportsTests {
 	}
 
 	@Test
-	void aLeaderIsWokenToLook() {
+	void leaderWakesUpToReadLoads() {
 		report(ME, Map.of(FIRST, 10.0));
 		pass(Duration.ofSeconds(2));
 		this.leadership.on(new HeartbeatAnswered(alive(10_000_000), ME, at()), at());

@@ -53,7 +53,7 @@ class LostWritesTests {
 	private MonotonicTime now = new MonotonicTime(0);
 
 	@Test
-	void withoutALossNothingIsClaimed() {
+	void nothingIsClaimedWithoutLostWrites() {
 		own();
 		answered(false, true);
 		assertThat(due(true)).isEmpty();
@@ -62,7 +62,7 @@ class LostWritesTests {
 	}
 
 	@Test
-	void claimComesOnceAllWasTold() {
+	void claimFollowsTheLastPageOfChanges() {
 		own();
 		handle(new WritesLost());
 		answered(true, true);
@@ -74,7 +74,7 @@ class LostWritesTests {
 	}
 
 	@Test
-	void whatIsGrantedIsConfirmedByTheNextAnswer() {
+	void grantedShardIsConfirmedByTheNextAnswer() {
 		own();
 		handle(new WritesLost());
 		answered(false, true);
@@ -90,7 +90,7 @@ class LostWritesTests {
 	}
 
 	@Test
-	void whatIsGrantedAndNotToldIsClaimedAgain() {
+	void grantedShardMissingFromTheNextAnswerIsClaimedAgain() {
 		own();
 		handle(new WritesLost());
 		answered(false, true);
@@ -103,7 +103,7 @@ class LostWritesTests {
 
 	/** Offsets and states may be lost where ownership is not. */
 	@Test
-	void stateIsWrittenBackAlsoIfNothingIsClaimed() {
+	void stateIsWrittenBackEvenIfNothingIsClaimed() {
 		handle(new WritesLost());
 		own();
 		answered(false, true);
@@ -125,7 +125,7 @@ class LostWritesTests {
 	}
 
 	@Test
-	void claimWithoutAnAnswerIsRepeated() {
+	void unansweredClaimIsRepeated() {
 		own();
 		handle(new WritesLost());
 		answered(false, true);
@@ -138,7 +138,7 @@ class LostWritesTests {
 	}
 
 	@Test
-	void claimIsRepeatedIfItsAnswerCouldNotBeCarriedOut() {
+	void claimIsRepeatedIfItsAnswerWasNotCarriedOut() {
 		own();
 		handle(new WritesLost());
 		answered(false, true);
@@ -148,7 +148,7 @@ class LostWritesTests {
 	}
 
 	@Test
-	void whatWasPresentedIsConfirmedOnceNobodyMayClaim() {
+	void presentedShardIsConfirmedAfterTheClaimPeriod() {
 		own();
 		handle(new WritesLost());
 		handle(new HeartbeatAnswered(false, true, false));
@@ -168,7 +168,7 @@ class LostWritesTests {
 	}
 
 	@Test
-	void newSessionTakesAlongWhatIsGranted() {
+	void newSessionKeepsGrantedShards() {
 		own();
 		handle(new SessionForgotten());
 		assertThat(handle(new SessionJoined(true))).containsExactly(claim());
@@ -182,7 +182,7 @@ class LostWritesTests {
 	}
 
 	@Test
-	void newSessionWithNothingGrantedIsConfirmedFromTheStart() {
+	void newSessionWithoutGrantedShardsStartsConfirmed() {
 		own();
 		handle(new SessionForgotten());
 		handle(new SessionJoined(true));
@@ -193,7 +193,7 @@ class LostWritesTests {
 	}
 
 	@Test
-	void claimOfANewSessionWithoutAnAnswerIsLeftToTheNextJoin() {
+	void unansweredClaimOfANewSessionIsRepeatedByTheNextJoin() {
 		own();
 		handle(new SessionForgotten());
 		handle(new SessionJoined(true));
@@ -235,7 +235,7 @@ class LostWritesTests {
 	}
 
 	@Test
-	void whatElseIsDueFollowsTheClaim() {
+	void otherDueActionsFollowTheClaim() {
 		own();
 		tell(Phase.REVOKING);
 		handle(new WritesLost());

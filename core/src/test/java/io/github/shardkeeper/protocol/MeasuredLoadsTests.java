@@ -39,7 +39,7 @@ class MeasuredLoadsTests {
 	private Token token = new Token(5);
 
 	@Test
-	void aShardHasALoadFromItsSecondSampleOn() {
+	void shardHasALoadFromItsSecondSampleOn() {
 		assertThat(sample(FIRST, 2_000)).isNull();
 		assertThat(loadsOf(sample(FIRST, 2_000))).isEqualTo(Map.of(FIRST, 200.0));
 	}
@@ -55,7 +55,7 @@ class MeasuredLoadsTests {
 	}
 
 	@Test
-	void whatIsHalfAMinuteOldCountsHalf() {
+	void samplesHalfAMinuteOldCountHalf() {
 		sample(FIRST, 0);
 		sample(FIRST, 8_000);
 		LoadReport last = null;
@@ -68,7 +68,7 @@ class MeasuredLoadsTests {
 	}
 
 	@Test
-	void onlyWhatHasChangedEnoughIsReported() {
+	void onlySufficientChangesAreReported() {
 		sample(FIRST, 0);
 		sample(FIRST, 1_000);
 		Random random = new Random(3);
@@ -114,7 +114,7 @@ class MeasuredLoadsTests {
 	}
 
 	@Test
-	void anotherTokenBeginsAnew() {
+	void newTokenRestartsTheMeasurement() {
 		sample(FIRST, 1_000);
 		sample(FIRST, 1_000);
 		this.token = new Token(6);
@@ -126,7 +126,7 @@ class MeasuredLoadsTests {
 	}
 
 	@Test
-	void whatIsGivenAwayIsNoLongerTold() {
+	void releasedShardIsNoLongerReported() {
 		sampleLater(FIRST, 1_000);
 		sample(SECOND, 0);
 		sampleLater(FIRST, 1_000);
@@ -137,7 +137,7 @@ class MeasuredLoadsTests {
 	}
 
 	@Test
-	void everythingIsToldAgainToWhoHasForgotten() {
+	void allLoadsAreReportedAgainAfterReportsWereForgotten() {
 		sample(FIRST, 1_000);
 		sample(FIRST, 1_000);
 		assertThat(sample(FIRST, 1_000)).isNull();
@@ -147,7 +147,7 @@ class MeasuredLoadsTests {
 	}
 
 	@Test
-	void twoSamplesAtOnceAndNumbersThatFallDoNoHarm() {
+	void simultaneousSamplesAndFallingCountersAreTolerated() {
 		sample(FIRST, 1_000);
 		sample(FIRST, 1_000);
 		this.now = this.now.minus(Duration.ofSeconds(10));

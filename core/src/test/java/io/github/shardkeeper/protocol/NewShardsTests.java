@@ -65,7 +65,7 @@ class NewShardsTests {
 	private long now = 0;
 
 	@Test
-	void shardsThatAreAddedAreAssignedInOneRound() {
+	void addedShardsAreAssignedInOneRound() {
 		begin();
 		this.own = TopicShards.count(4);
 		this.leadership.on(new ShardsChanged(Map.of("orders", this.own)), at());
@@ -76,7 +76,7 @@ class NewShardsTests {
 	}
 
 	@Test
-	void aLeaderWhoseSourceIsBehindPlansWithWhatAnotherMemberKnows() {
+	void leaderWithAnOutdatedSourcePlansShardsKnownToOtherMembers() {
 		begin();
 		this.others = TopicShards.count(3);
 		this.membership++;
@@ -86,7 +86,7 @@ class NewShardsTests {
 	}
 
 	@Test
-	void aSourceThatSeesFewerShardsTakesNoneAway() {
+	void sourceThatReportsFewerShardsRemovesNone() {
 		begin();
 		this.own = TopicShards.count(1);
 		this.leadership.on(new ShardsChanged(Map.of("orders", this.own)), at());
@@ -96,7 +96,7 @@ class NewShardsTests {
 	}
 
 	@Test
-	void childrenAreAssignedAfterTheirParentIsCompletedAndNotBefore() {
+	void childrenAreAssignedOnlyAfterTheirParentIsCompleted() {
 		begin();
 		this.own = TopicShards.count(2).with("2", "0").with("3", "0");
 		this.leadership.on(new ShardsChanged(Map.of("orders", this.own)), at());
@@ -111,7 +111,7 @@ class NewShardsTests {
 	}
 
 	@Test
-	void parentsThatAreTheirOwnDescendantsAreReported() {
+	void cyclesOfParentsAreReported() {
 		begin();
 		this.own = TopicShards.count(2).with("2", "0").with("7", "9").with("8", "7").with("9", "8").with("10", "9");
 		this.leadership.on(new ShardsChanged(Map.of("orders", this.own)), at());
@@ -123,7 +123,7 @@ class NewShardsTests {
 	}
 
 	@Test
-	void whatTwoWereMergedIntoWaitsForBoth() {
+	void mergedShardWaitsForBothParents() {
 		begin();
 		this.own = TopicShards.count(2).with("2", "0", "1");
 		this.leadership.on(new ShardsChanged(Map.of("orders", this.own)), at());
@@ -149,7 +149,7 @@ class NewShardsTests {
 	}
 
 	@Test
-	void aChildThatOnlyAnotherMemberKnowsHasItsParentsFromThere() {
+	void childKnownToAnotherMemberOnlyHasItsParentsFromThatMember() {
 		begin();
 		this.others = TopicShards.count(2).with("2", "0");
 		this.own = TopicShards.count(3);
@@ -162,7 +162,7 @@ class NewShardsTests {
 	}
 
 	@Test
-	void aParentThatNoSourceKnowsAnyMoreHoldsNothingUp() {
+	void parentUnknownToAllSourcesBlocksNothing() {
 		this.own = TopicShards.of(Map.of("7", List.of("3")));
 		this.others = this.own;
 		beat();
@@ -171,7 +171,7 @@ class NewShardsTests {
 	}
 
 	@Test
-	void aParentThatNoSourceKnowsAnyMoreButTheStoreDoesIsAwaited() {
+	void parentKnownToTheStoreOnlyIsAwaited() {
 		this.own = TopicShards.of(Map.of("7", List.of("3")));
 		this.others = this.own;
 		write(shard(3), Phase.FREE, null);
@@ -184,7 +184,7 @@ class NewShardsTests {
 
 	/** Whoever leads next, and if all were restarted, reads it from the store. */
 	@Test
-	void whatIsCompletedStaysSoForWhoeverLeadsNext() {
+	void completedShardsStayCompletedForTheNextLeader() {
 		write(shard(0), Phase.COMPLETED, null);
 		write(shard(1), Phase.FREE, null);
 		this.own = TopicShards.count(2).with("2", "0");
@@ -198,7 +198,7 @@ class NewShardsTests {
 	 * shard.
 	 */
 	@Test
-	void completedShardsNoLongerWeighSoTheLiveOnesAreEvenedOut() {
+	void completedShardsDoNotCountAsLoad() {
 		this.own = TopicShards.count(4);
 		for (int i = 0; i < 4; i++) {
 			write(shard(i), Phase.OWNED, (i % 2 == 0) ? ME : OTHER);
@@ -214,7 +214,7 @@ class NewShardsTests {
 	}
 
 	@Test
-	void childrenThatWaitStandStillWithoutAlarm() {
+	void waitingChildrenAreNotReported() {
 		begin();
 		this.own = TopicShards.count(2).with("2", "0");
 		this.leadership.on(new ShardsChanged(Map.of("orders", this.own)), at());
@@ -227,7 +227,7 @@ class NewShardsTests {
 	}
 
 	@Test
-	void aShardThatWasAddedIsNotOverdueBecauseTheLeaderHasLedForLong() {
+	void addedShardIsNotOverdueUnderALongLeadership() {
 		begin();
 		this.now += 3_600_000;
 		beat();
@@ -241,7 +241,7 @@ class NewShardsTests {
 	}
 
 	@Test
-	void aPictureThatIsReadAnewDoesNotForgetSinceWhenAShardWaits() {
+	void readingTheGroupAgainKeepsTheWaitingTimeOfShards() {
 		begin();
 		this.now += 3_600_000;
 		beat();
@@ -262,7 +262,7 @@ class NewShardsTests {
 
 	/** An answer of a strategy is about members and shards, not about what they say. */
 	@Test
-	void whatMembersSayOfShardsThatAreKnownOvertakesNoAnswer() {
+	void reportOfKnownShardsDoesNotOutdateAnAnswer() {
 		GroupPicture picture = new GroupPicture();
 		picture.apply(changes());
 		picture.update(Map.of("orders", this.own));

@@ -52,7 +52,7 @@ class OverdueDrainTests {
 	private MonotonicTime now = new MonotonicTime(0);
 
 	@Test
-	void whileNothingDrainsThereIsNothingToWaitFor() {
+	void noWakeUpWithoutADrain() {
 		owned(FIRST, TOKEN);
 		assertThat(this.wakeAt).isNull();
 		pass(TIMEOUT.multipliedBy(2));
@@ -60,7 +60,7 @@ class OverdueDrainTests {
 	}
 
 	@Test
-	void theCallIsInterruptedAtTheTimeoutAndAfterEachFurtherOne() {
+	void callIsInterruptedAfterEachTimeout() {
 		drain(FIRST);
 		assertThat(this.wakeAt).isEqualTo(this.now.plus(TIMEOUT));
 		pass(TIMEOUT.minusNanos(1));
@@ -87,7 +87,7 @@ class OverdueDrainTests {
 	}
 
 	@Test
-	void aRevokeThatIsToldAgainDoesNotBeginTheTimeAnew() {
+	void repeatedRevokeDoesNotRestartTheTimeout() {
 		drain(FIRST);
 		pass(Duration.ofSeconds(30));
 		tell(FIRST, Phase.REVOKING, TOKEN);
@@ -97,14 +97,14 @@ class OverdueDrainTests {
 	}
 
 	@Test
-	void whatHasDrainedIsNotOverdue() {
+	void drainedShardIsNotOverdue() {
 		drain(FIRST);
 		handle(new WorkerEnded(FIRST, TOKEN, Token.NONE, false));
 		assertThat(this.wakeAt).isNull();
 	}
 
 	@Test
-	void aDrainThatWasCancelledIsNotOverdueAndTheNextOneBeginsAnew() {
+	void cancelledDrainIsNotOverdueAndTheNextOneHasAWholeTimeout() {
 		drain(FIRST);
 		pass(Duration.ofSeconds(30));
 		owned(FIRST, TOKEN);
@@ -115,7 +115,7 @@ class OverdueDrainTests {
 	}
 
 	@Test
-	void aDrainThatWasCancelledTooLateIsOverdueAsBefore() {
+	void drainCancelledTooLateKeepsItsDeadline() {
 		drain(FIRST);
 		pass(Duration.ofSeconds(30));
 		assertThat(owned(FIRST, TOKEN)).as("its farewell is under way")
@@ -128,7 +128,7 @@ class OverdueDrainTests {
 	}
 
 	@Test
-	void whoLeavesWithoutPlanHasTheSameTimeout() {
+	void leaveWithoutPlanHasTheSameTimeout() {
 		owned(FIRST, TOKEN);
 		handle(new PatienceEnded());
 		pass(TIMEOUT);
@@ -136,14 +136,14 @@ class OverdueDrainTests {
 	}
 
 	@Test
-	void aLostSessionEndsAllDrains() {
+	void lostSessionEndsAllDrains() {
 		drain(FIRST);
 		handle(new SessionLost());
 		assertThat(this.wakeAt).isNull();
 	}
 
 	@Test
-	void byForceTheShardGoesThoughTheCallMayStillRun() {
+	void forcedHandoverReleasesTheShardWhileTheCallMayStillRun() {
 		this.holdings = holdings(OnTimeout.FORCE);
 		drain(FIRST);
 		pass(TIMEOUT);

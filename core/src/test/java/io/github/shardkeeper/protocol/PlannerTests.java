@@ -71,7 +71,7 @@ class PlannerTests {
 	}
 
 	@Test
-	void whatOneMemberGetsStandsTogether() {
+	void assignmentsOfOneMemberAreAdjacent() {
 		this.ownTopics = Map.of("orders", TopicShards.count(40));
 		member(A, 40);
 		member(B, 40);
@@ -85,7 +85,7 @@ class PlannerTests {
 	}
 
 	@Test
-	void whatStandsWhereItShallNeedsNoTransition() {
+	void shardOfTheRightOwnerNeedsNoTransition() {
 		member(A, 2);
 		member(B, 2);
 		is(ZERO, Phase.OWNED, A, null, 1);
@@ -95,7 +95,7 @@ class PlannerTests {
 	}
 
 	@Test
-	void anOwnedShardIsRevokedInFavourOfAnother() {
+	void ownedShardIsRevokedInFavourOfAnother() {
 		member(A, 2);
 		member(B, 2);
 		is(ZERO, Phase.OWNED, A, null, 1);
@@ -105,7 +105,7 @@ class PlannerTests {
 	}
 
 	@Test
-	void aLeavingMemberLosesAllAndGetsNothing() {
+	void leavingMemberLosesAllShardsAndGetsNone() {
 		member(A, 2, true);
 		member(B, 2);
 		is(ZERO, Phase.OWNED, A, null, 1);
@@ -114,7 +114,7 @@ class PlannerTests {
 	}
 
 	@Test
-	void theLastMemberThatLeavesGivesUpToNobody() {
+	void lastLeavingMemberReleasesWithoutTarget() {
 		member(A, 2, true);
 		is(ZERO, Phase.OWNED, A, null, 1);
 
@@ -122,7 +122,7 @@ class PlannerTests {
 	}
 
 	@Test
-	void aMoveWhoseTargetIsGoneGetsAnother() {
+	void moveWithoutLivingTargetGetsAnotherTarget() {
 		member(A, 2, true);
 		member(B, 2);
 		is(ZERO, Phase.REVOKING, A, MemberId.of("gone", "1"), 5);
@@ -132,7 +132,7 @@ class PlannerTests {
 	}
 
 	@Test
-	void aMoveThatNobodyCanTakeIsRetargetedToNobody() {
+	void moveThatNobodyCanTakeLosesItsTarget() {
 		member(A, 2, true);
 		is(ZERO, Phase.REVOKING, A, B, 5);
 
@@ -140,7 +140,7 @@ class PlannerTests {
 	}
 
 	@Test
-	void aLoweredNumberOfShardsForgetsNone() {
+	void lowerShardCountForgetsNoShard() {
 		this.ownTopics = Map.of("orders", TopicShards.count(1));
 		member(A, 1);
 		is(ZERO, Phase.OWNED, A, null, 1);
@@ -150,7 +150,7 @@ class PlannerTests {
 	}
 
 	@Test
-	void whoKnowsOfMoreShardsCounts() {
+	void highestShardCountWins() {
 		this.ownTopics = Map.of("orders", TopicShards.count(1));
 		member(A, 2);
 
@@ -158,7 +158,7 @@ class PlannerTests {
 	}
 
 	@Test
-	void aTopicThatOnlyOthersConsumeIsPlannedToo() {
+	void topicConsumedByOthersOnlyIsPlanned() {
 		ShardId theirs = ShardId.of("payments", 0);
 		member(A, 2);
 		this.members
@@ -171,7 +171,7 @@ class PlannerTests {
 	}
 
 	@Test
-	void nobodyThereMeansNothingToDo() {
+	void groupWithoutMembersHasNoPlan() {
 		is(ZERO, Phase.FREE, null, null, 1);
 
 		assertThat(plan()).isEmpty();
@@ -195,7 +195,7 @@ class PlannerTests {
 	}
 
 	@Test
-	void anOwnerIsWantedBackWhenTheTargetIsGone() {
+	void moveIsCancelledWhenTheTargetIsGone() {
 		member(A, 2);
 		member(B, 2, true);
 		is(ZERO, Phase.OWNED, A, null, 1);
@@ -205,7 +205,7 @@ class PlannerTests {
 	}
 
 	@Test
-	void anOwnerMayBeWantedBackByTheStrategy() {
+	void moveIsCancelledWhenTheStrategyChoosesTheOwner() {
 		member(A, 2);
 		member(B, 2);
 		is(ZERO, Phase.OWNED, B, null, 1);
@@ -216,7 +216,7 @@ class PlannerTests {
 	}
 
 	@Test
-	void aShardThatRestsIsAssignedWhenItsRestIsOver() {
+	void quietShardIsAssignedAfterItsQuietPeriod() {
 		member(A, 2);
 		is(ZERO, Phase.OWNED, A, null, 1);
 		rests(ONE, A, 2, NOW + 300);
@@ -231,7 +231,7 @@ class PlannerTests {
 	}
 
 	@Test
-	void aShardThatRestsGetsAnotherTargetMeanwhile() {
+	void quietShardCanGetAnotherTarget() {
 		member(A, 2);
 		member(B, 2);
 		rests(ZERO, null, 1, NOW + 300);
@@ -243,7 +243,7 @@ class PlannerTests {
 
 	/** The store refuses, and begins the rest anew. */
 	@Test
-	void aRestThatAClockSetBackWouldProlongIsTriedToEnd() {
+	void quietPeriodProlongedByAClockSetBackIsTriedImmediately() {
 		member(A, 2);
 		is(ZERO, Phase.OWNED, A, null, 1);
 		long since = NOW + 3_600_000;
@@ -253,7 +253,7 @@ class PlannerTests {
 	}
 
 	@Test
-	void nothingIsAssignedWhileWhoHoldsItMayClaimIt() {
+	void nothingIsAssignedWhileItsHolderMayClaimIt() {
 		this.claimsUntil = NOW + 500;
 		this.ownTopics = Map.of("orders", TopicShards.count(5));
 		member(A, 5);
@@ -271,7 +271,7 @@ class PlannerTests {
 	}
 
 	@Test
-	void aCompletedShardIsNoLoadAndGoesToNobody() {
+	void completedShardHasNoOwnerAndNoLoad() {
 		member(A, 2);
 		member(B, 2);
 		is(ZERO, Phase.COMPLETED, null, null, 1);
@@ -289,7 +289,7 @@ class PlannerTests {
 	}
 
 	@Test
-	void noMoreMovesAtOnceThanAreAllowed() {
+	void concurrentMovesAreLimited() {
 		this.mostConcurrentMoves = 2;
 		member(A, 8);
 		member(B, 8);
@@ -300,7 +300,7 @@ class PlannerTests {
 	}
 
 	@Test
-	void movesUnderWayCount() {
+	void movesUnderWayCountTowardsTheLimit() {
 		this.mostConcurrentMoves = 2;
 		member(A, 3);
 		member(B, 3, true);
@@ -315,7 +315,7 @@ class PlannerTests {
 	}
 
 	@Test
-	void whoGoesInStepsIsAskedAgainWhenTheFirstMoveIsOverdue() {
+	void unfinishedAssignmentIsPlannedAgainWhenTheFirstMoveIsOverdue() {
 		member(A, 2);
 		member(B, 2);
 		is(ZERO, Phase.REVOKING, A, B, 1);
@@ -329,7 +329,7 @@ class PlannerTests {
 	}
 
 	@Test
-	void movesThatHangDoNotCountOnceTheyAreOverdue() {
+	void overdueMovesDoNotCountTowardsTheLimit() {
 		this.mostConcurrentMoves = 1;
 		member(A, 3);
 		member(B, 3, true);
@@ -348,7 +348,7 @@ class PlannerTests {
 	}
 
 	@Test
-	void whoWaitsToGoIsServedFirst() {
+	void movesFromLeavingMembersComeFirst() {
 		this.mostConcurrentMoves = 1;
 		member(A, 4);
 		member(B, 4, true);
@@ -364,7 +364,7 @@ class PlannerTests {
 	}
 
 	@Test
-	void whatNobodyOwnsIsNotLimited() {
+	void shardsWithoutOwnerAreNotLimited() {
 		this.mostConcurrentMoves = 1;
 		member(A, 4);
 		this.ownTopics = Map.of("orders", TopicShards.count(4));
@@ -377,7 +377,7 @@ class PlannerTests {
 	}
 
 	@Test
-	void theStrategyIsToldWhatMembersSayAndHowManyMovesGoOn() {
+	void requestDescribesMembersAndMovesUnderWay() {
 		member(A, 4);
 		member(C, 4, true);
 		this.members.add(new GroupMember(B, new MemberDescription(new TreeMap<>(Map.of("orders", TopicShards.count(4))),

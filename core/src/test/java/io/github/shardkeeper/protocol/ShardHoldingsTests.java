@@ -47,7 +47,7 @@ class ShardHoldingsTests {
 	private MonotonicTime wakeAt;
 
 	@Test
-	void aShardIsStartedDrainedAndReleased() {
+	void shardIsStartedDrainedAndReleased() {
 		assertThat(owned(OLD)).containsExactly(new Start(SHARD, OLD));
 		assertThat(this.holdings.isEmpty()).isFalse();
 
@@ -60,7 +60,7 @@ class ShardHoldingsTests {
 	}
 
 	@Test
-	void nothingIsReleasedBeforeItsWorkerHasEnded() {
+	void shardIsNotReleasedBeforeItsWorkerHasEnded() {
 		owned(OLD);
 
 		assertThat(revoking(OLD)).doesNotHaveAnyElementsOfTypes(Release.class);
@@ -68,7 +68,7 @@ class ShardHoldingsTests {
 	}
 
 	@Test
-	void anOwnerThatIsWantedBackGoesOn() {
+	void cancelledMoveContinuesConsumption() {
 		owned(OLD);
 		revoking(OLD);
 		assertThat(owned(OLD)).as("with what came for it meanwhile")
@@ -81,7 +81,7 @@ class ShardHoldingsTests {
 	}
 
 	@Test
-	void anOwnerThatIsWantedBackTooLateGivesTheShardUpAllTheSame() {
+	void moveCancelledTooLateStillReleasesTheShard() {
 		owned(OLD);
 		revoking(OLD);
 		owned(OLD);
@@ -90,7 +90,7 @@ class ShardHoldingsTests {
 	}
 
 	@Test
-	void aShardThatHasDrainedIsNotKept() {
+	void drainedShardIsNotKept() {
 		owned(OLD);
 		revoking(OLD);
 		ended(OLD);
@@ -98,14 +98,14 @@ class ShardHoldingsTests {
 	}
 
 	@Test
-	void aWorkerAtTheEndOfItsShardCompletesIt() {
+	void workerAtTheEndOfItsShardCompletesIt() {
 		owned(OLD);
 		assertThat(handle(new WorkerEnded(SHARD, OLD, Token.NONE, true)))
 			.containsExactly(new Release(SHARD, OLD, Token.NONE, true));
 	}
 
 	@Test
-	void aShardThatComesIsPreparedForOnce() {
+	void incomingShardIsPreparedOnce() {
 		assertThat(coming(Phase.REVOKING, OLD)).containsExactly(new Prepare(SHARD));
 		assertThat(coming(Phase.REVOKING, OLD)).isEmpty();
 		assertThat(coming(Phase.QUIET, OLD)).as("the same move").isEmpty();
@@ -113,13 +113,13 @@ class ShardHoldingsTests {
 	}
 
 	@Test
-	void aShardThatComesAnotherTimeIsPreparedForAnew() {
+	void laterIncomingMoveIsPreparedAgain() {
 		coming(Phase.QUIET, OLD);
 		assertThat(coming(Phase.QUIET, NEW)).containsExactly(new Prepare(SHARD));
 	}
 
 	@Test
-	void whatGoesToOthersIsNotPreparedFor() {
+	void shardForAnotherMemberIsNotPrepared() {
 		assertThat(tell(Phase.REVOKING, OLD, OTHER, OTHER)).isEmpty();
 		assertThat(tell(Phase.FREE, OLD, null, ME)).isEmpty();
 		owned(OLD);
@@ -127,7 +127,7 @@ class ShardHoldingsTests {
 	}
 
 	@Test
-	void whatIsHeldAndToldAgainIsAttendedTo() {
+	void heldShardReportedAgainIsAttendedTo() {
 		owned(OLD);
 		assertThat(owned(OLD)).containsExactly(new Attend(SHARD));
 		assertThat(owned(OLD)).as("every time").containsExactly(new Attend(SHARD));
@@ -142,14 +142,14 @@ class ShardHoldingsTests {
 	}
 
 	@Test
-	void whoLeavesAttendsToNothing() {
+	void leavingMemberAttendsToNothing() {
 		owned(OLD);
 		handle(new PatienceEnded());
 		assertThat(owned(OLD)).isEmpty();
 	}
 
 	@Test
-	void whatIsToldAgainChangesNothing() {
+	void repeatedOwnershipChangesNothing() {
 		owned(OLD);
 		owned(OLD);
 
@@ -168,7 +168,7 @@ class ShardHoldingsTests {
 	}
 
 	@Test
-	void aRevokeOfSomethingNeverStartedIsReleasedAtOnce() {
+	void revokeOfAShardNeverStartedReleasesImmediately() {
 		assertThat(revoking(OLD)).containsExactly(release(OLD));
 		assertThat(this.holdings.isEmpty()).isFalse();
 
@@ -177,7 +177,7 @@ class ShardHoldingsTests {
 	}
 
 	@Test
-	void whatConcernsOthersIsIgnored() {
+	void ownershipOfOthersIsIgnored() {
 		assertThat(tell(Phase.OWNED, OLD, OTHER)).isEmpty();
 		assertThat(tell(Phase.REVOKING, OLD, OTHER)).isEmpty();
 		assertThat(tell(Phase.FREE, OLD, null)).isEmpty();
@@ -185,7 +185,7 @@ class ShardHoldingsTests {
 	}
 
 	@Test
-	void whatSomebodyElseHasUnderANewerTokenIsAbandoned() {
+	void shardOwnedByAnotherUnderANewerTokenIsAbandoned() {
 		for (Phase phase : Phase.values()) {
 			owned(OLD);
 			assertThat(tell(phase, OLD, OTHER)).as("not newer, %s", phase).isEmpty();
@@ -200,7 +200,7 @@ class ShardHoldingsTests {
 	}
 
 	@Test
-	void whoIsDisplacedMayPrepareToGetTheShardBack() {
+	void displacedOwnerPreparesToGetTheShardBack() {
 		owned(OLD);
 		revoking(OLD);
 		assertThat(tell(Phase.REVOKING, NEW, OTHER, ME)).containsExactly(new Forfeit(SHARD, Forfeit.Cause.TAKEN_OVER),
@@ -210,7 +210,7 @@ class ShardHoldingsTests {
 	}
 
 	@Test
-	void whatHasDrainedIsReleasedWhoeverElseHasIt() {
+	void drainedShardIsReleasedWhoeverOwnsIt() {
 		owned(OLD);
 		revoking(OLD);
 		assertThat(ended(OLD)).containsExactly(release(OLD));
@@ -219,7 +219,7 @@ class ShardHoldingsTests {
 	}
 
 	@Test
-	void aNewerTokenStartsAnew() {
+	void newerTokenStartsANewWorker() {
 		owned(OLD);
 
 		assertThat(owned(NEW)).containsExactly(new Start(SHARD, NEW));
@@ -229,7 +229,7 @@ class ShardHoldingsTests {
 	}
 
 	@Test
-	void anOlderTokenIsStale() {
+	void olderTokenIsStale() {
 		owned(NEW);
 
 		assertThat(owned(OLD)).isEmpty();
@@ -240,7 +240,7 @@ class ShardHoldingsTests {
 	}
 
 	@Test
-	void aNewerTokenWhileDrainingStartsAnew() {
+	void newerTokenWhileDrainingStartsANewWorker() {
 		owned(OLD);
 		revoking(OLD);
 
@@ -249,7 +249,7 @@ class ShardHoldingsTests {
 	}
 
 	@Test
-	void aRevokeUnderANewerTokenWaitsForWhatStillRuns() {
+	void revokeUnderANewerTokenWaitsForTheRunningWorker() {
 		owned(OLD);
 
 		assertThat(revoking(NEW)).containsExactly(new Drain(SHARD));
@@ -257,7 +257,7 @@ class ShardHoldingsTests {
 	}
 
 	@Test
-	void aRevokeUnderANewerTokenWhileDrainingWaitsForTheSameWorker() {
+	void revokeUnderANewerTokenWhileDrainingWaitsForTheSameWorker() {
 		owned(OLD);
 		revoking(OLD);
 
@@ -266,7 +266,7 @@ class ShardHoldingsTests {
 	}
 
 	@Test
-	void aRevokeUnderANewerTokenAfterTheEndIsReleasedAtOnce() {
+	void revokeUnderANewerTokenAfterTheEndReleasesImmediately() {
 		owned(OLD);
 		revoking(OLD);
 		ended(OLD);
@@ -279,7 +279,7 @@ class ShardHoldingsTests {
 	}
 
 	@Test
-	void theLateEndOfAnOlderWorkerReleasesNothingThatTheNewerOneStillDrains() {
+	void lateEndOfAnOlderWorkerReleasesNothing() {
 		owned(OLD);
 		owned(NEW);
 		revoking(NEW);
@@ -289,7 +289,7 @@ class ShardHoldingsTests {
 	}
 
 	@Test
-	void aWorkerThatWasRefusedGivesTheShardBackWithTheFence() {
+	void refusedWorkerReleasesTheShardWithTheFence() {
 		owned(OLD);
 
 		assertThat(handle(new WorkerEnded(SHARD, OLD, NEW, false)))
@@ -301,12 +301,12 @@ class ShardHoldingsTests {
 	}
 
 	@Test
-	void theEndOfAnUnknownWorkerIsIgnored() {
+	void endOfAnUnknownWorkerIsIgnored() {
 		assertThat(ended(OLD)).isEmpty();
 	}
 
 	@Test
-	void leavingWithoutPlanDrainsWhatIsHeldAndNotDrainingYet() {
+	void leaveWithoutPlanDrainsHeldShards() {
 		owned(OLD);
 		tell(SECOND, Phase.OWNED, OLD, ME);
 		tell(SECOND, Phase.REVOKING, OLD, ME);
@@ -318,7 +318,7 @@ class ShardHoldingsTests {
 	}
 
 	@Test
-	void whoLeavesWithoutPlanKeepsNothingAndTakesNothing() {
+	void leaveWithoutPlanKeepsAndStartsNothing() {
 		owned(OLD);
 		handle(new PatienceEnded());
 		assertThat(owned(OLD)).as("the store tells it again").isEmpty();
@@ -328,7 +328,7 @@ class ShardHoldingsTests {
 	}
 
 	@Test
-	void aLostSessionAbandonsWhatStillRuns() {
+	void lostSessionAbandonsRunningShards() {
 		owned(OLD);
 		tell(SECOND, Phase.REVOKING, OLD, ME);
 
@@ -339,7 +339,7 @@ class ShardHoldingsTests {
 	}
 
 	@Test
-	void aLostSessionAbandonsWhatIsDraining() {
+	void lostSessionAbandonsDrainingShards() {
 		owned(OLD);
 		revoking(OLD);
 

@@ -81,7 +81,7 @@ class SlowStrategyTests {
 	}
 
 	@Test
-	void goesOnWhileItWaitsAndPlansNothing() {
+	void leaderContinuesWithoutPlanningWhileTheStrategyComputes() {
 		AssignmentRequest request = asked();
 		assertThat(next()).isNull();
 
@@ -100,7 +100,7 @@ class SlowStrategyTests {
 	}
 
 	@Test
-	void anAnswerThatWasOvertakenIsAskedForAgain() {
+	void outdatedAnswerIsRequestedAgain() {
 		AssignmentRequest request = asked();
 		joins(C);
 
@@ -112,7 +112,7 @@ class SlowStrategyTests {
 	}
 
 	@Test
-	void anAnswerThatIsOvertakenAgainIsUsedAsFarAsItHolds() {
+	void secondOutdatedAnswerIsUsedAsFarAsItHolds() {
 		AssignmentRequest request = asked();
 		joins(C);
 		give(request, B, A);
@@ -134,7 +134,7 @@ class SlowStrategyTests {
 	}
 
 	@Test
-	void whileItFailsNothingMovesAndWhatNobodyOwnsIsPlaced() {
+	void failingStrategyMovesNothingAndFreeShardsAreAssigned() {
 		this.leadership.on(new AssignmentFailed(asked()), time());
 		assertThat(next()).as("nothing moves").isNull();
 
@@ -148,7 +148,7 @@ class SlowStrategyTests {
 	}
 
 	@Test
-	void itIsAskedAgainAfterAPauseThatGrows() {
+	void failingStrategyIsAskedAgainAfterAGrowingPause() {
 		this.leadership.on(new AssignmentFailed(asked()), time());
 		for (long pause : new long[] { 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000 }) {
 			assertThat(next()).isNull();
@@ -168,7 +168,7 @@ class SlowStrategyTests {
 	}
 
 	@Test
-	void whatNobodyOwnsDoesNotWaitForAnotherFailure() {
+	void freeShardsDoNotWaitForAnotherFailure() {
 		this.leadership.on(new AssignmentFailed(asked()), time());
 		assertThat(next()).isNull();
 		this.now += 1_000;
@@ -183,7 +183,7 @@ class SlowStrategyTests {
 	}
 
 	@Test
-	void whatNobodyOwnsWhenItIsAskedAgainDoesNotWaitForTheAnswer() {
+	void freeShardsDoNotWaitForTheAnswerToARepeatedRequest() {
 		this.leadership.on(new AssignmentFailed(asked()), time());
 		assertThat(next()).isNull();
 		this.now += 1_000;
@@ -197,7 +197,7 @@ class SlowStrategyTests {
 	}
 
 	@Test
-	void whatAnEarlierAnswerMovedGoesOnMoving() {
+	void movesOfAnEarlierAnswerContinue() {
 		give(asked(), A, B);
 		assertThat(next()).isInstanceOf(ApplyPlan.class);
 		this.leadership.on(new PlanAnswered(new PlanReply.Applied(0, 1)), time());
@@ -210,7 +210,7 @@ class SlowStrategyTests {
 	}
 
 	@Test
-	void anAnswerToAnEarlierLeadershipIsIgnored() {
+	void answerToAnEarlierLeadershipIsIgnored() {
 		AssignmentRequest request = asked();
 		answered(B);
 		this.epoch = 3;
@@ -226,7 +226,7 @@ class SlowStrategyTests {
 	}
 
 	@Test
-	void anUnfinishedAnswerIsAskedForAgainWhenAMoveWasMade() {
+	void unfinishedAnswerIsRequestedAgainAfterAMove() {
 		AssignmentRequest request = asked();
 		this.leadership.on(new AssignmentComputed(request,
 				Assignment.builder(request).give(FIRST, A).give(SECOND, B).unfinished().build()), time());
@@ -240,7 +240,7 @@ class SlowStrategyTests {
 	}
 
 	@Test
-	void aFallbackAssignmentKnowsTheTraitsThatTheLastAnswerKnew() {
+	void fallbackAssignmentKeepsTheTraitsOfTheLastAnswer() {
 		AssignmentRequest request = asked();
 		AssignmentRequest known = request
 			.withTraits(new ShardTraits[] { ShardTraits.NONE, new ShardTraits(1, null, "b") });
@@ -256,7 +256,7 @@ class SlowStrategyTests {
 	}
 
 	@Test
-	void onlyALeaderKnowsWhyAndSuccessors() {
+	void onlyALeaderKnowsReasonsAndSuccessors() {
 		give(asked(), A, B);
 		next();
 		assertThat(this.leadership.view().assignment()).isNotNull();

@@ -59,7 +59,7 @@ class UnconfirmedHoldingsTests {
 	private MonotonicTime wakeAt;
 
 	@Test
-	void whatTheStoreTellsIsConfirmed() {
+	void shardsReportedByTheStoreAreConfirmed() {
 		holdOfEach();
 		handle(new WritesLost());
 		assertThat(this.holdings.unconfirmed()).isEqualTo(Map.of(HELD, TOKEN, DRAINING, TOKEN));
@@ -71,7 +71,7 @@ class UnconfirmedHoldingsTests {
 	}
 
 	@Test
-	void whatIsNotGrantedIsAbandoned() {
+	void shardNotGrantedIsAbandoned() {
 		holdOfEach();
 		handle(new WritesLost());
 		assertThat(claimed(Set.of(HELD), Set.of())).containsExactly(new Forfeit(DRAINING, Forfeit.Cause.TAKEN_OVER));
@@ -82,7 +82,7 @@ class UnconfirmedHoldingsTests {
 	}
 
 	@Test
-	void whatComesTooLateIsForfeited() {
+	void lateClaimForfeitsTheShard() {
 		holdOfEach();
 		handle(new SessionForgotten());
 		assertThat(claimed(Set.of(), Set.of(HELD))).containsExactly(new Forfeit(HELD, Forfeit.Cause.SUPERSEDED),
@@ -91,7 +91,7 @@ class UnconfirmedHoldingsTests {
 	}
 
 	@Test
-	void whoStopsForfeitsWhatRuns() {
+	void stoppedMemberForfeitsRunningShards() {
 		holdOfEach();
 		assertThat(handle(new MemberStopped())).containsExactly(new Forfeit(HELD, Forfeit.Cause.STOPPED),
 				new Forfeit(DRAINING, Forfeit.Cause.STOPPED));
@@ -100,7 +100,7 @@ class UnconfirmedHoldingsTests {
 
 	/** Two workers under one token would number their commits alike. */
 	@Test
-	void whatWasAbandonedIsNotConsumedAgainUnderTheSameToken() {
+	void abandonedShardIsNotConsumedAgainUnderTheSameToken() {
 		holdOfEach();
 		handle(new WritesLost());
 		claimed(Set.of(), Set.of());
@@ -109,7 +109,7 @@ class UnconfirmedHoldingsTests {
 	}
 
 	@Test
-	void whatIsGrantedIsConfirmedOnceItIsTold() {
+	void grantedShardIsConfirmedOnceTheStoreReportsIt() {
 		holdOfEach();
 		handle(new WritesLost());
 		claimed(Set.of(HELD, DRAINING), Set.of());
@@ -120,7 +120,7 @@ class UnconfirmedHoldingsTests {
 	}
 
 	@Test
-	void anOwnershipFromBeforeIsNoConfirmation() {
+	void olderOwnershipIsNoConfirmation() {
 		holdOfEach();
 		handle(new WritesLost());
 		assertThat(tell(HELD, Phase.OWNED, OLDER, ME)).isEmpty();
@@ -129,7 +129,7 @@ class UnconfirmedHoldingsTests {
 
 	/** Otherwise it would be this member's for ever, and consumed by nobody. */
 	@Test
-	void whatIsKnownUnderAnOldTokenOnlyIsReleasedWhenItIsHeldNoLonger() {
+	void shardKnownUnderAnOldTokenIsReleasedWhenNoLongerHeld() {
 		holdOfEach();
 		handle(new WritesLost());
 		claimed(Set.of(), Set.of());
@@ -141,7 +141,7 @@ class UnconfirmedHoldingsTests {
 	}
 
 	@Test
-	void whatIsDrainedUnderANewerTokenIsReleasedUnderTheOldOneToo() {
+	void shardDrainedUnderANewerTokenIsReleasedUnderTheOldOneToo() {
 		holdOfEach();
 		handle(new WritesLost());
 
@@ -149,7 +149,7 @@ class UnconfirmedHoldingsTests {
 	}
 
 	@Test
-	void aRevokeThatTheStoreHasLostIsCancelled() {
+	void revokeThatTheStoreHasLostIsCancelled() {
 		holdOfEach();
 		handle(new WritesLost());
 		assertThat(tell(DRAINING, Phase.OWNED, TOKEN, ME)).containsExactly(new CancelDrain(DRAINING),
@@ -157,7 +157,7 @@ class UnconfirmedHoldingsTests {
 	}
 
 	@Test
-	void aReleaseThatTheStoreHasLostIsMadeAgain() {
+	void releaseThatTheStoreHasLostIsRepeated() {
 		holdOfEach();
 		handle(new ShardReleased(DRAINED, TOKEN));
 		handle(new WritesLost());
@@ -166,7 +166,7 @@ class UnconfirmedHoldingsTests {
 	}
 
 	@Test
-	void whatEndsBeforeItIsClaimedIsNotClaimed() {
+	void shardThatEndsBeforeItsClaimIsNotClaimed() {
 		holdOfEach();
 		handle(new WritesLost());
 		assertThat(ended(DRAINING)).containsExactly(new Release(DRAINING, TOKEN, Token.NONE, false));
@@ -175,14 +175,14 @@ class UnconfirmedHoldingsTests {
 	}
 
 	@Test
-	void whatComesAfterTheLossNeedsNoConfirmation() {
+	void shardAssignedAfterTheLossNeedsNoConfirmation() {
 		handle(new WritesLost());
 		tell(HELD, Phase.OWNED, TOKEN, ME);
 		assertThat(this.holdings.unconfirmed()).isEmpty();
 	}
 
 	@Test
-	void inANewSessionWhatRunsIsClaimedAndGoesOn() {
+	void newSessionClaimsRunningShardsAndContinues() {
 		holdOfEach();
 		handle(new SessionForgotten());
 		assertThat(this.holdings.unconfirmed()).isEqualTo(Map.of(HELD, TOKEN, DRAINING, TOKEN));
@@ -194,14 +194,14 @@ class UnconfirmedHoldingsTests {
 	}
 
 	@Test
-	void inANewSessionWhatHasDrainedIsNobodys() {
+	void newSessionDropsDrainedShards() {
 		holdOfEach();
 		handle(new SessionForgotten());
 		assertThat(tell(DRAINED, Phase.OWNED, new Token(20), ANEW)).containsExactly(new Start(DRAINED, new Token(20)));
 	}
 
 	@Test
-	void inANewSessionShardsThatComeArePreparedForAgain() {
+	void newSessionPreparesIncomingShardsAgain() {
 		Ownership coming = new Ownership(HELD, Phase.REVOKING, TOKEN, OTHER, ME, 1, 0, 0);
 		assertThat(handle(new OwnershipChanged(coming, ME))).containsExactly(new Prepare(HELD));
 		handle(new SessionForgotten());
@@ -209,7 +209,7 @@ class UnconfirmedHoldingsTests {
 	}
 
 	@Test
-	void theEndOfTheLeaseAbandonsWhatWasNotClaimed() {
+	void endOfTheLeaseAbandonsUnclaimedShards() {
 		holdOfEach();
 		handle(new SessionForgotten());
 		assertThat(handle(new SessionLost())).containsExactly(new Abandon(HELD), new Abandon(DRAINING));

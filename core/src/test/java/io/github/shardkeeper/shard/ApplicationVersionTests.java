@@ -11,7 +11,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class ApplicationVersionTests {
 
 	@Test
-	void areOrderedByAge() {
+	void versionsAreOrderedByAge() {
 		List<String> ordered = List.of("blue", "0.9", "1.0-M2", "1.0-RC2", "1.0-rc10", "1.0-SNAPSHOT", "1.0",
 				"1.0-1-abc", "1.0.1", "v1.0.2-4-g24a", "v1.0.2-14-g11f", "1.9", "1.10", "1.10.0.1", "2", "20261121.1",
 				"99999999999999999999999");
@@ -28,7 +28,7 @@ class ApplicationVersionTests {
 	@ParameterizedTest
 	@CsvSource({ "1.0, 1", "1.0, v1.0.0", "1.0-RC1, 1.0.rc-1", "1.0, 01.0", "'', blue", "3f2a9c0, b81e2d4",
 			"'', 3f2a9c0", "vNext, v", "1.0-1, 1.0.1", "1.0+-., 1.0" })
-	void someDifferAndAreOfOneAge(String one, String other) {
+	void differentVersionsCanHaveTheSameAge(String one, String other) {
 		assertThat(compare(one, other)).isZero();
 		assertThat(compare(other, one)).isZero();
 	}

@@ -11,14 +11,14 @@ class NamesTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "a", "7", "page-visits", "page_visits.v2", "A-Z" })
-	void acceptsWhatFollowsTheRule(String name) {
+	void validNameIsAccepted(String name) {
 		assertThat(Names.requireValid(name, "shardkeeper.group")).isEqualTo(name);
 	}
 
 	@ParameterizedTest
 	@ValueSource(
 			strings = { "", " ", "a b", "-a", ".a", "_a", "{a}", "a}", "a:b", "a/b", "a~b", "é", "a\n", "a\u0000" })
-	void refusesEverythingElse(String name) {
+	void invalidNameIsRefused(String name) {
 		assertThat(Names.isValid(name)).isFalse();
 	}
 
@@ -29,7 +29,7 @@ class NamesTests {
 	}
 
 	@Test
-	void saysWhereTheNameStandsAndWhatToWrite() {
+	void errorNamesTheLocationAndTheRule() {
 		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
 			.isThrownBy(() -> Names.requireValid("{a}", "shardkeeper.group"))
 			.satisfies((ex) -> {
@@ -40,7 +40,7 @@ class NamesTests {
 	}
 
 	@Test
-	void controlCharactersAreShownInsteadOfWritten() {
+	void controlCharactersAreEscaped() {
 		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
 			.isThrownBy(() -> Names.requireValid("a\nb\u0000", "here"))
 			.withMessageContaining("'a\\u000ab\\u0000'");

@@ -14,13 +14,13 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 class ShardIdTests {
 
 	@Test
-	void isWrittenAsTopicAndId() {
+	void shardIsWrittenAsTopicAndId() {
 		assertThat(ShardId.of("orders", 7)).hasToString("orders/7").isEqualTo(new ShardId("orders", "7"));
 		assertThat(ShardId.parse("orders/7")).isEqualTo(ShardId.of("orders", 7));
 	}
 
 	@Test
-	void numbersAreOrderedByTheirValueWithinTheirTopicAndNamesComeLast() {
+	void numbersAreOrderedByValueWithinTheirTopicBeforeNames() {
 		List<String> ordered = List.of("a/0", "a/2", "a/10", "a/100", "a/east", "a/west", "b/1");
 
 		assertThat(new TreeSet<>(
@@ -30,14 +30,14 @@ class ShardIdTests {
 	}
 
 	@Test
-	void orderTellsApartWhatIsNotEqual() {
+	void orderIsConsistentWithEquals() {
 		assertThat(ShardId.parse("a/1")).isEqualByComparingTo(ShardId.of("a", 1));
 		assertThat(ShardId.parse("a/01").compareTo(ShardId.parse("a/1"))).isNotZero();
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "orders", "/1", "orders/", "orders/1/2", "or{ders/1", "orders/ 1" })
-	void refusesWhatIsNotAShard(String text) {
+	void malformedShardIsRefused(String text) {
 		assertThatIllegalArgumentException().isThrownBy(() -> ShardId.parse(text));
 	}
 

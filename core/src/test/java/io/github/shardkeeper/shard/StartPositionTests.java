@@ -12,7 +12,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 class StartPositionTests {
 
 	@Test
-	void wordsAreRead() {
+	void keywordsAreParsed() {
 		assertThat(StartPosition.parse("earliest")).isEqualTo(StartPosition.EARLIEST);
 		assertThat(StartPosition.parse(" Latest ")).isEqualTo(StartPosition.LATEST);
 	}
@@ -20,24 +20,24 @@ class StartPositionTests {
 	@ParameterizedTest
 	@CsvSource({ "2026-11-21T10:00:00Z,2026-11-21T10:00:00Z", "2026-11-21T10:00:00.25Z,2026-11-21T10:00:00.250Z",
 			"2026-11-21T11:30+01:30,2026-11-21T10:00:00Z" })
-	void timesAreRead(String text, Instant time) {
+	void timesAreParsed(String text, Instant time) {
 		assertThat(StartPosition.parse(text)).isEqualTo(StartPosition.at(time));
 	}
 
 	@ParameterizedTest
 	@CsvSource({ "1795234348101-0", "1795234348101", "earlist", "2026-11-21" })
-	void everythingElseIsAnOffset(String text) {
+	void otherTextIsAnOffset(String text) {
 		assertThat(StartPosition.parse(text)).isEqualTo(StartPosition.from(new Offset(text)));
 	}
 
 	@Test
-	void nothingIsNoPosition() {
+	void blankTextIsRefused() {
 		assertThatIllegalArgumentException().isThrownBy(() -> StartPosition.parse(" "));
 	}
 
 	@ParameterizedTest
 	@CsvSource({ "earliest", "latest", "2026-11-21T10:00:00Z", "17-3" })
-	void readsWhatItWrites(String text) {
+	void textIsParsedBack(String text) {
 		assertThat(StartPosition.parse(text)).hasToString(text);
 	}
 

@@ -14,7 +14,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 class TopicShardsTests {
 
 	@Test
-	void aCountIsThatManyNumbersWithoutParents() {
+	void countMeansNumberedShardsWithoutParents() {
 		TopicShards three = TopicShards.count(3);
 
 		assertThat(ids(three)).containsExactly("0", "1", "2");
@@ -28,7 +28,7 @@ class TopicShardsTests {
 	}
 
 	@Test
-	void othersHaveTheirIdsAndParents() {
+	void otherShardsHaveIdsAndParents() {
 		TopicShards split = TopicShards.count(2).with("2", "1").with("3", "1").with("spare");
 
 		assertThat(ids(split)).containsExactly("0", "1", "2", "3", "spare");
@@ -40,7 +40,7 @@ class TopicShardsTests {
 	}
 
 	@Test
-	void whatCanBeCountedIsCounted() {
+	void consecutiveNumbersBecomeACount() {
 		assertThat(TopicShards.of(Map.of("2", Set.of(), "0", Set.of(), "1", Set.of()))).isEqualTo(TopicShards.count(3));
 		assertThat(TopicShards.count(2).with("3").with("2")).isEqualTo(TopicShards.count(4));
 		assertThat(TopicShards.of(Map.of("01", Set.of(), "00", Set.of())).count()).isZero();
@@ -48,7 +48,7 @@ class TopicShardsTests {
 	}
 
 	@Test
-	void togetherTheyKnowWhatEitherKnows() {
+	void unionKnowsAllShardsOfBoth() {
 		TopicShards behind = TopicShards.count(4);
 		TopicShards ahead = TopicShards.count(2).with("2", "0").with("3", "0").with("spare");
 
@@ -62,7 +62,7 @@ class TopicShardsTests {
 	}
 
 	@Test
-	void refusesWhatIsNoShard() {
+	void invalidShardIsRefused() {
 		assertThatIllegalArgumentException().isThrownBy(() -> TopicShards.NONE.with("a b"));
 		assertThatIllegalArgumentException().isThrownBy(() -> TopicShards.NONE.with("a", "{b}"));
 		assertThatIllegalArgumentException().isThrownBy(() -> TopicShards.NONE.with("a", "a"))
@@ -70,7 +70,7 @@ class TopicShardsTests {
 	}
 
 	@Test
-	void isAValue() {
+	void equalShardsAreEqual() {
 		TopicShards one = TopicShards.count(1).with("a", "0", "b");
 
 		assertThat(one).isEqualTo(TopicShards.count(1).with(Map.of("a", List.of("b", "0"))))

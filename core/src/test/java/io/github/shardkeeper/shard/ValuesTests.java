@@ -11,7 +11,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 class ValuesTests {
 
 	@Test
-	void aMemberIsAnInstanceAndItsSession() {
+	void memberIdConsistsOfInstanceAndSession() {
 		MemberId member = MemberId.of("host-17", "k3v9x1");
 
 		assertThat(member).hasToString("host-17~k3v9x1").isEqualTo(new MemberId("host-17~k3v9x1"));
@@ -21,7 +21,7 @@ class ValuesTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "", "host", "~1", "host~", "ho st~1", "host~1~2", "{host}~1" })
-	void refusesWhatIsNotAMember(String text) {
+	void malformedMemberIdIsRefused(String text) {
 		assertThatIllegalArgumentException().isThrownBy(() -> new MemberId(text)).withMessageContaining(text);
 	}
 
@@ -31,7 +31,7 @@ class ValuesTests {
 	}
 
 	@Test
-	void anOffsetIsNotEmpty() {
+	void emptyOffsetIsRefused() {
 		assertThat(new Offset("1731-0")).hasToString("1731-0");
 		assertThatIllegalArgumentException().isThrownBy(() -> new Offset(""));
 	}

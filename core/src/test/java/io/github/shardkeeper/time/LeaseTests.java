@@ -17,14 +17,14 @@ class LeaseTests {
 	private final Lease lease = new Lease(LENGTH, START);
 
 	@Test
-	void isNotHeldBeforeAHeartbeatWasAnswered() {
+	void leaseIsNotHeldBeforeAnAnsweredHeartbeat() {
 		assertThat(this.lease.isHeld(START)).isFalse();
 		assertThat(this.lease.permitsHandOut(START)).isFalse();
 		assertThat(this.lease.endsAt()).isEqualTo(START);
 	}
 
 	@Test
-	void endsATenthBeforeTheStoreEndsIt() {
+	void leaseEndsATenthBeforeItsEndInTheStore() {
 		this.lease.renew(START);
 
 		assertThat(this.lease.isHeld(after(Duration.ofSeconds(9).minusNanos(1)))).isTrue();
@@ -33,7 +33,7 @@ class LeaseTests {
 	}
 
 	@Test
-	void handsNothingOutInATenthBeforeItsEnd() {
+	void noRecordIsHandedOutInTheLastTenthOfTheLease() {
 		this.lease.renew(START);
 
 		assertThat(this.lease.permitsHandOut(after(Duration.ofSeconds(8).minusNanos(1)))).isTrue();
@@ -41,7 +41,7 @@ class LeaseTests {
 	}
 
 	@Test
-	void countsFromWhenTheHeartbeatWasSent() {
+	void leaseCountsFromTheSendingOfTheHeartbeat() {
 		this.lease.renew(START);
 		this.lease.renew(after(Duration.ofSeconds(3)));
 
@@ -49,14 +49,14 @@ class LeaseTests {
 	}
 
 	@Test
-	void anAnswerThatCameTooLateHoldsNothing() {
+	void lateAnswerRenewsNothing() {
 		this.lease.renew(START);
 
 		assertThat(this.lease.isHeld(after(LENGTH))).isFalse();
 	}
 
 	@Test
-	void endsAtOnceWhenTheSessionIsOver() {
+	void leaseEndsWithItsSession() {
 		this.lease.renew(START);
 		this.lease.end();
 
@@ -72,7 +72,7 @@ class LeaseTests {
 	}
 
 	@Test
-	void anUnlimitedLeaseIsAlwaysHeldAndNobodyElses() {
+	void unlimitedLeaseIsAlwaysHeld() {
 		Lease unlimited = Lease.unlimited();
 
 		for (long nanos : new long[] { Long.MIN_VALUE, -1, 0, 1, Long.MAX_VALUE }) {

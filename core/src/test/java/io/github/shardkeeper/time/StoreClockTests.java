@@ -30,24 +30,24 @@ class StoreClockTests {
 	private long step;
 
 	@Test
-	void beforeTheFirstAnswerNothingIsKnown() {
+	void nothingIsKnownBeforeTheFirstAnswer() {
 		assertThat(this.clock.earliestMillis(at(this.now))).isZero();
 	}
 
 	@Test
-	void theToleranceIsTwoFifthsOfTheMargin() {
+	void toleranceIsTwoFifthsOfTheMargin() {
 		assertThat(this.clock.tolerance()).hasMillis(BORNE);
 	}
 
 	@Test
-	void theStoreShowsNoLessThanItsAnswerWhenThatIsHere() {
+	void storeClockIsAtLeastAtItsLastAnswer() {
 		answered(40, 60);
 
 		assertThat(this.clock.earliestMillis(at(this.now))).isEqualTo(STORE_START + this.now - 60);
 	}
 
 	@Test
-	void anAnswerThatCameLateSaysLess() {
+	void lateAnswerIsLessPrecise() {
 		answered(1, 1);
 		this.now += 500;
 		answered(0, 400);
@@ -58,7 +58,7 @@ class StoreClockTests {
 
 	/** A pause between sending and answer is no step, however long it is. */
 	@Test
-	void pausesAreNoSteps() {
+	void pausesAreNotSteps() {
 		answered(1, 1);
 		SplittableRandom random = new SplittableRandom(1);
 		for (int i = 0; i < 1000; i++) {
@@ -69,7 +69,7 @@ class StoreClockTests {
 	}
 
 	@Test
-	void aSmallStepIsBorneAndALargerOneIsNone() {
+	void smallStepIsToleratedAndLargerOneIsNoticed() {
 		answered(1, 1);
 		this.step = BORNE - 10;
 		assertThat(answered(1, 1)).isFalse();
@@ -100,7 +100,7 @@ class StoreClockTests {
 	 * judged from the last one that is, loses no more than what is borne.
 	 */
 	@Test
-	void whatIsNotNoticedIsBorne() {
+	void unnoticedStepsStayWithinTheTolerance() {
 		for (int seed = 0; seed < 2000; seed++) {
 			SplittableRandom random = new SplittableRandom(seed);
 			StoreClock tried = new StoreClock(MARGIN);
@@ -131,7 +131,7 @@ class StoreClockTests {
 	}
 
 	@Test
-	void clocksThatRunApartAreNoSteps() {
+	void clockDriftIsNotAStep() {
 		for (double speed : new double[] { 0.999, 1.001 }) {
 			StoreClock apart = new StoreClock(MARGIN);
 			apart.answered(at(0), STORE_START, at(1));
@@ -144,7 +144,7 @@ class StoreClockTests {
 	}
 
 	@Test
-	void aTimeHasComeForCertain() {
+	void reachesReturnsTheLatestPossibleTime() {
 		answered(1, 1);
 		long due = STORE_START + this.now + 3_000;
 

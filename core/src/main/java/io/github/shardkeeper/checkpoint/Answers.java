@@ -1,4 +1,4 @@
-package io.github.shardkeeper.loop;
+package io.github.shardkeeper.checkpoint;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -6,7 +6,7 @@ import java.util.concurrent.ExecutionException;
 import io.github.shardkeeper.StoreUnavailableException;
 
 /**
- * What a store answers to what was sent to it.
+ * Waiting for the answer to a request that was sent to a store.
  */
 public final class Answers {
 
@@ -15,11 +15,11 @@ public final class Answers {
 
 	/**
 	 * Waits for an answer.
-	 * @param answer the answer, or why there is none
+	 * @param answer the pending answer
 	 * @param <T> its type
 	 * @return the answer
-	 * @throws StoreUnavailableException when there is none, or the thread was
-	 * interrupted; another exception when the store has failed with that
+	 * @throws StoreUnavailableException when there is none, or the thread is interrupted;
+	 * any other exception is the one with which the store failed
 	 */
 	public static <T> T await(CompletableFuture<T> answer) {
 		try {
