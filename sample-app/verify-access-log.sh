@@ -38,7 +38,7 @@ clean_up() {
 		kill -KILL "$pid"
 		wait "$pid"
 	done 2>/dev/null
-	# The keeper, which lives on in the group, sees that nobody is left and ends the Redis.
+	# The keeper sees that no instance is left and stops Redis.
 	[[ -z ${redis_port:-} ]] || within "the Redis has gone" redis_is_gone || status=1
 	rm -rf "$work"
 	exit "$status"
@@ -136,12 +136,13 @@ counted_at_least() {
 	[[ $(counted || echo 0) -ge $1 ]]
 }
 
-# The web port of the instance that leads, and therefore feeds.
-leading_port() {
+# The web port of the instance that owns the first shard, and therefore feeds.
+feeding_port() {
 	local port report
 	for port in "${!pids[@]}"; do
 		report=$(curl --silent --fail --max-time 5 "http://127.0.0.1:$port/actuator/shards") || continue
-		if [[ $report =~ \"self\":\"([^\"]*)\" ]] && [[ $report == *"\"leader\":\"${BASH_REMATCH[1]}\""* ]]; then
+		if [[ $report =~ \"self\":\"([^\"]*)\" ]] &&
+				[[ $(grep -o '"id":"0"[^}]*' <<<"$report") == *"\"owner\":\"${BASH_REMATCH[1]}\""* ]]; then
 			echo "$port"
 			return
 		fi
@@ -169,13 +170,13 @@ within "three instances share the shards" owners_are 3
 say "three instances share the shards; $(counted) of $lines lines are counted"
 
 within "a third of the lines is counted" counted_at_least $((lines / 3))
-killed=$(leading_port)
+killed=$(feeding_port)
 stop KILL "$killed"
 within "two instances share the shards" owners_are 2
 say "two instances share the shards; $(counted) of $lines lines are counted"
 
 within "two thirds of the lines are counted" counted_at_least $((lines * 2 / 3))
-interrupted=$(leading_port)
+interrupted=$(feeding_port)
 stop INT "$interrupted"
 start "$interrupted"
 

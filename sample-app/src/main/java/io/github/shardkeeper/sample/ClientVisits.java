@@ -1,11 +1,11 @@
 package io.github.shardkeeper.sample;
 
 /**
- * What is kept for each client in the shard's state. Immutable.
+ * State of one client in its shard. Immutable.
  *
- * @param count how many lines it has in the log
- * @param bytes how much it was sent
- * @param lastVisit the time of its last readable line, in the log's own format
+ * @param count number of its lines in the log
+ * @param bytes bytes that were sent to it
+ * @param lastVisit time of its last readable line, in the log's own format
  */
 record ClientVisits(long count, long bytes, String lastVisit) {
 

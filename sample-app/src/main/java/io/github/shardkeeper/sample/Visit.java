@@ -4,23 +4,28 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What one line of Apache's combined (or common) format tells about a visit.
+ * Visit that a line of Apache's combined or common format describes. Immutable.
  *
- * @param bytes how much was sent, 0 where the line does not tell
- * @param time when it was, in the log's own format; empty where the line does not tell
+ * @param bytes bytes that were sent, 0 if the line does not say
+ * @param time time of the visit in the log's own format, empty if the line does not say
  */
-record Visit(long bytes, String time) {
+public record Visit(long bytes, String time) {
 
-	/** A line that is cut off or garbled is a visit all the same. */
-	static final Visit UNREADABLE = new Visit(0, "");
+	/** Visit of a line that is cut off or garbled; it counts, too. */
+	public static final Visit UNREADABLE = new Visit(0, "");
 
 	private static final Pattern ESCAPED = Pattern.compile("\\\\.");
 
 	private static final Pattern FORMAT = Pattern
 		.compile("\\S+ [^\\[]*\\[(?<time>[^]]+)] \"[^\"]*\" \\d{3} (?<bytes>\\d{1,18}|-)(?: \"[^\"]*\" \"[^\"]*\")?");
 
-	static Visit parse(String line) {
-		// An escaped quote ends no field; without escapes the pattern stays simple.
+	/**
+	 * Parses a line.
+	 * @param line the line as the web server wrote it
+	 * @return the visit, or {@link #UNREADABLE}
+	 */
+	public static Visit parse(String line) {
+		// An escaped quote does not end a field.
 		Matcher matcher = FORMAT.matcher(ESCAPED.matcher(line).replaceAll("_"));
 		if (!matcher.matches()) {
 			return UNREADABLE;

@@ -12,24 +12,24 @@ import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardState;
 
 /**
- * Counts the visits of every client, in the state of the client's shard.
+ * Counts the visits of each client, in the state of the client's shard.
  * <p>
- * The state is committed together with the offset, so each record is counted exactly
- * once, whoever crashes when. What is left are lines that were <em>sent</em> twice: when
- * the instance that feeds dies, the next one repeats the lines whose sending was not yet
- * noted. Lines are sent in the order of their numbers, so it is enough to remember each
- * shard's highest number: a line that is not higher has been counted. That makes the
- * whole chain exact, from the file to the count.
+ * State and offset are committed together, so each record is counted exactly once,
+ * whichever instance crashes. A line may still be <em>sent</em> twice: when the instance
+ * that feeds dies, the next one repeats the last lines. Lines are sent in the order of
+ * their numbers, so a line whose number is not above the shard's highest one has been
+ * counted. The counts are therefore exact from the file on.
  */
 @Component
-final class VisitCounter {
+public final class VisitCounter {
 
-	static final String TOPIC = "visits";
+	/** Topic of the lines. */
+	public static final String TOPIC = "visits";
 
-	/** The state's key for the highest line number that was handled in the shard. */
+	/** State key of the shard's highest line number. */
 	static final String LINE = "line";
 
-	/** The state's keys for the clients begin with it. */
+	/** Prefix of the clients' state keys. */
 	static final String CLIENT = "client:";
 
 	private static final Logger logger = LoggerFactory.getLogger(VisitCounter.class);

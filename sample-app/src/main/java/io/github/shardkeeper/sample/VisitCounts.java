@@ -9,15 +9,15 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-import org.springframework.beans.factory.annotation.Value;
 import org.springframework.stereotype.Component;
 
 import io.github.shardkeeper.ShardStateReader;
+import io.github.shardkeeper.ShardTopics;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
- * The committed counts of all shards, whoever owns them. Thread-safe; a result is kept
- * for a moment, so that many open pages cost Redis no more than one.
+ * Committed counts of all shards, whichever instance owns them. A result is kept for 300
+ * ms, so that many open pages cost Redis no more than one. Thread-safe.
  */
 @Component
 class VisitCounts {
@@ -32,21 +32,20 @@ class VisitCounts {
 
 	private final JsonMapper jsonMapper;
 
-	private final int shards;
+	private final ShardTopics topics;
 
 	private @Nullable List<ClientCount> kept;
 
 	private long keptSinceNanos;
 
-	VisitCounts(ShardStateReader reader, JsonMapper jsonMapper,
-			@Value("${shardkeeper.topics.visits.shards}") int shards) {
+	VisitCounts(ShardStateReader reader, JsonMapper jsonMapper, ShardTopics topics) {
 		this.reader = reader;
 		this.jsonMapper = jsonMapper;
-		this.shards = shards;
+		this.topics = topics;
 	}
 
 	/**
-	 * All clients.
+	 * Returns all clients.
 	 * @return an immutable list, most visits first
 	 */
 	synchronized List<ClientCount> clients() {
@@ -61,7 +60,8 @@ class VisitCounts {
 
 	private List<ClientCount> read() {
 		List<ClientCount> clients = new ArrayList<>();
-		for (int number = 0; number < this.shards; number++) {
+		int shards = this.topics.shards(VisitCounter.TOPIC);
+		for (int number = 0; number < shards; number++) {
 			ShardId shard = ShardId.of(VisitCounter.TOPIC, number);
 			this.reader.read(shard, JsonNode.class).forEach((key, value) -> {
 				if (key.startsWith(VisitCounter.CLIENT)) {
@@ -79,12 +79,12 @@ class VisitCounts {
 	}
 
 	/**
-	 * One client's line in the result.
+	 * Counts of one client.
 	 *
 	 * @param client its address
-	 * @param count how many lines it has in the log
-	 * @param bytes how much it was sent
-	 * @param lastVisit when it came last, in the log's own format
+	 * @param count number of its lines in the log
+	 * @param bytes bytes that were sent to it
+	 * @param lastVisit time of its last visit, in the log's own format
 	 */
 	record ClientCount(String client, long count, long bytes, String lastVisit) {
 

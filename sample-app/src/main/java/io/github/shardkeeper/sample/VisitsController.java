@@ -11,7 +11,7 @@ import org.springframework.web.bind.annotation.RestController;
 import io.github.shardkeeper.sample.VisitCounts.ClientCount;
 
 /**
- * Shows what was counted: as JSON for the page, as text for comparing with
+ * Shows the counts: as JSON for the page, as text to compare with
  * {@code cut -d' ' -f1 access.log | sort | uniq -c}.
  */
 @RestController
@@ -39,11 +39,11 @@ class VisitsController {
 	}
 
 	/**
-	 * The clients with the most visits.
+	 * Clients with the most visits.
 	 *
-	 * @param lines how many lines were counted, of all clients
-	 * @param clients how many clients there are
-	 * @param top the first of them
+	 * @param lines number of counted lines, of all clients
+	 * @param clients number of clients
+	 * @param top clients with the most visits, in descending order
 	 */
 	record TopClients(long lines, int clients, List<ClientCount> top) {
 

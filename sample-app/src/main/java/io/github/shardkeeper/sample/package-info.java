@@ -2,12 +2,10 @@
  * Counts the visits in a web server's access log, per client, on as many instances as you
  * start.
  * <p>
- * Read {@link io.github.shardkeeper.sample.VisitCounter} first: it is what an application
- * writes. {@link io.github.shardkeeper.sample.Feeder} sends it the lines,
- * {@link io.github.shardkeeper.sample.VisitsController} shows what was counted.
- * {@link io.github.shardkeeper.sample.OwnRedis} and
- * {@link io.github.shardkeeper.sample.FreeWebPort} only spare you to install and
- * configure anything; an application of your own needs neither.
+ * Read {@link io.github.shardkeeper.sample.VisitCounter} first: it is the handler that an
+ * application writes. {@link io.github.shardkeeper.sample.VisitsController} shows the
+ * counts. The package {@code feed} sends the lines; the package {@code local} starts
+ * Redis and is not needed in an application of your own.
  */
 @NullMarked
 package io.github.shardkeeper.sample;

@@ -19,6 +19,8 @@ import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
+import io.github.shardkeeper.sample.feed.GeneratedLines;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -49,18 +51,18 @@ class SampleApplicationTests {
 	}
 
 	@Test
-	void countsAreExactWhoeverDies() throws Exception {
+	void countsAreExactWhicheverInstanceDies() throws Exception {
 		start(3);
 		awaitThat(() -> owners().size() == 3);
 
 		awaitThat(() -> any().countedLines() >= LINES / 3);
-		SampleInstance killed = leader();
+		SampleInstance killed = feeding();
 		killed.kill();
 		this.instances.remove(killed);
 		awaitThat(() -> owners().size() == 2);
 
 		awaitThat(() -> any().countedLines() >= 2 * LINES / 3);
-		SampleInstance terminated = leader();
+		SampleInstance terminated = feeding();
 		terminated.terminate();
 		this.instances.remove(terminated);
 		start(1);
@@ -71,7 +73,7 @@ class SampleApplicationTests {
 		assertThat(any().countedLines()).isEqualTo(LINES);
 
 		killAll();
-		await().atMost(PATIENCE).until(this::redisIsGone);
+		await().atMost(PATIENCE).until(() -> FreePorts.isFree(this.redisPort));
 	}
 
 	private void start(int count) {
@@ -81,7 +83,7 @@ class SampleApplicationTests {
 		}
 	}
 
-	/** Who is not reached yet, or not any more, is asked again. */
+	/** Retries an instance that does not answer yet. */
 	private void awaitThat(Callable<Boolean> condition) {
 		await().atMost(PATIENCE).ignoreExceptionsInstanceOf(IOException.class).until(() -> {
 			assertThat(this.instances).allMatch(SampleInstance::isAlive);
@@ -93,20 +95,20 @@ class SampleApplicationTests {
 		return this.instances.get(0);
 	}
 
-	private SampleInstance leader() {
-		List<SampleInstance> leaders = new ArrayList<>();
+	private SampleInstance feeding() {
+		List<SampleInstance> feeding = new ArrayList<>();
 		awaitThat(() -> {
 			for (SampleInstance instance : this.instances) {
-				if (instance.isLeader()) {
-					leaders.add(instance);
+				if (instance.feeds()) {
+					feeding.add(instance);
 				}
 			}
-			return !leaders.isEmpty();
+			return !feeding.isEmpty();
 		});
-		return leaders.get(0);
+		return feeding.get(0);
 	}
 
-	/** The owners of the shards; nobody while a shard has none. */
+	/** Returns the owners of the shards; empty while a shard has no owner. */
 	private Set<String> owners() throws IOException {
 		Set<String> owners = new HashSet<>();
 		for (JsonNode shard : any().group().path("shards")) {
@@ -116,12 +118,6 @@ class SampleApplicationTests {
 			owners.add(shard.path("owner").asString());
 		}
 		return owners;
-	}
-
-	private boolean redisIsGone() throws IOException {
-		try (PlainRedis redis = PlainRedis.connect(this.redisPort)) {
-			return redis == null;
-		}
 	}
 
 	private Map<String, Long> counts() throws IOException {

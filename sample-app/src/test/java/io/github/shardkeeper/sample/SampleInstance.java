@@ -14,7 +14,7 @@ import java.util.List;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** An instance of the sample in a process of its own. */
+/** Instance of the sample in a process of its own. */
 final class SampleInstance {
 
 	private static final HttpClient HTTP = HttpClient.newHttpClient();
@@ -71,14 +71,22 @@ final class SampleInstance {
 		}
 	}
 
-	/** What the instance reports of its group. */
+	/** Returns the instance's report on its group. */
 	JsonNode group() throws IOException {
 		return new JsonMapper().readTree(text("/actuator/shards")).path("groups").path(0);
 	}
 
-	boolean isLeader() throws IOException {
+	/**
+	 * Returns whether this instance owns the topic's first shard, and therefore feeds.
+	 */
+	boolean feeds() throws IOException {
 		JsonNode group = group();
-		return group.path("leader").isString() && group.path("leader").equals(group.path("self"));
+		for (JsonNode shard : group.path("shards")) {
+			if (shard.path("id").asString().equals("0")) {
+				return shard.path("owner").isString() && shard.path("owner").equals(group.path("self"));
+			}
+		}
+		return false;
 	}
 
 	long countedLines() throws IOException {

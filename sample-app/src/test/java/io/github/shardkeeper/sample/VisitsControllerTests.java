@@ -11,6 +11,7 @@ import org.springframework.http.MediaType;
 import org.springframework.test.web.servlet.assertj.MockMvcTester;
 
 import io.github.shardkeeper.ShardStateReader;
+import io.github.shardkeeper.ShardTopics;
 import io.github.shardkeeper.shard.ShardId;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -26,8 +27,10 @@ class VisitsControllerTests {
 
 	private final AtomicInteger reads = new AtomicInteger();
 
+	private final RaisedTopics topics = new RaisedTopics();
+
 	private final MockMvcTester mvc = MockMvcTester
-		.of(new VisitsController(new VisitCounts(new Reader(), new JsonMapper(), 3)));
+		.of(new VisitsController(new VisitCounts(new Reader(), new JsonMapper(), this.topics)));
 
 	@Test
 	void topSumsUpAllShards() {
@@ -46,9 +49,36 @@ class VisitsControllerTests {
 
 	@Test
 	void manyPagesReadOnce() {
-		VisitCounts counts = new VisitCounts(new Reader(), new JsonMapper(), 3);
+		VisitCounts counts = new VisitCounts(new Reader(), new JsonMapper(), this.topics);
 		assertThat(counts.clients()).isEqualTo(counts.clients());
 		assertThat(this.reads).hasValueLessThanOrEqualTo(6);
+	}
+
+	@Test
+	void shardsOfARaisedTopicAreRead() {
+		this.topics.shards = 2;
+		assertThat(new VisitCounts(new Reader(), new JsonMapper(), this.topics).clients()).hasSize(1);
+		VisitCounts counts = new VisitCounts(new Reader(), new JsonMapper(), this.topics);
+		this.topics.raise("visits", 3);
+		assertThat(counts.clients()).hasSize(3);
+	}
+
+	private static final class RaisedTopics implements ShardTopics {
+
+		private int shards = 3;
+
+		@Override
+		public int shards(String topic) {
+			assertThat(topic).isEqualTo("visits");
+			return this.shards;
+		}
+
+		@Override
+		public int raise(String topic, int shards) {
+			this.shards = shards;
+			return shards;
+		}
+
 	}
 
 	private final class Reader implements ShardStateReader {

@@ -1,16 +1,12 @@
-package io.github.shardkeeper.sample;
+package io.github.shardkeeper.sample.local;
 
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.util.Map;
 
-import org.jspecify.annotations.Nullable;
-
 import org.springframework.boot.context.event.ApplicationEnvironmentPreparedEvent;
 import org.springframework.boot.web.server.context.WebServerApplicationContext;
-import org.springframework.context.ApplicationContextInitializer;
 import org.springframework.context.ApplicationListener;
-import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.MapPropertySource;
@@ -18,35 +14,28 @@ import org.springframework.core.env.MapPropertySource;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 
 /**
- * Gives every instance on a machine a web port of its own, unless {@code server.port} is
- * set: the first free one from 8080 on.
+ * Gives each instance on a machine a web port of its own: the first free one from 8080
+ * on, unless {@code server.port} is set.
  * <p>
- * The port stays bound until the web server is about to take it, so that instances
- * started at the same moment choose different ones.
+ * The port stays bound until the web server binds it, so that instances started at the
+ * same moment choose different ones.
  */
-final class FreeWebPort implements ApplicationListener<ApplicationEnvironmentPreparedEvent>,
-		ApplicationContextInitializer<ConfigurableApplicationContext> {
+final class FreeWebPort implements ApplicationListener<ApplicationEnvironmentPreparedEvent> {
 
 	private static final int FIRST = 8080;
 
 	private static final int LAST = 8099;
 
-	private @Nullable ServerSocket reserved;
-
 	@Override
 	public void onApplicationEvent(ApplicationEnvironmentPreparedEvent event) {
 		ConfigurableEnvironment environment = event.getEnvironment();
 		if (!environment.containsProperty("server.port")) {
-			this.reserved = reserve(FIRST, LAST);
+			ServerSocket reserved = reserve(FIRST, LAST);
 			environment.getPropertySources()
-				.addFirst(new MapPropertySource("freeWebPort", Map.of("server.port", this.reserved.getLocalPort())));
-		}
-	}
-
-	@Override
-	public void initialize(ConfigurableApplicationContext context) {
-		if (this.reserved != null) {
-			context.getBeanFactory().registerSingleton("webPortRelease", new Release(this.reserved));
+				.addFirst(new MapPropertySource("freeWebPort", Map.of("server.port", reserved.getLocalPort())));
+			event.getSpringApplication()
+				.addInitializers((context) -> context.getBeanFactory()
+					.registerSingleton("webPortRelease", new Release(reserved)));
 		}
 	}
 
@@ -56,7 +45,7 @@ final class FreeWebPort implements ApplicationListener<ApplicationEnvironmentPre
 				return new ServerSocket(port);
 			}
 			catch (IOException ex) {
-				// It is taken; the next one may be free.
+				// Taken; the next one may be free.
 			}
 		}
 		throw new ShardkeeperConfigurationException(
@@ -64,14 +53,8 @@ final class FreeWebPort implements ApplicationListener<ApplicationEnvironmentPre
 				"Choose another one, for example --server.port=9000, or 0 for any that is free.");
 	}
 
-	/** Frees the port in the last moment before the web server binds it. */
-	private static final class Release implements SmartLifecycle {
-
-		private final ServerSocket reserved;
-
-		private Release(ServerSocket reserved) {
-			this.reserved = reserved;
-		}
+	/** Frees the port right before the web server binds it. */
+	private record Release(ServerSocket reserved) implements SmartLifecycle {
 
 		@Override
 		public void start() {
@@ -85,7 +68,7 @@ final class FreeWebPort implements ApplicationListener<ApplicationEnvironmentPre
 
 		@Override
 		public void stop() {
-			// There is nothing to stop.
+			// The web server has the port by now.
 		}
 
 		@Override

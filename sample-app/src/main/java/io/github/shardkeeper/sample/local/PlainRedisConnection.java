@@ -1,4 +1,4 @@
-package io.github.shardkeeper.sample;
+package io.github.shardkeeper.sample.local;
 
 import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
@@ -7,7 +7,6 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.ConnectException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
@@ -15,10 +14,10 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection to a Redis on this machine, over a plain socket: for the moments before
- * there is an application, and for the keeper, which is none. Confined to one thread.
+ * Connection to a Redis on this machine over a plain socket, for use before the
+ * application context exists and in the keeper, which has none. Confined to one thread.
  */
-final class PlainRedis implements Closeable {
+final class PlainRedisConnection implements Closeable {
 
 	private static final int TIMEOUT_MILLIS = 2000;
 
@@ -28,7 +27,7 @@ final class PlainRedis implements Closeable {
 
 	private final InputStream in;
 
-	private PlainRedis(Socket socket) throws IOException {
+	private PlainRedisConnection(Socket socket) throws IOException {
 		this.socket = socket;
 		this.in = new BufferedInputStream(socket.getInputStream());
 	}
@@ -37,15 +36,13 @@ final class PlainRedis implements Closeable {
 	 * Connects.
 	 * @param port the port on this machine
 	 * @return the connection, or {@code null} when nothing listens there
-	 * @throws IOException when it cannot be told
+	 * @throws IOException when connecting fails for another reason
 	 */
-	static @Nullable PlainRedis connect(int port) throws IOException {
+	static @Nullable PlainRedisConnection open(int port) throws IOException {
 		Socket socket = new Socket();
 		try {
-			socket.connect(new InetSocketAddress(InetAddress.getByAddress(new byte[] { 127, 0, 0, 1 }), port),
-					TIMEOUT_MILLIS);
-			socket.setSoTimeout(TIMEOUT_MILLIS);
-			return new PlainRedis(socket);
+			socket.connect(new InetSocketAddress("127.0.0.1", port), TIMEOUT_MILLIS);
+			return new PlainRedisConnection(socket);
 		}
 		catch (ConnectException ex) {
 			socket.close();
@@ -58,11 +55,11 @@ final class PlainRedis implements Closeable {
 	}
 
 	/**
-	 * Sends a command and waits for its answer.
+	 * Sends a command and waits for its answer, however long that takes.
 	 * @param command name and arguments, separated by spaces
-	 * @return the first line of the answer with its type's mark, like {@code +PONG}; for
-	 * a string, the string
-	 * @throws IOException when there is no answer
+	 * @return the first line of the answer with its type's mark, like {@code +PONG}; of a
+	 * string, the string itself
+	 * @throws IOException when the connection is closed
 	 */
 	String ask(String command) throws IOException {
 		this.socket.getOutputStream().write((command + "\r\n").getBytes(StandardCharsets.UTF_8));
@@ -77,11 +74,21 @@ final class PlainRedis implements Closeable {
 	}
 
 	/**
-	 * Waits for every answer from now on, however long it takes.
-	 * @throws IOException when the connection is closed
+	 * Sends {@code PING}, and waits 2 s for its answer.
+	 * @return the answer, or an empty text when there is none
+	 * @throws IOException when the socket cannot be used
 	 */
-	void waitForever() throws IOException {
-		this.socket.setSoTimeout(0);
+	String ping() throws IOException {
+		this.socket.setSoTimeout(TIMEOUT_MILLIS);
+		try {
+			return ask("PING");
+		}
+		catch (IOException ex) {
+			return "";
+		}
+		finally {
+			this.socket.setSoTimeout(0);
+		}
 	}
 
 	private String readLine() throws IOException {

@@ -1,4 +1,4 @@
-package io.github.shardkeeper.sample;
+package io.github.shardkeeper.sample.feed;
 
 import java.io.IOException;
 import java.io.Reader;
@@ -10,11 +10,12 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.sample.AccessLine;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 
 /**
- * The lines of a real access log. Reads on where the last call ended, and from the
- * beginning when another line is asked for.
+ * Lines of a real access log. A call continues where the last one ended, or reads the
+ * file from its beginning if another line is requested. Confined to the feeder's thread.
  */
 final class FileLines implements LogLines {
 
@@ -25,7 +26,7 @@ final class FileLines implements LogLines {
 	private long nextNumber;
 
 	/**
-	 * Looks whether the file is there.
+	 * Opens nothing yet, but checks that the file is there.
 	 * @param file its path; a relative one begins in the working directory
 	 * @throws ShardkeeperConfigurationException when there is no such file
 	 */

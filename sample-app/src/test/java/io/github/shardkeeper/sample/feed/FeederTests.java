@@ -1,4 +1,4 @@
-package io.github.shardkeeper.sample;
+package io.github.shardkeeper.sample.feed;
 
 import java.io.IOException;
 import java.time.Duration;
@@ -14,16 +14,23 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
+import redis.embedded.RedisServer;
 
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
+import io.github.shardkeeper.ShardAssignedEvent;
+import io.github.shardkeeper.ShardRevokedEvent;
 import io.github.shardkeeper.ShardSelector;
 import io.github.shardkeeper.ShardTemplate;
+import io.github.shardkeeper.sample.AccessLine;
+import io.github.shardkeeper.sample.FreePorts;
+import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.shard.Token;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -36,9 +43,11 @@ class FeederTests {
 
 	private static final int LINES = 300;
 
+	private static final MemberId MEMBER = MemberId.of("host-1", "session1");
+
 	private final Recorder sent = new Recorder();
 
-	private final AtomicBoolean duty = new AtomicBoolean(true);
+	private RedisServer redis;
 
 	private LettuceConnectionFactory connectionFactory;
 
@@ -47,20 +56,22 @@ class FeederTests {
 	@BeforeEach
 	void startRedis() throws IOException {
 		int port = FreePorts.next();
-		assertThat(RedisKeeper.start(port)).isEmpty();
+		this.redis = RedisServer.newRedisServer().port(port).setting("save \"\"").build();
+		this.redis.start();
 		this.connectionFactory = new LettuceConnectionFactory("127.0.0.1", port);
 		this.connectionFactory.start();
 		this.progress = new FeedProgress(new StringRedisTemplate(this.connectionFactory));
 	}
 
 	@AfterEach
-	void leaveRedis() {
+	void stopRedis() throws IOException {
 		this.connectionFactory.destroy();
+		this.redis.stop();
 	}
 
 	@Test
 	void feedsAllLinesOnceInOrder() {
-		Feeder feeder = feeder();
+		Feeder feeder = ownerOfFirstShard();
 		feeder.start();
 		await().atMost(PATIENCE).until(() -> this.progress.next("generated") == LINES);
 		feeder.stop();
@@ -69,12 +80,12 @@ class FeederTests {
 	}
 
 	@Test
-	void nextInstanceGoesOnWhereTheLastOneWas() {
-		Feeder first = feeder();
+	void nextOwnerResumesAtTheProgress() {
+		Feeder first = ownerOfFirstShard();
 		first.start();
 		await().atMost(PATIENCE).until(() -> !this.sent.numbers.isEmpty());
 		first.stop();
-		Feeder second = feeder();
+		Feeder second = ownerOfFirstShard();
 		second.start();
 		await().atMost(PATIENCE).until(() -> this.progress.next("generated") == LINES);
 		second.stop();
@@ -82,26 +93,39 @@ class FeederTests {
 	}
 
 	@Test
-	void takeOverReadsTheProgressAnew() {
-		this.duty.set(false);
+	void newOwnerReadsTheProgress() {
 		Feeder feeder = feeder();
 		feeder.start();
+		feeder.assigned(assigned(1, 7));
 		this.progress.next("generated", 250);
-		this.duty.set(true);
+		feeder.assigned(assigned(0, 8));
 		await().atMost(PATIENCE).until(() -> this.progress.next("generated") == LINES);
 		feeder.stop();
 		assertThat(this.sent.numbers).containsExactlyElementsOf(LongStream.range(250, LINES).boxed().toList());
 	}
 
 	@Test
-	void goesOnAfterAFailure() {
+	void failedChunkIsSentAgain() {
 		this.sent.failOnce.set(true);
-		Feeder feeder = feeder();
+		Feeder feeder = ownerOfFirstShard();
 		feeder.start();
 		await().atMost(PATIENCE).until(() -> this.progress.next("generated") == LINES);
 		feeder.stop();
 		assertThat(this.sent.failOnce).isFalse();
 		assertThat(this.sent.numbers).containsExactlyElementsOf(LongStream.range(0, LINES).boxed().toList());
+	}
+
+	@Test
+	void feedsOnlyWhileItOwnsTheFirstShard() {
+		Feeder feeder = feeder();
+		assertThat(feeder.ownsFirstShard()).isFalse();
+		feeder.assigned(assigned(1, 7));
+		assertThat(feeder.ownsFirstShard()).isFalse();
+		feeder.assigned(assigned(0, 8));
+		feeder.revoked(revoked(1, 7));
+		assertThat(feeder.ownsFirstShard()).isTrue();
+		feeder.revoked(revoked(0, 8));
+		assertThat(feeder.ownsFirstShard()).isFalse();
 	}
 
 	@Test
@@ -121,7 +145,6 @@ class FeederTests {
 		try (RedisConnection connection = this.connectionFactory.getConnection()) {
 			connection.serverCommands().setConfig("maxmemory", "1");
 		}
-		this.duty.set(false);
 		Feeder feeder = feeder();
 		feeder.start();
 		assertThat(feeder.isRunning()).isTrue();
@@ -129,11 +152,25 @@ class FeederTests {
 	}
 
 	private Feeder feeder() {
-		SampleProperties properties = new SampleProperties(null, 1000, (long) LINES, new SampleProperties.Redis(6379));
-		return new Feeder(new GeneratedLines(LINES), this.progress, this.duty::get, this.sent, properties);
+		FeedProperties properties = new FeedProperties(null, 1000, (long) LINES);
+		return new Feeder(new GeneratedLines(LINES), this.progress, this.sent, properties);
 	}
 
-	/** Remembers the numbers of the lines that were sent. */
+	private Feeder ownerOfFirstShard() {
+		Feeder feeder = feeder();
+		feeder.assigned(assigned(0, 7));
+		return feeder;
+	}
+
+	private static ShardAssignedEvent assigned(int shard, long token) {
+		return new ShardAssignedEvent("visits-sample", MEMBER, ShardId.of("visits", shard), new Token(token));
+	}
+
+	private static ShardRevokedEvent revoked(int shard, long token) {
+		return new ShardRevokedEvent("visits-sample", MEMBER, ShardId.of("visits", shard), new Token(token), false);
+	}
+
+	/** Records the numbers of the lines that were sent. */
 	private static final class Recorder implements ShardTemplate {
 
 		private final List<Long> numbers = new CopyOnWriteArrayList<>();

@@ -1,10 +1,13 @@
-package io.github.shardkeeper.sample;
+package io.github.shardkeeper.sample.feed;
 
 import java.util.Collections;
 import java.util.Map;
 import java.util.stream.Collectors;
 
 import org.junit.jupiter.api.Test;
+
+import io.github.shardkeeper.sample.AccessLine;
+import io.github.shardkeeper.sample.Visit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -26,12 +29,12 @@ class GeneratedLinesTests {
 	}
 
 	@Test
-	void timeGoesForward() {
+	void timesAreInOrder() {
 		assertThat(this.lines.read(0, 50).stream().map((line) -> Visit.parse(line.text()).time())).isSorted();
 	}
 
 	@Test
-	void fewClientsComeOften() {
+	void fewClientsHaveManyVisits() {
 		Map<String, Long> counts = this.lines.read(0, 10_000)
 			.stream()
 			.collect(Collectors.groupingBy(AccessLine::client, Collectors.counting()));

@@ -1,4 +1,4 @@
-package io.github.shardkeeper.sample;
+package io.github.shardkeeper.sample.feed;
 
 import java.time.Instant;
 import java.time.ZoneOffset;
@@ -8,11 +8,13 @@ import java.util.Locale;
 import java.util.Random;
 import java.util.stream.LongStream;
 
+import io.github.shardkeeper.sample.AccessLine;
+
 /**
- * Lines in Apache's combined format, made from nothing but their number. A few clients
- * come often and many come rarely, as in a real log.
+ * Lines in Apache's combined format that depend only on their numbers. A few clients have
+ * many visits and many have few, as in a real log. Immutable.
  */
-final class GeneratedLines implements LogLines {
+public final class GeneratedLines implements LogLines {
 
 	private static final int CLIENTS = 40;
 
@@ -34,12 +36,16 @@ final class GeneratedLines implements LogLines {
 	private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("dd/MMM/yyyy:HH:mm:ss Z", Locale.ENGLISH)
 		.withZone(ZoneOffset.UTC);
 
-	/** Spreads the seeds, for neighbouring seeds give similar random numbers. */
+	/** Spreads the seeds: neighbouring seeds give similar random numbers. */
 	private static final long SEED_FACTOR = 0x9E3779B97F4A7C15L;
 
 	private final long limit;
 
-	GeneratedLines(long limit) {
+	/**
+	 * Creates the lines.
+	 * @param limit the number of lines
+	 */
+	public GeneratedLines(long limit) {
 		this.limit = limit;
 	}
 
@@ -53,7 +59,7 @@ final class GeneratedLines implements LogLines {
 		return LongStream.range(first, Math.min(this.limit, first + most)).mapToObj(GeneratedLines::line).toList();
 	}
 
-	static AccessLine line(long number) {
+	private static AccessLine line(long number) {
 		Random random = new Random(number * SEED_FACTOR);
 		String client = client((int) (CLIENTS * Math.pow(random.nextDouble(), 2)));
 		String time = TIME.format(FIRST_VISIT.plusSeconds(3 * number + random.nextInt(3)));
@@ -64,7 +70,7 @@ final class GeneratedLines implements LogLines {
 				status, bytes, pick(AGENTS, random)));
 	}
 
-	/** Addresses that are reserved for documentation, so nobody is accused. */
+	/** All addresses are reserved for documentation. */
 	private static String client(int index) {
 		return switch (index % 4) {
 			case 0 -> "192.0.2." + (10 + index);

@@ -1,4 +1,4 @@
-package io.github.shardkeeper.sample;
+package io.github.shardkeeper.sample.local;
 
 import java.io.IOException;
 import java.io.OutputStream;
@@ -21,7 +21,7 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-class OwnRedisTests {
+class LocalRedisTests {
 
 	private final MockEnvironment environment = new MockEnvironment();
 
@@ -35,7 +35,7 @@ class OwnRedisTests {
 	}
 
 	@Test
-	void usesTheRedisThatListens() throws IOException {
+	void redisThatListensIsUsed() throws IOException {
 		try (Answering server = new Answering("+PONG\r\n")) {
 			this.environment.setProperty("spring.data.redis.port", "1");
 			this.environment.setProperty("sample.redis.port", Integer.toString(server.port()));
@@ -46,9 +46,9 @@ class OwnRedisTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "HTTP/1.1 400 Bad Request,is not a Redis", "-NOAUTH Authentication required.,wants to know who",
-			"-DENIED Redis is running in protected mode,wants to know who" })
-	void anythingElseIsSaid(String answer, String message) throws IOException {
+	@CsvSource({ "HTTP/1.1 400 Bad Request,is not a Redis", "-NOAUTH Authentication required.,requires authentication",
+			"-DENIED Redis is running in protected mode,requires authentication" })
+	void anythingElseFailsStartupWithAMessage(String answer, String message) throws IOException {
 		try (Answering server = new Answering(answer + "\r\n")) {
 			this.environment.setProperty("sample.redis.port", Integer.toString(server.port()));
 			assertThatExceptionOfType(ShardkeeperConfigurationException.class).isThrownBy(this::prepare)
@@ -59,11 +59,11 @@ class OwnRedisTests {
 	}
 
 	private void prepare() {
-		new OwnRedis().onApplicationEvent(new ApplicationEnvironmentPreparedEvent(new DefaultBootstrapContext(),
+		new LocalRedis().onApplicationEvent(new ApplicationEnvironmentPreparedEvent(new DefaultBootstrapContext(),
 				new SpringApplication(), new String[0], this.environment));
 	}
 
-	/** Gives everybody the same answer. */
+	/** Gives each client the same answer. */
 	private static final class Answering implements AutoCloseable {
 
 		private final ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());

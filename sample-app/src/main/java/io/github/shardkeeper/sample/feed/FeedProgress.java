@@ -1,4 +1,4 @@
-package io.github.shardkeeper.sample;
+package io.github.shardkeeper.sample.feed;
 
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.stereotype.Component;
@@ -6,11 +6,10 @@ import org.springframework.stereotype.Component;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 
 /**
- * How far the lines have been fed, kept where every instance finds it.
+ * Progress of the feed, kept in Redis for all instances. Thread-safe.
  * <p>
- * Redis keys: {@code shardkeeper-sample:source} is the name of the only source that was
- * ever fed here; {@code shardkeeper-sample:fed:<source name>} is the number of the line
- * to feed next.
+ * Redis keys: {@code shardkeeper-sample:source} holds the name of the only source of this
+ * Redis; {@code shardkeeper-sample:fed:<source name>} holds the number of the next line.
  */
 @Component
 class FeedProgress {
@@ -26,15 +25,15 @@ class FeedProgress {
 	}
 
 	/**
-	 * Makes sure that a Redis counts the lines of one source only: the numbers of another
-	 * one begin at 0 again, and its lines would be taken for repeated ones.
+	 * Claims this Redis for one source. Lines of a second source would have the same
+	 * numbers, and be skipped as repeated.
 	 * @param source the source's name
-	 * @throws ShardkeeperConfigurationException when lines of another source were fed
+	 * @throws ShardkeeperConfigurationException when another source has claimed it
 	 */
 	void claim(String source) {
 		String claimed = this.redis.opsForValue().get(SOURCE_KEY);
 		if (claimed == null) {
-			// Only then: a Redis that is full refuses every write.
+			// Not before: a full Redis refuses every write.
 			this.redis.opsForValue().setIfAbsent(SOURCE_KEY, source);
 			claimed = this.redis.opsForValue().get(SOURCE_KEY);
 		}
@@ -42,8 +41,8 @@ class FeedProgress {
 			throw new ShardkeeperConfigurationException(
 					"This Redis holds the counts of '%s', and this instance is set to feed '%s': one Redis can only count one source."
 						.formatted(claimed, source),
-					"Start all instances with the same 'sample.file'. To begin anew, stop all of them first (a Redis"
-							+ " that the sample has started goes away with the last one), or use an empty Redis,"
+					"Start all instances with the same 'sample.file'. To start over, stop all of them first (a Redis"
+							+ " that the sample has started ends with the last one), or use an empty Redis,"
 							+ " for example --sample.redis.port=6380.");
 		}
 	}

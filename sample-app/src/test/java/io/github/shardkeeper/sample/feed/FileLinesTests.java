@@ -1,4 +1,4 @@
-package io.github.shardkeeper.sample;
+package io.github.shardkeeper.sample.feed;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import io.github.shardkeeper.sample.AccessLine;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 
 import static org.assertj.core.api.Assertions.assertThat;

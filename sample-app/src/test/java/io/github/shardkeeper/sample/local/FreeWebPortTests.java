@@ -1,4 +1,4 @@
-package io.github.shardkeeper.sample;
+package io.github.shardkeeper.sample.local;
 
 import java.io.IOException;
 import java.net.ServerSocket;
@@ -26,7 +26,7 @@ class FreeWebPortTests {
 	}
 
 	@Test
-	void noFreePortIsSaid() throws IOException {
+	void noFreePortFailsStartupWithAMessage() throws IOException {
 		try (ServerSocket taken = new ServerSocket(0)) {
 			assertThatExceptionOfType(ShardkeeperConfigurationException.class)
 				.isThrownBy(() -> FreeWebPort.reserve(taken.getLocalPort(), taken.getLocalPort()))

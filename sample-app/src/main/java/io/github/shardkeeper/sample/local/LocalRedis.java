@@ -1,4 +1,4 @@
-package io.github.shardkeeper.sample;
+package io.github.shardkeeper.sample.local;
 
 import java.io.IOException;
 import java.util.List;
@@ -11,6 +11,7 @@ import org.slf4j.LoggerFactory;
 
 import org.springframework.boot.context.event.ApplicationEnvironmentPreparedEvent;
 import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.BindResult;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.ApplicationListener;
 import org.springframework.core.env.ConfigurableEnvironment;
@@ -19,32 +20,35 @@ import org.springframework.core.env.MapPropertySource;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 
 /**
- * Sees to it that there is a Redis, so that the sample runs on a machine with nothing but
- * a JDK and Maven: where {@code spring.data.redis.*} does not tell where Redis is, it
- * uses the one on the default port, and has a {@link RedisKeeper} start one where nothing
- * listens.
+ * Provides a Redis unless {@code spring.data.redis.*} names one: uses the Redis that
+ * listens on {@code sample.redis.port} (6379 unless set), or has a {@link RedisKeeper}
+ * start one there.
  * <p>
- * It stays connected for as long as this process lives. That is how the keeper knows, by
- * the kernel's word and so even after {@code kill -9}, who still needs the Redis.
+ * A connection stays open for as long as this process lives. It tells the keeper, even
+ * after {@code kill -9}, whether Redis is still needed.
  */
-final class OwnRedis implements ApplicationListener<ApplicationEnvironmentPreparedEvent> {
+final class LocalRedis implements ApplicationListener<ApplicationEnvironmentPreparedEvent> {
 
-	private static final Logger logger = LoggerFactory.getLogger(OwnRedis.class);
+	private static final Logger logger = LoggerFactory.getLogger(LocalRedis.class);
 
-	/** The parts of spring.data.redis that tell where Redis is. */
+	private static final int DEFAULT_PORT = 6379;
+
+	/** Parts of spring.data.redis that tell where Redis is. */
 	private static final List<String> PLACES = List.of("url", "host", "port", "sentinel", "cluster", "masterreplica");
 
-	private @Nullable PlainRedis presence;
+	/** Held, because the garbage collector would close it. */
+	private @Nullable PlainRedisConnection connection;
 
 	@Override
 	public void onApplicationEvent(ApplicationEnvironmentPreparedEvent event) {
 		ConfigurableEnvironment environment = event.getEnvironment();
 		Binder binder = Binder.get(environment);
-		if (!binder.bind("sample.redis.port", Integer.class).isBound() && isConfigured(binder)) {
+		BindResult<Integer> wanted = binder.bind("sample.redis.port", Integer.class);
+		if (!wanted.isBound() && isConfigured(binder)) {
 			return;
 		}
-		int port = binder.bindOrCreate("sample", SampleProperties.class).redis().port();
-		this.presence = connectOrStart(port);
+		int port = wanted.orElse(DEFAULT_PORT);
+		this.connection = connectOrStart(port);
 		environment.getPropertySources()
 			.addFirst(new MapPropertySource("sampleRedis",
 					Map.of("spring.data.redis.host", "127.0.0.1", "spring.data.redis.port", port)));
@@ -57,46 +61,36 @@ final class OwnRedis implements ApplicationListener<ApplicationEnvironmentPrepar
 		return PLACES.stream().anyMatch(names::contains);
 	}
 
-	private static PlainRedis connectOrStart(int port) {
+	private static PlainRedisConnection connectOrStart(int port) {
 		try {
-			PlainRedis redis = PlainRedis.connect(port);
+			PlainRedisConnection redis = PlainRedisConnection.open(port);
 			if (redis != null) {
 				logger.info("Using the Redis that listens on port {}", port);
-				return requireRedis(redis, port);
 			}
-			logger.info("Nothing listens on port {}: starting a Redis there, which goes away with its last user", port);
-			String output = RedisKeeper.start(port);
-			redis = PlainRedis.connect(port);
-			if (redis != null) {
-				return requireRedis(redis, port);
+			else {
+				logger.info("Nothing listens on port {}: starting a Redis there, which ends with its last user", port);
+				redis = RedisKeeper.start(port);
 			}
-			throw problem("Starting a Redis on port %d failed: %s".formatted(port, output), null);
+			requireRedis(redis, port);
+			return redis;
 		}
 		catch (IOException ex) {
-			throw problem("No Redis can be reached or started on port %d: %s".formatted(port, ex), ex);
+			throw problem("Redis can be neither reached nor started on port %d: %s".formatted(port, ex.getMessage()),
+					ex);
 		}
 	}
 
-	private static PlainRedis requireRedis(PlainRedis redis, int port) throws IOException {
-		String answer = answer(redis);
+	private static void requireRedis(PlainRedisConnection redis, int port) throws IOException {
+		String answer = redis.ping();
 		if (answer.equals("+PONG") || answer.startsWith("-LOADING")) {
-			return redis;
+			return;
 		}
 		redis.close();
 		if (answer.startsWith("-NOAUTH") || answer.startsWith("-DENIED")) {
-			throw problem("The Redis on port %d wants to know who connects: %s".formatted(port, answer.substring(1)),
+			throw problem("The Redis on port %d requires authentication: %s".formatted(port, answer.substring(1)),
 					null);
 		}
 		throw problem("Something listens on port %d, but it is not a Redis.".formatted(port), null);
-	}
-
-	private static String answer(PlainRedis redis) {
-		try {
-			return redis.ask("PING");
-		}
-		catch (IOException ex) {
-			return "";
-		}
 	}
 
 	private static ShardkeeperConfigurationException problem(String description, @Nullable Exception cause) {

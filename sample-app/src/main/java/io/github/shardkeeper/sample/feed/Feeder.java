@@ -1,4 +1,4 @@
-package io.github.shardkeeper.sample;
+package io.github.shardkeeper.sample.feed;
 
 import java.io.IOException;
 import java.time.Duration;
@@ -11,23 +11,32 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.context.SmartLifecycle;
+import org.springframework.context.event.EventListener;
 import org.springframework.stereotype.Component;
 
+import io.github.shardkeeper.ShardAssignedEvent;
+import io.github.shardkeeper.ShardRevokedEvent;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.ShardTemplate.Outgoing;
+import io.github.shardkeeper.sample.AccessLine;
+import io.github.shardkeeper.sample.VisitCounter;
+import io.github.shardkeeper.shard.ShardId;
 
 /**
- * Sends the lines of the log to the topic, at a steady rate, as long as it is this
- * instance's duty.
+ * Sends the lines of the log to the topic, at a steady rate, while this instance owns the
+ * topic's first shard. Thread-safe.
  * <p>
- * Progress is noted after each chunk, so whoever takes over goes on there and repeats at
- * most the last chunk. Every feeder sends the lines in order, from a line before which
- * all were sent: that is what {@link VisitCounter} relies on to skip the repeated ones.
+ * The progress is stored after each chunk. A new feeder resumes there and repeats at most
+ * one chunk. Two instances may feed for a moment while the shard moves. Each of them
+ * sends the lines in order, from a line before which all were sent; {@link VisitCounter}
+ * relies on this to skip repeated ones.
  */
 @Component
 class Feeder implements SmartLifecycle {
 
 	private static final Logger logger = LoggerFactory.getLogger(Feeder.class);
+
+	private static final ShardId FIRST_SHARD = ShardId.of(VisitCounter.TOPIC, 0);
 
 	private static final Duration PAUSE = Duration.ofMillis(100);
 
@@ -39,20 +48,37 @@ class Feeder implements SmartLifecycle {
 
 	private final FeedProgress progress;
 
-	private final FeederDuty duty;
-
 	private final ShardTemplate shards;
 
 	private final int linesPerSecond;
 
+	private volatile boolean ownsFirstShard;
+
 	private @Nullable Run run;
 
-	Feeder(LogLines lines, FeedProgress progress, FeederDuty duty, ShardTemplate shards, SampleProperties properties) {
+	Feeder(LogLines lines, FeedProgress progress, ShardTemplate shards, FeedProperties properties) {
 		this.lines = lines;
 		this.progress = progress;
-		this.duty = duty;
 		this.shards = shards;
 		this.linesPerSecond = properties.rate();
+	}
+
+	@EventListener
+	void assigned(ShardAssignedEvent event) {
+		if (event.shard().equals(FIRST_SHARD)) {
+			this.ownsFirstShard = true;
+		}
+	}
+
+	@EventListener
+	void revoked(ShardRevokedEvent event) {
+		if (event.shard().equals(FIRST_SHARD)) {
+			this.ownsFirstShard = false;
+		}
+	}
+
+	boolean ownsFirstShard() {
+		return this.ownsFirstShard;
 	}
 
 	@Override
@@ -75,14 +101,14 @@ class Feeder implements SmartLifecycle {
 		return this.run != null;
 	}
 
-	/** What happens between a start and a stop. Confined to its thread, but for stop. */
+	/** Work between a start and a stop. Confined to its thread, except for stop. */
 	private final class Run implements Runnable {
 
 		private final Thread thread = new Thread(this, "feeder");
 
 		private final CountDownLatch stopped = new CountDownLatch(1);
 
-		/** The line to feed next; unknown while others may feed. */
+		/** Line to feed next; null while another instance may feed. */
 		private @Nullable Long next;
 
 		private boolean atEnd;
@@ -97,7 +123,7 @@ class Feeder implements SmartLifecycle {
 					pause = work();
 				}
 				catch (Exception ex) {
-					logger.warn("Feeding failed and is tried again: {}", ex.toString());
+					logger.warn("Feeding failed, retrying: {}", ex.toString());
 					this.next = null;
 					pause = PAUSE_AFTER_FAILURE;
 				}
@@ -105,7 +131,7 @@ class Feeder implements SmartLifecycle {
 		}
 
 		private Duration work() throws IOException {
-			if (!Feeder.this.duty.isMine()) {
+			if (!Feeder.this.ownsFirstShard) {
 				this.next = null;
 				return PAUSE;
 			}
@@ -120,7 +146,7 @@ class Feeder implements SmartLifecycle {
 
 		private long takeOver() {
 			long next = Feeder.this.progress.next(Feeder.this.lines.name());
-			logger.info("Feeding '{}' from line {} on, {} lines per second", Feeder.this.lines.name(), next,
+			logger.info("Feeding '{}' from line {}, {} lines per second", Feeder.this.lines.name(), next,
 					Feeder.this.linesPerSecond);
 			this.atEnd = false;
 			this.nextChunkAtNanos = System.nanoTime();
@@ -131,8 +157,7 @@ class Feeder implements SmartLifecycle {
 			List<AccessLine> chunk = Feeder.this.lines.read(first, most);
 			if (chunk.isEmpty()) {
 				if (!this.atEnd) {
-					logger.info("All {} lines of '{}' have been fed; nothing is left to do but to count them", first,
-							Feeder.this.lines.name());
+					logger.info("All {} lines of '{}' are fed", first, Feeder.this.lines.name());
 				}
 				this.atEnd = true;
 				return 0;
@@ -147,7 +172,7 @@ class Feeder implements SmartLifecycle {
 			long now = System.nanoTime();
 			this.nextChunkAtNanos += TimeUnit.SECONDS.toNanos(sent) / Feeder.this.linesPerSecond;
 			if (this.nextChunkAtNanos - now < -PAUSE_AFTER_FAILURE.toNanos()) {
-				// Too slow for the rate: do not catch up in one rush later.
+				// Too slow for the rate; do not catch up in one burst.
 				this.nextChunkAtNanos = now;
 			}
 			return Duration.ofNanos(Math.max(0, this.nextChunkAtNanos - now));
