@@ -227,7 +227,7 @@ class ArchitectureTests {
 	@Test
 	void theMonotonicClockIsReadInOnePlace() {
 		assertThat(names(callers("java.lang.System", "nanoTime"))).containsExactlyInAnyOrder("MonotonicClock",
-				"PendingAnswers", "StartLimit", "StreamLane", "TopicCounts");
+				"PendingAnswers", "ShardCounts", "StartupTimeout", "StreamFetcher");
 	}
 
 	/**

@@ -67,7 +67,7 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 		}
 		addShardProblems(builder);
 		addGroupProblems(builder);
-		Map<String, String> refused = this.coordinator.refusedSteps();
+		Map<String, String> refused = this.coordinator.refusedOperations();
 		if (!refused.isEmpty()) {
 			// A detail only: all shards are consumed nevertheless.
 			builder.withDetail("refused", refused);

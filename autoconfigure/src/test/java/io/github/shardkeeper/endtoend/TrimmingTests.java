@@ -249,7 +249,8 @@ class TrimmingTests {
 				longAgo(trims);
 				assertThat(claim(app, Duration.ofMinutes(1))).isEqualTo(new Claim(Set.of("app"), false));
 			}
-			assertThat(this.connector.refusedSteps().texts()).hasEntrySatisfying("trim what all groups have handled",
+			assertThat(this.connector.refusedOperations().reasons()).hasEntrySatisfying(
+					"trim what all groups have handled",
 					(text) -> assertThat(text).contains("can't run this command", "grant +info"));
 			List<Offset> offsets = append(1000);
 			checkpoint("app", offsets.get(0));
@@ -263,7 +264,7 @@ class TrimmingTests {
 			assertThat(claim(app, Duration.ofMinutes(1)).settled()).as("groups get their time").isFalse();
 			longAgo(trims);
 			assertThat(claim(app, Duration.ofMinutes(1)).settled()).isTrue();
-			assertThat(this.connector.refusedSteps().texts()).isEmpty();
+			assertThat(this.connector.refusedOperations().reasons()).isEmpty();
 		}
 	}
 

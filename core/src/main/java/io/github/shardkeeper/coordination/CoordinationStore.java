@@ -55,7 +55,7 @@ public interface CoordinationStore extends AutoCloseable {
 	 * it. Answers from memory, at once.
 	 * @return by step, in the infinitive, why it is refused and what to do
 	 */
-	default Map<String, String> refusedSteps() {
+	default Map<String, String> refusedOperations() {
 		return Map.of();
 	}
 

@@ -189,8 +189,8 @@ final class CoordinatorLoop {
 		return this.store.durabilityProblem();
 	}
 
-	Map<String, String> refusedSteps() {
-		return this.store.refusedSteps();
+	Map<String, String> refusedOperations() {
+		return this.store.refusedOperations();
 	}
 
 	boolean isConnected() {

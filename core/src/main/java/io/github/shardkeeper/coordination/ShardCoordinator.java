@@ -242,8 +242,8 @@ public final class ShardCoordinator implements AutoCloseable {
 	 * without it.
 	 * @return by step why it is refused and what to do
 	 */
-	public Map<String, String> refusedSteps() {
-		return this.loop.refusedSteps();
+	public Map<String, String> refusedOperations() {
+		return this.loop.refusedOperations();
 	}
 
 	/**

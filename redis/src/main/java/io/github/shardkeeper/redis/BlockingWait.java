@@ -12,8 +12,8 @@ import io.lettuce.core.RedisException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The wait of a thread for a connection, or for the one command of a connection that is
- * no link's. Has no state.
+ * Blocks a thread until a connection is open or a command is answered, outside of a
+ * {@link RedisLink}. Has no state.
  */
 final class BlockingWait {
 
@@ -22,8 +22,8 @@ final class BlockingWait {
 
 	/**
 	 * Waits for a result.
-	 * @param tooLate creates the failure for when there is none in time
-	 * @throws RedisException when there is none, or the failure that there is instead
+	 * @param tooLate creates the failure for a missing result
+	 * @throws RedisException when there is no result in time; or the failure itself
 	 */
 	static <T> T on(Future<T> result, Duration patience, Function<TimeoutException, RedisException> tooLate) {
 		try {
@@ -47,7 +47,7 @@ final class BlockingWait {
 		}
 	}
 
-	/** The failure for an answer that has not come in time. */
+	/** Creates the failure for a missing answer. */
 	static RedisException noAnswer(Duration limit, @Nullable Throwable cause) {
 		return new RedisException("no answer within " + limit.toMillis() + " ms", cause);
 	}

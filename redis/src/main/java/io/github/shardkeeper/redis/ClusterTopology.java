@@ -49,16 +49,16 @@ final class ClusterTopology {
 	/** Ends some time after the look. */
 	private CompletableFuture<Void> pause = this.look;
 
-	private int looksLeft;
+	private int refreshesLeft;
 
-	private int looksUnderWay;
+	private int refreshesUnderWay;
 
 	ClusterTopology(RedisClusterClient client, Executor background) {
 		this.client = client;
 		this.background = background;
 	}
 
-	boolean isOf(RedisClusterClient other) {
+	boolean belongsTo(RedisClusterClient other) {
 		return this.client == other;
 	}
 
@@ -66,30 +66,30 @@ final class ClusterTopology {
 	 * Looks anew, now and again for some seconds: a failover takes its time, and a
 	 * command that goes to a dead node meanwhile stays there until its caller gives up.
 	 */
-	synchronized void suspect() {
-		this.looksLeft = LOOKS_AFTER_FAILURE;
-		lookOn();
+	synchronized void refresh() {
+		this.refreshesLeft = LOOKS_AFTER_FAILURE;
+		refreshNext();
 	}
 
 	/** Before the client is shut down: begins no further look. */
-	synchronized void rest() {
-		this.looksLeft = 0;
+	synchronized void stop() {
+		this.refreshesLeft = 0;
 	}
 
-	private synchronized CompletableFuture<Void> lookOnce() {
-		this.looksLeft = Math.max(this.looksLeft, 1);
-		lookOn();
+	private synchronized CompletableFuture<Void> refreshOnce() {
+		this.refreshesLeft = Math.max(this.refreshesLeft, 1);
+		refreshNext();
 		return this.look;
 	}
 
-	private synchronized void lookOn() {
-		if (this.looksLeft == 0 || this.looksUnderWay == MOST_LOOKS_UNDER_WAY || !this.pause.isDone()) {
+	private synchronized void refreshNext() {
+		if (this.refreshesLeft == 0 || this.refreshesUnderWay == MOST_LOOKS_UNDER_WAY || !this.pause.isDone()) {
 			return;
 		}
-		this.looksLeft--;
-		this.looksUnderWay++;
+		this.refreshesLeft--;
+		this.refreshesUnderWay++;
 		this.look = askNodes();
-		this.look.whenComplete((done, failure) -> looked(failure));
+		this.look.whenComplete((done, failure) -> refreshed(failure));
 		// The pause ends on the thread of the JDK's timer itself: it would never end if
 		// one was made for it and the system gave none.
 		this.pause = this.look.copy()
@@ -97,7 +97,7 @@ final class ClusterTopology {
 			.handle((done, failure) -> done)
 			.thenRunAsync(() -> {
 			}, CompletableFuture.delayedExecutor(PAUSE.toMillis(), TimeUnit.MILLISECONDS, Runnable::run));
-		this.pause.thenRunAsync(this::lookOn, this.background);
+		this.pause.thenRunAsync(this::refreshNext, this.background);
 	}
 
 	private CompletableFuture<Void> askNodes() {
@@ -111,8 +111,8 @@ final class ClusterTopology {
 		}
 	}
 
-	private synchronized void looked(@Nullable Throwable failure) {
-		this.looksUnderWay--;
+	private synchronized void refreshed(@Nullable Throwable failure) {
+		this.refreshesUnderWay--;
 		if (failure != null) {
 			logger.debug("Cannot ask the nodes of the Cluster who serves which slot", failure);
 		}
@@ -124,7 +124,7 @@ final class ClusterTopology {
 	 */
 	String findMaster(String key, Duration longestLook) {
 		try {
-			lookOnce().get(longestLook.toNanos(), TimeUnit.NANOSECONDS);
+			refreshOnce().get(longestLook.toNanos(), TimeUnit.NANOSECONDS);
 		}
 		catch (ExecutionException | TimeoutException ex) {
 			// A node that does not answer holds up a look for longer than we wait.

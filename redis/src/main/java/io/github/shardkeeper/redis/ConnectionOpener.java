@@ -12,7 +12,7 @@ import java.util.function.Supplier;
 import io.lettuce.core.RedisException;
 
 /**
- * Opens connections within a time limit of our own. The client's limits
+ * Opens connections within a time limit. The client's own limits
  * ({@code spring.data.redis.connect-timeout} and, for the handshake with a Redis that has
  * accepted the connection but does not answer, {@code spring.data.redis.timeout}) may be
  * a minute long, and a heartbeat cannot wait for that. Each attempt blocks a thread:
@@ -21,10 +21,10 @@ import io.lettuce.core.RedisException;
  */
 final class ConnectionOpener {
 
-	/** Attempts that nobody waits for any more end by the client's own limits. */
-	private static final int MOST_PENDING = 64;
+	/** Bounds the attempts that were given up and last until the client's own limits. */
+	private static final int MAX_PENDING = 64;
 
-	private final Semaphore pending = new Semaphore(MOST_PENDING);
+	private final Semaphore pending = new Semaphore(MAX_PENDING);
 
 	private final ThreadFactory threads;
 
@@ -41,20 +41,20 @@ final class ConnectionOpener {
 	}
 
 	/**
-	 * Begins to open a connection, without a time limit. Whoever completes the future
-	 * himself gives up: then the connection is closed when it comes.
+	 * Begins to open a connection, without a time limit. A caller that completes the
+	 * future itself gives up: then the connection is closed once it is open.
 	 */
 	<C> CompletableFuture<C> begin(Supplier<C> connect, Consumer<C> closeLate) {
 		CompletableFuture<C> opening = new CompletableFuture<>();
 		if (!this.pending.tryAcquire()) {
-			opening.completeExceptionally(new RedisException(MOST_PENDING + " attempts to connect are still pending"));
+			opening.completeExceptionally(new RedisException(MAX_PENDING + " attempts to connect are still pending"));
 			return opening;
 		}
 		try {
 			this.threads.newThread(() -> connect(connect, closeLate, opening)).start();
 		}
 		catch (Throwable ex) {
-			// The system gives no more threads now; it may at the next attempt.
+			// No thread is available now; one may be at the next attempt.
 			this.pending.release();
 			opening.completeExceptionally(new RedisException("no thread to connect on is available: " + ex, ex));
 		}
@@ -76,7 +76,7 @@ final class ConnectionOpener {
 		}
 	}
 
-	/** Waits for a connection that is being opened; gives it up when it waits in vain. */
+	/** Waits for a connection; closes it if it opens after the time limit. */
 	static <C> C await(CompletableFuture<C> opening, Consumer<C> closeLate, Duration timeout,
 			Function<TimeoutException, RedisException> tooLate) {
 		try {

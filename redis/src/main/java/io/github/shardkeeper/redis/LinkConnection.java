@@ -59,14 +59,14 @@ final class LinkConnection<V> {
 				disconnect();
 				known = null;
 			}
-			return (known != null) ? known : begin();
+			return (known != null) ? known : connect();
 		}
 		finally {
 			this.lock.unlock();
 		}
 	}
 
-	private CompletableFuture<Connection<V>> begin() {
+	private CompletableFuture<Connection<V>> connect() {
 		CompletableFuture<Connection<V>> opening = this.connector.begin(this.codec, this.timeout);
 		try {
 			CompletableFuture.delayedExecutor(this.timeout.toNanos(), TimeUnit.NANOSECONDS, this.connector.background())

@@ -20,14 +20,13 @@ import org.jspecify.annotations.Nullable;
  * A Lua script with its hash. Immutable.
  *
  * @param name the name of its file, for messages
- * @param text the script
- * @param digest its SHA-1, by which Redis knows it
- * @param output the shape of its result
+ * @param text the source text
+ * @param digest the text's SHA-1, for {@code EVALSHA}
+ * @param output the type of its result
  */
 public record LuaScript(String name, String text, String digest, ScriptOutputType output) {
 
-	/** What every script may need, beside this class. */
-	private static final String COMMON = read(LuaScript.class, "prelude.lua");
+	private static final String PRELUDE = read(LuaScript.class, "prelude.lua");
 
 	/** A command, with its subcommand where it has one. */
 	private static final Pattern CALL = Pattern.compile("redis\\.p?call\\('([A-Z]+)'(?:, '((?<=PUBSUB', ')[A-Z]+)')?");
@@ -35,15 +34,15 @@ public record LuaScript(String name, String text, String digest, ScriptOutputTyp
 	private static final Pattern WRITE_BEFORE_WAIT = Pattern.compile("^writeBeforeWait\\(", Pattern.MULTILINE);
 
 	/**
-	 * Loads a script that stands in one or several files beside a class. Before them
-	 * comes {@code prelude.lua}.
+	 * Loads a script from files beside a class. Its text is {@code prelude.lua}, followed
+	 * by the files.
 	 * @param beside the class
-	 * @param output the shape of the result
-	 * @param files the files' names, to be put one after the other
+	 * @param output the type of the result
+	 * @param files names of the files, in their order; the last one names the script
 	 * @return the script
 	 */
 	public static LuaScript load(Class<?> beside, ScriptOutputType output, String... files) {
-		StringBuilder text = new StringBuilder(COMMON);
+		StringBuilder text = new StringBuilder(PRELUDE);
 		for (String file : files) {
 			text.append(read(beside, file)).append('\n');
 		}
@@ -51,14 +50,14 @@ public record LuaScript(String name, String text, String digest, ScriptOutputTyp
 				sha1(text.toString()), output);
 	}
 
-	/** Whether it writes something each time, as {@code prelude.lua} says. */
+	/** Returns whether it calls {@code writeBeforeWait} of {@code prelude.lua}. */
 	boolean writesBeforeWait() {
 		return WRITE_BEFORE_WAIT.matcher(this.text).find();
 	}
 
 	/**
-	 * The commands that it may call, as an ACL names them: {@code pubsub|numsub}.
-	 * @return their names
+	 * Returns the commands that it may call.
+	 * @return their names in an ACL: {@code pubsub|numsub}
 	 */
 	public Set<String> commands() {
 		Set<String> commands = new TreeSet<>();
@@ -69,9 +68,9 @@ public record LuaScript(String name, String text, String digest, ScriptOutputTyp
 	}
 
 	/**
-	 * The command that a line calls, as an ACL names it.
-	 * @param line the line's number, as Redis counts: from 1
-	 * @return its name, {@code null} where the line does not say which one
+	 * Returns the command that a line calls.
+	 * @param line the line's number, from 1
+	 * @return its name in an ACL, {@code null} if the line does not call exactly one
 	 */
 	@Nullable String commandAt(int line) {
 		String text = this.text.lines().skip(line - 1L).findFirst().orElse("");

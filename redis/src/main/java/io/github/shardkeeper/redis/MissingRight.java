@@ -20,19 +20,17 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.StoreUnavailableException;
 
 /**
- * Redis refuses what its ACL does not let the user do, often without naming it: inside a
- * script Redis 6.2 and 7.0 tell nothing but the line. These are put into words here, with
- * the rule that {@code ACL SETUSER} needs.
+ * Names the ACL rule that a refused command needs. Redis often does not: for a command
+ * inside a script, Redis 6.2 and 7.0 report only the line.
  */
 final class MissingRight {
 
-	/** As Redis 6.2 and 7.0 say it, and as 7.2, 8 and Valkey do. */
+	/** Messages of Redis 6.2 and 7.0, and of 7.2, 8 and Valkey. */
 	private static final Pattern IN_SCRIPT = Pattern
 		.compile("The user executing the script can't|ACL failure in script");
 
 	private static final Pattern LINE = Pattern.compile("@user_script: ?(\\d+)");
 
-	/** What is said of a command, where it is named at all. */
 	private static final Pattern NAMED = Pattern.compile("to run the '([^' ]+)' command");
 
 	private static final Pattern OF_KEYS = Pattern.compile("access (at least )?(one of the|a) keys?");
@@ -40,17 +38,13 @@ final class MissingRight {
 	private static final Pattern OF_CHANNELS = Pattern
 		.compile("publish to the channel|access (one of the|a) channels?");
 
-	/** Those of our commands whose subcommands have rights of their own. */
+	/** Commands used here whose subcommands have rights of their own. */
 	private static final Set<String> WITH_SUBCOMMANDS = Set.of("client", "xinfo");
 
 	private MissingRight() {
 	}
 
-	/**
-	 * Whether that is what a failure is about.
-	 * @param failure what a call has thrown
-	 * @return whether the user lacks a right
-	 */
+	/** Returns whether a call has failed because the user lacks a right. */
 	static boolean isReason(@Nullable Throwable failure) {
 		if (!(failure instanceof RedisCommandExecutionException)) {
 			return false;
@@ -60,14 +54,14 @@ final class MissingRight {
 	}
 
 	/**
-	 * Names the right, where a command is no script.
-	 * @param failure what Redis has answered
-	 * @param command what it was asked
+	 * Names the right that a command lacks, unless it was refused inside a script.
+	 * @param failure the answer of Redis
+	 * @param command the command, as the client has sent it
 	 * @return the failure to throw
 	 */
 	static RedisException named(RedisException failure, @Nullable Object command) {
 		if (!isReason(failure) || !(command instanceof RedisCommand<?, ?, ?> sent)
-				|| isScript(sent) && isOfScript(failure)) {
+				|| isScript(sent) && isInsideScript(failure)) {
 			return failure;
 		}
 		CommandArgs<?, ?> arguments = sent.getArgs();
@@ -78,14 +72,14 @@ final class MissingRight {
 	}
 
 	/**
-	 * Names the right, where a command is a script.
-	 * @param failure what a call has thrown
-	 * @param script what was called
+	 * Names the right that a command inside a script lacks.
+	 * @param failure the failure of the script
+	 * @param script the script
 	 * @param keys its keys
 	 * @return the failure to throw
 	 */
 	static StoreUnavailableException named(StoreUnavailableException failure, LuaScript script, List<String> keys) {
-		if (!(failure.getCause() instanceof RedisException cause) || !isReason(cause) || !isOfScript(cause)) {
+		if (!(failure.getCause() instanceof RedisException cause) || !isReason(cause) || !isInsideScript(cause)) {
 			return failure;
 		}
 		String rule = rule(cause, () -> rule(cause, script), keys.get(0));
@@ -97,13 +91,13 @@ final class MissingRight {
 	private static RedisException refused(String text, RedisException failure) {
 		RedisException named = new RedisCommandExecutionException(text
 				+ "; grant it to the user of 'spring.data.redis.username', or else to 'default', with ACL SETUSER");
-		// Not as the cause: it would be said again, at length.
+		// Not as the cause: RedisFailure would repeat its message.
 		named.addSuppressed(failure);
 		return named;
 	}
 
-	/** Not of {@code EVAL} or {@code EVALSHA} itself. */
-	private static boolean isOfScript(RedisException failure) {
+	/** Returns whether it is about a command inside a script, not about {@code EVAL}. */
+	private static boolean isInsideScript(RedisException failure) {
 		return IN_SCRIPT.matcher(String.valueOf(failure.getMessage())).find();
 	}
 
@@ -119,7 +113,7 @@ final class MissingRight {
 		return OF_CHANNELS.matcher(message).find() ? "&" + pattern(key) : ofCommand.get();
 	}
 
-	/** All that we use under the prefix. */
+	/** Returns the pattern of all keys or channels with the same prefix. */
 	private static String pattern(String key) {
 		int braces = key.indexOf(":{");
 		return ((braces >= 0) ? key.substring(0, braces + 1) : key) + "*";

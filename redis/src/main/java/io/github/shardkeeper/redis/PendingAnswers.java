@@ -25,7 +25,7 @@ import io.github.shardkeeper.StoreUnavailableException;
 
 /**
  * Commands that were sent together, and their answers within a time limit. Either a
- * thread waits for them ({@link #await}), or an {@link AnswerWatch} ends them in time.
+ * thread waits for them ({@link #await}), or an {@link AnswerTimeouts} ends them in time.
  * Lettuce's own time limit does not suffice: it is an option of the application's client,
  * which may be off. Thread-safe.
  *
@@ -133,7 +133,7 @@ final class PendingAnswers<T> {
 	}
 
 	/** Nobody wants the other answers of a call of which one has failed. */
-	private void abandon() {
+	private void cancelOthers() {
 		this.abandoned = true;
 		cancel(new RedisException("another answer to the same call has failed"));
 	}
@@ -181,7 +181,7 @@ final class PendingAnswers<T> {
 			return values;
 		}
 		catch (RuntimeException ex) {
-			abandon();
+			cancelOthers();
 			throw ex;
 		}
 	}

@@ -80,14 +80,14 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 	/** By their time limits, of which an application has one. */
 	private final Map<Duration, RedisLink<byte[]>> dataLinks = new ConcurrentHashMap<>();
 
-	private final RefusedSteps refusedSteps = new RefusedSteps();
+	private final RefusedOperations refusedOperations = new RefusedOperations();
 
 	/** Of the client that was used last. */
 	private volatile @Nullable ClusterTopology topology;
 
 	private volatile boolean running;
 
-	private volatile StartLimit startLimit = StartLimit.NONE;
+	private volatile StartupTimeout startupTimeout = StartupTimeout.NONE;
 
 	/**
 	 * Creates a connector.
@@ -118,8 +118,8 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 	 * What Redis refuses of steps that nothing waits for.
 	 * @return the steps of all who use this connector
 	 */
-	public RefusedSteps refusedSteps() {
-		return this.refusedSteps;
+	public RefusedOperations refusedOperations() {
+		return this.refusedOperations;
 	}
 
 	/** When there is no connection in time. */
@@ -230,10 +230,10 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 	 * For a caller whose command was not answered: on a Cluster, has the client look anew
 	 * who serves which slot. Does not wait for it.
 	 */
-	public void suspectTopology() {
+	public void refreshTopology() {
 		try {
 			if (this.factory.getNativeClient() instanceof RedisClusterClient cluster) {
-				topology(cluster).suspect();
+				topology(cluster).refresh();
 			}
 		}
 		catch (IllegalStateException ex) {
@@ -255,14 +255,14 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 		ClusterTopology known = topology(cluster);
 		String before = known.knownMaster(key);
 		return () -> {
-			known.suspect();
+			known.refresh();
 			return before != null && !before.equals(Objects.requireNonNullElse(known.knownMaster(key), before));
 		};
 	}
 
 	private ClusterTopology topology(RedisClusterClient client) {
 		ClusterTopology current = this.topology;
-		if (current == null || !current.isOf(client)) {
+		if (current == null || !current.belongsTo(client)) {
 			current = new ClusterTopology(client, this.background);
 			this.topology = current;
 		}
@@ -348,31 +348,31 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 	}
 
 	/** What bounds the waiting of the thread that starts the application. */
-	StartLimit startLimit() {
-		return this.startLimit;
+	StartupTimeout startupTimeout() {
+		return this.startupTimeout;
 	}
 
 	/** Before all that use it. */
 	@Override
 	public void start() {
 		this.running = true;
-		this.startLimit = StartLimit.begin();
+		this.startupTimeout = StartupTimeout.begin();
 	}
 
 	/** All have started. */
 	@Override
 	public void onApplicationEvent(ContextRefreshedEvent event) {
-		this.startLimit = StartLimit.NONE;
+		this.startupTimeout = StartupTimeout.NONE;
 	}
 
 	/** Closes what is still open; whoever needs a connection later opens a new one. */
 	@Override
 	public void stop() {
 		this.running = false;
-		this.startLimit = StartLimit.NONE;
+		this.startupTimeout = StartupTimeout.NONE;
 		ClusterTopology known = this.topology;
 		if (known != null) {
-			known.rest();
+			known.stop();
 		}
 		for (StatefulConnection<?, ?> connection : this.connections) {
 			if (this.connections.remove(connection)) {

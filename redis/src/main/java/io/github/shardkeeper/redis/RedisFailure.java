@@ -15,19 +15,18 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.StoreUnavailableException;
 
 /**
- * Puts failures into words. The client wraps the reason, several times perhaps, and its
- * own message says no more than that there is no connection; but messages are all that
- * log, health and endpoint show. So everything that fails because of Redis is made a
- * {@link StoreUnavailableException} here.
+ * Creates the {@link StoreUnavailableException} for a failure of Redis. Its message has
+ * the messages of all causes and what to do: the client's own message often says only
+ * that there is no connection, and log, health and endpoint show nothing but messages.
  */
 public final class RedisFailure {
 
-	/** Of one cause; an error of Redis may explain at length. */
-	private static final int LONGEST_TEXT = 600;
+	/** Maximum length of one cause's message. */
+	private static final int MAX_LENGTH = 600;
 
-	private static final int MOST_CAUSES = 10;
+	private static final int MAX_CAUSES = 10;
 
-	/** What to do, by what the failure is about; the first one that fits. */
+	/** The first one that fits is used. */
 	private static final List<Remedy> REMEDIES = List.of(new Remedy(
 			saying("WRONGPASS", "NOAUTH", "ERR AUTH", "ERR Client sent AUTH"),
 			"set 'spring.data.redis.password', and 'spring.data.redis.username' for an ACL user, to what Redis expects"),
@@ -40,7 +39,7 @@ public final class RedisFailure {
 					"check 'spring.data.redis.host' or 'url', and DNS"),
 			new Remedy(saying("certification path", "PKIX"),
 					"have the client trust the server's CA: 'spring.data.redis.ssl.bundle'"),
-			// 21 begins an alert of TLS, 22 its handshake.
+			// First bytes of a TLS alert and of a TLS handshake.
 			new Remedy(saying("Invalid first byte: 21", "Invalid first byte: 22"),
 					"the server expects TLS: 'spring.data.redis.ssl.enabled: true'"),
 			new Remedy(
@@ -54,40 +53,39 @@ public final class RedisFailure {
 	}
 
 	/**
-	 * The exception for whatever has failed because of Redis.
-	 * @param failure what the client has thrown
-	 * @return with all its causes in the message, and what to do where that is known
+	 * Creates the exception for a failure of Redis.
+	 * @param failure the client's exception
+	 * @return the exception
 	 */
 	public static StoreUnavailableException unavailable(Throwable failure) {
-		return new StoreUnavailableException("Redis: " + inWords(failure), failure, RedisLink.isRefusal(failure));
+		return new StoreUnavailableException("Redis: " + message(failure), failure, RedisLink.isRefusal(failure));
 	}
 
 	/**
-	 * The exception for a step that has failed because of Redis.
-	 * @param step what was tried, "cannot subscribe"
-	 * @param failure what the client has thrown
-	 * @return with the step and all causes in the message, and what to do where that is
-	 * known
+	 * Creates the exception for an operation that has failed.
+	 * @param problem the problem in words, "cannot subscribe"
+	 * @param failure the client's exception
+	 * @return the exception
 	 */
-	public static StoreUnavailableException unavailable(String step, Throwable failure) {
+	public static StoreUnavailableException unavailable(String problem, Throwable failure) {
 		Throwable cause = unwrapped(failure);
-		return new StoreUnavailableException("Redis: %s: %s".formatted(step, inWords(cause)), cause,
+		return new StoreUnavailableException("Redis: %s: %s".formatted(problem, message(cause)), cause,
 				RedisLink.isRefusal(cause));
 	}
 
 	/**
-	 * The exception for a command that has failed.
-	 * @param step what was tried, "cannot subscribe"
-	 * @param failure what the client has thrown
+	 * Creates the exception for a command that has failed.
+	 * @param problem the problem in words, "cannot subscribe"
+	 * @param failure the client's exception
 	 * @param command the command, as the client has sent it
-	 * @return with the step, all causes, and the key or the right that they are about
+	 * @return the exception; names the key or the right that the failure is about
 	 */
-	public static StoreUnavailableException unavailable(String step, Throwable failure, @Nullable Object command) {
+	public static StoreUnavailableException unavailable(String problem, Throwable failure, @Nullable Object command) {
 		Throwable cause = unwrapped(failure);
-		return unavailable(step, (cause instanceof RedisException redis) ? RedisLink.named(redis, command) : cause);
+		return unavailable(problem, (cause instanceof RedisException redis) ? RedisLink.named(redis, command) : cause);
 	}
 
-	/** Without what only says that it comes from another thread. */
+	/** Removes exceptions that only carry a cause from another thread. */
 	private static Throwable unwrapped(Throwable failure) {
 		Throwable cause = failure.getCause();
 		return (cause != null && isWrapper(failure, cause)) ? unwrapped(cause) : failure;
@@ -97,12 +95,12 @@ public final class RedisFailure {
 		return failure.getMessage() == null || failure.getMessage().equals(cause.toString());
 	}
 
-	/** The messages of a failure and of its causes, each once, and what to do. */
-	static String inWords(Throwable failure) {
+	/** Returns the messages of a failure and its causes, each once, and what to do. */
+	static String message(Throwable failure) {
 		StringBuilder words = new StringBuilder();
 		String remedy = null;
 		Throwable cause = failure;
-		for (int i = 0; cause != null && i < MOST_CAUSES; i++) {
+		for (int i = 0; cause != null && i < MAX_CAUSES; i++) {
 			String text = text(cause, words.isEmpty());
 			if (text != null && words.indexOf(text) < 0) {
 				words.append(words.isEmpty() ? "" : ": ").append(text);
@@ -114,21 +112,21 @@ public final class RedisFailure {
 	}
 
 	/**
-	 * Its own message in one line; {@code null} if its cause says the same or more.
-	 * @param failure the failure
-	 * @param alone whether nobody has wrapped it who says anything
+	 * Returns a failure's own message in one line; {@code null} if its cause has the same
+	 * or more.
+	 * @param alone whether no failure that wraps it has a message
 	 */
 	private static @Nullable String text(Throwable failure, boolean alone) {
 		Throwable cause = failure.getCause();
 		if (failure instanceof UnknownHostException) {
-			// The rest tells of queries, and differs each time.
+			// The rest lists DNS queries, and differs each time.
 			return "unknown host: " + cut(String.valueOf(failure.getMessage()).replaceFirst(" \\[.*", ""));
 		}
 		if (cause != null && isWrapper(failure, cause)) {
 			return null;
 		}
 		if (String.valueOf(failure.getMessage()).contains(RedisLink.NO_REPLICAS)) {
-			// Of a script, and so with another one's name each time.
+			// The rest names the script, which differs.
 			return RedisLink.NO_REPLICAS;
 		}
 		if (failure.getMessage() != null) {
@@ -138,7 +136,7 @@ public final class RedisFailure {
 			return "the connection was closed";
 		}
 		if (failure instanceof TimeoutException) {
-			// Who has waited says for how long.
+			// The failure that wraps it has the time limit.
 			return alone ? "no answer in time" : null;
 		}
 		return failure.getClass().getSimpleName();
@@ -146,7 +144,7 @@ public final class RedisFailure {
 
 	private static String cut(String text) {
 		String line = text.replaceAll("\\p{Cntrl}+", " ").strip();
-		return (line.length() <= LONGEST_TEXT) ? line : line.substring(0, LONGEST_TEXT) + "…";
+		return (line.length() <= MAX_LENGTH) ? line : line.substring(0, MAX_LENGTH) + "…";
 	}
 
 	private static @Nullable String remedy(Throwable cause) {
@@ -160,7 +158,7 @@ public final class RedisFailure {
 		};
 	}
 
-	/** An answer to a kind of failure. */
+	/** Advice for one kind of failure. */
 	private record Remedy(Predicate<Throwable> fits, String text) {
 
 	}

@@ -49,7 +49,7 @@ public final class RedisLink<V> implements AutoCloseable {
 	private final Duration timeout;
 
 	/** Over what is sent without waiting. */
-	private final AnswerWatch watch;
+	private final AnswerTimeouts watch;
 
 	private final LinkConnection<V> connection;
 
@@ -62,7 +62,7 @@ public final class RedisLink<V> implements AutoCloseable {
 	public RedisLink(RedisConnector connector, RedisCodec<String, V> codec, Duration timeout) {
 		this.connector = connector;
 		this.timeout = timeout;
-		this.watch = new AnswerWatch(timeout, connector.background());
+		this.watch = new AnswerTimeouts(timeout, connector.background());
 		this.connection = new LinkConnection<>(connector, codec, timeout);
 	}
 
@@ -74,8 +74,8 @@ public final class RedisLink<V> implements AutoCloseable {
 	 * What Redis refuses of steps that nothing waits for.
 	 * @return the steps of all who use the same connector
 	 */
-	public RefusedSteps refusedSteps() {
-		return this.connector.refusedSteps();
+	public RefusedOperations refusedOperations() {
+		return this.connector.refusedOperations();
 	}
 
 	/**
@@ -123,7 +123,7 @@ public final class RedisLink<V> implements AutoCloseable {
 	/** Takes a step that waits, at the start of the application only for a short time. */
 	private <T> T atStart(Function<Duration, T> step) {
 		try {
-			return this.connector.startLimit().call(this.timeout, step);
+			return this.connector.startupTimeout().call(this.timeout, step);
 		}
 		catch (RedisException ex) {
 			// Of the limit alone.
@@ -401,7 +401,7 @@ public final class RedisLink<V> implements AutoCloseable {
 	private void mastersMayHaveChanged(RuntimeException failure, @Nullable Connection<V> on) {
 		String message = String.valueOf(failure.getMessage());
 		if (!(failure instanceof RedisCommandExecutionException) || NOT_SERVED_HERE.matcher(message).find()) {
-			this.connector.suspectTopology();
+			this.connector.refreshTopology();
 		}
 		if (message.contains(REPLICA_ERROR) && on != null) {
 			this.connection.discard(on);
@@ -410,7 +410,7 @@ public final class RedisLink<V> implements AutoCloseable {
 
 	/** What Redis refuses, with the key or the right that it is about. */
 	static RedisException named(RedisException failure, @Nullable Object command) {
-		return MissingRight.named(MisplacedKey.named(failure, command), command);
+		return MissingRight.named(WrongKeyType.named(failure, command), command);
 	}
 
 	/**

@@ -38,7 +38,7 @@ public final class RedisSubscription implements AutoCloseable {
 	public static RedisSubscription open(RedisConnector connector, String channel, Duration timeout,
 			Runnable onMessage) {
 		try {
-			return connector.startLimit()
+			return connector.startupTimeout()
 				.call(timeout, (patience) -> openInTime(connector, channel, patience, onMessage));
 		}
 		catch (RedisException | IllegalStateException ex) {

@@ -16,7 +16,7 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 public final class RedisVerification {
 
 	/** Without it a start is none the worse. */
-	private static final String STEP = "check the version of Redis and its free memory at 'maxmemory'";
+	private static final String OPERATION = "check the version of Redis and its free memory at 'maxmemory'";
 
 	private static final Pattern VERSION = Pattern.compile("redis_version:(\\d+)\\.(\\d+)");
 
@@ -42,7 +42,7 @@ public final class RedisVerification {
 	public static void verify(RedisLink<String> link) {
 		try {
 			verifyVersion(info(link));
-			link.refusedSteps().done(STEP);
+			link.refusedOperations().succeeded(OPERATION);
 		}
 		catch (StoreUnavailableException ex) {
 			String error = serverError(ex);
@@ -50,7 +50,7 @@ public final class RedisVerification {
 				throw ex;
 			}
 			if (error.startsWith("NOPERM")) {
-				link.refusedSteps().failed(STEP, ex);
+				link.refusedOperations().failed(OPERATION, ex);
 				return;
 			}
 			String problem = error.startsWith("NOAUTH") ? "asks for a password that it was not given"

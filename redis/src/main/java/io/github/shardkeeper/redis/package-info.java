@@ -1,6 +1,6 @@
 /**
- * How the Redis stores and sources reach Redis: connections of their own, made by the
- * client that Spring Boot has configured, and Lua scripts.
+ * Access to Redis for the stores and sources: connections, time limits, Lua scripts, and
+ * checks of the server. Keys and commands of a store belong into its own package.
  */
 @NullMarked
 package io.github.shardkeeper.redis;

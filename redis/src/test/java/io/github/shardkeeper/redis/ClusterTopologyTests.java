@@ -28,10 +28,10 @@ class ClusterTopologyTests {
 	@Test
 	void looksThatCannotBeBegunAreFollowedByOthers() {
 		ClusterTopology topology = new ClusterTopology(this.client, RedisConnector.backgroundThreads());
-		assertThatNoException().isThrownBy(topology::suspect);
+		assertThatNoException().isThrownBy(topology::refresh);
 
 		await().until(() -> this.client.looks.get() >= MANY);
-		topology.rest();
+		topology.stop();
 	}
 
 	/** Cannot ask anybody. */

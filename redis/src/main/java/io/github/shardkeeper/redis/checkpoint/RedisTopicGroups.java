@@ -123,10 +123,10 @@ public final class RedisTopicGroups implements TopicGroups {
 
 	private void told(String unknownServer) {
 		if (unknownServer.isEmpty()) {
-			this.plain.refusedSteps().done(SETTLING);
+			this.plain.refusedOperations().succeeded(SETTLING);
 		}
 		else {
-			this.plain.refusedSteps()
+			this.plain.refusedOperations()
 				.skipped(SETTLING,
 						"Redis: INFO does not tell the script claim-trimming.lua which process it runs in ("
 								+ unknownServer
@@ -173,11 +173,11 @@ public final class RedisTopicGroups implements TopicGroups {
 	private <T> T remembering(String step, Supplier<T> call) {
 		try {
 			T answer = call.get();
-			this.plain.refusedSteps().done(step);
+			this.plain.refusedOperations().succeeded(step);
 			return answer;
 		}
 		catch (StoreUnavailableException ex) {
-			this.plain.refusedSteps().remember(step, ex);
+			this.plain.refusedOperations().recordIfNew(step, ex);
 			throw ex;
 		}
 	}

@@ -6,8 +6,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.StoreUnavailableException;
-import io.github.shardkeeper.redis.MisplacedKey;
 import io.github.shardkeeper.redis.RedisLink;
+import io.github.shardkeeper.redis.WrongKeyType;
 
 /**
  * The keys of one group, in the order in which {@code control.lua} declares and describes
@@ -64,7 +64,7 @@ final class GroupKeys {
 	 */
 	StoreUnavailableException named(StoreUnavailableException failure) {
 		Throwable cause = failure.getCause();
-		if (cause == null || !MisplacedKey.isReason(cause)) {
+		if (cause == null || !WrongKeyType.isReason(cause)) {
 			return failure;
 		}
 		try {
@@ -86,7 +86,7 @@ final class GroupKeys {
 			String found = types.get(i);
 			String expected = KEYS.get(i).type();
 			if (!found.equals("none") && !found.equals(expected)) {
-				return MisplacedKey.sentence(this.names.get(i), found, expected)
+				return WrongKeyType.sentence(this.names.get(i), found, expected)
 						+ ". If the original key is lost, the group is rebuilt once this key is removed, "
 						+ "and its members keep their shards";
 			}

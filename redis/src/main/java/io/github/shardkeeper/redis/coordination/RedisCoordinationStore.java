@@ -149,8 +149,8 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	}
 
 	@Override
-	public Map<String, String> refusedSteps() {
-		return this.connector.refusedSteps().texts();
+	public Map<String, String> refusedOperations() {
+		return this.connector.refusedOperations().reasons();
 	}
 
 	@Override

@@ -18,19 +18,18 @@ import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.redis.RedisLink;
 
 /**
- * Has Redis answer one blocking read at once, with {@code CLIENT UNBLOCK}, if somebody
- * wants it to. Nobody waits for its answer, neither the reader nor those for whom it is
- * done: once for all of them, because the next read takes in all that there is. Requests
- * are thread-safe; sending is confined to the thread that polls.
+ * Ends one blocking read with {@code CLIENT UNBLOCK}, once for all requests. Nothing
+ * waits for the answer. Requests are thread-safe; sending is confined to the polling
+ * thread.
  */
 final class ReadWakeUp {
 
 	private static final Logger logger = LoggerFactory.getLogger(ReadWakeUp.class);
 
-	/** So long it is tried to unblock a read that Redis does not know yet. */
-	private static final long UNBLOCKING_NANOS = Duration.ofMillis(100).toNanos();
+	/** Time for which to retry while the read has not reached Redis. */
+	private static final long RETRY_NANOS = Duration.ofMillis(100).toNanos();
 
-	private static final String STEP = "start reading assigned or resumed shards at once, rather than within 2 s";
+	private static final String OPERATION = "start reading assigned or resumed shards at once, rather than within 2 s";
 
 	private final RedisLink<byte[]> link;
 
@@ -40,30 +39,30 @@ final class ReadWakeUp {
 
 	private final Runnable onRetry;
 
-	private final Runnable onNobody;
+	private final Runnable onNotFound;
 
-	/** Whether there is more to read than the read knows of. */
 	private volatile boolean wanted;
 
-	/** Whether Redis was asked to, and has not said that it could not. */
-	private volatile boolean underWay;
+	/** Whether it was sent, and need not be repeated as far as is known. */
+	private volatile boolean sent;
 
-	/** 0 before the first attempt; confined to the thread that polls. */
-	private long untilNanos;
+	/** 0 before the first attempt; confined to the polling thread. */
+	private long retryUntilNanos;
 
 	/**
-	 * Creates it.
-	 * @param clientId of the connection that reads
-	 * @param nanoTime tells the time
+	 * Creates a wake-up that nobody has requested.
+	 * @param link sends the command
+	 * @param clientId id of the connection that reads
+	 * @param nanoTime the monotonic clock
 	 * @param onRetry runs when it has to be sent again
-	 * @param onNobody runs when nobody could be unblocked
+	 * @param onNotFound runs when the last retry has found no blocked client
 	 */
-	ReadWakeUp(RedisLink<byte[]> link, long clientId, LongSupplier nanoTime, Runnable onRetry, Runnable onNobody) {
+	ReadWakeUp(RedisLink<byte[]> link, long clientId, LongSupplier nanoTime, Runnable onRetry, Runnable onNotFound) {
 		this.link = link;
 		this.clientId = clientId;
 		this.nanoTime = nanoTime;
 		this.onRetry = onRetry;
-		this.onNobody = onNobody;
+		this.onNotFound = onNotFound;
 	}
 
 	void request() {
@@ -71,28 +70,28 @@ final class ReadWakeUp {
 	}
 
 	void sendIfWanted() {
-		if (!this.wanted || this.underWay) {
+		if (!this.wanted || this.sent) {
 			return;
 		}
-		this.underWay = true;
+		this.sent = true;
 		long now = this.nanoTime.getAsLong();
-		if (this.untilNanos == 0) {
-			this.untilNanos = now + UNBLOCKING_NANOS;
+		if (this.retryUntilNanos == 0) {
+			this.retryUntilNanos = now + RETRY_NANOS;
 		}
-		// By when it was sent: its answer may be late for reasons of its own.
-		boolean last = now - this.untilNanos > 0;
+		// By the time of sending: the answer may be late for reasons of its own.
+		boolean last = now - this.retryUntilNanos > 0;
 		try {
 			this.link.sendAll(List.of(command())).get(0).whenComplete((unblocked, failure) -> {
 				if (failure != null) {
-					this.link.refusedSteps().failed(STEP, failure);
+					this.link.refusedOperations().failed(OPERATION, failure);
 					return;
 				}
-				this.link.refusedSteps().done(STEP);
+				this.link.refusedOperations().succeeded(OPERATION);
 				answered(unblocked > 0, last);
 			});
 		}
 		catch (StoreUnavailableException ex) {
-			// The read ends by itself, sooner or later; this only saves time.
+			// The read ends without it, only later.
 			logger.debug("A blocking read could not be woken", ex);
 		}
 	}
@@ -102,11 +101,11 @@ final class ReadWakeUp {
 			return;
 		}
 		if (last) {
-			this.onNobody.run();
+			this.onNotFound.run();
 			return;
 		}
-		// The read has not reached Redis yet: there was nobody to unblock.
-		this.underWay = false;
+		// The read has not reached Redis yet.
+		this.sent = false;
 		this.onRetry.run();
 	}
 

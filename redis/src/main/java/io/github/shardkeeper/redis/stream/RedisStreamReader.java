@@ -17,8 +17,8 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ShardReader;
 
 /**
- * Reads any number of streams with one blocking {@code XREAD} at a time per lane: one
- * lane on a single Redis, one per slot on a Cluster. Thread-safe but for {@link #poll()}.
+ * Reads any number of streams: with one {@link StreamFetcher} on a single Redis, with one
+ * per slot on a Cluster. Thread-safe, except {@link #poll()}, which one thread calls.
  */
 final class RedisStreamReader implements ShardReader {
 
@@ -26,75 +26,75 @@ final class RedisStreamReader implements ShardReader {
 
 	private final RedisLink<byte[]> link;
 
-	private final Function<ShardId, String> laneKey;
+	private final Function<ShardId, String> fetcherKey;
 
 	private final Function<ShardId, String> streamKey;
 
-	private final Map<String, StreamLane> lanes = new HashMap<>();
+	private final Map<String, StreamFetcher> fetchers = new HashMap<>();
 
-	/** Looks whether topics have got more shards, if it is time for that. */
-	private final Runnable lookForShards;
+	/** Reads the topics' shard counts again, if they are old. */
+	private final Runnable refreshShardCounts;
 
-	/** A permit for every reason to look at the lanes again. */
+	/** One permit per reason to poll again. */
 	private final Semaphore signals = new Semaphore(0);
 
 	RedisStreamReader(RedisConnector connector, RedisLink<byte[]> link, Function<ShardId, String> bucketKey,
-			Function<ShardId, String> streamKey, Runnable lookForShards) {
+			Function<ShardId, String> streamKey, Runnable refreshShardCounts) {
 		this.connector = connector;
 		this.link = link;
-		this.laneKey = connector.isCluster() ? bucketKey : (shard) -> "";
+		this.fetcherKey = connector.isCluster() ? bucketKey : (shard) -> "";
 		this.streamKey = streamKey;
-		this.lookForShards = lookForShards;
+		this.refreshShardCounts = refreshShardCounts;
 		if (!connector.isCluster()) {
-			// Connected by the first poll: the first shard shall not wait for that.
-			this.lanes.put("", newLane());
+			// Connected by the first poll, so that the first shard does not wait for it.
+			this.fetchers.put("", newFetcher());
 		}
 	}
 
 	@Override
 	public void start(ShardId shard, @Nullable Offset after, RecordSink sink) {
-		StreamLane lane = lane(shard);
-		lane.start(shard, this.streamKey.apply(shard), (after != null) ? after.value() : "0-0", sink);
-		lane.wakeUp();
+		StreamFetcher fetcher = fetcher(shard);
+		fetcher.start(shard, this.streamKey.apply(shard), (after != null) ? after.value() : "0-0", sink);
+		fetcher.wakeUp();
 	}
 
 	@Override
 	public void stop(ShardId shard) {
-		lane(shard).stop(this.streamKey.apply(shard));
+		fetcher(shard).stop(this.streamKey.apply(shard));
 	}
 
 	@Override
 	public void resume(ShardId shard) {
-		StreamLane lane = lane(shard);
-		if (lane.resume(this.streamKey.apply(shard))) {
-			lane.wakeUp();
+		StreamFetcher fetcher = fetcher(shard);
+		if (fetcher.resume(this.streamKey.apply(shard))) {
+			fetcher.wakeUp();
 		}
 	}
 
-	private StreamLane lane(ShardId shard) {
-		synchronized (this.lanes) {
-			return this.lanes.computeIfAbsent(this.laneKey.apply(shard), (key) -> newLane());
+	private StreamFetcher fetcher(ShardId shard) {
+		synchronized (this.fetchers) {
+			return this.fetchers.computeIfAbsent(this.fetcherKey.apply(shard), (key) -> newFetcher());
 		}
 	}
 
-	private StreamLane newLane() {
-		return new StreamLane(this.connector, this.link, this.signals::release);
+	private StreamFetcher newFetcher() {
+		return new StreamFetcher(this.connector, this.link, this.signals::release);
 	}
 
 	@Override
 	public boolean poll() throws InterruptedException {
-		List<StreamLane> current;
-		synchronized (this.lanes) {
-			current = new ArrayList<>(this.lanes.values());
+		List<StreamFetcher> current;
+		synchronized (this.fetchers) {
+			current = new ArrayList<>(this.fetchers.values());
 		}
 		boolean answered = false;
 		Throwable failure = null;
-		for (StreamLane lane : current) {
+		for (StreamFetcher fetcher : current) {
 			try {
-				answered |= lane.deliverAndReadOn();
+				answered |= fetcher.poll();
 			}
 			catch (RuntimeException | Error ex) {
-				// One node's failure must not keep the lanes of others waiting.
+				// Poll the other nodes first.
 				failure = ex;
 			}
 		}
@@ -104,8 +104,8 @@ final class RedisStreamReader implements ShardReader {
 		if (failure instanceof RuntimeException exception) {
 			throw exception;
 		}
-		this.lookForShards.run();
-		this.signals.tryAcquire(LaneConnection.BLOCK.toMillis(), TimeUnit.MILLISECONDS);
+		this.refreshShardCounts.run();
+		this.signals.tryAcquire(FetchConnection.BLOCK.toMillis(), TimeUnit.MILLISECONDS);
 		this.signals.drainPermits();
 		return answered;
 	}
@@ -113,16 +113,16 @@ final class RedisStreamReader implements ShardReader {
 	@Override
 	public Map<ShardId, String> problems() {
 		Map<ShardId, String> problems = new HashMap<>();
-		synchronized (this.lanes) {
-			this.lanes.values().forEach((lane) -> problems.putAll(lane.problems()));
+		synchronized (this.fetchers) {
+			this.fetchers.values().forEach((fetcher) -> problems.putAll(fetcher.problems()));
 		}
 		return problems;
 	}
 
 	@Override
 	public void close() {
-		synchronized (this.lanes) {
-			this.lanes.values().forEach(StreamLane::close);
+		synchronized (this.fetchers) {
+			this.fetchers.values().forEach(StreamFetcher::close);
 		}
 	}
 

@@ -15,6 +15,7 @@ import java.util.function.Function;
 import io.lettuce.core.Limit;
 import io.lettuce.core.Range;
 import io.lettuce.core.RedisFuture;
+import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.StreamMessage;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.codec.ByteArrayCodec;
@@ -32,6 +33,7 @@ import org.slf4j.LoggerFactory;
 import io.github.shardkeeper.SendFailedException;
 import io.github.shardkeeper.ShardTopics;
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.redis.LuaScript;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.RedisLink;
 import io.github.shardkeeper.redis.ReplicaWait;
@@ -59,9 +61,9 @@ import io.github.shardkeeper.source.TrimRule;
  * The bucket is {@code id mod 16}: on Redis Cluster a topic's shards then lie in at most
  * 16 slots, because one {@code XREAD} may only name streams of one slot. A record is
  * appended with {@code XADD … * k <key> v <payload> <header> <value> …}, without
- * {@code k} if it has no key; its entry id is its offset. An entry that somebody else has
- * added without {@code v} has an empty payload, and all its fields as headers. How many
- * shards a topic has stands in Redis, see {@link TopicCounts}. Thread-safe.
+ * {@code k} if it has no key; its entry id is its offset. An entry without {@code v} has
+ * an empty payload. Shard counts are kept in Redis, see {@link ShardCounts}. Streams are
+ * trimmed with {@code trim-stream.lua}. Thread-safe.
  */
 public final class RedisStreamSource implements ShardSource, ShardAppender, ShardTopics, ShardTrimmer {
 
@@ -75,6 +77,11 @@ public final class RedisStreamSource implements ShardSource, ShardAppender, Shar
 
 	private static final int BUCKETS = 16;
 
+	private static final LuaScript TRIM = LuaScript.load(RedisStreamSource.class, ScriptOutputType.INTEGER,
+			"trim-stream.lua");
+
+	private static final String TRIMMING = "trim streams";
+
 	private final RedisConnector connector;
 
 	private final RedisLink<byte[]> link;
@@ -83,21 +90,19 @@ public final class RedisStreamSource implements ShardSource, ShardAppender, Shar
 
 	private final String keyPrefix;
 
-	private final TopicCounts counts;
-
-	private final StreamTrimmer trimmer;
+	private final ShardCounts counts;
 
 	private final ShardListWatchers watchers = new ShardListWatchers();
 
-	/** Of the shards that there are: putting one together costs more than the rest. */
+	/** Cache: building a key costs more than the rest of an append. */
 	private final Map<ShardId, String> streamKeys = new ConcurrentHashMap<>();
 
 	/**
 	 * Creates a source that waits for no replicas; connects when it is first used.
 	 * @param connector opens connections
-	 * @param keyPrefix what all keys begin with
-	 * @param topics the topics with the shard counts that they begin with
-	 * @param timeout the longest wait for an answer
+	 * @param keyPrefix prefix of all keys
+	 * @param topics topics with their initial shard counts
+	 * @param timeout maximum wait for an answer
 	 */
 	public RedisStreamSource(RedisConnector connector, String keyPrefix, Map<String, Integer> topics,
 			Duration timeout) {
@@ -107,10 +112,10 @@ public final class RedisStreamSource implements ShardSource, ShardAppender, Shar
 	/**
 	 * Creates a source; connects when it is first used.
 	 * @param connector opens connections
-	 * @param keyPrefix what all keys begin with
-	 * @param topics the topics with the shard counts that they begin with
-	 * @param timeout the longest wait for an answer
-	 * @param wait what replicas must have the number of a topic's shards
+	 * @param keyPrefix prefix of all keys
+	 * @param topics topics with their initial shard counts
+	 * @param timeout maximum wait for an answer
+	 * @param wait wait for replicas after a change of a shard count
 	 */
 	public RedisStreamSource(RedisConnector connector, String keyPrefix, Map<String, Integer> topics, Duration timeout,
 			ReplicaWait wait) {
@@ -118,27 +123,23 @@ public final class RedisStreamSource implements ShardSource, ShardAppender, Shar
 		this.link = connector.dataLink(timeout);
 		this.writes = new ReplicatedLink<>(connector, this.link, timeout, wait);
 		this.keyPrefix = keyPrefix;
-		this.trimmer = new StreamTrimmer(this.link, this::streamKey);
-		this.counts = new TopicCounts(this.link, this.writes, keyPrefix, this::newStreamKey, topics,
+		this.counts = new ShardCounts(this.link, this.writes, keyPrefix, this::newStreamKey, topics,
 				this.watchers::changed);
 	}
 
-	/**
-	 * Asks Redis where nothing is known yet, and otherwise has it looked at again, if it
-	 * is old.
-	 */
+	/** Waits for Redis only while a topic's count is not known. */
 	@Override
 	public Map<String, TopicShards> topics() {
 		try {
 			if (this.counts.isKnown()) {
-				this.counts.beginLookIfDue();
+				this.counts.beginRefreshIfDue();
 			}
 			else {
-				this.counts.lookIfDue();
+				this.counts.refreshIfDue();
 			}
 		}
 		catch (StoreUnavailableException ex) {
-			logger.debug("The numbers of shards are not known yet, or are old", ex);
+			logger.debug("The topics' numbers of shards are not known yet, or are old", ex);
 		}
 		return this.counts.known();
 	}
@@ -156,16 +157,16 @@ public final class RedisStreamSource implements ShardSource, ShardAppender, Shar
 				return;
 			}
 			if (known) {
-				this.counts.lookIfDue();
+				this.counts.refreshIfDue();
 			}
 			else if (mayWait) {
-				this.counts.look(topic);
+				this.counts.refresh(topic);
 			}
 		}
 		catch (StoreUnavailableException ex) {
 			if (!known) {
 				throw new SendFailedException(
-						"Not sent: it is not known how many shards '%s' has. %s".formatted(topic, ex.getMessage()), ex,
+						"Not sent: the number of shards of '%s' is not known. %s".formatted(topic, ex.getMessage()), ex,
 						false);
 			}
 		}
@@ -174,7 +175,7 @@ public final class RedisStreamSource implements ShardSource, ShardAppender, Shar
 	@Override
 	public int shards(String topic) {
 		Objects.requireNonNull(topic, "topic must not be null");
-		this.counts.look(topic);
+		this.counts.refresh(topic);
 		TopicShards shards = this.counts.known().get(topic);
 		if (shards == null) {
 			throw ShardkeeperConfigurationException.unknownTopic("A call of ShardTopics", topic,
@@ -199,7 +200,7 @@ public final class RedisStreamSource implements ShardSource, ShardAppender, Shar
 	public ShardReader openReader() {
 		topics();
 		return new RedisStreamReader(this.connector, this.link, this::bucketKey, this::streamKey,
-				this.counts::beginLookIfDue);
+				this.counts::beginRefreshIfDue);
 	}
 
 	@Override
@@ -209,7 +210,7 @@ public final class RedisStreamSource implements ShardSource, ShardAppender, Shar
 		if (position instanceof StartPosition.Latest) {
 			return ends(shards);
 		}
-		Offset before = StreamPositions.before(position);
+		Offset before = EntryIds.before(position);
 		Map<ShardId, Offset> offsets = new HashMap<>();
 		for (ShardId shard : shards) {
 			offsets.put(shard, before);
@@ -217,7 +218,7 @@ public final class RedisStreamSource implements ShardSource, ShardAppender, Shar
 		return offsets;
 	}
 
-	/** Of a stream that has no entry (any more) everything is still to come. */
+	/** Reads the last ids; a stream without entries is read from the beginning. */
 	private Map<ShardId, Offset> ends(Collection<ShardId> shards) {
 		List<Function<RedisClusterAsyncCommands<String, byte[]>, RedisFuture<List<StreamMessage<String, byte[]>>>>> reads = new ArrayList<>(
 				shards.size());
@@ -230,14 +231,35 @@ public final class RedisStreamSource implements ShardSource, ShardAppender, Shar
 		int i = 0;
 		for (ShardId shard : shards) {
 			List<StreamMessage<String, byte[]>> entry = last.get(i++);
-			offsets.put(shard, entry.isEmpty() ? StreamPositions.BEFORE_ALL : new Offset(entry.get(0).getId()));
+			offsets.put(shard, entry.isEmpty() ? EntryIds.BEFORE_ALL : new Offset(entry.get(0).getId()));
 		}
 		return offsets;
 	}
 
 	@Override
 	public CompletableFuture<Long> trim(ShardId shard, @Nullable Collection<Offset> handled, TrimRule rule) {
-		return this.trimmer.trim(shard, handled, rule);
+		String keepFrom = "";
+		if (handled != null) {
+			// A group without an offset needs all entries.
+			keepFrom = handled.stream().map(Offset::value).min(EntryIds::compare).orElse("0-0");
+		}
+		Long maxLength = rule.maxLength();
+		Duration maxAge = rule.maxAge();
+		CompletableFuture<Long> removed = this.link.send(TRIM, List.of(streamKey(shard)),
+				List.of(bytes(keepFrom), bytes((maxLength != null) ? maxLength.toString() : ""),
+						bytes((maxAge != null) ? Long.toString(maxAge.toMillis()) : "")));
+		return removed.whenComplete((number, failure) -> {
+			if (failure != null) {
+				this.link.refusedOperations().recordIfNew(TRIMMING, failure);
+			}
+			else {
+				this.link.refusedOperations().succeeded(TRIMMING);
+			}
+		});
+	}
+
+	private static byte[] bytes(String text) {
+		return text.getBytes(StandardCharsets.UTF_8);
 	}
 
 	@Override
@@ -284,12 +306,10 @@ public final class RedisStreamSource implements ShardSource, ShardAppender, Shar
 		CommandArgs<String, byte[]> arguments = new CommandArgs<>(CODEC).addKey(streamKey(newRecord.shard())).add("*");
 		String key = newRecord.key();
 		if (key != null) {
-			arguments.add(RecordFields.KEY).add(key.getBytes(StandardCharsets.UTF_8));
+			arguments.add(RecordFields.KEY).add(bytes(key));
 		}
 		arguments.add(RecordFields.PAYLOAD).add(newRecord.payload());
-		newRecord.headers()
-			.forEach((name, value) -> arguments.add(name.getBytes(StandardCharsets.UTF_8))
-				.add(value.getBytes(StandardCharsets.UTF_8)));
+		newRecord.headers().forEach((name, value) -> arguments.add(bytes(name)).add(bytes(value)));
 		return new AsyncCommand<>(new Command<>(CommandType.XADD, new StatusOutput<>(CODEC), arguments));
 	}
 

@@ -1,5 +1,7 @@
 /**
- * Redis Streams, one stream per shard, read with plain XREAD.
+ * The source of records on Redis Streams, one stream per shard: appending, reading with
+ * plain {@code XREAD}, trimming, and shard counts. What a group stores about records
+ * belongs into {@code redis.checkpoint}.
  */
 @NullMarked
 package io.github.shardkeeper.redis.stream;

@@ -61,25 +61,25 @@ class ReadSizeTests {
 
 	@Test
 	void idsAreComparedByTheirNumbers() {
-		assertThat(StreamCheck.compare("9-0", "10-0")).isNegative();
-		assertThat(StreamCheck.compare("10-9", "10-10")).isNegative();
-		assertThat(StreamCheck.compare("10-1", "10-1")).isZero();
-		assertThat(StreamCheck.compare("18446744073709551615-0", "1-0")).isPositive();
+		assertThat(EntryIds.compare("9-0", "10-0")).isNegative();
+		assertThat(EntryIds.compare("10-9", "10-10")).isNegative();
+		assertThat(EntryIds.compare("10-1", "10-1")).isZero();
+		assertThat(EntryIds.compare("18446744073709551615-0", "1-0")).isPositive();
 	}
 
 	@Test
 	void aStreamThatEndsBeforeAnOffsetIsSuspiciousUnlessTheOffsetStandsForATime() {
-		assertThat(new StreamCheck("1-0", "5-0", null).endsBefore("7-0")).isTrue();
-		assertThat(new StreamCheck("1-0", "7-0", null).endsBefore("7-0")).isFalse();
-		assertThat(new StreamCheck("1-0", "5-0", null).endsBefore("7-18446744073709551615")).isFalse();
-		assertThat(new StreamCheck(null, "0-0", null).endsBefore("7-0")).isFalse();
+		assertThat(new StreamInfo("1-0", "5-0", null).endsBefore("7-0")).isTrue();
+		assertThat(new StreamInfo("1-0", "7-0", null).endsBefore("7-0")).isFalse();
+		assertThat(new StreamInfo("1-0", "5-0", null).endsBefore("7-18446744073709551615")).isFalse();
+		assertThat(new StreamInfo(null, "0-0", null).endsBefore("7-0")).isFalse();
 	}
 
 	@Test
 	void whatWasDeletedAfterAnOffsetIsMissing() {
-		assertThat(new StreamCheck("1-0", "9-0", "8-0").gapAfter("7-0")).contains("some up to 8-0");
-		assertThat(new StreamCheck("1-0", "9-0", "7-0").gapAfter("7-0")).isNull();
-		assertThat(new StreamCheck("1-0", "9-0", "8-0").gapAfter("0-0")).isNull();
+		assertThat(new StreamInfo("1-0", "9-0", "8-0").gapAfter("7-0")).contains("some up to 8-0");
+		assertThat(new StreamInfo("1-0", "9-0", "7-0").gapAfter("7-0")).isNull();
+		assertThat(new StreamInfo("1-0", "9-0", "8-0").gapAfter("0-0")).isNull();
 	}
 
 	/**
@@ -88,14 +88,14 @@ class ReadSizeTests {
 	 */
 	@Test
 	void whatBeginsAfterAnOffsetMayHaveBeenTrimmed() {
-		assertThat(new StreamCheck("8-0", "9-0", "0-0").gapAfter("7-0")).contains("8-0", "7-0", "may");
-		assertThat(new StreamCheck("8-0", "9-0", null).gapAfter("7-0")).contains("may");
-		assertThat(new StreamCheck("7-0", "9-0", "0-0").gapAfter("7-0")).as("its entry is there").isNull();
-		assertThat(new StreamCheck("6-0", "9-0", "0-0").gapAfter("7-0")).isNull();
-		assertThat(new StreamCheck("7-1", "9-0", "0-0").gapAfter("7-0")).as("nothing is between").isNull();
-		assertThat(new StreamCheck("8-0", "9-0", "0-0").gapAfter("7-18446744073709551615")).as("a time").isNull();
-		assertThat(new StreamCheck(null, "9-0", "0-0").gapAfter("7-0")).contains("all entries", "9-0");
-		assertThat(new StreamCheck(null, "7-0", "0-0").gapAfter("7-0")).isNull();
+		assertThat(new StreamInfo("8-0", "9-0", "0-0").gapAfter("7-0")).contains("8-0", "7-0", "may");
+		assertThat(new StreamInfo("8-0", "9-0", null).gapAfter("7-0")).contains("may");
+		assertThat(new StreamInfo("7-0", "9-0", "0-0").gapAfter("7-0")).as("its entry is there").isNull();
+		assertThat(new StreamInfo("6-0", "9-0", "0-0").gapAfter("7-0")).isNull();
+		assertThat(new StreamInfo("7-1", "9-0", "0-0").gapAfter("7-0")).as("nothing is between").isNull();
+		assertThat(new StreamInfo("8-0", "9-0", "0-0").gapAfter("7-18446744073709551615")).as("a time").isNull();
+		assertThat(new StreamInfo(null, "9-0", "0-0").gapAfter("7-0")).contains("all entries", "9-0");
+		assertThat(new StreamInfo(null, "7-0", "0-0").gapAfter("7-0")).isNull();
 	}
 
 	private static int records(int streams, long averageBytes) {

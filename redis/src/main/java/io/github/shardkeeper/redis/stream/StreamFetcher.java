@@ -17,18 +17,18 @@ import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.RedisFailure;
 import io.github.shardkeeper.redis.RedisLink;
-import io.github.shardkeeper.redis.stream.ReadStreams.Entries;
+import io.github.shardkeeper.redis.stream.XreadOutput.Entries;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ShardReader.RecordSink;
 
 /**
- * One connection with one blocking {@code XREAD} over all the streams that share it. A
- * stream that joins must not wait until the read comes back by itself, so it is woken
- * with a {@link ReadWakeUp}. Thread-safe but for {@link #deliverAndReadOn()}.
+ * Reads streams over one connection, with one blocking {@code XREAD} at a time. When a
+ * stream is added or resumed, a {@link ReadWakeUp} ends the read that is blocked.
+ * Thread-safe, except {@link #poll()}, which one thread calls.
  */
-final class StreamLane implements AutoCloseable {
+final class StreamFetcher implements AutoCloseable {
 
-	/** How often to look whether one more stream is still the one that it was. */
+	/** Interval after which the next stream is checked for being deleted or trimmed. */
 	private static final Duration CHECK_INTERVAL = Duration.ofSeconds(10);
 
 	private static final String CHECK = "detect that a stream was deleted, replaced or trimmed before it was read";
@@ -39,33 +39,33 @@ final class StreamLane implements AutoCloseable {
 
 	private final Runnable onChange;
 
-	/** Confined to the thread that polls. */
-	private final LaneConnection connection;
+	/** Confined to the polling thread. */
+	private final FetchConnection connection;
 
 	/** By stream key; guarded by this. */
-	private final Map<String, StreamPosition> positions = new HashMap<>();
+	private final Map<String, FetchPosition> positions = new HashMap<>();
 
 	/** Guarded by this. */
 	private @Nullable Read read;
 
-	/** Whose turn it was to be looked at; guarded by this. */
-	private int nextCheck;
+	/** Index of the stream that was checked last; guarded by this. */
+	private int checked;
 
 	/** Guarded by this. */
 	private long nextCheckAtNanos = System.nanoTime();
 
-	/** When to look at those again of which something is known; guarded by this. */
-	private long nextLookAtNanos = System.nanoTime();
+	/** Time of the next check of streams with a warning; guarded by this. */
+	private long nextWarnedCheckAtNanos = System.nanoTime();
 
-	StreamLane(RedisConnector connector, RedisLink<byte[]> link, Runnable onChange) {
+	StreamFetcher(RedisConnector connector, RedisLink<byte[]> link, Runnable onChange) {
 		this.connector = connector;
 		this.link = link;
 		this.onChange = onChange;
-		this.connection = new LaneConnection(connector);
+		this.connection = new FetchConnection(connector);
 	}
 
 	synchronized void start(ShardId shard, String stream, String lastId, RecordSink sink) {
-		this.positions.put(stream, new StreamPosition(shard, stream, sink, lastId));
+		this.positions.put(stream, new FetchPosition(shard, stream, sink, lastId));
 	}
 
 	synchronized void stop(String stream) {
@@ -73,11 +73,11 @@ final class StreamLane implements AutoCloseable {
 	}
 
 	synchronized boolean resume(String stream) {
-		StreamPosition position = this.positions.get(stream);
+		FetchPosition position = this.positions.get(stream);
 		return position != null && position.resume();
 	}
 
-	/** Makes the next read begin at once, with all streams that there are now. */
+	/** Ends the read that is blocked, so that the next one includes all streams. */
 	void wakeUp() {
 		Read waiting = currentRead();
 		if (waiting != null) {
@@ -90,7 +90,7 @@ final class StreamLane implements AutoCloseable {
 		return this.read;
 	}
 
-	/** The shards whose streams cannot be read, while others can. */
+	/** Returns the problems of shards whose streams cannot be read, or may not. */
 	synchronized Map<ShardId, String> problems() {
 		Map<ShardId, String> problems = new HashMap<>();
 		this.positions.values().forEach((position) -> {
@@ -103,15 +103,15 @@ final class StreamLane implements AutoCloseable {
 	}
 
 	/**
-	 * Hands over what the last read brought, if it is back, and begins the next one;
-	 * tells whether one was back.
+	 * Delivers the records of the last read, if it has returned, and begins the next one.
+	 * Returns whether one has returned.
 	 */
-	boolean deliverAndReadOn() throws InterruptedException {
+	boolean poll() throws InterruptedException {
 		Read current = currentRead();
 		if (current != null) {
 			if (!current.future.isDone()) {
 				if (!this.connection.isOpen() || System.nanoTime() - current.deadlineNanos > 0) {
-					lost();
+					connectionLost();
 					throw new StoreUnavailableException("Redis: the connection of a blocking read was lost",
 							new RedisException("XREAD"));
 				}
@@ -121,46 +121,45 @@ final class StreamLane implements AutoCloseable {
 				return false;
 			}
 			deliver(current);
-			this.connection.prove();
+			this.connection.readSucceeded();
 		}
-		readOn();
+		readNext();
 		return current != null;
 	}
 
-	private void deliver(Read back) throws InterruptedException {
+	private void deliver(Read returned) throws InterruptedException {
 		List<Entries> answer;
 		try {
-			answer = back.future.get();
+			answer = returned.future.get();
 		}
 		catch (ExecutionException | CancellationException ex) {
-			StoreUnavailableException failure = RedisFailure.unavailable("a blocking read failed", ex, back.future);
-			if (RedisLink.isRefusal(failure) && findUnreadable(back)) {
-				// Redis refused the whole read because of them; the others go on.
+			StoreUnavailableException failure = RedisFailure.unavailable("a blocking read failed", ex, returned.future);
+			if (RedisLink.isRefusal(failure) && findUnreadable(returned)) {
+				// Redis refused the whole read because of them; the next read omits them.
 				return;
 			}
-			lost();
+			connectionLost();
 			throw failure;
 		}
 		synchronized (this) {
 			this.read = null;
-			// Also while others bring records: whoever never does is to be noticed.
-			checkNext();
-			back.positions.values().forEach(StreamPosition::answered);
-			offer(answer, back);
+			requestChecks();
+			returned.positions.values().forEach(FetchPosition::answered);
+			offer(answer, returned);
 		}
 	}
 
-	private void offer(List<Entries> answer, Read back) {
+	private void offer(List<Entries> answer, Read returned) {
 		IllegalStateException failure = null;
 		for (Entries entries : answer) {
-			StreamPosition position = this.positions.get(entries.stream());
-			// Not for a stream that was stopped, or stopped and started anew, meanwhile.
-			if (position != null && position == back.positions.get(entries.stream())) {
+			FetchPosition position = this.positions.get(entries.stream());
+			// Not for a stream that was stopped, or restarted, meanwhile.
+			if (position != null && position == returned.positions.get(entries.stream())) {
 				try {
 					position.offer(entries.records());
 				}
 				catch (Exception | OutOfMemoryError ex) {
-					// One shard's failure must not keep the records of others waiting.
+					// Deliver the records of the other shards first.
 					failure = new IllegalStateException(
 							"%s did not take its records; they are read again".formatted(position.shard()), ex);
 				}
@@ -171,10 +170,10 @@ final class StreamLane implements AutoCloseable {
 		}
 	}
 
-	/** Asks for each stream alone; tells whether some were refused. */
+	/** Reads each stream alone; returns whether Redis refused one. */
 	private boolean findUnreadable(Read refused) {
 		boolean found = false;
-		for (StreamPosition position : refused.positions.values()) {
+		for (FetchPosition position : refused.positions.values()) {
 			found |= !isReadable(position);
 		}
 		synchronized (this) {
@@ -183,7 +182,7 @@ final class StreamLane implements AutoCloseable {
 		return found;
 	}
 
-	private boolean isReadable(StreamPosition position) {
+	private boolean isReadable(FetchPosition position) {
 		String refusal = null;
 		try {
 			this.link.call((commands) -> commands.xlen(position.stream()));
@@ -200,9 +199,9 @@ final class StreamLane implements AutoCloseable {
 		return refusal == null;
 	}
 
-	/** Looks whether what could not be read can be read again. */
+	/** Retries streams that could not be read. */
 	private void probe() {
-		List<StreamPosition> due;
+		List<FetchPosition> due;
 		synchronized (this) {
 			long now = System.nanoTime();
 			due = this.positions.values().stream().filter((position) -> position.isProbeDue(now)).toList();
@@ -211,31 +210,30 @@ final class StreamLane implements AutoCloseable {
 	}
 
 	/**
-	 * Marks one more stream to be looked at, and more often those of which it is known
-	 * that something is wrong: one by one, so that shards cost the same however many they
-	 * are.
+	 * Requests checks, due ones only: of one more stream in turn, so that the cost does
+	 * not grow with the shards, and more often of streams with a warning.
 	 */
-	private void checkNext() {
+	private void requestChecks() {
 		long now = System.nanoTime();
-		if (now - this.nextLookAtNanos < 0 || this.positions.isEmpty()) {
+		if (now - this.nextWarnedCheckAtNanos < 0 || this.positions.isEmpty()) {
 			return;
 		}
-		this.nextLookAtNanos = now + StreamPosition.PROBE_INTERVAL.toNanos();
-		List<StreamPosition> all = List.copyOf(this.positions.values());
+		this.nextWarnedCheckAtNanos = now + FetchPosition.PROBE_INTERVAL.toNanos();
+		List<FetchPosition> all = List.copyOf(this.positions.values());
 		if (now - this.nextCheckAtNanos >= 0) {
 			this.nextCheckAtNanos = now + CHECK_INTERVAL.toNanos();
-			this.nextCheck = (this.nextCheck + 1) % all.size();
-			all.get(this.nextCheck).wantCheck();
+			this.checked = (this.checked + 1) % all.size();
+			all.get(this.checked).requestCheck();
 		}
-		all.forEach(StreamPosition::wantCheckIfSuspect);
+		all.forEach(FetchPosition::requestCheckIfWarned);
 	}
 
-	/** Asks for the streams that are to be looked at, and does not wait. */
-	private void check() {
-		List<StreamPosition> toCheck = new ArrayList<>();
+	/** Sends the requested checks; does not wait for the answers. */
+	private void sendChecks() {
+		List<FetchPosition> toCheck = new ArrayList<>();
 		List<String> offsets = new ArrayList<>();
 		synchronized (this) {
-			for (StreamPosition position : this.positions.values()) {
+			for (FetchPosition position : this.positions.values()) {
 				if (position.takeCheck()) {
 					toCheck.add(position);
 					offsets.add(position.lastId());
@@ -246,28 +244,27 @@ final class StreamLane implements AutoCloseable {
 			return;
 		}
 		List<CompletableFuture<List<Object>>> answers = this.link
-			.sendAll(toCheck.stream().map((position) -> StreamCheck.command(position.stream())).toList());
+			.sendAll(toCheck.stream().map((position) -> StreamInfo.command(position.stream())).toList());
 		for (int i = 0; i < answers.size(); i++) {
-			StreamPosition position = toCheck.get(i);
-			// Reading may be further when the answer comes.
+			FetchPosition position = toCheck.get(i);
+			// Reading may have advanced when the answer arrives.
 			String before = offsets.get(i);
 			answers.get(i).whenComplete((reply, failure) -> {
 				if (failure != null) {
-					// Otherwise there is no stream, or none yet, or no Redis.
-					this.connector.refusedSteps().failed(CHECK, failure);
+					this.connector.refusedOperations().failed(CHECK, failure);
 					return;
 				}
-				this.connector.refusedSteps().done(CHECK);
-				checked(position, before, StreamCheck.of(reply));
+				this.connector.refusedOperations().succeeded(CHECK);
+				checked(position, before, StreamInfo.of(reply));
 			});
 		}
 	}
 
-	private synchronized void checked(StreamPosition position, String before, StreamCheck found) {
+	private synchronized void checked(FetchPosition position, String before, StreamInfo found) {
 		position.checked(before, found);
 	}
 
-	private void readOn() throws InterruptedException {
+	private void readNext() throws InterruptedException {
 		if (!this.connection.isOpen()) {
 			disconnect();
 		}
@@ -275,8 +272,8 @@ final class StreamLane implements AutoCloseable {
 		long clientId = clientId();
 		probe();
 		beginRead(clientId);
-		// Behind the read: records must not wait for it.
-		check();
+		// After the read, so that records do not wait for it.
+		sendChecks();
 	}
 
 	private long clientId() throws InterruptedException {
@@ -284,19 +281,19 @@ final class StreamLane implements AutoCloseable {
 			return this.connection.clientId();
 		}
 		catch (StoreUnavailableException ex) {
-			// Nothing else would find out that nobody is at the other end.
-			lost();
+			// Nothing else detects that the other end is gone.
+			connectionLost();
 			throw ex;
 		}
 	}
 
 	private synchronized void beginRead(long clientId) {
 		this.read = null;
-		Map<String, StreamPosition> wanted = new HashMap<>();
+		Map<String, FetchPosition> wanted = new HashMap<>();
 		ReadSize size = new ReadSize();
 		List<String> streams = new ArrayList<>();
 		List<String> lastIds = new ArrayList<>();
-		this.positions.values().stream().filter(StreamPosition::isWanted).forEach((position) -> {
+		this.positions.values().stream().filter(FetchPosition::isReadable).forEach((position) -> {
 			wanted.put(position.stream(), position);
 			streams.add(position.stream());
 			lastIds.add(position.lastId());
@@ -306,21 +303,21 @@ final class StreamLane implements AutoCloseable {
 			return;
 		}
 		ReadWakeUp wakeUp = new ReadWakeUp(this.link, clientId, System::nanoTime, this.onChange,
-				this.connection::doubtClientId);
+				this.connection::invalidateClientId);
 		RedisFuture<List<Entries>> future = this.connection.read(streams, lastIds, size.records());
-		this.read = new Read(future, wanted, wakeUp, System.nanoTime() + this.connection.longestRead().toNanos());
+		this.read = new Read(future, wanted, wakeUp, System.nanoTime() + this.connection.readTimeout().toNanos());
 		future.whenComplete((answer, failure) -> this.onChange.run());
 	}
 
-	private void lost() {
+	private void connectionLost() {
 		disconnect();
-		this.connector.suspectTopology();
+		this.connector.refreshTopology();
 	}
 
 	private void disconnect() {
 		synchronized (this) {
 			this.read = null;
-			this.positions.values().forEach(StreamPosition::disconnected);
+			this.positions.values().forEach(FetchPosition::disconnected);
 		}
 		this.connection.close();
 	}
@@ -330,7 +327,7 @@ final class StreamLane implements AutoCloseable {
 		disconnect();
 	}
 
-	private record Read(RedisFuture<List<Entries>> future, Map<String, StreamPosition> positions, ReadWakeUp wakeUp,
+	private record Read(RedisFuture<List<Entries>> future, Map<String, FetchPosition> positions, ReadWakeUp wakeUp,
 			long deadlineNanos) {
 
 	}

@@ -17,23 +17,25 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.RedisConnector.Connection;
 import io.github.shardkeeper.redis.RedisFailure;
-import io.github.shardkeeper.redis.stream.ReadStreams.Entries;
+import io.github.shardkeeper.redis.stream.XreadOutput.Entries;
 
 /**
- * The connection of a {@link StreamLane}, which only its blocking reads use. Confined to
- * the thread that polls, but for {@link #doubtClientId()}.
+ * The connection for a {@link StreamFetcher}'s blocking reads. Confined to the polling
+ * thread, except {@link #invalidateClientId()}.
  */
-final class LaneConnection {
+final class FetchConnection {
 
-	/** How long a read waits for records: an idle lane costs one command in this time. */
+	/**
+	 * Time for which a read waits for records: an idle fetcher costs one command in it.
+	 */
 	static final Duration BLOCK = Duration.ofSeconds(2);
 
-	/** On a Cluster a read cannot be woken yet, so it waits for a shorter time. */
+	/** Shorter, because on a Cluster reads are not woken. */
 	private static final Duration CLUSTER_BLOCK = Duration.ofMillis(200);
 
-	private static final Duration PROOF_BLOCK = Duration.ofMillis(10);
+	private static final Duration FIRST_BLOCK = Duration.ofMillis(10);
 
-	/** A read that is not back this long after its block is lost. */
+	/** Time after the block within which a read has to return, or is lost. */
 	private static final Duration GRACE = Duration.ofSeconds(3);
 
 	private final RedisConnector connector;
@@ -42,15 +44,15 @@ final class LaneConnection {
 
 	private @Nullable Connection<byte[]> current;
 
-	/** Whether a read has come back on this connection. */
-	private boolean proven;
+	/** Whether a read has returned on this connection. */
+	private boolean verified;
 
 	private long clientId;
 
-	/** Set when nobody could be unblocked: after a reconnect the id is another one. */
-	private volatile boolean clientIdInDoubt = true;
+	/** Set when Redis knows no client with the id: it changes with a reconnect. */
+	private volatile boolean clientIdInvalid = true;
 
-	LaneConnection(RedisConnector connector) {
+	FetchConnection(RedisConnector connector) {
 		this.connector = connector;
 		this.block = connector.isCluster() ? CLUSTER_BLOCK : BLOCK;
 	}
@@ -59,17 +61,17 @@ final class LaneConnection {
 		return this.current != null && this.current.stateful().isOpen();
 	}
 
-	/** Unless there is one. */
+	/** Opens the connection, unless there is one. */
 	void open() {
 		if (this.current != null) {
 			return;
 		}
 		try {
 			Connection<byte[]> opened = this.connector.open(RedisStreamSource.CODEC, GRACE);
-			opened.stateful().setTimeout(longestRead());
+			opened.stateful().setTimeout(readTimeout());
 			this.current = opened;
-			this.proven = false;
-			this.clientIdInDoubt = true;
+			this.verified = false;
+			this.clientIdInvalid = true;
 		}
 		catch (RedisException | IllegalStateException ex) {
 			// IllegalStateException is what a client says that is being stopped.
@@ -77,19 +79,18 @@ final class LaneConnection {
 		}
 	}
 
-	/** A read has come back. */
-	void prove() {
-		this.proven = true;
+	void readSucceeded() {
+		this.verified = true;
 	}
 
-	/** May be called by any thread. */
-	void doubtClientId() {
-		this.clientIdInDoubt = true;
+	/** Has the id read again before the next read; any thread may call it. */
+	void invalidateClientId() {
+		this.clientIdInvalid = true;
 	}
 
-	/** Whom to unblock; on a Cluster nobody is. */
+	/** Returns the id for {@code CLIENT UNBLOCK}; on a Cluster it is not used. */
 	long clientId() throws InterruptedException {
-		if (this.clientIdInDoubt && !this.connector.isCluster()) {
+		if (this.clientIdInvalid && !this.connector.isCluster()) {
 			RedisFuture<Long> answer = null;
 			try {
 				answer = current().commands().clientId();
@@ -98,28 +99,28 @@ final class LaneConnection {
 			catch (ExecutionException | TimeoutException | RedisException | IllegalStateException ex) {
 				throw RedisFailure.unavailable("no answer to CLIENT ID", ex, answer);
 			}
-			this.clientIdInDoubt = false;
+			this.clientIdInvalid = false;
 		}
 		return this.clientId;
 	}
 
-	/** After that long a read is lost. */
-	Duration longestRead() {
+	/** Returns the time after which a read is lost. */
+	Duration readTimeout() {
 		return this.block.plus(GRACE);
 	}
 
-	/** Begins to read all streams, each behind its last id. */
+	/** Begins to read the streams, each after its last id. */
 	RedisFuture<List<Entries>> read(List<String> streams, List<String> lastIds, int records) {
-		// The first read on a connection comes back at once, so that a problem that is
-		// over does not look like one for as long as nothing is sent.
+		// The first read returns at once: it shows that an earlier problem is over, also
+		// while no records are sent.
 		CommandArgs<String, byte[]> arguments = new CommandArgs<>(RedisStreamSource.CODEC).add(CommandKeyword.COUNT)
 			.add(records)
 			.add(CommandKeyword.BLOCK)
-			.add((this.proven ? this.block : PROOF_BLOCK).toMillis())
+			.add((this.verified ? this.block : FIRST_BLOCK).toMillis())
 			.add("STREAMS")
 			.addKeys(streams);
 		lastIds.forEach(arguments::add);
-		return current().commands().dispatch(CommandType.XREAD, new ReadStreams(), arguments);
+		return current().commands().dispatch(CommandType.XREAD, new XreadOutput(), arguments);
 	}
 
 	void close() {

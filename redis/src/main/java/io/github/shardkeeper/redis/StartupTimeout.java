@@ -12,25 +12,25 @@ import org.jspecify.annotations.Nullable;
  * answer. Concerns the thread that it was begun on, and lets all others do what they
  * want. Thread-safe.
  */
-final class StartLimit {
+final class StartupTimeout {
 
 	static final Duration LIMIT = Duration.ofSeconds(5);
 
 	/** For whoever does not start. */
-	static final StartLimit NONE = new StartLimit(null);
+	static final StartupTimeout NONE = new StartupTimeout(null);
 
 	private final @Nullable Thread starting;
 
 	/** Confined to that thread. */
 	private long leftNanos = LIMIT.toNanos();
 
-	private StartLimit(@Nullable Thread starting) {
+	private StartupTimeout(@Nullable Thread starting) {
 		this.starting = starting;
 	}
 
 	/** Begins it on the thread of the caller. */
-	static StartLimit begin() {
-		return new StartLimit(Thread.currentThread());
+	static StartupTimeout begin() {
+		return new StartupTimeout(Thread.currentThread());
 	}
 
 	/**

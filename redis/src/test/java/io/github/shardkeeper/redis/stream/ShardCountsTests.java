@@ -47,7 +47,7 @@ import static org.awaitility.Awaitility.await;
  */
 @OnEveryRedis
 @ExtendWith(OutputCaptureExtension.class)
-class TopicCountsTests {
+class ShardCountsTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(30);
 
@@ -163,7 +163,7 @@ class TopicCountsTests {
 		assertThat(source.shards("orders")).isEqualTo(16);
 		assertThat(stored()).isEqualTo("16");
 		assertThat(count(source(4))).as("who starts now").isEqualTo(16);
-		assertThat(output).contains("According to Redis 'orders' has 8 shards, but it had 16");
+		assertThat(output).contains("Redis has lost a raise: it has 8 shards for 'orders', but there were 16");
 	}
 
 	@Test

@@ -14,13 +14,13 @@ import org.jspecify.annotations.Nullable;
  * Somebody else has put something of another type under one of our keys: Redis refuses
  * what is asked of it, without naming the key.
  */
-public final class MisplacedKey {
+public final class WrongKeyType {
 
 	private static final String WRONG_TYPE = "WRONGTYPE";
 
 	private static final String REMEDY = "; move it away with RENAME or remove it with DEL";
 
-	private MisplacedKey() {
+	private WrongKeyType() {
 	}
 
 	/**

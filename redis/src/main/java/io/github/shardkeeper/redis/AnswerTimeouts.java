@@ -10,81 +10,83 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * The time limit of answers that no thread waits for. Checks them in steps of a tenth of
- * the limit or less, and only while there are some: Lettuce and the JDK have a timer for
- * each command, which would wake a thread with every command, and cost more than the
- * command. Thread-safe.
+ * Time limit of answers that no thread waits for. They are checked in steps, and only
+ * while there are some: a timer per command, as in Lettuce and in the JDK, wakes a thread
+ * with every command and costs more than the command. So an answer is given up at most
+ * one step after its limit; a step is at most a tenth of the limit and at most 500 ms.
+ * Thread-safe.
  */
-final class AnswerWatch {
+final class AnswerTimeouts {
 
-	private static final int LEAST_STEPS = 10;
+	private static final int MIN_STEPS = 10;
 
-	/** In a time limit. */
+	/** Number of steps in the time limit. */
 	private final int steps;
 
 	private final int stepsPerNodeCheck;
 
 	private final Executor later;
 
-	/** Where nodes are checked. */
+	/** Runs the checks of nodes. */
 	private final Executor background;
 
-	private final Queue<PendingAnswers<?>> underWay = new ConcurrentLinkedQueue<>();
+	private final Queue<PendingAnswers<?>> pending = new ConcurrentLinkedQueue<>();
 
 	private final AtomicBoolean stepping = new AtomicBoolean();
 
 	private volatile int step;
 
-	AnswerWatch(Duration limit, Executor background) {
+	AnswerTimeouts(Duration limit, Executor background) {
 		this(stepsIn(limit), limit.dividedBy(stepsIn(limit)), background);
-		// The timer's thread is there from now on, whatever the system gives later.
+		// Creates the timer's thread now: later the system may have none.
 		this.later.execute(() -> {
 		});
 	}
 
-	private AnswerWatch(int steps, Duration step, Executor background) {
-		// On the thread of the JDK's timer itself: if one was made for a step and the
-		// system gave none, nobody would hear of it.
+	private AnswerTimeouts(int steps, Duration step, Executor background) {
+		// Runs on the timer's own thread: a failure to create one would go unnoticed.
 		this(CompletableFuture.delayedExecutor(step.toNanos(), TimeUnit.NANOSECONDS, Runnable::run), background, steps,
 				(int) PendingAnswers.NODE_CHECK_INTERVAL.plus(step).minusNanos(1).dividedBy(step));
 	}
 
-	AnswerWatch(Executor later, Executor background, int steps, int stepsPerNodeCheck) {
+	AnswerTimeouts(Executor later, Executor background, int steps, int stepsPerNodeCheck) {
 		this.later = later;
 		this.background = background;
 		this.steps = steps;
 		this.stepsPerNodeCheck = stepsPerNodeCheck;
 	}
 
-	/** No step is longer than a node may take. */
-	private static int stepsIn(Duration limit) {
-		return (int) Math.max(LEAST_STEPS, limit.dividedBy(PendingAnswers.NODE_CHECK_INTERVAL) + 1);
+	/**
+	 * Returns the number of steps in a limit, none longer than the interval of checks.
+	 */
+	static int stepsIn(Duration limit) {
+		return (int) Math.max(MIN_STEPS, limit.dividedBy(PendingAnswers.NODE_CHECK_INTERVAL) + 1);
 	}
 
-	/** The step that is under way when something is sent. */
+	/** Returns the current step. */
 	int now() {
 		return this.step;
 	}
 
 	void add(PendingAnswers<?> sent) {
-		this.underWay.add(sent);
+		this.pending.add(sent);
 		dropDone();
 		beginStepping();
 	}
 
-	/** Answers come about in the order of the commands. */
+	/** Removes answered commands; they are answered about in their order. */
 	private void dropDone() {
-		PendingAnswers<?> first = this.underWay.peek();
-		while (first != null && first.isDone() && this.underWay.remove(first)) {
-			first = this.underWay.peek();
+		PendingAnswers<?> first = this.pending.peek();
+		while (first != null && first.isDone() && this.pending.remove(first)) {
+			first = this.pending.peek();
 		}
 	}
 
 	private void beginStepping() {
-		if (this.underWay.isEmpty() || this.stepping.get()) {
+		if (this.pending.isEmpty() || this.stepping.get()) {
 			return;
 		}
-		// An executor that throws may have kept the task all the same.
+		// An executor that throws may have accepted the task nevertheless.
 		AtomicBoolean begun = new AtomicBoolean();
 		if (!this.stepping.compareAndSet(false, true)) {
 			return;
@@ -108,10 +110,10 @@ final class AnswerWatch {
 		try {
 			int now = this.step + 1;
 			this.step = now;
-			this.underWay.removeIf(PendingAnswers::isDone);
-			// One step more, because the first one may have been nearly over.
-			this.underWay.removeIf((sent) -> now - sent.sentAt() > this.steps && timeOut(sent));
-			List<PendingAnswers<?>> toCheck = this.underWay.stream()
+			this.pending.removeIf(PendingAnswers::isDone);
+			// One more step, because the first one may have been nearly over.
+			this.pending.removeIf((sent) -> now - sent.sentAt() > this.steps && timeOut(sent));
+			List<PendingAnswers<?>> toCheck = this.pending.stream()
 				.filter((sent) -> sent.hasNodeCheck() && (now - sent.sentAt()) % this.stepsPerNodeCheck == 0)
 				.toList();
 			if (!toCheck.isEmpty()) {

@@ -13,12 +13,10 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 
 import io.lettuce.core.ScriptOutputType;
-import io.lettuce.core.output.IntegerOutput;
 import io.lettuce.core.output.ValueOutput;
 import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
@@ -37,51 +35,38 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.TopicShards;
 
 /**
- * How many shards the topics have. Redis says so:
+ * Shard counts of the topics, as Redis keeps them:
  *
  * <pre>
  * &lt;prefix&gt;:{&lt;topic&gt;}:topic     hash: shards
  * </pre>
  *
- * Who finds nothing there writes what he has: the first one the number of his
- * configuration. After that it can only be raised; who knows more than Redis, which has
- * forgotten it then, raises it again. All of that is {@code raise-shard-count.lua}. It is
- * looked at again when it is needed and older than 5 s; never while nobody consumes or
- * sends. At the beginning, and then every 5 minutes, {@code XLEN} tells whether there are
- * records in shards beyond the number, which nobody reads. Thread-safe.
+ * The first instance that finds no count writes the configured one. After that the count
+ * only rises. An instance that knows a higher count than Redis, because Redis has lost a
+ * raise, writes it back. {@code raise-shard-count.lua} does all of that. Counts are read
+ * again when they are needed and older than 5 s, but never while nobody consumes or
+ * sends. Thread-safe.
  */
-final class TopicCounts {
+final class ShardCounts {
 
-	/** What everybody knows after this time, as long as Redis answers. */
+	/** Time after which a raise is known everywhere, as long as Redis answers. */
 	static final Duration FRESH = Duration.ofSeconds(5);
 
 	private static final Duration PAUSE_AFTER_FAILURE = Duration.ofSeconds(1);
 
-	/** How often is looked for records beyond the shards that are known. */
-	private static final Duration BEYOND_INTERVAL = Duration.ofMinutes(5);
+	private static final Logger logger = LoggerFactory.getLogger(ShardCounts.class);
 
-	/** So far beyond is looked, or as many shards as there are, if that is more. */
-	private static final int LEAST_BEYOND = 64;
-
-	private static final int MOST_BEYOND = 1_000;
-
-	private static final Logger logger = LoggerFactory.getLogger(TopicCounts.class);
-
-	private static final LuaScript RAISE = LuaScript.load(TopicCounts.class, ScriptOutputType.INTEGER,
+	private static final LuaScript RAISE = LuaScript.load(ShardCounts.class, ScriptOutputType.INTEGER,
 			"raise-shard-count.lua");
 
 	private static final String FIELD = "shards";
 
-	private static final String LOOK_BEYOND = "detect records in shards above the known number";
-
 	private final RedisLink<byte[]> link;
 
-	/** For the numbers themselves: what is lost of them is lost of the topic. */
+	/** For counts: a lost raise loses access to the records of the new shards. */
 	private final ReplicatedLink<byte[]> writes;
 
 	private final String keyPrefix;
-
-	private final Function<ShardId, String> streamKey;
 
 	private final Map<String, Integer> configured;
 
@@ -92,25 +77,22 @@ final class TopicCounts {
 
 	private final AtomicLong dueAtNanos = new AtomicLong(System.nanoTime());
 
-	private final AtomicLong beyondDueAtNanos = new AtomicLong(System.nanoTime());
+	private final OrphanedStreams orphans;
 
-	/** By topic the records that nobody reads. */
-	private final Map<String, String> beyond = new ConcurrentHashMap<>();
-
-	/** By topic why its number cannot be read. */
+	/** Failures to read a count, by topic. */
 	private final Map<String, StoreUnavailableException> refused = new ConcurrentHashMap<>();
 
-	/** Topics that are configured in another way, as was said. */
-	private final Map<String, Integer> told = new HashMap<>();
+	/** Logged counts that differ from the configured ones, by topic. */
+	private final Map<String, Integer> reportedDifferences = new HashMap<>();
 
-	TopicCounts(RedisLink<byte[]> link, ReplicatedLink<byte[]> writes, String keyPrefix,
+	ShardCounts(RedisLink<byte[]> link, ReplicatedLink<byte[]> writes, String keyPrefix,
 			Function<ShardId, String> streamKey, Map<String, Integer> configured, Runnable onChange) {
 		this.link = link;
 		this.writes = writes;
 		this.keyPrefix = keyPrefix;
-		this.streamKey = streamKey;
 		this.configured = Map.copyOf(configured);
 		this.onChange = onChange;
+		this.orphans = new OrphanedStreams(link, streamKey, System.nanoTime());
 		Map<String, TopicShards> none = new TreeMap<>();
 		configured.keySet().forEach((topic) -> none.put(topic, TopicShards.NONE));
 		this.known = Collections.unmodifiableMap(none);
@@ -128,9 +110,9 @@ final class TopicCounts {
 		return this.known.get(topic) != TopicShards.NONE;
 	}
 
-	/** Why topics, or some shards of them, are not consumed although Redis answers. */
+	/** Returns why topics, or shards of them, are not consumed although Redis answers. */
 	Map<String, String> problems() {
-		Map<String, String> problems = new TreeMap<>(this.beyond);
+		Map<String, String> problems = new TreeMap<>(this.orphans.problems());
 		this.refused.forEach((topic, failure) -> {
 			if (!isKnown(topic)) {
 				problems.put(topic, notKnown(topic) + failure.getMessage());
@@ -140,7 +122,7 @@ final class TopicCounts {
 	}
 
 	private static String notKnown(String topic) {
-		return "It is not known how many shards '" + topic + "' has, so none of them is consumed. ";
+		return "The number of shards of '" + topic + "' is not known, so none of them is consumed. ";
 	}
 
 	private boolean isDue() {
@@ -148,18 +130,15 @@ final class TopicCounts {
 		return System.nanoTime() - due >= 0 && this.dueAtNanos.compareAndSet(due, System.nanoTime() + FRESH.toNanos());
 	}
 
-	/** Looks if what is known is old; waits for the answer. */
-	void lookIfDue() {
+	/** Reads the counts again if they are old; waits for the answer. */
+	void refreshIfDue() {
 		if (isDue()) {
-			look();
+			refresh();
 		}
 	}
 
-	/**
-	 * Looks if what is known is old, and does not wait for the answer. For who comes
-	 * again and again.
-	 */
-	void beginLookIfDue() {
+	/** Reads the counts again if they are old; does not wait for the answer. */
+	void beginRefreshIfDue() {
 		if (!isDue()) {
 			return;
 		}
@@ -172,7 +151,7 @@ final class TopicCounts {
 			}
 		}
 		catch (StoreUnavailableException ex) {
-			later(ex);
+			retryLater(ex);
 		}
 	}
 
@@ -190,15 +169,15 @@ final class TopicCounts {
 				refused(topic, unavailable);
 			}
 			else if (failure != null) {
-				later(failure);
+				retryLater(failure);
 			}
 			else if (count != null && count(topic, count) >= knownOf(topic)) {
 				learn(Map.of(topic, count(topic, count)));
 			}
 			else {
-				// Redis was emptied, has lost a raise, or it is the first time: that
-				// takes more than a look.
-				CompletableFuture.runAsync(this::look, this.link.background()).exceptionally(this::later);
+				// First use, an emptied Redis or a lost raise: the count has to be
+				// written.
+				CompletableFuture.runAsync(this::refresh, this.link.background()).exceptionally(this::retryLater);
 			}
 		}
 		catch (StoreUnavailableException ex) {
@@ -206,30 +185,30 @@ final class TopicCounts {
 		}
 	}
 
-	/** Asking again changes nothing until somebody mends it: it is said once. */
+	/** Logs each refusal once: it lasts until somebody repairs the key. */
 	private void refused(String topic, StoreUnavailableException failure) {
 		StoreUnavailableException before = this.refused.put(topic, failure);
 		if (before == null || !Objects.equals(before.getMessage(), failure.getMessage())) {
 			logger.warn("{}{}",
 					isKnown(topic)
-							? "It cannot be read how many shards '" + topic + "' has, so new ones would not be seen. "
+							? "The number of shards of '" + topic + "' cannot be read, so new shards are not detected. "
 							: notKnown(topic),
 					failure.getMessage());
 		}
 	}
 
-	private @Nullable Void later(Throwable failure) {
+	private @Nullable Void retryLater(Throwable failure) {
 		this.dueAtNanos.set(System.nanoTime() + PAUSE_AFTER_FAILURE.toNanos());
-		logger.debug("Cannot ask how many shards the topics have", failure);
+		logger.debug("Cannot read the topics' numbers of shards", failure);
 		return null;
 	}
 
 	/**
-	 * Asks Redis for one topic, and looks at all of them on the way.
-	 * @throws StoreUnavailableException when it cannot be asked, or cannot say
+	 * Reads the counts of all topics.
+	 * @throws StoreUnavailableException when the count of this topic cannot be read
 	 */
-	void look(String topic) {
-		look();
+	void refresh(String topic) {
+		refresh();
 		StoreUnavailableException refusal = this.refused.get(topic);
 		if (refusal != null) {
 			throw refusal;
@@ -237,16 +216,16 @@ final class TopicCounts {
 	}
 
 	/**
-	 * Asks Redis, and writes what it does not know.
-	 * @throws StoreUnavailableException when it cannot be asked
+	 * Reads the counts of all topics, and writes those that Redis does not know.
+	 * @throws StoreUnavailableException when Redis does not answer
 	 */
-	void look() {
+	void refresh() {
 		try {
 			this.dueAtNanos.set(System.nanoTime() + FRESH.toNanos());
 			readOrWrite();
 		}
 		catch (StoreUnavailableException ex) {
-			later(ex);
+			retryLater(ex);
 			throw ex;
 		}
 	}
@@ -258,8 +237,8 @@ final class TopicCounts {
 			int known = knownOf(topic);
 			if (count != null && count < known) {
 				logger.warn(
-						"According to Redis '{}' has {} shards, but it had {}: Redis has lost a raise. Writing it back",
-						topic, count, known);
+						"Redis has lost a raise: it has {} shards for '{}', but there were {} before. Writing it back",
+						count, topic, known);
 			}
 			if (count == null ? !this.refused.containsKey(topic) : count < known) {
 				counts.put(topic, write(topic, (known > 0) ? known : Objects.requireNonNull(this.configured.get(topic)),
@@ -269,7 +248,7 @@ final class TopicCounts {
 		learn(counts);
 	}
 
-	/** What is known from before Redis has forgotten it; 0 for nothing. */
+	/** Returns the known count, also when Redis has lost it; 0 for none. */
 	private int knownOf(String topic) {
 		return this.known.getOrDefault(topic, TopicShards.NONE).count();
 	}
@@ -302,7 +281,6 @@ final class TopicCounts {
 				refusals.put(topic, ex);
 			}
 		}
-		// One topic's key keeps nobody from the others.
 		order.forEach((topic) -> {
 			if (!refusals.containsKey(topic)) {
 				this.refused.remove(topic);
@@ -322,7 +300,7 @@ final class TopicCounts {
 		return count;
 	}
 
-	/** What became lower is not followed: there are records in those shards. */
+	/** Ignores counts that became lower: there are records in those shards. */
 	private void learn(Map<String, Integer> counts) {
 		boolean changed = false;
 		synchronized (this) {
@@ -335,85 +313,30 @@ final class TopicCounts {
 					next.put(entry.getKey(), shards);
 					changed = true;
 				}
-				tellDifference(entry.getKey(), entry.getValue());
+				logDifference(entry.getKey(), entry.getValue());
 			}
 			this.known = Collections.unmodifiableMap(next);
 		}
 		if (changed) {
-			this.beyondDueAtNanos.set(System.nanoTime());
+			this.orphans.requestCheck(System.nanoTime());
 			this.onChange.run();
 		}
-		long due = this.beyondDueAtNanos.get();
-		if (System.nanoTime() - due >= 0
-				&& this.beyondDueAtNanos.compareAndSet(due, System.nanoTime() + BEYOND_INTERVAL.toNanos())) {
-			CompletableFuture.runAsync(this::lookBeyond, this.link.background()).exceptionally((failure) -> {
-				logger.debug("Cannot look for records beyond the topics' shards", failure);
-				return null;
-			});
-		}
+		this.orphans.checkIfDue(this.known, System.nanoTime());
 	}
 
-	/** A number that was lost with all who knew it leaves records that nobody reads. */
-	private void lookBeyond() {
-		this.known.forEach((topic, shards) -> {
-			int count = shards.count();
-			if (count == 0) {
-				return;
-			}
-			int last = Math.min(TopicShards.MOST_SHARDS, count + Math.min(MOST_BEYOND, Math.max(LEAST_BEYOND, count)));
-			List<ShardId> unknown = new ArrayList<>();
-			for (int id = count; id < last; id++) {
-				unknown.add(ShardId.of(topic, id));
-			}
-			List<AsyncCommand<String, byte[], Long>> lengths = new ArrayList<>();
-			unknown.forEach((shard) -> lengths
-				.add(new AsyncCommand<>(new Command<>(CommandType.XLEN, new IntegerOutput<>(RedisStreamSource.CODEC),
-						new CommandArgs<>(RedisStreamSource.CODEC).addKey(this.streamKey.apply(shard))))));
-			AtomicBoolean refused = new AtomicBoolean();
-			List<@Nullable Long> found = this.link.callEach(lengths, (place, failure) -> {
-				logger.debug("Not a stream: {}", unknown.get(place), failure);
-				this.link.refusedSteps().failed(LOOK_BEYOND, failure);
-				refused.set(true);
-			});
-			if (!refused.get()) {
-				this.link.refusedSteps().done(LOOK_BEYOND);
-			}
-			ShardId highest = null;
-			for (int i = 0; i < unknown.size(); i++) {
-				Long length = found.get(i);
-				highest = (length != null && length > 0) ? unknown.get(i) : highest;
-			}
-			tellBeyond(topic, count, highest);
-		});
-	}
-
-	private void tellBeyond(String topic, int count, @Nullable ShardId highest) {
-		if (highest == null) {
-			this.beyond.remove(topic);
-			return;
-		}
-		String problem = ("The topic '%s' has %d shards, but there are records in shard %s (%s), which nobody reads. "
-				+ "If Redis has lost a raise, raise the topic again: ShardTopics.raise(\"%1$s\", %d) or more. "
-				+ "Otherwise remove the stream with DEL")
-			.formatted(topic, count, highest.id(), this.streamKey.apply(highest), Integer.parseInt(highest.id()) + 1);
-		if (!problem.equals(this.beyond.put(topic, problem))) {
-			logger.warn("{}", problem);
-		}
-	}
-
-	private void tellDifference(String topic, int count) {
+	private void logDifference(String topic, int count) {
 		Integer here = this.configured.get(topic);
-		if (here == null || here == count || Objects.equals(this.told.put(topic, count), count)) {
+		if (here == null || here == count || Objects.equals(this.reportedDifferences.put(topic, count), count)) {
 			return;
 		}
 		if (here > count) {
-			logger.warn("'shardkeeper.topics.{}.shards' is {}, but the topic has {} shards in Redis, which holds. "
+			logger.warn("'shardkeeper.topics.{}.shards' is {}, but the topic has {} shards in Redis, which counts. "
 					+ "Raise it there with ShardTopics.raise, or correct the setting", topic, here, count);
 		}
 		else {
 			logger.info(
 					"'shardkeeper.topics.{}.shards' is {}, but the topic was raised to {} shards in Redis, "
-							+ "which holds. Give the setting the same number with the next deployment",
+							+ "which counts. Give the setting the same number with the next deployment",
 					topic, here, count);
 		}
 	}
@@ -424,7 +347,7 @@ final class TopicCounts {
 					new TreeSet<>(this.configured.keySet()));
 		}
 		TopicShards.requirePossible(topic, shards);
-		look(topic);
+		refresh(topic);
 		int count = write(topic, shards, true);
 		if (count > shards) {
 			throw new IllegalArgumentException(

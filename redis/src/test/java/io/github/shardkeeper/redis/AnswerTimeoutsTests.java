@@ -21,7 +21,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * What is sent is given up in time, whatever else fails.
  */
-class AnswerWatchTests {
+class AnswerTimeoutsTests {
 
 	private static final int STEPS_BEFORE_THE_END = 10;
 
@@ -40,7 +40,7 @@ class AnswerWatchTests {
 
 	private void assertGoesOnInTimeAfterARefusal(boolean kept) {
 		AtomicBoolean refused = new AtomicBoolean();
-		AnswerWatch watch = new AnswerWatch((step) -> {
+		AnswerTimeouts watch = new AnswerTimeouts((step) -> {
 			boolean first = refused.compareAndSet(false, true);
 			if (!first || kept) {
 				this.steps.add(step);
@@ -66,7 +66,7 @@ class AnswerWatchTests {
 
 	@Test
 	void goesOnAfterAStepThatFailed() {
-		AnswerWatch watch = new AnswerWatch(this.steps::add, Runnable::run, STEPS_BEFORE_THE_END, 1);
+		AnswerTimeouts watch = new AnswerTimeouts(this.steps::add, Runnable::run, STEPS_BEFORE_THE_END, 1);
 		PendingAnswers<String> sent = send(new Ping() {
 
 			private boolean failed;
@@ -108,7 +108,7 @@ class AnswerWatchTests {
 
 	@SuppressWarnings("unchecked")
 	private static StatefulConnection<String, String> whereNothingIsAnswered() {
-		return (StatefulConnection<String, String>) Proxy.newProxyInstance(AnswerWatchTests.class.getClassLoader(),
+		return (StatefulConnection<String, String>) Proxy.newProxyInstance(AnswerTimeoutsTests.class.getClassLoader(),
 				new Class<?>[] { StatefulConnection.class }, (proxy, method, arguments) -> null);
 	}
 

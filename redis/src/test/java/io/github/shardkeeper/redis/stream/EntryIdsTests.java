@@ -11,7 +11,7 @@ import io.github.shardkeeper.shard.Offset;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-class StreamPositionsTests {
+class EntryIdsTests {
 
 	private static final String MAX = "18446744073709551615";
 
@@ -19,21 +19,21 @@ class StreamPositionsTests {
 	@CsvSource({ "17-3,17-2", "17-1,17-0", "17-0,16-" + MAX, "17,16-" + MAX, "1-0,0-" + MAX, "0-1,0-0", "0-0,0-0",
 			"0,0-0", MAX + "-" + MAX + "," + MAX + "-18446744073709551614" })
 	void beforeAnId(String id, String before) {
-		assertThat(StreamPositions.before(new Offset(id))).isEqualTo(new Offset(before));
+		assertThat(EntryIds.before(new Offset(id))).isEqualTo(new Offset(before));
 	}
 
 	@ParameterizedTest
 	@CsvSource({ "1970-01-01T00:00:00.017Z,16-" + MAX, "1970-01-01T00:00:00.0179Z,16-" + MAX,
 			"1970-01-01T00:00:00Z,0-0", "1969-12-31T00:00:00Z,0-0" })
 	void beforeATime(Instant time, String before) {
-		assertThat(StreamPositions.before(time)).isEqualTo(new Offset(before));
+		assertThat(EntryIds.before(time)).isEqualTo(new Offset(before));
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "latst", "17-", "-17", "17-3-4", "2026-11-21", "17-x", " 17", "18446744073709551616",
 			"1-18446744073709551616", "+1", "$" })
 	void whatIsNoIdIsRefused(String text) {
-		assertThatIllegalArgumentException().isThrownBy(() -> StreamPositions.before(new Offset(text)))
+		assertThatIllegalArgumentException().isThrownBy(() -> EntryIds.before(new Offset(text)))
 			.withMessageContaining("'" + text + "'")
 			.withMessageContaining("1795234348101-0");
 	}

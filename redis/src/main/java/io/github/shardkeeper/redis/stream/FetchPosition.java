@@ -12,14 +12,14 @@ import io.github.shardkeeper.source.ShardReader.RecordSink;
 import io.github.shardkeeper.source.SourceRecord;
 
 /**
- * Where reading of one stream stands, and what is wrong with the stream. Guarded by its
- * {@link StreamLane}.
+ * Reading progress in one stream, and the stream's problems. Guarded by its
+ * {@link StreamFetcher}.
  */
-final class StreamPosition {
+final class FetchPosition {
 
-	private static final Logger logger = LoggerFactory.getLogger(StreamPosition.class);
+	private static final Logger logger = LoggerFactory.getLogger(FetchPosition.class);
 
-	/** How often to look whether a stream that could not be read can be. */
+	/** Interval of checks of a stream that cannot be read, or has a warning. */
 	static final Duration PROBE_INTERVAL = Duration.ofSeconds(2);
 
 	private final ShardId shard;
@@ -32,31 +32,31 @@ final class StreamPosition {
 
 	private boolean paused;
 
-	/** Why the stream cannot be read, while others can. */
+	/** Reason why the stream cannot be read, while others can. */
 	private @Nullable String problem;
 
 	private long probeAtNanos;
 
-	/** What its records have, on average; 0 before the first. */
+	/** Average size of its records; 0 before the first. */
 	private long averageBytes;
 
 	/** Whether no read was answered yet, so that it may hold many large records. */
-	private boolean fresh = true;
+	private boolean unread = true;
 
-	private boolean toCheck;
+	private boolean checkWanted;
 
 	private boolean checkedOnce;
 
-	/** Why it might never bring anything. */
-	private @Nullable String suspicion;
+	/** Reason why it may never bring a record. */
+	private @Nullable String warning;
 
-	StreamPosition(ShardId shard, String stream, RecordSink sink, String lastId) {
+	FetchPosition(ShardId shard, String stream, RecordSink sink, String lastId) {
 		this.shard = shard;
 		this.stream = stream;
 		this.sink = sink;
 		this.lastId = lastId;
-		// From the first record on there is nothing that could be missing.
-		this.toCheck = !lastId.equals("0-0");
+		// Nothing can be missing before the first record.
+		this.checkWanted = !lastId.equals("0-0");
 	}
 
 	ShardId shard() {
@@ -71,32 +71,31 @@ final class StreamPosition {
 		return this.lastId;
 	}
 
-	/** Tells whether it was paused. */
+	/** Resumes it; returns whether it was paused. */
 	boolean resume() {
-		boolean was = this.paused;
+		boolean wasPaused = this.paused;
 		this.paused = false;
-		return was;
+		return wasPaused;
 	}
 
-	boolean isWanted() {
+	boolean isReadable() {
 		return !this.paused && this.problem == null;
 	}
 
 	void addTo(ReadSize size) {
-		size.add(this.averageBytes, this.fresh);
+		size.add(this.averageBytes, this.unread);
 	}
 
-	/** A read over it has come back. */
 	void answered() {
-		this.fresh = false;
+		this.unread = false;
 	}
 
-	/** Much may come together until there is another connection. */
+	/** Many large records may be added until the next connection. */
 	void disconnected() {
-		this.fresh |= this.averageBytes == 0;
+		this.unread |= this.averageBytes == 0;
 	}
 
-	/** Reading goes on behind the records only when they were taken. */
+	/** Offers records to the sink, and advances only if it takes them. */
 	void offer(List<SourceRecord> records) {
 		boolean room = this.sink.offer(records);
 		this.lastId = records.get(records.size() - 1).offset().value();
@@ -104,14 +103,14 @@ final class StreamPosition {
 		this.paused = !room;
 	}
 
-	/** Why it brings nothing, or might not. */
+	/** Returns why it brings no records, or may not; {@code null} for no reason. */
 	@Nullable String problem() {
 		return (this.problem != null) ? "The stream %s cannot be read: %s".formatted(this.stream, this.problem)
-				: this.suspicion;
+				: this.warning;
 	}
 
 	/**
-	 * It was asked for alone.
+	 * Records the result of a read of this stream alone.
 	 * @param refusal why it was refused, {@code null} if it can be read
 	 */
 	void probed(@Nullable String refusal, long nowNanos) {
@@ -126,48 +125,46 @@ final class StreamPosition {
 		return this.problem != null && nowNanos - this.probeAtNanos >= 0;
 	}
 
-	/** Has the stream looked at. */
-	void wantCheck() {
-		this.toCheck = true;
+	void requestCheck() {
+		this.checkWanted = true;
 	}
 
-	/** Has the stream looked at once more if it looked wrong before. */
-	void wantCheckIfSuspect() {
-		this.toCheck |= this.suspicion != null;
+	void requestCheckIfWarned() {
+		this.checkWanted |= this.warning != null;
 	}
 
-	/** Tells whether it is to be looked at, which is then no longer wanted. */
+	/** Returns whether a check was requested, and removes the request. */
 	boolean takeCheck() {
-		if (!this.toCheck || this.problem != null) {
+		if (!this.checkWanted || this.problem != null) {
 			return false;
 		}
-		this.toCheck = false;
+		this.checkWanted = false;
 		return true;
 	}
 
 	/**
-	 * It was looked at.
-	 * @param before where reading stood when it was asked for
+	 * Records the result of a check.
+	 * @param before the id after which reading continued when the check was sent
 	 * @param found the answer
 	 */
-	void checked(String before, StreamCheck found) {
+	void checked(String before, StreamInfo found) {
 		boolean first = !this.checkedOnce;
 		this.checkedOnce = true;
 		if (found.endsBefore(before)) {
-			String wrong = ("The stream %s ends with %s, before the offset %s of this group: it was deleted or put "
+			String behind = ("The stream %s ends with %s, before the offset %s of this group: it was deleted or put "
 					+ "back from an older copy, or the shard was set beyond the end. What is added up to that offset is "
 					+ "not read. Set the shard to its beginning with ShardPositions")
 				.formatted(this.stream, found.lastId(), before);
-			if (this.suspicion == null) {
-				logger.error("{}: {}", this.shard, wrong);
+			if (this.warning == null) {
+				logger.error("{}: {}", this.shard, behind);
 			}
-			this.suspicion = wrong;
+			this.warning = behind;
 			return;
 		}
-		this.suspicion = null;
+		this.warning = null;
 		String gap = first ? found.gapAfter(before) : null;
 		if (gap != null) {
-			logger.warn("{}: {}; going on with what is there", this.shard, gap);
+			logger.warn("{}: {}; continuing with the entries that exist", this.shard, gap);
 		}
 	}
 

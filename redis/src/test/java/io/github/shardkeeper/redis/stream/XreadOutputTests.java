@@ -11,13 +11,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import io.github.shardkeeper.redis.stream.ReadStreams.Entries;
+import io.github.shardkeeper.redis.stream.XreadOutput.Entries;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.source.SourceRecord;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-class ReadStreamsTests {
+class XreadOutputTests {
 
 	private static final String RESP2 = "*2\r\n*2\r\n" + bulk("s1") + "*2\r\n" + entry("1731-0", "k", "ann", "v", "one")
 			+ entry("1731-1", "v", "two", "tenant", "acme", "k", "bob", "trace", "kv") + "*2\r\n" + bulk("s2")
@@ -65,7 +65,7 @@ class ReadStreamsTests {
 
 	@Test
 	void anErrorIsAnError() {
-		ReadStreams output = new ReadStreams();
+		XreadOutput output = new XreadOutput();
 		decode("-WRONGTYPE no stream\r\n", 1000, output);
 
 		assertThat(output.getError()).isEqualTo("WRONGTYPE no stream");
@@ -102,14 +102,14 @@ class ReadStreamsTests {
 	}
 
 	private static List<Entries> read(String answer, int piece) {
-		ReadStreams output = new ReadStreams();
+		XreadOutput output = new XreadOutput();
 		decode(answer, piece, output);
 		assertThat(output.hasError()).isFalse();
 		return output.get();
 	}
 
 	/** As from a network that hands over so many bytes at a time. */
-	private static void decode(String answer, int piece, ReadStreams output) {
+	private static void decode(String answer, int piece, XreadOutput output) {
 		byte[] bytes = answer.getBytes(StandardCharsets.UTF_8);
 		RedisStateMachine decoder = new RedisStateMachine();
 		ByteBuf buffer = Unpooled.buffer();

@@ -14,16 +14,16 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.source.SourceRecord;
 
 /**
- * Reads the answer to {@code XREAD} straight into records, stream by stream, in RESP2 and
- * RESP3. The client's own output makes a map of every entry, with strings for the names
- * of its fields; that costs more than everything else that is done with a small record.
+ * Decodes the answer to {@code XREAD} into records, in RESP2 and RESP3. Lettuce's own
+ * output creates a map per entry, with strings for the names of its fields, which costs
+ * more than all other work on a small record.
  * <p>
- * The field {@code k} is the key, {@code v} the payload, and every other one is a header
- * by its own name; names and texts are read as UTF-8. A name that an entry has twice
- * counts with its last value. Confined to the thread that reads from the connection, then
- * to whoever has the answer.
+ * The field {@code k} is the key, {@code v} the payload, and every other field is a
+ * header; names and texts are read as UTF-8. Of a name that occurs twice, the last value
+ * counts. Confined to the thread that reads from the connection, then to the receiver of
+ * the answer.
  */
-final class ReadStreams extends CommandOutput<String, byte[], List<ReadStreams.Entries>> {
+final class XreadOutput extends CommandOutput<String, byte[], List<XreadOutput.Entries>> {
 
 	private static final byte[] EMPTY = {};
 
@@ -31,7 +31,7 @@ final class ReadStreams extends CommandOutput<String, byte[], List<ReadStreams.E
 
 	private byte[] scratch = new byte[64];
 
-	/** How deep the answer's streams lie below its outermost bracket. */
+	/** Depth of the answer's streams: 0 in RESP3, 1 in RESP2. */
 	private int depthOfStreams = UNKNOWN;
 
 	private @Nullable String stream;
@@ -48,16 +48,16 @@ final class ReadStreams extends CommandOutput<String, byte[], List<ReadStreams.E
 
 	private @Nullable Map<String, String> headers;
 
-	/** Whose value comes next. */
+	/** Field whose value comes next. */
 	private Field field = Field.NONE;
 
 	private @Nullable String headerName;
 
-	ReadStreams() {
+	XreadOutput() {
 		super(RedisStreamSource.CODEC, new ArrayList<>());
 	}
 
-	/** In RESP3 a map of the streams, in RESP2 a list of pairs. */
+	/** Begins a map: the streams in RESP3. */
 	@Override
 	public void multiMap(int count) {
 		if (this.depthOfStreams == UNKNOWN) {
@@ -78,7 +78,7 @@ final class ReadStreams extends CommandOutput<String, byte[], List<ReadStreams.E
 	@Override
 	public void set(@Nullable ByteBuffer bytes) {
 		if (bytes == null) {
-			// The whole answer: there was nothing until the end of the block.
+			// The read has returned without entries.
 			return;
 		}
 		if (this.stream == null) {
@@ -179,9 +179,9 @@ final class ReadStreams extends CommandOutput<String, byte[], List<ReadStreams.E
 	}
 
 	/**
-	 * What was read of one stream.
+	 * The records of one stream.
 	 *
-	 * @param stream its key
+	 * @param stream the stream's key
 	 * @param records its next records, in their order
 	 */
 	record Entries(String stream, List<SourceRecord> records) {
