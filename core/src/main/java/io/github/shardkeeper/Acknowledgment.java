@@ -1,27 +1,27 @@
 package io.github.shardkeeper;
 
 /**
- * Says that a record, or a batch of them, is done, where the handler's return does not
- * say so: with {@code shardkeeper.consumer.commit.mode: manual}, a {@link ShardConsumer}
- * method may take one. Thread-safe: it may be called during the call or later, from any
- * thread, more than once.
+ * Marks a record, or a batch, as handled. A {@link ShardConsumer} method may take one if
+ * {@code shardkeeper.consumer.commit.mode} is {@code manual}; then the return of the
+ * method does not mark anything. Thread-safe: it may be called during the call or later,
+ * from any thread, more than once.
  * <p>
- * It speaks for its own record or batch, and for no other. What is committed follows the
- * first record that is not acknowledged, so asynchronous work may end in any order. With
- * a {@link ShardState} a record counts once all that were handled before it are
- * acknowledged too, since what they wrote builds on each other; without one, records that
- * were acknowledged out of turn are not handled again.
+ * It marks its own record or batch only. The committed offset stays below the first
+ * record that is not acknowledged, so asynchronous work may finish in any order. Without
+ * {@link ShardState}, records that were acknowledged out of order are not handled again.
+ * With it, a record counts as handled only when all records handled before it are
+ * acknowledged too, because their changes of the state build on each other.
  * <p>
- * Acknowledging does not wait for a commit: the next one in the background takes it
- * along. What is not acknowledged when the shard moves, or when the instance crashes, is
- * handled again. When the shard has gone meanwhile, nothing happens: its new owner
- * handles the record.
+ * Acknowledging does not wait for a commit: a later background commit includes it.
+ * Records that are not acknowledged when the shard moves, or when the instance crashes,
+ * are handled again. If the shard has moved already, the call has no effect: the new
+ * owner handles the record.
  */
 @FunctionalInterface
 public interface Acknowledgment {
 
 	/**
-	 * The record or batch is done.
+	 * Marks the record or batch as handled. Does not block and does not throw.
 	 */
 	void acknowledge();
 

@@ -12,23 +12,23 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
- * A record that was given up: what it is, and why. Immutable by convention: the payload's
- * bytes are not copied and must not be changed.
+ * Record that could not be handled, with its last failure. Immutable by convention: the
+ * payload is not copied and must not be changed.
  *
- * @param id what {@link DeadLetters} knows it by, {@code topic/shard/number-number};
- * rises within the shard in the order in which letters were stored
- * @param group the group whose handler gave it up
- * @param shard the shard it was read from
- * @param offset its position there
- * @param key the key it was sent with, {@code null} for none
- * @param payload its payload as it was read
- * @param headers its headers by name; empty where there are none
- * @param timestamp when it was appended, by the clock of the source
- * @param attempts how often a handler was called with it; 0 when its payload could not be
+ * @param id the id for {@link DeadLetters}, {@code topic/shard/number-number}; ids of a
+ * shard rise in the order in which its dead letters were stored
+ * @param group the group whose handler failed
+ * @param shard the shard that the record was read from
+ * @param offset the position in the shard
+ * @param key the key, {@code null} for none
+ * @param payload the payload as it was read
+ * @param headers the headers by name; empty for none
+ * @param timestamp the time of appending by the clock of the source
+ * @param attempts the number of calls of the handler; 0 if the payload could not be
  * converted
- * @param exception the last failure, class and message; shortened to 1,000 characters
- * @param stackTrace its stack trace; shortened to 8,000 characters
- * @param failedAt when it failed last, by the clock of the instance
+ * @param exception the class and message of the last failure, at most 1,000 characters
+ * @param stackTrace the stack trace of the last failure, at most 8,000 characters
+ * @param failedAt the time of the last failure by the clock of the instance
  */
 public record DeadLetter(String id, String group, ShardId shard, Offset offset, @Nullable String key, byte[] payload,
 		Map<String, String> headers, Instant timestamp, int attempts, String exception, String stackTrace,
@@ -48,14 +48,14 @@ public record DeadLetter(String id, String group, ShardId shard, Offset offset, 
 	}
 
 	/**
-	 * The payload, read as UTF-8; what is none shows as replacement characters.
+	 * Returns the payload as UTF-8 text. Invalid bytes become replacement characters.
 	 * @return the text
 	 */
 	public String text() {
 		return new String(this.payload, StandardCharsets.UTF_8);
 	}
 
-	/** Two letters are equal if they have the same id and the same content. */
+	/** Returns whether id and content are equal. */
 	@Override
 	public boolean equals(@Nullable Object other) {
 		return other instanceof DeadLetter that && this.id.equals(that.id) && this.group.equals(that.group)
@@ -71,7 +71,7 @@ public record DeadLetter(String id, String group, ShardId shard, Offset offset, 
 		return this.id.hashCode();
 	}
 
-	/** Without payload and stack trace, which may be long and nobody else's business. */
+	/** Omits payload and stack trace, which may be long or confidential. */
 	@Override
 	public String toString() {
 		return "DeadLetter[%s, offset %s, key %s, %d attempts, failed at %s: %s]".formatted(this.id, this.offset,

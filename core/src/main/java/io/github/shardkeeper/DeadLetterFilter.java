@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
- * Which dead letters are meant: those of a topic or of one shard that meet every
- * condition. Immutable, so conditions make a new filter; thread-safe if the predicates
- * are. <pre>
+ * Selects dead letters: those of a topic or of one shard that meet all conditions.
+ * Immutable: each condition returns a new filter. Thread-safe if its predicates are.
+ * <pre>
  * DeadLetterFilter.topic("orders").exception("TimeoutException").failedSince(deployedAt)
  * </pre>
  */
@@ -31,7 +31,7 @@ public final class DeadLetterFilter {
 	}
 
 	/**
-	 * All letters of a topic, of those shards that its source knows now.
+	 * Selects all dead letters of a topic, from the shards that its source knows now.
 	 * @param topic one of {@code shardkeeper.topics.*}
 	 * @return the filter
 	 */
@@ -41,9 +41,9 @@ public final class DeadLetterFilter {
 	}
 
 	/**
-	 * All letters of a shard.
-	 * @param shard a shard of one of {@code shardkeeper.topics.*}, also one that its
-	 * source does not know any more
+	 * Selects all dead letters of a shard.
+	 * @param shard a shard of one of {@code shardkeeper.topics.*}, or a former one that
+	 * the source no longer knows
 	 * @return the filter
 	 */
 	public static DeadLetterFilter shard(ShardId shard) {
@@ -52,9 +52,9 @@ public final class DeadLetterFilter {
 	}
 
 	/**
-	 * Of these, the letters whose exception has a text in its class or message.
-	 * @param text the text, in upper and lower case as it is there
-	 * @return the filter
+	 * Adds a condition: the class or message of the exception contains a text.
+	 * @param text the text, case-sensitive
+	 * @return the new filter
 	 */
 	public DeadLetterFilter exception(String text) {
 		Objects.requireNonNull(text, "text must not be null");
@@ -62,9 +62,9 @@ public final class DeadLetterFilter {
 	}
 
 	/**
-	 * Of these, the letters with a key.
+	 * Adds a condition: the record has a certain key.
 	 * @param key the key
-	 * @return the filter
+	 * @return the new filter
 	 */
 	public DeadLetterFilter key(String key) {
 		Objects.requireNonNull(key, "key must not be null");
@@ -72,9 +72,9 @@ public final class DeadLetterFilter {
 	}
 
 	/**
-	 * Of these, the letters that failed at a time or later.
+	 * Adds a condition: the last failure was at a time or later.
 	 * @param time the time
-	 * @return the filter
+	 * @return the new filter
 	 */
 	public DeadLetterFilter failedSince(Instant time) {
 		Objects.requireNonNull(time, "time must not be null");
@@ -82,9 +82,9 @@ public final class DeadLetterFilter {
 	}
 
 	/**
-	 * Of these, the letters that failed before a time.
+	 * Adds a condition: the last failure was before a time.
 	 * @param time the time
-	 * @return the filter
+	 * @return the new filter
 	 */
 	public DeadLetterFilter failedBefore(Instant time) {
 		Objects.requireNonNull(time, "time must not be null");
@@ -92,9 +92,10 @@ public final class DeadLetterFilter {
 	}
 
 	/**
-	 * Of these, the letters that meet a condition of your own.
-	 * @param predicate the condition; asked once per letter, on the caller's thread
-	 * @return the filter
+	 * Adds a condition of the application.
+	 * @param predicate the condition; called once per dead letter, on the thread that
+	 * calls {@link DeadLetters}
+	 * @return the new filter
 	 */
 	public DeadLetterFilter matching(Predicate<? super DeadLetter> predicate) {
 		Objects.requireNonNull(predicate, "predicate must not be null");
@@ -102,25 +103,25 @@ public final class DeadLetterFilter {
 	}
 
 	/**
-	 * The topic of the letters.
-	 * @return its name
+	 * Returns the topic of the dead letters.
+	 * @return the name of the topic
 	 */
 	public String topic() {
 		return this.topic;
 	}
 
 	/**
-	 * The only shard that is looked at.
-	 * @return the shard, empty for all of the topic
+	 * Returns the only shard to search.
+	 * @return the shard, empty for all shards of the topic
 	 */
 	public Optional<ShardId> shard() {
 		return Optional.ofNullable(this.shard);
 	}
 
 	/**
-	 * Whether a letter meets the conditions.
-	 * @param letter a letter of the topic or shard
-	 * @return whether it does
+	 * Returns whether a dead letter meets all conditions.
+	 * @param letter a dead letter of the topic or shard
+	 * @return whether it meets them
 	 */
 	public boolean matches(DeadLetter letter) {
 		Objects.requireNonNull(letter, "letter must not be null");

@@ -11,93 +11,95 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
- * The records that this group's handlers have given up: to look at, to have them handled
- * after all, or to forget. Any instance may ask, also one that consumes nothing.
- * Thread-safe.
+ * Lists, sends back and drops the dead letters of this group. Works on every instance,
+ * also on one that consumes nothing. Thread-safe. Methods block until the store has
+ * answered.
  * <p>
- * A letter that is sent back moves into its shard's retry queue and is handled there as a
- * record that fell due, by the shard's owner, with as many attempts as a new one. <b>Its
- * place in the order of the shard is lost</b>: it comes after whatever was handled
- * meanwhile, also of its own key. While nobody owns the shard it waits in the retry
- * queue. When it fails again as often, it becomes a dead letter again, under a new id.
+ * A dead letter that is sent back moves to the retry queue of its shard. The owner of the
+ * shard handles it like a retry that is due, with all attempts of a new record. <b>It
+ * loses its place in the order of the shard</b>: it is handled after records, also of its
+ * own key, that were handled in the meantime. While the shard has no owner, it waits in
+ * the retry queue. If all attempts fail again, it becomes a dead letter again, under a
+ * new id.
  * <p>
- * Methods throw {@link StoreUnavailableException} when the store does not answer; each
- * may be repeated as it is, and goes on where it was.
- * {@link io.github.shardkeeper.shard.ShardkeeperConfigurationException} says that a topic
- * is not configured, {@link IllegalArgumentException} that a shard or an id cannot be;
- * then a retry does not help.
+ * Methods throw {@link StoreUnavailableException} if the store does not answer. Each call
+ * can be repeated as it is and then continues. They throw
+ * {@link io.github.shardkeeper.shard.ShardkeeperConfigurationException} if a topic is not
+ * configured and {@link IllegalArgumentException} if a shard does not exist or an id is
+ * not valid; then a retry does not help.
  */
 public interface DeadLetters {
 
 	/**
-	 * Counts the dead letters of a topic; one command per shard, all under way together.
+	 * Counts the dead letters of a topic. Sends one command per shard, pipelined.
 	 * @param topic one of {@code shardkeeper.topics.*}
-	 * @return their number for each shard, 0 where there are none
+	 * @return the number by shard, including shards with 0
 	 */
 	Map<ShardId, Long> count(String topic);
 
 	/**
-	 * Counts the records that wait in the retry queues of a topic, due or not.
+	 * Counts the records in the retry queues of a topic, due or not.
 	 * @param topic one of {@code shardkeeper.topics.*}
-	 * @return their number for each shard, 0 where there are none
+	 * @return the number by shard, including shards with 0
 	 */
 	Map<ShardId, Long> waiting(String topic);
 
 	/**
-	 * Lists dead letters by shard, within a shard oldest first.
-	 * @param filter which ones
-	 * @param after the {@link Page#next()} of the page before, {@code null} for the first
-	 * page
-	 * @param limit the most letters on the page, 1 to 1,000; it has fewer when their
-	 * payloads come to 8 MB
-	 * @return the letters, and where to go on. With conditions, all letters of the topic
-	 * or shard are read until enough meet them
+	 * Returns a page of dead letters, ordered by shard and within a shard oldest first.
+	 * With conditions, reads dead letters until enough of them meet the conditions.
+	 * @param filter the dead letters to list
+	 * @param after the {@link Page#next()} of the previous page, {@code null} for the
+	 * first page
+	 * @param limit the maximum number of dead letters on the page, 1 to 1,000; a page
+	 * ends earlier when its payloads reach 8 MB
+	 * @return the page
 	 */
 	Page list(DeadLetterFilter filter, @Nullable String after, int limit);
 
 	/**
-	 * Looks at one letter.
-	 * @param id its id
-	 * @return the letter; empty when it was sent back or dropped
+	 * Returns one dead letter.
+	 * @param id the id of the dead letter
+	 * @return the dead letter; empty if it was sent back or dropped
 	 */
 	Optional<DeadLetter> find(String id);
 
 	/**
-	 * Has one letter handled again.
-	 * @param id its id
-	 * @return whether it was sent back; nothing was if it is not there any more
+	 * Sends one dead letter back to be handled again.
+	 * @param id the id of the dead letter
+	 * @return the result, with 0 letters if it no longer exists
 	 */
 	SentBack sendBack(String id);
 
 	/**
-	 * Has letters handled again: those that were there when this began, the oldest of a
-	 * shard first. They are moved bit by bit; after a failure some are back and the
-	 * others are not.
-	 * @param filter which ones
-	 * @return how many were sent back
+	 * Sends dead letters back to be handled again: those that existed when the call
+	 * began, oldest first within a shard. Not atomic: after an exception some are sent
+	 * back and the others are not.
+	 * @param filter the dead letters to send back
+	 * @return the result
 	 */
 	SentBack sendBack(DeadLetterFilter filter);
 
 	/**
-	 * Forgets one letter for good.
-	 * @param id its id
-	 * @return whether it was there
+	 * Deletes one dead letter permanently.
+	 * @param id the id of the dead letter
+	 * @return whether it existed
 	 */
 	boolean drop(String id);
 
 	/**
-	 * Forgets letters for good: those that were there when this began.
-	 * @param filter which ones
-	 * @return how many there were
+	 * Deletes dead letters permanently: those that existed when the call began. Not
+	 * atomic.
+	 * @param filter the dead letters to delete
+	 * @return the number of dead letters deleted
 	 */
 	long drop(DeadLetterFilter filter);
 
 	/**
-	 * Some dead letters.
+	 * Page of dead letters. Immutable.
 	 *
-	 * @param letters the letters
-	 * @param next where the next page begins, which may turn out to be empty;
-	 * {@code null} when this is the last one
+	 * @param letters the dead letters
+	 * @param next the value of {@code after} for the next page, which may be empty;
+	 * {@code null} on the last page
 	 */
 	record Page(List<DeadLetter> letters, @Nullable String next) {
 
@@ -109,12 +111,12 @@ public interface DeadLetters {
 	}
 
 	/**
-	 * What came of sending back.
+	 * Result of sending back. Immutable.
 	 *
-	 * @param letters how many letters are in the retry queue now
-	 * @param completedShards shards that have come to their end, so that nobody will ever
-	 * consume them: their letters stay where they are. Send the payload anew, to another
-	 * shard, or drop them
+	 * @param letters the number of dead letters that moved to retry queues
+	 * @param completedShards the completed shards, which will never be consumed again:
+	 * their dead letters stay where they are. Send the payload to another shard, or drop
+	 * them
 	 */
 	record SentBack(long letters, Set<ShardId> completedShards) {
 

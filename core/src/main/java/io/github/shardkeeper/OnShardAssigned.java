@@ -13,11 +13,12 @@ import org.springframework.aot.hint.annotation.Reflective;
  * shard was acquired and before its first record is handled.
  * <p>
  * It takes {@link ShardContext} and {@link ShardState}, in any order and each at most
- * once. A method that throws is called again after a growing pause: the shard does not
+ * once. If it throws, it is called again after a pause that grows: the shard does not
  * start without it.
  * <p>
  * On a bean with handlers of several topics it is called for the shards of all of them.
- * For one shard it never runs at the same time as the handler.
+ * It runs on the threads of handlers. For one shard it never runs concurrently with the
+ * handler or another callback; for different shards it may run concurrently.
  */
 @Target(ElementType.METHOD)
 @Retention(RetentionPolicy.RUNTIME)

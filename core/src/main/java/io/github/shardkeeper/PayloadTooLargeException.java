@@ -1,16 +1,17 @@
 package io.github.shardkeeper;
 
 /**
- * A payload is longer than {@code shardkeeper.template.max-payload-size}. Nothing was
- * sent, and a retry does not help: send less, or a reference to where it is.
+ * Thrown if a payload is larger than {@code shardkeeper.template.max-payload-size}.
+ * Nothing was sent, and a retry does not help: send a smaller payload, or a reference to
+ * the data.
  */
 public class PayloadTooLargeException extends IllegalArgumentException {
 
 	/**
 	 * Creates the exception.
-	 * @param topic where the payload was to go
-	 * @param bytes its length
-	 * @param mostBytes the limit
+	 * @param topic the topic of the record
+	 * @param bytes the size of the payload in bytes
+	 * @param mostBytes the limit in bytes
 	 */
 	public PayloadTooLargeException(String topic, long bytes, long mostBytes) {
 		super(("A payload for the topic '%s' has %,d bytes; 'shardkeeper.template.max-payload-size' allows %,d. "

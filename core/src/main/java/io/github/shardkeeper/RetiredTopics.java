@@ -1,57 +1,56 @@
 package io.github.shardkeeper;
 
 /**
- * Removes what is left in this group of topics that it does not consume any more. A topic
- * that no instance consumes is a detail of health, {@code retired}, until it is forgotten
- * or consumed again. A bean of this type is there on every instance, also on one that
- * consumes nothing. Thread-safe.
+ * Removes topics that this group no longer consumes from its stores. Health shows a topic
+ * that no instance consumes as the detail {@code retired}, until it is forgotten or
+ * consumed again. A bean of this type exists on every instance, also on one that consumes
+ * nothing. Thread-safe. Methods block until the store has answered.
  * <p>
  * Nothing is removed while a member of the group consumes the topic, owns one of its
- * shards or is to get one; an instance that has stopped or died counts until its session
- * has ended. What belongs to the topic itself stays: its records, its number of shards
- * and what other groups keep of it. Nor is anything removed of broadcast topics, whose
- * data is each instance's own.
+ * shards or is the target of a move; an instance that has stopped or crashed counts until
+ * its session has ended. The topic itself is not touched: its records, its number of
+ * shards and the data of other groups stay. Data of broadcast topics stays too, because
+ * each instance has its own.
  * <p>
- * What is <em>not</em> promised: an instance that is frozen or cut off, and that the
- * group has given up, still has the topic. If it comes back later, so does the topic,
- * with what the instance has in memory.
+ * What is <em>not</em> guaranteed: an instance that is frozen or disconnected, and whose
+ * session has ended, still has the topic. If it returns later, the topic returns too,
+ * with what the instance holds in memory.
  * <p>
- * Methods throw {@link StoreUnavailableException} when the store does not answer. Part of
- * the topic may be removed then; each may be repeated as it is, until it returns.
+ * Methods throw {@link StoreUnavailableException} if the store does not answer. Part of
+ * the topic may be removed then; repeat the call until it returns.
  */
 public interface RetiredTopics {
 
 	/**
-	 * Forgets who owned the topic's shards. Offsets, states, retry queues and dead
-	 * letters stay: if the group consumes the topic again, its shards are assigned anew,
-	 * under greater tokens, and resume from there.
+	 * Removes the ownership of the topic's shards. Offsets, states, retry queues and dead
+	 * letters stay: if the group consumes the topic again, its shards are assigned again,
+	 * under higher tokens, and resume from their offsets.
 	 * @param topic the topic, which need not be configured
-	 * @return how many shards were forgotten; 0 when the group knows none of the topic
-	 * @throws IllegalArgumentException when that is no name of a topic
-	 * @throws IllegalStateException when members of the group keep the topic from being
-	 * forgotten; the message names them
-	 * @throws StoreUnavailableException when there was no answer, or while the group
-	 * begins and members may claim what it does not know; a retry makes sense
+	 * @return the number of shards forgotten; 0 if the group knows none of the topic
+	 * @throws IllegalArgumentException if the name of the topic is not valid
+	 * @throws IllegalStateException if members of the group still use the topic; the
+	 * message names them
+	 * @throws StoreUnavailableException if the store did not answer, or while the group
+	 * starts and members may still claim shards; a retry makes sense
 	 */
 	int forget(String topic);
 
 	/**
-	 * The same, and removes <b>offsets, states, retry queues and dead letters</b> of all
-	 * of the topic's shards in this group, for good, also of those that were forgotten
-	 * before. Trimming does not wait for this group any more. If the group consumes the
-	 * topic again, it begins as a new group does.
+	 * Removes the ownership and, permanently, the <b>offsets, states, retry queues and
+	 * dead letters</b> of all shards of the topic in this group, including shards that
+	 * were forgotten before. Trimming no longer waits for this group. If the group
+	 * consumes the topic again, it starts like a new group.
 	 * <p>
-	 * Looks at all keys of Redis, 1,000 at a time: not to be called often.
+	 * Scans all keys of Redis, 1,000 at a time: do not call it often.
 	 * @param topic the topic, which need not be configured
-	 * @return of how many shards data was removed; 0 when there was none
-	 * @throws IllegalArgumentException when that is no name of a topic
-	 * @throws IllegalStateException when members of the group keep the topic from being
-	 * forgotten: nothing was removed; or when shards of it were acquired meanwhile: their
-	 * data stays
-	 * @throws StoreUnavailableException when there was no answer, or while the group
-	 * begins and members may claim what it does not know; a retry makes sense
-	 * @throws UnsupportedOperationException when checkpoints are kept in a store of the
-	 * application's own that cannot remove them; the topic is forgotten then
+	 * @return the number of shards whose data was removed; 0 if there was none
+	 * @throws IllegalArgumentException if the name of the topic is not valid
+	 * @throws IllegalStateException if members of the group still use the topic: nothing
+	 * was removed; or if shards were acquired in the meantime: their data stays
+	 * @throws StoreUnavailableException if the store did not answer, or while the group
+	 * starts and members may still claim shards; a retry makes sense
+	 * @throws UnsupportedOperationException if the application's own
+	 * {@code CheckpointStore} cannot remove data; the ownership is removed then
 	 */
 	int forgetWithData(String topic);
 

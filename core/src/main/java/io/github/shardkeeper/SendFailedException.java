@@ -3,8 +3,8 @@ package io.github.shardkeeper;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A record was not acknowledged. Sending it again later makes sense; whether that may
- * double it, {@link #mayHaveBeenAppended()} says.
+ * Thrown if the source did not confirm a record. A retry makes sense;
+ * {@link #mayHaveBeenAppended()} returns whether it may duplicate the record.
  */
 public class SendFailedException extends StoreUnavailableException {
 
@@ -12,10 +12,9 @@ public class SendFailedException extends StoreUnavailableException {
 
 	/**
 	 * Creates the exception.
-	 * @param message what has happened
-	 * @param cause why
-	 * @param mayHaveBeenAppended whether the record may be in its shard all the same, now
-	 * or in a moment
+	 * @param message the problem
+	 * @param cause the cause, {@code null} for none
+	 * @param mayHaveBeenAppended whether the record may be in its shard, now or soon
 	 */
 	public SendFailedException(String message, @Nullable Throwable cause, boolean mayHaveBeenAppended) {
 		super(message, cause);
@@ -23,12 +22,11 @@ public class SendFailedException extends StoreUnavailableException {
 	}
 
 	/**
-	 * Whether the record may be in its shard all the same, so that sending it again may
-	 * double it.
-	 * @return {@code false} when it was never sent (no connection, the template is
-	 * closed) or was refused by the source (its key is no stream, no memory, no right to
-	 * write); {@code true} when there was no answer in time, or the connection was lost
-	 * while waiting for one. Of several records sent together: whether one of them was or
+	 * Returns whether the record may be in its shard, so that a retry may duplicate it.
+	 * @return {@code false} if it was not sent (no connection, the template is closed) or
+	 * was refused by the source (the key holds another type, out of memory, no
+	 * permission); {@code true} if there was no answer in time, or the connection was
+	 * lost while waiting. For several records sent together: whether any of them was or
 	 * may have been appended
 	 */
 	public boolean mayHaveBeenAppended() {

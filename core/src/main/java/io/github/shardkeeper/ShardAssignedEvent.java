@@ -7,14 +7,14 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 
 /**
- * Application event: this instance consumes a shard, whose {@link OnShardAssigned}
- * methods have returned. What has to happen before its first record belongs there:
- * records may have been handled by the time of this event. Immutable.
+ * Application event: this instance consumes a shard; its {@link OnShardAssigned} methods
+ * have returned. Records may have been handled before this event is published: what must
+ * happen before the first record belongs in an {@link OnShardAssigned} method. Immutable.
  *
  * @param group the group
- * @param member the instance's id in it
+ * @param member the id of the instance in the group
  * @param shard the shard
- * @param token the token under which it is consumed
+ * @param token the fencing token of the ownership
  */
 public record ShardAssignedEvent(String group, MemberId member, ShardId shard, Token token) {
 

@@ -5,47 +5,49 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 
 /**
- * What a handler may know about the shard it works for. Thread-safe.
+ * Shard that a handler is called for, and its ownership. Thread-safe.
  */
 public interface ShardContext {
 
 	/**
-	 * The group that shares the topic's shards, or each of whose instances has them all.
-	 * @return the group's name
+	 * Returns the group that consumes the topic.
+	 * @return the name of the group
 	 */
 	String group();
 
 	/**
-	 * The shard that is worked on.
-	 * @return topic and id
+	 * Returns the shard.
+	 * @return the topic and id of the shard
 	 */
 	ShardId shard();
 
 	/**
-	 * This instance's id in the group, as it was when the shard was assigned to it; a new
-	 * one for every session. A shard that is kept while the session is begun anew,
-	 * because the store was emptied, keeps this id too.
+	 * Returns the id of this instance in the group at the time when the shard was
+	 * assigned to it. Every session has a new id. If the store was emptied, the instance
+	 * begins a new session but may keep its shards; those keep the old id here.
 	 * @return the member that the shard was assigned to
 	 */
 	MemberId member();
 
 	/**
-	 * The fencing token of this ownership. It is higher than the token of every earlier
-	 * owner of the shard: store it with what you write elsewhere, and refuse writes whose
-	 * token is lower than the stored one. Of a broadcast topic every instance has all
-	 * shards: there the token orders the starts of this instance id only.
+	 * Returns the fencing token of this ownership. It is higher than the token of every
+	 * earlier owner of the shard: store it with data in other stores, and reject writes
+	 * whose token is lower than the stored one. For a broadcast topic, whose shards every
+	 * instance consumes, the token only orders the starts of this instance id.
 	 * @return the token; {@link Token#NONE} in an {@link OnShardPreparing} method
 	 */
 	Token token();
 
 	/**
-	 * Whether this instance may still consume the shard as far as it knows: its lease has
-	 * not ended and the shard was not taken away. It changes by itself, when the store
-	 * does not answer in time or another instance owns the shard; the running call is
-	 * interrupted then too. While a shard is only being handed over it is still held.
-	 * Long handlers look at it now and then, and stop early by throwing: the record is
-	 * handled again, here or elsewhere. It is advice, not a lock: a process that is
-	 * frozen after it has looked does not know, and only the token protects a write.
+	 * Returns whether this instance may still consume the shard, as far as it knows: its
+	 * lease has not ended, and no other instance owns the shard. {@code true} during a
+	 * handover until the shard is released. When the value becomes {@code false}, the
+	 * running call is interrupted too.
+	 * <p>
+	 * Long-running handlers should check it from time to time and throw an exception to
+	 * stop early: the record is handled again, here or elsewhere. It is a hint, not a
+	 * lock: a process that freezes after the check does not notice. Only the
+	 * {@linkplain #token() token} protects a write.
 	 * @return whether the shard is held
 	 */
 	boolean isHeld();

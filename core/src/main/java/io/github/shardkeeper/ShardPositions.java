@@ -8,86 +8,86 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.StartPosition;
 
 /**
- * Has shards of this group consumed from another position on, backwards or forwards,
- * while the group runs or while it is stopped. Any instance may ask, also one that
- * consumes nothing. Thread-safe.
+ * Moves shards of this group to another position, backwards or forwards, while the group
+ * runs or is stopped. Works on every instance, also on one that consumes nothing.
+ * Thread-safe. Methods block until the store has answered.
  * <p>
- * What is asked for is durable when a method returns, and is carried out soon after that:
- * the shard's owner lets the calls that run return, calls the methods with
- * {@link OnShardRevoked}, commits, and begins anew under the same token, with the methods
- * with {@link OnShardAssigned}. The shard is not handed over to anybody for that. While
- * nobody owns the shard, the next owner begins at the new position. A later request takes
- * the place of one that was not carried out yet.
+ * When a method returns, the request is durable; it is applied soon after. The owner of
+ * the shard lets running calls return, calls the {@link OnShardRevoked} methods, commits,
+ * and resumes at the new position under the same token, beginning with the
+ * {@link OnShardAssigned} methods. There is no handover. If the shard has no owner, the
+ * next owner begins at the new position. A later request replaces one that is not applied
+ * yet.
  * <p>
- * A position is resolved when it is asked for: {@link StartPosition#LATEST} leads behind
- * the last record that there is then, whatever comes until it is carried out.
- * {@link StartPosition#EARLIEST} leads to the first record that there is <em>when it is
- * carried out</em>. One beyond the last record has the shard wait: records before it are
- * skipped, also those that are yet to come.
+ * A position is resolved when it is requested: {@link StartPosition#LATEST} is the end of
+ * the shard at that time, however many records follow before the request is applied.
+ * Exception: {@link StartPosition#EARLIEST} is the first record that exists <em>when the
+ * request is applied</em>. An offset beyond the last record makes the shard wait: records
+ * before that offset are skipped, including future ones.
  * <p>
- * What is asked for nothing but the position does: records in the retry queue stay there
- * and are handled when they are due, dead letters stay what they are. Acknowledgments of
- * records from before come too late and have no effect.
+ * A request changes only the position. Records in the retry queue stay there and are
+ * handled when they are due; dead letters stay. Acknowledgments of records that were
+ * handed out before have no effect.
  * <p>
- * Methods throw {@link StoreUnavailableException} when the store, or the source of the
- * topic, does not answer; each may be repeated as it is, and has to be if the request
- * shall be carried out without delay.
- * {@link io.github.shardkeeper.shard.ShardkeeperConfigurationException} says that a topic
- * is not configured, {@link IllegalArgumentException} that there is no such shard, or
- * that an offset cannot be one of the topic's source; then a retry does not help.
+ * Methods throw {@link StoreUnavailableException} if the store, or the source of the
+ * topic, does not answer; repeat the call. They throw
+ * {@link io.github.shardkeeper.shard.ShardkeeperConfigurationException} if a topic is not
+ * configured and {@link IllegalArgumentException} if a shard does not exist or an offset
+ * is not valid for the source; then a retry does not help.
  */
 public interface ShardPositions {
 
 	/**
-	 * Has a shard consumed from another position on. <b>Its state is kept</b>: what it
-	 * has counted stays counted, and records that are handled again count again.
+	 * Requests another position of a shard. <b>The state is kept</b>: records that are
+	 * handled again change it again.
 	 * @param shard the shard
-	 * @param position where to go on
-	 * @return what was accepted
+	 * @param position the new position
+	 * @return the accepted request
 	 */
 	Seek seek(ShardId shard, StartPosition position);
 
 	/**
-	 * Has all shards of a topic consumed from another position on, one after the other;
-	 * after a failure some may be. Their states are kept.
+	 * Requests another position of all shards of a topic. States are kept. Not atomic:
+	 * after an exception the request may be accepted for some shards.
 	 * @param topic one of {@code shardkeeper.topics.*}
-	 * @param position where to go on
-	 * @return what was accepted
+	 * @param position the new position
+	 * @return the accepted requests
 	 */
 	Seek seek(String topic, StartPosition position);
 
 	/**
-	 * Has a shard consumed from another position on with an empty state, in one atomic
-	 * step: {@code reset(shard, StartPosition.EARLIEST)} computes its state anew. What
-	 * the methods with {@link OnShardRevoked} write is removed with everything else.
+	 * Requests another position of a shard and an empty state, in one atomic step:
+	 * {@code reset(shard, StartPosition.EARLIEST)} computes the state again from the
+	 * beginning. What {@link OnShardRevoked} methods write to the state is removed too.
 	 * @param shard the shard
-	 * @param position where to go on
-	 * @return what was accepted
+	 * @param position the new position
+	 * @return the accepted request
 	 */
 	Seek reset(ShardId shard, StartPosition position);
 
 	/**
-	 * Has all shards of a topic consumed from another position on with empty states, one
-	 * shard after the other; after a failure some may be.
+	 * Requests another position of all shards of a topic and empty states. Atomic for
+	 * each shard, but not for the topic: after an exception the request may be accepted
+	 * for some shards.
 	 * @param topic one of {@code shardkeeper.topics.*}
-	 * @param position where to go on
-	 * @return what was accepted
+	 * @param position the new position
+	 * @return the accepted requests
 	 */
 	Seek reset(String topic, StartPosition position);
 
 	/**
-	 * Looks what became of a request.
-	 * @param seek what was accepted
-	 * @return how each of its requests stands
+	 * Returns the progress of accepted requests.
+	 * @param seek the accepted requests
+	 * @return the progress by shard
 	 */
 	Map<ShardId, Progress> progress(Seek seek);
 
 	/**
-	 * What was accepted.
+	 * Accepted requests. Immutable.
 	 *
-	 * @param requests by shard the number of the request; within a shard they rise
-	 * @param completedShards shards that have come to their end, so that nobody will ever
-	 * consume them: nothing was asked for them
+	 * @param requests the number of the request by shard; numbers of a shard rise
+	 * @param completedShards the completed shards, which will never be consumed again:
+	 * they have no request
 	 */
 	record Seek(Map<ShardId, Long> requests, Set<ShardId> completedShards) {
 
@@ -100,19 +100,16 @@ public interface ShardPositions {
 
 	}
 
-	/** How a request stands. */
+	/** Progress of a request. */
 	enum Progress {
 
-		/** Nobody has carried it out yet, perhaps because nobody owns the shard. */
+		/** Not applied yet, possibly because the shard has no owner. */
 		PENDING,
-
-		/** It is carried out, and committed: the shard is consumed from there on. */
+		/** Applied and committed: the shard is consumed from the new position. */
 		APPLIED,
-
-		/** There is a later one; it may have been carried out before that came. */
+		/** Replaced by a later request, possibly after it was applied. */
 		REPLACED,
-
-		/** The store has lost it, as it may lose what was written last: ask again. */
+		/** Lost by the store, which may lose its last writes: request it again. */
 		LOST
 
 	}

@@ -10,15 +10,15 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
- * One record of a shard. Immutable if its payload is.
+ * Record of a shard, with its payload converted. Immutable if its payload is.
  *
- * @param shard the shard it was read from
- * @param offset its position there
- * @param key the key it was sent with, or {@code null}
+ * @param shard the shard that it was read from
+ * @param offset the position in the shard
+ * @param key the key, {@code null} for none
  * @param payload the converted payload
- * @param headers its headers by name, not to be changed; empty where there are none
- * @param timestamp when it was appended, by the clock of the source
- * @param <T> the payload's type
+ * @param headers the headers by name, which must not be changed; empty for none
+ * @param timestamp the time of appending by the clock of the source
+ * @param <T> the type of the payload
  */
 public record ShardRecord<T>(ShardId shard, Offset offset, @Nullable String key, T payload, Map<String, String> headers,
 		Instant timestamp) {
@@ -33,11 +33,11 @@ public record ShardRecord<T>(ShardId shard, Offset offset, @Nullable String key,
 
 	/**
 	 * Creates a record without headers.
-	 * @param shard the shard it was read from
-	 * @param offset its position there
-	 * @param key the key it was sent with, or {@code null}
+	 * @param shard the shard that it was read from
+	 * @param offset the position in the shard
+	 * @param key the key, {@code null} for none
 	 * @param payload the converted payload
-	 * @param timestamp when it was appended, by the clock of the source
+	 * @param timestamp the time of appending by the clock of the source
 	 */
 	public ShardRecord(ShardId shard, Offset offset, @Nullable String key, T payload, Instant timestamp) {
 		this(shard, offset, key, payload, Map.of(), timestamp);

@@ -7,15 +7,15 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 
 /**
- * Application event: this instance no longer consumes a shard of which a
- * {@link ShardAssignedEvent} was told. Another one may already do. Immutable.
+ * Application event: this instance no longer consumes a shard for which it published a
+ * {@link ShardAssignedEvent}. Another instance may consume it already. Immutable.
  *
  * @param group the group
- * @param member the instance's id in it
+ * @param member the id of the instance in the group
  * @param shard the shard
- * @param token the token under which it was consumed
- * @param lost whether it was lost without warning, so that what was not committed does
- * not count; otherwise everything was put away
+ * @param token the fencing token of the ownership
+ * @param lost whether the shard was lost without warning, so that uncommitted work is
+ * repeated elsewhere; if not, everything was committed
  */
 public record ShardRevokedEvent(String group, MemberId member, ShardId shard, Token token, boolean lost) {
 

@@ -3,14 +3,14 @@ package io.github.shardkeeper;
 import io.github.shardkeeper.ShardTemplate.Outgoing;
 
 /**
- * Chooses the shard of each record that a {@link ShardTemplate} sends, instead of the
- * key's hash. A bean of this type serves all topics, or the one whose
- * {@code shardkeeper.topics.<topic>.selector} names it; another one can be given to
- * {@link ShardTemplate#with}. Has to be thread-safe, and quick: it is called by whoever
- * sends.
+ * Selects the shard of each record that a {@link ShardTemplate} sends, instead of the
+ * hash of the key. A bean of this type applies to all topics, or to the topics whose
+ * {@code shardkeeper.topics.<topic>.selector} names it; {@link ShardTemplate#with} takes
+ * another one. Implementations must be thread-safe and must not block: they run on the
+ * thread that sends.
  * <p>
- * All producers have to choose alike, or records of one key lie in several shards and
- * have no order:
+ * All producers must select alike; otherwise records of one key are in several shards and
+ * have no order. For example:
  *
  * <pre>
  * &#64;Bean
@@ -22,16 +22,16 @@ import io.github.shardkeeper.ShardTemplate.Outgoing;
 @FunctionalInterface
 public interface ShardSelector {
 
-	/** No preference: the key decides, as if there was no selector. */
+	/** Value that leaves the decision to the key, as if there were no selector. */
 	int BY_KEY = -1;
 
 	/**
-	 * Chooses a shard.
+	 * Selects a shard.
 	 * @param topic the topic
-	 * @param record what is to be sent
-	 * @param shards how many shards the topic has, which may grow over time
-	 * @return the shard's number, from 0 to {@code shards - 1}, or {@link #BY_KEY}. Any
-	 * other number fails the send
+	 * @param record the record to send
+	 * @param shards the number of shards of the topic, which may grow over time
+	 * @return the number of the shard, 0 to {@code shards - 1}, or {@link #BY_KEY}; for
+	 * any other number the send fails with an {@link IllegalArgumentException}
 	 */
 	int select(String topic, Outgoing record, int shards);
 

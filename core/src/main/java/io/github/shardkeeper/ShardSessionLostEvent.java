@@ -5,17 +5,17 @@ import java.util.Objects;
 import io.github.shardkeeper.shard.MemberId;
 
 /**
- * Application event: the instance's lease in its group has ended, because the store did
- * not answer in time or the process was paused. No record is handed to a handler any
- * more, calls that ran were interrupted, and {@link ShardContext#isHeld()} is
- * {@code false} for all shards. Others may own them soon. A
- * {@link ShardSessionResumedEvent} follows when that is over. Immutable.
+ * Application event: the lease of this instance has ended, because the store did not
+ * answer in time or the process was paused. No record is passed to a handler any more,
+ * running calls were interrupted, and {@link ShardContext#isHeld()} is {@code false} for
+ * all shards. Other instances may own them soon. A {@link ShardSessionResumedEvent}
+ * follows when the lease is held again. Immutable.
  * <p>
- * Like all of Shardkeeper's application events it is published shortly after the fact, on
- * a thread of its own and in the order in which things happened: it is news, not a lock.
+ * Like all application events of Shardkeeper it is published shortly afterwards, on a
+ * separate thread and in order: it informs, and protects nothing.
  *
  * @param group the group
- * @param member the id that the instance had in it
+ * @param member the id of the instance in the group
  */
 public record ShardSessionLostEvent(String group, MemberId member) {
 

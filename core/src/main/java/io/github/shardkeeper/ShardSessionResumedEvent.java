@@ -5,15 +5,15 @@ import java.util.Objects;
 import io.github.shardkeeper.shard.MemberId;
 
 /**
- * Application event: after a {@link ShardSessionLostEvent} the instance's lease is held
- * again. Immutable.
+ * Application event: after a {@link ShardSessionLostEvent} the lease of this instance is
+ * held again. Immutable.
  *
  * @param group the group
- * @param member the id that the instance has in it now
- * @param anew whether a new session was begun, because the old one was over: the shards
- * of the old one that are lost are each told with a {@link ShardRevokedEvent}; where the
- * store had forgotten the session, those that are not go on under the same tokens.
- * Otherwise the instance goes on where it was, under the same tokens
+ * @param member the id of the instance in the group now
+ * @param anew whether the instance has rejoined with a new session, because the old one
+ * had ended. Then a {@link ShardRevokedEvent} is published for each shard that was lost;
+ * only if the store itself had lost the session may shards be kept, under the same
+ * tokens. If {@code false}, the instance resumes all its shards under the same tokens
  */
 public record ShardSessionResumedEvent(String group, MemberId member, boolean anew) {
 

@@ -4,65 +4,64 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The state that a handler keeps for one shard: typed values by key, stored as JSON. It
+ * State that a handler keeps for one shard: values by key, stored as JSON. The state
  * moves with the shard and is committed in one atomic write with the offset, under the
- * shard's fencing token.
+ * fencing token.
  * <p>
- * Reads see everything that earlier calls and this one have written, committed or not.
- * What a handler call wrote before it threw is undone. With the orderings {@code key} and
- * {@code none} a call does not see what others write that run at the same time; if one of
- * them changes what it has read, its changes are dropped and it is made again. The whole
- * state of a shard is held in memory while the shard is owned.
+ * Reads see all changes by earlier calls and by this one, committed or not. If a call
+ * throws, its changes are undone. With the orderings {@code key} and {@code none}, a call
+ * does not see changes by concurrent calls; if one of those changes a value that it has
+ * read, its own changes are dropped and it is repeated. The whole state of an owned shard
+ * is held in memory.
  * <p>
- * Not thread-safe: to be used only inside the call that received it, on that call's
- * thread; afterwards every method throws {@link IllegalStateException}. Values are copied
- * through JSON: changing an object that was read or put changes nothing until it is put
- * again.
+ * Not thread-safe: confined to the call that received it and to that call's thread.
+ * Afterwards every method throws {@link IllegalStateException}. Values are copied through
+ * JSON: a change of an object that was read or put has no effect until it is put again.
  */
 public interface ShardState {
 
 	/**
-	 * Reads a value.
+	 * Returns a value.
 	 * @param key the key, not empty
-	 * @param type the type to read the JSON as
-	 * @param <T> the value's type
-	 * @return the value, or empty when there is none
-	 * @throws IllegalArgumentException when the stored JSON cannot be read as that type;
-	 * a retry does not help
+	 * @param type the type to convert the JSON to
+	 * @param <T> the type of the value
+	 * @return the value, empty if there is none
+	 * @throws IllegalArgumentException if the stored JSON cannot be converted to the
+	 * type; a retry does not help
 	 */
 	<T> Optional<T> get(String key, Class<T> type);
 
 	/**
-	 * Writes a value.
+	 * Stores a value.
 	 * @param key the key, not empty
-	 * @param value the value, anything that can be written as JSON; not {@code null}, for
-	 * which there is {@link #remove(String)}
-	 * @throws IllegalArgumentException when it cannot be written as JSON, or has more
-	 * than 16 million characters then, or all that the call has written more than 64
+	 * @param value the value, which must be writable as JSON and not {@code null}; see
+	 * {@link #remove(String)}
+	 * @throws IllegalArgumentException if the value cannot be written as JSON, if its
+	 * JSON exceeds 16 million characters, or if the changes of this call exceed 64
 	 * million; a retry does not help
 	 */
 	void put(String key, Object value);
 
 	/**
-	 * Removes a value; nothing happens when there is none.
+	 * Removes a value. Does nothing if there is none.
 	 * @param key the key, not empty
 	 */
 	void remove(String key);
 
 	/**
-	 * Adds to a whole number; a key without a value counts as 0.
+	 * Adds to a whole number. A missing value counts as 0.
 	 * @param key the key, not empty
-	 * @param delta what to add, negative to subtract
+	 * @param delta the number to add, negative to subtract
 	 * @return the sum as this call sees it. With the orderings {@code key} and
-	 * {@code none} calls at the same time may add to it, too, and none sees what the
-	 * others add until they have returned; nothing is lost
-	 * @throws IllegalArgumentException when the stored value is not a whole number
-	 * @throws ArithmeticException when the sum does not fit a {@code long}
+	 * {@code none}, concurrent calls may add to the same key: none sees the others'
+	 * additions before they have returned, and no addition is lost
+	 * @throws IllegalArgumentException if the stored value is not a whole number
+	 * @throws ArithmeticException if the sum does not fit into a {@code long}
 	 */
 	long increment(String key, long delta);
 
 	/**
-	 * The keys that have a value now.
+	 * Returns the keys that have a value.
 	 * @return an immutable copy
 	 */
 	Set<String> keys();

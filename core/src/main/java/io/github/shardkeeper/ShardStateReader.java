@@ -5,26 +5,26 @@ import java.util.Map;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
- * Reads the committed state of any shard, owned by whomever: for pages, reports and
- * queries. Thread-safe.
+ * Reads the committed state of any shard, whichever instance owns it: for web pages,
+ * reports and queries. Thread-safe.
  * <p>
- * It shows what was committed last, so it lags behind the owner's own view, and it gives
- * no right to write anything.
+ * Shows the last commit, which is behind the state in the owner's memory. What is
+ * <em>not</em> guaranteed: the state may have changed when the method returns, so do not
+ * derive a write from it.
  */
 public interface ShardStateReader {
 
 	/**
-	 * Reads the whole committed state of a shard.
+	 * Reads the whole committed state of a shard. Blocks until the store has answered.
 	 * @param shard the shard
-	 * @param type the type to read every value as
-	 * @param <T> the values' type
+	 * @param type the type to convert every value to
+	 * @param <T> the type of the values
 	 * @return the values by key; empty for a shard without state
-	 * @throws IllegalArgumentException when a value cannot be read as that type, or when
-	 * the topic has no such shard and nothing is kept of it
-	 * @throws io.github.shardkeeper.shard.ShardkeeperConfigurationException when the
-	 * topic is not configured, and nothing is kept of the shard
-	 * @throws RuntimeException of the store when it cannot be reached; a later retry
-	 * makes sense
+	 * @throws IllegalArgumentException if a value cannot be converted to that type, or if
+	 * the topic has no such shard and no data of it is stored
+	 * @throws io.github.shardkeeper.shard.ShardkeeperConfigurationException if the topic
+	 * is not configured and no data of the shard is stored
+	 * @throws StoreUnavailableException if the store does not answer; a retry makes sense
 	 */
 	<T> Map<String, T> read(ShardId shard, Class<T> type);
 

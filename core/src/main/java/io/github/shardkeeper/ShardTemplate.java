@@ -15,60 +15,64 @@ import io.github.shardkeeper.shard.ShardId;
 /**
  * Sends records to the shards of a topic. Thread-safe.
  *
- * <h2>Which shard</h2> The first of these that says something:
+ * <h2>Shard of a record</h2> The first of these rules that applies:
  * <ol>
- * <li>the record itself, by {@link Outgoing#toShard};</li>
- * <li>a {@link ShardSelector}: the one given to {@link #with}, else the topic's, else the
- * only bean of that type;</li>
- * <li>the key: {@code (murmur2(UTF-8 bytes of the key) & 0x7fffffff) % number of shards},
- * as Kafka's default partitioner does, stable over releases and the same on every
- * instance;</li>
- * <li>without a key the shards take turns.</li>
+ * <li>the shard set by {@link Outgoing#toShard};</li>
+ * <li>a {@link ShardSelector}: the one passed to {@link #with}, else the one of the
+ * topic, else the only bean of that type;</li>
+ * <li>the hash of the key:
+ * {@code (murmur2(UTF-8 bytes of the key) & 0x7fffffff) % number of shards}, as Kafka's
+ * default partitioner computes it. It is the same on every instance and in every
+ * release;</li>
+ * <li>without a key, the shards in turn.</li>
  * </ol>
  *
- * <h2>Order</h2> Whatever one thread sends to one shard, by whichever method, is appended
+ * <h2>Order</h2> Records that one thread sends to one shard, by any method, are appended
  * in the order of the calls. A record that failed and is sent again comes after those
- * that were sent meanwhile.
+ * that were sent in the meantime.
  *
- * <h2>When it fails</h2> What is wrong with the record itself, or with the call, is
- * thrown by the call, and then nothing was sent: an unknown topic, a payload that cannot
- * be written or is too long, a shard that there is not. Everything else is a
- * {@link SendFailedException}, which says whether the record may have been appended all
- * the same. Sending it again can double it then. Where that matters, send a number of
- * your own along and let the handler skip what it has seen. On Redis Cluster the client
- * may send what was not answered again by itself, so there a record may be doubled even
- * without a failure.
+ * <h2>Failures</h2> An invalid record or call fails at once, with an exception of the
+ * method itself, and nothing is sent: an unknown topic, a payload that cannot be written
+ * or is too large, a shard that does not exist. All other failures are a
+ * {@link SendFailedException}, which says whether the record may have been appended.
+ * <p>
+ * What is <em>not</em> guaranteed: that a record is appended only once. A retry after a
+ * {@link SendFailedException} may duplicate it. On Redis Cluster the client itself may
+ * send an unanswered command again, so duplicates are possible without an exception. If
+ * duplicates matter, send a unique number in a header and let the handler skip numbers
+ * that it has seen.
  *
- * <h2>How much at once</h2> What is sent and not yet answered is bounded
- * ({@code shardkeeper.template.max-in-flight} records, {@code max-in-flight-size} bytes).
- * At the bound every method waits for room, so a producer cannot be faster than the
- * source for long. It waits until earlier records are answered or given up, which each is
- * within the time limit for answers.
+ * <h2>Limits</h2> The number and size of records in flight, that is, sent and not yet
+ * answered, are limited ({@code shardkeeper.template.max-in-flight} records,
+ * {@code max-in-flight-size} bytes). At the limit every sending method waits until
+ * earlier records are answered or have failed, which takes no longer than the time limit
+ * for answers.
  */
 public interface ShardTemplate {
 
 	/**
 	 * Sends one record and waits until it is appended.
 	 * @param topic one of {@code shardkeeper.topics.*}
-	 * @param key the key that chooses the shard, {@code null} for any shard
-	 * @param payload a {@code String} or {@code byte[]} is sent as it is, anything else
-	 * as JSON
-	 * @return where it was appended
-	 * @throws SendFailedException when that is not known; a retry makes sense
-	 * @throws io.github.shardkeeper.shard.ShardkeeperConfigurationException when the
-	 * topic is not configured; a retry does not help
-	 * @throws IllegalArgumentException when the record cannot be sent as it is
+	 * @param key the key that selects the shard, {@code null} for any shard
+	 * @param payload the payload: a {@code String} or {@code byte[]} is sent as it is,
+	 * anything else as JSON
+	 * @return the shard and offset of the record
+	 * @throws SendFailedException if the source did not confirm the record; a retry makes
+	 * sense
+	 * @throws io.github.shardkeeper.shard.ShardkeeperConfigurationException if the topic
+	 * is not configured; a retry does not help
+	 * @throws IllegalArgumentException if the record is not valid; a retry does not help
 	 */
 	default Appended send(String topic, @Nullable String key, Object payload) {
 		return send(topic, new Outgoing(key, payload));
 	}
 
 	/**
-	 * Sends one record and waits until it is appended.
+	 * Sends one record and waits until it is appended. Throws the same exceptions as
+	 * {@link #send(String, String, Object)}.
 	 * @param topic one of {@code shardkeeper.topics.*}
 	 * @param record the record
-	 * @return where it was appended
-	 * @throws SendFailedException when that is not known; a retry makes sense
+	 * @return the shard and offset of the record
 	 */
 	default Appended send(String topic, Outgoing record) {
 		Objects.requireNonNull(record, "record must not be null");
@@ -76,76 +80,79 @@ public interface ShardTemplate {
 	}
 
 	/**
-	 * Sends several records, pipelined, and waits until all are appended. Each is on its
-	 * own: some may be appended while others fail.
+	 * Sends several records, pipelined, and waits until all are appended. Not atomic:
+	 * some may be appended while others fail.
 	 * @param topic one of {@code shardkeeper.topics.*}
-	 * @param records the records; those of one shard are appended in their order
-	 * @return where each was appended, in the same order
-	 * @throws SendFailedException the first failure of any of them, when all are answered
-	 * or given up. To learn what became of each, use {@link #sendAsync}
+	 * @param records the records; those of one shard are appended in this order
+	 * @return the shard and offset of each record, in the same order
+	 * @throws SendFailedException for the first failure, once all records are answered or
+	 * have failed; use {@link #sendAsync} for the result of each
+	 * @throws IllegalArgumentException if a record is not valid; none is sent then
 	 */
 	List<Appended> sendAll(String topic, Collection<Outgoing> records);
 
 	/**
-	 * Sends one record and does not wait for the answer, only for room (see above).
+	 * Sends one record without waiting for the answer. Waits only at the limits above.
 	 * <p>
-	 * What depends on the future without an executor of its own runs on a thread that
-	 * answers come on, so it must be quick. There, nothing is waited for: without room
-	 * the record is refused, and {@link #send}, {@link #sendAll} and {@link #flush} throw
-	 * {@link IllegalStateException}. Use the {@code …Async} methods of the future for
-	 * more than that.
+	 * Callbacks of the future without an executor run on a thread that receives answers,
+	 * so they must not block. On that thread no method waits: at the limits the record
+	 * fails, and {@link #send}, {@link #sendAll} and {@link #flush} throw
+	 * {@link IllegalStateException}. For anything else use the {@code …Async} methods of
+	 * the future.
 	 * @param topic one of {@code shardkeeper.topics.*}
-	 * @param key the key that chooses the shard, {@code null} for any shard
-	 * @param payload a {@code String} or {@code byte[]} is sent as it is, anything else
-	 * as JSON. A {@code byte[]} must not be changed until the future is complete
-	 * @return where it was appended; or a {@link SendFailedException}. To cancel it
-	 * changes nothing: the record was sent
+	 * @param key the key that selects the shard, {@code null} for any shard
+	 * @param payload the payload: a {@code String} or {@code byte[]} is sent as it is,
+	 * anything else as JSON. A {@code byte[]} must not be changed until the future
+	 * completes
+	 * @return the shard and offset of the record, or a failure with a
+	 * {@link SendFailedException}. Cancelling it has no effect on the record
 	 */
 	default CompletableFuture<Appended> sendAsync(String topic, @Nullable String key, Object payload) {
 		return sendAsync(topic, new Outgoing(key, payload));
 	}
 
 	/**
-	 * Sends one record and does not wait for the answer; see
+	 * Sends one record without waiting for the answer; see
 	 * {@link #sendAsync(String, String, Object)}.
 	 * @param topic one of {@code shardkeeper.topics.*}
 	 * @param record the record
-	 * @return where it was appended; or a {@link SendFailedException}
+	 * @return the shard and offset of the record, or a failure with a
+	 * {@link SendFailedException}
 	 */
 	CompletableFuture<Appended> sendAsync(String topic, Outgoing record);
 
 	/**
-	 * Waits until everything that was sent before, by any thread, is answered or given
-	 * up. What became of it, the futures say. Nothing is held back until a flush: it is
-	 * for those who want to know that all is done.
+	 * Waits until all records that any thread has sent before are answered or have
+	 * failed. Their results are in their futures. Records are sent without a flush; it
+	 * only waits.
+	 * @throws SendFailedException if the thread is interrupted while it waits
 	 */
 	void flush();
 
 	/**
-	 * This template, with another rule for what is sent through it. Shares everything
-	 * else with it: bounds, order and flush.
-	 * @param selector the rule
+	 * Returns this template with another selector. Limits, order and flush are shared.
+	 * @param selector the selector for records sent through the returned template
 	 * @return the template
 	 */
 	ShardTemplate with(ShardSelector selector);
 
 	/**
-	 * Tells the shard to which the hash of a key leads. No selector is asked.
+	 * Returns the shard that the hash of a key selects. Selectors are not called.
 	 * @param topic one of {@code shardkeeper.topics.*}
 	 * @param key the key
-	 * @return the shard
+	 * @return the shard, with the current number of shards
 	 */
 	ShardId shardFor(String topic, String key);
 
 	/**
-	 * A record to send. Immutable, as far as its payload is.
+	 * Record to send. Immutable if its payload is.
 	 *
-	 * @param key its key, {@code null} for none
-	 * @param payload a {@code String} or {@code byte[]} is sent as it is, anything else
-	 * as JSON
-	 * @param headers its headers by name; on Redis Streams none may be called {@code k}
-	 * or {@code v}
-	 * @param shard the number of its shard, {@code null} where that is not said
+	 * @param key the key, {@code null} for none
+	 * @param payload the payload: a {@code String} or {@code byte[]} is sent as it is,
+	 * anything else as JSON
+	 * @param headers the headers by name; with Redis Streams, {@code k} and {@code v} are
+	 * not allowed
+	 * @param shard the number of the shard, {@code null} to select it by the rules above
 	 */
 	record Outgoing(@Nullable String key, Object payload, Map<String, String> headers, @Nullable Integer shard) {
 
@@ -157,16 +164,16 @@ public interface ShardTemplate {
 
 		/**
 		 * Creates a record without headers.
-		 * @param key its key, {@code null} for none
-		 * @param payload its payload
+		 * @param key the key, {@code null} for none
+		 * @param payload the payload
 		 */
 		public Outgoing(@Nullable String key, Object payload) {
 			this(key, payload, Map.of(), null);
 		}
 
 		/**
-		 * A record without a key and headers.
-		 * @param payload its payload
+		 * Creates a record without key and headers.
+		 * @param payload the payload
 		 * @return the record
 		 */
 		public static Outgoing of(Object payload) {
@@ -174,9 +181,9 @@ public interface ShardTemplate {
 		}
 
 		/**
-		 * This record with a header more.
-		 * @param name its name
-		 * @param value its value; replaces that of an earlier header of the same name
+		 * Returns this record with one more header.
+		 * @param name the name of the header
+		 * @param value the value; replaces the value of a header with the same name
 		 * @return the record
 		 */
 		public Outgoing withHeader(String name, String value) {
@@ -188,8 +195,8 @@ public interface ShardTemplate {
 		}
 
 		/**
-		 * This record for a certain shard, whatever its key.
-		 * @param number the shard's number
+		 * Returns this record with a fixed shard, whatever its key.
+		 * @param number the number of the shard
 		 * @return the record
 		 */
 		public Outgoing toShard(int number) {
@@ -199,10 +206,10 @@ public interface ShardTemplate {
 	}
 
 	/**
-	 * Where a record was appended.
+	 * Position of an appended record. Immutable.
 	 *
 	 * @param shard the shard
-	 * @param offset the position there
+	 * @param offset the offset in the shard
 	 */
 	record Appended(ShardId shard, Offset offset) {
 

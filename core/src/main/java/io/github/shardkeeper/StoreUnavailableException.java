@@ -3,9 +3,9 @@ package io.github.shardkeeper;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store did not answer in time, could not be reached, or refused what it was asked.
- * Whether the operation took place is unknown, unless it was refused; repeating it later
- * makes sense.
+ * Thrown if the store did not answer in time, could not be reached, or refused an
+ * operation. A retry makes sense. Unless it was {@linkplain #isRefusal() refused}, the
+ * operation may have taken effect.
  */
 public class StoreUnavailableException extends RuntimeException {
 
@@ -16,10 +16,10 @@ public class StoreUnavailableException extends RuntimeException {
 	}
 
 	/**
-	 * Creates it.
-	 * @param message what is wrong, and what to do
-	 * @param cause the cause, if there is one
-	 * @param refusal whether the store has answered, and refused
+	 * Creates the exception.
+	 * @param message the problem and how to fix it
+	 * @param cause the cause, {@code null} for none
+	 * @param refusal whether the store has answered and refused the operation
 	 */
 	public StoreUnavailableException(String message, @Nullable Throwable cause, boolean refusal) {
 		super(message, cause);
@@ -27,10 +27,9 @@ public class StoreUnavailableException extends RuntimeException {
 	}
 
 	/**
-	 * Whether the store has answered, and refused, rather than been away: then the
-	 * operation did not take place, and will not until somebody mends what the message
-	 * names.
-	 * @return whether it has refused
+	 * Returns whether the store has answered and refused the operation. Then it has had
+	 * no effect, and a retry fails until the problem in the message is fixed.
+	 * @return whether the store has refused it
 	 */
 	public boolean isRefusal() {
 		return this.refusal;

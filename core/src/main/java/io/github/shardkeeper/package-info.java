@@ -1,6 +1,7 @@
 /**
- * What an application types: annotations, the arguments of its handlers, and the template
- * that sends.
+ * API for applications: annotations and arguments of handlers, sending, application
+ * events, and operations to inject. Does not belong here: an implementation, or an SPI to
+ * implement.
  */
 @NullMarked
 package io.github.shardkeeper;

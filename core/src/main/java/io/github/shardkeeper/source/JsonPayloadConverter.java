@@ -8,8 +8,8 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Converts {@code byte[]} as it is, {@code String} as UTF-8, everything else as JSON.
- * Thread-safe.
+ * Converter of {@code byte[]} as it is, of {@code String} as UTF-8 and of everything else
+ * as JSON. Thread-safe.
  */
 public final class JsonPayloadConverter implements PayloadConverter {
 

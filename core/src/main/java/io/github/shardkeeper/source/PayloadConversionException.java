@@ -5,23 +5,23 @@ import java.lang.reflect.Type;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A payload is not what its handler expects. A retry does not help: the record, the
- * handler's type or the JSON mapper must change.
+ * Thrown if a record cannot be converted to what its handler takes. A retry does not
+ * help: the record, the handler's parameter type or the JSON mapper must change.
  */
 public class PayloadConversionException extends RuntimeException {
 
 	/**
-	 * Creates one for a record that cannot be handed out.
-	 * @param message why not
+	 * Creates an exception.
+	 * @param message the reason
 	 */
 	public PayloadConversionException(String message) {
 		super(message);
 	}
 
 	/**
-	 * Creates one for a record that cannot be handed out.
-	 * @param message why not
-	 * @param cause where it showed
+	 * Creates an exception with a cause.
+	 * @param message the reason
+	 * @param cause the cause
 	 */
 	public PayloadConversionException(String message, Throwable cause) {
 		super(message, cause);

@@ -4,26 +4,26 @@ import java.lang.reflect.Type;
 
 /**
  * Converts payloads to bytes and back, for all topics. A bean of this type replaces
- * {@link JsonPayloadConverter}. Has to be thread-safe.
+ * {@link JsonPayloadConverter}. Implementations must be thread-safe.
  */
 public interface PayloadConverter {
 
 	/**
-	 * Writes a payload.
-	 * @param payload the payload that was given to a
-	 * {@link io.github.shardkeeper.ShardTemplate}
-	 * @return its bytes
-	 * @throws IllegalArgumentException when it cannot be written; nothing is sent then
+	 * Converts a payload to bytes.
+	 * @param payload the payload passed to a {@link io.github.shardkeeper.ShardTemplate}
+	 * @return the bytes, never {@code null}
+	 * @throws IllegalArgumentException if it cannot be converted; the record is not sent,
+	 * and a retry does not help
 	 */
 	byte[] write(Object payload);
 
 	/**
-	 * Reads a payload.
-	 * @param payload its bytes
+	 * Converts bytes to a payload.
+	 * @param payload the bytes
 	 * @param type the type that the handler declares
 	 * @return an instance of that type, never {@code null}
-	 * @throws PayloadConversionException when the bytes are not of that type; a retry
-	 * does not help. Every other exception counts as this one
+	 * @throws PayloadConversionException if the bytes cannot be converted to that type; a
+	 * retry does not help. Any other exception is treated like this one
 	 */
 	Object read(byte[] payload, Type type);
 

@@ -4,32 +4,32 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * The fields of an entry in a stream that are no headers. A source in memory has none,
- * and refuses the same headers, so that what is tried out there works elsewhere. Has no
- * state.
+ * Names of the fields of a stream entry that are not headers. Sources in memory reject
+ * headers of these names too, so that code tested with them also works with Redis.
+ * Immutable.
  */
 public final class RecordFields {
 
-	/** The field that holds a record's key. */
+	/** Field of the key. */
 	public static final String KEY = "k";
 
-	/** The field that holds a record's payload. */
+	/** Field of the payload. */
 	public static final String PAYLOAD = "v";
 
 	private RecordFields() {
 	}
 
 	/**
-	 * Checks that no header is called like one of these fields.
-	 * @param headers headers by name
-	 * @throws IllegalArgumentException when one is
+	 * Checks that no header has the name of one of these fields.
+	 * @param headers the headers by name
+	 * @throws IllegalArgumentException if one has
 	 */
 	public static void check(Map<String, String> headers) {
 		Objects.requireNonNull(headers, "headers must not be null");
 		for (String name : headers.keySet()) {
 			if (name.equals(KEY) || name.equals(PAYLOAD)) {
 				throw new IllegalArgumentException(
-						"A header is called '%s', as the field of a stream's entry that holds its %s; rename it"
+						"A header is called '%s', which is the field of a stream entry that holds the %s; rename the header"
 							.formatted(name, name.equals(KEY) ? "key" : "payload"));
 			}
 		}

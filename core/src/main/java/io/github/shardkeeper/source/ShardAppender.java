@@ -11,50 +11,51 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
- * Appends records to shards, for sources that can be written to. Thread-safe.
+ * Appends records to shards. Optional: for sources that can be written to. Thread-safe.
  */
 public interface ShardAppender {
 
 	/**
-	 * Sends records, pipelined, and does not wait for the answers; at most for a
-	 * connection, where there is none. Of one shard they are appended in the list's
-	 * order, after whatever earlier calls have sent.
+	 * Sends records, pipelined, without waiting for the answers. May wait until a
+	 * connection is open. Records of one shard are appended in the order of the list,
+	 * after those of earlier calls.
 	 * @param records the records
-	 * @return their offsets, in the same order; or
-	 * {@link io.github.shardkeeper.SendFailedException}. Come on a thread that must not
-	 * be held up, each within the time limit for answers
-	 * @throws IllegalArgumentException when the source cannot keep one of them as it is;
-	 * none is sent then, and a retry does not help
-	 * @throws io.github.shardkeeper.SendFailedException when none of them could be sent
+	 * @return one future per record, in the same order: its offset, or a failure with a
+	 * {@link io.github.shardkeeper.SendFailedException}. Each completes within the time
+	 * limit for answers, on a thread that must not be blocked
+	 * @throws IllegalArgumentException if a record cannot be stored; none is sent, and a
+	 * retry does not help
+	 * @throws io.github.shardkeeper.SendFailedException if no record could be sent; a
+	 * retry makes sense
 	 */
 	List<CompletableFuture<Offset>> append(List<NewRecord> records);
 
 	/**
-	 * Says whether the source can keep a record as it is.
+	 * Checks whether the source can store a record.
 	 * @param newRecord the record
-	 * @throws IllegalArgumentException when it cannot
+	 * @throws IllegalArgumentException if it cannot; a retry does not help
 	 */
 	default void check(NewRecord newRecord) {
 	}
 
 	/**
-	 * Is called before a shard is chosen: a source whose topics get more shards looks
-	 * whether they have, if what it knows is old.
+	 * Updates the known number of shards of a topic if it may be outdated. Called before
+	 * a shard is chosen for a record.
 	 * @param topic the topic
-	 * @param mayWait whether the caller can wait for an answer
-	 * @throws io.github.shardkeeper.SendFailedException when nothing is known, and cannot
-	 * be asked for
+	 * @param mayWait whether the method may wait for an answer
+	 * @throws io.github.shardkeeper.SendFailedException if the number is unknown and
+	 * cannot be read; a retry makes sense
 	 */
 	default void refresh(String topic, boolean mayWait) {
 	}
 
 	/**
-	 * A record to append. Immutable by convention: nothing is copied.
+	 * Record to append. Immutable by convention: nothing is copied.
 	 *
-	 * @param shard where to
-	 * @param key its key, or {@code null}
-	 * @param payload its payload's bytes
-	 * @param headers its headers by name
+	 * @param shard the shard to append to
+	 * @param key the key, {@code null} for none
+	 * @param payload the bytes of the payload
+	 * @param headers the headers by name
 	 */
 	record NewRecord(ShardId shard, @Nullable String key, byte[] payload, Map<String, String> headers) {
 
@@ -66,9 +67,9 @@ public interface ShardAppender {
 
 		/**
 		 * Creates a record without headers.
-		 * @param shard where to
-		 * @param key its key, or {@code null}
-		 * @param payload its payload's bytes
+		 * @param shard the shard to append to
+		 * @param key the key, {@code null} for none
+		 * @param payload the bytes of the payload
 		 */
 		public NewRecord(ShardId shard, @Nullable String key, byte[] payload) {
 			this(shard, key, payload, Map.of());

@@ -7,17 +7,17 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import io.github.shardkeeper.source.ShardSource.Watch;
 
 /**
- * Those who want to hear of changes of a source's shards, for sources that tell them.
- * Thread-safe.
+ * Listeners for changes of a source's shards, for implementations of
+ * {@link ShardSource#watch}. Thread-safe.
  */
 public final class ShardListWatchers {
 
 	private final List<OneWatch> watches = new CopyOnWriteArrayList<>();
 
 	/**
-	 * Adds one.
-	 * @param onChange see {@link ShardSource#watch}
-	 * @return ends it
+	 * Adds a listener.
+	 * @param onChange the listener; see {@link ShardSource#watch}
+	 * @return the registration
 	 */
 	public Watch add(Runnable onChange) {
 		Objects.requireNonNull(onChange, "onChange must not be null");
@@ -27,8 +27,8 @@ public final class ShardListWatchers {
 	}
 
 	/**
-	 * Tells all of them. To be called once the source answers with what is new, and
-	 * without holding locks.
+	 * Notifies all listeners. Call it once {@link ShardSource#topics()} returns the
+	 * change, without holding locks.
 	 */
 	public void changed() {
 		this.watches.forEach((watch) -> watch.onChange.run());

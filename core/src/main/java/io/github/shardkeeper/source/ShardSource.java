@@ -9,62 +9,80 @@ import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.shard.TopicShards;
 
 /**
- * Where topics' shards and records come from. Shards may be added while it is open, and
- * may come to their end; topics may not. Thread-safe.
+ * Source of topics, their shards and their records. An application's own source is a bean
+ * of this type and replaces the default ones. A source may also implement
+ * {@link ShardAppender}, so that {@link io.github.shardkeeper.ShardTemplate} can send to
+ * it, {@link ShardTrimmer} and {@link io.github.shardkeeper.ShardTopics}; the bean method
+ * then returns the class itself. Thread-safe.
+ * <p>
+ * The topics of a source are fixed while it is open. Shards may be added, closed, split
+ * and merged at any time.
+ * <p>
+ * A source keeps no positions: offsets are committed by Shardkeeper, which passes them
+ * back to {@link ShardReader#start}. A source does not know groups and owners either.
  */
 public interface ShardSource extends AutoCloseable {
 
 	/**
-	 * The topics that it serves, with their shards as it knows them now, closed ones that
-	 * can still be read among them. Answers from memory, at once. A topic whose shards
-	 * are not known yet is there with {@link TopicShards#NONE}.
-	 * @return by name the shards of each topic
+	 * Returns the topics with the shards that are known now, including closed shards that
+	 * can still be read. Answers from memory, without waiting. A topic whose shards are
+	 * not known yet is present with {@link TopicShards#NONE}. Leaving out a shard does
+	 * not close it: only its reader reports the end, with
+	 * {@link ShardReader.RecordSink#ended()}.
+	 * @return the shards by topic
 	 */
 	Map<String, TopicShards> topics();
 
 	/**
-	 * Why the shards of some topics are not known, and will not be until somebody mends
-	 * it. Answers from memory, at once.
-	 * @return by topic what is wrong and what to do
+	 * Returns the topics whose shards are unknown until somebody fixes a problem. Answers
+	 * from memory, without waiting.
+	 * @return by topic a message that says what is wrong and how to fix it
 	 */
 	default Map<String, String> problems() {
 		return Map.of();
 	}
 
 	/**
-	 * Watches the shards of all topics. What has to be asked somewhere for that is asked
-	 * only while somebody watches.
-	 * @param onChange called soon after {@link #topics()} began to answer differently, on
-	 * any thread; perhaps without need. Must not block
-	 * @return ends the watch; a call that is under way then may still come
+	 * Registers a listener for changes of {@link #topics()}. A source that has to poll
+	 * for changes does so only while there is a listener.
+	 * @param onChange called soon after {@link #topics()} has changed, on any thread, and
+	 * possibly without a change; it does not block
+	 * @return the registration; closing it removes the listener. A call that has already
+	 * begun may still arrive afterwards
 	 */
 	Watch watch(Runnable onChange);
 
 	/**
-	 * Opens a reader; the caller drives it and closes it. It reads every shard that it is
-	 * told to, also one that {@link #topics()} does not know: other instances may have
-	 * learned of it before.
+	 * Opens a reader. The caller polls and closes it. The reader accepts every shard,
+	 * including those that {@link #topics()} does not return: another instance may know a
+	 * new shard first.
 	 * @return a reader without shards
 	 */
 	ShardReader openReader();
 
 	/**
-	 * Finds a position in shards. For an offset nothing is asked of anybody.
+	 * Resolves a start position to an offset of each shard. An offset as position is
+	 * resolved without a call to the store.
 	 * @param position the position
 	 * @param shards the shards
-	 * @return for each shard the offset after which to read in order to begin there: that
-	 * of a record that is not wanted any more, or one that no record has
-	 * @throws IllegalArgumentException when the position is an offset and cannot be one
-	 * of this source; the message says what they look like
-	 * @throws io.github.shardkeeper.StoreUnavailableException when the source has to be
-	 * asked and does not answer; a retry makes sense
+	 * @return for each shard the offset <em>after</em> which to read: that of the last
+	 * record to skip, or any offset before the first record to read
+	 * @throws IllegalArgumentException if the position holds an offset that is not valid
+	 * for this source; the message describes valid ones. A retry does not help
+	 * @throws io.github.shardkeeper.StoreUnavailableException if the source must be asked
+	 * and does not answer; a retry makes sense
 	 */
 	Map<ShardId, Offset> before(StartPosition position, Collection<ShardId> shards);
 
+	/**
+	 * Closes the source and its connections.
+	 */
 	@Override
 	void close();
 
-	/** A watch that is kept; see {@link ShardSource#watch}. */
+	/**
+	 * Registration of a listener; see {@link ShardSource#watch}. Thread-safe.
+	 */
 	interface Watch extends AutoCloseable {
 
 		@Override

@@ -9,19 +9,21 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
- * Takes old records from shards, for sources that keep them until somebody does.
- * Thread-safe.
+ * Removes old records from shards. Optional: for sources that keep records until they are
+ * removed. Thread-safe.
  */
 public interface ShardTrimmer {
 
 	/**
-	 * Takes records from the beginning of a shard. Some more than the rule says may stay.
+	 * Removes records from the beginning of a shard. Does not wait for the answer. May
+	 * keep more records than the rule requires, never fewer.
 	 * @param shard the shard
-	 * @param handled what must stay: everything after the lowest of these offsets;
-	 * {@code null} where nothing must
-	 * @param rule what may go
-	 * @return how many have gone, or a
-	 * {@link io.github.shardkeeper.StoreUnavailableException}; repeating it makes sense
+	 * @param handled the offsets up to which groups have handled the shard: no record
+	 * after the lowest of them may be removed; {@code null} if handled records do not
+	 * matter
+	 * @param rule the records to keep
+	 * @return the number of records removed, or a failure with a
+	 * {@link io.github.shardkeeper.StoreUnavailableException}; a retry makes sense
 	 */
 	CompletableFuture<Long> trim(ShardId shard, @Nullable Collection<Offset> handled, TrimRule rule);
 

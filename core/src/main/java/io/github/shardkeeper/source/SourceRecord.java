@@ -9,15 +9,15 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.shard.Offset;
 
 /**
- * A record as its source has it. Immutable by convention: neither the payload's bytes nor
- * the headers are copied, and they must not be changed.
+ * Record as read from a source. Immutable by convention: payload and headers are not
+ * copied and must not be changed.
  *
- * @param offset its position in the shard
- * @param key the key it was sent with, or {@code null}
- * @param payload the payload's bytes
- * @param headers its headers by name; {@code Map.of()} where there are none
- * @param timestampMillis when it was appended, by the clock of the source, in
- * milliseconds since 1970: a number, because few records are ever asked for it
+ * @param offset the position in the shard
+ * @param key the key, {@code null} for none
+ * @param payload the bytes of the payload
+ * @param headers the headers by name; {@code Map.of()} for none
+ * @param timestampMillis the time of appending by the clock of the source, in
+ * milliseconds since 1970; a number, because few handlers ask for it
  */
 public record SourceRecord(Offset offset, @Nullable String key, byte[] payload, Map<String, String> headers,
 		long timestampMillis) {
@@ -30,10 +30,10 @@ public record SourceRecord(Offset offset, @Nullable String key, byte[] payload, 
 
 	/**
 	 * Creates a record without headers.
-	 * @param offset its position in the shard
-	 * @param key the key it was sent with, or {@code null}
-	 * @param payload the payload's bytes
-	 * @param timestamp when it was appended, by the clock of the source
+	 * @param offset the position in the shard
+	 * @param key the key, {@code null} for none
+	 * @param payload the bytes of the payload
+	 * @param timestamp the time of appending by the clock of the source
 	 */
 	public SourceRecord(Offset offset, @Nullable String key, byte[] payload, Instant timestamp) {
 		this(offset, key, payload, Map.of(),
@@ -41,9 +41,9 @@ public record SourceRecord(Offset offset, @Nullable String key, byte[] payload, 
 	}
 
 	/**
-	 * Tells how much it takes: payload, key and headers, as if every character were one
-	 * byte.
-	 * @return the size in bytes, about
+	 * Returns the approximate size of payload, key and headers: each character counts as
+	 * one byte.
+	 * @return the size in bytes
 	 */
 	public long size() {
 		long size = this.payload.length + ((this.key != null) ? this.key.length() : 0);
@@ -56,7 +56,7 @@ public record SourceRecord(Offset offset, @Nullable String key, byte[] payload, 
 	}
 
 	/**
-	 * Tells when it was appended, by the clock of the source.
+	 * Returns the time of appending by the clock of the source.
 	 * @return the time, in whole milliseconds
 	 */
 	public Instant timestamp() {

@@ -5,12 +5,14 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What may be taken from a topic's shards. Immutable.
+ * Retention of a topic's records. Immutable.
  *
- * @param maxLength how many records of each shard may stay, {@code null} for any number
- * @param maxAge how old they may become by the clock of the source, {@code null} for any
- * age
- * @param beyondCheckpoints whether records may go that a group has not handled yet
+ * @param maxLength the maximum number of records that each shard keeps, {@code null} for
+ * no limit
+ * @param maxAge the maximum age of records by the clock of the source, {@code null} for
+ * no limit
+ * @param beyondCheckpoints whether records that a group has not handled yet may be
+ * removed
  */
 public record TrimRule(@Nullable Long maxLength, @Nullable Duration maxAge, boolean beyondCheckpoints) {
 

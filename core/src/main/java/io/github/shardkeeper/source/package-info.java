@@ -1,5 +1,7 @@
 /**
- * Where a topic's shards and records come from.
+ * SPI of sources: topics, their shards, reading, appending and trimming; and the
+ * conversion of payloads. Does not belong here: groups, owners, committed offsets, or a
+ * client of a store.
  */
 @NullMarked
 package io.github.shardkeeper.source;

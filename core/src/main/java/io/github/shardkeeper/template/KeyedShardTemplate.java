@@ -1,5 +1,6 @@
 package io.github.shardkeeper.template;
 
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -8,10 +9,13 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -30,8 +34,8 @@ import io.github.shardkeeper.template.SendQueue.Sending;
 import io.github.shardkeeper.template.SendWindow.Place;
 
 /**
- * Sends to the shard that is chosen by selector or key. Has a thread,
- * {@code shardkeeper-sender}, while it is busy. Thread-safe.
+ * Template on top of a {@link ShardAppender}. Starts the thread
+ * {@code shardkeeper-sender} when it is busy. Thread-safe.
  */
 public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 
@@ -62,13 +66,13 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 
 	/**
 	 * Creates a template.
-	 * @param topics the topics with their shards, as they are now
+	 * @param topics returns the topics with their current shards
 	 * @param appender appends the records
-	 * @param converter writes payloads
-	 * @param settings bounds of what is sent
-	 * @param selectors by topic, who chooses the shard
-	 * @param selector who chooses it for all other topics; {@code null} for the key
-	 * @param observer hears of every record
+	 * @param converter converts payloads to bytes
+	 * @param settings the limits
+	 * @param selectors by topic its selector
+	 * @param selector the selector of all other topics; {@code null} for the key
+	 * @param observer observes every record
 	 */
 	public KeyedShardTemplate(Supplier<Map<String, TopicShards>> topics, ShardAppender appender,
 			PayloadConverter converter, SendSettings settings, Map<String, ShardSelector> selectors,
@@ -129,7 +133,7 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 			for (NewRecord newRecord : prepared) {
 				Place place = (batch.size() < MOST_PER_BATCH) ? this.window.tryEnter(size(newRecord)) : null;
 				if (place == null) {
-					// Before waiting: what holds room has to be under way.
+					// The records that hold the room must be sent before waiting for it.
 					send(batch);
 					place = awaitRoom(newRecord, !all.isEmpty());
 				}
@@ -205,8 +209,8 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 			sent = this.observer.sending(newRecord.shard(), newRecord.key(), headers);
 		}
 		catch (Throwable ex) {
-			// The application's own code runs there, and whoever flushes or closes waits
-			// for every place that is taken.
+			// The observer may be application code. A place that is not released would
+			// block flush() and close() forever.
 			this.window.leave(place);
 			this.window.finish(place);
 			throw new SendFailedException("Not sent: its observation has failed: " + ex, ex, othersAreSent);
@@ -218,7 +222,7 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 		return sending;
 	}
 
-	/** About what it takes: texts are counted by their characters. */
+	/** Returns the approximate size: each character counts as one byte. */
 	private static long size(NewRecord newRecord) {
 		long size = newRecord.payload().length;
 		String key = newRecord.key();
@@ -243,7 +247,8 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 	private static void requireMayWait() {
 		if (SendQueue.isCompleting()) {
 			throw new IllegalStateException("This thread completes futures of ShardTemplate.sendAsync and must not "
-					+ "wait for others of them: use sendAsync(…), or thenApplyAsync(…) and the like");
+					+ "wait for other records: use sendAsync(…) here, or run the callback elsewhere, "
+					+ "for example with thenApplyAsync(…)");
 		}
 	}
 
@@ -255,7 +260,7 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
-			throw new SendFailedException("Interrupted while waiting for what is under way", ex, true);
+			throw new SendFailedException("Interrupted while waiting for records in flight", ex, true);
 		}
 	}
 
@@ -269,7 +274,7 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 	public ShardId shardFor(String topic, String key) {
 		Objects.requireNonNull(topic, "topic must not be null");
 		Objects.requireNonNull(key, "key must not be null");
-		return ShardId.of(topic, ShardChoice.byKey(key, shardCount(topic)));
+		return ShardId.of(topic, shardOf(key, shardCount(topic)));
 	}
 
 	private int shardCount(String topic) {
@@ -282,19 +287,80 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 		}
 		if (shards.count() == 0) {
 			throw new SendFailedException(
-					"Not sent: it is not known yet how many shards the topic '%s' has".formatted(topic), null, false);
+					"Not sent: the number of shards of the topic '%s' is not known yet".formatted(topic), null, false);
 		}
 		return shards.count();
 	}
 
-	/** Waits for what is under way; whatever is sent later is refused. */
+	/** Rejects new records and waits for those in flight. */
 	@Override
 	public void close() {
 		this.closed = true;
 		flush();
 	}
 
-	/** This template with another selector. */
+	/** Returns the number of the shard that the hash of a key selects. */
+	static int shardOf(String key, int shards) {
+		return (Murmur2.hash(key.getBytes(StandardCharsets.UTF_8)) & 0x7fffffff) % shards;
+	}
+
+	/**
+	 * Choice of a record's shard: the one that it names, that of the selector, that of
+	 * the key, or the next one in turn. Thread-safe.
+	 */
+	private static final class ShardChoice {
+
+		private final Map<String, ShardSelector> byTopic;
+
+		private final @Nullable ShardSelector otherwise;
+
+		/**
+		 * Turns of records without a key, by topic. Each record goes to the next shard,
+		 * not several to the same one as in Kafka: each record is a command of its own
+		 * anyway, so staying with a shard saves nothing and delays its handler.
+		 */
+		private final Map<String, AtomicInteger> turns = new ConcurrentHashMap<>();
+
+		ShardChoice(Map<String, ShardSelector> byTopic, @Nullable ShardSelector otherwise) {
+			this.byTopic = byTopic;
+			this.otherwise = otherwise;
+		}
+
+		int choose(String topic, Outgoing outgoing, int shards, @Nullable ShardSelector selectorOfCall) {
+			Integer fixed = outgoing.shard();
+			if (fixed != null) {
+				return require(fixed, topic, shards, "A record names");
+			}
+			ShardSelector selector = (selectorOfCall != null) ? selectorOfCall
+					: this.byTopic.getOrDefault(topic, this.otherwise);
+			if (selector != null) {
+				int selected = selector.select(topic, outgoing, shards);
+				if (selected != ShardSelector.BY_KEY) {
+					return require(selected, topic, shards, selector.getClass().getName() + " has selected");
+				}
+			}
+			String key = outgoing.key();
+			return (key != null) ? shardOf(key, shards) : next(topic, shards);
+		}
+
+		private int next(String topic, int shards) {
+			// A random start: otherwise producers of a single record all use one shard.
+			AtomicInteger turn = this.turns.computeIfAbsent(topic,
+					(t) -> new AtomicInteger(ThreadLocalRandom.current().nextInt()));
+			return Math.floorMod(turn.getAndIncrement(), shards);
+		}
+
+		private static int require(int shard, String topic, int shards, String subject) {
+			if (shard < 0 || shard >= shards) {
+				throw new IllegalArgumentException("%s shard %d, but the shards of the topic '%s' are 0 to %d"
+					.formatted(subject, shard, topic, shards - 1));
+			}
+			return shard;
+		}
+
+	}
+
+	/** View of this template with another selector. */
 	private final class View implements ShardTemplate {
 
 		private final ShardSelector selector;

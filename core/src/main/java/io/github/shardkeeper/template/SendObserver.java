@@ -8,33 +8,34 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
- * Hears of every record that a template sends: for whoever measures, and for what has to
- * travel along, such as a trace. Thread-safe.
+ * Observes every record that a template sends, to measure it or to add headers such as a
+ * trace context. Thread-safe.
  */
 @FunctionalInterface
 public interface SendObserver {
 
-	/** Does nothing, and costs nothing. */
+	/** Observer that does nothing; the template skips it. */
 	SendObserver NONE = (shard, key, headers) -> (offset, failure) -> {
 	};
 
 	/**
-	 * A record is about to be sent. Called by the thread that sends it.
-	 * @param shard where to
-	 * @param key its key, or {@code null}
-	 * @param headers its headers; more may be added, and are sent along
-	 * @return is told what has become of it
+	 * Observes a record before it is sent, on the thread that sends it. If it throws, the
+	 * record is not sent.
+	 * @param shard the shard of the record
+	 * @param key the key, {@code null} for none
+	 * @param headers the headers; those that are added are sent too
+	 * @return the observation, which is notified of the result
 	 */
 	Sent sending(ShardId shard, @Nullable String key, Map<String, String> headers);
 
-	/** A record that is under way. */
+	/** Observation of a record in flight. Thread-safe. */
 	@FunctionalInterface
 	interface Sent {
 
 		/**
-		 * The record is appended or given up. Called once, on any thread; must not block.
-		 * @param offset where it was appended, {@code null} when that is not known
-		 * @param failure why not
+		 * Ends the observation. Called once, on any thread; does not block.
+		 * @param offset the offset of the record, {@code null} if it failed
+		 * @param failure the failure, {@code null} if the record was appended
 		 */
 		void ended(@Nullable Offset offset, @Nullable Throwable failure);
 

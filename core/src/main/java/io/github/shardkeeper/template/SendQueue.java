@@ -20,23 +20,24 @@ import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.template.SendWindow.Place;
 
 /**
- * Hands records to the appender, in their order, one call at a time. While little is
- * under way, whoever sends does that himself, at once. Otherwise a thread does, with
- * whatever comes together in a fraction of a millisecond. Thread-safe.
+ * Queue of records that passes them to the appender in order, one call at a time. While
+ * few records are in flight, the calling thread passes its own at once. Otherwise the
+ * sender thread passes batches of what arrives within a fraction of a millisecond.
+ * Thread-safe.
  */
-public final class SendQueue {
+final class SendQueue {
 
-	/** With fewer under way, a thread in between only costs time. */
+	/** Number of records in flight below which the sender thread only costs time. */
 	private static final int FEW = 32;
 
 	private static final int MOST_PER_BATCH = 500;
 
 	private static final int GOOD_BATCH = 100;
 
-	/** Less than an answer takes when as much is under way. */
+	/** Shorter than an answer takes while so many records are in flight. */
 	private static final long GATHERING_NANOS = 300_000;
 
-	/** Set while futures are completed: whoever they call must wait for nothing. */
+	/** Set while this thread completes futures: their callbacks must not wait. */
 	private static final ThreadLocal<Boolean> COMPLETING = new ThreadLocal<>();
 
 	private final ShardAppender appender;
@@ -48,34 +49,34 @@ public final class SendQueue {
 	private final Queue<Sending> queue;
 
 	/**
-	 * In the queue, or in the hand of the one who sends. A record is counted just after
-	 * it was added, so the queue may hold more for a moment.
+	 * Number of records in the queue or taken from it and not sent yet. A record is
+	 * counted just after it was added, so the queue may briefly hold more.
 	 */
 	private final AtomicInteger unsent = new AtomicInteger();
 
-	public SendQueue(ShardAppender appender, SendWindow window, Executor sender) {
+	SendQueue(ShardAppender appender, SendWindow window, Executor sender) {
 		this(appender, window, sender, new ConcurrentLinkedQueue<>());
 	}
 
 	/**
-	 * With a queue of the caller's.
-	 * @param queue thread-safe and empty; adds all of a list, or nothing
+	 * Creates a queue on top of another one, for tests.
+	 * @param queue an empty thread-safe queue that adds all elements of a list or none
 	 */
-	public SendQueue(ShardAppender appender, SendWindow window, Executor sender, Queue<Sending> queue) {
+	SendQueue(ShardAppender appender, SendWindow window, Executor sender, Queue<Sending> queue) {
 		this.appender = appender;
 		this.window = window;
 		this.sender = sender;
 		this.queue = queue;
 	}
 
-	/** Whether this is a call out of a future that is being completed. */
+	/** Returns whether the current thread is completing a future. */
 	static boolean isCompleting() {
 		return COMPLETING.get() != null;
 	}
 
-	public void send(List<Sending> sendings) {
+	void send(List<Sending> sendings) {
 		int count = sendings.size();
-		if (this.window.underWay() < FEW + count && !isCompleting() && nothingWaits()
+		if (this.window.inFlight() < FEW + count && !isCompleting() && isQueueEmpty()
 				&& this.unsent.compareAndSet(0, count)) {
 			try {
 				RuntimeException failure = append(sendings);
@@ -85,29 +86,30 @@ public final class SendQueue {
 			}
 			finally {
 				if (this.unsent.addAndGet(-count) != 0) {
-					beginToSend();
+					startSending();
 				}
 			}
 			return;
 		}
 		this.queue.addAll(sendings);
 		if (this.unsent.getAndAdd(count) == 0) {
-			beginToSend();
+			startSending();
 		}
 	}
 
 	/**
-	 * Whether nothing is queued, counted or not. What a thread has added and not counted
-	 * yet is sent on the count of something behind it, which waits uncounted then: what
-	 * comes from the same thread next must not overtake that.
+	 * Returns whether the queue is empty, including records that are not counted yet.
+	 * Order: a record that is added and not counted may be sent on the count of a later
+	 * one, which then stays in the queue while the count is 0. The next record of that
+	 * thread must not overtake it.
 	 */
-	private boolean nothingWaits() {
+	private boolean isQueueEmpty() {
 		return this.queue.isEmpty();
 	}
 
-	/** What is queued is sent, or, where no thread can be had for that, refused. */
-	private void beginToSend() {
-		// An executor that throws may have kept the task all the same.
+	/** Starts sending the queue; fails its records if no thread is available. */
+	private void startSending() {
+		// An executor that throws may still run the task.
 		AtomicBoolean begun = new AtomicBoolean();
 		try {
 			this.sender.execute(() -> {
@@ -118,16 +120,16 @@ public final class SendQueue {
 		}
 		catch (Throwable ex) {
 			if (begun.compareAndSet(false, true)) {
-				refuseQueued(ex);
+				failQueued(ex);
 			}
 		}
 	}
 
 	/**
-	 * Like {@link #sendQueued} in what it takes. Whoever hears of it may send at once
-	 * again, so it is told only when the next one finds nothing unsent.
+	 * Fails the queued records. Takes them like {@link #sendQueued}, and completes their
+	 * futures only when nothing is unsent: a callback may send again at once.
 	 */
-	private void refuseQueued(Throwable cause) {
+	private void failQueued(Throwable cause) {
 		List<Sending> refused = new ArrayList<>();
 		int left = this.unsent.get();
 		while (left > 0) {
@@ -142,7 +144,8 @@ public final class SendQueue {
 	}
 
 	/**
-	 * Never runs twice at a time: only who finds, or leaves, nothing unsent begins it.
+	 * Sends until nothing is unsent. Never runs concurrently: it starts only when the
+	 * number of unsent records leaves 0.
 	 */
 	private void sendQueued() {
 		ArrayList<Sending> taken = new ArrayList<>(MOST_PER_BATCH);
@@ -152,28 +155,28 @@ public final class SendQueue {
 				send(taken);
 			}
 			catch (Throwable ex) {
-				// What comes later waits until these are counted out, for ever otherwise.
+				// They must still be counted out, or later records would wait forever.
 				failAll(taken, ex);
 			}
 		}
 		while (this.unsent.addAndGet(-taken.size()) != 0);
 	}
 
-	/** Sends a batch; whatever it takes, which may be more, is in the list. */
+	/** Sends a batch. The list holds all records taken, which may be more. */
 	private void send(ArrayList<Sending> taken) {
 		gather();
-		// Not more than are counted: another one may have been added a moment ago.
+		// Only counted records: another one may just have been added.
 		take(taken, Math.min(this.unsent.get(), MOST_PER_BATCH));
 		int batch = taken.size();
 		RuntimeException failure = append(taken);
 		if (failure != null) {
-			// Not one after the other: each would wait as long for a connection. They
-			// are taken before anybody hears of it, who may send at once again.
+			// All queued records fail now: each would wait as long for a connection.
+			// They are taken before a future completes, because callbacks may send again.
 			take(taken, this.unsent.get());
 			taken.subList(0, batch).forEach((sending) -> fail(sending, failure));
 			taken.subList(batch, taken.size())
-				.forEach((sending) -> fail(sending,
-						new SendFailedException("Not sent, because those before it could not be", null, false)));
+				.forEach((sending) -> fail(sending, new SendFailedException(
+						"Not sent, because the records before it could not be sent", null, false)));
 		}
 	}
 
@@ -183,21 +186,21 @@ public final class SendQueue {
 				fail(sending, new SendFailedException("It is unknown whether it was sent: " + cause, cause, true));
 			}
 			catch (Throwable ex) {
-				// The others shall hear of it.
+				// A callback has failed; the other futures must complete too.
 			}
 		}
 	}
 
-	/** Records that go together cost a third of what they cost one by one. */
+	/** Waits for more records: in a batch each costs a third of one sent alone. */
 	private void gather() {
-		if (this.unsent.get() < GOOD_BATCH && this.window.underWay() > FEW) {
+		if (this.unsent.get() < GOOD_BATCH && this.window.inFlight() > FEW) {
 			LockSupport.parkNanos(GATHERING_NANOS);
 		}
 	}
 
-	/** Takes more, until it has so many. */
+	/** Moves records from the queue to the list, up to a number. */
 	private void take(ArrayList<Sending> taken, int most) {
-		// First: whatever leaves the queue is in the list.
+		// Before taking: a record that has left the queue must be in the list.
 		taken.ensureCapacity(most);
 		while (taken.size() < most) {
 			Sending next = this.queue.poll();
@@ -209,8 +212,8 @@ public final class SendQueue {
 	}
 
 	/**
-	 * What becomes of each, its future says; why none could be sent is returned, and told
-	 * nobody yet.
+	 * Passes records to the appender, whose answers complete their futures. Returns the
+	 * failure if none could be sent; no future is completed then.
 	 */
 	private @Nullable RuntimeException append(List<Sending> sendings) {
 		List<CompletableFuture<Offset>> answers;
@@ -220,11 +223,11 @@ public final class SendQueue {
 			answers = this.appender.append(records);
 			if (answers.size() != sendings.size()) {
 				throw new IllegalStateException(
-						"It has answered %d futures for %d records".formatted(answers.size(), sendings.size()));
+						"It has returned %d futures for %d records".formatted(answers.size(), sendings.size()));
 			}
 		}
 		catch (Throwable ex) {
-			// An error, too: those that come later wait until these are counted out.
+			// Also errors: the records must be counted out, or later ones would wait.
 			return (ex instanceof SendFailedException failed) ? failed
 					: new SendFailedException("The source cannot append: " + ex, ex, true);
 		}
@@ -243,7 +246,7 @@ public final class SendQueue {
 		if (!sending.completing.compareAndSet(false, true)) {
 			return;
 		}
-		// First, so that who hears of it finds room.
+		// Before completing the future, so that its callbacks find room.
 		this.window.leave(sending.place);
 		Boolean before = COMPLETING.get();
 		COMPLETING.set(true);
@@ -253,7 +256,7 @@ public final class SendQueue {
 			}
 			else {
 				sending.appended.completeExceptionally(
-						(failure != null) ? failure : new IllegalStateException("The source has told no offset"));
+						(failure != null) ? failure : new IllegalStateException("The source has returned no offset"));
 			}
 		}
 		finally {
@@ -264,8 +267,8 @@ public final class SendQueue {
 		}
 	}
 
-	/** A record on its way. */
-	public static final class Sending {
+	/** Record in flight. */
+	static final class Sending {
 
 		private final NewRecord newRecord;
 
@@ -275,12 +278,12 @@ public final class SendQueue {
 
 		private final AtomicBoolean completing = new AtomicBoolean();
 
-		public Sending(NewRecord newRecord, Place place) {
+		Sending(NewRecord newRecord, Place place) {
 			this.newRecord = newRecord;
 			this.place = place;
 		}
 
-		public CompletableFuture<Appended> appended() {
+		CompletableFuture<Appended> appended() {
 			return this.appended;
 		}
 

@@ -1,16 +1,16 @@
 package io.github.shardkeeper.template;
 
 /**
- * Bounds of what is sent. Immutable.
+ * Limits of a template. Immutable.
  *
- * @param maxPayloadBytes the longest payload, in bytes
- * @param maxInFlight how many records may be sent and not yet answered
- * @param maxInFlightBytes how many bytes these may have; a longer record waits until it
- * is the only one
+ * @param maxPayloadBytes the maximum size of a payload, in bytes
+ * @param maxInFlight the maximum number of records that are sent and not yet answered
+ * @param maxInFlightBytes the maximum size of these records, in bytes; a larger record
+ * waits until it is the only one
  */
 public record SendSettings(long maxPayloadBytes, int maxInFlight, long maxInFlightBytes) {
 
-	/** As without any settings. */
+	/** Defaults. */
 	public static final SendSettings DEFAULT = new SendSettings(1024 * 1024, 10_000, 16 * 1024 * 1024);
 
 }

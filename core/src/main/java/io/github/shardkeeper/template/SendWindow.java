@@ -8,9 +8,10 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps what is under way within bounds, and tells when all of it is done. Thread-safe.
+ * Limit of the records in flight, which also waits until all of them are done.
+ * Thread-safe.
  */
-public final class SendWindow {
+final class SendWindow {
 
 	private final SendSettings settings;
 
@@ -20,25 +21,26 @@ public final class SendWindow {
 
 	private final Condition done = this.lock.newCondition();
 
-	/** Guarded by the lock, as is all below. */
+	/** Guarded by the lock, like all fields below. */
 	private int records;
 
 	private long bytes;
 
 	private Generation current = new Generation();
 
-	/** Those before the current one of which some records are under way. */
+	/** Generations before the current one that have records in flight. */
 	private final List<Generation> earlier = new ArrayList<>();
 
-	public SendWindow(SendSettings settings) {
+	SendWindow(SendSettings settings) {
 		this.settings = settings;
 	}
 
 	/**
-	 * Takes room if there is any now.
-	 * @return with what to leave; {@code null} when there is no room
+	 * Takes room for a record if there is any now.
+	 * @param size the size of the record in bytes
+	 * @return the place to leave later; {@code null} if there is no room
 	 */
-	@Nullable public Place tryEnter(long size) {
+	@Nullable Place tryEnter(long size) {
 		this.lock.lock();
 		try {
 			return hasRoom(size) ? take(size) : null;
@@ -48,7 +50,7 @@ public final class SendWindow {
 		}
 	}
 
-	/** Waits for room. */
+	/** Waits for room for a record. */
 	Place enter(long size) throws InterruptedException {
 		this.lock.lockInterruptibly();
 		try {
@@ -74,14 +76,14 @@ public final class SendWindow {
 		return new Place(this.current, size);
 	}
 
-	/** Makes room for others. */
+	/** Gives room back. */
 	void leave(Place place) {
 		this.lock.lock();
 		try {
 			this.records--;
 			this.bytes -= place.size;
 			if (this.lock.hasWaiters(this.room)) {
-				// All: who waits for much must not keep away who waits for little.
+				// All: a waiting large record must not block small ones.
 				this.room.signalAll();
 			}
 		}
@@ -90,7 +92,7 @@ public final class SendWindow {
 		}
 	}
 
-	/** After all is done that depends on it. */
+	/** Ends a record, after the callbacks of its future have returned. */
 	void finish(Place place) {
 		this.lock.lock();
 		try {
@@ -104,7 +106,7 @@ public final class SendWindow {
 		}
 	}
 
-	public int underWay() {
+	int inFlight() {
 		this.lock.lock();
 		try {
 			return this.records;
@@ -114,7 +116,7 @@ public final class SendWindow {
 		}
 	}
 
-	/** Waits until whatever has entered before is finished. */
+	/** Waits until all records that have entered before are finished. */
 	void awaitDone() throws InterruptedException {
 		this.lock.lockInterruptibly();
 		try {
@@ -132,14 +134,14 @@ public final class SendWindow {
 		}
 	}
 
-	/** What has entered between two calls of {@link #awaitDone()}. */
+	/** Records that have entered between two calls of {@link #awaitDone()}. */
 	private static final class Generation {
 
 		private int records;
 
 	}
 
-	/** Room that is taken. */
+	/** Room that a record has taken. */
 	static final class Place {
 
 		private final Generation generation;

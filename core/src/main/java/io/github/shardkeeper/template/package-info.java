@@ -1,6 +1,6 @@
 /**
- * Sending: the template with its selectors, its queue and its bounds. Where records go is
- * behind the ports of {@code source}.
+ * Sending: choice of the shard, order, batches and limits of records in flight. Does not
+ * belong here: how a source appends records, which {@code source.ShardAppender} hides.
  */
 @NullMarked
 package io.github.shardkeeper.template;

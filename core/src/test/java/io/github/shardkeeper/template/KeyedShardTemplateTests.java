@@ -25,7 +25,6 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.JsonPayloadConverter;
-import io.github.shardkeeper.source.ManualAppender;
 import io.github.shardkeeper.source.PayloadConverterTests;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -42,7 +42,7 @@ class Murmur2Tests {
 	void aKeysShardIsKafkasPartition() {
 		for (String key : new String[] { "", "abc", "foobar", "ann", "grün", "客户", "😀" }) {
 			for (int shards : new int[] { 1, 2, 7, 16, 100_000 }) {
-				assertThat(ShardChoice.byKey(key, shards))
+				assertThat(KeyedShardTemplate.shardOf(key, shards))
 					.isEqualTo(Utils.toPositive(Utils.murmur2(key.getBytes(StandardCharsets.UTF_8))) % shards);
 			}
 		}

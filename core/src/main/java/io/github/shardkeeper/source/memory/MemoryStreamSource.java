@@ -1,5 +1,6 @@
 package io.github.shardkeeper.source.memory;
 
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -9,6 +10,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+
+import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.ShardTopics;
 import io.github.shardkeeper.shard.Offset;
@@ -24,9 +27,10 @@ import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.source.SourceRecord;
 
 /**
- * Topics inside one process. An offset is a record's number, beginning with 1; nothing is
- * ever trimmed. Shards may be added, closed, split and merged at any time; shards are
- * numbered in the order in which they came. Thread-safe.
+ * Source whose records are held in memory. An offset is the number of a record in its
+ * shard, beginning with 1; no record is ever removed. Shards can be added, closed, split
+ * and merged at any time, and are numbered in the order in which they are added.
+ * Thread-safe.
  */
 public final class MemoryStreamSource implements ShardSource, ShardAppender, ShardTopics {
 
@@ -34,14 +38,14 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender, Sha
 
 	private final Object lock = new Object();
 
-	/** Guarded by the lock, as is everything that readers hold. */
+	/** Guarded by the lock, like the streams and the positions of readers. */
 	private final Map<String, TopicShards> topics = new TreeMap<>();
 
 	private final Map<ShardId, MemoryStream> streams = new HashMap<>();
 
 	/**
 	 * Creates a source without records.
-	 * @param topics the topics with their shard counts
+	 * @param topics the number of shards by topic
 	 */
 	public MemoryStreamSource(Map<String, Integer> topics) {
 		Objects.requireNonNull(topics, "topics must not be null");
@@ -69,7 +73,7 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender, Sha
 		}
 	}
 
-	/** Closed shards count as well. */
+	/** Counts closed shards too. */
 	@Override
 	public int raise(String topic, int shards) {
 		Objects.requireNonNull(topic, "topic must not be null");
@@ -88,10 +92,10 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender, Sha
 	}
 
 	/**
-	 * Closes a shard: nothing can be appended to it any more, and who reads it comes to
-	 * its end.
+	 * Closes a shard: no record can be appended to it any more, and readers reach its
+	 * end.
 	 * @param shard the shard
-	 * @throws IllegalStateException when it is closed already
+	 * @throws IllegalStateException if it is closed already
 	 */
 	public void close(ShardId shard) {
 		Objects.requireNonNull(shard, "shard must not be null");
@@ -103,10 +107,10 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender, Sha
 	}
 
 	/**
-	 * Closes a shard, and adds two whose parent it is.
+	 * Splits a shard: closes it and adds two children.
 	 * @param shard the shard
-	 * @return its children
-	 * @throws IllegalStateException when it is closed already
+	 * @return the children
+	 * @throws IllegalStateException if it is closed already
 	 */
 	public List<ShardId> split(ShardId shard) {
 		Objects.requireNonNull(shard, "shard must not be null");
@@ -122,17 +126,18 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender, Sha
 	}
 
 	/**
-	 * Closes two shards, and adds one whose parents they are.
-	 * @param one one of them
-	 * @param other the other, of the same topic
-	 * @return their child
-	 * @throws IllegalStateException when one of them is closed already
+	 * Merges two shards: closes them and adds a child.
+	 * @param one one of the shards
+	 * @param other the other one, of the same topic
+	 * @return the child
+	 * @throws IllegalStateException if one of them is closed already
 	 */
 	public ShardId merge(ShardId one, ShardId other) {
 		Objects.requireNonNull(one, "one must not be null");
 		Objects.requireNonNull(other, "other must not be null");
 		if (!one.topic().equals(other.topic()) || one.equals(other)) {
-			throw new IllegalArgumentException(one + " and " + other + " cannot be merged: take two of one topic");
+			throw new IllegalArgumentException(
+					one + " and " + other + " cannot be merged: pass two shards of one topic");
 		}
 		ShardId child;
 		synchronized (this.lock) {
@@ -165,7 +170,7 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender, Sha
 	private MemoryStream requireOpen(ShardId shard) {
 		MemoryStream stream = stream(shard);
 		if (stream.isClosed()) {
-			throw new IllegalStateException(shard + " is closed: use the shards that came after it");
+			throw new IllegalStateException(shard + " is closed: use its child shards");
 		}
 		return stream;
 	}
@@ -177,11 +182,9 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender, Sha
 	}
 
 	/**
-	 * Appends records.
-	 * @throws IllegalArgumentException when a header is called like a field of a stream's
-	 * entry; then nothing was appended
-	 * @throws IllegalStateException when one of the shards is closed; then nothing was
-	 * appended
+	 * Appends all records, or none.
+	 * @throws IllegalArgumentException if a header has a name of {@link RecordFields}
+	 * @throws IllegalStateException if a shard is closed
 	 */
 	@Override
 	public List<CompletableFuture<Offset>> append(List<NewRecord> records) {
@@ -207,16 +210,61 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender, Sha
 		Objects.requireNonNull(position, "position must not be null");
 		Objects.requireNonNull(shards, "shards must not be null");
 		if (position instanceof StartPosition.From from) {
-			MemoryPositions.requireOffset(from.first());
+			requireOffset(from.first());
 		}
 		if (position instanceof StartPosition.After after) {
-			MemoryPositions.requireOffset(after.last());
+			requireOffset(after.last());
 		}
 		Map<ShardId, Offset> offsets = new HashMap<>();
 		synchronized (this.lock) {
-			shards.forEach((shard) -> offsets.put(shard, MemoryPositions.before(position, stream(shard).records())));
+			shards.forEach((shard) -> offsets.put(shard, before(position, stream(shard).records())));
 		}
 		return offsets;
+	}
+
+	/** Returns the offset after which a position begins. */
+	private static Offset before(StartPosition position, List<SourceRecord> stream) {
+		int before = 0;
+		if (position instanceof StartPosition.Latest) {
+			before = stream.size();
+		}
+		else if (position instanceof StartPosition.At at) {
+			before = recordsBefore(at.time(), stream);
+		}
+		else if (position instanceof StartPosition.After after) {
+			before = requireOffset(after.last());
+		}
+		else if (position instanceof StartPosition.From from) {
+			before = Math.max(0, requireOffset(from.first()) - 1);
+		}
+		return new Offset(Integer.toString(before));
+	}
+
+	private static int recordsBefore(Instant time, List<SourceRecord> stream) {
+		int records = 0;
+		while (records < stream.size() && stream.get(records).timestamp().isBefore(time)) {
+			records++;
+		}
+		return records;
+	}
+
+	private static int requireOffset(Offset offset) {
+		int number;
+		try {
+			number = Integer.parseInt(offset.value());
+		}
+		catch (NumberFormatException ex) {
+			throw malformed(offset);
+		}
+		if (number < 0) {
+			throw malformed(offset);
+		}
+		return number;
+	}
+
+	private static IllegalArgumentException malformed(Offset offset) {
+		return new IllegalArgumentException(
+				"'%s' is no offset of a topic in memory; those are numbers that begin with 1".formatted(offset));
 	}
 
 	private MemoryStream stream(ShardId shard) {
@@ -225,12 +273,141 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender, Sha
 
 	@Override
 	public ShardReader openReader() {
-		return new MemoryStreamReader(this.lock, this::stream);
+		return new MemoryStreamReader();
 	}
 
 	@Override
 	public void close() {
 		// Nothing is held open.
+	}
+
+	/**
+	 * Records of one shard. Guarded by the lock.
+	 */
+	private static final class MemoryStream {
+
+		private final List<SourceRecord> records = new ArrayList<>();
+
+		private boolean closed;
+
+		List<SourceRecord> records() {
+			return this.records;
+		}
+
+		void close() {
+			this.closed = true;
+		}
+
+		boolean isClosed() {
+			return this.closed;
+		}
+
+	}
+
+	/**
+	 * Reader of all streams. Thread-safe, except {@link #poll()}.
+	 */
+	private final class MemoryStreamReader implements ShardReader {
+
+		private static final int RECORDS_PER_POLL = 500;
+
+		private final Map<ShardId, Position> positions = new HashMap<>();
+
+		@Override
+		public void start(ShardId shard, @Nullable Offset after, RecordSink sink) {
+			synchronized (MemoryStreamSource.this.lock) {
+				this.positions.put(shard, new Position(sink, (after != null) ? Integer.parseInt(after.value()) : 0));
+				MemoryStreamSource.this.lock.notifyAll();
+			}
+		}
+
+		@Override
+		public void stop(ShardId shard) {
+			synchronized (MemoryStreamSource.this.lock) {
+				this.positions.remove(shard);
+			}
+		}
+
+		@Override
+		public void resume(ShardId shard) {
+			synchronized (MemoryStreamSource.this.lock) {
+				Position position = this.positions.get(shard);
+				if (position != null) {
+					position.paused = false;
+					MemoryStreamSource.this.lock.notifyAll();
+				}
+			}
+		}
+
+		@Override
+		public boolean poll() throws InterruptedException {
+			synchronized (MemoryStreamSource.this.lock) {
+				if (!deliver()) {
+					MemoryStreamSource.this.lock.wait(1000);
+					deliver();
+				}
+				return true;
+			}
+		}
+
+		@Override
+		public Map<ShardId, String> problems() {
+			return Map.of();
+		}
+
+		private boolean deliver() {
+			boolean delivered = false;
+			for (Map.Entry<ShardId, Position> entry : List.copyOf(this.positions.entrySet())) {
+				delivered |= deliver(stream(entry.getKey()), entry.getValue());
+			}
+			return delivered;
+		}
+
+		private boolean deliver(MemoryStream stream, Position position) {
+			int end = Math.min(stream.records().size(), position.next + RECORDS_PER_POLL);
+			if (position.paused || position.ended) {
+				return false;
+			}
+			if (position.next < end) {
+				List<SourceRecord> records = List.copyOf(stream.records().subList(position.next, end));
+				boolean room = position.sink.offer(records);
+				position.next = end;
+				position.paused = !room;
+				return true;
+			}
+			if (stream.isClosed()) {
+				position.ended = true;
+				position.sink.ended();
+				return true;
+			}
+			return false;
+		}
+
+		@Override
+		public void close() {
+			synchronized (MemoryStreamSource.this.lock) {
+				this.positions.clear();
+				MemoryStreamSource.this.lock.notifyAll();
+			}
+		}
+
+		private static final class Position {
+
+			private final RecordSink sink;
+
+			private int next;
+
+			private boolean paused;
+
+			private boolean ended;
+
+			Position(RecordSink sink, int next) {
+				this.sink = sink;
+				this.next = next;
+			}
+
+		}
+
 	}
 
 }

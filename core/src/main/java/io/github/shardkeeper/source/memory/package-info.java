@@ -1,5 +1,6 @@
 /**
- * Streams inside one process, for tests and a first look.
+ * Source in memory of one process, for tests and first steps. Nothing is persisted, and
+ * other processes do not see it.
  */
 @NullMarked
 package io.github.shardkeeper.source.memory;

@@ -1,4 +1,4 @@
-package io.github.shardkeeper.source;
+package io.github.shardkeeper.template;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -6,11 +6,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 
 import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.source.ShardAppender;
 
 /**
- * Remembers what it was told to append, and answers when the test says so, or at once.
+ * Appender that records its calls and answers on demand, or at once.
  */
-public final class ManualAppender implements ShardAppender {
+final class ManualAppender implements ShardAppender {
 
 	private final boolean atOnce;
 
@@ -22,7 +23,7 @@ public final class ManualAppender implements ShardAppender {
 
 	private Throwable failure;
 
-	public ManualAppender(boolean atOnce) {
+	ManualAppender(boolean atOnce) {
 		this.atOnce = atOnce;
 	}
 

@@ -1,4 +1,4 @@
-package io.github.shardkeeper.source;
+package io.github.shardkeeper.template;
 
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -24,13 +24,9 @@ import io.github.shardkeeper.ShardTemplate.Outgoing;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
-import io.github.shardkeeper.template.KeyedShardTemplate;
-import io.github.shardkeeper.template.SendObserver;
-import io.github.shardkeeper.template.SendQueue;
 import io.github.shardkeeper.template.SendQueue.Sending;
-import io.github.shardkeeper.template.SendSettings;
-import io.github.shardkeeper.template.SendWindow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -38,7 +34,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What is under way: bounds, order, failures, flush and close.
+ * Records in flight: limits, order, failures, flush and close.
  */
 class SendsInFlightTests {
 
@@ -198,7 +194,7 @@ class SendsInFlightTests {
 		this.appender.answerAll();
 
 		assertThat(this.appender.payloads()).containsExactlyElementsOf(payloads(0, 43));
-		assertThat(window.underWay()).isZero();
+		assertThat(window.inFlight()).isZero();
 	}
 
 	private static void runAll(Deque<Runnable> tasks) {
@@ -304,7 +300,7 @@ class SendsInFlightTests {
 		assertThat(before.appended()).isCompletedExceptionally();
 		assertThat(after.appended()).isCompleted();
 		assertThat(tasks).isEmpty();
-		assertThat(window.underWay()).isZero();
+		assertThat(window.inFlight()).isZero();
 	}
 
 	@Test
@@ -355,7 +351,7 @@ class SendsInFlightTests {
 
 		assertThat(next.appended()).isCompleted();
 		assertThat(this.appender.records()).as("none of those that were refused").hasSize(written + 1);
-		assertThat(window.underWay()).isZero();
+		assertThat(window.inFlight()).isZero();
 	}
 
 	/** Those who come later wait until it has counted them out. */
@@ -390,7 +386,7 @@ class SendsInFlightTests {
 		assertThat(fails).isFalse();
 		assertThat(sent).allMatch((sending) -> sending.appended().isDone());
 		assertThat(sent).filteredOn((sending) -> sending.appended().isCompletedExceptionally()).hasSize(2);
-		assertThat(window.underWay()).isZero();
+		assertThat(window.inFlight()).isZero();
 		Sending next = sending(window, 50);
 		queue.send(List.of(next));
 		runAll(tasks);
