@@ -29,7 +29,7 @@ public final class RecordFields {
 		for (String name : headers.keySet()) {
 			if (name.equals(KEY) || name.equals(PAYLOAD)) {
 				throw new IllegalArgumentException(
-						"A header is called '%s', which is the field of a stream entry that holds the %s; rename the header"
+						"A header is called '%s', as the field of a stream's entry that holds its %s; rename it"
 							.formatted(name, name.equals(KEY) ? "key" : "payload"));
 			}
 		}
