@@ -51,7 +51,7 @@ final class GroupProblemPublisher {
 		if (this.publishedAt == null || !sentAt.isBefore(this.publishedAt)) {
 			this.told = reply.status();
 		}
-		this.known = this.watch.answered(reply, now);
+		this.known = this.watch.heartbeatAnswered(reply, now);
 		boolean passedOver = this.known.stream()
 			.anyMatch((problem) -> problem.kind().equals("versions") && problem.concerned().contains(self.value()));
 		if (passedOver && !this.versionLogged) {

@@ -124,7 +124,7 @@ final class HoldingDriver {
 
 	/** Gives everything up, because the leader's plan did not come in time. */
 	void leaveWithoutPlan() {
-		on(new HoldingEvent.PatienceEnded(), null);
+		on(new HoldingEvent.LeaveTimedOut(), null);
 	}
 
 	/** Takes in that the store does not know the session any more. */
@@ -219,7 +219,7 @@ final class HoldingDriver {
 			consumption().writeBack();
 			on(new HoldingEvent.WrittenBack(), self);
 		}
-		else if (action instanceof HoldingAction.BeatNow) {
+		else if (action instanceof HoldingAction.SendHeartbeat) {
 			this.heartbeats.beatNow();
 		}
 		else if (action instanceof HoldingAction.Confirm confirm) {

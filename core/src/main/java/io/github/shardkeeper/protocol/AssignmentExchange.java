@@ -86,7 +86,7 @@ final class AssignmentExchange {
 	}
 
 	/** Takes in an answer. The answer to an older request is ignored. */
-	void answered(AssignmentRequest request, Assignment assignment) {
+	void assignmentComputed(AssignmentRequest request, Assignment assignment) {
 		if (request == this.asked) {
 			this.asked = null;
 			this.answer = assignment;
@@ -100,7 +100,7 @@ final class AssignmentExchange {
 	 * Takes in that there will be no answer.
 	 * @return whether the leader was waiting for one
 	 */
-	boolean failed(AssignmentRequest request, MonotonicTime now) {
+	boolean assignmentFailed(AssignmentRequest request, MonotonicTime now) {
 		if (request != this.asked) {
 			return false;
 		}
@@ -149,7 +149,7 @@ final class AssignmentExchange {
 	}
 
 	/** Forgets everything: a leadership begins or ends. */
-	void forget() {
+	void reset() {
 		this.asked = null;
 		this.answer = null;
 		this.fallbackDue = false;

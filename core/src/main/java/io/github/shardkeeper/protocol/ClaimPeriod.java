@@ -42,7 +42,7 @@ final class ClaimPeriod {
 	}
 
 	/** Takes in the answer to a heartbeat. */
-	void answered(HeartbeatReply.Alive reply, StoreContact.Finding finding, Duration sinceLastAnswer,
+	void heartbeatAnswered(HeartbeatReply.Alive reply, StoreContact.Finding finding, Duration sinceLastAnswer,
 			MonotonicTime now) {
 		this.longestLease = Duration.ofMillis(Math.max(this.lease.toMillis(), reply.longestLeaseMillis()));
 		if (finding == StoreContact.Finding.FORGOTTEN) {
@@ -82,7 +82,7 @@ final class ClaimPeriod {
 	}
 
 	/** Waits for the next answer, because nobody may be able to claim now. */
-	void storeIsAway() {
+	void storeUnavailable() {
 		this.watched = false;
 	}
 
@@ -101,7 +101,7 @@ final class ClaimPeriod {
 	}
 
 	/** Notes that it has begun again; the next answer tells until when it lasts. */
-	void begunAgain(MonotonicTime now) {
+	void restarted(MonotonicTime now) {
 		this.end = now.plus(this.longestLease);
 	}
 

@@ -39,7 +39,7 @@ public final class GroupWatch {
 	 * @param now the time
 	 * @return the problems that are known now
 	 */
-	public List<GroupProblem> answered(HeartbeatReply.Alive reply, MonotonicTime now) {
+	public List<GroupProblem> heartbeatAnswered(HeartbeatReply.Alive reply, MonotonicTime now) {
 		List<GroupProblem> problems = new ArrayList<>(reply.status().problems().problems());
 		if (reply.leader() != null && reply.status().epoch() == reply.epoch()) {
 			this.leaderlessSince = null;

@@ -151,7 +151,7 @@ public sealed interface HoldingAction {
 	/**
 	 * Send a heartbeat now, whose answer tells what was granted.
 	 */
-	record BeatNow() implements HoldingAction {
+	record SendHeartbeat() implements HoldingAction {
 
 	}
 

@@ -75,7 +75,7 @@ public sealed interface HoldingEvent {
 	/**
 	 * The member leaves and cannot wait for the leader's plan any longer.
 	 */
-	record PatienceEnded() implements HoldingEvent {
+	record LeaveTimedOut() implements HoldingEvent {
 
 	}
 

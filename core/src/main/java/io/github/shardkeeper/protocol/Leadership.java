@@ -130,7 +130,7 @@ public final class Leadership {
 			shardsChanged(changed.topics(), now);
 		}
 		else if (event instanceof AssignmentComputed computed) {
-			this.exchange.answered(computed.request(), computed.assignment());
+			this.exchange.assignmentComputed(computed.request(), computed.assignment());
 		}
 		else if (event instanceof AssignmentFailed failed) {
 			assignmentFailed(failed.request(), now);
@@ -186,9 +186,9 @@ public final class Leadership {
 	}
 
 	private void heartbeatAnswered(HeartbeatReply.Alive reply, MemberId self, MonotonicTime sentAt, MonotonicTime now) {
-		StoreContact.Finding finding = this.contact.answered(reply, sentAt, now);
+		StoreContact.Finding finding = this.contact.heartbeatAnswered(reply, sentAt, now);
 		this.readAllWhenAnswered |= finding == StoreContact.Finding.FORGOTTEN;
-		this.claims.answered(reply, finding, this.contact.sinceLastAnswer(), now);
+		this.claims.heartbeatAnswered(reply, finding, this.contact.sinceLastAnswer(), now);
 		if (!self.equals(reply.leader())) {
 			deposed();
 			return;
@@ -222,9 +222,9 @@ public final class Leadership {
 	private void elected(long epoch, MemberId self, MonotonicTime now) {
 		this.view = View.elected(epoch, self);
 		this.planAt = now.plus(this.settleTime);
-		this.unattendedFinder.begin(this.contact.lastStoreMillis());
-		this.exchange.forget();
-		this.loads.forget();
+		this.unattendedFinder.elected(this.contact.lastStoreMillis());
+		this.exchange.reset();
+		this.loads.reset();
 		forgetPicture();
 	}
 
@@ -233,15 +233,15 @@ public final class Leadership {
 		this.readDue = false;
 		this.planAt = null;
 		this.reapAt = null;
-		this.exchange.forget();
-		this.loads.forget();
+		this.exchange.reset();
+		this.loads.reset();
 	}
 
 	private void sessionLost() {
 		deposed();
 		this.claims.sessionLost();
 		this.generationSeen = 0;
-		this.contact.restart();
+		this.contact.sessionLost();
 	}
 
 	private void forgetPicture() {
@@ -276,7 +276,7 @@ public final class Leadership {
 	 * get one, and the strategy is asked again after a pause.
 	 */
 	private void assignmentFailed(AssignmentRequest request, MonotonicTime now) {
-		if (this.exchange.failed(request, now)) {
+		if (this.exchange.assignmentFailed(request, now)) {
 			this.planAt = now;
 		}
 	}
@@ -319,7 +319,7 @@ public final class Leadership {
 			// Otherwise the next plan takes them in, perhaps after the settle time.
 			this.planAt = now;
 		}
-		return this.loads.read(changes, now);
+		return this.loads.loadsRead(changes, now);
 	}
 
 	private void reaped(ReapReply reply, MonotonicTime now) {
@@ -345,7 +345,7 @@ public final class Leadership {
 				this.claims.ended();
 				planBy(now);
 			}
-			case OPEN -> this.claims.begunAgain(now);
+			case OPEN -> this.claims.restarted(now);
 			case DEPOSED -> deposed();
 		}
 	}
@@ -397,7 +397,7 @@ public final class Leadership {
 			this.reapAt = null;
 		}
 		if (isDue(this.claims.endsAt(), now)) {
-			this.claims.storeIsAway();
+			this.claims.storeUnavailable();
 		}
 	}
 

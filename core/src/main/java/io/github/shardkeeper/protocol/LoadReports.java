@@ -96,7 +96,7 @@ public final class LoadReports {
 	 * Takes in what was read.
 	 * @return sentences about reports that cannot be used, one for each member
 	 */
-	List<String> read(LoadChanges changes, MonotonicTime now) {
+	List<String> loadsRead(LoadChanges changes, MonotonicTime now) {
 		this.lookedAt = now;
 		this.version = changes.version();
 		this.told = Math.max(this.told, changes.version());
@@ -196,7 +196,7 @@ public final class LoadReports {
 	}
 
 	/** Forgets everything: a leadership begins or ends. */
-	void forget() {
+	void reset() {
 		this.reports.clear();
 		this.before.clear();
 		this.complainedOf.clear();

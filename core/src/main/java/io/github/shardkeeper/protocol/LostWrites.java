@@ -7,10 +7,10 @@ import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
-import io.github.shardkeeper.protocol.HoldingAction.BeatNow;
 import io.github.shardkeeper.protocol.HoldingAction.Claim;
 import io.github.shardkeeper.protocol.HoldingAction.Confirm;
 import io.github.shardkeeper.protocol.HoldingAction.Present;
+import io.github.shardkeeper.protocol.HoldingAction.SendHeartbeat;
 import io.github.shardkeeper.protocol.HoldingAction.WriteBack;
 import io.github.shardkeeper.protocol.HoldingEvent.HeartbeatAnswered;
 import io.github.shardkeeper.shard.ShardId;
@@ -145,7 +145,7 @@ final class LostWrites {
 		this.claimNeeded = false;
 		if (this.granted) {
 			this.claimAt = null;
-			return List.of(new BeatNow());
+			return List.of(new SendHeartbeat());
 		}
 		return confirm();
 	}

@@ -27,9 +27,9 @@ import io.github.shardkeeper.protocol.HoldingEvent.ClaimAnswered;
 import io.github.shardkeeper.protocol.HoldingEvent.ClaimFailed;
 import io.github.shardkeeper.protocol.HoldingEvent.DrainCancelled;
 import io.github.shardkeeper.protocol.HoldingEvent.HeartbeatAnswered;
+import io.github.shardkeeper.protocol.HoldingEvent.LeaveTimedOut;
 import io.github.shardkeeper.protocol.HoldingEvent.MemberStopped;
 import io.github.shardkeeper.protocol.HoldingEvent.OwnershipChanged;
-import io.github.shardkeeper.protocol.HoldingEvent.PatienceEnded;
 import io.github.shardkeeper.protocol.HoldingEvent.SessionForgotten;
 import io.github.shardkeeper.protocol.HoldingEvent.SessionJoined;
 import io.github.shardkeeper.protocol.HoldingEvent.SessionLost;
@@ -126,7 +126,7 @@ public final class ShardHoldings {
 		if (event instanceof TimePassed passed) {
 			return timePassed(passed, now);
 		}
-		if (event instanceof PatienceEnded) {
+		if (event instanceof LeaveTimedOut) {
 			return drainAll(now);
 		}
 		if (event instanceof SessionLost) {

@@ -76,7 +76,7 @@ final class StoreContact {
 	 * Takes in the answer to a heartbeat. How often the store has seen its clock set back
 	 * is in the answer because the clock may have been put forward again since.
 	 */
-	Finding answered(HeartbeatReply.Alive reply, MonotonicTime sentAt, MonotonicTime now) {
+	Finding heartbeatAnswered(HeartbeatReply.Alive reply, MonotonicTime sentAt, MonotonicTime now) {
 		long serverTimeMillis = reply.serverTimeMillis();
 		long setBacks = reply.setBacks();
 		// A clock that is set back takes time from leases, too.
@@ -118,7 +118,7 @@ final class StoreContact {
 	}
 
 	/** Begins anew with the next answer. */
-	void restart() {
+	void sessionLost() {
 		this.started = false;
 	}
 

@@ -211,7 +211,7 @@ public final class UnattendedShards {
 		 * Begins a leadership: the shards that it finds have been there before, for all
 		 * it knows.
 		 */
-		void begin(long storeMillis) {
+		void elected(long storeMillis) {
 			this.arrivals.clear();
 			this.seen = Shards.NONE;
 			this.begun = false;

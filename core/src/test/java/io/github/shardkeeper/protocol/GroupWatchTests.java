@@ -68,7 +68,7 @@ class GroupWatchTests {
 
 	private List<GroupProblem> answered(long millis, @Nullable MemberId leader, long epoch, long told,
 			GroupProblem... problems) {
-		return this.watch.answered(
+		return this.watch.heartbeatAnswered(
 				new HeartbeatReply.Alive(millis, leader, epoch, 0, 0, 1, 1, 1, List.of(), 1, false, true, 0, 0, 0, 0,
 						new GroupStatus(told, GroupProblems.of(List.of(problems)))),
 				new MonotonicTime(millis * 1_000_000));

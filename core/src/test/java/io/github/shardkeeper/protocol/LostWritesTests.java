@@ -8,12 +8,12 @@ import java.util.TreeMap;
 
 import org.junit.jupiter.api.Test;
 
-import io.github.shardkeeper.protocol.HoldingAction.BeatNow;
 import io.github.shardkeeper.protocol.HoldingAction.Claim;
 import io.github.shardkeeper.protocol.HoldingAction.Confirm;
 import io.github.shardkeeper.protocol.HoldingAction.Forfeit;
 import io.github.shardkeeper.protocol.HoldingAction.Interrupt;
 import io.github.shardkeeper.protocol.HoldingAction.Present;
+import io.github.shardkeeper.protocol.HoldingAction.SendHeartbeat;
 import io.github.shardkeeper.protocol.HoldingAction.WriteBack;
 import io.github.shardkeeper.protocol.HoldingEvent.ClaimAnswered;
 import io.github.shardkeeper.protocol.HoldingEvent.ClaimFailed;
@@ -80,7 +80,7 @@ class LostWritesTests {
 		answered(false, true);
 		due(true);
 		assertThat(handle(new ClaimAnswered(Set.of(SHARD), Set.of()))).containsExactly(new WriteBack());
-		assertThat(handle(new WrittenBack())).containsExactly(new BeatNow());
+		assertThat(handle(new WrittenBack())).containsExactly(new SendHeartbeat());
 		assertThat(this.holdings.isUnconfirmed()).isTrue();
 
 		own();
@@ -243,7 +243,7 @@ class LostWritesTests {
 		this.now = this.now.plus(HandoverRules.DEFAULT.timeout());
 		assertThat(due(true)).containsExactly(claim());
 		handle(new ClaimAnswered(Set.of(SHARD), Set.of()));
-		assertThat(handle(new WrittenBack())).containsExactly(new BeatNow(),
+		assertThat(handle(new WrittenBack())).containsExactly(new SendHeartbeat(),
 				new Interrupt(SHARD, HandoverRules.DEFAULT.timeout()));
 	}
 

@@ -12,8 +12,8 @@ import io.github.shardkeeper.protocol.HoldingAction.CancelDrain;
 import io.github.shardkeeper.protocol.HoldingAction.Interrupt;
 import io.github.shardkeeper.protocol.HoldingAction.Release;
 import io.github.shardkeeper.protocol.HoldingEvent.DrainCancelled;
+import io.github.shardkeeper.protocol.HoldingEvent.LeaveTimedOut;
 import io.github.shardkeeper.protocol.HoldingEvent.OwnershipChanged;
-import io.github.shardkeeper.protocol.HoldingEvent.PatienceEnded;
 import io.github.shardkeeper.protocol.HoldingEvent.SessionLost;
 import io.github.shardkeeper.protocol.HoldingEvent.ShardReleased;
 import io.github.shardkeeper.protocol.HoldingEvent.TimePassed;
@@ -130,7 +130,7 @@ class OverdueDrainTests {
 	@Test
 	void leaveWithoutPlanHasTheSameTimeout() {
 		owned(FIRST, TOKEN);
-		handle(new PatienceEnded());
+		handle(new LeaveTimedOut());
 		pass(TIMEOUT);
 		assertThat(due()).containsExactly(new Interrupt(FIRST, TIMEOUT));
 	}

@@ -13,8 +13,8 @@ import io.github.shardkeeper.protocol.HoldingAction.Prepare;
 import io.github.shardkeeper.protocol.HoldingAction.Release;
 import io.github.shardkeeper.protocol.HoldingAction.Start;
 import io.github.shardkeeper.protocol.HoldingEvent.DrainCancelled;
+import io.github.shardkeeper.protocol.HoldingEvent.LeaveTimedOut;
 import io.github.shardkeeper.protocol.HoldingEvent.OwnershipChanged;
-import io.github.shardkeeper.protocol.HoldingEvent.PatienceEnded;
 import io.github.shardkeeper.protocol.HoldingEvent.SessionLost;
 import io.github.shardkeeper.protocol.HoldingEvent.ShardReleased;
 import io.github.shardkeeper.protocol.HoldingEvent.WorkerEnded;
@@ -144,7 +144,7 @@ class ShardHoldingsTests {
 	@Test
 	void leavingMemberAttendsToNothing() {
 		owned(OLD);
-		handle(new PatienceEnded());
+		handle(new LeaveTimedOut());
 		assertThat(owned(OLD)).isEmpty();
 	}
 
@@ -311,8 +311,8 @@ class ShardHoldingsTests {
 		tell(SECOND, Phase.OWNED, OLD, ME);
 		tell(SECOND, Phase.REVOKING, OLD, ME);
 
-		assertThat(handle(new PatienceEnded())).containsExactly(new Drain(SHARD));
-		assertThat(handle(new PatienceEnded())).isEmpty();
+		assertThat(handle(new LeaveTimedOut())).containsExactly(new Drain(SHARD));
+		assertThat(handle(new LeaveTimedOut())).isEmpty();
 		assertThat(revoking(OLD)).as("the plan came after all").isEmpty();
 		assertThat(ended(OLD)).containsExactly(release(OLD));
 	}
@@ -320,7 +320,7 @@ class ShardHoldingsTests {
 	@Test
 	void leaveWithoutPlanKeepsAndStartsNothing() {
 		owned(OLD);
-		handle(new PatienceEnded());
+		handle(new LeaveTimedOut());
 		assertThat(owned(OLD)).as("the store tells it again").isEmpty();
 		assertThat(tell(SECOND, Phase.OWNED, OLD, ME)).containsExactly(new Release(SECOND, OLD, Token.NONE, false));
 		assertThat(owned(NEW)).as("waits for what runs").isEmpty();
