@@ -300,7 +300,8 @@ class ArchitectureTests {
 	private static String module(JavaClass type) {
 		String location = type.getSource().orElseThrow().getUri().toString();
 		return MODULES.stream()
-			.filter((module) -> location.contains("/" + module + "/target/"))
+			.filter((module) -> location.contains("/" + module + "/target/")
+					|| location.contains("/shardkeeper-" + module + "/"))
 			.findFirst()
 			.orElse(location);
 	}

@@ -11,8 +11,6 @@ import java.lang.reflect.Parameter;
 import java.lang.reflect.Proxy;
 import java.lang.reflect.RecordComponent;
 import java.lang.reflect.Type;
-import java.net.URISyntaxException;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -154,13 +152,13 @@ class NullArgumentsTests {
 	private static List<Class<?>> publicTypes() throws IOException {
 		List<Class<?>> types = new ArrayList<>();
 		PathMatchingResourcePatternResolver resolver = new PathMatchingResourcePatternResolver();
-		Path main = mainClasses();
+		String main = ShardId.class.getProtectionDomain().getCodeSource().getLocation().toString();
 		for (String name : PACKAGES) {
 			for (Resource resource : resolver
 				.getResources("classpath*:" + ClassUtils.convertClassNameToResourcePath(name) + "/*.class")) {
 				String simple = resource.getFilename();
 				if (simple == null || simple.contains("package-info")
-						|| !resource.getFile().toPath().startsWith(main)) {
+						|| !resource.getURL().toString().contains(main)) {
 					continue;
 				}
 				Class<?> type = ClassUtils.resolveClassName(name + "." + simple.substring(0, simple.length() - 6),
@@ -174,15 +172,6 @@ class NullArgumentsTests {
 		}
 		assertThat(types).hasSizeGreaterThan(40);
 		return types;
-	}
-
-	private static Path mainClasses() {
-		try {
-			return Path.of(ShardId.class.getProtectionDomain().getCodeSource().getLocation().toURI());
-		}
-		catch (URISyntaxException ex) {
-			throw new IllegalStateException(ex);
-		}
 	}
 
 	private static boolean isPublic(Class<?> type) {
