@@ -158,7 +158,7 @@ public final class ShardkeeperAutoConfiguration {
 		WorkerThreads threads = new WorkerThreads(Threading.VIRTUAL.isActive(environment), consumer.threads());
 		return new ShardConsumerRunner(coordinator, detector, source, startPositions, broadcast.over(checkpoints),
 				lease, runtime, threads,
-				new ShardConsumerRunner.Consuming(settings.consumers(), consumer.buffer().totalSize().toBytes(),
+				new ShardConsumerRunner.Settings(settings.consumers(), consumer.buffer().totalSize().toBytes(),
 						settings.broadcastTopics(), settings.hasInstanceId()),
 				mapper.getIfUnique(JsonMapper::new), meters.getIfAvailable(() -> ConsumerMeters.NONE), events,
 				settings.leaveTimeout());

@@ -37,7 +37,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @ExtendWith(OutputCaptureExtension.class)
 class BroadcastSettingsTests {
 
-	private static final String WARNING = "Every start begins anew with the broadcast topics [prices]";
+	private static final String WARNING = "Every start begins again with the broadcast topics [prices]";
 
 	private final ApplicationContextRunner memory = new ApplicationContextRunner()
 		.withConfiguration(

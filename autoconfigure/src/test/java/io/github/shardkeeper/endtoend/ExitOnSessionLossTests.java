@@ -70,7 +70,7 @@ class ExitOnSessionLossTests {
 		assertThat(Duration.of(ended - frozen, TimeUnit.MICROSECONDS.toChronoUnit())).isBetween(LEASE.dividedBy(2),
 				LEASE.plusSeconds(2));
 		assertThat(Files.readString(this.directory.resolve("one.log")))
-			.contains("has ended; ending the process with code 75, as 'shardkeeper.session.on-loss' says");
+			.contains("has ended; ending the process with code 75, because of 'shardkeeper.session.on-loss'");
 		assertThat(Trace.read(this.directory).interrupted()).as("nothing had time for a farewell").isEmpty();
 		assertThat(Trace.read(this.directory).lines())
 			.allSatisfy((line) -> assertThat(line.endMicros()).isLessThanOrEqualTo(frozen + LEASE.toNanos() / 1000));

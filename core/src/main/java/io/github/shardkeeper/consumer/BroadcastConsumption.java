@@ -27,12 +27,12 @@ import io.github.shardkeeper.worker.ShardWorker;
 import io.github.shardkeeper.worker.WorkerContext;
 
 /**
- * Consumes every shard of the broadcast topics, for this instance alone: nobody assigns
- * them, nobody takes them away, and no lease ends.
+ * Consumes every shard of the broadcast topics, for this instance alone. Shards are not
+ * assigned or revoked, and need no lease. Thread-safe.
  * <p>
- * Each start has tokens higher than those before, by the clock of this machine. So a
- * second process under the same instance id takes the checkpoints over, and the first one
- * ends with its next commit. It does not fight back, but says what is wrong. Thread-safe.
+ * Tokens come from the clock of this machine, so each start has higher ones than the
+ * starts before. A second process with the same instance id acquires the shards; the
+ * first one stops at its next commit and reports the problem.
  */
 final class BroadcastConsumption implements ShardConsumption.Listener {
 
@@ -46,12 +46,12 @@ final class BroadcastConsumption implements ShardConsumption.Listener {
 
 	private final MemberId member;
 
-	private final Set<ShardId> begun = new HashSet<>();
+	private final Set<ShardId> started = new HashSet<>();
 
 	private final Set<ShardId> completed = new HashSet<>();
 
-	/** Why shards are not consumed any more. */
-	private final Map<ShardId, String> ends = new TreeMap<>();
+	/** Problems of shards that are not consumed any more. */
+	private final Map<ShardId, String> fenced = new TreeMap<>();
 
 	private Map<String, TopicShards> topics = Map.of();
 
@@ -60,10 +60,9 @@ final class BroadcastConsumption implements ShardConsumption.Listener {
 	private boolean stopping;
 
 	/**
-	 * Creates it; consumes nothing yet.
+	 * Creates a consumption without shards.
 	 * @param handlers the handlers by topic
-	 * @param context what the workers of the instance share
-	 * @param instance the instance's id, the same after a restart
+	 * @param instance the id of the instance
 	 * @param earlier the workers of an earlier run, which may not have ended
 	 */
 	BroadcastConsumption(Map<String, ShardHandler> handlers, WorkerContext context, SessionWatch session,
@@ -74,37 +73,36 @@ final class BroadcastConsumption implements ShardConsumption.Listener {
 		this.member = MemberId.of(instance, Long.toString(nextToken(Token.NONE).value(), Character.MAX_RADIX));
 	}
 
-	/** Its workers, for whoever starts the next run. */
 	ShardWorkers workers() {
 		return this.workers;
 	}
 
 	/**
-	 * Consumes what is not consumed yet. Shards are never taken back: those that have
-	 * begun come to their end when their reader says so.
-	 * @param current the broadcast topics with their shards as they are now
+	 * Starts the shards that are new. Shards are never revoked: a shard that no longer
+	 * exists ends when its reader reports the end.
+	 * @param current the broadcast topics with their current shards
 	 */
 	synchronized void shardsChanged(Map<String, TopicShards> current) {
 		this.topics = Map.copyOf(current);
 		if (!this.stopping) {
 			this.topics.forEach((topic, shards) -> shards.forEach(topic, (shard) -> {
-				if (!this.begun.contains(shard) && parentsAreDone(shard, shards)) {
-					begin(shard, Token.NONE);
+				if (!this.started.contains(shard) && parentsAreCompleted(shard, shards)) {
+					start(shard, Token.NONE);
 				}
 			}));
 		}
 	}
 
-	/** Parents that cannot be read any more do not hold their children up. */
-	private boolean parentsAreDone(ShardId shard, TopicShards shards) {
+	/** A parent that does not exist any more does not count. */
+	private boolean parentsAreCompleted(ShardId shard, TopicShards shards) {
 		return shards.parents(shard.id())
 			.stream()
 			.noneMatch((parent) -> shards.contains(parent)
 					&& !this.completed.contains(new ShardId(shard.topic(), parent)));
 	}
 
-	private void begin(ShardId shard, Token above) {
-		this.begun.add(shard);
+	private void start(ShardId shard, Token above) {
+		this.started.add(shard);
 		this.workers.start(shard, nextToken(above), this.member);
 	}
 
@@ -115,39 +113,39 @@ final class BroadcastConsumption implements ShardConsumption.Listener {
 	}
 
 	@Override
-	public synchronized void workerEnded(ShardId shard, Token token, Token fence, boolean whole) {
-		if (whole) {
+	public synchronized void workerEnded(ShardId shard, Token token, Token fence, boolean shardCompleted) {
+		if (shardCompleted) {
 			this.completed.add(shard);
 			shardsChanged(this.topics);
 		}
 		else if (!this.stopping && fence.compareTo(Token.NONE) > 0) {
-			// Not acquired at all: the clock was ahead when the one before began.
-			begin(shard, fence);
+			// Refused because the clock was ahead when the earlier owner started.
+			start(shard, fence);
 		}
 		else if (!this.stopping) {
-			String problem = ("Another process, or another application context of this one, consumes under the instance id '%s' now, so this one has stopped. "
+			String problem = ("Another process, or another application context of this process, consumes with the instance id '%s', so this one has stopped. "
 					+ "Give each instance its own 'shardkeeper.instance-id', and restart this one")
 				.formatted(this.instance);
-			logger.error("{} is not consumed here any more. {}", shard, problem);
-			this.ends.put(shard, problem);
+			logger.error("{} is no longer consumed by this instance. {}", shard, problem);
+			this.fenced.put(shard, problem);
 		}
 	}
 
-	/** Looks at the data plane of shards. */
+	/** Processes requests in the store for these shards. */
 	void attend(Collection<ShardId> shards) {
 		shards.forEach(this.workers::attend);
 	}
 
-	/** What keeps shards from being consumed. */
+	/** Returns the problems of shards that cannot be consumed. */
 	Map<ShardId, ShardWorker.Problem> problems() {
 		Map<ShardId, ShardWorker.Problem> problems = new TreeMap<>(this.workers.shardProblems());
 		synchronized (this) {
-			this.ends.forEach((shard, text) -> problems.put(shard, ShardWorker.Problem.alarm(text)));
+			this.fenced.forEach((shard, text) -> problems.put(shard, ShardWorker.Problem.alarm(text)));
 		}
 		return problems;
 	}
 
-	/** Has everything put away. */
+	/** Begins to commit and end all shards. */
 	void drain() {
 		synchronized (this) {
 			this.stopping = true;
@@ -156,16 +154,16 @@ final class BroadcastConsumption implements ShardConsumption.Listener {
 	}
 
 	/**
-	 * Waits for the end of a drain. Shortly before the time is over the calls that run
-	 * are interrupted, so that what was handled can still be committed.
+	 * Waits for the end of a drain. Interrupts running calls shortly before the timeout,
+	 * so that handled records can still be committed.
 	 */
 	void awaitEnd(Duration timeout) {
-		Duration patience = timeout.multipliedBy(9).dividedBy(10);
+		Duration undisturbed = timeout.multipliedBy(9).dividedBy(10);
 		try {
-			if (!hasEndedWithin(patience)) {
-				this.workers.shards().forEach((shard) -> this.workers.interrupt(shard, patience));
-				if (!hasEndedWithin(timeout.minus(patience))) {
-					logger.warn("Could not put away all shards of the broadcast topics in time");
+			if (!hasEndedWithin(undisturbed)) {
+				this.workers.shards().forEach((shard) -> this.workers.interrupt(shard, undisturbed));
+				if (!hasEndedWithin(timeout.minus(undisturbed))) {
+					logger.warn("Not all shards of the broadcast topics were committed before the timeout");
 				}
 			}
 		}

@@ -10,13 +10,13 @@ import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.worker.ConsumerEvents;
 
 /**
- * Ends the process when its lease has ended, for applications whose writes nothing
- * fences. At once and without shutdown hooks: while these run, a handler that ignores its
- * interruption would go on beyond the lease. Thread-safe.
+ * Ends the process when its lease has ended, for applications whose writes are not
+ * fenced. It does so at once and without shutdown hooks: while they run, a handler that
+ * ignores its interruption would continue after the end of the lease. Thread-safe.
  */
 public final class ExitOnSessionLoss implements ConsumerEvents {
 
-	/** The exit code: a temporary failure, after which the process is to be restarted. */
+	/** Exit code of a temporary failure: the process can be restarted. */
 	public static final int EXIT_CODE = 75;
 
 	private static final Logger logger = LoggerFactory.getLogger(ExitOnSessionLoss.class);
@@ -26,9 +26,9 @@ public final class ExitOnSessionLoss implements ConsumerEvents {
 	private final IntConsumer exit;
 
 	/**
-	 * Creates it.
-	 * @param events hears everything else
-	 * @param exit ends the process with a code
+	 * Creates a listener that ends the process.
+	 * @param events gets all other events
+	 * @param exit ends the process with an exit code
 	 */
 	public ExitOnSessionLoss(ConsumerEvents events, IntConsumer exit) {
 		this.events = events;
@@ -38,8 +38,8 @@ public final class ExitOnSessionLoss implements ConsumerEvents {
 	@Override
 	public void sessionLost(MemberId member) {
 		try {
-			logger.error("The lease of {} has ended; ending the process with code {}, as 'shardkeeper.session.on-loss' "
-					+ "says", member, EXIT_CODE);
+			logger.error("The lease of {} has ended; ending the process with code {}, because of "
+					+ "'shardkeeper.session.on-loss'", member, EXIT_CODE);
 		}
 		finally {
 			this.exit.accept(EXIT_CODE);
@@ -47,8 +47,8 @@ public final class ExitOnSessionLoss implements ConsumerEvents {
 	}
 
 	@Override
-	public void sessionResumed(MemberId member, boolean anew) {
-		this.events.sessionResumed(member, anew);
+	public void sessionResumed(MemberId member, boolean newSession) {
+		this.events.sessionResumed(member, newSession);
 	}
 
 	@Override

@@ -19,8 +19,8 @@ import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.worker.ConsumerEvents;
 
 /**
- * Publishes events to the application. Its listeners run on a thread that exists only
- * while there is something to tell, so that they hold nothing up but each other.
+ * Publishes events to the application. Its listeners run on a thread of their own, so
+ * that they block only each other. The thread exists only while there are events.
  * Thread-safe.
  */
 public final class PublishedEvents implements ConsumerEvents {
@@ -33,12 +33,12 @@ public final class PublishedEvents implements ConsumerEvents {
 
 	private final ApplicationEventPublisher publisher;
 
-	private final ThreadPoolExecutor teller;
+	private final ThreadPoolExecutor executor;
 
 	/**
-	 * Creates it.
-	 * @param group the instance's group
-	 * @param publisher takes the events
+	 * Creates a publisher of events.
+	 * @param group the name of the group
+	 * @param publisher publishes the events
 	 */
 	public PublishedEvents(String group, ApplicationEventPublisher publisher) {
 		this(group, publisher, (task) -> {
@@ -51,9 +51,9 @@ public final class PublishedEvents implements ConsumerEvents {
 	PublishedEvents(String group, ApplicationEventPublisher publisher, ThreadFactory threads) {
 		this.group = group;
 		this.publisher = publisher;
-		this.teller = new ThreadPoolExecutor(1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(),
+		this.executor = new ThreadPoolExecutor(1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(),
 				threads);
-		this.teller.allowCoreThreadTimeOut(true);
+		this.executor.allowCoreThreadTimeOut(true);
 	}
 
 	@Override
@@ -62,8 +62,8 @@ public final class PublishedEvents implements ConsumerEvents {
 	}
 
 	@Override
-	public void sessionResumed(MemberId member, boolean anew) {
-		publish(new ShardSessionResumedEvent(this.group, member, anew));
+	public void sessionResumed(MemberId member, boolean newSession) {
+		publish(new ShardSessionResumedEvent(this.group, member, newSession));
 	}
 
 	@Override
@@ -78,20 +78,20 @@ public final class PublishedEvents implements ConsumerEvents {
 
 	private void publish(Object event) {
 		try {
-			this.teller.execute(() -> tell(event));
+			this.executor.execute(() -> send(event));
 		}
 		catch (Throwable ex) {
-			// News must not hold up what they are about.
-			logger.warn("No thread to publish {}; no listener may hear of it", event, ex);
+			// An event must not stop what it reports.
+			logger.warn("No thread to publish {}; listeners may not get it", event, ex);
 		}
 	}
 
-	private void tell(Object event) {
+	private void send(Object event) {
 		try {
 			this.publisher.publishEvent(event);
 		}
 		catch (Throwable ex) {
-			// Also when the application has been closed meanwhile.
+			// Also if the application is closed by now.
 			logger.warn("A listener failed for {}", event, ex);
 		}
 	}

@@ -41,11 +41,11 @@ import io.github.shardkeeper.worker.ShardWorker;
 import io.github.shardkeeper.worker.WorkerContext;
 
 /**
- * A shard that does not exist is consumed and given up before the first real one comes,
- * and the checkpoint is read that it would have. What has never run is slow: a shard that
- * moves to an instance that has just started would stand still for as long as the classes
- * of its worker take to load, and what is not compiled takes many times as long. Writes
- * nothing, and does not touch the application. Confined to the thread that runs it.
+ * Warms the classes of a worker up before the first shard is assigned: consumes and
+ * releases a shard that does not exist, and reads its checkpoint. Otherwise the first
+ * shards that move to a new instance would wait until these classes are loaded and
+ * compiled. Writes nothing, and calls no code of the application. Confined to the thread
+ * that runs it.
  */
 final class Rehearsal {
 
@@ -53,23 +53,21 @@ final class Rehearsal {
 
 	private static final ShardId SHARD = ShardId.of("rehearsal", 0);
 
-	/** So often is a method interpreted before it is compiled. */
+	/** Number of calls after which a method is compiled. */
 	private static final int ROUNDS = 200;
 
-	/** What a join takes anyway. */
+	/** Maximum duration; a join takes as long. */
 	private static final Duration LONGEST = Duration.ofMillis(150);
 
 	private final Queue<Runnable> turns = new ArrayDeque<>();
 
-	private final RehearsalStage stage = new RehearsalStage();
+	private final EmptyBackend backend = new EmptyBackend();
 
 	private boolean ended;
 
 	/**
-	 * Goes through all of it. That it fails is nobody's loss.
-	 * @param context what the workers share
-	 * @param settings how topics are consumed
-	 * @param topic one that is consumed
+	 * Runs the rehearsal. A failure has no consequences.
+	 * @param topic a topic that is consumed
 	 */
 	static void run(WorkerContext context, Function<String, ConsumerSettings> settings, String topic) {
 		ShardId absent = new ShardId(topic, "rehearsal");
@@ -77,7 +75,7 @@ final class Rehearsal {
 		try {
 			for (int i = 0; i < ROUNDS && context.clock().now().isBefore(end); i++) {
 				if (!new Rehearsal().consume(context, settings.apply(topic))) {
-					logger.debug("The rehearsal did not come to its end");
+					logger.debug("The rehearsal did not end");
 					return;
 				}
 				context.checkpoints().read(absent);
@@ -88,21 +86,21 @@ final class Rehearsal {
 		}
 	}
 
-	/** Tells whether the shard was handled and given up. */
+	/** Returns whether the shard was handled and released. */
 	boolean consume(WorkerContext context, ConsumerSettings settings) throws NoSuchMethodException {
-		Pupil pupil = new Pupil();
+		CountingHandler bean = new CountingHandler();
 		HandlerSignature signature = HandlerSignature.ofConsumer(
-				Pupil.class.getMethod("handle", byte[].class, ShardContext.class, ShardState.class), Pupil.class);
-		ShardHandler handler = new ShardHandler(SHARD.topic(), () -> pupil, signature, List.of(), List.of(), List.of(),
+				CountingHandler.class.getMethod("handle", byte[].class, ShardContext.class, ShardState.class), CountingHandler.class);
+		ShardHandler handler = new ShardHandler(SHARD.topic(), () -> bean, signature, List.of(), List.of(), List.of(),
 				new JsonPayloadConverter(context.mapper()), null, Duration.ZERO);
 		ShardWorker worker = new ShardWorker(SHARD, new Token(1), MemberId.of("rehearsal", "1"), handler,
 				context(context, settings), CompletableFuture.completedFuture(null));
 		takeTurns();
-		this.stage.offer(new SourceRecord(new Offset("1"), "key", new byte[0], Instant.EPOCH));
+		this.backend.offer(new SourceRecord(new Offset("1"), "key", new byte[0], Instant.EPOCH));
 		takeTurns();
 		worker.drain();
 		takeTurns();
-		return this.ended && pupil.handled == 1;
+		return this.ended && bean.handled == 1;
 	}
 
 	private void takeTurns() {
@@ -112,14 +110,14 @@ final class Rehearsal {
 	}
 
 	private WorkerContext context(WorkerContext context, ConsumerSettings settings) {
-		return new WorkerContext(context.group(), this.stage, this.stage, Lease.unlimited(), context.clock(),
+		return new WorkerContext(context.group(), this.backend, this.backend, Lease.unlimited(), context.clock(),
 				context.wallClock(), this.turns::add, context.timer(), context.mapper(), ConsumerMeters.NONE,
 				new BufferBudget(Long.MAX_VALUE), (topic) -> settings, ConsumerEvents.NONE,
 				(shard, token, fence, completed) -> this.ended = true, context.measuresWork());
 	}
 
-	/** Handles what a handler may be given. */
-	static final class Pupil {
+	/** Handler that counts its calls. */
+	static final class CountingHandler {
 
 		private int handled;
 
@@ -131,14 +129,14 @@ final class Rehearsal {
 	}
 
 	/**
-	 * What a {@link Rehearsal} needs around it: a store that agrees to everything and
-	 * keeps nothing, and a reader that has what it is given. Confined to one thread.
+	 * Store that accepts everything and keeps nothing, and reader of the records that it
+	 * is offered. Confined to one thread.
 	 */
-	private static final class RehearsalStage implements CheckpointStore, ShardReader {
+	private static final class EmptyBackend implements CheckpointStore, ShardReader {
 
 		private @Nullable RecordSink sink;
 
-		/** Hands a record to the worker, if it reads. */
+		/** Passes a record to the worker if it reads. */
 		void offer(SourceRecord record) {
 			if (this.sink != null) {
 				this.sink.offer(List.of(record));
@@ -202,7 +200,7 @@ final class Rehearsal {
 
 		@Override
 		public void resume(ShardId shard) {
-			// It never pauses.
+			// Never pauses.
 		}
 
 		@Override

@@ -9,7 +9,7 @@ import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.worker.ConsumerEvents;
 
 /**
- * Tells when the session is lost, and when it goes on. Thread-safe.
+ * Reports when the session is lost, and when it resumes. Thread-safe.
  */
 final class SessionWatch {
 
@@ -26,7 +26,7 @@ final class SessionWatch {
 		this.events = events;
 	}
 
-	/** The lease has ended. */
+	/** Reports that the lease has ended. */
 	synchronized void lost() {
 		this.last = this.member.get().orElse(this.last);
 		this.lost = true;
@@ -35,7 +35,7 @@ final class SessionWatch {
 		}
 	}
 
-	/** The lease is held, perhaps after it has ended. */
+	/** Reports that the lease is held, if its loss was reported. */
 	synchronized void held() {
 		MemberId before = this.last;
 		this.last = this.member.get().orElse(before);

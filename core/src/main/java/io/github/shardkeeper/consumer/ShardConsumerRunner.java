@@ -44,12 +44,12 @@ import io.github.shardkeeper.worker.ShardWorker;
 import io.github.shardkeeper.worker.WorkerContext;
 
 /**
- * Runs the application's handlers: one reader for all shards of the instance, and for
- * each shard a worker that exists only while the instance owns it. Thread-safe.
+ * Runs the application's handlers: one reader for all shards of the instance, and one
+ * worker for each shard that the instance owns. Thread-safe.
  * <p>
- * As a lifecycle it starts after the web server, which answers before the first record is
- * handled, and stops before it, while the connections to Redis still stand. Beans in
- * later phases, the default one among them, start after it and stop before it.
+ * It starts after the web server, so that the server answers before the first record is
+ * handled. It stops before the web server, while the connections to Redis are open. Beans
+ * in later phases, including the default phase, start after it and stop before it.
  */
 public final class ShardConsumerRunner implements SmartLifecycle {
 
@@ -62,7 +62,6 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	private static final String RESCUE = "shardkeeper-rescue";
 
-	/** Costs a look at a flag for each shard. */
 	private static final Duration RESCUE_PERIOD = Duration.ofSeconds(1);
 
 	private static final Duration READER_PAUSE = Duration.ofMillis(250);
@@ -85,7 +84,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	private final WorkerThreads threads;
 
-	private final Consuming consuming;
+	private final Settings settings;
 
 	private final JsonMapper mapper;
 
@@ -97,39 +96,39 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	private volatile @Nullable Running running;
 
-	/** Broadcast topics among them. */
+	/** Topics that this instance consumes, including broadcast topics. */
 	private volatile Set<String> consumed = Set.of();
 
-	/** Of the last run, which may have ended before all of them. */
+	/** Workers of the last run; some may not have ended. */
 	private @Nullable ShardWorkers earlierWorkers;
 
 	private @Nullable ShardWorkers earlierBroadcast;
 
-	/** Why no shard can be read. */
-	private volatile @Nullable String readTrouble;
+	/** Problem of the last read, {@code null} if it succeeded. */
+	private volatile @Nullable String readProblem;
 
-	/** Confined to the reader's loop. */
+	/** Confined to the loop of the reader. */
 	private final ProblemLog readLog = new ProblemLog();
 
 	/**
 	 * Creates a runner that is not started.
-	 * @param coordinator says which shards to consume
+	 * @param coordinator the coordinator, which assigns shards
 	 * @param detector finds the handlers
-	 * @param source where records come from
-	 * @param startPositions where to begin with shards that have no offset
-	 * @param checkpoints where state and offsets are kept
-	 * @param lease whether this instance may consume at all
-	 * @param runtime clock and loops
+	 * @param source the source of the records
+	 * @param startPositions the start positions of shards that have no offset
+	 * @param checkpoints the store of the checkpoints
+	 * @param lease the lease; without it nothing is consumed
+	 * @param runtime the clock and the loops
 	 * @param threads the threads that handlers run on
-	 * @param consuming how topics are consumed
-	 * @param mapper reads and writes the state's values
-	 * @param meters counts what is done
-	 * @param events hears what becomes of session and shards
-	 * @param stopTimeout how long a stop may take
+	 * @param settings the settings of consumption
+	 * @param mapper reads and writes the values of the state
+	 * @param meters counts calls and commits
+	 * @param events listens for events of the session and of shards
+	 * @param stopTimeout the maximum duration of a stop
 	 */
 	public ShardConsumerRunner(ShardCoordinator coordinator, ShardHandlerDetector detector, ShardSource source,
 			StartPositions startPositions, CheckpointStore checkpoints, Lease lease, MemberRuntime runtime,
-			WorkerThreads threads, Consuming consuming, JsonMapper mapper, ConsumerMeters meters, ConsumerEvents events,
+			WorkerThreads threads, Settings settings, JsonMapper mapper, ConsumerMeters meters, ConsumerEvents events,
 			Duration stopTimeout) {
 		this.coordinator = coordinator;
 		this.detector = detector;
@@ -139,7 +138,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		this.lease = lease;
 		this.runtime = runtime;
 		this.threads = threads;
-		this.consuming = consuming;
+		this.settings = settings;
 		this.mapper = mapper;
 		this.meters = meters;
 		this.events = events;
@@ -154,43 +153,42 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 					this.coordinator.settings().group());
 			return;
 		}
-		handlers.forEach((topic, handler) -> this.consuming.settings().apply(topic).check(handler));
+		handlers.forEach((topic, handler) -> this.settings.consumers().apply(topic).check(handler));
 		WorkerThreads.Running runningThreads = this.threads.start();
 		ShardReader reader = this.startPositions.over(this.source.openReader());
 		ScheduledExecutorService timer = startTimer();
 		WorkerContext context = new WorkerContext(this.coordinator.settings().group(), this.checkpoints, reader,
 				this.lease, this.runtime.clock(), InstantSource.system(), runningThreads.executor(), timer, this.mapper,
-				this.meters, new BufferBudget(this.consuming.totalBufferBytes()), this.consuming.settings(),
+				this.meters, new BufferBudget(this.settings.totalBufferBytes()), this.settings.consumers(),
 				this.events, this.coordinator.consumptionListener(), this.coordinator.measuresLoads());
 		Map<String, ShardHandler> broadcast = new TreeMap<>(handlers);
-		broadcast.keySet().retainAll(this.consuming.broadcastTopics());
+		broadcast.keySet().retainAll(this.settings.broadcastTopics());
 		Map<String, ShardHandler> coordinated = new TreeMap<>(handlers);
 		coordinated.keySet().removeAll(broadcast.keySet());
 		SessionWatch session = new SessionWatch(this.coordinator::member, this.events);
 		ShardWorkers workers = new ShardWorkers(coordinated, context, session, runningThreads.preparing(),
 				this.earlierWorkers);
-		workers.onWriteBack(() -> sayStartAgain(context, handlers.keySet()));
-		BroadcastConsumption everything = broadcast.isEmpty() ? null : new BroadcastConsumption(broadcast, context,
+		workers.onWriteBack(() -> recordConsumption(context, handlers.keySet()));
+		BroadcastConsumption broadcastConsumption = broadcast.isEmpty() ? null : new BroadcastConsumption(broadcast, context,
 				session, runningThreads, this.coordinator.settings().instance(), this.earlierBroadcast);
-		if (everything != null && !this.consuming.instanceIdStays()) {
+		if (broadcastConsumption != null && !this.settings.instanceIdStays()) {
 			logger
-				.warn("Every start begins anew with the broadcast topics {}, and leaves the offsets of this one behind: "
-						+ "'shardkeeper.instance-id' is not set. Set it to an id that this instance alone has, and keeps",
+				.warn("Every start begins again with the broadcast topics {}, and does not use the offsets of earlier starts: "
+						+ "'shardkeeper.instance-id' is not set. Set it to an id that is unique and survives a restart",
 						broadcast.keySet());
 		}
 		Loops.Step step = () -> read(reader);
-		// Something has to keep the process running: the coordinator does, where there is
-		// one.
+		// Without a coordinator this loop has to keep the process running.
 		Loops.Loop readerLoop = coordinated.isEmpty() ? this.runtime.loops().startForeground(READER, step)
 				: this.runtime.loops().start(READER, step);
 		Loops.Loop rescueLoop = this.runtime.loops().start(RESCUE, () -> {
 			workers.rescue();
-			if (everything != null) {
-				everything.workers().rescue();
+			if (broadcastConsumption != null) {
+				broadcastConsumption.workers().rescue();
 			}
 			return this.runtime.clock().now().plus(RESCUE_PERIOD);
 		});
-		Running current = new Running(Set.copyOf(coordinated.keySet()), workers, everything, !coordinated.isEmpty(),
+		Running current = new Running(Set.copyOf(coordinated.keySet()), workers, broadcastConsumption, !coordinated.isEmpty(),
 				context, readerLoop, rescueLoop, runningThreads);
 		this.running = current;
 		this.consumed = Set.copyOf(handlers.keySet());
@@ -204,8 +202,8 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 				if (current.coordinated) {
 					this.coordinator.shardsChanged(topics(coordinated));
 				}
-				if (everything != null) {
-					everything.shardsChanged(topics(broadcast));
+				if (broadcastConsumption != null) {
+					broadcastConsumption.shardsChanged(topics(broadcast));
 				}
 			});
 		}
@@ -216,8 +214,8 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	}
 
 	/**
-	 * With its thread: workers for which no thread is available wait for this timer, and
-	 * then it would not get a thread either.
+	 * Starts the timer together with its thread: workers that wait for a thread use this
+	 * timer, and it might not get a thread then.
 	 */
 	private static ScheduledExecutorService startTimer() {
 		ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1, (task) -> {
@@ -230,8 +228,8 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	}
 
 	/**
-	 * What the source knows of the topics that have a handler. One that reads no records
-	 * never comes to the end of a shard, so its shards wait for none.
+	 * Returns the topics that have a handler, with their shards. A handler without
+	 * records never reaches the end of a shard, so its shards do not wait for parents.
 	 */
 	private Map<String, TopicShards> topics(Map<String, ShardHandler> handlers) {
 		Map<String, TopicShards> topics = new TreeMap<>(this.source.topics());
@@ -245,8 +243,8 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	}
 
 	/**
-	 * Opens the data plane's connection before the first shard comes: the shard stands
-	 * still meanwhile. What is sent from then on is not before "latest".
+	 * Opens the connection of the data plane before the first shard is assigned, which
+	 * would wait for it. Records that are sent from now on are after "latest".
 	 */
 	private void warmUp(Set<String> topics) {
 		try {
@@ -259,63 +257,63 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	}
 
 	/**
-	 * The store may have forgotten since when topics are consumed, and whoever asks next
-	 * would begin too late with shards that have no offset yet.
+	 * Stores again since when topics are consumed, because the store may have lost it.
+	 * Otherwise shards without an offset would start too late.
 	 */
-	private void sayStartAgain(WorkerContext context, Set<String> topics) {
+	private void recordConsumption(WorkerContext context, Set<String> topics) {
 		try {
 			context.executor().execute(() -> {
 				try {
 					this.startPositions.consume(topics);
 				}
 				catch (StoreUnavailableException ex) {
-					sayStartLater(context, topics, ex);
+					recordConsumptionLater(context, topics, ex);
 				}
 			});
 		}
 		catch (RejectedExecutionException | OutOfMemoryError ex) {
-			sayStartLater(context, topics, ex);
+			recordConsumptionLater(context, topics, ex);
 		}
 	}
 
-	private void sayStartLater(WorkerContext context, Set<String> topics, Throwable failure) {
-		logger.debug("Since when topics are consumed cannot be determined yet", failure);
+	private void recordConsumptionLater(WorkerContext context, Set<String> topics, Throwable failure) {
+		logger.debug("Cannot store yet since when topics are consumed", failure);
 		if (!context.timer().isShutdown()) {
 			context.timer()
-				.schedule(() -> sayStartAgain(context, topics), PAUSE_AFTER_FAILURE.toMillis(), TimeUnit.MILLISECONDS);
+				.schedule(() -> recordConsumption(context, topics), PAUSE_AFTER_FAILURE.toMillis(), TimeUnit.MILLISECONDS);
 		}
 	}
 
 	/**
-	 * Beside the join, which takes its time, and not on a worker's thread, because it may
+	 * Runs the rehearsal during the join. Not on a thread of the workers, because it may
 	 * wait for the store.
 	 */
 	private void rehearse(WorkerContext context, Set<String> topics) {
 		String topic = topics.iterator().next();
-		Thread thread = new Thread(() -> Rehearsal.run(context, this.consuming.settings(), topic),
+		Thread thread = new Thread(() -> Rehearsal.run(context, this.settings.consumers(), topic),
 				"shardkeeper-rehearsal");
 		thread.setDaemon(true);
 		try {
 			thread.start();
 		}
 		catch (OutOfMemoryError ex) {
-			logger.debug("No thread for the warm-up; the first shard starts somewhat later", ex);
+			logger.debug("No thread for the rehearsal; the first shard may start more slowly", ex);
 		}
 	}
 
 	private MonotonicTime read(ShardReader reader) throws InterruptedException {
 		try {
 			if (reader.poll() && this.readLog.resolved()) {
-				this.readTrouble = null;
-				logger.info("Records are read again");
+				this.readProblem = null;
+				logger.info("Records can be read again");
 			}
 			return this.runtime.clock().now();
 		}
 		catch (StoreUnavailableException ex) {
 			if (this.readLog.isNew(String.valueOf(ex.getMessage()))) {
-				logger.warn("Cannot read records; trying on. {}", ex.getMessage());
+				logger.warn("Cannot read records; retrying. {}", ex.getMessage());
 			}
-			this.readTrouble = ex.getMessage();
+			this.readProblem = ex.getMessage();
 			return this.runtime.clock().now().plus(READER_PAUSE);
 		}
 	}
@@ -352,8 +350,8 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		}
 		current.readerLoop.close();
 		current.context.reader().close();
-		// A call that has not returned needs them once more, when it does: its worker
-		// puts away what it leaves, and the next start waits for that.
+		// A call that has not returned needs them when it returns: its worker then saves
+		// its result, and the next start waits for that.
 		current.ended().thenRun(() -> {
 			current.rescueLoop.close();
 			current.context.timer().shutdownNow();
@@ -373,9 +371,9 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	}
 
 	/**
-	 * The topics that this instance consumes as a member of its group; not those that are
-	 * broadcast.
-	 * @return their names; none when it is not running
+	 * Returns the topics that this instance consumes as a member of its group, without
+	 * broadcast topics.
+	 * @return their names; empty if this instance is not running
 	 */
 	public Set<String> topics() {
 		Running current = this.running;
@@ -383,8 +381,8 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	}
 
 	/**
-	 * What keeps topics that this instance consumes from having any shards.
-	 * @return by topic what is wrong and what to do
+	 * Returns problems of consumed topics whose shards cannot be found.
+	 * @return the problem, with its solution, by topic
 	 */
 	public Map<String, String> topicProblems() {
 		Map<String, String> problems = new TreeMap<>(this.source.problems());
@@ -393,16 +391,16 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	}
 
 	/**
-	 * What keeps shards of this instance from being consumed.
-	 * @return a sentence for each shard that is held up
+	 * Returns the problems of shards of this instance that cannot be consumed.
+	 * @return the text of the problem by shard
 	 */
 	public Map<ShardId, String> problems() {
 		return ShardWorker.Problem.texts(shardProblems());
 	}
 
 	/**
-	 * The same, with what of it somebody has to look at.
-	 * @return for each shard that is held up why, and whether that is an alarm
+	 * Returns the problems of shards of this instance that cannot be consumed.
+	 * @return the problem by shard
 	 */
 	public Map<ShardId, ShardWorker.Problem> shardProblems() {
 		Running current = this.running;
@@ -414,22 +412,22 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		if (broadcast != null) {
 			problems.putAll(broadcast.problems());
 		}
-		String noReads = this.readTrouble;
+		String noReads = this.readProblem;
 		if (noReads != null) {
-			Consumer<ShardId> tell = (shard) -> problems.putIfAbsent(shard,
+			Consumer<ShardId> report = (shard) -> problems.putIfAbsent(shard,
 					ShardWorker.Problem.alarm("Records cannot be read: " + noReads));
-			current.workers.shards().forEach(tell);
+			current.workers.shards().forEach(report);
 			if (broadcast != null) {
-				broadcast.workers().shards().forEach(tell);
+				broadcast.workers().shards().forEach(report);
 			}
 		}
 		return problems;
 	}
 
 	/**
-	 * Whether this instance is, or wants to be, a member of its group. It does not if all
-	 * the topics that it consumes are broadcast.
-	 * @return whether it is running and consumes a topic that is shared out
+	 * Returns whether this instance is a member of its group, or tries to join it. It does
+	 * not join if it consumes broadcast topics only.
+	 * @return whether it is running and consumes a topic that is not broadcast
 	 */
 	public boolean isCoordinated() {
 		Running current = this.running;
@@ -437,8 +435,8 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	}
 
 	/**
-	 * Looks for requests that were left for shards of broadcast topics. Those of others
-	 * are told by the coordinator.
+	 * Processes requests in the store for shards of broadcast topics. For other shards the
+	 * coordinator does that.
 	 * @param shards the shards
 	 */
 	public void attend(Collection<ShardId> shards) {
@@ -454,7 +452,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 		private final ShardWorkers workers;
 
-		/** {@code null} where no topic is broadcast. */
+		/** {@code null} if no topic is broadcast. */
 		private final @Nullable BroadcastConsumption broadcast;
 
 		/** Whether the instance joins its group. */
@@ -484,11 +482,11 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 		void watch(ShardSource source, Runnable onChange) {
 			this.watch = source.watch(onChange);
-			// What has changed between the coordinator's start and now.
+			// Changes between the start of the coordinator and now.
 			onChange.run();
 		}
 
-		/** Completes when all workers that are there now have ended. */
+		/** Returns a future that completes once all current workers have ended. */
 		CompletableFuture<Void> ended() {
 			CompletableFuture<Void> coordinatedEnded = this.workers.ended();
 			return (this.broadcast == null) ? coordinatedEnded
@@ -505,17 +503,18 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	}
 
 	/**
-	 * How topics are consumed.
+	 * Settings of consumption.
 	 *
-	 * @param settings the settings of each topic
-	 * @param totalBufferBytes what all shards together may read ahead
+	 * @param consumers the settings by topic
+	 * @param totalBufferBytes the maximum size of the records that all shards together
+	 * read ahead
 	 * @param broadcastTopics the topics of which every instance consumes every shard
 	 * @param instanceIdStays whether this instance has the same id after a restart
 	 */
-	public record Consuming(Function<String, ConsumerSettings> settings, long totalBufferBytes,
+	public record Settings(Function<String, ConsumerSettings> consumers, long totalBufferBytes,
 			Set<String> broadcastTopics, boolean instanceIdStays) {
 
-		public Consuming {
+		public Settings {
 			broadcastTopics = Set.copyOf(broadcastTopics);
 		}
 

@@ -16,8 +16,8 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 
 /**
- * One call of {@code @OnShardPreparing}, as soon as a thread is free and nothing else of
- * this instance runs for the shard. It is not made if the shard is assigned before.
+ * One call of {@code @OnShardPreparing}. It waits for a thread, and until nothing else of
+ * this instance runs for the shard. It is dropped if the shard is assigned first.
  * Thread-safe.
  */
 final class ShardPreparation {
@@ -55,7 +55,7 @@ final class ShardPreparation {
 				executor.execute(preparation::run);
 			}
 			catch (RejectedExecutionException | OutOfMemoryError ex) {
-				logger.debug("No thread to prepare for {}; it is only a hint", shard, ex);
+				logger.debug("No thread to prepare {}; the shard starts without it", shard, ex);
 				preparation.drop();
 			}
 		});

@@ -27,8 +27,8 @@ import io.github.shardkeeper.worker.ShardWorker;
 import io.github.shardkeeper.worker.WorkerContext;
 
 /**
- * The workers of an instance: one for each shard that it owns, and one more for each that
- * has not ended yet. Thread-safe.
+ * Workers of an instance: one for each shard that it owns, and those that have not ended
+ * yet. Thread-safe.
  */
 final class ShardWorkers implements ShardConsumption {
 
@@ -42,23 +42,22 @@ final class ShardWorkers implements ShardConsumption {
 
 	private final Executor preparing;
 
-	/** What else the store may have lost. */
+	/** Restores what else the store may have lost. */
 	private volatile Runnable onWriteBack = () -> {
 	};
 
-	/** In an order, so that all goes the same way every time. */
+	/** Sorted, so that runs are repeatable. */
 	private final Map<ShardId, ShardWorker> workers = new ConcurrentSkipListMap<>();
 
 	private final Map<ShardId, ShardPreparation> preparations = new ConcurrentSkipListMap<>();
 
 	/**
-	 * Creates it without workers of its own.
+	 * Creates a set without workers of its own.
 	 * @param handlers the handlers by topic
-	 * @param context what the workers share
-	 * @param session tells when the session is lost
+	 * @param session reports the loss of the session
 	 * @param preparing runs preparations
-	 * @param earlier those of an earlier run, of which some may not have ended: a new
-	 * worker waits for the one before it
+	 * @param earlier the workers of an earlier run, {@code null} for none: a new worker
+	 * waits for the end of an earlier one
 	 */
 	ShardWorkers(Map<String, ShardHandler> handlers, WorkerContext context, SessionWatch session, Executor preparing,
 			@Nullable ShardWorkers earlier) {
@@ -86,11 +85,11 @@ final class ShardWorkers implements ShardConsumption {
 	public void start(ShardId shard, Token token, MemberId member) {
 		ShardHandler handler = this.handlers.get(shard.topic());
 		if (handler == null) {
-			logger.error("Got {} although this instance has no handler for its topic", shard);
+			logger.error("{} was assigned, but this instance has no handler for its topic", shard);
 			return;
 		}
 		logger.info("Assigned {} (token {})", shard, token);
-		// The coordinator's loop is the only caller, so nothing comes in between.
+		// Only the loop of the coordinator calls this.
 		ShardWorker predecessor = this.workers.get(shard);
 		ShardWorker worker = new ShardWorker(shard, token, member, handler, this.context,
 				ended(predecessor, this.preparations.get(shard)));
@@ -98,12 +97,12 @@ final class ShardWorkers implements ShardConsumption {
 		if (predecessor != null) {
 			predecessor.abandon();
 		}
-		// It has begun already, and may have found that nothing is handed out; whoever
-		// said meanwhile that it is again did not see it.
+		// Its first turn may have found no lease, and a resume since then has not woken
+		// it: it was not in the map.
 		worker.wake();
 	}
 
-	/** Completes when neither does anything for its shard any more. */
+	/** Returns a future that completes once both have ended. */
 	private static CompletableFuture<Void> ended(@Nullable ShardWorker worker, @Nullable ShardPreparation preparation) {
 		CompletableFuture<Void> ended = (worker != null) ? worker.ended() : CompletableFuture.completedFuture(null);
 		if (preparation == null) {
@@ -121,10 +120,10 @@ final class ShardWorkers implements ShardConsumption {
 		}
 		ShardPreparation earlier = this.preparations.get(shard);
 		if (earlier != null && !earlier.drop()) {
-			// It prepares already; and one that waited for it would hide it from a start.
+			// It is running. One that waited for it would replace it in the map.
 			return;
 		}
-		logger.debug("Prepares for {}", shard);
+		logger.debug("Preparing {}", shard);
 		keepUntilEnded(shard, ShardPreparation.begin(handler, this.context.group(), shard, member, this.preparing,
 				ended(this.workers.get(shard), null)));
 	}
@@ -144,7 +143,7 @@ final class ShardWorkers implements ShardConsumption {
 		if (worker == null || !worker.cancelDrain()) {
 			return false;
 		}
-		logger.info("Keeps {}: its move was cancelled", shard);
+		logger.info("Keeping {}: its move was cancelled", shard);
 		return true;
 	}
 
@@ -205,7 +204,7 @@ final class ShardWorkers implements ShardConsumption {
 		return restorable;
 	}
 
-	/** Every shard is lost, because the instance stops. */
+	/** Abandons every shard, because the instance stops. */
 	void abandonAll() {
 		this.preparations.values().forEach(ShardPreparation::stop);
 		this.workers.values().forEach(ShardWorker::abandon);
@@ -214,7 +213,7 @@ final class ShardWorkers implements ShardConsumption {
 	@Override
 	public void suspend() {
 		try {
-			// First of all: the application may want nothing to go on.
+			// First, because it may end the process.
 			this.session.lost();
 		}
 		finally {
@@ -228,7 +227,7 @@ final class ShardWorkers implements ShardConsumption {
 		this.workers.values().forEach(ShardWorker::wake);
 	}
 
-	/** Calls somebody who must not wait when the store may have lost writes. */
+	/** Sets an action, which must not block, for when the store may have lost writes. */
 	void onWriteBack(Runnable action) {
 		this.onWriteBack = action;
 	}
@@ -256,12 +255,12 @@ final class ShardWorkers implements ShardConsumption {
 		return ShardWorker.Problem.texts(shardProblems());
 	}
 
-	/** The same, with what of it somebody has to look at. */
+	/** Returns the problems of shards that cannot be consumed. */
 	Map<ShardId, ShardWorker.Problem> shardProblems() {
 		Map<ShardId, ShardWorker.Problem> problems = new TreeMap<>();
 		this.context.reader().problems().forEach((shard, text) -> problems.put(shard, ShardWorker.Problem.alarm(text)));
 		this.workers.forEach((shard, worker) -> {
-			// A worker and a preparation that runs: the one waits for the other.
+			// The worker waits for a running preparation.
 			ShardPreparation preparation = this.preparations.get(shard);
 			String waiting = (preparation != null) ? preparation.problem() : null;
 			ShardWorker.Problem problem = (waiting != null) ? ShardWorker.Problem.alarm(waiting) : worker.problem();
@@ -272,18 +271,18 @@ final class ShardWorkers implements ShardConsumption {
 		return problems;
 	}
 
-	/** Has those go on that nothing else would wake any more. */
+	/** Wakes workers that nothing else would wake. */
 	void rescue() {
 		this.workers.values().forEach(ShardWorker::rescue);
 	}
 
-	/** Completes when those that are there now have ended. */
+	/** Returns a future that completes once all current workers have ended. */
 	CompletableFuture<Void> ended() {
 		return CompletableFuture
 			.allOf(this.workers.values().stream().map(ShardWorker::ended).toArray(CompletableFuture[]::new));
 	}
 
-	/** The shards that have a worker. */
+	/** Returns the shards that have a worker. */
 	Iterable<ShardId> shards() {
 		return this.workers.keySet();
 	}

@@ -21,37 +21,38 @@ import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * Where a group begins with shards of which it has no offset yet. Thread-safe.
+ * Start positions of shards for which the group has no offset. Thread-safe.
  * <p>
- * "Latest" is the moment at which the group consumed the topic for the first time, as the
- * store has it: it is the same for a shard that comes later, and for the next owner of
- * one whose first owner died before it committed anything, so neither misses a record.
+ * "Latest" is the time at which the group first consumed the topic. The store keeps it,
+ * so it also applies to a new shard, and to the next owner of a shard whose first owner
+ * ended without a commit: neither misses a record.
  */
 public final class StartPositions {
 
-	/** Many shards begin together. */
+	/** Time during which an answer of the store is reused: many shards start together. */
 	private static final Duration FRESH = Duration.ofSeconds(1);
 
 	private final ShardSource source;
 
 	private final CheckpointStore checkpoints;
 
-	/** Without those that begin with their first record. */
+	/** By topic, without those that start with the first record. */
 	private final Map<String, StartPosition> positions;
 
 	private final MonotonicClock clock;
 
-	/** Those that have become times. */
+	/** Resolved "latest" positions by topic. */
 	private final Map<String, Moment> moments = new ConcurrentHashMap<>();
 
 	/**
 	 * Creates start positions.
-	 * @param source where records come from
-	 * @param checkpoints tells since when the group consumes a topic
-	 * @param positions by topic where to begin; the others begin with their first record
-	 * @param clock tells when what the store has answered is old
-	 * @throws ShardkeeperConfigurationException when one is an offset that cannot be one
-	 * of the source
+	 * @param source the source of the records
+	 * @param checkpoints stores since when the group consumes a topic
+	 * @param positions the start positions by topic; other topics start with the first
+	 * record
+	 * @param clock the clock
+	 * @throws ShardkeeperConfigurationException if the source cannot read an offset among
+	 * them
 	 */
 	public StartPositions(ShardSource source, CheckpointStore checkpoints, Map<String, StartPosition> positions,
 			MonotonicClock clock) {
@@ -71,7 +72,7 @@ public final class StartPositions {
 		}
 		catch (IllegalArgumentException ex) {
 			throw new ShardkeeperConfigurationException(
-					"'shardkeeper.topics.%s.start' is '%s', which is neither 'earliest' nor 'latest' nor a time nor an offset: %s."
+					"'shardkeeper.topics.%s.start' is '%s', which is not 'earliest', 'latest', a time or an offset: %s."
 						.formatted(topic, position, ex.getMessage()),
 					"Set it to 'earliest', 'latest', a time like '2026-11-21T10:00:00Z', or the offset of the first record that is wanted.",
 					ex);
@@ -79,26 +80,24 @@ public final class StartPositions {
 	}
 
 	/**
-	 * The application begins to consume topics; what comes from now on is not too early
-	 * for "latest". Again when the store may have forgotten that.
-	 * @param topics the topics
-	 * @throws io.github.shardkeeper.StoreUnavailableException when the store does not
-	 * answer; then this begins with the first shard
+	 * Stores since when the topics are consumed: records from now on are after "latest".
+	 * To be called again if the store may have lost that.
+	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not
+	 * answer; then the start of the first shard counts
 	 */
 	void consume(Collection<String> topics) {
 		topics.stream().filter(this::isLatest).forEach(this::ask);
 	}
 
 	/**
-	 * Lets a reader begin where it should.
-	 * @param reader the reader
-	 * @return the same one, but for shards that are started without an offset
+	 * Returns a reader that starts shards without an offset at their start position.
+	 * @param reader reads all shards
 	 */
 	ShardReader over(ShardReader reader) {
 		return this.positions.isEmpty() ? reader : new PositionedReader(reader, this::before);
 	}
 
-	/** The offset after which to begin, {@code null} for the first record. */
+	/** Returns the offset after which to start, {@code null} for the first record. */
 	private @Nullable Offset before(ShardId shard) {
 		StartPosition position = position(shard.topic());
 		return (position != null) ? this.source.before(position, List.of(shard)).get(shard) : null;
@@ -119,7 +118,7 @@ public final class StartPositions {
 		return ask(topic);
 	}
 
-	/** Says what is known, too: the store may have forgotten it. */
+	/** Sends the known time, too: the store may have lost it. */
 	private StartPosition ask(String topic) {
 		MonotonicTime now = this.clock.now();
 		Moment known = this.moments.get(topic);
@@ -128,26 +127,18 @@ public final class StartPositions {
 		return StartPosition.at(since);
 	}
 
-	/** Since when a topic is consumed, and when that was asked. */
+	/** Time since which a topic is consumed, and when the store was asked. */
 	private record Moment(Instant since, StartPosition position, MonotonicTime asked) {
 
 	}
 
-	/**
-	 * A reader that starts shards without a committed offset at their start position.
-	 * Thread-safe as far as the reader behind it is.
-	 */
+	/** Reader that looks up start positions. Thread-safe if the reader behind it is. */
 	private static final class PositionedReader implements ShardReader {
 
 		private final ShardReader reader;
 
 		private final Function<ShardId, @Nullable Offset> before;
 
-		/**
-		 * Creates a reader over another one.
-		 * @param before tells by shard the offset after which to begin, {@code null} for
-		 * the first record; may ask the store for it
-		 */
 		PositionedReader(ShardReader reader, Function<ShardId, @Nullable Offset> before) {
 			this.reader = reader;
 			this.before = before;

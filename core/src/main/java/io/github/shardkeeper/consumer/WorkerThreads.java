@@ -14,11 +14,11 @@ import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
 import io.github.shardkeeper.loop.BoundedExecutor;
 
 /**
- * The threads that handlers run on: a virtual thread for each turn of a shard's worker,
- * or a bounded pool that the shards share turn by turn. Immutable.
+ * Threads that handlers run on: a virtual thread for each turn of a worker, or a bounded
+ * pool for the turns of all workers. Immutable.
  *
  * @param virtual whether to use virtual threads
- * @param poolSize the size of the pool where they are not used
+ * @param poolSize the size of the pool if they are not used
  */
 public record WorkerThreads(boolean virtual, int poolSize) {
 
@@ -28,12 +28,11 @@ public record WorkerThreads(boolean virtual, int poolSize) {
 
 	private static final int IDLE_SECONDS = 30;
 
-	/** Preparations are only hints: they get one thread of so many at most. */
-	private static final int PREPARING_PART = 4;
+	/** Preparations are only hints: they get at most a quarter of the threads. */
+	private static final int THREADS_PER_PREPARATION = 4;
 
 	Running start() {
 		if (this.virtual) {
-			// A thread per task: there is nothing to shut down.
 			Executor executor = new VirtualThreadTaskExecutor(NAME_PREFIX);
 			return new Running(executor, executor, () -> {
 			});
@@ -43,9 +42,9 @@ public record WorkerThreads(boolean virtual, int poolSize) {
 		ThreadPoolExecutor pool = new ThreadPoolExecutor(this.poolSize, this.poolSize, IDLE_SECONDS, TimeUnit.SECONDS,
 				new LinkedBlockingQueue<>(), threads);
 		pool.allowCoreThreadTimeOut(true);
-		// Shards mostly come together, and stand still while threads are made for them.
+		// Many shards are assigned together, and would wait for their threads.
 		prestart(pool);
-		return new Running(pool, new BoundedExecutor(pool, Math.max(1, this.poolSize / PREPARING_PART)),
+		return new Running(pool, new BoundedExecutor(pool, Math.max(1, this.poolSize / THREADS_PER_PREPARATION)),
 				pool::shutdown);
 	}
 
@@ -54,7 +53,7 @@ public record WorkerThreads(boolean virtual, int poolSize) {
 			pool.prestartAllCoreThreads();
 		}
 		catch (OutOfMemoryError ex) {
-			// The system gives no more threads now; it may when there is something to do.
+			// More may be available when they are needed.
 			logger.debug("Not all of {} threads could be started", pool.getCorePoolSize(), ex);
 		}
 	}
@@ -62,10 +61,10 @@ public record WorkerThreads(boolean virtual, int poolSize) {
 	/**
 	 * Running threads.
 	 *
-	 * @param executor runs tasks on them
-	 * @param preparing runs preparations on them, and leaves most to others
-	 * @param shutdown ends them once their tasks are done; not before every worker has
-	 * ended
+	 * @param executor runs workers
+	 * @param preparing runs preparations, on a part of the threads
+	 * @param shutdown ends the threads once their tasks are done; called after every
+	 * worker has ended
 	 */
 	record Running(Executor executor, Executor preparing, Runnable shutdown) {
 
