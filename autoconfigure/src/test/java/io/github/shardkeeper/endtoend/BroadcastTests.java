@@ -217,7 +217,7 @@ class BroadcastTests {
 		assertThat(await(handler(second), 30)).containsExactlyInAnyOrderElementsOf(later);
 		patiently().until(() -> first.getBean(ShardConsumerRunner.class).problems().size() == 3);
 		assertThat(first.getBean(ShardConsumerRunner.class).problems().values()).allSatisfy(
-				(problem) -> assertThat(problem).contains("under the instance id 'one'", "'shardkeeper.instance-id'"));
+				(problem) -> assertThat(problem).contains("with the instance id 'one'", "'shardkeeper.instance-id'"));
 		assertThat(first.getBean(ShardkeeperHealthIndicator.class).health().getStatus()).isEqualTo(Status.DOWN);
 		assertThat(handler(first).revoked).hasSize(3);
 		patiently().until(() -> sum(second) == IntStream.range(0, 50).sum());

@@ -13,32 +13,32 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The state of one owned shard: all entries in memory, and those remembered that are to
- * be committed. A handler call gets a {@link StateView} of it, which keeps what the call
- * writes to itself; when the call has returned, its writes are added here, all or none.
+ * State of one owned shard: all entries, and the changes to commit. A handler call gets a
+ * {@link StateView}, which keeps its writes to itself; when the call has returned, they
+ * are added here, all or none.
  * <p>
- * Later calls see what is added at once. It is committable only with the record that it
- * came from. Confined to the shard's worker; where calls run at the same time, views read
- * the entries from other threads.
+ * Later calls see added changes at once. They become committable together with their
+ * record. Confined to the shard's worker; if calls run at the same time, views read the
+ * entries on other threads.
  */
 public final class JournaledState {
 
 	private final JsonMapper mapper;
 
-	/** Whether calls run at the same time, so that one may disturb another. */
+	/** Whether calls run at the same time, so that one may change what another reads. */
 	private final boolean shared;
 
 	private final Map<String, String> entries;
 
-	/** Number of times that an entry was added or removed. */
+	/** Number of entries that were added or removed so far. */
 	private volatile long keyChanges;
 
 	private Map<String, @Nullable String> uncommitted = new HashMap<>();
 
-	/** Size of these, as if every character were one byte. */
+	/** Size of these changes, as if every character were one byte. */
 	private long uncommittedBytes;
 
-	/** Added but not committable, the oldest first. */
+	/** Changes that are added but not committable, the oldest first. */
 	private final Deque<Changes> uncommittable = new ArrayDeque<>();
 
 	public JournaledState(Map<String, String> entries, JsonMapper mapper, boolean shared) {
@@ -53,16 +53,15 @@ public final class JournaledState {
 	}
 
 	/**
-	 * Adds what a call wrote, unless the calls that ran at the same time have changed
-	 * what it has read.
-	 * @return what it wrote; {@code null} if nothing was added, and the call is to be
-	 * made again
+	 * Adds the writes of a call, unless another call has changed entries that it has read.
+	 * @return the changes; {@code null} if nothing was added and the call has to be
+	 * repeated
 	 */
 	@Nullable public Changes add(StateView view) {
 		if (view.isUntouched()) {
 			return Changes.NONE;
 		}
-		if (wasDisturbed(view)) {
+		if (isOutdated(view)) {
 			return null;
 		}
 		Changes changes = new Changes(new HashMap<>(), new HashMap<>());
@@ -81,16 +80,16 @@ public final class JournaledState {
 	}
 
 	/**
-	 * Adds what a call wrote and makes it committable at once. Nearly all calls come this
-	 * way, so nothing is kept to undo it.
-	 * @return {@link Changes#NONE}; {@code null} if nothing was added, and the call is to
-	 * be made again
+	 * Adds the writes of a call and makes them committable at once. Nearly all calls use
+	 * this, so it keeps nothing for an undo.
+	 * @return {@link Changes#NONE}; {@code null} if nothing was added and the call has to
+	 * be repeated
 	 */
 	@Nullable public Changes addCommittable(StateView view) {
 		if (view.isUntouched()) {
 			return Changes.NONE;
 		}
-		if (wasDisturbed(view)) {
+		if (isOutdated(view)) {
 			return null;
 		}
 		view.writes(this.entries).forEach((key, json) -> {
@@ -101,11 +100,11 @@ public final class JournaledState {
 		return Changes.NONE;
 	}
 
-	private boolean wasDisturbed(StateView view) {
-		return this.shared && !view.hasReadWhatIs(this.entries, this.keyChanges);
+	private boolean isOutdated(StateView view) {
+		return this.shared && !view.isCurrent(this.entries, this.keyChanges);
 	}
 
-	/** Writes an entry; returns what stood there before. */
+	/** Writes an entry and returns its earlier value. */
 	private @Nullable String write(String key, @Nullable String json) {
 		String before = (json != null) ? this.entries.put(key, json) : this.entries.remove(key);
 		if (this.shared && (before == null) != (json == null)) {
@@ -114,7 +113,7 @@ public final class JournaledState {
 		return before;
 	}
 
-	/** Makes changes part of the next commit. */
+	/** Adds changes to the next commit. */
 	public void makeCommittable(Changes changes) {
 		if (changes == Changes.NONE) {
 			return;
@@ -128,7 +127,7 @@ public final class JournaledState {
 		}
 	}
 
-	/** Returns whether calls have seen what the next commit leaves out. */
+	/** Returns whether there are changes that the next commit leaves out. */
 	public boolean hasUncommittable() {
 		return !this.uncommittable.isEmpty();
 	}
@@ -139,7 +138,7 @@ public final class JournaledState {
 		this.entries.clear();
 	}
 
-	/** Returns the changes to be committed, removed entries as {@code null}. */
+	/** Returns the changes to commit, removed entries as {@code null}. */
 	Map<String, @Nullable String> uncommitted() {
 		return Collections.unmodifiableMap(this.uncommitted);
 	}
@@ -150,12 +149,12 @@ public final class JournaledState {
 				- ((before != null) ? before.length() : -key.length());
 	}
 
-	/** Returns how much the changes to be committed take, in bytes, about. */
+	/** Returns the approximate size of the changes to commit, in bytes. */
 	public long uncommittedBytes() {
 		return this.uncommittedBytes;
 	}
 
-	/** Returns the changes to be committed, and forgets them. */
+	/** Returns the changes to commit and removes them. */
 	public Map<String, @Nullable String> takeUncommitted() {
 		Map<String, @Nullable String> taken = this.uncommitted;
 		this.uncommitted = new HashMap<>();
@@ -180,16 +179,16 @@ public final class JournaledState {
 	}
 
 	/**
-	 * Changes by one call.
+	 * Changes of one call.
 	 *
-	 * @param writes new values by key, removed entries as {@code null}
-	 * @param before earlier values by key
+	 * @param writes the new values by key, removed entries as {@code null}
+	 * @param before the earlier values by key
 	 */
 	public record Changes(Map<String, @Nullable String> writes, Map<String, @Nullable String> before) {
 
 		public static final Changes NONE = new Changes(Map.of(), Map.of());
 
-		/** By identity, whatever they contain. */
+		/** Compares by identity: equal changes of two calls are different ones. */
 		@Override
 		public boolean equals(@Nullable Object other) {
 			return this == other;

@@ -15,27 +15,27 @@ import tools.jackson.databind.json.JsonMapper;
 import io.github.shardkeeper.ShardState;
 
 /**
- * The state of a shard as one handler call sees it, with what the call itself has
- * written. Confined to that call's thread until the call has returned.
+ * State of a shard as one handler call sees it, with the writes of that call. Confined to
+ * the thread of the call until it has returned.
  */
 public final class StateView implements ShardState, AutoCloseable {
 
-	/** Of one entry, the key and the value as JSON, in characters. */
-	static final int LONGEST_ENTRY = 16 * 1024 * 1024;
+	/** Maximum length of an entry: its key and its value as JSON, in characters. */
+	static final int MAX_ENTRY_LENGTH = 16 * 1024 * 1024;
 
-	/** Of what one call writes: it is committed in one step, at the latest. */
-	static final int MOST_WRITTEN = 4 * LONGEST_ENTRY;
+	/** Maximum length of the writes of one call, which are in one commit. */
+	static final int MAX_WRITTEN_LENGTH = 4 * MAX_ENTRY_LENGTH;
 
-	private static final int LONGEST_NUMBER = 20;
+	private static final int MAX_NUMBER_LENGTH = 20;
 
-	private static final int LONGEST_KEY_SHOWN = 100;
+	private static final int MAX_KEY_LENGTH_SHOWN = 100;
 
 	private final Map<String, String> entries;
 
 	private final JsonMapper mapper;
 
-	/** Whether what is read has to be remembered, because other calls run too. */
-	private final boolean watchful;
+	/** Whether reads are recorded, because other calls run at the same time. */
+	private final boolean recordsReads;
 
 	private final long keyChanges;
 
@@ -44,23 +44,23 @@ public final class StateView implements ShardState, AutoCloseable {
 	/** New values, removed entries as {@code null}. */
 	private @Nullable Map<String, @Nullable String> writes;
 
-	/** What is added to numbers that were not written otherwise. */
+	/** Increments of numbers that were not written otherwise. */
 	private @Nullable Map<String, Long> sums;
 
-	/** What was read, as it was then. */
+	/** Values that were read, as they were then. */
 	private @Nullable Map<String, @Nullable String> reads;
 
-	/** What the changes take, keys and new values, in characters. */
+	/** Length of the changes, keys and new values, in characters. */
 	private long written;
 
 	private boolean hasReadKeys;
 
 	private volatile boolean closed;
 
-	StateView(Map<String, String> entries, JsonMapper mapper, boolean watchful, long keyChanges) {
+	StateView(Map<String, String> entries, JsonMapper mapper, boolean recordsReads, long keyChanges) {
 		this.entries = entries;
 		this.mapper = mapper;
-		this.watchful = watchful;
+		this.recordsReads = recordsReads;
 		this.keyChanges = keyChanges;
 		this.thread = Thread.currentThread();
 	}
@@ -106,20 +106,19 @@ public final class StateView implements ShardState, AutoCloseable {
 	public long increment(String key, long delta) {
 		check(key);
 		boolean writtenHere = this.writes != null && this.writes.containsKey(key);
-		if (!this.watchful || writtenHere) {
+		if (!this.recordsReads || writtenHere) {
 			long sum = Math.addExact(number(key, writtenHere ? written(key) : this.entries.get(key)), delta);
 			write(key, Long.toString(sum));
 			return sum;
 		}
-		// Sums of several calls may be made in any order: no reason to disturb each
-		// other.
+		// Increments of several calls commute, so they are no reads.
 		if (this.sums == null) {
 			this.sums = new HashMap<>();
 		}
 		long added = Math.addExact(this.sums.getOrDefault(key, 0L), delta);
 		long sum = Math.addExact(number(key, this.entries.get(key)), added);
 		if (!this.sums.containsKey(key)) {
-			requireRoom(key, LONGEST_NUMBER, this.written + key.length());
+			requireRoom(key, MAX_NUMBER_LENGTH, this.written + key.length());
 			this.written += key.length();
 		}
 		this.sums.put(key, added);
@@ -165,11 +164,11 @@ public final class StateView implements ShardState, AutoCloseable {
 			return written(key);
 		}
 		String json = this.entries.get(key);
-		if (this.watchful) {
+		if (this.recordsReads) {
 			if (this.reads == null) {
 				this.reads = new HashMap<>();
 			}
-			// The first time counts: a call that has seen two values is to be made again.
+			// The first value counts: a call that has read two values has to be repeated.
 			this.reads.putIfAbsent(key, json);
 			Long added = (this.sums != null) ? this.sums.remove(key) : null;
 			if (added != null) {
@@ -187,7 +186,7 @@ public final class StateView implements ShardState, AutoCloseable {
 
 	private void write(String key, @Nullable String json) {
 		if (this.writes == null) {
-			// Small: there is one for every call, and most write an entry or two.
+			// Small: most calls write one or two entries.
 			this.writes = new HashMap<>(4);
 		}
 		boolean again = this.writes.containsKey(key) || this.sums != null && this.sums.containsKey(key);
@@ -205,23 +204,23 @@ public final class StateView implements ShardState, AutoCloseable {
 	}
 
 	private static void requireRoom(String key, int length, long written) {
-		if (key.length() > LONGEST_ENTRY - length) {
+		if (key.length() > MAX_ENTRY_LENGTH - length) {
 			throw new IllegalArgumentException(
 					("The entry of the state under key '%s' has a key of %,d characters and a value of %,d as JSON, but at "
 							+ "most %,d in all are allowed: split it into several keys, or keep it in a store of your own")
-						.formatted(abbreviated(key), key.length(), length, LONGEST_ENTRY));
+						.formatted(abbreviated(key), key.length(), length, MAX_ENTRY_LENGTH));
 		}
-		if (written > MOST_WRITTEN) {
+		if (written > MAX_WRITTEN_LENGTH) {
 			throw new IllegalArgumentException(
 					("With the value for key '%s' the call has written %,d characters to the state, and may write %,d: "
 							+ "write less in one call, or take fewer records at once with 'shardkeeper.consumer.batch-size'")
-						.formatted(abbreviated(key), written, MOST_WRITTEN));
+						.formatted(abbreviated(key), written, MAX_WRITTEN_LENGTH));
 		}
 	}
 
-	/** A key may be as long as a value. */
+	/** Abbreviates a key, which may be as long as a value. */
 	private static String abbreviated(String key) {
-		return (key.length() <= LONGEST_KEY_SHOWN) ? key : key.substring(0, LONGEST_KEY_SHOWN) + "…";
+		return (key.length() <= MAX_KEY_LENGTH_SHOWN) ? key : key.substring(0, MAX_KEY_LENGTH_SHOWN) + "…";
 	}
 
 	private void check(String key) {
@@ -235,13 +234,13 @@ public final class StateView implements ShardState, AutoCloseable {
 		}
 	}
 
-	/** Returns whether the call has neither read nor written anything that matters. */
+	/** Returns whether the call has written nothing. */
 	public boolean isUntouched() {
 		return this.writes == null && this.sums == null;
 	}
 
-	/** Returns whether everything that was read is still as it was. */
-	boolean hasReadWhatIs(Map<String, String> now, long keyChangesNow) {
+	/** Returns whether every value that was read is still the same. */
+	boolean isCurrent(Map<String, String> now, long keyChangesNow) {
 		if (this.hasReadKeys && this.keyChanges != keyChangesNow) {
 			return false;
 		}
@@ -250,7 +249,7 @@ public final class StateView implements ShardState, AutoCloseable {
 			.allMatch((read) -> Objects.equals(now.get(read.getKey()), read.getValue()));
 	}
 
-	/** What is to be written on top of what there is now. */
+	/** Returns the changes to apply to the current entries. */
 	Map<String, @Nullable String> writes(Map<String, String> now) {
 		Map<String, @Nullable String> all = (this.writes != null) ? this.writes : new HashMap<>();
 		if (this.sums != null) {

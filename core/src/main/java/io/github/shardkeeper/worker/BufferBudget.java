@@ -13,13 +13,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Bounds what all shards of an instance together read ahead. Once it is used up, reading
- * pauses for shards that have more than their even share: so a few slow shards cannot
- * take the room of all.
+ * Limits the records that all shards of an instance together read ahead. Once the budget
+ * is used up, reading pauses for shards that have more than their even share, so that a
+ * few slow shards cannot use it all.
  * <p>
- * Waiting shards are woken together, once each, when the last byte above the limit is
- * given back. The cost of giving back does not depend on the number of shards, unless
- * some are woken. Thread-safe.
+ * Waiting shards are woken together when usage falls to the limit. The cost of giving
+ * back does not depend on the number of shards, unless some are woken. Thread-safe.
  */
 public final class BufferBudget {
 
@@ -34,24 +33,21 @@ public final class BufferBudget {
 	/** Guarded by itself. */
 	private final Set<Share> waiting = new LinkedHashSet<>();
 
-	/** Whether any is waiting; read without the lock. */
+	/** Whether any share is waiting; read without the lock. */
 	private volatile boolean anyWaiting;
 
-	/**
-	 * Number of shards when the waiting ones were last checked; guarded by
-	 * {@link #waiting}.
-	 */
-	private int lookedWithShards;
+	/** Number of shards at the last check of the waiting ones; guarded by {@link #waiting}. */
+	private int shardsAtLastCheck;
 
 	/**
-	 * Creates a budget of which nothing is used.
-	 * @param limit bytes for all shards
+	 * Creates an unused budget.
+	 * @param limit the maximum size for all shards, in bytes
 	 */
 	public BufferBudget(long limit) {
 		this.limit = limit;
 	}
 
-	/** Adds a shard that shares the budget. */
+	/** Adds a shard; the even share of the others shrinks. */
 	void join() {
 		this.shards.incrementAndGet();
 	}
@@ -64,13 +60,12 @@ public final class BufferBudget {
 		}
 		List<Share> free = new ArrayList<>();
 		synchronized (this.waiting) {
-			// Not for each of many that leave one after the other. Until then a shard
-			// just
-			// below its share waits until it, or others, give something back.
-			if (left > this.lookedWithShards - Math.max(1, this.lookedWithShards / 8)) {
+			// Not for each of many shards that leave: until then a shard just below its
+			// share waits until it or others give something back.
+			if (left > this.shardsAtLastCheck - Math.max(1, this.shardsAtLastCheck / 8)) {
 				return;
 			}
-			this.lookedWithShards = left;
+			this.shardsAtLastCheck = left;
 			for (Iterator<Share> each = this.waiting.iterator(); each.hasNext();) {
 				Share share = each.next();
 				if (!isExceededBy(share.bytes())) {
@@ -83,7 +78,7 @@ public final class BufferBudget {
 		free.forEach(Share::resume);
 	}
 
-	/** Returns how much one shard may have at least, in bytes. */
+	/** Returns the size that each shard may always have, in bytes. */
 	long evenShare() {
 		return this.limit / Math.max(1, this.shards.get());
 	}
@@ -92,7 +87,7 @@ public final class BufferBudget {
 		this.used.addAndGet(bytes);
 	}
 
-	/** Gives back, and wakes the waiting shards when that leaves room. */
+	/** Gives back, and wakes the waiting shards if that leaves room. */
 	void giveBack(long bytes) {
 		long left = this.used.addAndGet(-bytes);
 		if (left > this.limit || !this.anyWaiting) {
@@ -104,34 +99,32 @@ public final class BufferBudget {
 			this.waiting.clear();
 			this.anyWaiting = false;
 		}
-		// Without the lock: this wakes their workers.
+		// Without the lock, because it wakes their workers.
 		all.forEach(Share::resume);
 	}
 
-	/** Returns whether a shard with so much has to pause. */
+	/** Returns whether a shard of this size has to pause. */
 	boolean isExceededBy(long bytesOfShard) {
 		return this.used.get() > this.limit && bytesOfShard > evenShare();
 	}
 
-	/**
-	 * Returns whether a shard has to pause; if so, it is woken when it may resume.
-	 */
+	/** Returns whether a shard has to pause; if so, it is woken when it may resume. */
 	boolean mustWait(Share share) {
 		if (!isExceededBy(share.bytes())) {
 			return false;
 		}
 		synchronized (this.waiting) {
 			int all = this.shards.get();
-			this.lookedWithShards = this.waiting.isEmpty() ? all : Math.max(all, this.lookedWithShards);
+			this.shardsAtLastCheck = this.waiting.isEmpty() ? all : Math.max(all, this.shardsAtLastCheck);
 			this.waiting.add(share);
 			this.anyWaiting = true;
 		}
-		// What was given back in between has not woken it. If it was woken already, it
-		// pauses, and resumes.
+		// Checked again: a release in between has not woken it. If it was woken already, it
+		// pauses and resumes.
 		return isExceededBy(share.bytes()) || !stopWaiting(share);
 	}
 
-	/** Returns whether the shard was waiting, and does not any more. */
+	/** Removes a waiting shard and returns whether it was waiting. */
 	boolean stopWaiting(Share share) {
 		synchronized (this.waiting) {
 			boolean waited = this.waiting.remove(share);
@@ -140,14 +133,14 @@ public final class BufferBudget {
 		}
 	}
 
-	/** Returns how much is used, in bytes. */
+	/** Returns the used size in bytes. */
 	long used() {
 		return this.used.get();
 	}
 
 	/**
-	 * One shard's part of the budget: records that wait for its handler, and those that
-	 * were taken up out of order. Thread-safe.
+	 * One shard's part of the budget: records in its buffer, and those that were taken up
+	 * out of order. Thread-safe.
 	 */
 	static final class Share {
 
@@ -157,25 +150,25 @@ public final class BufferBudget {
 
 		private final AtomicLong bytes = new AtomicLong();
 
-		/** Whether it is, or is about to be, among the waiting ones. */
+		/** Whether it is waiting, or about to. */
 		private volatile boolean waiting;
 
-		/** Whether reading had to pause, and may resume. */
+		/** Whether reading has paused and may resume. */
 		private final AtomicBoolean mayResume = new AtomicBoolean();
 
-		/** Set when all was given back: calls that still run may give back again. */
+		/** Set when all is given back; calls that still run may give back again. */
 		private volatile boolean closed;
 
 		/**
-		 * Creates a share with nothing in it.
-		 * @param wake wakes the shard's worker when it may be read on; on any thread
+		 * Creates an empty share.
+		 * @param wake wakes the shard's worker when reading may resume; on any thread
 		 */
 		Share(BufferBudget budget, Runnable wake) {
 			this.budget = budget;
 			this.wake = wake;
 		}
 
-		/** Returns how much it has, in bytes. */
+		/** Returns its size in bytes. */
 		long bytes() {
 			return this.bytes.get();
 		}
@@ -188,7 +181,7 @@ public final class BufferBudget {
 			this.budget.take(more);
 		}
 
-		/** Gives back; this may wake the shard itself, or others. */
+		/** Gives back; this may wake this shard or others. */
 		void giveBack(long less) {
 			if (this.closed) {
 				return;
@@ -201,8 +194,8 @@ public final class BufferBudget {
 		}
 
 		/**
-		 * Returns whether the shard is not to be read on because all shards together have
-		 * too much. Its worker is woken when it may be.
+		 * Returns whether reading has to pause because the budget is used up. The worker is
+		 * woken when reading may resume.
 		 */
 		boolean mustWait() {
 			this.waiting = true;
@@ -221,17 +214,17 @@ public final class BufferBudget {
 				this.wake.run();
 			}
 			catch (RuntimeException | OutOfMemoryError ex) {
-				// The caller can do nothing about it, and others wait, too.
-				logger.error("A shard that may be read on could not be woken; it is with its next turn", ex);
+				// The caller cannot handle it, and has others to wake.
+				logger.error("Cannot wake a shard whose reading may resume; it resumes with its next turn", ex);
 			}
 		}
 
-		/** Returns, once for each time, whether reading may resume. */
+		/** Returns whether reading may resume, and resets that. */
 		boolean takeResume() {
 			return this.mayResume.get() && this.mayResume.getAndSet(false);
 		}
 
-		/** Gives everything back, because the shard is not read any more. */
+		/** Gives everything back, because reading has stopped. */
 		void close() {
 			if (this.waiting) {
 				this.budget.stopWaiting(this);

@@ -12,8 +12,8 @@ import io.github.shardkeeper.source.SourceRecord;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * Calls a handler that takes no record again and again while the shard is owned, with a
- * pause between the end of a call and the next. Confined to the worker.
+ * Calls a handler that takes no records repeatedly while the shard is owned, with a pause
+ * after each call. Confined to the shard's worker.
  */
 final class CallLoop implements ShardOwnership.Loop {
 
@@ -70,8 +70,8 @@ final class CallLoop implements ShardOwnership.Loop {
 		if (due != null) {
 			this.timer.wakeAt(due, now);
 		}
-		// Without the permission, whoever gives it wakes the worker; a time in the past
-		// would wake it at once, again and again.
+		// Without permission the time may be in the past, and would wake the worker in a
+		// busy loop; it is woken when calls are permitted again.
 		if (this.nextCall != null && this.context.lease().permitsHandOut(now)) {
 			this.timer.wakeAt(this.nextCall, now);
 		}

@@ -4,12 +4,12 @@ import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.shard.MemberId;
 
 /**
- * Hears what becomes of this instance's session and shards. No method may block.
+ * Listener for events of this instance's session and shards. No method may block.
  * Thread-safe.
  */
 public interface ConsumerEvents {
 
-	/** Hears nothing. */
+	/** Ignores all events. */
 	ConsumerEvents NONE = new ConsumerEvents() {
 
 		@Override
@@ -17,7 +17,7 @@ public interface ConsumerEvents {
 		}
 
 		@Override
-		public void sessionResumed(MemberId member, boolean anew) {
+		public void sessionResumed(MemberId member, boolean newSession) {
 		}
 
 		@Override
@@ -31,28 +31,28 @@ public interface ConsumerEvents {
 	};
 
 	/**
-	 * The lease has ended. Called at once, before the calls that run are interrupted.
-	 * @param member the id that the instance had
+	 * Called when the lease has ended, before running calls are interrupted.
+	 * @param member the last id of the instance
 	 */
 	void sessionLost(MemberId member);
 
 	/**
-	 * After a {@linkplain #sessionLost loss} the lease is held again.
-	 * @param member the id that the instance has now
-	 * @param anew whether it is another session
+	 * Called when the lease is held again after a {@linkplain #sessionLost loss}.
+	 * @param member the current id of the instance
+	 * @param newSession whether it is a new session
 	 */
-	void sessionResumed(MemberId member, boolean anew);
+	void sessionResumed(MemberId member, boolean newSession);
 
 	/**
-	 * A shard is consumed.
+	 * Called when a shard is consumed.
 	 * @param shard the shard
 	 */
 	void assigned(ShardContext shard);
 
 	/**
-	 * A shard is no longer consumed.
+	 * Called when a shard is no longer consumed.
 	 * @param shard the shard
-	 * @param lost whether it was lost without warning
+	 * @param lost whether it was lost without a handover
 	 */
 	void revoked(ShardContext shard, boolean lost);
 

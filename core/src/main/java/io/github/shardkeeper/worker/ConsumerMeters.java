@@ -3,7 +3,7 @@ package io.github.shardkeeper.worker;
 import java.time.Duration;
 
 /**
- * Counts what consumers do, for whoever measures. Thread-safe.
+ * Meters of consumption: calls, failures, dead letters and commits. Thread-safe.
  */
 public interface ConsumerMeters {
 
@@ -29,27 +29,27 @@ public interface ConsumerMeters {
 	};
 
 	/**
-	 * A handler call has returned.
+	 * Called when a handler call has returned.
 	 * @param topic the topic
-	 * @param records how many records it got; 0 in loop mode
-	 * @param duration how long it took
+	 * @param records the number of its records; 0 in loop mode
+	 * @param duration its duration
 	 */
 	void handled(String topic, int records, Duration duration);
 
 	/**
-	 * A record was given up and is stored as a dead letter with the next commit.
+	 * Called when a record becomes a dead letter with the next commit.
 	 * @param topic the topic
 	 */
 	void deadLettered(String topic);
 
 	/**
-	 * A handler call has thrown, or a payload could not be converted.
+	 * Called when a handler call has thrown, or a payload could not be converted.
 	 * @param topic the topic
 	 */
 	void failed(String topic);
 
 	/**
-	 * A commit was answered.
+	 * Called when a commit was answered.
 	 * @param topic the topic
 	 * @param accepted whether it was accepted; otherwise a newer owner exists
 	 */

@@ -11,23 +11,23 @@ import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 
 /**
- * How the records of one topic are consumed. Immutable.
+ * Settings of the consumption of one topic. Immutable.
  *
- * @param commits when offset and state are committed
- * @param ordering what is handled one after the other
- * @param concurrency how many calls run at once inside a shard, where the ordering allows
- * more than one
- * @param maxAhead how many records beyond the lowest one that is not done may be taken up
- * @param batchSize the most records that a handler of lists gets at once
- * @param buffer what may wait for the handler, for each shard
- * @param maxPayloadBytes a record is not handed out whose payload, key and headers come
- * to more
- * @param retry how often, and with which pauses, a record is tried in place
- * @param onFailure what becomes of a record that keeps failing
- * @param retryDelays how long it waits in the retry queue, each time
- * @param longCall how long a call may run before it shows as a problem of its shard
- * @param maxConversionFailures so many conversions that fail in a row halt a shard, 0 for
- * no such limit
+ * @param commits the settings of commits
+ * @param ordering the records that are handled one after the other
+ * @param concurrency the maximum number of calls at a time for a shard, if the ordering
+ * permits several
+ * @param maxAhead the maximum number of records that are taken up and not done, counted
+ * from the first one
+ * @param batchSize the maximum number of records in a list
+ * @param buffer the limits of the buffer of a shard
+ * @param maxPayloadBytes the maximum size of payload, key and headers of a record
+ * @param retry the number of retries in place, and their pauses
+ * @param onFailure the treatment of records that keep failing
+ * @param retryDelays the time in the retry queue, for each round
+ * @param longCall the duration of a call from which it is a problem of its shard
+ * @param maxConversionFailures the number of failed conversions in a row that halts a
+ * shard, 0 for no limit
  */
 public record ConsumerSettings(Commits commits, Ordering ordering, int concurrency, int maxAhead, int batchSize,
 		BufferLimits buffer, long maxPayloadBytes, RetryPolicy retry, OnFailure onFailure, List<Duration> retryDelays,
@@ -79,66 +79,66 @@ public record ConsumerSettings(Commits commits, Ordering ordering, int concurren
 	}
 
 	/**
-	 * When offset and state are committed.
+	 * Settings of commits.
 	 *
-	 * @param mode what makes a commit due, beside the other two
-	 * @param interval the longest time that something handled stays uncommitted
-	 * @param records the most records that stay uncommitted
+	 * @param mode the mode of commits
+	 * @param interval the maximum time that a handled record stays uncommitted
+	 * @param records the maximum number of uncommitted records
 	 */
 	public record Commits(CommitMode mode, Duration interval, int records) {
 
 	}
 
-	/** What makes a commit due. */
+	/** Mode of commits. */
 	public enum CommitMode {
 
-		/** Time and number alone. */
+		/** Commits by time and number of records. */
 		BACKGROUND,
 
 		/**
-		 * What was read together has been handled, or the list that a handler got;
-		 * nothing more is handed out until the commit is answered.
+		 * Commits after each list, or once all records that were read are handled; handles
+		 * no record until the commit is answered.
 		 */
 		BATCH,
 
-		/** As in the background, but a record counts only once it was acknowledged. */
+		/** Commits acknowledged records by time and number of records. */
 		MANUAL
 
 	}
 
-	/** What is handled one after the other. */
+	/** Records that are handled one after the other. */
 	public enum Ordering {
 
 		/** All records of a shard. */
 		SHARD,
 
-		/** The records of a key; those without one in any order. */
+		/** The records of a key; records without a key are not ordered. */
 		KEY,
 
-		/** Nothing. */
+		/** None. */
 		NONE
 
 	}
 
-	/** What becomes of a record that keeps failing. */
+	/** Treatment of a record that keeps failing. */
 	public enum OnFailure {
 
-		/** It is stored as a dead letter, and the shard goes on. */
+		/** Stores it as a dead letter, and continues. */
 		DEAD_LETTER,
 
-		/** It waits in the retry queue, and the shard goes on meanwhile. */
+		/** Puts it into the retry queue, and continues. */
 		RETRY_QUEUE,
 
-		/** The shard stays in front of it. */
+		/** Halts the shard at the record. */
 		HALT
 
 	}
 
 	/**
-	 * What may wait for the handler of one shard.
+	 * Limits of the records of one shard that are read and not taken up.
 	 *
-	 * @param records how many records
-	 * @param bytes how many bytes of them
+	 * @param records the number of records
+	 * @param bytes their size in bytes
 	 */
 	public record BufferLimits(int records, long bytes) {
 

@@ -10,7 +10,7 @@ import org.springframework.util.backoff.BackOffExecution;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * One or more records that a handler gets in one call, and its failed calls so far.
+ * One or more records that a handler gets in one call, with the failed calls so far.
  * Confined to the shard's worker.
  */
 final class Delivery {
@@ -21,26 +21,26 @@ final class Delivery {
 
 	private final long bytes;
 
-	/** Whether its retries in place were made when it was part of a larger one. */
+	/** Whether it was retried in place as a part of a larger delivery. */
 	private final boolean exhausted;
 
 	private int calls;
 
 	private @Nullable BackOffExecution backOff;
 
-	/** Why the last call failed, and what it was; {@code null} if none did. */
+	/** Failure of the last call, {@code null} if none has failed. */
 	private @Nullable Throwable failure;
 
 	private @Nullable MonotonicTime notBefore;
 
-	/** Creates a delivery of one record that was not tried yet. */
+	/** Creates a delivery of one record. */
 	Delivery(TrackedRecord record) {
 		this(alone(record), false);
 	}
 
 	/**
-	 * Creates a delivery of several records that was not tried yet.
-	 * @param records what is in it, not empty; belongs to the delivery from now on
+	 * Creates a delivery of several records.
+	 * @param records the records, not empty; the delivery may change the list
 	 */
 	Delivery(List<TrackedRecord> records) {
 		this(records, false);
@@ -64,27 +64,27 @@ final class Delivery {
 		return only;
 	}
 
-	/** Returns a delivery for each record, which is tried once more, alone. */
+	/** Returns a delivery for each record, without further retries in place. */
 	List<Delivery> parts() {
 		return split(true);
 	}
 
-	/** Returns a delivery for each record, as if they had never been together. */
+	/** Returns a delivery for each record, with all retries in place. */
 	List<Delivery> single() {
 		return split(false);
 	}
 
-	private List<Delivery> split(boolean triedTogether) {
+	private List<Delivery> split(boolean exhausted) {
 		List<Delivery> parts = new ArrayList<>(this.records.size());
 		for (TrackedRecord each : this.records) {
-			Delivery part = new Delivery(alone(each), triedTogether);
+			Delivery part = new Delivery(alone(each), exhausted);
 			part.calls = this.calls;
 			parts.add(part);
 		}
 		return parts;
 	}
 
-	/** Returns its records; those that are stored as failed may be removed. */
+	/** Returns its records; the caller may remove those that are done. */
 	List<TrackedRecord> records() {
 		return this.records;
 	}
@@ -102,18 +102,18 @@ final class Delivery {
 		return this.key;
 	}
 
-	/** Returns how much its records take. */
+	/** Returns the size of its records. */
 	long bytes() {
 		return this.bytes;
 	}
 
-	/** Notes that a call has thrown. */
+	/** Records that a call has failed. */
 	void failed(Throwable thrown) {
 		this.failure = thrown;
 		this.calls++;
 	}
 
-	/** Returns how often its handler was called and has thrown, under any owner. */
+	/** Returns the number of failed calls, including those of earlier owners. */
 	int calls() {
 		return this.calls;
 	}
@@ -122,12 +122,12 @@ final class Delivery {
 		return this.failure;
 	}
 
-	/** Returns whether it is not tried again in place. */
+	/** Returns whether it is not retried in place. */
 	boolean isExhausted() {
 		return this.exhausted || first().rounds() > 0;
 	}
 
-	/** Returns the pauses between its attempts; begun with the first. */
+	/** Returns the pauses between its attempts. */
 	BackOffExecution backOff(ConsumerSettings settings) {
 		BackOffExecution begun = this.backOff;
 		if (begun == null) {
@@ -150,7 +150,7 @@ final class Delivery {
 		return this.notBefore == null || !now.isBefore(this.notBefore);
 	}
 
-	/** For messages. */
+	/** Returns its offsets, for messages. */
 	String where() {
 		return (this.records.size() == 1) ? "at offset " + first().offset()
 				: "at offsets %s to %s".formatted(first().offset(), last().offset());

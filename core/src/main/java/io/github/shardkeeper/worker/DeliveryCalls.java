@@ -16,8 +16,9 @@ import io.github.shardkeeper.source.SourceRecord;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * Converts the records of deliveries and calls the handler with them, on the worker's
- * thread or on other threads. Confined to the worker, but for what runs on these threads.
+ * Converts the records of deliveries and calls the handler with them, on the thread of
+ * the worker or on other threads. Confined to the shard's worker, except for calls on
+ * other threads.
  */
 final class DeliveryCalls {
 
@@ -33,22 +34,17 @@ final class DeliveryCalls {
 
 	private final boolean batch;
 
-	/** Whether the shard halts at a record that cannot be converted. */
-	private final boolean halts;
+	private final boolean haltsAtUnreadable;
 
 	/**
-	 * The concurrent call that has returned last, linked to those before it. Not a queue:
-	 * adding to that needs memory, and there may be none.
+	 * Concurrent call that has returned last, linked to those before it. Not a queue:
+	 * adding to a queue fails without memory.
 	 */
 	private final AtomicReference<@Nullable ConcurrentCall> lastReturned = new AtomicReference<>();
 
-	/** The next call whose result is to be processed, linked to those after it. */
+	/** Concurrent call to process next, linked to those after it. */
 	private @Nullable ConcurrentCall firstReturned;
 
-	/**
-	 * Creates it for one acquisition.
-	 * @param results takes the application's acknowledgments
-	 */
 	DeliveryCalls(ShardScope scope, JournaledState state, DeliveryResults results) {
 		this.scope = scope;
 		this.handler = scope.handler();
@@ -56,19 +52,18 @@ final class DeliveryCalls {
 		this.state = state;
 		this.results = results;
 		this.batch = this.handler.shape() == HandlerShape.BATCH;
-		this.halts = scope.settings().onFailure() == ConsumerSettings.OnFailure.HALT;
+		this.haltsAtUnreadable = scope.settings().onFailure() == ConsumerSettings.OnFailure.HALT;
 	}
 
-	/** Calls on the worker's thread, while no other call for the shard runs. */
+	/** Calls the handler on the current thread, while no other call for the shard runs. */
 	Result call(Delivery delivery, MonotonicTime now) {
 		return call(delivery, now, false);
 	}
 
 	/**
-	 * Has a call made on another thread. Its result comes with {@link #nextReturned()},
-	 * and wakes the worker.
-	 * @throws Throwable what the executor throws; then the call is not made, and never
-	 * will be
+	 * Starts a call on another thread. It wakes the worker at its end, and is then
+	 * returned by {@link #nextReturned()}.
+	 * @throws Throwable if the executor throws; then the call is never made
 	 */
 	void start(Delivery delivery) throws Throwable {
 		ConcurrentCall call = new ConcurrentCall(delivery);
@@ -76,7 +71,7 @@ final class DeliveryCalls {
 			this.context.executor().execute(call);
 		}
 		catch (Throwable ex) {
-			// An executor that throws may have kept, or even run, the call all the same.
+			// An executor that throws may still run the call, or have run it.
 			if (call.begin()) {
 				throw ex;
 			}
@@ -106,8 +101,8 @@ final class DeliveryCalls {
 			return this.batch ? callWithAll(delivery, begun, concurrently) : callWithOne(delivery, begun, concurrently);
 		}
 		catch (Throwable ex) {
-			// Above all, out of memory in a conversion, which is not the record's fault:
-			// as if the handler had thrown it. There may be no memory for this either.
+			// Above all, out of memory in a conversion: treated as if the handler had
+			// thrown it. This may fail for lack of memory, too.
 			return notCalled(delivery, List.of(), new HandlerCalls.Result(null, ex, false), begun);
 		}
 	}
@@ -132,7 +127,7 @@ final class DeliveryCalls {
 				readable.add(converted);
 			}
 		}
-		if (readable.isEmpty() || this.halts && !unreadable.isEmpty()) {
+		if (readable.isEmpty() || this.haltsAtUnreadable && !unreadable.isEmpty()) {
 			return notCalled(delivery, unreadable, null, begun);
 		}
 		return callHandler(delivery, readable, unreadable, begun, concurrently);
@@ -155,7 +150,7 @@ final class DeliveryCalls {
 		return new Result(delivery, unreadable, call, begun, this.context.clock().now());
 	}
 
-	/** Returns what the handler takes, or an {@link Unreadable}. */
+	/** Returns the handler's argument, or an {@link Unreadable}. */
 	private Object convert(TrackedRecord tracked) {
 		try {
 			return convert(tracked.source());
@@ -167,7 +162,7 @@ final class DeliveryCalls {
 			throw ex;
 		}
 		catch (Throwable ex) {
-			// From the application's own deserializer, converter or constructor.
+			// From a deserializer, converter or constructor of the application.
 			Throwable printable = FailureLog.printable(ex);
 			return new Unreadable(tracked,
 					new PayloadConversionException("The payload cannot be converted: " + printable, printable));
@@ -188,11 +183,11 @@ final class DeliveryCalls {
 	 * Result of a delivery.
 	 *
 	 * @param delivery the delivery
-	 * @param unreadable records of it that could not be converted
-	 * @param call result of the call, {@code null} if none was made because nothing could
-	 * be converted
-	 * @param begun when it began
-	 * @param ended when it ended
+	 * @param unreadable its records that could not be converted
+	 * @param call the result of the call, {@code null} if no call was made because of
+	 * unreadable records
+	 * @param begun the time of its start
+	 * @param ended the time of its end
 	 */
 	record Result(Delivery delivery, List<Unreadable> unreadable, HandlerCalls.@Nullable Result call,
 			MonotonicTime begun, MonotonicTime ended) {
@@ -203,15 +198,15 @@ final class DeliveryCalls {
 	 * A record that cannot be converted.
 	 *
 	 * @param record the record
-	 * @param failure why
+	 * @param failure the failure of the conversion
 	 */
 	record Unreadable(TrackedRecord record, PayloadConversionException failure) {
 
 	}
 
 	/**
-	 * A call on another thread. Whatever happens, its end reaches the worker: once it is
-	 * created that needs no memory.
+	 * Call on another thread. The worker always gets to know its end: that needs no memory
+	 * after its creation.
 	 */
 	final class ConcurrentCall implements Runnable {
 
@@ -223,7 +218,7 @@ final class DeliveryCalls {
 
 		private @Nullable Throwable failure;
 
-		/** The next one in the list of those that have returned. */
+		/** Next call in the list of those that have returned. */
 		private @Nullable ConcurrentCall neighbor;
 
 		private ConcurrentCall(Delivery delivery) {
@@ -234,12 +229,12 @@ final class DeliveryCalls {
 			return this.delivery;
 		}
 
-		/** Returns the result, {@code null} if there was no memory to make one. */
+		/** Returns the result, {@code null} if there was no memory for one. */
 		@Nullable Result result() {
 			return this.result;
 		}
 
-		/** Returns why there is no result. */
+		/** Returns the reason for a missing result. */
 		Throwable failure() {
 			Throwable thrown = this.failure;
 			if (thrown == null) {
@@ -248,7 +243,7 @@ final class DeliveryCalls {
 			return thrown;
 		}
 
-		/** Begins the call, unless it has begun; returns whether it did. */
+		/** Begins the call unless it has begun; returns whether it has not. */
 		private boolean begin() {
 			return this.begun.compareAndSet(false, true);
 		}

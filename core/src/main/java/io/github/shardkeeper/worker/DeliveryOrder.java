@@ -16,46 +16,46 @@ import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
 
 /**
- * The deliveries of a shard that were taken up and are not done, and which of them may be
- * called next. Confined to the shard's worker.
+ * Deliveries of a shard that are taken up and not done; decides which one may be called
+ * next. Confined to the shard's worker.
  */
 sealed interface DeliveryOrder {
 
 	/**
-	 * Returns the order that the settings ask for.
-	 * @param share what is taken up out of order counts for it
+	 * Creates the order that the settings require.
+	 * @param share counts the size of deliveries that are called out of order
 	 */
 	static DeliveryOrder of(ConsumerSettings settings, BufferBudget.Share share) {
 		return (settings.ordering() == Ordering.SHARD) ? new Sequential() : new Concurrent(settings, share);
 	}
 
-	/** Returns whether one more may be taken up. */
+	/** Returns whether one more delivery may be taken up. */
 	boolean hasRoom();
 
 	void add(Delivery delivery);
 
 	/**
-	 * Returns the next delivery to call, which counts as running from now on;
-	 * {@code null} if none can be called now.
+	 * Returns the next delivery to call, {@code null} if none can be called now. It counts
+	 * as running from now on.
 	 */
 	@Nullable Delivery next(MonotonicTime now);
 
-	/** Keeps a delivery that ran, in its place, to be called again. */
+	/** Keeps the place of a delivery whose call has ended, for another call. */
 	void retry(Delivery delivery);
 
-	/** Removes a delivery that ran. */
+	/** Removes a delivery whose call has ended. */
 	void remove(Delivery delivery);
 
-	/** Returns whether no delivery runs. */
+	/** Returns whether no delivery is running. */
 	boolean isIdle();
 
-	/** Returns when the next one that waits may be called, {@code null} if none waits. */
+	/** Returns when the next waiting delivery may be called, {@code null} if none waits. */
 	@Nullable MonotonicTime nextDue();
 
 	/** Returns whether a delivery waits because it has failed. */
 	boolean hasFailing();
 
-	/** One delivery after the other. */
+	/** Calls one delivery after the other. */
 	final class Sequential implements DeliveryOrder {
 
 		private @Nullable Delivery only;
@@ -111,9 +111,8 @@ sealed interface DeliveryOrder {
 	}
 
 	/**
-	 * A queue for each key, or for each record: several deliveries run at the same time,
-	 * but only one of each queue. Those behind one that runs, or that waits for another
-	 * attempt, wait too.
+	 * Calls several deliveries at the same time, but only one of each key. Later
+	 * deliveries of a key wait while an earlier one runs or waits for another attempt.
 	 */
 	final class Concurrent implements DeliveryOrder {
 
@@ -121,7 +120,7 @@ sealed interface DeliveryOrder {
 
 		private final BufferBudget.Share share;
 
-		/** The first of each queue runs, waits or is ready. */
+		/** Deliveries by key; the first of each queue runs, waits or is ready. */
 		private final Map<Object, Deque<Delivery>> queues = new HashMap<>();
 
 		private final Deque<Delivery> ready = new ArrayDeque<>();
@@ -139,7 +138,7 @@ sealed interface DeliveryOrder {
 			this.share = share;
 		}
 
-		/** The window bounds the number of records, this the number of bytes. */
+		/** Limits the number of bytes; the window limits the number of records. */
 		@Override
 		public boolean hasRoom() {
 			return this.running < this.settings.concurrency() && this.bytes < this.settings.buffer().bytes();
@@ -220,7 +219,7 @@ sealed interface DeliveryOrder {
 			return !this.failing.isEmpty();
 		}
 
-		/** A record without a key has a queue of its own. */
+		/** Returns the delivery itself if it has no key, so that it waits for none. */
 		private Object queueKey(Delivery delivery) {
 			String key = (this.settings.ordering() == Ordering.KEY) ? delivery.key() : null;
 			return (key != null) ? key : delivery;

@@ -23,10 +23,9 @@ import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
 import io.github.shardkeeper.worker.FailurePolicy.Decision;
 
 /**
- * Decides what becomes of deliveries whose call has returned: their records are done, are
- * tried again, or are stored as failed. With manual acknowledgment a handled record is
- * done only once it is acknowledged. Confined to the shard's worker, but for
- * {@link #acknowledgmentOf}.
+ * Processes the results of calls: marks records as done, retries them, or stores them as
+ * failed. With manual acknowledgment a handled record is done once it is acknowledged.
+ * Confined to the shard's worker, except for {@link #acknowledgmentOf}.
  */
 final class DeliveryResults {
 
@@ -54,32 +53,32 @@ final class DeliveryResults {
 
 	private final FailurePolicy policy;
 
-	/** Whether a record is done only once it is acknowledged. */
+	/** Whether records have to be acknowledged. */
 	private final boolean manual;
 
 	/**
-	 * Whether an acknowledged record is done only with all that were handled before it:
-	 * what they wrote to the state builds on each other.
+	 * Whether an acknowledged record is done only with all records handled before it,
+	 * because its state depends on theirs.
 	 */
 	private final boolean manualWithState;
 
-	/** Acknowledged by the application, on any thread, and not processed yet. */
+	/** Acknowledged records that are not processed yet; added on any thread. */
 	private final Queue<List<TrackedRecord>> acknowledged = new ConcurrentLinkedQueue<>();
 
 	/**
-	 * Handled and not done, in the order in which they were handled, whether they were
-	 * read or came from the retry queue. Used only for manual acknowledgment with state.
+	 * Records that are handled and not done, in the order of their calls. Used only for
+	 * manual acknowledgment with state.
 	 */
 	private final Deque<TrackedRecord> handled = new ArrayDeque<>();
 
-	/** Whether the shard stays in front of a record until it has another owner. */
+	/** Whether the shard halts at a record until it has another owner. */
 	private boolean halted;
 
 	private final int maxConversionFailures;
 
 	private int conversionFailures;
 
-	/** Set while the shard is halted because too many conversions in a row failed. */
+	/** Set while the shard halts because too many conversions in a row failed. */
 	private @Nullable MonotonicTime conversionRetryAt;
 
 	DeliveryResults(ShardScope scope, ShardProgress progress, DeliveryOrder order, RecordIntake intake) {
@@ -97,7 +96,7 @@ final class DeliveryResults {
 		this.manualWithState = this.manual && this.handler.takesState();
 	}
 
-	/** Returns whether the shard stays in front of a record now. */
+	/** Returns whether the shard halts at a record now. */
 	boolean isHalted(MonotonicTime now) {
 		MonotonicTime retryAt = this.halted ? null : this.conversionRetryAt;
 		return this.halted || retryAt != null && now.isBefore(retryAt);
@@ -107,7 +106,7 @@ final class DeliveryResults {
 		return this.halted || this.conversionRetryAt != null;
 	}
 
-	/** Returns when the halted record is tried again, {@code null} for never. */
+	/** Returns when the halted record is retried, {@code null} for never. */
 	@Nullable MonotonicTime haltEnds(MonotonicTime now) {
 		return (!this.halted && isHalted(now)) ? this.conversionRetryAt : null;
 	}
@@ -116,7 +115,7 @@ final class DeliveryResults {
 		Delivery delivery = result.delivery();
 		HandlerCalls.Result call = result.call();
 		if (call == null && delivery.records().size() > 1 && this.policy.unreadable() instanceof Decision.Halt) {
-			// Those before the unreadable one are handled first; the shard halts at it.
+			// The records before the unreadable one are handled; the shard halts at it.
 			this.order.remove(delivery);
 			this.intake.addParts(delivery.single());
 			return;
@@ -163,8 +162,8 @@ final class DeliveryResults {
 	}
 
 	/**
-	 * Halts because the conversion is broken rather than its records, and tries the first
-	 * record again from time to time.
+	 * Halts because probably the conversion is wrong and not the records, and retries the
+	 * first record after a pause.
 	 */
 	private void haltForConversions(Delivery delivery, Throwable failure) {
 		boolean first = this.conversionRetryAt == null;
@@ -188,13 +187,13 @@ final class DeliveryResults {
 						: this.progress.state().add(call.view());
 			}
 			catch (ArithmeticException | IllegalArgumentException ex) {
-				// A sum that concurrent calls have made too large.
+				// Concurrent calls have made a sum too large.
 				failed(delivery, call, ex);
 				return;
 			}
 		}
 		if (changes == null) {
-			logger.debug("{}: what the call {} has read was changed by another; calling again", this.owned,
+			logger.debug("{}: the state that the call {} has read was changed by another call; repeating it", this.owned,
 					delivery.where());
 			this.order.retry(delivery);
 			return;
@@ -217,14 +216,14 @@ final class DeliveryResults {
 			.count((meters) -> meters.handled(this.scope.topic(), records, result.begun().until(result.ended())));
 	}
 
-	/** Reports that a call has succeeded, unless something else still fails. */
+	/** Reports that a call has succeeded, unless another one still fails. */
 	private void clearProblem() {
 		if (!this.order.hasFailing() && !isHalted()) {
 			this.problems.callSucceeded();
 		}
 	}
 
-	/** Returns what the handler acknowledges a delivery with. Thread-safe. */
+	/** Returns the acknowledgment of a delivery, for the handler. Thread-safe. */
 	Acknowledgment acknowledgmentOf(Delivery delivery) {
 		List<TrackedRecord> records = delivery.records();
 		return () -> {
@@ -233,7 +232,7 @@ final class DeliveryResults {
 		};
 	}
 
-	/** Processes what the application has acknowledged. */
+	/** Processes acknowledgments. */
 	void processAcknowledged() {
 		for (List<TrackedRecord> records = this.acknowledged.poll(); records != null; records = this.acknowledged
 			.poll()) {
@@ -255,7 +254,7 @@ final class DeliveryResults {
 		}
 	}
 
-	/** Finishes the handled records up to the first that is not acknowledged. */
+	/** Marks handled records as done up to the first that is not acknowledged. */
 	private void finishHandled(MonotonicTime now) {
 		for (TrackedRecord next = this.handled.peek(); next != null
 				&& next.isAcknowledged(); next = this.handled.peek()) {
@@ -263,7 +262,7 @@ final class DeliveryResults {
 		}
 	}
 
-	/** Reports a shard that stands still because acknowledgments are missing. */
+	/** Reports a shard that cannot continue because acknowledgments are missing. */
 	void reportMissingAcknowledgments() {
 		if (!this.manual || isHalted() || this.order.hasFailing()) {
 			return;
@@ -281,8 +280,7 @@ final class DeliveryResults {
 
 	private void failed(Delivery delivery, HandlerCalls.Result call, Throwable failure) {
 		if (!this.owned.isHeld() || call.interrupted()) {
-			// The shard or the lease is lost, or the shard leaves: not the record's
-			// fault.
+			// Not caused by the record.
 			logger.debug("{} was interrupted {}", this.owned, delivery.where(), failure);
 			this.order.retry(delivery);
 			return;
@@ -312,7 +310,7 @@ final class DeliveryResults {
 		clearProblem();
 	}
 
-	/** Stores a failed record in the retry queue or as a dead letter, or halts at it. */
+	/** Puts a failed record into the retry queue or the dead letters, or halts at it. */
 	private void store(Decision decision, TrackedRecord record, Throwable failure, int calls) {
 		MonotonicTime now = this.context.clock().now();
 		if (decision instanceof Decision.Halt) {
@@ -347,13 +345,13 @@ final class DeliveryResults {
 				calls, rounds, failure, this.context.wallClock().instant());
 	}
 
-	/** Keeps a delivery whose call could not be made because there is no thread. */
+	/** Keeps a delivery that could not be called because no thread was available. */
 	void noThread(Delivery delivery, Throwable refusal) {
 		try {
 			delivery.waitUntil(this.context.clock().now().plus(NO_THREAD_PAUSE));
 		}
 		finally {
-			// Without a pause rather than never, if there is no memory for that either.
+			// Without a pause if there is no memory for one.
 			this.order.retry(delivery);
 		}
 		this.problems.noThread(refusal);

@@ -18,9 +18,9 @@ import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * Logs what handlers and conversions throw, without a line for each record: the first of
- * a kind at once, the others as one line with their number at the end of a minute. The
- * stack trace of a cause is logged once in that time. Thread-safe.
+ * Logs failures of handlers and conversions, without a line for each record: the first
+ * failure of a kind at once, then the number of the others once a minute. The stack trace
+ * of a cause is logged once a minute. Thread-safe.
  */
 final class FailureLog {
 
@@ -28,10 +28,10 @@ final class FailureLog {
 
 	static final Duration PERIOD = Duration.ofMinutes(1);
 
-	/** What has more is not told apart, and logged as a whole. */
-	private static final int MOST_KINDS = 200;
+	/** Maximum number of kinds; further ones are counted together. */
+	private static final int MAX_KINDS = 200;
 
-	private static final int MOST_CAUSES = 20;
+	private static final int MAX_CAUSES = 20;
 
 	private final MonotonicClock clock;
 
@@ -40,7 +40,7 @@ final class FailureLog {
 	/** Guarded by this. */
 	private final Map<String, Repeated> kinds = new HashMap<>();
 
-	/** When the stack trace of a cause was logged last; guarded by this. */
+	/** Time of the last stack trace by cause; guarded by this. */
 	private final Map<String, MonotonicTime> traced = new HashMap<>();
 
 	FailureLog(MonotonicClock clock, ScheduledExecutorService timer) {
@@ -50,9 +50,9 @@ final class FailureLog {
 
 	/**
 	 * Logs a failure, or counts it.
-	 * @param kind what has failed and what becomes of it; the same for what is to be
-	 * counted together
-	 * @param message what is logged of the first
+	 * @param kind the kind of the failure; failures of the same kind and cause are counted
+	 * together
+	 * @param message the message of the first failure
 	 */
 	void log(Level level, String kind, String message, Throwable failure) {
 		MonotonicTime now = this.clock.now();
@@ -63,7 +63,7 @@ final class FailureLog {
 		boolean isFirst = false;
 		boolean withStack = false;
 		synchronized (this) {
-			if (this.kinds.size() >= MOST_KINDS && !this.kinds.containsKey(key)) {
+			if (this.kinds.size() >= MAX_KINDS && !this.kinds.containsKey(key)) {
 				key = "others";
 			}
 			Repeated repeated = this.kinds.get(key);
@@ -73,7 +73,7 @@ final class FailureLog {
 				repeated.last = message + ": " + failure;
 			}
 			else {
-				// If there is one, the timer has not told it.
+				// If there is one, the timer has not logged it.
 				ended = repeated;
 				isFirst = true;
 				this.kinds.put(key, new Repeated(level, now));
@@ -81,10 +81,10 @@ final class FailureLog {
 			}
 		}
 		if (ended != null) {
-			tell(ended);
+			logCount(ended);
 		}
 		if (isFirst) {
-			say(level, message, failure, withStack);
+			write(level, message, failure, withStack);
 		}
 		if (toBeScheduled && !this.timer.isShutdown()) {
 			String repeatedKey = key;
@@ -92,16 +92,16 @@ final class FailureLog {
 		}
 	}
 
-	/** Logs a failure in any case, but its stack trace only once in a while. */
+	/** Logs each failure, but the stack trace of its cause once a minute. */
 	void logEach(Level level, String message, Throwable failure) {
 		boolean withStack;
 		synchronized (this) {
 			withStack = isToBeTraced(cause(failure), this.clock.now());
 		}
-		say(level, message, failure, withStack);
+		write(level, message, failure, withStack);
 	}
 
-	private static void say(Level level, String message, Throwable failure, boolean withStack) {
+	private static void write(Level level, String message, Throwable failure, boolean withStack) {
 		if (withStack) {
 			logger.atLevel(level).setCause(failure).log(message);
 		}
@@ -115,17 +115,17 @@ final class FailureLog {
 		synchronized (this) {
 			Repeated repeated = this.kinds.get(key);
 			if (repeated == null || !isOver(repeated.since, this.clock.now())) {
-				// Told already, when another one came.
+				// Another failure has logged it.
 				return;
 			}
 			over = this.kinds.remove(key);
 		}
 		if (over != null) {
-			tell(over);
+			logCount(over);
 		}
 	}
 
-	private static void tell(Repeated over) {
+	private static void logCount(Repeated over) {
 		if (over.count > 0) {
 			logger.atLevel(over.level)
 				.log("{} more like that in {} s. The last: {}", over.count, PERIOD.toSeconds(), over.last);
@@ -137,14 +137,14 @@ final class FailureLog {
 		if (last != null && !isOver(last, now)) {
 			return false;
 		}
-		if (this.traced.size() >= MOST_KINDS) {
+		if (this.traced.size() >= MAX_KINDS) {
 			for (Iterator<MonotonicTime> each = this.traced.values().iterator(); each.hasNext();) {
 				if (isOver(each.next(), now)) {
 					each.remove();
 				}
 			}
 		}
-		if (this.traced.size() < MOST_KINDS) {
+		if (this.traced.size() < MAX_KINDS) {
 			this.traced.put(cause, now);
 		}
 		return true;
@@ -154,11 +154,11 @@ final class FailureLog {
 		return since.until(now).compareTo(PERIOD) >= 0;
 	}
 
-	/** Returns where it was thrown: messages differ from record to record. */
+	/** Returns classes and places, not messages: those differ from record to record. */
 	private static String cause(Throwable failure) {
 		StringBuilder cause = new StringBuilder();
 		Throwable current = failure;
-		for (int i = 0; current != null && i < MOST_CAUSES; i++) {
+		for (int i = 0; current != null && i < MAX_CAUSES; i++) {
 			StackTraceElement[] stack = current.getStackTrace();
 			cause.append('|').append(current.getClass().getName()).append((stack.length > 0) ? stack[0] : "");
 			current = current.getCause();

@@ -8,8 +8,8 @@ import io.github.shardkeeper.source.PayloadConversionException;
 import io.github.shardkeeper.worker.ConsumerSettings.OnFailure;
 
 /**
- * Decides what becomes of a record that failed: first it is retried in place, by Spring
- * Framework's {@code RetryPolicy}; then the topic's settings decide. Immutable.
+ * Decides about failed deliveries: first they are retried in place, according to Spring
+ * Framework's {@code RetryPolicy}; then the settings of the topic decide. Immutable.
  */
 final class FailurePolicy {
 
@@ -19,9 +19,6 @@ final class FailurePolicy {
 		this.settings = settings;
 	}
 
-	/**
-	 * Decides about a delivery whose last call has thrown.
-	 */
 	Decision decide(Delivery delivery, Throwable failure) {
 		if (failure instanceof PayloadConversionException) {
 			return (delivery.records().size() > 1) ? new Decision.Split() : unreadable();
@@ -47,7 +44,7 @@ final class FailurePolicy {
 		return new Decision.DeadLetter();
 	}
 
-	/** Decides about a record that cannot be converted; a retry would not help. */
+	/** Decides about a record that cannot be converted, without a retry. */
 	Decision unreadable() {
 		return (this.settings.onFailure() == OnFailure.HALT) ? new Decision.Halt() : new Decision.DeadLetter();
 	}
@@ -56,15 +53,15 @@ final class FailurePolicy {
 	sealed interface Decision {
 
 		/**
-		 * Call the handler again.
+		 * Retry the delivery in place.
 		 *
-		 * @param pause time before that call
+		 * @param pause the time before the retry
 		 */
 		record Retry(Duration pause) implements Decision {
 
 		}
 
-		/** Handle its records one by one: some of them may be good. */
+		/** Handle its records one by one: some of them may succeed. */
 		record Split() implements Decision {
 
 		}
@@ -72,7 +69,7 @@ final class FailurePolicy {
 		/**
 		 * Put the record into the retry queue, and continue.
 		 *
-		 * @param delay time that it waits there
+		 * @param delay the time that it waits there
 		 */
 		record RetryLater(Duration delay) implements Decision {
 
@@ -83,7 +80,7 @@ final class FailurePolicy {
 
 		}
 
-		/** Stay in front of the record until somebody mends the cause. */
+		/** Halt at the record until the cause is corrected. */
 		record Halt() implements Decision {
 
 		}

@@ -24,12 +24,12 @@ final class HandlerCalls {
 
 	private final ShardLifecycle lifecycle;
 
-	/** The call that runs alone: all callbacks, and records that are handled in order. */
+	/** The only running call: a callback, or a record that is handled in order. */
 	private final HandlerCall exclusive = new HandlerCall();
 
 	private volatile @Nullable MonotonicTime exclusiveSince;
 
-	/** The calls that run at the same time, the oldest first. */
+	/** Calls that run at the same time, the oldest first. */
 	private final Queue<ConcurrentCall> concurrent = new ConcurrentLinkedQueue<>();
 
 	private final MonotonicClock clock;
@@ -46,8 +46,8 @@ final class HandlerCalls {
 
 	/**
 	 * Calls the handler unless the shard is lost, while no other call for the shard runs.
-	 * @param state what the call may see, {@code null} for nothing
-	 * @param now when it begins
+	 * @param state the state that the call sees, {@code null} for none
+	 * @param now the time of its start
 	 */
 	Result callHandler(@Nullable JournaledState state, MonotonicTime now, StateCall code) {
 		callBegins(now);
@@ -66,7 +66,7 @@ final class HandlerCalls {
 		callBegins(now);
 		try {
 			return call(running.call(), state, (view) -> {
-				// It may have waited for its thread since it was handed out.
+				// It may have waited for its thread.
 				if (this.lifecycle.isLeaving()) {
 					throw new NotCalledException("The shard is leaving");
 				}
@@ -103,8 +103,7 @@ final class HandlerCalls {
 		StateView view = (state != null) ? state.open() : null;
 		try {
 			call.run(() -> {
-				// Checked here, where a loss of shard or lease interrupts the call:
-				// acquiring or converting may have taken long.
+				// Checked here, where a loss of shard or lease interrupts the call.
 				if (onlyWhileHeld && !this.owned.isHeld()) {
 					throw new NotCalledException("The shard was lost before the call");
 				}
@@ -113,7 +112,7 @@ final class HandlerCalls {
 			return new Result(view, null, false);
 		}
 		catch (Throwable ex) {
-			// Decided here: the lease may be held again when the result is looked at.
+			// Decided here: the lease may be held again when the result is processed.
 			boolean interrupted = call.wasInterrupted() || ex instanceof NotCalledException
 					|| onlyWhileHeld && !this.owned.isHeld();
 			return new Result(view, FailureLog.printable(ex), interrupted);
@@ -125,13 +124,13 @@ final class HandlerCalls {
 		}
 	}
 
-	/** Interrupts the calls that run now. */
+	/** Interrupts running calls. */
 	void interrupt() {
 		this.exclusive.interrupt();
 		this.concurrent.forEach((running) -> running.call().interrupt());
 	}
 
-	/** Returns since when the oldest running call runs, {@code null} if none does. */
+	/** Returns the start of the oldest running call, {@code null} if none runs. */
 	@Nullable MonotonicTime since() {
 		MonotonicTime since = this.exclusiveSince;
 		ConcurrentCall oldest = this.concurrent.peek();
@@ -184,10 +183,10 @@ final class HandlerCalls {
 	/**
 	 * Result of a call.
 	 *
-	 * @param view what the call has read and written; {@code null} if it got no state
-	 * @param failure what it has thrown, {@code null} for nothing
-	 * @param interrupted whether it was interrupted by this instance, not made, or has
-	 * lost the shard: a failure is not the record's fault then
+	 * @param view the state that the call has read and written, {@code null} for none
+	 * @param failure the exception that it has thrown, {@code null} for none
+	 * @param interrupted whether this instance has interrupted it, has not made it, or has
+	 * lost the shard: then a failure is not caused by the record
 	 */
 	record Result(@Nullable StateView view, @Nullable Throwable failure, boolean interrupted) {
 
@@ -202,7 +201,7 @@ final class HandlerCalls {
 
 	}
 
-	/** A call that gets the state. */
+	/** Code that gets the state. */
 	@FunctionalInterface
 	interface StateCall {
 

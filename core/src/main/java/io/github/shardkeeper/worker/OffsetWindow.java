@@ -12,19 +12,19 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.source.SourceRecord;
 
 /**
- * Window of records that were taken up: all below it are done, its lowest record is not.
- * The offset to commit is that of the last record below it. Records inside it that are
- * done already are remembered, so that nobody handles them again. Confined to the shard's
- * worker.
+ * Window of records that are taken up: all records below it are done, its first record is
+ * not. The offset to commit is that of the last record below it. Records inside it that
+ * are done are committed too, so that no owner handles them again. Confined to the
+ * shard's worker.
  */
 final class OffsetWindow {
 
 	private final int limit;
 
-	/** The first is not done. */
+	/** Records in the order of the shard; the first is not done. */
 	private final Deque<TrackedRecord> records = new ArrayDeque<>();
 
-	/** Done under an earlier owner and not read again yet; in the shard's order. */
+	/** Records done by an earlier owner and not read again yet, in the order of the shard. */
 	private final Set<Offset> doneBefore;
 
 	private @Nullable Offset position;
@@ -34,8 +34,8 @@ final class OffsetWindow {
 	/**
 	 * Creates an empty window.
 	 * @param limit the maximum number of records in it
-	 * @param position the last record that is done, with all before it
-	 * @param ahead records beyond it that are done too
+	 * @param position the last record that is done together with all before it
+	 * @param ahead records after it that are done
 	 */
 	OffsetWindow(int limit, @Nullable Offset position, Set<Offset> ahead) {
 		this.limit = limit;
@@ -43,7 +43,7 @@ final class OffsetWindow {
 		this.doneBefore = new LinkedHashSet<>(ahead);
 	}
 
-	/** Returns whether no more records may be taken up before the lowest is done. */
+	/** Returns whether no record may be taken up before the first one is done. */
 	boolean isFull() {
 		return this.records.size() >= this.limit;
 	}
@@ -56,9 +56,7 @@ final class OffsetWindow {
 		return this.records.isEmpty();
 	}
 
-	/**
-	 * Takes up the next record of the shard; {@code null} if it is done already.
-	 */
+	/** Takes up the next record; returns {@code null} if an earlier owner has done it. */
 	@Nullable TrackedRecord take(SourceRecord source) {
 		TrackedRecord taken = new TrackedRecord(source);
 		this.records.add(taken);
@@ -70,7 +68,7 @@ final class OffsetWindow {
 		return taken;
 	}
 
-	/** Forgets those before it, too: they are not in the shard any more, or were met. */
+	/** Removes those before it, too: the shard does not contain them any more. */
 	private void forgetUpTo(Offset met) {
 		Iterator<Offset> each = this.doneBefore.iterator();
 		boolean found = false;
@@ -80,7 +78,7 @@ final class OffsetWindow {
 		}
 	}
 
-	/** Marks a record of the window as done. */
+	/** Marks a record as done and moves the window if it is the first. */
 	void done(TrackedRecord taken) {
 		if (taken.isDone()) {
 			return;
@@ -99,12 +97,12 @@ final class OffsetWindow {
 		}
 	}
 
-	/** Returns the last record that is done with all before it, {@code null} for none. */
+	/** Returns the offset up to which all records are done, {@code null} for none. */
 	@Nullable Offset position() {
 		return this.position;
 	}
 
-	/** Returns the records beyond the position that are done, in the shard's order. */
+	/** Returns the records after the position that are done, in the order of the shard. */
 	Set<Offset> ahead() {
 		if (this.doneInside == 0 && this.doneBefore.isEmpty()) {
 			return Set.of();
@@ -118,7 +116,7 @@ final class OffsetWindow {
 				left--;
 			}
 		}
-		// Not read yet, so behind all that were taken up.
+		// Not read yet, so after all records of the window.
 		ahead.addAll(this.doneBefore);
 		return ahead;
 	}

@@ -8,7 +8,7 @@ import io.github.shardkeeper.time.Lease;
 import io.github.shardkeeper.time.MonotonicClock;
 
 /**
- * A shard under one token, as its handler sees it. Thread-safe.
+ * Owned shard as its handler sees it. Thread-safe.
  */
 final class OwnedShard implements ShardContext {
 
@@ -35,7 +35,6 @@ final class OwnedShard implements ShardContext {
 		this.clock = context.clock();
 	}
 
-	/** Marks the shard as lost. */
 	void lose() {
 		this.lost = true;
 	}

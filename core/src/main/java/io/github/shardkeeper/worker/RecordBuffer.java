@@ -9,64 +9,62 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.source.SourceRecord;
 
 /**
- * Records of one shard that were read and not taken up yet. The reader pauses when the
+ * Records of one shard that are read and not taken up yet. The reader pauses when the
  * buffer is full or the budget of all shards is used up, and resumes when half of the
- * buffer is free. What a single read brings is always taken, so the bounds are exceeded
- * by at most that. Records go in from the reader's thread, and out on the shard's worker.
+ * buffer is free. The records of one read are always added, so the limits can be exceeded
+ * by one read. The reader's thread adds records, the shard's worker removes them.
  */
 final class RecordBuffer {
 
 	/** Approximate size of a record beside its contents. */
 	private static final int RECORD_OVERHEAD = 150;
 
-	/** Number of removals accounted for together: that takes a lock. */
+	/** Number of removals that are released together, because that takes a lock. */
 	private static final int REMOVALS_PER_RELEASE = 50;
 
 	private final ConsumerSettings.BufferLimits limits;
 
 	private final BufferBudget.Share share;
 
-	/** Guarded by this, as is all below but the batch being taken from. */
+	/** Guarded by this, as are the next four fields. */
 	private final Deque<List<SourceRecord>> batches = new ArrayDeque<>();
 
 	private int records;
 
 	private long bytes;
 
-	/** By its own limits. */
+	/** Whether it has reached its own limits. */
 	private boolean full;
 
 	private boolean ended;
 
-	/** Being taken from; confined to the worker. */
+	/** Records to remove next; confined to the worker, as are all fields below. */
 	private List<SourceRecord> batch = List.of();
 
-	/** Next one of the batch; confined to the worker. */
+	/** Index of the next record in the batch. */
 	private int next;
 
-	/** Removed and not yet accounted for; confined to the worker. */
+	/** Number of removals that are not released yet. */
 	private int removed;
 
 	private long removedBytes;
 
-	/** Half of it has become free; confined to the worker. */
+	/** Whether half of a full buffer has become free. */
 	private boolean halfFree;
 
-	/** Whether the reader is to be resumed; confined to the worker. */
+	/** Whether the reader has to be resumed. */
 	private boolean hasRoom;
 
 	/**
 	 * Creates an empty buffer.
-	 * @param share what the shard has of the budget of all; closed with what is in it
+	 * @param share the shard's share of the budget; {@link #clear} closes it
 	 */
 	RecordBuffer(ConsumerSettings.BufferLimits limits, BufferBudget.Share share) {
 		this.limits = limits;
 		this.share = share;
 	}
 
-	/**
-	 * Takes records, all or, if it throws, none; tells whether there is room for more.
-	 */
+	/** Adds records, all or, if it throws, none; returns whether there is room for more. */
 	boolean add(List<SourceRecord> more) {
 		long size = size(more);
 		synchronized (this) {
@@ -79,17 +77,17 @@ final class RecordBuffer {
 		}
 	}
 
-	/** Marks the buffer as one that gets no further records. */
+	/** Ends the buffer: no further records are added. */
 	synchronized void end() {
 		this.ended = true;
 	}
 
-	/** Returns whether there is nothing left, and never will be. */
+	/** Returns whether it is empty and ended. */
 	synchronized boolean isAtEnd() {
 		return this.ended && this.batches.isEmpty() && this.next == this.batch.size();
 	}
 
-	/** Returns the next record, which stays; {@code null} if there is none. */
+	/** Returns the next record without removing it, {@code null} if there is none. */
 	@Nullable SourceRecord peek() {
 		if (this.next == this.batch.size()) {
 			synchronized (this) {
@@ -131,23 +129,22 @@ final class RecordBuffer {
 				this.halfFree = true;
 			}
 		}
-		// Without the lock: it may wake others.
+		// Without the lock, because it may wake other workers.
 		this.share.giveBack(released);
 	}
 
 	/**
-	 * Has the reader go on, if it was told that there is no room, and there is some
-	 * again. Confined to the worker, which is woken when others have given back what this
-	 * shard waits for.
-	 * @param reader has the reader go on; when it throws it is called again the next time
+	 * Resumes the reader if it has paused and there is room again. The worker is woken if
+	 * other shards make that room.
+	 * @param reader resumes the reader; if it throws, the next call repeats it
 	 */
 	void resume(Runnable reader) {
 		if (this.halfFree) {
 			this.halfFree = false;
 			this.hasRoom = !this.share.mustWait();
 		}
-		// Not asked again: what was given back may be used up by now, but who has to wait
-		// once more for every read of others would be woken for nothing all the time.
+		// Does not check the budget again: a shard that waited again for each read of
+		// others would be woken for nothing all the time.
 		this.hasRoom |= this.share.takeResume();
 		if (this.hasRoom) {
 			reader.run();
@@ -155,7 +152,7 @@ final class RecordBuffer {
 		}
 	}
 
-	/** Drops all records; nothing more will come. */
+	/** Drops all records and closes the share. */
 	void clear() {
 		this.batch = List.of();
 		this.next = 0;

@@ -15,8 +15,8 @@ import io.github.shardkeeper.time.MonotonicTime;
 
 /**
  * Takes up the next delivery of a shard: first the parts of a list that failed as a
- * whole, then records of the retry queue that are due, then records that were read.
- * Confined to the shard's worker, but for {@link #buffer}.
+ * whole, then due records of the retry queue, then records from the reader. Confined to
+ * the shard's worker, except for {@link #buffer}.
  */
 final class RecordIntake {
 
@@ -35,7 +35,7 @@ final class RecordIntake {
 	private final Deque<Delivery> parts = new ArrayDeque<>();
 
 	/**
-	 * Creates an intake of which nothing is read yet.
+	 * Creates an intake with an empty buffer.
 	 * @param batchSize the maximum number of records in a delivery
 	 */
 	RecordIntake(ShardScope scope, ShardProgress progress, int batchSize) {
@@ -55,7 +55,7 @@ final class RecordIntake {
 		return this.buffer;
 	}
 
-	/** Adds the parts of a delivery; they come before anything else. */
+	/** Adds the parts of a delivery, which come first. */
 	void addParts(List<Delivery> split) {
 		for (int i = split.size() - 1; i >= 0; i--) {
 			this.parts.addFirst(split.get(i));
@@ -63,8 +63,8 @@ final class RecordIntake {
 	}
 
 	/**
-	 * Takes up the next delivery; {@code null} if there is none now.
-	 * @throws RuntimeException if the reader cannot be resumed; nothing was taken up then
+	 * Takes up the next delivery and returns it, {@code null} if there is none now.
+	 * @throws RuntimeException if the reader cannot be resumed; then nothing is taken up
 	 */
 	@Nullable Delivery next(MonotonicTime now) {
 		resumeReader();
@@ -73,13 +73,13 @@ final class RecordIntake {
 			resumeReader();
 		}
 		catch (RuntimeException ex) {
-			// What was taken up is handled first; the next call throws again.
+			// The delivery is handled first; the next call tries again.
 			logger.debug("The reader of {} cannot be resumed yet", this.scope.owned(), ex);
 		}
 		return next;
 	}
 
-	/** Resumes the reader if it had to pause, and there is room again. */
+	/** Resumes the reader if it has paused and there is room again. */
 	private void resumeReader() {
 		this.buffer.resume(() -> this.scope.context().reader().resume(this.scope.owned().shard()));
 	}
@@ -111,7 +111,7 @@ final class RecordIntake {
 		return new Delivery(records);
 	}
 
-	/** Takes the next record that was not handled by an earlier owner. */
+	/** Takes up the next record that an earlier owner has not handled. */
 	private @Nullable TrackedRecord takeRecord(MonotonicTime now) {
 		while (!this.progress.window().isFull()) {
 			SourceRecord source = this.buffer.peek();
@@ -127,7 +127,7 @@ final class RecordIntake {
 		return null;
 	}
 
-	/** Returns whether nothing is left, and nothing more will come. */
+	/** Returns whether all records of the shard are taken up. */
 	boolean isAtEnd() {
 		return this.parts.isEmpty() && this.buffer.isAtEnd();
 	}

@@ -15,20 +15,19 @@ import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
 
 /**
  * Handles the records of an acquired shard. The path of a record: {@link RecordIntake}
- * takes it up, {@link DeliveryOrder} says when its turn is, {@link DeliveryCalls} calls
- * the handler, {@link DeliveryResults} decides what becomes of it, {@link ShardProgress}
- * commits it.
+ * takes it up, {@link DeliveryOrder} decides when it may be called,
+ * {@link DeliveryCalls} calls the handler, {@link DeliveryResults} processes the result,
+ * {@link ShardProgress} marks it as done, {@link ShardCommits} commits it.
  * <p>
- * With the ordering of a shard the worker itself makes the calls; otherwise they run on
- * threads of their own, and the worker processes their results. Confined to the worker,
- * but for {@link #offer} and {@link #ended}.
+ * With the ordering {@code shard} the worker makes the calls itself. Otherwise they run
+ * on other threads, and the worker processes their results. Confined to the shard's
+ * worker, except for {@link #offer} and {@link #ended}.
  */
 final class RecordLoop implements ShardOwnership.Loop {
 
-	/** Maximum number of deliveries before the thread is given to whoever waits. */
+	/** Maximum number of deliveries before other workers get the thread. */
 	private static final int MAX_DELIVERIES_PER_TURN = 500;
 
-	/** Maximum duration of a turn, for the same reason. */
 	private static final Duration MAX_TURN = Duration.ofMillis(100);
 
 	private final ShardScope scope;
@@ -50,7 +49,7 @@ final class RecordLoop implements ShardOwnership.Loop {
 	/** Whether the worker makes the calls itself. */
 	private final boolean inOrder;
 
-	/** Whether what a call got is committed before the next call. */
+	/** Whether each list is committed before the next call. */
 	private final boolean commitsEachBatch;
 
 	private final WakeTimer timer;
@@ -114,7 +113,7 @@ final class RecordLoop implements ShardOwnership.Loop {
 			return false;
 		}
 		if (!this.context.lease().permitsHandOut(now)) {
-			// The shard may be lost soon: saves what is done.
+			// The shard may be lost soon.
 			this.progress.commitSoon();
 			return false;
 		}
@@ -134,7 +133,7 @@ final class RecordLoop implements ShardOwnership.Loop {
 		return next;
 	}
 
-	/** Makes or starts a call and returns the time after that. */
+	/** Makes or starts a call and returns the time after it. */
 	private MonotonicTime call(Delivery delivery, MonotonicTime now) {
 		if (this.inOrder) {
 			DeliveryCalls.Result result = callHere(delivery, now);
@@ -158,7 +157,7 @@ final class RecordLoop implements ShardOwnership.Loop {
 			return this.calls.call(delivery, now);
 		}
 		catch (Throwable ex) {
-			// Otherwise it would count as running for ever.
+			// Otherwise it would count as running forever.
 			this.order.retry(delivery);
 			throw ex;
 		}
@@ -183,9 +182,9 @@ final class RecordLoop implements ShardOwnership.Loop {
 	}
 
 	/**
-	 * Ends a turn because nothing can be handed out now.
-	 * @param permitted whether something may be handed out; otherwise whoever permits it
-	 * wakes the worker
+	 * Ends a turn because there is no delivery to call now.
+	 * @param permitted whether calls are permitted; if not, the worker is woken when they
+	 * are
 	 */
 	private Outcome rest(MonotonicTime now, boolean permitted) {
 		if (this.scope.lifecycle().isLeaving()) {

@@ -17,16 +17,16 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * The worker's view of its shard's retry queue: asks the store for due records, and only
- * when there may be some. Confined to the worker.
+ * Client of a shard's retry queue: asks the store for due records, and only when there
+ * may be some. Confined to the shard's worker.
  */
 final class RetryQueue {
 
 	/** Maximum number of records that are fetched and not finished. */
-	private static final int MOST_OPEN = 100;
+	private static final int MAX_OPEN = 100;
 
-	/** Limit because one script keeps the store busy; a single record may be larger. */
-	private static final int BYTES_PER_LOOK = 1_000_000;
+	/** Limit, because one script blocks the store; a single record may be larger. */
+	private static final int MAX_BYTES_PER_LOOK = 1_000_000;
 
 	private final ShardId shard;
 
@@ -39,16 +39,16 @@ final class RetryQueue {
 	/** Records that are fetched and not committed as finished. */
 	private final Set<Offset> open = new HashSet<>();
 
-	/** Whether others have put records in, perhaps under the offsets of open ones. */
+	/** Whether records were added by others, perhaps with the offsets of open ones. */
 	private boolean lookAfterCommit;
 
 	/** Time from which records may be due; {@code null} if the queue is empty. */
 	private @Nullable MonotonicTime nextLook;
 
 	/**
-	 * Creates a view of which nothing is fetched.
-	 * @param budget limits what is fetched at once to an even share
-	 * @param nextLook when the first record is due, {@code null} if there is none
+	 * Creates a client without fetched records.
+	 * @param budget limits the size of records that are fetched together
+	 * @param nextLook the time of the first due record, {@code null} if there is none
 	 */
 	RetryQueue(ShardId shard, CheckpointStore checkpoints, BufferBudget budget, @Nullable MonotonicTime nextLook) {
 		this.shard = shard;
@@ -57,27 +57,26 @@ final class RetryQueue {
 		this.nextLook = nextLook;
 	}
 
-	/** Returns whether it holds nothing, as far as this instance knows. */
+	/** Returns whether the queue is empty, as far as this instance knows. */
 	boolean isEmpty() {
 		return this.nextLook == null && this.due.isEmpty() && this.open.isEmpty();
 	}
 
 	/**
-	 * Returns the next record that is due, {@code null} if none is.
-	 * @throws io.github.shardkeeper.StoreUnavailableException when the store must be
-	 * asked, and does not answer
+	 * Returns the next due record, {@code null} if there is none.
+	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not answer
 	 */
 	@Nullable FailedRecord next(MonotonicTime now) {
 		if (this.due.isEmpty() && this.nextLook != null && !now.isBefore(this.nextLook)
-				&& this.open.size() < MOST_OPEN) {
+				&& this.open.size() < MAX_OPEN) {
 			look(now);
 		}
 		return this.due.poll();
 	}
 
 	private void look(MonotonicTime now) {
-		DueRecords found = this.checkpoints.due(this.shard, MOST_OPEN,
-				Math.min(BYTES_PER_LOOK, this.budget.evenShare()), this.open);
+		DueRecords found = this.checkpoints.due(this.shard, MAX_OPEN,
+				Math.min(MAX_BYTES_PER_LOOK, this.budget.evenShare()), this.open);
 		for (FailedRecord queued : found.records()) {
 			this.open.add(queued.offset());
 			this.due.add(queued);
@@ -87,22 +86,22 @@ final class RetryQueue {
 	}
 
 	/**
-	 * Returns how many fetched records are not finished, if they are so many that no more
-	 * are fetched; otherwise 0.
+	 * Returns the number of unfinished records if it is so large that no more are fetched,
+	 * otherwise 0.
 	 */
 	int stalledAt() {
-		return (this.due.isEmpty() && this.open.size() >= MOST_OPEN) ? this.open.size() : 0;
+		return (this.due.isEmpty() && this.open.size() >= MAX_OPEN) ? this.open.size() : 0;
 	}
 
-	/** Returns when to look again, {@code null} for never. */
+	/** Returns when to ask the store again, {@code null} for never. */
 	@Nullable MonotonicTime nextLook() {
-		if (!this.due.isEmpty() || this.open.size() >= MOST_OPEN) {
+		if (!this.due.isEmpty() || this.open.size() >= MAX_OPEN) {
 			return null;
 		}
 		return this.nextLook;
 	}
 
-	/** Notes that a record may be due at a time. */
+	/** Asks the store at a time, because a record may be due. */
 	void lookAt(MonotonicTime time) {
 		if (this.nextLook == null || time.isBefore(this.nextLook)) {
 			this.nextLook = time;
@@ -110,16 +109,16 @@ final class RetryQueue {
 	}
 
 	/**
-	 * Notes that others have put records in, to be handled now. A dead letter may be sent
-	 * back before the answer to the commit that has stored it: until then it is taken for
-	 * the record that is handled already. So the queue is asked again after that commit.
+	 * Asks the store now, because others have added records. A dead letter may be sent
+	 * back before the answer to the commit that has stored it: until then its record still
+	 * counts as open. So the store is asked again after that commit.
 	 */
 	void attend(MonotonicTime now) {
 		lookAt(now);
 		this.lookAfterCommit = !this.open.isEmpty();
 	}
 
-	/** Notes that the store has removed these records, or put them back. */
+	/** Closes records that a commit has removed or put into the queue again. */
 	void committed(Collection<Offset> changed, MonotonicTime now) {
 		this.open.removeAll(changed);
 		if (this.lookAfterCommit) {

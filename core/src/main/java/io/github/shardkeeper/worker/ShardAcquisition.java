@@ -12,8 +12,8 @@ import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
 
 /**
- * Acquires a shard from the store: asks once a permit is free, and returns the answer
- * when it is there. Confined to the shard's worker.
+ * Acquires a shard from the store: waits for a permit, sends the request, and polls the
+ * answer. Confined to the shard's worker.
  */
 final class ShardAcquisition {
 
@@ -25,13 +25,13 @@ final class ShardAcquisition {
 
 	private final Permits.Permit permit;
 
-	/** {@code null} if none is under way. */
+	/** {@code null} if no request is pending. */
 	private @Nullable CompletableFuture<Acquisition> reply;
 
 	/**
-	 * Creates an acquisition that was not sent yet.
-	 * @param permits bounds how many acquisitions are under way together
-	 * @param wake wakes the worker when it is to call {@link #poll()} again
+	 * Creates an acquisition without a request.
+	 * @param permits limits the number of acquisitions at a time
+	 * @param wake wakes the worker to call {@link #poll()} again
 	 */
 	ShardAcquisition(OwnedShard owned, CheckpointStore checkpoints, Permits permits, Runnable wake) {
 		this.owned = owned;
@@ -40,18 +40,16 @@ final class ShardAcquisition {
 		this.permit = permits.permit(wake);
 	}
 
-	/**
-	 * Returns whether the store has failed to answer, which needs no lease to be heard.
-	 */
+	/** Returns whether the request has failed. */
 	boolean hasFailed() {
 		return this.reply != null && this.reply.isCompletedExceptionally();
 	}
 
 	/**
-	 * Asks the store if that was not done, and returns its answer, {@code null} if there
+	 * Sends the request if none is pending, and returns the answer, {@code null} if there
 	 * is none yet.
-	 * @throws io.github.shardkeeper.StoreUnavailableException when the store has not
-	 * answered; the next call asks again
+	 * @throws io.github.shardkeeper.StoreUnavailableException if the request has failed;
+	 * the next call sends another one
 	 */
 	@Nullable Acquisition poll() {
 		CompletableFuture<Acquisition> sent = this.reply;
@@ -85,8 +83,8 @@ final class ShardAcquisition {
 	}
 
 	/**
-	 * A bounded number of permits, granted in the order in which they were asked for.
-	 * Nobody blocks. Thread-safe.
+	 * Limited number of permits, granted in the order of requests. Never blocks.
+	 * Thread-safe.
 	 */
 	static final class Permits {
 
@@ -104,8 +102,7 @@ final class ShardAcquisition {
 
 		/**
 		 * Returns a permit that is not granted yet.
-		 * @param onGranted called once the permit is granted, if it had to wait; must not
-		 * block
+		 * @param onGranted called when the permit is granted after a wait; must not block
 		 */
 		Permit permit(Runnable onGranted) {
 			return new Permit(onGranted);
@@ -123,7 +120,7 @@ final class ShardAcquisition {
 			return next;
 		}
 
-		/** Can be acquired and released more than once. */
+		/** Permit that can be acquired and released several times. */
 		final class Permit {
 
 			private final Runnable onGranted;
@@ -135,7 +132,7 @@ final class ShardAcquisition {
 				this.onGranted = onGranted;
 			}
 
-			/** Returns whether the permit is held; if not, it waits. */
+			/** Acquires the permit, or begins to wait; returns whether it is held. */
 			boolean acquire() {
 				synchronized (Permits.this) {
 					if (!this.held) {
@@ -151,7 +148,7 @@ final class ShardAcquisition {
 				}
 			}
 
-			/** Gives the permit back, or stops waiting for it. */
+			/** Releases the permit, or stops waiting for it. */
 			void release() {
 				@Nullable Permit next;
 				synchronized (Permits.this) {

@@ -27,24 +27,24 @@ import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
 /**
  * Commits of an acquired shard's progress.
  * <p>
- * Commits are sent without waiting for their answers, one at a time: what is handled
- * meanwhile goes into the next one. A commit without an answer is sent again as it was,
- * under its number, so that it counts once whether it arrived or not. When the store has
- * lost a commit that it had accepted, everything is written back from memory. Confined to
- * the shard's worker.
+ * One commit at a time is sent, without waiting for its answer; records that are handled
+ * meanwhile go into the next one. A commit without an answer is sent again, unchanged and
+ * under the same number, so that it counts once whether it arrived or not. If the store
+ * has lost an accepted commit, everything is written back from memory. Confined to the
+ * shard's worker.
  */
 final class ShardCommits {
 
 	private static final Logger logger = LoggerFactory.getLogger(ShardCommits.class);
 
-	/** Explains two histories, for messages. */
+	/** Explanation of two histories, for messages. */
 	private static final String TWO_MASTERS = "Redis had two masters in a partition: set 'min-replicas-to-write' and "
 			+ "'min-replicas-max-lag'; or a failover lost writes, and another owner began before they were back";
 
 	/**
-	 * Distance to the commit numbers of an abandoned worker with the same token: some of
-	 * its commits may be under way, and must not be taken for ours. There is one when a
-	 * claim was not granted and the store named the shard nevertheless.
+	 * Distance to the commit numbers of an abandoned worker with the same token: its
+	 * pending commits must not be taken for ours. There is such a worker if a claim was
+	 * not granted and the store named the shard nevertheless.
 	 */
 	private static final int COMMIT_NUMBER_GAP = 1000;
 
@@ -68,15 +68,15 @@ final class ShardCommits {
 	private @Nullable Offset acknowledgedOffset;
 
 	/**
-	 * Last commit of others that is part of what is in memory; {@code null} if that is
-	 * not known.
+	 * Last commit of other owners that this progress contains, {@code null} if it is not
+	 * known.
 	 */
 	private @Nullable LastCommit base;
 
-	/** Number of the acquisition that commits rest on until one was answered. */
+	/** Number of the acquisition that the first commit is based on. */
 	private long acquisition;
 
-	/** Commit under way, or to be sent again. */
+	/** Commit without an answer, {@code null} for none. */
 	private @Nullable Sent sent;
 
 	private boolean writeBackRequired;
@@ -96,7 +96,7 @@ final class ShardCommits {
 		this.progress = progress;
 		this.acquisition = acquired.acquisition();
 		if (earlier != null) {
-			// So that the store tells what comes late from what comes now.
+			// So that the store detects late commits of the earlier ownership.
 			this.attempts = earlier.attempts;
 			this.acknowledgedCommit = earlier.acknowledgedCommit;
 			this.acknowledgedOffset = earlier.acknowledgedOffset;
@@ -111,7 +111,7 @@ final class ShardCommits {
 		}
 	}
 
-	/** Returns the number of the acquisition that commits rest on. */
+	/** Returns the number of the acquisition that the first commit is based on. */
 	long acquisition() {
 		return this.acquisition;
 	}
@@ -121,46 +121,44 @@ final class ShardCommits {
 		return this.acknowledgedCommit;
 	}
 
-	/** Returns whether everything that was prepared is committed. */
+	/** Returns whether no commit waits for its answer. */
 	boolean isIdle() {
 		return this.sent == null;
 	}
 
-	/** Returns whether a commit that has failed is sent again, and may fail again. */
+	/** Returns whether a commit is being repeated after a failure. */
 	boolean isRepeating() {
 		return this.sent != null && this.sent.failed;
 	}
 
 	/**
 	 * Returns when the next commit is due by time, {@code null} if there is nothing to
-	 * commit, or an answer comes first.
+	 * commit or a commit waits for its answer.
 	 */
 	@Nullable MonotonicTime nextDue() {
 		return (this.sent == null) ? this.progress.commitDue() : null;
 	}
 
-	/** Returns whether nothing may be handed out before a commit is answered. */
+	/** Returns whether no record may be handled before a commit is answered. */
 	boolean mustWait() {
 		return this.sent != null && (this.waitsForEach || this.progress.isCommitFull());
 	}
 
-	/**
-	 * Has the next commit write everything, because the store may have lost some of it.
-	 */
+	/** Writes everything with the next commit, because the store may have lost some. */
 	void requireWriteBack() {
 		this.writeBackRequired = true;
 	}
 
 	/**
 	 * Processes the answer to the last commit, and sends the next one if it is due.
-	 * @throws StoreUnavailableException when there was no answer; the next call sends the
+	 * @throws StoreUnavailableException if there was no answer; the next call sends the
 	 * commit again
 	 */
 	Outcome advance(MonotonicTime now) {
 		return advance(now, false);
 	}
 
-	/** Does the same as {@link #advance}, but sends whatever there is. */
+	/** Does the same as {@link #advance}, but does not wait until a commit is due. */
 	Outcome flush() {
 		return advance(this.context.clock().now(), true);
 	}
@@ -203,8 +201,8 @@ final class ShardCommits {
 
 	/**
 	 * Prepares a whole checkpoint from memory. Only while the shard is held: otherwise a
-	 * newer owner may have begun without one. A pending seek stays pending: what is in
-	 * memory has not carried it out.
+	 * newer owner may have started without one. A pending seek stays pending: this
+	 * progress has not carried it out.
 	 */
 	private Outcome prepareWriteBack() {
 		if (!this.owned.isHeld()) {
@@ -226,8 +224,8 @@ final class ShardCommits {
 	}
 
 	/**
-	 * Reports two histories. A store that has only lost writes has no commits of others
-	 * but those that are the base of what is in memory.
+	 * Reports commits of other owners that this progress does not contain. A store that
+	 * has only lost writes has none.
 	 */
 	private void reportOtherHistory(Acquisition.Acquired acquired) {
 		LastCommit others = acquired.before();
@@ -262,7 +260,7 @@ final class ShardCommits {
 			reply = Answers.await(future);
 		}
 		catch (RuntimeException ex) {
-			// Whether it was written is unknown: it is sent again as it is.
+			// It may have been written: it is sent again unchanged.
 			answered.reply = null;
 			answered.failed = true;
 			throw (ex instanceof StoreUnavailableException unavailable) ? unavailable
@@ -291,9 +289,7 @@ final class ShardCommits {
 		}
 	}
 
-	/**
-	 * Writes everything with the next commit: the store has lost what this one rests on.
-	 */
+	/** Adds a commit to the next one, because the store has lost the checkpoint. */
 	private Outcome gone(Sent lost) {
 		this.sent = null;
 		this.progress.notCommitted(lost.contents, this.context.clock().now());
@@ -301,7 +297,7 @@ final class ShardCommits {
 		return lost.whole ? Outcome.CHECKPOINT_MISSING : Outcome.DONE;
 	}
 
-	/** Reports what is lost together with the shard. */
+	/** Reports progress that is lost together with the shard. */
 	void reportLoss(Forfeit.Cause cause) {
 		Offset position = this.progress.window().position();
 		int entries = this.progress.state().committableEntries().size();
@@ -319,8 +315,8 @@ final class ShardCommits {
 	}
 
 	/**
-	 * Reports commits that the store has lost. Otherwise the newer owner has resumed from
-	 * them, and nothing is lost.
+	 * Reports accepted commits that the store does not have. If it has them, the newer
+	 * owner has resumed from them, and nothing is lost.
 	 */
 	private void reportLostCommits() {
 		LastCommit accepted = new LastCommit(this.owned.token(), this.acknowledgedCommit);
@@ -358,20 +354,19 @@ final class ShardCommits {
 		}
 	}
 
-	/** A commit under way. */
+	/** Commit that waits for its answer. */
 	private static final class Sent {
 
 		private final Commit commit;
 
 		private final ShardProgress.PendingCommit contents;
 
-		/** Whether it writes the whole checkpoint. */
+		/** Whether it contains the whole checkpoint. */
 		private final boolean whole;
 
-		/** {@code null} when it is to be sent. */
+		/** {@code null} if it has to be sent. */
 		private @Nullable CompletableFuture<CommitReply> reply;
 
-		/** Whether it was sent before, without success. */
 		private boolean failed;
 
 		Sent(Commit commit, ShardProgress.PendingCommit contents, boolean whole) {
@@ -382,19 +377,16 @@ final class ShardCommits {
 
 	}
 
-	/** State of the commits. */
+	/** Result of an attempt to commit. */
 	enum Outcome {
 
-		/** There is nothing to do for them now. */
+		/** There is no commit to send now. */
 		DONE,
-		/** One is on its way; its answer wakes the worker. */
+		/** A commit is sent; its answer wakes the worker. */
 		SENT,
 		/** A newer owner has acquired the shard; nothing was written. */
 		FENCED,
-		/**
-		 * The store has no checkpoint, and none may be written while the shard is not
-		 * held.
-		 */
+		/** The store has no checkpoint, and none may be written: the shard is not held. */
 		CHECKPOINT_MISSING
 
 	}

@@ -5,9 +5,8 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * Whether a shard is consumed, is to be handed over, or is lost. A drain can be cancelled
- * until the stop has begun, with the revocation callback; after that there is no way
- * back. Thread-safe.
+ * Lifecycle of a shard: consumed, draining, seeking or abandoned. A drain can be
+ * cancelled until the stop begins with the revocation callback. Thread-safe.
  */
 final class ShardLifecycle {
 
@@ -19,14 +18,13 @@ final class ShardLifecycle {
 
 	private volatile @Nullable MonotonicTime seekingSince;
 
-	/** Begins to hand the shard over. */
 	synchronized void drain(MonotonicTime now) {
 		if (this.drainingSince == null) {
 			this.drainingSince = now;
 		}
 	}
 
-	/** Cancels a drain and returns whether there was one that could be cancelled. */
+	/** Cancels a drain and returns whether that was possible. */
 	synchronized boolean cancelDrain() {
 		if (this.stopping || this.abandoned || this.drainingSince == null) {
 			return false;
@@ -35,12 +33,11 @@ final class ShardLifecycle {
 		return true;
 	}
 
-	/** Returns since when the shard is to be handed over, {@code null} if it is not. */
+	/** Returns the start of the drain, {@code null} for none. */
 	@Nullable MonotonicTime drainingSince() {
 		return this.drainingSince;
 	}
 
-	/** Marks the shard as lost. */
 	synchronized void abandon() {
 		this.abandoned = true;
 	}
@@ -49,7 +46,7 @@ final class ShardLifecycle {
 		return this.abandoned;
 	}
 
-	/** Returns whether no further record may be handled; asked before each. */
+	/** Returns whether no further record may be handled. */
 	boolean isLeaving() {
 		return this.abandoned || this.stopping || this.drainingSince != null;
 	}
@@ -65,12 +62,11 @@ final class ShardLifecycle {
 		this.seekingSince = now;
 	}
 
-	/** Ends the move to another position. */
 	void seekEnded() {
 		this.seekingSince = null;
 	}
 
-	/** Returns since when the shard is to move to another position, or {@code null}. */
+	/** Returns the start of the move to another position, {@code null} for none. */
 	@Nullable MonotonicTime seekingSince() {
 		return this.seekingSince;
 	}

@@ -16,13 +16,13 @@ import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.SourceRecord;
 
 /**
- * Consumes an acquired shard until its last commit: calls the assigned callback, reads,
- * handles, calls the revocation callback.
+ * Ownership of an acquired shard until its last commit: calls the assigned callback,
+ * reads and handles records, calls the revocation callback.
  * <p>
- * There is mostly one for a token. After a seek the shard is acquired again under the
- * same token, and a new ownership shares nothing with the one before but the numbers of
- * the commits: late records from the reader and late acknowledgments reach nobody.
- * Confined to the shard's worker, but for the sink of records.
+ * After a seek the shard is acquired again under the same token. The new ownership shares
+ * only the numbers of the commits with the one before, so that late records of the reader
+ * and late acknowledgments have no effect. Confined to the shard's worker, except for the
+ * sink of records.
  */
 final class ShardOwnership {
 
@@ -54,7 +54,7 @@ final class ShardOwnership {
 	/** Whether the revocation callback has returned. */
 	private boolean revoked;
 
-	/** Whether it was interrupted, and is called once more. */
+	/** Whether the revocation callback was interrupted, and is called once more. */
 	private boolean revocationRepeated;
 
 	/**
@@ -81,24 +81,24 @@ final class ShardOwnership {
 		return this.commits;
 	}
 
-	/** Returns whether the shard is consumed, or was. */
+	/** Returns whether reading has started; it may have stopped since. */
 	boolean isReading() {
 		return this.reading;
 	}
 
-	/** Returns whether a last commit is needed: the application has seen the shard. */
+	/** Returns whether the assigned callback has returned: a last commit is needed. */
 	boolean isStarted() {
 		return this.started;
 	}
 
-	/** Calls the assigned callback and begins to read, as far as it gets. */
+	/** Calls the assigned callback and starts reading, as far as possible in this turn. */
 	void start() {
 		if (this.started || callAssigned()) {
 			read();
 		}
 	}
 
-	/** Calls the assigned callback; when it throws, it is called again later. */
+	/** Calls the assigned callback; if it throws, a later turn calls it again. */
 	private boolean callAssigned() {
 		HandlerCalls.Result result = this.scope.calls()
 			.callbackWhileHeld(this.progress.state(),
@@ -118,20 +118,20 @@ final class ShardOwnership {
 	private void read() {
 		logger.debug("Consuming {} after {} under token {}", this.owned, this.progress.begin(), this.owned.token());
 		if (this.handler.shape() != HandlerShape.LOOP) {
-			// If this throws it is done again; if what follows does, there are records.
+			// If this throws, a later turn repeats it.
 			this.context.reader().start(this.owned.shard(), this.progress.begin(), new Sink());
 		}
 		this.reading = true;
 		this.context.events().assigned(this.owned);
 	}
 
-	/** Handles the shard for a turn. Only while {@link #isReading}. */
+	/** Handles records for one turn. Only after {@link #start}. */
 	Loop.Outcome run() {
 		return this.loop.run();
 	}
 
 	/**
-	 * Stops reading and returns whether no call runs any more. Calls that run wake the
+	 * Stops reading and returns whether all calls have returned. Running calls wake the
 	 * worker when they return.
 	 */
 	boolean stop() {
@@ -144,10 +144,10 @@ final class ShardOwnership {
 	}
 
 	/**
-	 * Calls the revocation callback, once, and once more if it was interrupted: nobody
-	 * else can do what it leaves undone.
-	 * @return whether it is over; otherwise the lease has ended, and whoever holds it
-	 * again wakes the worker
+	 * Calls the revocation callback, and once more if it was interrupted: nothing else can
+	 * finish its work.
+	 * @return whether that is done; otherwise the lease has ended, and the worker is woken
+	 * when it is held again
 	 */
 	boolean revoke() {
 		if (!this.started || this.revoked) {
@@ -187,8 +187,8 @@ final class ShardOwnership {
 		}
 		boolean hasWritten = !Objects.requireNonNull(result.view()).isUntouched();
 		if (hasWritten && this.progress.state().hasUncommittable()) {
-			// It may build on what they wrote, and they will write that again. And what
-			// is acknowledged during the last commit must not be written over it.
+			// It may depend on writes of records that are handled again. And records that
+			// are acknowledged during the last commit must not overwrite it.
 			logger.warn("What @OnShardRevoked wrote to the state of {} is dropped: records were handled and not "
 					+ "acknowledged, and it builds on what they wrote. Acknowledge them before it returns, or write "
 					+ "no state in it", this.owned);
@@ -197,15 +197,15 @@ final class ShardOwnership {
 		keepChanges(result);
 	}
 
-	/** Commits what a callback wrote to the state with what comes next. */
+	/** Adds the state that a callback wrote to the next commit. */
 	private void keepChanges(HandlerCalls.Result result) {
 		StateView view = Objects.requireNonNull(result.view());
-		// No other call runs, so nothing that it has read was changed.
+		// Not null: no other call has run meanwhile.
 		JournaledState.Changes changes = Objects.requireNonNull(this.progress.state().add(view));
 		this.progress.stateChanged(changes, this.context.clock().now());
 	}
 
-	/** Reports the end, if the beginning was reported. */
+	/** Reports the revocation if the assignment was reported. */
 	void end() {
 		if (this.reading && !this.endReported) {
 			this.endReported = true;
@@ -213,7 +213,7 @@ final class ShardOwnership {
 		}
 	}
 
-	/** Takes the reader's records. Thread-safe. */
+	/** Takes records from the reader. Thread-safe. */
 	private final class Sink implements ShardReader.RecordSink {
 
 		@Override
@@ -240,23 +240,23 @@ final class ShardOwnership {
 		/** Takes records; returns whether there is room for more. */
 		boolean offer(List<SourceRecord> records);
 
-		/** Marks the shard as one that gets no further records. */
+		/** Marks the shard as read to its end. */
 		void ended();
 
 		/**
-		 * Does what there is to do, until there is nothing or a turn is over.
-		 * @throws io.github.shardkeeper.StoreUnavailableException when the store does not
-		 * answer; to be run again
+		 * Calls the handler and commits, for one turn at most.
+		 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not
+		 * answer; a later turn repeats the request
 		 */
 		Outcome run();
 
 		/**
-		 * Processes the results of calls that have returned, begins no further one, and
-		 * returns whether none runs any more.
+		 * Processes the results of calls that have returned, without new calls.
+		 * @return whether no call runs any more
 		 */
 		boolean collectResults();
 
-		/** Drops what was read and not taken up. */
+		/** Drops records that were read and not taken up. */
 		void clear();
 
 		/** Result of a turn. */
@@ -264,16 +264,16 @@ final class ShardOwnership {
 
 			/** There is more to do. */
 			MORE,
-			/** There is nothing to do until something happens. */
+			/** There is nothing to do until an event wakes the worker. */
 			IDLE,
-			/** The last record that the shard will ever have is done. */
+			/** The last record of the shard is done. */
 			COMPLETED,
 			/** A newer owner has acquired the shard. */
 			FENCED,
-			/** The checkpoint is gone, and may not be written back now. */
+			/** The checkpoint is missing and cannot be written back now. */
 			CHECKPOINT_MISSING;
 
-			/** Returns the end of a turn that commits ask for, {@code null} for none. */
+			/** Returns the result if the commits end the turn, otherwise {@code null}. */
 			static @Nullable Outcome after(ShardCommits.Outcome commits) {
 				return switch (commits) {
 					case DONE, SENT -> null;

@@ -21,8 +21,8 @@ import io.github.shardkeeper.source.PayloadConversionException;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * What keeps a shard from being consumed or handed over: remembers it, reports it, and
- * says when the worker may try again. Confined to the worker, but for {@link #current()},
+ * Problems that keep a shard from being consumed or handed over, and the pauses after
+ * them. Confined to the shard's worker, except for {@link #current()},
  * {@link #reportOverdueDrain} and {@link #noThread}.
  */
 final class ShardProblems {
@@ -31,10 +31,10 @@ final class ShardProblems {
 
 	private static final Duration STORE_RETRY_PAUSE = Duration.ofMillis(200);
 
-	/** Period in which the same refusal is logged once; longer than the retry pause. */
+	/** Period in which the same refusal is logged once. */
 	private static final Duration SAME_REFUSAL = Duration.ofSeconds(10);
 
-	/** Duration of a drain from which on it is a problem. */
+	/** Duration of a drain from which it is a problem. */
 	private static final Duration LONG_DRAIN = Duration.ofSeconds(5);
 
 	private static final int FRAMES_IN_PROBLEM = 3;
@@ -60,10 +60,10 @@ final class ShardProblems {
 
 	private final BackOff backOff = new BackOff();
 
-	/** Problem of a record or of the start; stays until a call succeeds. */
+	/** Problem of a call; ends when a call succeeds. */
 	private volatile @Nullable CallProblem callProblem;
 
-	/** Problem of the last turn, above all with the store; stays until a turn works. */
+	/** Problem of the last turn, above all with the store; ends when a turn succeeds. */
 	private volatile @Nullable String turnProblem;
 
 	private @Nullable String lastRefusal;
@@ -72,10 +72,6 @@ final class ShardProblems {
 
 	private @Nullable MonotonicTime notBefore;
 
-	/**
-	 * Creates it without a problem.
-	 * @param wake wakes the worker for another attempt
-	 */
 	ShardProblems(OwnedShard owned, String handlerName, WorkerContext context, ShardLifecycle lifecycle,
 			HandlerCalls calls, Runnable wake) {
 		this.owned = owned;
@@ -88,13 +84,13 @@ final class ShardProblems {
 		this.longCall = context.settings(owned.shard().topic()).longCall();
 	}
 
-	/** Returns what keeps the shard from being consumed or handed over now. */
+	/** Returns the current problem, {@code null} for none. */
 	ShardWorker.@Nullable Problem current() {
 		MonotonicTime now = this.context.clock().now();
 		MonotonicTime handover = this.lifecycle.drainingSince();
 		MonotonicTime since = (handover != null) ? handover : this.lifecycle.seekingSince();
 		Duration draining = (since != null) ? since.until(now) : Duration.ZERO;
-		ShardWorker.Problem noted = noted(now);
+		ShardWorker.Problem noted = recorded(now);
 		if (draining.compareTo(LONG_DRAIN) <= 0) {
 			ShardWorker.Problem longCall = longCall(now);
 			return (noted != null && (noted.alarm() || longCall == null)) ? noted : longCall;
@@ -105,10 +101,10 @@ final class ShardProblems {
 	}
 
 	/**
-	 * Returns the problem that was noted. A call that is retried needs nobody's attention
-	 * unless that takes as long as no call should.
+	 * Returns the problem of the last turn or call. A call that is retried is no alarm
+	 * until that takes as long as a long call.
 	 */
-	private ShardWorker.@Nullable Problem noted(MonotonicTime now) {
+	private ShardWorker.@Nullable Problem recorded(MonotonicTime now) {
 		String passing = this.turnProblem;
 		if (passing != null) {
 			return ShardWorker.Problem.alarm(passing);
@@ -141,12 +137,12 @@ final class ShardProblems {
 				.formatted(this.handlerName, running.toSeconds(), innermost(stack)));
 	}
 
-	/** Reports a drain that takes too long, before the running call is interrupted. */
+	/** Logs a drain that takes too long. The caller then interrupts the running call. */
 	void reportOverdueDrain(Duration draining) {
 		List<StackTraceElement> stack = applicationStack();
 		if (stack.isEmpty()) {
 			logger.warn("{} has been waiting to be handed over for {} s, which is too long, but {}", this.owned,
-					draining.toSeconds(), obstacle(noted(this.context.clock().now())));
+					draining.toSeconds(), obstacle(recorded(this.context.clock().now())));
 			return;
 		}
 		logger.warn(
@@ -159,19 +155,19 @@ final class ShardProblems {
 
 	private static String innermost(List<StackTraceElement> stack) {
 		return stack.stream()
-			.filter(ShardProblems::isTelling)
+			.filter(ShardProblems::isInformative)
 			.limit(FRAMES_IN_PROBLEM)
 			.map(ShardProblems::text)
 			.collect(Collectors.joining(", called by "));
 	}
 
-	/** Frames of the JDK and of generated code tell little. */
-	private static boolean isTelling(StackTraceElement frame) {
+	/** Excludes frames of the JDK and of generated code. */
+	private static boolean isInformative(StackTraceElement frame) {
 		return frame.getFileName() != null
 				&& (frame.getModuleName() == null || !frame.getModuleName().startsWith("java."));
 	}
 
-	/** Without module and class loader. */
+	/** Formats a frame without module and class loader. */
 	private static String text(StackTraceElement frame) {
 		return "%s.%s(%s:%d)".formatted(frame.getClassName(), frame.getMethodName(), frame.getFileName(),
 				frame.getLineNumber());
@@ -181,7 +177,7 @@ final class ShardProblems {
 		return this.calls.stack().stream().takeWhile((frame) -> !frame.getClassName().equals(OUR_CALL)).toList();
 	}
 
-	/** Notes a problem that ends with the next call that succeeds. */
+	/** Sets a problem that ends when a call succeeds. */
 	void blockedBy(String problem) {
 		this.callProblem = new CallProblem(problem, null);
 	}
@@ -193,7 +189,7 @@ final class ShardProblems {
 		}
 	}
 
-	/** Notes that a callback has failed; the worker pauses. */
+	/** Reports that a callback has failed; the worker pauses. */
 	void callbackFailed(String what, Throwable failure) {
 		Duration pause = this.backOff.next();
 		logRetry(what, what, failure, pause);
@@ -201,9 +197,7 @@ final class ShardProblems {
 		retryAfter(pause);
 	}
 
-	/**
-	 * Notes that a call has failed and is retried after a pause; other work continues.
-	 */
+	/** Reports that a call has failed and is retried; other work continues. */
 	void callFailed(String handlerName, String where, Throwable failure, Duration pause) {
 		String what = (handlerName + " " + where).strip();
 		logRetry(handlerName, what, failure, pause);
@@ -219,7 +213,7 @@ final class ShardProblems {
 					"%s failed for %s; trying again in %d ms".formatted(what, this.owned, pause.toMillis()), failure);
 	}
 
-	/** Notes that the shard stays in front of a record that cannot be converted. */
+	/** Reports that the shard halts at a record because conversions fail. */
 	void haltedByConversions(Offset offset, int inARow, Duration pause, Throwable failure) {
 		String text = ("Halted at offset %s: %d records in a row could not be converted; the last failure: %s. "
 				+ "Correct the handler's payload type or the converter and restart; or, if the records are wrong, set "
@@ -230,7 +224,7 @@ final class ShardProblems {
 		this.context.failures().logEach(Level.ERROR, "%s is held up. %s".formatted(this.owned, text), failure);
 	}
 
-	/** Notes that the shard stays in front of a record. */
+	/** Reports that the shard halts at a record. */
 	void haltedAt(Offset offset, String handlerName, Throwable failure) {
 		blockedBy("Halted at offset %s: %s".formatted(offset,
 				(failure instanceof PayloadConversionException) ? failure.getMessage() : failure));
@@ -245,7 +239,7 @@ final class ShardProblems {
 
 	void storeFailed(StoreUnavailableException failure) {
 		String text = "The store cannot be used: " + failure.getMessage();
-		// The coordinator reports a store that is away; a refusal may concern one shard.
+		// The coordinator logs an unavailable store; a refusal may concern one shard.
 		if (failure.isRefusal()) {
 			logRefusal(text);
 		}
@@ -253,19 +247,19 @@ final class ShardProblems {
 		retryAfter(STORE_RETRY_PAUSE);
 	}
 
-	/** Logs it once, however often it is tried; turns in between may succeed. */
+	/** Logs a refusal once, however often it is repeated. */
 	private void logRefusal(String refusal) {
 		MonotonicTime now = this.context.clock().now();
 		boolean logged = refusal.equals(this.lastRefusal) && this.lastRefusalAt != null
 				&& this.lastRefusalAt.until(now).compareTo(SAME_REFUSAL) < 0;
 		if (!logged) {
-			logger.warn("{} is held up; trying on. {}", this.owned, refusal);
+			logger.warn("{} is held up; retrying. {}", this.owned, refusal);
 		}
 		this.lastRefusal = refusal;
 		this.lastRefusalAt = now;
 	}
 
-	/** Notes that the store has no checkpoint, and none may be written back yet. */
+	/** Reports that the store has no checkpoint, and none may be written back yet. */
 	void checkpointMissing() {
 		this.turnProblem = "The store was emptied; offset and state are written back once the lease is held";
 		if (this.owned.isHeld()) {
@@ -285,7 +279,7 @@ final class ShardProblems {
 
 	void noThread(Throwable refusal) {
 		if (this.context.timer().isShutdown()) {
-			// All workers have ended, so whatever woke this one comes too late.
+			// All workers have ended.
 			return;
 		}
 		this.context.timer().schedule(this.wake, STORE_RETRY_PAUSE.toNanos(), TimeUnit.NANOSECONDS);
@@ -296,7 +290,7 @@ final class ShardProblems {
 	/** Returns whether the pause after a failure is over. */
 	boolean permitAttempt(MonotonicTime now) {
 		if (this.notBefore != null && now.isBefore(this.notBefore)) {
-			// Something else may have woken the worker, and the timer may have failed.
+			// Set again: another event has woken the worker, and the timer may have failed.
 			this.timer.wakeAt(this.notBefore, now);
 			return false;
 		}
@@ -321,15 +315,15 @@ final class ShardProblems {
 	 * Problem of a call.
 	 *
 	 * @param text a sentence
-	 * @param retriedSince since when the call is retried, {@code null} if it is not
+	 * @param retriedSince the time of its first failure, {@code null} if it is not retried
 	 */
 	private record CallProblem(String text, @Nullable MonotonicTime retriedSince) {
 
 	}
 
 	/**
-	 * Pauses between attempts: they double from 200 ms to 30 s, without end. Confined to
-	 * the worker.
+	 * Pauses between attempts, which double from 200 ms to 30 s. Confined to the shard's
+	 * worker.
 	 */
 	static final class BackOff {
 

@@ -22,7 +22,8 @@ import io.github.shardkeeper.time.MonotonicTime;
 
 /**
  * Progress of an acquired shard since its checkpoint: records that are done, state, retry
- * queue, and what {@link ShardCommits} has to write next. Confined to the shard's worker.
+ * queue, and the contents of the next commit, which {@link ShardCommits} sends. Confined
+ * to the shard's worker.
  */
 final class ShardProgress {
 
@@ -30,8 +31,8 @@ final class ShardProgress {
 	private static final int MAX_FAILED_RECORDS = 100;
 
 	/**
-	 * Size from which on a commit is due: what one script copies keeps the store busy,
-	 * and Redis closes the connection of a client that sends a gigabyte at once.
+	 * Size from which a commit is due: large commits block the store, and Redis closes the
+	 * connection of a client that sends a gigabyte at once.
 	 */
 	private static final int MAX_BYTES_PER_COMMIT = 1_000_000;
 
@@ -39,7 +40,7 @@ final class ShardProgress {
 
 	private final @Nullable Offset begin;
 
-	/** Number of the last seek that is carried out, 0 for none. */
+	/** Number of the last seek that was carried out, 0 for none. */
 	private final long sought;
 
 	private final OffsetWindow window;
@@ -58,8 +59,8 @@ final class ShardProgress {
 	private boolean commitSoon;
 
 	/**
-	 * Begins at the checkpoint, or where a pending seek leads, which the first commit
-	 * carries out.
+	 * Creates the progress at the checkpoint, or at the position of a pending seek, which
+	 * the first commit marks as carried out.
 	 */
 	ShardProgress(Acquisition.Acquired acquired, ShardScope scope) {
 		ConsumerSettings consumer = scope.settings();
@@ -84,21 +85,19 @@ final class ShardProgress {
 		}
 	}
 
-	/** Writes with the next commit which seek is carried out. */
+	/** Adds the number of the last seek to the next commit. */
 	void recordSeek(MonotonicTime now) {
 		this.pending.seek(this.sought);
 		changed(1, now);
 		commitSoon();
 	}
 
-	/**
-	 * Returns the offset after which reading begins, {@code null} for the first record.
-	 */
+	/** Returns the offset after which to read, {@code null} for the first record. */
 	@Nullable Offset begin() {
 		return this.begin;
 	}
 
-	/** Returns the number of the last seek that is carried out, 0 for none. */
+	/** Returns the number of the last seek that was carried out, 0 for none. */
 	long sought() {
 		return this.sought;
 	}
@@ -115,10 +114,7 @@ final class ShardProgress {
 		return this.queue;
 	}
 
-	/**
-	 * Takes up the next record of the shard; {@code null} if an earlier owner has done
-	 * it.
-	 */
+	/** Takes up the next record; returns {@code null} if an earlier owner has done it. */
 	@Nullable TrackedRecord take(SourceRecord source, MonotonicTime now) {
 		TrackedRecord taken = this.window.take(source);
 		if (taken == null) {
@@ -127,13 +123,13 @@ final class ShardProgress {
 		return taken;
 	}
 
-	/** Returns whether nothing that was taken up is left to be done or committed. */
+	/** Returns whether every record is done, and there is nothing to commit. */
 	boolean isAtEnd() {
 		return this.window.isEmpty() && this.queue.isEmpty() && this.commitDue == null;
 	}
 
 	/**
-	 * Finishes a record: what it wrote to the state, and its offset, go into the next
+	 * Marks a record as done: its offset and its changes of the state go into the next
 	 * commit.
 	 */
 	void done(TrackedRecord record, MonotonicTime since) {
@@ -148,13 +144,13 @@ final class ShardProgress {
 		changed(1, since);
 	}
 
-	/** Puts a record into the retry queue. */
+	/** Puts a failed record into the retry queue with the next commit. */
 	void retryLater(TrackedRecord record, FailedRecord failed, Duration delay, MonotonicTime now) {
 		this.pending.addRetry(failed, delay, record.isOfQueue());
 		failed(record, now);
 	}
 
-	/** Stores a record as a dead letter. */
+	/** Stores a failed record as a dead letter with the next commit. */
 	void deadLetter(TrackedRecord record, FailedRecord failed, MonotonicTime now) {
 		this.pending.addDeadLetter(failed);
 		if (record.isOfQueue()) {
@@ -171,11 +167,11 @@ final class ShardProgress {
 			this.window.done(record);
 		}
 		changed(1, now);
-		// Its payload stays in memory until then.
+		// Its payload stays in memory until the commit.
 		commitSoon();
 	}
 
-	/** Commits changes of the state that belong to no record. */
+	/** Adds changes of the state that belong to no record to the next commit. */
 	void stateChanged(JournaledState.Changes changes, MonotonicTime now) {
 		if (changes != JournaledState.Changes.NONE) {
 			this.state.makeCommittable(changes);
@@ -190,7 +186,7 @@ final class ShardProgress {
 		}
 	}
 
-	/** Makes what there is to commit now due at once. */
+	/** Makes everything that is uncommitted now due at once. */
 	void commitSoon() {
 		this.commitSoon = this.commitDue != null;
 	}
@@ -202,13 +198,13 @@ final class ShardProgress {
 		return this.commitDue;
 	}
 
-	/** Returns whether there is something to commit, and it should not wait. */
+	/** Returns whether a commit is due by time, number of records or size. */
 	boolean isCommitDue(MonotonicTime now) {
 		return this.commitDue != null && (this.commitSoon || this.uncommittedRecords >= this.settings.records()
 				|| uncommittedBytes() >= MAX_BYTES_PER_COMMIT || !now.isBefore(this.commitDue));
 	}
 
-	/** Returns whether one commit should not take more. */
+	/** Returns whether the next commit should not become larger. */
 	boolean isCommitFull() {
 		return this.uncommittedRecords >= this.settings.records() || this.pending.failedRecords() >= MAX_FAILED_RECORDS
 				|| uncommittedBytes() >= MAX_BYTES_PER_COMMIT;
@@ -218,12 +214,12 @@ final class ShardProgress {
 		return this.state.uncommittedBytes() + this.pending.bytes();
 	}
 
-	/** Returns what the next commit contains beside state and offset. */
+	/** Returns the contents of the next commit, except offset and state. */
 	PendingCommit pending() {
 		return this.pending;
 	}
 
-	/** Starts to collect the next commit, because all there is has gone into one. */
+	/** Starts an empty next commit: one with all contents so far is prepared. */
 	void commitPrepared() {
 		this.pending = new PendingCommit();
 		this.uncommittedRecords = 0;
@@ -231,13 +227,13 @@ final class ShardProgress {
 		this.commitSoon = false;
 	}
 
-	/** Updates the retry queue after a commit that was accepted. */
+	/** Updates the retry queue after an accepted commit. */
 	void committed(PendingCommit contents, MonotonicTime now) {
 		this.queue.committed(contents.changedInQueue(), now);
 		contents.retries().forEach((retry) -> this.queue.lookAt(now.plus(retry.delay())));
 	}
 
-	/** Adds the contents of a commit that could not be written to the next one. */
+	/** Adds the contents of a failed commit to the next one. */
 	void notCommitted(PendingCommit contents, MonotonicTime now) {
 		this.pending = this.pending.after(contents);
 		if (this.commitDue == null) {
@@ -246,7 +242,7 @@ final class ShardProgress {
 	}
 
 	/**
-	 * Contents of the next commit beside state and offset: failed records, records that
+	 * Contents of the next commit except offset and state: failed records, records that
 	 * leave the retry queue, and a seek. Confined to the shard's worker.
 	 */
 	static final class PendingCommit {
@@ -258,16 +254,16 @@ final class ShardProgress {
 		/** Records that leave the retry queue. */
 		private final Set<Offset> removed = new LinkedHashSet<>();
 
-		/** Records of the retry queue that wait in it once more. */
+		/** Records of the retry queue that are put there again. */
 		private final Set<Offset> requeued = new LinkedHashSet<>();
 
 		/** Approximate size of the failed records. */
 		private long bytes;
 
-		/** Number of the last seek that is carried out, 0 for none. */
+		/** Number of the last seek that was carried out, 0 for none. */
 		private long seek;
 
-		/** Carries out a seek, and all before it. */
+		/** Marks a seek, and all before it, as carried out. */
 		void seek(long number) {
 			this.seek = number;
 		}
@@ -307,9 +303,8 @@ final class ShardProgress {
 		}
 
 		/**
-		 * Returns the records of the retry queue that this commit removes or puts back.
-		 * Not those that it puts there for the first time: they may have been fetched
-		 * before its answer.
+		 * Returns the records of the retry queue that this commit removes or puts there
+		 * again. Not new ones: they may have been fetched before its answer.
 		 */
 		Set<Offset> changedInQueue() {
 			Set<Offset> changed = new LinkedHashSet<>(this.removed);
@@ -317,7 +312,7 @@ final class ShardProgress {
 			return changed;
 		}
 
-		/** Returns this with the contents of an earlier one that could not be written. */
+		/** Returns these contents together with those of an earlier, failed commit. */
 		PendingCommit after(PendingCommit earlier) {
 			PendingCommit both = new PendingCommit();
 			both.retries.addAll(earlier.retries);

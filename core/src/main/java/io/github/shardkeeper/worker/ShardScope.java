@@ -3,15 +3,15 @@ package io.github.shardkeeper.worker;
 import io.github.shardkeeper.handler.ShardHandler;
 
 /**
- * What the parts of one shard's worker share. Immutable.
+ * Objects that the parts of one worker share. Immutable.
  *
  * @param owned the shard as its handler sees it
- * @param handler its handler
- * @param settings how its topic is consumed
- * @param context what all workers share
- * @param lifecycle whether it is consumed, leaving or lost
+ * @param handler the handler of its topic
+ * @param settings the settings of its topic
+ * @param context the context that all workers share
+ * @param lifecycle the lifecycle of the shard
  * @param calls calls the application
- * @param problems what holds the worker up
+ * @param problems the problems of the shard
  * @param wake wakes the worker
  */
 record ShardScope(OwnedShard owned, ShardHandler handler, ConsumerSettings settings, WorkerContext context,

@@ -24,13 +24,13 @@ import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * Consumes one shard under one token: acquires it, has its records handled, and commits
- * and releases it when it has to leave.
+ * Consumes one shard under one token: acquires it, handles its records, and commits and
+ * releases it at the end.
  * <p>
  * It has no thread of its own: while there is something to do it is a task on the shared
- * executor, never twice at a time. What may be called from outside is thread-safe; the
- * steps are confined to that task. A step that throws is done again in a later turn, and
- * those before it are not.
+ * executor, never twice at a time. Each run of the task is a turn. Public methods are
+ * thread-safe; everything else is confined to that task. A step that throws is repeated
+ * in a later turn; the steps before it are not.
  */
 public final class ShardWorker {
 
@@ -57,13 +57,13 @@ public final class ShardWorker {
 	/** Whether others may have left a request for the shard in the store. */
 	private volatile boolean attentionDue;
 
-	/** Whether the store may have lost what was committed. */
+	/** Whether the store may have lost commits. */
 	private volatile boolean writeBackDue;
 
-	/** Whether offset and state are in memory. */
+	/** Whether offset and state of the shard are in memory. */
 	private volatile boolean acquired;
 
-	/** Cause of the loss of what is in memory only, {@code null} for none. */
+	/** Cause of the loss of uncommitted changes, {@code null} for none. */
 	private volatile Forfeit.@Nullable Cause forfeited;
 
 	private ShardAcquisition acquisition;
@@ -74,12 +74,10 @@ public final class ShardWorker {
 	/** Commits before a seek; only until the shard is acquired again. */
 	private @Nullable ShardCommits earlier;
 
-	/**
-	 * Token of the newer owner, or {@link Token#NONE} if only that it exists is known.
-	 */
+	/** Token of the newer owner, {@link Token#NONE} if the token is not known. */
 	private @Nullable Token fence;
 
-	/** Whether the last record that the shard will ever have is done. */
+	/** Whether the last record of the shard is done, and marked so in the store. */
 	private boolean completed;
 
 	private boolean hasLeftBudget;
@@ -92,9 +90,9 @@ public final class ShardWorker {
 	 * @param token the token under which it is owned
 	 * @param member the owner
 	 * @param handler the handler of its topic
-	 * @param context what all workers share
-	 * @param predecessorEnded completes when whatever this instance still does for the
-	 * same shard has ended; before that nothing is done, not even a release
+	 * @param context the context that all workers share
+	 * @param predecessorEnded completes when everything that this instance did for the
+	 * shard before has ended; until then the worker does nothing, not even a release
 	 */
 	public ShardWorker(ShardId shard, Token token, MemberId member, ShardHandler handler, WorkerContext context,
 			CompletableFuture<Void> predecessorEnded) {
@@ -116,7 +114,8 @@ public final class ShardWorker {
 	}
 
 	/**
-	 * Completes when nothing is consumed or written under this token any more.
+	 * Returns a future that completes once the worker has ended: nothing is consumed or
+	 * written under its token any more.
 	 * @return the future
 	 */
 	public CompletableFuture<Void> ended() {
@@ -124,7 +123,7 @@ public final class ShardWorker {
 	}
 
 	/**
-	 * Returns what keeps the shard from being consumed or handed over.
+	 * Returns the problem that keeps the shard from being consumed or handed over.
 	 * @return the problem, {@code null} if there is none
 	 */
 	public @Nullable Problem problem() {
@@ -134,23 +133,23 @@ public final class ShardWorker {
 	/**
 	 * Returns the work done so far.
 	 * @param now the time up to which running calls count
-	 * @return the work, {@code null} where it is not measured
+	 * @return the work, {@code null} if it is not measured
 	 */
 	public @Nullable ShardWork work(MonotonicTime now) {
 		return this.calls.work(now);
 	}
 
-	/** Has the worker look for something to do. Never throws. */
+	/** Requests a turn. Never throws. */
 	public void wake() {
 		this.task.wake();
 	}
 
-	/** Wakes the worker if its last turn failed so badly that nothing else would. */
+	/** Requests a turn if the last one failed in a way that nothing else wakes it. */
 	public void rescue() {
 		this.task.rescue();
 	}
 
-	/** Begins to hand the shard over: commits everything and reports the end. */
+	/** Begins to hand the shard over: commits everything, then reports the end. */
 	public void drain() {
 		this.lifecycle.drain(this.context.clock().now());
 		wake();
@@ -166,22 +165,22 @@ public final class ShardWorker {
 		return cancelled;
 	}
 
-	/** Has the worker look for requests in the store. */
+	/** Processes requests for the shard in the store. */
 	public void attend() {
 		this.attentionDue = true;
 		wake();
 	}
 
 	/**
-	 * Reports a drain that takes too long and interrupts the calls that run now.
-	 * @param draining time since the drain has begun
+	 * Reports a drain that takes too long and interrupts running calls.
+	 * @param draining the duration of the drain so far
 	 */
 	public void interrupt(Duration draining) {
 		this.problems.reportOverdueDrain(draining);
 		this.calls.interrupt();
 	}
 
-	/** Ends without a report, because the shard is lost. */
+	/** Ends without a report to the listener, because the shard is lost. */
 	public void abandon() {
 		this.lifecycle.abandon();
 		this.owned.lose();
@@ -190,8 +189,8 @@ public final class ShardWorker {
 	}
 
 	/**
-	 * Abandons the shard and, at the end, reports what is lost with it.
-	 * @param cause why it is lost
+	 * Abandons the shard and logs at the end what is lost with it.
+	 * @param cause the cause of the loss
 	 */
 	public void forfeit(Forfeit.Cause cause) {
 		this.forfeited = cause;
@@ -199,32 +198,32 @@ public final class ShardWorker {
 	}
 
 	/**
-	 * Returns whether offset and state can be restored from here if the store has lost
-	 * them. Not if the shard is to move to another position.
-	 * @return whether they can
+	 * Returns whether this worker can restore offset and state if the store has lost them.
+	 * It cannot while the shard moves to another position.
+	 * @return whether it can
 	 */
 	public boolean isRestorable() {
 		return this.acquired && !this.owned.isLost() && !this.lifecycle.isSeeking() && !this.ended.isDone();
 	}
 
-	/** Interrupts the calls that run now. */
+	/** Interrupts running calls. */
 	void interruptHandler() {
 		this.calls.interrupt();
 	}
 
 	/**
-	 * Interrupts the calls because the lease has ended. Wakes the worker: by now the
-	 * lease may be held again, and then the interrupted call is to be made again.
+	 * Interrupts running calls because the lease has ended. Wakes the worker, because the
+	 * lease may be held again by now: then the call is repeated.
 	 */
 	public void suspend() {
 		interruptHandler();
 		wake();
 	}
 
-	/** Has everything written again, because the store may have lost it. */
+	/** Writes everything again, because the store may have lost it. */
 	public void writeBack() {
 		this.writeBackDue = true;
-		// The notice of a request may be lost too.
+		// The notification of a request may be lost, too.
 		this.attentionDue = true;
 		wake();
 	}
@@ -242,7 +241,7 @@ public final class ShardWorker {
 		return false;
 	}
 
-	/** Does what there is to do for one turn; returns whether there is more. */
+	/** Runs one turn and returns whether there is more to do. */
 	private boolean step() {
 		if (this.ended.isDone() || !this.predecessorEnded.isDone()) {
 			return false;
@@ -267,7 +266,7 @@ public final class ShardWorker {
 			return false;
 		}
 		if (current != null && this.attentionDue) {
-			attendTo(current.progress(), now);
+			processRequests(current.progress(), now);
 		}
 		if (current != null && this.lifecycle.isSeeking()) {
 			if (!isReleased()) {
@@ -288,8 +287,7 @@ public final class ShardWorker {
 		return consume(current, now);
 	}
 
-	/** Looks for records that others put into the retry queue, and for a seek. */
-	private void attendTo(ShardProgress progress, MonotonicTime now) {
+	private void processRequests(ShardProgress progress, MonotonicTime now) {
 		this.attentionDue = false;
 		progress.queue().attend(now);
 		try {
@@ -302,9 +300,8 @@ public final class ShardWorker {
 	}
 
 	/**
-	 * Looks for a request to move the shard. Whoever acquires a shard goes where a
-	 * pending request leads; so the worker has only to release it and to acquire it
-	 * again.
+	 * Looks for a request to move the shard to another position. An acquisition carries a
+	 * pending request out, so the worker releases the shard and acquires it again.
 	 */
 	private void lookForSeek(ShardProgress progress, MonotonicTime now) {
 		ShardId shard = this.owned.shard();
@@ -316,7 +313,7 @@ public final class ShardWorker {
 			this.lifecycle.seek(now);
 		}
 		else if (seeks.pending() != null) {
-			// The store has lost that it was carried out, or does not know it yet.
+			// Carried out, but the store has lost that, or does not know it yet.
 			progress.recordSeek(now);
 		}
 	}
@@ -332,7 +329,7 @@ public final class ShardWorker {
 		this.problems.clear();
 	}
 
-	/** Acquires and starts the shard, as far as it gets. */
+	/** Acquires and starts the shard, as far as possible in this turn. */
 	private @Nullable ShardOwnership begin() {
 		ShardOwnership current = this.ownership;
 		if (current == null) {
@@ -350,7 +347,7 @@ public final class ShardWorker {
 		current.start();
 		this.acquired = true;
 		if (this.attentionDue || this.writeBackDue) {
-			// It came while the shard was being acquired, and nothing else wakes for it.
+			// Set during the acquisition: nothing else wakes the worker for it.
 			wake();
 		}
 		if (!current.isReading()) {
@@ -377,7 +374,7 @@ public final class ShardWorker {
 		return outcome == ShardOwnership.Loop.Outcome.MORE;
 	}
 
-	/** Marks the shard as completed in the store: all is done, and no more will come. */
+	/** Marks the shard as completed in the store. */
 	private void complete(ShardCommits commits, MonotonicTime now) {
 		switch (this.context.checkpoints()
 			.complete(this.owned.shard(), this.owned.token(), commits.acknowledged(), commits.acquisition())) {
@@ -391,7 +388,7 @@ public final class ShardWorker {
 		}
 	}
 
-	/** Loses the shard to a newer owner. */
+	/** Gives the shard up, because there is a newer owner. */
 	private void fenced(Token newer) {
 		logger.warn("{} was taken over by a newer owner; what was not committed under token {} is dropped", this.owned,
 				this.owned.token());
@@ -412,9 +409,9 @@ public final class ShardWorker {
 	}
 
 	/**
-	 * Stops reading, calls the revocation callback, makes the last commit; returns
-	 * whether all of it is over. Calls that run, and a commit that is under way, wake the
-	 * worker when they end.
+	 * Stops reading, calls the revocation callback and makes the last commit. Running
+	 * calls and a pending commit wake the worker when they end.
+	 * @return whether all of it is done
 	 */
 	private boolean isReleased() {
 		ShardOwnership current = this.ownership;
@@ -434,7 +431,7 @@ public final class ShardWorker {
 					return true;
 				}
 				case SENT -> {
-					// A newer owner may wait for the end of a shard that is lost.
+					// A lost shard does not wait for the answer: its new owner may wait.
 					return this.lifecycle.isAbandoned();
 				}
 				case FENCED -> fenced(Token.NONE);
@@ -469,7 +466,7 @@ public final class ShardWorker {
 			this.context.listener()
 				.workerEnded(this.owned.shard(), this.owned.token(), newer, this.completed && !this.owned.isLost());
 		}
-		// Last: from here on there is no next turn.
+		// Last: there is no turn after this.
 		this.ended.complete(null);
 	}
 

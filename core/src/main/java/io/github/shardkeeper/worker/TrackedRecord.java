@@ -8,8 +8,8 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.source.SourceRecord;
 
 /**
- * A record on its way from the source, or the retry queue, to the checkpoint. Confined to
- * its shard's worker.
+ * Record on its way from the source or the retry queue to the checkpoint. Confined to the
+ * shard's worker.
  */
 final class TrackedRecord {
 
@@ -18,7 +18,7 @@ final class TrackedRecord {
 	/** {@code null} once it is handled. */
 	private @Nullable SourceRecord source;
 
-	/** Its entry of the retry queue; {@code null} for one that was read. */
+	/** Entry of the retry queue, {@code null} for a record from the source. */
 	private final @Nullable FailedRecord queued;
 
 	private JournaledState.@Nullable Changes changes;
@@ -29,7 +29,7 @@ final class TrackedRecord {
 
 	private boolean done;
 
-	/** Tracks a record that was read. */
+	/** Creates a record from the source. */
 	TrackedRecord(SourceRecord source) {
 		this(source, null);
 	}
@@ -40,7 +40,7 @@ final class TrackedRecord {
 		this.queued = queued;
 	}
 
-	/** Tracks a record of the retry queue. */
+	/** Creates a record from the retry queue. */
 	static TrackedRecord ofQueue(FailedRecord queued) {
 		return new TrackedRecord(new SourceRecord(queued.offset(), queued.key(), queued.payload(), queued.headers(),
 				queued.timestamp().toEpochMilli()), queued);
@@ -62,17 +62,17 @@ final class TrackedRecord {
 		return this.queued != null;
 	}
 
-	/** Returns how often it was put into the retry queue. */
+	/** Returns the number of times that it was put into the retry queue. */
 	int rounds() {
 		return (this.queued != null) ? this.queued.rounds() : 0;
 	}
 
-	/** Returns how often it was called before it was put into the retry queue. */
+	/** Returns the number of calls before it was put into the retry queue. */
 	int earlierCalls() {
 		return (this.queued != null) ? this.queued.attempts() : 0;
 	}
 
-	/** Marks it as handled; what it wrote waits until it is done. */
+	/** Marks it as handled; its changes of the state wait until it is done. */
 	void handled(JournaledState.Changes written) {
 		this.handled = true;
 		this.changes = written;
@@ -91,7 +91,7 @@ final class TrackedRecord {
 		this.acknowledged = true;
 	}
 
-	/** Returns what its handler wrote, only once. */
+	/** Returns the changes of the state once, {@code NONE} after that. */
 	JournaledState.Changes takeChanges() {
 		JournaledState.Changes taken = this.changes;
 		this.changes = null;

@@ -1,9 +1,12 @@
 /**
- * One shard, from its acquisition to its last commit: reads, handles and commits its
- * records. Which shards there are, and threads, belong to {@code consumer}.
+ * One shard, from its acquisition to its last commit. Which shards there are, and the
+ * threads, belong to {@code consumer}; how a handler's method is called, to
+ * {@code handler}.
  * <p>
- * The lifecycle of a shard is in {@code ShardWorker} and {@code ShardOwnership}, the path
- * of its records in {@code RecordLoop}.
+ * To follow a record, read in this order: {@code ShardWorker} and its
+ * {@code ShardAcquisition}, {@code ShardOwnership}, {@code RecordLoop},
+ * {@code RecordIntake}, {@code DeliveryOrder}, {@code DeliveryCalls},
+ * {@code DeliveryResults}, {@code ShardProgress}, {@code ShardCommits}.
  */
 @NullMarked
 package io.github.shardkeeper.worker;

@@ -142,7 +142,7 @@ class JournaledStateTests {
 
 	@Test
 	void refusesWhatNoCommitCouldCarry() {
-		String large = "x".repeat(StateView.LONGEST_ENTRY - 2 - "large 0".length());
+		String large = "x".repeat(StateView.MAX_ENTRY_LENGTH - 2 - "large 0".length());
 		StateView view = this.state.open();
 		assertThatIllegalArgumentException().isThrownBy(() -> view.put("large 0", large + "x"))
 			.withMessageContaining("'large 0'")
@@ -162,7 +162,7 @@ class JournaledStateTests {
 
 	@Test
 	void keysCountAsValuesDo() {
-		String longKey = "k".repeat(StateView.LONGEST_ENTRY);
+		String longKey = "k".repeat(StateView.MAX_ENTRY_LENGTH);
 		for (boolean shared : new boolean[] { false, true }) {
 			StateView view = new JournaledState(Map.of(), JsonMapper.shared(), shared).open();
 			assertThatIllegalArgumentException().isThrownBy(() -> view.put(longKey, 1))

@@ -961,7 +961,7 @@ class ShardWorkerTests {
 		}
 
 		assertThat(output.getOut())
-			.containsOnlyOnce("orders/1 is held up; trying on. The store cannot be used: the key k");
+			.containsOnlyOnce("orders/1 is held up; retrying. The store cannot be used: the key k");
 	}
 
 	@Test
