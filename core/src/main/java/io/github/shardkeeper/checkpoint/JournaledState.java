@@ -53,7 +53,8 @@ public final class JournaledState {
 	}
 
 	/**
-	 * Adds the writes of a call, unless another call has changed entries that it has read.
+	 * Adds the writes of a call, unless another call has changed entries that it has
+	 * read.
 	 * @return the changes; {@code null} if nothing was added and the call has to be
 	 * repeated
 	 */

@@ -90,7 +90,8 @@ final class Rehearsal {
 	boolean consume(WorkerContext context, ConsumerSettings settings) throws NoSuchMethodException {
 		CountingHandler bean = new CountingHandler();
 		HandlerSignature signature = HandlerSignature.ofConsumer(
-				CountingHandler.class.getMethod("handle", byte[].class, ShardContext.class, ShardState.class), CountingHandler.class);
+				CountingHandler.class.getMethod("handle", byte[].class, ShardContext.class, ShardState.class),
+				CountingHandler.class);
 		ShardHandler handler = new ShardHandler(SHARD.topic(), () -> bean, signature, List.of(), List.of(), List.of(),
 				new JsonPayloadConverter(context.mapper()), null, Duration.ZERO);
 		ShardWorker worker = new ShardWorker(SHARD, new Token(1), MemberId.of("rehearsal", "1"), handler,

@@ -159,8 +159,8 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		ScheduledExecutorService timer = startTimer();
 		WorkerContext context = new WorkerContext(this.coordinator.settings().group(), this.checkpoints, reader,
 				this.lease, this.runtime.clock(), InstantSource.system(), runningThreads.executor(), timer, this.mapper,
-				this.meters, new BufferBudget(this.settings.totalBufferBytes()), this.settings.consumers(),
-				this.events, this.coordinator.consumptionListener(), this.coordinator.measuresLoads());
+				this.meters, new BufferBudget(this.settings.totalBufferBytes()), this.settings.consumers(), this.events,
+				this.coordinator.consumptionListener(), this.coordinator.measuresLoads());
 		Map<String, ShardHandler> broadcast = new TreeMap<>(handlers);
 		broadcast.keySet().retainAll(this.settings.broadcastTopics());
 		Map<String, ShardHandler> coordinated = new TreeMap<>(handlers);
@@ -169,8 +169,8 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		ShardWorkers workers = new ShardWorkers(coordinated, context, session, runningThreads.preparing(),
 				this.earlierWorkers);
 		workers.onWriteBack(() -> recordConsumption(context, handlers.keySet()));
-		BroadcastConsumption broadcastConsumption = broadcast.isEmpty() ? null : new BroadcastConsumption(broadcast, context,
-				session, runningThreads, this.coordinator.settings().instance(), this.earlierBroadcast);
+		BroadcastConsumption broadcastConsumption = broadcast.isEmpty() ? null : new BroadcastConsumption(broadcast,
+				context, session, runningThreads, this.coordinator.settings().instance(), this.earlierBroadcast);
 		if (broadcastConsumption != null && !this.settings.instanceIdStays()) {
 			logger
 				.warn("Every start begins again with the broadcast topics {}, and does not use the offsets of earlier starts: "
@@ -188,8 +188,8 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 			}
 			return this.runtime.clock().now().plus(RESCUE_PERIOD);
 		});
-		Running current = new Running(Set.copyOf(coordinated.keySet()), workers, broadcastConsumption, !coordinated.isEmpty(),
-				context, readerLoop, rescueLoop, runningThreads);
+		Running current = new Running(Set.copyOf(coordinated.keySet()), workers, broadcastConsumption,
+				!coordinated.isEmpty(), context, readerLoop, rescueLoop, runningThreads);
 		this.running = current;
 		this.consumed = Set.copyOf(handlers.keySet());
 		try {
@@ -280,7 +280,8 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		logger.debug("Cannot store yet since when topics are consumed", failure);
 		if (!context.timer().isShutdown()) {
 			context.timer()
-				.schedule(() -> recordConsumption(context, topics), PAUSE_AFTER_FAILURE.toMillis(), TimeUnit.MILLISECONDS);
+				.schedule(() -> recordConsumption(context, topics), PAUSE_AFTER_FAILURE.toMillis(),
+						TimeUnit.MILLISECONDS);
 		}
 	}
 
@@ -425,8 +426,8 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	}
 
 	/**
-	 * Returns whether this instance is a member of its group, or tries to join it. It does
-	 * not join if it consumes broadcast topics only.
+	 * Returns whether this instance is a member of its group, or tries to join it. It
+	 * does not join if it consumes broadcast topics only.
 	 * @return whether it is running and consumes a topic that is not broadcast
 	 */
 	public boolean isCoordinated() {
@@ -435,8 +436,8 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	}
 
 	/**
-	 * Processes requests in the store for shards of broadcast topics. For other shards the
-	 * coordinator does that.
+	 * Processes requests in the store for shards of broadcast topics. For other shards
+	 * the coordinator does that.
 	 * @param shards the shards
 	 */
 	public void attend(Collection<ShardId> shards) {

@@ -36,7 +36,10 @@ public final class BufferBudget {
 	/** Whether any share is waiting; read without the lock. */
 	private volatile boolean anyWaiting;
 
-	/** Number of shards at the last check of the waiting ones; guarded by {@link #waiting}. */
+	/**
+	 * Number of shards at the last check of the waiting ones; guarded by
+	 * {@link #waiting}.
+	 */
 	private int shardsAtLastCheck;
 
 	/**
@@ -119,7 +122,8 @@ public final class BufferBudget {
 			this.waiting.add(share);
 			this.anyWaiting = true;
 		}
-		// Checked again: a release in between has not woken it. If it was woken already, it
+		// Checked again: a release in between has not woken it. If it was woken already,
+		// it
 		// pauses and resumes.
 		return isExceededBy(share.bytes()) || !stopWaiting(share);
 	}
@@ -194,8 +198,8 @@ public final class BufferBudget {
 		}
 
 		/**
-		 * Returns whether reading has to pause because the budget is used up. The worker is
-		 * woken when reading may resume.
+		 * Returns whether reading has to pause because the budget is used up. The worker
+		 * is woken when reading may resume.
 		 */
 		boolean mustWait() {
 			this.waiting = true;

@@ -96,8 +96,8 @@ public record ConsumerSettings(Commits commits, Ordering ordering, int concurren
 		BACKGROUND,
 
 		/**
-		 * Commits after each list, or once all records that were read are handled; handles
-		 * no record until the commit is answered.
+		 * Commits after each list, or once all records that were read are handled;
+		 * handles no record until the commit is answered.
 		 */
 		BATCH,
 

@@ -55,7 +55,9 @@ final class DeliveryCalls {
 		this.haltsAtUnreadable = scope.settings().onFailure() == ConsumerSettings.OnFailure.HALT;
 	}
 
-	/** Calls the handler on the current thread, while no other call for the shard runs. */
+	/**
+	 * Calls the handler on the current thread, while no other call for the shard runs.
+	 */
 	Result call(Delivery delivery, MonotonicTime now) {
 		return call(delivery, now, false);
 	}
@@ -205,8 +207,8 @@ final class DeliveryCalls {
 	}
 
 	/**
-	 * Call on another thread. The worker always gets to know its end: that needs no memory
-	 * after its creation.
+	 * Call on another thread. The worker always gets to know its end: that needs no
+	 * memory after its creation.
 	 */
 	final class ConcurrentCall implements Runnable {
 

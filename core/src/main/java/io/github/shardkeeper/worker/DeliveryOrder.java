@@ -35,8 +35,8 @@ sealed interface DeliveryOrder {
 	void add(Delivery delivery);
 
 	/**
-	 * Returns the next delivery to call, {@code null} if none can be called now. It counts
-	 * as running from now on.
+	 * Returns the next delivery to call, {@code null} if none can be called now. It
+	 * counts as running from now on.
 	 */
 	@Nullable Delivery next(MonotonicTime now);
 
@@ -49,7 +49,9 @@ sealed interface DeliveryOrder {
 	/** Returns whether no delivery is running. */
 	boolean isIdle();
 
-	/** Returns when the next waiting delivery may be called, {@code null} if none waits. */
+	/**
+	 * Returns when the next waiting delivery may be called, {@code null} if none waits.
+	 */
 	@Nullable MonotonicTime nextDue();
 
 	/** Returns whether a delivery waits because it has failed. */

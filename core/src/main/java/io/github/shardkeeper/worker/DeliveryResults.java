@@ -193,8 +193,8 @@ final class DeliveryResults {
 			}
 		}
 		if (changes == null) {
-			logger.debug("{}: the state that the call {} has read was changed by another call; repeating it", this.owned,
-					delivery.where());
+			logger.debug("{}: the state that the call {} has read was changed by another call; repeating it",
+					this.owned, delivery.where());
 			this.order.retry(delivery);
 			return;
 		}

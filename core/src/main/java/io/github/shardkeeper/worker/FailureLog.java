@@ -50,8 +50,8 @@ final class FailureLog {
 
 	/**
 	 * Logs a failure, or counts it.
-	 * @param kind the kind of the failure; failures of the same kind and cause are counted
-	 * together
+	 * @param kind the kind of the failure; failures of the same kind and cause are
+	 * counted together
 	 * @param message the message of the first failure
 	 */
 	void log(Level level, String kind, String message, Throwable failure) {

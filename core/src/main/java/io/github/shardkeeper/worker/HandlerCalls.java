@@ -185,8 +185,8 @@ final class HandlerCalls {
 	 *
 	 * @param view the state that the call has read and written, {@code null} for none
 	 * @param failure the exception that it has thrown, {@code null} for none
-	 * @param interrupted whether this instance has interrupted it, has not made it, or has
-	 * lost the shard: then a failure is not caused by the record
+	 * @param interrupted whether this instance has interrupted it, has not made it, or
+	 * has lost the shard: then a failure is not caused by the record
 	 */
 	record Result(@Nullable StateView view, @Nullable Throwable failure, boolean interrupted) {
 

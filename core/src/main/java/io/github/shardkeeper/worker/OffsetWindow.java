@@ -24,7 +24,9 @@ final class OffsetWindow {
 	/** Records in the order of the shard; the first is not done. */
 	private final Deque<TrackedRecord> records = new ArrayDeque<>();
 
-	/** Records done by an earlier owner and not read again yet, in the order of the shard. */
+	/**
+	 * Records done by an earlier owner and not read again yet, in the order of the shard.
+	 */
 	private final Set<Offset> doneBefore;
 
 	private @Nullable Offset position;
@@ -102,7 +104,9 @@ final class OffsetWindow {
 		return this.position;
 	}
 
-	/** Returns the records after the position that are done, in the order of the shard. */
+	/**
+	 * Returns the records after the position that are done, in the order of the shard.
+	 */
 	Set<Offset> ahead() {
 		if (this.doneInside == 0 && this.doneBefore.isEmpty()) {
 			return Set.of();

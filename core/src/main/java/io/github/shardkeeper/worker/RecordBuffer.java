@@ -64,7 +64,9 @@ final class RecordBuffer {
 		this.share = share;
 	}
 
-	/** Adds records, all or, if it throws, none; returns whether there is room for more. */
+	/**
+	 * Adds records, all or, if it throws, none; returns whether there is room for more.
+	 */
 	boolean add(List<SourceRecord> more) {
 		long size = size(more);
 		synchronized (this) {

@@ -15,9 +15,9 @@ import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
 
 /**
  * Handles the records of an acquired shard. The path of a record: {@link RecordIntake}
- * takes it up, {@link DeliveryOrder} decides when it may be called,
- * {@link DeliveryCalls} calls the handler, {@link DeliveryResults} processes the result,
- * {@link ShardProgress} marks it as done, {@link ShardCommits} commits it.
+ * takes it up, {@link DeliveryOrder} decides when it may be called, {@link DeliveryCalls}
+ * calls the handler, {@link DeliveryResults} processes the result, {@link ShardProgress}
+ * marks it as done, {@link ShardCommits} commits it.
  * <p>
  * With the ordering {@code shard} the worker makes the calls itself. Otherwise they run
  * on other threads, and the worker processes their results. Confined to the shard's

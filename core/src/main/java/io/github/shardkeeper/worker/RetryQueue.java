@@ -64,7 +64,8 @@ final class RetryQueue {
 
 	/**
 	 * Returns the next due record, {@code null} if there is none.
-	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not answer
+	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not
+	 * answer
 	 */
 	@Nullable FailedRecord next(MonotonicTime now) {
 		if (this.due.isEmpty() && this.nextLook != null && !now.isBefore(this.nextLook)
@@ -86,8 +87,8 @@ final class RetryQueue {
 	}
 
 	/**
-	 * Returns the number of unfinished records if it is so large that no more are fetched,
-	 * otherwise 0.
+	 * Returns the number of unfinished records if it is so large that no more are
+	 * fetched, otherwise 0.
 	 */
 	int stalledAt() {
 		return (this.due.isEmpty() && this.open.size() >= MAX_OPEN) ? this.open.size() : 0;
@@ -110,8 +111,8 @@ final class RetryQueue {
 
 	/**
 	 * Asks the store now, because others have added records. A dead letter may be sent
-	 * back before the answer to the commit that has stored it: until then its record still
-	 * counts as open. So the store is asked again after that commit.
+	 * back before the answer to the commit that has stored it: until then its record
+	 * still counts as open. So the store is asked again after that commit.
 	 */
 	void attend(MonotonicTime now) {
 		lookAt(now);

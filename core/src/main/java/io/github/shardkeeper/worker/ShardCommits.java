@@ -386,7 +386,9 @@ final class ShardCommits {
 		SENT,
 		/** A newer owner has acquired the shard; nothing was written. */
 		FENCED,
-		/** The store has no checkpoint, and none may be written: the shard is not held. */
+		/**
+		 * The store has no checkpoint, and none may be written: the shard is not held.
+		 */
 		CHECKPOINT_MISSING
 
 	}

@@ -91,7 +91,9 @@ final class ShardOwnership {
 		return this.started;
 	}
 
-	/** Calls the assigned callback and starts reading, as far as possible in this turn. */
+	/**
+	 * Calls the assigned callback and starts reading, as far as possible in this turn.
+	 */
 	void start() {
 		if (this.started || callAssigned()) {
 			read();
@@ -144,10 +146,10 @@ final class ShardOwnership {
 	}
 
 	/**
-	 * Calls the revocation callback, and once more if it was interrupted: nothing else can
-	 * finish its work.
-	 * @return whether that is done; otherwise the lease has ended, and the worker is woken
-	 * when it is held again
+	 * Calls the revocation callback, and once more if it was interrupted: nothing else
+	 * can finish its work.
+	 * @return whether that is done; otherwise the lease has ended, and the worker is
+	 * woken when it is held again
 	 */
 	boolean revoke() {
 		if (!this.started || this.revoked) {

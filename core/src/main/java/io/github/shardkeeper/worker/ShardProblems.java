@@ -290,7 +290,8 @@ final class ShardProblems {
 	/** Returns whether the pause after a failure is over. */
 	boolean permitAttempt(MonotonicTime now) {
 		if (this.notBefore != null && now.isBefore(this.notBefore)) {
-			// Set again: another event has woken the worker, and the timer may have failed.
+			// Set again: another event has woken the worker, and the timer may have
+			// failed.
 			this.timer.wakeAt(this.notBefore, now);
 			return false;
 		}
@@ -315,7 +316,8 @@ final class ShardProblems {
 	 * Problem of a call.
 	 *
 	 * @param text a sentence
-	 * @param retriedSince the time of its first failure, {@code null} if it is not retried
+	 * @param retriedSince the time of its first failure, {@code null} if it is not
+	 * retried
 	 */
 	private record CallProblem(String text, @Nullable MonotonicTime retriedSince) {
 

@@ -31,8 +31,8 @@ final class ShardProgress {
 	private static final int MAX_FAILED_RECORDS = 100;
 
 	/**
-	 * Size from which a commit is due: large commits block the store, and Redis closes the
-	 * connection of a client that sends a gigabyte at once.
+	 * Size from which a commit is due: large commits block the store, and Redis closes
+	 * the connection of a client that sends a gigabyte at once.
 	 */
 	private static final int MAX_BYTES_PER_COMMIT = 1_000_000;
 

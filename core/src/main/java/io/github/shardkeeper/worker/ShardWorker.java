@@ -198,8 +198,8 @@ public final class ShardWorker {
 	}
 
 	/**
-	 * Returns whether this worker can restore offset and state if the store has lost them.
-	 * It cannot while the shard moves to another position.
+	 * Returns whether this worker can restore offset and state if the store has lost
+	 * them. It cannot while the shard moves to another position.
 	 * @return whether it can
 	 */
 	public boolean isRestorable() {
