@@ -84,7 +84,7 @@ class BroadcastTests {
 
 	/** As the cached contexts of a test suite. */
 	@Test
-	void contextsOfOneProcessThatSetNoIdTakeNothingFromEachOther() {
+	void contextsWithoutIdDoNotTakeOverFromEachOther() {
 		List<ConfigurableApplicationContext> contexts = List.of(start(""), start(""));
 		for (int sent = 10; sent <= 20; sent += 10) {
 			send(sent - 10, 10);
@@ -102,7 +102,7 @@ class BroadcastTests {
 	}
 
 	@Test
-	void anInstanceGoesOnWhereItWasUnderItsId() {
+	void restartedInstanceResumesUnderItsId() {
 		ConfigurableApplicationContext one = start("one");
 		ConfigurableApplicationContext two = start("two");
 		send(0, 20);
@@ -124,7 +124,7 @@ class BroadcastTests {
 	}
 
 	@Test
-	void anInstanceThatDiesGoesOnBehindItsLastCommit() {
+	void crashedInstanceResumesAfterItsLastCommit() {
 		ConfigurableApplicationContext one = start("one");
 		send(0, 20);
 		await(handler(one), 20);
@@ -139,7 +139,7 @@ class BroadcastTests {
 	}
 
 	@Test
-	void aNewInstanceBeginsWithTheFirstRecord() {
+	void newInstanceBeginsWithFirstRecord() {
 		List<String> sent = send(0, 10);
 		ConfigurableApplicationContext one = start("one");
 		await(handler(one), 10);
@@ -148,7 +148,7 @@ class BroadcastTests {
 	}
 
 	@Test
-	void latestIsWhenTheInstanceIdConsumedFirst() {
+	void latestIsFirstConsumptionOfInstanceId() {
 		String latest = "shardkeeper.topics.prices.start=latest";
 		send(0, 5);
 		awaitNextMillisecond();
@@ -167,7 +167,7 @@ class BroadcastTests {
 	}
 
 	@Test
-	void theGroupKnowsNothingOfIt() {
+	void groupHasNoShardsOfBroadcastTopics() {
 		ConfigurableApplicationContext one = start("one");
 		send(0, 10);
 		await(handler(one), 10);
@@ -180,7 +180,7 @@ class BroadcastTests {
 	}
 
 	@Test
-	void broadcastAndSharedTopicsGoTogether() {
+	void instanceConsumesBroadcastAndCoordinatedTopics() {
 		String[] shared = { "shardkeeper.topics.orders.shards=4" };
 		ConfigurableApplicationContext one = start(Both.class, "one", shared);
 		ConfigurableApplicationContext two = start(Both.class, "two", shared);
@@ -205,7 +205,7 @@ class BroadcastTests {
 	}
 
 	@Test
-	void aSecondProcessUnderTheSameIdTakesOver() {
+	void secondProcessUnderSameIdTakesOver() {
 		ConfigurableApplicationContext first = start("one");
 		send(0, 20);
 		await(handler(first), 20);
@@ -230,7 +230,7 @@ class BroadcastTests {
 
 	/** As the cached contexts of tests. */
 	@Test
-	void contextsOfOneProcessAreInstancesOfTheirOwn() {
+	void contextsOfOneProcessAreSeparateInstances() {
 		ConfigurableApplicationContext first = start("");
 		ConfigurableApplicationContext second = start("");
 		patiently().until(() -> handler(first).assigned.size() == 3 && handler(second).assigned.size() == 3);
@@ -244,7 +244,7 @@ class BroadcastTests {
 	}
 
 	@Test
-	void aLaterProcessOfAnEarlierClockTakesOverAllTheSame() {
+	void laterProcessWithEarlierClockTakesOver() {
 		ConfigurableApplicationContext first = start("one");
 		send(0, 20);
 		await(handler(first), 20);
@@ -280,7 +280,7 @@ class BroadcastTests {
 	}
 
 	@Test
-	void anInstanceIsSentBackByItself() {
+	void resetAffectsOnlyOwnInstance() {
 		ConfigurableApplicationContext one = start("one");
 		ConfigurableApplicationContext two = start("two");
 		List<String> sent = send(0, 10);
@@ -297,7 +297,7 @@ class BroadcastTests {
 	}
 
 	@Test
-	void aStopLetsTheCallThatRunsReturnAndCommits() throws InterruptedException {
+	void stopWaitsForRunningCallAndCommits() throws InterruptedException {
 		ConfigurableApplicationContext one = start("one", "shardkeeper.consumer.commit.interval=1h",
 				"handler.pauses=300");
 		send(0, 6);

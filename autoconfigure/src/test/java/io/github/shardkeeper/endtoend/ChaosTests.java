@@ -35,7 +35,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Four instances as processes, each with a network of its own to a real Redis, while one
  * thing after the other goes wrong, sometimes two at a time. Afterwards a
  * {@link TraceChecker} looks at what the handlers have written down, and
- * {@link SettledRecords} at what became of the records of {@link UnreliableHandlers}.
+ * {@link RecordOutcomes} at what became of the records of {@link UnreliableHandlers}.
  * <p>
  * Options are system properties: {@value #DURATION} (one minute, and at least until every
  * kind of fault was there once) and {@value #SEED}, which decides the faults, their order
@@ -114,7 +114,7 @@ class ChaosTests {
 	}
 
 	@Test
-	void whateverGoesWrongThePromisesHold() {
+	void promisesHoldUnderEveryFault() {
 		System.out.printf("chaos: seed %d for %d s; %d instances, %d shards, lease %d s, session timeout %d s%n",
 				this.seed, this.duration.toSeconds(), INSTANCES.size(), SHARDS, LEASE.toSeconds(),
 				SESSION_TIMEOUT.toSeconds());

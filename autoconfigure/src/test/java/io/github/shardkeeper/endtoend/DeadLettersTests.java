@@ -55,7 +55,7 @@ class DeadLettersTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "redis", "memory" })
-	void aRecordThatKeepsFailingIsGivenUpAndHandledWhenItIsSentBack(String store) {
+	void failingRecordBecomesDeadLetterAndIsHandledWhenSentBack(String store) {
 		ConfigurableApplicationContext instance = start(Consuming.class, store);
 		Orders orders = instance.getBean(Orders.class);
 		DeadLetters letters = instance.getBean(DeadLetters.class);
@@ -92,7 +92,7 @@ class DeadLettersTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "redis", "memory" })
-	void whatFailsAgainIsGivenUpAgain(String store) {
+	void recordThatFailsAgainBecomesDeadLetterAgain(String store) {
 		ConfigurableApplicationContext instance = start(Consuming.class, store);
 		DeadLetters letters = instance.getBean(DeadLetters.class);
 		send(instance, "bad");
@@ -110,7 +110,7 @@ class DeadLettersTests {
 	}
 
 	@Test
-	void aLetterOfAShardWithoutAnOwnerWaitsForTheNextOne() {
+	void deadLetterSentBackToUnownedShardWaitsForNextOwner() {
 		ConfigurableApplicationContext first = start(Consuming.class, "redis");
 		Appended bad = send(first, "bad");
 		awaitLetter(first.getBean(DeadLetters.class));
@@ -127,7 +127,7 @@ class DeadLettersTests {
 	}
 
 	@Test
-	void anInstanceThatConsumesNothingSendsBackToTheOwner() {
+	void instanceWithoutHandlersSendsBackToOwner() {
 		ConfigurableApplicationContext owner = start(Consuming.class, "redis");
 		Orders orders = owner.getBean(Orders.class);
 		DeadLetters letters = start(Watching.class, "redis").getBean(DeadLetters.class);

@@ -114,7 +114,7 @@ class EarlierVersionTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = "2026-11-22.rdb")
-	void whatAnEarlierVersionHasWrittenIsRead(String dump) throws IOException {
+	void dataOfEarlierVersionIsRead(String dump) throws IOException {
 		try (InputStream file = getClass().getResourceAsStream(dump)) {
 			Files.copy(file, this.directory.resolve("dump.rdb"), StandardCopyOption.REPLACE_EXISTING);
 		}

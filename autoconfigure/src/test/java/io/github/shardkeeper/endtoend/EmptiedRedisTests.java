@@ -53,7 +53,7 @@ class EmptiedRedisTests {
 	private Path directory;
 
 	@Test
-	void whatRunningInstancesHeldIsBackAndWhatIsLostIsNamed(CapturedOutput output) {
+	void runningInstancesRestoreTheirShardsAndLogLosses(CapturedOutput output) {
 		List<Runnable> groups = new ArrayList<>();
 		Stream.of(System.getProperty(OUTAGES, DEFAULT_OUTAGES).split(","))
 			.map(DurationStyle::detectAndParse)

@@ -58,7 +58,7 @@ class ExitOnSessionLossTests {
 	}
 
 	@Test
-	void theProcessEndsWithTheLeaseAndNoHandlerGoesOn() throws IOException {
+	void processEndsWithLeaseAndHandlersStop() throws IOException {
 		this.instances.start("one", "--shardkeeper.session.on-loss=exit", "--shardkeeper.session.lease=" + LEASE,
 				"--shardkeeper.session.heartbeat-interval=100ms", "--trace.work=40ms");
 		Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> Trace.read(this.directory).lines().size() > 20);

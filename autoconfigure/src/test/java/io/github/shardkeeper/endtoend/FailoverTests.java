@@ -141,7 +141,7 @@ class FailoverTests {
 
 	@Test
 	@OnEveryRedis
-	void sentinelsReplaceTheMaster() {
+	void sentinelFailoverLosesNothing() {
 		startOnSentinel();
 		EmbeddedRedis master = this.sentinels.master();
 		EmbeddedRedis replica = this.sentinels.replicas().get(0);
@@ -155,7 +155,7 @@ class FailoverTests {
 
 	@Test
 	@OnEveryRedis
-	void aClusterReplacesTheMasterOfTheGroup() {
+	void clusterFailoverOfGroupLosesNothing() {
 		startOnCluster();
 		cluster.killMasterOf(groupKey());
 		Failover failover = awaitFailover("the master of the group's slot",
@@ -167,7 +167,7 @@ class FailoverTests {
 	}
 
 	@Test
-	void aClusterReplacesTheMasterOfSomeShards() {
+	void clusterFailoverOfShardsLosesNothing() {
 		startOnCluster();
 		String checkpoint = IntStream.range(0, SHARDS)
 			.mapToObj((id) -> "shardkeeper:{" + this.group + "/" + ShardId.of(TracingInstance.TOPIC, id) + "}")
@@ -184,7 +184,7 @@ class FailoverTests {
 
 	@Test
 	@OnEveryRedis
-	void sentinelsReplaceTheMasterByAReplicaThatLacksWrites() {
+	void sentinelFailoverWithLostWritesRepeatsOnlyShardsOfDeadOwner() {
 		startOnSentinel();
 		EmbeddedRedis master = this.sentinels.master();
 		EmbeddedRedis replica = this.sentinels.replicas().get(0);
@@ -192,7 +192,7 @@ class FailoverTests {
 	}
 
 	@Test
-	void aClusterReplacesTheMasterOfTheGroupByAReplicaThatLacksWrites() {
+	void clusterFailoverWithLostWritesRepeatsOnlyShardsOfDeadOwner() {
 		startOnCluster();
 		whoHadTakenOverDiesWithIt(cluster.masterOf(groupKey()).orElseThrow(),
 				() -> cluster.masterOf(groupKey()).isPresent());
@@ -200,7 +200,7 @@ class FailoverTests {
 
 	/** Its lease has not ended when there is a Redis again: so it may claim. */
 	@Test
-	void whoHasTakenOverInWritesThatAreLostKeepsWhatItHas() {
+	void ownerSurvivesLossOfItsTakeOver() {
 		this.lease = LONGER_THAN_A_FAILOVER;
 		startOnCluster();
 		EmbeddedRedis master = cluster.masterOf(groupKey()).orElseThrow();

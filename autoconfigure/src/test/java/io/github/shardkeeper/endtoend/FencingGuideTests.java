@@ -56,7 +56,7 @@ class FencingGuideTests {
 	}
 
 	@Test
-	void anOlderOwnerCannotOverwriteWhatANewerOneHasWritten() {
+	void olderOwnerCannotOverwriteNewerOwnersRow() {
 		this.accounts.book(new Balance("ann", BigDecimal.TEN), owner(5));
 		this.accounts.book(new Balance("ann", BigDecimal.ONE), owner(6));
 
@@ -66,7 +66,7 @@ class FencingGuideTests {
 	}
 
 	@Test
-	void anOlderOwnerThatHasSeenNoRowComesTooLateToo() {
+	void olderOwnerCannotInsertAfterNewerOwner() {
 		ShardContext frozen = owner(5);
 		// Between the old owner's two statements, a new one writes.
 		this.accounts.afterUpdate = () -> new Accounts(this.jdbc).book(new Balance("ann", BigDecimal.ONE), owner(6));
@@ -77,7 +77,7 @@ class FencingGuideTests {
 	}
 
 	@Test
-	void anOwnerWritesAsOftenAsItWants() {
+	void ownerWritesRepeatedly() {
 		this.accounts.book(new Balance("ann", BigDecimal.TEN), owner(5));
 		this.accounts.book(new Balance("ann", BigDecimal.ONE), owner(5));
 		this.accounts.book(new Balance("bob", TWO), owner(5));
@@ -88,7 +88,7 @@ class FencingGuideTests {
 
 	/** The guide shows the code of this test, line by line. */
 	@Test
-	void theGuideSaysTheSame() throws IOException {
+	void guideShowsTheSameStatements() throws IOException {
 		String source = Files
 			.readString(Path.of("src", "test", "java").resolve(getClass().getName().replace('.', '/') + ".java"))
 			.replace("this.afterUpdate.run();", "");

@@ -48,14 +48,14 @@ class GroupBeginningTests {
 	}
 
 	@Test
-	void aNewGroupBeginsWithTheFirstRecord() {
+	void newGroupBeginsWithFirstRecord() {
 		send("one", "two");
 
 		assertThat(await(consume("earliest"), 2)).containsExactlyInAnyOrder("one", "two");
 	}
 
 	@Test
-	void latestIsWhatComesAfterTheGroupsFirstStart() {
+	void latestIsFirstStartOfGroup() {
 		send("one", "two");
 		awaitNextMillisecond();
 		Handler handler = consume("latest");
@@ -70,7 +70,7 @@ class GroupBeginningTests {
 	}
 
 	@Test
-	void aGroupThatBeganAtTheEndMissesNothingOfAShardThatComesLater() {
+	void groupThatBeganAtLatestReadsNewShardWhole() {
 		Handler first = consume("latest");
 		send("one");
 		await(first, 1);
@@ -87,7 +87,7 @@ class GroupBeginningTests {
 	}
 
 	@Test
-	void aGroupMayBeginAtATime() {
+	void groupBeginsAtTime() {
 		send("one", "two");
 		Instant afterwards = awaitNextMillisecond();
 		send("three", "four");
@@ -96,7 +96,7 @@ class GroupBeginningTests {
 	}
 
 	@Test
-	void aGroupMayBeginWithARecord() {
+	void groupBeginsAtOffset() {
 		List<Appended> sent = send("one", "one", "one");
 		Handler handler = consume(sent.get(1).offset().value());
 

@@ -55,7 +55,7 @@ class GroupHealthTests {
 	 * its owner has gone, and nobody does anything about it.
 	 */
 	@Test
-	void aShardWhoseOwnerIsNoMemberIsConsumedAgain() {
+	void shardOwnedByNonMemberIsConsumedAgain() {
 		ConfigurableApplicationContext one = this.instances.start(Orders.class, "one");
 		awaitOwned(one, 4);
 		ConfigurableApplicationContext two = this.instances.start(Orders.class, "two");
@@ -73,7 +73,7 @@ class GroupHealthTests {
 	}
 
 	@Test
-	void whatNobodyConsumesShowsOnEveryInstanceAndItsTextStaysTheSame() {
+	void unattendedShardShowsOnEveryInstanceWithSameText() {
 		ConfigurableApplicationContext one = this.instances.start(Extra.class, "one");
 		awaitOwned(one, 2);
 		ConfigurableApplicationContext two = this.instances.start(Orders.class, "two");
@@ -97,7 +97,7 @@ class GroupHealthTests {
 
 	/** An IDE or devtools: it joins, and others, who say how old they are, get all. */
 	@Test
-	void anInstanceWithoutAVersionThatGetsNoShardsIsTold(CapturedOutput output) {
+	void instanceWithoutVersionThatGetsNoShardsIsReported(CapturedOutput output) {
 		ConfigurableApplicationContext one = this.instances.start(Orders.class, "one", "shardkeeper.version=1.4");
 		awaitOwned(one, 4);
 		ConfigurableApplicationContext plain = this.instances.start(Orders.class, "plain",

@@ -55,7 +55,7 @@ class GroupOnFullRedisTests {
 	}
 
 	@Test
-	void consumptionGoesOnAndTrimmingMakesRoom() {
+	void consumptionContinuesAndTrimmingFreesMemory() {
 		this.group = TracedGroup.on(this.redis, this.directory, "full", SHARDS,
 				"--shardkeeper.session.lease=" + LEASE.toMillis() + "ms", "--shardkeeper.session.timeout=4s",
 				"--shardkeeper.session.heartbeat-interval=200ms");

@@ -71,7 +71,7 @@ class HandlersOnRedisTests {
 	}
 
 	@Test
-	void payloadsAndHeadersAreConvertedAndValidatedBeforeTheCall() {
+	void payloadsAndHeadersAreConvertedAndValidatedBeforeCall() {
 		Annotated handler = new Annotated();
 		ConfigurableApplicationContext one = start("one", handler);
 		send(one, new Outgoing("ann", new Order(0)).withHeader("attempt", "1"));
@@ -89,7 +89,7 @@ class HandlersOnRedisTests {
 	}
 
 	@Test
-	void byHandWhatWasNotAcknowledgedIsHandledAgainAfterARestart() {
+	void unacknowledgedRecordsAreHandledAgainAfterRestart() {
 		String manual = "shardkeeper.consumer.commit.mode=manual";
 		ByHand first = new ByHand();
 		ConfigurableApplicationContext one = start("one", first, manual);
@@ -117,7 +117,7 @@ class HandlersOnRedisTests {
 	}
 
 	@Test
-	void listsAreCommittedWithTheirStateAndTheOneThatFailsIsFound() {
+	void batchesAreCommittedWithStateAndFailingRecordIsIsolated() {
 		Lists handler = new Lists();
 		String[] properties = { "shardkeeper.consumer.commit.mode=batch", "shardkeeper.consumer.batch-size=4" };
 		ConfigurableApplicationContext one = start("one", handler, properties);
@@ -143,7 +143,7 @@ class HandlersOnRedisTests {
 	 * The first one is not done: neither does it hold up others, nor are they repeated.
 	 */
 	@Test
-	void withoutAnOrderWhatIsDoneAheadOfARecordIsKeptOverARestart() {
+	void recordsDoneOutOfOrderAreNotHandledAgainAfterRestart() {
 		String none = "shardkeeper.consumer.ordering=none";
 		Blocking first = new Blocking("a1");
 		ConfigurableApplicationContext one = start("one", first, none,
@@ -165,7 +165,7 @@ class HandlersOnRedisTests {
 	}
 
 	@Test
-	void withKeysOnlyTheRecordsOfAKeyWaitForEachOther() {
+	void keyOrderingKeepsOrderPerKeyOnly() {
 		Blocking handler = new Blocking("a1");
 		ConfigurableApplicationContext one = start("one", handler, "shardkeeper.consumer.ordering=key");
 		List<Appended> sent = one.getBean(ShardTemplate.class)
@@ -181,7 +181,7 @@ class HandlersOnRedisTests {
 	}
 
 	@Test
-	void aLoopIsCalledAgainAndAgainAndTheNextOwnerGoesOnWithItsState() {
+	void loopIsCalledRepeatedlyAndNextOwnerResumesFromItsState() {
 		String twoShards = "shardkeeper.topics.orders.shards=2";
 		Loop first = new Loop();
 		ConfigurableApplicationContext one = start("one", first, twoShards);
@@ -206,7 +206,7 @@ class HandlersOnRedisTests {
 	}
 
 	@Test
-	void aRecordThatIsTooLargeIsADeadLetterWithoutACall() {
+	void tooLargeRecordBecomesDeadLetterWithoutCall() {
 		ByHand handler = new ByHand();
 		ConfigurableApplicationContext one = start("one", handler, "shardkeeper.consumer.commit.mode=manual",
 				"shardkeeper.consumer.max-payload-size=1KB");
@@ -225,7 +225,7 @@ class HandlersOnRedisTests {
 
 	/** The trace is in the record's headers, so it has to come through the stream. */
 	@Test
-	void aCallIsObservedInTheTraceOfWhoeverHasSentItsRecord() {
+	void callIsObservedInTraceOfSender() {
 		try (TestTracing tracing = new TestTracing()) {
 			Observed handler = new Observed(tracing.registry());
 			SpringApplicationBuilder application = application(handler);

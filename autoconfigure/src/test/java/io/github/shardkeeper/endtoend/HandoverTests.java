@@ -79,7 +79,7 @@ class HandoverTests {
 	}
 
 	@Test
-	void aHandlerThatIsStuckHoldsTheMoveAndIsReported() {
+	void stuckHandlerHoldsMoveAndIsReported() {
 		ConfigurableApplicationContext one = start("one", "--shardkeeper.handover.timeout=300ms");
 		awaitLoads(one, Map.of("one", 4L));
 		Handler stuck = one.getBean(Handler.class);
@@ -110,7 +110,7 @@ class HandoverTests {
 	}
 
 	@Test
-	void byForceAnotherGoesOnAndWhatTheStuckOneWritesDoesNotCount() {
+	void forcedMoveResumesElsewhereAndRefusesWritesOfStuckOwner() {
 		String[] force = { "--shardkeeper.handover.timeout=300ms", "--shardkeeper.handover.on-timeout=force" };
 		ConfigurableApplicationContext one = start("one", force);
 		awaitLoads(one, Map.of("one", 4L));
@@ -130,7 +130,7 @@ class HandoverTests {
 	}
 
 	@Test
-	void anOwnerThatIsWantedBackGoesOnAsIfNothingHadHappened(CapturedOutput output) {
+	void cancelledMoveLeavesOwnerConsuming(CapturedOutput output) {
 		ConfigurableApplicationContext one = start("one");
 		awaitLoads(one, Map.of("one", 4L));
 		Map<String, Long> tokens = tokens(one);
@@ -154,7 +154,7 @@ class HandoverTests {
 	}
 
 	@Test
-	void theNextOwnerPreparesWhileTheOldOneStillConsumes() {
+	void nextOwnerPreparesWhileOldOwnerConsumes() {
 		ConfigurableApplicationContext one = start("one");
 		awaitLoads(one, Map.of("one", 4L));
 		Handler stuck = one.getBean(Handler.class);
@@ -175,7 +175,7 @@ class HandoverTests {
 	}
 
 	@Test
-	void aShardRestsAfterAPlannedMove() {
+	void shardWaitsQuietPeriodAfterPlannedMove() {
 		String quiet = "--shardkeeper.handover.quiet-period=1s";
 		ConfigurableApplicationContext one = start("one", quiet);
 		awaitLoads(one, Map.of("one", 4L));
@@ -191,7 +191,7 @@ class HandoverTests {
 	}
 
 	@Test
-	void aRedisThatIsEmptiedUnderRunningMembersMovesNothingAndLosesNoState() {
+	void redisEmptiedUnderRunningMembersMovesNothingAndLosesNoState() {
 		ConfigurableApplicationContext one = start("one");
 		awaitLoads(one, Map.of("one", 4L));
 		ConfigurableApplicationContext two = start("two");
@@ -225,7 +225,7 @@ class HandoverTests {
 	}
 
 	@Test
-	void aRedisThatComesBackEmptyAfterTheLeasesHaveEndedLosesNoState() {
+	void redisEmptiedWhileLeasesEndLosesNoState() {
 		ConfigurableApplicationContext one = start("one");
 		awaitLoads(one, Map.of("one", 4L));
 		ConfigurableApplicationContext two = start("two");
@@ -261,7 +261,7 @@ class HandoverTests {
 	}
 
 	@Test
-	void theApplicationHearsThatItsSessionIsLostAndBegunAnew() {
+	void applicationIsNotifiedOfLostAndNewSession() {
 		ConfigurableApplicationContext one = start("one");
 		awaitLoads(one, Map.of("one", 4L));
 		Handler handler = one.getBean(Handler.class);
@@ -288,7 +288,7 @@ class HandoverTests {
 	}
 
 	@Test
-	void theApplicationHearsThatItsSessionGoesOn() {
+	void applicationIsNotifiedOfResumedSession() {
 		ConfigurableApplicationContext one = start("one");
 		awaitLoads(one, Map.of("one", 4L));
 		Handler handler = one.getBean(Handler.class);
@@ -305,7 +305,7 @@ class HandoverTests {
 	}
 
 	@Test
-	void anOrderlyStopIsQuickAndSilent(CapturedOutput output) {
+	void stopIsQuickAndSilent(CapturedOutput output) {
 		// As long as a busy machine needs not to warn of answers that take a third of it.
 		this.lease = Duration.ofSeconds(4);
 		ConfigurableApplicationContext one = start("one");

@@ -46,7 +46,7 @@ class HiddenSubscriptionsTests {
 	}
 
 	@Test
-	void thatIsFoundOutOnceAndSaid(CapturedOutput output) {
+	void hiddenSubscriptionIsDetectedAndReportedOnce(CapturedOutput output) {
 		ConfigurableApplicationContext one = this.instances.start(Application.class, "one");
 		Awaitility.await()
 			.atMost(PATIENCE)
@@ -74,7 +74,7 @@ class HiddenSubscriptionsTests {
 
 	/** Heartbeats are answered all the while. */
 	@Test
-	void aConnectionThatIsClosedWhileItSubscribesIsSaidOnceAndTriedAgain(CapturedOutput output) {
+	void connectionClosedWhileSubscribingIsReportedOnceAndRetried(CapturedOutput output) {
 		this.proxy.hideNoMore();
 		ConfigurableApplicationContext one = this.instances.start(Application.class, "one");
 		this.proxy.closeInstead(true);

@@ -66,7 +66,7 @@ class InOneJvmTests {
 	}
 
 	@Test
-	void fourShardsOverOneTwoAndThreeInstancesAndBack() {
+	void shardsAreBalancedAsInstancesJoinAndLeave() {
 		ConfigurableApplicationContext one = start("one");
 		awaitLoads(one, Map.of("one", 4L));
 		start("two");
@@ -83,7 +83,7 @@ class InOneJvmTests {
 	}
 
 	@Test
-	void aDeploymentMovesShardsToTheNewVersion() {
+	void deploymentMovesShardsToNewVersion() {
 		Map<String, ConfigurableApplicationContext> old = new TreeMap<>();
 		old.put("a", start("a", "shardkeeper.version=1.9"));
 		old.put("b", start("b", "shardkeeper.version=1.9"));
@@ -111,7 +111,7 @@ class InOneJvmTests {
 	}
 
 	@Test
-	void whatAMoveCarriesAlongIsExact() {
+	void stateAndOffsetMoveExactly() {
 		ConfigurableApplicationContext one = start("one");
 		ShardTemplate template = one.getBean(ShardTemplate.class);
 		int perKey = 300;
@@ -138,7 +138,7 @@ class InOneJvmTests {
 	}
 
 	@Test
-	void callbacksFrameTheConsumption() {
+	void callbacksSurroundConsumption() {
 		ConfigurableApplicationContext one = start("one");
 		awaitLoads(one, Map.of("one", 4L));
 		Handler handler = one.getBean(Handler.class);
@@ -153,7 +153,7 @@ class InOneJvmTests {
 	}
 
 	@Test
-	void aHandlerThatThrowsGetsTheSameRecordAgainAndItsStateBack() {
+	void failedRecordIsRetriedOnRestoredState() {
 		ConfigurableApplicationContext one = start("one");
 		Handler handler = one.getBean(Handler.class);
 		handler.failures.set(2);
@@ -164,7 +164,7 @@ class InOneJvmTests {
 	}
 
 	@Test
-	void aRecordThatIsRetriedIsADetailOfHealth() {
+	void retriedRecordIsHealthDetail() {
 		ConfigurableApplicationContext one = start("one", "shardkeeper.consumer.retry.max-attempts=1000");
 		Handler handler = one.getBean(Handler.class);
 		handler.failures.set(Integer.MAX_VALUE);
@@ -182,7 +182,7 @@ class InOneJvmTests {
 	}
 
 	@Test
-	void aPayloadThatCannotBeConvertedHaltsItsShardVisiblyIfThatIsWantedAndOthersGoOn() {
+	void unconvertiblePayloadHaltsOnlyItsShardIfConfigured() {
 		ConfigurableApplicationContext one = start("one", "shardkeeper.consumer.on-failure=halt");
 		ShardTemplate template = one.getBean(ShardTemplate.class);
 		ShardId halted = template.shardFor("orders", "bad");
@@ -203,7 +203,7 @@ class InOneJvmTests {
 	}
 
 	@Test
-	void aPayloadClassThatDoesNotGoWithTheTopicHaltsIt() {
+	void wrongPayloadClassHaltsTopic() {
 		ConfigurableApplicationContext one = start("one",
 				"shardkeeper.topics.orders.consumer.max-conversion-failures=3");
 		ShardTemplate template = one.getBean(ShardTemplate.class);
@@ -222,7 +222,7 @@ class InOneJvmTests {
 	}
 
 	@Test
-	void aStreamThatIsNoStreamShowsAndOthersGoOn() {
+	void keyOfOtherTypeIsReportedAndOtherShardsContinue() {
 		ConfigurableApplicationContext one = start("one");
 		awaitLoads(one, Map.of("one", 4L));
 		StringRedisTemplate redis = one.getBean(StringRedisTemplate.class);
@@ -252,7 +252,7 @@ class InOneJvmTests {
 
 	/** Also when the last stop ran out of time because a handler did not return. */
 	@Test
-	void aStartWaitsForTheHandlerThatTheLastStopCouldNotEnd() {
+	void restartWaitsForHandlerOfEarlierRun() {
 		ConfigurableApplicationContext one = start("one", "spring.lifecycle.timeout-per-shutdown-phase=1s");
 		Handler handler = one.getBean(Handler.class);
 		handler.stuck = new CountDownLatch(1);
@@ -276,7 +276,7 @@ class InOneJvmTests {
 	 */
 	@ParameterizedTest
 	@CsvSource({ "shard, 2", "key, 1", "key, 2" })
-	void howeverOftenItWasStoppedMeanwhileItGoesOnWhenTheHandlerReturns(String ordering, int stops) {
+	void restartsResumeOnceHandlerReturns(String ordering, int stops) {
 		ConfigurableApplicationContext one = start("one", "spring.lifecycle.timeout-per-shutdown-phase=1s",
 				"shardkeeper.consumer.ordering=" + ordering);
 		Handler handler = one.getBean(Handler.class);
@@ -303,7 +303,7 @@ class InOneJvmTests {
 	}
 
 	@Test
-	void aSessionThatIsGoneIsBegunAnewWithWhatWasCommitted() {
+	void lostSessionIsReplacedAndResumesFromCommit() {
 		ConfigurableApplicationContext one = start("one");
 		one.getBean(ShardTemplate.class).send("orders", "key", new Order("key", 5));
 		Awaitility.await().atMost(PATIENCE).untilAsserted(() -> assertThat(sums(one)).containsEntry("key", 5L));
@@ -329,7 +329,7 @@ class InOneJvmTests {
 	}
 
 	@Test
-	void worksOnVirtualThreadsWhereThereAreSome() {
+	void worksOnVirtualThreads() {
 		ConfigurableApplicationContext one = start("one", "spring.threads.virtual.enabled=true");
 		one.getBean(ShardTemplate.class).send("orders", "key", new Order("key", 5));
 

@@ -23,7 +23,7 @@ class LineageCheckerTests {
 	private State end = new State(10, 4);
 
 	@Test
-	void whatTheDeadOnesDidIsDoneAgain() {
+	void acceptsRepetitionOfDeadInstance() {
 		handled(10, "a", 1, 1, 1, 1);
 		handled(20, "a", 1, 2, 3, 2);
 		handled(50, "dead", 5, 3, 6, 3);
@@ -34,7 +34,7 @@ class LineageCheckerTests {
 	}
 
 	@Test
-	void allOfItIsDoneAgain() {
+	void acceptsShardHandledAgainFromStart() {
 		handled(50, "dead", 5, 1, 1, 1);
 		handled(110, "a", 6, 1, 1, 1);
 		handled(120, "a", 6, 2, 3, 2);
@@ -44,7 +44,7 @@ class LineageCheckerTests {
 	}
 
 	@Test
-	void recordsThatAreGoneAreNotMissed() {
+	void acceptsGapOfLostRecords() {
 		this.left = List.of(1L, 2L, 7L);
 		this.end = new State(10, 3);
 		handled(10, "a", 1, 1, 1, 1);
@@ -54,7 +54,7 @@ class LineageCheckerTests {
 	}
 
 	@Test
-	void whoLivesGoesOnWhereItWas() {
+	void findsRepetitionBySurvivor() {
 		handled(10, "a", 1, 1, 1, 1);
 		handled(20, "a", 1, 2, 3, 2);
 		handled(110, "b", 6, 2, 3, 2);
@@ -62,7 +62,7 @@ class LineageCheckerTests {
 	}
 
 	@Test
-	void beforeTheDeathNothingIsDoneAgain() {
+	void findsRepetitionBeforeDeath() {
 		handled(10, "dead", 1, 1, 1, 1);
 		handled(20, "dead", 1, 2, 3, 2);
 		handled(30, "b", 6, 2, 3, 2);
@@ -70,7 +70,7 @@ class LineageCheckerTests {
 	}
 
 	@Test
-	void anOffsetAheadOfItsState() {
+	void findsOffsetAheadOfState() {
 		handled(10, "a", 1, 1, 1, 1);
 		handled(50, "dead", 5, 2, 3, 2);
 		handled(110, "a", 6, 3, 4, 2);
@@ -78,7 +78,7 @@ class LineageCheckerTests {
 	}
 
 	@Test
-	void aStateAheadOfItsOffset() {
+	void findsStateAheadOfOffset() {
 		handled(10, "dead", 1, 1, 1, 1);
 		handled(50, "dead", 1, 2, 3, 2);
 		handled(110, "a", 6, 2, 5, 3);
@@ -86,28 +86,28 @@ class LineageCheckerTests {
 	}
 
 	@Test
-	void aTokenThatIsGivenAgain() {
+	void findsRepeatedToken() {
 		handled(50, "dead", 5, 1, 1, 1);
 		handled(110, "a", 5, 2, 3, 2);
 		assertThat(check()).anyMatch((wrong) -> wrong.contains("the same token"));
 	}
 
 	@Test
-	void aTokenThatFalls() {
+	void findsDecreasingToken() {
 		handled(50, "dead", 5, 1, 1, 1);
 		handled(110, "a", 4, 2, 3, 2);
 		assertThat(check()).anyMatch((wrong) -> wrong.contains("below"));
 	}
 
 	@Test
-	void twoOwners() {
+	void findsTwoOwners() {
 		handled(10, "a", 1, 1, 1, 1);
 		handled(11, "b", 2, 2, 3, 2);
 		assertThat(check()).anyMatch((wrong) -> wrong.contains("ended"));
 	}
 
 	@Test
-	void theEndIsMissing() {
+	void findsMissingEnd() {
 		handled(10, "a", 1, 1, 1, 1);
 		assertThat(check()).contains("2 was never handled", "3 was never handled", "4 was never handled")
 			.anyMatch((wrong) -> wrong.contains("the state is"));

@@ -89,7 +89,7 @@ class LoadAwareTests {
 	}
 
 	@Test
-	void aHotInstanceGivesOtherShardsAwayAndThenNothingMoves() {
+	void hotInstanceGivesShardsAwayAndThenNothingMoves() {
 		start("a", "load-aware");
 		start("b", "load-aware");
 		awaitTenEach();
@@ -132,7 +132,7 @@ class LoadAwareTests {
 	}
 
 	@Test
-	void whereNobodyLooksAtLoadsNothingIsReportedOrRead() {
+	void withoutLoadAwareStrategyNothingIsReportedOrRead() {
 		start("a", "sticky");
 		start("b", "sticky");
 		awaitTenEach();

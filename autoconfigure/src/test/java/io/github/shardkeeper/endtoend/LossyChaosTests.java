@@ -117,7 +117,7 @@ class LossyChaosTests {
 	}
 
 	@Test
-	void whatRedisLosesIsDoneAgainOnlyWhereItsOwnerDied() {
+	void lostWritesRepeatOnlyRecordsOfDeadOwners() {
 		System.out.printf("lossy chaos: seed %d%n", this.seed);
 		INSTANCES.forEach(this::startInstance);
 		awaitRest();

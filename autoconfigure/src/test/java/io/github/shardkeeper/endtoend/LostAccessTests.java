@@ -61,7 +61,7 @@ class LostAccessTests {
 	}
 
 	@Test
-	void aPasswordThatWasChanged(CapturedOutput output) {
+	void changedPasswordIsReported(CapturedOutput output) {
 		configure("requirepass", "old");
 		ConfigurableApplicationContext one = this.instances.start(Application.class, "one",
 				"spring.data.redis.password=old");
@@ -77,7 +77,7 @@ class LostAccessTests {
 	}
 
 	@Test
-	void aUserThatWasDeleted(CapturedOutput output) {
+	void deletedUserIsReported(CapturedOutput output) {
 		String user = "user-" + UUID.randomUUID();
 		createUser(user);
 		ConfigurableApplicationContext one = this.instances.start(Application.class, "one",

@@ -117,7 +117,7 @@ class MinReplicasTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "redis.call('SET', KEYS[1], 1)", "redis.call('HDEL', KEYS[1], '')",
 			"redis.pcall('HDEL', KEYS[1], '') redis.call('SET', KEYS[1], 1)" })
-	void aScriptIsRefusedBeforeItsFirstWrite(String writes) {
+	void scriptIsRefusedBeforeItsFirstWrite(String writes) {
 		EmbeddedRedis master = master(GUARDED);
 		assertThat(master.<Long>call(
 				(commands) -> commands.eval("return redis.call('EXISTS', KEYS[1])", ScriptOutputType.INTEGER, "key")))
@@ -129,7 +129,7 @@ class MinReplicasTests {
 	}
 
 	@Test
-	void whileReplicasAreMissingConsumptionIsSuspendedAndItResumesInPlace(CapturedOutput output) {
+	void consumptionSuspendsWithoutReplicasAndResumesInPlace(CapturedOutput output) {
 		EmbeddedRedis master = master(GUARDED);
 		EmbeddedRedis replica = replicaOf(master);
 		Awaitility.await()
@@ -165,7 +165,7 @@ class MinReplicasTests {
 	}
 
 	@Test
-	void aMasterWithReplicasThatAsksForNoneIsAWarningUntilAnotherOneDoes(CapturedOutput output) {
+	void masterThatRequiresNoReplicasWarnsUntilReplaced(CapturedOutput output) {
 		EmbeddedRedis master = master();
 		replicaOf(master);
 		master.emptyWithReplicas(1);
@@ -185,7 +185,7 @@ class MinReplicasTests {
 	}
 
 	@Test
-	void withSentinelsThatIsSoWithoutAReplica(CapturedOutput output) {
+	void masterWithSentinelsWarnsWithoutReplica(CapturedOutput output) {
 		EmbeddedRedisSentinel sentinels = EmbeddedRedisSentinel.start(0);
 		this.opened.add(sentinels);
 		ConfigurableApplicationContext one = startOnSentinels(sentinels.addresses());
@@ -195,7 +195,7 @@ class MinReplicasTests {
 
 	/** Also if the first one of them is down. */
 	@Test
-	void aLagThatIsTooLongForSentinelsIsAWarningUntilItIsShorter(CapturedOutput output) {
+	void lagTooLongForSentinelsWarnsUntilShorter(CapturedOutput output) {
 		EmbeddedRedisSentinel sentinels = guardedBySentinels();
 		sentinels.sentinels().get(0).kill();
 		ConfigurableApplicationContext one = startOnSentinels(sentinels.addresses());
@@ -220,7 +220,7 @@ class MinReplicasTests {
 
 	/** With the user that is configured for them; without one they would tell. */
 	@Test
-	void whatSentinelsDoNotLetUsReadIsSaidOnce(CapturedOutput output) {
+	void forbiddenReadOfSentinelsIsReportedOnce(CapturedOutput output) {
 		EmbeddedRedisSentinel sentinels = guardedBySentinels();
 		sentinels.sentinels()
 			.forEach((sentinel) -> acl(sentinel, "on", ">secret", "+hello", "+auth", "+ping", "+client",
@@ -250,7 +250,7 @@ class MinReplicasTests {
 
 	/** What they are asked to begin with, who the master is, they do answer. */
 	@Test
-	void sentinelsThatDoNotAnswerHoldNothingUp(CapturedOutput output) {
+	void silentSentinelsDelayNothing(CapturedOutput output) {
 		EmbeddedRedisSentinel sentinels = guardedBySentinels();
 		FaultyProxy network = new FaultyProxy(sentinels.sentinels().get(0).port(), "\r\nmaster\r\n");
 		this.opened.add(network);
@@ -279,13 +279,13 @@ class MinReplicasTests {
 	}
 
 	@Test
-	void alsoIfReplicasAreToBeWaitedFor(CapturedOutput output) {
+	void waitingForReplicasDoesNotRemoveWarning(CapturedOutput output) {
 		ConfigurableApplicationContext one = startOn(master(), "shardkeeper.redis.wait-for-replicas=1");
 		awaitWarned(one, output);
 	}
 
 	@Test
-	void whoHasNoReplicasIsToldNothing(CapturedOutput output) {
+	void masterWithoutReplicasCausesNoWarning(CapturedOutput output) {
 		EmbeddedRedis single = master();
 		ConfigurableApplicationContext one = startOn(single);
 		awaitUp(one);
@@ -297,7 +297,7 @@ class MinReplicasTests {
 	}
 
 	@Test
-	void whatMayNotBeReadIsSaidOnce(CapturedOutput output) {
+	void forbiddenReadIsReportedOnce(CapturedOutput output) {
 		EmbeddedRedis master = master();
 		master.call((commands) -> commands.aclSetuser("app",
 				AclSetuserArgs.Builder.on()
@@ -315,7 +315,7 @@ class MinReplicasTests {
 	}
 
 	@Test
-	void norWhereTheCommandIsNotThere(CapturedOutput output) {
+	void unavailableConfigCommandIsReportedOnce(CapturedOutput output) {
 		awaitSaidToBeUnreadable(UNREADABLE,
 				startOn(master("--rename-command", "CONFIG", ""), "shardkeeper.redis.wait-for-replicas=1"), output);
 	}

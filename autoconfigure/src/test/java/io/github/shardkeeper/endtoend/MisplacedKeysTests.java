@@ -58,7 +58,7 @@ class MisplacedKeysTests {
 	}
 
 	@Test
-	void aTopicWhoseNumberOfShardsCannotBeReadShowsAndOthersAreConsumed(CapturedOutput output) {
+	void unreadableShardCountIsReportedAndOtherTopicsAreConsumed(CapturedOutput output) {
 		String key = this.instances.run() + ":{extra}:topic";
 		this.redis.opsForValue().set(key, "mine");
 		ConfigurableApplicationContext one = this.instances.start(Application.class, "one");
@@ -81,7 +81,7 @@ class MisplacedKeysTests {
 	}
 
 	@Test
-	void aShardThatCannotBeCommittedIsNamedAndHidesNoOther(CapturedOutput output) {
+	void shardThatCannotBeCommittedIsNamedAndOthersAreShown(CapturedOutput output) {
 		ConfigurableApplicationContext one = this.instances.start(Application.class, "one",
 				"spring.lifecycle.timeout-per-shutdown-phase=2s");
 		awaitOwned(one, 5);
@@ -116,7 +116,7 @@ class MisplacedKeysTests {
 	}
 
 	@Test
-	void aControlPlaneThatRefusesPlansSaysSoOnceWhileHeartbeatsAreAnswered(CapturedOutput output) {
+	void refusedPlansAreReportedOnceWhileHeartbeatsAreAnswered(CapturedOutput output) {
 		ConfigurableApplicationContext one = this.instances.start(Application.class, "one");
 		awaitOwned(one, 5);
 		String key = this.instances.run() + ":{" + this.instances.run() + "}:shards";

@@ -76,7 +76,7 @@ class MissingKeysTests {
 	}
 
 	@Test
-	void aGroupHealsFromTheLossOfAnyOfItsKeys() {
+	void groupRecoversFromLossOfAnyKey() {
 		Set<String> kinds = kinds();
 		assertThat(kinds).contains("group", "members", "sessions", "told", "shards", "changes", "loads", "reported")
 			.anyMatch((kind) -> kind.startsWith("concerns"));
@@ -117,7 +117,7 @@ class MissingKeysTests {
 	}
 
 	@Test
-	void whoIsKilledAsTheSessionsAreRemovedIsNoMember() throws IOException {
+	void processKilledAsSessionsAreRemovedIsNotMember() throws IOException {
 		Path files = Files.createDirectory(this.directory.resolve("ghosts"));
 		try (TracedGroup group = TracedGroup.on(this.redis, files, "ghosts", SHARDS, SETTINGS);
 				Instances processes = new Instances((instance) -> this.redis.port(), files, "ghosts", SHARDS)) {

@@ -186,7 +186,7 @@ class MissingRightsTests {
 	}
 
 	@Test
-	void theDocumentedRightsAreEnough() throws IOException {
+	void documentedRightsAreSufficient() throws IOException {
 		List<Object> refused = this.admin.sync()
 			.dispatch(CommandType.ACL, new ArrayOutput<>(StringCodec.UTF8),
 					new CommandArgs<>(StringCodec.UTF8).add("LOG"));

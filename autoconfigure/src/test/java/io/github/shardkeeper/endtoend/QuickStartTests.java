@@ -39,7 +39,7 @@ class QuickStartTests {
 	private static final Path TOP = Path.of("..");
 
 	@Test
-	void theFirstTestDoesNotWaitForTheCommitInterval() throws IOException {
+	void firstTestDoesNotWaitForCommitInterval() throws IOException {
 		List<String> arguments = new ArrayList<>(List.of("--shardkeeper.group=visits-app",
 				"--shardkeeper.topics.visits.shards=8", "--shardkeeper.consumer.commit.interval=1h"));
 		Matcher properties = Pattern.compile("@SpringBootTest\\(properties = \\{(.*?)}\\)")
@@ -60,7 +60,7 @@ class QuickStartTests {
 
 	@ParameterizedTest
 	@CsvSource({ "README.md, record Visit, 2", "docs/guides/handlers.md, countsVisits, 1" })
-	void whatIsShownIsWhatRunsHere(String page, String containing, int least) throws IOException {
+	void pageShowsCodeThatRunsHere(String page, String containing, int least) throws IOException {
 		String source = plain(Files
 			.readString(Path.of("src", "test", "java").resolve(getClass().getName().replace('.', '/') + ".java")));
 		List<String> shown = Pattern.compile("```java\\n(.*?)```", Pattern.DOTALL)

@@ -88,7 +88,7 @@ class RealProcessesTests {
 	 * which the machine has no time for anybody.
 	 */
 	@Test
-	void plannedMovesAreShortAndOtherShardsDoNotNotice() {
+	void plannedMovesAreShortAndOtherShardsContinue() {
 		this.instances.start("one");
 		this.instances.start("two");
 		awaitBalance(2);
@@ -116,7 +116,7 @@ class RealProcessesTests {
 	}
 
 	@Test
-	void aKilledFollowersShardsAreConsumedSoonAfterItsLease() {
+	void shardsOfKilledFollowerAreConsumedSoonAfterItsLease() {
 		this.instances.start("one");
 		awaitBalance(1);
 		this.instances.start("two");
@@ -126,7 +126,7 @@ class RealProcessesTests {
 	}
 
 	@Test
-	void aKilledLeadersShardsAreConsumedSoonAfterItsLease() {
+	void shardsOfKilledLeaderAreConsumedSoonAfterItsLease() {
 		this.instances.start("one");
 		awaitBalance(1);
 		this.instances.start("two");
@@ -136,7 +136,7 @@ class RealProcessesTests {
 	}
 
 	@Test
-	void aFrozenProcessKeepsItsShardsAndGoesOn() {
+	void frozenProcessKeepsItsShardsAndResumes() {
 		this.instances.start("one");
 		this.instances.start("two");
 		awaitBalance(2);

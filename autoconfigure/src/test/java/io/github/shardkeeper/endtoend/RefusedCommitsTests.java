@@ -59,7 +59,7 @@ class RefusedCommitsTests {
 
 	@ParameterizedTest
 	@EnumSource(value = CommandType.class, names = { "HSET", "HDEL", "ZADD", "ZREM", "XADD" })
-	void onceTheRightIsBackEverythingIsExact(CommandType command) {
+	void refusedCommitLosesNothingOnceRightIsBack(CommandType command) {
 		ConfigurableApplicationContext instance = this.instances.start(Application.class, "one");
 		ShardTemplate template = instance.getBean(ShardTemplate.class);
 		for (int i = 0; i < OF_EACH; i++) {

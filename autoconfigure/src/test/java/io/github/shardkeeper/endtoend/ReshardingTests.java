@@ -61,7 +61,7 @@ class ReshardingTests {
 	 * nobody consumes.
 	 */
 	@Test
-	void childrenAreConsumedAfterTheLastRecordOfTheirParents() {
+	void childrenAreConsumedAfterLastRecordOfParents() {
 		ConfigurableApplicationContext one = start("one", Records.class, this.source);
 		start("two", Records.class, this.source);
 		awaitStates(one, Map.of("OWNED", Set.of("0", "1")));
@@ -88,7 +88,7 @@ class ReshardingTests {
 	 * and closed shards are read for ever.
 	 */
 	@Test
-	void whatIsCompletedStaysSoAndARestartIsNoOccasion() {
+	void completedShardStaysCompletedAfterRestart() {
 		ConfigurableApplicationContext one = start("one", Records.class, this.source);
 		append("0", 1, 10);
 		this.source.close(shard("0"));
@@ -104,7 +104,7 @@ class ReshardingTests {
 	}
 
 	@Test
-	void aShardThatIsClosedWhileNobodyConsumesAndHasNothingLeftIsCompletedAtOnce() {
+	void emptyClosedShardIsCompletedAtOnce() {
 		ConfigurableApplicationContext one = start("one", Records.class, this.source);
 		append("0", 1, 10);
 		awaitCounts(one, Map.of("0", 10L));
@@ -119,7 +119,7 @@ class ReshardingTests {
 
 	/** They never come to the end of a shard. */
 	@Test
-	void forHandlersWithoutRecordsNoShardWaitsForAnother() {
+	void loopHandlersDoNotWaitForParentShards() {
 		ConfigurableApplicationContext one = start("one", Loops.class, this.source);
 		awaitStates(one, Map.of("OWNED", Set.of("0", "1")));
 		this.source.split(shard("0"));
@@ -133,7 +133,7 @@ class ReshardingTests {
 	 * consumed by nobody.
 	 */
 	@Test
-	void aCountThatIsRaisedIsConsumedAndSentToWithoutARestart() {
+	void raisedShardCountNeedsNoRestart() {
 		ConfigurableApplicationContext one = start("one", Records.class, null);
 		ConfigurableApplicationContext two = start("two", Records.class, null);
 		awaitStates(one, Map.of("OWNED", Set.of("0", "1")));

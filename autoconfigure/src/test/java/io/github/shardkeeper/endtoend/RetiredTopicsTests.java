@@ -66,7 +66,7 @@ class RetiredTopicsTests {
 	}
 
 	@Test
-	void whatIsForgottenShowsNoMoreAndItsDataIsThereWhenItComesBack() {
+	void forgottenTopicDisappearsAndResumesFromItsData() {
 		Set<Long> tokens = consumeBothTopics("both");
 		letAMinutePassForRetiredShards();
 		ConfigurableApplicationContext one = this.instances.start(Orders.class, "one");
@@ -92,7 +92,7 @@ class RetiredTopicsTests {
 	}
 
 	@Test
-	void nothingOfTheGroupsDataIsLeftAndTheTopicsOwnStays() {
+	void dataOfGroupIsRemovedAndDataOfTopicStays() {
 		consumeBothTopics("both");
 		letAMinutePassForRetiredShards();
 		ConfigurableApplicationContext one = this.instances.start(Orders.class, "one");
@@ -121,7 +121,7 @@ class RetiredTopicsTests {
 
 	/** Shards and group lie in slots of different nodes. */
 	@Test
-	void onAClusterTheDataOfAllNodesIsRemoved() {
+	void dataOnAllNodesOfClusterIsRemoved() {
 		try (EmbeddedRedisCluster cluster = EmbeddedRedisCluster.start(3)) {
 			String nodes = "spring.data.redis.cluster.nodes=" + cluster.addresses();
 			consumeBothTopics("both", nodes);
@@ -140,7 +140,7 @@ class RetiredTopicsTests {
 
 	/** Its data was kept at first, and is removed later. */
 	@Test
-	void dataOfWhatWasForgottenBeforeIsRemoved() {
+	void dataOfForgottenTopicCanBeRemovedLater() {
 		consumeBothTopics("both");
 		ConfigurableApplicationContext one = this.instances.start(Orders.class, "one");
 		retired(one).forget("old");
@@ -152,7 +152,7 @@ class RetiredTopicsTests {
 	}
 
 	@Test
-	void aTopicThatIsConsumedIsRefusedAndNothingChanges() {
+	void consumedTopicIsNotForgotten() {
 		ConfigurableApplicationContext both = this.instances.start(Both.class, "both");
 		send(both);
 		OldHandler handler = both.getBean(OldHandler.class);

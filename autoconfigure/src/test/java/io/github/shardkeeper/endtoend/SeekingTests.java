@@ -65,7 +65,7 @@ class SeekingTests {
 	}
 
 	@Test
-	void aRunningGroupBeginsAnew() {
+	void seekToEarliestRepeatsAllRecordsOnKeptState() {
 		Handler first = consume();
 		Handler second = consume();
 		awaitSharedOut(first, second);
@@ -87,7 +87,7 @@ class SeekingTests {
 	}
 
 	@Test
-	void aRunningGroupIsReset() {
+	void resetRecomputesState() {
 		Handler first = consume();
 		Handler second = consume();
 		awaitSharedOut(first, second);
@@ -102,7 +102,7 @@ class SeekingTests {
 	}
 
 	@Test
-	void aStoppedGroupGoesOnElsewhere() {
+	void seekOfStoppedGroupTakesEffectAtStart() {
 		Handler before = consume();
 		send(10);
 		patiently().until(() -> counted() == 10);
@@ -126,7 +126,7 @@ class SeekingTests {
 	}
 
 	@Test
-	void aGroupGoesBackToATime() {
+	void seekToTimeRepeatsLaterRecords() {
 		Handler handler = consume();
 		send(5);
 		Instant between = awaitNextMillisecond();
@@ -139,7 +139,7 @@ class SeekingTests {
 	}
 
 	@Test
-	void beyondTheEndAShardWaitsUntilItIsCalledBack() {
+	void shardBeyondEndWaitsUntilNextSeek() {
 		Handler handler = consume();
 		send(5);
 		patiently().until(() -> counted() == 5);
@@ -152,7 +152,7 @@ class SeekingTests {
 	}
 
 	@Test
-	void whateverMovesMeanwhileEveryRecordCountsOnceAfterAReset() {
+	void resetDuringMovesCountsEveryRecordOnce() {
 		List<Handler> handlers = new ArrayList<>(List.of(consume()));
 		send(40);
 		for (int round = 0; round < 4; round++) {
@@ -172,7 +172,7 @@ class SeekingTests {
 	}
 
 	@Test
-	void whatCannotBeIsRefused() {
+	void invalidSeekIsRefused() {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> this.positions.seek("orders", StartPosition.parse("yesterday")))
 			.withMessageContaining("'yesterday' is no entry id of a Redis stream");

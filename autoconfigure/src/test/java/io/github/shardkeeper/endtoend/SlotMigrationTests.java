@@ -82,7 +82,7 @@ class SlotMigrationTests {
 	}
 
 	@Test
-	void theSlotOfTheGroupMoves() {
+	void slotOfGroupMigratesWithoutMovingShards() {
 		String key = this.group.controlKey();
 		for (int round = 0; round < Integer.getInteger(ROUNDS, 1); round++) {
 			inPlace("slowly, with a break in the middle", () -> {
@@ -104,7 +104,7 @@ class SlotMigrationTests {
 	}
 
 	@Test
-	void theSlotsOfCheckpointsAndStreamsMoveToAnAddedNode() {
+	void slotsOfCheckpointsAndStreamsMigrateToNewNode() {
 		EmbeddedRedis added = cluster.add();
 		inPlace("checkpoints slowly", () -> slowly(added, this.group.dataKey(0), this.group.dataKey(2)));
 		inPlace("streams slowly", () -> slowly(added, TracedGroup.streamKey(0), TracedGroup.streamKey(1)));

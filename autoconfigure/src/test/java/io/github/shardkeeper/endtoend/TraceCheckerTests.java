@@ -36,7 +36,7 @@ class TraceCheckerTests {
 	private TraceChecker checker;
 
 	@Test
-	void aMoveWithARepetitionIsFine() {
+	void acceptsRepetitionAfterMove() {
 		handled("a", 1, 0, 10, 1, 2, 3);
 		handled("b", 2, 100, 10, 3, 4);
 		stored("a", 1, Trace.ACQUIRE, 0);
@@ -47,7 +47,7 @@ class TraceCheckerTests {
 	}
 
 	@Test
-	void aLostRecord() {
+	void findsLostRecord() {
 		handled("a", 1, 0, 10, 1, 2);
 		handled("b", 2, 100, 10, 4);
 		assertThat(check()).contains(new Violation(Rule.LOST, "shard 0: 3 was never handled"))
@@ -56,43 +56,43 @@ class TraceCheckerTests {
 	}
 
 	@Test
-	void theLastRecordIsLost() {
+	void findsLostLastRecord() {
 		handled("a", 1, 0, 10, 1, 2, 3);
 		assertThat(rules()).containsExactly(Rule.LOST);
 	}
 
 	@Test
-	void aShardThatNobodyHandled() {
+	void findsUnhandledShard() {
 		assertThat(rules()).containsExactly(Rule.LOST, Rule.LOST, Rule.LOST, Rule.LOST);
 	}
 
 	@Test
-	void aRecordThatNobodyFed() {
+	void findsUnknownRecord() {
 		handled("a", 1, 0, 10, 1, 2, 3, 4, 5);
 		assertThat(rules()).containsExactly(Rule.LOST);
 	}
 
 	@Test
-	void aWrongOrder() {
+	void findsWrongOrder() {
 		handled("a", 1, 0, 10, 1, 3, 2, 4);
 		assertThat(rules()).contains(Rule.ORDER).containsOnly(Rule.ORDER);
 	}
 
 	@Test
-	void aRepetitionByTheSameOwner() {
+	void findsRepetitionBySameOwner() {
 		handled("a", 1, 0, 10, 1, 2, 2, 3, 4);
 		assertThat(rules()).containsExactly(Rule.ORDER);
 	}
 
 	@Test
-	void aTokenOfTwoOwners() {
+	void findsTokenOfTwoOwners() {
 		handled("a", 1, 0, 10, 1, 2);
 		handled("b", 1, 100, 10, 3, 4);
 		assertThat(rules()).containsExactly(Rule.TOKEN);
 	}
 
 	@Test
-	void aStateThatHasSeenARecordTwice() {
+	void findsRecordCountedTwice() {
 		handled("a", 1, 0, 10, 1, 2, 3);
 		this.lines.add(new Line(100 * MILLI, 110 * MILLI, "b", "0", 2, 3, 9, 4));
 		this.lines.add(new Line(120 * MILLI, 130 * MILLI, "b", "0", 2, 4, 13, 5));
@@ -101,7 +101,7 @@ class TraceCheckerTests {
 	}
 
 	@Test
-	void aWrongSumAtTheEnd() {
+	void findsWrongFinalSum() {
 		handled("a", 1, 0, 10, 1, 2, 3, 4);
 		this.state = new State(6, 4);
 		assertThat(rules()).containsExactly(Rule.STATE);
@@ -110,14 +110,14 @@ class TraceCheckerTests {
 	}
 
 	@Test
-	void anOverlapWithoutAFreeze() {
+	void findsOverlapWithoutFreeze() {
 		handled("a", 1, 0, 10, 1, 2, 3);
 		handled("b", 2, 25, 10, 3, 4);
 		assertThat(rules()).containsExactly(Rule.OVERLAP);
 	}
 
 	@Test
-	void anOldOwnerThatComesBack() {
+	void findsReturnOfOldOwner() {
 		handled("a", 1, 0, 10, 1, 2);
 		handled("b", 2, 20, 10, 3, 4);
 		handled("a", 1, 100, 10, 3);
@@ -125,7 +125,7 @@ class TraceCheckerTests {
 	}
 
 	@Test
-	void anInterruptedCallThatOverlaps() {
+	void findsInterruptedCallThatOverlaps() {
 		handled("a", 1, 0, 10, 1, 2);
 		handled("b", 2, 25, 10, 3, 4);
 		this.interrupted.add(new Line(20 * MILLI, 30 * MILLI, "a", "0", 1, 3, 6, 3));
@@ -133,7 +133,7 @@ class TraceCheckerTests {
 	}
 
 	@Test
-	void theCallInWhichAProcessWasFrozenMayOverlap() {
+	void acceptsOverlapOfFrozenCall() {
 		handled("a", 1, 0, 10, 1, 2);
 		handled("b", 2, 5000, 10, 3, 4);
 		this.lines.add(new Line(20 * MILLI, 9000 * MILLI, "a", "0", 1, 3, 6, 3));
@@ -143,7 +143,7 @@ class TraceCheckerTests {
 	}
 
 	@Test
-	void onlyThatCallAndOnlyOfThatProcessAndOnlyThen() {
+	void freezeExcusesOnlyItsOwnCall() {
 		handled("a", 1, 0, 10, 1, 2);
 		handled("b", 2, 5000, 10, 3, 4);
 		this.lines.add(new Line(20 * MILLI, 9000 * MILLI, "a", "0", 1, 3, 6, 3));
@@ -165,7 +165,7 @@ class TraceCheckerTests {
 	}
 
 	@Test
-	void aCommitThatIsAcceptedAfterANewerOwnersAcquisition() {
+	void findsCommitAcceptedAfterNewerAcquisition() {
 		handled("a", 1, 0, 10, 1, 2, 3, 4);
 		stored("a", 1, Trace.ACQUIRE, 0);
 		stored("b", 2, Trace.ACQUIRE, 100);

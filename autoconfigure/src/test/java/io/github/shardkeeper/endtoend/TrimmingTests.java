@@ -97,7 +97,7 @@ class TrimmingTests {
 	}
 
 	@Test
-	void nothingGoesThatTheSlowestGroupHasNotHandled() {
+	void trimmingStopsAtSlowestGroup() {
 		List<Offset> offsets = append(1000);
 		checkpoint("fast", offsets.get(999));
 		checkpoint("slow", offsets.get(399));
@@ -112,7 +112,7 @@ class TrimmingTests {
 	}
 
 	@Test
-	void asManyStayAsTheRuleSays() {
+	void maxLengthIsKept() {
 		List<Offset> offsets = append(1000);
 		checkpoint("app", offsets.get(999));
 		start("app", new TrimRule(500L, null, false));
@@ -122,7 +122,7 @@ class TrimmingTests {
 	}
 
 	@Test
-	void aGroupWithoutACheckpointKeepsEverythingUntilItIsForgotten() {
+	void groupWithoutCheckpointBlocksTrimmingUntilRemoved() {
 		List<Offset> offsets = append(1000);
 		checkpoint("app", offsets.get(999));
 		registered("gone");
@@ -135,7 +135,7 @@ class TrimmingTests {
 	}
 
 	@Test
-	void withoutAnyGroupNothingGoes() {
+	void withoutGroupsNothingIsTrimmed() {
 		append(1000);
 		start(null, new TrimRule(50L, null, false));
 		awaitRounds(3);
@@ -144,7 +144,7 @@ class TrimmingTests {
 	}
 
 	@Test
-	void whatIsToldToGoesBeyondCheckpoints() {
+	void beyondCheckpointsTrimsUnhandledRecords() {
 		append(1000);
 		registered("slow");
 		start("slow", new TrimRule(50L, null, true));
@@ -154,7 +154,7 @@ class TrimmingTests {
 	}
 
 	@Test
-	void whatIsTooOldGoesAsFarAsItIsHandled() {
+	void maxAgeTrimsHandledRecordsOnly() {
 		List<Offset> offsets = append(1000);
 		checkpoint("app", offsets.get(499));
 		start("app", new TrimRule(null, Duration.ofMillis(1), false));
@@ -164,7 +164,7 @@ class TrimmingTests {
 	}
 
 	@Test
-	void whatIsYoungStays() {
+	void youngRecordsStay() {
 		List<Offset> offsets = append(1000);
 		checkpoint("app", offsets.get(999));
 		start("app", new TrimRule(null, Duration.ofHours(1), false));
@@ -174,7 +174,7 @@ class TrimmingTests {
 	}
 
 	@Test
-	void aKeyThatIsNoStreamDoesNotKeepOthersFromBeingTrimmed() {
+	void keyOfOtherTypeDoesNotBlockTrimmingOfOthers() {
 		List<Offset> offsets = append(1000);
 		this.source.raise("orders", 2);
 		this.redis.opsForValue().set(this.prefix + ":{orders#1}:stream:1", "no stream");
@@ -186,7 +186,7 @@ class TrimmingTests {
 	}
 
 	@Test
-	void aGroupThatRedisHasForgottenKeepsWhatItNeeds() {
+	void forgottenGroupLosesNoRecords() {
 		List<Offset> offsets = append(1000);
 		checkpoint("fast", offsets.get(999));
 		checkpoint("slow", offsets.get(399));
@@ -206,7 +206,7 @@ class TrimmingTests {
 	}
 
 	@Test
-	void whereGroupsMayBeMissingTheyHaveTimeToRegister() {
+	void trimmingWaitsForGroupsToRegisterAgain() {
 		RedisTopicGroups app = groups("app");
 		app.register(Set.of("orders"));
 		String trims = this.prefix + ":{orders}:trims";
@@ -233,7 +233,7 @@ class TrimmingTests {
 	 * A failover that loses a group, and with it that there were two, leaves no trace.
 	 */
 	@Test
-	void withoutTheRightToInfoNothingGoesThatAGroupMayNeed() {
+	void withoutInfoRightOnlyUnconditionalTrimmingRuns() {
 		try (EmbeddedRedis restricted = EmbeddedRedis.start()) {
 			use(RedisClients.factory(restricted));
 			RedisTopicGroups app = groups("app");
@@ -280,7 +280,7 @@ class TrimmingTests {
 	}
 
 	@Test
-	void onlyWhatReplicasHaveIsTakenForHandled() {
+	void trimmingWaitsForCheckpointsOnReplicas() {
 		try (EmbeddedRedis master = EmbeddedRedis.startReplicating();
 				EmbeddedRedis replica = EmbeddedRedis.startReplicating("--replicaof", "127.0.0.1",
 						String.valueOf(master.port()))) {
@@ -308,7 +308,7 @@ class TrimmingTests {
 	}
 
 	@Test
-	void aFullRedisIsTrimmed() {
+	void fullRedisIsTrimmed() {
 		try (EmbeddedRedis full = EmbeddedRedis.start("--maxmemory-policy", "noeviction")) {
 			use(RedisClients.factory(full));
 			List<Offset> offsets = append(1000);
@@ -322,7 +322,7 @@ class TrimmingTests {
 	}
 
 	@Test
-	void oneOfAllTrimsAtATime() {
+	void oneInstanceTrimsAtATime() {
 		RedisTopicGroups one = groups("app");
 		RedisTopicGroups other = groups("other");
 

@@ -74,7 +74,7 @@ class TwoMastersTests {
 	}
 
 	@Test
-	void eachShardThatHasTwoHistoriesIsOneError(CapturedOutput output) {
+	void everyDivergedShardIsOneError(CapturedOutput output) {
 		this.master.emptyWithReplicas(1);
 		this.loser = start("loser", this.lose);
 		this.winner = start("winner", this.win);

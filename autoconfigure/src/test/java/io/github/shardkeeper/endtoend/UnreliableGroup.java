@@ -63,7 +63,7 @@ final class UnreliableGroup implements AutoCloseable {
 		Map<String, Long> fed = new TreeMap<>();
 		each((shard, sent) -> {
 			List<Long> numbers = deadLetters(shard);
-			wrong.addAll(SettledRecords.check(shard.toString(), sent, state(shard), numbers));
+			wrong.addAll(RecordOutcomes.check(shard.toString(), sent, state(shard), numbers));
 			dead.merge(shard.topic(), (long) numbers.size(), Long::sum);
 			fed.merge(shard.topic(), sent, Long::sum);
 		});
@@ -75,7 +75,7 @@ final class UnreliableGroup implements AutoCloseable {
 	private long unsettled() {
 		long[] unsettled = new long[1];
 		each((shard,
-				sent) -> unsettled[0] += Math.max(0, sent - SettledRecords.count(state(shard), deadLetters(shard))));
+				sent) -> unsettled[0] += Math.max(0, sent - RecordOutcomes.count(state(shard), deadLetters(shard))));
 		return unsettled[0] + this.letters.countRetries(shards()).values().stream().mapToLong(Long::longValue).sum();
 	}
 

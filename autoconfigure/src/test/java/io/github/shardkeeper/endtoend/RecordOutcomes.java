@@ -9,9 +9,9 @@ import java.util.Map;
  * Looks whether every record of a shard is either counted in its state, once, or a dead
  * letter, once. Has no state.
  */
-final class SettledRecords {
+final class RecordOutcomes {
 
-	private SettledRecords() {
+	private RecordOutcomes() {
 	}
 
 	/**
