@@ -27,7 +27,7 @@ import io.github.shardkeeper.redis.RedisLink;
 import io.github.shardkeeper.redis.stream.RedisStreamSource;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
-import io.github.shardkeeper.test.Appends;
+import io.github.shardkeeper.testsupport.Appends;
 
 /**
  * Appends 1, 2, 3 … to every shard, one record per shard and interval, each number once

@@ -25,7 +25,7 @@ import io.github.shardkeeper.ShardTopics;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ShardAppender;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
-import io.github.shardkeeper.test.Appends;
+import io.github.shardkeeper.testsupport.Appends;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

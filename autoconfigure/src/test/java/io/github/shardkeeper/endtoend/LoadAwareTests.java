@@ -38,7 +38,7 @@ import io.github.shardkeeper.protocol.LoadReport;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
-import io.github.shardkeeper.test.Appends;
+import io.github.shardkeeper.testsupport.Appends;
 import io.github.shardkeeper.testsupport.RunAlone;
 
 import static org.assertj.core.api.Assertions.assertThat;

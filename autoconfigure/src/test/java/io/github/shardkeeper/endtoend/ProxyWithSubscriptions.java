@@ -11,8 +11,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import io.github.shardkeeper.test.FaultyProxy;
-
 /**
  * A proxy that keeps subscriptions to itself, as some that stand before a managed Redis
  * do: it confirms them, and Redis does not know of them. Thread-safe.
@@ -41,7 +39,7 @@ final class ProxyWithSubscriptions implements AutoCloseable {
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
-		FaultyProxy.daemon("proxy-with-subscriptions", this::acceptAll);
+		startThread("proxy-with-subscriptions", this::acceptAll);
 	}
 
 	int port() {
@@ -63,6 +61,19 @@ final class ProxyWithSubscriptions implements AutoCloseable {
 		this.closing = close;
 	}
 
+	private static void startThread(String name, SocketWork work) {
+		Thread thread = new Thread(() -> {
+			try {
+				work.run();
+			}
+			catch (IOException ex) {
+				// A closed socket is how these threads end.
+			}
+		}, name);
+		thread.setDaemon(true);
+		thread.start();
+	}
+
 	private void acceptAll() throws IOException {
 		while (!this.server.isClosed()) {
 			Socket client = this.server.accept();
@@ -71,8 +82,8 @@ final class ProxyWithSubscriptions implements AutoCloseable {
 			redis.setTcpNoDelay(true);
 			this.sockets.add(client);
 			this.sockets.add(redis);
-			FaultyProxy.daemon("proxy-to-redis", () -> pump(client, redis, true));
-			FaultyProxy.daemon("proxy-to-client", () -> pump(redis, client, false));
+			startThread("proxy-to-redis", () -> pump(client, redis, true));
+			startThread("proxy-to-client", () -> pump(redis, client, false));
 		}
 	}
 
@@ -113,6 +124,14 @@ final class ProxyWithSubscriptions implements AutoCloseable {
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
+	}
+
+	/** Work of a thread that ends with its socket. */
+	@FunctionalInterface
+	private interface SocketWork {
+
+		void run() throws IOException;
+
 	}
 
 }

@@ -34,7 +34,7 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.source.TrimRule;
-import io.github.shardkeeper.test.Appends;
+import io.github.shardkeeper.testsupport.Appends;
 import io.github.shardkeeper.test.EmbeddedRedis;
 import io.github.shardkeeper.time.MonotonicClock;
 

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -28,16 +29,26 @@ import io.lettuce.core.output.StatusOutput;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import redis.embedded.core.ExecutableProvider;
 
 /**
- * A real Redis on a port of its own, that keeps nothing on disk unless its arguments say
- * so: the binary that the system property or environment variable {@value #BINARY} names,
- * else the one inside embedded-redis. Ends with the JVM at the latest. Confined to one
+ * Redis server for tests, as a process of its own on a free port:
+ *
+ * <pre>{@code
+ * try (EmbeddedRedis redis = EmbeddedRedis.start()) {
+ * 	// --spring.data.redis.port=<redis.port()>
+ * }
+ * }</pre>
+ *
+ * It runs the binary that the system property or environment variable {@value #BINARY}
+ * names, or else the one in embedded-redis, and persists nothing unless its arguments
+ * demand it. It ends with the JVM at the latest. Needs the Lettuce client. Confined to one
  * thread at a time.
  */
 public final class EmbeddedRedis implements AutoCloseable {
 
+	/** System property or environment variable with the path of a {@code redis-server}. */
 	public static final String BINARY = "SHARDKEEPER_TEST_REDIS";
 
 	private static final int ATTEMPTS = 5;
@@ -48,12 +59,12 @@ public final class EmbeddedRedis implements AutoCloseable {
 
 	private static final Pattern REPLICA_OFFSET = Pattern.compile("slave\\d+:.*offset=(\\d+)");
 
-	/** The port of a cluster's bus is higher by 10,000 and must exist too. */
+	/** The port of the cluster bus is higher by 10,000 and must be valid too. */
 	private static final int HIGHEST_PORT = 55_535;
 
-	private static final Duration PATIENCE = Duration.ofSeconds(60);
+	private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
-	/** What stands before the port. */
+	/** Arguments before the port. */
 	private final List<String> mode;
 
 	private final List<String> arguments;
@@ -62,7 +73,7 @@ public final class EmbeddedRedis implements AutoCloseable {
 
 	private int port;
 
-	private Process process;
+	private @Nullable Process process;
 
 	private EmbeddedRedis(List<String> mode, List<String> arguments) {
 		this.mode = mode;
@@ -71,8 +82,9 @@ public final class EmbeddedRedis implements AutoCloseable {
 
 	/**
 	 * Starts a Redis and waits until it accepts connections.
-	 * @param arguments further arguments, for example {@code --requirepass}
+	 * @param arguments further arguments of the server, for example {@code --requirepass}
 	 * @return the running Redis
+	 * @throws RuntimeException if it does not start, with its log in the message
 	 */
 	public static EmbeddedRedis start(String... arguments) {
 		List<String> all = new ArrayList<>(List.of("--save", "", "--appendonly", "no"));
@@ -81,8 +93,8 @@ public final class EmbeddedRedis implements AutoCloseable {
 	}
 
 	/**
-	 * Starts a Redis that others copy, or that copies another, and waits until it accepts
-	 * connections. Copies go from memory to memory.
+	 * Starts a master or a replica that synchronizes without files, and waits until it
+	 * accepts connections.
 	 * @param arguments further arguments, for example {@code --replicaof}
 	 * @return the running Redis
 	 */
@@ -94,8 +106,8 @@ public final class EmbeddedRedis implements AutoCloseable {
 	}
 
 	/**
-	 * Starts a Sentinel and waits until it watches its master.
-	 * @param configuration a file that it may write to
+	 * Starts a Sentinel and waits until it monitors its master.
+	 * @param configuration its configuration file, which it rewrites
 	 * @return the running Sentinel
 	 */
 	static EmbeddedRedis startSentinel(Path configuration) {
@@ -111,7 +123,7 @@ public final class EmbeddedRedis implements AutoCloseable {
 				return redis;
 			}
 			catch (StartFailedException ex) {
-				// Between looking for the port and taking it, somebody else may have.
+				// Another process may have taken the port meanwhile.
 				if (attempt == ATTEMPTS || !ex.getMessage().contains("in use")) {
 					throw ex;
 				}
@@ -120,70 +132,75 @@ public final class EmbeddedRedis implements AutoCloseable {
 	}
 
 	/**
-	 * The one Redis for all tests that need no more than any: it may hold other tests'
-	 * keys and must not be stopped.
+	 * Returns the Redis that all tests of this JVM share, and starts it first if
+	 * necessary. Use keys of your own, and do not stop, disturb or empty it.
 	 * @return the running Redis
 	 */
 	public static EmbeddedRedis shared() {
 		return Shared.INSTANCE;
 	}
 
+	/**
+	 * Returns the port.
+	 * @return the port on this machine, the same after a restart
+	 */
 	public int port() {
 		return this.port;
 	}
 
 	/**
-	 * Whether the process runs.
-	 * @return whether it does
+	 * Returns whether the process runs.
+	 * @return whether it runs, also if it is frozen
 	 */
 	public boolean isRunning() {
-		return this.process.isAlive();
+		return process().isAlive();
 	}
 
-	/** Ends the process in order ({@code SIGTERM}) and waits for its end. */
+	/** Shuts the process down ({@code SIGTERM}) and waits for its end. */
 	public void stop() {
-		this.process.destroy();
+		process().destroy();
 		awaitEnd();
 	}
 
 	/** Kills the process ({@code SIGKILL}) and waits for its end. */
 	public void kill() {
-		if (this.process != null) {
-			this.process.destroyForcibly();
+		Process running = this.process;
+		if (running != null) {
+			running.destroyForcibly();
 			awaitEnd();
 		}
 	}
 
 	/**
-	 * Kills a master ({@code SIGKILL}) when its replicas have all that it has answered:
-	 * what it was asked to write meanwhile stays without an answer.
+	 * Kills a master ({@code SIGKILL}) once its replicas have every write that it has
+	 * acknowledged. Writes that arrive meanwhile are not answered.
 	 */
 	public void killInSync() {
 		call((commands) -> commands.dispatch(CommandType.CLIENT, new StatusOutput<>(StringCodec.UTF8),
-				new CommandArgs<>(StringCodec.UTF8).add("PAUSE").add(PATIENCE.toMillis()).add("WRITE")));
-		Awaitility.await().atMost(PATIENCE).until(() -> replicationLag() == 0);
+				new CommandArgs<>(StringCodec.UTF8).add("PAUSE").add(TIMEOUT.toMillis()).add("WRITE")));
+		Awaitility.await().atMost(TIMEOUT).until(() -> replicationLag() == 0);
 		kill();
 	}
 
 	/**
-	 * Empties this master, and waits until a number of replicas have followed. From then
-	 * on a {@code WAIT} counts them; when they are merely connected, it may not yet.
-	 * @param replicas the number
+	 * Removes all data of this master and waits until its replicas have followed. After
+	 * that {@code WAIT} counts them, which it may not do as soon as they are connected.
+	 * @param replicas the number of replicas
 	 */
 	public void emptyWithReplicas(int replicas) {
 		Awaitility.await()
-			.atMost(PATIENCE)
+			.atMost(TIMEOUT)
 			.until(() -> ONLINE_REPLICA.matcher(call((commands) -> commands.info("replication"))).results().count(),
 					(online) -> online == replicas);
-		Awaitility.await().atMost(PATIENCE).until(() -> call((commands) -> {
+		Awaitility.await().atMost(TIMEOUT).until(() -> call((commands) -> {
 			commands.flushall();
-			return commands.waitForReplication(replicas, PATIENCE.toMillis());
+			return commands.waitForReplication(replicas, TIMEOUT.toMillis());
 		}) >= replicas);
 	}
 
 	/**
-	 * From now on replicas get nothing of what this master acknowledges, though it and
-	 * they go on: their links are closed, and they may not copy it any more.
+	 * Cuts the replicas of this master off: they receive nothing that it acknowledges from
+	 * now on, while all processes keep running.
 	 */
 	public void cutOffReplicas() {
 		call((commands) -> commands.dispatch(CommandType.ACL, new StatusOutput<>(StringCodec.UTF8),
@@ -209,19 +226,19 @@ public final class EmbeddedRedis implements AutoCloseable {
 		return lag;
 	}
 
-	/** Stops the process where it is ({@code SIGSTOP}); its connections stand. */
+	/** Freezes the process ({@code SIGSTOP}). Its connections stay open. */
 	public void freeze() {
 		signal("STOP");
 	}
 
-	/** Lets a frozen process go on. */
+	/** Continues a frozen process ({@code SIGCONT}). */
 	public void thaw() {
 		signal("CONT");
 	}
 
 	private void signal(String signal) {
 		try {
-			new ProcessBuilder("kill", "-" + signal, Long.toString(this.process.pid())).start().waitFor();
+			new ProcessBuilder("kill", "-" + signal, Long.toString(process().pid())).start().waitFor();
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
@@ -233,32 +250,33 @@ public final class EmbeddedRedis implements AutoCloseable {
 	}
 
 	/**
-	 * Asks this very process, on a connection for this one call.
-	 * @param command what to ask
-	 * @param <T> the answer's type
+	 * Sends commands to this process, on a connection that is opened for this call.
+	 * @param command the commands
+	 * @param <T> the type of the answer
 	 * @return the answer
 	 */
-	public <T> T call(Function<RedisCommands<String, String>, T> command) {
+	public <T extends @Nullable Object> T call(Function<RedisCommands<String, String>, T> command) {
 		try (StatefulRedisConnection<String, String> connection = client()
 			.connect(RedisURI.create("127.0.0.1", this.port))) {
 			return command.apply(connection.sync());
 		}
 	}
 
-	/** For calls of the tests' own; has no address. */
+	/** Returns a client without an address, for calls of this package. */
 	static RedisClient client() {
 		return Client.INSTANCE;
 	}
 
 	/**
-	 * Starts a Redis that was stopped or killed again, on the same port: empty, or with
-	 * what it has kept where its arguments say so.
+	 * Kills the process if it runs, and starts it again on the same port: empty, unless
+	 * its arguments demand persistence.
 	 */
 	public void restart() {
 		kill();
 		launch();
 	}
 
+	/** Kills the process. */
 	@Override
 	public void close() {
 		kill();
@@ -275,17 +293,19 @@ public final class EmbeddedRedis implements AutoCloseable {
 		command.addAll(this.mode);
 		command.addAll(List.of("--port", String.valueOf(this.port), "--bind", "127.0.0.1"));
 		command.addAll(this.arguments);
+		Process started;
 		try {
-			this.process = new ProcessBuilder(command).directory(Binary.DIRECTORY.toFile())
+			started = new ProcessBuilder(command).directory(Binary.DIRECTORY.toFile())
 				.redirectErrorStream(true)
 				.start();
+			this.process = started;
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
-		// The process' own log, because on the port somebody else might answer.
+		// Reads the log of the process, because another process might answer on the port.
 		CompletableFuture<Void> ready = new CompletableFuture<>();
-		Thread reader = new Thread(() -> readLog(this.process, ready), "test-redis-log");
+		Thread reader = new Thread(() -> readLog(started, ready), "test-redis-log");
 		reader.setDaemon(true);
 		reader.start();
 		try {
@@ -306,7 +326,7 @@ public final class EmbeddedRedis implements AutoCloseable {
 		}
 	}
 
-	/** Reads on after the start too: a full pipe would stop the process. */
+	/** Also reads after the start, because a full pipe would stop the process. */
 	private static void readLog(Process process, CompletableFuture<Void> ready) {
 		List<String> lines = new ArrayList<>();
 		try (BufferedReader log = process.inputReader()) {
@@ -326,7 +346,11 @@ public final class EmbeddedRedis implements AutoCloseable {
 	}
 
 	private void awaitEnd() {
-		this.process.onExit().join();
+		process().onExit().join();
+	}
+
+	private Process process() {
+		return Objects.requireNonNull(this.process, "not started");
 	}
 
 	private static int freePort() {
@@ -342,7 +366,7 @@ public final class EmbeddedRedis implements AutoCloseable {
 		}
 	}
 
-	/** A process ended before it accepted connections; the message has its log. */
+	/** The process ended before it accepted connections. */
 	private static final class StartFailedException extends RuntimeException {
 
 		StartFailedException(String message) {
@@ -351,21 +375,21 @@ public final class EmbeddedRedis implements AutoCloseable {
 
 	}
 
-	/** Started when first asked for. */
+	/** Holder that starts the shared Redis on first use. */
 	private static final class Shared {
 
 		private static final EmbeddedRedis INSTANCE = start();
 
 	}
 
-	/** Made when first asked for. */
+	/** Holder that creates the client on first use. */
 	private static final class Client {
 
 		private static final RedisClient INSTANCE = RedisClient.create();
 
 	}
 
-	/** Unpacked once per JVM. */
+	/** Binary, unpacked once per JVM. */
 	private static final class Binary {
 
 		private static final Path DIRECTORY = temporaryDirectory();

@@ -20,14 +20,16 @@ import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import org.awaitility.Awaitility;
 
 /**
- * A real Redis Cluster, its slots spread evenly over its masters. With replicas it fails
- * over about four seconds after a master is killed. Confined to one thread at a time.
+ * Redis Cluster for tests, its slots spread evenly over its masters. With replicas it fails
+ * over about four seconds after a master was killed. Set
+ * {@code spring.data.redis.cluster.nodes} to {@link #addresses()}. Confined to one thread
+ * at a time.
  */
 public final class EmbeddedRedisCluster implements AutoCloseable {
 
 	private static final int SLOTS = 16384;
 
-	private static final Duration PATIENCE = Duration.ofSeconds(60);
+	private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
 	private final List<EmbeddedRedis> nodes = new ArrayList<>();
 
@@ -36,7 +38,7 @@ public final class EmbeddedRedisCluster implements AutoCloseable {
 
 	/**
 	 * Starts a cluster without replicas and waits until it is up.
-	 * @param masters the number of nodes
+	 * @param masters the number of masters
 	 * @return the running cluster
 	 */
 	public static EmbeddedRedisCluster start(int masters) {
@@ -45,7 +47,7 @@ public final class EmbeddedRedisCluster implements AutoCloseable {
 
 	/**
 	 * Starts a cluster in which each master has one replica, and waits until it is up.
-	 * @param masters half the number of nodes
+	 * @param masters the number of masters, half the number of nodes
 	 * @return the running cluster
 	 */
 	public static EmbeddedRedisCluster startWithReplicas(int masters) {
@@ -76,7 +78,7 @@ public final class EmbeddedRedisCluster implements AutoCloseable {
 		try {
 			Path directory = Files.createTempDirectory("shardkeeper-test-cluster");
 			Path file = directory.resolve(UUID.randomUUID() + ".conf");
-			// What is registered last is deleted first.
+			// The JVM deletes in reverse order.
 			directory.toFile().deleteOnExit();
 			file.toFile().deleteOnExit();
 			return file;
@@ -106,27 +108,27 @@ public final class EmbeddedRedisCluster implements AutoCloseable {
 	}
 
 	/**
-	 * Every node sees every slot served, and every replica has all that its master has.
+	 * Waits until every node sees every slot served, and every replica is in sync.
 	 */
 	private void awaitWhole() {
 		for (EmbeddedRedis node : this.nodes) {
 			awaitSeen(node, (info) -> info.contains("cluster_state:ok")
 					&& info.contains("cluster_known_nodes:" + this.nodes.size()));
 			Awaitility.await()
-				.atMost(PATIENCE)
+				.atMost(TIMEOUT)
 				.until(() -> node.call((commands) -> commands.info("replication")),
 						(info) -> info.contains("role:master") || info.contains("master_link_status:up"));
 		}
 	}
 
 	private static void awaitSeen(EmbeddedRedis node, Predicate<String> seen) {
-		Awaitility.await().atMost(PATIENCE).until(() -> node.call((commands) -> commands.clusterInfo()), seen);
+		Awaitility.await().atMost(TIMEOUT).until(() -> node.call((commands) -> commands.clusterInfo()), seen);
 	}
 
 	/**
-	 * The node that serves the slot of a key.
+	 * Returns the node that serves the slot of a key.
 	 * @param key the key
-	 * @return its master, empty while there is none
+	 * @return the master, empty while there is none
 	 */
 	public Optional<EmbeddedRedis> masterOf(String key) {
 		int slot = SlotHash.getSlot(key);
@@ -137,7 +139,7 @@ public final class EmbeddedRedisCluster implements AutoCloseable {
 	}
 
 	/**
-	 * The replica of the node that serves the slot of a key.
+	 * Returns the replica of the node that serves the slot of a key.
 	 * @param key the key
 	 * @return the replica
 	 */
@@ -159,10 +161,10 @@ public final class EmbeddedRedisCluster implements AutoCloseable {
 	}
 
 	/**
-	 * Kills the node that serves the slot of a key, when its replica has all that it has
-	 * answered.
+	 * Kills the node that serves the slot of a key, once its replica has every write that
+	 * it has acknowledged.
 	 * @param key the key
-	 * @return the killed one
+	 * @return the killed node
 	 */
 	public EmbeddedRedis killMasterOf(String key) {
 		EmbeddedRedis master = masterOf(key).orElseThrow();
@@ -171,18 +173,18 @@ public final class EmbeddedRedisCluster implements AutoCloseable {
 	}
 
 	/**
-	 * Makes the replica of the node that serves the slot of a key the master, in order;
-	 * the old master becomes its replica. Waits until it is done.
+	 * Fails over in order: the replica of the node that serves the slot of a key becomes
+	 * its master, and the other way round. Waits until all nodes are in sync.
 	 * @param key the key
 	 */
 	public void switchMasterOf(String key) {
 		EmbeddedRedis replica = replicaOf(key);
 		replica.call((commands) -> commands.clusterFailover(false));
-		Awaitility.await().atMost(PATIENCE).until(() -> masterOf(key), Optional.of(replica)::equals);
+		Awaitility.await().atMost(TIMEOUT).until(() -> masterOf(key), Optional.of(replica)::equals);
 		awaitWhole();
 	}
 
-	/** Empties all nodes that serve slots. */
+	/** Removes all data. */
 	public void empty() {
 		this.nodes.stream()
 			.filter((node) -> !self(node).getSlots().isEmpty())
@@ -190,9 +192,9 @@ public final class EmbeddedRedisCluster implements AutoCloseable {
 	}
 
 	/**
-	 * Nodes that serve slots, but not that of a key.
+	 * Returns the nodes that serve slots, except the one that serves the slot of a key.
 	 * @param key the key
-	 * @return the others, the first one first
+	 * @return the other masters in the order of their start
 	 */
 	public List<EmbeddedRedis> mastersWithout(String key) {
 		int slot = SlotHash.getSlot(key);
@@ -202,7 +204,7 @@ public final class EmbeddedRedisCluster implements AutoCloseable {
 	}
 
 	/**
-	 * Starts another node, which serves no slots yet, and waits until all know it.
+	 * Adds a node without slots and waits until all nodes know it.
 	 * @return the node
 	 */
 	public EmbeddedRedis add() {
@@ -214,20 +216,20 @@ public final class EmbeddedRedisCluster implements AutoCloseable {
 	}
 
 	/**
-	 * Begins to move the slot of a key to another node, as {@code redis-cli} does it:
-	 * what is in it stays where it is until it is moved.
+	 * Begins to move the slot of a key to another node, as {@code redis-cli} does. Its keys
+	 * stay where they are until they are moved one by one.
 	 * @param key the key
-	 * @param target the node that is to serve it
-	 * @return the move
+	 * @param target the node that serves the slot after the migration
+	 * @return the migration
 	 */
 	public SlotMigration beginMigration(String key, EmbeddedRedis target) {
 		return new SlotMigration(SlotHash.getSlot(key), masterOf(key).orElseThrow(), target);
 	}
 
-	/** Starts again what was killed, waits until it has followed, and empties all. */
+	/** Restarts killed nodes, waits until they are in sync, and removes all data. */
 	public void restore() {
 		this.nodes.stream().filter((node) -> !node.isRunning()).forEach((node) -> {
-			// Its own configuration still says master; as such it must not be asked.
+			// Its own configuration still says master until it has seen the others.
 			node.restart();
 			awaitReplica(node);
 		});
@@ -239,22 +241,26 @@ public final class EmbeddedRedisCluster implements AutoCloseable {
 
 	private static void awaitReplica(EmbeddedRedis node) {
 		Awaitility.await()
-			.atMost(PATIENCE)
+			.atMost(TIMEOUT)
 			.until(() -> node.call((commands) -> commands.info("replication")).contains("role:slave"));
 	}
 
-	/** For {@code spring.data.redis.cluster.nodes}. */
+	/**
+	 * Returns the value for {@code spring.data.redis.cluster.nodes}.
+	 * @return the addresses of all nodes
+	 */
 	public String addresses() {
 		return this.nodes.stream().map((node) -> "127.0.0.1:" + node.port()).collect(Collectors.joining(","));
 	}
 
+	/** Kills all nodes. */
 	@Override
 	public void close() {
 		this.nodes.forEach(EmbeddedRedis::close);
 	}
 
 	/**
-	 * A slot that moves from one node to another. Confined to one thread.
+	 * Migration of a slot from one node to another. Confined to one thread.
 	 */
 	public final class SlotMigration {
 
@@ -280,8 +286,8 @@ public final class EmbeddedRedisCluster implements AutoCloseable {
 
 		/**
 		 * Moves some of the keys that the source still has.
-		 * @param most how many at most
-		 * @return how many
+		 * @param most the maximum number of keys
+		 * @return the number of keys that were moved
 		 */
 		public int move(int most) {
 			List<String> keys = this.source.call((commands) -> commands.clusterGetKeysInSlot(this.slot, most));
@@ -292,13 +298,13 @@ public final class EmbeddedRedisCluster implements AutoCloseable {
 			return keys.size();
 		}
 
-		/** Lets the target serve the slot, and waits until every node says so. */
+		/** Assigns the slot to the target and waits until every node knows it. */
 		public void finish() {
 			String owner = id(this.target);
 			this.target.call((commands) -> commands.clusterSetSlotNode(this.slot, owner));
 			this.source.call((commands) -> commands.clusterSetSlotNode(this.slot, owner));
 			for (EmbeddedRedis node : EmbeddedRedisCluster.this.nodes) {
-				Awaitility.await().atMost(PATIENCE).until(() -> {
+				Awaitility.await().atMost(TIMEOUT).until(() -> {
 					String seen = node.call((commands) -> commands.clusterNodes());
 					return ClusterPartitionParser.parse(seen).getPartitionByNodeId(owner).hasSlot(this.slot);
 				});

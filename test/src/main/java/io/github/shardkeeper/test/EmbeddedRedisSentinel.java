@@ -15,16 +15,17 @@ import io.lettuce.core.sentinel.api.StatefulRedisSentinelConnection;
 import org.awaitility.Awaitility;
 
 /**
- * A real master with replicas, watched by three real Sentinels of which two must agree.
- * They fail over about four seconds after the master is killed. Confined to one thread at
- * a time.
+ * Redis master with replicas and three Sentinels for tests. Two Sentinels must agree; they
+ * fail over about four seconds after the master was killed. Set
+ * {@code spring.data.redis.sentinel.nodes} to {@link #addresses()}. Confined to one thread
+ * at a time.
  */
 public final class EmbeddedRedisSentinel implements AutoCloseable {
 
-	/** For {@code spring.data.redis.sentinel.master}. */
+	/** Value for {@code spring.data.redis.sentinel.master}. */
 	public static final String MASTER_NAME = "shardkeeper-test";
 
-	private static final Duration PATIENCE = Duration.ofSeconds(60);
+	private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
 	private static final int SENTINELS = 3;
 
@@ -36,9 +37,9 @@ public final class EmbeddedRedisSentinel implements AutoCloseable {
 	}
 
 	/**
-	 * Starts everything, and waits until the Sentinels know each other and the replicas.
+	 * Starts all processes and waits until the Sentinels know each other and the replicas.
 	 * @param replicas the number of replicas
-	 * @return the running Redis
+	 * @return the running servers
 	 */
 	public static EmbeddedRedisSentinel start(int replicas) {
 		EmbeddedRedisSentinel started = new EmbeddedRedisSentinel();
@@ -64,7 +65,7 @@ public final class EmbeddedRedisSentinel implements AutoCloseable {
 	private void awaitSentinels() {
 		for (EmbeddedRedis sentinel : this.sentinels) {
 			Awaitility.await()
-				.atMost(PATIENCE)
+				.atMost(TIMEOUT)
 				.until(() -> seenBy(sentinel),
 						(seen) -> seen.get("num-other-sentinels").equals(String.valueOf(SENTINELS - 1))
 								&& seen.get("num-slaves").equals(String.valueOf(this.nodes.size() - 1)));
@@ -94,29 +95,42 @@ public final class EmbeddedRedisSentinel implements AutoCloseable {
 		}
 	}
 
-	/** The master, as the Sentinels say. */
+	/**
+	 * Returns the master that the Sentinels name.
+	 * @return the master
+	 */
 	public EmbeddedRedis master() {
 		int port = Integer.parseInt(
 				seenBy(this.sentinels.stream().filter(EmbeddedRedis::isRunning).findFirst().orElseThrow()).get("port"));
 		return this.nodes.stream().filter((node) -> node.port() == port).findFirst().orElseThrow();
 	}
 
-	/** The nodes that are not the master. */
+	/**
+	 * Returns the nodes other than the master.
+	 * @return the replicas
+	 */
 	public List<EmbeddedRedis> replicas() {
 		EmbeddedRedis master = master();
 		return this.nodes.stream().filter((node) -> node != master).toList();
 	}
 
-	/** For {@code spring.data.redis.sentinel.nodes}. */
+	/**
+	 * Returns the value for {@code spring.data.redis.sentinel.nodes}.
+	 * @return the addresses of the Sentinels
+	 */
 	public String addresses() {
 		return this.sentinels.stream().map((node) -> "127.0.0.1:" + node.port()).collect(Collectors.joining(","));
 	}
 
-	/** The Sentinels, in the order of their addresses. */
+	/**
+	 * Returns the Sentinels.
+	 * @return the Sentinels in the order of their addresses
+	 */
 	public List<EmbeddedRedis> sentinels() {
 		return List.copyOf(this.sentinels);
 	}
 
+	/** Kills all processes. */
 	@Override
 	public void close() {
 		this.sentinels.forEach(EmbeddedRedis::close);

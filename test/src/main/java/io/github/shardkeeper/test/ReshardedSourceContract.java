@@ -18,32 +18,38 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What a {@link ShardSource} does whose shards are closed and split while it is open.
+ * Contract of a {@link ShardSource} whose shards can be closed and split while it is
+ * open. Confined to the thread of the test.
  */
 public abstract class ReshardedSourceContract extends ShardSourceContract {
 
-	/** Closes a shard, and adds two whose parent it is. */
+	/**
+	 * Closes a shard and adds two children of it.
+	 * @param source the source
+	 * @param shard the shard
+	 * @return the children
+	 */
 	protected abstract List<ShardId> split(ShardSource source, ShardId shard);
 
 	@Test
-	void aShardThatIsSplitEndsAfterItsLastRecord() {
+	void splitShardEndsAfterItsLastRecord() {
 		append(SHARD, 1, 1200);
-		Sink sink = start(SHARD, null);
+		RecordingSink sink = start(SHARD, null);
 		split(source(), SHARD);
 
 		sink.await(1200);
 		await().until(() -> sink.ends() == 1);
 		assertThat(sink.deliveredAtEnd()).isEqualTo(1200);
-		// Proof that polls went on after it.
+		// A delivery shows that polls have continued since.
 		ShardId other = ShardId.of("orders", 1);
 		append(other, 1, 1);
 		start(other, null).await(1);
-		assertThat(sink.ends()).as("told once").isEqualTo(1);
+		assertThat(sink.ends()).as("notified once").isEqualTo(1);
 	}
 
 	@Test
-	void aShardThatIsSplitWhileAPollWaitsEndsAtOnce() {
-		Sink sink = start(SHARD, null);
+	void shardSplitDuringWaitingPollEndsAtOnce() {
+		RecordingSink sink = start(SHARD, null);
 		awaitWaiting();
 		split(source(), SHARD);
 
@@ -51,19 +57,19 @@ public abstract class ReshardedSourceContract extends ShardSourceContract {
 	}
 
 	@Test
-	void whoStartsBehindTheLastRecordOfAClosedShardIsToldThatItHasEnded() {
+	void closedShardEndsWhenStartedAfterItsLastRecord() {
 		List<Offset> offsets = append(SHARD, 1, 3);
 		split(source(), SHARD);
 		awaitWaiting();
-		Sink sink = start(SHARD, offsets.get(2));
+		RecordingSink sink = start(SHARD, offsets.get(2));
 
 		await().until(() -> sink.ends() == 1);
 		assertThat(sink.deliveredAtEnd()).isZero();
 	}
 
 	@Test
-	void aFullSinkIsToldOfTheEndWhenItGoesOn() {
-		Sink sink = new Sink(false);
+	void fullSinkIsNotifiedOfTheEndAfterResume() {
+		RecordingSink sink = new RecordingSink(false);
 		reader().start(SHARD, null, sink);
 		append(SHARD, 1, 1);
 		sink.await(1);
@@ -76,8 +82,8 @@ public abstract class ReshardedSourceContract extends ShardSourceContract {
 	}
 
 	@Test
-	void whoIsStoppedIsNotToldOfTheEnd() {
-		Sink sink = start(SHARD, null);
+	void stoppedSinkIsNotNotifiedOfTheEnd() {
+		RecordingSink sink = start(SHARD, null);
 		reader().stop(SHARD);
 		split(source(), SHARD);
 		awaitWaiting();
@@ -86,22 +92,22 @@ public abstract class ReshardedSourceContract extends ShardSourceContract {
 	}
 
 	@Test
-	void theChildrenAreThereWithTheirParentBeforeWhoWatchesIsTold() throws InterruptedException {
+	void topicsListChildrenAndParentBeforeWatchIsNotified() throws InterruptedException {
 		BlockingQueue<TopicShards> seen = new LinkedBlockingQueue<>();
 		ShardSource.Watch watch = source().watch(() -> seen.add(source().topics().get("orders")));
 		List<ShardId> children = split(source(), SHARD);
 
-		TopicShards told = seen.poll(10, TimeUnit.SECONDS);
+		TopicShards listed = seen.poll(10, TimeUnit.SECONDS);
 		watch.close();
-		assertThat(told).isNotNull();
+		assertThat(listed).isNotNull();
 		List<String> parents = new ArrayList<>();
-		children.forEach((child) -> parents.addAll(told.parents(child.id())));
+		children.forEach((child) -> parents.addAll(listed.parents(child.id())));
 		assertThat(parents).containsExactly(SHARD.id(), SHARD.id());
-		assertThat(told.contains(SHARD.id())).as("it can still be read").isTrue();
+		assertThat(listed.contains(SHARD.id())).as("it can still be read").isTrue();
 	}
 
 	@Test
-	void childrenAreReadLikeOthers() {
+	void childrenAreRead() {
 		ShardId child = split(source(), SHARD).get(1);
 		append(child, 1, 3);
 

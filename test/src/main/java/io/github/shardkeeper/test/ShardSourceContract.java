@@ -6,12 +6,11 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.RepeatedTest;
@@ -35,14 +34,30 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.awaitility.Awaitility.await;
 
 /**
- * What every {@link ShardSource} that can be written to does. A subclass supplies the
- * source; a thread polls a reader all the time, as the runner's does.
+ * Contract of a {@link ShardSource} that can be written to. Extend it in the test of a
+ * source:
+ *
+ * <pre>{@code
+ * class TableSourceTests extends ShardSourceContract {
+ *
+ * 	@Override
+ * 	protected ShardSource createSource(Map<String, Integer> topics) {
+ * 		return new TableSource(dataSource, topics);
+ * 	}
+ *
+ * }
+ * }</pre>
+ *
+ * Each test gets a new source with the topic {@code orders} of 40 shards. During the test
+ * a thread polls one reader of it without a pause, as at run time. Subclasses may add
+ * tests with the same reader. Confined to the thread of the test.
  */
 public abstract class ShardSourceContract {
 
-	/** Much less than a poll waits when nothing happens. */
+	/** Maximum delay of a delivery, much shorter than the wait of an idle poll. */
 	protected static final Duration SOON = Duration.ofMillis(700);
 
+	/** A shard of the topic. */
 	protected static final ShardId SHARD = ShardId.of("orders", 0);
 
 	private static final ShardId OTHER = ShardId.of("orders", 1);
@@ -62,18 +77,26 @@ public abstract class ShardSourceContract {
 	private final List<RuntimeException> failures = new CopyOnWriteArrayList<>();
 
 	/**
-	 * Creates a source without records.
-	 * @param topics the topics with their shard counts
-	 * @return the source, which the contract closes
+	 * Creates a source without records. The contract closes it.
+	 * @param topics the number of shards by topic
+	 * @return the source
 	 */
 	protected abstract ShardSource createSource(Map<String, Integer> topics);
 
-	/** The other side of a source. */
+	/**
+	 * Returns the appender of a source, by default the source itself.
+	 * @param created the source
+	 * @return its appender
+	 */
 	protected ShardAppender appender(ShardSource created) {
 		return (ShardAppender) created;
 	}
 
-	/** What gives its topics more shards. */
+	/**
+	 * Returns the operations on the topics of a source, by default the source itself.
+	 * @param created the source
+	 * @return the operations
+	 */
 	protected ShardTopics topics(ShardSource created) {
 		return (ShardTopics) created;
 	}
@@ -98,12 +121,12 @@ public abstract class ShardSourceContract {
 	}
 
 	@Test
-	void knowsItsTopics() {
+	void returnsItsTopics() {
 		assertThat(this.source.topics()).containsOnly(Map.entry("orders", TopicShards.count(SHARDS)));
 	}
 
 	@Test
-	void aShardThatItDoesNotKnowIsReadAllTheSame() {
+	void shardThatTopicsDoNotListCanBeRead() {
 		ShardId unknown = ShardId.of("orders", SHARDS + 5);
 		assertThat(this.source.topics().get("orders").contains(unknown.id())).isFalse();
 		append(unknown, 1, 2);
@@ -112,7 +135,7 @@ public abstract class ShardSourceContract {
 	}
 
 	@Test
-	void headersAreNotCalledLikeWhatHoldsKeyAndPayload() {
+	void headerWithReservedNameIsRefused() {
 		for (String name : List.of("k", "v")) {
 			NewRecord refused = new NewRecord(SHARD, "key", new byte[0], Map.of("tenant", "a", name, "b"));
 			assertThatIllegalArgumentException().isThrownBy(() -> this.appender.check(refused))
@@ -123,11 +146,11 @@ public abstract class ShardSourceContract {
 		}
 		append(SHARD, 1, 1);
 
-		assertThat(payloads(start(SHARD, null).await(1))).as("nothing was sent with them").containsExactly("r1");
+		assertThat(payloads(start(SHARD, null).await(1))).as("all or nothing is sent").containsExactly("r1");
 	}
 
 	@Test
-	void aTopicIsRaisedWithinItsBounds() {
+	void topicIsRaisedWithinItsBounds() {
 		ShardTopics topics = topics(this.source);
 		assertThat(topics.raise("orders", SHARDS)).isEqualTo(SHARDS);
 		assertThat(topics.raise("orders", SHARDS + 2)).isEqualTo(SHARDS + 2);
@@ -146,19 +169,19 @@ public abstract class ShardSourceContract {
 	}
 
 	@Test
-	void aShardThatIsOpenDoesNotEnd() {
+	void openShardDoesNotEnd() {
 		append(SHARD, 1, 2);
-		Sink sink = start(SHARD, null);
+		RecordingSink sink = start(SHARD, null);
 		sink.await(2);
 		append(SHARD, 3, 3);
 		sink.await(1);
 		awaitWaiting();
 
-		assertThat(sink.ends).isZero();
+		assertThat(sink.ends()).isZero();
 	}
 
 	@Test
-	void whoEndsItsWatchIsLeftAlone() {
+	void closedWatchIsNotNotified() {
 		AtomicInteger calls = new AtomicInteger();
 		ShardSource.Watch watch = this.source.watch(calls::incrementAndGet);
 		watch.close();
@@ -168,9 +191,9 @@ public abstract class ShardSourceContract {
 	}
 
 	@Test
-	void recordsArriveAsTheyWereSentAndInTheirOrder() {
+	void recordsAreDeliveredUnchangedInOrder() {
 		List<Offset> offsets = append(SHARD, 1, 1200);
-		Sink sink = start(SHARD, null);
+		RecordingSink sink = start(SHARD, null);
 
 		List<SourceRecord> records = sink.await(1200);
 		assertThat(records).extracting(SourceRecord::offset).containsExactlyElementsOf(offsets).doesNotHaveDuplicates();
@@ -180,10 +203,10 @@ public abstract class ShardSourceContract {
 	}
 
 	@Test
-	void bytesArriveAsTheyAre() {
+	void payloadBytesAreDeliveredUnchanged() {
 		byte[] bytes = { 0, -1, '\r', '\n', (byte) 0xc3, 0x28 };
-		Appends.append(this.appender, List.of(new NewRecord(SHARD, "", bytes), new NewRecord(SHARD, "k", new byte[0])));
-		Sink sink = start(SHARD, null);
+		append(List.of(new NewRecord(SHARD, "", bytes), new NewRecord(SHARD, "k", new byte[0])));
+		RecordingSink sink = start(SHARD, null);
 
 		List<SourceRecord> records = sink.await(2);
 		assertThat(records.get(0).payload()).isEqualTo(bytes);
@@ -192,9 +215,9 @@ public abstract class ShardSourceContract {
 	}
 
 	@Test
-	void headersArriveAsTheyAre() {
+	void headersAreDeliveredUnchanged() {
 		Map<String, String> headers = Map.of("tenant", "ácme", "empty", "", "traceparent", "00-1-2-01");
-		Appends.append(this.appender, List.of(new NewRecord(SHARD, "k", new byte[] { 1 }, headers),
+		append(List.of(new NewRecord(SHARD, "k", new byte[] { 1 }, headers),
 				new NewRecord(SHARD, "k", new byte[] { 2 })));
 
 		List<SourceRecord> records = start(SHARD, null).await(2);
@@ -202,16 +225,16 @@ public abstract class ShardSourceContract {
 	}
 
 	@Test
-	void aRecordMayHaveNoKey() {
-		Appends.append(this.appender, List.of(new NewRecord(SHARD, null, new byte[] { 1 })));
+	void keyIsOptional() {
+		append(List.of(new NewRecord(SHARD, null, new byte[] { 1 })));
 
 		assertThat(start(SHARD, null).await(1).get(0).key()).isNull();
 	}
 
 	@Test
-	void startsAfterAnOffset() {
+	void readsAfterTheGivenOffset() {
 		List<Offset> offsets = append(SHARD, 1, 5);
-		Sink sink = start(SHARD, offsets.get(2));
+		RecordingSink sink = start(SHARD, offsets.get(2));
 
 		assertThat(payloads(sink.await(2))).containsExactly("r4", "r5");
 		append(SHARD, 6, 6);
@@ -219,23 +242,23 @@ public abstract class ShardSourceContract {
 	}
 
 	@Test
-	void startsAfterTheLastOffset() {
+	void readsNewRecordsAfterTheLastOffset() {
 		List<Offset> offsets = append(SHARD, 1, 5);
-		Sink sink = start(SHARD, offsets.get(4));
+		RecordingSink sink = start(SHARD, offsets.get(4));
 		append(SHARD, 6, 6);
 
 		assertThat(payloads(sink.await(1))).containsExactly("r6");
 	}
 
 	@Test
-	void theEarliestPositionIsBeforeTheFirstRecord() {
+	void earliestPositionIsBeforeTheFirstRecord() {
 		append(SHARD, 1, 3);
 
 		assertThat(payloads(start(SHARD, before(StartPosition.EARLIEST)).await(3))).containsExactly("r1", "r2", "r3");
 	}
 
 	@Test
-	void theLatestPositionIsBehindTheLastRecord() {
+	void latestPositionIsAfterTheLastRecord() {
 		append(SHARD, 1, 3);
 		Offset before = before(StartPosition.LATEST);
 		append(SHARD, 4, 5);
@@ -244,7 +267,7 @@ public abstract class ShardSourceContract {
 	}
 
 	@Test
-	void inAnEmptyShardEverythingComesAfterTheLatestPosition() {
+	void latestPositionOfEmptyShardIsBeforeAllRecords() {
 		Offset before = before(StartPosition.LATEST);
 		append(SHARD, 1, 2);
 
@@ -252,11 +275,11 @@ public abstract class ShardSourceContract {
 	}
 
 	@Test
-	void aPositionByTimeBeginsWithTheRecordsOfThatTime() throws InterruptedException {
+	void positionByTimeIncludesRecordsOfThatTime() throws InterruptedException {
 		append(SHARD, 1, 2);
-		Sink all = start(SHARD, null);
+		RecordingSink all = start(SHARD, null);
 		Instant last = all.await(2).get(1).timestamp();
-		// Until a record has a later time.
+		// Appends until a record has a later time.
 		SourceRecord later;
 		int number = 2;
 		do {
@@ -268,12 +291,12 @@ public abstract class ShardSourceContract {
 
 		assertThat(payloads(start(SHARD, before(StartPosition.at(later.timestamp()))).await(1)))
 			.containsExactly("r" + number);
-		Sink sink = start(SHARD, before(StartPosition.at(Instant.EPOCH)));
+		RecordingSink sink = start(SHARD, before(StartPosition.at(Instant.EPOCH)));
 		assertThat(payloads(sink.await(1))).containsExactly("r1");
 	}
 
 	@Test
-	void aPositionByOffsetBeginsWithThatRecord() {
+	void positionFromOffsetIncludesThatRecord() {
 		List<Offset> offsets = append(SHARD, 1, 5);
 
 		assertThat(payloads(start(SHARD, before(StartPosition.from(offsets.get(2)))).await(3))).containsExactly("r3",
@@ -282,18 +305,18 @@ public abstract class ShardSourceContract {
 	}
 
 	@Test
-	void aPositionBehindARecordBeginsWithTheNextOne() {
+	void positionAfterOffsetBeginsWithTheNextRecord() {
 		List<Offset> offsets = append(SHARD, 1, 5);
 
 		assertThat(payloads(start(SHARD, before(StartPosition.after(offsets.get(2)))).await(2))).containsExactly("r4",
 				"r5");
-		Sink sink = start(SHARD, before(StartPosition.after(offsets.get(4))));
+		RecordingSink sink = start(SHARD, before(StartPosition.after(offsets.get(4))));
 		append(SHARD, 6, 6);
 		assertThat(payloads(sink.await(1))).containsExactly("r6");
 	}
 
 	@Test
-	void positionsOfManyShardsAreFoundAtOnce() {
+	void positionsOfSeveralShardsAreReturnedTogether() {
 		append(SHARD, 1, 3);
 		append(OTHER, 1, 5);
 		Map<ShardId, Offset> before = this.source.before(StartPosition.LATEST,
@@ -307,7 +330,7 @@ public abstract class ShardSourceContract {
 	}
 
 	@Test
-	void whatCanBeNoOffsetIsRefused() {
+	void invalidOffsetIsRefused() {
 		assertThatIllegalArgumentException().isThrownBy(() -> before(StartPosition.from(new Offset("earlist"))))
 			.withMessageContaining("'earlist'");
 		assertThatIllegalArgumentException()
@@ -317,13 +340,13 @@ public abstract class ShardSourceContract {
 			.withMessageContaining("'earlist'");
 	}
 
-	private Offset before(StartPosition position) {
+	private @Nullable Offset before(StartPosition position) {
 		return this.source.before(position, List.of(SHARD)).get(SHARD);
 	}
 
 	@Test
-	void recordsThatAreAppendedWhileAPollWaitsArriveAtOnce() {
-		Sink sink = start(SHARD, null);
+	void waitingPollDeliversAppendedRecordsAtOnce() {
+		RecordingSink sink = start(SHARD, null);
 		for (int number = 1; number <= 5; number++) {
 			awaitWaiting();
 			append(SHARD, number, number);
@@ -332,7 +355,7 @@ public abstract class ShardSourceContract {
 	}
 
 	@Test
-	void aShardThatIsStartedWhileAPollWaitsIsReadAtOnce() {
+	void shardStartedDuringWaitingPollIsReadAtOnce() {
 		start(SHARD, null);
 		for (int number = 1; number <= 8; number++) {
 			ShardId shard = ShardId.of("orders", number);
@@ -343,10 +366,10 @@ public abstract class ShardSourceContract {
 	}
 
 	@RepeatedTest(5)
-	void shardsThatAreStartedAllAtOnceAreReadAtOnce() {
+	void shardsStartedTogetherAreReadAtOnce() {
 		append(SHARD, 1, 1);
 		start(SHARD, null).await(1);
-		List<Sink> sinks = new ArrayList<>();
+		List<RecordingSink> sinks = new ArrayList<>();
 		for (int number = 1; number < SHARDS; number++) {
 			append(ShardId.of("orders", number), 1, 1);
 		}
@@ -359,7 +382,7 @@ public abstract class ShardSourceContract {
 	}
 
 	@Test
-	void aShardThatIsStartedOnAnIdleReaderIsReadAtOnce() {
+	void shardStartedOnIdleReaderIsReadAtOnce() {
 		append(SHARD, 1, 1);
 		awaitWaiting();
 
@@ -367,58 +390,58 @@ public abstract class ShardSourceContract {
 	}
 
 	@Test
-	void afterAStopNothingMoreIsDelivered() {
-		Sink other = start(OTHER, null);
-		Sink sink = start(SHARD, null);
+	void stoppedShardIsNotDelivered() {
+		RecordingSink other = start(OTHER, null);
+		RecordingSink sink = start(SHARD, null);
 		append(SHARD, 1, 1);
 		sink.await(1);
 		this.reader.stop(SHARD);
 		append(SHARD, 2, 3);
-		// Proof that polls went on after it.
+		// Two deliveries show that polls have continued since.
 		append(OTHER, 1, 1);
 		other.await(1);
 		append(OTHER, 2, 2);
 		other.await(1);
 
-		assertThat(sink.records).isEmpty();
+		assertThat(sink.pending()).isEmpty();
 	}
 
 	@Test
-	void afterAStopThatCrossesADeliveryNothingMoreIsDelivered() {
+	void stopDuringDeliveryEndsDelivery() {
 		for (int round = 0; round < 50; round++) {
-			Sink sink = start(SHARD, null);
+			RecordingSink sink = start(SHARD, null);
 			append(SHARD, 1, 3);
 			this.reader.stop(SHARD);
-			int atStop = sink.delivered;
+			int atStop = sink.delivered();
 			append(OTHER, 1, 1);
-			Sink other = start(OTHER, null);
+			RecordingSink other = start(OTHER, null);
 			other.await(round + 1);
 			this.reader.stop(OTHER);
 
-			assertThat(sink.delivered).isEqualTo(atStop);
+			assertThat(sink.delivered()).isEqualTo(atStop);
 		}
 	}
 
 	@Test
-	void aShardThatIsStoppedAndStartedAnewIsDeliveredFromTheNewOffsetOnly() {
-		Sink first = start(SHARD, null);
+	void restartedShardIsDeliveredFromItsNewOffset() {
+		RecordingSink first = start(SHARD, null);
 		List<Offset> offsets = append(SHARD, 1, 3);
 		first.await(3);
 		this.reader.stop(SHARD);
-		Sink second = start(SHARD, offsets.get(0));
+		RecordingSink second = start(SHARD, offsets.get(0));
 		append(SHARD, 4, 4);
 
 		assertThat(payloads(second.await(3))).containsExactly("r2", "r3", "r4");
-		assertThat(first.records).isEmpty();
+		assertThat(first.pending()).isEmpty();
 	}
 
 	@Test
-	void startedAnewAgainAndAgainItMissesAndRepeatsNothing() {
+	void repeatedRestartsNeitherSkipNorRepeatRecords() {
 		List<Offset> offsets = append(SHARD, 1, 50);
 		Offset after = null;
 		List<String> handled = new ArrayList<>();
 		while (handled.size() < 50) {
-			Sink sink = start(SHARD, after);
+			RecordingSink sink = start(SHARD, after);
 			SourceRecord next = sink.await(1).get(0);
 			this.reader.stop(SHARD);
 			handled.add(new String(next.payload()));
@@ -430,10 +453,10 @@ public abstract class ShardSourceContract {
 	}
 
 	@Test
-	void aFullSinkPausesItsShardOnly() {
-		Sink sink = new Sink(false);
+	void fullSinkPausesOnlyItsShard() {
+		RecordingSink sink = new RecordingSink(false);
 		this.reader.start(SHARD, null, sink);
-		Sink other = start(OTHER, null);
+		RecordingSink other = start(OTHER, null);
 		append(SHARD, 1, 1);
 		sink.await(1);
 		append(SHARD, 2, 3);
@@ -441,9 +464,9 @@ public abstract class ShardSourceContract {
 		other.await(1);
 		append(OTHER, 2, 2);
 		other.await(1);
-		assertThat(sink.records).isEmpty();
+		assertThat(sink.pending()).isEmpty();
 
-		sink.room = true;
+		sink.makeRoom();
 		awaitWaiting();
 		this.reader.resume(SHARD);
 		assertThat(payloads(sink.awaitSoon(2))).containsExactly("r2", "r3");
@@ -453,7 +476,7 @@ public abstract class ShardSourceContract {
 	}
 
 	@Test
-	void whatIsUnknownCanBeStoppedAndResumed() {
+	void stopAndResumeIgnoreUnknownShard() {
 		this.reader.stop(SHARD);
 		this.reader.resume(SHARD);
 		append(SHARD, 1, 1);
@@ -462,8 +485,8 @@ public abstract class ShardSourceContract {
 	}
 
 	@Test
-	void manyShardsAreReadAtOnceEachInItsOrder() {
-		Map<ShardId, Sink> sinks = new HashMap<>();
+	void manyShardsAreReadEachInOrder() {
+		Map<ShardId, RecordingSink> sinks = new HashMap<>();
 		List<NewRecord> records = new ArrayList<>();
 		for (int number = 0; number < SHARDS; number++) {
 			ShardId shard = ShardId.of("orders", number);
@@ -472,21 +495,21 @@ public abstract class ShardSourceContract {
 				records.add(new NewRecord(shard, "k", ("r" + i).getBytes()));
 			}
 		}
-		Appends.append(this.appender, records);
+		append(records);
 
 		sinks.forEach((shard, sink) -> assertThat(payloads(sink.await(100))).as(shard.toString())
 			.containsExactlyElementsOf(payloads(1, 100)));
 	}
 
 	@Test
-	void whatASinkDidNotTakeIsOfferedAgainAndKeepsNoOtherShardWaiting() {
+	void recordsThatSinkRefusesAreOfferedAgainWithoutDelayingOtherShards() {
 		append(SHARD, 1, 3);
 		append(OTHER, 1, 3);
 		AtomicInteger refusals = new AtomicInteger();
-		Sink taking = new Sink(true);
+		RecordingSink taking = new RecordingSink(true);
 		this.reader.start(SHARD, null, (records) -> {
 			if (refusals.getAndIncrement() < 2) {
-				throw new IllegalStateException("as the test wants it");
+				throw new IllegalStateException("expected by the test");
 			}
 			return taking.offer(records);
 		});
@@ -499,55 +522,99 @@ public abstract class ShardSourceContract {
 	}
 
 	@Test
-	void nothingFailedMeanwhile() {
+	void pollsDoNotFail() {
 		append(SHARD, 1, 1);
 		start(SHARD, null).await(1);
 
 		assertThat(this.failures).isEmpty();
 	}
 
+	/**
+	 * Returns the source of this test.
+	 * @return the source
+	 */
 	protected final ShardSource source() {
 		return this.source;
 	}
 
+	/**
+	 * Returns the reader that is polled.
+	 * @return the reader
+	 */
 	protected final ShardReader reader() {
 		return this.reader;
 	}
 
-	/** The other side of the source of this test. */
+	/**
+	 * Returns the appender of the source of this test.
+	 * @return the appender
+	 */
 	protected final ShardAppender appender() {
 		return this.appender;
 	}
 
-	protected final Sink start(ShardId shard, Offset after) {
-		Sink sink = new Sink(true);
+	/**
+	 * Starts to read a shard.
+	 * @param shard the shard
+	 * @param after the offset after which to read, {@code null} for all records
+	 * @return the sink of its records, which always has room
+	 */
+	protected final RecordingSink start(ShardId shard, @Nullable Offset after) {
+		RecordingSink sink = new RecordingSink(true);
 		this.reader.start(shard, after, sink);
 		return sink;
 	}
 
+	/**
+	 * Appends records with the payloads {@code r<first>} to {@code r<last>}.
+	 * @param shard the shard
+	 * @param first the number of the first record
+	 * @param last the number of the last record
+	 * @return the offsets of the records
+	 */
 	protected final List<Offset> append(ShardId shard, int first, int last) {
 		List<NewRecord> records = new ArrayList<>();
 		for (int number = first; number <= last; number++) {
 			records.add(new NewRecord(shard, "kéy", ("r" + number).getBytes()));
 		}
-		return Appends.append(this.appender, records);
+		return append(records);
 	}
 
-	/** Until the thread that polls has nothing to do. */
+	/**
+	 * Appends records and waits for the answers.
+	 * @param records the records
+	 * @return the offsets of the records
+	 */
+	protected final List<Offset> append(List<NewRecord> records) {
+		return this.appender.append(records).stream().map(CompletableFuture::join).toList();
+	}
+
+	/** Waits until the polling thread waits for records. */
 	protected final void awaitWaiting() {
 		await().pollInterval(Duration.ofMillis(1)).until(() -> this.poller.getState() == Thread.State.TIMED_WAITING);
 	}
 
-	/** What the reader says of its shards. */
+	/**
+	 * Returns the problems that the reader reports.
+	 * @return the problems by shard
+	 */
 	protected final Map<ShardId, String> problems() {
 		return this.reader.problems();
 	}
 
-	/** What polls have thrown. */
+	/**
+	 * Returns the exceptions that polls have thrown.
+	 * @return the exceptions in their order
+	 */
 	protected final List<RuntimeException> failures() {
 		return this.failures;
 	}
 
+	/**
+	 * Returns payloads as text.
+	 * @param records the records
+	 * @return their payloads
+	 */
 	protected static List<String> payloads(List<SourceRecord> records) {
 		return records.stream().map((record) -> new String(record.payload())).toList();
 	}
@@ -572,80 +639,6 @@ public abstract class ShardSourceContract {
 				this.failures.add(ex);
 			}
 		}
-	}
-
-	/** Takes everything, and says whether it has room. */
-	protected static final class Sink implements ShardReader.RecordSink {
-
-		private final BlockingQueue<SourceRecord> records = new LinkedBlockingQueue<>();
-
-		private volatile boolean room;
-
-		private volatile int delivered;
-
-		private volatile int largestOffer;
-
-		private volatile int ends;
-
-		/** What had been delivered by then. */
-		private volatile int deliveredAtEnd;
-
-		Sink(boolean room) {
-			this.room = room;
-		}
-
-		@Override
-		public boolean offer(List<SourceRecord> more) {
-			assertThat(more).isNotEmpty();
-			this.delivered += more.size();
-			this.largestOffer = Math.max(this.largestOffer, more.size());
-			this.records.addAll(more);
-			return this.room;
-		}
-
-		@Override
-		public void ended() {
-			this.deliveredAtEnd = this.delivered;
-			this.ends++;
-		}
-
-		public int ends() {
-			return this.ends;
-		}
-
-		public int deliveredAtEnd() {
-			return this.deliveredAtEnd;
-		}
-
-		public int largestOffer() {
-			return this.largestOffer;
-		}
-
-		public List<SourceRecord> await(int count) {
-			return await(count, Duration.ofSeconds(10));
-		}
-
-		public List<SourceRecord> awaitSoon(int count) {
-			return await(count, SOON);
-		}
-
-		private List<SourceRecord> await(int count, Duration longest) {
-			List<SourceRecord> taken = new ArrayList<>();
-			long end = System.nanoTime() + longest.toNanos();
-			try {
-				while (taken.size() < count) {
-					SourceRecord next = this.records.poll(end - System.nanoTime(), TimeUnit.NANOSECONDS);
-					assertThat(next).as("record %d of %d within %s", taken.size() + 1, count, longest).isNotNull();
-					taken.add(next);
-				}
-			}
-			catch (InterruptedException ex) {
-				Thread.currentThread().interrupt();
-				throw new IllegalStateException(ex);
-			}
-			return taken;
-		}
-
 	}
 
 }

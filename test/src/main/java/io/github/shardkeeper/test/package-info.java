@@ -1,5 +1,10 @@
 /**
- * What tests of applications and of sources need: a Redis for a test, a network with
- * faults, and the contract that every source passes. Not for use in production.
+ * Test kit for applications and for sources of their own: instances of a group in one
+ * JVM, Redis servers for a test, a network with faults, and the contract of a source.
+ * What only the tests of Shardkeeper itself need stays in their own fixtures; nothing
+ * here is for production.
  */
+@NullMarked
 package io.github.shardkeeper.test;
+
+import org.jspecify.annotations.NullMarked;

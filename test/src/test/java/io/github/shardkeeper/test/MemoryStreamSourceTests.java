@@ -32,7 +32,7 @@ class MemoryStreamSourceTests extends ReshardedSourceContract {
 	}
 
 	@Test
-	void shardsAreNumberedInTheOrderInWhichTheyCome() {
+	void newShardsAreNumberedInOrder() {
 		assertThat(this.small.split(ONE)).containsExactly(ShardId.of("visits", 2), ShardId.of("visits", 3));
 		assertThat(this.small.merge(ShardId.of("visits", 0), ShardId.of("visits", 2)))
 			.isEqualTo(ShardId.of("visits", 4));
@@ -44,30 +44,28 @@ class MemoryStreamSourceTests extends ReshardedSourceContract {
 	}
 
 	@Test
-	void raisedFromTheBeginningItIsACount() {
+	void raisedTopicIsACount() {
 		this.small.raise("visits", 5);
 
 		assertThat(this.small.topics().get("visits")).isEqualTo(TopicShards.count(5));
 	}
 
 	@Test
-	void nothingIsAppendedToWhatIsClosed() {
+	void closedShardRefusesRecords() {
 		this.small.close(ONE);
 		NewRecord open = new NewRecord(ShardId.of("visits", 0), "k", new byte[0]);
 		NewRecord closed = new NewRecord(ONE, "k", new byte[0]);
 
 		assertThatIllegalStateException().isThrownBy(() -> this.small.append(List.of(open, closed)))
 			.withMessageContaining("visits/1 is closed");
-		assertThat(Appends.append(this.small, List.of(open))).as("it was all or nothing")
-			.extracting("value")
-			.containsExactly("1");
+		assertThat(this.small.append(List.of(open)).get(0).join().value()).as("all or nothing is appended").isEqualTo("1");
 		assertThatIllegalStateException().isThrownBy(() -> this.small.split(ONE));
 		assertThatIllegalStateException().isThrownBy(() -> this.small.merge(ShardId.of("visits", 0), ONE));
-		assertThat(this.small.append(List.of(open))).as("not closed by what failed").hasSize(1);
+		assertThat(this.small.append(List.of(open))).as("not closed by the failed merge").hasSize(1);
 	}
 
 	@Test
-	void refusesWhatCannotBe() {
+	void invalidMergesAreRefused() {
 		assertThatIllegalArgumentException().isThrownBy(() -> this.small.merge(ONE, ONE));
 		assertThatIllegalArgumentException().isThrownBy(() -> this.small.merge(ONE, ShardId.of("other", 0)));
 	}

@@ -22,7 +22,7 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.SourceRecord;
-import io.github.shardkeeper.test.Appends;
+import io.github.shardkeeper.testsupport.Appends;
 import io.github.shardkeeper.test.EmbeddedRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -27,7 +27,7 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.source.SourceRecord;
-import io.github.shardkeeper.test.Appends;
+import io.github.shardkeeper.test.RecordingSink;
 import io.github.shardkeeper.test.ShardSourceContract;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -73,7 +73,7 @@ class RedisStreamSourceTests extends ShardSourceContract {
 
 	@Test
 	void headersAreFieldsByTheirOwnNames() {
-		Appends.append(appender(), List.of(new NewRecord(SHARD, "ann", "hello".getBytes(), Map.of("tenant", "acme")),
+		append(List.of(new NewRecord(SHARD, "ann", "hello".getBytes(), Map.of("tenant", "acme")),
 				new NewRecord(SHARD, null, "hello".getBytes())));
 
 		assertThat(this.redis.opsForStream().range(stream(), org.springframework.data.domain.Range.unbounded()))
@@ -125,7 +125,7 @@ class RedisStreamSourceTests extends ShardSourceContract {
 	@Test
 	void aStreamThatIsDeletedGoesOnWithWhatComesNext() {
 		append(SHARD, 1, 2);
-		Sink sink = start(SHARD, null);
+		RecordingSink sink = start(SHARD, null);
 		sink.await(2);
 		this.redis.delete(stream());
 		append(SHARD, 3, 4);
@@ -137,7 +137,7 @@ class RedisStreamSourceTests extends ShardSourceContract {
 	@Test
 	void aStreamThatEndsBeforeTheOffsetIsAProblemUntilItDoesNotAlsoWhenItWasSetThere() {
 		this.redis.opsForStream().add(MapRecord.create(stream(), Map.of("v", "old")).withId(RecordId.of("5-0")));
-		Sink sink = start(SHARD, new Offset("7-0"));
+		RecordingSink sink = start(SHARD, new Offset("7-0"));
 
 		await().atMost(Duration.ofSeconds(20)).until(() -> !problems().isEmpty());
 		assertThat(problems().get(SHARD)).contains(stream(), "ends with 5-0", "offset 7-0", "set beyond the end",
@@ -152,7 +152,7 @@ class RedisStreamSourceTests extends ShardSourceContract {
 	void aStreamThatIsDeletedAndEndsBeforeTheOffsetIsNoticedWhileOthersAreBusy() {
 		ShardId busy = ShardId.of("orders", 1);
 		this.redis.opsForStream().add(MapRecord.create(stream(), Map.of("v", "old")).withId(RecordId.of("7-0")));
-		Sink records = start(busy, null);
+		RecordingSink records = start(busy, null);
 		start(SHARD, new Offset("7-0"));
 		append(busy, 1, 1);
 		records.await(1);
@@ -198,7 +198,7 @@ class RedisStreamSourceTests extends ShardSourceContract {
 		awaitWaiting();
 		appendLarge(60);
 		this.redis.opsForValue().set(this.prefix + ":{orders#1}:stream:1", "no stream");
-		Sink sink = start(SHARD, null);
+		RecordingSink sink = start(SHARD, null);
 
 		assertThat(sink.await(60)).hasSize(60);
 		assertThat(sink.largestOffer()).isLessThanOrEqualTo(ReadSize.FIRST_RECORDS);
@@ -210,13 +210,13 @@ class RedisStreamSourceTests extends ShardSourceContract {
 		for (int i = 0; i < count; i++) {
 			records.add(new NewRecord(SHARD, "k", large));
 		}
-		Appends.append(appender(), records);
+		append(records);
 	}
 
 	@Test
 	void largeRecordsAreReadInSmallerPieces() {
 		appendLarge(60);
-		Sink sink = start(SHARD, null);
+		RecordingSink sink = start(SHARD, null);
 
 		assertThat(sink.await(60)).hasSize(60);
 		assertThat(sink.largestOffer()).isLessThanOrEqualTo(ReadSize.FIRST_RECORDS);
@@ -224,7 +224,7 @@ class RedisStreamSourceTests extends ShardSourceContract {
 
 	@Test
 	void goesOnWhenItsConnectionsAreKilled() {
-		Sink sink = start(SHARD, null);
+		RecordingSink sink = start(SHARD, null);
 		append(SHARD, 1, 1);
 		sink.await(1);
 		for (int round = 0; round < 3; round++) {

@@ -1,4 +1,4 @@
-package io.github.shardkeeper.test;
+package io.github.shardkeeper.testsupport;
 
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -10,14 +10,14 @@ import io.github.shardkeeper.source.ShardAppender;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 
 /**
- * Appends without a template.
+ * Appends records without a template.
  */
 public final class Appends {
 
 	private Appends() {
 	}
 
-	/** Waits until all records are appended, or given up. */
+	/** Appends records and waits for the answers. */
 	public static List<Offset> append(ShardAppender appender, List<NewRecord> records) {
 		List<CompletableFuture<Offset>> answers = appender.append(records);
 		try {
