@@ -44,6 +44,7 @@ import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.coordination.GroupReporter;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.StartPosition;
+import io.github.shardkeeper.test.EmbeddedGroup;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -57,7 +58,7 @@ class BroadcastTests {
 	private static final ShardId FIRST = ShardId.of("prices", 0);
 
 	@RegisterExtension
-	private final LocalInstances instances = new LocalInstances("shardkeeper.topics.prices.shards=3",
+	private final EmbeddedGroup instances = EmbeddedGroup.onRedis("shardkeeper.topics.prices.shards=3",
 			"shardkeeper.topics.prices.mode=broadcast", "shardkeeper.consumer.retry.max-attempts=1",
 			"shardkeeper.consumer.commit.interval=100ms");
 
@@ -176,7 +177,7 @@ class BroadcastTests {
 		assertThat(one.getBean(GroupReporter.class).report().shards()).isEmpty();
 		assertThat(one.getBean(ShardkeeperHealthIndicator.class).health().getStatus()).isEqualTo(Status.UP);
 		assertThat(keys(one, "*:checkpoint")).isNotEmpty()
-			.allMatch((key) -> key.startsWith(this.instances.run() + ":{" + this.instances.run() + "~one/prices/"));
+			.allMatch((key) -> key.startsWith(this.instances.name() + ":{" + this.instances.name() + "~one/prices/"));
 	}
 
 	@Test
@@ -326,7 +327,7 @@ class BroadcastTests {
 	}
 
 	private Set<String> keys(ConfigurableApplicationContext context, String pattern) {
-		return context.getBean(StringRedisTemplate.class).keys(this.instances.run() + pattern);
+		return context.getBean(StringRedisTemplate.class).keys(this.instances.name() + pattern);
 	}
 
 	/** Until what is sent is of a later millisecond, by the clock of this machine. */

@@ -56,6 +56,7 @@ import io.github.shardkeeper.report.ShardReport;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.StartPosition;
+import io.github.shardkeeper.test.EmbeddedGroup;
 import io.github.shardkeeper.test.EmbeddedRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -100,7 +101,7 @@ class EarlierVersionTests {
 	private Path directory;
 
 	@RegisterExtension
-	private final LocalInstances instances = new LocalInstances("shardkeeper.key-prefix=" + PREFIX,
+	private final EmbeddedGroup instances = EmbeddedGroup.onRedis("shardkeeper.key-prefix=" + PREFIX,
 			"shardkeeper.group=" + GROUP, "shardkeeper.topics.orders.shards=2", "shardkeeper.topics.payments.shards=1",
 			"shardkeeper.topics.payments.consumer.on-failure=retry-queue",
 			"shardkeeper.topics.payments.consumer.retry-queue.delays=5s", "shardkeeper.topics.audit.shards=1",

@@ -25,6 +25,7 @@ import io.github.shardkeeper.ShardTopics;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ShardAppender;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
+import io.github.shardkeeper.test.EmbeddedGroup;
 import io.github.shardkeeper.testsupport.Appends;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -37,7 +38,7 @@ class GroupBeginningTests {
 	private static final String START = "shardkeeper.topics.orders.start";
 
 	@RegisterExtension
-	private final LocalInstances instances = new LocalInstances("shardkeeper.topics.orders.shards=2",
+	private final EmbeddedGroup instances = EmbeddedGroup.onRedis("shardkeeper.topics.orders.shards=2",
 			"shardkeeper.session.heartbeat-interval=200ms", "shardkeeper.session.lease=1500ms");
 
 	private ShardTemplate template;

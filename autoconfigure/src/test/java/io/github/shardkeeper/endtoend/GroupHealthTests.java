@@ -23,9 +23,11 @@ import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
 import io.github.shardkeeper.coordination.GroupReporter;
+import io.github.shardkeeper.redis.testsupport.KnownGroup;
 import io.github.shardkeeper.redis.testsupport.RedisClients;
 import io.github.shardkeeper.report.GroupReport;
 import io.github.shardkeeper.report.ShardReport;
+import io.github.shardkeeper.test.EmbeddedGroup;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -39,7 +41,7 @@ class GroupHealthTests {
 	private static final Duration PATIENCE = Duration.ofSeconds(30);
 
 	@RegisterExtension
-	private final LocalInstances instances = new LocalInstances("shardkeeper.topics.orders.shards=4",
+	private final EmbeddedGroup instances = EmbeddedGroup.onRedis("shardkeeper.topics.orders.shards=4",
 			"shardkeeper.topics.extra.shards=2", "shardkeeper.session.lease=1s",
 			"shardkeeper.session.heartbeat-interval=100ms", "shardkeeper.session.timeout=10m");
 
@@ -47,7 +49,7 @@ class GroupHealthTests {
 
 	@BeforeEach
 	void beginGroup() {
-		this.instances.beginGroup();
+		KnownGroup.begin(this.instances.name());
 	}
 
 	/**
@@ -116,7 +118,7 @@ class GroupHealthTests {
 	}
 
 	private String key(String end) {
-		return this.instances.run() + ":{" + this.instances.run() + "}:" + end;
+		return this.instances.name() + ":{" + this.instances.name() + "}:" + end;
 	}
 
 	private static void awaitDown(ConfigurableApplicationContext instance, String detail, String... texts) {

@@ -20,7 +20,9 @@ import org.springframework.context.annotation.Configuration;
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
 import io.github.shardkeeper.coordination.GroupReporter;
+import io.github.shardkeeper.redis.testsupport.KnownGroup;
 import io.github.shardkeeper.report.ShardReport;
+import io.github.shardkeeper.test.EmbeddedGroup;
 import io.github.shardkeeper.test.EmbeddedRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -37,12 +39,12 @@ class HiddenSubscriptionsTests {
 	private final ProxyWithSubscriptions proxy = new ProxyWithSubscriptions(EmbeddedRedis.shared().port());
 
 	@RegisterExtension
-	private final LocalInstances instances = new LocalInstances("shardkeeper.topics.orders.shards=3",
+	private final EmbeddedGroup instances = EmbeddedGroup.onRedis("shardkeeper.topics.orders.shards=3",
 			"spring.data.redis.port=" + this.proxy.port());
 
 	@BeforeEach
 	void beginGroup() {
-		this.instances.beginGroup();
+		KnownGroup.begin(this.instances.name());
 	}
 
 	@Test

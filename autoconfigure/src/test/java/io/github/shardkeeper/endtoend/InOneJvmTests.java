@@ -36,10 +36,12 @@ import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.coordination.GroupReporter;
+import io.github.shardkeeper.redis.testsupport.KnownGroup;
 import io.github.shardkeeper.report.GroupReport;
 import io.github.shardkeeper.report.MemberReport;
 import io.github.shardkeeper.report.ShardReport;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.test.EmbeddedGroup;
 import io.github.shardkeeper.test.EmbeddedRedisCluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -53,7 +55,7 @@ class InOneJvmTests {
 	private static final Duration PATIENCE = Duration.ofSeconds(20);
 
 	@RegisterExtension
-	private final LocalInstances instances = new LocalInstances("shardkeeper.topics.orders.shards=4",
+	private final EmbeddedGroup instances = EmbeddedGroup.onRedis("shardkeeper.topics.orders.shards=4",
 			"shardkeeper.consumer.commit.interval=100ms");
 
 	private ConfigurableApplicationContext start(String name, String... properties) {
@@ -62,7 +64,7 @@ class InOneJvmTests {
 
 	@BeforeEach
 	void beginGroup() {
-		this.instances.beginGroup();
+		KnownGroup.begin(this.instances.name());
 	}
 
 	@Test
@@ -228,7 +230,7 @@ class InOneJvmTests {
 		StringRedisTemplate redis = one.getBean(StringRedisTemplate.class);
 		ShardTemplate template = one.getBean(ShardTemplate.class);
 		ShardId spoilt = template.shardFor("orders", "key");
-		String stream = this.instances.run() + ":{orders#" + spoilt.id() + "}:stream:" + spoilt.id();
+		String stream = this.instances.name() + ":{orders#" + spoilt.id() + "}:stream:" + spoilt.id();
 		redis.opsForValue().set(stream, "not a stream");
 		String other = otherKey(template, spoilt);
 		Awaitility.await().atMost(PATIENCE).untilAsserted(() -> {
@@ -310,7 +312,7 @@ class InOneJvmTests {
 		String member = report(one).self();
 
 		StringRedisTemplate redis = one.getBean(StringRedisTemplate.class);
-		redis.delete(redis.keys(this.instances.run() + ":{" + this.instances.run() + "}:*"));
+		redis.delete(redis.keys(this.instances.name() + ":{" + this.instances.name() + "}:*"));
 		Awaitility.await()
 			.atMost(PATIENCE)
 			.untilAsserted(() -> assertThat(report(one).self()).isNotNull().isNotEqualTo(member));

@@ -29,6 +29,7 @@ import org.springframework.context.annotation.Configuration;
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
 import io.github.shardkeeper.coordination.GroupReporter;
+import io.github.shardkeeper.test.EmbeddedGroup;
 import io.github.shardkeeper.test.EmbeddedRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -50,7 +51,7 @@ class LostAccessTests {
 		.connect(RedisURI.create("127.0.0.1", this.redis.port()));
 
 	@RegisterExtension
-	private final LocalInstances instances = new LocalInstances("shardkeeper.topics.orders.shards=3",
+	private final EmbeddedGroup instances = EmbeddedGroup.onRedis("shardkeeper.topics.orders.shards=3",
 			"spring.data.redis.port=" + this.redis.port());
 
 	@AfterEach

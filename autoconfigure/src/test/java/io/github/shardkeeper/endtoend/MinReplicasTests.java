@@ -38,6 +38,7 @@ import io.github.shardkeeper.coordination.GroupReporter;
 import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
 import io.github.shardkeeper.test.Disturbance;
 import io.github.shardkeeper.test.Disturbance.Role;
+import io.github.shardkeeper.test.EmbeddedGroup;
 import io.github.shardkeeper.test.EmbeddedRedis;
 import io.github.shardkeeper.test.EmbeddedRedisSentinel;
 import io.github.shardkeeper.test.FaultyProxy;
@@ -70,7 +71,7 @@ class MinReplicasTests {
 
 	private final List<AutoCloseable> opened = new ArrayList<>();
 
-	private LocalInstances instances;
+	private EmbeddedGroup instances;
 
 	@AfterEach
 	void close() throws Exception {
@@ -96,7 +97,7 @@ class MinReplicasTests {
 	}
 
 	private ConfigurableApplicationContext start(String... properties) {
-		this.instances = new LocalInstances("shardkeeper.topics.orders.shards=3");
+		this.instances = EmbeddedGroup.onRedis("shardkeeper.topics.orders.shards=3");
 		return this.instances.start(Application.class, "one", properties);
 	}
 

@@ -28,11 +28,13 @@ import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
 import io.github.shardkeeper.coordination.GroupReporter;
+import io.github.shardkeeper.redis.testsupport.KnownGroup;
 import io.github.shardkeeper.redis.testsupport.RedisClients;
 import io.github.shardkeeper.report.GroupReport;
 import io.github.shardkeeper.report.ShardReport;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.StartPosition;
+import io.github.shardkeeper.test.EmbeddedGroup;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -47,19 +49,19 @@ class MisplacedKeysTests {
 	private static final Duration PATIENCE = Duration.ofSeconds(30);
 
 	@RegisterExtension
-	private final LocalInstances instances = new LocalInstances("shardkeeper.topics.orders.shards=3",
+	private final EmbeddedGroup instances = EmbeddedGroup.onRedis("shardkeeper.topics.orders.shards=3",
 			"shardkeeper.topics.extra.shards=2", "shardkeeper.consumer.commit.interval=100ms");
 
 	private final StringRedisTemplate redis = new StringRedisTemplate(RedisClients.sharedFactory());
 
 	@BeforeEach
 	void beginGroup() {
-		this.instances.beginGroup();
+		KnownGroup.begin(this.instances.name());
 	}
 
 	@Test
 	void unreadableShardCountIsReportedAndOtherTopicsAreConsumed(CapturedOutput output) {
-		String key = this.instances.run() + ":{extra}:topic";
+		String key = this.instances.name() + ":{extra}:topic";
 		this.redis.opsForValue().set(key, "mine");
 		ConfigurableApplicationContext one = this.instances.start(Application.class, "one");
 		awaitOwned(one, 3);
@@ -87,7 +89,7 @@ class MisplacedKeysTests {
 		awaitOwned(one, 5);
 		ShardTemplate template = one.getBean(ShardTemplate.class);
 		ShardId shard = template.shardFor("orders", "key");
-		String key = this.instances.run() + ":{" + this.instances.run() + "/" + shard + "}:checkpoint";
+		String key = this.instances.name() + ":{" + this.instances.name() + "/" + shard + "}:checkpoint";
 		// An owner who has not acquired it yet has nothing to commit at the stop.
 		template.send("orders", "key", "first");
 		Awaitility.await().atMost(PATIENCE).until(() -> !one.getBean(Handler.class).handled.isEmpty());
@@ -119,7 +121,7 @@ class MisplacedKeysTests {
 	void refusedPlansAreReportedOnceWhileHeartbeatsAreAnswered(CapturedOutput output) {
 		ConfigurableApplicationContext one = this.instances.start(Application.class, "one");
 		awaitOwned(one, 5);
-		String key = this.instances.run() + ":{" + this.instances.run() + "}:shards";
+		String key = this.instances.name() + ":{" + this.instances.name() + "}:shards";
 		this.redis.delete(key);
 		this.redis.opsForValue().set(key, "mine");
 		// There is something to plan.

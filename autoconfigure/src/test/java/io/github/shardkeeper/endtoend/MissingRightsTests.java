@@ -65,6 +65,7 @@ import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.source.ShardTrimmer;
 import io.github.shardkeeper.source.TrimRule;
+import io.github.shardkeeper.test.EmbeddedGroup;
 import io.github.shardkeeper.test.EmbeddedRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -117,7 +118,7 @@ class MissingRightsTests {
 		.connect(RedisURI.create("127.0.0.1", this.redis.port()));
 
 	@RegisterExtension
-	private final LocalInstances instances = new LocalInstances("shardkeeper.topics.orders.shards=1",
+	private final EmbeddedGroup instances = EmbeddedGroup.onRedis("shardkeeper.topics.orders.shards=1",
 			"shardkeeper.topics.orders.trim.max-length=1000", "shardkeeper.topics.orders.trim.max-age=1h",
 			"shardkeeper.key-prefix=shardkeeper", "shardkeeper.session.lease=500ms", "shardkeeper.session.timeout=1s",
 			"shardkeeper.session.heartbeat-interval=50ms", "shardkeeper.consumer.commit.interval=20ms",
@@ -319,7 +320,7 @@ class MissingRightsTests {
 
 	/** Members join again. */
 	private void forgetsSessionsAndScripts() {
-		this.admin.sync().del("shardkeeper:{" + this.instances.run() + "}:sessions");
+		this.admin.sync().del("shardkeeper:{" + this.instances.name() + "}:sessions");
 		this.admin.sync().scriptFlush();
 	}
 

@@ -26,6 +26,7 @@ import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
 import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.test.EmbeddedGroup;
 import io.github.shardkeeper.test.EmbeddedRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -46,7 +47,7 @@ class RefusedCommitsTests {
 	private final EmbeddedRedis redis = EmbeddedRedis.start();
 
 	@RegisterExtension
-	private final LocalInstances instances = new LocalInstances("shardkeeper.topics.orders.shards=1",
+	private final EmbeddedGroup instances = EmbeddedGroup.onRedis("shardkeeper.topics.orders.shards=1",
 			"shardkeeper.consumer.commit.interval=10ms", "shardkeeper.consumer.retry.max-attempts=1",
 			"shardkeeper.consumer.on-failure=retry-queue", "shardkeeper.consumer.retry-queue.delays=1ms",
 			"spring.data.redis.port=" + this.redis.port());

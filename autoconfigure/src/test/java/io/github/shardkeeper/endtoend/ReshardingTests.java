@@ -29,10 +29,12 @@ import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.ShardTopics;
 import io.github.shardkeeper.coordination.GroupReporter;
+import io.github.shardkeeper.redis.testsupport.KnownGroup;
 import io.github.shardkeeper.report.ShardReport;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
+import io.github.shardkeeper.test.EmbeddedGroup;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -47,12 +49,12 @@ class ReshardingTests {
 	private final Handled handled = new Handled(new CopyOnWriteArrayList<>());
 
 	@RegisterExtension
-	private final LocalInstances instances = new LocalInstances("shardkeeper.topics.orders.shards=2",
+	private final EmbeddedGroup instances = EmbeddedGroup.onRedis("shardkeeper.topics.orders.shards=2",
 			"shardkeeper.consumer.commit.interval=100ms");
 
 	@BeforeEach
 	void beginGroup() {
-		this.instances.beginGroup();
+		KnownGroup.begin(this.instances.name());
 	}
 
 	/**

@@ -33,10 +33,12 @@ import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
 import io.github.shardkeeper.coordination.GroupReporter;
 import io.github.shardkeeper.protocol.UnattendedShards;
+import io.github.shardkeeper.redis.testsupport.KnownGroup;
 import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
 import io.github.shardkeeper.redis.testsupport.RedisClients;
 import io.github.shardkeeper.report.GroupReport;
 import io.github.shardkeeper.report.ShardReport;
+import io.github.shardkeeper.test.EmbeddedGroup;
 import io.github.shardkeeper.test.EmbeddedRedisCluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -53,7 +55,7 @@ class RetiredTopicsTests {
 	private static final String[] KEYS = { "ann", "bob", "eve", "joe", "kim", "leo" };
 
 	@RegisterExtension
-	private final LocalInstances instances = new LocalInstances("shardkeeper.topics.orders.shards=2",
+	private final EmbeddedGroup instances = EmbeddedGroup.onRedis("shardkeeper.topics.orders.shards=2",
 			"shardkeeper.topics.old.shards=4", "shardkeeper.session.lease=1s",
 			"shardkeeper.session.heartbeat-interval=100ms", "shardkeeper.session.timeout=10m",
 			"shardkeeper.consumer.commit.interval=50ms", "shardkeeper.consumer.retry.max-attempts=1");
@@ -62,7 +64,7 @@ class RetiredTopicsTests {
 
 	@BeforeEach
 	void beginGroup() {
-		this.instances.beginGroup();
+		KnownGroup.begin(this.instances.name());
 	}
 
 	@Test
@@ -100,7 +102,7 @@ class RetiredTopicsTests {
 		Set<String> shards = new TreeSet<>();
 		keysOfTheGroup("old").forEach((key) -> shards.add(key.replaceAll(".*/old/(\\w+)}:.*", "$1")));
 		assertThat(shards).as("with data").isNotEmpty();
-		Collection<String> ofTheTopic = this.redis.keys(this.instances.run() + ":{old*");
+		Collection<String> ofTheTopic = this.redis.keys(this.instances.name() + ":{old*");
 		long ofOrders = keysOfTheGroup("orders").size();
 
 		assertThat(retired(one).forgetWithData("old")).isEqualTo(4);
@@ -109,9 +111,9 @@ class RetiredTopicsTests {
 		assertThat(keysOfTheGroup("old")).isEmpty();
 		assertThat(keysOfTheGroup("orders")).hasSize((int) ofOrders);
 		ofTheTopic.removeIf((key) -> key.endsWith(":groups"));
-		assertThat(this.redis.keys(this.instances.run() + ":{old*")).containsAll(ofTheTopic)
+		assertThat(this.redis.keys(this.instances.name() + ":{old*")).containsAll(ofTheTopic)
 			.anyMatch((key) -> key.contains(":stream:"));
-		assertThat(this.redis.opsForSet().members(this.instances.run() + ":{old}:groups")).isEmpty();
+		assertThat(this.redis.opsForSet().members(this.instances.name() + ":{old}:groups")).isEmpty();
 		assertThat(retired(one).forgetWithData("old")).as("again").isZero();
 
 		// As a new group: from the first record, without state.
@@ -127,7 +129,7 @@ class RetiredTopicsTests {
 			consumeBothTopics("both", nodes);
 			ConfigurableApplicationContext one = this.instances.start(Orders.class, "one", nodes);
 			StringRedisTemplate onCluster = one.getBean(StringRedisTemplate.class);
-			String ofTheGroup = "*{" + this.instances.run() + "/old[/}]*";
+			String ofTheGroup = "*{" + this.instances.name() + "/old[/}]*";
 			assertThat(onCluster.keys(ofTheGroup)).isNotEmpty();
 
 			assertThat(retired(one).forgetWithData("old")).isEqualTo(4);
@@ -196,7 +198,7 @@ class RetiredTopicsTests {
 
 	/** While nobody runs, the group's records are made as old as that. */
 	private void letAMinutePassForRetiredShards() {
-		String key = this.instances.run() + ":{" + this.instances.run() + "}:shards";
+		String key = this.instances.name() + ":{" + this.instances.name() + "}:shards";
 		Pattern record = Pattern.compile("(FREE\\|\\d+\\|\\|\\|)(\\d+)(\\|0)");
 		this.redis.<String, String>opsForHash()
 			.entries(key)
@@ -215,7 +217,7 @@ class RetiredTopicsTests {
 	}
 
 	private Set<String> keysOfTheGroup(String topic) {
-		return this.redis.keys("*{" + this.instances.run() + "/" + topic + "[/}]*");
+		return this.redis.keys("*{" + this.instances.name() + "/" + topic + "[/}]*");
 	}
 
 	private static RetiredTopics retired(ConfigurableApplicationContext instance) {

@@ -31,9 +31,11 @@ import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.ShardTemplate.Appended;
+import io.github.shardkeeper.redis.testsupport.KnownGroup;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.StartPosition;
+import io.github.shardkeeper.test.EmbeddedGroup;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -46,7 +48,7 @@ class SeekingTests {
 	private static final int SHARDS = 4;
 
 	@RegisterExtension
-	private final LocalInstances instances = new LocalInstances("shardkeeper.topics.orders.shards=" + SHARDS,
+	private final EmbeddedGroup instances = EmbeddedGroup.onRedis("shardkeeper.topics.orders.shards=" + SHARDS,
 			"shardkeeper.consumer.commit.interval=100ms");
 
 	private ShardTemplate template;
@@ -57,7 +59,7 @@ class SeekingTests {
 
 	@BeforeEach
 	void startSomebodyWhoConsumesNothing() {
-		this.instances.beginGroup();
+		KnownGroup.begin(this.instances.name());
 		ConfigurableApplicationContext context = this.instances.start(Sender.class, "sender");
 		this.template = context.getBean(ShardTemplate.class);
 		this.positions = context.getBean(ShardPositions.class);

@@ -27,6 +27,7 @@ import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
 import io.github.shardkeeper.report.ShardReport;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.test.EmbeddedGroup;
 import io.github.shardkeeper.test.EmbeddedRedis;
 import io.github.shardkeeper.test.FaultyProxy;
 
@@ -57,7 +58,7 @@ class TwoMastersTests {
 	private final FaultyProxy win = new FaultyProxy(this.master.port(), "{none}");
 
 	@RegisterExtension
-	private final LocalInstances instances = new LocalInstances("shardkeeper.topics.orders.shards=" + SHARDS.size(),
+	private final EmbeddedGroup instances = EmbeddedGroup.onRedis("shardkeeper.topics.orders.shards=" + SHARDS.size(),
 			"shardkeeper.session.lease=2s", "shardkeeper.consumer.commit.interval=100ms");
 
 	private ConfigurableApplicationContext loser;

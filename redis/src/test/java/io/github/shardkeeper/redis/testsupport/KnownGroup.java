@@ -13,9 +13,8 @@ import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 
 /**
- * A group that somebody was in before. One that a Redis has never heard of hands nothing
- * out for a lease, since that Redis may have been emptied; tests of something else do not
- * want to wait for that each time.
+ * Group that Redis knows already. A group that is new to a Redis assigns nothing for a
+ * lease, because that Redis may have been emptied; most tests need not wait for that.
  */
 public final class KnownGroup {
 
@@ -25,10 +24,18 @@ public final class KnownGroup {
 	}
 
 	/**
-	 * Lets a member join the group, end the time for claims, and leave again.
-	 * @param connector whose Redis the group is on
-	 * @param keyPrefix what its keys begin with
-	 * @param group its name
+	 * Begins a group on the shared Redis whose name is also its key prefix.
+	 * @param name the name of the group
+	 */
+	public static void begin(String name) {
+		begin(RedisClients.sharedConnector(), name, name);
+	}
+
+	/**
+	 * Lets a member join the group, end the time for claims, and leave.
+	 * @param connector the connector to Redis
+	 * @param keyPrefix the prefix of the keys
+	 * @param group the name of the group
 	 */
 	public static void begin(RedisConnector connector, String keyPrefix, String group) {
 		try (RedisCoordinationStore store = new RedisCoordinationStore(connector, keyPrefix, group,
