@@ -194,11 +194,11 @@ public final class EmbeddedGroup implements AfterEachCallback, AutoCloseable {
 	}
 
 	/**
-	 * Cuts an instance off for good. To the group it looks like a process that was
+	 * Cuts an instance off. To the group it looks like a process that was
 	 * killed: its connections are closed, it leaves nothing in order, and its shards move
-	 * after one lease. In this JVM it stays until the end of the test, and by its own
-	 * lease it consumes nothing more before its shards move; calls of handlers are
-	 * interrupted then.
+	 * after one lease. The application itself stays
+	 * in this JVM until the end of the test. It consumes nothing once its own lease has
+	 * ended, before its shards move, and calls of handlers are interrupted then.
 	 * @param instance the instance id
 	 * @throws IllegalArgumentException if the group is in memory or the instance was not
 	 * started
@@ -212,6 +212,8 @@ public final class EmbeddedGroup implements AfterEachCallback, AutoCloseable {
 	 */
 	@Override
 	public void close() {
+		// An instance that reaches Redis leaves at once.
+		this.openedNetworks.forEach(FaultyProxy::heal);
 		List<ConfigurableApplicationContext> open = new ArrayList<>(this.started);
 		Collections.reverse(open);
 		open.forEach(ConfigurableApplicationContext::close);
