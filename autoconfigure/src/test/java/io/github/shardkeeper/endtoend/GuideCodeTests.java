@@ -41,20 +41,27 @@ class GuideCodeTests {
 			import io.github.shardkeeper.observation.*;
 			import io.github.shardkeeper.shard.*;
 			import io.github.shardkeeper.source.*;
+			import io.github.shardkeeper.test.*;
 			import io.micrometer.common.KeyValues;
 			import jakarta.validation.Valid;
 			import java.time.Instant;
 			import java.util.List;
 			import java.util.Map;
+			import java.util.TreeMap;
+			import java.util.UUID;
 			import org.junit.jupiter.api.Test;
+			import org.junit.jupiter.api.extension.RegisterExtension;
 			import org.springframework.beans.factory.annotation.Autowired;
 			import org.springframework.boot.test.context.SpringBootTest;
+			import org.springframework.context.ConfigurableApplicationContext;
 			import org.springframework.context.annotation.Bean;
 			import org.springframework.messaging.Message;
 			import org.springframework.messaging.handler.annotation.Header;
 			import org.springframework.messaging.handler.annotation.Payload;
 			import org.springframework.stereotype.Component;
 			import org.springframework.stereotype.Service;
+			import org.springframework.test.context.DynamicPropertyRegistry;
+			import org.springframework.test.context.DynamicPropertySource;
 			import static org.assertj.core.api.Assertions.assertThat;
 			""";
 

@@ -20,8 +20,10 @@ import io.github.shardkeeper.ShardTopics;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.StartPosition;
+import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.ShardSource;
+import io.github.shardkeeper.test.EmbeddedGroup;
 
 /**
  * What the code of the guides takes for granted: the reader's own beans and types. A page
@@ -48,6 +50,8 @@ abstract class GuideSurroundings {
 	Mails server;
 
 	Mails inbox;
+
+	EmbeddedGroup group;
 
 	Order one;
 
@@ -154,6 +158,27 @@ abstract class GuideSurroundings {
 		@Override
 		default void close() {
 		}
+
+	}
+
+	static class TableSource implements RestOfASource {
+
+		TableSource(Map<String, Integer> topics) {
+		}
+
+		@Override
+		public Map<String, TopicShards> topics() {
+			return Map.of();
+		}
+
+		@Override
+		public Watch watch(Runnable onChange) {
+			throw new UnsupportedOperationException();
+		}
+
+	}
+
+	static class VisitsApplication {
 
 	}
 
