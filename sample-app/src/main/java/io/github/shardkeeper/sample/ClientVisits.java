@@ -16,4 +16,16 @@ record ClientVisits(long count, long bytes, String lastVisit) {
 				visit.time().isEmpty() ? this.lastVisit : visit.time());
 	}
 
+	/**
+	 * Adds the visits that another shard has counted. A client has two shards after the
+	 * topic was given more of them.
+	 * @param other visits of the same client
+	 * @return the sum
+	 */
+	ClientVisits plus(ClientVisits other) {
+		boolean later = Visit.instantOf(other.lastVisit).isAfter(Visit.instantOf(this.lastVisit));
+		return new ClientVisits(this.count + other.count, this.bytes + other.bytes,
+				later ? other.lastVisit : this.lastVisit);
+	}
+
 }

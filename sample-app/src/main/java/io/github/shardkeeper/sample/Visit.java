@@ -1,5 +1,9 @@
 package io.github.shardkeeper.sample;
 
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.time.format.DateTimeFormatter;
+import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -13,6 +17,8 @@ public record Visit(long bytes, String time) {
 
 	/** Visit of a line that is cut off or garbled; it counts, too. */
 	public static final Visit UNREADABLE = new Visit(0, "");
+
+	private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("dd/MMM/yyyy:HH:mm:ss Z", Locale.ENGLISH);
 
 	private static final Pattern ESCAPED = Pattern.compile("\\\\.");
 
@@ -32,6 +38,15 @@ public record Visit(long bytes, String time) {
 		}
 		String bytes = matcher.group("bytes");
 		return new Visit(bytes.equals("-") ? 0 : Long.parseLong(bytes), matcher.group("time"));
+	}
+
+	static Instant instantOf(String time) {
+		try {
+			return TIME.parse(time, Instant::from);
+		}
+		catch (DateTimeException ex) {
+			return Instant.MIN;
+		}
 	}
 
 }

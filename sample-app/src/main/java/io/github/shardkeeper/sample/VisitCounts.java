@@ -1,9 +1,10 @@
 package io.github.shardkeeper.sample;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -59,23 +60,23 @@ class VisitCounts {
 	}
 
 	private List<ClientCount> read() {
-		List<ClientCount> clients = new ArrayList<>();
+		Map<String, ClientVisits> visits = new HashMap<>();
 		int shards = this.topics.shards(VisitCounter.TOPIC);
 		for (int number = 0; number < shards; number++) {
 			ShardId shard = ShardId.of(VisitCounter.TOPIC, number);
 			this.reader.read(shard, JsonNode.class).forEach((key, value) -> {
 				if (key.startsWith(VisitCounter.CLIENT)) {
-					clients.add(clientCount(key.substring(VisitCounter.CLIENT.length()), value));
+					visits.merge(key.substring(VisitCounter.CLIENT.length()),
+							this.jsonMapper.treeToValue(value, ClientVisits.class), ClientVisits::plus);
 				}
 			});
 		}
-		clients.sort(MOST_FIRST);
-		return List.copyOf(clients);
-	}
-
-	private ClientCount clientCount(String client, JsonNode value) {
-		ClientVisits visits = this.jsonMapper.treeToValue(value, ClientVisits.class);
-		return new ClientCount(client, visits.count(), visits.bytes(), visits.lastVisit());
+		return visits.entrySet()
+			.stream()
+			.map((client) -> new ClientCount(client.getKey(), client.getValue().count(), client.getValue().bytes(),
+					client.getValue().lastVisit()))
+			.sorted(MOST_FIRST)
+			.toList();
 	}
 
 	/**

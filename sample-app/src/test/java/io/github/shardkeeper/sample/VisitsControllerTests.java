@@ -12,18 +12,22 @@ import org.springframework.test.web.servlet.assertj.MockMvcTester;
 
 import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.ShardTopics;
+import io.github.shardkeeper.sample.VisitCounts.ClientCount;
 import io.github.shardkeeper.shard.ShardId;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 class VisitsControllerTests {
 
-	private static final Map<ShardId, Map<String, String>> COMMITTED = Map.of(ShardId.of("visits", 0),
-			Map.of("line", "6", "client:192.0.2.9",
-					"{\"count\":2,\"bytes\":10,\"lastVisit\":\"17/May/2015:10:05:03 +0000\"}"),
-			ShardId.of("visits", 2),
-			Map.of("line", "5", "client:192.0.2.1", "{\"count\":3,\"bytes\":0,\"lastVisit\":\"\"}", "client:192.0.2.2",
-					"{\"count\":2,\"bytes\":1,\"lastVisit\":\"\"}"));
+	private static final Map<ShardId, Map<String, String>> COMMITTED = Map
+		.of(ShardId.of("visits", 0),
+				Map.of("line", "6", "client:192.0.2.9",
+						"{\"count\":2,\"bytes\":10,\"lastVisit\":\"17/May/2015:10:05:03 +0000\"}"),
+				ShardId.of("visits", 2),
+				Map.of("line", "5", "client:192.0.2.1", "{\"count\":3,\"bytes\":0,\"lastVisit\":\"\"}",
+						"client:192.0.2.2", "{\"count\":2,\"bytes\":1,\"lastVisit\":\"\"}"),
+				ShardId.of("visits", 3), Map.of("line", "9", "client:192.0.2.9",
+						"{\"count\":4,\"bytes\":7,\"lastVisit\":\"02/Jun/2015:00:00:00 +0000\"}"));
 
 	private final AtomicInteger reads = new AtomicInteger();
 
@@ -61,6 +65,13 @@ class VisitsControllerTests {
 		VisitCounts counts = new VisitCounts(new Reader(), new JsonMapper(), this.topics);
 		this.topics.raise("visits", 3);
 		assertThat(counts.clients()).hasSize(3);
+	}
+
+	@Test
+	void countsOfAClientInTwoShardsAreSummed() {
+		this.topics.raise("visits", 4);
+		assertThat(new VisitCounts(new Reader(), new JsonMapper(), this.topics).clients()).first()
+			.isEqualTo(new ClientCount("192.0.2.9", 6, 17, "02/Jun/2015:00:00:00 +0000"));
 	}
 
 	private static final class RaisedTopics implements ShardTopics {
