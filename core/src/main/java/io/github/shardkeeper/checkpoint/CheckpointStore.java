@@ -22,30 +22,50 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 
 /**
- * The data plane: per shard of a group a fence, an offset, the state's entries, a retry
- * queue and dead letters.
+ * Store of the data plane of one group: for each shard a fence, the committed offset, the
+ * state entries, the retry queue and the dead letters. An application may provide its own
+ * bean; {@code CheckpointStoreContract} in this project's tests checks the rules.
  * <p>
- * Every method may throw {@link StoreUnavailableException}, or complete with it; each may
- * be repeated as it is. Thread-safe.
+ * <b>Fencing.</b> The fence of a shard is the highest token under which it was acquired.
+ * {@link #acquire} raises it, {@link #commit} and {@link #complete} are refused below it.
+ * Each method makes one atomic step per shard: <pre>
+ * acquire(shard, 7)  Acquired, fence 7
+ * acquire(shard, 8)  Acquired, fence 8; sees all that was committed under 7
+ * commit(shard, 7)   STALE, nothing is written
+ * </pre>
+ * <p>
+ * <b>Not guaranteed.</b> The store may lose writes that it has answered, for example in a
+ * failover. It must then answer {@code GONE} to a commit that rests on them, never write
+ * it. Steps on different shards are not atomic together. {@link #read},
+ * {@link #offsets} and {@link #seeks} may be outdated when they return.
+ * <p>
+ * <b>Errors.</b> Every method may throw {@link StoreUnavailableException}, or complete its
+ * future with it. Unless it is a {@linkplain StoreUnavailableException#isRefusal()
+ * refusal}, the step may have been made, or may be made later. Retrying with the same
+ * arguments is always safe and makes sense. Expected conflicts are results, not
+ * exceptions.
+ * <p>
+ * <b>Threads.</b> Thread-safe. {@link #acquire} and {@link #commit} return before the
+ * answer; their futures may complete on any thread, which callers must not block. All
+ * other methods block until the answer or the store's time limit.
  */
 public interface CheckpointStore extends AutoCloseable {
 
 	/**
-	 * Raises the fence and reads the checkpoint, in one atomic step: the reader sees
-	 * every write that was accepted from earlier owners, and they can write nothing after
-	 * it. Shards that come together are acquired together: blocks only where replicas
-	 * have to be waited for.
+	 * Raises the fence to the token and reads the checkpoint, in one atomic step: the new
+	 * owner sees every write that was accepted from earlier owners, and they can write
+	 * nothing after it. Repeating it under the same token changes nothing. May block only
+	 * to wait for replicas.
 	 * @param shard the shard
 	 * @param token the new owner's token
-	 * @return the checkpoint, or that a newer token exists; comes on no particular
-	 * thread, which must not be held up. Completes with {@link StoreUnavailableException}
-	 * when there is no answer in time; the fence may have been raised, or may be raised
-	 * later
+	 * @return the checkpoint, or that a newer token exists. Completes with
+	 * {@link StoreUnavailableException} when there is no answer in time; the fence may
+	 * have been raised, or may be raised later
 	 */
 	CompletableFuture<Acquisition> acquire(ShardId shard, Token token);
 
 	/**
-	 * The same, and waits for the answer.
+	 * Acquires a shard and waits for the answer.
 	 * @param shard the shard
 	 * @param token the new owner's token
 	 * @return the checkpoint, or that a newer token exists
@@ -55,49 +75,52 @@ public interface CheckpointStore extends AutoCloseable {
 	}
 
 	/**
-	 * Writes all of a commit in one atomic step, if the fence still stands at the token.
-	 * Neither blocks nor throws {@link StoreUnavailableException}: commits of many shards
-	 * are under way together. Those of one shard may overtake each other, and one that
-	 * was overtaken is {@link CommitReply#STALE}, so a worker sends the next one after
-	 * the answer to the last.
+	 * Writes all parts of a commit in one atomic step if the fence is still at the token.
+	 * Neither blocks nor throws {@link StoreUnavailableException}, so that commits of many
+	 * shards can be in flight together. Two commits of one shard may overtake each other;
+	 * the one that arrives late is {@link CommitReply#STALE}. A caller therefore sends the
+	 * next commit of a shard after the answer to the last.
 	 * @param shard the shard
 	 * @param token the token under which it was acquired
-	 * @param commit what to write
-	 * @return whether the write was accepted; comes on no particular thread, which must
-	 * not be held up. Completes with {@link StoreUnavailableException} when there is no
-	 * answer in time; the commit may have been written, or may be written later
+	 * @param commit the changes to write
+	 * @return whether the commit was written. A commit that was written before is not
+	 * written again and is {@link CommitReply#COMMITTED}. Completes with
+	 * {@link StoreUnavailableException} when there is no answer in time; the commit may
+	 * have been written, or may be written later
 	 */
 	CompletableFuture<CommitReply> commit(ShardId shard, Token token, Commit commit);
 
 	/**
-	 * Reads what is due in a shard's retry queue, by the clock of the store. Takes
-	 * nothing out: what is settled leaves the queue with the commit that says so.
+	 * Reads the records of a shard's retry queue that are due by the store's clock.
+	 * Removes nothing: the commit that settles a record removes it.
 	 * @param shard the shard
-	 * @param limit the most records to read, 0 to learn only when the first one is due
-	 * @param bytes how much they may come to, about; the first one may be larger
-	 * @param except offsets of records that are not wanted, because the caller has them
-	 * @return the records, and when there is more
+	 * @param limit maximum number of records, 0 to learn only when the first one is due
+	 * @param bytes approximate maximum of their {@linkplain FailedRecord#size() sizes} in
+	 * total; the first record may be larger
+	 * @param except offsets of records to leave out, because the caller has them
+	 * @return the records, and when there are more
 	 */
 	DueRecords due(ShardId shard, int limit, long bytes, Set<Offset> except);
 
 	/**
-	 * Closes the retry queue of a shard whose last record was handled, if it is empty and
-	 * nobody wants the shard consumed from another position on: neither can be asked for
-	 * any more, because nobody would do it. To be called before the shard is released as
-	 * completed. Acquiring the shard under a newer token opens it again.
+	 * Closes a shard whose last record was handled, if its retry queue is empty and no
+	 * {@linkplain #seek seek} is pending. A closed shard accepts neither: nobody would
+	 * carry them out. Call it before the shard is released as completed. Acquiring the
+	 * shard under a newer token opens it again.
 	 * @param shard the shard
 	 * @param token the token under which it was acquired
 	 * @param acknowledged the number of the last commit under it that was answered, 0 for
-	 * none: a shard of which that is lost is not at its end
-	 * @param acquisition which acquisition the owner rests on, 0 for none
-	 * @return whether it is closed
+	 * none: if the store has lost it, the shard is not at its end
+	 * @param acquisition the {@link Acquisition.Acquired#acquisition()} of the owner, 0 for
+	 * none
+	 * @return whether the shard is closed
 	 */
 	CompletionReply complete(ShardId shard, Token token, long acknowledged, long acquisition);
 
 	/**
-	 * Reads a checkpoint without any right to write.
+	 * Reads a checkpoint. Needs no token.
 	 * @param shard the shard
-	 * @return the checkpoint as committed last
+	 * @return the checkpoint as it was committed last; an empty one for an unknown shard
 	 */
 	Checkpoint read(ShardId shard);
 
@@ -109,10 +132,10 @@ public interface CheckpointStore extends AutoCloseable {
 	Map<ShardId, Offset> offsets(Collection<ShardId> shards);
 
 	/**
-	 * Reads the committed offsets of many shards, of which some may be kept in a place
-	 * that cannot be read.
+	 * Reads the committed offsets of many shards, and continues if some of them cannot be
+	 * read.
 	 * @param shards the shards
-	 * @param unreadable hears why a shard's offset is not among the result
+	 * @param unreadable called for each shard whose offset cannot be read, with the reason
 	 * @return the offsets of those that have one
 	 */
 	default Map<ShardId, Offset> offsets(Collection<ShardId> shards,
@@ -121,60 +144,61 @@ public interface CheckpointStore extends AutoCloseable {
 	}
 
 	/**
-	 * Reads whose commits a shard's checkpoint consists of.
+	 * Reads which commits a shard's checkpoint consists of.
 	 * @param shard the shard
-	 * @return the history; {@code null} where none is kept
+	 * @return the history; {@code null} if the store keeps none
 	 */
 	default @Nullable CommitHistory commits(ShardId shard) {
 		return null;
 	}
 
 	/**
-	 * Leaves a request to consume a shard from another position on, in place of one that
-	 * is pending. The shard's owner carries it out with a commit; he has to be told.
-	 * @param shard the shard
-	 * @param after the offset after which to go on
-	 * @param clearsState whether the shard's state is to be removed with it
-	 * @return the request; {@code null} when the shard has come to its end
+	 * Requests that a shard is consumed from another position. Replaces a pending request.
+	 * The shard's owner carries it out with a commit; the caller has to notify it.
+	 * @param shard the shard; it need not have an owner
+	 * @param after the offset before the first record to consume
+	 * @param clearsState whether the shard's state is removed as well
+	 * @return the request; {@code null} if the shard is completed
 	 */
 	@Nullable SeekRequest seek(ShardId shard, Offset after, boolean clearsState);
 
 	/**
-	 * Reads what was requested by {@link #seek} for many shards.
+	 * Reads the seeks of many shards.
 	 * @param shards the shards
-	 * @return the requests for each of the shards
+	 * @return the seeks for each of the shards
 	 */
 	Map<ShardId, Seeks> seeks(Collection<ShardId> shards);
 
 	/**
-	 * Since when the group consumes a topic: the store's time when this is asked for the
-	 * first time ever, and the same time ever after, whoever asks.
+	 * Returns since when the group consumes a topic. The first call records the store's
+	 * time; all later calls return it.
 	 * @param topic the topic
-	 * @return the time, to the millisecond
+	 * @return the time, in milliseconds
 	 */
 	default Instant consumedSince(String topic) {
 		return consumedSince(topic, null);
 	}
 
 	/**
-	 * The same, for one who has asked before: a store that has forgotten its answer, or
-	 * has given another one since, learns it again. Of several times the earliest counts.
+	 * Returns since when the group consumes a topic, for a caller that has asked before.
+	 * If the store has lost its answer, it takes over the caller's; of two times the
+	 * earlier one counts.
 	 * @param topic the topic
-	 * @param known what was answered before, {@code null} for nothing
-	 * @return the time, to the millisecond
+	 * @param known the answer to an earlier call, {@code null} for none
+	 * @return the time, in milliseconds
 	 */
 	Instant consumedSince(String topic, @Nullable Instant known);
 
 	/**
-	 * Removes all that is kept of the shards of a topic that nobody consumes any more,
-	 * checkpoints, states, retry queues and dead letters, shard by shard; and since when
-	 * the topic is consumed. After a failure some may be left: repeat it. Costs as much
-	 * as a look at everything that the store keeps.
+	 * Removes the data of all shards of a topic that nobody consumes any more: checkpoint,
+	 * state, retry queue and dead letters, one shard after the other, and since when the
+	 * topic is consumed. After a failure some may be left: repeat it. The cost grows with
+	 * everything that the store keeps.
 	 * @param topic the topic
 	 * @param newest the newest token under which one of its shards may have been acquired
-	 * @return what was removed, and what was not, because it was acquired under a newer
-	 * token
-	 * @throws UnsupportedOperationException when the store cannot do that
+	 * @return the shards that were removed, and those that were kept because they were
+	 * acquired under a newer token
+	 * @throws UnsupportedOperationException if the store cannot remove data
 	 */
 	default Removal remove(String topic, Token newest) {
 		throw new UnsupportedOperationException(
@@ -186,10 +210,10 @@ public interface CheckpointStore extends AutoCloseable {
 	void close();
 
 	/**
-	 * What became of the data of a topic's shards. Immutable.
+	 * The result of removing the data of a topic's shards. Immutable.
 	 *
-	 * @param removed the shards of which there was anything, and nothing is left
-	 * @param kept those that somebody has acquired under a newer token
+	 * @param removed the shards that had data, all of which is removed
+	 * @param kept the shards that were acquired under a newer token
 	 */
 	record Removal(SortedSet<ShardId> removed, SortedSet<ShardId> kept) {
 
@@ -203,20 +227,20 @@ public interface CheckpointStore extends AutoCloseable {
 	/**
 	 * The durable part of a shard, without its retry queue and its dead letters.
 	 *
-	 * @param offset the offset of the last record that counts as handled, {@code null}
-	 * before the first
+	 * @param offset the offset up to which all records are handled, {@code null} before the
+	 * first
 	 * @param ahead the records above the offset that are done already
-	 * @param state the state's entries, values as JSON
-	 * @param retryDueIn how long until the first record of the retry queue is due, zero
-	 * when it is; {@code null} when the queue is empty
+	 * @param state the state entries, values as JSON
+	 * @param retryDueIn time until the first record of the retry queue is due, zero if it
+	 * is due; {@code null} if the queue is empty
 	 */
 	record Checkpoint(@Nullable Offset offset, Set<Offset> ahead, Map<String, String> state,
 			@Nullable Duration retryDueIn) {
 
 		/**
-		 * A checkpoint with nothing done ahead and nothing to retry.
-		 * @param offset the offset of the last record that counts as handled
-		 * @param state the state's entries, values as JSON
+		 * Creates a checkpoint with nothing done ahead and nothing to retry.
+		 * @param offset the offset up to which all records are handled
+		 * @param state the state entries, values as JSON
 		 */
 		public Checkpoint(@Nullable Offset offset, Map<String, String> state) {
 			this(offset, Set.of(), state, null);
@@ -228,24 +252,23 @@ public interface CheckpointStore extends AutoCloseable {
 	sealed interface Acquisition {
 
 		/**
-		 * The fence stands at the token.
+		 * The fence is at the token.
 		 *
-		 * @param checkpoint where to go on
-		 * @param seeks whether that is to be somewhere else
-		 * @param lastCommit the number of the last commit under the token, 0 for none:
-		 * whoever acquires the shard under a token that was in use goes on from there
-		 * @param before the last commit before the shard was acquired under the token for
-		 * the first time; {@code null} if that is not known
-		 * @param acquisition which acquisition it is: the same when it is repeated,
-		 * another one when the store has lost it meanwhile; 0 when that is not known
+		 * @param checkpoint the checkpoint to resume from
+		 * @param seeks the requests to resume from another position
+		 * @param lastCommit the number of the last commit under the token, 0 for none. An
+		 * owner that acquires again under the same token continues from it
+		 * @param before the last commit before the shard was first acquired under the token;
+		 * {@code null} if it is not known
+		 * @param acquisition identifies the acquisition: the same number when it is repeated,
+		 * another one when the store has lost it meanwhile; 0 if it is not known
 		 */
 		record Acquired(Checkpoint checkpoint, Seeks seeks, long lastCommit, @Nullable LastCommit before,
 				long acquisition) implements Acquisition {
 
 			/**
-			 * An acquisition, under a new token, of a shard that nobody ever wanted
-			 * elsewhere.
-			 * @param checkpoint where to go on
+			 * Creates an acquisition under a new token, of a shard without seeks.
+			 * @param checkpoint the checkpoint to resume from
 			 */
 			public Acquired(Checkpoint checkpoint) {
 				this(checkpoint, Seeks.NONE, 0, null, 0);
@@ -256,7 +279,7 @@ public interface CheckpointStore extends AutoCloseable {
 		/**
 		 * A newer token exists.
 		 *
-		 * @param fence that token
+		 * @param fence the newer token
 		 */
 		record Refused(Token fence) implements Acquisition {
 
@@ -271,15 +294,15 @@ public interface CheckpointStore extends AutoCloseable {
 		COMMITTED,
 
 		/**
-		 * A newer token has acquired the shard, or a later commit was written; nothing
-		 * was written.
+		 * The shard was acquired under a newer token, or a later commit was written.
+		 * Nothing was written.
 		 */
 		STALE,
 
 		/**
 		 * The store has lost what the commit rests on: the checkpoint, the acquisition
-		 * under the token, or the commit that was acknowledged last. Nothing was written.
-		 * Who still holds the shard acquires it again under the same token and writes its
+		 * under the token, or the last acknowledged commit. Nothing was written. An owner
+		 * that still holds the shard acquires it again under the same token and writes its
 		 * whole state.
 		 */
 		GONE
@@ -289,16 +312,13 @@ public interface CheckpointStore extends AutoCloseable {
 	/** The answer to a completion. */
 	enum CompletionReply {
 
-		/** The retry queue is empty and stays so. */
+		/** The shard is closed: its retry queue is empty and stays empty. */
 		COMPLETED,
 
-		/**
-		 * There are records in the retry queue, perhaps sent back just now, or the shard
-		 * is to be consumed from another position on.
-		 */
+		/** There are records in the retry queue, or a seek is pending. */
 		PENDING,
 
-		/** A newer token has acquired the shard. */
+		/** The shard was acquired under a newer token. */
 		STALE,
 
 		/** The store has lost the acquisition under the token, or the last commit. */
@@ -307,11 +327,11 @@ public interface CheckpointStore extends AutoCloseable {
 	}
 
 	/**
-	 * What a shard's retry queue has for now. Immutable.
+	 * The records of a retry queue that are due. Immutable.
 	 *
-	 * @param records those that are due, the one that was due first comes first
-	 * @param nextIn how long until there is more; zero when more are due than were asked
-	 * for, {@code null} when nothing else is in the queue
+	 * @param records the due records, in the order of their due times
+	 * @param nextIn time until there are more; zero if more are due than were asked for,
+	 * {@code null} if the queue contains nothing else
 	 */
 	record DueRecords(List<FailedRecord> records, @Nullable Duration nextIn) {
 

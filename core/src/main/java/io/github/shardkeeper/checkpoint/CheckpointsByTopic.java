@@ -16,18 +16,18 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 
 /**
- * A data plane in which some topics are kept apart from the others. Closing it closes
- * neither part. Thread-safe.
+ * Checkpoints in two stores: one for some topics, one for all others. Closing it closes
+ * neither store. Thread-safe.
  */
 public final class CheckpointsByTopic implements CheckpointStore {
 
 	private final PartsByTopic<CheckpointStore> parts;
 
 	/**
-	 * Puts it together.
-	 * @param others keeps all other topics
-	 * @param topics the topics that are kept apart
-	 * @param apart keeps these
+	 * Creates a store over two others.
+	 * @param others the store of all other topics
+	 * @param topics the topics that have a store of their own
+	 * @param apart the store of these topics
 	 */
 	public CheckpointsByTopic(CheckpointStore others, Set<String> topics, CheckpointStore apart) {
 		this.parts = new PartsByTopic<>(others, topics, apart);

@@ -13,21 +13,20 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.shard.Offset;
 
 /**
- * What an owner writes of its shard in one atomic step. Immutable: maps and collections
- * are copied.
+ * Changes that an owner writes to its shard in one atomic step. Immutable: maps and
+ * collections are copied.
  *
- * @param number which of the commits under the token it is
+ * @param number the position among the commits under the token
  * @param offset the new offset, {@code null} to leave it as it is
- * @param ahead the records above the offset that are done already; replaces what was
- * committed before, also when it is empty
+ * @param ahead the records above the offset that are done already; replaces the committed
+ * set, also if it is empty
  * @param changes state entries by key, with {@code null} for removed ones
- * @param retries records to put into the retry queue; one that is there under the same
- * offset is replaced
- * @param taken offsets of the retry queue's records that are settled; those that are not
- * there do no harm
+ * @param retries records to put into the retry queue; replace those with the same offset
+ * @param taken offsets of the records to remove from the retry queue; unknown ones are
+ * ignored
  * @param deadLetters records to append to the dead letters
- * @param seek the number of the request to consume from another position on that is
- * carried out with it, and all before it; 0 for none
+ * @param seek the number of the seek that this commit carries out, and all before it; 0
+ * for none
  */
 public record Commit(CommitNumber number, @Nullable Offset offset, Set<Offset> ahead,
 		Map<String, @Nullable String> changes, List<Retry> retries, Set<Offset> taken, List<FailedRecord> deadLetters,
@@ -42,13 +41,13 @@ public record Commit(CommitNumber number, @Nullable Offset offset, Set<Offset> a
 	}
 
 	/**
-	 * A commit that carries out no seek.
-	 * @param number which of the commits under the token it is
+	 * Creates a commit that carries out no seek.
+	 * @param number the position among the commits under the token
 	 * @param offset the new offset, {@code null} to leave it as it is
 	 * @param ahead the records above the offset that are done already
 	 * @param changes state entries by key, with {@code null} for removed ones
 	 * @param retries records to put into the retry queue
-	 * @param taken offsets of the retry queue's records that are settled
+	 * @param taken offsets of the records to remove from the retry queue
 	 * @param deadLetters records to append to the dead letters
 	 */
 	public Commit(CommitNumber number, @Nullable Offset offset, Set<Offset> ahead,
@@ -57,14 +56,14 @@ public record Commit(CommitNumber number, @Nullable Offset offset, Set<Offset> a
 		this(number, offset, ahead, changes, retries, taken, deadLetters, 0);
 	}
 
-	/** In an order that is the same in every run. */
+	/** Keeps the order, which must be the same in every run of a simulation. */
 	private static Set<Offset> copy(Set<Offset> offsets) {
 		return offsets.isEmpty() ? Set.of() : Collections.unmodifiableSet(new LinkedHashSet<>(offsets));
 	}
 
 	/**
-	 * A commit of offset and state alone.
-	 * @param number which of the commits under the token it is
+	 * Creates a commit of offset and state only.
+	 * @param number the position among the commits under the token
 	 * @param offset the new offset, {@code null} to leave it as it is
 	 * @param changes state entries by key, with {@code null} for removed ones
 	 * @return the commit
@@ -74,9 +73,9 @@ public record Commit(CommitNumber number, @Nullable Offset offset, Set<Offset> a
 	}
 
 	/**
-	 * The same commit under another number.
+	 * Returns this commit under another number.
 	 * @param other the number
-	 * @return the commit
+	 * @return a copy
 	 */
 	public Commit withNumber(CommitNumber other) {
 		return new Commit(other, this.offset, this.ahead, this.changes, this.retries, this.taken, this.deadLetters,
@@ -84,10 +83,10 @@ public record Commit(CommitNumber number, @Nullable Offset offset, Set<Offset> a
 	}
 
 	/**
-	 * A record to be handled again.
+	 * A record for the retry queue.
 	 *
 	 * @param record the record
-	 * @param delay how long it rests, from when the commit is written; milliseconds count
+	 * @param delay time until it is due, from when the commit is written, in milliseconds
 	 */
 	public record Retry(FailedRecord record, Duration delay) {
 
@@ -100,18 +99,18 @@ public record Commit(CommitNumber number, @Nullable Offset offset, Set<Offset> a
 	}
 
 	/**
-	 * Which of its commits under one token a writer sends, and what it knows of those
-	 * before. With it the store refuses a commit that arrives after its successor, and
-	 * notices that it has lost one that it had answered: what changed since that one
-	 * would be written on an older base. Immutable.
+	 * The position of a commit among those under one token, and what the commit rests on. The
+	 * store uses it to refuse a commit that arrives after its successor, and to notice that it
+	 * has lost a commit that it answered: later changes must not be written without it.
+	 * Immutable.
 	 *
-	 * @param attempt counts the attempts under the token, from 1; every attempt has a
-	 * number of its own
+	 * @param attempt the number of the attempt under the token, from 1; a repeated attempt
+	 * keeps its number
 	 * @param acknowledged the last attempt that was answered with
-	 * {@link CheckpointStore.CommitReply#COMMITTED}; 0 for none, or for a commit that
-	 * writes everything and rests on nothing
-	 * @param acquisition the acquisition that it rests on, 0 for a commit that rests on
-	 * none: what an empty store has given to a late repetition of it is no base
+	 * {@link CheckpointStore.CommitReply#COMMITTED}; 0 for none, or for a commit that writes
+	 * the whole state and rests on no other
+	 * @param acquisition the {@link CheckpointStore.Acquisition.Acquired#acquisition()} that
+	 * the commit rests on, 0 for none
 	 */
 	public record CommitNumber(long attempt, long acknowledged, long acquisition) {
 
@@ -122,9 +121,8 @@ public record Commit(CommitNumber number, @Nullable Offset offset, Set<Offset> a
 			}
 		}
 
-		/**
-		 * A commit that does not rest on an earlier one.
-		 * @param attempt its number
+		/** Creates the number of a commit that does not rest on an earlier one.
+	 * @param attempt the number of the attempt
 		 * @return the number
 		 */
 		public static CommitNumber ofWhole(long attempt) {

@@ -10,33 +10,33 @@ import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
- * The dead letters that commits have left, for whoever looks after them: no right to
- * write a shard is needed. Apart from {@link CheckpointStore}, so that reading many
- * letters never holds up commits.
+ * The dead letters that {@linkplain CheckpointStore#commit commits} have stored. No method
+ * needs a token. A store of its own, so that reading many dead letters never delays
+ * commits.
  * <p>
- * Every method may throw {@link StoreUnavailableException}; each may be repeated as it
- * is. Thread-safe.
+ * Every method blocks until the answer and may throw {@link StoreUnavailableException};
+ * each may be repeated with the same arguments. Thread-safe.
  */
 public interface DeadLetterStore extends AutoCloseable {
 
-	/** What {@link #sendBack} answers for a shard that nobody consumes any more. */
+	/** The result of {@link #sendBack} for a completed shard. */
 	int SHARD_COMPLETED = -1;
 
 	/**
 	 * Reads dead letters of a shard, oldest first.
 	 * @param shard the shard
-	 * @param after the id of a letter to go on after, {@code null} to begin
-	 * @param limit the most letters to read
-	 * @return the letters; fewer than the limit at the end, or when they are large, and
-	 * none only at the end
+	 * @param after the id after which to continue, {@code null} to begin
+	 * @param limit maximum number of dead letters
+	 * @return the dead letters; fewer than the limit at the end or if they are large, none
+	 * only at the end
 	 */
 	List<StoredDeadLetter> list(ShardId shard, @Nullable String after, int limit);
 
 	/**
 	 * Reads one dead letter.
 	 * @param shard the shard
-	 * @param id the letter's id in the shard
-	 * @return the letter, {@code null} when there is none
+	 * @param id its id in the shard
+	 * @return the dead letter, {@code null} if there is none
 	 */
 	@Nullable StoredDeadLetter find(ShardId shard, String id);
 
@@ -56,20 +56,19 @@ public interface DeadLetterStore extends AutoCloseable {
 
 	/**
 	 * Moves dead letters into the shard's retry queue, due now, without attempts. Each is
-	 * moved in one atomic step; after a failure some may have been. The shard's owner has
-	 * to be told.
+	 * moved in one atomic step; after a failure some may have been moved. The caller has to
+	 * notify the shard's owner.
 	 * @param shard the shard
-	 * @param letters the letters
-	 * @return how many were moved, of those that were still there, or
-	 * {@link #SHARD_COMPLETED}
+	 * @param letters the dead letters
+	 * @return the number of dead letters that were moved, or {@link #SHARD_COMPLETED}
 	 */
 	int sendBack(ShardId shard, List<StoredDeadLetter> letters);
 
 	/**
 	 * Removes dead letters.
 	 * @param shard the shard
-	 * @param letters the letters
-	 * @return how many were removed, of those that were still there
+	 * @param letters the dead letters
+	 * @return the number of dead letters that were removed
 	 */
 	int drop(ShardId shard, List<StoredDeadLetter> letters);
 
@@ -79,8 +78,8 @@ public interface DeadLetterStore extends AutoCloseable {
 	/**
 	 * A dead letter.
 	 *
-	 * @param id its id, two whole numbers with a dash between them; rises within the
-	 * shard in the order in which letters were stored
+	 * @param id its id, two whole numbers with a dash between them; later dead letters of a
+	 * shard have higher ones
 	 * @param record the record and its failure
 	 */
 	record StoredDeadLetter(String id, FailedRecord record) {

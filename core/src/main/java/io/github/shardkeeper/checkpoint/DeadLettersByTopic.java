@@ -12,18 +12,18 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
- * Dead letters of which those of some topics are kept apart from the others. Closing it
- * closes neither part. Thread-safe.
+ * Dead letters in two stores: one for some topics, one for all others. Closing it closes
+ * neither store. Thread-safe.
  */
 public final class DeadLettersByTopic implements DeadLetterStore {
 
 	private final PartsByTopic<DeadLetterStore> parts;
 
 	/**
-	 * Puts it together.
-	 * @param others keeps the letters of all other topics
-	 * @param topics the topics whose letters are kept apart
-	 * @param apart keeps these
+	 * Creates a store over two others.
+	 * @param others the store of all other topics
+	 * @param topics the topics that have a store of their own
+	 * @param apart the store of these topics
 	 */
 	public DeadLettersByTopic(DeadLetterStore others, Set<String> topics, DeadLetterStore apart) {
 		this.parts = new PartsByTopic<>(others, topics, apart);

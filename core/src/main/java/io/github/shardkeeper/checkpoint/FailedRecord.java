@@ -12,21 +12,21 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.shard.Offset;
 
 /**
- * A record whose handling has failed, as the retry queue and the dead letters keep it:
- * all that is needed to handle it again, wherever it came from, and what went wrong.
- * Immutable by convention: the payload's bytes are not copied and must not be changed.
+ * A record that a handler has failed on, as the retry queue and the dead letters store it,
+ * with the failure. Immutable by convention: the payload's bytes are not copied and must
+ * not be changed.
  *
  * @param offset its offset in the shard
  * @param key its key, {@code null} for none
  * @param payload its payload
  * @param headers its headers
- * @param timestamp when it was appended, by the clock of its source
- * @param attempts how often a handler was called with it; 0 after it was sent back from
- * the dead letters
- * @param rounds how often it was put into the retry queue; 0 after it was sent back
+ * @param timestamp the time at which it was appended, by the clock of its source
+ * @param attempts number of handler calls with it; 0 after it was sent back from the dead
+ * letters
+ * @param rounds number of times it was put into the retry queue; 0 after it was sent back
  * @param exception the last failure, class and message; at most 1,000 characters
  * @param stackTrace the failure's stack trace; at most 8,000 characters
- * @param failedAt when it failed last
+ * @param failedAt the time of the last failure
  */
 public record FailedRecord(Offset offset, @Nullable String key, byte[] payload, Map<String, String> headers,
 		Instant timestamp, int attempts, int rounds, String exception, String stackTrace, Instant failedAt) {
@@ -45,9 +45,9 @@ public record FailedRecord(Offset offset, @Nullable String key, byte[] payload, 
 	}
 
 	/**
-	 * Tells how much it takes: payload, texts and headers, as if every character were one
-	 * byte.
-	 * @return the size in bytes, about
+	 * Returns the approximate size of payload, texts and headers, with one byte per
+	 * character.
+	 * @return the size in bytes
 	 */
 	public long size() {
 		long size = this.payload.length + ((this.key != null) ? this.key.length() : 0) + this.exception.length()
@@ -59,16 +59,16 @@ public record FailedRecord(Offset offset, @Nullable String key, byte[] payload, 
 	}
 
 	/**
-	 * A record with the failure as it was thrown.
+	 * Creates a record from an exception.
 	 * @param offset its offset in the shard
 	 * @param key its key, {@code null} for none
 	 * @param payload its payload
 	 * @param headers its headers
-	 * @param timestamp when it was appended
-	 * @param attempts how often a handler was called with it
-	 * @param rounds how often it was put into the retry queue
+	 * @param timestamp the time at which it was appended
+	 * @param attempts number of handler calls with it
+	 * @param rounds number of times it was put into the retry queue
 	 * @param failure the last failure
-	 * @param failedAt when it failed last
+	 * @param failedAt the time of the last failure
 	 * @return the record
 	 */
 	public static FailedRecord of(Offset offset, @Nullable String key, byte[] payload, Map<String, String> headers,
@@ -82,8 +82,8 @@ public record FailedRecord(Offset offset, @Nullable String key, byte[] payload, 
 	}
 
 	/**
-	 * The same record as if no handler had been called with it yet.
-	 * @return the record, with what is known of its last failure
+	 * Returns this record with 0 attempts and rounds, and with its last failure.
+	 * @return a copy
 	 */
 	public FailedRecord withoutAttempts() {
 		return new FailedRecord(this.offset, this.key, this.payload, this.headers, this.timestamp, 0, 0, this.exception,

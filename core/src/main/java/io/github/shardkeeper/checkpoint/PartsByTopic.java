@@ -10,12 +10,12 @@ import java.util.stream.Collectors;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
- * Two parts of a store, of which one keeps some topics apart from the others. Immutable.
+ * Two stores: one for some topics, one for all others. Immutable.
  *
- * @param others keeps all other topics
- * @param topics the topics that are kept apart
- * @param apart keeps these
- * @param <S> the parts' type
+ * @param others the store of all other topics
+ * @param topics the topics that have a store of their own
+ * @param apart the store of these topics
+ * @param <S> the type of the stores
  */
 record PartsByTopic<S>(S others, Set<String> topics, S apart) {
 
@@ -31,7 +31,7 @@ record PartsByTopic<S>(S others, Set<String> topics, S apart) {
 		return this.topics.contains(topic) ? this.apart : this.others;
 	}
 
-	/** What the parts answer for their shards, each asked once and only for its own. */
+	/** Merges the answers of the stores, each called once for its shards only. */
 	<T> Map<ShardId, T> merged(Collection<ShardId> shards, BiFunction<S, Collection<ShardId>, Map<ShardId, T>> read) {
 		Map<ShardId, T> found = new HashMap<>();
 		shards.stream()

@@ -5,19 +5,19 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.shard.Offset;
 
 /**
- * The requests to consume a shard from another position on. Immutable.
+ * Requests to consume a shard from another position. Immutable.
  *
- * @param applied the number of the one that was carried out last, 0 for none
- * @param pending the one that is to be carried out, {@code null} for none
+ * @param applied the number of the request that was carried out last, 0 for none
+ * @param pending the request that is not carried out yet, {@code null} for none
  */
 public record Seeks(long applied, @Nullable SeekRequest pending) {
 
-	/** Nobody has ever asked for it. */
+	/** No request was ever made. */
 	public static final Seeks NONE = new Seeks(0, null);
 
 	/**
-	 * The request that somebody has still to carry out who has done so up to a number.
-	 * @param done the number
+	 * Returns the request that is pending for an owner that has carried out some already.
+	 * @param done the number of the last request that the owner has carried out
 	 * @return the request, {@code null} for none
 	 */
 	public @Nullable SeekRequest pendingAfter(long done) {
@@ -25,9 +25,9 @@ public record Seeks(long applied, @Nullable SeekRequest pending) {
 	}
 
 	/**
-	 * The number that a request gets which is made now.
-	 * @param nowMillis the time, so that a store that has lost requests gives no number
-	 * twice
+	 * Returns the number of the next request.
+	 * @param nowMillis the store's time, so that no number is used twice by a store that
+	 * has lost requests
 	 * @return the number
 	 */
 	public long nextNumber(long nowMillis) {
@@ -36,12 +36,11 @@ public record Seeks(long applied, @Nullable SeekRequest pending) {
 	}
 
 	/**
-	 * A request to consume a shard from another position on, until its owner has carried
-	 * it out. Immutable.
+	 * A request to consume a shard from another position. Immutable.
 	 *
-	 * @param number which of the shard's requests it is; they rise
-	 * @param after the offset after which to go on
-	 * @param clearsState whether the shard's state is to be removed with it
+	 * @param number the number of the request; later requests of a shard have higher ones
+	 * @param after the offset before the first record to consume
+	 * @param clearsState whether the shard's state is removed as well
 	 */
 	public record SeekRequest(long number, Offset after, boolean clearsState) {
 

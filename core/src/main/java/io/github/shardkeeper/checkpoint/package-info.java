@@ -1,7 +1,7 @@
 /**
- * The data plane: the store port with its commits, state, seeks, retries and dead
- * letters. Who owns a shard is decided in {@code coordination}; the token is all that is
- * known of it here.
+ * The data plane: the store ports, and the values that they read and write (commits,
+ * state, seeks, retries, dead letters). Decisions about owners belong in
+ * {@code coordination} and {@code protocol}; this package knows only the token.
  */
 @NullMarked
 package io.github.shardkeeper.checkpoint;

@@ -26,10 +26,9 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 
 /**
- * The checkpoints of one group inside one process, for tests and for trying things out
- * without Redis. All members of the group share one instance; it forgets everything with
- * the process. It holds no resources: closing it does nothing, so that no member takes it
- * away from the others. Thread-safe.
+ * The checkpoints of one group in one process, for tests and first experiments without
+ * Redis. All members of the group share one instance. Nothing is durable. Closing it does
+ * nothing, because other members may still use it. Thread-safe.
  */
 public final class MemoryCheckpointStore implements CheckpointStore {
 
@@ -39,14 +38,14 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 
 	private Map<String, Instant> consumedSince = new HashMap<>();
 
-	/** Creates an empty store that goes by the system's clock. */
+	/** Creates an empty store that uses the system's clock. */
 	public MemoryCheckpointStore() {
 		this(InstantSource.system());
 	}
 
 	/**
 	 * Creates an empty store.
-	 * @param clock the store's time; milliseconds count
+	 * @param clock the store's time, in milliseconds
 	 */
 	public MemoryCheckpointStore(InstantSource clock) {
 		this.clock = clock;
@@ -149,36 +148,36 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 	/**
 	 * Returns whether the store has data of a shard.
 	 * @param shard the shard
-	 * @return whether it was ever acquired or sent elsewhere, and not removed since
+	 * @return whether it was ever acquired or had a seek, and was not removed since
 	 */
 	public synchronized boolean contains(ShardId shard) {
 		return this.entries.containsKey(shard);
 	}
 
-	/** Lets somebody work on the data of a shard, at the time that it is now. */
+	/** Runs a function on the data of a shard and the current time in milliseconds. */
 	public synchronized <T> T with(ShardId shard, BiFunction<ShardData, Long, T> work) {
-		// What was never acquired has no data, and gets none by being looked at.
+		// Reading a shard that was never acquired must not create data for it.
 		return work.apply(this.entries.getOrDefault(shard, new ShardData()), this.clock.millis());
 	}
 
 	/**
-	 * Everything as it is now.
-	 * @return a copy
+	 * Returns a copy of all data.
+	 * @return the copy
 	 */
 	public synchronized Snapshot snapshot() {
 		return new Snapshot(copy(this.entries), Map.copyOf(this.consumedSince));
 	}
 
 	/**
-	 * Forgets everything that was written since, as a failover may.
-	 * @param snapshot what is known then
+	 * Loses all writes since a snapshot, as a failover may.
+	 * @param snapshot the data to return to
 	 */
 	public synchronized void loseWritesSince(Snapshot snapshot) {
 		this.entries = copy(snapshot.entries);
 		this.consumedSince = new HashMap<>(snapshot.consumedSince);
 	}
 
-	/** Forgets everything, as a server without persistence does when it ends. */
+	/** Loses all data, as a restart of a server without persistence does. */
 	public synchronized void empty() {
 		this.entries = new HashMap<>();
 		this.consumedSince = new HashMap<>();
@@ -194,7 +193,7 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 	public void close() {
 	}
 
-	/** What the store knew at a moment. */
+	/** The data of the store at one moment. */
 	public record Snapshot(Map<ShardId, ShardData> entries, Map<String, Instant> consumedSince) {
 
 	}

@@ -14,19 +14,19 @@ import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
- * The dead letters that a {@link MemoryCheckpointStore} keeps. Closing it does nothing.
+ * The dead letters of a {@link MemoryCheckpointStore}. Closing it does nothing.
  * Thread-safe.
  */
 public final class MemoryDeadLetterStore implements DeadLetterStore {
 
-	/** What an id ends with, so that it looks as it does on Redis. */
-	private static final String END = "-0";
+	/** Suffix of ids, so that they look as they do on Redis. */
+	private static final String ID_SUFFIX = "-0";
 
 	private final MemoryCheckpointStore checkpoints;
 
 	/**
 	 * Creates a store.
-	 * @param checkpoints what keeps the letters
+	 * @param checkpoints the store whose commits contain the dead letters
 	 */
 	public MemoryDeadLetterStore(MemoryCheckpointStore checkpoints) {
 		this.checkpoints = checkpoints;
@@ -40,7 +40,7 @@ public final class MemoryDeadLetterStore implements DeadLetterStore {
 			return letters.entrySet()
 				.stream()
 				.limit(limit)
-				.map((letter) -> new StoredDeadLetter(letter.getKey() + END, letter.getValue()))
+				.map((letter) -> new StoredDeadLetter(letter.getKey() + ID_SUFFIX, letter.getValue()))
 				.toList();
 		});
 	}
@@ -48,7 +48,7 @@ public final class MemoryDeadLetterStore implements DeadLetterStore {
 	@Override
 	public @Nullable StoredDeadLetter find(ShardId shard, String id) {
 		return this.checkpoints.with(shard, (data, nowMillis) -> {
-			FailedRecord letter = id.endsWith(END) ? data.deadLetters().get(number(id)) : null;
+			FailedRecord letter = id.endsWith(ID_SUFFIX) ? data.deadLetters().get(number(id)) : null;
 			return (letter != null) ? new StoredDeadLetter(id, letter) : null;
 		});
 	}

@@ -32,24 +32,24 @@ public final class ShardData {
 	private static final Comparator<Waiting> ORDER = Comparator.comparingLong(Waiting::dueMillis)
 		.thenComparing((waiting) -> waiting.record.offset().value());
 
-	/** In an order that is the same in every run. */
+	/** Sorted, because the order must be the same in every run of a simulation. */
 	private final SortedMap<String, String> state = new TreeMap<>();
 
 	private final Map<Offset, Waiting> retries = new HashMap<>();
 
-	/** By their numbers, which rise. */
+	/** Dead letters by number, in the order in which they were stored. */
 	private final SortedMap<Long, FailedRecord> deadLetters = new TreeMap<>();
 
-	private long lettersEver;
+	private long lastDeadLetter;
 
 	private Token fence = Token.NONE;
 
 	private long lastCommit;
 
-	/** Before the fence was raised to where it is; not kept elsewhere. */
+	/** The last commit before the fence was raised; {@code null} if it is not known. */
 	private @Nullable LastCommit before;
 
-	/** Which acquisition it is: when the fence was raised. */
+	/** Time at which the fence was raised, in milliseconds: identifies the acquisition. */
 	private long acquired;
 
 	private @Nullable Offset offset;
@@ -67,7 +67,7 @@ public final class ShardData {
 		this.state.putAll(other.state);
 		this.retries.putAll(other.retries);
 		this.deadLetters.putAll(other.deadLetters);
-		this.lettersEver = other.lettersEver;
+		this.lastDeadLetter = other.lastDeadLetter;
 		this.completed = other.completed;
 		this.fence = other.fence;
 		this.lastCommit = other.lastCommit;
@@ -129,7 +129,7 @@ public final class ShardData {
 		commit.retries()
 			.forEach((retry) -> this.retries.put(retry.record().offset(),
 					new Waiting(retry.record(), nowMillis + retry.delay().toMillis())));
-		commit.deadLetters().forEach((letter) -> this.deadLetters.put(++this.lettersEver, letter));
+		commit.deadLetters().forEach((letter) -> this.deadLetters.put(++this.lastDeadLetter, letter));
 		if (commit.seek() != 0) {
 			this.seeks = new Seeks(commit.seek(), this.seeks.pendingAfter(commit.seek()));
 		}
@@ -180,8 +180,8 @@ public final class ShardData {
 	}
 
 	/**
-	 * Otherwise what was acquired is lost, and a late repetition has acquired what is
-	 * left.
+	 * Returns whether an acquisition still exists. If it is lost, a repetition of it that
+	 * arrived late may have acquired the remaining data under the same token.
 	 */
 	private boolean restsOn(long acquisition) {
 		return acquisition == 0 || acquisition == this.acquired;
@@ -195,7 +195,6 @@ public final class ShardData {
 		return this.lastCommit;
 	}
 
-	/** The last commit before it was acquired last, {@code null} if that is not known. */
 	@Nullable LastCommit before() {
 		return this.before;
 	}
@@ -229,7 +228,7 @@ public final class ShardData {
 		return this.deadLetters;
 	}
 
-	/** Moves a dead letter into the retry queue; tells whether it was there. */
+	/** Moves a dead letter into the retry queue; returns whether it existed. */
 	boolean sendBack(long letter, long nowMillis) {
 		FailedRecord record = this.deadLetters.remove(letter);
 		if (record != null) {
@@ -238,7 +237,6 @@ public final class ShardData {
 		return record != null;
 	}
 
-	/** A record of the retry queue. */
 	private record Waiting(FailedRecord record, long dueMillis) {
 
 	}

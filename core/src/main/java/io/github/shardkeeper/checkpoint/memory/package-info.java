@@ -1,5 +1,6 @@
 /**
  * The data plane's stores in memory, for tests and for applications without Redis.
+ * Nothing that only tests need belongs here, except the loss of writes.
  */
 @NullMarked
 package io.github.shardkeeper.checkpoint.memory;
