@@ -112,7 +112,7 @@ class MisplacedKeysTests {
 		assertThat(output.getOut().lines().filter((line) -> line.contains(" is held up") && line.contains(key)))
 			.as("said once, however often it is tried")
 			.hasSize(1);
-		assertThat(output.getOut().lines().filter((line) -> line.contains("leaving with what is held"))).singleElement()
+		assertThat(output.getOut().lines().filter((line) -> line.contains("Could not release all shards"))).singleElement()
 			.asString()
 			.contains(shard + " (", key);
 	}
@@ -132,7 +132,7 @@ class MisplacedKeysTests {
 			assertThat(health(one).getDetails().get("reason")).asString().contains(key, "RENAME", "DEL");
 		});
 		assertThat(report(one).error()).contains(key, "RENAME", "DEL");
-		assertThat(output.getOut().lines().filter((line) -> line.contains("cannot be used; trying on")))
+		assertThat(output.getOut().lines().filter((line) -> line.contains("cannot be used; retrying")))
 			.allMatch((line) -> line.contains(key))
 			.hasSizeBetween(1, 2);
 		assertThat(output).doesNotContain("The store answers again");

@@ -104,8 +104,8 @@ public record Commit(CommitNumber number, @Nullable Offset offset, Set<Offset> a
 	 * has lost a commit that it answered: later changes must not be written without it.
 	 * Immutable.
 	 *
-	 * @param attempt the number of the attempt under the token, from 1; a repeated attempt
-	 * keeps its number
+	 * @param attempt the number of the attempt under the token, from 1; every attempt has a
+	 * number of its own
 	 * @param acknowledged the last attempt that was answered with
 	 * {@link CheckpointStore.CommitReply#COMMITTED}; 0 for none, or for a commit that writes
 	 * the whole state and rests on no other
@@ -121,8 +121,9 @@ public record Commit(CommitNumber number, @Nullable Offset offset, Set<Offset> a
 			}
 		}
 
-		/** Creates the number of a commit that does not rest on an earlier one.
-	 * @param attempt the number of the attempt
+		/**
+		 * Creates the number of a commit that does not rest on an earlier one.
+		 * @param attempt the number of the attempt
 		 * @return the number
 		 */
 		public static CommitNumber ofWhole(long attempt) {

@@ -31,8 +31,9 @@ public record CommitHistory(@Nullable Offset offset, LastCommit last, @Nullable 
 		return this.before != null && this.before.compareTo(accepted) < 0;
 	}
 
-	/** The last accepted commit of one owner of a shard. Unless the store loses writes, later
-	 * ones are greater. Immutable.
+	/**
+	 * The last accepted commit of one owner of a shard. Unless the store loses writes,
+	 * later ones are greater. Immutable.
 	 *
 	 * @param token the owner's token
 	 * @param number the number of the commit, 0 if there was none under that token

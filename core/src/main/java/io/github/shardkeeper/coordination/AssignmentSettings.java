@@ -7,29 +7,29 @@ import io.github.shardkeeper.assignment.ShardCatalog;
 import io.github.shardkeeper.protocol.MeasuredLoads.LoadReporting;
 
 /**
- * How a leader has shards assigned. Immutable.
+ * Settings of a leader's assignment strategy. Immutable.
  *
- * @param name what the strategy is called in the configuration
- * @param strategy decides the owners
- * @param catalog knows of shards what nobody can measure
- * @param foreign whether code of the application takes part, which may hang: it gets a
- * thread of its own and a limited time
- * @param timeout how long foreign code may take for one answer
- * @param loads how loads are measured, if the strategy looks at them
+ * @param name the name of the strategy in the configuration
+ * @param strategy the strategy
+ * @param catalog the traits of shards that cannot be measured
+ * @param foreign whether code of the application takes part, which may hang: it runs on a
+ * thread of its own with a time limit
+ * @param timeout the time limit of foreign code for one answer
+ * @param loads the settings of load measuring, for strategies that use loads
  */
 public record AssignmentSettings(String name, AssignmentStrategy strategy, ShardCatalog catalog, boolean foreign,
 		Duration timeout, LoadReporting loads) {
 
-	/** How long foreign code may take where nothing else is configured. */
+	/** Default time limit of foreign code for one answer. */
 	public static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(5);
 
 	/**
-	 * Loads are measured, if at all, as the defaults say.
-	 * @param name what the strategy is called in the configuration
-	 * @param strategy decides the owners
-	 * @param catalog knows of shards what nobody can measure
+	 * Creates settings with the defaults of load measuring.
+	 * @param name the name of the strategy in the configuration
+	 * @param strategy the strategy
+	 * @param catalog the traits of shards that cannot be measured
 	 * @param foreign whether code of the application takes part
-	 * @param timeout how long foreign code may take for one answer
+	 * @param timeout the time limit of foreign code for one answer
 	 */
 	public AssignmentSettings(String name, AssignmentStrategy strategy, ShardCatalog catalog, boolean foreign,
 			Duration timeout) {
@@ -37,8 +37,7 @@ public record AssignmentSettings(String name, AssignmentStrategy strategy, Shard
 	}
 
 	/**
-	 * A strategy that is part of this library: called where it is needed, and trusted to
-	 * come back; all shards are alike.
+	 * Creates settings of a built-in strategy without a catalog.
 	 * @param name its name
 	 * @param strategy the strategy
 	 * @return the settings

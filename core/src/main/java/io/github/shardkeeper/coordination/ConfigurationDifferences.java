@@ -20,15 +20,15 @@ import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * Logs once, at the leader, which members are configured differently: at once where the
- * leader's settings hold; after a while where they know other shards of a topic, because
- * some sources learn of new ones before others. Confined to the coordinator's loop.
+ * Differences between the configurations of the members, which the leader logs once: a
+ * different strategy at once, different shards of a topic after a minute, because some
+ * sources see new shards before others. Confined to the coordinator's loop.
  */
 final class ConfigurationDifferences {
 
 	private static final Logger logger = LoggerFactory.getLogger(ConfigurationDifferences.class);
 
-	/** Long enough for every source to have looked. */
+	/** Long enough for every source to have refreshed its shards. */
 	private static final Duration PATIENCE = Duration.ofMinutes(1);
 
 	private static final String WITHOUT_VERSION = "gets no shards that others can take: its version cannot be compared "
@@ -44,10 +44,10 @@ final class ConfigurationDifferences {
 
 	private Map<String, TopicShards> compared = Map.of();
 
-	/** By member and topic the time since when it knows other shards. */
+	/** By member and topic, the time since when the member knows other shards. */
 	private final Map<String, MonotonicTime> since = new HashMap<>();
 
-	/** Differences that were logged: member and subject. */
+	/** Logged differences, as member and subject. */
 	private final Set<String> reported = new HashSet<>();
 
 	ConfigurationDifferences(Supplier<Map<String, TopicShards>> topics, String strategy) {
@@ -55,8 +55,8 @@ final class ConfigurationDifferences {
 		this.strategy = strategy;
 	}
 
-	/** Takes in the members. */
-	void refreshed(GroupChanges changes) {
+	/** Compares the strategies of the members. */
+	void groupRead(GroupChanges changes) {
 		List<GroupMember> changed = changes.members();
 		if (changed == null) {
 			return;
@@ -67,7 +67,7 @@ final class ConfigurationDifferences {
 			String other = member.description().strategy();
 			if (other != null && !other.equals(this.strategy) && this.reported.add(member.id() + " ")) {
 				logger.warn(
-						"{} has the assignment strategy '{}', but this leader has '{}', which holds. "
+						"{} has the assignment strategy '{}', but the leader's '{}' is used. "
 								+ "Give all instances the same 'shardkeeper.assignment.strategy'",
 						member.id(), other, this.strategy);
 			}
@@ -77,9 +77,8 @@ final class ConfigurationDifferences {
 	}
 
 	/**
-	 * Returns the problem of members whose version cannot be compared with that of
-	 * others, and logs it once for each member.
-	 * @param withoutVersion these members
+	 * Returns the problem of members without a comparable version, and logs it once for
+	 * each member.
 	 */
 	List<GroupProblem> problems(List<MemberId> withoutVersion) {
 		if (withoutVersion.isEmpty()) {
@@ -100,7 +99,7 @@ final class ConfigurationDifferences {
 		return this.members.stream().noneMatch((member) -> entry.startsWith(member.id() + " "));
 	}
 
-	/** Logs what has differed for too long. Costs nothing while nothing differs. */
+	/** Logs shards that have differed for too long. Cheap while nothing differs. */
 	void report(MonotonicTime now) {
 		Map<String, TopicShards> own = this.topics.get();
 		if (own == this.compared && this.since.isEmpty()) {
@@ -116,7 +115,7 @@ final class ConfigurationDifferences {
 				}
 				else if (PATIENCE.compareTo(this.since.computeIfAbsent(difference, (d) -> now).until(now)) <= 0
 						&& this.reported.add(difference)) {
-					logger.warn("{} knows {} shards of '{}', but this leader {}; what either knows is consumed. "
+					logger.warn("{} knows {} shards of '{}', but this leader {}; the shards of both are consumed. "
 							+ "Give all instances the same 'shardkeeper.topics.{}', and their sources the same view",
 							member.id(), shards.size(), topic, ours.size(), topic);
 				}

@@ -8,18 +8,18 @@ import io.github.shardkeeper.protocol.HandoverRules;
 import io.github.shardkeeper.shard.ApplicationVersion;
 
 /**
- * What a member of a group is configured with. Immutable.
+ * Settings of a member of a group. Immutable.
  *
  * @param group the group's name
  * @param instance the instance's id
- * @param heartbeatInterval how often it says that it is alive
- * @param lease how long after an answered heartbeat it may consume
- * @param timeout how long after a heartbeat its session ends at the latest
- * @param settleTime how long the leader waits for further joins and leaves after one
+ * @param heartbeatInterval the time between two heartbeats
+ * @param lease the time after an answered heartbeat for which the member may consume
+ * @param timeout the time after a heartbeat at which its session ends at the latest
+ * @param settleTime the time for which the leader waits for further joins and leaves
  * @param version the version of the application
- * @param handover how shards change hands
- * @param capacity how much it takes compared with others, at least 1
- * @param zone where it runs, {@code null} when that does not matter
+ * @param handover the rules of handovers
+ * @param capacity the share of shards compared with other members, at least 1
+ * @param zone the zone in which it runs, {@code null} for none
  */
 public record CoordinationSettings(String group, String instance, Duration heartbeatInterval, Duration lease,
 		Duration timeout, Duration settleTime, ApplicationVersion version, HandoverRules handover, int capacity,

@@ -26,126 +26,130 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 
 /**
- * The control plane of one group: who is a member, who leads, who owns which shard. Each
- * method is one atomic transition; all deadlines are in the store's own time.
+ * Store of the control plane of one group: its members, its leader, and the owners of its
+ * shards. Each method is one atomic transition, or as many as its description says; the
+ * Redis store runs the script of the same name for it. All deadlines are in the store's
+ * own time.
  * <p>
- * Every method may throw {@link StoreUnavailableException}, after which the transition
- * may or may not have happened; each may then be repeated as it is. Thread-safe.
+ * Every method may throw {@link StoreUnavailableException}. Unless it is a
+ * {@linkplain StoreUnavailableException#isRefusal() refusal}, the transition may have been
+ * made, or may be made later. Retrying with the same arguments is always safe.
+ * Thread-safe.
  */
 public interface CoordinationStore extends AutoCloseable {
 
 	/**
-	 * Checks that the store can be used at all, for an early and clear error.
-	 * @throws io.github.shardkeeper.shard.ShardkeeperConfigurationException when it never
-	 * can: wrong credentials, a version that is too old
+	 * Checks that the store can be used, for an early and clear error.
+	 * @throws io.github.shardkeeper.shard.ShardkeeperConfigurationException if it never
+	 * can, for example because of wrong credentials or a version that is too old
 	 */
 	void verify();
 
 	/**
-	 * What is wrong with how the store is set up, so that it may lose more than it has
-	 * to: nothing stands still because of it. Does not block.
-	 * @return what is wrong and what to do; empty for nothing, and if that is not known
+	 * Returns a problem with the setup of the store because of which it may lose more
+	 * writes than necessary. Consumption continues. Does not block.
+	 * @return the problem and how to fix it; empty if there is none or it is not known
 	 */
 	default Optional<String> durabilityProblem() {
 		return Optional.empty();
 	}
 
 	/**
-	 * What the store refuses for a missing right although nothing stands still without
-	 * it. Answers from memory, at once.
-	 * @return by step, in the infinitive, why it is refused and what to do
+	 * Returns the steps that the store refuses for a missing right. Consumption continues.
+	 * Does not block.
+	 * @return by step, in the infinitive, the reason and how to fix it
 	 */
 	default Map<String, String> refusedOperations() {
 		return Map.of();
 	}
 
 	/**
-	 * Opens the member's subscription to its own channel. It carries the events that
-	 * concern the member, and its existence is the evidence that the member's process
-	 * lives: it must be open before the member joins.
+	 * Opens the member's subscription to its own channel. It carries the member's
+	 * notifications, and proves that the member's process is alive: open it before the
+	 * member joins.
 	 * @param member the member
-	 * @param onEvent called on a thread of the store whenever a heartbeat would have
-	 * news; must not block
-	 * @return the subscription; closing it is final
+	 * @param onEvent called on a thread of the store whenever a heartbeat would return
+	 * changes; must not block
+	 * @return the subscription; once closed it stays closed
 	 */
 	Subscription subscribe(MemberId member, Runnable onEvent);
 
 	/**
-	 * Makes a member known. Repeating it for the same member is harmless. The join that
-	 * begins a group, be it for the first time or because the store was emptied, gives
-	 * all members as much time to {@linkplain #claimShards claim} what they hold as the
-	 * longest lease lasts of which any of them knows.
+	 * Adds a member that was never in the group before.
 	 * @param member an id that was never used before
-	 * @param description what the others must know of it
-	 * @param lease how long after a heartbeat it may consume
-	 * @param timeout how long after a heartbeat its session ends, if its subscription is
-	 * still open
-	 * @throws io.github.shardkeeper.shard.ShardkeeperConfigurationException when the
-	 * group was written in a format that this version cannot read
+	 * @param description the description for other members
+	 * @param lease the time after a heartbeat for which it may consume
+	 * @param timeout the time after a heartbeat at which its session ends if its
+	 * subscription is still open
+	 * @throws io.github.shardkeeper.shard.ShardkeeperConfigurationException if this version
+	 * cannot read the group's format
 	 */
 	default void joinGroup(MemberId member, MemberDescription description, Duration lease, Duration timeout) {
 		joinGroup(member, description, lease, timeout, Duration.ZERO);
 	}
 
 	/**
-	 * The same for a member that has been in the group before.
+	 * Adds a member. Repeating it for the same member is harmless. The join that creates a
+	 * group, for the first time or after the store was emptied, starts the time for claims:
+	 * all members can {@linkplain #claimShards claim} the shards they hold, for at least
+	 * the longest lease that any of them knows of.
 	 * @param member an id that was never used before
-	 * @param description what the others must know of it
-	 * @param lease how long after a heartbeat it may consume
-	 * @param timeout how long after a heartbeat its session ends, if its subscription is
-	 * still open
-	 * @param longestLease the longest lease of the group that it was told of, zero for
-	 * none: the store may have been emptied, and who holds that one may not be heard yet
-	 * @throws io.github.shardkeeper.shard.ShardkeeperConfigurationException when the
-	 * group was written in a format that this version cannot read
+	 * @param description the description for other members
+	 * @param lease the time after a heartbeat for which it may consume
+	 * @param timeout the time after a heartbeat at which its session ends if its
+	 * subscription is still open
+	 * @param longestLease the longest lease in the group that the member has learned of,
+	 * zero for none: if the store was emptied, that member may still hold shards
+	 * @throws io.github.shardkeeper.shard.ShardkeeperConfigurationException if this version
+	 * cannot read the group's format
 	 */
 	void joinGroup(MemberId member, MemberDescription description, Duration lease, Duration timeout,
 			Duration longestLease);
 
 	/**
-	 * Replaces what the others must know of a member, and lets the leader know. Harmless
-	 * for a member that is unknown.
+	 * Replaces the description of a member and notifies the leader. Ignores unknown
+	 * members.
 	 * @param member the member
-	 * @param description what it is now
+	 * @param description the new description
 	 */
 	void updateDescription(MemberId member, MemberDescription description);
 
 	/**
-	 * Renews a session, elects a leader when there is none, and tells what is new.
+	 * Renews a session, elects a leader if there is none, and returns the member's changes.
 	 * @param member the member
 	 * @param seen the {@link HeartbeatReply.Alive#seen()} of the last reply,
 	 * {@link Seen#NOTHING} at first
-	 * @param candidate whether the member is fit to lead; a leader that is not resigns
-	 * @param load what the member's shards take, to be kept for the leader until the
-	 * session ends; {@link LoadReport#NONE} when nothing has changed
-	 * @return the news, or that the session is over
+	 * @param candidate whether the member can lead; a leader that cannot resigns
+	 * @param load the load of the member's shards, kept for the leader until the session
+	 * ends; {@link LoadReport#NONE} if nothing has changed
+	 * @return the changes, or that the session is over
 	 */
 	HeartbeatReply heartbeat(MemberId member, Seen seen, boolean candidate, LoadReport load);
 
 	/**
-	 * Reads the load reports of the members; needs no membership. Several steps for many
-	 * reports, each consistent in itself, together complete up to the returned version.
-	 * @param afterVersion the version seen last, 0 for all
-	 * @return the reports that have come since
+	 * Reads the load reports of the members. Needs no membership. Makes several steps for
+	 * many reports, each consistent in itself; together they are complete up to the
+	 * returned version.
+	 * @param afterVersion the version that was read last, 0 for all
+	 * @return the reports since then
 	 */
 	LoadChanges readLoads(long afterVersion);
 
 	/**
-	 * Reads what has changed in the whole group; needs no membership. Several steps for a
-	 * large group, each consistent in itself, together complete up to the returned
+	 * Reads the changes of the whole group. Needs no membership. Makes several steps for a
+	 * large group, each consistent in itself; together they are complete up to the returned
 	 * generation.
-	 * @param afterGeneration the generation seen last, 0 for everything
-	 * @param seenMembership the membership version seen last, -1 for none
+	 * @param afterGeneration the generation that was read last, 0 for everything
+	 * @param seenMembership the membership version that was read last, -1 for none
 	 * @return the changes
 	 */
 	GroupChanges readChanges(long afterGeneration, long seenMembership);
 
 	/**
-	 * Reads what has changed in the whole group, and tells after each of several steps
-	 * that it goes on.
-	 * @param afterGeneration the generation seen last, 0 for everything
-	 * @param seenMembership the membership version seen last, -1 for none
-	 * @param onStep called on the caller's thread whenever a step was answered
+	 * Reads the changes of the whole group and reports progress after each step.
+	 * @param afterGeneration the generation that was read last, 0 for everything
+	 * @param seenMembership the membership version that was read last, -1 for none
+	 * @param onStep called on the caller's thread after the answer to each step
 	 * @return the changes
 	 */
 	default GroupChanges readChanges(long afterGeneration, long seenMembership, Runnable onStep) {
@@ -153,134 +157,127 @@ public interface CoordinationStore extends AutoCloseable {
 	}
 
 	/**
-	 * Applies changes that the leader wants.
+	 * Applies transitions that the leader has planned, each only if its shard has not
+	 * changed since.
 	 * @param leader the leader
 	 * @param epoch its epoch
-	 * @param transitions the changes, each compared-and-set
-	 * @return how many were applied, or that somebody else leads
+	 * @param transitions the transitions
+	 * @return the number that was applied, or that another member leads
 	 */
 	PlanReply applyPlan(MemberId leader, long epoch, List<Transition> transitions);
 
 	/**
-	 * Ends the time in which members may claim what they hold. The store does not end it
-	 * by its own clock, which may step: the leader does when it has watched that time by
-	 * its own.
+	 * Ends the time for claims. The store does not end it by its own clock, which may step:
+	 * the leader does, once that time has passed by the leader's clock.
 	 * @param leader the leader
 	 * @param epoch its epoch
-	 * @param untilMillis when it may end, as a heartbeat's answer has told
+	 * @param untilMillis the end of the time for claims, as a heartbeat has returned it
 	 * @return whether it is over
 	 */
 	EndClaimsReply endClaims(MemberId leader, long epoch, long untilMillis);
 
 	/**
-	 * Tells all members what is wrong with the group: every heartbeat's answer carries it
-	 * from now on. To be called once in each leadership, and when it changes.
+	 * Publishes the problems of the group: every heartbeat returns them from now on. Call
+	 * it once per leadership, and whenever they change.
 	 * @param leader the leader
 	 * @param epoch its epoch
-	 * @param problems what it has found
-	 * @return whether it was told; {@code false} when somebody else leads
+	 * @param problems the problems
+	 * @return whether they were published; {@code false} if another member leads
 	 */
 	boolean publishProblems(MemberId leader, long epoch, GroupProblems problems);
 
 	/**
-	 * Gives shards up, after which the member must not consume them. Each goes straight
-	 * to the target of its move, or becomes free; with a quiet period it rests before. A
-	 * completed one goes to nobody any more. Repeating it is harmless. Several steps for
-	 * many shards, each atomic in itself.
+	 * Releases shards, which the member must not consume any longer. Each shard goes to the
+	 * target of its move or becomes free, after the quiet period if there is one. A
+	 * completed shard never has an owner again. Makes several steps for many shards.
 	 * @param owner the owner
 	 * @param releases the shards, with the tokens under which they are owned
-	 * @param quietPeriod how long nobody may own them then
-	 * @return for each release, in their order, whether it was made, or the shard was not
-	 * the member's any longer
+	 * @param quietPeriod the time for which nobody may own them
+	 * @return for each release, in the same order, whether it was made, or the member did
+	 * not own the shard any longer
 	 */
 	List<ReleaseReply> releaseShards(MemberId owner, List<HoldingAction.Release> releases, Duration quietPeriod);
 
 	/**
-	 * Takes possession of shards that the store does not know, or knows an older owner
-	 * of, because it was emptied or has lost writes. A shard is granted when the store
-	 * does not know it, or under an older token only, unless it is completed; and when
-	 * this member owns it under this very token already, so that repeating it is
-	 * harmless; and when it is owned under this very token by a session that the store
-	 * does not know any more, which was this member's. To be called only for shards that
-	 * the member holds under a lease that has not ended at the moment of the call: nobody
-	 * else can hold them then, so what the store says of an older token is out of date,
-	 * and an owner of before is told to give way. Several steps for many shards, each
-	 * atomic in itself.
+	 * Restores the ownership of shards that the store does not know, or knows an older
+	 * owner of, because it was emptied or has lost writes. Call it only for shards that the
+	 * member holds under a lease that has not ended: nobody else can hold them, so an older
+	 * token in the store is outdated. Makes several steps for many shards.
+	 * <p>
+	 * A shard is granted if the store does not know it; if it has an older token and is not
+	 * completed, in which case its owner is notified; if this member already owns it under
+	 * this token; or if it is owned under this token by a session that the store no longer
+	 * knows, which was this member's.
 	 * @param member the member; an unknown one is granted nothing
-	 * @param held what it holds, with the tokens under which it does
-	 * @return the shards that it owns now, under those tokens, and those that came too
-	 * late
+	 * @param held the shards that it holds, with their tokens
+	 * @return the shards that it owns now under those tokens, and those that are superseded
 	 */
 	ClaimReply claimShards(MemberId member, Map<ShardId, Token> held);
 
 	/**
-	 * Takes back shards that the member held under a lease that has ended, and of which
-	 * the store has lost that: its memory is the newest there is, unless somebody held
-	 * them after it and presents them, too. So the highest token wins, and nobody may
-	 * consume a shard that was presented before the time for claims is over; each shard
-	 * that is granted has that time begin anew, so that others who come back at about the
-	 * same time are heard. Granted is what {@link #claimShards} would grant, but nothing
-	 * is taken from an owner when that time is over already; and what was presented
-	 * before by a session of the member's that has ended since, if nobody has got it
-	 * meanwhile.
+	 * Restores the ownership of shards that the member held under a lease that has ended.
+	 * The member's memory is the newest state there is, unless another member held the
+	 * shards later and presents them as well: the highest token wins. Nobody may consume a
+	 * presented shard before the time for claims is over. Each granted shard restarts that
+	 * time, so that members that return at about the same time can present theirs.
+	 * <p>
+	 * Grants what {@link #claimShards} would grant, but takes nothing from an owner once the
+	 * time for claims is over; and also shards that an earlier session of this member had
+	 * presented, if no other member has got them since.
 	 * @param member the member; an unknown one is granted nothing
-	 * @param held what it held, with the tokens under which it did
-	 * @return the shards that it owns now, under those tokens, and those that came too
-	 * late
+	 * @param held the shards that it held, with their tokens
+	 * @return the shards that it owns now under those tokens, and those that are superseded
 	 */
 	ClaimReply presentShards(MemberId member, Map<ShardId, Token> held);
 
 	/**
-	 * Has the owners of shards look at the data plane, because somebody has left a
-	 * request there: with its next heartbeat, which a notification makes come at once,
-	 * each is told of its shard again, under the same token. To be called after the
-	 * request was written. A shard that nobody owns, that is being given up, or that is
-	 * unknown is left alone: who acquires it, or keeps it after all, looks by itself.
-	 * Ownership does not change, and no plan that is under way is disturbed. Repeating it
-	 * is harmless. Needs no membership. Several steps for many shards, each atomic in
-	 * itself.
+	 * Notifies the owners of shards that there is a request for them in the data plane:
+	 * their next heartbeats, which come at once, return the shards again under the same
+	 * tokens. Call it after the request was written. Ownership and plans do not change. A
+	 * shard that is unknown, has no owner or is being moved is ignored: its next owner
+	 * reads the request anyway. Needs no membership. Makes several steps for many shards.
 	 * @param shards the shards
 	 */
 	void notifyOwners(Collection<ShardId> shards);
 
 	/**
-	 * Ends the sessions of members that are dead: no heartbeat for a lease and no
-	 * subscription, or no heartbeat for a session timeout.
+	 * Ends the sessions of dead members: those without a heartbeat for a lease and without
+	 * a subscription, and those without a heartbeat for a session timeout.
 	 * @param leader the leader
 	 * @param epoch its epoch
-	 * @param steady the time over which the silence of others proves something
-	 * @param crashQuietPeriod how long nobody may own the shards of the dead
-	 * @return who is gone and when to look again, or that somebody else leads
+	 * @param steady the time over which the leader was able to observe others' heartbeats
+	 * @param crashQuietPeriod the time for which nobody may own the shards of dead members
+	 * @return the members that were removed and when to look again, or that another member
+	 * leads
 	 */
 	ReapReply reapMembers(MemberId leader, long epoch, SteadyTime steady, Duration crashQuietPeriod);
 
 	/**
-	 * Forgets the shards of a topic that no member consumes, owns or is to get, in the
-	 * same atomic steps in which that is looked at: several for many shards. If a member
-	 * consumes the topic again later, its shards are new to the group, under tokens that
-	 * are greater than before. Nothing of the data plane is touched. Needs no membership.
-	 * Repeating it is harmless.
-	 * @param topic the topic; one that the group does not know is forgotten
-	 * @return how many shards were forgotten, or which members keep the topic from it
-	 * @throws StoreUnavailableException while members may claim shards that the group
-	 * does not know, or when the store knows nothing of the group; a retry makes sense
+	 * Forgets the shards of a topic that no member consumes, owns or is the target of. If a
+	 * member consumes the topic again later, its shards are new to the group and get higher
+	 * tokens than before. Does not change the data plane. Needs no membership. Makes several
+	 * steps for many shards.
+	 * @param topic the topic
+	 * @return the number of shards that were forgotten, or the members that still use the
+	 * topic
+	 * @throws StoreUnavailableException during the time for claims, or if the store does not
+	 * know the group; a retry makes sense
 	 */
 	ForgetReply forgetShards(String topic);
 
 	/**
-	 * Announces that a member leaves: the leader moves its shards away while it still
-	 * consumes them.
+	 * Announces that a member leaves: the leader moves its shards away while the member
+	 * continues to consume them.
 	 * @param member the member
 	 */
 	void announceLeave(MemberId member);
 
 	/**
-	 * Ends a session. The member must have stopped consuming; shards that it still owns
-	 * go where a release would have brought them, very many of them only with the
-	 * leader's next look for the dead. A leader resigns with it. Harmless for a member
-	 * that is unknown.
+	 * Ends a session. The member must have stopped consuming. Shards that it still owns are
+	 * released, as far as one step can; the leader's next {@link #reapMembers} releases the
+	 * rest. A leader resigns. Ignores unknown members.
 	 * @param member the member
-	 * @param quietPeriod how long nobody may own its shards then
+	 * @param quietPeriod the time for which nobody may own its shards
 	 */
 	void leaveGroup(MemberId member, Duration quietPeriod);
 
@@ -291,8 +288,8 @@ public interface CoordinationStore extends AutoCloseable {
 	interface Subscription extends AutoCloseable {
 
 		/**
-		 * Whether it still stands, as far as this process knows. One that does not is to
-		 * be closed and opened anew: the member's life hangs on it.
+		 * Returns whether the subscription is open, as far as this process knows. If it is
+		 * not, close it and subscribe again: without it the member counts as dead.
 		 * @return whether it is open
 		 */
 		boolean isOpen();
@@ -305,10 +302,10 @@ public interface CoordinationStore extends AutoCloseable {
 	/** The answer to a release. */
 	enum ReleaseReply {
 
-		/** The shard went to its target, rests, is free, or is completed. */
+		/** The shard was released. */
 		RELEASED,
 
-		/** The member did not own it under that token (any longer). */
+		/** The member did not own the shard under that token. */
 		STALE
 
 	}
@@ -316,14 +313,14 @@ public interface CoordinationStore extends AutoCloseable {
 	/**
 	 * The answer to claimed or presented shards. Immutable.
 	 *
-	 * @param granted those that the member owns now, under the tokens that it named
-	 * @param superseded those that it held before the store lost that, and that were
-	 * given to somebody else since: what the member has of them comes too late. Others
-	 * that are not granted had moved on before
+	 * @param granted the shards that the member owns now, under its tokens
+	 * @param superseded the shards that the store had lost and has assigned to another
+	 * member since: the member's state of them comes too late. Other shards that are not
+	 * granted had moved before the loss
 	 */
 	record ClaimReply(Set<ShardId> granted, Set<ShardId> superseded) {
 
-		/** Nothing was asked for. */
+		/** The reply to a claim without shards. */
 		public static final ClaimReply NONE = new ClaimReply(Set.of(), Set.of());
 
 	}

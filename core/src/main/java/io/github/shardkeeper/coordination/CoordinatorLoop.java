@@ -33,10 +33,10 @@ import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * The one loop on which a member decides. {@link ShardHoldings} and {@link Leadership}
- * say what to do; their drivers do it and feed back what came of it. User code never runs
- * on it. What is posted to it, and what it publishes, may be used on any thread; all the
- * rest is confined to the loop.
+ * The event loop of a member. {@link ShardHoldings} and {@link Leadership} decide; their
+ * drivers carry the actions out and feed back the results. User code never runs on it.
+ * Methods that post events or return published values may be called on any thread;
+ * everything else is confined to the loop.
  */
 final class CoordinatorLoop {
 
@@ -118,14 +118,14 @@ final class CoordinatorLoop {
 		catch (StoreUnavailableException ex) {
 			this.storeProblem.unavailable(ex);
 		}
-		// An application without a web server has nothing else that keeps it running.
+		// Keeps an application without a web server running.
 		Loops.Loop started = this.runtime.loops().startForeground("shardkeeper-coordinator", this::pass);
 		this.loop = started;
-		// What was posted before, perhaps after the first pass, has woken nobody.
+		// Events that were posted before the loop was known have not woken it.
 		started.wake();
 	}
 
-	/** Drops what a stop that ran out of time has left behind. */
+	/** Clears the remains of a stop that timed out. */
 	private void forgetEarlierRun(ShardConsumption consumption) {
 		this.events.clear();
 		this.departure = null;
@@ -153,9 +153,9 @@ final class CoordinatorLoop {
 	}
 
 	void workerEnded(ShardId shard, Token token, Token fence, boolean completed) {
-		// If a new session begins meanwhile the store was emptied, perhaps of what the
-		// shard has come to as well, and nobody is there any more to write it back: then
-		// the next owner finds out whether it is at its end.
+		// If a new session begins meanwhile, the store was emptied and may have lost the
+		// shard's last commits, which no worker can write back any more. Then the next
+		// owner finds out whether the shard is at its end.
 		MemberId then = this.membership.member();
 		post(() -> this.holdings.workerEnded(shard, token, fence,
 				completed && then != null && this.membership.is(then)));
@@ -197,7 +197,7 @@ final class CoordinatorLoop {
 		return this.membership.member() != null && this.lease.isHeld(this.clock.now());
 	}
 
-	/** Returns whether it is elected, by what it has heard last. */
+	/** Returns whether this member was the leader at its last heartbeat. */
 	boolean isElected() {
 		return this.leading;
 	}
@@ -227,15 +227,15 @@ final class CoordinatorLoop {
 	}
 
 	/**
-	 * Runs the events that are there, then all that follows from them. Many workers that
-	 * end while a release is being answered are released together then.
+	 * Runs the pending events, then the steps that follow from them. So workers that end
+	 * during a release are released together.
 	 */
 	private @Nullable MonotonicTime pass() {
 		try {
 			runEvents();
 			MonotonicTime now = this.clock.now();
 			if (isBetweenSessions() && !this.lease.isEnded() && !this.lease.isHeld(now)) {
-				// What was to be claimed can only be presented from now on.
+				// From now on shards can only be presented, not claimed.
 				this.heartbeatEvents.leaseEnded();
 				this.heartbeats.endSession();
 			}
@@ -256,7 +256,7 @@ final class CoordinatorLoop {
 		}
 		catch (StoreUnavailableException ex) {
 			if (this.membership.member() == null) {
-				// Nobody beats: what the last heartbeat was told is out of date.
+				// No heartbeats are sent, so their last answer is out of date.
 				this.storeProblem.unavailable(ex);
 			}
 			else {
@@ -264,16 +264,16 @@ final class CoordinatorLoop {
 			}
 		}
 		catch (ShardkeeperConfigurationException ex) {
-			// Found only now because the store was away at the start.
+			// The store was unavailable at the start, so this is found only now.
 			this.storeProblem.misconfigured(ex.getMessage());
 			this.joinAt = (this.membership.member() != null) ? null : this.clock.now().plus(MISCONFIGURED_RETRY_PAUSE);
 		}
-		tellGroupProblems();
+		publishGroupProblems();
 		return wakeAt();
 	}
 
-	/** Also after a pass that has failed: others could not know why. */
-	private void tellGroupProblems() {
+	/** Runs after a failed pass, too, so that all members know the reason. */
+	private void publishGroupProblems() {
 		MemberId self = this.membership.member();
 		List<GroupProblem> found = this.leader.problems();
 		Optional<String> refused = this.storeProblem.lasting(this.clock.now());
@@ -293,7 +293,7 @@ final class CoordinatorLoop {
 		}
 	}
 
-	/** No more than there are now: deadlines must not wait for those that follow. */
+	/** Runs only the events that are pending now: deadlines must not wait for later ones. */
 	private void runEvents() {
 		for (int left = this.events.size(); left > 0; left--) {
 			Runnable event = this.events.poll();
@@ -304,8 +304,8 @@ final class CoordinatorLoop {
 	}
 
 	/**
-	 * Returns whether shards are held, or were when the lease ended, in a session that
-	 * the store does not know any more.
+	 * Returns whether shards are held, or were when the lease ended, of a session that the
+	 * store no longer knows.
 	 */
 	private boolean isBetweenSessions() {
 		return this.membership.member() == null && !this.holdings.isEmpty();
@@ -328,7 +328,7 @@ final class CoordinatorLoop {
 	}
 
 	private void join() {
-		// Cleared only on success: a failure of any kind tries again.
+		// Cleared only on success, so that any failure is retried.
 		this.joinAt = this.clock.now().plus(RETRY_PAUSE);
 		this.store.verify();
 		MemberId joined = this.membership.join(this.topics);
@@ -343,8 +343,8 @@ final class CoordinatorLoop {
 	}
 
 	/**
-	 * Returns whether this member may be elected. One that no longer completes a pass, or
-	 * decides nothing because it fails, must not lead.
+	 * Returns whether this member may be elected. A member whose loop stands still, or whose
+	 * decisions fail, must not lead.
 	 */
 	private boolean isFitToLead() {
 		return this.lastProgress.until(this.clock.now()).compareTo(this.settings.lease()) < 0
@@ -367,8 +367,7 @@ final class CoordinatorLoop {
 			this.holdings.ownershipsChanged(reply.changes(), member);
 		}
 		catch (Throwable ex) {
-			// The store counts these news as heard: without this they would never come
-			// again.
+			// The store counts these changes as delivered: request them again.
 			this.heartbeats.requestAllChanges();
 			throw ex;
 		}
@@ -390,21 +389,21 @@ final class CoordinatorLoop {
 		Level level = this.storeProblem.sessionLost() ? Level.WARN : Level.DEBUG;
 		if (this.lease.isHeld(this.clock.now())) {
 			logger.atLevel(level)
-				.log("The store does not know the session of {} in group '{}' any more, so it has lost its data. "
+				.log("The store no longer knows the session of {} in group '{}', so it has lost its data. "
 						+ "Rejoining with the shards that are held", member, this.settings.group());
 			this.membership.forgotten();
-			leadsNoMore();
+			leadershipLost();
 			this.holdings.sessionForgotten();
 		}
 		else {
-			// If the watch over the lease has not told it yet, it would not any more.
+			// If the lease guard has not reported it yet, it no longer will.
 			this.heartbeatEvents.leaseEnded();
 			logger.atLevel(level)
 				.log("The session of {} in group '{}' is over: its shards were given to others, or the store has "
 						+ "lost its data. Rejoining", member, this.settings.group());
 			this.membership.end();
-			leadsNoMore();
-			// Which of both it is, the store tells when what was held is presented.
+			leadershipLost();
+			// Which of the two it is shows when the shards are presented.
 			this.holdings.sessionForgotten();
 		}
 		this.joinAt = this.clock.now();
@@ -412,11 +411,11 @@ final class CoordinatorLoop {
 
 	private void endSession() {
 		this.membership.end();
-		leadsNoMore();
+		leadershipLost();
 		this.holdings.sessionLost();
 	}
 
-	private void leadsNoMore() {
+	private void leadershipLost() {
 		this.leading = false;
 		this.leader.sessionLost();
 		this.problems.sessionLost();
@@ -429,7 +428,7 @@ final class CoordinatorLoop {
 		}
 		MemberId self = this.membership.member();
 		if (self == null || !isConnected()) {
-			// Without a lease nothing runs, and nothing could be committed either.
+			// Without a lease nothing runs, and nothing can be committed.
 			departed(departing);
 			return;
 		}
@@ -447,13 +446,13 @@ final class CoordinatorLoop {
 				logger.info("Left group '{}'", this.settings.group());
 			}
 			finally {
-				// If the store did not hear it, the closed subscription tells.
+				// If the store did not get the message, the closed subscription shows it.
 				departed(departing);
 			}
 		}
 	}
 
-	/** Returns whether the store may get back what it has lost and is held here. */
+	/** Returns whether this member may still restore shards that the store has lost. */
 	private boolean restoresHoldings() {
 		return isBetweenSessions() || this.membership.member() != null && this.holdings.isPresenting();
 	}
@@ -465,7 +464,7 @@ final class CoordinatorLoop {
 		departing.departed();
 	}
 
-	/** How far this member has come with leaving its group. */
+	/** State of this member's leaving. */
 	private static final class Departure {
 
 		private final MonotonicTime patienceEndsAt;
@@ -489,7 +488,7 @@ final class CoordinatorLoop {
 			this.announced = true;
 		}
 
-		/** The group does not know of it any more. */
+		/** Has the departure announced again, in the new session. */
 		void sessionBegun() {
 			this.announced = false;
 		}
@@ -498,7 +497,7 @@ final class CoordinatorLoop {
 			return !now.isBefore(this.patienceEndsAt);
 		}
 
-		/** Returns once that patience has ended. */
+		/** Returns {@code true} once, when the patience has ended. */
 		boolean hurriesNow(MonotonicTime now) {
 			if (this.hurried || !isImpatient(now)) {
 				return false;
@@ -519,7 +518,7 @@ final class CoordinatorLoop {
 
 	private final class HeartbeatEvents implements HeartbeatScheduler.Listener {
 
-		/** Whether the end of the lease was told, and not yet that it is held again. */
+		/** Whether the end of the lease was reported, but not yet its renewal. */
 		private final AtomicBoolean ended = new AtomicBoolean();
 
 		@Override
@@ -548,8 +547,8 @@ final class CoordinatorLoop {
 						CoordinatorLoop.this.settings.group());
 				Objects.requireNonNull(CoordinatorLoop.this.consumption).suspend();
 				if (CoordinatorLoop.this.lease.isHeld(CoordinatorLoop.this.clock.now())) {
-					// It was renewed on another thread meanwhile, and that was told
-					// before its end.
+					// Another thread has renewed it meanwhile and reported that before
+					// the end.
 					handOutResumed();
 				}
 			}

@@ -18,14 +18,14 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 
 /**
- * What became of a topic that was to be forgotten. Immutable.
+ * The result of forgetting the shards of a topic. Immutable.
  *
- * @param forgotten how many shards the group does not know any more; some may be
- * forgotten also where there are users, because the first of these came meanwhile
- * @param newest not below any token under which one of the shards was owned, and below
- * all that are given from now on
- * @param users the members that keep the topic from being forgotten, because they consume
- * it, or own a shard of it, or are to get one; none when it is forgotten
+ * @param forgotten the number of shards that were forgotten; may be above 0 although there
+ * are users, if these have joined meanwhile
+ * @param newest a token that is not below any of the forgotten shards' and below all
+ * future ones
+ * @param users the members that still use the topic, because they consume it, own a shard
+ * of it or are the target of one; none if the topic is forgotten
  */
 public record ForgetReply(int forgotten, Token newest, SortedSet<MemberId> users) {
 
@@ -34,9 +34,9 @@ public record ForgetReply(int forgotten, Token newest, SortedSet<MemberId> users
 	}
 
 	/**
-	 * The exception for a group that may not know yet who owns what.
-	 * @param topic the topic that was to be forgotten
-	 * @return it; a retry makes sense
+	 * Creates the exception for a group that may not know all owners yet.
+	 * @param topic the topic to forget
+	 * @return the exception; a retry makes sense
 	 */
 	public static StoreUnavailableException claimsOpen(String topic) {
 		return new StoreUnavailableException(
@@ -48,10 +48,10 @@ public record ForgetReply(int forgotten, Token newest, SortedSet<MemberId> users
 	}
 
 	/**
-	 * Finds the members that keep a topic from being forgotten.
+	 * Finds the members that use a topic.
 	 * @param topic the topic
-	 * @param group all that is known of the group
-	 * @return them
+	 * @param group the whole group
+	 * @return the members
 	 */
 	public static SortedSet<MemberId> users(String topic, GroupChanges group) {
 		List<GroupMember> members = (group.members() != null) ? group.members() : List.of();
@@ -76,8 +76,8 @@ public record ForgetReply(int forgotten, Token newest, SortedSet<MemberId> users
 	/**
 	 * Finds the shards of a topic.
 	 * @param topic the topic
-	 * @param group all that is known of the group
-	 * @return those that the group knows
+	 * @param group the whole group
+	 * @return the shards
 	 */
 	public static List<ShardId> shards(String topic, GroupChanges group) {
 		return ownerships(topic, group).stream().map(Ownership::shard).toList();

@@ -16,8 +16,8 @@ import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * Publishes the problems of the group that the leader has found, whenever they change,
- * and keeps those that this member knows. Confined to the coordinator's loop, except
+ * Publishes the problems that this member has found as the leader, whenever they change,
+ * and keeps those that it has read. Confined to the coordinator's loop, except
  * {@link #known}.
  */
 final class GroupProblemPublisher {
@@ -30,7 +30,7 @@ final class GroupProblemPublisher {
 
 	private final Duration pause;
 
-	/** Problems in the store, as far as this member knows. */
+	/** Problems in the store, by the last answer. */
 	private GroupStatus told = GroupStatus.NONE;
 
 	private @Nullable MonotonicTime publishedAt;
@@ -46,7 +46,7 @@ final class GroupProblemPublisher {
 		this.pause = settings.heartbeatInterval();
 	}
 
-	/** Takes in the answer to a heartbeat. */
+	/** Reads the problems in the answer to a heartbeat. */
 	void answered(HeartbeatReply.Alive reply, MemberId self, MonotonicTime sentAt, MonotonicTime now) {
 		if (this.publishedAt == null || !sentAt.isBefore(this.publishedAt)) {
 			this.told = reply.status();
@@ -62,7 +62,7 @@ final class GroupProblemPublisher {
 		this.versionLogged = passedOver;
 	}
 
-	/** Writes the problems that the leader has found, if they are not in the store. */
+	/** Publishes problems if they differ from those in the store. */
 	void publish(MemberId leader, long epoch, List<GroupProblem> found, MonotonicTime now) {
 		GroupProblems problems = GroupProblems.of(found);
 		boolean paused = this.publishedAt != null && this.publishedAt.until(now).compareTo(this.pause) < 0;
@@ -82,7 +82,7 @@ final class GroupProblemPublisher {
 		this.publishedAt = null;
 	}
 
-	/** Returns the problems that this member has heard of last. */
+	/** Returns the problems of the group by the last answer. */
 	List<GroupProblem> known() {
 		return this.known;
 	}

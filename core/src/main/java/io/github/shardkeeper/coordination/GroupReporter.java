@@ -25,8 +25,8 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.TopicShards;
 
 /**
- * Puts the report of a group together: read from the stores when somebody asks, so that
- * it is current on every instance and costs nothing while nobody looks. Thread-safe.
+ * Creates the report of a group from the stores on demand, so that it is current on every
+ * instance and costs nothing between calls. Thread-safe.
  */
 public final class GroupReporter {
 
@@ -43,7 +43,7 @@ public final class GroupReporter {
 	 * @param coordinator this member
 	 * @param coordinationStore the group's control plane
 	 * @param checkpointStore the group's data plane
-	 * @param problems tells what keeps shards of this instance from being consumed
+	 * @param problems the problems of this instance's shards
 	 */
 	public GroupReporter(ShardCoordinator coordinator, CoordinationStore coordinationStore,
 			CheckpointStore checkpointStore, Supplier<Map<ShardId, String>> problems) {
@@ -55,8 +55,8 @@ public final class GroupReporter {
 
 	/**
 	 * Reads the group.
-	 * @return the report; without members and shards, and with the reason, when the store
-	 * does not answer
+	 * @return the report; if the store does not answer, without members and shards and with
+	 * the reason
 	 */
 	public GroupReport report() {
 		try {

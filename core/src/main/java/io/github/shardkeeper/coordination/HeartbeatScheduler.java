@@ -19,13 +19,12 @@ import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.time.StoreClock;
 
 /**
- * Keeps the member's session alive: one heartbeat per interval, one more at once whenever
- * the store signals news, and one exactly when the leader's lease ends, so that a dead
- * leader is replaced without delay. Each answer renews the {@link Lease} before anything
- * else happens to it.
+ * Sends the heartbeats of a session: one per interval, one at once after a notification,
+ * and one exactly when the leader's lease ends, so that a dead leader is replaced without
+ * delay. Each answer renews the {@link Lease} before it is processed further.
  * <p>
- * It has a loop of its own that nothing else can delay, and so has the watch over the end
- * of the lease. Thread-safe.
+ * Heartbeats and the {@link LeaseGuard} have loops of their own that nothing else can
+ * delay. Thread-safe.
  */
 public final class HeartbeatScheduler implements AutoCloseable {
 
@@ -58,9 +57,9 @@ public final class HeartbeatScheduler implements AutoCloseable {
 
 	/**
 	 * Creates a scheduler that is not started.
-	 * @param store the store to send heartbeats to
-	 * @param lease the lease that they renew
-	 * @param interval the time between two of them
+	 * @param store the control plane
+	 * @param lease the lease that heartbeats renew
+	 * @param interval the time between two heartbeats
 	 * @param runtime clock and loops
 	 */
 	public HeartbeatScheduler(CoordinationStore store, Lease lease, Duration interval, MemberRuntime runtime) {
@@ -75,7 +74,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 
 	/**
 	 * Starts the loops; no heartbeat is sent before a session begins.
-	 * @param listener hears the answers, on the heartbeat's own loop
+	 * @param listener called on the loops of heartbeats and lease guard
 	 */
 	void start(Listener listener) {
 		this.listener = listener;
@@ -84,9 +83,9 @@ public final class HeartbeatScheduler implements AutoCloseable {
 	}
 
 	/**
-	 * Begins to beat.
-	 * @param unconfirmed whether the lease is not renewed before
-	 * {@linkplain #confirmed(int) one loss of writes is confirmed}
+	 * Starts the heartbeats of a session.
+	 * @param unconfirmed whether the lease is renewed only after {@link #confirmed(int)} was
+	 * called for one loss of writes
 	 */
 	void beginSession(MemberId member, boolean unconfirmed, BooleanSupplier candidate) {
 		signal(() -> {
@@ -95,23 +94,20 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		});
 	}
 
-	/** Ends heartbeats and lease at once; the store is not told. */
+	/** Ends heartbeats and lease at once, without a call of the store. */
 	void endSession() {
 		signal(() -> this.session = null);
 		endLease();
 	}
 
 	/**
-	 * Sends a heartbeat now. Several requests before it is sent make one.
+	 * Sends a heartbeat now. Several requests before it is sent are one.
 	 */
 	public void beatNow() {
 		signal(() -> this.beatRequested = true);
 	}
 
-	/**
-	 * Has the next heartbeat tell everything anew that the member owns, because news were
-	 * lost on the way.
-	 */
+	/** Requests all shards of the member with the next heartbeat, because changes were lost. */
 	void requestAllChanges() {
 		signal(() -> {
 			if (this.session != null) {
@@ -122,9 +118,9 @@ public final class HeartbeatScheduler implements AutoCloseable {
 	}
 
 	/**
-	 * Has the store confirm what it has answered, because it may have lost that and
-	 * nobody has noticed: the next heartbeat says what was seen, so that the store
-	 * notices a loss, and the one after it has everything told anew.
+	 * Has the store confirm its answers, because it may have lost them unnoticed: the next
+	 * heartbeat carries the last seen generation, by which the store notices a loss, and the
+	 * one after it requests all shards.
 	 */
 	void confirmSeen() {
 		signal(() -> {
@@ -135,10 +131,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		});
 	}
 
-	/**
-	 * Has the next heartbeat that is due anyway take a load report along, and those after
-	 * it until one is answered.
-	 */
+	/** Adds a load report to the next regular heartbeats, until one of them is answered. */
 	void report(LoadReport load) {
 		this.lock.lock();
 		try {
@@ -152,8 +145,9 @@ public final class HeartbeatScheduler implements AutoCloseable {
 	}
 
 	/**
-	 * Lets answers renew the lease again: the store has confirmed what the member holds
-	 * after that many losses of writes.
+	 * Lets answers renew the lease again, because the store has confirmed the member's
+	 * shards.
+	 * @param losses number of losses of writes in this session that are confirmed
 	 */
 	void confirmed(int losses) {
 		signal(() -> {
@@ -195,7 +189,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		}
 	}
 
-	/** Returns the session to beat for now, or {@code null}. */
+	/** Returns the session whose heartbeat is due, or {@code null}. */
 	private @Nullable Session takeDue() {
 		this.lock.lock();
 		try {
@@ -231,7 +225,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		HeartbeatReply reply;
 		int forgetRequests = beating.forgetRequests();
 		LoadReport load = beating.load();
-		// A step that the margin bears is none.
+		// Steps of the clock that are smaller than the lease's margin do not count.
 		long earliestMillis = Math.max(0,
 				this.storeClock.earliestMillis(sentAt) - this.storeClock.tolerance().toMillis());
 		try {
@@ -240,8 +234,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 					load);
 		}
 		catch (StoreUnavailableException ex) {
-			// Perhaps there was a failover, and it lost what was answered, but told
-			// nobody: a release.
+			// A failover may have lost writes that were answered, such as a release.
 			beating.confirmSeen();
 			hears.heartbeatFailed(beating.member(), ex);
 			return;
@@ -251,8 +244,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 			reported(beating, load);
 			answered(beating, alive, sentAt, hears);
 			if (seenUnconfirmed) {
-				// This was still an answer to what was seen, or the store would not have
-				// noticed its loss; the next one tells everything.
+				// This answer only confirmed; the next one contains everything.
 				requestAllChanges();
 			}
 			else {
@@ -260,8 +252,8 @@ public final class HeartbeatScheduler implements AutoCloseable {
 			}
 		}
 		else {
-			// The lease goes on: if it has not ended, the store was emptied, and the
-			// member may still claim what it holds.
+			// The lease continues: if it has not ended, the store was emptied, and the
+			// member may still claim its shards.
 			signal(() -> this.session = (this.session == beating) ? null : this.session);
 			hears.sessionExpired(beating.member());
 		}
@@ -309,8 +301,8 @@ public final class HeartbeatScheduler implements AutoCloseable {
 			boolean ended = this.lease.isEnded();
 			MonotonicTime handedOutUntil = this.lease.lastHandOutAt();
 			this.lease.renew(sentAt);
-			// In this order: whoever found handing out over has looked before this
-			// moment.
+			// Read the clock after the renewal: a worker that saw handing out paused has
+			// read it before.
 			pausedMeanwhile = ended || !this.clock.now().isBefore(handedOutUntil);
 		}
 		finally {
@@ -326,8 +318,8 @@ public final class HeartbeatScheduler implements AutoCloseable {
 	}
 
 	/**
-	 * Reports only a lease that ran out. The end of a session is reported elsewhere, and
-	 * a new session may hold the lease again by now.
+	 * Reports only a lease that ran out: the end of a session is reported elsewhere, and a
+	 * new session may hold the lease again by now.
 	 */
 	private void leaseEnded(Listener hears) {
 		if (!this.lease.isEnded() && !this.lease.isHeld(this.clock.now())) {
@@ -365,8 +357,8 @@ public final class HeartbeatScheduler implements AutoCloseable {
 	}
 
 	/**
-	 * What the heartbeats of one session tell, and what was heard. Wishes are written
-	 * under the scheduler's lock; the rest is confined to its loop.
+	 * Content of one session's heartbeats and their answers. Requests are written under the
+	 * scheduler's lock; everything else is confined to its loop.
 	 */
 	private static final class Session {
 
@@ -374,16 +366,16 @@ public final class HeartbeatScheduler implements AutoCloseable {
 
 		private final BooleanSupplier candidate;
 
-		/** The report that was not answered yet. */
+		/** Report that was not answered yet. */
 		private volatile LoadReport load = LoadReport.NONE;
 
-		/** Number of requests to have everything told anew. */
+		/** Number of requests for all shards. */
 		private volatile int forgetRequests;
 
-		/** The store may have lost what it has answered: what was seen is unconfirmed. */
+		/** Whether the store may have lost writes that it has answered. */
 		private volatile boolean seenUnconfirmed;
 
-		/** Number of losses after which the store has confirmed what is held. */
+		/** Number of losses that are confirmed. */
 		private volatile int lossesConfirmed;
 
 		/** Confined to the loop, as is all below. */
@@ -394,10 +386,10 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		/** Position from which the next answer continues. */
 		private Seen seen = Seen.NOTHING;
 
-		/** Longest lease in the group, as it was told last. */
+		/** Longest lease in the group, by the last answer. */
 		private long longestLeaseMillis;
 
-		/** More than that while everything is told again, page by page. */
+		/** Newest position; above {@link #seen} while all shards are read again. */
 		private Seen mostSeen = Seen.NOTHING;
 
 		Session(MemberId member, boolean unconfirmed, BooleanSupplier candidate) {
@@ -422,14 +414,14 @@ public final class HeartbeatScheduler implements AutoCloseable {
 			this.load = newer;
 		}
 
-		/** Drops a report that has arrived, if there is no newer one by now. */
+		/** Drops a report that has arrived, unless there is a newer one. */
 		void reported(LoadReport arrived) {
 			if (this.load.equals(arrived)) {
 				this.load = LoadReport.NONE;
 			}
 		}
 
-		/** Has everything told anew by the next heartbeat that does not confirm. */
+		/** Requests all shards with the next heartbeat that does not confirm. */
 		void forget() {
 			this.forgetRequests++;
 		}
@@ -442,14 +434,14 @@ public final class HeartbeatScheduler implements AutoCloseable {
 			this.forgetRequestsAnswered = requests;
 		}
 
-		/** Has the next heartbeat tell all that was seen. */
+		/** Has the next heartbeat carry the newest position. */
 		void confirmSeen() {
 			this.seenUnconfirmed = true;
 		}
 
 		boolean takeSeenUnconfirmed() {
 			if (!this.seenUnconfirmed) {
-				// Nothing is written: another thread may set it just now.
+				// Must not write the field: another thread may be setting it.
 				return false;
 			}
 			this.seenUnconfirmed = false;
@@ -465,9 +457,9 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		}
 
 		/**
-		 * Returns what a heartbeat says was seen. Nothing of it is kept before it is
-		 * answered: if it fails because of a failover, only what was seen tells whether
-		 * that has lost writes.
+		 * Returns the position to send. Changes no state before the answer: if the heartbeat
+		 * fails because of a failover, only the newest position shows whether that has lost
+		 * writes.
 		 */
 		Seen toTell(boolean seenUnconfirmed, int forgetRequests) {
 			return toSay(seenUnconfirmed, forgetRequests).withLongestLease(this.longestLeaseMillis);
@@ -490,28 +482,27 @@ public final class HeartbeatScheduler implements AutoCloseable {
 			if (now.history() != this.mostSeen.history() || now.generation() > this.mostSeen.generation()) {
 				this.mostSeen = now;
 			}
-			// A store that has told all, and less than was seen, has lost writes: the
-			// next
-			// heartbeat has it notice.
+			// A store that has returned everything, and less than was seen, has lost
+			// writes: the next heartbeat lets it notice.
 			this.seen = alive.hasMore() ? now : this.mostSeen;
 		}
 
 	}
 
-	/** Hears what came of heartbeats; must not block. */
+	/** Listener to heartbeats and lease; must not block. */
 	interface Listener {
 
 		void heartbeatAnswered(MemberId member, HeartbeatReply.Alive reply, MonotonicTime sentAt);
 
 		void heartbeatFailed(MemberId member, StoreUnavailableException failure);
 
-		/** No heartbeats are sent any more; the lease was not ended. */
+		/** The store does not know the session; heartbeats stop, the lease continues. */
 		void sessionExpired(MemberId member);
 
-		/** The lease has ended, though the session may go on. */
+		/** The lease has ended; the session may continue. */
 		void leaseEnded();
 
-		/** Records were not handed out for a while, and may be again. */
+		/** The lease permits handing out records again. */
 		void handOutResumed();
 
 	}

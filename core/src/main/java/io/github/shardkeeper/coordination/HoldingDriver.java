@@ -31,9 +31,9 @@ import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * Carries out what {@link ShardHoldings} decides, and feeds back what came of it.
- * Releases are repeated until the store has answered; those that come together are sent
- * together. Confined to the coordinator's loop.
+ * Carries out the actions of {@link ShardHoldings} and feeds back their results. Releases
+ * are sent in batches and repeated until the store has answered. Confined to the
+ * coordinator's loop.
  */
 final class HoldingDriver {
 
@@ -53,7 +53,7 @@ final class HoldingDriver {
 
 	private final ShardHoldings holdings;
 
-	/** When the holdings have to be told that time has passed. */
+	/** Next wake-up of the holdings. */
 	private @Nullable MonotonicTime wakeAt;
 
 	private final Deque<Release> releases = new ArrayDeque<>();
@@ -76,25 +76,25 @@ final class HoldingDriver {
 		this.nextRelease = clock.now();
 	}
 
-	/** Begins anew, with nothing. */
+	/** Resets the driver for a new run. */
 	void start(ShardConsumption consumption) {
 		this.consumption = consumption;
 		clearReleases();
 		this.wakeAt = this.holdings.handle(new HoldingEvent.SessionLost(), this.clock.now()).wakeAt();
 	}
 
-	/** Takes in that the store has lost writes, before {@link #ownershipsChanged}. */
+	/** Handles a loss of writes; call it before {@link #ownershipsChanged}. */
 	void writesLost() {
-		logger.warn("The store has lost writes, perhaps by a failover: comparing what it knows with what is held");
+		logger.warn("The store has lost writes, perhaps by a failover: comparing its shards with those that are held here");
 		on(new HoldingEvent.WritesLost(), null);
 	}
 
-	/** Takes in what the store told has changed. */
+	/** Handles the changes in a heartbeat's answer. */
 	void ownershipsChanged(List<Ownership> changes, MemberId self) {
 		changes.forEach((change) -> on(new HoldingEvent.OwnershipChanged(change, self), self));
 	}
 
-	/** Takes in the rest of the same answer, after {@link #ownershipsChanged}. */
+	/** Handles the rest of the same answer, after {@link #ownershipsChanged}. */
 	void answered(HeartbeatReply.Alive reply) {
 		MonotonicTime now = this.clock.now();
 		on(new HoldingEvent.HeartbeatAnswered(reply.hasMore(), reply.claimsUntilMillis() > 0, this.lease.isHeld(now)),
@@ -105,7 +105,7 @@ final class HoldingDriver {
 		on(new HoldingEvent.WorkerEnded(shard, token, fence, completed), null);
 	}
 
-	/** Does all that is due. */
+	/** Carries out everything that is due. */
 	void run(@Nullable MemberId self) {
 		on(new HoldingEvent.TimePassed(this.lease.isHeld(this.clock.now())), self);
 		if (self != null) {
@@ -113,7 +113,7 @@ final class HoldingDriver {
 		}
 	}
 
-	/** Returns when something is due next, {@code null} for nothing. */
+	/** Returns the time of the next step, {@code null} for none. */
 	@Nullable MonotonicTime wakeAt(@Nullable MemberId self) {
 		// Between two sessions nothing can be released.
 		if (self == null || this.releases.isEmpty()) {
@@ -122,36 +122,36 @@ final class HoldingDriver {
 		return (this.wakeAt != null) ? MonotonicTime.earliest(this.wakeAt, this.nextRelease) : this.nextRelease;
 	}
 
-	/** Gives everything up, because the leader's plan did not come in time. */
+	/** Drains all shards without waiting for the leader any longer. */
 	void leaveWithoutPlan() {
 		on(new HoldingEvent.LeaveTimedOut(), null);
 	}
 
-	/** Takes in that the store does not know the session any more. */
+	/** Handles that the store no longer knows the session. */
 	void sessionForgotten() {
 		clearReleases();
 		on(new HoldingEvent.SessionForgotten(), null);
 	}
 
 	/**
-	 * Takes what is held along into a session that is about to begin. Comes before its
-	 * heartbeats renew the lease: what is not granted must not be consumed any longer
+	 * Claims or presents the held shards in a session that is about to begin. Call it before
+	 * heartbeats renew the lease: shards that are not granted must not be consumed longer
 	 * than the old session permits.
-	 * @return whether something was granted, so that heartbeats must not renew the lease
-	 * before it is confirmed
+	 * @return whether shards were granted, so that heartbeats must not renew the lease
+	 * before these are confirmed
 	 */
 	boolean joined(MemberId self) {
 		on(new HoldingEvent.SessionJoined(this.lease.isHeld(this.clock.now())), self);
 		return this.holdings.isUnconfirmed();
 	}
 
-	/** Takes in that session and lease are over. */
+	/** Handles the end of session and lease. */
 	void sessionLost() {
 		clearReleases();
 		on(new HoldingEvent.SessionLost(), null);
 	}
 
-	/** Takes in that this instance stops without a lease. */
+	/** Handles that this instance stops without a lease. */
 	void stopped() {
 		clearReleases();
 		on(new HoldingEvent.MemberStopped(), null);
@@ -162,7 +162,7 @@ final class HoldingDriver {
 		return this.holdings.isEmpty();
 	}
 
-	/** Returns whether what is held was presented, and is not consumed yet. */
+	/** Returns whether shards were presented that are not consumed yet. */
 	boolean isPresenting() {
 		return this.holdings.isPresenting();
 	}
@@ -247,7 +247,7 @@ final class HoldingDriver {
 		consumption().interrupt(interrupt.shard(), interrupt.draining());
 		if (this.settings.handover().onTimeout() == OnTimeout.FORCE) {
 			logger
-				.warn("Gives {} up by force, as 'shardkeeper.handover.on-timeout' says: the next owner may start while "
+				.warn("Releasing {} by force, as 'shardkeeper.handover.on-timeout' says: the next owner may start while "
 						+ "a call still runs here", interrupt.shard());
 		}
 	}
@@ -303,7 +303,7 @@ final class HoldingDriver {
 		while (!this.releases.isEmpty()) {
 			List<Release> batch = takeBatch();
 			try {
-				// Stale is as good as released: the shard is not ours any more.
+				// A stale reply counts as released: the member does not own the shard.
 				this.store.releaseShards(self, batch, this.settings.handover().quietPeriod());
 				this.releaseFailed = false;
 			}
@@ -318,8 +318,8 @@ final class HoldingDriver {
 	}
 
 	/**
-	 * Takes one alone after a failure, which went to the end before: one that always
-	 * fails must not keep the others waiting.
+	 * Takes all releases, or only one after a failure, which requeues its batch at the end: a
+	 * release that always fails must not delay the others.
 	 */
 	private List<Release> takeBatch() {
 		List<Release> batch = new ArrayList<>();

@@ -32,8 +32,8 @@ import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * Tells {@link Leadership} what has happened, carries out its actions, and publishes what
- * it knows. Confined to the coordinator's loop unless a method says otherwise.
+ * Passes events to {@link Leadership}, carries out its actions and publishes its results.
+ * Confined to the coordinator's loop unless a method says otherwise.
  */
 final class LeaderDriver {
 
@@ -48,7 +48,7 @@ final class LeaderDriver {
 
 	private final Leadership leadership;
 
-	/** When to tell the machine that time has passed. */
+	/** Next wake-up of the machine. */
 	private @Nullable MonotonicTime wakeAt;
 
 	private final Duration crashQuietPeriod;
@@ -65,7 +65,7 @@ final class LeaderDriver {
 
 	private final StrategyFailures strategyFailures = new StrategyFailures();
 
-	/** When the first of the attempts to decide failed, if all have since. */
+	/** Time of the first failed decision since the last successful one. */
 	private volatile @Nullable MonotonicTime failingSince;
 
 	private volatile boolean hasSuccessor;
@@ -74,10 +74,10 @@ final class LeaderDriver {
 
 	private final String group;
 
-	/** Failure of the last attempt to decide. */
+	/** Failure of the last decision. */
 	private @Nullable String failure;
 
-	/** Leadership in which it has decided something, or failed to. */
+	/** Epoch of the last decision, successful or not. */
 	private long decidedInEpoch;
 
 	/** Retired topics that were logged in this leadership. */
@@ -86,9 +86,9 @@ final class LeaderDriver {
 	/**
 	 * Creates the driver.
 	 * @param wake wakes the loop
-	 * @param onProgress called whenever the store has answered a part of what takes long:
-	 * reading or planning a very large group may take longer than a lease, and replacing
-	 * the leader for that would only begin it anew
+	 * @param onProgress called after each step of a long call of the store: reading or
+	 * planning a very large group may take longer than a lease, and a new leader would have
+	 * to start it again
 	 */
 	LeaderDriver(CoordinationSettings settings, AssignmentSettings assigning, Supplier<Map<String, TopicShards>> topics,
 			CoordinationStore store, MonotonicClock clock, Runnable wake, Runnable onProgress) {
@@ -103,7 +103,7 @@ final class LeaderDriver {
 		this.calls = new StrategyCalls(assigning, clock, this::computed, wake);
 	}
 
-	/** Tells the machine what has happened; {@link #run} carries out what follows. */
+	/** Passes an event to the machine; {@link #run} carries out the actions. */
 	void handle(LeaderEvent event) {
 		on(event);
 	}
@@ -124,7 +124,7 @@ final class LeaderDriver {
 	}
 
 	/**
-	 * Does all that is due.
+	 * Carries out everything that is due.
 	 * @param self this member, {@code null} outside a session
 	 */
 	void run(@Nullable MemberId self) {
@@ -148,7 +148,7 @@ final class LeaderDriver {
 			throw ex;
 		}
 		catch (RuntimeException | Error ex) {
-			// This member's shards must not suffer from it: the loop's pass goes on.
+			// Only planning fails: the loop continues, for this member's own shards.
 			logger.error("Cannot plan; all shards stay where they are. Trying again in {} s",
 					FAILURE_RETRY_PAUSE.toSeconds(), ex);
 			this.failure = String.valueOf(ex);
@@ -172,9 +172,9 @@ final class LeaderDriver {
 	}
 
 	/**
-	 * Returns what this leader has found wrong with the group.
-	 * @return the problems; {@code null} for a member that does not lead, or has neither
-	 * decided anything nor failed to since its election
+	 * Returns the problems of the group that this leader has found.
+	 * @return the problems; {@code null} if this member does not lead or has not decided
+	 * anything since its election
 	 */
 	@Nullable List<GroupProblem> problems() {
 		Leadership.View view = this.leadership.view();
@@ -214,7 +214,7 @@ final class LeaderDriver {
 		this.retiredLogged.clear();
 	}
 
-	/** Returns when to {@link #run} if nothing happens before. */
+	/** Returns the time of the next {@link #run}, {@code null} for none. */
 	@Nullable MonotonicTime wakeAt() {
 		MonotonicTime next = this.wakeAt;
 		MonotonicTime overdue = this.calls.wakeAt();
@@ -244,7 +244,7 @@ final class LeaderDriver {
 		return (known != null && number >= 0) ? Optional.of(known.why(number)) : Optional.empty();
 	}
 
-	/** Carries the actions out, and returns the event to go on with. */
+	/** Carries out the actions and returns the resulting event. */
 	private LeaderEvent perform(List<LeaderAction> actions, MemberId self) {
 		LeaderEvent answer = new LeaderEvent.TimePassed();
 		for (LeaderAction action : actions) {
@@ -264,7 +264,7 @@ final class LeaderDriver {
 	private LeaderEvent call(LeaderAction action, MemberId self) {
 		if (action instanceof LeaderAction.ReadGroup read) {
 			GroupChanges changes = this.store.readChanges(read.generation(), read.membership(), this.onProgress);
-			this.differences.refreshed(changes);
+			this.differences.groupRead(changes);
 			return new LeaderEvent.GroupRead(changes);
 		}
 		if (action instanceof LeaderAction.ReadLoads read) {

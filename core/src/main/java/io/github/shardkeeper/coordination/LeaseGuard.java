@@ -8,8 +8,8 @@ import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * Says when the lease has ended. Is a loop of its own, so that neither a heartbeat that
- * hangs nor a slow plan can make it late. Thread-safe.
+ * Reports the end of the lease. Has a loop of its own, so that neither a hanging heartbeat
+ * nor a slow plan can delay it. Thread-safe.
  */
 final class LeaseGuard implements AutoCloseable {
 
@@ -21,30 +21,30 @@ final class LeaseGuard implements AutoCloseable {
 
 	private final Loops.Loop loop;
 
-	/** Only the loop writes it. */
+	/** Written only by the loop. */
 	private volatile boolean held;
 
 	LeaseGuard(Lease lease, MemberRuntime runtime, Runnable onEnd) {
 		this.lease = lease;
 		this.clock = runtime.clock();
 		this.onEnd = onEnd;
-		this.loop = runtime.loops().start("shardkeeper-lease", this::look);
+		this.loop = runtime.loops().start("shardkeeper-lease", this::check);
 	}
 
-	/** Has it look at once: the lease was ended, or may be held again. */
+	/** Checks the lease at once: it was ended, or may be held again. */
 	void leaseChanged() {
 		this.loop.wake();
 	}
 
-	/** Returns whether it has seen that the lease is held, and waits for its end. */
+	/** Returns whether the guard waits for the end of a held lease. */
 	boolean isArmed() {
 		return this.held;
 	}
 
-	private @Nullable MonotonicTime look() {
+	private @Nullable MonotonicTime check() {
 		boolean heldNow = this.lease.isHeld(this.clock.now());
 		if (this.held && !heldNow) {
-			// Only then counted as told: if it throws, the loop looks again soon.
+			// If this throws, the loop checks again soon.
 			this.onEnd.run();
 		}
 		this.held = heldNow;

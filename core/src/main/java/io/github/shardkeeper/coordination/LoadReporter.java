@@ -8,8 +8,8 @@ import io.github.shardkeeper.protocol.MeasuredLoads.LoadReporting;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * Measures the loads of this member's shards, and reports them with heartbeats; does
- * nothing where the strategy does not look at loads. Confined to the coordinator's loop.
+ * Measures the loads of this member's shards and reports them with heartbeats, if the
+ * strategy uses loads. Confined to the coordinator's loop.
  */
 final class LoadReporter {
 
@@ -31,12 +31,12 @@ final class LoadReporter {
 		this.sampleAt = now;
 	}
 
-	/** Returns whether shards are to be measured. */
+	/** Returns whether loads are measured. */
 	boolean isWanted() {
 		return this.wanted;
 	}
 
-	/** Takes a sample if one is due, and reports it if enough has changed. */
+	/** Takes a sample if one is due, and reports it if the loads have changed enough. */
 	void run(ShardConsumption consumption, MonotonicTime now) {
 		if (!this.wanted || now.isBefore(this.sampleAt)) {
 			return;
@@ -49,7 +49,7 @@ final class LoadReporter {
 		}
 	}
 
-	/** Has everything reported again, to a store that may know nothing. */
+	/** Reports all loads again, because the store may have lost them. */
 	void reportAllAgain() {
 		this.loads.forgetReports();
 	}

@@ -7,18 +7,18 @@ import io.github.shardkeeper.loop.Loops;
 import io.github.shardkeeper.time.MonotonicClock;
 
 /**
- * The parts of the process that a member runs in, which a simulation replaces. Immutable.
+ * The parts of the process that a simulation replaces. Immutable.
  *
- * @param clock the process' monotonic clock
- * @param loops runs the member's loops
- * @param random makes session ids unique
+ * @param clock the monotonic clock of the process
+ * @param loops the loops of the member
+ * @param random the source of unique session ids
  */
 public record MemberRuntime(MonotonicClock clock, Loops loops, RandomGenerator random) {
 
 	/**
 	 * Creates the runtime of the real process.
-	 * @param loops runs the loops
-	 * @return its clock, those loops, and secure random numbers
+	 * @param loops the loops of the member
+	 * @return the runtime, with the system's clock and secure random numbers
 	 */
 	public static MemberRuntime of(Loops loops) {
 		return new MemberRuntime(MonotonicClock.SYSTEM, loops, new SecureRandom());

@@ -19,33 +19,33 @@ import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * This instance's place in the group: the member id of its session, the subscription that
- * proves its life, the heartbeats. Confined to the coordinator's loop, but for
- * {@link #member()} and {@link #subscriptionProblem()}.
+ * This instance's place in the group: its session's member id, its subscription and its
+ * heartbeats. Confined to the coordinator's loop, except {@link #member()} and
+ * {@link #subscriptionProblem()}.
  */
 final class Membership {
 
 	private static final Logger logger = LoggerFactory.getLogger(Membership.class);
 
-	/** One may have been on its way when the subscription was opened. */
+	/** One answer may have been in flight when the subscription was opened. */
 	private static final int UNSUBSCRIBED_ANSWERS = 2;
 
-	/** So many times as long as a failed attempt to subscribe has taken, none is made. */
+	/** Length of the pause after a failed attempt to subscribe, in durations of it. */
 	private static final int PAUSES_PER_ATTEMPT = 4;
 
 	/**
-	 * So many subscriptions in a row that the store has confirmed and does not see:
-	 * something between it and this instance hides them.
+	 * Number of subscriptions in a row that the store has confirmed but does not see, after
+	 * which something, such as a proxy, is known to hide them.
 	 */
 	private static final int HIDDEN_SUBSCRIPTIONS = 3;
 
-	/** After a subscription that was not seen, or lost at once; doubles with each. */
+	/** Pause after a subscription that was not seen or lost at once; doubles each time. */
 	private static final Duration FIRST_PAUSE = Duration.ofMillis(500);
 
-	/** While there is none. */
+	/** Maximum of the pause without a subscription. */
 	private static final Duration LONGEST_PAUSE_WITHOUT = Duration.ofSeconds(5);
 
-	/** While there is one that is not seen. */
+	/** Maximum of the pause with a subscription that is not seen. */
 	private static final Duration LONGEST_PAUSE_UNSEEN = Duration.ofMinutes(1);
 
 	private final CoordinationSettings settings;
@@ -62,10 +62,10 @@ final class Membership {
 
 	private volatile @Nullable MemberId member;
 
-	/** Longest lease of all who may hold a shard, as the store told last. */
+	/** Longest lease of all members that may hold shards, by the last answer. */
 	private Duration longestLease = Duration.ZERO;
 
-	/** The id of a join that was not answered. */
+	/** Id of a join that was not answered. */
 	private @Nullable MemberId joining;
 
 	private @Nullable Subscription subscription;
@@ -88,18 +88,18 @@ final class Membership {
 	/** Problem with the subscription, as it was logged; {@code null} for none. */
 	private volatile @Nullable String problem;
 
-	/** Topics as the store knows them; {@code null} if that is not sure. */
+	/** Topics as the store knows them; {@code null} if that is uncertain. */
 	private @Nullable Map<String, TopicShards> longestLeaseChanged;
 
-	/** Whether these are others than at the join. */
+	/** Whether the topics were updated since the join. */
 	private boolean described;
 
-	/** Number of answers in a row, since it was opened, that did not see it. */
+	/** Number of answers in a row that did not see the open subscription. */
 	private int answersWithoutSubscription;
 
 	/**
-	 * Creates it outside a session.
-	 * @param strategy the name of the assignment strategy that it would lead with
+	 * Creates a membership outside a session.
+	 * @param strategy the name of this instance's assignment strategy
 	 */
 	Membership(CoordinationSettings settings, String strategy, CoordinationStore store, HeartbeatScheduler heartbeats,
 			RandomGenerator random, MonotonicClock clock) {
@@ -119,8 +119,8 @@ final class Membership {
 	}
 
 	/**
-	 * Returns what is wrong with the subscription while heartbeats are answered,
-	 * {@code null} for nothing. May be called by any thread.
+	 * Returns the problem of the subscription while heartbeats are answered, {@code null}
+	 * for none. Thread-safe.
 	 */
 	@Nullable String subscriptionProblem() {
 		return this.problem;
@@ -131,9 +131,8 @@ final class Membership {
 	}
 
 	/**
-	 * Makes this instance known to the group, under an id that was never used before. An
-	 * attempt without an answer may have been carried out: the next one takes the same
-	 * id, or the first would leave a member without an instance.
+	 * Joins the group under an id that was never used before. An attempt without an answer
+	 * may have been carried out, so the next one uses the same id.
 	 * @return the id to {@linkplain #begin begin} a session with
 	 */
 	MemberId join(Map<String, TopicShards> topics) {
@@ -142,7 +141,7 @@ final class Membership {
 			id = MemberId.of(this.settings.instance(), Long.toString(this.random.nextLong(1L << 40), 36));
 			this.joining = id;
 		}
-		// First of all: without it the first late heartbeat would pass for a death.
+		// First: without a subscription the first late heartbeat would count as a crash.
 		ensureSubscribed(id);
 		this.store.joinGroup(id, description(topics), this.settings.lease(), this.settings.timeout(),
 				this.longestLease);
@@ -155,12 +154,12 @@ final class Membership {
 				this.settings.zone(), this.strategy, this.hidden);
 	}
 
-	/** Takes in how long others may hold shards. */
+	/** Remembers the longest lease for the next join. */
 	void longestLeaseChanged(Duration longest) {
 		this.longestLease = longest;
 	}
 
-	/** Tells the group which shards this member knows of, if it does not know yet. */
+	/** Updates the topics in the member's description, if the store does not know them. */
 	void describe(Map<String, TopicShards> topics) {
 		MemberId id = this.member;
 		if (id != null && !topics.equals(this.longestLeaseChanged)) {
@@ -170,7 +169,7 @@ final class Membership {
 		}
 	}
 
-	/** Has the description sent again: the store may have lost it. */
+	/** Sends the description again, because the store may have lost it. */
 	void describeAgain() {
 		if (this.described) {
 			this.longestLeaseChanged = null;
@@ -178,8 +177,10 @@ final class Membership {
 	}
 
 	/**
-	 * Begins the session: from now on heartbeats renew the lease, but not before what was
-	 * claimed is confirmed.
+	 * Begins the session and its heartbeats.
+	 * @param unconfirmed whether heartbeats renew the lease only after the claimed shards
+	 * are confirmed
+	 * @param candidate whether this member can lead
 	 */
 	void begin(MemberId id, boolean unconfirmed, BooleanSupplier candidate) {
 		this.joining = null;
@@ -203,10 +204,9 @@ final class Membership {
 	}
 
 	/**
-	 * Renews a subscription whose connection was lost, as far as this process knows or
-	 * the store says.
+	 * Subscribes again if the subscription is lost, by this process or the store's answer.
 	 * @param subscribed whether the store saw a subscription
-	 * @param sentAt when the heartbeat was sent that it has answered so
+	 * @param sentAt the time at which the answered heartbeat was sent
 	 */
 	void keepSubscribed(boolean subscribed, MonotonicTime sentAt) {
 		MemberId id = this.member;
@@ -216,7 +216,7 @@ final class Membership {
 		boolean open = this.subscription.isOpen();
 		if (open) {
 			if (sentAt.isBefore(this.subscribedAt)) {
-				// It may be heard late, after many others: it says nothing of this one.
+				// This answer is older than the subscription.
 				return;
 			}
 			if (subscribed) {
@@ -260,7 +260,7 @@ final class Membership {
 		}
 		if (this.unseenSubscriptions >= HIDDEN_SUBSCRIPTIONS && !this.hidden) {
 			this.hidden = true;
-			// Without that it would pass for dead after each silence of a lease.
+			// Otherwise the member would count as dead after each silence of a lease.
 			this.longestLeaseChanged = null;
 			String text = ("The store confirms subscriptions of this instance but does not see them: a proxy may "
 					+ "hide them. If the instance crashes, its shards move at the end of its session "
@@ -271,7 +271,7 @@ final class Membership {
 		}
 	}
 
-	/** Also after a success: the next subscription may be as short or as useless. */
+	/** Pauses after a success, too: the next subscription may fail as soon as this one. */
 	private MonotonicTime subscribeAgainAt(boolean open) {
 		if (this.recentSubscriptions == 0) {
 			return this.subscribeAgainAt;
@@ -294,15 +294,15 @@ final class Membership {
 				logger.info("Resubscribed for {}", id);
 			}
 			if (afterFailover) {
-				// Perhaps it was over before the next heartbeat, and has lost what was
-				// answered since the last one, a release: nothing else would tell.
+				// A failover between two heartbeats may have lost writes that were answered
+				// since the last one, such as a release; only this detects it.
 				this.heartbeats.confirmSeen();
 				describeAgain();
 			}
 		}
 		catch (StoreUnavailableException ex) {
-			// Heartbeats are answered all the same; tried again with the next one, but
-			// where connections hang the coordinator must not do nothing else.
+			// Tried again with the next heartbeat, after a pause: where connections hang,
+			// the coordinator needs time for other work.
 			pauseAfter(begun);
 			String text = "Cannot subscribe, so changes arrive late, and a silence of one lease is taken for a crash: "
 					+ ex.getMessage();
@@ -322,13 +322,13 @@ final class Membership {
 		this.subscribeAgainAt = failed.plus(begun.until(failed).multipliedBy(PAUSES_PER_ATTEMPT));
 	}
 
-	/** Ends session and lease here; the store is not told. */
+	/** Ends session and lease without a call of the store. */
 	void end() {
 		this.heartbeats.endSession();
 		forgotten();
 	}
 
-	/** Ends the session here, which the store has forgotten; the lease continues. */
+	/** Ends a session that the store has forgotten; the lease continues. */
 	void forgotten() {
 		if (this.subscription != null) {
 			this.subscription.close();

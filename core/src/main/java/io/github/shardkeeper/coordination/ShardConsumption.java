@@ -13,14 +13,13 @@ import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * Consumes shards on behalf of the coordinator. No method may block or run user code on
- * the caller's thread. Thread-safe.
+ * The port through which the coordinator has shards consumed. No method may block or run
+ * user code on the caller's thread. Thread-safe.
  */
 public interface ShardConsumption {
 
 	/**
-	 * Acquires a shard and consumes it. If it is still consumed under an older token,
-	 * that ends first.
+	 * Acquires a shard and consumes it. Consumption under an older token ends first.
 	 * @param shard the shard
 	 * @param token the token
 	 * @param member the member that owns it
@@ -35,101 +34,91 @@ public interface ShardConsumption {
 	void drain(ShardId shard);
 
 	/**
-	 * Continues a shard that was to drain, because its move was cancelled. If its end has
-	 * begun, with the revocation callback, it is carried out and reported as usual.
+	 * Continues a draining shard, because its move was cancelled. If the revocation callback
+	 * has begun, the drain is completed and reported as usual.
 	 * @param shard the shard
-	 * @return whether it continues
+	 * @return whether the shard continues
 	 */
 	boolean cancelDrain(ShardId shard);
 
 	/**
-	 * Looks at the data plane of a shard that is consumed here, or is about to be: there
-	 * may be a request. May come without any request, and repeatedly.
+	 * Reads requests for a shard from the data plane: a seek, or records in the retry queue.
+	 * May be called without any request, and repeatedly.
 	 * @param shard the shard
 	 */
 	void attend(ShardId shard);
 
 	/**
-	 * Interrupts the running call of a drain that takes too long, and reports where it
-	 * stands.
+	 * Interrupts the running call of a drain that takes too long, and logs its stack trace.
 	 * @param shard the shard
-	 * @param draining how long the drain has gone on
+	 * @param draining the duration of the drain
 	 */
 	void interrupt(ShardId shard, Duration draining);
 
 	/**
-	 * Lets the application prepare for a shard that is likely to be started here soon,
-	 * while another instance may still consume it. Only a hint; it may never come.
+	 * Prepares for a shard that is likely to be started here soon, while another instance
+	 * may still consume it. Only a hint: the start may never come.
 	 * @param shard the shard
-	 * @param member the member that is to own it
+	 * @param member the member that will own it
 	 */
 	void prepare(ShardId shard, MemberId member);
 
 	/**
-	 * Takes no new record of a shard that is lost, and interrupts the running call.
-	 * Nothing is reported.
+	 * Stops consuming a lost shard and interrupts the running call. Reports nothing.
 	 * @param shard the shard
 	 */
 	void abandon(ShardId shard);
 
 	/**
-	 * Does the same for a shard with which something is lost that only this member knows,
-	 * and logs all that helps to find it again.
+	 * Abandons a shard with data that only this member has, and logs what helps to recover
+	 * it.
 	 * @param shard the shard
-	 * @param cause why it is lost
+	 * @param cause the reason
 	 */
 	void forfeit(ShardId shard, Forfeit.Cause cause);
 
 	/**
-	 * Returns the shards whose offset and state are here, so that a store that has lost
-	 * them can get them back: those that were acquired and are neither lost nor about to
-	 * begin elsewhere. May be called only while nothing is handed out.
+	 * Returns the shards whose offset and state are in memory, so that a store that has lost
+	 * them can get them back. Allowed only while no records are handed out.
 	 * @return the shards
 	 */
 	Set<ShardId> restorable();
 
-	/**
-	 * Interrupts what runs, because the lease has ended. Records are not handed out then.
-	 */
+	/** Interrupts running calls, because the lease has ended. */
 	void suspend();
 
-	/**
-	 * Continues, because the lease is held again.
-	 */
+	/** Continues, because the lease is held again. */
 	void resume();
 
-	/**
-	 * Writes back what the store must know of the shards that are consumed here, because
-	 * it has lost writes.
-	 */
+	/** Commits the whole state of all consumed shards, because the store has lost writes. */
 	void writeBack();
 
 	/**
-	 * Returns what has been done for the shards that are consumed here.
-	 * @param now the time, for calls that run
-	 * @return one entry for each shard that is measured; none where nothing is
+	 * Returns the work done for the shards that are consumed here.
+	 * @param now the time, for calls that are running
+	 * @return one entry for each shard that is measured
 	 */
 	default List<ShardWork> work(MonotonicTime now) {
 		return List.of();
 	}
 
 	/**
-	 * Returns what keeps shards of this instance from being consumed.
-	 * @return a sentence for each shard that is held up
+	 * Returns the problems of this instance's shards.
+	 * @return a sentence for each shard that is not consumed although it should be
 	 */
 	Map<ShardId, String> problems();
 
-	/** Hears about workers. Thread-safe. */
+	/** Listener to the ends of workers. Thread-safe. */
 	interface Listener {
 
 		/**
-		 * A worker that was to drain, was fenced, or has come to its shard's end, has
-		 * ended: nothing is consumed or written under its token any more.
+		 * Handles the end of a worker that was drained or fenced, or has completed its
+		 * shard: nothing is consumed or written under its token any more.
 		 * @param shard the shard
-		 * @param token the token it had
+		 * @param token the token of the worker
 		 * @param fence the newer token that refused it, or {@link Token#NONE}
-		 * @param completed whether the last record that the shard will ever have was
-		 * handled: nobody needs to own it again
+		 * @param completed whether the last record of a closed shard was handled, so that
+		 * the shard needs no owner any more
 		 */
 		void workerEnded(ShardId shard, Token token, Token fence, boolean completed);
 

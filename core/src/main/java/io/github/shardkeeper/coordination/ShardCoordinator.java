@@ -23,8 +23,8 @@ import io.github.shardkeeper.time.Lease;
 import io.github.shardkeeper.time.MonotonicClock;
 
 /**
- * One member of one group: joins, learns from its heartbeats which shards it owns, has
- * them consumed, releases them when they move, and leads the group while it is elected.
+ * A member of a group: joins, learns from heartbeats which shards it owns, has them
+ * consumed, releases them when they move, and leads the group while it is elected.
  * <p>
  * All decisions are made on one loop, on which user code never runs. Thread-safe.
  */
@@ -45,11 +45,11 @@ public final class ShardCoordinator implements AutoCloseable {
 
 	/**
 	 * Creates a coordinator that is not started.
-	 * @param settings what the member is configured with
+	 * @param settings the settings of the member
 	 * @param store the group's control plane
-	 * @param heartbeats keeps the session alive
+	 * @param heartbeats the heartbeats of the member
 	 * @param lease the lease that the heartbeats renew
-	 * @param assignment how shards are assigned while this member leads
+	 * @param assignment the settings for assigning shards while this member leads
 	 * @param runtime clock, loops and random numbers
 	 */
 	public ShardCoordinator(CoordinationSettings settings, CoordinationStore store, HeartbeatScheduler heartbeats,
@@ -60,11 +60,11 @@ public final class ShardCoordinator implements AutoCloseable {
 	}
 
 	/**
-	 * Joins the group. If the store is unavailable, it keeps trying.
+	 * Joins the group. Retries while the store is unavailable.
 	 * @param topics the topics that the member consumes, with their shards
-	 * @param consumption consumes the shards that the member gets
-	 * @throws io.github.shardkeeper.shard.ShardkeeperConfigurationException when the
-	 * store can never be used as it is configured
+	 * @param consumption the consumption of the member's shards
+	 * @throws io.github.shardkeeper.shard.ShardkeeperConfigurationException if the store can
+	 * never be used with its configuration
 	 */
 	public void start(Map<String, TopicShards> topics, ShardConsumption consumption) {
 		this.consumption = consumption;
@@ -72,22 +72,21 @@ public final class ShardCoordinator implements AutoCloseable {
 	}
 
 	/**
-	 * Reports that the topics have other shards than before. New ones are assigned at
-	 * once, and the leader learns of them even if its own source is behind. Shards are
-	 * never removed: one that has an owner completes when its reader says so.
-	 * @param changed all topics that the member consumes, the same as at the start, with
-	 * their shards as they are now
+	 * Updates the shards of the topics. New shards are assigned at once, also if the leader's
+	 * own source does not know them yet. Shards are never removed: a shard with an owner is
+	 * completed when its reader has reached the end.
+	 * @param changed the same topics as at the start, with their current shards
 	 */
 	public void shardsChanged(Map<String, TopicShards> changed) {
 		this.loop.shardsChanged(changed);
 	}
 
 	/**
-	 * Leaves the group: announces it, keeps consuming while the leader moves the shards
+	 * Leaves the group: announces it, continues to consume while the leader moves the shards
 	 * away one by one, and ends when the last one is released. After half the time, or at
-	 * once if the store is unavailable, the rest is released without waiting for the
-	 * leader. At the end heartbeats stop, and the others reap what is still held.
-	 * @param timeout how long this may take
+	 * once if the store is unavailable, the remaining shards are drained without waiting for
+	 * the leader. After the whole time heartbeats stop, and the leader removes the member.
+	 * @param timeout maximum duration
 	 */
 	public void stop(Duration timeout) {
 		if (!this.loop.isRunning()) {
@@ -97,7 +96,7 @@ public final class ShardCoordinator implements AutoCloseable {
 			leave(timeout.dividedBy(2)).get(timeout.toNanos(), TimeUnit.NANOSECONDS);
 		}
 		catch (TimeoutException | ExecutionException ex) {
-			logger.warn("Could not give up all shards of group '{}' within {} ms; leaving with what is held{}",
+			logger.warn("Could not release all shards of group '{}' within {} ms; others get them when the lease has ended{}",
 					this.settings.group(), timeout.toMillis(), held());
 		}
 		catch (InterruptedException ex) {
@@ -122,24 +121,22 @@ public final class ShardCoordinator implements AutoCloseable {
 
 	/**
 	 * Begins to leave the group, as {@link #stop} does.
-	 * @param patience how long to wait for the leader to move the shards away
-	 * @return completes when the member is gone
+	 * @param patience the time to wait for the leader to move the shards away
+	 * @return a future that completes when the member has left
 	 */
 	public CompletableFuture<Void> leave(Duration patience) {
 		return this.loop.leave(patience);
 	}
 
-	/**
-	 * Ends the loop and the heartbeats without telling anybody.
-	 */
+	/** Ends the loop and the heartbeats without a call of the store. */
 	@Override
 	public void close() {
 		this.loop.close();
 	}
 
 	/**
-	 * Tells that a worker has ended; see {@link ShardConsumption.Listener}.
-	 * @return the listener to give to the consumption
+	 * Returns the listener for the consumption.
+	 * @return the listener to the ends of workers
 	 */
 	public ShardConsumption.Listener consumptionListener() {
 		return this.loop::workerEnded;
@@ -147,15 +144,15 @@ public final class ShardCoordinator implements AutoCloseable {
 
 	/**
 	 * Returns this member's id in the current session.
-	 * @return the id, empty while it is not in the group
+	 * @return the id, empty outside a session
 	 */
 	public Optional<MemberId> member() {
 		return Optional.ofNullable(this.loop.member());
 	}
 
 	/**
-	 * Returns whether this member leads the group. At most one member of a group does, as
-	 * far as clocks go: what must not be done twice needs a fence of its own.
+	 * Returns whether this member leads the group. Not guaranteed to be true on one member
+	 * only, because clocks differ: work that must not be done twice needs a fence.
 	 * @return whether it leads and its lease is held
 	 */
 	public boolean isLeader() {
@@ -163,17 +160,17 @@ public final class ShardCoordinator implements AutoCloseable {
 	}
 
 	/**
-	 * Returns whether the member's lease is held: the store answers, shards are consumed.
-	 * @return whether it is
+	 * Returns whether the member's lease is held: the store answers, and shards are consumed.
+	 * @return whether the lease is held
 	 */
 	public boolean isConnected() {
 		return this.loop.isConnected();
 	}
 
 	/**
-	 * Returns what is wrong with the group: what the leader has found, which every member
-	 * is told, and what this member's own heartbeats show.
-	 * @return the problems as they were told last; none while the lease is not held
+	 * Returns the problems of the group: those that the leader has published, and those that
+	 * this member's own heartbeats show.
+	 * @return the problems by the last heartbeat; none while the lease is not held
 	 */
 	public List<ProblemReport> groupProblems() {
 		return isConnected() ? this.loop.groupProblems()
@@ -184,70 +181,68 @@ public final class ShardCoordinator implements AutoCloseable {
 	}
 
 	/**
-	 * Returns why the last plan has a shard where it is, or moves it. Only the leader
-	 * knows.
+	 * Returns the reason for a shard's place in the last plan. Only the leader knows it.
 	 * @param shard the shard
-	 * @return a sentence; empty if this member does not lead, or has not planned yet
+	 * @return a sentence; empty if this member does not lead or has not planned yet
 	 */
 	public Optional<String> why(ShardId shard) {
 		return isLeader() ? this.loop.leader().why(shard) : Optional.empty();
 	}
 
 	/**
-	 * Returns whether what is done for each shard is to be measured, because the
-	 * assignment strategy looks at loads.
-	 * @return whether {@link ShardConsumption#work} will be asked
+	 * Returns whether the work for each shard is measured, because the assignment strategy
+	 * uses loads.
+	 * @return whether {@link ShardConsumption#work} will be called
 	 */
 	public boolean measuresLoads() {
 		return this.loop.measuresLoads();
 	}
 
 	/**
-	 * Returns why the member is not connected, as far as it knows.
-	 * @return the last failure since the store answered last
+	 * Returns the last failure of the store since its last answer.
+	 * @return the failure; empty if the store works
 	 */
 	public Optional<String> storeProblem() {
 		return Optional.ofNullable(this.loop.storeProblem().text());
 	}
 
 	/**
-	 * Returns what the store has refused for long, although it answers heartbeats: a
-	 * plan, for example, while this member leads.
-	 * @return what is wrong and what to do
+	 * Returns the failure of a step that fails for long although heartbeats are answered, for
+	 * example a plan while this member leads.
+	 * @return the failure and how to fix it
 	 */
 	public Optional<String> refusedByStore() {
 		return isConnected() ? this.loop.storeProblem().lasting(this.clock.now()) : Optional.empty();
 	}
 
 	/**
-	 * Returns what is wrong with the member's subscription while the store answers
-	 * heartbeats. Shards are consumed all the same.
-	 * @return what is wrong, and what follows from it
+	 * Returns the problem of the member's subscription while the store answers heartbeats.
+	 * Consumption continues.
+	 * @return the problem and its consequences
 	 */
 	public Optional<String> subscriptionProblem() {
 		return isConnected() ? Optional.ofNullable(this.loop.subscriptionProblem()) : Optional.empty();
 	}
 
 	/**
-	 * Returns what is wrong with how the store is set up, so that it may lose more than
-	 * necessary. Shards are consumed all the same.
-	 * @return what is wrong and what to do
+	 * Returns a problem with the setup of the store because of which it may lose more writes
+	 * than necessary. Consumption continues.
+	 * @return the problem and how to fix it
 	 */
 	public Optional<String> durabilityProblem() {
 		return this.loop.durabilityProblem();
 	}
 
 	/**
-	 * Returns what the store refuses for a missing right although nothing stands still
-	 * without it.
-	 * @return by step why it is refused and what to do
+	 * Returns the steps that the store refuses for a missing right. Consumption continues.
+	 * @return by step the reason and how to fix it
 	 */
 	public Map<String, String> refusedOperations() {
 		return this.loop.refusedOperations();
 	}
 
 	/**
-	 * Returns what this member is configured with.
+	 * Returns the settings of this member.
 	 * @return the settings
 	 */
 	public CoordinationSettings settings() {

@@ -13,10 +13,10 @@ import io.github.shardkeeper.assignment.Shards;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
- * The catalog's traits of all shards, looked up once for each table of shards. If the
- * catalog fails for one shard, the assignment fails, and the catalog is asked again for
- * the next one: a pinned or weighted shard must not move because of a failure that
- * passes. Confined to the call that computes an assignment; there is one at a time.
+ * The catalog's traits of all shards, read once for each list of shards. If the catalog
+ * fails for one shard, the assignment fails, and the next one reads the traits again: a
+ * pinned or weighted shard must not move because of a temporary failure. Confined to the
+ * call that computes an assignment; there is one at a time.
  */
 final class ShardTraitsCache {
 
@@ -26,7 +26,7 @@ final class ShardTraitsCache {
 
 	private Shards shards = Shards.NONE;
 
-	/** {@code null} when all are plain. */
+	/** Traits by shard number, {@code null} if no shard has any. */
 	private ShardTraits @Nullable [] traits;
 
 	private boolean weightLogged;
@@ -80,7 +80,7 @@ final class ShardTraitsCache {
 		return clamped;
 	}
 
-	/** The application's catalog has failed. The cause is what it has thrown. */
+	/** Failure of the application's catalog; the cause is its exception. */
 	static final class CatalogFailure extends RuntimeException {
 
 		CatalogFailure(String message, RuntimeException cause) {

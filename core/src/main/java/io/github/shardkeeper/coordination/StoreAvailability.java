@@ -13,24 +13,24 @@ import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * What keeps a member from using its group's store; each cause is said once for an
- * outage. The store may answer heartbeats and refuse other steps, which are then tried
- * again and again: as long as they are, that is one outage. It may also keep losing its
- * data, and with it one session after the other: that, too, is said once. Confined to the
- * coordinator's loop, but for {@link #text} and {@link #lasting}.
+ * Availability of the group's store for a member. Logs each cause once per outage. An
+ * outage lasts as long as any step fails, also if heartbeats are answered meanwhile.
+ * Sessions that are lost one after the other, because the store keeps losing its data, are
+ * logged once as well. Confined to the coordinator's loop, except {@link #text} and
+ * {@link #lasting}.
  */
 final class StoreAvailability {
 
-	/** Longer than any step waits before it is tried again … */
+	/** Maximum pause before a failed step is tried again. */
 	private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
 
-	/** … which takes no longer than a part of the lease, or this. */
+	/** Maximum duration of a step, if a part of the lease is not longer. */
 	private static final Duration SHORTEST_STEP = Duration.ofSeconds(1);
 
-	/** Waiting for replicas takes a third of the lease at most. */
+	/** A step waits for replicas for a third of the lease at most. */
 	private static final int STEPS_PER_LEASE = 3;
 
-	/** So long something may be refused that passes, above all in a failover. */
+	/** Time for which a step may fail temporarily, above all in a failover. */
 	private static final Duration LASTING = Duration.ofSeconds(5);
 
 	private static final Logger logger = LoggerFactory.getLogger(StoreAvailability.class);
@@ -39,10 +39,10 @@ final class StoreAvailability {
 
 	private final Duration lease;
 
-	/** Longer than from one failure of a step to the next. */
+	/** Time without a failure after which a step works again. */
 	private final Duration quiet;
 
-	/** Of heartbeats and joins. */
+	/** Last failure of heartbeats and joins. */
 	private volatile @Nullable String text;
 
 	private volatile @Nullable FailingStep step;
@@ -51,13 +51,10 @@ final class StoreAvailability {
 
 	private @Nullable MonotonicTime sessionBegunAt;
 
-	/** Number of sessions that were lost since one has lasted. */
+	/** Number of sessions in a row that were lost before they had lasted for a lease. */
 	private int lostSessions;
 
-	/**
-	 * Begins without a problem.
-	 * @param lease for how long the member holds its lease
-	 */
+
 	StoreAvailability(String group, Duration lease) {
 		this.group = group;
 		this.lease = lease;
@@ -65,24 +62,24 @@ final class StoreAvailability {
 		this.quiet = LONGEST_PAUSE.plus((step.compareTo(SHORTEST_STEP) > 0) ? step : SHORTEST_STEP);
 	}
 
-	/** A heartbeat or a join has failed. */
+	/** Records the failure of a heartbeat or a join. */
 	void unavailable(StoreUnavailableException failure) {
-		say(failure);
+		log(failure);
 		this.text = failure.getMessage();
 	}
 
-	/** Another step has failed, and is tried again. */
+	/** Records the failure of another step, which is tried again. */
 	void stepFailed(StoreUnavailableException failure, MonotonicTime now) {
-		say(failure);
+		log(failure);
 		FailingStep before = this.step;
 		this.step = new FailingStep(String.valueOf(failure.getMessage()), (before != null) ? before.since() : now, now);
 	}
 
-	private void say(StoreUnavailableException failure) {
+	private void log(StoreUnavailableException failure) {
 		boolean begins = this.log.isEmpty();
 		if (this.log.isNew(String.valueOf(failure.getMessage()))) {
 			logger.warn(
-					begins ? "The store of group '{}' cannot be used; trying on. {}"
+					begins ? "The store of group '{}' cannot be used; retrying. {}"
 							: "The store of group '{}' still cannot be used, for another reason. {}",
 					this.group, failure.getMessage());
 		}
@@ -98,7 +95,7 @@ final class StoreAvailability {
 		}
 	}
 
-	/** A heartbeat was answered. */
+	/** Records the answer to a heartbeat. */
 	void answered(MonotonicTime now) {
 		this.text = null;
 		FailingStep failing = this.step;
@@ -106,7 +103,7 @@ final class StoreAvailability {
 			this.step = null;
 		}
 		if (this.step == null && this.log.resolved()) {
-			logger.info("The store answers again; group '{}' goes on", this.group);
+			logger.info("The store answers again; group '{}' continues", this.group);
 		}
 	}
 
@@ -116,7 +113,7 @@ final class StoreAvailability {
 
 	/**
 	 * Counts a session that is lost because the store has lost its data.
-	 * @return whether it is the first since one has lasted, and has to be logged
+	 * @return whether it has to be logged, because it is the first one in a row
 	 */
 	boolean sessionLost() {
 		this.sessionBegunAt = null;
@@ -124,7 +121,7 @@ final class StoreAvailability {
 		return this.lostSessions == 1;
 	}
 
-	/** Takes in that the store knows the session, which has to last for a lease. */
+	/** Records that the store knows the session; after a lease the session is stable. */
 	void sessionAnswered(MemberId member, MonotonicTime now) {
 		if (this.lostSessions == 0 || this.sessionBegunAt == null
 				|| this.sessionBegunAt.until(now).compareTo(this.lease) < 0) {
@@ -137,14 +134,14 @@ final class StoreAvailability {
 		this.lostSessions = 0;
 	}
 
-	/** The last failure since the store answered last, {@code null} for none. */
+	/** Returns the last failure since the store's last answer, {@code null} for none. */
 	@Nullable String text() {
 		String current = this.text;
 		FailingStep failing = this.step;
 		return (current == null && failing != null) ? failing.text() : current;
 	}
 
-	/** What the store has refused for long, although it answers heartbeats. */
+	/** Returns the failure of a step that fails for long although heartbeats are answered. */
 	Optional<String> lasting(MonotonicTime now) {
 		return Optional.ofNullable(this.step)
 			.filter((failing) -> failing.since().until(failing.last()).compareTo(LASTING) > 0
@@ -152,9 +149,7 @@ final class StoreAvailability {
 			.map(FailingStep::text);
 	}
 
-	/**
-	 * Since when it fails, and when it has failed last.
-	 */
+	/** Times of the first and the last failure of a step. */
 	private record FailingStep(String text, MonotonicTime since, MonotonicTime last) {
 
 	}

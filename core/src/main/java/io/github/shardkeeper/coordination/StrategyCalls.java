@@ -12,20 +12,20 @@ import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * Calls the assignment strategy. A built-in strategy runs on the coordinator's loop if it
- * is sure to answer at once. For a large group it runs on a thread of its own,
- * {@code shardkeeper-assignment}, as code of the application always does: no plan may
- * take so long that the leader's lease ends. There is one call at a time. A call that
- * times out is interrupted; while it ignores that, every request fails.
+ * Calls of the assignment strategy, one at a time. For groups that are not large, a
+ * built-in strategy runs on the coordinator's loop. For large groups, and for code of the
+ * application, it runs on the thread {@code shardkeeper-assignment}, so that the leader's
+ * lease never ends during a call. A call that times out is interrupted; while it ignores
+ * that, every request fails.
  * <p>
  * Confined to the coordinator's loop, except {@link #close}.
  */
 final class StrategyCalls implements AutoCloseable {
 
-	/** With more shards an unlucky group takes a built-in strategy some 100 ms. */
+	/** With more shards, a built-in strategy may take some 100 ms. */
 	private static final int MOST_SHARDS_ON_THE_LOOP = 20_000;
 
-	/** Far more than a built-in strategy was seen to take. */
+	/** Far more than a built-in strategy takes. */
 	private static final Duration BUILT_IN_TIMEOUT = Duration.ofMinutes(1);
 
 	private final AssignmentSettings settings;
@@ -36,12 +36,12 @@ final class StrategyCalls implements AutoCloseable {
 
 	private final BiConsumer<AssignmentRequest, Answer> listener;
 
-	/** Has the loop call {@link #run} soon. */
+	/** Wakes the loop, which calls {@link #run}. */
 	private final Runnable wake;
 
 	private volatile @Nullable Call current;
 
-	/** Request that came during the call for an older one; it is next. */
+	/** Next request, which came during the call for an older one. */
 	private @Nullable AssignmentRequest waiting;
 
 	StrategyCalls(AssignmentSettings settings, MonotonicClock clock, BiConsumer<AssignmentRequest, Answer> listener,
@@ -53,7 +53,7 @@ final class StrategyCalls implements AutoCloseable {
 		this.wake = wake;
 	}
 
-	/** Computes an assignment. The listener may be told before this method returns. */
+	/** Computes an assignment. May call the listener before it returns. */
 	void begin(AssignmentRequest request) {
 		Call running = this.current;
 		boolean isQuick = !this.settings.foreign() && request.shards().size() <= MOST_SHARDS_ON_THE_LOOP;
@@ -101,13 +101,13 @@ final class StrategyCalls implements AutoCloseable {
 		}
 	}
 
-	/** Returns when to {@link #run} at the latest. */
+	/** Returns the time of the next {@link #run}, {@code null} for none. */
 	@Nullable MonotonicTime wakeAt() {
 		Call call = this.current;
 		return (call != null && !call.isOverdue) ? call.deadline : null;
 	}
 
-	/** Interrupts the call, and does not wait for it. */
+	/** Interrupts the call without waiting for its end. */
 	@Override
 	public void close() {
 		Call call = this.current;
@@ -152,7 +152,7 @@ final class StrategyCalls implements AutoCloseable {
 			return new Failed("catalog", ex.getMessage(), ex.getCause());
 		}
 		catch (Throwable ex) {
-			// Also an Error: whatever the application's code throws is its own failure.
+			// Errors, too: the application's code must not end the loop.
 			StackTraceElement[] stack = ex.getStackTrace();
 			String place = (stack.length > 0) ? stack[0].toString() : "";
 			return failed(ex.getClass().getName() + place, "throws " + ex, ex);
@@ -182,7 +182,7 @@ final class StrategyCalls implements AutoCloseable {
 		return duration.toMillis() + " ms";
 	}
 
-	/** One call, and the thread that it runs on. */
+	/** A call and its thread. */
 	private final class Call implements Runnable {
 
 		private final AssignmentRequest request;
@@ -210,16 +210,16 @@ final class StrategyCalls implements AutoCloseable {
 			}
 			catch (Throwable ex) {
 				// The exception's own toString fails.
-				this.answer = failed("unprintable", "throws what cannot be told", null);
+				this.answer = failed("unprintable", "throws an exception whose toString() fails", null);
 			}
 			finally {
 				StrategyCalls.this.wake.run();
 			}
 		}
 
-		/** Returns the answer, {@code null} while it may come. */
+		/** Returns the answer, {@code null} while the call runs. */
 		private @Nullable Answer answer() {
-			// In this order: the answer is the last thing that the thread does.
+			// Read in this order: the thread sets the answer before it ends.
 			boolean hasEnded = !this.thread.isAlive();
 			Answer given = this.answer;
 			return (given == null && hasEnded) ? failed("died", "has ended its thread without an answer", null) : given;
@@ -227,15 +227,15 @@ final class StrategyCalls implements AutoCloseable {
 
 	}
 
-	/** Answer of a strategy. */
+	/** The answer of a strategy. */
 	sealed interface Answer {
 
 	}
 
 	/**
-	 * An assignment that can be used.
+	 * A valid assignment.
 	 *
-	 * @param assignment the assignment, made for the request
+	 * @param assignment the assignment for the request
 	 */
 	record Computed(Assignment assignment) implements Answer {
 
@@ -245,7 +245,7 @@ final class StrategyCalls implements AutoCloseable {
 	 * A failure.
 	 *
 	 * @param kind the kind of the problem, equal for equal problems
-	 * @param text what is wrong and what to do, one or two sentences
+	 * @param text the problem and how to fix it, one or two sentences
 	 * @param cause the exception, {@code null} for none
 	 */
 	record Failed(String kind, String text, @Nullable Throwable cause) implements Answer {

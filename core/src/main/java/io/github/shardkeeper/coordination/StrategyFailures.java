@@ -11,8 +11,8 @@ import org.slf4j.LoggerFactory;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * Logs the failures of the strategy, once for each problem, and knows for how long it has
- * failed. Confined to the coordinator's loop, except {@link #text} and
+ * Failures of the assignment strategy: logs each problem once, and remembers since when
+ * the strategy fails. Confined to the coordinator's loop, except {@link #text} and
  * {@link #isFailing}.
  */
 final class StrategyFailures {
@@ -25,10 +25,10 @@ final class StrategyFailures {
 	/** Maximum number of problems in each of the sets. */
 	private static final int MOST_REMEMBERED = 100;
 
-	/** Maximum of the factor that doubles each time a leader has resigned in vain. */
+	/** Maximum of {@link #patience}. */
 	private static final int MOST_PATIENCE = 32;
 
-	/** Problems whose stack trace was logged; it is not logged again. */
+	/** Problems whose stack trace was logged. */
 	private final Set<String> stacksLogged = new HashSet<>();
 
 	/** Problems that were logged since the strategy worked last. */
@@ -38,6 +38,7 @@ final class StrategyFailures {
 
 	private volatile @Nullable MonotonicTime since;
 
+	/** Number of leases before this leader resigns; doubles with each resignation. */
 	private volatile int patience = 1;
 
 	void failed(StrategyCalls.Failed failure, MonotonicTime now) {
@@ -60,7 +61,7 @@ final class StrategyFailures {
 		}
 	}
 
-	/** Takes in that this member no longer leads. */
+	/** Handles the end of this member's leadership. */
 	void deposed() {
 		if (this.text != null) {
 			this.patience = Math.min(this.patience * 2, MOST_PATIENCE);
@@ -73,7 +74,7 @@ final class StrategyFailures {
 		this.since = null;
 	}
 
-	/** Returns what is wrong and what to do; {@code null} while nothing is. */
+	/** Returns the problem and how to fix it, {@code null} for none. */
 	@Nullable String text() {
 		return this.text;
 	}
@@ -81,7 +82,7 @@ final class StrategyFailures {
 	/**
 	 * Returns whether another member should lead.
 	 * @param now the time
-	 * @param lease how long a member tries for the first time
+	 * @param lease the time before the first resignation
 	 */
 	boolean isFailing(MonotonicTime now, Duration lease) {
 		MonotonicTime failingSince = this.since;

@@ -12,44 +12,44 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
- * The groups that consume a topic, and how far they are: so that nothing is taken from it
+ * The groups that consume a topic and their offsets, so that trimming removes no record
  * that one of them still needs. Every method may throw
- * {@link io.github.shardkeeper.StoreUnavailableException}, and may be repeated.
+ * {@link io.github.shardkeeper.StoreUnavailableException}; a retry is always safe.
  * Thread-safe.
  */
 public interface TopicGroups extends AutoCloseable {
 
 	/**
-	 * Makes known that this group consumes topics. To be repeated at intervals, because
-	 * the store may lose it.
+	 * Registers this group as a consumer of topics. Repeat it regularly, because the store
+	 * may lose it.
 	 * @param topics the topics
 	 */
 	void register(Collection<String> topics);
 
 	/**
-	 * Has nobody wait any more for this group to handle a topic's records. Whoever
-	 * consumes the topic makes the group known again.
+	 * Removes this group from the consumers of a topic. An instance that consumes the topic
+	 * registers the group again.
 	 * @param topic the topic
 	 */
 	void unregister(String topic);
 
 	/**
-	 * Claims to be the one that trims a topic for some time.
+	 * Claims the right to trim a topic.
 	 * @param topic the topic
-	 * @param interval how long nobody else does
-	 * @param settling how long groups have to register again after the store may have
-	 * forgotten some
-	 * @return the claim; {@code null} when somebody else trims
+	 * @param interval the time for which no other instance gets the right
+	 * @param settling the time that groups have to register again after the store may have
+	 * lost some
+	 * @return the claim; {@code null} if another instance has the right
 	 */
 	@Nullable Claim claimTrimming(String topic, Duration interval, Duration settling);
 
 	/**
-	 * Reads how far groups are with the shards of a topic, as replicas have it where the
-	 * store waits for them.
+	 * Reads the committed offsets of groups, as replicas have them where the store waits for
+	 * replicas.
 	 * @param groups the groups
 	 * @param shards shards of one topic
-	 * @return the offsets of all these groups, for those shards of which each group has
-	 * one; none at all without groups
+	 * @return the offsets of all groups, for the shards of which every group has one; empty
+	 * without groups
 	 */
 	Map<ShardId, List<Offset>> offsets(Set<String> groups, Collection<ShardId> shards);
 
@@ -59,8 +59,8 @@ public interface TopicGroups extends AutoCloseable {
 	/**
 	 * The right to trim a topic. Immutable.
 	 *
-	 * @param groups the groups that are known to consume it
-	 * @param settled whether all that consume it had the time to register
+	 * @param groups the registered groups
+	 * @param settled whether all groups have had the time to register
 	 */
 	record Claim(Set<String> groups, boolean settled) {
 

@@ -1,6 +1,7 @@
 /**
- * The drivers of the protocol (event loop, heartbeat) and the ports to what they need
- * (stores, consumption).
+ * The control plane's drivers (event loop, heartbeats, membership) and their ports
+ * ({@code CoordinationStore}, {@code ShardConsumption}). Decisions belong in
+ * {@code protocol}; offsets, state and records of shards belong in {@code checkpoint}.
  */
 @NullMarked
 package io.github.shardkeeper.coordination;

@@ -47,9 +47,9 @@ class ConfigurationDifferencesTests {
 
 		assertThat(log.getAll().split("WARN", -1)).hasSize(3);
 		assertThat(log).contains(
-				"shards~1 knows 4 shards of 'orders', but this leader 8; what either knows is consumed. "
+				"shards~1 knows 4 shards of 'orders', but this leader 8; the shards of both are consumed. "
 						+ "Give all instances the same 'shardkeeper.topics.orders'",
-				"strategy~1 has the assignment strategy 'range', but this leader has 'sticky', which holds. "
+				"strategy~1 has the assignment strategy 'range', but the leader's 'sticky' is used. "
 						+ "Give all instances the same 'shardkeeper.assignment.strategy'");
 	}
 
@@ -87,7 +87,7 @@ class ConfigurationDifferencesTests {
 	}
 
 	private void report(GroupMember... members) {
-		this.differences.refreshed(new GroupChanges(null, 1, 1, 1, List.of(members), List.of()));
+		this.differences.groupRead(new GroupChanges(null, 1, 1, 1, List.of(members), List.of()));
 		this.differences.report(at(this.seconds));
 	}
 

@@ -1,6 +1,7 @@
 package io.github.shardkeeper.coordination;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -9,6 +10,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.BooleanSupplier;
 
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
@@ -33,6 +35,7 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
+import io.github.shardkeeper.testsupport.SettableClock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -46,6 +49,11 @@ class HandoverStoriesTests {
 	private static final Duration SHORT = Duration.ofMillis(100);
 
 	private static final Duration QUIET = Duration.ofMillis(400);
+
+	/** Longer than the interval of heartbeats. */
+	private static final Duration STEP = TestInstance.LEASE.dividedBy(10);
+
+	private static final Duration PATIENCE = Duration.ofSeconds(60);
 
 	private final MemoryCoordinationStore store = new MemoryCoordinationStore();
 
@@ -533,16 +541,34 @@ class HandoverStoriesTests {
 
 	@Test
 	void whoCannotClaimBeforeItsLeaseEndsPresentsAll() {
-		TestInstance a = start("a");
-		awaitConsumed(a, 4);
+		SettableClock clock = new SettableClock();
+		MemoryCoordinationStore timed = new MemoryCoordinationStore(
+				() -> Instant.ofEpochSecond(1).plusNanos(clock.now().nanos()));
+		TestInstance a = start(TestInstance.on(clock, "a", timed, this.ledger));
+		stepUntil(() -> a.consumption.consumed().size() == 4, a, clock);
 		Map<ShardId, Token> before = a.consumption.consumed();
 		a.store.claimsRefused = true;
-		MemoryFailover.empty(this.store);
+		MemoryFailover.empty(timed);
+		clock.advance(STEP);
+		await().atMost(PATIENCE).until(() -> a.store.claims.get() > 0);
+		clock.advance(TestInstance.LEASE);
+		await().atMost(PATIENCE).until(() -> a.consumption.suspensions() == 1);
 
-		await().until(() -> a.consumption.suspensions() == 1);
-		await().until(() -> !a.consumption.isSuspended());
-		assertThat(a.store.claims.get()).isPositive();
+		stepUntil(() -> !a.consumption.isSuspended(), a, clock);
 		assertThat(a.consumption.consumed()).isEqualTo(before);
+	}
+
+	/**
+	 * Advances the clock, and waits for a heartbeat after each step: a busy machine must not
+	 * end the lease.
+	 */
+	private static void stepUntil(BooleanSupplier condition, TestInstance instance, SettableClock clock) {
+		await().atMost(PATIENCE).until(() -> {
+			int before = instance.store.heartbeats.get();
+			clock.advance(STEP);
+			await().atMost(PATIENCE).until(() -> instance.store.heartbeats.get() > before);
+			return condition.getAsBoolean();
+		});
 	}
 
 	/**

@@ -27,7 +27,7 @@ class StoreAvailabilityTests {
 			this.problem.stepFailed(failure("no plan"), pass(Duration.ofMillis(250)));
 			this.problem.answered(pass(Duration.ofMillis(250)));
 		}
-		assertThat(output.getOut()).containsOnlyOnce("The store of group 'g' cannot be used; trying on. no plan")
+		assertThat(output.getOut()).containsOnlyOnce("The store of group 'g' cannot be used; retrying. no plan")
 			.doesNotContain("answers again");
 		assertThat(this.problem.text()).isEqualTo("no plan");
 		assertThat(this.problem.lasting(this.now)).contains("no plan");
@@ -77,7 +77,7 @@ class StoreAvailabilityTests {
 		this.problem.unavailable(failure("away"));
 		this.problem.answered(pass(Duration.ofMillis(1)));
 
-		assertThat(output.getOut()).containsOnlyOnce("cannot be used; trying on. away").contains("answers again");
+		assertThat(output.getOut()).containsOnlyOnce("cannot be used; retrying. away").contains("answers again");
 	}
 
 	@Test

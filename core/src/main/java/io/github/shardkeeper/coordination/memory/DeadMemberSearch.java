@@ -9,8 +9,8 @@ import io.github.shardkeeper.protocol.LeaderEvent.ReapReply;
 import io.github.shardkeeper.shard.MemberId;
 
 /**
- * One look for dead members; the counterpart of {@code reap-members.lua}. Nobody is
- * reaped before the end of his lease. Confined to the lock of its store.
+ * A search for dead members; the counterpart of {@code reap-members.lua}. No member is
+ * removed before the end of its lease. Confined to the lock of its store.
  */
 final class DeadMemberSearch {
 
@@ -18,7 +18,7 @@ final class DeadMemberSearch {
 
 	private final SteadyTime steady;
 
-	/** Not what the clock shows, if it has perhaps just made a step ahead. */
+	/** Time of the search; not ahead of the leader's, because the clock may have stepped. */
 	private final long now;
 
 	private final long quietMillis;
@@ -38,12 +38,12 @@ final class DeadMemberSearch {
 	private long nextLook;
 
 	/**
-	 * Begins a look.
+	 * Creates a search.
 	 * @param group the group
-	 * @param steady the time over which the silence of others proves something
-	 * @param quietMillis how long nobody may own the shards of the dead
-	 * @param subscribed whether a member's subscription is open, the evidence of its life
-	 * @param limit how many members and shards to end and free at most
+	 * @param steady the time over which the leader was able to observe others' heartbeats
+	 * @param quietMillis the time for which nobody may own the shards of dead members
+	 * @param subscribed whether a member's subscription is open
+	 * @param limit maximum number of members to remove and shards to free
 	 */
 	DeadMemberSearch(Group group, SteadyTime steady, long quietMillis, Predicate<MemberId> subscribed, int limit) {
 		this.group = group;

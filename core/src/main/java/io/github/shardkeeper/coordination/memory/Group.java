@@ -24,12 +24,12 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 
 /**
- * The state of one group and the steps that the transitions are made of; the counterpart
- * of {@code control.lua}. Confined to the lock of its store.
+ * The state of a group, and the steps of its transitions; the counterpart of
+ * {@code control.lua}. Confined to the lock of its store.
  */
 final class Group {
 
-	/** Less is no step of a clock. */
+	/** Minimum step of a clock that counts as one. */
 	private static final long SET_BACK_MILLIS = 100;
 
 	final Sessions sessions;
@@ -38,7 +38,7 @@ final class Group {
 
 	private final boolean known;
 
-	/** Members to be told of the transition, in the order in which it came to them. */
+	/** Members to notify after the transition, in this order. */
 	private final Set<MemberId> toNotify = new LinkedHashSet<>();
 
 	private @Nullable MemberId leader;
@@ -47,7 +47,7 @@ final class Group {
 
 	private long membership;
 
-	/** The version of the members since when no shard was forgotten. */
+	/** Membership version at which a shard was forgotten last. */
 	private long forgotten;
 
 	private long lastToken;
@@ -55,12 +55,12 @@ final class Group {
 	/** 0 until the first member joins. */
 	private long history;
 
-	/** How many load reports there have been. */
+	/** Number of load reports so far. */
 	private long loads;
 
 	private long setBacks;
 
-	/** What the last leader that has told anything has found. */
+	/** Problems that were published last. */
 	private GroupStatus status = GroupStatus.NONE;
 
 	private long longestLeaseMillis;
@@ -73,8 +73,8 @@ final class Group {
 
 	/**
 	 * Creates an empty group.
-	 * @param known whether it is known that nobody holds a shard of it, so that its first
-	 * member need not wait for claims
+	 * @param known whether no member can hold a shard of it, so that its first member need
+	 * not wait for claims
 	 */
 	Group(boolean known) {
 		this(new Sessions(), new ShardTable(), known);
@@ -86,7 +86,6 @@ final class Group {
 		this.known = known;
 	}
 
-	/** As it is between two transitions. */
 	Group copy() {
 		Group copy = new Group(this.sessions.copy(), this.shards.copy(), this.known);
 		copy.leader = this.leader;
@@ -133,7 +132,7 @@ final class Group {
 			rememberLease(session.leaseMillis());
 		}
 		else {
-			// Who had a longer one may have gone.
+			// A member with a longer one may have left.
 			this.longestLeaseMillis = this.sessions.longestLeaseMillis();
 		}
 		membershipChanged();
@@ -143,10 +142,7 @@ final class Group {
 		return this.history;
 	}
 
-	/**
-	 * Writes are lost that a member saw: everybody is told everything anew, and nobody
-	 * leads.
-	 */
+	/** Starts a new history after a loss of writes: all members read everything again. */
 	void beginHistoryAfter(long seen, long leaseMillis) {
 		this.history = Math.max(Math.max(seen, this.history) + 1, this.nowMicros);
 		this.leader = null;
@@ -162,10 +158,7 @@ final class Group {
 		return this.longestLeaseMillis;
 	}
 
-	/**
-	 * From now on members may claim what they hold: at least for as long as the longest
-	 * lease lasts, and until a leader ends it.
-	 */
+	/** Starts the time for claims: the longest lease at least, until a leader ends it. */
 	void openClaims(long leaseMillis) {
 		rememberLease(leaseMillis);
 		this.claimsUntil = Math.max(this.claimsUntil, nowMillis() + this.longestLeaseMillis);
@@ -180,18 +173,15 @@ final class Group {
 		return EndClaimsReply.ENDED;
 	}
 
-	/**
-	 * Until when, at least, no shard is handed out, because who holds it may still claim
-	 * it; 0 for no such time.
-	 */
+	/** Returns the time until which no shard gets an owner by a plan; 0 for none. */
 	long claimsUntil() {
 		return (claimsEnd() != 0) ? Math.max(claimsEnd(), nowMillis() + 1) : 0;
 	}
 
-	/** When the time for claims may end; 0 while there is none. */
+	/** Returns the earliest end of the time for claims; 0 outside that time. */
 	long claimsEnd() {
 		if (this.claimsUntil != 0 && nowMillis() < this.claimsSince) {
-			// The clock was set back, nobody knows how far: the time begins anew.
+			// The clock was set back by an unknown time: start the period again.
 			this.claimsUntil = nowMillis() + this.claimsUntil - this.claimsSince;
 			this.claimsSince = nowMillis();
 		}
@@ -202,13 +192,13 @@ final class Group {
 		return this.leader;
 	}
 
-	/** When the leader's lease ends; 0 when nobody leads. */
+	/** Returns the end of the leader's lease; 0 without a leader. */
 	long leaderLeaseEnd() {
 		Session session = (this.leader != null) ? this.sessions.get(this.leader) : null;
 		return (session != null) ? session.leaseEnd() : 0;
 	}
 
-	/** A leader whose own lease has ended decides nothing more. */
+	/** Returns whether a member leads in an epoch and its lease has not ended. */
 	boolean leads(MemberId id, long epochOfLeader) {
 		return id.equals(this.leader) && this.epoch == epochOfLeader && leaderLeaseEnd() > nowMillis();
 	}
@@ -218,7 +208,7 @@ final class Group {
 		this.epoch++;
 	}
 
-	/** Tells the one heard from last, if a member led, to come and lead. */
+	/** Ends a leadership and notifies the member with the newest heartbeat. */
 	void resign(MemberId id) {
 		if (id.equals(this.leader)) {
 			this.leader = null;
@@ -231,7 +221,6 @@ final class Group {
 		return this.epoch;
 	}
 
-	/** The list of members has their sessions, and every record is listed. */
 	void publish(long epochOfLeader, GroupProblems problems) {
 		this.status = new GroupStatus(epochOfLeader, problems);
 	}
@@ -264,7 +253,7 @@ final class Group {
 		notify(target);
 	}
 
-	/** Tells the owner of a shard again; nobody else, and not of one that moves. */
+	/** Notifies the owner of a shard, unless the shard is being moved. */
 	void notifyOwner(ShardId id) {
 		Ownership shard = this.shards.get(id);
 		if (shard != null && shard.phase() == Phase.OWNED) {
@@ -273,9 +262,7 @@ final class Group {
 		}
 	}
 
-	/**
-	 * Tells the owner of before that somebody else owns a shard now: it may consume it.
-	 */
+	/** Notifies an earlier owner that it has lost a shard, which it may still consume. */
 	void tellDisplaced(@Nullable Ownership before) {
 		MemberId displaced = (before != null) ? before.owner() : null;
 		if (before == null || displaced == null || this.sessions.get(displaced) == null) {
@@ -293,14 +280,14 @@ final class Group {
 		notify(this.leader);
 	}
 
-	/** A shard rests, or rests on; its target stays if it still can take it. */
+	/** Starts or extends a quiet period. The target stays if it can still take the shard. */
 	void rest(Ownership shard, @Nullable MemberId target, long untilMillis) {
 		write(shard.shard(), Phase.QUIET, shard.token(), null, canTake(target) ? target : null, untilMillis);
 	}
 
 	/**
-	 * Takes a shard from its owner, who no longer consumes it: it rests, or goes straight
-	 * to the target of its move, or to nobody.
+	 * Takes a shard from its owner, which no longer consumes it: a quiet period starts, or it
+	 * goes to the target of its move, or it becomes free.
 	 */
 	void takeFromOwner(Ownership shard, long quietMillis) {
 		MemberId target = canTake(shard.target()) ? shard.target() : null;
@@ -320,12 +307,13 @@ final class Group {
 	}
 
 	/**
-	 * Ends a member: frees its shards, up to a limit; while some are left for the next
-	 * look, so is the session. Of those that it was to get it only is no longer told.
-	 * @return how many it dealt with
+	 * Removes a member and frees its shards, up to a limit. If some are left, the session
+	 * stays among the ended ones, for the next search. Shards of which the member was only
+	 * the target do not change.
+	 * @return the number of shards that were processed
 	 */
 	int remove(Session session, int limit, long quietMillis) {
-		// First, so that none of its shards comes back to it.
+		// First, so that none of its shards is assigned to it again.
 		this.sessions.end(session);
 		List<Ownership> concerned = this.shards.concerning(session.id, 0, limit);
 		for (Ownership shard : concerned) {
@@ -346,7 +334,7 @@ final class Group {
 		this.lastToken = Math.max(this.lastToken, floor.value());
 	}
 
-	/** Tokens never repeat, not even when the clock goes back. */
+	/** Returns a new token. Tokens never repeat, also if the clock is set back. */
 	private Token nextToken() {
 		this.lastToken = Math.max(this.lastToken + 1, this.nowMicros);
 		return new Token(this.lastToken);
@@ -364,8 +352,9 @@ final class Group {
 	}
 
 	/**
-	 * Before anybody is judged: looks whether the clock was set back, by what was written
-	 * before, and by the earliest time that a member knows it can show.
+	 * Detects that the clock was set back, from the leases in the store and from the
+	 * earliest time that a member knows it can show. Call it before leases are compared with
+	 * the clock.
 	 */
 	void clockRead(long earliestMillis) {
 		if (this.sessions.clockRead(nowMillis()) >= SET_BACK_MILLIS || nowMillis() < earliestMillis) {
@@ -385,7 +374,7 @@ final class Group {
 		return new LoadChanges(this.loads, this.sessions.loadsSince(afterVersion));
 	}
 
-	/** Forgets the shards of a topic, unless a member keeps it from that. */
+	/** Forgets the shards of a topic, unless a member uses it. */
 	ForgetReply forget(String topic) {
 		GroupChanges all = changesSince(0, -1);
 		SortedSet<MemberId> users = ForgetReply.users(topic, all);
@@ -421,7 +410,7 @@ final class Group {
 		}
 	}
 
-	/** Members to be told of the transitions made, each once. */
+	/** Returns the members to notify, each once, and clears them. */
 	List<MemberId> drainNotifications() {
 		List<MemberId> drained = List.copyOf(this.toNotify);
 		this.toNotify.clear();

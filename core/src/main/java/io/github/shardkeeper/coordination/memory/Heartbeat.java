@@ -8,7 +8,7 @@ import io.github.shardkeeper.protocol.LoadReport;
 import io.github.shardkeeper.protocol.Ownership;
 
 /**
- * One heartbeat of a member that is known; the counterpart of {@code heartbeat.lua}.
+ * The heartbeat of a known member; the counterpart of {@code heartbeat.lua}.
  * Confined to the lock of its store.
  */
 final class Heartbeat {
@@ -30,7 +30,7 @@ final class Heartbeat {
 
 	HeartbeatReply.Alive answer(boolean candidate, boolean subscribed, int limit) {
 		long remembered = this.session.leaseEnd();
-		// Before anybody is judged.
+		// Before any lease is compared with the clock.
 		this.group.clockRead(this.seen.earliestMillis());
 		boolean lost = haveWritesBeenLost();
 		renew(candidate);
@@ -48,8 +48,8 @@ final class Heartbeat {
 	}
 
 	/**
-	 * A member that was told more than is known here was told it by writes that are lost.
-	 * The first one to notice begins a new history.
+	 * Returns whether the member has seen writes that are lost. The first member to notice
+	 * that starts a new history.
 	 */
 	private boolean haveWritesBeenLost() {
 		long history = this.seen.history();
@@ -64,8 +64,8 @@ final class Heartbeat {
 	}
 
 	private void renew(boolean candidate) {
-		// Before the own lease is renewed: a leader that was silent for a lease begins a
-		// new epoch.
+		// Before the lease is renewed: a leader that was silent for a lease starts a new
+		// epoch.
 		boolean vacant = this.group.leaderLeaseEnd() <= this.group.nowMillis();
 		this.session.renew(this.group.nowMillis());
 		if (!candidate) {

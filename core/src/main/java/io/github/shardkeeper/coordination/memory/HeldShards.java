@@ -17,7 +17,7 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 
 /**
- * What a member does with what it holds; the counterpart of {@code release-shards.lua}
+ * Releases and claims of a member's shards; the counterpart of {@code release-shards.lua}
  * and {@code claim-shards.lua}. Confined to the lock of its store.
  */
 final class HeldShards {
@@ -80,18 +80,18 @@ final class HeldShards {
 		}
 		boolean isOwned = shard.owner() != null && this.group.sessions.get(shard.owner()) != null;
 		if (age < 0) {
-			// Others may have presented it in time, and consumed it since.
+			// Another member may have presented the shard in time and consumed it since.
 			return leaseHeld || this.member.equals(shard.owner()) || this.group.claimsUntil() > 0
 					|| !isOwned && (shard.token().value() > this.group.history()
 							|| shard.sinceMillis() * 1000 < this.group.history());
 		}
 		if (shard.owner() != null) {
-			// Nobody else had this token: an earlier session of the member's own. Not one
-			// that is being ended here.
+			// Only an earlier session of this member can have this token, unless the owner's
+			// session is being ended here.
 			return !isOwned && (leaseHeld || token.value() < this.group.history());
 		}
-		// Presented by an earlier session that has ended since, and at rest for nothing
-		// but claims.
+		// An earlier session of this member has presented the shard and has ended since;
+		// the shard is quiet only because of the time for claims.
 		return !leaseHeld && token.value() < this.group.history() && shard.untilMillis() <= this.group.claimsUntil();
 	}
 
@@ -101,7 +101,7 @@ final class HeldShards {
 		}
 		this.group.raiseTokenTo(token);
 		if (this.group.claimsEnd() <= this.group.nowMillis() || !leaseHeld) {
-			// Whoever claims what is not known tells of writes that are lost.
+			// The claim shows that writes are lost.
 			this.group.openClaims(session.leaseMillis());
 		}
 		this.group.own(id, token, this.member);

@@ -35,22 +35,22 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 
 /**
- * A group inside one process, for tests and for trying things out without Redis: one
- * instance is one group, which all members share. It makes the same transitions as the
- * scripts for Redis, one at a time, and forgets everything with the process.
+ * A group in one process, for tests and first experiments without Redis. One instance is
+ * one group, which all members share. It makes the same transitions as the scripts for
+ * Redis, under one lock. Nothing is durable.
  * <p>
- * Subscribers are called after the transition, without any lock, on the thread that
- * caused it; calls on several threads may overlap. The store holds no resources: closing
- * it does nothing, so that no member takes it away from the others. Thread-safe.
+ * Subscribers are called after the transition, without a lock, on the thread that caused
+ * it; calls on several threads may overlap. Closing the store does nothing, because other
+ * members may still use it. Thread-safe.
  */
 public final class MemoryCoordinationStore implements CoordinationStore {
 
 	private static final Logger logger = LoggerFactory.getLogger(MemoryCoordinationStore.class);
 
-	/** Shards told at once, as by other stores. */
+	/** Maximum number of shards in one answer to a heartbeat, as on Redis. */
 	private static final int READ_AT_ONCE = 500;
 
-	/** Shards freed at once, as by other stores. */
+	/** Maximum number of shards that one step frees, as on Redis. */
 	private static final int WRITTEN_AT_ONCE = 50;
 
 	private final InstantSource clock;
@@ -66,17 +66,17 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 	private final Set<MemorySubscription> subscriptions = new CopyOnWriteArraySet<>();
 
 	/**
-	 * Creates an empty group that goes by the system's clock. Nobody can hold a shard of
-	 * it yet, so its first member has its shards at once.
+	 * Creates an empty group that uses the system's clock. No member can hold a shard of it
+	 * yet, so its first member gets shards at once.
 	 */
 	public MemoryCoordinationStore() {
 		this(InstantSource.system(), READ_AT_ONCE, WRITTEN_AT_ONCE, new Group(true));
 	}
 
 	/**
-	 * Creates an empty group that begins as one on a Redis does, which may have been
-	 * emptied: for a lease after the first member has joined it hands nothing out.
-	 * @param clock the store's time; microseconds count
+	 * Creates an empty group that starts as one on a Redis that may have been emptied: no
+	 * shard gets an owner for a lease after the first join.
+	 * @param clock the store's time, in microseconds
 	 */
 	public MemoryCoordinationStore(InstantSource clock) {
 		this(clock, READ_AT_ONCE, WRITTEN_AT_ONCE);
@@ -232,27 +232,21 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 		});
 	}
 
-	/**
-	 * Everything as it is now, but for the subscriptions.
-	 * @return a copy
-	 */
+	/** Returns a copy of the group, without the subscriptions. */
 	Snapshot snapshot() {
 		synchronized (this.lock) {
 			return new Snapshot(this.group.copy());
 		}
 	}
 
-	/**
-	 * Forgets everything that was written since, as a failover may.
-	 * @param snapshot what is known then
-	 */
+	/** Loses all writes since a snapshot, as a failover may. */
 	void loseWritesSince(Snapshot snapshot) {
 		synchronized (this.lock) {
 			this.group = snapshot.group.copy();
 		}
 	}
 
-	/** Forgets everything, as a server without persistence does when it ends. */
+	/** Loses all data, as a restart of a server without persistence does. */
 	void empty() {
 		synchronized (this.lock) {
 			this.group = new Group(false);
@@ -295,7 +289,7 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 		return reply;
 	}
 
-	/** What the store knew at a moment. */
+	/** The data of the store at one moment. */
 	record Snapshot(Group group) {
 
 	}
@@ -317,7 +311,7 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 				this.onEvent.run();
 			}
 			catch (RuntimeException ex) {
-				// One member's failure must not look like that of another's transition.
+				// A subscriber's failure must not fail the transition of another member.
 				logger.error("Subscriber of member {} failed", this.member, ex);
 			}
 		}

@@ -11,9 +11,9 @@ import io.github.shardkeeper.protocol.Transition;
 import io.github.shardkeeper.shard.MemberId;
 
 /**
- * Applies what the leader wants; the counterpart of {@code apply-plan.lua}. An owner
- * never changes here: only a shard that is free, or has rested long enough, gets one, and
- * none while somebody may still claim it. Confined to the lock of its store.
+ * Applies the leader's plan; the counterpart of {@code apply-plan.lua}. It never replaces
+ * an owner: only a shard that is free, or whose quiet period is over, gets one, and none
+ * during the time for claims. Confined to the lock of its store.
  */
 final class PlanExecutor {
 
@@ -79,7 +79,7 @@ final class PlanExecutor {
 
 	private long restEnd(Ownership shard) {
 		long now = this.group.nowMillis();
-		// If the clock was set back, nobody knows how far: the rest begins anew.
+		// If the clock was set back, by an unknown time, the quiet period starts again.
 		return (now < shard.sinceMillis()) ? now + shard.untilMillis() - shard.sinceMillis() : shard.untilMillis();
 	}
 

@@ -22,12 +22,12 @@ final class Session {
 
 	private long leaseEnd;
 
-	/** The generation up to which the member was told its changes. */
+	/** The generation up to which the member has read its changes. */
 	long told;
 
 	private LoadReport load = LoadReport.NONE;
 
-	/** How many the group had had with that report. */
+	/** The group's number of load reports, including this one. */
 	private long loadVersion;
 
 	Session(MemberId id, MemberDescription description, long leaseMillis, long timeoutMillis) {
@@ -45,7 +45,7 @@ final class Session {
 		return copy;
 	}
 
-	/** What lasts when a member joins again under the same id. */
+	/** Keeps the data that survives when a member joins again under the same id. */
 	void takeOver(Session before) {
 		this.told = before.told;
 		this.load = before.load;
@@ -73,7 +73,7 @@ final class Session {
 		this.leaseEnd = now + this.leaseMillis;
 	}
 
-	/** It is gone; what is left is only that some of its shards are still to be freed. */
+	/** Ends the session; some of its shards may still have to be freed. */
 	void end() {
 		this.leaseEnd = 0;
 	}

@@ -14,12 +14,12 @@ import io.github.shardkeeper.protocol.LoadReport;
 import io.github.shardkeeper.shard.MemberId;
 
 /**
- * The members of a group, and those gone whose shards are still to be freed. Confined to
- * the lock of its store.
+ * The members of a group, and former members whose shards still have to be freed. Confined
+ * to the lock of its store.
  */
 final class Sessions {
 
-	/** The order in which members are looked at: the one silent for longest first. */
+	/** Order of searches: the member that is silent for longest comes first. */
 	private static final Comparator<Session> BY_LEASE_END = Comparator.comparingLong(Session::leaseEnd)
 		.thenComparing((session) -> session.id);
 
@@ -60,14 +60,14 @@ final class Sessions {
 		this.known.put(session.id, session);
 	}
 
-	/** No longer a member, but still looked at: always late. */
+	/** Makes a member a former one, which every search visits. */
 	void end(Session session) {
 		this.known.remove(session.id);
 		session.end();
 		this.gone.put(session.id, session);
 	}
 
-	/** Nothing is left of one that has ended. */
+	/** Removes a former member. */
 	void forget(Session session) {
 		this.gone.remove(session.id);
 	}
@@ -84,19 +84,19 @@ final class Sessions {
 		return all().mapToLong(Session::leaseEnd).min().orElse(0);
 	}
 
-	/** Those whose lease has ended. */
+	/** Returns the sessions whose lease has ended. */
 	List<Session> late(long now) {
 		return all().filter((session) -> session.leaseEnd() <= now).sorted(BY_LEASE_END).toList();
 	}
 
-	/** The one heard from last, who is surely awake. */
+	/** Returns the other member with the newest heartbeat, which is surely alive. */
 	@Nullable Session lastBut(MemberId one) {
 		return all().filter((session) -> !session.id.equals(one)).max(BY_LEASE_END).orElse(null);
 	}
 
 	/**
-	 * A lease that ends later than if it had begun now was written before the clock was
-	 * set back; tells how far it was, at least.
+	 * Renews leases that end later than if they had begun now: they were written before the
+	 * clock was set back. Returns the minimum of that step in milliseconds, 0 for none.
 	 */
 	long clockRead(long now) {
 		long setBack = 0;

@@ -14,19 +14,17 @@ import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
- * What a group knows about its shards, with the order of their changes, whole and for
- * each member. Confined to the lock of its store.
+ * The shards of a group, in the order of their changes, in total and for each member.
+ * Confined to the lock of its store.
  */
 final class ShardTable {
 
 	private final Map<ShardId, Ownership> records = new HashMap<>();
 
-	/** All shards that were ever owned. */
+	/** All shards that ever had an owner. */
 	private final Index changes = new Index();
 
-	/**
-	 * Those that a member is told of: it owns them, or is to get them, or has lost them.
-	 */
+	/** Shards that a member reads: it owns them, is their target, or has lost them. */
 	private final Map<MemberId, Index> concerns = new HashMap<>();
 
 	private long generation;
@@ -52,7 +50,7 @@ final class ShardTable {
 		return this.changes.after(after, Integer.MAX_VALUE);
 	}
 
-	/** What a member is told of, in the order of the last changes. */
+	/** Returns the shards that a member reads, in the order of their last changes. */
 	List<Ownership> concerning(MemberId member, long after, int limit) {
 		return concernsOf(member).after(after, limit);
 	}
@@ -61,7 +59,7 @@ final class ShardTable {
 		return concernsOf(member).isEmpty();
 	}
 
-	/** Nothing names the shard any more. */
+	/** Removes a shard. */
 	void forget(ShardId shard) {
 		this.generation++;
 		this.records.remove(shard);
@@ -69,22 +67,22 @@ final class ShardTable {
 		this.concerns.values().forEach((index) -> index.remove(shard));
 	}
 
-	/** Only the member is no longer told of the shard; its record stays as it is. */
+	/** Removes a shard from those that a member reads; the shard does not change. */
 	void forget(MemberId member, Ownership shard) {
 		concernsOf(member).remove(shard.shard());
 	}
 
-	/** The owner is told of a shard as if it had changed; nobody else is. */
+	/** Returns a shard to its owner again, as if it had changed, and to no other member. */
 	void tellOwnerAgain(Ownership owned) {
 		index(owned.owner(), owned.shard(), ++this.generation);
 	}
 
-	/** A member that owned a shard is told that it does not any more. */
+	/** Returns a shard to a former owner, which learns that it has lost it. */
 	void tellDisplaced(MemberId member, ShardId shard) {
 		index(member, shard, Objects.requireNonNull(this.records.get(shard)).generation());
 	}
 
-	/** The generation of what is given does not matter: it gets the next one. */
+	/** Writes a shard under the next generation; the given generation is ignored. */
 	void write(Ownership wanted) {
 		Ownership now = at(++this.generation, wanted);
 		Ownership before = this.records.put(now.shard(), now);
@@ -147,7 +145,7 @@ final class ShardTable {
 			return this.order.isEmpty();
 		}
 
-		/** What is known of them now, under the generation that they have here. */
+		/** Returns the current shards, with their generations in this index. */
 		List<Ownership> after(long generation, int limit) {
 			return this.order.tailMap(generation, false)
 				.entrySet()

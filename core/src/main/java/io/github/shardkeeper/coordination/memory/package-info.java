@@ -1,5 +1,6 @@
 /**
- * The same transitions inside one process, for tests and a first look.
+ * The control plane's store in memory, for tests and for applications without Redis. Each
+ * class makes the transitions of a Lua script; nothing else belongs here.
  */
 @NullMarked
 package io.github.shardkeeper.coordination.memory;
