@@ -157,8 +157,7 @@ class NullArgumentsTests {
 			for (Resource resource : resolver
 				.getResources("classpath*:" + ClassUtils.convertClassNameToResourcePath(name) + "/*.class")) {
 				String simple = resource.getFilename();
-				if (simple == null || simple.contains("package-info")
-						|| !resource.getURL().toString().contains(main)) {
+				if (simple == null || simple.contains("package-info") || !resource.getURL().toString().contains(main)) {
 					continue;
 				}
 				Class<?> type = ClassUtils.resolveClassName(name + "." + simple.substring(0, simple.length() - 6),

@@ -112,7 +112,8 @@ class MisplacedKeysTests {
 		assertThat(output.getOut().lines().filter((line) -> line.contains(" is held up") && line.contains(key)))
 			.as("said once, however often it is tried")
 			.hasSize(1);
-		assertThat(output.getOut().lines().filter((line) -> line.contains("Could not release all shards"))).singleElement()
+		assertThat(output.getOut().lines().filter((line) -> line.contains("Could not release all shards")))
+			.singleElement()
 			.asString()
 			.contains(shard + " (", key);
 	}

@@ -36,11 +36,11 @@ import io.github.shardkeeper.shard.Token;
  * <p>
  * <b>Not guaranteed.</b> The store may lose writes that it has answered, for example in a
  * failover. It must then answer {@code GONE} to a commit that rests on them, never write
- * it. Steps on different shards are not atomic together. {@link #read},
- * {@link #offsets} and {@link #seeks} may be outdated when they return.
+ * it. Steps on different shards are not atomic together. {@link #read}, {@link #offsets}
+ * and {@link #seeks} may be outdated when they return.
  * <p>
- * <b>Errors.</b> Every method may throw {@link StoreUnavailableException}, or complete its
- * future with it. Unless it is a {@linkplain StoreUnavailableException#isRefusal()
+ * <b>Errors.</b> Every method may throw {@link StoreUnavailableException}, or complete
+ * its future with it. Unless it is a {@linkplain StoreUnavailableException#isRefusal()
  * refusal}, the step may have been made, or may be made later. Retrying with the same
  * arguments is always safe and makes sense. Expected conflicts are results, not
  * exceptions.
@@ -76,10 +76,10 @@ public interface CheckpointStore extends AutoCloseable {
 
 	/**
 	 * Writes all parts of a commit in one atomic step if the fence is still at the token.
-	 * Neither blocks nor throws {@link StoreUnavailableException}, so that commits of many
-	 * shards can be in flight together. Two commits of one shard may overtake each other;
-	 * the one that arrives late is {@link CommitReply#STALE}. A caller therefore sends the
-	 * next commit of a shard after the answer to the last.
+	 * Neither blocks nor throws {@link StoreUnavailableException}, so that commits of
+	 * many shards can be in flight together. Two commits of one shard may overtake each
+	 * other; the one that arrives late is {@link CommitReply#STALE}. A caller therefore
+	 * sends the next commit of a shard after the answer to the last.
 	 * @param shard the shard
 	 * @param token the token under which it was acquired
 	 * @param commit the changes to write
@@ -111,8 +111,8 @@ public interface CheckpointStore extends AutoCloseable {
 	 * @param token the token under which it was acquired
 	 * @param acknowledged the number of the last commit under it that was answered, 0 for
 	 * none: if the store has lost it, the shard is not at its end
-	 * @param acquisition the {@link Acquisition.Acquired#acquisition()} of the owner, 0 for
-	 * none
+	 * @param acquisition the {@link Acquisition.Acquired#acquisition()} of the owner, 0
+	 * for none
 	 * @return whether the shard is closed
 	 */
 	CompletionReply complete(ShardId shard, Token token, long acknowledged, long acquisition);
@@ -135,7 +135,8 @@ public interface CheckpointStore extends AutoCloseable {
 	 * Reads the committed offsets of many shards, and continues if some of them cannot be
 	 * read.
 	 * @param shards the shards
-	 * @param unreadable called for each shard whose offset cannot be read, with the reason
+	 * @param unreadable called for each shard whose offset cannot be read, with the
+	 * reason
 	 * @return the offsets of those that have one
 	 */
 	default Map<ShardId, Offset> offsets(Collection<ShardId> shards,
@@ -153,8 +154,9 @@ public interface CheckpointStore extends AutoCloseable {
 	}
 
 	/**
-	 * Requests that a shard is consumed from another position. Replaces a pending request.
-	 * The shard's owner carries it out with a commit; the caller has to notify it.
+	 * Requests that a shard is consumed from another position. Replaces a pending
+	 * request. The shard's owner carries it out with a commit; the caller has to notify
+	 * it.
 	 * @param shard the shard; it need not have an owner
 	 * @param after the offset before the first record to consume
 	 * @param clearsState whether the shard's state is removed as well
@@ -190,10 +192,10 @@ public interface CheckpointStore extends AutoCloseable {
 	Instant consumedSince(String topic, @Nullable Instant known);
 
 	/**
-	 * Removes the data of all shards of a topic that nobody consumes any more: checkpoint,
-	 * state, retry queue and dead letters, one shard after the other, and since when the
-	 * topic is consumed. After a failure some may be left: repeat it. The cost grows with
-	 * everything that the store keeps.
+	 * Removes the data of all shards of a topic that nobody consumes any more:
+	 * checkpoint, state, retry queue and dead letters, one shard after the other, and
+	 * since when the topic is consumed. After a failure some may be left: repeat it. The
+	 * cost grows with everything that the store keeps.
 	 * @param topic the topic
 	 * @param newest the newest token under which one of its shards may have been acquired
 	 * @return the shards that were removed, and those that were kept because they were
@@ -227,8 +229,8 @@ public interface CheckpointStore extends AutoCloseable {
 	/**
 	 * The durable part of a shard, without its retry queue and its dead letters.
 	 *
-	 * @param offset the offset up to which all records are handled, {@code null} before the
-	 * first
+	 * @param offset the offset up to which all records are handled, {@code null} before
+	 * the first
 	 * @param ahead the records above the offset that are done already
 	 * @param state the state entries, values as JSON
 	 * @param retryDueIn time until the first record of the retry queue is due, zero if it
@@ -258,10 +260,11 @@ public interface CheckpointStore extends AutoCloseable {
 		 * @param seeks the requests to resume from another position
 		 * @param lastCommit the number of the last commit under the token, 0 for none. An
 		 * owner that acquires again under the same token continues from it
-		 * @param before the last commit before the shard was first acquired under the token;
-		 * {@code null} if it is not known
-		 * @param acquisition identifies the acquisition: the same number when it is repeated,
-		 * another one when the store has lost it meanwhile; 0 if it is not known
+		 * @param before the last commit before the shard was first acquired under the
+		 * token; {@code null} if it is not known
+		 * @param acquisition identifies the acquisition: the same number when it is
+		 * repeated, another one when the store has lost it meanwhile; 0 if it is not
+		 * known
 		 */
 		record Acquired(Checkpoint checkpoint, Seeks seeks, long lastCommit, @Nullable LastCommit before,
 				long acquisition) implements Acquisition {
@@ -302,8 +305,8 @@ public interface CheckpointStore extends AutoCloseable {
 		/**
 		 * The store has lost what the commit rests on: the checkpoint, the acquisition
 		 * under the token, or the last acknowledged commit. Nothing was written. An owner
-		 * that still holds the shard acquires it again under the same token and writes its
-		 * whole state.
+		 * that still holds the shard acquires it again under the same token and writes
+		 * its whole state.
 		 */
 		GONE
 

@@ -99,18 +99,18 @@ public record Commit(CommitNumber number, @Nullable Offset offset, Set<Offset> a
 	}
 
 	/**
-	 * The position of a commit among those under one token, and what the commit rests on. The
-	 * store uses it to refuse a commit that arrives after its successor, and to notice that it
-	 * has lost a commit that it answered: later changes must not be written without it.
-	 * Immutable.
+	 * The position of a commit among those under one token, and what the commit rests on.
+	 * The store uses it to refuse a commit that arrives after its successor, and to
+	 * notice that it has lost a commit that it answered: later changes must not be
+	 * written without it. Immutable.
 	 *
-	 * @param attempt the number of the attempt under the token, from 1; every attempt has a
-	 * number of its own
+	 * @param attempt the number of the attempt under the token, from 1; every attempt has
+	 * a number of its own
 	 * @param acknowledged the last attempt that was answered with
-	 * {@link CheckpointStore.CommitReply#COMMITTED}; 0 for none, or for a commit that writes
-	 * the whole state and rests on no other
-	 * @param acquisition the {@link CheckpointStore.Acquisition.Acquired#acquisition()} that
-	 * the commit rests on, 0 for none
+	 * {@link CheckpointStore.CommitReply#COMMITTED}; 0 for none, or for a commit that
+	 * writes the whole state and rests on no other
+	 * @param acquisition the {@link CheckpointStore.Acquisition.Acquired#acquisition()}
+	 * that the commit rests on, 0 for none
 	 */
 	public record CommitNumber(long attempt, long acknowledged, long acquisition) {
 

@@ -10,9 +10,9 @@ import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
- * The dead letters that {@linkplain CheckpointStore#commit commits} have stored. No method
- * needs a token. A store of its own, so that reading many dead letters never delays
- * commits.
+ * The dead letters that {@linkplain CheckpointStore#commit commits} have stored. No
+ * method needs a token. A store of its own, so that reading many dead letters never
+ * delays commits.
  * <p>
  * Every method blocks until the answer and may throw {@link StoreUnavailableException};
  * each may be repeated with the same arguments. Thread-safe.
@@ -27,8 +27,8 @@ public interface DeadLetterStore extends AutoCloseable {
 	 * @param shard the shard
 	 * @param after the id after which to continue, {@code null} to begin
 	 * @param limit maximum number of dead letters
-	 * @return the dead letters; fewer than the limit at the end or if they are large, none
-	 * only at the end
+	 * @return the dead letters; fewer than the limit at the end or if they are large,
+	 * none only at the end
 	 */
 	List<StoredDeadLetter> list(ShardId shard, @Nullable String after, int limit);
 
@@ -56,8 +56,8 @@ public interface DeadLetterStore extends AutoCloseable {
 
 	/**
 	 * Moves dead letters into the shard's retry queue, due now, without attempts. Each is
-	 * moved in one atomic step; after a failure some may have been moved. The caller has to
-	 * notify the shard's owner.
+	 * moved in one atomic step; after a failure some may have been moved. The caller has
+	 * to notify the shard's owner.
 	 * @param shard the shard
 	 * @param letters the dead letters
 	 * @return the number of dead letters that were moved, or {@link #SHARD_COMPLETED}
@@ -78,8 +78,8 @@ public interface DeadLetterStore extends AutoCloseable {
 	/**
 	 * A dead letter.
 	 *
-	 * @param id its id, two whole numbers with a dash between them; later dead letters of a
-	 * shard have higher ones
+	 * @param id its id, two whole numbers with a dash between them; later dead letters of
+	 * a shard have higher ones
 	 * @param record the record and its failure
 	 */
 	record StoredDeadLetter(String id, FailedRecord record) {

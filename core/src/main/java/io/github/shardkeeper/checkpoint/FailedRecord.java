@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.shard.Offset;
 
 /**
- * A record that a handler has failed on, as the retry queue and the dead letters store it,
- * with the failure. Immutable by convention: the payload's bytes are not copied and must
- * not be changed.
+ * A record that a handler has failed on, as the retry queue and the dead letters store
+ * it, with the failure. Immutable by convention: the payload's bytes are not copied and
+ * must not be changed.
  *
  * @param offset its offset in the shard
  * @param key its key, {@code null} for none

@@ -32,8 +32,8 @@ import io.github.shardkeeper.shard.Token;
  * own time.
  * <p>
  * Every method may throw {@link StoreUnavailableException}. Unless it is a
- * {@linkplain StoreUnavailableException#isRefusal() refusal}, the transition may have been
- * made, or may be made later. Retrying with the same arguments is always safe.
+ * {@linkplain StoreUnavailableException#isRefusal() refusal}, the transition may have
+ * been made, or may be made later. Retrying with the same arguments is always safe.
  * Thread-safe.
  */
 public interface CoordinationStore extends AutoCloseable {
@@ -55,8 +55,8 @@ public interface CoordinationStore extends AutoCloseable {
 	}
 
 	/**
-	 * Returns the steps that the store refuses for a missing right. Consumption continues.
-	 * Does not block.
+	 * Returns the steps that the store refuses for a missing right. Consumption
+	 * continues. Does not block.
 	 * @return by step, in the infinitive, the reason and how to fix it
 	 */
 	default Map<String, String> refusedOperations() {
@@ -81,18 +81,18 @@ public interface CoordinationStore extends AutoCloseable {
 	 * @param lease the time after a heartbeat for which it may consume
 	 * @param timeout the time after a heartbeat at which its session ends if its
 	 * subscription is still open
-	 * @throws io.github.shardkeeper.shard.ShardkeeperConfigurationException if this version
-	 * cannot read the group's format
+	 * @throws io.github.shardkeeper.shard.ShardkeeperConfigurationException if this
+	 * version cannot read the group's format
 	 */
 	default void joinGroup(MemberId member, MemberDescription description, Duration lease, Duration timeout) {
 		joinGroup(member, description, lease, timeout, Duration.ZERO);
 	}
 
 	/**
-	 * Adds a member. Repeating it for the same member is harmless. The join that creates a
-	 * group, for the first time or after the store was emptied, starts the time for claims:
-	 * all members can {@linkplain #claimShards claim} the shards they hold, for at least
-	 * the longest lease that any of them knows of.
+	 * Adds a member. Repeating it for the same member is harmless. The join that creates
+	 * a group, for the first time or after the store was emptied, starts the time for
+	 * claims: all members can {@linkplain #claimShards claim} the shards they hold, for
+	 * at least the longest lease that any of them knows of.
 	 * @param member an id that was never used before
 	 * @param description the description for other members
 	 * @param lease the time after a heartbeat for which it may consume
@@ -100,8 +100,8 @@ public interface CoordinationStore extends AutoCloseable {
 	 * subscription is still open
 	 * @param longestLease the longest lease in the group that the member has learned of,
 	 * zero for none: if the store was emptied, that member may still hold shards
-	 * @throws io.github.shardkeeper.shard.ShardkeeperConfigurationException if this version
-	 * cannot read the group's format
+	 * @throws io.github.shardkeeper.shard.ShardkeeperConfigurationException if this
+	 * version cannot read the group's format
 	 */
 	void joinGroup(MemberId member, MemberDescription description, Duration lease, Duration timeout,
 			Duration longestLease);
@@ -115,7 +115,8 @@ public interface CoordinationStore extends AutoCloseable {
 	void updateDescription(MemberId member, MemberDescription description);
 
 	/**
-	 * Renews a session, elects a leader if there is none, and returns the member's changes.
+	 * Renews a session, elects a leader if there is none, and returns the member's
+	 * changes.
 	 * @param member the member
 	 * @param seen the {@link HeartbeatReply.Alive#seen()} of the last reply,
 	 * {@link Seen#NOTHING} at first
@@ -136,9 +137,9 @@ public interface CoordinationStore extends AutoCloseable {
 	LoadChanges readLoads(long afterVersion);
 
 	/**
-	 * Reads the changes of the whole group. Needs no membership. Makes several steps for a
-	 * large group, each consistent in itself; together they are complete up to the returned
-	 * generation.
+	 * Reads the changes of the whole group. Needs no membership. Makes several steps for
+	 * a large group, each consistent in itself; together they are complete up to the
+	 * returned generation.
 	 * @param afterGeneration the generation that was read last, 0 for everything
 	 * @param seenMembership the membership version that was read last, -1 for none
 	 * @return the changes
@@ -167,8 +168,8 @@ public interface CoordinationStore extends AutoCloseable {
 	PlanReply applyPlan(MemberId leader, long epoch, List<Transition> transitions);
 
 	/**
-	 * Ends the time for claims. The store does not end it by its own clock, which may step:
-	 * the leader does, once that time has passed by the leader's clock.
+	 * Ends the time for claims. The store does not end it by its own clock, which may
+	 * step: the leader does, once that time has passed by the leader's clock.
 	 * @param leader the leader
 	 * @param epoch its epoch
 	 * @param untilMillis the end of the time for claims, as a heartbeat has returned it
@@ -187,8 +188,8 @@ public interface CoordinationStore extends AutoCloseable {
 	boolean publishProblems(MemberId leader, long epoch, GroupProblems problems);
 
 	/**
-	 * Releases shards, which the member must not consume any longer. Each shard goes to the
-	 * target of its move or becomes free, after the quiet period if there is one. A
+	 * Releases shards, which the member must not consume any longer. Each shard goes to
+	 * the target of its move or becomes free, after the quiet period if there is one. A
 	 * completed shard never has an owner again. Makes several steps for many shards.
 	 * @param owner the owner
 	 * @param releases the shards, with the tokens under which they are owned
@@ -200,33 +201,35 @@ public interface CoordinationStore extends AutoCloseable {
 
 	/**
 	 * Restores the ownership of shards that the store does not know, or knows an older
-	 * owner of, because it was emptied or has lost writes. Call it only for shards that the
-	 * member holds under a lease that has not ended: nobody else can hold them, so an older
-	 * token in the store is outdated. Makes several steps for many shards.
+	 * owner of, because it was emptied or has lost writes. Call it only for shards that
+	 * the member holds under a lease that has not ended: nobody else can hold them, so an
+	 * older token in the store is outdated. Makes several steps for many shards.
 	 * <p>
-	 * A shard is granted if the store does not know it; if it has an older token and is not
-	 * completed, in which case its owner is notified; if this member already owns it under
-	 * this token; or if it is owned under this token by a session that the store no longer
-	 * knows, which was this member's.
+	 * A shard is granted if the store does not know it; if it has an older token and is
+	 * not completed, in which case its owner is notified; if this member already owns it
+	 * under this token; or if it is owned under this token by a session that the store no
+	 * longer knows, which was this member's.
 	 * @param member the member; an unknown one is granted nothing
 	 * @param held the shards that it holds, with their tokens
-	 * @return the shards that it owns now under those tokens, and those that are superseded
+	 * @return the shards that it owns now under those tokens, and those that are
+	 * superseded
 	 */
 	ClaimReply claimShards(MemberId member, Map<ShardId, Token> held);
 
 	/**
 	 * Restores the ownership of shards that the member held under a lease that has ended.
 	 * The member's memory is the newest state there is, unless another member held the
-	 * shards later and presents them as well: the highest token wins. Nobody may consume a
-	 * presented shard before the time for claims is over. Each granted shard restarts that
-	 * time, so that members that return at about the same time can present theirs.
+	 * shards later and presents them as well: the highest token wins. Nobody may consume
+	 * a presented shard before the time for claims is over. Each granted shard restarts
+	 * that time, so that members that return at about the same time can present theirs.
 	 * <p>
-	 * Grants what {@link #claimShards} would grant, but takes nothing from an owner once the
-	 * time for claims is over; and also shards that an earlier session of this member had
-	 * presented, if no other member has got them since.
+	 * Grants what {@link #claimShards} would grant, but takes nothing from an owner once
+	 * the time for claims is over; and also shards that an earlier session of this member
+	 * had presented, if no other member has got them since.
 	 * @param member the member; an unknown one is granted nothing
 	 * @param held the shards that it held, with their tokens
-	 * @return the shards that it owns now under those tokens, and those that are superseded
+	 * @return the shards that it owns now under those tokens, and those that are
+	 * superseded
 	 */
 	ClaimReply presentShards(MemberId member, Map<ShardId, Token> held);
 
@@ -241,27 +244,28 @@ public interface CoordinationStore extends AutoCloseable {
 	void notifyOwners(Collection<ShardId> shards);
 
 	/**
-	 * Ends the sessions of dead members: those without a heartbeat for a lease and without
-	 * a subscription, and those without a heartbeat for a session timeout.
+	 * Ends the sessions of dead members: those without a heartbeat for a lease and
+	 * without a subscription, and those without a heartbeat for a session timeout.
 	 * @param leader the leader
 	 * @param epoch its epoch
 	 * @param steady the time over which the leader was able to observe others' heartbeats
-	 * @param crashQuietPeriod the time for which nobody may own the shards of dead members
-	 * @return the members that were removed and when to look again, or that another member
-	 * leads
+	 * @param crashQuietPeriod the time for which nobody may own the shards of dead
+	 * members
+	 * @return the members that were removed and when to look again, or that another
+	 * member leads
 	 */
 	ReapReply reapMembers(MemberId leader, long epoch, SteadyTime steady, Duration crashQuietPeriod);
 
 	/**
-	 * Forgets the shards of a topic that no member consumes, owns or is the target of. If a
-	 * member consumes the topic again later, its shards are new to the group and get higher
-	 * tokens than before. Does not change the data plane. Needs no membership. Makes several
-	 * steps for many shards.
+	 * Forgets the shards of a topic that no member consumes, owns or is the target of. If
+	 * a member consumes the topic again later, its shards are new to the group and get
+	 * higher tokens than before. Does not change the data plane. Needs no membership.
+	 * Makes several steps for many shards.
 	 * @param topic the topic
 	 * @return the number of shards that were forgotten, or the members that still use the
 	 * topic
-	 * @throws StoreUnavailableException during the time for claims, or if the store does not
-	 * know the group; a retry makes sense
+	 * @throws StoreUnavailableException during the time for claims, or if the store does
+	 * not know the group; a retry makes sense
 	 */
 	ForgetReply forgetShards(String topic);
 
@@ -273,9 +277,9 @@ public interface CoordinationStore extends AutoCloseable {
 	void announceLeave(MemberId member);
 
 	/**
-	 * Ends a session. The member must have stopped consuming. Shards that it still owns are
-	 * released, as far as one step can; the leader's next {@link #reapMembers} releases the
-	 * rest. A leader resigns. Ignores unknown members.
+	 * Ends a session. The member must have stopped consuming. Shards that it still owns
+	 * are released, as far as one step can; the leader's next {@link #reapMembers}
+	 * releases the rest. A leader resigns. Ignores unknown members.
 	 * @param member the member
 	 * @param quietPeriod the time for which nobody may own its shards
 	 */
@@ -288,8 +292,8 @@ public interface CoordinationStore extends AutoCloseable {
 	interface Subscription extends AutoCloseable {
 
 		/**
-		 * Returns whether the subscription is open, as far as this process knows. If it is
-		 * not, close it and subscribe again: without it the member counts as dead.
+		 * Returns whether the subscription is open, as far as this process knows. If it
+		 * is not, close it and subscribe again: without it the member counts as dead.
 		 * @return whether it is open
 		 */
 		boolean isOpen();

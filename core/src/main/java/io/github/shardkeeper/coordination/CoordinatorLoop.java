@@ -293,7 +293,9 @@ final class CoordinatorLoop {
 		}
 	}
 
-	/** Runs only the events that are pending now: deadlines must not wait for later ones. */
+	/**
+	 * Runs only the events that are pending now: deadlines must not wait for later ones.
+	 */
 	private void runEvents() {
 		for (int left = this.events.size(); left > 0; left--) {
 			Runnable event = this.events.poll();
@@ -304,8 +306,8 @@ final class CoordinatorLoop {
 	}
 
 	/**
-	 * Returns whether shards are held, or were when the lease ended, of a session that the
-	 * store no longer knows.
+	 * Returns whether shards are held, or were when the lease ended, of a session that
+	 * the store no longer knows.
 	 */
 	private boolean isBetweenSessions() {
 		return this.membership.member() == null && !this.holdings.isEmpty();
@@ -343,8 +345,8 @@ final class CoordinatorLoop {
 	}
 
 	/**
-	 * Returns whether this member may be elected. A member whose loop stands still, or whose
-	 * decisions fail, must not lead.
+	 * Returns whether this member may be elected. A member whose loop stands still, or
+	 * whose decisions fail, must not lead.
 	 */
 	private boolean isFitToLead() {
 		return this.lastProgress.until(this.clock.now()).compareTo(this.settings.lease()) < 0

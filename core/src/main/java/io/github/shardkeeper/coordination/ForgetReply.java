@@ -20,8 +20,8 @@ import io.github.shardkeeper.shard.Token;
 /**
  * The result of forgetting the shards of a topic. Immutable.
  *
- * @param forgotten the number of shards that were forgotten; may be above 0 although there
- * are users, if these have joined meanwhile
+ * @param forgotten the number of shards that were forgotten; may be above 0 although
+ * there are users, if these have joined meanwhile
  * @param newest a token that is not below any of the forgotten shards' and below all
  * future ones
  * @param users the members that still use the topic, because they consume it, own a shard

@@ -55,8 +55,8 @@ public final class GroupReporter {
 
 	/**
 	 * Reads the group.
-	 * @return the report; if the store does not answer, without members and shards and with
-	 * the reason
+	 * @return the report; if the store does not answer, without members and shards and
+	 * with the reason
 	 */
 	public GroupReport report() {
 		try {

@@ -84,8 +84,8 @@ public final class HeartbeatScheduler implements AutoCloseable {
 
 	/**
 	 * Starts the heartbeats of a session.
-	 * @param unconfirmed whether the lease is renewed only after {@link #confirmed(int)} was
-	 * called for one loss of writes
+	 * @param unconfirmed whether the lease is renewed only after {@link #confirmed(int)}
+	 * was called for one loss of writes
 	 */
 	void beginSession(MemberId member, boolean unconfirmed, BooleanSupplier candidate) {
 		signal(() -> {
@@ -107,7 +107,10 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		signal(() -> this.beatRequested = true);
 	}
 
-	/** Requests all shards of the member with the next heartbeat, because changes were lost. */
+	/**
+	 * Requests all shards of the member with the next heartbeat, because changes were
+	 * lost.
+	 */
 	void requestAllChanges() {
 		signal(() -> {
 			if (this.session != null) {
@@ -118,9 +121,9 @@ public final class HeartbeatScheduler implements AutoCloseable {
 	}
 
 	/**
-	 * Has the store confirm its answers, because it may have lost them unnoticed: the next
-	 * heartbeat carries the last seen generation, by which the store notices a loss, and the
-	 * one after it requests all shards.
+	 * Has the store confirm its answers, because it may have lost them unnoticed: the
+	 * next heartbeat carries the last seen generation, by which the store notices a loss,
+	 * and the one after it requests all shards.
 	 */
 	void confirmSeen() {
 		signal(() -> {
@@ -131,7 +134,9 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		});
 	}
 
-	/** Adds a load report to the next regular heartbeats, until one of them is answered. */
+	/**
+	 * Adds a load report to the next regular heartbeats, until one of them is answered.
+	 */
 	void report(LoadReport load) {
 		this.lock.lock();
 		try {
@@ -318,8 +323,8 @@ public final class HeartbeatScheduler implements AutoCloseable {
 	}
 
 	/**
-	 * Reports only a lease that ran out: the end of a session is reported elsewhere, and a
-	 * new session may hold the lease again by now.
+	 * Reports only a lease that ran out: the end of a session is reported elsewhere, and
+	 * a new session may hold the lease again by now.
 	 */
 	private void leaseEnded(Listener hears) {
 		if (!this.lease.isEnded() && !this.lease.isHeld(this.clock.now())) {
@@ -357,8 +362,8 @@ public final class HeartbeatScheduler implements AutoCloseable {
 	}
 
 	/**
-	 * Content of one session's heartbeats and their answers. Requests are written under the
-	 * scheduler's lock; everything else is confined to its loop.
+	 * Content of one session's heartbeats and their answers. Requests are written under
+	 * the scheduler's lock; everything else is confined to its loop.
 	 */
 	private static final class Session {
 
@@ -457,9 +462,9 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		}
 
 		/**
-		 * Returns the position to send. Changes no state before the answer: if the heartbeat
-		 * fails because of a failover, only the newest position shows whether that has lost
-		 * writes.
+		 * Returns the position to send. Changes no state before the answer: if the
+		 * heartbeat fails because of a failover, only the newest position shows whether
+		 * that has lost writes.
 		 */
 		Seen toTell(boolean seenUnconfirmed, int forgetRequests) {
 			return toSay(seenUnconfirmed, forgetRequests).withLongestLease(this.longestLeaseMillis);

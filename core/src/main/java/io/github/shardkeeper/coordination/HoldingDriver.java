@@ -85,7 +85,8 @@ final class HoldingDriver {
 
 	/** Handles a loss of writes; call it before {@link #ownershipsChanged}. */
 	void writesLost() {
-		logger.warn("The store has lost writes, perhaps by a failover: comparing its shards with those that are held here");
+		logger.warn(
+				"The store has lost writes, perhaps by a failover: comparing its shards with those that are held here");
 		on(new HoldingEvent.WritesLost(), null);
 	}
 
@@ -134,9 +135,9 @@ final class HoldingDriver {
 	}
 
 	/**
-	 * Claims or presents the held shards in a session that is about to begin. Call it before
-	 * heartbeats renew the lease: shards that are not granted must not be consumed longer
-	 * than the old session permits.
+	 * Claims or presents the held shards in a session that is about to begin. Call it
+	 * before heartbeats renew the lease: shards that are not granted must not be consumed
+	 * longer than the old session permits.
 	 * @return whether shards were granted, so that heartbeats must not renew the lease
 	 * before these are confirmed
 	 */
@@ -246,9 +247,10 @@ final class HoldingDriver {
 	private void interrupt(HoldingAction.Interrupt interrupt) {
 		consumption().interrupt(interrupt.shard(), interrupt.draining());
 		if (this.settings.handover().onTimeout() == OnTimeout.FORCE) {
-			logger
-				.warn("Releasing {} by force, as 'shardkeeper.handover.on-timeout' says: the next owner may start while "
-						+ "a call still runs here", interrupt.shard());
+			logger.warn(
+					"Releasing {} by force, as 'shardkeeper.handover.on-timeout' says: the next owner may start while "
+							+ "a call still runs here",
+					interrupt.shard());
 		}
 	}
 
@@ -318,8 +320,8 @@ final class HoldingDriver {
 	}
 
 	/**
-	 * Takes all releases, or only one after a failure, which requeues its batch at the end: a
-	 * release that always fails must not delay the others.
+	 * Takes all releases, or only one after a failure, which requeues its batch at the
+	 * end: a release that always fails must not delay the others.
 	 */
 	private List<Release> takeBatch() {
 		List<Release> batch = new ArrayList<>();

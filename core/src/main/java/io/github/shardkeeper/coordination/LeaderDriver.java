@@ -87,8 +87,8 @@ final class LeaderDriver {
 	 * Creates the driver.
 	 * @param wake wakes the loop
 	 * @param onProgress called after each step of a long call of the store: reading or
-	 * planning a very large group may take longer than a lease, and a new leader would have
-	 * to start it again
+	 * planning a very large group may take longer than a lease, and a new leader would
+	 * have to start it again
 	 */
 	LeaderDriver(CoordinationSettings settings, AssignmentSettings assigning, Supplier<Map<String, TopicShards>> topics,
 			CoordinationStore store, MonotonicClock clock, Runnable wake, Runnable onProgress) {

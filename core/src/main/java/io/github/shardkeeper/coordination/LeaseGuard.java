@@ -8,8 +8,8 @@ import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * Reports the end of the lease. Has a loop of its own, so that neither a hanging heartbeat
- * nor a slow plan can delay it. Thread-safe.
+ * Reports the end of the lease. Has a loop of its own, so that neither a hanging
+ * heartbeat nor a slow plan can delay it. Thread-safe.
  */
 final class LeaseGuard implements AutoCloseable {
 

@@ -34,12 +34,14 @@ final class Membership {
 	private static final int PAUSES_PER_ATTEMPT = 4;
 
 	/**
-	 * Number of subscriptions in a row that the store has confirmed but does not see, after
-	 * which something, such as a proxy, is known to hide them.
+	 * Number of subscriptions in a row that the store has confirmed but does not see,
+	 * after which something, such as a proxy, is known to hide them.
 	 */
 	private static final int HIDDEN_SUBSCRIPTIONS = 3;
 
-	/** Pause after a subscription that was not seen or lost at once; doubles each time. */
+	/**
+	 * Pause after a subscription that was not seen or lost at once; doubles each time.
+	 */
 	private static final Duration FIRST_PAUSE = Duration.ofMillis(500);
 
 	/** Maximum of the pause without a subscription. */
@@ -131,8 +133,8 @@ final class Membership {
 	}
 
 	/**
-	 * Joins the group under an id that was never used before. An attempt without an answer
-	 * may have been carried out, so the next one uses the same id.
+	 * Joins the group under an id that was never used before. An attempt without an
+	 * answer may have been carried out, so the next one uses the same id.
 	 * @return the id to {@linkplain #begin begin} a session with
 	 */
 	MemberId join(Map<String, TopicShards> topics) {
@@ -159,7 +161,9 @@ final class Membership {
 		this.longestLease = longest;
 	}
 
-	/** Updates the topics in the member's description, if the store does not know them. */
+	/**
+	 * Updates the topics in the member's description, if the store does not know them.
+	 */
 	void describe(Map<String, TopicShards> topics) {
 		MemberId id = this.member;
 		if (id != null && !topics.equals(this.longestLeaseChanged)) {
@@ -204,7 +208,8 @@ final class Membership {
 	}
 
 	/**
-	 * Subscribes again if the subscription is lost, by this process or the store's answer.
+	 * Subscribes again if the subscription is lost, by this process or the store's
+	 * answer.
 	 * @param subscribed whether the store saw a subscription
 	 * @param sentAt the time at which the answered heartbeat was sent
 	 */
@@ -271,7 +276,9 @@ final class Membership {
 		}
 	}
 
-	/** Pauses after a success, too: the next subscription may fail as soon as this one. */
+	/**
+	 * Pauses after a success, too: the next subscription may fail as soon as this one.
+	 */
 	private MonotonicTime subscribeAgainAt(boolean open) {
 		if (this.recentSubscriptions == 0) {
 			return this.subscribeAgainAt;
@@ -294,7 +301,8 @@ final class Membership {
 				logger.info("Resubscribed for {}", id);
 			}
 			if (afterFailover) {
-				// A failover between two heartbeats may have lost writes that were answered
+				// A failover between two heartbeats may have lost writes that were
+				// answered
 				// since the last one, such as a release; only this detects it.
 				this.heartbeats.confirmSeen();
 				describeAgain();

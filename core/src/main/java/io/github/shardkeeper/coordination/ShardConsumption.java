@@ -34,22 +34,23 @@ public interface ShardConsumption {
 	void drain(ShardId shard);
 
 	/**
-	 * Continues a draining shard, because its move was cancelled. If the revocation callback
-	 * has begun, the drain is completed and reported as usual.
+	 * Continues a draining shard, because its move was cancelled. If the revocation
+	 * callback has begun, the drain is completed and reported as usual.
 	 * @param shard the shard
 	 * @return whether the shard continues
 	 */
 	boolean cancelDrain(ShardId shard);
 
 	/**
-	 * Reads requests for a shard from the data plane: a seek, or records in the retry queue.
-	 * May be called without any request, and repeatedly.
+	 * Reads requests for a shard from the data plane: a seek, or records in the retry
+	 * queue. May be called without any request, and repeatedly.
 	 * @param shard the shard
 	 */
 	void attend(ShardId shard);
 
 	/**
-	 * Interrupts the running call of a drain that takes too long, and logs its stack trace.
+	 * Interrupts the running call of a drain that takes too long, and logs its stack
+	 * trace.
 	 * @param shard the shard
 	 * @param draining the duration of the drain
 	 */
@@ -70,16 +71,16 @@ public interface ShardConsumption {
 	void abandon(ShardId shard);
 
 	/**
-	 * Abandons a shard with data that only this member has, and logs what helps to recover
-	 * it.
+	 * Abandons a shard with data that only this member has, and logs what helps to
+	 * recover it.
 	 * @param shard the shard
 	 * @param cause the reason
 	 */
 	void forfeit(ShardId shard, Forfeit.Cause cause);
 
 	/**
-	 * Returns the shards whose offset and state are in memory, so that a store that has lost
-	 * them can get them back. Allowed only while no records are handed out.
+	 * Returns the shards whose offset and state are in memory, so that a store that has
+	 * lost them can get them back. Allowed only while no records are handed out.
 	 * @return the shards
 	 */
 	Set<ShardId> restorable();
@@ -90,7 +91,9 @@ public interface ShardConsumption {
 	/** Continues, because the lease is held again. */
 	void resume();
 
-	/** Commits the whole state of all consumed shards, because the store has lost writes. */
+	/**
+	 * Commits the whole state of all consumed shards, because the store has lost writes.
+	 */
 	void writeBack();
 
 	/**

@@ -63,8 +63,8 @@ public final class ShardCoordinator implements AutoCloseable {
 	 * Joins the group. Retries while the store is unavailable.
 	 * @param topics the topics that the member consumes, with their shards
 	 * @param consumption the consumption of the member's shards
-	 * @throws io.github.shardkeeper.shard.ShardkeeperConfigurationException if the store can
-	 * never be used with its configuration
+	 * @throws io.github.shardkeeper.shard.ShardkeeperConfigurationException if the store
+	 * can never be used with its configuration
 	 */
 	public void start(Map<String, TopicShards> topics, ShardConsumption consumption) {
 		this.consumption = consumption;
@@ -72,9 +72,9 @@ public final class ShardCoordinator implements AutoCloseable {
 	}
 
 	/**
-	 * Updates the shards of the topics. New shards are assigned at once, also if the leader's
-	 * own source does not know them yet. Shards are never removed: a shard with an owner is
-	 * completed when its reader has reached the end.
+	 * Updates the shards of the topics. New shards are assigned at once, also if the
+	 * leader's own source does not know them yet. Shards are never removed: a shard with
+	 * an owner is completed when its reader has reached the end.
 	 * @param changed the same topics as at the start, with their current shards
 	 */
 	public void shardsChanged(Map<String, TopicShards> changed) {
@@ -82,10 +82,11 @@ public final class ShardCoordinator implements AutoCloseable {
 	}
 
 	/**
-	 * Leaves the group: announces it, continues to consume while the leader moves the shards
-	 * away one by one, and ends when the last one is released. After half the time, or at
-	 * once if the store is unavailable, the remaining shards are drained without waiting for
-	 * the leader. After the whole time heartbeats stop, and the leader removes the member.
+	 * Leaves the group: announces it, continues to consume while the leader moves the
+	 * shards away one by one, and ends when the last one is released. After half the
+	 * time, or at once if the store is unavailable, the remaining shards are drained
+	 * without waiting for the leader. After the whole time heartbeats stop, and the
+	 * leader removes the member.
 	 * @param timeout maximum duration
 	 */
 	public void stop(Duration timeout) {
@@ -96,7 +97,8 @@ public final class ShardCoordinator implements AutoCloseable {
 			leave(timeout.dividedBy(2)).get(timeout.toNanos(), TimeUnit.NANOSECONDS);
 		}
 		catch (TimeoutException | ExecutionException ex) {
-			logger.warn("Could not release all shards of group '{}' within {} ms; others get them when the lease has ended{}",
+			logger.warn(
+					"Could not release all shards of group '{}' within {} ms; others get them when the lease has ended{}",
 					this.settings.group(), timeout.toMillis(), held());
 		}
 		catch (InterruptedException ex) {
@@ -151,8 +153,8 @@ public final class ShardCoordinator implements AutoCloseable {
 	}
 
 	/**
-	 * Returns whether this member leads the group. Not guaranteed to be true on one member
-	 * only, because clocks differ: work that must not be done twice needs a fence.
+	 * Returns whether this member leads the group. Not guaranteed to be true on one
+	 * member only, because clocks differ: work that must not be done twice needs a fence.
 	 * @return whether it leads and its lease is held
 	 */
 	public boolean isLeader() {
@@ -160,7 +162,8 @@ public final class ShardCoordinator implements AutoCloseable {
 	}
 
 	/**
-	 * Returns whether the member's lease is held: the store answers, and shards are consumed.
+	 * Returns whether the member's lease is held: the store answers, and shards are
+	 * consumed.
 	 * @return whether the lease is held
 	 */
 	public boolean isConnected() {
@@ -168,8 +171,8 @@ public final class ShardCoordinator implements AutoCloseable {
 	}
 
 	/**
-	 * Returns the problems of the group: those that the leader has published, and those that
-	 * this member's own heartbeats show.
+	 * Returns the problems of the group: those that the leader has published, and those
+	 * that this member's own heartbeats show.
 	 * @return the problems by the last heartbeat; none while the lease is not held
 	 */
 	public List<ProblemReport> groupProblems() {
@@ -190,8 +193,8 @@ public final class ShardCoordinator implements AutoCloseable {
 	}
 
 	/**
-	 * Returns whether the work for each shard is measured, because the assignment strategy
-	 * uses loads.
+	 * Returns whether the work for each shard is measured, because the assignment
+	 * strategy uses loads.
 	 * @return whether {@link ShardConsumption#work} will be called
 	 */
 	public boolean measuresLoads() {
@@ -207,8 +210,8 @@ public final class ShardCoordinator implements AutoCloseable {
 	}
 
 	/**
-	 * Returns the failure of a step that fails for long although heartbeats are answered, for
-	 * example a plan while this member leads.
+	 * Returns the failure of a step that fails for long although heartbeats are answered,
+	 * for example a plan while this member leads.
 	 * @return the failure and how to fix it
 	 */
 	public Optional<String> refusedByStore() {
@@ -216,8 +219,8 @@ public final class ShardCoordinator implements AutoCloseable {
 	}
 
 	/**
-	 * Returns the problem of the member's subscription while the store answers heartbeats.
-	 * Consumption continues.
+	 * Returns the problem of the member's subscription while the store answers
+	 * heartbeats. Consumption continues.
 	 * @return the problem and its consequences
 	 */
 	public Optional<String> subscriptionProblem() {
@@ -225,8 +228,8 @@ public final class ShardCoordinator implements AutoCloseable {
 	}
 
 	/**
-	 * Returns a problem with the setup of the store because of which it may lose more writes
-	 * than necessary. Consumption continues.
+	 * Returns a problem with the setup of the store because of which it may lose more
+	 * writes than necessary. Consumption continues.
 	 * @return the problem and how to fix it
 	 */
 	public Optional<String> durabilityProblem() {
@@ -234,7 +237,8 @@ public final class ShardCoordinator implements AutoCloseable {
 	}
 
 	/**
-	 * Returns the steps that the store refuses for a missing right. Consumption continues.
+	 * Returns the steps that the store refuses for a missing right. Consumption
+	 * continues.
 	 * @return by step the reason and how to fix it
 	 */
 	public Map<String, String> refusedOperations() {

@@ -15,8 +15,8 @@ import io.github.shardkeeper.time.MonotonicTime;
 /**
  * Availability of the group's store for a member. Logs each cause once per outage. An
  * outage lasts as long as any step fails, also if heartbeats are answered meanwhile.
- * Sessions that are lost one after the other, because the store keeps losing its data, are
- * logged once as well. Confined to the coordinator's loop, except {@link #text} and
+ * Sessions that are lost one after the other, because the store keeps losing its data,
+ * are logged once as well. Confined to the coordinator's loop, except {@link #text} and
  * {@link #lasting}.
  */
 final class StoreAvailability {
@@ -53,7 +53,6 @@ final class StoreAvailability {
 
 	/** Number of sessions in a row that were lost before they had lasted for a lease. */
 	private int lostSessions;
-
 
 	StoreAvailability(String group, Duration lease) {
 		this.group = group;
@@ -141,7 +140,9 @@ final class StoreAvailability {
 		return (current == null && failing != null) ? failing.text() : current;
 	}
 
-	/** Returns the failure of a step that fails for long although heartbeats are answered. */
+	/**
+	 * Returns the failure of a step that fails for long although heartbeats are answered.
+	 */
 	Optional<String> lasting(MonotonicTime now) {
 		return Optional.ofNullable(this.step)
 			.filter((failing) -> failing.since().until(failing.last()).compareTo(LASTING) > 0

@@ -20,15 +20,15 @@ import io.github.shardkeeper.shard.ShardId;
 public interface TopicGroups extends AutoCloseable {
 
 	/**
-	 * Registers this group as a consumer of topics. Repeat it regularly, because the store
-	 * may lose it.
+	 * Registers this group as a consumer of topics. Repeat it regularly, because the
+	 * store may lose it.
 	 * @param topics the topics
 	 */
 	void register(Collection<String> topics);
 
 	/**
-	 * Removes this group from the consumers of a topic. An instance that consumes the topic
-	 * registers the group again.
+	 * Removes this group from the consumers of a topic. An instance that consumes the
+	 * topic registers the group again.
 	 * @param topic the topic
 	 */
 	void unregister(String topic);
@@ -37,19 +37,19 @@ public interface TopicGroups extends AutoCloseable {
 	 * Claims the right to trim a topic.
 	 * @param topic the topic
 	 * @param interval the time for which no other instance gets the right
-	 * @param settling the time that groups have to register again after the store may have
-	 * lost some
+	 * @param settling the time that groups have to register again after the store may
+	 * have lost some
 	 * @return the claim; {@code null} if another instance has the right
 	 */
 	@Nullable Claim claimTrimming(String topic, Duration interval, Duration settling);
 
 	/**
-	 * Reads the committed offsets of groups, as replicas have them where the store waits for
-	 * replicas.
+	 * Reads the committed offsets of groups, as replicas have them where the store waits
+	 * for replicas.
 	 * @param groups the groups
 	 * @param shards shards of one topic
-	 * @return the offsets of all groups, for the shards of which every group has one; empty
-	 * without groups
+	 * @return the offsets of all groups, for the shards of which every group has one;
+	 * empty without groups
 	 */
 	Map<ShardId, List<Offset>> offsets(Set<String> groups, Collection<ShardId> shards);
 

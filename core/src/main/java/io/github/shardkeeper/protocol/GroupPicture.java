@@ -364,10 +364,10 @@ public final class GroupPicture {
 	}
 
 	/**
-	 * The shards that the members of a group know through their sources, each of which may be
-	 * behind, with their parents. A shard waits until its parents are completed. A parent
-	 * that nobody knows any more has gone with its last record: no shard waits for it. Not
-	 * thread-safe: confined to the coordinator's loop.
+	 * The shards that the members of a group know through their sources, each of which
+	 * may be behind, with their parents. A shard waits until its parents are completed. A
+	 * parent that nobody knows any more has gone with its last record: no shard waits for
+	 * it. Not thread-safe: confined to the coordinator's loop.
 	 */
 	private static final class ShardLineage {
 
@@ -415,8 +415,8 @@ public final class GroupPicture {
 		}
 
 		/**
-		 * Returns the shards that wait for themselves, because a source reports parents that
-		 * cannot be, and those that wait for these.
+		 * Returns the shards that wait for themselves, because a source reports parents
+		 * that cannot be, and those that wait for these.
 		 * @return by shard its parents
 		 */
 		Map<ShardId, Set<String>> inCycles() {

@@ -559,8 +559,8 @@ class HandoverStoriesTests {
 	}
 
 	/**
-	 * Advances the clock, and waits for a heartbeat after each step: a busy machine must not
-	 * end the lease.
+	 * Advances the clock, and waits for a heartbeat after each step: a busy machine must
+	 * not end the lease.
 	 */
 	private static void stepUntil(BooleanSupplier condition, TestInstance instance, SettableClock clock) {
 		await().atMost(PATIENCE).until(() -> {

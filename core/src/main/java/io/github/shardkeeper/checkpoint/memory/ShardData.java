@@ -49,7 +49,9 @@ public final class ShardData {
 	/** The last commit before the fence was raised; {@code null} if it is not known. */
 	private @Nullable LastCommit before;
 
-	/** Time at which the fence was raised, in milliseconds: identifies the acquisition. */
+	/**
+	 * Time at which the fence was raised, in milliseconds: identifies the acquisition.
+	 */
 	private long acquired;
 
 	private @Nullable Offset offset;

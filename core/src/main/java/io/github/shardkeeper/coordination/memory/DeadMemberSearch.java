@@ -18,7 +18,9 @@ final class DeadMemberSearch {
 
 	private final SteadyTime steady;
 
-	/** Time of the search; not ahead of the leader's, because the clock may have stepped. */
+	/**
+	 * Time of the search; not ahead of the leader's, because the clock may have stepped.
+	 */
 	private final long now;
 
 	private final long quietMillis;

@@ -73,8 +73,8 @@ final class Group {
 
 	/**
 	 * Creates an empty group.
-	 * @param known whether no member can hold a shard of it, so that its first member need
-	 * not wait for claims
+	 * @param known whether no member can hold a shard of it, so that its first member
+	 * need not wait for claims
 	 */
 	Group(boolean known) {
 		this(new Sessions(), new ShardTable(), known);
@@ -280,14 +280,16 @@ final class Group {
 		notify(this.leader);
 	}
 
-	/** Starts or extends a quiet period. The target stays if it can still take the shard. */
+	/**
+	 * Starts or extends a quiet period. The target stays if it can still take the shard.
+	 */
 	void rest(Ownership shard, @Nullable MemberId target, long untilMillis) {
 		write(shard.shard(), Phase.QUIET, shard.token(), null, canTake(target) ? target : null, untilMillis);
 	}
 
 	/**
-	 * Takes a shard from its owner, which no longer consumes it: a quiet period starts, or it
-	 * goes to the target of its move, or it becomes free.
+	 * Takes a shard from its owner, which no longer consumes it: a quiet period starts,
+	 * or it goes to the target of its move, or it becomes free.
 	 */
 	void takeFromOwner(Ownership shard, long quietMillis) {
 		MemberId target = canTake(shard.target()) ? shard.target() : null;
@@ -308,8 +310,8 @@ final class Group {
 
 	/**
 	 * Removes a member and frees its shards, up to a limit. If some are left, the session
-	 * stays among the ended ones, for the next search. Shards of which the member was only
-	 * the target do not change.
+	 * stays among the ended ones, for the next search. Shards of which the member was
+	 * only the target do not change.
 	 * @return the number of shards that were processed
 	 */
 	int remove(Session session, int limit, long quietMillis) {
@@ -353,8 +355,8 @@ final class Group {
 
 	/**
 	 * Detects that the clock was set back, from the leases in the store and from the
-	 * earliest time that a member knows it can show. Call it before leases are compared with
-	 * the clock.
+	 * earliest time that a member knows it can show. Call it before leases are compared
+	 * with the clock.
 	 */
 	void clockRead(long earliestMillis) {
 		if (this.sessions.clockRead(nowMillis()) >= SET_BACK_MILLIS || nowMillis() < earliestMillis) {

@@ -8,8 +8,8 @@ import io.github.shardkeeper.protocol.LoadReport;
 import io.github.shardkeeper.protocol.Ownership;
 
 /**
- * The heartbeat of a known member; the counterpart of {@code heartbeat.lua}.
- * Confined to the lock of its store.
+ * The heartbeat of a known member; the counterpart of {@code heartbeat.lua}. Confined to
+ * the lock of its store.
  */
 final class Heartbeat {
 
@@ -48,8 +48,8 @@ final class Heartbeat {
 	}
 
 	/**
-	 * Returns whether the member has seen writes that are lost. The first member to notice
-	 * that starts a new history.
+	 * Returns whether the member has seen writes that are lost. The first member to
+	 * notice that starts a new history.
 	 */
 	private boolean haveWritesBeenLost() {
 		long history = this.seen.history();

@@ -86,7 +86,8 @@ final class HeldShards {
 							|| shard.sinceMillis() * 1000 < this.group.history());
 		}
 		if (shard.owner() != null) {
-			// Only an earlier session of this member can have this token, unless the owner's
+			// Only an earlier session of this member can have this token, unless the
+			// owner's
 			// session is being ended here.
 			return !isOwned && (leaseHeld || token.value() < this.group.history());
 		}

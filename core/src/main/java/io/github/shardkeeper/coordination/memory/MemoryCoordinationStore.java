@@ -66,8 +66,8 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 	private final Set<MemorySubscription> subscriptions = new CopyOnWriteArraySet<>();
 
 	/**
-	 * Creates an empty group that uses the system's clock. No member can hold a shard of it
-	 * yet, so its first member gets shards at once.
+	 * Creates an empty group that uses the system's clock. No member can hold a shard of
+	 * it yet, so its first member gets shards at once.
 	 */
 	public MemoryCoordinationStore() {
 		this(InstantSource.system(), READ_AT_ONCE, WRITTEN_AT_ONCE, new Group(true));

@@ -14,8 +14,8 @@ import io.github.shardkeeper.protocol.LoadReport;
 import io.github.shardkeeper.shard.MemberId;
 
 /**
- * The members of a group, and former members whose shards still have to be freed. Confined
- * to the lock of its store.
+ * The members of a group, and former members whose shards still have to be freed.
+ * Confined to the lock of its store.
  */
 final class Sessions {
 
@@ -95,8 +95,9 @@ final class Sessions {
 	}
 
 	/**
-	 * Renews leases that end later than if they had begun now: they were written before the
-	 * clock was set back. Returns the minimum of that step in milliseconds, 0 for none.
+	 * Renews leases that end later than if they had begun now: they were written before
+	 * the clock was set back. Returns the minimum of that step in milliseconds, 0 for
+	 * none.
 	 */
 	long clockRead(long now) {
 		long setBack = 0;

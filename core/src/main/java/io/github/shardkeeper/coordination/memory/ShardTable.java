@@ -72,7 +72,9 @@ final class ShardTable {
 		concernsOf(member).remove(shard.shard());
 	}
 
-	/** Returns a shard to its owner again, as if it had changed, and to no other member. */
+	/**
+	 * Returns a shard to its owner again, as if it had changed, and to no other member.
+	 */
 	void tellOwnerAgain(Ownership owned) {
 		index(owned.owner(), owned.shard(), ++this.generation);
 	}
