@@ -10,9 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs tasks on another executor, but only so many at a time; the others wait here, in
- * order. A task that throws holds none of them up, and neither does whatever the executor
- * throws. Thread-safe.
+ * Executor with a limit of concurrent tasks on another executor; further tasks wait in
+ * order. Neither a task nor an executor that throws blocks them. Thread-safe.
  */
 public final class BoundedExecutor implements Executor {
 
@@ -43,7 +42,7 @@ public final class BoundedExecutor implements Executor {
 			this.executor.execute(turn);
 		}
 		catch (Throwable ex) {
-			// An executor that throws may have kept, or even run, the turn all the same.
+			// An executor that throws may still have kept, or even run, the turn.
 			if (turn.begin()) {
 				this.running--;
 				this.waiting.removeLast();
@@ -55,8 +54,8 @@ public final class BoundedExecutor implements Executor {
 	private void run() {
 		for (Runnable task = next(); task != null; task = next()) {
 			run(task);
-			// Between two tasks the thread belongs to whoever waits for it. If no other
-			// thread can be had, this one goes on.
+			// Between two tasks the thread is released to others. If no other thread is
+			// available, this one continues.
 			if (isTakenByAnotherThread()) {
 				return;
 			}
@@ -71,8 +70,8 @@ public final class BoundedExecutor implements Executor {
 			try {
 				logger.error("Unexpected failure; queued tasks continue", ex);
 			}
-			catch (Throwable unsaid) {
-				// An appender that fails, or no memory: what waits matters more.
+			catch (Throwable logging) {
+				// An appender failed, or memory has run out: waiting tasks matter more.
 				return;
 			}
 		}
@@ -98,12 +97,12 @@ public final class BoundedExecutor implements Executor {
 		return task;
 	}
 
-	/** A thread's turn: runs at least one task of those that wait. */
+	/** A turn of a thread: runs at least one waiting task. */
 	private final class Turn implements Runnable {
 
 		private final AtomicBoolean begun = new AtomicBoolean();
 
-		/** Whether it has not begun yet; it never begins twice. */
+		/** Returns whether the turn begins now; it begins only once. */
 		boolean begin() {
 			return this.begun.compareAndSet(false, true);
 		}

@@ -1,8 +1,6 @@
 package io.github.shardkeeper.loop;
 
-/**
- * Counts what befalls loops, for whoever measures. Thread-safe.
- */
+/** Counters of failed and stalled loops. Thread-safe. */
 public interface LoopMeters {
 
 	/** Counts nothing. */
@@ -19,14 +17,14 @@ public interface LoopMeters {
 	};
 
 	/**
-	 * A step has thrown something unexpected, and is to be repeated.
-	 * @param loop the loop's name
+	 * Counts a step that failed and is repeated.
+	 * @param loop the name of the loop
 	 */
 	void failed(String loop);
 
 	/**
-	 * A step takes much too long, and was interrupted.
-	 * @param loop the loop's name
+	 * Counts a step that exceeded its time limit and was interrupted.
+	 * @param loop the name of the loop
 	 */
 	void stalled(String loop);
 

@@ -48,13 +48,13 @@ final class LoopThread implements Loops.Loop {
 
 	private volatile boolean running = true;
 
-	/** {@code null} between two steps. */
+	/** Start of the running step; {@code null} between two steps. */
 	private volatile @Nullable MonotonicTime stepSince;
 
-	/** The failure of the last step, {@code null} if it went well. */
+	/** Failure of the last step; {@code null} if it succeeded. */
 	private volatile @Nullable Throwable failure;
 
-	/** Confined to the watchdog: the step that was interrupted last. */
+	/** Step that was interrupted last. Confined to the watchdog. */
 	private @Nullable MonotonicTime interruptedAt;
 
 	LoopThread(String name, Loops.Step step, boolean daemon, MonotonicClock clock, MeterGuard<LoopMeters> meters,
@@ -76,7 +76,7 @@ final class LoopThread implements Loops.Loop {
 		this.thread.start();
 	}
 
-	/** Nothing but its close ends it: nobody would start it again. */
+	/** Only closing ends the loop: nothing would start it again. */
 	private void run() {
 		long pauseMillis = FIRST_PAUSE_MILLIS;
 		while (this.running) {
@@ -87,7 +87,7 @@ final class LoopThread implements Loops.Loop {
 				awaitNext(next);
 			}
 			catch (InterruptedException ex) {
-				// The loop is being closed, or its step took too long and is repeated.
+				// The loop is closed, or its step exceeded the limit and is repeated.
 			}
 			catch (Throwable ex) {
 				if (this.running) {
@@ -119,12 +119,12 @@ final class LoopThread implements Loops.Loop {
 
 	private void report(Throwable ex, long pauseMillis) {
 		try {
-			logger.error("Unexpected failure in {}; going on in {} ms", name(), pauseMillis, ex);
+			logger.error("Unexpected failure in {}; retrying in {} ms", name(), pauseMillis, ex);
 			this.meters.count((counted) -> counted.failed(name()));
 		}
 		catch (Throwable reporting) {
-			// The application's appenders and filters of meters run here, and memory may
-			// have run out: to go on matters more.
+			// Appenders of the application run here, and memory may have run out: the loop
+			// has to continue.
 		}
 	}
 
@@ -133,8 +133,8 @@ final class LoopThread implements Loops.Loop {
 			Thread.sleep(millis);
 		}
 		catch (InterruptedException | OutOfMemoryError ex) {
-			// Interrupted, perhaps without memory to say so: the loop looks at `running`
-			// next.
+			// Interrupted, perhaps without memory for the exception: the loop checks
+			// `running` next.
 		}
 	}
 
@@ -170,7 +170,7 @@ final class LoopThread implements Loops.Loop {
 		}
 	}
 
-	/** Called by the watchdog: interrupts a step once per limit that it exceeds. */
+	/** Interrupts a step once per limit that it exceeds. Called by the watchdog. */
 	void interruptIfStalled(Duration limit) {
 		MonotonicTime since = this.stepSince;
 		MonotonicTime now = this.clock.now();
@@ -183,7 +183,7 @@ final class LoopThread implements Loops.Loop {
 		}
 		this.interruptedAt = now;
 		try {
-			logger.error("{} has not come back for {} ms and is interrupted. It hangs at{}", name(),
+			logger.error("{} has not completed a step for {} ms and is interrupted. It hangs at{}", name(),
 					since.until(now).toMillis(),
 					Arrays.stream(this.thread.getStackTrace())
 						.map((frame) -> System.lineSeparator() + "\tat " + frame)
@@ -191,7 +191,7 @@ final class LoopThread implements Loops.Loop {
 			this.meters.count((counted) -> counted.stalled(name()));
 		}
 		finally {
-			// Also when that cannot be reported.
+			// Even if reporting fails.
 			this.thread.interrupt();
 		}
 	}
@@ -202,7 +202,7 @@ final class LoopThread implements Loops.Loop {
 			return "Hangs for %d s; see the log for where".formatted(since.until(this.clock.now()).toSeconds());
 		}
 		Throwable failed = this.failure;
-		return (failed != null) ? "Fails and is tried again: " + failed : null;
+		return (failed != null) ? "Fails and is retried: " + failed : null;
 	}
 
 	@Override

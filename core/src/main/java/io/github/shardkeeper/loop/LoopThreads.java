@@ -15,15 +15,14 @@ import io.github.shardkeeper.time.MonotonicClock;
 
 /**
  * Loops on threads of their own, under supervision: a step that throws is logged, counted
- * and repeated after a pause of 50 ms to 5 s; one that does not come back for long is
- * logged with its stack, counted and interrupted. No loop ever dies silently.
- * Thread-safe.
+ * and repeated after a pause of 50 ms to 5 s; one that exceeds the stall limit is logged
+ * with its stack, counted and interrupted. A loop never ends silently. Thread-safe.
  */
 public final class LoopThreads implements Loops {
 
 	private static final Logger logger = LoggerFactory.getLogger(LoopThreads.class);
 
-	/** Far above every time limit that a step has for what it waits for. */
+	/** Limit far above the timeouts of everything that a step waits for. */
 	public static final Duration DEFAULT_STALL_LIMIT = Duration.ofSeconds(10);
 
 	private final MonotonicClock clock;
@@ -40,10 +39,10 @@ public final class LoopThreads implements Loops {
 	private @Nullable LoopThread watchdog;
 
 	/**
-	 * Creates loops that are not started.
+	 * Creates the supervisor; it starts no thread yet.
 	 * @param clock the clock
 	 * @param meters counts failures and stalls
-	 * @param stallLimit how long a step may take before it is interrupted
+	 * @param stallLimit the time after which a step is interrupted
 	 */
 	public LoopThreads(MonotonicClock clock, LoopMeters meters, Duration stallLimit) {
 		this(clock, meters, stallLimit, Thread::new);
@@ -68,8 +67,8 @@ public final class LoopThreads implements Loops {
 	}
 
 	/**
-	 * What is wrong with loops now.
-	 * @return a sentence for each loop that fails again and again, or hangs
+	 * Returns the problems of loops.
+	 * @return by name of the loop a sentence, for each loop whose last step failed or which hangs
 	 */
 	public Map<String, String> problems() {
 		Map<String, String> problems = new TreeMap<>();

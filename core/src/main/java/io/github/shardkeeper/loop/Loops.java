@@ -5,37 +5,37 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * Runs the loops of a member: heartbeats, the watch over the lease, the coordinator, the
- * reader. A loop only says what a step does and when the next one is due; who waits, on
- * which thread and by which clock, is decided here. Thread-safe.
+ * Runner of the loops of a member: heartbeats, lease guard, coordinator, reader. A loop only
+ * defines its step and when the next one is due; the runner decides on which thread and by
+ * which clock it waits. Thread-safe.
  */
 public interface Loops {
 
 	/**
 	 * Starts a loop that does not keep the process running.
-	 * @param name its name, for people
-	 * @param step what it repeats
+	 * @param name the name for logs and health
+	 * @param step the step to repeat
 	 * @return the running loop
 	 */
 	Loop start(String name, Step step);
 
 	/**
 	 * Starts a loop that keeps the process running until it is closed.
-	 * @param name its name, for people
-	 * @param step what it repeats
+	 * @param name the name for logs and health
+	 * @param step the step to repeat
 	 * @return the running loop
 	 */
 	Loop startForeground(String name, Step step);
 
-	/** One round of a loop. Never runs twice at a time. */
+	/** One round of a loop. Never runs concurrently with itself. */
 	@FunctionalInterface
 	interface Step {
 
 		/**
 		 * Does what is due.
-		 * @return when to run next if nobody wakes the loop before; {@code null} for only
-		 * then
-		 * @throws InterruptedException when the loop is closed, or has taken too long
+		 * @return the time of the next step unless the loop is woken before; {@code null} to wait
+		 * for a wake
+		 * @throws InterruptedException when the loop is closed, or the step exceeded its limit
 		 */
 		@Nullable MonotonicTime run() throws InterruptedException;
 
@@ -45,12 +45,12 @@ public interface Loops {
 	interface Loop extends AutoCloseable {
 
 		/**
-		 * Has the next step run now. Several calls before it begins make one; a call
-		 * while a step runs makes another follow.
+		 * Runs the next step now. Several calls before it begins cause one step; a call during a
+		 * step causes another.
 		 */
 		void wake();
 
-		/** Ends the loop; waits for a moment until the running step has ended. */
+		/** Ends the loop. Waits for at most 1 s until the running step has ended. */
 		@Override
 		void close();
 

@@ -4,41 +4,41 @@ import java.util.HashSet;
 import java.util.Set;
 
 /**
- * What was said of a problem that comes up with each attempt: each cause is said once,
- * and once that it is over. Confined to whoever attempts.
+ * Decides which failures of repeated attempts are logged: each cause once, and once when the
+ * problem is resolved. Confined to the thread that makes the attempts.
  */
 public final class ProblemLog {
 
-	/** Of one outage; if there are more, their texts differ each time. */
+	/** Limit per outage. With more causes, their texts differ in each attempt. */
 	private static final int MOST_CAUSES = 10;
 
-	private final Set<String> said = new HashSet<>();
+	private final Set<String> logged = new HashSet<>();
 
 	/**
-	 * An attempt has failed.
-	 * @param cause why
-	 * @return whether that is to be said
+	 * Notes a failed attempt.
+	 * @param cause the cause
+	 * @return whether to log it
 	 */
 	public boolean isNew(String cause) {
-		return this.said.size() < MOST_CAUSES && this.said.add(cause);
+		return this.logged.size() < MOST_CAUSES && this.logged.add(cause);
 	}
 
 	/**
-	 * Whether nothing was said since the problem was over.
-	 * @return whether it is
+	 * Returns whether nothing has been logged since the last problem was resolved.
+	 * @return whether the log is empty
 	 */
 	public boolean isEmpty() {
-		return this.said.isEmpty();
+		return this.logged.isEmpty();
 	}
 
 	/**
-	 * An attempt has succeeded.
-	 * @return whether that is to be said
+	 * Notes a successful attempt.
+	 * @return whether to log that the problem is resolved
 	 */
 	public boolean resolved() {
-		boolean wasSaid = !this.said.isEmpty();
-		this.said.clear();
-		return wasSaid;
+		boolean wasLogged = !this.logged.isEmpty();
+		this.logged.clear();
+		return wasLogged;
 	}
 
 }

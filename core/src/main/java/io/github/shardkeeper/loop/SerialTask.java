@@ -8,10 +8,10 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A task that runs on a shared executor while there is something to do, never twice at a
- * time, and is nothing but an object otherwise. Whatever its turn or the executor throws,
- * the next wake begins another turn; so that there is one, somebody calls
- * {@link #rescue()} now and then. Thread-safe.
+ * A task that runs on a shared executor while it has work, never concurrently with itself,
+ * and needs no thread otherwise. A turn or an executor that throws does not end it: the next
+ * wake starts another turn, and periodic calls of {@link #rescue()} ensure that one comes.
+ * Thread-safe.
  */
 public final class SerialTask {
 
@@ -24,19 +24,20 @@ public final class SerialTask {
 	/** Guarded by this. */
 	private boolean scheduled;
 
-	/** Guarded by this: something happened since the last turn began. */
+	/** Whether a wake came since the last turn began. Guarded by this. */
 	private boolean wakeRequested;
 
-	/** A turn has thrown, or could not begin and nobody will wake the task for that. */
+	/**
+	 * Whether a turn failed or could not begin, so that {@link #rescue()} has to wake the task.
+	 */
 	private volatile boolean stranded;
 
 	/**
 	 * Creates a task that sleeps.
-	 * @param executor runs it
-	 * @param turn does what there is to do, for a bounded time, and tells whether there
-	 * is more
-	 * @param onRefusal hears that the executor had no thread for a turn; is to wake the
-	 * task later
+	 * @param executor runs the turns
+	 * @param turn works for a bounded time and returns whether there is more work
+	 * @param onRefusal receives the failure when the executor has no thread for a turn, and wakes
+	 * the task later
 	 */
 	public SerialTask(Executor executor, BooleanSupplier turn, Consumer<Throwable> onRefusal) {
 		this.onRefusal = onRefusal;
@@ -44,7 +45,7 @@ public final class SerialTask {
 		this.turn = turn;
 	}
 
-	/** Something happened: take a turn. Never throws: whoever wakes is not to blame. */
+	/** Requests a turn. Never throws. */
 	public void wake() {
 		synchronized (this) {
 			this.wakeRequested = true;
@@ -57,7 +58,7 @@ public final class SerialTask {
 		if (refusal == null) {
 			return;
 		}
-		// No thread can be had now (or, at the end, ever): try again later.
+		// No thread is available: try again later.
 		synchronized (this) {
 			this.scheduled = false;
 		}
@@ -69,10 +70,7 @@ public final class SerialTask {
 		}
 	}
 
-	/**
-	 * Takes a turn if the last one has thrown, or could not begin: then nobody else may
-	 * do it.
-	 */
+	/** Requests a turn if the last one failed or could not begin. */
 	public void rescue() {
 		if (this.stranded) {
 			this.stranded = false;
@@ -80,7 +78,7 @@ public final class SerialTask {
 		}
 	}
 
-	/** Tells why the executor does not run it, {@code null} if it does. */
+	/** Returns why the executor does not run the turn; {@code null} if it does. */
 	private @Nullable Throwable submit() {
 		AtomicBoolean begun;
 		try {
@@ -98,15 +96,15 @@ public final class SerialTask {
 			return null;
 		}
 		catch (Throwable ex) {
-			// An executor that throws may have kept, or even run, the task all the same.
+			// An executor that throws may still have kept, or even run, the task.
 			return begun.compareAndSet(false, true) ? ex : null;
 		}
 	}
 
 	private void run() {
 		while (turnLeavesMore()) {
-			// Between two turns the thread belongs to whoever waits for it. If no other
-			// thread can be had, this one goes on.
+			// Between two turns the thread is released to waiting tasks. If no other thread
+			// is available, the task continues on this one.
 			if (submit() == null) {
 				return;
 			}
@@ -122,7 +120,7 @@ public final class SerialTask {
 			more = this.turn.getAsBoolean();
 		}
 		catch (Throwable ex) {
-			// It has said what it could. Whatever it wanted to be woken for is lost.
+			// Its own wake-ups may be lost.
 			this.stranded = true;
 		}
 		synchronized (this) {

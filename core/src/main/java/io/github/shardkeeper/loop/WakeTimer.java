@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * Wakes a worker at a time. One alarm is set at a time, unless an earlier one is needed.
- * Confined to the worker.
+ * Timer of a worker: sets one alarm at a time, unless an earlier one is needed. Confined to
+ * the worker.
  */
 public final class WakeTimer {
 
@@ -24,7 +24,7 @@ public final class WakeTimer {
 		this.wake = wake;
 	}
 
-	/** Wakes at a time, or earlier. */
+	/** Wakes the worker at a time, or earlier. */
 	public void wakeAt(MonotonicTime time, MonotonicTime now) {
 		MonotonicTime set = this.alarm;
 		boolean isEarlyEnough = set != null && now.isBefore(set) && !time.isBefore(set);
@@ -32,7 +32,7 @@ public final class WakeTimer {
 			return;
 		}
 		this.timer.schedule(this.wake, Math.max(0, now.until(time).toNanos()), TimeUnit.NANOSECONDS);
-		// Not before: a timer that throws sets none.
+		// Only after scheduling: a timer that throws sets no alarm.
 		this.alarm = time;
 	}
 

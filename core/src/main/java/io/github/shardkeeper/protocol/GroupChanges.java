@@ -7,28 +7,28 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.shard.MemberId;
 
 /**
- * What has changed in a group since a generation. Immutable.
+ * The changes of a group since a generation. Immutable.
  *
  * @param leader the leader, or {@code null}
- * @param epoch the leadership's number
- * @param generation the group's generation
+ * @param epoch the number of the leadership
+ * @param generation the generation of the group
  * @param membership the version of the list of members
- * @param whole whether the store has forgotten shards since: what is told is all there
- * is, and takes the place of what was known
- * @param members all members, or {@code null} when their list has not changed
- * @param ownerships the shards that changed, in the order of their change
+ * @param whole whether the store has forgotten shards since then: the changes are complete
+ * and replace everything known before
+ * @param members all members; {@code null} if their list has not changed
+ * @param ownerships the changed shards, in the order of their change
  */
 public record GroupChanges(@Nullable MemberId leader, long epoch, long generation, long membership, boolean whole,
 		@Nullable List<GroupMember> members, List<Ownership> ownerships) {
 
 	/**
-	 * What has changed where no shard was forgotten.
+	 * Creates changes without forgotten shards.
 	 * @param leader the leader, or {@code null}
-	 * @param epoch the leadership's number
-	 * @param generation the group's generation
+	 * @param epoch the number of the leadership
+	 * @param generation the generation of the group
 	 * @param membership the version of the list of members
-	 * @param members all members, or {@code null} when their list has not changed
-	 * @param ownerships the shards that changed, in the order of their change
+	 * @param members all members; {@code null} if their list has not changed
+	 * @param ownerships the changed shards, in the order of their change
 	 */
 	public GroupChanges(@Nullable MemberId leader, long epoch, long generation, long membership,
 			@Nullable List<GroupMember> members, List<Ownership> ownerships) {
@@ -36,12 +36,11 @@ public record GroupChanges(@Nullable MemberId leader, long epoch, long generatio
 	}
 
 	/**
-	 * A member as the store knows it. Immutable.
+	 * A member in the store. Immutable.
 	 *
-	 * @param id its id
-	 * @param description what it said about itself
-	 * @param leaving whether it has announced that it leaves: it keeps consuming what it
-	 * owns, and gets nothing new
+	 * @param id the id of the member
+	 * @param description its own description
+	 * @param leaving whether it is leaving: it consumes what it owns, and gets no more shards
 	 */
 	public record GroupMember(MemberId id, MemberDescription description, boolean leaving) {
 

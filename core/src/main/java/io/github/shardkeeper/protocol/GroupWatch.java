@@ -12,15 +12,14 @@ import io.github.shardkeeper.protocol.GroupProblems.GroupProblem;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * The problems of a group as a member knows them: those that the leader publishes, and
- * that no leader has published anything for two leases. Not thread-safe: confined to the
- * coordinator's loop.
+ * The problems of a group as a member knows them: those that the leader publishes, and the
+ * lack of a leader that publishes. Not thread-safe: confined to the coordinator's loop.
  */
 public final class GroupWatch {
 
 	private final Duration patience;
 
-	/** Time since when no leader has published anything. */
+	/** Start of the time without a publishing leader; {@code null} while there is one. */
 	private @Nullable MonotonicTime leaderlessSince;
 
 	private Instant leaderlessSinceStoreTime = Instant.EPOCH;
@@ -36,8 +35,8 @@ public final class GroupWatch {
 	/**
 	 * Takes in the answer to a heartbeat.
 	 * @param reply the answer
-	 * @param now the time
-	 * @return the problems that are known now
+	 * @param now the current time
+	 * @return the current problems
 	 */
 	public List<GroupProblem> heartbeatAnswered(HeartbeatReply.Alive reply, MonotonicTime now) {
 		List<GroupProblem> problems = new ArrayList<>(reply.status().problems().problems());

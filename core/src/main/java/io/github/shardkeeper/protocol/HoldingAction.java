@@ -6,23 +6,21 @@ import java.util.SortedMap;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 
-/**
- * Something that a member does next. Immutable.
- */
+/** An action of a member. Immutable. */
 public sealed interface HoldingAction {
 
 	/**
 	 * Acquire the shard and consume it.
 	 *
 	 * @param shard the shard
-	 * @param token the token to do it under
+	 * @param token the token of the ownership
 	 */
 	record Start(ShardId shard, Token token) implements HoldingAction {
 
 	}
 
 	/**
-	 * Stop consuming, save the state, and report when that is done.
+	 * Stop consuming, save the state, and report the end.
 	 *
 	 * @param shard the shard
 	 */
@@ -31,8 +29,8 @@ public sealed interface HoldingAction {
 	}
 
 	/**
-	 * Continue: the move for which the shard is draining was cancelled. Too late for a
-	 * worker that has begun its end; that one reports it as usual.
+	 * Continue: the move for which the shard drains was cancelled. Has no effect on a worker that
+	 * already ends; it reports its end as usual.
 	 *
 	 * @param shard the shard
 	 */
@@ -41,18 +39,17 @@ public sealed interface HoldingAction {
 	}
 
 	/**
-	 * Interrupt the call that keeps a shard from being given up, and report where it
-	 * stands.
+	 * Interrupt the call that delays the release of a shard, and report where it hangs.
 	 *
 	 * @param shard the shard
-	 * @param draining how long the drain has gone on
+	 * @param draining the duration of the drain so far
 	 */
 	record Interrupt(ShardId shard, Duration draining) implements HoldingAction {
 
 	}
 
 	/**
-	 * The shard is likely to come soon: let the application prepare for it.
+	 * Let the application prepare for a shard that is likely to arrive.
 	 *
 	 * @param shard the shard
 	 */
@@ -61,7 +58,7 @@ public sealed interface HoldingAction {
 	}
 
 	/**
-	 * Somebody may have left a request for the shard: look at its data plane.
+	 * Look for requests in the data plane of the shard: there may be one.
 	 *
 	 * @param shard the shard
 	 */
@@ -70,7 +67,7 @@ public sealed interface HoldingAction {
 	}
 
 	/**
-	 * Stop consuming at once: the shard is lost.
+	 * Stop consuming immediately: the shard is lost.
 	 *
 	 * @param shard the shard
 	 */
@@ -79,28 +76,27 @@ public sealed interface HoldingAction {
 	}
 
 	/**
-	 * Stop consuming at once, as with {@link Abandon}, and say what is lost with the
-	 * shard: what is known of it here only.
+	 * Stop consuming immediately, like {@link Abandon}, and report the data in memory that is
+	 * lost with the shard.
 	 *
 	 * @param shard the shard
-	 * @param cause why it is lost
+	 * @param cause the cause of the loss
 	 */
 	record Forfeit(ShardId shard, Cause cause) implements HoldingAction {
 
-		/** Why something is lost. */
+		/** The cause of a loss. */
 		public enum Cause {
 
-			/** The store had lost it, and gave the shard to somebody else before. */
+			/** The store had lost the data, and gave the shard to another member before. */
 			SUPERSEDED,
 
 			/**
-			 * Somebody else has it under a newer token. Mostly nothing is lost with that:
-			 * the new owner resumed from what was committed here, if the store has not
-			 * lost it.
+			 * Another member owns the shard under a newer token. Usually nothing is lost: the new owner
+			 * resumed from the last commit made here, unless the store has lost it.
 			 */
 			TAKEN_OVER,
 
-			/** This instance stops, and cannot write it to the store. */
+			/** The instance stops and cannot write the data to the store. */
 			STOPPED
 
 		}
@@ -108,21 +104,20 @@ public sealed interface HoldingAction {
 	}
 
 	/**
-	 * Tell the store that the shard is given up; to be repeated until it has answered.
+	 * Release the shard in the store; repeated until the store has answered.
 	 *
 	 * @param shard the shard
 	 * @param token the token under which it was held
-	 * @param tokenFloor what the next token must exceed, or {@link Token#NONE}: the
-	 * fence's value when the fence was found ahead
-	 * @param completed whether the shard has come to its end, and nobody is to get it
-	 * again
+	 * @param tokenFloor the lower bound of the next token if a newer fence was found, or
+	 * {@link Token#NONE}
+	 * @param completed whether the shard was read to its end, so that nobody gets it again
 	 */
 	record Release(ShardId shard, Token token, Token tokenFloor, boolean completed) implements HoldingAction {
 
 	}
 
 	/**
-	 * Claim shards, and report the answer. Comes with no other action.
+	 * Claim shards, and report the answer. Never comes with another action.
 	 *
 	 * @param held the unconfirmed shards, with their tokens; may be empty
 	 */
@@ -131,9 +126,9 @@ public sealed interface HoldingAction {
 	}
 
 	/**
-	 * Present shards to the store, because the lease has ended and nothing may be claimed
-	 * any more: only those whose offset and state are here. Report the answer. Comes with
-	 * no other action.
+	 * Present shards to the store, because the lease has ended and claims are not possible: only
+	 * those whose offset and state are in memory. Report the answer. Never comes with another
+	 * action.
 	 *
 	 * @param held the unconfirmed shards, with their tokens; may be empty
 	 */
@@ -141,22 +136,18 @@ public sealed interface HoldingAction {
 
 	}
 
-	/**
-	 * Write back what the store must know of the shards that are consumed here.
-	 */
+	/** Write back the data of the shards consumed here that the store may have lost. */
 	record WriteBack() implements HoldingAction {
 
 	}
 
-	/**
-	 * Send a heartbeat now, whose answer tells what was granted.
-	 */
+	/** Send a heartbeat now; its answer reports the granted shards. */
 	record SendHeartbeat() implements HoldingAction {
 
 	}
 
 	/**
-	 * Let heartbeats renew the lease again: the store has confirmed what is held here.
+	 * Let heartbeats renew the lease again: the store has confirmed the shards held here.
 	 *
 	 * @param losses the number of losses in this session that this confirmation covers
 	 */

@@ -6,15 +6,13 @@ import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 
-/**
- * Something that has happened to a member or to one of its shards. Immutable.
- */
+/** An event of a member or one of its shards. Immutable. */
 public sealed interface HoldingEvent {
 
 	/**
-	 * The store told about a shard.
+	 * The store reported a shard.
 	 *
-	 * @param ownership what it told
+	 * @param ownership the record of the shard
 	 * @param self this member
 	 */
 	record OwnershipChanged(Ownership ownership, MemberId self) implements HoldingEvent {
@@ -22,8 +20,7 @@ public sealed interface HoldingEvent {
 	}
 
 	/**
-	 * A {@link HoldingAction.Start} has failed. It is repeated when the store tells of
-	 * the shard again.
+	 * A {@link HoldingAction.Start} failed. It is repeated when the store reports the shard again.
 	 *
 	 * @param shard the shard
 	 */
@@ -32,8 +29,8 @@ public sealed interface HoldingEvent {
 	}
 
 	/**
-	 * A {@link HoldingAction.CancelDrain} was in time: the worker continues. Otherwise
-	 * the shard drains as before, and may become overdue.
+	 * A {@link HoldingAction.CancelDrain} was in time: the worker continues. Otherwise the shard
+	 * keeps draining, and may become overdue.
 	 *
 	 * @param shard the shard
 	 */
@@ -42,29 +39,29 @@ public sealed interface HoldingEvent {
 	}
 
 	/**
-	 * A worker has ended: nothing is consumed or written any more.
+	 * A worker has ended: it neither consumes nor writes any more.
 	 *
-	 * @param shard its shard
-	 * @param token the token it was started under
-	 * @param fence a newer token that it was refused with, or {@link Token#NONE}
-	 * @param completed whether the shard has come to its end
+	 * @param shard the shard
+	 * @param token the token under which it was started
+	 * @param fence the newer token that refused it, or {@link Token#NONE}
+	 * @param completed whether the shard was read to its end
 	 */
 	record WorkerEnded(ShardId shard, Token token, Token fence, boolean completed) implements HoldingEvent {
 
 	}
 
 	/**
-	 * The store has accepted a release, or said that the shard was not ours any more.
+	 * The store accepted a release, or reported that the shard was not this member's any more.
 	 *
 	 * @param shard the shard
-	 * @param token the token it was released under
+	 * @param token the token under which it was released
 	 */
 	record ShardReleased(ShardId shard, Token token) implements HoldingEvent {
 
 	}
 
 	/**
-	 * The deadline of the last step is over, or something else may be due.
+	 * The deadline of the last step has passed, or something else may be due.
 	 *
 	 * @param leaseHeld whether the lease has not ended
 	 */
@@ -72,25 +69,23 @@ public sealed interface HoldingEvent {
 
 	}
 
-	/**
-	 * The member leaves and cannot wait for the leader's plan any longer.
-	 */
+	/** The member leaves and stops waiting for the leader's plan. */
 	record LeaveTimedOut() implements HoldingEvent {
 
 	}
 
 	/**
-	 * The store has lost writes that this member saw. Comes before what the store tells
-	 * of shards in the same answer.
+	 * The store has lost writes that this member saw. Reported before the shards in the same
+	 * answer.
 	 */
 	record WritesLost() implements HoldingEvent {
 
 	}
 
 	/**
-	 * All that an answered heartbeat tells of shards was taken in.
+	 * All shards in the answer to a heartbeat were reported.
 	 *
-	 * @param hasMore whether the next answer tells more
+	 * @param hasMore whether the next answer contains more
 	 * @param claimsOpen whether members may still claim and present shards
 	 * @param leaseHeld whether the lease has not ended
 	 */
@@ -99,20 +94,17 @@ public sealed interface HoldingEvent {
 	}
 
 	/**
-	 * The store has answered a {@link HoldingAction.Claim} or
-	 * {@link HoldingAction.Present}.
+	 * The store answered a {@link HoldingAction.Claim} or {@link HoldingAction.Present}.
 	 *
-	 * @param granted the shards that are the member's
-	 * @param superseded others that were given to somebody else because the store had
-	 * lost that they were the member's
+	 * @param granted the shards that belong to the member
+	 * @param superseded other shards that were given to another member because the store had lost
+	 * the ownership of this one
 	 */
 	record ClaimAnswered(Set<ShardId> granted, Set<ShardId> superseded) implements HoldingEvent {
 
 	}
 
-	/**
-	 * The store has not answered a claim.
-	 */
+	/** The store did not answer a claim. */
 	record ClaimFailed() implements HoldingEvent {
 
 	}
@@ -124,32 +116,26 @@ public sealed interface HoldingEvent {
 
 	}
 
-	/**
-	 * The store does not know the session any more.
-	 */
+	/** The store does not know the session any more. */
 	record SessionForgotten() implements HoldingEvent {
 
 	}
 
 	/**
-	 * The member has joined the group in a new session, whose heartbeats have not begun.
+	 * The member joined the group in a new session, whose heartbeats have not begun.
 	 *
-	 * @param leaseHeld whether the lease of the session before has not ended
+	 * @param leaseHeld whether the lease of the previous session has not ended
 	 */
 	record SessionJoined(boolean leaseHeld) implements HoldingEvent {
 
 	}
 
-	/**
-	 * Session and lease are over.
-	 */
+	/** Session and lease have ended. */
 	record SessionLost() implements HoldingEvent {
 
 	}
 
-	/**
-	 * The member stops without a lease, so nothing of what runs can be written any more.
-	 */
+	/** The member stopped without a lease, so running shards cannot be written any more. */
 	record MemberStopped() implements HoldingEvent {
 
 	}

@@ -5,16 +5,16 @@ import java.util.List;
 import io.github.shardkeeper.assignment.AssignmentRequest;
 
 /**
- * What a leader does next. Each action that calls the store is answered with its
- * {@link LeaderEvent} before the next one is decided.
+ * An action of the leader. Each one that calls the store is answered with its
+ * {@link LeaderEvent} before the next one is decided. Immutable.
  */
 public sealed interface LeaderAction {
 
 	/**
-	 * Read what has changed in the group; answered with {@link LeaderEvent.GroupRead}.
+	 * Read the changes of the group; answered with {@link LeaderEvent.GroupRead}.
 	 *
-	 * @param generation the generation seen last
-	 * @param membership the membership version seen last
+	 * @param generation the last generation seen
+	 * @param membership the last version of the list of members seen
 	 */
 	record ReadGroup(long generation, long membership) implements LeaderAction {
 
@@ -30,9 +30,9 @@ public sealed interface LeaderAction {
 	}
 
 	/**
-	 * Remove members that are dead; answered with {@link LeaderEvent.ReapAnswered}.
+	 * Remove dead members; answered with {@link LeaderEvent.ReapAnswered}.
 	 *
-	 * @param epoch the leadership under which to look for them
+	 * @param epoch the current leadership
 	 * @param steady the time over which silence proves something
 	 */
 	record ReapDeadMembers(long epoch, SteadyTime steady) implements LeaderAction {
@@ -41,9 +41,8 @@ public sealed interface LeaderAction {
 
 	/**
 	 * Have the strategy compute an assignment; answered with
-	 * {@link LeaderEvent.AssignmentComputed} or {@link LeaderEvent.AssignmentFailed}. It
-	 * may take its time: the leader goes on meanwhile, and asks for nothing else to be
-	 * computed.
+	 * {@link LeaderEvent.AssignmentComputed} or {@link LeaderEvent.AssignmentFailed}. This may
+	 * take long: the leader continues meanwhile, and requests no other assignment.
 	 *
 	 * @param request the request to the strategy
 	 */
@@ -52,10 +51,10 @@ public sealed interface LeaderAction {
 	}
 
 	/**
-	 * End the time for claims; answered with {@link LeaderEvent.EndClaimsAnswered}.
+	 * End the claim period; answered with {@link LeaderEvent.EndClaimsAnswered}.
 	 *
-	 * @param epoch the leadership under which to end it
-	 * @param untilMillis when it may end, as the store has told
+	 * @param epoch the current leadership
+	 * @param untilMillis the earliest end of the period in the store
 	 */
 	record EndClaims(long epoch, long untilMillis) implements LeaderAction {
 
@@ -64,7 +63,7 @@ public sealed interface LeaderAction {
 	/**
 	 * Apply transitions; answered with {@link LeaderEvent.PlanAnswered}.
 	 *
-	 * @param epoch the leadership under which to apply them
+	 * @param epoch the current leadership
 	 * @param transitions the transitions, not empty
 	 */
 	record ApplyPlan(long epoch, List<Transition> transitions) implements LeaderAction {
@@ -72,7 +71,7 @@ public sealed interface LeaderAction {
 	}
 
 	/**
-	 * Log a warning about a load report that cannot be used; not answered.
+	 * Log a warning about an unusable load report; not answered.
 	 *
 	 * @param text the warning
 	 */
@@ -81,15 +80,15 @@ public sealed interface LeaderAction {
 	}
 
 	/**
-	 * The time over which a leader may judge the silence of others, in milliseconds of
-	 * the store's time. Immutable.
+	 * The time over which a leader may judge the silence of others, in milliseconds of the
+	 * store's time. Immutable.
 	 *
-	 * @param sinceMillis since when its own heartbeats were answered without a gap, and
-	 * the store's clock made no step; silence before that proves nothing
-	 * @param untilMillis what the store's clock shows by the leader's own clock: if it
-	 * shows more, it has perhaps just made a step, and nobody is judged by that
-	 * @param setBacks how often the store's clock was set back, as far as the leader
-	 * knows; after another time nobody is judged until the leader has heard of it
+	 * @param sinceMillis the start of the time in which its heartbeats were answered without a
+	 * gap and the store's clock made no step
+	 * @param untilMillis the store's time by the leader's clock: if the store shows more, its
+	 * clock may just have made a step, and nobody is judged by it
+	 * @param setBacks the number of set-backs of the store's clock that the leader knows; if the
+	 * store knows another number, nobody is judged until the leader has received it
 	 */
 	record SteadyTime(long sinceMillis, long untilMillis, long setBacks) {
 

@@ -12,15 +12,13 @@ import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * What has happened to a member that leads or may lead. {@link Leadership} answers
- * {@link TimePassed} and the answers to its actions with what to do next. It only takes
- * in all other events, so that what several of them tell is decided upon together.
+ * An event of a member that leads or may lead. {@link Leadership} answers {@link TimePassed}
+ * and the answers to its actions with the next action. It only takes in all other events, so
+ * that the effects of several are decided together. Immutable.
  */
 public sealed interface LeaderEvent {
 
-	/**
-	 * The deadline of the last step is over, or other events were told.
-	 */
+	/** The deadline of the last step has passed, or other events were reported. */
 	record TimePassed() implements LeaderEvent {
 
 	}
@@ -30,7 +28,7 @@ public sealed interface LeaderEvent {
 	 *
 	 * @param reply the answer
 	 * @param self this member
-	 * @param sentAt when the heartbeat was sent
+	 * @param sentAt the time at which the heartbeat was sent
 	 */
 	record HeartbeatAnswered(HeartbeatReply.Alive reply, MemberId self, MonotonicTime sentAt) implements LeaderEvent {
 
@@ -43,17 +41,15 @@ public sealed interface LeaderEvent {
 
 	}
 
-	/**
-	 * The session ended. What was seen in it says nothing about others any more.
-	 */
+	/** The session ended. Its answers prove nothing about other members any more. */
 	record SessionLost() implements LeaderEvent {
 
 	}
 
 	/**
-	 * The member consumes these topics, or its source knows other shards than before.
+	 * The member consumes other topics, or its source knows other shards.
 	 *
-	 * @param topics the member's topics with their shards
+	 * @param topics the topics of the member with their shards
 	 */
 	record ShardsChanged(Map<String, TopicShards> topics) implements LeaderEvent {
 
@@ -66,9 +62,8 @@ public sealed interface LeaderEvent {
 	/**
 	 * The strategy computed an assignment.
 	 *
-	 * @param request the request, as {@link LeaderAction.ComputeAssignment} gave it
-	 * @param assignment the assignment, made for that request or for one with the same
-	 * members and shards
+	 * @param request the request of {@link LeaderAction.ComputeAssignment}
+	 * @param assignment the assignment, for that request or one with the same members and shards
 	 */
 	record AssignmentComputed(AssignmentRequest request, Assignment assignment) implements LeaderEvent {
 
@@ -77,52 +72,52 @@ public sealed interface LeaderEvent {
 	/**
 	 * The strategy failed, or did not answer in time.
 	 *
-	 * @param request the request, as {@link LeaderAction.ComputeAssignment} gave it
+	 * @param request the request of {@link LeaderAction.ComputeAssignment}
 	 */
 	record AssignmentFailed(AssignmentRequest request) implements LeaderEvent {
 
 	}
 
 	/**
-	 * Answers {@link LeaderAction.ReadGroup}.
+	 * The store answered {@link LeaderAction.ReadGroup}.
 	 *
-	 * @param changes what was read
+	 * @param changes the changes
 	 */
 	record GroupRead(GroupChanges changes) implements LeaderEvent {
 
 	}
 
 	/**
-	 * Answers {@link LeaderAction.ReadLoads}.
+	 * The store answered {@link LeaderAction.ReadLoads}.
 	 *
-	 * @param changes what was read
+	 * @param changes the changes
 	 */
 	record LoadsRead(LoadChanges changes) implements LeaderEvent {
 
 	}
 
 	/**
-	 * Answers {@link LeaderAction.ReapDeadMembers}.
+	 * The store answered {@link LeaderAction.ReapDeadMembers}.
 	 *
-	 * @param reply the store's answer
+	 * @param reply the answer
 	 */
 	record ReapAnswered(ReapReply reply) implements LeaderEvent {
 
 	}
 
 	/**
-	 * Answers {@link LeaderAction.EndClaims}.
+	 * The store answered {@link LeaderAction.EndClaims}.
 	 *
-	 * @param reply the store's answer
+	 * @param reply the answer
 	 */
 	record EndClaimsAnswered(EndClaimsReply reply) implements LeaderEvent {
 
 	}
 
 	/**
-	 * Answers {@link LeaderAction.ApplyPlan}.
+	 * The store answered {@link LeaderAction.ApplyPlan}.
 	 *
-	 * @param reply the store's answer
+	 * @param reply the answer
 	 */
 	record PlanAnswered(PlanReply reply) implements LeaderEvent {
 
@@ -131,7 +126,7 @@ public sealed interface LeaderEvent {
 	/**
 	 * An action, or the decision about the next one, failed.
 	 *
-	 * @param pause how long to do nothing before the next attempt
+	 * @param pause the pause before the next attempt
 	 */
 	record ActionFailed(Duration pause) implements LeaderEvent {
 
@@ -145,63 +140,55 @@ public sealed interface LeaderEvent {
 		/**
 		 * The plan was applied.
 		 *
-		 * @param applied how many changes were made
-		 * @param conflicts how many were left out because their shard had changed
-		 * meanwhile or their member was gone
+		 * @param applied the number of changes made
+		 * @param conflicts the number of changes left out because their shard had changed or their
+		 * member was gone
 		 */
 		record Applied(int applied, int conflicts) implements PlanReply {
 
 		}
 
-		/**
-		 * Somebody else leads; nothing, or only a part of the batches, was applied.
-		 */
+		/** Another member leads; at most a part of the batches was applied. */
 		record Deposed() implements PlanReply {
 
 		}
 
 	}
 
-	/**
-	 * The answer to a look for dead members.
-	 */
+	/** The answer to a search for dead members. */
 	sealed interface ReapReply {
 
 		/**
-		 * The look was taken.
+		 * The search was carried out.
 		 *
-		 * @param dead members that were reaped because nobody is subscribed for them
-		 * @param timedOut members that were reaped at the end of their session timeout
-		 * @param slow members that are silent but subscribed: left alone
-		 * @param nextLookMillis when the next member can become due, in milliseconds of
-		 * the store's time; 0 when nobody is late
+		 * @param dead members reaped because they have no subscription
+		 * @param timedOut members reaped at the end of their session timeout
+		 * @param slow members that are silent but subscribed, and were not reaped
+		 * @param nextLookMillis the time at which the next member can become due, in the store's
+		 * time; 0 when nobody is late
 		 */
 		record Looked(List<MemberId> dead, List<MemberId> timedOut, List<MemberId> slow,
 				long nextLookMillis) implements ReapReply {
 
 		}
 
-		/**
-		 * Somebody else leads; nothing was done.
-		 */
+		/** Another member leads; nothing was done. */
 		record Deposed() implements ReapReply {
 
 		}
 
 	}
 
-	/**
-	 * The answer to a leader that ends the time for claims.
-	 */
+	/** The answer to a leader that ends the claim period. */
 	enum EndClaimsReply {
 
-		/** It is over: free shards may be handed out. */
+		/** The period is over: free shards may be assigned. */
 		ENDED,
 
-		/** It has begun again since the leader was told when it may end. */
+		/** The period has restarted since the leader learned its end. */
 		OPEN,
 
-		/** Somebody else leads. */
+		/** Another member leads. */
 		DEPOSED
 
 	}

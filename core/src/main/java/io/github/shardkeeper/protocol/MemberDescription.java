@@ -9,17 +9,16 @@ import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.TopicShards;
 
 /**
- * What a member tells the group about itself when it joins, and again when its topics'
- * shards have changed. Immutable.
+ * The description of a member, which it gives the group when it joins and when the shards of
+ * its topics change. Immutable.
  *
  * @param topicShards the topics that it consumes, with the shards that its source knows
- * @param version the version of the application that it runs
- * @param capacity how much it takes compared with others, at least 1
- * @param zone where it runs, {@code null} when it does not say
- * @param strategy the assignment strategy that it would lead with, {@code null} when it
- * does not say
- * @param subscriptionHidden whether the store does not see its subscription, although it
- * stands: then that there is none says nothing
+ * @param version the version of its application
+ * @param capacity the capacity relative to other members, at least 1
+ * @param zone the zone in which it runs; {@code null} if unknown
+ * @param strategy the assignment strategy with which it would lead; {@code null} if unknown
+ * @param subscriptionHidden whether its subscription exists but is hidden from the store, so
+ * that a missing subscription proves nothing
  */
 public record MemberDescription(SortedMap<String, TopicShards> topicShards, ApplicationVersion version, int capacity,
 		@Nullable String zone, @Nullable String strategy, boolean subscriptionHidden) {
@@ -32,21 +31,21 @@ public record MemberDescription(SortedMap<String, TopicShards> topicShards, Appl
 	}
 
 	/**
-	 * A member of capacity 1 that says nothing else.
+	 * Creates the description of a member with capacity 1.
 	 * @param topicShards the topics that it consumes, with their shards
-	 * @param version the version of the application that it runs
+	 * @param version the version of its application
 	 */
 	public MemberDescription(SortedMap<String, TopicShards> topicShards, ApplicationVersion version) {
 		this(topicShards, version, 1, null, null);
 	}
 
 	/**
-	 * A member whose subscription the store sees.
+	 * Creates the description of a member whose subscription the store sees.
 	 * @param topicShards the topics that it consumes, with their shards
-	 * @param version the version of the application that it runs
-	 * @param capacity how much it takes compared with others
-	 * @param zone where it runs
-	 * @param strategy the assignment strategy that it would lead with
+	 * @param version the version of its application
+	 * @param capacity the capacity relative to other members
+	 * @param zone the zone in which it runs
+	 * @param strategy the assignment strategy with which it would lead
 	 */
 	public MemberDescription(SortedMap<String, TopicShards> topicShards, ApplicationVersion version, int capacity,
 			@Nullable String zone, @Nullable String strategy) {

@@ -7,27 +7,26 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 
 /**
- * What the store knows about one shard. Immutable.
+ * The record of the store about a shard. Immutable.
  *
  * @param shard the shard
- * @param phase where it stands in the protocol
- * @param token the token of its owner, or of the last one
- * @param owner who holds it; {@code null} when nobody does
- * @param target who gets it once it is released; {@code null} when that is open
- * @param generation the group's generation at the shard's last change; the value that
- * planned changes are compared with. In the answer to an owner's heartbeat perhaps a
- * later one, at which it was to be told again
- * @param sinceMillis when it changed last, in milliseconds of the store's clock
- * @param untilMillis when a quiet shard's rest is over, in milliseconds of the store's
- * clock; 0 in every other phase
+ * @param phase the phase of the shard in the protocol
+ * @param token the token of the current or last owner
+ * @param owner the member that holds it; {@code null} for none
+ * @param target the member that gets it after its release; {@code null} if undecided
+ * @param generation the generation of the group at the last change of the shard, with which
+ * planned changes are compared; in the answer to an owner's heartbeat possibly a later one
+ * @param sinceMillis the time of the last change, in milliseconds of the store's time
+ * @param untilMillis the end of the quiet period, in milliseconds of the store's time; 0 in
+ * every other phase
  */
 public record Ownership(ShardId shard, Phase phase, Token token, @Nullable MemberId owner, @Nullable MemberId target,
 		long generation, long sinceMillis, long untilMillis) {
 
 	/**
-	 * Returns who has the shard or is to have it.
-	 * @return the target of a shard that is being released or rests, the owner of one
-	 * that is owned; {@code null} for none
+	 * Returns the member that has the shard or is to get it.
+	 * @return the target of a revoked or quiet shard, the owner of an owned one; {@code null} for
+	 * none
 	 */
 	public @Nullable MemberId destination() {
 		return switch (this.phase) {
@@ -37,24 +36,22 @@ public record Ownership(ShardId shard, Phase phase, Token token, @Nullable Membe
 		};
 	}
 
-	/**
-	 * Where a shard stands in the protocol.
-	 */
+	/** The phase of a shard in the protocol. */
 	public enum Phase {
 
-		/** Nobody owns it. */
+		/** Without an owner. */
 		FREE,
 
 		/** Its owner may consume it. */
 		OWNED,
 
-		/** Its owner still holds it, and is to drain, flush and release it. */
+		/** Its owner still holds it, and drains and releases it. */
 		REVOKING,
 
-		/** It was released, and rests: nobody may own it yet. */
+		/** Released; nobody may own it before the quiet period ends. */
 		QUIET,
 
-		/** Its owner has come to its end; nobody will own it again. */
+		/** Read to its end; nobody will own it again. */
 		COMPLETED
 
 	}

@@ -9,9 +9,9 @@ import io.github.shardkeeper.time.MonotonicTime;
 /**
  * The answer of a machine to an event. Immutable.
  *
- * @param <A> the actions of the machine
- * @param actions what to do now, in this order
- * @param wakeAt when to tell the machine that time has passed if nothing happens before;
+ * @param <A> the type of the actions
+ * @param actions the actions to carry out now, in this order
+ * @param wakeAt the time at which to report that time has passed, if nothing happens before;
  * {@code null} for never
  */
 public record Step<A>(List<A> actions, @Nullable MonotonicTime wakeAt) {

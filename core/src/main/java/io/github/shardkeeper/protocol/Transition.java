@@ -6,26 +6,25 @@ import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
- * A change of one shard that the leader wants, compared-and-set against the generation of
- * the shard's last change: a shard that has changed meanwhile is left alone.
+ * A change of one shard that the leader decides. Applied only if the shard still has the
+ * expected generation. Immutable.
  */
 public sealed interface Transition {
 
 	/**
-	 * The shard to change.
+	 * Returns the shard to change.
 	 * @return the shard
 	 */
 	ShardId shard();
 
 	/**
-	 * The generation of the shard's last change that the leader has seen.
-	 * @return the generation, 0 for a shard that the store does not know yet
+	 * Returns the generation of the shard's last change that the leader has seen.
+	 * @return the generation; 0 for a shard that is new to the store
 	 */
 	long expectedGeneration();
 
 	/**
-	 * Gives a free (or new) shard, or a quiet one whose rest is over, to a member, with a
-	 * new token.
+	 * Gives a member a free or new shard, or a quiet one after its quiet period, with a new token.
 	 *
 	 * @param shard the shard
 	 * @param expectedGeneration its generation
@@ -40,26 +39,25 @@ public sealed interface Transition {
 	 *
 	 * @param shard the shard
 	 * @param expectedGeneration its generation
-	 * @param target who gets it then; {@code null} for nobody
+	 * @param target the next owner; {@code null} for none
 	 */
 	record Revoke(ShardId shard, long expectedGeneration, @Nullable MemberId target) implements Transition {
 
 	}
 
 	/**
-	 * Changes who gets a shard that is being released or rests. The rest lasts as long as
-	 * before.
+	 * Changes the target of a revoked or quiet shard. Its quiet period stays the same.
 	 *
 	 * @param shard the shard
 	 * @param expectedGeneration its generation
-	 * @param target the new target; {@code null} for nobody
+	 * @param target the new target; {@code null} for none
 	 */
 	record Retarget(ShardId shard, long expectedGeneration, @Nullable MemberId target) implements Transition {
 
 	}
 
 	/**
-	 * Takes a revocation back: the owner keeps the shard, under the token that it has.
+	 * Cancels a revocation: the owner keeps the shard under its token.
 	 *
 	 * @param shard the shard
 	 * @param expectedGeneration its generation

@@ -1,6 +1,7 @@
 /**
- * Pure: the protocol's decisions. State, event and time in; actions and the next wake-up
- * out. Reads no clock, does no I/O.
+ * The decisions of the handover protocol, as pure machines: state, event and time in; actions
+ * and the next wake-up out. Clocks, I/O and threads do not belong here: the drivers in
+ * {@code coordination} have them.
  */
 @NullMarked
 package io.github.shardkeeper.protocol;

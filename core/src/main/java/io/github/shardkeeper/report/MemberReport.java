@@ -5,19 +5,17 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A member of a group as it was a moment ago. Immutable.
+ * Snapshot of a member. Immutable.
  *
- * @param id its id
- * @param instance the instance's id, which stays the same over sessions
- * @param version the version of the application that it runs, {@code null} when it is not
- * known
- * @param capacity how much it takes compared with others
- * @param zone where it runs, {@code null} when it does not say
+ * @param id the id of the member
+ * @param instance the id of the instance, which stays the same over sessions
+ * @param version the version of its application; {@code null} if unknown
+ * @param capacity the capacity relative to other members
+ * @param zone the zone in which it runs; {@code null} if unknown
  * @param leader whether it leads
- * @param leaving whether it is on its way out
- * @param topics the topics that it consumes, with the number of shards that its source
- * knows
- * @param shards how many shards it owns
+ * @param leaving whether it is leaving the group
+ * @param topics the topics that it consumes, with the number of shards that its source knows
+ * @param shards the number of shards that it owns
  */
 public record MemberReport(String id, String instance, @Nullable String version, int capacity, @Nullable String zone,
 		boolean leader, boolean leaving, Map<String, Integer> topics, int shards) {

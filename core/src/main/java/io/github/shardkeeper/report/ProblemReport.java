@@ -1,13 +1,13 @@
 package io.github.shardkeeper.report;
 
 /**
- * Something that is wrong with a group, or that people should know of it. Every instance
- * shows the same, and it stays the same while the problem does. Immutable.
+ * A problem of a group, or a detail that people should know. All instances report the same
+ * text, which stays the same as long as the problem exists. Immutable.
  *
- * @param serious whether health is down for it; otherwise somebody may want it so
- * @param kind one word for what it is about, under which health shows it
- * @param problem what is wrong and what to do
- * @param concerned the shards or members that it is about, empty for the whole group
+ * @param serious whether the problem turns health down; otherwise it may be intended
+ * @param kind one word for the kind of problem, under which health reports it
+ * @param problem the problem and its remedy
+ * @param concerned the affected shards or members; empty for the whole group
  */
 public record ProblemReport(boolean serious, String kind, String problem, String concerned) {
 

@@ -5,22 +5,22 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A shard as it was a moment ago. Immutable.
+ * Snapshot of a shard. Immutable.
  *
- * @param topic its topic
- * @param id its id within the topic
+ * @param topic the topic
+ * @param id the id of the shard within the topic
  * @param state {@code FREE}, {@code OWNED}, {@code REVOKING}, {@code QUIET} or
  * {@code COMPLETED}
- * @param owner the owner's id
- * @param target who gets it after a move that goes on
- * @param token the owner's token, or the last one's
- * @param offset the committed offset, {@code null} before the first, and where it cannot
+ * @param owner the id of the owner
+ * @param target the id of the next owner during a move
+ * @param token the token of the current or last owner
+ * @param offset the committed offset; {@code null} before the first commit, or if it cannot
  * be read
- * @param since when the state or owner changed last, by the store's clock
- * @param problem what keeps this instance from consuming it, or why its offset cannot be
- * read; {@code null} for neither, also when another instance has a problem with it
- * @param why why it is where it is, or goes where it goes, {@code null} when this
- * instance does not lead
+ * @param since the time of the last change of state or owner, by the store's clock
+ * @param problem why this instance does not consume the shard, or why its offset cannot be
+ * read; {@code null} without a problem, and for problems of other instances
+ * @param why why the shard has this owner or moves; {@code null} if this instance does not
+ * lead
  */
 public record ShardReport(String topic, String id, String state, @Nullable String owner, @Nullable String target,
 		long token, @Nullable String offset, Instant since, @Nullable String problem, @Nullable String why) {

@@ -1,6 +1,6 @@
 /**
- * Immutable snapshots of what is going on, for people and machines that look in from
- * outside. Decide nothing.
+ * Immutable snapshots of groups, members, shards and problems, for people and tools. Nothing
+ * here decides anything.
  */
 @NullMarked
 package io.github.shardkeeper.report;

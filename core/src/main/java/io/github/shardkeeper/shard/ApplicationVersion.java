@@ -9,20 +9,20 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The version of the application that a member runs. Immutable.
+ * The version of a member's application. Immutable.
  * <p>
- * Ordered by age, the older one first. The parts between dots, dashes, underscores and
- * pluses (and between digits and letters) are compared one by one, numbers by their
- * value, text without regard to case. A further number makes a version newer, further
- * text makes it older: {@code 1.0-RC2 < 1.0-SNAPSHOT < 1.0 < 1.0.1 < 1.9 < 1.10}. Further
- * zeros make no difference. A {@code v} in front of the first digit is left out.
+ * Ordered by age, older versions first. The parts between dots, dashes, underscores and
+ * pluses (and between digits and letters) are compared one by one: numbers by value, text
+ * ignoring case. An additional number makes a version newer, additional text older:
+ * {@code 1.0-RC2 < 1.0-SNAPSHOT < 1.0 < 1.0.1 < 1.9 < 1.10}. Additional zeros make no
+ * difference. A {@code v} before the first digit is ignored.
  * <p>
- * Text whose first part is not a number, such as {@code 3f2a9c0} or {@code blue}, cannot
- * be ordered. All such versions, the unknown one among them, are of the same age, and
- * older than any that can be ordered. So this order is not consistent with
- * {@code equals}: it tells whom to prefer, not who is the same.
+ * Text whose first part is not a number, such as {@code 3f2a9c0} or {@code blue}, cannot be
+ * ordered. All such versions, including the unknown one, have the same age, and are older
+ * than any that can be ordered. So this order is not consistent with {@code equals}: it
+ * expresses preference, not identity.
  *
- * @param value the text, empty if it is not known
+ * @param value the text; empty if unknown
  */
 public record ApplicationVersion(String value) implements Comparable<ApplicationVersion> {
 
@@ -30,7 +30,7 @@ public record ApplicationVersion(String value) implements Comparable<Application
 		Objects.requireNonNull(value, "value must not be null");
 	}
 
-	/** Nobody said which. */
+	/** Unknown version. */
 	public static final ApplicationVersion UNKNOWN = new ApplicationVersion("");
 
 	private static final Pattern ORDERED = Pattern.compile("[vV]?([0-9]+(?:[._+-].*)?)", Pattern.DOTALL);
@@ -40,7 +40,7 @@ public record ApplicationVersion(String value) implements Comparable<Application
 	@Override
 	public int compareTo(ApplicationVersion other) {
 		if (this.value.equals(other.value)) {
-			// By far the most common case, and taking a version apart is slow.
+			// By far the most common case, and splitting a version is slow.
 			return 0;
 		}
 		List<String> mine = parts();
@@ -69,7 +69,7 @@ public record ApplicationVersion(String value) implements Comparable<Application
 		return part.charAt(0) >= '0' && part.charAt(0) <= '9';
 	}
 
-	/** None if this version cannot be ordered. */
+	/** Returns the parts to compare; empty if this version cannot be ordered. */
 	private List<String> parts() {
 		Matcher ordered = ORDERED.matcher(this.value);
 		return ordered.matches()

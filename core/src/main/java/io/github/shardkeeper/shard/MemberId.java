@@ -3,8 +3,8 @@ package io.github.shardkeeper.shard;
 import java.util.Objects;
 
 /**
- * One session of one running instance in a group: the instance's id, {@code ~}, and a
- * part that is new for every session. Immutable; ordered by text.
+ * Id of a session of an instance in a group: the id of the instance, {@code ~}, and a part
+ * that is new for every session. Immutable; ordered by text.
  *
  * @param value the text, for example {@code host-17~k3v9x1}
  */
@@ -19,8 +19,8 @@ public record MemberId(String value) implements Comparable<MemberId> {
 	}
 
 	/**
-	 * Puts an id together.
-	 * @param instance the instance's id
+	 * Creates an id.
+	 * @param instance the id of the instance
 	 * @param session the part that is new for every session
 	 * @return the member id
 	 */
@@ -31,7 +31,7 @@ public record MemberId(String value) implements Comparable<MemberId> {
 	}
 
 	/**
-	 * The instance's id.
+	 * Returns the id of the instance.
 	 * @return the part before the {@code ~}
 	 */
 	public String instance() {

@@ -5,11 +5,11 @@ import java.util.regex.Pattern;
 
 /**
  * The rule for names of groups, topics, shards and instances. They become parts of Redis
- * keys, where braces would move a key to another slot, and of text that people read.
+ * keys, where braces would move a key to another slot, and of text for people.
  */
 public final class Names {
 
-	/** In words, for error messages. */
+	/** Text of the rule, for error messages. */
 	public static final String RULE = "Use 1 to 100 letters, digits, dots, dashes or underscores, "
 			+ "beginning with a letter or digit, for example 'page-visits'.";
 
@@ -19,7 +19,7 @@ public final class Names {
 	}
 
 	/**
-	 * Tells whether a name follows the rule.
+	 * Returns whether a name follows the rule.
 	 * @param name the name
 	 * @return whether it is valid
 	 */
@@ -31,7 +31,7 @@ public final class Names {
 	/**
 	 * Checks a name.
 	 * @param name the name
-	 * @param where the property or annotation it comes from
+	 * @param where the property or annotation that contains it
 	 * @return the name
 	 * @throws ShardkeeperConfigurationException when it breaks the rule
 	 */

@@ -3,9 +3,9 @@ package io.github.shardkeeper.shard;
 import java.util.Objects;
 
 /**
- * A position in a shard. Only its source can compare two of them. Immutable.
+ * A position in a shard. Only its source can compare two offsets. Immutable.
  *
- * @param value the source's own text, for Redis Streams an entry id like {@code 1731-0}
+ * @param value the text of the source, for Redis Streams an entry id such as {@code 1731-0}
  */
 public record Offset(String value) {
 

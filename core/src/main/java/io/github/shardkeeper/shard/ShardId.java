@@ -3,11 +3,11 @@ package io.github.shardkeeper.shard;
 import java.util.Objects;
 
 /**
- * A shard: the unit of ownership, order and state. Written {@code topic/id}. Immutable;
- * ordered by topic, then by id, numbers by their value.
+ * Id of a shard, the unit of ownership, order and state. Written {@code topic/id}. Immutable;
+ * ordered by topic, then by id, numbers by value.
  *
- * @param topic the topic's name
- * @param id the shard's name within the topic, for Redis Streams its number
+ * @param topic the name of the topic
+ * @param id the id of the shard within the topic, for Redis Streams its number
  */
 public record ShardId(String topic, String id) implements Comparable<ShardId> {
 
@@ -19,10 +19,10 @@ public record ShardId(String topic, String id) implements Comparable<ShardId> {
 	}
 
 	/**
-	 * A shard with a number for its id.
-	 * @param topic the topic's name
+	 * Creates the id of a numbered shard.
+	 * @param topic the name of the topic
 	 * @param number the number
-	 * @return the shard
+	 * @return the shard id
 	 */
 	public static ShardId of(String topic, int number) {
 		Objects.requireNonNull(topic, "topic must not be null");
@@ -30,9 +30,9 @@ public record ShardId(String topic, String id) implements Comparable<ShardId> {
 	}
 
 	/**
-	 * Reads {@code topic/id}.
-	 * @param text what {@link #toString()} wrote
-	 * @return the shard
+	 * Parses {@code topic/id}.
+	 * @param text the text that {@link #toString()} returns
+	 * @return the shard id
 	 */
 	public static ShardId parse(String text) {
 		Objects.requireNonNull(text, "text must not be null");
@@ -50,9 +50,9 @@ public record ShardId(String topic, String id) implements Comparable<ShardId> {
 	}
 
 	/**
-	 * The number that an id stands for, written without leading zeros.
-	 * @param id a shard's id within its topic
-	 * @return the number, up to nine digits; -1 for an id that is none
+	 * Returns the number that an id represents, without leading zeros.
+	 * @param id the id of a shard within its topic
+	 * @return the number, of up to nine digits; -1 if the id is not a number
 	 */
 	public static int number(String id) {
 		Objects.requireNonNull(id, "id must not be null");
@@ -61,7 +61,7 @@ public record ShardId(String topic, String id) implements Comparable<ShardId> {
 		return (digits && plain && !id.isEmpty()) ? Integer.parseInt(id) : -1;
 	}
 
-	/** Numbers by their length first; all else comes after them. */
+	/** Returns the rank in the order: numbers by their length, then everything else. */
 	private int rank() {
 		for (int i = 0; i < this.id.length(); i++) {
 			char c = this.id.charAt(i);

@@ -5,8 +5,8 @@ import java.util.Collection;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The application's configuration or code cannot work as it is. Stops the start; a retry
- * does not help.
+ * Indicates that the configuration or code of the application cannot work. Fails startup; a
+ * retry does not help.
  */
 public class ShardkeeperConfigurationException extends RuntimeException {
 
@@ -16,8 +16,8 @@ public class ShardkeeperConfigurationException extends RuntimeException {
 
 	/**
 	 * Creates the exception.
-	 * @param description what is wrong, naming the property or method
-	 * @param action what to write instead
+	 * @param description the problem, with the property or method
+	 * @param action how to fix it
 	 */
 	public ShardkeeperConfigurationException(String description, String action) {
 		this(description, action, null);
@@ -25,9 +25,9 @@ public class ShardkeeperConfigurationException extends RuntimeException {
 
 	/**
 	 * Creates the exception.
-	 * @param description what is wrong, naming the property or method
-	 * @param action what to write instead
-	 * @param cause where it showed
+	 * @param description the problem, with the property or method
+	 * @param action how to fix it
+	 * @param cause the cause
 	 */
 	public ShardkeeperConfigurationException(String description, String action, @Nullable Throwable cause) {
 		super(description + " " + action, cause);
@@ -36,10 +36,10 @@ public class ShardkeeperConfigurationException extends RuntimeException {
 	}
 
 	/**
-	 * A topic is named that is not configured.
-	 * @param where who names it, the beginning of a sentence
+	 * Creates the exception for a topic that is not configured.
+	 * @param where the element that names it; begins the sentence
 	 * @param topic the topic
-	 * @param known the topics that are configured
+	 * @param known the configured topics
 	 * @return the exception
 	 */
 	public static ShardkeeperConfigurationException unknownTopic(String where, String topic, Collection<String> known) {
@@ -51,15 +51,15 @@ public class ShardkeeperConfigurationException extends RuntimeException {
 	}
 
 	/**
-	 * What is wrong.
-	 * @return one or two sentences naming the property or method
+	 * Returns the problem.
+	 * @return one or two sentences with the property or method
 	 */
 	public final String getDescription() {
 		return this.description;
 	}
 
 	/**
-	 * What to write instead.
+	 * Returns how to fix it.
 	 * @return one or two sentences
 	 */
 	public final String getAction() {

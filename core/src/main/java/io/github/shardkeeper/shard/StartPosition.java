@@ -5,20 +5,19 @@ import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.Objects;
 
-/**
- * A place in a shard from which its records are wanted. Immutable.
- */
+/** A position in a shard from which records are read. Immutable. */
 public sealed interface StartPosition {
 
-	/** The first record that there is. */
+	/** First available record. */
 	StartPosition EARLIEST = new Earliest();
 
-	/** The first record that comes from now on. */
+	/** First record that is appended from now on. */
 	StartPosition LATEST = new Latest();
 
 	/**
-	 * The first record that was appended at a time or later, by the clock of the source.
-	 * @param time the time; more precise than milliseconds it need not count
+	 * Returns the position of the first record that was appended at a time or later, by the clock
+	 * of the source.
+	 * @param time the time; only milliseconds are significant
 	 * @return the position
 	 */
 	static StartPosition at(Instant time) {
@@ -27,9 +26,9 @@ public sealed interface StartPosition {
 	}
 
 	/**
-	 * A record, by its offset.
-	 * @param first the offset of the first record that is wanted; if there is none, of
-	 * the next one after it
+	 * Returns the position of a record.
+	 * @param first the offset of the first record to read; if it does not exist, the next one
+	 * counts
 	 * @return the position
 	 */
 	static StartPosition from(Offset first) {
@@ -38,9 +37,8 @@ public sealed interface StartPosition {
 	}
 
 	/**
-	 * Behind a record, by its offset.
-	 * @param last the offset of the last record that is not wanted, whether there is one
-	 * or not
+	 * Returns the position after a record.
+	 * @param last the offset of the last record to skip, which need not exist
 	 * @return the position
 	 */
 	static StartPosition after(Offset last) {
@@ -49,9 +47,9 @@ public sealed interface StartPosition {
 	}
 
 	/**
-	 * Reads a position as people write it: {@code earliest}, {@code latest}, a time in
-	 * ISO 8601 such as {@code 2026-11-21T10:00:00Z}, or else an offset, which only a
-	 * source can tell from a misspelling.
+	 * Parses a position: {@code earliest}, {@code latest}, a time in ISO 8601 such as
+	 * {@code 2026-11-21T10:00:00Z}, or an offset. Only a source can tell an offset from a
+	 * misspelling.
 	 * @param text the text
 	 * @return the position
 	 * @throws IllegalArgumentException when the text is blank

@@ -13,27 +13,27 @@ import java.util.TreeSet;
 import java.util.function.Consumer;
 
 /**
- * The shards of one topic: those numbered from 0, as a count, and any others by their
- * ids, each perhaps with the shards that it was split or merged from. A shard is consumed
- * only after all its parents were read to their end.
+ * The shards of a topic: those numbered from 0, as a count, and any others by id, each with
+ * the parents from which it was split or merged. A shard is consumed only after all its
+ * parents were read to their end.
  * <p>
- * Whether a shard is closed is not said here: its reader tells when its last record was
- * delivered. Shards that are closed belong here as long as they can be read. Immutable.
+ * Closed shards are included as long as they can be read; their reader reports when the last
+ * record was delivered. Immutable.
  */
 public final class TopicShards {
 
-	/** How many shards a topic may be given. */
+	/** Maximum number of shards of a topic. */
 	public static final int MOST_SHARDS = 100_000;
 
 	/** None. */
 	public static final TopicShards NONE = new TopicShards(0, Collections.emptySortedMap());
 
-	/** Numbers by their value, all else behind them. */
+	/** Numbers by value, then all other ids. */
 	private static final Comparator<String> BY_ID = Comparator.comparing((id) -> new ShardId("t", id));
 
 	private final int count;
 
-	/** With their parents. None that the count says as well. */
+	/** Shards that the count does not cover, with their parents. */
 	private final SortedMap<String, SortedSet<String>> others;
 
 	private TopicShards(int count, SortedMap<String, SortedSet<String>> others) {
@@ -42,9 +42,9 @@ public final class TopicShards {
 	}
 
 	/**
-	 * Shards {@code 0} to {@code count - 1}, without parents.
-	 * @param count how many, 0 or more
-	 * @return them
+	 * Returns the shards {@code 0} to {@code count - 1}, without parents.
+	 * @param count the number of shards, 0 or more
+	 * @return the shards
 	 */
 	public static TopicShards count(int count) {
 		if (count < 0) {
@@ -54,10 +54,10 @@ public final class TopicShards {
 	}
 
 	/**
-	 * Checks how many shards a topic is to be given.
+	 * Checks the number of shards of a topic.
 	 * @param topic the topic
-	 * @param shards how many
-	 * @throws IllegalArgumentException when these are too many
+	 * @param shards the number of shards
+	 * @throws IllegalArgumentException when the number exceeds {@link #MOST_SHARDS}
 	 */
 	public static void requirePossible(String topic, int shards) {
 		Objects.requireNonNull(topic, "topic must not be null");
@@ -68,10 +68,9 @@ public final class TopicShards {
 	}
 
 	/**
-	 * Shards with any ids and parents.
-	 * @param parents by shard id the ids of its parents, none for one that was there from
-	 * the beginning
-	 * @return them
+	 * Returns shards with any ids and parents.
+	 * @param parents by shard id the ids of its parents, none for an original shard
+	 * @return the shards
 	 */
 	public static TopicShards of(Map<String, ? extends Collection<String>> parents) {
 		Objects.requireNonNull(parents, "parents must not be null");
@@ -79,10 +78,10 @@ public final class TopicShards {
 	}
 
 	/**
-	 * These and one more.
-	 * @param id its id
-	 * @param parents the ids of the shards that it was split or merged from
-	 * @return all of them
+	 * Returns these shards and one more.
+	 * @param id the id of the additional shard
+	 * @param parents the ids of the shards from which it was split or merged
+	 * @return all shards
 	 */
 	public TopicShards with(String id, String... parents) {
 		Objects.requireNonNull(id, "id must not be null");
@@ -91,9 +90,9 @@ public final class TopicShards {
 	}
 
 	/**
-	 * These and some more.
+	 * Returns these shards and more.
 	 * @param parents by shard id the ids of its parents
-	 * @return all of them; what is here already has the parents from both
+	 * @return all shards; a shard that exists already gets the parents of both
 	 */
 	public TopicShards with(Map<String, ? extends Collection<String>> parents) {
 		Objects.requireNonNull(parents, "parents must not be null");
@@ -101,9 +100,9 @@ public final class TopicShards {
 	}
 
 	/**
-	 * What two together know of a topic, one of which may be behind.
-	 * @param other what another one knows
-	 * @return all shards of both, with the parents from both
+	 * Returns the union with the shards that another member knows; either may be outdated.
+	 * @param other the other shards
+	 * @return all shards of both, with the parents of both
 	 */
 	public TopicShards and(TopicShards other) {
 		Objects.requireNonNull(other, "other must not be null");
@@ -114,8 +113,8 @@ public final class TopicShards {
 	}
 
 	/**
-	 * The same shards as if each had been there from the beginning.
-	 * @return them
+	 * Returns the same shards without parents.
+	 * @return the shards
 	 */
 	public TopicShards withoutParents() {
 		if (this.others.values().stream().allMatch(Set::isEmpty)) {
@@ -156,15 +155,15 @@ public final class TopicShards {
 	}
 
 	/**
-	 * How many shards are numbered from 0 on.
-	 * @return their number; some of them may have parents all the same
+	 * Returns the number of shards that are numbered from 0.
+	 * @return the count; some of these may still have parents
 	 */
 	public int count() {
 		return this.count;
 	}
 
 	/**
-	 * The shards that have parents, or are not among those that are counted.
+	 * Returns the shards that have parents or are not covered by the count.
 	 * @return by id the ids of their parents; unmodifiable
 	 */
 	public SortedMap<String, SortedSet<String>> others() {
@@ -172,16 +171,16 @@ public final class TopicShards {
 	}
 
 	/**
-	 * How many shards there are.
-	 * @return the number of all
+	 * Returns the number of all shards.
+	 * @return the number
 	 */
 	public int size() {
 		return this.count + (int) this.others.keySet().stream().filter((id) -> !isCounted(id, this.count)).count();
 	}
 
 	/**
-	 * Whether a shard is among these.
-	 * @param id its id
+	 * Returns whether a shard is among these.
+	 * @param id the id of the shard
 	 * @return whether it is
 	 */
 	public boolean contains(String id) {
@@ -190,9 +189,9 @@ public final class TopicShards {
 	}
 
 	/**
-	 * The parents of a shard.
-	 * @param id its id
-	 * @return their ids; none for one that has none, or is not among these
+	 * Returns the parents of a shard.
+	 * @param id the id of the shard
+	 * @return the ids of the parents; empty for an original or unknown shard
 	 */
 	public Set<String> parents(String id) {
 		Objects.requireNonNull(id, "id must not be null");
@@ -201,9 +200,9 @@ public final class TopicShards {
 	}
 
 	/**
-	 * Goes through all shards, each once.
-	 * @param topic the topic's name
-	 * @param action takes each shard
+	 * Calls an action for each shard.
+	 * @param topic the name of the topic
+	 * @param action the action
 	 */
 	public void forEach(String topic, Consumer<ShardId> action) {
 		Objects.requireNonNull(topic, "topic must not be null");

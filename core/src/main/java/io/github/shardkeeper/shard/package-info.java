@@ -1,6 +1,6 @@
 /**
- * Values that every other room speaks in: shards, members, tokens, offsets. Immutable, no
- * behaviour beyond validation and order.
+ * Values that every room uses: shards, members, tokens, offsets. They validate, compare and
+ * print themselves; anything that decides or does I/O belongs elsewhere.
  */
 @NullMarked
 package io.github.shardkeeper.shard;

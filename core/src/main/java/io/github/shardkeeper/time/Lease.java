@@ -3,15 +3,15 @@ package io.github.shardkeeper.time;
 import java.time.Duration;
 
 /**
- * How long this member may consume after its last answered heartbeat, by its own
+ * Time for which this member may consume after its last answered heartbeat, by its own
  * monotonic clock.
  * <p>
- * The store counts the lease from when it saw the heartbeat, this member from when it
- * sent it, less a safety margin: it stops before anybody else may start. Some time before
- * the end no further record is handed to a handler, so that most calls return by
- * themselves; one that still runs at the end is interrupted.
+ * The store counts the lease from the arrival of the heartbeat, the member from its sending,
+ * less a safety margin: it stops before another member may start. No record is handed to a
+ * handler shortly before the end, so that most calls return in time; a call that still runs
+ * at the end is interrupted.
  * <p>
- * Thread-safe: one thread renews it, any thread asks.
+ * Thread-safe: one thread renews it, any thread reads it.
  */
 public final class Lease {
 
@@ -29,8 +29,8 @@ public final class Lease {
 
 	/**
 	 * Creates a lease that is not held.
-	 * @param length the lease that the store knows
-	 * @param now the time of the creation
+	 * @param length the length of the lease in the store
+	 * @param now the current time
 	 */
 	public Lease(Duration length, MonotonicTime now) {
 		this(length, now, false);
@@ -46,8 +46,8 @@ public final class Lease {
 	}
 
 	/**
-	 * Creates a lease for shards that nobody else consumes in this member's place. It is
-	 * always held, and neither renewed nor ended.
+	 * Creates a lease for shards that only this member consumes. It is always held, and neither
+	 * renewed nor ended.
 	 * @return the lease
 	 */
 	public static Lease unlimited() {
@@ -55,9 +55,9 @@ public final class Lease {
 	}
 
 	/**
-	 * Returns how long before the store a member ends its lease, for clocks that do not
-	 * agree.
-	 * @param length the lease that the store knows
+	 * Returns the time between the end of a lease for its member and its end in the store, for
+	 * clocks that disagree.
+	 * @param length the length of the lease in the store
 	 * @return a tenth of it
 	 */
 	public static Duration marginOf(Duration length) {
@@ -65,7 +65,7 @@ public final class Lease {
 	}
 
 	/**
-	 * Returns what clocks that do not agree may take from the lease.
+	 * Returns the time that disagreeing clocks may take from the lease.
 	 * @return the margin
 	 */
 	public Duration margin() {
@@ -73,8 +73,8 @@ public final class Lease {
 	}
 
 	/**
-	 * Counts the lease from a heartbeat that was answered.
-	 * @param sentAt when that heartbeat was sent
+	 * Renews the lease from an answered heartbeat.
+	 * @param sentAt the time at which the heartbeat was sent
 	 */
 	public void renew(MonotonicTime sentAt) {
 		requireLimited();
@@ -82,9 +82,7 @@ public final class Lease {
 		this.held = true;
 	}
 
-	/**
-	 * Ends the lease at once, when the store said that the session is over.
-	 */
+	/** Ends the lease immediately, because the store reports that the session is over. */
 	public void end() {
 		requireLimited();
 		this.held = false;
@@ -97,8 +95,8 @@ public final class Lease {
 	}
 
 	/**
-	 * Returns whether a further record may be handed to a handler.
-	 * @param now the time
+	 * Returns whether another record may be handed to a handler.
+	 * @param now the current time
 	 * @return whether it may
 	 */
 	public boolean permitsHandOut(MonotonicTime now) {
@@ -107,8 +105,8 @@ public final class Lease {
 
 	/**
 	 * Returns whether the lease has not ended.
-	 * @param now the time
-	 * @return whether calls that run may go on
+	 * @param now the current time
+	 * @return whether running calls may continue
 	 */
 	public boolean isHeld(MonotonicTime now) {
 		return this.unlimited || this.held && now.isBefore(this.bounds.end);
@@ -116,23 +114,23 @@ public final class Lease {
 
 	/**
 	 * Returns whether the lease was ended before its time, or never held.
-	 * @return whether its bounds mean nothing
+	 * @return whether its bounds have no meaning
 	 */
 	public boolean isEnded() {
 		return !this.held;
 	}
 
 	/**
-	 * Returns when records are no longer handed out if the lease is not renewed.
-	 * @return the end of handing out, if the lease was not {@linkplain #isEnded() ended}
+	 * Returns the time from which no record is handed out, unless the lease is renewed.
+	 * @return the time, if the lease was not {@linkplain #isEnded() ended}
 	 */
 	public MonotonicTime lastHandOutAt() {
 		return this.bounds.lastHandOut;
 	}
 
 	/**
-	 * Returns when the lease ends if it is not renewed.
-	 * @return the end, if the lease was not {@linkplain #isEnded() ended}
+	 * Returns the end of the lease, unless it is renewed.
+	 * @return the time, if the lease was not {@linkplain #isEnded() ended}
 	 */
 	public MonotonicTime endsAt() {
 		return this.bounds.end;

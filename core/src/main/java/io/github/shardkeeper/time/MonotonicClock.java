@@ -1,18 +1,18 @@
 package io.github.shardkeeper.time;
 
 /**
- * The only place where this process' monotonic clock is read, so that tests can set it.
+ * The only reader of the monotonic clock of this process, so that tests can set it.
  * Thread-safe.
  */
 @FunctionalInterface
 public interface MonotonicClock {
 
-	/** The process' own clock. */
+	/** Clock of this process. */
 	MonotonicClock SYSTEM = () -> new MonotonicTime(System.nanoTime());
 
 	/**
 	 * Reads the clock.
-	 * @return the time
+	 * @return the current time
 	 */
 	MonotonicTime now();
 

@@ -3,10 +3,11 @@ package io.github.shardkeeper.time;
 import java.time.Duration;
 
 /**
- * A point on this process' monotonic clock ({@link System#nanoTime()}); has no meaning
- * outside the process and cannot be mixed up with the store's wall clock. Immutable.
+ * A point on the monotonic clock of this process ({@link System#nanoTime()}). It has no
+ * meaning outside the process and cannot be confused with the wall clock of the store.
+ * Immutable.
  *
- * @param nanos the clock's reading in nanoseconds, which may overflow
+ * @param nanos the reading in nanoseconds, which may overflow
  */
 public record MonotonicTime(long nanos) implements Comparable<MonotonicTime> {
 
@@ -23,9 +24,9 @@ public record MonotonicTime(long nanos) implements Comparable<MonotonicTime> {
 	}
 
 	/**
-	 * How long it is from here to another point; negative when that is past.
+	 * Returns the time from here to another point; negative if that point is earlier.
 	 * @param other the other point
-	 * @return the time between
+	 * @return the duration
 	 */
 	public Duration until(MonotonicTime other) {
 		return Duration.ofNanos(other.nanos - this.nanos);

@@ -5,36 +5,35 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What this process knows of the store's clock from its own answered heartbeats: by its
- * monotonic clock, the earliest time that the store's clock can show. An answer brings
- * the store's time of some moment between sending and receiving, so the store cannot show
- * less when the answer is here. Of all answers the one counts that says most; one that
- * came late says little and harms nothing.
+ * The clock of the store as far as this process knows it from its answered heartbeats: by the
+ * monotonic clock, the earliest time that it can show. An answer contains the store's time of
+ * some moment between sending and receiving, so the store's clock shows at least that time
+ * when the answer arrives. The most precise answer counts; a late one is imprecise but does
+ * no harm.
  * <p>
- * A step is noticed when it is beyond that uncertainty. What is not noticed, steps that
- * add up over several answers among it, stays below {@link #tolerance()}: two fifths of a
- * lease's margin each for steps ahead and for steps back; one fifth is left for clocks
- * that run at different speeds, and for rounding. Not thread-safe: confined to the loop
- * that hears the answers.
+ * A step is noticed when it exceeds that uncertainty. Unnoticed steps, including those that
+ * add up over several answers, stay below {@link #tolerance()}: two fifths of the margin of a
+ * lease each for steps ahead and for steps back. One fifth remains for drift and rounding.
+ * Not thread-safe: confined to the loop that receives the answers.
  */
 public final class StoreClock {
 
-	/** Clocks are taken to run apart by no more than one in so many. */
+	/** Maximum drift: one part in so many. */
 	private static final long DRIFT_DIVISOR = 500;
 
 	private static final long NANOS_PER_MILLI = 1_000_000;
 
 	private final Duration tolerance;
 
-	/** The store cannot show less than this at that time. */
+	/** Lower bound of the time of the store. */
 	private @Nullable Reading earliest;
 
-	/** From where steps ahead are measured. */
+	/** Reading from which steps ahead are measured. */
 	private Reading base = new Reading(new MonotonicTime(0), 0);
 
 	/**
-	 * Creates one that knows nothing yet.
-	 * @param margin what a lease has left for clocks, of which each kind of step may take
+	 * Creates a clock without a reading.
+	 * @param margin the margin of a lease for clocks, of which each direction of steps may use
 	 * its part
 	 */
 	public StoreClock(Duration margin) {
@@ -43,10 +42,10 @@ public final class StoreClock {
 
 	/**
 	 * Takes in the time of an answer.
-	 * @param sentAt when the heartbeat was sent
-	 * @param storeMillis the time that the store's clock showed
-	 * @param now when the answer was here, or later
-	 * @return whether the store's clock has made a step since the answer before
+	 * @param sentAt the time at which the heartbeat was sent
+	 * @param storeMillis the time of the store in the answer
+	 * @param now the time of the answer's arrival, or later
+	 * @return whether the store's clock has made a step since the previous answer
 	 */
 	public boolean answered(MonotonicTime sentAt, long storeMillis, MonotonicTime now) {
 		Reading reading = new Reading(now, storeMillis * NANOS_PER_MILLI);
@@ -66,25 +65,28 @@ public final class StoreClock {
 		return ahead;
 	}
 
-	/** The store cannot have shown more than that when the heartbeat was sent. */
+	/**
+	 * Returns whether the store's clock shows less than was already certain when the heartbeat
+	 * was sent.
+	 */
 	private boolean isSetBack(Reading known, MonotonicTime sentAt, long storeMillis) {
 		long latest = (storeMillis + 1) * NANOS_PER_MILLI;
 		return known.slowest(sentAt) - latest > this.tolerance.toNanos();
 	}
 
 	/**
-	 * The earliest time that the store's clock can show unless it is set back.
-	 * @param now the time by this process' clock
-	 * @return milliseconds of the store's time, 0 before the first answer
+	 * Returns the earliest time that the store's clock can show unless it is set back.
+	 * @param now the current time
+	 * @return milliseconds of the store's time; 0 before the first answer
 	 */
 	public long earliestMillis(MonotonicTime now) {
 		return (this.earliest != null) ? Math.floorDiv(this.earliest.slowest(now), NANOS_PER_MILLI) : 0;
 	}
 
 	/**
-	 * When the store's clock shows a time at the latest, unless it is set back.
-	 * @param storeMillis that time, after the first answer
-	 * @return the time by this process' clock
+	 * Returns the latest time at which the store's clock shows a time, unless it is set back.
+	 * @param storeMillis the time of the store, after the first answer
+	 * @return the time by the clock of this process
 	 */
 	public MonotonicTime reaches(long storeMillis) {
 		Reading known = (this.earliest != null) ? this.earliest : this.base;
@@ -93,17 +95,15 @@ public final class StoreClock {
 	}
 
 	/**
-	 * How far steps of one direction may go without being noticed, besides the
-	 * uncertainty of the best answer.
-	 * @return the most
+	 * Returns the maximum of unnoticed steps in one direction, apart from the uncertainty of the
+	 * most precise answer.
+	 * @return the maximum
 	 */
 	public Duration tolerance() {
 		return this.tolerance;
 	}
 
-	/**
-	 * What the store's clock showed, at least, at a moment of this process' clock.
-	 */
+	/** Lower bound of the store's time at a moment of the monotonic clock. */
 	private record Reading(MonotonicTime at, long storeNanos) {
 
 		long slowest(MonotonicTime then) {

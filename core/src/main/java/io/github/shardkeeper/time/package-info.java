@@ -1,6 +1,6 @@
 /**
- * The monotonic clock, and what is computed from its readings: leases and the store's
- * time. The only place of the engine where the clock is read.
+ * The monotonic clock, and leases and store time derived from its readings. Wall-clock time
+ * and threads do not belong here.
  */
 @NullMarked
 package io.github.shardkeeper.time;
