@@ -123,7 +123,8 @@ final class LoopThread implements Loops.Loop {
 			this.meters.count((counted) -> counted.failed(name()));
 		}
 		catch (Throwable reporting) {
-			// Appenders of the application run here, and memory may have run out: the loop
+			// Appenders of the application run here, and memory may have run out: the
+			// loop
 			// has to continue.
 		}
 	}

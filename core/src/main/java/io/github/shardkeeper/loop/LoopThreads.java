@@ -68,7 +68,8 @@ public final class LoopThreads implements Loops {
 
 	/**
 	 * Returns the problems of loops.
-	 * @return by name of the loop a sentence, for each loop whose last step failed or which hangs
+	 * @return by name of the loop a sentence, for each loop whose last step failed or
+	 * which hangs
 	 */
 	public Map<String, String> problems() {
 		Map<String, String> problems = new TreeMap<>();

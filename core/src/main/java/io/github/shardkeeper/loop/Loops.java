@@ -5,9 +5,9 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * Runner of the loops of a member: heartbeats, lease guard, coordinator, reader. A loop only
- * defines its step and when the next one is due; the runner decides on which thread and by
- * which clock it waits. Thread-safe.
+ * Runner of the loops of a member: heartbeats, lease guard, coordinator, reader. A loop
+ * only defines its step and when the next one is due; the runner decides on which thread
+ * and by which clock it waits. Thread-safe.
  */
 public interface Loops {
 
@@ -33,9 +33,10 @@ public interface Loops {
 
 		/**
 		 * Does what is due.
-		 * @return the time of the next step unless the loop is woken before; {@code null} to wait
-		 * for a wake
-		 * @throws InterruptedException when the loop is closed, or the step exceeded its limit
+		 * @return the time of the next step unless the loop is woken before; {@code null}
+		 * to wait for a wake
+		 * @throws InterruptedException when the loop is closed, or the step exceeded its
+		 * limit
 		 */
 		@Nullable MonotonicTime run() throws InterruptedException;
 
@@ -45,8 +46,8 @@ public interface Loops {
 	interface Loop extends AutoCloseable {
 
 		/**
-		 * Runs the next step now. Several calls before it begins cause one step; a call during a
-		 * step causes another.
+		 * Runs the next step now. Several calls before it begins cause one step; a call
+		 * during a step causes another.
 		 */
 		void wake();
 

@@ -4,8 +4,8 @@ import java.util.HashSet;
 import java.util.Set;
 
 /**
- * Decides which failures of repeated attempts are logged: each cause once, and once when the
- * problem is resolved. Confined to the thread that makes the attempts.
+ * Decides which failures of repeated attempts are logged: each cause once, and once when
+ * the problem is resolved. Confined to the thread that makes the attempts.
  */
 public final class ProblemLog {
 

@@ -8,10 +8,10 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A task that runs on a shared executor while it has work, never concurrently with itself,
- * and needs no thread otherwise. A turn or an executor that throws does not end it: the next
- * wake starts another turn, and periodic calls of {@link #rescue()} ensure that one comes.
- * Thread-safe.
+ * A task that runs on a shared executor while it has work, never concurrently with
+ * itself, and needs no thread otherwise. A turn or an executor that throws does not end
+ * it: the next wake starts another turn, and periodic calls of {@link #rescue()} ensure
+ * that one comes. Thread-safe.
  */
 public final class SerialTask {
 
@@ -28,7 +28,8 @@ public final class SerialTask {
 	private boolean wakeRequested;
 
 	/**
-	 * Whether a turn failed or could not begin, so that {@link #rescue()} has to wake the task.
+	 * Whether a turn failed or could not begin, so that {@link #rescue()} has to wake the
+	 * task.
 	 */
 	private volatile boolean stranded;
 
@@ -36,8 +37,8 @@ public final class SerialTask {
 	 * Creates a task that sleeps.
 	 * @param executor runs the turns
 	 * @param turn works for a bounded time and returns whether there is more work
-	 * @param onRefusal receives the failure when the executor has no thread for a turn, and wakes
-	 * the task later
+	 * @param onRefusal receives the failure when the executor has no thread for a turn,
+	 * and wakes the task later
 	 */
 	public SerialTask(Executor executor, BooleanSupplier turn, Consumer<Throwable> onRefusal) {
 		this.onRefusal = onRefusal;
@@ -103,7 +104,8 @@ public final class SerialTask {
 
 	private void run() {
 		while (turnLeavesMore()) {
-			// Between two turns the thread is released to waiting tasks. If no other thread
+			// Between two turns the thread is released to waiting tasks. If no other
+			// thread
 			// is available, the task continues on this one.
 			if (submit() == null) {
 				return;

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * Timer of a worker: sets one alarm at a time, unless an earlier one is needed. Confined to
- * the worker.
+ * Timer of a worker: sets one alarm at a time, unless an earlier one is needed. Confined
+ * to the worker.
  */
 public final class WakeTimer {
 

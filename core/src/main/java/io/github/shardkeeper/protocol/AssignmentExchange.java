@@ -12,12 +12,12 @@ import io.github.shardkeeper.protocol.GroupPicture.Roster;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * The leader's requests to a strategy that takes its time and may fail, and its answers.
+ * The leader's requests to a strategy that may be slow or fail, and its answers.
  * <p>
- * <b>An outdated answer</b>, about other members or shards than there are now, is not
+ * <b>An outdated answer</b>, for other members or shards than the current ones, is not
  * used, and the strategy is asked again. If the next answer is outdated too, it is used
- * as far as it still holds before the strategy is asked again: a slow strategy in a busy
- * group is late, but does not starve.
+ * as far as it still holds before the strategy is asked again, so that a slow strategy in
+ * a busy group is late but not ignored.
  * <p>
  * <b>While the strategy fails</b>, the leader plans by a fallback (see
  * {@link FallbackAssignment}) and asks again after a pause that grows from 1 s to 30 s.
@@ -35,7 +35,7 @@ final class AssignmentExchange {
 	/** Members in the request. */
 	private Roster askedRoster = Roster.EMPTY;
 
-	/** Answer that was not used yet. */
+	/** Answer that has not been used yet. */
 	private @Nullable Assignment answer;
 
 	/** Whether the leader plans by a fallback before the answer comes. */
@@ -50,7 +50,7 @@ final class AssignmentExchange {
 	/** {@code null} while the strategy does not fail. */
 	private @Nullable MonotonicTime askAgainAt;
 
-	/** Returns whether nothing is planned before the answer comes. */
+	/** Returns whether planning waits for the answer. */
 	boolean isAwaited() {
 		return this.asked != null && !isFailing();
 	}
@@ -69,8 +69,8 @@ final class AssignmentExchange {
 	}
 
 	/**
-	 * Returns when to ask a failing strategy again; {@code null} if it does not fail, or
-	 * is being asked.
+	 * Returns the time at which to ask a failing strategy again; {@code null} if it does
+	 * not fail, or is being asked.
 	 */
 	@Nullable MonotonicTime askAgainAt() {
 		return (this.asked == null) ? this.askAgainAt : null;
@@ -80,12 +80,12 @@ final class AssignmentExchange {
 		this.asked = request;
 		this.askedRoster = picture.roster();
 		this.answer = null;
-		// If it fails again, shards without an owner have not waited for that.
+		// Shards without an owner must not wait for another failure.
 		this.fallbackDue = isFailing();
 		return new LeaderAction.ComputeAssignment(request);
 	}
 
-	/** Takes in an answer. The answer to an older request is ignored. */
+	/** Takes in an answer. Ignores the answer to an older request. */
 	void assignmentComputed(AssignmentRequest request, Assignment assignment) {
 		if (request == this.asked) {
 			this.asked = null;
@@ -97,8 +97,8 @@ final class AssignmentExchange {
 	}
 
 	/**
-	 * Takes in that there will be no answer.
-	 * @return whether the leader was waiting for one
+	 * Takes in a failed request.
+	 * @return whether the leader was waiting for it
 	 */
 	boolean assignmentFailed(AssignmentRequest request, MonotonicTime now) {
 		if (request != this.asked) {
@@ -116,7 +116,7 @@ final class AssignmentExchange {
 		return this.answer != null;
 	}
 
-	/** Returns whether the unused answer is about other members or shards. */
+	/** Returns whether the unused answer is for other members or shards. */
 	boolean isOutdated(GroupPicture picture) {
 		return this.answer != null
 				&& (this.askedRoster != picture.roster() || this.answer.request().shards() != picture.shards());
@@ -124,9 +124,9 @@ final class AssignmentExchange {
 
 	/**
 	 * Takes the answer for a plan.
-	 * @param picture the present group
-	 * @param request builds a request for the present group
-	 * @return the assignment to plan by; {@code null} when the answer cannot be used
+	 * @param picture the current group
+	 * @param request builds a request for the current group
+	 * @return the assignment to plan; {@code null} when the answer cannot be used
 	 */
 	@Nullable Assignment take(GroupPicture picture, Supplier<AssignmentRequest> request) {
 		boolean outdated = isOutdated(picture);
@@ -141,14 +141,14 @@ final class AssignmentExchange {
 		return outdated ? FallbackAssignment.of(request.get().withTraitsOf(taken.request()), taken) : taken;
 	}
 
-	/** Returns the assignment to plan by while the strategy fails. */
+	/** Returns the assignment to plan while the strategy fails. */
 	Assignment fallback(AssignmentRequest request) {
 		AssignmentRequest known = (this.lastGood != null) ? request.withTraitsOf(this.lastGood.request()) : request;
 		this.fallbackDue = false;
 		return FallbackAssignment.of(known, this.lastGood);
 	}
 
-	/** Forgets everything: a leadership begins or ends. */
+	/** Resets everything at the start or end of a leadership. */
 	void reset() {
 		this.asked = null;
 		this.answer = null;

@@ -13,8 +13,8 @@ import io.github.shardkeeper.shard.MemberId;
  * @param epoch the number of the leadership
  * @param generation the generation of the group
  * @param membership the version of the list of members
- * @param whole whether the store has forgotten shards since then: the changes are complete
- * and replace everything known before
+ * @param whole whether the store has forgotten shards since then: the changes are
+ * complete and replace everything known before
  * @param members all members; {@code null} if their list has not changed
  * @param ownerships the changed shards, in the order of their change
  */
@@ -40,7 +40,8 @@ public record GroupChanges(@Nullable MemberId leader, long epoch, long generatio
 	 *
 	 * @param id the id of the member
 	 * @param description its own description
-	 * @param leaving whether it is leaving: it consumes what it owns, and gets no more shards
+	 * @param leaving whether it is leaving: it consumes what it owns, and gets no more
+	 * shards
 	 */
 	public record GroupMember(MemberId id, MemberDescription description, boolean leaving) {
 

@@ -26,21 +26,22 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.TopicShards;
 
 /**
- * The leader's picture of its group: read whole once, then updated with changes. Arrays
- * by the shards' numbers hold it as a plan needs it, so that planning a hundred thousand
- * shards converts nothing first. Not thread-safe: confined to the coordinator's loop.
+ * The leader's picture of its group: read completely once, then updated with changes.
+ * Holds what a plan needs in arrays by the numbers of the shards, so that planning
+ * 100,000 shards needs no conversion. Not thread-safe: confined to the coordinator's
+ * loop.
  */
 public final class GroupPicture {
 
-	/** Owner of a shard that has none, is moving, or was never owned. */
+	/** Owner of a shard that has none, or moves. */
 	static final int UNSETTLED = -1;
 
 	private static final int MOST_FORGOTTEN_MEMBERS = 1_000;
 
 	/**
 	 * Shards to be owned: those that the store knows (a shard with data is never
-	 * forgotten because somebody lowered a number) and those that members know. Not those
-	 * that have come to their end, nor those whose parents have not.
+	 * forgotten because of a lower shard count) and those that members know; without
+	 * completed shards and those with incomplete parents.
 	 */
 	private Shards shards = Shards.NONE;
 
@@ -53,7 +54,7 @@ public final class GroupPicture {
 
 	private long[] sinceMillis = {};
 
-	/** Whether a request holds the two arrays above, so that they must be copied. */
+	/** Whether a request uses the two arrays above, so that they must be copied. */
 	private boolean shared;
 
 	private final Set<ShardId> completed = new HashSet<>();
@@ -73,8 +74,8 @@ public final class GroupPicture {
 	private boolean read;
 
 	/**
-	 * Takes in changes.
-	 * @param changes what changed since {@link #generation()} and {@link #membership()}
+	 * Applies changes.
+	 * @param changes the changes since {@link #generation()} and {@link #membership()}
 	 */
 	public void apply(GroupChanges changes) {
 		List<GroupMember> changedMembers = changes.members();
@@ -112,9 +113,8 @@ public final class GroupPicture {
 	}
 
 	/**
-	 * Takes in the shards that this member's source knows, and adds those of other
-	 * members.
-	 * @param topics the shards by topic
+	 * Updates the shards known to this member's source and to other members.
+	 * @param topics the shards of the source by topic
 	 */
 	public void update(Map<String, TopicShards> topics) {
 		if (this.lineage.update(topics, this.members)) {
@@ -131,8 +131,7 @@ public final class GroupPicture {
 	}
 
 	/**
-	 * Returns the shards that nobody can ever consume, because they wait for shards that
-	 * wait for them.
+	 * Returns the shards that can never be consumed, because their parents form a cycle.
 	 * @return by shard its parents
 	 */
 	Map<ShardId, Set<String>> inCycles() {
@@ -157,7 +156,7 @@ public final class GroupPicture {
 		this.sinceMillis[shard] = ownership.sinceMillis();
 	}
 
-	/** Gives the shards new numbers, and moves their ownerships to these. */
+	/** Renumbers the shards, and moves their ownerships. */
 	private void rearrange(Shards newShards) {
 		if (newShards == this.shards) {
 			return;
@@ -190,7 +189,7 @@ public final class GroupPicture {
 		return this.memberNumbers.computeIfAbsent(member, (m) -> this.memberNumbers.size());
 	}
 
-	/** Forgets the numbers of members that have gone once they are many. */
+	/** Forgets the numbers of former members once there are many. */
 	private void forgetMembers() {
 		if (this.memberNumbers.size() > this.members.size() + MOST_FORGOTTEN_MEMBERS) {
 			this.memberNumbers.clear();
@@ -203,7 +202,7 @@ public final class GroupPicture {
 		}
 	}
 
-	/** Returns whether the group was read at all. */
+	/** Returns whether the group was read. */
 	boolean isRead() {
 		return this.read;
 	}
@@ -221,24 +220,23 @@ public final class GroupPicture {
 	}
 
 	/**
-	 * Returns the shards that are to be owned. Their numbers here are the arguments and
-	 * indexes of everything else.
+	 * Returns the shards to be owned. Their positions are the indexes of everything else.
 	 */
 	Shards shards() {
 		return this.shards;
 	}
 
 	/**
-	 * Returns what the store knows of a shard; {@code null} for one that was never owned.
-	 * @param shard the shard's number
+	 * Returns the record of a shard; {@code null} for one that never had an owner.
+	 * @param shard the number of the shard
 	 */
 	@Nullable Ownership ownership(int shard) {
 		return this.ownerships[shard];
 	}
 
 	/**
-	 * Returns the owner of a shard that is not moving.
-	 * @param shard the shard's number
+	 * Returns the owner of a shard that does not move.
+	 * @param shard the number of the shard
 	 * @return an index of {@link #places}, or {@link #UNSETTLED}
 	 */
 	int owner(int shard) {
@@ -246,8 +244,8 @@ public final class GroupPicture {
 	}
 
 	/**
-	 * Returns the members that own nothing and whose version cannot be compared, while
-	 * that of others can: these count as newer.
+	 * Returns the members that own nothing and whose version cannot be compared, if
+	 * others have a comparable one: these count as newer.
 	 */
 	List<MemberId> withoutComparableVersion() {
 		if (this.roster.assignees().stream().noneMatch(GroupPicture::hasComparableVersion)) {
@@ -269,7 +267,7 @@ public final class GroupPicture {
 		return member.version().compareTo(ApplicationVersion.UNKNOWN) > 0;
 	}
 
-	/** Returns the owners of shards that move or do not. */
+	/** Returns the owners of all shards, whether they move or not. */
 	Set<MemberId> currentOwners() {
 		Set<MemberId> current = new HashSet<>();
 		boolean[] owns = new boolean[this.memberNumbers.size()];
@@ -295,28 +293,26 @@ public final class GroupPicture {
 		return this.roster;
 	}
 
-	/** Returns by {@link #owner} the member's place in the {@link #roster}. */
+	/** Returns by {@link #owner} the place of the member in the {@link #roster}. */
 	int[] places() {
 		int[] places = new int[this.memberNumbers.size()];
 		this.memberNumbers.forEach((member, number) -> places[number] = this.roster.place(member));
 		return places;
 	}
 
-	/** Returns by shard the generation of its last change. The caller only reads it. */
+	/** Returns by shard the generation of its last change. Read-only. */
 	long[] since() {
 		this.shared = true;
 		return this.since;
 	}
 
-	/** Returns by shard the time of its last change. The caller only reads it. */
+	/** Returns by shard the time of its last change. Read-only. */
 	long[] sinceMillis() {
 		this.shared = true;
 		return this.sinceMillis;
 	}
 
-	/**
-	 * The members that may own shards, each with its place among them. Immutable.
-	 */
+	/** The members that may own shards, each with its place. Immutable. */
 	static final class Roster {
 
 		static final Roster EMPTY = new Roster(List.of());
@@ -325,7 +321,7 @@ public final class GroupPicture {
 
 		private final Map<MemberId, Integer> places = new HashMap<>();
 
-		/** Takes up the members that do not leave. */
+		/** Creates a roster of the members that do not leave. */
 		Roster(List<GroupMember> members) {
 			for (GroupMember member : members) {
 				if (!member.leaving()) {
@@ -343,7 +339,7 @@ public final class GroupPicture {
 			return Collections.unmodifiableList(this.assignees);
 		}
 
-		/** Returns whether the same members have the same places in the other roster. */
+		/** Returns whether the other roster has the same members in the same places. */
 		boolean isSameAs(Roster other) {
 			return this.assignees.equals(other.assignees);
 		}
@@ -353,8 +349,8 @@ public final class GroupPicture {
 		}
 
 		/**
-		 * Returns the place of a member, {@link AssignmentRequest#NOBODY} for one that is
-		 * not in the roster.
+		 * Returns the place of a member; {@link AssignmentRequest#NOBODY} if it is not in
+		 * the roster.
 		 */
 		int place(@Nullable MemberId member) {
 			return (member != null) ? this.places.getOrDefault(member, AssignmentRequest.NOBODY)
@@ -364,10 +360,10 @@ public final class GroupPicture {
 	}
 
 	/**
-	 * The shards that the members of a group know through their sources, each of which
-	 * may be behind, with their parents. A shard waits until its parents are completed. A
-	 * parent that nobody knows any more has gone with its last record: no shard waits for
-	 * it. Not thread-safe: confined to the coordinator's loop.
+	 * The shards that the members know through their sources, any of which may be
+	 * outdated, with their parents. A shard waits until its parents are completed. No
+	 * shard waits for a parent that is unknown to all: its last record is gone. Not
+	 * thread-safe: confined to the coordinator's loop.
 	 */
 	private static final class ShardLineage {
 
@@ -376,10 +372,10 @@ public final class GroupPicture {
 		/** Shards of all members, by topic. */
 		private Map<String, TopicShards> topics = Map.of();
 
-		/** By waiting shard the parents that it waits for; perhaps some too many. */
+		/** By waiting shard its incomplete parents; may contain too many. */
 		private final Map<ShardId, Set<ShardId>> waiting = new HashMap<>();
 
-		/** By shard that is, or descends from, its own ancestor its parents. */
+		/** By shard in, or below, a cycle of parents its parents. */
 		private Map<ShardId, Set<String>> cycles = Map.of();
 
 		private boolean membersAreNew;
@@ -390,7 +386,7 @@ public final class GroupPicture {
 		}
 
 		/**
-		 * Puts together what all members know.
+		 * Combines the knowledge of all members.
 		 * @param ownTopics the shards that this member's source knows, by topic
 		 * @param members all members
 		 * @return whether anything has changed
@@ -415,8 +411,7 @@ public final class GroupPicture {
 		}
 
 		/**
-		 * Returns the shards that wait for themselves, because a source reports parents
-		 * that cannot be, and those that wait for these.
+		 * Returns the shards in, or below, a cycle of parents that a source reports.
 		 * @return by shard its parents
 		 */
 		Map<ShardId, Set<String>> inCycles() {
@@ -427,9 +422,9 @@ public final class GroupPicture {
 			Map<ShardId, Set<String>> found = new TreeMap<>();
 			this.topics.forEach((topic, shards) -> {
 				Set<String> left = new TreeSet<>(shards.others().keySet());
-				// A shard without a parent that is left does not wait for itself.
+				// A shard without a remaining parent is in no cycle.
 				while (left.removeIf((id) -> shards.parents(id).stream().noneMatch(left::contains))) {
-					// Until none goes any more.
+					// Until no more can be removed.
 				}
 				left.forEach((id) -> found.put(new ShardId(topic, id), shards.parents(id)));
 			});
@@ -438,7 +433,7 @@ public final class GroupPicture {
 
 		/**
 		 * Returns the known shards that may be consumed.
-		 * @param completed the shards that have come to their end
+		 * @param completed the completed shards
 		 * @param stored the other shards that the store knows; they do not wait
 		 */
 		Set<ShardId> startable(Set<ShardId> completed, Set<ShardId> stored) {
@@ -471,7 +466,7 @@ public final class GroupPicture {
 		}
 
 		/**
-		 * Takes in shards that have come to their end.
+		 * Notes completed shards.
 		 * @return the shards that waited only for them
 		 */
 		List<ShardId> completed(Set<ShardId> shards) {

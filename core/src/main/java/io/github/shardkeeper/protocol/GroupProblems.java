@@ -5,23 +5,27 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * The problems of a group that its leader tells all members, as a text that members of
- * different versions understand: a line for each problem, its parts separated by tabs,
- * for example {@code 1 ⇥ unattended ⇥ Nobody owns it: … ⇥ orders/0, orders/1}. Each
- * heartbeat is answered with it, so it is short: what does not fit is counted. Immutable.
+ * The problems of a group that its leader publishes, as text that members of different
+ * versions understand: a line for each problem, its parts separated by tabs, for example
+ * {@code 1 ⇥ unattended ⇥ Nobody owns it: … ⇥ orders/0, orders/1}. Each answer to a
+ * heartbeat contains it, so its length is limited: problems that do not fit are counted.
+ * Immutable.
  *
- * @param text the text, empty for no problem
+ * @param text the text; empty without problems
  */
 public record GroupProblems(String text) {
 
-	/** None. */
+	/** No problems. */
 	public static final GroupProblems NONE = new GroupProblems("");
 
 	private static final int MOST_CHARACTERS = 4_000;
 
 	private static final int MOST_CHARACTERS_OF_A_PART = 700;
 
-	/** The serious ones first: they must not be among those that are only counted. */
+	/**
+	 * Order with serious problems first: they must not be among those that are only
+	 * counted.
+	 */
 	private static final Comparator<GroupProblem> ORDER = Comparator.comparing(GroupProblem::serious)
 		.reversed()
 		.thenComparing(GroupProblem::kind)
@@ -59,9 +63,8 @@ public record GroupProblems(String text) {
 	}
 
 	/**
-	 * Reads the problems.
-	 * @return the problems, the serious ones first; lines that cannot be read are left
-	 * out
+	 * Parses the problems.
+	 * @return the problems, serious ones first; without unreadable lines
 	 */
 	public List<GroupProblem> problems() {
 		List<GroupProblem> problems = new ArrayList<>();
@@ -75,28 +78,27 @@ public record GroupProblems(String text) {
 	}
 
 	/**
-	 * The state of a group as every heartbeat's answer tells it. Immutable.
+	 * The problems in an answer to a heartbeat. Immutable.
 	 *
-	 * @param epoch the leadership whose leader told the problems, 0 for none
-	 * @param problems what that leader has found
+	 * @param epoch the leadership whose leader published them; 0 for none
+	 * @param problems the problems
 	 */
 	public record GroupStatus(long epoch, GroupProblems problems) {
 
-		/** No leader has told anything yet. */
+		/** Status before a leader has published any. */
 		public static final GroupStatus NONE = new GroupStatus(0, GroupProblems.NONE);
 
 	}
 
 	/**
-	 * Something that is wrong with a group, or that people should know of it. The text
-	 * stays the same as long as the problem does. Immutable.
+	 * A problem of a group, or a detail that people should know. The text stays the same
+	 * as long as the problem exists. Immutable.
 	 *
-	 * @param serious whether shards that should be consumed are not, or would not be
-	 * after the next crash; otherwise somebody may want it so
-	 * @param kind one word for what the problem is about, under which health shows it
-	 * @param sentence what is wrong and what to do
-	 * @param concerned the shards or members that the problem is about, empty for the
-	 * whole group
+	 * @param serious whether shards are not consumed that should be, or would not be
+	 * after the next crash; otherwise the problem may be intended
+	 * @param kind one word for the kind of problem, under which health reports it
+	 * @param sentence the problem and its remedy
+	 * @param concerned the affected shards or members; empty for the whole group
 	 */
 	public record GroupProblem(boolean serious, String kind, String sentence, String concerned) {
 

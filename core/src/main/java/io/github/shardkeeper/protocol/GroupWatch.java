@@ -12,8 +12,9 @@ import io.github.shardkeeper.protocol.GroupProblems.GroupProblem;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * The problems of a group as a member knows them: those that the leader publishes, and the
- * lack of a leader that publishes. Not thread-safe: confined to the coordinator's loop.
+ * The problems of a group as a member knows them: those that the leader publishes, and
+ * the lack of a leader that publishes. Not thread-safe: confined to the coordinator's
+ * loop.
  */
 public final class GroupWatch {
 

@@ -23,14 +23,15 @@ public record HandoverRules(Duration timeout, OnTimeout onTimeout, Duration quie
 	public enum OnTimeout {
 
 		/**
-		 * Interrupts and reports the handler's call. The shard stays until the call returns, and
-		 * never has a second owner.
+		 * Interrupts and reports the handler's call. The shard stays until the call
+		 * returns, and never has a second owner.
 		 */
 		HOLD,
 
 		/**
-		 * Interrupts and reports the handler's call, and gives the shard to its next owner while the
-		 * call may still run. Its writes to the state are refused; other side effects are not.
+		 * Interrupts and reports the handler's call, and gives the shard to its next
+		 * owner while the call may still run. Its writes to the state are refused; other
+		 * side effects are not.
 		 */
 		FORCE
 

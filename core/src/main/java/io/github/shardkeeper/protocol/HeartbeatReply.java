@@ -16,28 +16,29 @@ public sealed interface HeartbeatReply {
 	 * @param serverTimeMillis the store's time
 	 * @param leader the leader; {@code null} for none
 	 * @param epoch the number of the leadership
-	 * @param leaderLeaseEndMillis the end of the leader's lease, in the store's time: a heartbeat
-	 * after it elects another leader; 0 without a leader
+	 * @param leaderLeaseEndMillis the end of the leader's lease, in the store's time: a
+	 * heartbeat after it elects another leader; 0 without a leader
 	 * @param earliestLeaseEndMillis the earliest end of all leases, in the store's time
 	 * @param generation the generation of the group
 	 * @param membership the version of the list of members
-	 * @param through the generation up to which this reply contains the member's changes; lower
-	 * than {@code generation} when there are more
+	 * @param through the generation up to which this reply contains the member's changes;
+	 * lower than {@code generation} when there are more
 	 * @param changes the changed shards that the member owns or is to get
-	 * @param history the number of the history of the group; a new one means that the store was
-	 * emptied or has lost writes
-	 * @param lost whether the store has lost writes that this member saw: the changes then list,
-	 * over as many replies as needed, everything that the member owns or is to get
+	 * @param history the number of the history of the group; a new one means that the
+	 * store was emptied or has lost writes
+	 * @param lost whether the store has lost writes that this member saw: the changes
+	 * then list, over as many replies as needed, everything that the member owns or is to
+	 * get
 	 * @param subscribed whether the store sees a subscription to the member's channel
-	 * @param claimsUntilMillis the earliest end of the claim period, in the store's time, before
-	 * which no free shard is assigned; 0 after a leader has ended the period
+	 * @param claimsUntilMillis the earliest end of the claim period, in the store's time,
+	 * before which no free shard is assigned; 0 after a leader has ended the period
 	 * @param loads the number of load reports so far
 	 * @param setBacks the number of times that the store's clock was set back
-	 * @param ownLeaseEndMillis the end of the member's own lease before this heartbeat renewed
-	 * it, in the store's time; earlier than the previous answer made it if the store has lost that
-	 * answer
-	 * @param longestLeaseMillis the longest lease of all members that may hold a shard, as far as
-	 * the group remembers
+	 * @param ownLeaseEndMillis the end of the member's own lease before this heartbeat
+	 * renewed it, in the store's time; earlier than the previous answer made it if the
+	 * store has lost that answer
+	 * @param longestLeaseMillis the longest lease of all members that may hold a shard,
+	 * as far as the group remembers
 	 * @param status the problems of the group
 	 */
 	record Alive(long serverTimeMillis, @Nullable MemberId leader, long epoch, long leaderLeaseEndMillis,
@@ -98,14 +99,14 @@ public sealed interface HeartbeatReply {
 	}
 
 	/**
-	 * The knowledge of a member about its group and the store's clock. A store that knows less
-	 * has lost writes; a clock that shows less was set back. Immutable.
+	 * The knowledge of a member about its group and the store's clock. A store that knows
+	 * less has lost writes; a clock that shows less was set back. Immutable.
 	 *
 	 * @param history the number of the group's history in the last reply; 0 at first
-	 * @param generation the generation up to which the member received its changes; 0 to receive
-	 * everything
-	 * @param earliestMillis the earliest time that the store's clock can show when the heartbeat
-	 * arrives, unless it was set back; 0 if unknown
+	 * @param generation the generation up to which the member received its changes; 0 to
+	 * receive everything
+	 * @param earliestMillis the earliest time that the store's clock can show when the
+	 * heartbeat arrives, unless it was set back; 0 if unknown
 	 * @param longestLeaseMillis the longest lease in the group; 0 if unknown
 	 */
 	record Seen(long history, long generation, long earliestMillis, long longestLeaseMillis) {

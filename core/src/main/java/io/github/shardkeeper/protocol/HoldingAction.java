@@ -29,8 +29,8 @@ public sealed interface HoldingAction {
 	}
 
 	/**
-	 * Continue: the move for which the shard drains was cancelled. Has no effect on a worker that
-	 * already ends; it reports its end as usual.
+	 * Continue: the move for which the shard drains was cancelled. Has no effect on a
+	 * worker that already ends; it reports its end as usual.
 	 *
 	 * @param shard the shard
 	 */
@@ -76,8 +76,8 @@ public sealed interface HoldingAction {
 	}
 
 	/**
-	 * Stop consuming immediately, like {@link Abandon}, and report the data in memory that is
-	 * lost with the shard.
+	 * Stop consuming immediately, like {@link Abandon}, and report the data in memory
+	 * that is lost with the shard.
 	 *
 	 * @param shard the shard
 	 * @param cause the cause of the loss
@@ -87,12 +87,15 @@ public sealed interface HoldingAction {
 		/** The cause of a loss. */
 		public enum Cause {
 
-			/** The store had lost the data, and gave the shard to another member before. */
+			/**
+			 * The store had lost the data, and gave the shard to another member before.
+			 */
 			SUPERSEDED,
 
 			/**
-			 * Another member owns the shard under a newer token. Usually nothing is lost: the new owner
-			 * resumed from the last commit made here, unless the store has lost it.
+			 * Another member owns the shard under a newer token. Usually nothing is lost:
+			 * the new owner resumed from the last commit made here, unless the store has
+			 * lost it.
 			 */
 			TAKEN_OVER,
 
@@ -110,7 +113,8 @@ public sealed interface HoldingAction {
 	 * @param token the token under which it was held
 	 * @param tokenFloor the lower bound of the next token if a newer fence was found, or
 	 * {@link Token#NONE}
-	 * @param completed whether the shard was read to its end, so that nobody gets it again
+	 * @param completed whether the shard was read to its end, so that nobody gets it
+	 * again
 	 */
 	record Release(ShardId shard, Token token, Token tokenFloor, boolean completed) implements HoldingAction {
 
@@ -126,9 +130,9 @@ public sealed interface HoldingAction {
 	}
 
 	/**
-	 * Present shards to the store, because the lease has ended and claims are not possible: only
-	 * those whose offset and state are in memory. Report the answer. Never comes with another
-	 * action.
+	 * Present shards to the store, because the lease has ended and claims are not
+	 * possible: only those whose offset and state are in memory. Report the answer. Never
+	 * comes with another action.
 	 *
 	 * @param held the unconfirmed shards, with their tokens; may be empty
 	 */

@@ -20,7 +20,8 @@ public sealed interface HoldingEvent {
 	}
 
 	/**
-	 * A {@link HoldingAction.Start} failed. It is repeated when the store reports the shard again.
+	 * A {@link HoldingAction.Start} failed. It is repeated when the store reports the
+	 * shard again.
 	 *
 	 * @param shard the shard
 	 */
@@ -29,8 +30,8 @@ public sealed interface HoldingEvent {
 	}
 
 	/**
-	 * A {@link HoldingAction.CancelDrain} was in time: the worker continues. Otherwise the shard
-	 * keeps draining, and may become overdue.
+	 * A {@link HoldingAction.CancelDrain} was in time: the worker continues. Otherwise
+	 * the shard keeps draining, and may become overdue.
 	 *
 	 * @param shard the shard
 	 */
@@ -51,7 +52,8 @@ public sealed interface HoldingEvent {
 	}
 
 	/**
-	 * The store accepted a release, or reported that the shard was not this member's any more.
+	 * The store accepted a release, or reported that the shard was not this member's any
+	 * more.
 	 *
 	 * @param shard the shard
 	 * @param token the token under which it was released
@@ -75,8 +77,8 @@ public sealed interface HoldingEvent {
 	}
 
 	/**
-	 * The store has lost writes that this member saw. Reported before the shards in the same
-	 * answer.
+	 * The store has lost writes that this member saw. Reported before the shards in the
+	 * same answer.
 	 */
 	record WritesLost() implements HoldingEvent {
 
@@ -97,8 +99,8 @@ public sealed interface HoldingEvent {
 	 * The store answered a {@link HoldingAction.Claim} or {@link HoldingAction.Present}.
 	 *
 	 * @param granted the shards that belong to the member
-	 * @param superseded other shards that were given to another member because the store had lost
-	 * the ownership of this one
+	 * @param superseded other shards that were given to another member because the store
+	 * had lost the ownership of this one
 	 */
 	record ClaimAnswered(Set<ShardId> granted, Set<ShardId> superseded) implements HoldingEvent {
 
@@ -135,7 +137,9 @@ public sealed interface HoldingEvent {
 
 	}
 
-	/** The member stopped without a lease, so running shards cannot be written any more. */
+	/**
+	 * The member stopped without a lease, so running shards cannot be written any more.
+	 */
 	record MemberStopped() implements HoldingEvent {
 
 	}

@@ -41,8 +41,9 @@ public sealed interface LeaderAction {
 
 	/**
 	 * Have the strategy compute an assignment; answered with
-	 * {@link LeaderEvent.AssignmentComputed} or {@link LeaderEvent.AssignmentFailed}. This may
-	 * take long: the leader continues meanwhile, and requests no other assignment.
+	 * {@link LeaderEvent.AssignmentComputed} or {@link LeaderEvent.AssignmentFailed}.
+	 * This may take long: the leader continues meanwhile, and requests no other
+	 * assignment.
 	 *
 	 * @param request the request to the strategy
 	 */
@@ -80,15 +81,16 @@ public sealed interface LeaderAction {
 	}
 
 	/**
-	 * The time over which a leader may judge the silence of others, in milliseconds of the
-	 * store's time. Immutable.
+	 * The time over which a leader may judge the silence of others, in milliseconds of
+	 * the store's time. Immutable.
 	 *
-	 * @param sinceMillis the start of the time in which its heartbeats were answered without a
-	 * gap and the store's clock made no step
-	 * @param untilMillis the store's time by the leader's clock: if the store shows more, its
-	 * clock may just have made a step, and nobody is judged by it
-	 * @param setBacks the number of set-backs of the store's clock that the leader knows; if the
-	 * store knows another number, nobody is judged until the leader has received it
+	 * @param sinceMillis the start of the time in which its heartbeats were answered
+	 * without a gap and the store's clock made no step
+	 * @param untilMillis the store's time by the leader's clock: if the store shows more,
+	 * its clock may just have made a step, and nobody is judged by it
+	 * @param setBacks the number of set-backs of the store's clock that the leader knows;
+	 * if the store knows another number, nobody is judged until the leader has received
+	 * it
 	 */
 	record SteadyTime(long sinceMillis, long untilMillis, long setBacks) {
 

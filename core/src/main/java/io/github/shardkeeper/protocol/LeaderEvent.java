@@ -12,9 +12,9 @@ import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * An event of a member that leads or may lead. {@link Leadership} answers {@link TimePassed}
- * and the answers to its actions with the next action. It only takes in all other events, so
- * that the effects of several are decided together. Immutable.
+ * An event of a member that leads or may lead. {@link Leadership} answers
+ * {@link TimePassed} and the answers to its actions with the next action. It only takes
+ * in all other events, so that the effects of several are decided together. Immutable.
  */
 public sealed interface LeaderEvent {
 
@@ -63,7 +63,8 @@ public sealed interface LeaderEvent {
 	 * The strategy computed an assignment.
 	 *
 	 * @param request the request of {@link LeaderAction.ComputeAssignment}
-	 * @param assignment the assignment, for that request or one with the same members and shards
+	 * @param assignment the assignment, for that request or one with the same members and
+	 * shards
 	 */
 	record AssignmentComputed(AssignmentRequest request, Assignment assignment) implements LeaderEvent {
 
@@ -141,8 +142,8 @@ public sealed interface LeaderEvent {
 		 * The plan was applied.
 		 *
 		 * @param applied the number of changes made
-		 * @param conflicts the number of changes left out because their shard had changed or their
-		 * member was gone
+		 * @param conflicts the number of changes left out because their shard had changed
+		 * or their member was gone
 		 */
 		record Applied(int applied, int conflicts) implements PlanReply {
 
@@ -164,8 +165,8 @@ public sealed interface LeaderEvent {
 		 * @param dead members reaped because they have no subscription
 		 * @param timedOut members reaped at the end of their session timeout
 		 * @param slow members that are silent but subscribed, and were not reaped
-		 * @param nextLookMillis the time at which the next member can become due, in the store's
-		 * time; 0 when nobody is late
+		 * @param nextLookMillis the time at which the next member can become due, in the
+		 * store's time; 0 when nobody is late
 		 */
 		record Looked(List<MemberId> dead, List<MemberId> timedOut, List<MemberId> slow,
 				long nextLookMillis) implements ReapReply {

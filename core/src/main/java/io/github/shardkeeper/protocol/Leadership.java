@@ -32,15 +32,14 @@ import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * The leader's half of the protocol: when to read the group, when to look for dead
- * members, when to plan. Events and the time in; actions and the next wake-up out. It
- * acts on events and at the earliest deadline, not on a period: joins and leaves after a
- * short settle time, so that those of a deployment are planned together; freed shards at
- * once. Not thread-safe: confined to the coordinator's loop.
+ * The leader's machine: when to read the group, to reap dead members, and to plan. Acts
+ * on events and at the earliest deadline, without a period: joins and leaves are planned
+ * after a short settle time, so that those of a deployment are planned together; freed
+ * shards are planned immediately. Not thread-safe: confined to the coordinator's loop.
  */
 public final class Leadership {
 
-	/** Pause before a plan with conflicts is repeated, also without a settle time. */
+	/** Pause before a plan with conflicts is repeated, even without a settle time. */
 	private static final Duration CONFLICT_PAUSE = Duration.ofMillis(100);
 
 	private static final Duration REAP_PAUSE = Duration.ofMillis(5);
@@ -63,12 +62,12 @@ public final class Leadership {
 
 	private GroupPicture picture = new GroupPicture();
 
-	/** What others may see of the picture. */
+	/** The published part of the picture. */
 	private View view = View.NOT_LEADING;
 
 	private boolean readDue;
 
-	/** Whether the next answer to a heartbeat has the group read from the beginning. */
+	/** Whether the next answer to a heartbeat has the whole group read. */
 	private boolean readAllWhenAnswered;
 
 	private @Nullable MonotonicTime planAt;
@@ -77,25 +76,24 @@ public final class Leadership {
 
 	private @Nullable MonotonicTime pausedUntil;
 
-	/** Whether there are moves that wait for others, or are decided after them. */
+	/** Whether moves wait for others, or are decided after them. */
 	private boolean movesHeldBack;
 
 	private long history;
 
-	/** Highest generation that was seen in that history. */
+	/** Highest generation seen in that history. */
 	private long generationSeen;
 
-	/** When the group was read last. */
+	/** Time at which the group was read last. */
 	private @Nullable MonotonicTime readAt;
 
 	/**
-	 * Creates the machine of a member that does not lead yet.
-	 * @param heartbeatInterval how often the member beats
-	 * @param lease how long a shard may have no owner until that is reported
-	 * @param settleTime how long to wait for further joins and leaves after one
-	 * @param rules how shards change hands
-	 * @param loads how loads are measured, {@code null} when the strategy does not look
-	 * at them
+	 * Creates the machine of a member that does not lead.
+	 * @param heartbeatInterval the interval of heartbeats
+	 * @param lease the time without an owner after which a shard is reported
+	 * @param settleTime the time to wait for further joins and leaves after one
+	 * @param rules the rules for changes of owners
+	 * @param loads the measurement of loads; {@code null} if the strategy ignores loads
 	 */
 	public Leadership(Duration heartbeatInterval, Duration lease, Duration settleTime, HandoverRules rules,
 			@Nullable LoadReporting loads) {
@@ -108,10 +106,10 @@ public final class Leadership {
 	}
 
 	/**
-	 * Takes in an event.
+	 * Handles an event.
 	 * @param event the event
-	 * @param now the time
-	 * @return what to do, and when to tell that time has passed
+	 * @param now the current time
+	 * @return the actions, and the next wake-up
 	 */
 	public Step<LeaderAction> handle(LeaderEvent event, MonotonicTime now) {
 		List<LeaderAction> actions = new ArrayList<>();
@@ -119,8 +117,7 @@ public final class Leadership {
 			heartbeatAnswered(answered.reply(), answered.self(), answered.sentAt(), now);
 		}
 		else if (event instanceof HeartbeatFailed) {
-			// Perhaps there was a failover, and what the picture shows is lost though
-			// nobody was told of it.
+			// A failover may have lost changes that the picture contains.
 			this.readAllWhenAnswered = true;
 		}
 		else if (event instanceof SessionLost) {
@@ -145,14 +142,13 @@ public final class Leadership {
 		return new Step<>(actions, wakeAt());
 	}
 
-	/** Takes in the answer to an action. */
 	private void answered(LeaderEvent event, MonotonicTime now, List<LeaderAction> actions) {
 		if (event instanceof GroupRead read) {
 			groupRead(read.changes(), now);
 		}
 		else if (event instanceof LoadsRead read) {
 			loadsRead(read.changes(), now)
-				.forEach((complaint) -> actions.add(new LeaderAction.WarnOfLoadReport(complaint)));
+				.forEach((warning) -> actions.add(new LeaderAction.WarnOfLoadReport(warning)));
 		}
 		else if (event instanceof ReapAnswered answered) {
 			reaped(answered.reply(), now);
@@ -174,7 +170,7 @@ public final class Leadership {
 	}
 
 	/**
-	 * Returns what this member knows as the leader.
+	 * Returns the knowledge of the leader.
 	 * @return the view; {@link View#NOT_LEADING} while another member leads
 	 */
 	public View view() {
@@ -197,12 +193,12 @@ public final class Leadership {
 			elected(reply.epoch(), self, now);
 		}
 		else if (reply.history() != this.history) {
-			// The store has lost writes, and another member has noticed.
+			// Another member has noticed lost writes.
 			forgetPicture();
 		}
 		else if (reply.generation() < this.generationSeen && this.readAt != null && this.readAt.isBefore(sentAt)) {
-			// Answers to earlier heartbeats had to wait for their turn: what they tell is
-			// in the picture.
+			// The picture already contains the answers to heartbeats sent before it was
+			// read.
 			writesLost(reply.generation(), now);
 		}
 		if (this.readAllWhenAnswered) {
@@ -251,9 +247,8 @@ public final class Leadership {
 	}
 
 	/**
-	 * Acts upon writes that this member has seen and the store does not know any more.
-	 * Members that have acted upon them say so with their next heartbeat; until then
-	 * nothing is assigned.
+	 * Handles writes that this member has seen and the store has lost. Other members
+	 * notice with their next heartbeat; until then nothing is assigned.
 	 */
 	private void writesLost(long generation, MonotonicTime now) {
 		this.claims.writesLost(now);
@@ -265,15 +260,15 @@ public final class Leadership {
 	private void shardsChanged(Map<String, TopicShards> topics, MonotonicTime now) {
 		this.ownTopics = topics;
 		if (leads()) {
-			// Also finds which of them stand still, if there is nothing to plan.
+			// Reading also finds unattended shards, if there is nothing to plan.
 			this.readDue = true;
 			planBy(now);
 		}
 	}
 
 	/**
-	 * Takes in that a request failed. The last assignment stands, shards without an owner
-	 * get one, and the strategy is asked again after a pause.
+	 * Keeps the last assignment after a failed request: only shards without an owner get
+	 * one, and the strategy is asked again after a pause.
 	 */
 	private void assignmentFailed(AssignmentRequest request, MonotonicTime now) {
 		if (this.exchange.assignmentFailed(request, now)) {
@@ -307,7 +302,7 @@ public final class Leadership {
 
 	private boolean callsForPlan(Ownership changed) {
 		return switch (changed.phase()) {
-			// A completed shard leaves room, and its children may start.
+			// A completed shard frees capacity, and its children may start.
 			case FREE, QUIET, COMPLETED -> true;
 			case OWNED -> this.movesHeldBack;
 			case REVOKING -> false;
@@ -316,7 +311,7 @@ public final class Leadership {
 
 	private List<String> loadsRead(LoadChanges changes, MonotonicTime now) {
 		if (this.planAt == null) {
-			// Otherwise the next plan takes them in, perhaps after the settle time.
+			// A plan that is due already uses them, perhaps after the settle time.
 			this.planAt = now;
 		}
 		return this.loads.loadsRead(changes, now);
@@ -330,7 +325,7 @@ public final class Leadership {
 		boolean found = !looked.dead().isEmpty() || !looked.timedOut().isEmpty();
 		this.reapAt = (looked.nextLookMillis() != 0) ? this.contact.reaches(looked.nextLookMillis()) : null;
 		if (isDue(this.reapAt, now) && !found) {
-			// Shards of the dead are left, or the store's clock was set back a little.
+			// Shards of dead members remain, or the store's clock was set back a little.
 			this.reapAt = now.plus(REAP_PAUSE);
 		}
 		if (found) {
@@ -357,13 +352,13 @@ public final class Leadership {
 		}
 		this.readDue = true;
 		if (applied.conflicts() > 0) {
-			// Something moved meanwhile, or the picture is wrong.
+			// Shards have changed meanwhile, or the picture is wrong.
 			forgetPicture();
 			this.planAt = now.plus(CONFLICT_PAUSE);
 		}
 	}
 
-	/** Returns the one action that is due, {@code null} for none. */
+	/** Returns the one action that is due; {@code null} for none. */
 	private @Nullable LeaderAction next(MonotonicTime now) {
 		if (!leads() || !isDue(this.pausedUntil, now) && this.pausedUntil != null) {
 			return null;
@@ -373,7 +368,7 @@ public final class Leadership {
 			return new LeaderAction.ReadGroup(this.picture.generation(), this.picture.membership());
 		}
 		if (!this.contact.isRecent(now)) {
-			// Perhaps the store is away: the next answer tells when to go on.
+			// The store may be unavailable: the next answer ends the wait.
 			waitForContact(now);
 		}
 		if (isDue(this.claims.endsAt(), now)) {
@@ -469,19 +464,17 @@ public final class Leadership {
 	}
 
 	/**
-	 * What a leader knows and may publish.
+	 * The published knowledge of a leader. Immutable.
 	 *
-	 * @param epoch the number of the leadership, 0 for a member that does not lead
-	 * @param self the leader, {@code null} for a member that does not lead
-	 * @param informed whether it knows the group, so that it can tell what is wrong with
-	 * it
-	 * @param hasSuccessor whether there is another member that could lead
-	 * @param unattended the shards that stood still when it read the group
-	 * @param withoutComparableVersion the members that own nothing, and get nothing as
-	 * long as others are there, because their version says nothing about its age while
-	 * that of others does
-	 * @param assignment the assignment of the last plan, which says why each shard is
-	 * where it is; {@code null} before the first plan
+	 * @param epoch the number of the leadership; 0 if the member does not lead
+	 * @param self the leader; {@code null} if the member does not lead
+	 * @param informed whether it has read the group, so that it can report problems
+	 * @param hasSuccessor whether another member could lead
+	 * @param unattended the unattended shards when it read the group
+	 * @param withoutComparableVersion the members that get no shards while others are
+	 * there, because their version cannot be compared and that of others can
+	 * @param assignment the assignment of the last plan, with the reasons; {@code null}
+	 * before the first plan
 	 */
 	public record View(long epoch, @Nullable MemberId self, boolean informed, boolean hasSuccessor,
 			UnattendedShards unattended, List<MemberId> withoutComparableVersion, @Nullable Assignment assignment) {
@@ -495,7 +488,7 @@ public final class Leadership {
 
 		/**
 		 * Returns whether the member leads.
-		 * @return whether it was elected, by the last answer
+		 * @return whether the last answer names it as the leader
 		 */
 		public boolean leads() {
 			return this.epoch != 0;

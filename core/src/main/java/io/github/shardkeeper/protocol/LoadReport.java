@@ -14,31 +14,33 @@ import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
- * What a member says of the loads of its shards, as the text that members of different
+ * The report of a member about the loads of its shards, as text that members of different
  * versions understand, for example
- * {@code 1|handler-time||orders:512=0;37=4,6;0=1,2,5|visits:3=0}: the format's version,
- * what was measured, nothing, and by topic each load with the shards that have it. Of
- * more shards than fit into 16,000 characters the busiest are named, and the third field
- * is the average load of the others. Immutable.
+ * {@code 1|handler-time||orders:512=0;37=4,6;0=1,2,5|visits:3=0}: the version of the
+ * format, the measure, the average load of omitted shards, and by topic each load with
+ * its shards. Of more shards than fit into 16,000 characters the busiest are listed.
+ * Immutable.
  *
- * @param text the text, empty for nothing new
+ * @param text the text; empty without news
  */
 public record LoadReport(String text) {
 
-	/** Nothing new. */
+	/** Report without news. */
 	public static final LoadReport NONE = new LoadReport("");
 
 	private static final String FORMAT = "1";
 
-	/** So that a thousand of them are read in pieces that no store notices. */
+	/**
+	 * Limit with which a thousand reports are read in pieces that do not block a store.
+	 */
 	private static final int MOST_CHARACTERS = 16_000;
 
 	private static final int TWO_DIGITS = 100;
 
 	/**
 	 * Writes a report. Numbers are rounded to two digits.
-	 * @param measure what was measured
-	 * @param loads by shard its load, not negative
+	 * @param measure the measure
+	 * @param loads the loads by shard, not negative
 	 * @return the report
 	 */
 	static LoadReport of(LoadMeasure measure, Map<ShardId, Double> loads) {
@@ -91,9 +93,9 @@ public record LoadReport(String text) {
 	}
 
 	/**
-	 * Reads the report.
-	 * @return what it says
-	 * @throws IllegalArgumentException when it is not written as it should be
+	 * Parses the report.
+	 * @return the content
+	 * @throws IllegalArgumentException when the text is malformed
 	 */
 	Content content() {
 		String[] fields = this.text.split("\\|", -1);
@@ -148,10 +150,9 @@ public record LoadReport(String text) {
 	}
 
 	/**
-	 * What members of a group have reported of their loads since a version. Immutable.
+	 * The load reports since a version. Immutable.
 	 *
-	 * @param version how many reports the group has had by now: the version to read on
-	 * from
+	 * @param version the number of reports so far, from which to continue reading
 	 * @param reports by member its last report
 	 */
 	public record LoadChanges(long version, SortedMap<MemberId, LoadReport> reports) {

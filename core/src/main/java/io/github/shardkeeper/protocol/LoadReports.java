@@ -18,12 +18,12 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * The load reports that the leader has read, and when to read and use them: at once after
- * the election, then once per interval as long as there are reports, also when they have
- * not changed, because a cool-down may be over.
+ * The load reports that the leader has read, and when to read and use them: immediately
+ * after the election, then once per interval as long as there are reports, even if they
+ * have not changed, because a cool-down may be over.
  * <p>
- * A shard that has moved keeps the load that its last owner reported until the new one
- * has measured it. Not thread-safe: confined to the coordinator's loop.
+ * A moved shard keeps the load that its last owner reported until the new one has
+ * measured it. Not thread-safe: confined to the coordinator's loop.
  */
 public final class LoadReports {
 
@@ -31,12 +31,12 @@ public final class LoadReports {
 
 	private final Map<MemberId, LoadReport.Content> reports = new HashMap<>();
 
-	/** Loads that the last owners reported of shards that have moved since. */
+	/** Loads reported by the last owners of shards that have moved since. */
 	private final Map<ShardId, Double> before = new HashMap<>();
 
-	private final Set<MemberId> complainedOf = new HashSet<>();
+	private final Set<MemberId> warnedOf = new HashSet<>();
 
-	/** Number of reports so far, as the last heartbeat told. */
+	/** Number of reports so far, according to the last heartbeat. */
 	private long told;
 
 	/** Version up to which they were read. */
@@ -46,8 +46,8 @@ public final class LoadReports {
 
 	/**
 	 * Creates an empty instance.
-	 * @param reporting how loads are measured, {@code null} when the strategy does not
-	 * look at them
+	 * @param reporting the measurement of loads; {@code null} if the strategy ignores
+	 * loads
 	 */
 	public LoadReports(@Nullable LoadReporting reporting) {
 		this.reporting = reporting;
@@ -55,8 +55,8 @@ public final class LoadReports {
 
 	/**
 	 * Takes in the answer to a heartbeat.
-	 * @param loads how many reports there have been
-	 * @param sentAt when the heartbeat was sent: what was read since then may be newer
+	 * @param loads the number of reports so far
+	 * @param sentAt the time at which the heartbeat was sent: later reads may be newer
 	 */
 	void told(long loads, MonotonicTime sentAt) {
 		boolean isOlder = loads < this.version;
@@ -65,12 +65,12 @@ public final class LoadReports {
 		}
 		this.told = loads;
 		if (isOlder) {
-			// The store has lost some.
+			// The store has lost reports.
 			readAllAgain();
 		}
 	}
 
-	/** Returns when to look next; {@code null} for at once, or without reports. */
+	/** Returns the time of the next look; {@code null} for now, or without reports. */
 	@Nullable MonotonicTime lookAt() {
 		return (this.reporting != null && this.told > 0 && this.lookedAt != null)
 				? this.lookedAt.plus(this.reporting.interval()) : null;
@@ -81,9 +81,7 @@ public final class LoadReports {
 		return this.told > 0 && (lookAt == null || !now.isBefore(lookAt));
 	}
 
-	/**
-	 * Returns the version to read on from, or -1 when all reports are known.
-	 */
+	/** Returns the version from which to read; -1 when all reports are known. */
 	long look(MonotonicTime now) {
 		if (this.told != this.version) {
 			return this.version;
@@ -93,24 +91,24 @@ public final class LoadReports {
 	}
 
 	/**
-	 * Takes in what was read.
-	 * @return sentences about reports that cannot be used, one for each member
+	 * Takes in the reports that were read.
+	 * @return warnings about unusable reports, one for each member
 	 */
 	List<String> loadsRead(LoadChanges changes, MonotonicTime now) {
 		this.lookedAt = now;
 		this.version = changes.version();
 		this.told = Math.max(this.told, changes.version());
-		List<String> complaints = new ArrayList<>();
+		List<String> warnings = new ArrayList<>();
 		changes.reports().forEach((member, report) -> {
-			String complaint = take(member, report);
-			if (complaint == null) {
-				this.complainedOf.remove(member);
+			String warning = take(member, report);
+			if (warning == null) {
+				this.warnedOf.remove(member);
 			}
-			else if (this.complainedOf.add(member)) {
-				complaints.add(complaint);
+			else if (this.warnedOf.add(member)) {
+				warnings.add(warning);
 			}
 		});
-		return complaints;
+		return warnings;
 	}
 
 	private @Nullable String take(MemberId member, LoadReport report) {
@@ -145,8 +143,8 @@ public final class LoadReports {
 	/**
 	 * Returns the loads for a request.
 	 * @param picture the group
-	 * @return by the picture's number of each shard its load, NaN where it is not known;
-	 * {@code null} when none is
+	 * @return by shard of the picture its load, NaN if unknown; {@code null} if all are
+	 * unknown
 	 */
 	double @Nullable [] of(GroupPicture picture) {
 		forgetMembersBut(picture.members());
@@ -156,7 +154,7 @@ public final class LoadReports {
 		double[] loads = new double[picture.shards().size()];
 		Arrays.fill(loads, Double.NaN);
 		this.before.forEach((shard, load) -> set(loads, picture.shards().indexOf(shard), load));
-		// The owner's report counts; otherwise the higher one of former owners.
+		// The report of the owner counts; otherwise the highest of former owners.
 		this.reports.values().forEach((content) -> content.loads().forEach((shard, load) -> {
 			int number = picture.shards().indexOf(shard);
 			if (number >= 0 && !(loads[number] > load)) {
@@ -182,7 +180,7 @@ public final class LoadReports {
 	private void forgetMembersBut(List<GroupMember> members) {
 		Set<MemberId> known = new HashSet<>();
 		members.forEach((member) -> known.add(member.id()));
-		this.complainedOf.retainAll(known);
+		this.warnedOf.retainAll(known);
 		for (MemberId member : List.copyOf(this.reports.keySet())) {
 			if (!known.contains(member)) {
 				keepBefore(this.reports.remove(member), Map.of());
@@ -190,16 +188,16 @@ public final class LoadReports {
 		}
 	}
 
-	/** Has all reports read again: the store may have lost some since. */
+	/** Reads all reports again: the store may have lost some. */
 	void readAllAgain() {
 		this.version = 0;
 	}
 
-	/** Forgets everything: a leadership begins or ends. */
+	/** Resets everything at the start or end of a leadership. */
 	void reset() {
 		this.reports.clear();
 		this.before.clear();
-		this.complainedOf.clear();
+		this.warnedOf.clear();
 		this.told = 0;
 		this.version = 0;
 		this.lookedAt = null;

@@ -18,26 +18,27 @@ import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * Brings a member and a store that has lost writes into agreement. After a loss, what the
- * member holds is <em>unconfirmed</em>:
+ * Brings a member and a store that has lost writes into agreement. After a loss, held
+ * shards are <em>unconfirmed</em>:
  *
  * <pre>
  *               writes lost, or                            everything
- *               granted in a new session                   was told           nothing is unconfirmed
+ *               granted in a new session                   reported           nothing is unconfirmed
  *   confirmed ───────────────────────────▶ unconfirmed ──────────────▶ claim ────────────────────────▶ confirmed
  *                                               ▲                        │
  *                                               └────────────────────────┘
- *                                                granted: the store has to tell it by itself
+ *                                                granted: the store has to report it
  * </pre>
  *
- * The store tells all that it knows, which confirms it. The rest is claimed, or presented
- * if the lease has ended. What is granted is unconfirmed until the store tells it: only
- * then does the store know that it has told it, and notice if it loses the claim, too.
+ * The store reports everything that it knows, which confirms it. The rest is claimed, or
+ * presented if the lease has ended. A granted shard stays unconfirmed until the store
+ * reports it: only then does the store know that the member has seen it, and notice if it
+ * loses the claim too.
  * <p>
  * Invariant: answers do not renew the lease before {@link Confirm}, so nothing is
- * consumed for longer than others wait for claims. What was presented is not consumed
- * before that time is over either, because others may come back with newer tokens. Not
- * thread-safe: confined to the coordinator's loop.
+ * consumed for longer than others wait for claims. Presented shards are not consumed
+ * before the claim period has ended either, because other members may return with newer
+ * tokens. Not thread-safe: confined to the coordinator's loop.
  */
 final class LostWrites {
 
@@ -45,7 +46,7 @@ final class LostWrites {
 
 	private final Supplier<SortedMap<ShardId, Token>> unconfirmedShards;
 
-	/** Number of losses that this session was told of. */
+	/** Number of losses in this session. */
 	private int losses;
 
 	private boolean unconfirmed;
@@ -53,29 +54,32 @@ final class LostWrites {
 	/** Whether a claim has to follow, even if only to write back. */
 	private boolean claimNeeded;
 
-	/** Time of the next claim; {@code null} if there is none, or not all was told. */
+	/**
+	 * Time of the next claim; {@code null} without one, or before everything was
+	 * reported.
+	 */
 	private @Nullable MonotonicTime claimAt;
 
-	/** Whether the claim under way was made to join a session. */
+	/** Whether the current claim was made to join a session. */
 	private boolean joining;
 
-	/** Whether the claim under way is made under a lease that has not ended. */
+	/** Whether the current claim is made under a lease that has not ended. */
 	private boolean claimedUnderLease;
 
-	/** Whether the last claim that was answered was granted, at least in part. */
+	/** Whether the last answered claim was granted, at least in part. */
 	private boolean granted;
 
-	/** Whether something was presented, and the lease is not held again yet. */
+	/** Whether shards were presented, and the lease is not held again yet. */
 	private boolean presented;
 
-	/** Whether members may claim, by what was told last. */
+	/** Whether members may claim, according to the last answer. */
 	private boolean claimsOpen;
 
 	LostWrites(Supplier<SortedMap<ShardId, Token>> unconfirmedShards) {
 		this.unconfirmedShards = unconfirmedShards;
 	}
 
-	/** Begins anew with everything confirmed. */
+	/** Starts again with everything confirmed. */
 	void reset() {
 		this.losses = 0;
 		this.unconfirmed = false;
@@ -101,7 +105,7 @@ final class LostWrites {
 		}
 	}
 
-	/** Claims what a session that is forgotten has left, before the new one begins. */
+	/** Claims the shards of a forgotten session before the new one begins. */
 	HoldingAction sessionJoined(boolean leaseHeld) {
 		reset();
 		this.joining = true;
@@ -109,7 +113,7 @@ final class LostWrites {
 	}
 
 	/**
-	 * Returns whether a claim is due, or the confirmation if nothing is to be claimed.
+	 * Returns whether a claim is due, or the confirmation if there is nothing to claim.
 	 */
 	boolean isDue(MonotonicTime now) {
 		return this.claimAt != null && !now.isBefore(this.claimAt);
@@ -130,7 +134,7 @@ final class LostWrites {
 		return new WriteBack();
 	}
 
-	/** Ends a claim. If an action before that fails, the claim is repeated. */
+	/** Ends a claim. If an earlier action fails, the claim is repeated. */
 	List<HoldingAction> writtenBack() {
 		if (this.granted && !this.claimedUnderLease) {
 			this.presented = true;
@@ -156,7 +160,7 @@ final class LostWrites {
 		}
 	}
 
-	/** Ends the comparison, unless what was presented has to wait for others. */
+	/** Ends the comparison, unless presented shards have to wait for others. */
 	List<HoldingAction> confirm() {
 		this.claimAt = null;
 		if (this.presented && this.claimsOpen) {
@@ -175,7 +179,7 @@ final class LostWrites {
 		return this.unconfirmed;
 	}
 
-	/** Returns whether what is held was presented, and is not consumed yet. */
+	/** Returns whether held shards were presented, and are not consumed yet. */
 	boolean isPresenting() {
 		return this.presented;
 	}

@@ -14,13 +14,12 @@ import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * A member's measurement of its shards' loads: rates between two samples, smoothed so
- * that what is 30 s old counts half as much as what is new. A shard has a load from its
- * second sample on.
+ * The measurement of the loads of a member's shards: rates between two samples, smoothed
+ * with a half-life of 30 s. A shard has a load from its second sample on.
  * <p>
- * Something is to be reported when a shard has a load for the first time, when one has
- * changed by more than a step and a fifth, or all together by more than four steps and a
- * tenth. Not thread-safe: confined to the coordinator's loop.
+ * Loads are reported when a shard has one for the first time, when one has changed by
+ * more than a step and a fifth, or all together by more than four steps and a tenth. Not
+ * thread-safe: confined to the coordinator's loop.
  */
 public final class MeasuredLoads {
 
@@ -45,7 +44,7 @@ public final class MeasuredLoads {
 
 	/**
 	 * Creates an instance without samples.
-	 * @param reporting what to measure
+	 * @param reporting the measurement
 	 */
 	public MeasuredLoads(LoadReporting reporting) {
 		this.reporting = reporting;
@@ -53,8 +52,8 @@ public final class MeasuredLoads {
 
 	/**
 	 * Takes a sample.
-	 * @param work what has been done for each shard that is owned
-	 * @param now the time
+	 * @param work the work for each owned shard
+	 * @param now the current time
 	 */
 	public void sample(Collection<ShardWork> work, MonotonicTime now) {
 		Map<ShardId, Sample> taken = new HashMap<>();
@@ -82,9 +81,9 @@ public final class MeasuredLoads {
 	}
 
 	/**
-	 * Returns what is to be reported, and counts it as reported.
-	 * @return a report of all shards that have a load, {@code null} when nothing has
-	 * changed enough
+	 * Returns a report if one is due, and counts it as sent.
+	 * @return a report of all shards that have a load; {@code null} when the changes are
+	 * too small
 	 */
 	public @Nullable LoadReport report() {
 		Map<ShardId, Double> loads = new HashMap<>();
@@ -114,7 +113,7 @@ public final class MeasuredLoads {
 		return difference > steps * this.reporting.step() && difference > share * before;
 	}
 
-	/** Has everything reported again. */
+	/** Reports everything again. */
 	public void forgetReports() {
 		this.reported.clear();
 	}
@@ -129,43 +128,41 @@ public final class MeasuredLoads {
 	}
 
 	/**
-	 * What a member has done for a shard since it owns it. Immutable.
+	 * The work of a member for a shard since it owns it. Immutable.
 	 *
 	 * @param shard the shard
-	 * @param token the token under which it is owned: with another one everything begins
-	 * at 0
-	 * @param handlerNanos how long its handler has run, a call that runs now included
-	 * @param records how many records it has handled
+	 * @param token the token of the ownership: another one starts again at 0
+	 * @param handlerNanos the run time of the handler, including a current call
+	 * @param records the number of handled records
 	 */
 	public record ShardWork(ShardId shard, Token token, long handlerNanos, long records) {
 
 	}
 
 	/**
-	 * How members measure the loads of their shards and tell the leader. Immutable.
+	 * The settings for measuring and reporting loads. Immutable.
 	 *
-	 * @param measure what is measured
-	 * @param interval how often a member looks whether there is something to report, and
-	 * a leader whether something was reported
-	 * @param step by how much, in the unit of the measure, a shard's load must have
-	 * changed to be reported anew
+	 * @param measure the measure
+	 * @param interval the interval at which members check whether to report, and leaders
+	 * whether there are reports
+	 * @param step the change of a shard's load that is reported, in the unit of the
+	 * measure
 	 */
 	public record LoadReporting(LoadMeasure measure, Duration interval, double step) {
 
-		/** Ten seconds. */
 		public static final Duration DEFAULT_INTERVAL = Duration.ofSeconds(10);
 
-		/** What holds where nothing else is configured. */
+		/** Default settings. */
 		public static final LoadReporting DEFAULT = of(LoadAwareSettings.DEFAULT, DEFAULT_INTERVAL);
 
-		/** What moves nothing for so much need not be known any better. */
+		/** Resolution of reports: finer changes would move nothing. */
 		private static final double STEPS_PER_GAIN = 4;
 
 		/**
-		 * As it suits a strategy.
-		 * @param settings what the strategy goes by
-		 * @param interval how often to look
-		 * @return a quarter of the gain of a move as the step
+		 * Returns the settings for a strategy.
+		 * @param settings the settings of the strategy
+		 * @param interval the interval of reports
+		 * @return the settings, with a quarter of the gain of a move as the step
 		 */
 		public static LoadReporting of(LoadAwareSettings settings, Duration interval) {
 			return new LoadReporting(settings.measure(), interval, settings.gain() / STEPS_PER_GAIN);

@@ -14,19 +14,20 @@ import io.github.shardkeeper.shard.Token;
  * @param token the token of the current or last owner
  * @param owner the member that holds it; {@code null} for none
  * @param target the member that gets it after its release; {@code null} if undecided
- * @param generation the generation of the group at the last change of the shard, with which
- * planned changes are compared; in the answer to an owner's heartbeat possibly a later one
+ * @param generation the generation of the group at the last change of the shard, with
+ * which planned changes are compared; in the answer to an owner's heartbeat possibly a
+ * later one
  * @param sinceMillis the time of the last change, in milliseconds of the store's time
- * @param untilMillis the end of the quiet period, in milliseconds of the store's time; 0 in
- * every other phase
+ * @param untilMillis the end of the quiet period, in milliseconds of the store's time; 0
+ * in every other phase
  */
 public record Ownership(ShardId shard, Phase phase, Token token, @Nullable MemberId owner, @Nullable MemberId target,
 		long generation, long sinceMillis, long untilMillis) {
 
 	/**
 	 * Returns the member that has the shard or is to get it.
-	 * @return the target of a revoked or quiet shard, the owner of an owned one; {@code null} for
-	 * none
+	 * @return the target of a revoked or quiet shard, the owner of an owned one;
+	 * {@code null} for none
 	 */
 	public @Nullable MemberId destination() {
 		return switch (this.phase) {

@@ -23,8 +23,7 @@ import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
- * Turns the picture of a group and a strategy's answer into the transitions between them.
- * Immutable.
+ * Computes the transitions from the picture of a group towards an assignment. Immutable.
  */
 public final class Planner {
 
@@ -32,7 +31,7 @@ public final class Planner {
 
 	/**
 	 * Creates a planner.
-	 * @param rules how many shards may be drained at once, and for how long
+	 * @param rules the limit of concurrent moves, and their timeout
 	 */
 	public Planner(HandoverRules rules) {
 		this.rules = rules;
@@ -41,7 +40,7 @@ public final class Planner {
 	/**
 	 * Builds the request to the strategy.
 	 * @param picture the group
-	 * @param loads the loads of the shards, as far as they are known
+	 * @param loads the known loads of the shards
 	 * @param nowMillis the store's time, or a little earlier
 	 * @return the request
 	 */
@@ -69,8 +68,8 @@ public final class Planner {
 	}
 
 	/**
-	 * Returns who is to get a shard that is moving; while it is released for a member
-	 * that is gone, its owner.
+	 * Returns the destination of a moving shard; its owner while it is released for a
+	 * former member.
 	 */
 	private static int unsettled(@Nullable Ownership ownership, Roster roster) {
 		if (ownership == null) {
@@ -83,8 +82,8 @@ public final class Planner {
 	}
 
 	/**
-	 * Returns whether a member that stays is releasing the shard for another one, and is
-	 * not overdue: a few moves that hang must not hold up all others.
+	 * Returns whether a remaining member releases the shard for another one, and is not
+	 * overdue: a few hanging moves must not block all others.
 	 */
 	private boolean isMove(@Nullable Ownership ownership, int destination, Roster roster, long nowMillis) {
 		if (ownership == null || ownership.phase() != Phase.REVOKING
@@ -96,13 +95,11 @@ public final class Planner {
 	}
 
 	/**
-	 * Finds the transitions from the group's present owners towards an assignment.
-	 * @param picture the group, with the same members and shards as when the assignment
-	 * was requested
-	 * @param assignment who shall own what
+	 * Finds the transitions from the current owners to an assignment.
+	 * @param picture the group, with the members and shards of the request
+	 * @param assignment the assignment
 	 * @param nowMillis the store's time, or a little earlier
-	 * @param claimsUntilMillis until when free shards may be claimed by who holds them,
-	 * in the store's time
+	 * @param claimsUntilMillis the end of the claim period, in the store's time
 	 * @return the plan
 	 */
 	public Plan plan(GroupPicture picture, Assignment assignment, long nowMillis, long claimsUntilMillis) {
@@ -124,24 +121,24 @@ public final class Planner {
 	}
 
 	/**
-	 * Result of planning. Immutable.
+	 * The result of planning. Immutable.
 	 *
 	 * @param transitions the transitions that are possible now
-	 * @param nextMillis when a shard can be assigned that cannot yet, in milliseconds of
-	 * the store's time; 0 for none
-	 * @param movesHeldBack whether there are moves that wait until others have been made
+	 * @param nextMillis the earliest time at which another shard can be assigned, in the
+	 * store's time; 0 for none
+	 * @param movesHeldBack whether moves wait for others
 	 */
 	public record Plan(List<Transition> transitions, long nextMillis, boolean movesHeldBack) {
 
 	}
 
 	/**
-	 * Finds for each shard the transition towards the member that is to own it, if one is
-	 * possible now.
+	 * Finds for each shard the transition towards its wanted owner, if one is possible
+	 * now.
 	 */
 	private static final class Builder {
 
-		/** The leader may know the store's time that much too late, and no more. */
+		/** Maximum by which the leader overestimates the store's time. */
 		private static final long CLOCK_DISAGREEMENT_MILLIS = 1000;
 
 		private final HandoverRules rules;
@@ -151,25 +148,25 @@ public final class Planner {
 		private final long claimsUntilMillis;
 
 		/**
-		 * By owner, so that a member that gets a hundred shards at once is told of them
+		 * Assignments by owner, so that a member that gets a hundred shards is notified
 		 * two or three times, not a hundred times.
 		 */
 		private final Map<MemberId, List<Transition>> assigned = new LinkedHashMap<>();
 
 		private final List<Transition> transitions = new ArrayList<>();
 
-		/** Moves away from members that leave: they come first. */
+		/** Moves from leaving members: they come first. */
 		private final List<Transition> urgentMoves = new ArrayList<>();
 
 		private final List<Transition> moves = new ArrayList<>();
 
 		/**
-		 * Number of shards that are being released already. Not those that are overdue:
-		 * that is reported, and a few that hang must not hold up all others.
+		 * Number of shards being released, without overdue ones: these are reported, and
+		 * a few that hang must not block all others.
 		 */
 		private int movesUnderWay;
 
-		/** When the first of these becomes overdue; 0 for none. */
+		/** Time at which the first of these becomes overdue; 0 for none. */
 		private long firstOverdueMillis;
 
 		private long nextMillis;
@@ -182,9 +179,9 @@ public final class Planner {
 
 		/**
 		 * Adds one shard.
-		 * @param now its present ownership, {@code null} for a new one
-		 * @param wanted the member that is to own it
-		 * @param staying the members that do not leave: the shards of others move first
+		 * @param now its current ownership; {@code null} for a new shard
+		 * @param wanted the wanted owner
+		 * @param staying the members that do not leave: shards of others move first
 		 */
 		void add(ShardId shard, @Nullable Ownership now, @Nullable MemberId wanted, Set<MemberId> staying) {
 			if (now == null) {
@@ -237,9 +234,8 @@ public final class Planner {
 		}
 
 		private void quiet(Ownership now, @Nullable MemberId wanted) {
-			// If the store's clock was set back, the rest would last much too long: the
-			// store
-			// refuses to assign the shard then, and begins the rest anew.
+			// A clock that was set back would prolong the quiet period: the store refuses
+			// the assignment then, and restarts the period.
 			boolean clockSetBack = this.nowMillis < now.sinceMillis() - CLOCK_DISAGREEMENT_MILLIS;
 			long restEndsMillis = clockSetBack ? 0 : now.untilMillis();
 			assign(now.shard(), now.generation(), wanted, restEndsMillis);
@@ -257,8 +253,8 @@ public final class Planner {
 
 		/**
 		 * Completes the plan.
-		 * @param isStep whether the strategy wants more moves after some of these: moves
-		 * that hang must not hold them up for ever
+		 * @param isStep whether the strategy wants more moves after these: hanging moves
+		 * must not block them forever
 		 */
 		Plan build(boolean isStep) {
 			this.urgentMoves.addAll(this.moves);

@@ -46,8 +46,8 @@ import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * The member's half of the protocol: which shards it holds, and what to do when the store
- * or a worker tells something new about one of them, or a drain is overdue.
+ * The member's machine: which shards the member holds, and what to do when the store or a
+ * worker reports something about one of them, or a drain is overdue.
  *
  * <pre>
  *              OWNED by me             REVOKING               drained              released
@@ -59,22 +59,20 @@ import io.github.shardkeeper.time.MonotonicTime;
  *                            └────────────────────────────────────────────┘
  * </pre>
  *
- * A shard is released only after its worker said that it has drained (or was never
- * started); that is what keeps a stuck handler from getting a second owner, unless the
- * user has chosen {@link OnTimeout#FORCE}. Not thread-safe: confined to the coordinator's
- * loop.
+ * Invariant: a shard is released only after its worker has drained, or if it was never
+ * started. So a hanging handler never gets a second owner, unless the user has chosen
+ * {@link OnTimeout#FORCE}. Not thread-safe: confined to the coordinator's loop.
  */
 public final class ShardHoldings {
 
 	private final Map<ShardId, Holding> holdings = new TreeMap<>();
 
 	/**
-	 * The last token of each shard that was given up: what comes late about it is old
-	 * news.
+	 * Last token of each shard that was given up: what arrives later for it is outdated.
 	 */
 	private final Map<ShardId, Token> givenUp = new HashMap<>();
 
-	/** The last owner's token of each shard that was prepared for. */
+	/** Token of the last owner of each shard that was prepared. */
 	private final Map<ShardId, Token> prepared = new HashMap<>();
 
 	private final LostWrites lostWrites = new LostWrites(this::unconfirmed);
@@ -83,12 +81,12 @@ public final class ShardHoldings {
 
 	private final OnTimeout onTimeout;
 
-	/** Whether everything is given up without being asked. */
+	/** Whether the member gives everything up without being asked. */
 	private boolean leaving;
 
 	/**
-	 * Creates a member's holdings: none.
-	 * @param rules how shards change hands
+	 * Creates the machine of a member that holds nothing.
+	 * @param rules the rules for changes of owners
 	 */
 	public ShardHoldings(HandoverRules rules) {
 		this.deadlines = new DrainDeadlines(rules.timeout());
@@ -96,10 +94,10 @@ public final class ShardHoldings {
 	}
 
 	/**
-	 * Takes in what has happened.
-	 * @param event what has happened
-	 * @param now the time
-	 * @return what to do, and when to report that time has passed
+	 * Handles an event.
+	 * @param event the event
+	 * @param now the current time
+	 * @return the actions, and the next wake-up
 	 */
 	public Step<HoldingAction> handle(HoldingEvent event, MonotonicTime now) {
 		List<HoldingAction> actions = actions(event, now);
@@ -175,8 +173,9 @@ public final class ShardHoldings {
 		Holding holding = this.holdings.get(shard);
 		Token lastGivenUp = this.givenUp.getOrDefault(shard, Token.NONE);
 		if (token.compareTo((holding != null) ? holding.token() : lastGivenUp) < 0) {
-			// Either old news, and the release is stale, or the store has lost all that
-			// came after: then nobody else would ever take it from here.
+			// Either outdated, so that the release is stale, or the store has lost
+			// everything
+			// since: then only this release frees the shard.
 			return (holding != null && holding.runs()) ? List.of()
 					: release(shard, token, (holding != null) ? holding.token() : lastGivenUp);
 		}
@@ -185,8 +184,9 @@ public final class ShardHoldings {
 			this.holdings.put(shard, holding);
 		}
 		if (holding == null && token.equals(lastGivenUp)) {
-			// Either old news, and the release is stale, or the store has lost the first
-			// one.
+			// Either outdated, so that the release is stale, or the store has lost the
+			// first
+			// release.
 			return release(shard, token, Token.NONE);
 		}
 		return switch (ownership.phase()) {
@@ -197,9 +197,9 @@ public final class ShardHoldings {
 	}
 
 	/**
-	 * Somebody else has a shard that is held here, or had it, under a newer token: the
-	 * store was back to before that, and has learned of it. No fence tells who never
-	 * commits.
+	 * Gives up a held shard that another member has, or had, under a newer token: the
+	 * store had lost that and has learned it again. The fence alone would not stop an
+	 * owner that never commits.
 	 */
 	private List<HoldingAction> displaced(Ownership ownership) {
 		ShardId shard = ownership.shard();
@@ -214,8 +214,8 @@ public final class ShardHoldings {
 	}
 
 	private List<HoldingAction> prepare(Ownership ownership, MemberId self) {
-		boolean comes = ownership.phase() == Phase.REVOKING || ownership.phase() == Phase.QUIET;
-		if (!comes || !self.equals(ownership.target())
+		boolean incoming = ownership.phase() == Phase.REVOKING || ownership.phase() == Phase.QUIET;
+		if (!incoming || !self.equals(ownership.target())
 				|| ownership.token().equals(this.prepared.put(ownership.shard(), ownership.token()))) {
 			return List.of();
 		}
@@ -236,9 +236,9 @@ public final class ShardHoldings {
 	}
 
 	/**
-	 * The store tells again what it told before: because somebody wants the owner to look
-	 * at the data plane, or because it begins anew. A request that came during a move
-	 * that is cancelled now was not told.
+	 * Handles an ownership that is reported again: because there may be a request in the
+	 * data plane, or because the store reports everything. A request during a move that
+	 * is cancelled now was not reported.
 	 */
 	private List<HoldingAction> keep(ShardId shard, Holding holding) {
 		if (holding.state() == State.HELD) {
@@ -263,14 +263,13 @@ public final class ShardHoldings {
 		if (!holding.runs()) {
 			return List.of();
 		}
-		// Also under a newer token than the one it was started with: whatever still runs
-		// must have ended before the release.
+		// Even under a newer token, the running worker must end before the release.
 		this.holdings.put(shard, new Holding(token, holding.worker(), State.DRAINING, true));
 		this.deadlines.began(shard, now);
 		return (holding.state() == State.HELD) ? List.of(new Drain(shard)) : List.of();
 	}
 
-	/** Gives a shard up that no worker runs for. */
+	/** Gives up a shard without a running worker. */
 	private List<HoldingAction> release(ShardId shard, Token token, Token floor) {
 		this.holdings.put(shard, Holding.drained(token));
 		return List.of(new Release(shard, token, floor, false));
@@ -283,7 +282,7 @@ public final class ShardHoldings {
 			return List.of();
 		}
 		if (!holding.worker().equals(ended.token())) {
-			// An older worker; another was started meanwhile and has not ended.
+			// An older worker; the current one has not ended.
 			return List.of();
 		}
 		this.deadlines.over(shard);
@@ -310,7 +309,7 @@ public final class ShardHoldings {
 		this.givenUp.merge(shard, token, (one, other) -> (one.compareTo(other) > 0) ? one : other);
 	}
 
-	/** A claim comes alone: its answer decides what else is due. */
+	/** A claim is the only action of its step: its answer decides what else is due. */
 	private List<HoldingAction> timePassed(TimePassed passed, MonotonicTime now) {
 		List<HoldingAction> actions = new ArrayList<>();
 		if (this.lostWrites.isDue(now)) {
@@ -346,7 +345,7 @@ public final class ShardHoldings {
 		return MonotonicTime.earliest(overdue, claim);
 	}
 
-	/** Gives everything up; nothing more is taken. */
+	/** Drains everything; nothing more is started. */
 	private List<HoldingAction> drainAll(MonotonicTime now) {
 		this.leaving = true;
 		List<HoldingAction> actions = new ArrayList<>();
@@ -366,8 +365,8 @@ public final class ShardHoldings {
 	}
 
 	/**
-	 * What runs here has to be claimed in a new session, or presented if the lease has
-	 * ended. What was drained is nobody's now.
+	 * Keeps running shards, which the new session claims, or presents if the lease has
+	 * ended. Drained shards have no owner now.
 	 */
 	private void sessionForgotten() {
 		this.holdings.values().removeIf((holding) -> !holding.runs());
@@ -386,7 +385,7 @@ public final class ShardHoldings {
 	}
 
 	/**
-	 * Returns what is to be claimed: it runs here, and the store has not confirmed it.
+	 * Returns the running shards that the store has not confirmed.
 	 * @return the shards, with their tokens
 	 */
 	SortedMap<ShardId, Token> unconfirmed() {
@@ -400,8 +399,8 @@ public final class ShardHoldings {
 	}
 
 	/**
-	 * Lets go of what was not granted. What was granted stays unconfirmed until the store
-	 * tells it.
+	 * Forfeits the shards that were not granted. Granted ones stay unconfirmed until the
+	 * store reports them.
 	 */
 	private List<HoldingAction> claimAnswered(ClaimAnswered answer) {
 		List<HoldingAction> actions = new ArrayList<>();
@@ -409,8 +408,8 @@ public final class ShardHoldings {
 			if (!answer.granted().contains(shard)) {
 				this.holdings.remove(shard);
 				this.deadlines.over(shard);
-				// If the store knows better, another token is needed: another worker
-				// would number its commits anew.
+				// Never consumed again under this token: another worker would reuse the
+				// numbers of commits.
 				giveUp(shard, token);
 				actions.add(new Forfeit(shard,
 						answer.superseded().contains(shard) ? Forfeit.Cause.SUPERSEDED : Forfeit.Cause.TAKEN_OVER));
@@ -437,8 +436,8 @@ public final class ShardHoldings {
 	}
 
 	/**
-	 * Returns whether the member holds something that the store has not confirmed, so
-	 * that heartbeats must not renew the lease.
+	 * Returns whether the member holds shards that the store has not confirmed, so that
+	 * heartbeats must not renew the lease.
 	 * @return whether a {@link HoldingAction.Confirm} has to come first
 	 */
 	public boolean isUnconfirmed() {
@@ -446,7 +445,7 @@ public final class ShardHoldings {
 	}
 
 	/**
-	 * Returns whether what is held was presented, and is not consumed yet.
+	 * Returns whether held shards were presented, and are not consumed yet.
 	 * @return whether the store may get back what it has lost
 	 */
 	public boolean isPresenting() {
@@ -455,7 +454,7 @@ public final class ShardHoldings {
 
 	/**
 	 * Returns whether the member holds nothing.
-	 * @return whether it could leave without anybody noticing
+	 * @return whether it can leave without effect on others
 	 */
 	public boolean isEmpty() {
 		return this.holdings.isEmpty();
@@ -464,11 +463,11 @@ public final class ShardHoldings {
 	/**
 	 * A shard that the member holds. Immutable.
 	 *
-	 * @param token the token under which it owns the shard
-	 * @param worker the token that the last worker was started under, at most the token
-	 * @param state how far it has come with giving the shard up
-	 * @param isConfirmed whether the store has told that the shard is the member's since
-	 * it has last lost writes
+	 * @param token the token of the ownership
+	 * @param worker the token under which the last worker was started, at most the token
+	 * @param state the progress of giving the shard up
+	 * @param isConfirmed whether the store has reported the ownership since it last lost
+	 * writes
 	 */
 	private record Holding(Token token, Token worker, State state, boolean isConfirmed) {
 
@@ -504,7 +503,7 @@ public final class ShardHoldings {
 		/** Consumed, or about to be. */
 		HELD,
 
-		/** To be given up as soon as its worker has ended. */
+		/** Given up as soon as its worker has ended. */
 		DRAINING,
 
 		/** Its worker has ended; the store has not accepted the release yet. */
@@ -513,14 +512,14 @@ public final class ShardHoldings {
 	}
 
 	/**
-	 * When the drains that go on are overdue: a timeout after they began, and again after
-	 * each further one.
+	 * Deadlines of the running drains: a timeout after their start, and after each
+	 * further one.
 	 */
 	private static final class DrainDeadlines {
 
 		private final Duration timeout;
 
-		/** The earliest first, because the timeout is the same for all. */
+		/** Deadlines in their order, because the timeout is the same for all. */
 		private final Map<ShardId, Deadline> deadlines = new LinkedHashMap<>();
 
 		DrainDeadlines(Duration timeout) {
@@ -539,9 +538,7 @@ public final class ShardHoldings {
 			this.deadlines.clear();
 		}
 
-		/**
-		 * Returns the drains whose deadline has passed, with how long they have gone on.
-		 */
+		/** Returns the drains whose deadline has passed, with their duration. */
 		Map<ShardId, Duration> passed(MonotonicTime now) {
 			Map<ShardId, Duration> passed = new LinkedHashMap<>();
 			List<Map.Entry<ShardId, Deadline>> next = new ArrayList<>();
@@ -560,7 +557,7 @@ public final class ShardHoldings {
 			return passed;
 		}
 
-		/** Returns when the next one passes, {@code null} for none. */
+		/** Returns the next deadline; {@code null} for none. */
 		@Nullable MonotonicTime next() {
 			Iterator<Deadline> earliestFirst = this.deadlines.values().iterator();
 			return earliestFirst.hasNext() ? earliestFirst.next().at : null;

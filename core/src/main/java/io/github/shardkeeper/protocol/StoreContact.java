@@ -8,38 +8,38 @@ import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.time.StoreClock;
 
 /**
- * This member's own contact with the store: the store's time, and since when heartbeats
- * were answered without a gap. Only over that time may a leader judge the silence of
- * others: an outage of the store must not look like the death of everybody, nor must a
- * jump of its clock, nor a store that has come back with what it knew minutes ago. Not
- * thread-safe: confined to the coordinator's loop.
+ * The contact of this member with the store: the store's time, and the start of the time
+ * in which heartbeats were answered without a gap. A leader may judge the silence of
+ * others only over that time: an outage of the store, a jump of its clock, or a restart
+ * on an old snapshot must not look like the death of all members. Not thread-safe:
+ * confined to the coordinator's loop.
  */
 final class StoreContact {
 
-	/** Result of comparing an answer with the ones before. */
+	/** Result of the comparison of an answer with the previous ones. */
 	enum Finding {
 
-		/** The store's clock and what it remembers go with the answers before. */
+		/** The clock and memory of the store agree with the previous answers. */
 		STEADY,
 
 		/** There was a gap, in which nobody may have reached the store. */
 		GAP,
 
 		/**
-		 * There is no answer before, or the store's clock has made a step: nobody knows
-		 * how much of a time that is over by that clock there really was.
+		 * There is no previous answer, or the store's clock has made a step: it is
+		 * unknown how much of a period that has passed by that clock has really passed.
 		 */
 		CLOCK_UNKNOWN,
 
 		/**
-		 * The store has forgotten that it answered the one before: so much was lost at
-		 * least, also where nothing else tells.
+		 * The store has forgotten its previous answer, and has lost at least the writes
+		 * since.
 		 */
 		FORGOTTEN
 
 	}
 
-	/** Less is no step of a clock. */
+	/** Smallest difference that counts as a step of a clock. */
 	private static final long SET_BACK_MILLIS = 100;
 
 	private final StoreClock clock;
@@ -64,7 +64,7 @@ final class StoreContact {
 	 * Creates the contact before the first answer.
 	 * @param heartbeatInterval interval of heartbeats; twice as long between two answers
 	 * is a gap
-	 * @param lease duration for which each answer renews the member's lease
+	 * @param lease duration for which each answer renews the lease of the member
 	 */
 	StoreContact(Duration heartbeatInterval, Duration lease) {
 		this.longestGap = heartbeatInterval.multipliedBy(2);
@@ -73,13 +73,13 @@ final class StoreContact {
 	}
 
 	/**
-	 * Takes in the answer to a heartbeat. How often the store has seen its clock set back
-	 * is in the answer because the clock may have been put forward again since.
+	 * Compares an answer with the previous ones. The number of set-backs matters because
+	 * the store's clock may have been set forward again since.
 	 */
 	Finding heartbeatAnswered(HeartbeatReply.Alive reply, MonotonicTime sentAt, MonotonicTime now) {
 		long serverTimeMillis = reply.serverTimeMillis();
 		long setBacks = reply.setBacks();
-		// A clock that is set back takes time from leases, too.
+		// A clock that is set back also shortens leases.
 		boolean forgotten = this.started && setBacks <= this.lastSetBacks && reply.ownLeaseEndMillis() < this.lastMillis
 				+ this.leaseMillis - Math.max(SET_BACK_MILLIS, this.clock.tolerance().toMillis());
 		Duration byServer = Duration.ofMillis(serverTimeMillis - this.lastMillis);
@@ -104,20 +104,20 @@ final class StoreContact {
 		return gap ? Finding.GAP : Finding.STEADY;
 	}
 
-	/** Returns the time between the last answer and the one before. */
+	/** Returns the time between the last answer and the previous one. */
 	Duration sinceLastAnswer() {
 		return this.sinceLastAnswer;
 	}
 
 	/**
-	 * Returns whether the last answer is not older than a gap may be; after that nothing
-	 * can be said until the next one.
+	 * Returns whether the last answer is younger than a gap. An older one allows no
+	 * conclusions.
 	 */
 	boolean isRecent(MonotonicTime now) {
 		return this.started && this.lastAnswered.until(now).compareTo(this.longestGap) <= 0;
 	}
 
-	/** Begins anew with the next answer. */
+	/** Starts again with the next answer. */
 	void sessionLost() {
 		this.started = false;
 	}
@@ -127,7 +127,7 @@ final class StoreContact {
 		return new SteadyTime(this.sinceMillis, this.clock.earliestMillis(now), this.lastSetBacks);
 	}
 
-	/** Returns when a time of the store has come for certain. */
+	/** Returns the latest time at which the store shows a time. */
 	MonotonicTime reaches(long storeMillis) {
 		return this.clock.reaches(storeMillis);
 	}
@@ -137,22 +137,22 @@ final class StoreContact {
 		return this.lastMillis;
 	}
 
-	/** Returns when the last heartbeat was answered. */
+	/** Returns the time of the last answer. */
 	MonotonicTime lastAnswered() {
 		return this.lastAnswered;
 	}
 
 	/**
-	 * Returns the store's time. It is earlier than the real one by the answer's way back,
-	 * never later.
+	 * Returns the store's time. It is earlier than the real time by the transit time of
+	 * the answer, never later.
 	 */
 	long storeMillis(MonotonicTime now) {
 		return this.lastMillis + this.lastAnswered.until(now).toMillis();
 	}
 
 	/**
-	 * Returns when a time of the store comes. It is later than the real point by the
-	 * answer's way back, never earlier.
+	 * Returns the time at which the store shows a time. It is later than the real one by
+	 * the transit time of the answer, never earlier.
 	 */
 	MonotonicTime at(long storeMillis) {
 		return this.lastAnswered.plus(Duration.ofMillis(storeMillis - this.lastMillis + 1));

@@ -24,7 +24,8 @@ public sealed interface Transition {
 	long expectedGeneration();
 
 	/**
-	 * Gives a member a free or new shard, or a quiet one after its quiet period, with a new token.
+	 * Gives a member a free or new shard, or a quiet one after its quiet period, with a
+	 * new token.
 	 *
 	 * @param shard the shard
 	 * @param expectedGeneration its generation

@@ -22,19 +22,17 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * The shards that have no owner, or whose owner is to release them, at the time when a
- * leader read the group. Asked later, it tells which of them have stood still for too
+ * The shards without an owner, or with an owner that has to release them, at the time at
+ * which a leader read the group. Reports later which of them have been unattended for too
  * long; the problems stay equal as long as these shards do. Not thread-safe: confined to
  * the coordinator's loop.
  */
 public final class UnattendedShards {
 
-	/** None. */
+	/** No shards. */
 	public static final UnattendedShards NONE = new UnattendedShards(List.of(), 0, new MonotonicTime(0));
 
-	/**
-	 * Time after which a topic that no instance consumes counts as retired on purpose.
-	 */
+	/** Time after which a topic without consumers counts as retired on purpose. */
 	public static final Duration RETIRED_AFTER = Duration.ofMinutes(1);
 
 	private static final int MOST_NAMED = 10;
@@ -48,10 +46,10 @@ public final class UnattendedShards {
 
 	private final MonotonicTime seenAt;
 
-	/** Times at which the problem of a shard begins or changes, in order. */
+	/** Times at which the problem of a shard begins or changes, sorted. */
 	private final long[] changes;
 
-	/** Problems after so many of these changes. */
+	/** Problems after that many changes. */
 	private List<GroupProblem> problems = List.of();
 
 	private int problemsAfter;
@@ -68,9 +66,9 @@ public final class UnattendedShards {
 	}
 
 	/**
-	 * Returns which shards have stood still for too long. Costs nothing while these are
-	 * the same.
-	 * @param now the time
+	 * Returns the problems of shards that have been unattended for too long. Costs
+	 * nothing while these are the same.
+	 * @param now the current time
 	 * @return a problem for each reason, and for each topic that seems to be retired
 	 */
 	public List<GroupProblem> problems(MonotonicTime now) {
@@ -106,7 +104,7 @@ public final class UnattendedShards {
 		return List.copyOf(found);
 	}
 
-	/** Returns the reason by shard. */
+	/** Returns the reason by overdue shard. */
 	SortedMap<ShardId, String> overdue(MonotonicTime now) {
 		SortedMap<ShardId, String> overdue = new TreeMap<>();
 		for (Candidate candidate : this.candidates) {
@@ -122,10 +120,10 @@ public final class UnattendedShards {
 	}
 
 	/**
-	 * A shard that stands still.
+	 * An unattended shard.
 	 *
-	 * @param overdueAt time after which it has stood still for too long
-	 * @param retiredAt time after which its topic counts as retired,
+	 * @param overdueAt time after which it has been unattended for too long
+	 * @param retiredAt time after which its topic counts as retired;
 	 * {@link Long#MAX_VALUE} for never
 	 */
 	private record Candidate(ShardId shard, long sinceMillis, long overdueAt, long retiredAt, String sentence) {
@@ -140,7 +138,10 @@ public final class UnattendedShards {
 
 	}
 
-	/** Shards with one problem: the first ones by name, how many more, and since when. */
+	/**
+	 * Shards with the same problem: the first ones by name, the number of all, and the
+	 * start.
+	 */
 	private static final class Affected {
 
 		private final List<String> first = new ArrayList<>();
@@ -166,9 +167,9 @@ public final class UnattendedShards {
 	}
 
 	/**
-	 * Finds them in a leader's picture, and remembers what the store does not tell: since
-	 * when a shard is there, and since when an owner is no member. Not thread-safe:
-	 * confined to the coordinator's loop.
+	 * Finds unattended shards in a leader's picture. Remembers what the store does not
+	 * record: the arrival of shards, and the time since which an owner is not a member.
+	 * Not thread-safe: confined to the coordinator's loop.
 	 */
 	static final class Finder {
 
@@ -176,7 +177,7 @@ public final class UnattendedShards {
 
 		private final long handoverMillis;
 
-		/** By shard that came during this leadership, since when the leader knows it. */
+		/** Arrival times of the shards that arrived during this leadership. */
 		private final Map<ShardId, Long> arrivals = new HashMap<>();
 
 		private Shards seen = Shards.NONE;
@@ -186,31 +187,28 @@ public final class UnattendedShards {
 		private long leadsSinceMillis;
 
 		/**
-		 * By owner that is no member since when. For a moment that is so with each member
-		 * that has ended and had many shards.
+		 * Times since which owners are not members. For a moment this is so for each
+		 * member that has ended and had many shards.
 		 */
 		private final Map<MemberId, Long> strangers = new HashMap<>();
 
-		/** Topics of members that stay. */
+		/** Topics of the members that stay. */
 		private final Set<String> consumed = new HashSet<>();
 
-		/** Topics of members that leave. */
+		/** Topics of the members that are leaving. */
 		private final Set<String> left = new HashSet<>();
 
 		/**
 		 * Creates a finder.
-		 * @param patience how long a shard may have no owner
-		 * @param handoverTimeout how long an owner may take to release a shard
+		 * @param patience the time that a shard may have no owner
+		 * @param handoverTimeout the time that an owner may take to release a shard
 		 */
 		Finder(Duration patience, Duration handoverTimeout) {
 			this.patienceMillis = patience.toMillis();
 			this.handoverMillis = handoverTimeout.toMillis();
 		}
 
-		/**
-		 * Begins a leadership: the shards that it finds have been there before, for all
-		 * it knows.
-		 */
+		/** Starts a leadership: the shards that it finds count as old. */
 		void elected(long storeMillis) {
 			this.arrivals.clear();
 			this.seen = Shards.NONE;
@@ -220,10 +218,10 @@ public final class UnattendedShards {
 		}
 
 		/**
-		 * Finds the shards that stand still.
+		 * Finds the unattended shards.
 		 * @param picture the group
 		 * @param storeMillis the store's time
-		 * @param now this process' time then
+		 * @param now the same time by this process' clock
 		 * @return the shards
 		 */
 		UnattendedShards find(GroupPicture picture, long storeMillis, MonotonicTime now) {
@@ -250,7 +248,7 @@ public final class UnattendedShards {
 			return new UnattendedShards(List.copyOf(candidates), storeMillis, now);
 		}
 
-		/** Costs nothing while the shards are the same. */
+		/** Notes new shards. Costs nothing while the shards are the same. */
 		private void noteArrivals(Shards shards, long storeMillis) {
 			if (shards == this.seen) {
 				return;
@@ -274,7 +272,10 @@ public final class UnattendedShards {
 			owners.forEach((owner) -> this.strangers.putIfAbsent(owner, storeMillis));
 		}
 
-		/** Since when a shard that never had an owner could have had one. */
+		/**
+		 * Returns the time since which a shard that never had an owner could have had
+		 * one.
+		 */
 		private long arrivedMillis(ShardId shard) {
 			return this.arrivals.getOrDefault(shard, this.leadsSinceMillis);
 		}

@@ -1,8 +1,8 @@
 package io.github.shardkeeper.report;
 
 /**
- * A problem of a group, or a detail that people should know. All instances report the same
- * text, which stays the same as long as the problem exists. Immutable.
+ * A problem of a group, or a detail that people should know. All instances report the
+ * same text, which stays the same as long as the problem exists. Immutable.
  *
  * @param serious whether the problem turns health down; otherwise it may be intended
  * @param kind one word for the kind of problem, under which health reports it

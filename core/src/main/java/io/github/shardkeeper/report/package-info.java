@@ -1,6 +1,6 @@
 /**
- * Immutable snapshots of groups, members, shards and problems, for people and tools. Nothing
- * here decides anything.
+ * Immutable snapshots of groups, members, shards and problems, for people and tools.
+ * Nothing here decides anything.
  */
 @NullMarked
 package io.github.shardkeeper.report;

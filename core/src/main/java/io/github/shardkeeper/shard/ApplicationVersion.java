@@ -17,10 +17,10 @@ import java.util.regex.Pattern;
  * {@code 1.0-RC2 < 1.0-SNAPSHOT < 1.0 < 1.0.1 < 1.9 < 1.10}. Additional zeros make no
  * difference. A {@code v} before the first digit is ignored.
  * <p>
- * Text whose first part is not a number, such as {@code 3f2a9c0} or {@code blue}, cannot be
- * ordered. All such versions, including the unknown one, have the same age, and are older
- * than any that can be ordered. So this order is not consistent with {@code equals}: it
- * expresses preference, not identity.
+ * Text whose first part is not a number, such as {@code 3f2a9c0} or {@code blue}, cannot
+ * be ordered. All such versions, including the unknown one, have the same age, and are
+ * older than any that can be ordered. So this order is not consistent with
+ * {@code equals}: it expresses preference, not identity.
  *
  * @param value the text; empty if unknown
  */

@@ -3,8 +3,8 @@ package io.github.shardkeeper.shard;
 import java.util.Objects;
 
 /**
- * Id of a session of an instance in a group: the id of the instance, {@code ~}, and a part
- * that is new for every session. Immutable; ordered by text.
+ * Id of a session of an instance in a group: the id of the instance, {@code ~}, and a
+ * part that is new for every session. Immutable; ordered by text.
  *
  * @param value the text, for example {@code host-17~k3v9x1}
  */

@@ -5,7 +5,8 @@ import java.util.Objects;
 /**
  * A position in a shard. Only its source can compare two offsets. Immutable.
  *
- * @param value the text of the source, for Redis Streams an entry id such as {@code 1731-0}
+ * @param value the text of the source, for Redis Streams an entry id such as
+ * {@code 1731-0}
  */
 public record Offset(String value) {
 

@@ -3,8 +3,8 @@ package io.github.shardkeeper.shard;
 import java.util.Objects;
 
 /**
- * Id of a shard, the unit of ownership, order and state. Written {@code topic/id}. Immutable;
- * ordered by topic, then by id, numbers by value.
+ * Id of a shard, the unit of ownership, order and state. Written {@code topic/id}.
+ * Immutable; ordered by topic, then by id, numbers by value.
  *
  * @param topic the name of the topic
  * @param id the id of the shard within the topic, for Redis Streams its number

@@ -5,8 +5,8 @@ import java.util.Collection;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Indicates that the configuration or code of the application cannot work. Fails startup; a
- * retry does not help.
+ * Indicates that the configuration or code of the application cannot work. Fails startup;
+ * a retry does not help.
  */
 public class ShardkeeperConfigurationException extends RuntimeException {
 

@@ -15,8 +15,8 @@ public sealed interface StartPosition {
 	StartPosition LATEST = new Latest();
 
 	/**
-	 * Returns the position of the first record that was appended at a time or later, by the clock
-	 * of the source.
+	 * Returns the position of the first record that was appended at a time or later, by
+	 * the clock of the source.
 	 * @param time the time; only milliseconds are significant
 	 * @return the position
 	 */
@@ -27,8 +27,8 @@ public sealed interface StartPosition {
 
 	/**
 	 * Returns the position of a record.
-	 * @param first the offset of the first record to read; if it does not exist, the next one
-	 * counts
+	 * @param first the offset of the first record to read; if it does not exist, the next
+	 * one counts
 	 * @return the position
 	 */
 	static StartPosition from(Offset first) {

@@ -4,8 +4,8 @@ package io.github.shardkeeper.shard;
  * A fencing token: increases with every change of a shard's owner and never repeats, even
  * after a failover of the store. Immutable.
  *
- * @param value the number; derived from microseconds of the store's clock, but only its order
- * has a meaning
+ * @param value the number; derived from microseconds of the store's clock, but only its
+ * order has a meaning
  */
 public record Token(long value) implements Comparable<Token> {
 

@@ -13,19 +13,19 @@ import java.util.TreeSet;
 import java.util.function.Consumer;
 
 /**
- * The shards of a topic: those numbered from 0, as a count, and any others by id, each with
- * the parents from which it was split or merged. A shard is consumed only after all its
- * parents were read to their end.
+ * The shards of a topic: those numbered from 0, as a count, and any others by id, each
+ * with the parents from which it was split or merged. A shard is consumed only after all
+ * its parents were read to their end.
  * <p>
- * Closed shards are included as long as they can be read; their reader reports when the last
- * record was delivered. Immutable.
+ * Closed shards are included as long as they can be read; their reader reports when the
+ * last record was delivered. Immutable.
  */
 public final class TopicShards {
 
 	/** Maximum number of shards of a topic. */
 	public static final int MOST_SHARDS = 100_000;
 
-	/** None. */
+	/** No shards. */
 	public static final TopicShards NONE = new TopicShards(0, Collections.emptySortedMap());
 
 	/** Numbers by value, then all other ids. */
@@ -100,7 +100,8 @@ public final class TopicShards {
 	}
 
 	/**
-	 * Returns the union with the shards that another member knows; either may be outdated.
+	 * Returns the union with the shards that another member knows; either may be
+	 * outdated.
 	 * @param other the other shards
 	 * @return all shards of both, with the parents of both
 	 */

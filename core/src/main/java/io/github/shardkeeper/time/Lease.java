@@ -6,10 +6,10 @@ import java.time.Duration;
  * Time for which this member may consume after its last answered heartbeat, by its own
  * monotonic clock.
  * <p>
- * The store counts the lease from the arrival of the heartbeat, the member from its sending,
- * less a safety margin: it stops before another member may start. No record is handed to a
- * handler shortly before the end, so that most calls return in time; a call that still runs
- * at the end is interrupted.
+ * The store counts the lease from the arrival of the heartbeat, the member from its
+ * sending, less a safety margin: it stops before another member may start. No record is
+ * handed to a handler shortly before the end, so that most calls return in time; a call
+ * that still runs at the end is interrupted.
  * <p>
  * Thread-safe: one thread renews it, any thread reads it.
  */
@@ -46,8 +46,8 @@ public final class Lease {
 	}
 
 	/**
-	 * Creates a lease for shards that only this member consumes. It is always held, and neither
-	 * renewed nor ended.
+	 * Creates a lease for shards that only this member consumes. It is always held, and
+	 * neither renewed nor ended.
 	 * @return the lease
 	 */
 	public static Lease unlimited() {
@@ -55,8 +55,8 @@ public final class Lease {
 	}
 
 	/**
-	 * Returns the time between the end of a lease for its member and its end in the store, for
-	 * clocks that disagree.
+	 * Returns the time between the end of a lease for its member and its end in the
+	 * store, for clocks that disagree.
 	 * @param length the length of the lease in the store
 	 * @return a tenth of it
 	 */

@@ -5,16 +5,16 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The clock of the store as far as this process knows it from its answered heartbeats: by the
- * monotonic clock, the earliest time that it can show. An answer contains the store's time of
- * some moment between sending and receiving, so the store's clock shows at least that time
- * when the answer arrives. The most precise answer counts; a late one is imprecise but does
- * no harm.
+ * The clock of the store as far as this process knows it from its answered heartbeats: by
+ * the monotonic clock, the earliest time that it can show. An answer contains the store's
+ * time of some moment between sending and receiving, so the store's clock shows at least
+ * that time when the answer arrives. The most precise answer counts; a late one is
+ * imprecise but does no harm.
  * <p>
- * A step is noticed when it exceeds that uncertainty. Unnoticed steps, including those that
- * add up over several answers, stay below {@link #tolerance()}: two fifths of the margin of a
- * lease each for steps ahead and for steps back. One fifth remains for drift and rounding.
- * Not thread-safe: confined to the loop that receives the answers.
+ * A step is noticed when it exceeds that uncertainty. Unnoticed steps, including those
+ * that add up over several answers, stay below {@link #tolerance()}: two fifths of the
+ * margin of a lease each for steps ahead and for steps back. One fifth remains for drift
+ * and rounding. Not thread-safe: confined to the loop that receives the answers.
  */
 public final class StoreClock {
 
@@ -33,8 +33,8 @@ public final class StoreClock {
 
 	/**
 	 * Creates a clock without a reading.
-	 * @param margin the margin of a lease for clocks, of which each direction of steps may use
-	 * its part
+	 * @param margin the margin of a lease for clocks, of which each direction of steps
+	 * may use its part
 	 */
 	public StoreClock(Duration margin) {
 		this.tolerance = margin.multipliedBy(2).dividedBy(5);
@@ -66,8 +66,8 @@ public final class StoreClock {
 	}
 
 	/**
-	 * Returns whether the store's clock shows less than was already certain when the heartbeat
-	 * was sent.
+	 * Returns whether the store's clock shows less than was already certain when the
+	 * heartbeat was sent.
 	 */
 	private boolean isSetBack(Reading known, MonotonicTime sentAt, long storeMillis) {
 		long latest = (storeMillis + 1) * NANOS_PER_MILLI;
@@ -84,7 +84,8 @@ public final class StoreClock {
 	}
 
 	/**
-	 * Returns the latest time at which the store's clock shows a time, unless it is set back.
+	 * Returns the latest time at which the store's clock shows a time, unless it is set
+	 * back.
 	 * @param storeMillis the time of the store, after the first answer
 	 * @return the time by the clock of this process
 	 */
@@ -95,8 +96,8 @@ public final class StoreClock {
 	}
 
 	/**
-	 * Returns the maximum of unnoticed steps in one direction, apart from the uncertainty of the
-	 * most precise answer.
+	 * Returns the maximum of unnoticed steps in one direction, apart from the uncertainty
+	 * of the most precise answer.
 	 * @return the maximum
 	 */
 	public Duration tolerance() {
