@@ -85,7 +85,8 @@ class ArchitectureTests {
 		plan.put("consumer", Set.of("worker", "handler", "coordination", "checkpoint", "source", "protocol", "loop",
 				"time", API, "shard"));
 		plan.put("operations", Set.of("coordination", "checkpoint", "source", "loop", "time", API, "shard"));
-		plan.put("test", Set.of("source", API, "shard"));
+		plan.put("test", Set.of("source.memory", "source", "coordination.memory", "coordination", "checkpoint.memory",
+				"checkpoint", API, "shard"));
 		plan.put("redis", Set.of(API, "shard"));
 		plan.put("redis.coordination", Set.of("redis", "coordination", "protocol", API, "shard"));
 		plan.put("redis.checkpoint", Set.of("redis", "coordination", "checkpoint", API, "shard"));
@@ -183,7 +184,7 @@ class ArchitectureTests {
 		plan.put("worker", Set.of("spring", "jackson", "slf4j"));
 		plan.put("consumer", Set.of("spring", "jackson", "slf4j"));
 		plan.put("operations", Set.of("spring", "jackson", "slf4j"));
-		plan.put("test", Set.of("lettuce", "junit", "assertj", "awaitility", "embedded-redis"));
+		plan.put("test", Set.of("lettuce", "spring", "spring-boot", "junit", "assertj", "awaitility", "embedded-redis"));
 		plan.put("redis", Set.of("lettuce", "spring", "spring-data", "slf4j"));
 		plan.put("redis.coordination", Set.of("lettuce", "jackson", "slf4j"));
 		plan.put("redis.checkpoint", Set.of("lettuce", "jackson", "slf4j"));
