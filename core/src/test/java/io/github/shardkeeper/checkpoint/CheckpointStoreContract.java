@@ -30,7 +30,7 @@ import io.github.shardkeeper.shard.Token;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What every {@link CheckpointStore} does. A subclass supplies stores.
+ * Tests that every {@link CheckpointStore} must pass. A subclass supplies stores.
  */
 public abstract class CheckpointStoreContract {
 
@@ -73,7 +73,7 @@ public abstract class CheckpointStoreContract {
 	}
 
 	@Test
-	void aTopicIsConsumedSinceTheFirstTimeThatSomebodyAsked() {
+	void topicIsConsumedSinceTheFirstCall() {
 		Instant before = Instant.now().minusSeconds(5);
 		Instant since = this.store.consumedSince("orders");
 
@@ -86,7 +86,7 @@ public abstract class CheckpointStoreContract {
 	}
 
 	@Test
-	void sinceWhenATopicIsConsumedMayBeLost() {
+	void startOfConsumptionCanBeLost() {
 		Object snapshot = snapshot(this.store);
 		Instant lost = this.store.consumedSince("orders");
 		loseWritesSince(this.store, snapshot);
@@ -101,7 +101,7 @@ public abstract class CheckpointStoreContract {
 	}
 
 	@Test
-	void sinceWhenATopicIsConsumedIsLearntAgainFromWhoKnows() {
+	void lostStartOfConsumptionIsTakenOverFromTheCaller() {
 		Object snapshot = snapshot(this.store);
 		Instant first = this.store.consumedSince("orders");
 		loseWritesSince(this.store, snapshot);
@@ -118,7 +118,7 @@ public abstract class CheckpointStoreContract {
 	}
 
 	@Test
-	void aCommitThatArrivesAfterItsSuccessorWritesNothing() {
+	void commitAfterItsSuccessorWritesNothing() {
 		this.store.acquireNow(SHARD, OLD);
 		commit(SHARD, OLD, Commit.of(CommitNumber.ofWhole(2), new Offset("20"), Map.of("x", "2", "y", "2")));
 		commit(SHARD, OLD, Commit.of(CommitNumber.ofWhole(3), new Offset("30"), Map.of("x", "3")));
@@ -129,7 +129,7 @@ public abstract class CheckpointStoreContract {
 	}
 
 	@Test
-	void aCommitThatArrivesTwiceIsWrittenOnce() {
+	void repeatedCommitIsWrittenOnce() {
 		this.store.acquireNow(SHARD, OLD);
 		assertThat(commit(SHARD, OLD, Commit.of(CommitNumber.ofWhole(1), new Offset("10"), Map.of("x", "1"))))
 			.isEqualTo(CommitReply.COMMITTED);
@@ -140,7 +140,7 @@ public abstract class CheckpointStoreContract {
 	}
 
 	@Test
-	void commitsAreNumberedAnewUnderEveryToken() {
+	void commitNumbersStartAgainUnderEveryToken() {
 		this.store.acquireNow(SHARD, OLD);
 		commit(SHARD, OLD, Commit.of(CommitNumber.ofWhole(7), new Offset("70"), Map.of()));
 		this.store.acquireNow(SHARD, NEW);
@@ -155,7 +155,7 @@ public abstract class CheckpointStoreContract {
 	}
 
 	@Test
-	void aNewShardBeginsEmpty() {
+	void newShardIsEmpty() {
 		assertThat(this.store.read(SHARD)).isEqualTo(EMPTY);
 		assertThat(acquire(OLD)).isEqualTo(EMPTY);
 		assertThat(this.store.read(SHARD)).isEqualTo(EMPTY);
@@ -163,7 +163,7 @@ public abstract class CheckpointStoreContract {
 	}
 
 	@Test
-	void whatWasCommittedIsRead() {
+	void committedDataIsRead() {
 		acquire(OLD);
 
 		assertThat(commit(OLD, "5-0", Map.of("a", "1", "b", "[2]"))).isEqualTo(CommitReply.COMMITTED);
@@ -174,7 +174,7 @@ public abstract class CheckpointStoreContract {
 	}
 
 	@Test
-	void acquiringMayBeRepeated() {
+	void acquisitionCanBeRepeated() {
 		acquire(OLD);
 		commit(OLD, "5-0", Map.of());
 
@@ -184,7 +184,7 @@ public abstract class CheckpointStoreContract {
 	}
 
 	@Test
-	void committingMayBeRepeated() {
+	void commitCanBeRepeated() {
 		acquire(OLD);
 		commit(OLD, "5-0", Map.of("a", "1"));
 
@@ -194,7 +194,7 @@ public abstract class CheckpointStoreContract {
 	}
 
 	@Test
-	void theOldOwnerWritesNothingAfterTheNewOneAcquired() {
+	void oldOwnerWritesNothingAfterANewAcquisition() {
 		acquire(OLD);
 		commit(OLD, "5-0", change("a", "1", "b", "2"));
 		acquire(NEW);
@@ -206,7 +206,7 @@ public abstract class CheckpointStoreContract {
 	}
 
 	@Test
-	void anOlderTokenIsRefusedWithTheFence() {
+	void olderTokenIsRefusedWithTheFence() {
 		acquire(NEW);
 
 		assertThat(this.store.acquireNow(SHARD, OLD)).isEqualTo(new Acquisition.Refused(NEW));
@@ -216,7 +216,7 @@ public abstract class CheckpointStoreContract {
 	}
 
 	@Test
-	void nobodyCommitsWithoutHavingAcquired() {
+	void commitWithoutAcquisitionIsRefused() {
 		assertThat(commit(OLD, "5-0", Map.of("a", "1"))).isEqualTo(CommitReply.GONE);
 		assertThat(this.store.read(SHARD)).isEqualTo(EMPTY);
 
@@ -226,7 +226,7 @@ public abstract class CheckpointStoreContract {
 	}
 
 	@Test
-	void whoHoldsAShardWritesItAnewAfterTheStoreWasEmptied() {
+	void holderWritesItsShardAgainAfterTheStoreWasEmptied() {
 		acquire(OLD);
 		commit(OLD, "5-0", Map.of("a", "1"));
 		empty(this.store);
@@ -240,7 +240,7 @@ public abstract class CheckpointStoreContract {
 	}
 
 	@Test
-	void anAcquisitionThatIsRepeatedIsTheSame() {
+	void repeatedAcquisitionIsTheSame() {
 		long acquisition = acquisition(OLD);
 		assertThat(acquisition).isPositive();
 		commit(OLD, "5-0", Map.of("a", "1"));
@@ -249,7 +249,7 @@ public abstract class CheckpointStoreContract {
 	}
 
 	@Test
-	void aFirstCommitRestsOnWhatItsOwnerAcquired() {
+	void firstCommitRestsOnTheAcquisition() {
 		acquire(OLD);
 		commit(OLD, "5-0", Map.of("a", "1"));
 		long acquisition = acquisition(NEW);
@@ -273,7 +273,7 @@ public abstract class CheckpointStoreContract {
 	 * before it: with that alone the loss would not show.
 	 */
 	@Test
-	void aFirstCommitRestsAlsoOnWhatWasBeforeAnOwnerThatCommittedNothing() {
+	void firstCommitRestsOnCommitsBeforeAnOwnerWithoutCommits() {
 		acquire(OLD);
 		commit(OLD, "5-0", Map.of("a", "1"));
 		acquire(NEW);
@@ -307,7 +307,7 @@ public abstract class CheckpointStoreContract {
 	}
 
 	@Test
-	void aCheckpointThatLostItsLastCommitsIsWhatItWas() {
+	void checkpointReturnsToItsStateBeforeLostCommits() {
 		acquire(OLD);
 		commit(OLD, "5-0", Map.of("a", "1"));
 		Object before = snapshot(this.store);
@@ -320,7 +320,7 @@ public abstract class CheckpointStoreContract {
 	}
 
 	@Test
-	void aCommitThatRestsOnALostOneWritesNothing() {
+	void commitThatRestsOnALostOneWritesNothing() {
 		acquire(OLD);
 		commit(SHARD, OLD, Commit.of(CommitNumber.ofWhole(1), new Offset("5-0"), Map.of("a", "1")));
 		Object before = snapshot(this.store);
@@ -338,7 +338,7 @@ public abstract class CheckpointStoreContract {
 	}
 
 	@Test
-	void aCommitMayRestOnOneWhoseAnswerWasLost() {
+	void commitCanRestOnOneWhoseAnswerWasLost() {
 		acquire(OLD);
 		commit(SHARD, OLD, Commit.of(CommitNumber.ofWhole(1), new Offset("5-0"), Map.of("a", "1")));
 		commit(SHARD, OLD, Commit.of(new CommitNumber(2, 1, 0), new Offset("6-0"), Map.of("b", "2")));
@@ -348,7 +348,7 @@ public abstract class CheckpointStoreContract {
 	}
 
 	@Test
-	void withoutAnOffsetTheOffsetStays() {
+	void commitWithoutAnOffsetKeepsTheOffset() {
 		acquire(OLD);
 		assertThat(commit(OLD, null, Map.of("a", "1"))).isEqualTo(CommitReply.COMMITTED);
 		assertThat(this.store.read(SHARD)).isEqualTo(new Checkpoint(null, Map.of("a", "1")));
@@ -371,7 +371,7 @@ public abstract class CheckpointStoreContract {
 	}
 
 	@Test
-	void theLastEntryMayBeRemovedAndComeBack() {
+	void lastEntryCanBeRemovedAndReturn() {
 		acquire(OLD);
 		commit(OLD, "1-0", Map.of("a", "1"));
 		commit(OLD, "2-0", change("a", null));
@@ -383,7 +383,7 @@ public abstract class CheckpointStoreContract {
 	}
 
 	@Test
-	void anOffsetMayGoBack() {
+	void committedOffsetCanGoBack() {
 		acquire(OLD);
 		commit(OLD, "9-0", Map.of());
 
@@ -394,7 +394,7 @@ public abstract class CheckpointStoreContract {
 	}
 
 	@Test
-	void shardsHaveNothingToDoWithEachOther() {
+	void shardsAreIndependent() {
 		acquire(OLD);
 		this.store.acquireNow(OTHER, NEW);
 		commit(OTHER, NEW, Commit.of(CommitNumber.ofWhole(++this.attempts), new Offset("7-0"), Map.of("b", "2")));
@@ -407,7 +407,7 @@ public abstract class CheckpointStoreContract {
 	}
 
 	@Test
-	void shardsWithLikeNamesAreDifferent() {
+	void shardsWithSimilarNamesAreDifferent() {
 		List<ShardId> shards = List.of(new ShardId("a-b", "c"), new ShardId("a", "b-c"), new ShardId("a.b", "c"),
 				new ShardId("a", "b.c"), new ShardId("A", "b.c"), new ShardId("a", "1"), new ShardId("a", "01"));
 		Map<ShardId, Offset> offsets = new HashMap<>();
@@ -453,7 +453,7 @@ public abstract class CheckpointStoreContract {
 	}
 
 	@Test
-	void anyTextButNoneIsAnOffset() {
+	void offsetCanBeAnyText() {
 		acquire(OLD);
 
 		for (String offset : List.of("0", " ", "1.5e9", "{\"part\": 3}", "世界|\n")) {
@@ -464,7 +464,7 @@ public abstract class CheckpointStoreContract {
 	}
 
 	@Test
-	void aValueMayBeLarge() {
+	void valueCanBeLarge() {
 		acquire(OLD);
 		String large = "0123456789abcdeü".repeat(200_000);
 
@@ -496,7 +496,7 @@ public abstract class CheckpointStoreContract {
 	}
 
 	@Test
-	void aCheckpointThatWasReadIsASnapshot() {
+	void checkpointIsASnapshot() {
 		acquire(OLD);
 		commit(OLD, "1-0", Map.of("a", "1"));
 		Checkpoint before = this.store.read(SHARD);
@@ -508,7 +508,7 @@ public abstract class CheckpointStoreContract {
 	}
 
 	@Test
-	void ofManyOwnersTheNewestOneWrites() {
+	void onlyTheNewestOfManyOwnersWrites() {
 		List<Token> tokens = new ArrayList<>();
 		IntStream.range(0, 64).forEach((i) -> tokens.add(new Token(OLD.value() + i)));
 
@@ -524,7 +524,7 @@ public abstract class CheckpointStoreContract {
 	}
 
 	@Test
-	void theNewOwnerSeesAllThatTheOldOneWrites() {
+	void newOwnerSeesAllWritesOfTheOldOne() {
 		for (int i = 0; i < 200; i++) {
 			ShardId shard = ShardId.of("raced", i);
 			this.store.acquireNow(shard, OLD);

@@ -17,8 +17,8 @@ import io.github.shardkeeper.shard.Token;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What every store that several instances share knows of whose commits a checkpoint
- * consists of. A subclass supplies stores.
+ * Tests of commit histories for every store that several instances share. A subclass
+ * supplies stores.
  */
 public abstract class CommitHistoryContract {
 
@@ -50,7 +50,7 @@ public abstract class CommitHistoryContract {
 	}
 
 	@Test
-	void anAcquisitionTellsTheLastCommitBeforeItAlsoWhenItIsRepeated() {
+	void acquisitionReturnsTheLastCommitBeforeIt() {
 		assertThat(before(OLD)).isEqualTo(LastCommit.NONE);
 		commit(OLD, 1, "5-0");
 		commit(OLD, 7, "6-0");
@@ -62,7 +62,7 @@ public abstract class CommitHistoryContract {
 	}
 
 	@Test
-	void theHistoryIsThatOfTheLastTwoOwners() {
+	void historyHasTheLastTwoOwners() {
 		assertThat(this.store.commits(SHARD)).isEqualTo(new CommitHistory(null, LastCommit.NONE, null));
 		before(OLD);
 		commit(OLD, 2, "5-0");
@@ -74,7 +74,7 @@ public abstract class CommitHistoryContract {
 	}
 
 	@Test
-	void aCommitThatIsNotInItIsLacked() {
+	void lostCommitIsNotPartOfTheHistory() {
 		CommitHistory history = new CommitHistory(null, new LastCommit(NEWEST, 4), new LastCommit(NEW, 2));
 		assertThat(history.lacks(new LastCommit(NEWEST, 4))).isFalse();
 		assertThat(history.lacks(new LastCommit(NEWEST, 5))).isTrue();

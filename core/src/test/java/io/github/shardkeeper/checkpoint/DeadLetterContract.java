@@ -28,8 +28,8 @@ import io.github.shardkeeper.shard.Token;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What every {@link DeadLetterStore} does with the letters that commits of its
- * {@link CheckpointStore} have left.
+ * Tests that every {@link DeadLetterStore} must pass, together with its
+ * {@link CheckpointStore}.
  */
 public abstract class DeadLetterContract {
 
@@ -73,7 +73,7 @@ public abstract class DeadLetterContract {
 	}
 
 	@Test
-	void whereNothingWasGivenUpThereAreNoLetters() {
+	void newShardHasNoDeadLetters() {
 		assertThat(list()).isEmpty();
 		assertThat(this.letters.find(SHARD, "1-0")).isNull();
 		assertThat(this.letters.countDeadLetters(List.of(OTHER, SHARD))).containsExactly(Map.entry(OTHER, 0L),
@@ -85,7 +85,7 @@ public abstract class DeadLetterContract {
 	}
 
 	@Test
-	void aLetterIsWhatWasGivenUp() {
+	void deadLetterContainsTheFailedRecord() {
 		byte[] payload = new byte[256];
 		IntStream.range(0, payload.length).forEach((i) -> payload[i] = (byte) i);
 		FailedRecord binary = new FailedRecord(new Offset("a b\n{\"世\"}"), "k\n\"'", payload, Map.of("Grüße", "\u0000"),
@@ -105,7 +105,7 @@ public abstract class DeadLetterContract {
 	}
 
 	@Test
-	void lettersAreReadPageByPageInTheOrderOfTheirDeath() {
+	void deadLettersAreReadInPagesOldestFirst() {
 		for (int i = 0; i < 10; i += 2) {
 			give(record(Integer.toString(i)), record(Integer.toString(i + 1)));
 			this.server.advance(Duration.ofMillis(i % 4));
@@ -124,7 +124,7 @@ public abstract class DeadLetterContract {
 	}
 
 	@Test
-	void lettersAreOfOneShard() {
+	void deadLettersBelongToOneShard() {
 		this.checkpoints.acquireNow(OTHER, OLD);
 		give(record("1"));
 		this.checkpoints.commit(OTHER, OLD, dead(CommitNumber.ofWhole(1), record("2"), record("3"))).join();
@@ -138,7 +138,7 @@ public abstract class DeadLetterContract {
 	}
 
 	@Test
-	void aCommitThatArrivesTwiceLeavesItsLettersOnce() {
+	void repeatedCommitStoresItsDeadLettersOnce() {
 		Commit commit = dead(number(), record("1"), record("2"));
 		commit(OLD, commit);
 		assertThat(commit(OLD, commit)).isEqualTo(CommitReply.COMMITTED);
@@ -149,7 +149,7 @@ public abstract class DeadLetterContract {
 	}
 
 	@Test
-	void theSameRecordMayDieTwice() {
+	void recordCanHaveSeveralDeadLetters() {
 		give(record("1"));
 		give(record("1"));
 
@@ -159,7 +159,7 @@ public abstract class DeadLetterContract {
 	}
 
 	@Test
-	void aRefusedCommitLeavesNoLetters() {
+	void refusedCommitStoresNoDeadLetters() {
 		assertThat(commit(OLD, dead(new CommitNumber(5, 4, 0), record("lost")))).isEqualTo(CommitReply.GONE);
 		assertThat(commit(NEW, dead(CommitNumber.ofWhole(1), record("unknown")))).isEqualTo(CommitReply.GONE);
 		this.checkpoints.acquireNow(SHARD, NEW);
@@ -171,7 +171,7 @@ public abstract class DeadLetterContract {
 	}
 
 	@Test
-	void whatLeavesTheRetryQueueForTheDeadIsInOnePlace() {
+	void recordIsNeverBothRetriedAndDead() {
 		commit(OLD, new Commit(number(), null, Set.of(), Map.of(), List.of(new Retry(record("1"), Duration.ZERO)),
 				Set.of(), List.of()));
 		commit(OLD, new Commit(number(), null, Set.of(), Map.of(), List.of(), Set.of(new Offset("1")),
@@ -182,7 +182,7 @@ public abstract class DeadLetterContract {
 	}
 
 	@Test
-	void aLetterThatIsSentBackIsDueNowAsIfItHadNeverBeenTried() {
+	void deadLetterSentBackIsDueNowWithoutAttempts() {
 		give(record("1"), record("2"), record("3"));
 		StoredDeadLetter second = list().get(1);
 
@@ -199,7 +199,7 @@ public abstract class DeadLetterContract {
 	}
 
 	@Test
-	void everyByteOfALetterComesBack() {
+	void everyByteOfADeadLetterIsKept() {
 		byte[] payload = new byte[3 * 256];
 		IntStream.range(0, payload.length).forEach((i) -> payload[i] = (byte) i);
 		FailedRecord binary = new FailedRecord(new Offset("\n{1}"), "{\"attempts\":3", payload,
@@ -214,7 +214,7 @@ public abstract class DeadLetterContract {
 	}
 
 	@Test
-	void whatWaitsAlreadyDoesNotWaitTwice() {
+	void recordSentBackIsInTheRetryQueueOnce() {
 		give(record("1"));
 		commit(OLD, new Commit(number(), null, Set.of(), Map.of(), List.of(new Retry(record("1"), Duration.ofHours(1))),
 				Set.of(), List.of()));
@@ -226,7 +226,7 @@ public abstract class DeadLetterContract {
 	}
 
 	@Test
-	void whatIsSentBackComesAfterWhatWasDueBefore() {
+	void recordSentBackIsDueAfterEarlierOnes() {
 		commit(OLD,
 				new Commit(number(), null, Set.of(), Map.of(),
 						List.of(new Retry(record("5"), Duration.ZERO), new Retry(record("6"), Duration.ofSeconds(3))),
@@ -241,7 +241,7 @@ public abstract class DeadLetterContract {
 	}
 
 	@Test
-	void aShardWithoutAnOwnerKeepsWhatIsSentBackForTheNextOne() {
+	void shardWithoutAnOwnerKeepsRecordsSentBack() {
 		give(record("1"));
 		this.letters.sendBack(SHARD, list());
 		this.server.advance(Duration.ofDays(30));
@@ -253,7 +253,7 @@ public abstract class DeadLetterContract {
 	}
 
 	@Test
-	void nothingIsSentBackIntoAShardThatIsCompleted() {
+	void completedShardAcceptsNoRecordsSentBack() {
 		give(record("1"), record("2"));
 		assertThat(this.checkpoints.complete(SHARD, OLD, 0, 0)).isEqualTo(CompletionReply.COMPLETED);
 		assertThat(this.checkpoints.complete(SHARD, OLD, 0, 0)).as("again").isEqualTo(CompletionReply.COMPLETED);
@@ -271,7 +271,7 @@ public abstract class DeadLetterContract {
 	}
 
 	@Test
-	void aShardIsCompletedByItsOwnerWhenNothingWaits() {
+	void ownerCompletesAShardWithAnEmptyRetryQueue() {
 		assertThat(this.checkpoints.complete(SHARD, NEW, 0, 0)).isEqualTo(CompletionReply.GONE);
 		assertThat(this.checkpoints.complete(OTHER, OLD, 0, 0)).isEqualTo(CompletionReply.GONE);
 		give(record("1"));
@@ -288,7 +288,7 @@ public abstract class DeadLetterContract {
 	}
 
 	@Test
-	void aShardOfWhichTheLastCommitIsLostIsNotCompleted() {
+	void shardWithALostCommitIsNotCompleted() {
 		CommitNumber last = number();
 		commit(OLD, new Commit(last, new Offset("1"), Set.of(), Map.of(), List.of(), Set.of(), List.of()));
 
@@ -300,7 +300,7 @@ public abstract class DeadLetterContract {
 	}
 
 	@Test
-	void lettersThatAreDroppedAreGone() {
+	void droppedDeadLettersAreRemoved() {
 		give(record("1"), record("2"), record("3"));
 		List<StoredDeadLetter> all = list();
 
@@ -315,7 +315,7 @@ public abstract class DeadLetterContract {
 	}
 
 	@Test
-	void manyAndLargeLettersGoBack() {
+	void manyAndLargeDeadLettersAreSentBack() {
 		byte[] large = new byte[700_000];
 		for (int i = 0; i < 6; i++) {
 			give(new FailedRecord(new Offset("large" + i), null, large, Map.of(), FAILED, 1, 1, "e", "s", FAILED));
@@ -329,7 +329,7 @@ public abstract class DeadLetterContract {
 	}
 
 	@Test
-	void lettersAreLostAndRestoredWithTheRest() {
+	void deadLettersAreLostWithOtherWrites() {
 		give(record("1"));
 		Object before = this.server.snapshot();
 		this.letters.sendBack(SHARD, list());
@@ -368,7 +368,7 @@ public abstract class DeadLetterContract {
 
 	/** However many are wanted: one answer with all of them would hold up the store. */
 	@Test
-	void largeLettersComeInSeveralReadsAndNoneIsLeftOut() {
+	void largeDeadLettersAreReadCompletelyInSeveralReads() {
 		for (int number = 1; number <= 5; number++) {
 			FailedRecord letter = new FailedRecord(new Offset(Integer.toString(number)), null, new byte[600_000],
 					Map.of(), FAILED, 1, 1, "e", "s", FAILED);

@@ -24,7 +24,7 @@ class JournaledStateTests {
 	private final JournaledState state = new JournaledState(Map.of("a", "1", "b", "\"two\""), new JsonMapper(), false);
 
 	@Test
-	void readsWhatWasCommittedBefore() {
+	void committedEntriesAreRead() {
 		StateView view = this.state.open();
 
 		assertThat(view.get("a", Integer.class)).contains(1);
@@ -35,7 +35,7 @@ class JournaledStateTests {
 	}
 
 	@Test
-	void readsWhatItHasWritten() {
+	void callReadsItsOwnWrites() {
 		StateView view = this.state.open();
 		view.put("c", new Point(1, 2));
 		view.remove("a");
@@ -46,7 +46,7 @@ class JournaledStateTests {
 	}
 
 	@Test
-	void nothingIsToBeCommittedBeforeTheCallSucceeds() {
+	void writesAreNotCommittableBeforeTheCallSucceeds() {
 		StateView view = this.state.open();
 		view.put("a", 2);
 		assertThat(this.state.uncommitted()).isEmpty();
@@ -56,7 +56,7 @@ class JournaledStateTests {
 	}
 
 	@Test
-	void whatAFailedCallWroteIsUndone() {
+	void writesOfAFailedCallAreDropped() {
 		StateView view = this.state.open();
 		view.put("a", 2);
 		view.put("a", 3);
@@ -72,7 +72,7 @@ class JournaledStateTests {
 	}
 
 	@Test
-	void whatEarlierCallsWroteStaysWhenALaterOneFails() {
+	void writesOfEarlierCallsSurviveALaterFailure() {
 		StateView first = this.state.open();
 		first.put("a", 2);
 		keep(first);
@@ -94,7 +94,7 @@ class JournaledStateTests {
 	}
 
 	@Test
-	void writingWhatStandsThereChangesNothing() {
+	void writingTheSameValueChangesNothing() {
 		StateView view = this.state.open();
 		view.put("a", 1);
 		view.remove("c");
@@ -127,7 +127,7 @@ class JournaledStateTests {
 	}
 
 	@Test
-	void refusesWhatMakesNoSense() {
+	void invalidArgumentsAreRefused() {
 		StateView view = this.state.open();
 
 		assertThatIllegalArgumentException().isThrownBy(() -> view.put("", 1));
@@ -141,7 +141,7 @@ class JournaledStateTests {
 	}
 
 	@Test
-	void refusesWhatNoCommitCouldCarry() {
+	void entriesTooLargeForACommitAreRefused() {
 		String large = "x".repeat(StateView.MAX_ENTRY_LENGTH - 2 - "large 0".length());
 		StateView view = this.state.open();
 		assertThatIllegalArgumentException().isThrownBy(() -> view.put("large 0", large + "x"))
@@ -183,7 +183,7 @@ class JournaledStateTests {
 	}
 
 	@Test
-	void knowsHowMuchIsToBeCommitted() {
+	void sizeOfUncommittedChangesIsKnown() {
 		StateView first = this.state.open();
 		first.put("a", "xxxx");
 		first.remove("b");
@@ -199,7 +199,7 @@ class JournaledStateTests {
 	}
 
 	@Test
-	void aValueThatIsNullInJsonIsNoValue() {
+	void jsonNullIsNoValue() {
 		StateView view = this.state.open();
 		view.put("c", Optional.empty());
 
@@ -207,7 +207,7 @@ class JournaledStateTests {
 	}
 
 	@Test
-	void endsWithTheCall() {
+	void stateIsUnusableAfterTheCall() {
 		StateView view = this.state.open();
 		view.close();
 
@@ -219,7 +219,7 @@ class JournaledStateTests {
 	}
 
 	@Test
-	void belongsToTheThreadOfTheCall() {
+	void stateIsConfinedToTheThreadOfTheCall() {
 		StateView view = this.state.open();
 
 		assertThatExceptionOfType(CompletionException.class)
@@ -228,7 +228,7 @@ class JournaledStateTests {
 	}
 
 	@Test
-	void theKeysAreACopy() {
+	void keysAreACopy() {
 		StateView view = this.state.open();
 		var keys = view.keys();
 		view.remove("a");
@@ -238,7 +238,7 @@ class JournaledStateTests {
 	}
 
 	@Test
-	void changesThatAreNotSettledAreSeenButNotCommitted() {
+	void unsettledChangesAreSeenButNotCommitted() {
 		StateView first = this.state.open();
 		first.put("a", 2);
 		JournaledState.Changes changes = this.state.add(first);
@@ -262,7 +262,7 @@ class JournaledStateTests {
 	}
 
 	@Test
-	void ofCallsAtTheSameTimeTheOneThatReadWhatAnotherChangedIsMadeAgain() {
+	void concurrentCallWithOutdatedReadsIsRepeated() {
 		JournaledState shared = new JournaledState(Map.of("a", "1"), new JsonMapper(), true);
 		StateView one = shared.open();
 		StateView other = shared.open();
@@ -279,7 +279,7 @@ class JournaledStateTests {
 	}
 
 	@Test
-	void callsAtTheSameTimeMayAddToTheSameNumber() {
+	void concurrentIncrementsDoNotConflict() {
 		JournaledState shared = new JournaledState(Map.of("a", "1"), new JsonMapper(), true);
 		StateView one = shared.open();
 		StateView other = shared.open();
@@ -297,7 +297,7 @@ class JournaledStateTests {
 	}
 
 	@Test
-	void whoHasReadASumIsMadeAgainWhenItChanges() {
+	void callThatReadASumIsRepeatedWhenItChanges() {
 		JournaledState shared = new JournaledState(Map.of("a", "1"), new JsonMapper(), true);
 		StateView one = shared.open();
 		StateView other = shared.open();
@@ -310,7 +310,7 @@ class JournaledStateTests {
 	}
 
 	@Test
-	void whoHasSeenTheKeysIsMadeAgainWhenOneComesOrGoes() {
+	void callThatReadTheKeysIsRepeatedWhenTheyChange() {
 		JournaledState shared = new JournaledState(Map.of("a", "1"), new JsonMapper(), true);
 		StateView one = shared.open();
 		StateView other = shared.open();
@@ -322,7 +322,7 @@ class JournaledStateTests {
 	}
 
 	@Test
-	void aCallThatOnlyReadsDisturbsNobodyAndIsNotDisturbed() {
+	void readOnlyCallHasNoConflicts() {
 		JournaledState shared = new JournaledState(Map.of("a", "1"), new JsonMapper(), true);
 		StateView reader = shared.open();
 		reader.get("a", Integer.class);

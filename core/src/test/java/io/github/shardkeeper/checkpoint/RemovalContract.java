@@ -25,8 +25,7 @@ import io.github.shardkeeper.shard.Token;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * How every {@link CheckpointStore} that keeps a group's data removes what it keeps of a
- * retired one.
+ * Tests of removal for every {@link CheckpointStore} that can remove a topic's data.
  */
 public abstract class RemovalContract {
 
@@ -76,7 +75,7 @@ public abstract class RemovalContract {
 	}
 
 	@Test
-	void nothingOfTheTopicIsLeftAndOthersStay() {
+	void topicIsRemovedCompletelyAndOthersStay() {
 		fill(FIRST);
 		fill(SECOND);
 		OTHERS.forEach(this::fill);
@@ -98,7 +97,7 @@ public abstract class RemovalContract {
 	}
 
 	@Test
-	void whatSomebodyHasAcquiredSinceStays() {
+	void shardAcquiredSinceIsKept() {
 		fill(FIRST);
 		fill(SECOND);
 		this.store.acquireNow(SECOND, NEWEST);
@@ -114,7 +113,7 @@ public abstract class RemovalContract {
 	}
 
 	@Test
-	void sinceWhenItIsConsumedIsForgotten() {
+	void startOfConsumptionIsRemoved() {
 		Instant since = this.store.consumedSince("old");
 		Instant ofAnother = this.store.consumedSince("older");
 		this.server.advance(Duration.ofSeconds(1));
@@ -127,7 +126,7 @@ public abstract class RemovalContract {
 
 	/** From a former owner that nobody had heard of for long. */
 	@Test
-	void aLateCommitWritesNothing() {
+	void lateCommitWritesNothing() {
 		fill(FIRST);
 
 		this.store.remove("old", NEWER);

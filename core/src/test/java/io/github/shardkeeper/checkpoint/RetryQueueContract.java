@@ -31,8 +31,8 @@ import io.github.shardkeeper.shard.Token;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What every {@link CheckpointStore} keeps of records that were not handled in their
- * turn: those that are done ahead of it, and those to be handled again.
+ * Tests of the retry queue, and of records done ahead, that every {@link CheckpointStore}
+ * must pass.
  */
 public abstract class RetryQueueContract {
 
@@ -74,7 +74,7 @@ public abstract class RetryQueueContract {
 	}
 
 	@Test
-	void whatIsDoneAheadIsKeptUntilTheNextCommitReplacesIt() {
+	void recordsDoneAheadAreKeptUntilTheNextCommit() {
 		commit(ahead("5", "7", "9"));
 		assertThat(this.store.read(SHARD).ahead()).containsExactlyInAnyOrder(offsets("7", "9"));
 		assertThat(acquire(OLD).ahead()).containsExactlyInAnyOrder(offsets("7", "9"));
@@ -87,14 +87,14 @@ public abstract class RetryQueueContract {
 	}
 
 	@Test
-	void somethingMayBeDoneAheadOfTheFirstRecord() {
+	void recordsCanBeDoneAheadOfTheFirstOne() {
 		commit(new Commit(number(), null, Set.of(new Offset("2")), Map.of(), List.of(), Set.of(), List.of()));
 
 		assertThat(acquire(NEW)).isEqualTo(new Checkpoint(null, Set.of(new Offset("2")), Map.of(), null));
 	}
 
 	@Test
-	void manyMayBeDoneAheadAndBeAnyText() {
+	void manyOffsetsOfAnyTextCanBeDoneAhead() {
 		Set<Offset> ahead = new LinkedHashSet<>();
 		IntStream.range(0, 1_000).forEach((i) -> ahead.add(new Offset("1767225600123-" + i)));
 		List.of(" ", "a,b", "\"quoted\"", "{\"part\": 3}", "世界|\n").forEach((text) -> ahead.add(new Offset(text)));
@@ -105,7 +105,7 @@ public abstract class RetryQueueContract {
 	}
 
 	@Test
-	void aRecordIsDueAfterItsDelayByTheClockOfTheStore() {
+	void recordIsDueAfterItsDelayByTheStoresClock() {
 		FailedRecord record = record("5");
 		commit(retry(record, SECOND));
 		assertThat(due()).isEqualTo(new DueRecords(List.of(), SECOND));
@@ -119,7 +119,7 @@ public abstract class RetryQueueContract {
 	}
 
 	@Test
-	void whatWasDueFirstComesFirst() {
+	void recordsAreReadInTheOrderOfTheirDueTimes() {
 		commit(retry(record("1"), SECOND.multipliedBy(3)), retry(record("2"), SECOND), retry(record("3"), SECOND),
 				retry(record("4"), Duration.ofHours(1)), retry(record("5"), Duration.ZERO));
 		this.server.advance(SECOND.multipliedBy(5));
@@ -133,7 +133,7 @@ public abstract class RetryQueueContract {
 	}
 
 	@Test
-	void noMoreIsReadThanWasAskedForButOneRecordAlways() {
+	void readIsLimitedButReturnsAtLeastOneRecord() {
 		for (int number = 1; number <= 5; number++) {
 			commit(retry(large(Integer.toString(number), 100_000), Duration.ZERO));
 			this.server.advance(Duration.ofMillis(1));
@@ -147,9 +147,9 @@ public abstract class RetryQueueContract {
 		assertThat(due(100, 10_000_000).nextIn()).isNull();
 	}
 
-	/** Who has some, not settled yet, gets others for the bytes that he asks for. */
+	/** A caller with unsettled records gets others, up to its limit of bytes. */
 	@Test
-	void whatTheCallerHasIsNotReadAgain() {
+	void recordsOfTheCallerAreNotReadAgain() {
 		for (int number = 1; number <= 4; number++) {
 			commit(retry(large(Integer.toString(number), 100_000), Duration.ZERO));
 			this.server.advance(Duration.ofMillis(1));
@@ -166,7 +166,7 @@ public abstract class RetryQueueContract {
 	}
 
 	@Test
-	void whoeverAcquiresLearnsWhenTheFirstOneIsDue() {
+	void acquisitionReturnsWhenTheFirstRecordIsDue() {
 		assertThat(acquire(OLD).retryDueIn()).isNull();
 		assertThat(due(10, Long.MAX_VALUE)).isEqualTo(new DueRecords(List.of(), null));
 		commit(retry(record("1"), SECOND.multipliedBy(3)), retry(record("2"), SECOND));
@@ -178,7 +178,7 @@ public abstract class RetryQueueContract {
 	}
 
 	@Test
-	void aRecordThatFailsAgainIsReplaced() {
+	void recordThatFailsAgainIsReplaced() {
 		commit(retry(record("5"), SECOND));
 		FailedRecord again = new FailedRecord(new Offset("5"), "k", new byte[] { 1 }, Map.of(), FAILED, 2, 1, "e", "s",
 				FAILED);
@@ -191,7 +191,7 @@ public abstract class RetryQueueContract {
 	}
 
 	@Test
-	void whatIsSettledLeavesTheQueueWithTheCommitThatSaysSo() {
+	void settledRecordLeavesTheQueueWithItsCommit() {
 		commit(retry(record("5"), Duration.ZERO), retry(record("6"), Duration.ZERO));
 
 		CommitReply reply = commit(new Commit(number(), new Offset("9"), Set.of(), Map.of("handled", "1"), List.of(),
@@ -204,7 +204,7 @@ public abstract class RetryQueueContract {
 	}
 
 	@Test
-	void whatIsTakenMayComeBackInTheSameCommit() {
+	void removedRecordCanReturnInTheSameCommit() {
 		commit(retry(record("5"), Duration.ZERO));
 
 		commit(new Commit(number(), null, Set.of(), Map.of(), List.of(retry(record("5"), SECOND)),
@@ -214,7 +214,7 @@ public abstract class RetryQueueContract {
 	}
 
 	@Test
-	void aRefusedCommitChangesNothing() {
+	void refusedCommitChangesNothing() {
 		commit(retry(record("5"), Duration.ZERO));
 		acquire(NEW);
 		commit(NEW, whole(CommitNumber.ofWhole(7), "kept"));
@@ -230,7 +230,7 @@ public abstract class RetryQueueContract {
 	}
 
 	@Test
-	void aCommitThatArrivesTwiceIsWrittenOnce() {
+	void repeatedCommitIsWrittenOnce() {
 		Commit commit = whole(number(), "once");
 		commit(commit);
 		this.server.advance(SECOND);
@@ -243,7 +243,7 @@ public abstract class RetryQueueContract {
 	}
 
 	@Test
-	void theQueueIsLostAndRestoredWithTheRest() {
+	void queueIsLostWithOtherWrites() {
 		commit(retry(record("5"), Duration.ZERO));
 		Object before = this.server.snapshot();
 		commit(whole(number(), "lost"));
@@ -259,7 +259,7 @@ public abstract class RetryQueueContract {
 	}
 
 	@Test
-	void theQueueIsOfOneShard() {
+	void queueBelongsToOneShard() {
 		commit(retry(record("5"), Duration.ZERO));
 
 		assertThat(this.store.due(ShardId.of("orders", 2), 10, Long.MAX_VALUE, Set.of()))
@@ -270,7 +270,7 @@ public abstract class RetryQueueContract {
 	}
 
 	@Test
-	void everyByteOfAPayloadComesBack() {
+	void everyByteOfAPayloadIsKept() {
 		byte[] payload = new byte[4 * 256];
 		IntStream.range(0, payload.length).forEach((i) -> payload[i] = (byte) i);
 
@@ -289,7 +289,7 @@ public abstract class RetryQueueContract {
 	}
 
 	@Test
-	void aPayloadMayBeLarge() {
+	void payloadCanBeLarge() {
 		byte[] payload = new byte[3_000_000];
 		payload[payload.length - 1] = (byte) 0xff;
 		assertComesBack(new FailedRecord(new Offset("1"), "k", payload, Map.of(), FAILED, 1, 1, "e", "s", FAILED));

@@ -28,8 +28,7 @@ import io.github.shardkeeper.shard.Token;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * How every {@link CheckpointStore} keeps requests to consume a shard from another
- * position on.
+ * Tests of seeks that every {@link CheckpointStore} must pass.
  */
 public abstract class SeekContract {
 
@@ -68,13 +67,13 @@ public abstract class SeekContract {
 	}
 
 	@Test
-	void nobodyHasAskedForAnything() {
+	void newShardHasNoSeeks() {
 		assertThat(this.store.seeks(List.of(SHARD, OTHER))).isEqualTo(Map.of(SHARD, Seeks.NONE, OTHER, Seeks.NONE));
 		assertThat(this.store.seeks(List.of())).isEmpty();
 	}
 
 	@Test
-	void whatIsAskedForIsToldToWhoeverLooksAndToWhoeverAcquires() {
+	void requestIsVisibleToReadersAndToTheNextOwner() {
 		acquire(OLD);
 		SeekRequest request = seek(FIVE, true);
 
@@ -88,7 +87,7 @@ public abstract class SeekContract {
 	}
 
 	@Test
-	void aShardThatNobodyEverOwnedCanBeAskedFor() {
+	void shardWithoutAnOwnerAcceptsARequest() {
 		SeekRequest request = seek(FIVE, false);
 
 		assertThat(this.store.read(SHARD)).isEqualTo(new Checkpoint(null, Map.of()));
@@ -101,7 +100,7 @@ public abstract class SeekContract {
 	}
 
 	@Test
-	void askingChangesNothingElse() {
+	void requestChangesNothingElse() {
 		acquire(OLD);
 		commit(OLD, Commit.of(CommitNumber.ofWhole(1), new Offset("9-0"), Map.of("count", "9")));
 		seek(FIVE, true);
@@ -114,7 +113,7 @@ public abstract class SeekContract {
 	}
 
 	@Test
-	void theOwnerCarriesItOutWithACommit() {
+	void commitOfTheOwnerCarriesOutTheRequest() {
 		acquire(OLD);
 		commit(OLD, Commit.of(CommitNumber.ofWhole(1), new Offset("9-0"), Map.of("count", "9")));
 		SeekRequest request = seek(FIVE, false);
@@ -128,7 +127,7 @@ public abstract class SeekContract {
 	}
 
 	@Test
-	void aCommitOfBeforeThatComesLateDoesNotUndoIt() {
+	void earlierCommitThatArrivesLateDoesNotUndoIt() {
 		acquire(OLD);
 		Commit late = Commit.of(CommitNumber.ofWhole(1), new Offset("9-0"), Map.of());
 		SeekRequest request = seek(FIVE, false);
@@ -139,7 +138,7 @@ public abstract class SeekContract {
 	}
 
 	@Test
-	void whoeverIsNotTheOwnerCarriesNothingOut() {
+	void onlyTheOwnerCarriesOutARequest() {
 		acquire(NEW);
 		SeekRequest request = seek(FIVE, false);
 
@@ -148,7 +147,7 @@ public abstract class SeekContract {
 	}
 
 	@Test
-	void theLastRequestCountsAndItsNumberIsTheHighest() {
+	void lastRequestCountsAndHasTheHighestNumber() {
 		acquire(OLD);
 		SeekRequest first = seek(FIVE, true);
 		SeekRequest second = seek(new Offset("6-0"), false);
@@ -166,7 +165,7 @@ public abstract class SeekContract {
 	}
 
 	@Test
-	void aNumberIsGivenOnceAlsoWhenTheStoreForgets() {
+	void requestNumberIsNeverReusedAfterLostWrites() {
 		acquire(OLD);
 		Object before = this.server.snapshot();
 		SeekRequest lost = seek(FIVE, false);
@@ -178,7 +177,7 @@ public abstract class SeekContract {
 	}
 
 	@Test
-	void whatWasCarriedOutAndComesBackIsForgottenWithTheNextCommitThatSaysSo() {
+	void requestRestoredByLostWritesIsClearedByTheNextCommit() {
 		acquire(OLD);
 		SeekRequest request = seek(FIVE, false);
 		Object before = this.server.snapshot();
@@ -191,7 +190,7 @@ public abstract class SeekContract {
 	}
 
 	@Test
-	void aShardAtItsEndIsNotConsumedFromAnywhere() {
+	void completedShardAcceptsNoRequest() {
 		acquire(OLD);
 		assertThat(this.store.complete(SHARD, OLD, 0, 0)).isEqualTo(CompletionReply.COMPLETED);
 
@@ -200,7 +199,7 @@ public abstract class SeekContract {
 	}
 
 	@Test
-	void whatIsAskedForComesBeforeTheEnd() {
+	void shardWithAPendingRequestIsNotCompleted() {
 		acquire(OLD);
 		SeekRequest request = seek(FIVE, false);
 		assertThat(this.store.complete(SHARD, OLD, 0, 0)).isEqualTo(CompletionReply.PENDING);

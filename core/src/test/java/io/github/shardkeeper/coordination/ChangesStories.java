@@ -16,7 +16,7 @@ import io.github.shardkeeper.shard.ShardId;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The picture of the whole group, at once and bit by bit.
+ * Changes of the whole group, read at once and in parts.
  */
 interface ChangesStories extends GroupStories {
 
@@ -37,7 +37,7 @@ interface ChangesStories extends GroupStories {
 	}
 
 	@Test
-	default void onlyWhatChangedSinceIsTold() {
+	default void onlyLaterChangesAreReturned() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		a.assign(FIRST, a);
@@ -57,7 +57,7 @@ interface ChangesStories extends GroupStories {
 	}
 
 	@Test
-	default void everyShardIsToldOnceInTheOrderOfItsLastChange() {
+	default void everyShardIsReturnedOnceInTheOrderOfItsLastChange() {
 		TestMember a = group().join("a").lead();
 		a.assign(FIRST, a);
 		a.assign(SECOND, a);
@@ -71,7 +71,7 @@ interface ChangesStories extends GroupStories {
 	}
 
 	@Test
-	default void aLargeGroupIsToldWhole() {
+	default void largeGroupIsReadCompletely() {
 		TestMember a = group().join("a").lead();
 		List<ShardId> shards = IntStream.range(0, 3_000).mapToObj((i) -> ShardId.of("many", i)).toList();
 		a.plan(shards.stream().map((id) -> new Transition.Assign(id, 0, a.id())).toArray(Transition[]::new));
@@ -86,7 +86,7 @@ interface ChangesStories extends GroupStories {
 	}
 
 	@Test
-	default void readingOnFromWhatWasReturnedMissesNothing() {
+	default void readingFromTheReturnedPositionMissesNothing() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		Map<ShardId, Ownership> picture = new HashMap<>();

@@ -22,12 +22,12 @@ import static io.github.shardkeeper.coordination.TestGroup.SHORT;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Groups that begin anew because the store was emptied, and what members keep over it.
+ * New groups after the store was emptied, and claims of members that still hold shards.
  */
 interface ClaimStories extends GroupStories {
 
 	@Test
-	default void aGroupThatBeginsHandsNothingOutForALease() {
+	default void newGroupAssignsNothingForALease() {
 		group().server().empty();
 		TestMember a = group().join("a").lead();
 		long joined = a.beat().serverTimeMillis();
@@ -40,7 +40,7 @@ interface ClaimStories extends GroupStories {
 	}
 
 	@Test
-	default void handsOutWhenALeaderHasEndedTheTimeForClaims() {
+	default void shardsAreAssignedAfterTheTimeForClaims() {
 		TestMember b = leaderOfAGroupThatHasBegunWithAShortLease();
 		long until = b.beat().claimsUntilMillis();
 		Transition assignment = new Transition.Assign(FIRST, 0, b.id());
@@ -56,7 +56,7 @@ interface ClaimStories extends GroupStories {
 	}
 
 	@Test
-	default void whoDoesNotLeadDoesNotEndTheTimeForClaims() {
+	default void onlyTheLeaderEndsTheTimeForClaims() {
 		group().server().empty();
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
@@ -68,7 +68,7 @@ interface ClaimStories extends GroupStories {
 	}
 
 	@Test
-	default void aTimeForClaimsThatHasBegunAgainIsNotEnded() {
+	default void restartedTimeForClaimsIsNotEnded() {
 		TestMember b = leaderOfAGroupThatHasBegunWithAShortLease();
 		long until = b.beat().claimsUntilMillis();
 		group().advance(SHORT);
@@ -82,7 +82,7 @@ interface ClaimStories extends GroupStories {
 	}
 
 	@Test
-	default void whatIsFreedBeforeTheTimeForClaimsIsEndedRests() {
+	default void shardFreedDuringClaimsIsQuiet() {
 		TestMember b = leaderOfAGroupThatHasBegunWithAShortLease();
 		b.claim(new Ownership(FIRST, Phase.OWNED, new Token(1), b.id(), null, 0, 0, 0));
 		group().advance(SHORT);
@@ -99,14 +99,14 @@ interface ClaimStories extends GroupStories {
 	}
 
 	@Test
-	default void onlyTheJoinThatBeginsAGroupLeavesTimeForClaims() {
+	default void onlyTheFirstJoinStartsTheTimeForClaims() {
 		TestMember a = group().join("a").lead();
 
 		assertThat(a.beat().claimsUntilMillis()).isZero();
 	}
 
 	@Test
-	default void whoHeldAShardKeepsItUnderItsToken() {
+	default void holderKeepsItsShardUnderItsToken() {
 		TestMember a = group().join("a").lead();
 		Ownership held = a.assign(FIRST, a);
 		group().server().empty();
@@ -123,7 +123,7 @@ interface ClaimStories extends GroupStories {
 	}
 
 	@Test
-	default void claimingMayBeRepeated() {
+	default void claimCanBeRepeated() {
 		TestMember a = group().join("a").lead();
 		Ownership owned = a.assign(FIRST, a);
 		Ownership revoking = a.assign(SECOND, a);
@@ -136,7 +136,7 @@ interface ClaimStories extends GroupStories {
 	}
 
 	@Test
-	default void anOlderOwnershipGivesWay() {
+	default void claimReplacesAnOlderOwnership() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		TestMember c = group().join("c");
@@ -155,7 +155,7 @@ interface ClaimStories extends GroupStories {
 	}
 
 	@Test
-	default void whoIsDisplacedIsTold() {
+	default void replacedOwnerIsNotified() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		Ownership old = a.assign(FIRST, b);
@@ -171,7 +171,7 @@ interface ClaimStories extends GroupStories {
 	}
 
 	@Test
-	default void whoIsDisplacedAndGetsTheShardBackIsToldOfItOnce() {
+	default void replacedOwnerThatGetsTheShardBackReadsItOnce() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		Ownership old = a.assign(FIRST, b);
@@ -188,7 +188,7 @@ interface ClaimStories extends GroupStories {
 	}
 
 	@Test
-	default void whoIsDisplacedLeavesNothingBehind() {
+	default void replacedOwnerLeavesNothingBehind() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		Ownership old = a.assign(FIRST, b);
@@ -203,7 +203,7 @@ interface ClaimStories extends GroupStories {
 	}
 
 	@Test
-	default void anOwnershipThatIsNotOlderStays() {
+	default void claimDoesNotReplaceANewerOwnership() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		Ownership now = a.assign(FIRST, b);
@@ -218,7 +218,7 @@ interface ClaimStories extends GroupStories {
 	}
 
 	@Test
-	default void aStrangerIsGrantedNothing() {
+	default void unknownMemberIsGrantedNothing() {
 		TestMember a = group().join("a").lead();
 		Ownership held = a.assign(FIRST, a);
 		group().server().empty();
@@ -230,7 +230,7 @@ interface ClaimStories extends GroupStories {
 	}
 
 	@Test
-	default void theNextTokenIsAboveTheClaimedOnes() {
+	default void nextTokenIsAboveClaimedTokens() {
 		TestMember a = group().join("a", SHORT, LONG).lead();
 		Ownership held = a.assign(FIRST, a);
 		Ownership ahead = withToken(held, held.token().value() + 1_000_000_000_000L);
@@ -243,7 +243,7 @@ interface ClaimStories extends GroupStories {
 
 	/** Others may hold shards of which no more is known than of these. */
 	@Test
-	default void whoClaimsWhatIsNotKnownOpensTheTimeForClaims() {
+	default void claimOfAnUnknownShardStartsTheTimeForClaims() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		assertThat(b.beat().claimsUntilMillis()).isZero();
@@ -262,7 +262,7 @@ interface ClaimStories extends GroupStories {
 
 	/** Who holds a shard under it may not be heard before it ends. */
 	@Test
-	default void theTimeForClaimsIsAsLongAsTheLongestLease() {
+	default void timeForClaimsLastsForTheLongestLease() {
 		TestMember a = group().join("a", SHORT, LONG);
 		group().join("b");
 		Ownership held = new Ownership(FIRST, Phase.OWNED, new Token(1), a.id(), null, 0, 0, 0);
@@ -273,7 +273,7 @@ interface ClaimStories extends GroupStories {
 	}
 
 	@Test
-	default void whoKnowsOfALongerLeaseHasAGroupThatBeginsWaitForIt() {
+	default void newGroupWaitsForALongerLeaseThatItsFirstMemberKnows() {
 		group().server().empty();
 		TestMember a = group().stranger("a");
 		a.join(SHORT, LONG, LONG);
@@ -282,7 +282,7 @@ interface ClaimStories extends GroupStories {
 	}
 
 	@Test
-	default void alsoIfItComesAfterTheFirst() {
+	default void newGroupWaitsForALongerLeaseThatALaterMemberKnows() {
 		group().server().empty();
 		TestMember a = group().join("a", LONG.dividedBy(2), LONG);
 		assertThat(a.beat().longestLeaseMillis()).isEqualTo(LONG.toMillis() / 2);
@@ -294,7 +294,7 @@ interface ClaimStories extends GroupStories {
 	}
 
 	@Test
-	default void whoNoticesLostWritesKnowsOfLongerLeases() {
+	default void memberThatNoticesLostWritesReportsLongerLeases() {
 		TestMember a = group().join("a", LONG.dividedBy(2), LONG).lead();
 		Object before = group().server().snapshot();
 		group().join("b");
@@ -310,7 +310,7 @@ interface ClaimStories extends GroupStories {
 	}
 
 	@Test
-	default void aLongLeaseIsForgottenWithWhoHadIt() {
+	default void longLeaseIsForgottenWithItsMember() {
 		TestMember b = group().join("b").lead();
 		TestMember a = group().join("a", SHORT, LONG);
 		assertThat(a.beat().longestLeaseMillis()).isEqualTo(LONG.toMillis());
@@ -327,7 +327,7 @@ interface ClaimStories extends GroupStories {
 	}
 
 	@Test
-	default void theLeaderIsToldOfClaims() {
+	default void leaderIsNotifiedOfClaims() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		a.assertNotified();
@@ -342,7 +342,7 @@ interface ClaimStories extends GroupStories {
 	}
 
 	@Test
-	default void whatIsGivenUpMeanwhileRestsUntilClaimsAreOver() {
+	default void shardReleasedDuringClaimsIsQuietUntilTheirEnd() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		Ownership first = a.assign(FIRST, a);
@@ -366,7 +366,7 @@ interface ClaimStories extends GroupStories {
 	}
 
 	@Test
-	default void veryManyAreClaimedAndReleased() {
+	default void manyShardsAreClaimedAndReleased() {
 		TestMember a = group().join("a").lead();
 		Map<ShardId, Token> held = new LinkedHashMap<>();
 		IntStream.range(0, 1_200).forEach((i) -> held.put(ShardId.of("many", i), new Token(1 + i)));

@@ -17,8 +17,8 @@ import static io.github.shardkeeper.coordination.TestGroup.LONG;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The store's clock is set back: whatever was to end ends after its length, counted anew,
- * and not when the clock comes to that time again.
+ * The store's clock is set back: periods start again, and do not wait for the clock to
+ * reach their old ends.
  */
 public interface ClockStories extends GroupStories {
 
@@ -31,7 +31,7 @@ public interface ClockStories extends GroupStories {
 	void turnClockBack(Duration duration);
 
 	@Test
-	default void aLeaderThatDiedBeforeIsReplaced() {
+	default void deadLeaderIsReplacedAfterASetBack() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		turnClockBack(DAY);
@@ -46,7 +46,7 @@ public interface ClockStories extends GroupStories {
 	}
 
 	@Test
-	default void whoDiedBeforeIsReaped() {
+	default void deadMemberIsReapedAfterASetBack() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		b.disconnect();
@@ -61,7 +61,7 @@ public interface ClockStories extends GroupStories {
 
 	/** Also who has seen nothing of it, because it was put forward again meanwhile. */
 	@Test
-	default void everybodyHearsThatItWasSetBack() {
+	default void everyMemberReadsTheSetBack() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		long before = a.beat().setBacks();
@@ -75,7 +75,7 @@ public interface ClockStories extends GroupStories {
 
 	/** The only trace of a step back that is shorter than the time since anybody beat. */
 	@Test
-	default void whoKnowsThatTheClockWasFurtherHasItCounted() {
+	default void memberThatKnowsALaterTimeReportsTheSetBack() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		HeartbeatReply.Alive before = a.beat();
@@ -89,7 +89,7 @@ public interface ClockStories extends GroupStories {
 	}
 
 	@Test
-	default void nobodyIsReapedByAClockThatIsAheadOfTheLeaders() {
+	default void clockAheadOfTheLeadersReapsNobody() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		b.disconnect();
@@ -105,7 +105,7 @@ public interface ClockStories extends GroupStories {
 	}
 
 	@Test
-	default void nobodyIsReapedUntilTheLeaderHasHeardThatTheClockWasSetBack() {
+	default void nobodyIsReapedUntilTheLeaderHasReadTheSetBack() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		TestMember c = group().join("c");
@@ -124,7 +124,7 @@ public interface ClockStories extends GroupStories {
 	}
 
 	@Test
-	default void aRestBeginsAnew() {
+	default void quietPeriodStartsAgain() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		a.assign(FIRST, a);
@@ -151,7 +151,7 @@ public interface ClockStories extends GroupStories {
 
 	/** A leader that has not heard of the clock yet gives it another target meanwhile. */
 	@Test
-	default void aRestBeginsAnewAlsoWithAnotherTarget() {
+	default void quietPeriodStartsAgainWithAnotherTarget() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		a.assign(FIRST, a);
@@ -170,7 +170,7 @@ public interface ClockStories extends GroupStories {
 	}
 
 	@Test
-	default void aRestThatBeginsAnewForgetsATargetThatIsGone() {
+	default void restartedQuietPeriodLosesATargetThatIsGone() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		a.assign(FIRST, a);
@@ -186,7 +186,7 @@ public interface ClockStories extends GroupStories {
 	}
 
 	@Test
-	default void theTimeForClaimsBeginsAnew() {
+	default void timeForClaimsStartsAgain() {
 		group().server().empty();
 		TestMember a = group().join("a").lead();
 		turnClockBack(DAY);
@@ -200,7 +200,7 @@ public interface ClockStories extends GroupStories {
 	}
 
 	@Test
-	default void timeForClaimsThatIsOverDoesNotComeBack() {
+	default void endedTimeForClaimsDoesNotReturn() {
 		TestMember a = group().join("a").lead();
 		turnClockBack(DAY);
 
@@ -208,7 +208,7 @@ public interface ClockStories extends GroupStories {
 	}
 
 	@Test
-	default void tokensAndHistoriesRise() {
+	default void tokensAndHistoriesIncrease() {
 		TestMember a = group().join("a").lead();
 		Ownership first = a.assign(FIRST, a);
 		Object before = group().server().snapshot();

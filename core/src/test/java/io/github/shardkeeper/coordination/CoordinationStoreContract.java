@@ -4,11 +4,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
 /**
- * What every {@link CoordinationStore} does. A subclass supplies stores and the passing
- * of their time; nothing here sleeps.
+ * Tests that every {@link CoordinationStore} must pass. A subclass supplies stores and
+ * their time; nothing here sleeps.
  * <p>
- * The stories hold when time passes by itself, too: what must not end has an hour, what
- * must end has been waited for.
+ * The tests also hold if time passes by itself: periods that must not end last for an
+ * hour, and the tests wait for those that must end.
  */
 public abstract class CoordinationStoreContract implements MembershipStories, LeadershipStories, PlanStories,
 		ReleaseStories, QuietStories, LeaveStories, ReapStories, ClaimStories, PresentStories, LostWritesStories,
@@ -23,7 +23,7 @@ public abstract class CoordinationStoreContract implements MembershipStories, Le
 	protected abstract CoordinationStore createStore();
 
 	/**
-	 * What keeps the group.
+	 * Returns the server of the group.
 	 * @return the server of the store that was created last
 	 */
 	protected abstract StoreServer server();

@@ -28,7 +28,7 @@ class CoordinatorLoopTests {
 
 	/** The answer to the first heartbeat may come at that moment. */
 	@Test
-	void eventBetweenTheFirstPassAndTheEndOfTheStartWakesTheLoop() {
+	void eventDuringTheStartWakesTheLoop() {
 		this.loops.onFirstPass = () -> this.loop.leave(Duration.ofMinutes(1));
 
 		this.loop.start(Map.of("orders", TopicShards.count(4)), new TestConsumption(new TestConsumption.Ledger()));

@@ -31,7 +31,7 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.Token;
 
-/** Fails in one operation, and loses subscriptions. */
+/** A store whose operations can fail, and that can lose subscriptions. */
 final class FailingStore extends ForwardingStore {
 
 	private final List<TestSubscription> subscriptions = new ArrayList<>();

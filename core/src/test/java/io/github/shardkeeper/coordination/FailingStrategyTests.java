@@ -37,8 +37,8 @@ import io.github.shardkeeper.shard.Token;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * An application's own strategy that works first, fails then, and works again at last.
- * All instances have the same one, so that another leader is no way out.
+ * An application's strategy that works, fails and works again. All instances have the
+ * same one, so another leader does not help.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class FailingStrategyTests {
@@ -97,7 +97,7 @@ class FailingStrategyTests {
 	}
 
 	@Test
-	void aCallThatIgnoresItsInterruptionIsTheOnlyOne() {
+	void callThatIgnoresInterruptionBlocksFurtherCalls() {
 		TestInstance a = start("a");
 		awaitConsumed(a, 4);
 		int callsBefore = this.calls.get();
@@ -152,7 +152,7 @@ class FailingStrategyTests {
 	}
 
 	@Test
-	void theLeaderGoesOnWhileItIsComputed() {
+	void leaderContinuesDuringTheCall() {
 		CountDownLatch returns = new CountDownLatch(1);
 		TestInstance a = new TestInstance("a", this.store, this.ledger, HandoverRules.DEFAULT,
 				new AssignmentSettings("own", (request) -> {
@@ -174,7 +174,7 @@ class FailingStrategyTests {
 	}
 
 	@Test
-	void onlyForeignCodeGetsAThreadOfItsOwn() {
+	void onlyForeignCodeHasAThreadOfItsOwn() {
 		List<String> threads = new ArrayList<>();
 		AssignmentStrategy noting = (request) -> {
 			threads.add(Thread.currentThread().getName());
@@ -195,7 +195,7 @@ class FailingStrategyTests {
 	}
 
 	@Test
-	void theLeaderSaysWhy() {
+	void leaderGivesTheReason() {
 		TestInstance a = start("a");
 		awaitConsumed(a, 4);
 		assertThat(a.coordinator.why(ShardId.of("orders", 0)))

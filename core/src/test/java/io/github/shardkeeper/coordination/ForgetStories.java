@@ -23,14 +23,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * A topic that nobody consumes any more is forgotten.
+ * Topics that no member consumes any more.
  */
 interface ForgetStories extends GroupStories {
 
 	String TOPIC = THIRD.topic();
 
 	@Test
-	default void nothingOfATopicThatNobodyConsumesIsLeft() {
+	default void unusedTopicIsForgottenCompletely() {
 		TestMember a = group().join("a").lead();
 		a.assign(FIRST, a);
 		Ownership past = a.assign(THIRD, a);
@@ -53,7 +53,7 @@ interface ForgetStories extends GroupStories {
 
 	/** Its owner may not have claimed them yet. */
 	@Test
-	default void nothingIsForgottenWhileMembersMayClaim() {
+	default void nothingIsForgottenDuringClaims() {
 		group().server().empty();
 		assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(this::forget);
 		TestMember a = group().join("a");
@@ -67,7 +67,7 @@ interface ForgetStories extends GroupStories {
 	}
 
 	@Test
-	default void theLeaderIsToldAndReadsAllAgain() {
+	default void leaderIsNotifiedAndReadsEverythingAgain() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		a.assertNotified();
@@ -94,7 +94,7 @@ interface ForgetStories extends GroupStories {
 	}
 
 	@Test
-	default void aTopicThatAMemberConsumesIsKept() {
+	default void consumedTopicIsKept() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		a.assign(FIRST, a);
@@ -114,7 +114,7 @@ interface ForgetStories extends GroupStories {
 	}
 
 	@Test
-	default void aShardThatAMemberHasOrIsToGetKeepsItsTopic() {
+	default void shardWithAnOwnerOrTargetKeepsItsTopic() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		TestMember c = group().join("c");
@@ -135,7 +135,7 @@ interface ForgetStories extends GroupStories {
 	}
 
 	@Test
-	default void shardsOfOneThatIsGoneAreForgottenBeforeTheyAreFreed() {
+	default void shardsOfAFormerMemberAreForgotten() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		List<ShardId> shards = many();
@@ -153,7 +153,7 @@ interface ForgetStories extends GroupStories {
 	}
 
 	@Test
-	default void whenItComesBackItsShardsAreNewUnderGreaterTokens() {
+	default void topicConsumedAgainHasNewShardsWithHigherTokens() {
 		TestMember a = group().join("a").lead();
 		Ownership past = a.assign(THIRD, a);
 		a.release(THIRD);
@@ -167,7 +167,7 @@ interface ForgetStories extends GroupStories {
 	}
 
 	@Test
-	default void whatWasPlannedBeforeChangesNothing() {
+	default void earlierPlanDoesNotChangeForgottenShards() {
 		TestMember a = group().join("a").lead();
 		a.assign(THIRD, a);
 		a.release(THIRD);
@@ -180,7 +180,7 @@ interface ForgetStories extends GroupStories {
 	}
 
 	@Test
-	default void whoHadToGiveWayIsToldNoMore() {
+	default void replacedOwnerNoLongerReadsForgottenShards() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		TestMember c = group().join("c");
@@ -198,7 +198,7 @@ interface ForgetStories extends GroupStories {
 	}
 
 	@Test
-	default void aTopicThatTheGroupDoesNotKnowIsForgotten() {
+	default void unknownTopicIsForgotten() {
 		TestMember a = group().join("a").lead();
 		GroupChanges before = group().all();
 

@@ -16,7 +16,7 @@ import io.github.shardkeeper.report.ProblemReport;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What keeps a group from assigning shards, every member knows.
+ * Every member knows the problem that keeps a group from assigning shards.
  */
 class GroupProblemsStoriesTests {
 
@@ -32,9 +32,9 @@ class GroupProblemsStoriesTests {
 		assertThat(this.ledger.breaches()).isEmpty();
 	}
 
-	/** Whoever leads fails, resigns after a lease, and the next one fails, too. */
+	/** Every leader fails and resigns after a lease. */
 	@Test
-	void planningThatFailsEverywhereIsKnownToEverybodyUntilItWorks() {
+	void failingPlansAreReportedByAllMembersUntilTheyWork() {
 		List<TestInstance> all = List.of(start("a"), start("b"), start("c"));
 		awaitProblems(all, 0);
 
@@ -51,7 +51,7 @@ class GroupProblemsStoriesTests {
 	}
 
 	@Test
-	void plansThatTheStoreRefusesAreKnownToEverybody() {
+	void refusedPlansAreReportedByAllMembers() {
 		TestInstance a = start("a");
 		await().until(() -> a.consumption.consumed().size() == 4);
 		a.store.planRefused = true;

@@ -3,7 +3,7 @@ package io.github.shardkeeper.coordination;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
- * Stories about a group, each told to a fresh one.
+ * Tests of a coordination store, each with a new group.
  */
 public interface GroupStories {
 

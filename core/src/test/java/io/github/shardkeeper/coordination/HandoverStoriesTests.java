@@ -40,8 +40,8 @@ import io.github.shardkeeper.testsupport.SettableClock;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Moves that do not go straight, and stores that forget, with real coordinators on a
- * store in memory.
+ * Handovers with obstacles, and stores that lose data, with real coordinators on a store
+ * in memory.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class HandoverStoriesTests {
@@ -68,7 +68,7 @@ class HandoverStoriesTests {
 	}
 
 	@Test
-	void whoGetsAShardPreparesWhileItsOwnerStillConsumes() {
+	void targetPreparesWhileTheOwnerConsumes() {
 		TestInstance a = start("a");
 		awaitConsumed(a, 4);
 		a.consumption.setAnswersDrains(false);
@@ -86,7 +86,7 @@ class HandoverStoriesTests {
 	}
 
 	@Test
-	void anOwnerThatIsWantedBackKeepsItsShardsUnderTheirTokens() {
+	void cancelledMoveKeepsOwnerAndToken() {
 		TestInstance a = start("a");
 		awaitConsumed(a, 4);
 		Map<ShardId, Token> before = a.consumption.consumed();
@@ -103,7 +103,7 @@ class HandoverStoriesTests {
 	}
 
 	@Test
-	void anOverdueDrainIsInterruptedAgainAndAgainAndHeld() {
+	void overdueDrainIsInterruptedRepeatedlyAndHeld() {
 		TestInstance a = start("a", rules(SHORT, OnTimeout.HOLD));
 		awaitConsumed(a, 4);
 		a.consumption.setAnswersDrains(false);
@@ -128,7 +128,7 @@ class HandoverStoriesTests {
 	}
 
 	@Test
-	void byForceTheShardsGoAfterTheTimeout() {
+	void forcedHandoverReleasesAfterTheTimeout() {
 		TestInstance a = start("a", rules(SHORT, OnTimeout.FORCE));
 		awaitConsumed(a, 4);
 		a.consumption.setAnswersDrains(false);
@@ -140,7 +140,7 @@ class HandoverStoriesTests {
 	}
 
 	@Test
-	void afterAPlannedMoveAShardRests() {
+	void plannedMoveHasAQuietPeriod() {
 		HandoverRules rules = new HandoverRules(Duration.ofSeconds(50), OnTimeout.HOLD, QUIET, Duration.ZERO, 0);
 		TestInstance a = start("a", rules);
 		awaitConsumed(a, 4);
@@ -156,7 +156,7 @@ class HandoverStoriesTests {
 	}
 
 	@Test
-	void afterADeathAShardRests() {
+	void crashHasAQuietPeriod() {
 		HandoverRules rules = new HandoverRules(Duration.ofSeconds(50), OnTimeout.HOLD, Duration.ZERO, QUIET, 0);
 		TestInstance a = start("a", rules);
 		awaitConsumed(a, 4);
@@ -174,7 +174,7 @@ class HandoverStoriesTests {
 	}
 
 	@Test
-	void noMoreShardsMoveAtOnceThanAreAllowed() {
+	void concurrentMovesAreLimited() {
 		HandoverRules rules = new HandoverRules(Duration.ofSeconds(50), OnTimeout.HOLD, Duration.ZERO, Duration.ZERO,
 				1);
 		TestInstance a = start("a", rules);
@@ -192,7 +192,7 @@ class HandoverStoriesTests {
 	}
 
 	@Test
-	void aShardAtItsEndGoesToNobody() {
+	void completedShardGetsNoOwner() {
 		TestInstance a = start("a");
 		awaitConsumed(a, 4);
 		ShardId ended = ShardId.of("orders", 2);
@@ -209,7 +209,7 @@ class HandoverStoriesTests {
 	}
 
 	@Test
-	void whatIsHeldStaysWhereItIsWhenTheStoreIsEmptied() {
+	void heldShardsStayWhenTheStoreIsEmptied() {
 		TestInstance a = start("a");
 		awaitConsumed(a, 4);
 		TestInstance b = start("b");
@@ -234,7 +234,7 @@ class HandoverStoriesTests {
 
 	/** Nobody is there any more to write back what it has come to. */
 	@Test
-	void aShardThatEndedWhileTheStoreWasEmptiedIsLookedAtAgain() {
+	void shardCompletedWhileTheStoreWasEmptiedIsConsumedAgain() {
 		TestInstance a = start("a");
 		awaitConsumed(a, 4);
 		ShardId ended = ShardId.of("orders", 0);
@@ -253,7 +253,7 @@ class HandoverStoriesTests {
 	}
 
 	@Test
-	void aDrainThatNobodyWaitsForAnyMoreIsCancelledWhenTheStoreIsEmptied() {
+	void drainIsCancelledWhenTheStoreIsEmptied() {
 		TestInstance a = start("a");
 		awaitConsumed(a, 4);
 		a.consumption.setAnswersDrains(false);
@@ -277,7 +277,7 @@ class HandoverStoriesTests {
 	}
 
 	@Test
-	void whoLeavesWhileTheStoreIsEmptiedLeavesAllTheSame() {
+	void memberLeavesAlthoughTheStoreIsEmptied() {
 		TestInstance a = start("a");
 		awaitConsumed(a, 4);
 		a.consumption.setAnswersDrains(false);
@@ -296,7 +296,7 @@ class HandoverStoriesTests {
 	}
 
 	@Test
-	void whoseDrainsEndWhileTheStoreIsEmptiedLeavesAllTheSame() {
+	void memberLeavesWhenItsDrainsEndWhileTheStoreIsEmptied() {
 		TestInstance a = start("a");
 		awaitConsumed(a, 4);
 		a.consumption.setAnswersDrains(false);
@@ -316,7 +316,7 @@ class HandoverStoriesTests {
 	}
 
 	@Test
-	void aClaimThatIsLostAgainIsMadeAgain() {
+	void lostClaimIsRepeated() {
 		TestInstance a = start("a");
 		awaitConsumed(a, 4);
 		Map<ShardId, Token> before = a.consumption.consumed();
@@ -337,7 +337,7 @@ class HandoverStoriesTests {
 	 * can be claimed.
 	 */
 	@Test
-	void whoseLeaseHasEndedClaimsNothing() {
+	void memberWithoutALeaseClaimsNothing() {
 		TestInstance a = start("a");
 		awaitConsumed(a, 4);
 		Map<ShardId, Token> before = a.consumption.consumed();
@@ -357,7 +357,7 @@ class HandoverStoriesTests {
 
 	/** The store knows the session, and has lost what it got last. */
 	@Test
-	void whoseLeaseHasEndedPresentsWhatAKnownSessionHasLost() {
+	void memberWithoutALeasePresentsShardsLostByAKnownSession() {
 		TestInstance a = start("a");
 		TestInstance b = start("b");
 		awaitConsumed(a, 2);
@@ -394,7 +394,7 @@ class HandoverStoriesTests {
 	}
 
 	@Test
-	void whoseLeaseHasEndedTakesBackWhatTheStoreHasLost() {
+	void memberWithoutALeaseTakesBackShardsThatTheStoreLost() {
 		TestInstance a = start("a");
 		TestInstance b = start("b");
 		awaitConsumed(a, 2);
@@ -416,7 +416,7 @@ class HandoverStoriesTests {
 	}
 
 	@Test
-	void whatWasPresentedIsNotConsumedInTheTimeForClaims() {
+	void presentedShardIsNotConsumedDuringClaims() {
 		TestInstance a = start("a");
 		awaitConsumed(a, 4);
 		a.store.setAway(true);
@@ -437,7 +437,7 @@ class HandoverStoriesTests {
 	}
 
 	@Test
-	void whoJoinsAgainSaysWhichLeaseIsTheLongest() {
+	void rejoiningMemberReportsTheLongestLease() {
 		TestInstance a = start("a");
 		awaitConsumed(a, 4);
 		assertThat(a.store.longestLease).isZero();
@@ -452,7 +452,7 @@ class HandoverStoriesTests {
 	}
 
 	@Test
-	void whatIsNotInMemoryIsNotPresented() {
+	void shardWithoutStateInMemoryIsNotPresented() {
 		TestInstance a = start("a");
 		awaitConsumed(a, 4);
 		Map<ShardId, Token> before = a.consumption.consumed();
@@ -474,7 +474,7 @@ class HandoverStoriesTests {
 
 	/** Its shards were given to others under newer tokens, by a store that remembers. */
 	@Test
-	void whoWasReapedTakesNothingBackAndNothingIsForfeited() {
+	void reapedMemberTakesNothingBackAndForfeitsNothing() {
 		TestInstance a = start("a", new TestConsumption.Ledger());
 		awaitConsumed(a, 4);
 		Map<ShardId, Token> before = a.consumption.consumed();
@@ -492,7 +492,7 @@ class HandoverStoriesTests {
 
 	/** The store was emptied, and somebody else has begun in its new history. */
 	@Test
-	void whoComesBackTooLateForfeitsWhatItHeld() {
+	void memberThatReturnsTooLateForfeitsItsShards() {
 		TestInstance a = start("a", new TestConsumption.Ledger());
 		awaitConsumed(a, 4);
 		Map<ShardId, Token> before = a.consumption.consumed();
@@ -511,7 +511,7 @@ class HandoverStoriesTests {
 	}
 
 	@Test
-	void whoStopsWithoutALeaseForfeitsWhatItHeld() {
+	void memberThatStopsWithoutALeaseForfeitsItsShards() {
 		TestInstance a = start("a");
 		awaitConsumed(a, 4);
 		a.store.setAway(true);
@@ -523,7 +523,7 @@ class HandoverStoriesTests {
 	}
 
 	@Test
-	void whoStopsWhileItTakesBackWhatTheStoreHasLostDoesSoFirst() {
+	void stoppingMemberFirstTakesBackShardsThatTheStoreLost() {
 		TestInstance a = start("a");
 		awaitConsumed(a, 4);
 		a.store.setAway(true);
@@ -540,7 +540,7 @@ class HandoverStoriesTests {
 	}
 
 	@Test
-	void whoCannotClaimBeforeItsLeaseEndsPresentsAll() {
+	void memberThatCannotClaimInTimePresentsItsShards() {
 		SettableClock clock = new SettableClock();
 		MemoryCoordinationStore timed = new MemoryCoordinationStore(
 				() -> Instant.ofEpochSecond(1).plusNanos(clock.now().nanos()));
@@ -576,7 +576,7 @@ class HandoverStoriesTests {
 	 * reaped, and to before its heir was there.
 	 */
 	@Test
-	void whoWakesUpOnAnOldSnapshotLetsGoOfWhatItsHeirClaims() {
+	void ownerFromAnOldSnapshotGivesWayToItsSuccessorsClaim() {
 		// Its heir starts while it is suspended.
 		TestInstance a = start("a", new TestConsumption.Ledger());
 		awaitConsumed(a, 4);
@@ -598,7 +598,7 @@ class HandoverStoriesTests {
 	}
 
 	@Test
-	void whatMovedBeforeTheStoreLostThatStaysWhereItIs() {
+	void shardMovedInLostWritesStaysWithItsNewOwner() {
 		TestInstance a = start("a");
 		awaitConsumed(a, 4);
 		Object before = MemoryFailover.snapshot(this.store);
@@ -617,7 +617,7 @@ class HandoverStoriesTests {
 	}
 
 	@Test
-	void aNudgeReachesTheOwnerAtOnce() {
+	void notificationReachesTheOwnerAtOnce() {
 		found();
 		TestInstance a = startWithHourlyHeartbeats("a");
 		awaitConsumed(a, 4);
@@ -636,7 +636,7 @@ class HandoverStoriesTests {
 	}
 
 	@Test
-	void aNudgeOfWhichTheNotificationIsLostReachesTheOwnerWithItsNextHeartbeat() {
+	void lostNotificationReachesTheOwnerWithItsNextHeartbeat() {
 		TestInstance a = start("a");
 		awaitConsumed(a, 4);
 		a.store.eventsLost = true;
@@ -647,7 +647,7 @@ class HandoverStoriesTests {
 	}
 
 	@Test
-	void aNudgeDuringAMoveIsMadeUpForWhenTheMoveIsCancelled() {
+	void notificationDuringAMoveIsMadeUpForWhenTheMoveIsCancelled() {
 		TestInstance a = start("a");
 		awaitConsumed(a, 4);
 		a.consumption.setAnswersDrains(false);
@@ -663,7 +663,7 @@ class HandoverStoriesTests {
 	}
 
 	@Test
-	void aSubscriptionThatOnlyTheStoreHasLostIsOpenedAnew() {
+	void subscriptionThatOnlyTheStoreLostIsReopened() {
 		TestInstance a = start("a");
 		awaitConsumed(a, 4);
 		a.store.loseSubscriptionsUnnoticed();
@@ -676,7 +676,7 @@ class HandoverStoriesTests {
 	}
 
 	@Test
-	void answersFromBeforeASubscriptionWasOpenedSayNothingOfIt() {
+	void answersFromBeforeASubscriptionDoNotCount() {
 		TestInstance a = start("a");
 		awaitConsumed(a, 4);
 		CountDownLatch opened = new CountDownLatch(1);

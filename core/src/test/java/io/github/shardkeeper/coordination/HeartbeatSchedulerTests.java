@@ -66,7 +66,7 @@ class HeartbeatSchedulerTests {
 	}
 
 	@Test
-	void beatsOncePerInterval() {
+	void oneHeartbeatIsSentPerInterval() {
 		start(Duration.ofMillis(20), LONG, MonotonicClock.SYSTEM);
 		begin();
 
@@ -79,7 +79,7 @@ class HeartbeatSchedulerTests {
 	}
 
 	@Test
-	void theLeaseCountsFromTheTimeOfSending() throws InterruptedException {
+	void leaseCountsFromTheTimeOfSending() throws InterruptedException {
 		start(LONG, Duration.ofSeconds(10), this.settableClock);
 		MonotonicTime sentAt = this.settableClock.now();
 		this.store.answers = (beat) -> {
@@ -93,7 +93,7 @@ class HeartbeatSchedulerTests {
 	}
 
 	@Test
-	void anAnswerThatComesAfterTheLeaseHoldsNothing() {
+	void answerAfterTheLeaseDoesNotRenewIt() {
 		start(LONG, Duration.ofSeconds(10), this.settableClock);
 		this.store.answers = (beat) -> {
 			this.settableClock.advance(Duration.ofSeconds(9));
@@ -106,7 +106,7 @@ class HeartbeatSchedulerTests {
 	}
 
 	@Test
-	void anEventMeansAnExtraBeat() {
+	void notificationCausesAnExtraHeartbeat() {
 		start(LONG, LONG, MonotonicClock.SYSTEM);
 		begin();
 		this.store.awaitBeats(1);
@@ -116,7 +116,7 @@ class HeartbeatSchedulerTests {
 	}
 
 	@Test
-	void aReportGoesAlongUntilABeatIsAnswered() {
+	void loadReportIsSentUntilAHeartbeatIsAnswered() {
 		start(Duration.ofMillis(20), LONG, MonotonicClock.SYSTEM);
 		begin();
 		this.store.awaitBeats(1);
@@ -134,7 +134,7 @@ class HeartbeatSchedulerTests {
 	}
 
 	@Test
-	void aReportIsNotTakenIntoAnotherSession() {
+	void loadReportIsNotSentInAnotherSession() {
 		start(LONG, LONG, MonotonicClock.SYSTEM);
 		begin();
 		this.store.awaitBeats(1);
@@ -148,7 +148,7 @@ class HeartbeatSchedulerTests {
 	}
 
 	@Test
-	void eventsDuringABeatMakeOneMore() {
+	void notificationsDuringAHeartbeatCauseOneMore() {
 		start(LONG, LONG, MonotonicClock.SYSTEM);
 		this.store.holdBack();
 		begin();
@@ -163,7 +163,7 @@ class HeartbeatSchedulerTests {
 	}
 
 	@Test
-	void beatsWhenTheLeadersLeaseEnds() {
+	void heartbeatIsSentWhenTheLeadersLeaseEnds() {
 		start(LONG, LONG, MonotonicClock.SYSTEM);
 		this.store.answers = (beat) -> (beat == 1) ? alive(50, 0, 0) : ALIVE;
 		begin();
@@ -175,7 +175,7 @@ class HeartbeatSchedulerTests {
 	}
 
 	@Test
-	void asksAgainAtOnceWhenThereIsMore() {
+	void nextHeartbeatIsSentAtOnceIfThereIsMore() {
 		start(LONG, LONG, MonotonicClock.SYSTEM);
 		this.store.answers = (beat) -> alive(0, Math.min(5 * beat, 12), 12);
 		begin();
@@ -190,7 +190,7 @@ class HeartbeatSchedulerTests {
 
 	/** Only the store knows whether it has lost something, and only by what was seen. */
 	@Test
-	void whatWasSeenIsConfirmedBeforeEverythingIsToldAgain() {
+	void seenPositionIsConfirmedBeforeEverythingIsRead() {
 		start(LONG, LONG, MonotonicClock.SYSTEM);
 		this.store.answers = (beat) -> alive(0, 12, 12);
 		begin();
@@ -204,7 +204,7 @@ class HeartbeatSchedulerTests {
 	}
 
 	@Test
-	void whatWasSeenIsConfirmedAlsoAfterAnUnexpectedFailure() {
+	void seenPositionIsConfirmedAfterAnUnexpectedFailure() {
 		start(LONG, LONG, MonotonicClock.SYSTEM);
 		this.store.answers = (beat) -> {
 			if (beat == 2) {
@@ -225,7 +225,7 @@ class HeartbeatSchedulerTests {
 
 	/** A failover may be why it failed: nothing else would tell what that has lost. */
 	@Test
-	void aBeatThatAskedForEverythingAndFailedHasNotForgottenWhatWasSeen() {
+	void failedHeartbeatKeepsTheSeenPosition() {
 		start(LONG, LONG, MonotonicClock.SYSTEM);
 		this.store.answers = (beat) -> (beat == 2) ? unavailable() : alive(0, 12, 12);
 		begin();
@@ -240,7 +240,7 @@ class HeartbeatSchedulerTests {
 	}
 
 	@Test
-	void whatWasSeenIsNotForgottenWhileEverythingIsToldPageByPage() {
+	void seenPositionIsKeptWhileEverythingIsReadInPages() {
 		start(LONG, LONG, MonotonicClock.SYSTEM);
 		this.store.answers = (beat) -> switch (beat) {
 			case 2 -> alive(0, 5, 12);
@@ -259,7 +259,7 @@ class HeartbeatSchedulerTests {
 	}
 
 	@Test
-	void aStoreThatTellsEverythingAndKnowsLessThanWasSeenIsToldSo() {
+	void storeThatKnowsLessThanWasSeenIsTold() {
 		start(LONG, LONG, MonotonicClock.SYSTEM);
 		this.store.answers = (beat) -> (beat == 2) ? alive(0, 10, 10) : alive(0, 12, 12);
 		begin();
@@ -273,7 +273,7 @@ class HeartbeatSchedulerTests {
 	}
 
 	@Test
-	void everythingIsToldOnceMoreWhenThatIsAskedForDuringABeat() {
+	void requestDuringAHeartbeatReadsEverythingOnceMore() {
 		start(LONG, LONG, MonotonicClock.SYSTEM);
 		this.store.answers = (beat) -> alive(0, 12, 12);
 		begin();
@@ -291,7 +291,7 @@ class HeartbeatSchedulerTests {
 	}
 
 	@Test
-	void theEndOfTheLeaseIsToldOnceAndThatItIsHeldAgain() throws InterruptedException {
+	void endAndRenewalOfTheLeaseAreReportedOnce() throws InterruptedException {
 		start(Duration.ofMillis(10), Duration.ofMillis(200), MonotonicClock.SYSTEM);
 		begin();
 		this.told.assertNext("held");
@@ -309,7 +309,7 @@ class HeartbeatSchedulerTests {
 	 * between must wake whoever has gone to sleep.
 	 */
 	@Test
-	void anAnswerJustBeforeTheEndOfTheLeaseResumesHandingOut() throws InterruptedException {
+	void answerJustBeforeTheEndOfTheLeaseResumesHandingOut() throws InterruptedException {
 		AtomicReference<MonotonicTime> time = new AtomicReference<>(MonotonicClock.SYSTEM.now());
 		start(LONG, Duration.ofSeconds(10), time::get);
 		begin();
@@ -329,7 +329,7 @@ class HeartbeatSchedulerTests {
 	}
 
 	@Test
-	void aHangingHeartbeatDoesNotDelayTheEndOfTheLease() throws InterruptedException {
+	void hangingHeartbeatDoesNotDelayTheEndOfTheLease() throws InterruptedException {
 		start(Duration.ofMillis(10), Duration.ofMillis(200), MonotonicClock.SYSTEM);
 		begin();
 		this.told.assertNext("held");
@@ -344,7 +344,7 @@ class HeartbeatSchedulerTests {
 
 	/** The watch over the end of the lease begins anew with the next session. */
 	@Test
-	void aSessionAfterOneThatExpiredEarlyHasALeaseThatEnds() throws InterruptedException {
+	void sessionAfterAnExpiredOneHasALeaseThatEnds() throws InterruptedException {
 		start(Duration.ofMillis(10), Duration.ofSeconds(1), MonotonicClock.SYSTEM);
 		this.store.answers = (beat) -> (beat == 2) ? new HeartbeatReply.Expired() : ALIVE;
 		begin();
@@ -359,7 +359,7 @@ class HeartbeatSchedulerTests {
 	}
 
 	@Test
-	void anExpiredSessionEndsTheBeatsAndLeavesTheLeaseToWhoHearsOfIt() throws InterruptedException {
+	void expiredSessionEndsHeartbeatsButNotTheLease() throws InterruptedException {
 		start(Duration.ofMillis(1), LONG, MonotonicClock.SYSTEM);
 		this.store.answers = (beat) -> (beat < 3) ? ALIVE : new HeartbeatReply.Expired();
 		begin();
@@ -375,7 +375,7 @@ class HeartbeatSchedulerTests {
 	}
 
 	@Test
-	void afterLostWritesTheLeaseIsRenewedOnlyOnceWhatIsHeldIsConfirmed() throws InterruptedException {
+	void leaseIsRenewedAfterLostWritesOnlyOnceShardsAreConfirmed() throws InterruptedException {
 		AtomicReference<MonotonicTime> time = new AtomicReference<>(MonotonicClock.SYSTEM.now());
 		start(LONG, Duration.ofSeconds(10), time::get);
 		this.store.answers = (beat) -> (beat == 2 || beat == 4) ? LOST : ALIVE;
@@ -403,7 +403,7 @@ class HeartbeatSchedulerTests {
 	}
 
 	@Test
-	void aNewSessionBeginsFromTheStart() throws InterruptedException {
+	void newSessionReadsEverything() throws InterruptedException {
 		start(LONG, LONG, MonotonicClock.SYSTEM);
 		this.store.answers = (beat) -> alive(0, 9, 9);
 		begin();
@@ -421,7 +421,7 @@ class HeartbeatSchedulerTests {
 	}
 
 	@Test
-	void anAnswerForASessionThatWasEndedMeanwhileIsDropped() {
+	void answerForAnEndedSessionIsDropped() {
 		start(LONG, LONG, MonotonicClock.SYSTEM);
 		this.store.holdBack();
 		begin();
@@ -435,7 +435,7 @@ class HeartbeatSchedulerTests {
 	}
 
 	@Test
-	void aFailureNobodyExpectedDoesNotEndTheBeats() {
+	void unexpectedFailureDoesNotEndHeartbeats() {
 		start(Duration.ofMillis(1), LONG, MonotonicClock.SYSTEM);
 		this.store.answers = (beat) -> {
 			if (beat == 1) {

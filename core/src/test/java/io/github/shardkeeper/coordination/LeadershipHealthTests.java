@@ -23,9 +23,8 @@ import io.github.shardkeeper.protocol.HandoverRules;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What users of other products complain about when it comes to who decides, and what
- * happens here instead. The leader's strategy is what fails: it is what an application
- * may replace.
+ * Leaders whose decisions fail. Each test names issues of other products. Here the
+ * assignment strategy fails, which an application can replace.
  */
 class LeadershipHealthTests {
 
@@ -48,8 +47,8 @@ class LeadershipHealthTests {
 
 	/**
 	 * amazon-kinesis-client#1669: every pass of the leader ends with an Error, and it
-	 * leads on without ever deciding anything. Here who decides nothing for a lease
-	 * resigns; as a member it goes on.
+	 * keeps leading without deciding anything. Here a leader that decides nothing for a
+	 * lease resigns, and stays a member.
 	 */
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
@@ -71,12 +70,12 @@ class LeadershipHealthTests {
 	}
 
 	/**
-	 * azure-sdk-for-java#39367: the load balancer hangs, says nothing, and partitions are
-	 * consumed by nobody. Here what hangs holds nobody up, is reported, and another one
-	 * leads after a lease.
+	 * azure-sdk-for-java#39367: the load balancer hangs silently, and nobody consumes
+	 * some partitions. Here a hanging strategy blocks nothing and is reported, and
+	 * another member leads after a lease.
 	 */
 	@Test
-	void aLeaderWhoseStrategyHangsIsReplacedAndConsumesOn() {
+	void leaderWithAHangingStrategyIsReplacedAndKeepsConsuming() {
 		CountDownLatch hangs = new CountDownLatch(1);
 		TestInstance a = start("a", (request) -> {
 			hangs.countDown();
@@ -93,12 +92,12 @@ class LeadershipHealthTests {
 	}
 
 	/**
-	 * amazon-kinesis-client#202: with a limit of leases per worker some shards belong to
-	 * nobody, and nobody is told. Here a strategy that forgets some is refused as a
-	 * whole, what nobody owns is placed all the same, and the leader says what is wrong.
+	 * amazon-kinesis-client#202: with a limit of leases per worker some shards silently
+	 * have no owner. Here an answer without some shards is refused, these shards are
+	 * assigned nevertheless, and the leader reports the problem.
 	 */
 	@Test
-	void shardsThatAreGivenToNobodyAreConsumedAndReported() {
+	void unassignedShardsAreConsumedAndReported() {
 		TestInstance a = start("a", (request) -> Assignment.builder(request).build());
 
 		awaitConsumed(a, 4);

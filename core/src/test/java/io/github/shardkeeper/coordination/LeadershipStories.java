@@ -16,12 +16,12 @@ import static io.github.shardkeeper.coordination.TestGroup.SHORT;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Who leads, and from when to when.
+ * Elections and the ends of leaderships.
  */
 interface LeadershipStories extends GroupStories {
 
 	@Test
-	default void theFirstCandidateLeads() {
+	default void firstCandidateLeads() {
 		TestMember a = group().join("a");
 		TestMember b = group().join("b");
 		assertThat(a.beat(false).leader()).isNull();
@@ -36,7 +36,7 @@ interface LeadershipStories extends GroupStories {
 	}
 
 	@Test
-	default void aSecondCandidateFollows() {
+	default void secondCandidateFollows() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 
@@ -48,14 +48,14 @@ interface LeadershipStories extends GroupStories {
 	}
 
 	@Test
-	default void aLeaderLeadsOnInItsEpoch() {
+	default void leaderKeepsItsEpoch() {
 		TestMember a = group().join("a").lead();
 
 		assertThat(a.lead().epoch()).isEqualTo(1);
 	}
 
 	@Test
-	default void aLeaderThatIsUnfitResigns() {
+	default void unfitLeaderResigns() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 
@@ -70,7 +70,7 @@ interface LeadershipStories extends GroupStories {
 	}
 
 	@Test
-	default void whoResignedMayLeadAgainInAnotherEpoch() {
+	default void formerLeaderCanLeadInAnotherEpoch() {
 		TestMember a = group().join("a").lead();
 		a.resign();
 
@@ -78,7 +78,7 @@ interface LeadershipStories extends GroupStories {
 	}
 
 	@Test
-	default void leadershipPassesWhenTheLeadersLeaseEnded() {
+	default void leadershipPassesAtTheEndOfTheLeadersLease() {
 		TestMember a = group().join("a", SHORT, LONG).lead();
 		TestMember b = group().join("b");
 		group().advance(SHORT);
@@ -91,7 +91,7 @@ interface LeadershipStories extends GroupStories {
 	}
 
 	@Test
-	default void aLateLeaderThatBeatsFirstBeginsANewEpoch() {
+	default void lateLeaderWithTheFirstHeartbeatStartsANewEpoch() {
 		TestMember a = group().join("a", SHORT, LONG).lead();
 		group().join("b");
 		group().advance(SHORT.multipliedBy(2));
@@ -103,7 +103,7 @@ interface LeadershipStories extends GroupStories {
 	}
 
 	@Test
-	default void aLeaderWhoseOwnLeaseEndedDecidesNothingThoughNobodyHasReplacedIt() {
+	default void leaderWithoutALeaseDecidesNothing() {
 		TestMember a = group().join("a", SHORT, LONG).lead();
 		group().join("b");
 		group().advance(SHORT.multipliedBy(2));
@@ -114,7 +114,7 @@ interface LeadershipStories extends GroupStories {
 	}
 
 	@Test
-	default void nobodyLeadsWhenTheLeadersLeaseEndedAndNobodyIsFit() {
+	default void nobodyLeadsWithoutAFitMember() {
 		TestMember a = group().join("a", SHORT, LONG).lead();
 		TestMember b = group().join("b");
 		group().advance(SHORT);
@@ -127,7 +127,7 @@ interface LeadershipStories extends GroupStories {
 	}
 
 	@Test
-	default void aLeaderThatLeavesHandsLeadershipOver() {
+	default void leavingLeaderHandsOverLeadership() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 
@@ -139,7 +139,7 @@ interface LeadershipStories extends GroupStories {
 	}
 
 	@Test
-	default void aLeaderThatAnnouncesToLeaveLeadsOn() {
+	default void leaderThatAnnouncedItsLeaveKeepsLeading() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 
@@ -165,7 +165,7 @@ interface LeadershipStories extends GroupStories {
 	}
 
 	@Test
-	default void oneOfManyCandidatesLeads() {
+	default void oneOfManyConcurrentCandidatesLeads() {
 		List<TestMember> members = IntStream.range(0, 16).mapToObj((i) -> group().join("m" + i)).toList();
 
 		Stream<HeartbeatReply.Alive> replies = members.parallelStream().map((member) -> member.beat(true));

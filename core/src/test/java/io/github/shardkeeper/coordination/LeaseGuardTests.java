@@ -34,7 +34,7 @@ class LeaseGuardTests {
 	}
 
 	@Test
-	void tellsEachEndOnce() throws InterruptedException {
+	void everyEndIsReportedOnce() throws InterruptedException {
 		this.guard.leaseChanged();
 		hold();
 		arm();
@@ -50,7 +50,7 @@ class LeaseGuardTests {
 	}
 
 	@Test
-	void anEndThatCouldNotBeToldIsToldAgain() throws InterruptedException {
+	void failedReportOfTheEndIsRepeated() throws InterruptedException {
 		this.failures.set(1);
 		hold();
 		arm();
@@ -62,7 +62,7 @@ class LeaseGuardTests {
 	}
 
 	@Test
-	void tellsTheEndByItself() throws InterruptedException {
+	void endIsReportedWithoutAWakeUp() throws InterruptedException {
 		MonotonicTime longAgo = this.start.minus(Duration.ofMinutes(54)).plus(Duration.ofMillis(1000));
 		this.lease.renew(longAgo);
 		arm();
@@ -72,7 +72,7 @@ class LeaseGuardTests {
 	}
 
 	@Test
-	void aRenewalPutsTheEndOff() throws InterruptedException {
+	void renewalDelaysTheEnd() throws InterruptedException {
 		MonotonicTime longAgo = this.start.minus(Duration.ofMinutes(54));
 		this.lease.renew(longAgo.plus(Duration.ofMillis(1000)));
 		arm();

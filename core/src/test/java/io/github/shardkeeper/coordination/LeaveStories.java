@@ -15,12 +15,12 @@ import io.github.shardkeeper.shard.Token;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Leaving: announced first, ended last.
+ * Members that leave: the announcement comes first, the end of the session last.
  */
 interface LeaveStories extends GroupStories {
 
 	@Test
-	default void whoAnnouncedToLeaveIsListedSo() {
+	default void memberThatAnnouncedItsLeaveIsListedAsLeaving() {
 		TestMember a = group().join("a");
 		TestMember b = group().join("b");
 		long membership = group().all().membership();
@@ -32,7 +32,7 @@ interface LeaveStories extends GroupStories {
 	}
 
 	@Test
-	default void whoAnnouncedToLeaveKeepsWhatItOwns() {
+	default void memberThatAnnouncedItsLeaveKeepsItsShards() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		Ownership owned = a.assign(FIRST, b);
@@ -48,7 +48,7 @@ interface LeaveStories extends GroupStories {
 	}
 
 	@Test
-	default void leavingEndsTheSession() {
+	default void leaveEndsTheSession() {
 		TestMember a = group().join("a");
 		TestMember b = group().join("b");
 		long membership = group().all().membership();
@@ -61,7 +61,7 @@ interface LeaveStories extends GroupStories {
 	}
 
 	@Test
-	default void whatALeaverOwnedIsFree() {
+	default void shardsOfALeavingMemberAreFree() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		Ownership owned = a.assign(FIRST, b);
@@ -80,7 +80,7 @@ interface LeaveStories extends GroupStories {
 	}
 
 	@Test
-	default void whatALeaverWasGivingUpGoesToTheTarget() {
+	default void revokedShardOfALeavingMemberGoesToItsTarget() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		TestMember c = group().join("c");
@@ -97,7 +97,7 @@ interface LeaveStories extends GroupStories {
 	}
 
 	@Test
-	default void whatWasToComeBackToALeaverIsFree() {
+	default void shardWithALeavingTargetIsFree() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		a.assign(FIRST, b);
@@ -109,7 +109,7 @@ interface LeaveStories extends GroupStories {
 	}
 
 	@Test
-	default void leavingMayBeRepeatedAndIsHarmlessForStrangers() {
+	default void leaveCanBeRepeatedAndIgnoresUnknownMembers() {
 		TestMember a = group().join("a").lead();
 		a.assign(FIRST, a);
 		TestMember b = group().join("b");
@@ -126,7 +126,7 @@ interface LeaveStories extends GroupStories {
 	}
 
 	@Test
-	default void whoLeavesWithVeryManyLeavesTheRestToTheLeadersNextLooks() {
+	default void leaderFreesTheRemainingShardsOfALeavingMember() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		a.plan(IntStream.range(0, 1_200)
@@ -149,7 +149,7 @@ interface LeaveStories extends GroupStories {
 	}
 
 	@Test
-	default void theLastOneLeavesNothingBehindButFreeShards() {
+	default void lastMemberLeavesOnlyFreeShards() {
 		TestMember a = group().join("a").lead();
 		a.assign(FIRST, a);
 

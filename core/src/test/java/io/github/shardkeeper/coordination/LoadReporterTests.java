@@ -32,7 +32,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What members report survives whatever the store forgets, and goes with them.
+ * Load reports survive losses of the store, and leave with their members.
  */
 class LoadReporterTests {
 
@@ -51,7 +51,7 @@ class LoadReporterTests {
 	}
 
 	@Test
-	void aMemberReportsItsShardsAndTakesTheReportAlongWhenItGoes() {
+	void memberReportsItsShardsAndItsReportLeavesWithIt() {
 		TestInstance a = start("a");
 		awaitReportOf(a);
 		assertThat(report(a)).isEqualTo("1|handler-time||orders:200=0,1,2,3");
@@ -64,7 +64,7 @@ class LoadReporterTests {
 	}
 
 	@Test
-	void aStoreThatWasEmptiedIsToldAgain() {
+	void emptiedStoreGetsTheReportAgain() {
 		TestInstance a = start("a");
 		awaitReportOf(a);
 		String before = member(a);
@@ -76,7 +76,7 @@ class LoadReporterTests {
 	}
 
 	@Test
-	void aStoreThatHasLostWritesIsToldAgain() {
+	void storeThatLostWritesGetsTheReportAgain() {
 		AtomicInteger beats = new AtomicInteger();
 		TestInstance a = start("a", new ForwardingStore(this.store) {
 			@Override

@@ -14,12 +14,12 @@ import io.github.shardkeeper.shard.MemberId;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What members report of their loads, and what the leader gets to know of it.
+ * Load reports of members, as the leader reads them.
  */
 interface LoadStories extends GroupStories {
 
 	@Test
-	default void aReportIsKeptUntilTheNext() {
+	default void reportIsKeptUntilTheNextOne() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		assertThat(a.beat().loads()).isZero();
@@ -36,7 +36,7 @@ interface LoadStories extends GroupStories {
 	}
 
 	@Test
-	default void onlyReportsThatCameSinceAreTold() {
+	default void onlyLaterReportsAreReturned() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		a.report("a1");
@@ -51,7 +51,7 @@ interface LoadStories extends GroupStories {
 	}
 
 	@Test
-	default void aReportNotifiesNobody() {
+	default void reportNotifiesNobody() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		a.assertNotified();
@@ -64,7 +64,7 @@ interface LoadStories extends GroupStories {
 	}
 
 	@Test
-	default void theReportGoesWithItsMember() {
+	default void reportIsRemovedWithItsMember() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		TestMember c = group().join("c", TestGroup.SHORT, TestGroup.SHORT);
@@ -81,7 +81,7 @@ interface LoadStories extends GroupStories {
 	}
 
 	@Test
-	default void joiningAgainUnderTheSameIdKeepsTheReport() {
+	default void repeatedJoinKeepsTheReport() {
 		TestMember a = group().join("a").lead();
 		a.report("much");
 		a.join(TestGroup.LONG, TestGroup.LONG);
@@ -90,7 +90,7 @@ interface LoadStories extends GroupStories {
 	}
 
 	@Test
-	default void aStrangersReportIsNotTaken() {
+	default void reportOfAnUnknownMemberIsIgnored() {
 		TestMember a = group().join("a").lead();
 		TestMember stranger = group().stranger("nobody");
 		group().store().heartbeat(stranger.id(), stranger.seen(), true, new LoadReport("much"));
@@ -100,7 +100,7 @@ interface LoadStories extends GroupStories {
 	}
 
 	@Test
-	default void theReportsOfManyAreToldWhole() {
+	default void reportsOfManyMembersAreReadCompletely() {
 		TestMember a = group().join("a").lead();
 		List<TestMember> members = new ArrayList<>();
 		IntStream.range(0, 120).forEach((i) -> members.add(group().join("m" + i)));
@@ -113,7 +113,7 @@ interface LoadStories extends GroupStories {
 	}
 
 	@Test
-	default void reportsThatAreLostAreMissedByTheirNumber() {
+	default void lostReportsAreNoticedByTheirNumber() {
 		TestMember a = group().join("a").lead();
 		a.report("first");
 		Object snapshot = group().server().snapshot();

@@ -50,7 +50,7 @@ class LongReadingTests {
 	}
 
 	@Test
-	void whoGetsAnswersLeadsOn() throws Exception {
+	void leaderThatGetsAnswersKeepsLeading() throws Exception {
 		start(true);
 
 		GroupChanges then = this.read.get(60, TimeUnit.SECONDS);
@@ -63,7 +63,7 @@ class LongReadingTests {
 	}
 
 	@Test
-	void whoGetsNoneResigns() throws Exception {
+	void leaderThatGetsNoAnswersResigns() throws Exception {
 		start(false);
 
 		GroupChanges then = this.read.get(60, TimeUnit.SECONDS);

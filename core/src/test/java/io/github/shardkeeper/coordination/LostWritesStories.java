@@ -21,12 +21,12 @@ import static io.github.shardkeeper.coordination.TestGroup.SHORT;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A failover that loses writes which members saw.
+ * Failovers that lose writes which members have seen.
  */
 interface LostWritesStories extends GroupStories {
 
 	@Test
-	default void whoSawWhatIsLostBeginsANewHistory() {
+	default void memberThatSawLostWritesStartsANewHistory() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		Ownership first = a.assign(FIRST, b);
@@ -48,7 +48,7 @@ interface LostWritesStories extends GroupStories {
 	}
 
 	@Test
-	default void itIsNoticedThoughJustAsMuchWasWrittenAgain() {
+	default void lossIsNoticedAlthoughAsMuchWasWrittenAgain() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		Object before = group().server().snapshot();
@@ -66,7 +66,7 @@ interface LostWritesStories extends GroupStories {
 	}
 
 	@Test
-	default void theFirstToNoticeMayLead() {
+	default void firstMemberToNoticeTheLossMayLead() {
 		TestMember a = group().join("a").lead();
 		Object before = group().server().snapshot();
 		a.assign(FIRST, a);
@@ -81,7 +81,7 @@ interface LostWritesStories extends GroupStories {
 	}
 
 	@Test
-	default void everybodyIsToldEverythingOnce() {
+	default void everyMemberReadsEverythingOnce() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		TestMember c = group().join("c");
@@ -105,7 +105,7 @@ interface LostWritesStories extends GroupStories {
 	}
 
 	@Test
-	default void nothingIsHandedOutMeanwhileAndWhoHoldsItClaimsIt() {
+	default void noShardIsAssignedDuringClaimsAndHoldersClaimTheirs() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		Object before = group().server().snapshot();
@@ -123,7 +123,7 @@ interface LostWritesStories extends GroupStories {
 	}
 
 	@Test
-	default void aHeartbeatTellsUntilWhenTheOneBeforeHasRenewedTheLease() {
+	default void heartbeatReturnsTheLeaseEndOfTheOneBefore() {
 		TestMember a = group().join("a");
 		long first = a.beat().serverTimeMillis();
 		Object before = group().server().snapshot();
@@ -135,7 +135,7 @@ interface LostWritesStories extends GroupStories {
 	}
 
 	@Test
-	default void whatWasReleasedInLostWritesIsToldAgain() {
+	default void shardReleasedInLostWritesIsReturnedAgain() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		Ownership owned = a.assign(FIRST, a);
@@ -154,7 +154,7 @@ interface LostWritesStories extends GroupStories {
 	}
 
 	@Test
-	default void whoJoinedInLostWritesIsExpired() {
+	default void memberThatJoinedInLostWritesIsExpired() {
 		group().join("a").lead();
 		Object before = group().server().snapshot();
 		TestMember b = group().join("b");
@@ -165,7 +165,7 @@ interface LostWritesStories extends GroupStories {
 	}
 
 	@Test
-	default void tellingManyAgainTakesSeveralAnswersOfWhichTheFirstSaysWhy() {
+	default void readingManyAgainTakesSeveralAnswersAndTheFirstReportsTheLoss() {
 		TestMember a = group().join("a").lead();
 		List<ShardId> shards = IntStream.range(0, 1_200).mapToObj((i) -> ShardId.of("many", i)).toList();
 		a.plan(shards.stream().map((id) -> new Transition.Assign(id, 0, a.id())).toArray(Transition[]::new));
@@ -189,7 +189,7 @@ interface LostWritesStories extends GroupStories {
 	}
 
 	@Test
-	default void askingForEverythingAgainIsNoLoss() {
+	default void readingEverythingAgainIsNoLoss() {
 		TestMember a = group().join("a").lead();
 		a.assign(FIRST, a);
 		a.news();
@@ -203,7 +203,7 @@ interface LostWritesStories extends GroupStories {
 	}
 
 	@Test
-	default void anAnswerThatWasNotHeardIsNoLoss() {
+	default void lostAnswerIsNoLossOfWrites() {
 		TestMember a = group().join("a").lead();
 		a.news();
 		a.assign(FIRST, a);
@@ -214,7 +214,7 @@ interface LostWritesStories extends GroupStories {
 	}
 
 	@Test
-	default void aGroupThatBeginsAnewHasALaterHistory() {
+	default void newGroupHasALaterHistory() {
 		TestMember a = group().join("a").lead();
 		long history = a.beat().history();
 		group().advance(Duration.ofMillis(1));

@@ -16,17 +16,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatNoException;
 
 /**
- * Joining, beating, and being unknown.
+ * Joins and heartbeats of known and unknown members.
  */
 interface MembershipStories extends GroupStories {
 
 	@Test
-	default void aUsableStoreIsVerified() {
+	default void usableStoreIsVerified() {
 		assertThatNoException().isThrownBy(group().store()::verify);
 	}
 
 	@Test
-	default void aGroupBeginsEmpty() {
+	default void newGroupIsEmpty() {
 		GroupChanges all = group().all();
 
 		assertThat(all.leader()).isNull();
@@ -37,7 +37,7 @@ interface MembershipStories extends GroupStories {
 	}
 
 	@Test
-	default void whoJoinedIsListedWithWhatItSaid() {
+	default void memberIsListedWithItsDescription() {
 		TestMember a = group().join("a");
 		TestMember b = group().join("b");
 
@@ -45,7 +45,7 @@ interface MembershipStories extends GroupStories {
 	}
 
 	@Test
-	default void whoSaysSomethingElseOfItselfIsListedWithThat() {
+	default void updatedDescriptionIsListed() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		a.assertNotified();
@@ -60,7 +60,7 @@ interface MembershipStories extends GroupStories {
 	}
 
 	@Test
-	default void whatIsSaidOfAStrangerIsNotHeard() {
+	default void descriptionOfAnUnknownMemberIsIgnored() {
 		TestMember a = group().join("a").lead();
 		long membership = group().all().membership();
 		group().store().updateDescription(group().stranger("b").id(), TestGroup.describe("b"));
@@ -71,7 +71,7 @@ interface MembershipStories extends GroupStories {
 	}
 
 	@Test
-	default void whoSaysSomethingElseOfItselfLivesNoLongerForIt() {
+	default void updatedDescriptionDoesNotRenewTheLease() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b", SHORT, SHORT);
 		group().advance(SHORT);
@@ -81,7 +81,7 @@ interface MembershipStories extends GroupStories {
 	}
 
 	@Test
-	default void whoJoinedIsAlive() {
+	default void joinedMemberIsAlive() {
 		TestMember a = group().join("a");
 
 		HeartbeatReply.Alive reply = a.beat();
@@ -96,14 +96,14 @@ interface MembershipStories extends GroupStories {
 	}
 
 	@Test
-	default void whoNeverJoinedIsExpired() {
+	default void unknownMemberIsExpired() {
 		group().join("a");
 
 		group().stranger("b").assertExpired();
 	}
 
 	@Test
-	default void joiningAgainIsHarmless() {
+	default void joinCanBeRepeated() {
 		TestMember a = group().join("a").lead();
 		a.assign(FIRST, a);
 
@@ -117,7 +117,7 @@ interface MembershipStories extends GroupStories {
 	}
 
 	@Test
-	default void aBeatRenewsTheLease() {
+	default void heartbeatRenewsTheLease() {
 		TestMember a = group().join("a");
 		HeartbeatReply.Alive before = a.beat();
 		group().advance(SHORT);
@@ -130,7 +130,7 @@ interface MembershipStories extends GroupStories {
 	}
 
 	@Test
-	default void aBeatTellsWhetherTheSubscriptionIsSeen() {
+	default void heartbeatReturnsWhetherTheSubscriptionIsSeen() {
 		TestMember a = group().join("a");
 		TestMember b = group().join("b");
 		assertThat(a.beat().subscribed()).isTrue();
@@ -146,7 +146,7 @@ interface MembershipStories extends GroupStories {
 	}
 
 	@Test
-	default void aBeatTellsWhichLeaseEndsFirst() {
+	default void heartbeatReturnsTheEarliestLeaseEnd() {
 		TestMember a = group().join("a");
 		TestMember b = group().join("b", SHORT, LONG);
 
@@ -157,7 +157,7 @@ interface MembershipStories extends GroupStories {
 	}
 
 	@Test
-	default void whoWasSilentButNotReapedResumesInPlace() {
+	default void silentMemberThatWasNotReapedResumesInPlace() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b", SHORT, LONG);
 		long token = a.assign(FIRST, b).token().value();
@@ -170,7 +170,7 @@ interface MembershipStories extends GroupStories {
 	}
 
 	@Test
-	default void aBeatTellsOnlyWhatWasNotSeen() {
+	default void heartbeatReturnsOnlyUnseenChanges() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		a.assign(FIRST, b);

@@ -23,7 +23,7 @@ import io.github.shardkeeper.time.MonotonicTime;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** A subscription that is lost and cannot be opened anew. */
+/** A lost subscription that cannot be reopened. */
 @ExtendWith(OutputCaptureExtension.class)
 class MembershipTests {
 
@@ -38,7 +38,7 @@ class MembershipTests {
 	private final Membership membership = membership();
 
 	@Test
-	void whereConnectionsHangTheCoordinatorStillHasTimeForOtherThings() {
+	void hangingConnectionsLeaveTheCoordinatorTimeForOtherWork() {
 		begin();
 		this.store.attempts = 0;
 		this.store.hanging = true;
@@ -52,7 +52,7 @@ class MembershipTests {
 	}
 
 	@Test
-	void whereTheyAreRefusedItTriesWithEveryAnswer() {
+	void refusedConnectionsAreRetriedWithEveryAnswer() {
 		begin();
 		this.store.attempts = 0;
 		this.store.refusing = true;

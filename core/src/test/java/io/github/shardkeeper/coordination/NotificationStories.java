@@ -15,12 +15,12 @@ import static io.github.shardkeeper.coordination.TestGroup.SHORT;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Who is told of what, each once and nobody else.
+ * Notifications: exactly the affected members are notified, each once.
  */
 interface NotificationStories extends GroupStories {
 
 	@Test
-	default void theLeaderIsToldWhoComesAndGoes() {
+	default void leaderIsNotifiedOfJoinsAndLeaves() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		a.assertNotified();
@@ -37,7 +37,7 @@ interface NotificationStories extends GroupStories {
 	}
 
 	@Test
-	default void nobodyIsToldWhenNobodyLeads() {
+	default void nobodyIsNotifiedWithoutALeader() {
 		TestMember a = group().join("a");
 		TestMember b = group().join("b");
 		b.announceLeave();
@@ -48,7 +48,7 @@ interface NotificationStories extends GroupStories {
 	}
 
 	@Test
-	default void theNewOwnerIsTold() {
+	default void newOwnerIsNotified() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		a.assertNotified();
@@ -61,7 +61,7 @@ interface NotificationStories extends GroupStories {
 	}
 
 	@Test
-	default void aPlanTellsEachMemberOnce() {
+	default void planNotifiesEachMemberOnce() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		a.assertNotified();
@@ -74,7 +74,7 @@ interface NotificationStories extends GroupStories {
 	}
 
 	@Test
-	default void ownerAndTargetAreToldOfAMove() {
+	default void ownerAndTargetAreNotifiedOfAMove() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		TestMember c = group().join("c");
@@ -98,7 +98,7 @@ interface NotificationStories extends GroupStories {
 	}
 
 	@Test
-	default void leaderAndTargetAreToldOfARest() {
+	default void leaderAndTargetAreNotifiedOfAQuietPeriod() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		TestMember c = group().join("c");
@@ -121,7 +121,7 @@ interface NotificationStories extends GroupStories {
 	}
 
 	@Test
-	default void theLeaderIsToldOfACompletedShard() {
+	default void leaderIsNotifiedOfACompletedShard() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		a.assertNotified();
@@ -135,7 +135,7 @@ interface NotificationStories extends GroupStories {
 	}
 
 	@Test
-	default void theOneHeardFromLastIsToldThatTheLeaderResigned() {
+	default void memberWithTheNewestHeartbeatIsNotifiedWhenTheLeaderResigns() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		TestMember c = group().join("c");
@@ -152,7 +152,7 @@ interface NotificationStories extends GroupStories {
 	}
 
 	@Test
-	default void theTargetIsToldOfTheRelease() {
+	default void targetIsNotifiedOfTheRelease() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		TestMember c = group().join("c");
@@ -171,7 +171,7 @@ interface NotificationStories extends GroupStories {
 	}
 
 	@Test
-	default void theLeaderIsToldOfAFreeShard() {
+	default void leaderIsNotifiedOfAFreeShard() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		a.assertNotified();
@@ -185,7 +185,7 @@ interface NotificationStories extends GroupStories {
 	}
 
 	@Test
-	default void nobodyIsToldOfWhatDidNotHappen() {
+	default void refusedTransitionNotifiesNobody() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		a.assertNotified();
@@ -206,7 +206,7 @@ interface NotificationStories extends GroupStories {
 	}
 
 	@Test
-	default void theOneHeardFromLastIsToldThatTheLeaderLeft() {
+	default void memberWithTheNewestHeartbeatIsNotifiedWhenTheLeaderLeaves() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		TestMember c = group().join("c");
@@ -224,7 +224,7 @@ interface NotificationStories extends GroupStories {
 	}
 
 	@Test
-	default void theTargetOfALeaversShardIsTold() {
+	default void targetOfALeavingMembersShardIsNotified() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		TestMember c = group().join("c");
@@ -241,7 +241,7 @@ interface NotificationStories extends GroupStories {
 	}
 
 	@Test
-	default void theTargetOfAReapedMembersShardIsTold() {
+	default void targetOfAReapedMembersShardIsNotified() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b", SHORT, SHORT);
 		TestMember c = group().join("c");
@@ -261,7 +261,7 @@ interface NotificationStories extends GroupStories {
 	}
 
 	@Test
-	default void everySubscriptionIsTold() {
+	default void everySubscriptionIsNotified() {
 		TestMember a = group().join("a").lead();
 		CompletableFuture<Boolean> second = new CompletableFuture<>();
 		group().store().subscribe(a.id(), () -> second.complete(true));
@@ -273,7 +273,7 @@ interface NotificationStories extends GroupStories {
 	}
 
 	@Test
-	default void aClosedSubscriptionIsToldNothing() {
+	default void closedSubscriptionIsNotNotified() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		b.disconnect();

@@ -16,12 +16,12 @@ import static io.github.shardkeeper.coordination.TestGroup.LONG;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * An owner is told again of its shard, so that it looks at the data plane.
+ * Owners that are notified of requests in the data plane.
  */
 interface NotifyOwnersStories extends GroupStories {
 
 	@Test
-	default void theOwnerIsToldOfItsShardAgain() {
+	default void ownerReadsItsShardAgain() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		a.assertNotified();
@@ -41,7 +41,7 @@ interface NotifyOwnersStories extends GroupStories {
 	}
 
 	@Test
-	default void withoutNotificationItIsToldWithItsNextHeartbeat() {
+	default void ownerReadsItsShardWithTheNextHeartbeatWithoutNotification() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		a.assign(FIRST, b);
@@ -54,7 +54,7 @@ interface NotifyOwnersStories extends GroupStories {
 	}
 
 	@Test
-	default void everyNudgeIsToldAndSeveralAtOnceOnce() {
+	default void everyRequestIsReadAndConcurrentOnesOnce() {
 		TestMember a = group().join("a").lead();
 		a.assign(FIRST, a);
 		a.news();
@@ -69,7 +69,7 @@ interface NotifyOwnersStories extends GroupStories {
 	}
 
 	@Test
-	default void ownershipStaysAsItIsForTheWholeGroup() {
+	default void ownershipDoesNotChange() {
 		TestMember a = group().join("a").lead();
 		Ownership owned = a.assign(FIRST, a);
 		long seen = group().all().generation();
@@ -82,7 +82,7 @@ interface NotifyOwnersStories extends GroupStories {
 	}
 
 	@Test
-	default void aPlanThatIsUnderWayIsNotDisturbed() {
+	default void runningPlanIsNotDisturbed() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		Ownership owned = a.assign(FIRST, b);
@@ -99,7 +99,7 @@ interface NotifyOwnersStories extends GroupStories {
 	}
 
 	@Test
-	default void whatMovesRestsOrIsAtItsEndIsLeftAlone() {
+	default void movingQuietOrCompletedShardIsIgnored() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		a.assign(FIRST, b);
@@ -126,7 +126,7 @@ interface NotifyOwnersStories extends GroupStories {
 	}
 
 	@Test
-	default void whatNobodyOwnsOrKnowsIsLeftAlone() {
+	default void freeOrUnknownShardIsIgnored() {
 		TestMember a = group().join("a").lead();
 		a.assign(FIRST, a);
 		a.release(FIRST);
@@ -141,7 +141,7 @@ interface NotifyOwnersStories extends GroupStories {
 	}
 
 	@Test
-	default void aNudgedShardOfOneThatLeavesIsFreed() {
+	default void notifiedShardOfALeavingMemberIsFreed() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		a.assign(FIRST, b);
@@ -154,7 +154,7 @@ interface NotifyOwnersStories extends GroupStories {
 	}
 
 	@Test
-	default void manyAreNudgedAtOnce() {
+	default void manyOwnersAreNotifiedAtOnce() {
 		TestMember a = group().join("a").lead();
 		List<ShardId> shards = IntStream.range(0, 1_100).mapToObj((i) -> ShardId.of("many", i)).toList();
 		a.plan(shards.stream().map((id) -> new Transition.Assign(id, 0, a.id())).toArray(Transition[]::new));

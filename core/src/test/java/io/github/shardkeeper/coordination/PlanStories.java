@@ -19,7 +19,7 @@ import io.github.shardkeeper.shard.Token;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What the leader wants, and what has changed meanwhile.
+ * Plans of the leader, applied to a group that may have changed.
  */
 interface PlanStories extends GroupStories {
 
@@ -28,7 +28,7 @@ interface PlanStories extends GroupStories {
 	PlanReply CONFLICT = new PlanReply.Applied(0, 1);
 
 	@Test
-	default void aNewShardGoesToItsFirstOwner() {
+	default void newShardGetsItsFirstOwner() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		long before = a.beat().serverTimeMillis();
@@ -65,7 +65,7 @@ interface PlanStories extends GroupStories {
 	}
 
 	@Test
-	default void revokingLeavesTheOwnerItsToken() {
+	default void revokedShardKeepsItsToken() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		Ownership owned = a.assign(FIRST, b);
@@ -99,7 +99,7 @@ interface PlanStories extends GroupStories {
 	}
 
 	@Test
-	default void aMoveThatGoesOnGetsAnotherTarget() {
+	default void runningMoveCanGetAnotherTarget() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		TestMember c = group().join("c");
@@ -116,7 +116,7 @@ interface PlanStories extends GroupStories {
 	}
 
 	@Test
-	default void onlyAMoveThatGoesOnIsRetargeted() {
+	default void onlyARunningMoveIsRetargeted() {
 		TestMember a = group().join("a").lead();
 		assertThat(a.plan(new Transition.Retarget(FIRST, 0, a.id()))).isEqualTo(CONFLICT);
 
@@ -130,7 +130,7 @@ interface PlanStories extends GroupStories {
 	}
 
 	@Test
-	default void aShardThatChangedMeanwhileIsLeftAlone() {
+	default void changedShardIsNotPlanned() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		assertThat(a.plan(new Transition.Assign(FIRST, 1, a.id()))).as("expected known").isEqualTo(CONFLICT);
@@ -148,7 +148,7 @@ interface PlanStories extends GroupStories {
 	}
 
 	@Test
-	default void nothingGoesToWhoIsUnknown() {
+	default void unknownMemberGetsNoShard() {
 		TestMember a = group().join("a").lead();
 		MemberId unknown = group().stranger("b").id();
 
@@ -163,7 +163,7 @@ interface PlanStories extends GroupStories {
 	}
 
 	@Test
-	default void nothingGoesToWhoLeaves() {
+	default void leavingMemberGetsNoShard() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		b.announceLeave();
@@ -178,7 +178,7 @@ interface PlanStories extends GroupStories {
 	}
 
 	@Test
-	default void aConflictDoesNotHoldUpTheRest() {
+	default void conflictDoesNotAffectOtherTransitions() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 
@@ -192,7 +192,7 @@ interface PlanStories extends GroupStories {
 	}
 
 	@Test
-	default void aPlanMayBeRepeated() {
+	default void planCanBeRepeated() {
 		TestMember a = group().join("a").lead();
 		Transition[] plan = { new Transition.Assign(FIRST, 0, a.id()), new Transition.Assign(SECOND, 0, a.id()) };
 		a.plan(plan);
@@ -204,7 +204,7 @@ interface PlanStories extends GroupStories {
 	}
 
 	@Test
-	default void theDeposedChangeNothing() {
+	default void deposedLeaderChangesNothing() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		a.assign(FIRST, a);
@@ -217,7 +217,7 @@ interface PlanStories extends GroupStories {
 	}
 
 	@Test
-	default void everyChangeCounts() {
+	default void everyChangeIncreasesTheGeneration() {
 		TestMember a = group().join("a").lead();
 		assertThat(group().all().generation()).isZero();
 
@@ -231,7 +231,7 @@ interface PlanStories extends GroupStories {
 	}
 
 	@Test
-	default void tokensRiseOverEverything() {
+	default void tokensAlwaysIncrease() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		Token first = a.assign(FIRST, a).token();
@@ -249,7 +249,7 @@ interface PlanStories extends GroupStories {
 	}
 
 	@Test
-	default void whatHappensAtTheSameTimeHappensInSomeOrder() {
+	default void concurrentTransitionsAreSerialized() {
 		TestMember a = group().join("a").lead();
 		int rounds = 100;
 		List<CompletableFuture<List<Token>>> threads = Stream.of(FIRST, SECOND, THIRD)
@@ -273,7 +273,7 @@ interface PlanStories extends GroupStories {
 	}
 
 	@Test
-	default void aLargePlanIsAppliedWhole() {
+	default void largePlanIsAppliedCompletely() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		List<ShardId> shards = IntStream.range(0, 2_500).mapToObj((i) -> ShardId.of("many", i)).toList();

@@ -18,12 +18,12 @@ import static io.github.shardkeeper.coordination.TestGroup.SHORT;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What members take back whose leases had ended when the store forgot everything.
+ * Shards that members present whose leases have ended before the store lost its data.
  */
 interface PresentStories extends GroupStories {
 
 	@Test
-	default void whoHeldAShardBeforeItsLeaseEndedTakesItBack() {
+	default void memberTakesBackItsShardAfterItsLeaseEnded() {
 		TestMember a = group().join("a").lead();
 		Ownership held = a.assign(FIRST, a);
 		group().server().empty();
@@ -40,7 +40,7 @@ interface PresentStories extends GroupStories {
 	}
 
 	@Test
-	default void presentingMayBeRepeated() {
+	default void presentationCanBeRepeated() {
 		TestMember a = group().join("a").lead();
 		Ownership held = a.assign(FIRST, a);
 		group().server().empty();
@@ -57,7 +57,7 @@ interface PresentStories extends GroupStories {
 	}
 
 	@Test
-	default void theHighestTokenThatIsPresentedWins() {
+	default void highestPresentedTokenWins() {
 		TestMember a = group().join("a").lead();
 		Ownership older = a.assign(FIRST, a);
 		Ownership newer = withToken(older, older.token().value() + 1);
@@ -76,7 +76,7 @@ interface PresentStories extends GroupStories {
 	}
 
 	@Test
-	default void eachPresentationHasTheTimeForClaimsBeginAnew() {
+	default void everyPresentationRestartsTheTimeForClaims() {
 		TestMember a = group().join("a").lead();
 		Ownership first = a.assign(FIRST, a);
 		Ownership second = a.assign(SECOND, a);
@@ -92,7 +92,7 @@ interface PresentStories extends GroupStories {
 	}
 
 	@Test
-	default void whatWasGivenToSomebodyElseSinceIsSuperseded() {
+	default void shardAssignedToAnotherMemberSinceIsSuperseded() {
 		TestMember a = group().join("a").lead();
 		Ownership held = a.assign(FIRST, a);
 		group().server().empty();
@@ -110,7 +110,7 @@ interface PresentStories extends GroupStories {
 	}
 
 	@Test
-	default void nothingIsTakenFromWhoPresentedInTimeAndConsumes() {
+	default void nothingIsTakenFromAMemberThatPresentedInTime() {
 		TestMember a = group().join("a").lead();
 		Ownership older = a.assign(FIRST, a);
 		Ownership newer = withToken(older, older.token().value() + 1);
@@ -129,7 +129,7 @@ interface PresentStories extends GroupStories {
 	}
 
 	@Test
-	default void norFromWhoHasConsumedAndReleasedIt() {
+	default void nothingIsTakenBackThatAnotherMemberHasReleased() {
 		TestMember a = group().join("a").lead();
 		Ownership older = a.assign(FIRST, a);
 		Ownership newer = withToken(older, older.token().value() + 1);
@@ -146,7 +146,7 @@ interface PresentStories extends GroupStories {
 	}
 
 	@Test
-	default void whoseSessionEndsBeforeItConsumesMayPresentAgain() {
+	default void memberWhoseSessionEndsBeforeItConsumesCanPresentAgain() {
 		TestMember a = group().join("a").lead();
 		Ownership held = a.assign(FIRST, a);
 		group().server().empty();
@@ -162,7 +162,7 @@ interface PresentStories extends GroupStories {
 	}
 
 	@Test
-	default void whatTheStoreHasTakenAwayItselfIsNotTakenBack() {
+	default void shardReapedInThisHistoryIsNotTakenBack() {
 		TestMember a = group().join("a").lead();
 		Ownership held = a.assign(FIRST, a);
 		Ownership rests = a.assign(SECOND, a);
@@ -178,7 +178,7 @@ interface PresentStories extends GroupStories {
 
 	/** Of very many shards only some are freed at once. */
 	@Test
-	default void norWhatItIsAboutToTakeAway() {
+	default void shardBeingReapedIsNotTakenBack() {
 		TestMember a = group().join("a").lead();
 		a.plan(IntStream.range(0, 200)
 			.mapToObj((i) -> new Transition.Assign(ShardId.of("many", i), 0, a.id()))
@@ -192,7 +192,7 @@ interface PresentStories extends GroupStories {
 	}
 
 	@Test
-	default void aCompletedShardIsNotTakenBackInANewHistoryEither() {
+	default void completedShardIsNotTakenBackInANewHistory() {
 		TestMember a = group().join("a").lead();
 		Ownership held = a.assign(FIRST, a);
 		group().server().empty();
@@ -206,7 +206,7 @@ interface PresentStories extends GroupStories {
 	}
 
 	@Test
-	default void aStrangerTakesNothingBack() {
+	default void unknownMemberTakesNothingBack() {
 		TestMember a = group().join("a").lead();
 		Ownership held = a.assign(FIRST, a);
 		group().server().empty();
@@ -217,7 +217,7 @@ interface PresentStories extends GroupStories {
 	}
 
 	@Test
-	default void theNextTokenIsAboveThePresentedOnes() {
+	default void nextTokenIsAbovePresentedTokens() {
 		TestMember a = group().join("a", SHORT, LONG).lead();
 		Ownership held = new Ownership(FIRST, Phase.OWNED,
 				new Token(a.assign(FIRST, a).token().value() + 1_000_000_000_000L), MemberId.of("a", "1"), null, 0, 0,

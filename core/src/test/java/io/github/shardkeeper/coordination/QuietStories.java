@@ -15,7 +15,7 @@ import static io.github.shardkeeper.coordination.TestGroup.SHORT;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Rest between two owners, moves that are taken back, and shards at their end.
+ * Quiet periods, cancelled moves and completed shards.
  */
 interface QuietStories extends GroupStories {
 
@@ -24,7 +24,7 @@ interface QuietStories extends GroupStories {
 	PlanReply REFUSED = new PlanReply.Applied(0, 1);
 
 	@Test
-	default void aReleasedShardRests() {
+	default void releasedShardHasAQuietPeriod() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		TestMember c = group().join("c");
@@ -49,7 +49,7 @@ interface QuietStories extends GroupStories {
 	}
 
 	@Test
-	default void aShardThatHasRestedGetsAnOwner() {
+	default void shardGetsAnOwnerAfterItsQuietPeriod() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		Ownership owned = a.assign(FIRST, a);
@@ -67,7 +67,7 @@ interface QuietStories extends GroupStories {
 	}
 
 	@Test
-	default void aShardWithoutTargetRestsToo() {
+	default void shardWithoutTargetHasAQuietPeriod() {
 		TestMember a = group().join("a").lead();
 		a.assign(FIRST, a);
 
@@ -78,7 +78,7 @@ interface QuietStories extends GroupStories {
 	}
 
 	@Test
-	default void aShardThatHasRestedMayGoToAnother() {
+	default void shardMayGoToAnotherMemberAfterItsQuietPeriod() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		a.assign(FIRST, a);
@@ -93,7 +93,7 @@ interface QuietStories extends GroupStories {
 	}
 
 	@Test
-	default void aRestingShardGetsAnotherTargetAndRestsOn() {
+	default void newTargetDoesNotEndTheQuietPeriod() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		TestMember c = group().join("c");
@@ -119,7 +119,7 @@ interface QuietStories extends GroupStories {
 	}
 
 	@Test
-	default void nothingElseHappensToARestingShard() {
+	default void quietShardCanOnlyBeRetargeted() {
 		TestMember a = group().join("a").lead();
 		Ownership owned = a.assign(FIRST, a);
 		a.release(FIRST, LONG);
@@ -132,7 +132,7 @@ interface QuietStories extends GroupStories {
 	}
 
 	@Test
-	default void aTargetThatIsGoneIsForgotten() {
+	default void quietShardLosesATargetThatIsGone() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		a.assign(FIRST, a);
@@ -146,7 +146,7 @@ interface QuietStories extends GroupStories {
 	}
 
 	@Test
-	default void whoWasToGetARestingShardLeavesItAsItIs() {
+	default void leavingTargetDoesNotChangeAQuietShard() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		a.assign(FIRST, a);
@@ -161,7 +161,7 @@ interface QuietStories extends GroupStories {
 	}
 
 	@Test
-	default void whatALeaverOwnedRests() {
+	default void shardsOfALeavingMemberHaveAQuietPeriod() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		a.assign(FIRST, b);
@@ -176,7 +176,7 @@ interface QuietStories extends GroupStories {
 	}
 
 	@Test
-	default void whatTheDeadOwnedRestsForTheCrashQuietPeriod() {
+	default void shardsOfADeadMemberHaveTheCrashQuietPeriod() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b", SHORT, SHORT);
 		a.assign(FIRST, b);
@@ -194,7 +194,7 @@ interface QuietStories extends GroupStories {
 	}
 
 	@Test
-	default void aRevocationIsTakenBack() {
+	default void revocationCanBeCancelled() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		TestMember c = group().join("c");
@@ -215,7 +215,7 @@ interface QuietStories extends GroupStories {
 	}
 
 	@Test
-	default void onlyARevocationIsTakenBack() {
+	default void onlyARevocationCanBeCancelled() {
 		TestMember a = group().join("a").lead();
 		assertThat(a.cancel(FIRST)).isEqualTo(REFUSED);
 		Ownership owned = a.assign(FIRST, a);
@@ -228,7 +228,7 @@ interface QuietStories extends GroupStories {
 	}
 
 	@Test
-	default void aCompletedShardIsNobodysForEver() {
+	default void completedShardNeverHasAnOwnerAgain() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		Ownership owned = a.assign(FIRST, a);
@@ -257,7 +257,7 @@ interface QuietStories extends GroupStories {
 	}
 
 	@Test
-	default void aCompletedShardDoesNotRest() {
+	default void completedShardHasNoQuietPeriod() {
 		TestMember a = group().join("a").lead();
 		Ownership owned = a.assign(FIRST, a);
 

@@ -19,14 +19,14 @@ import static io.github.shardkeeper.coordination.TestGroup.SHORT;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Telling the dead from the slow.
+ * Dead members are reaped, slow ones are kept.
  */
 interface ReapStories extends GroupStories {
 
 	ReapReply NOBODY_IS_LATE = new ReapReply.Looked(List.of(), List.of(), List.of(), 0);
 
 	@Test
-	default void nobodyIsReapedBeforeTheLeaseEnded() {
+	default void noMemberIsReapedBeforeItsLeaseEnds() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b", LONG, LONG);
 		a.assign(FIRST, b);
@@ -39,7 +39,7 @@ interface ReapStories extends GroupStories {
 	}
 
 	@Test
-	default void theDeadAreReapedWhenTheLeaseEnded() {
+	default void deadMemberIsReapedAtTheEndOfItsLease() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b", SHORT, LONG);
 		long membership = group().all().membership();
@@ -59,7 +59,7 @@ interface ReapStories extends GroupStories {
 	}
 
 	@Test
-	default void whatTheDeadOwnedIsFree() {
+	default void shardsOfADeadMemberAreFree() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b", SHORT, LONG);
 		Ownership owned = a.assign(FIRST, b);
@@ -80,7 +80,7 @@ interface ReapStories extends GroupStories {
 	}
 
 	@Test
-	default void whatTheDeadWereGivingUpGoesToTheTarget() {
+	default void revokedShardOfADeadMemberGoesToItsTarget() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b", SHORT, LONG);
 		TestMember c = group().join("c");
@@ -99,7 +99,7 @@ interface ReapStories extends GroupStories {
 	}
 
 	@Test
-	default void whatTheDeadWereToGetIsFreeOnRelease() {
+	default void shardWithADeadTargetIsFreeOnRelease() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b", SHORT, LONG);
 		a.assign(FIRST, a);
@@ -114,7 +114,7 @@ interface ReapStories extends GroupStories {
 	}
 
 	@Test
-	default void whenOwnerAndTargetTimedOutTheShardIsFree() {
+	default void shardIsFreeWhenOwnerAndTargetHaveTimedOut() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b", SHORT, SHORT);
 		TestMember c = group().join("c", SHORT, SHORT);
@@ -133,9 +133,9 @@ interface ReapStories extends GroupStories {
 		assertThat(a.reap()).isEqualTo(NOBODY_IS_LATE);
 	}
 
-	/** Behind a proxy that hides subscriptions, whoever is slow has none. */
+	/** Behind a proxy that hides subscriptions, slow members have none. */
 	@Test
-	default void whoseSubscriptionIsHiddenIsNotTakenForDead() {
+	default void memberWithAHiddenSubscriptionIsNotDead() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b", SHORT, SHORT.multipliedBy(2));
 		a.assign(FIRST, b);
@@ -151,7 +151,7 @@ interface ReapStories extends GroupStories {
 	}
 
 	@Test
-	default void whoseSubscriptionIsHiddenNoLongerIsTakenForDead() {
+	default void memberWhoseSubscriptionIsNoLongerHiddenCanBeDead() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b", SHORT, LONG);
 		b.describeSubscriptionAsHidden();
@@ -163,7 +163,7 @@ interface ReapStories extends GroupStories {
 	}
 
 	@Test
-	default void theSlowAreLeftAloneUntilTheirTimeout() {
+	default void slowMemberIsKeptUntilItsTimeout() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b", SHORT, LONG);
 		Ownership owned = a.assign(FIRST, b);
@@ -180,7 +180,7 @@ interface ReapStories extends GroupStories {
 	}
 
 	@Test
-	default void theSlowAreReapedAtTheirTimeout() {
+	default void slowMemberIsReapedAtItsTimeout() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b", SHORT, SHORT.multipliedBy(2));
 		a.assign(FIRST, b);
@@ -197,7 +197,7 @@ interface ReapStories extends GroupStories {
 	}
 
 	@Test
-	default void atTheNextLookTheSlowAreDue() {
+	default void nextSearchIsDueAtTheTimeoutOfASlowMember() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b", SHORT, Duration.ofSeconds(2));
 		group().advance(SHORT);
@@ -210,7 +210,7 @@ interface ReapStories extends GroupStories {
 	}
 
 	@Test
-	default void theSlowThatDieAreReapedAtOnce() {
+	default void slowMemberThatDiesIsReapedAtOnce() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b", SHORT, LONG);
 		group().advance(SHORT);
@@ -222,7 +222,7 @@ interface ReapStories extends GroupStories {
 	}
 
 	@Test
-	default void theSlowThatBeatAreNoLongerLate() {
+	default void heartbeatMakesASlowMemberAlive() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b", Duration.ofSeconds(2), LONG);
 		group().advance(Duration.ofSeconds(2));
@@ -234,7 +234,7 @@ interface ReapStories extends GroupStories {
 	}
 
 	@Test
-	default void oneSubscriptionOfSeveralIsEvidenceOfLife() {
+	default void oneOfSeveralSubscriptionsProvesLife() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b", SHORT, LONG);
 		CoordinationStore.Subscription second = group().store().subscribe(b.id(), () -> {
@@ -249,7 +249,7 @@ interface ReapStories extends GroupStories {
 	}
 
 	@Test
-	default void silenceBeforeTheLeaderWasAnsweredProvesNoDeath() {
+	default void silenceBeforeTheLeaderWasAnsweredIsNoCrash() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b", SHORT, LONG);
 		b.disconnect();
@@ -280,7 +280,7 @@ interface ReapStories extends GroupStories {
 	}
 
 	@Test
-	default void theTimeoutCountsFromWhenTheLeaderWasAnswered() {
+	default void timeoutCountsFromTheLeadersFirstAnswer() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b", SHORT, LONG);
 		group().advance(SHORT);
@@ -294,7 +294,7 @@ interface ReapStories extends GroupStories {
 	}
 
 	@Test
-	default void theNextLookIsForWhoIsDueFirst() {
+	default void nextSearchIsForTheMemberThatIsDueFirst() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b", SHORT, LONG.multipliedBy(2));
 		TestMember c = group().join("c", SHORT, LONG);
@@ -311,7 +311,7 @@ interface ReapStories extends GroupStories {
 	}
 
 	@Test
-	default void aNewLeaderReapsTheOneBefore() {
+	default void newLeaderReapsItsPredecessor() {
 		TestMember a = group().join("a", SHORT, LONG).lead();
 		TestMember b = group().join("b");
 		a.assign(FIRST, a);
@@ -326,7 +326,7 @@ interface ReapStories extends GroupStories {
 	}
 
 	@Test
-	default void veryManyTakeSeveralLooks() {
+	default void manyShardsTakeSeveralSearches() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b", SHORT, SHORT);
 		TestMember c = group().join("c", SHORT, SHORT);
@@ -345,7 +345,7 @@ interface ReapStories extends GroupStories {
 	}
 
 	@Test
-	default void theDeposedReapNobody() {
+	default void deposedLeaderReapsNobody() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b", SHORT, SHORT);
 		group().advance(SHORT);

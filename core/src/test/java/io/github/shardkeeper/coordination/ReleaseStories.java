@@ -16,12 +16,12 @@ import io.github.shardkeeper.shard.Token;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * How an owner gives a shard up, and who has it then.
+ * Releases, and the next owners of the shards.
  */
 interface ReleaseStories extends GroupStories {
 
 	@Test
-	default void aReleasedShardGoesStraightToItsTarget() {
+	default void releasedShardGoesToItsTarget() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		TestMember c = group().join("c");
@@ -44,7 +44,7 @@ interface ReleaseStories extends GroupStories {
 	}
 
 	@Test
-	default void aReleasedShardWithoutTargetIsFree() {
+	default void releasedShardWithoutTargetIsFree() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		a.assign(FIRST, b);
@@ -62,7 +62,7 @@ interface ReleaseStories extends GroupStories {
 	}
 
 	@Test
-	default void anOwnerMayReleaseUnasked() {
+	default void ownerCanReleaseWithoutRevocation() {
 		TestMember a = group().join("a").lead();
 		a.assign(FIRST, a);
 
@@ -72,7 +72,7 @@ interface ReleaseStories extends GroupStories {
 	}
 
 	@Test
-	default void aShardMayComeBackToItsOwner() {
+	default void shardCanReturnToItsOwner() {
 		TestMember a = group().join("a").lead();
 		Token before = a.assign(FIRST, a).token();
 		a.revoke(FIRST, a);
@@ -87,7 +87,7 @@ interface ReleaseStories extends GroupStories {
 	}
 
 	@Test
-	default void aReleaseMayBeRepeated() {
+	default void releaseCanBeRepeated() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		Ownership owned = a.assign(FIRST, b);
@@ -102,7 +102,7 @@ interface ReleaseStories extends GroupStories {
 	}
 
 	@Test
-	default void aReleaseOfAnEarlierOwnershipIsStale() {
+	default void releaseOfAnEarlierOwnershipIsStale() {
 		TestMember a = group().join("a").lead();
 		Ownership earlier = a.assign(FIRST, a);
 		a.release(FIRST);
@@ -114,7 +114,7 @@ interface ReleaseStories extends GroupStories {
 	}
 
 	@Test
-	default void onlyTheOwnerReleases() {
+	default void onlyTheOwnerCanRelease() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		Ownership owned = a.assign(FIRST, a);
@@ -133,7 +133,7 @@ interface ReleaseStories extends GroupStories {
 	}
 
 	@Test
-	default void aTargetThatIsGoneGetsNothing() {
+	default void targetThatIsGoneGetsNothing() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		a.assign(FIRST, a);
@@ -147,7 +147,7 @@ interface ReleaseStories extends GroupStories {
 	}
 
 	@Test
-	default void aTargetThatLeavesGetsNothing() {
+	default void leavingTargetGetsNothing() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		a.assign(FIRST, a);
@@ -161,7 +161,7 @@ interface ReleaseStories extends GroupStories {
 	}
 
 	@Test
-	default void theTokenOfTheTargetIsAboveTheFloor() {
+	default void tokenOfTheTargetIsAboveTheFloor() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		Ownership owned = a.assign(FIRST, a);
@@ -175,7 +175,7 @@ interface ReleaseStories extends GroupStories {
 	}
 
 	@Test
-	default void theNextTokenOfAFreeShardIsAboveTheFloor() {
+	default void nextTokenOfAFreeShardIsAboveTheFloor() {
 		TestMember a = group().join("a").lead();
 		Ownership owned = a.assign(FIRST, a);
 		Token floor = ahead(owned.token());
@@ -186,7 +186,7 @@ interface ReleaseStories extends GroupStories {
 	}
 
 	@Test
-	default void aFloorThatIsPassedAlreadyChangesNothing() {
+	default void lowerFloorChangesNothing() {
 		TestMember a = group().join("a").lead();
 		Ownership owned = a.assign(FIRST, a);
 		Token later = a.assign(SECOND, a).token();
@@ -197,7 +197,7 @@ interface ReleaseStories extends GroupStories {
 	}
 
 	@Test
-	default void oneOfManyReleasesCounts() {
+	default void oneOfManyConcurrentReleasesCounts() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		Ownership owned = a.assign(FIRST, a);

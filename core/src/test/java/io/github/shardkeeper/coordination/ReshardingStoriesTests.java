@@ -42,7 +42,7 @@ class ReshardingStoriesTests {
 	}
 
 	@Test
-	void shardsThatAreAddedAreConsumedEvenlyThoughOnlyAFollowerKnowsOfThem() {
+	void addedShardsThatOnlyAFollowerKnowsAreConsumedEvenly() {
 		TestInstance leader = startAlone();
 		TestInstance follower = start("b");
 		awaitConsumed(follower, 2);
@@ -59,7 +59,7 @@ class ReshardingStoriesTests {
 	}
 
 	@Test
-	void aFollowerConsumesWhatOnlyTheLeaderKnowsOf() {
+	void followerConsumesShardsThatOnlyTheLeaderKnows() {
 		TestInstance leader = startAlone();
 		TestInstance follower = start("b");
 		awaitConsumed(follower, 2);
@@ -70,7 +70,7 @@ class ReshardingStoriesTests {
 	}
 
 	@Test
-	void whatIsKnownWhileTheStoreIsAwayIsToldWhenItIsBack() {
+	void shardsFoundDuringAnOutageAreReportedAfterIt() {
 		TestInstance leader = startAlone();
 		TestInstance follower = start("b");
 		awaitConsumed(follower, 2);
@@ -83,7 +83,7 @@ class ReshardingStoriesTests {
 	}
 
 	@Test
-	void whatWasSaidInWritesThatAreLostIsSaidAgain() {
+	void descriptionInLostWritesIsSentAgain() {
 		TestInstance leader = startAlone();
 		TestInstance follower = start("b");
 		awaitConsumed(follower, 2);
@@ -100,7 +100,7 @@ class ReshardingStoriesTests {
 	}
 
 	@Test
-	void whoJoinsAnewSaysWhatItKnowsNow() {
+	void rejoiningMemberReportsItsCurrentShards() {
 		TestInstance a = startAlone();
 		know(a, TopicShards.count(6));
 		awaitConsumed(a, 6);
@@ -118,7 +118,7 @@ class ReshardingStoriesTests {
 	 * after a split.
 	 */
 	@Test
-	void childrenAreConsumedAsSoonAsTheirParentIsCompleted() {
+	void childrenAreConsumedOnceTheirParentIsCompleted() {
 		TestInstance a = startAlone();
 		TestInstance b = start("b");
 		awaitConsumed(b, 2);
@@ -144,11 +144,11 @@ class ReshardingStoriesTests {
 	}
 
 	/**
-	 * amazon-kinesis-client#54: finished parents count as load, and a worker has no live
-	 * shard.
+	 * amazon-kinesis-client#54: completed parents count as load, and a worker has no
+	 * other shard.
 	 */
 	@Test
-	void completedShardsDoNotKeepAnybodyFromItsShareOfTheLiveOnes() {
+	void completedShardsDoNotCountAsLoad() {
 		TestInstance a = startAlone();
 		TestInstance b = start("b");
 		awaitConsumed(b, 2);
@@ -162,7 +162,7 @@ class ReshardingStoriesTests {
 	 * spring-cloud-stream-binder-aws-kinesis#39: a restart is needed after resharding.
 	 */
 	@Test
-	void noRestartIsNeededAndAfterOneWhatIsCompletedStaysSo() {
+	void completedShardsStayCompletedAfterARestart() {
 		TopicShards split = TopicShards.count(4).with("4", "1").with("5", "1");
 		TestInstance a = startAlone();
 		know(a, split);

@@ -43,7 +43,7 @@ class ShardCoordinatorTests {
 	}
 
 	@Test
-	void oneMemberGetsEverything() {
+	void singleMemberGetsAllShards() {
 		TestInstance a = instance("a").start();
 
 		awaitConsumed(a, 4);
@@ -53,7 +53,7 @@ class ShardCoordinatorTests {
 	}
 
 	@Test
-	void anotherMemberGetsHalfUnderHigherTokens() {
+	void secondMemberGetsHalfUnderHigherTokens() {
 		TestInstance a = instance("a").start();
 		awaitConsumed(a, 4);
 		Map<ShardId, Token> before = a.consumption.consumed();
@@ -69,7 +69,7 @@ class ShardCoordinatorTests {
 	}
 
 	@Test
-	void aDrainThatIsNotAnsweredHoldsTheMove() {
+	void unfinishedDrainHoldsTheMove() {
 		TestInstance a = instance("a").start();
 		awaitConsumed(a, 4);
 		a.consumption.setAnswersDrains(false);
@@ -91,7 +91,7 @@ class ShardCoordinatorTests {
 	}
 
 	@Test
-	void whoStopsHandsOverBeforeItIsGone() {
+	void stoppingMemberHandsOverItsShards() {
 		TestInstance a = instance("a").start();
 		awaitConsumed(a, 4);
 		TestInstance b = instance("b").start();
@@ -107,7 +107,7 @@ class ShardCoordinatorTests {
 	}
 
 	@Test
-	void theOnlyMemberThatStopsFreesItsShards() {
+	void onlyMemberFreesItsShardsWhenItStops() {
 		TestInstance a = instance("a").start();
 		awaitConsumed(a, 4);
 
@@ -120,7 +120,7 @@ class ShardCoordinatorTests {
 	}
 
 	@Test
-	void whatIsDrainedWhileAReleaseIsAnsweredIsReleasedTogether() {
+	void shardsDrainedDuringAReleaseAreReleasedTogether() {
 		TestInstance a = instance("a").start();
 		awaitConsumed(a, 4);
 		a.consumption.setAnswersDrains(false);
@@ -141,7 +141,7 @@ class ShardCoordinatorTests {
 	}
 
 	@Test
-	void aStopDoesNotWaitForTheLeaderForMoreThanHalfItsTime() {
+	void stopWaitsForTheLeaderForHalfItsTime() {
 		TestInstance a = instance("a").start();
 		awaitConsumed(a, 4);
 		TestInstance b = instance("b").start();
@@ -158,7 +158,7 @@ class ShardCoordinatorTests {
 	}
 
 	@Test
-	void aStopThatADrainHoldsUpEndsInTimeAndTheOthersWaitForTheLease() {
+	void stopWithAHangingDrainEndsInTimeAndOthersWaitForTheLease() {
 		TestInstance a = instance("a").start();
 		awaitConsumed(a, 4);
 		TestInstance b = instance("b").start();
@@ -174,7 +174,7 @@ class ShardCoordinatorTests {
 	}
 
 	@Test
-	void aDeadMembersShardsStartElsewhereAfterItsLease() {
+	void shardsOfADeadMemberStartElsewhereAfterItsLease() {
 		TestInstance a = instance("a").start();
 		awaitConsumed(a, 4);
 		TestInstance b = instance("b").start();
@@ -187,7 +187,7 @@ class ShardCoordinatorTests {
 	}
 
 	@Test
-	void aDeadLeaderIsReplaced() {
+	void deadLeaderIsReplaced() {
 		TestInstance a = instance("a").start();
 		awaitConsumed(a, 4);
 		await().until(a.coordinator::isLeader);
@@ -201,7 +201,7 @@ class ShardCoordinatorTests {
 	}
 
 	@Test
-	void aMemberWhoseStoreIsAwayForAWhileIsSuspendedAndResumesWithTheSameTokens() {
+	void memberIsSuspendedDuringAnOutageAndResumesWithTheSameTokens() {
 		TestInstance a = instance("a").start();
 		awaitConsumed(a, 4);
 		Map<ShardId, Token> before = a.consumption.consumed();
@@ -220,7 +220,7 @@ class ShardCoordinatorTests {
 	}
 
 	@Test
-	void whoIsTimedOutAbandonsEverythingAndJoinsAnew() {
+	void timedOutMemberAbandonsItsShardsAndRejoins() {
 		TestInstance a = instance("a").start();
 		awaitConsumed(a, 4);
 		TestInstance b = instance("b").start();
@@ -239,7 +239,7 @@ class ShardCoordinatorTests {
 	}
 
 	@Test
-	void aStoreThatIsAwayAtTheStartIsTriedUntilItAnswers() {
+	void startRetriesUntilTheStoreAnswers() {
 		TestInstance a = instance("a");
 		a.store.setAway(true);
 		a.start();
@@ -251,7 +251,7 @@ class ShardCoordinatorTests {
 	}
 
 	@Test
-	void aStoreThatCanNeverBeUsedStopsTheStart() {
+	void unusableStoreFailsTheStart() {
 		TestInstance a = instance("a");
 		a.store.unusable = true;
 
@@ -260,7 +260,7 @@ class ShardCoordinatorTests {
 	}
 
 	@Test
-	void aReleaseIsRepeatedUntilTheStoreHasAnswered() {
+	void releaseIsRepeatedUntilTheStoreAnswers() {
 		TestInstance a = instance("a").start();
 		awaitConsumed(a, 4);
 		a.store.releasesToFail = 3;
@@ -271,7 +271,7 @@ class ShardCoordinatorTests {
 	}
 
 	@Test
-	void aReleaseThatAShortFailoverLosesIsMadeAgain() {
+	void releaseLostInAFailoverIsRepeated() {
 		TestInstance a = instance("a").start();
 		awaitConsumed(a, 4);
 		a.store.releasesToLose = 1;
@@ -282,7 +282,7 @@ class ShardCoordinatorTests {
 	}
 
 	@Test
-	void aRefusedWorkerGetsItsShardAgainUnderATokenBeyondTheFence() {
+	void fencedWorkerGetsItsShardAgainUnderAHigherToken() {
 		TestInstance a = instance("a").start();
 		awaitConsumed(a, 4);
 		ShardId shard = ShardId.of("orders", 0);
@@ -296,7 +296,7 @@ class ShardCoordinatorTests {
 
 	/** Each is told by a thread of its own. */
 	@Test
-	void aLeaseThatIsRenewedWhileItsEndIsToldIsHeld() {
+	void leaseRenewedDuringTheReportOfItsEndIsHeld() {
 		TestInstance a = instance("a").start();
 		awaitConsumed(a, 4);
 		int before = a.consumption.resumptions();
@@ -316,7 +316,7 @@ class ShardCoordinatorTests {
 	}
 
 	@Test
-	void aLostSubscriptionIsOpenedAnew() {
+	void lostSubscriptionIsReopened() {
 		TestInstance a = instance("a").start();
 		awaitConsumed(a, 4);
 		a.store.loseSubscriptions();
@@ -327,7 +327,7 @@ class ShardCoordinatorTests {
 	}
 
 	@Test
-	void newsThatComeWhileNoSubscriptionCanBeOpenedAreNotLost() {
+	void changesWithoutASubscriptionAreNotLost() {
 		TestInstance a = instance("a").start();
 		awaitConsumed(a, 4);
 		TestInstance b = instance("b").start();
@@ -343,7 +343,7 @@ class ShardCoordinatorTests {
 	}
 
 	@Test
-	void startsAgainAfterAStop() {
+	void coordinatorCanStartAgainAfterAStop() {
 		TestInstance a = instance("a").start();
 		awaitConsumed(a, 4);
 		MemberId before = a.coordinator.member().orElseThrow();
@@ -357,7 +357,7 @@ class ShardCoordinatorTests {
 	}
 
 	@Test
-	void startsAgainAfterAStopThatADrainHeldUp() {
+	void coordinatorCanStartAgainAfterAStopWithAHangingDrain() {
 		TestInstance a = instance("a").start();
 		awaitConsumed(a, 4);
 		a.consumption.setAnswersDrains(false);
@@ -373,7 +373,7 @@ class ShardCoordinatorTests {
 	}
 
 	@Test
-	void startsAgainAfterAStopThatHadNoTimeAtAll() {
+	void coordinatorCanStartAgainAfterAStopWithoutTime() {
 		TestInstance a = instance("a").start();
 		awaitConsumed(a, 4);
 		a.coordinator.stop(Duration.ZERO);
@@ -385,12 +385,12 @@ class ShardCoordinatorTests {
 	}
 
 	@Test
-	void aStopWithoutAStartDoesNothing() {
+	void stopWithoutAStartDoesNothing() {
 		instance("a").coordinator.stop(LONG);
 	}
 
 	@Test
-	void aStopWhileTheStoreIsAwayEndsWithTheLease() {
+	void stopDuringAnOutageEndsWithTheLease() {
 		TestInstance a = instance("a").start();
 		awaitConsumed(a, 4);
 		a.store.setAway(true);

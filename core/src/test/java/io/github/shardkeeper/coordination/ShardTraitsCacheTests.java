@@ -37,7 +37,7 @@ class ShardTraitsCacheTests {
 	private static final Shards TWO = Shards.of(List.of(ZERO, ONE));
 
 	@Test
-	void theCatalogIsAskedOnceForEachTableOfShards() {
+	void catalogIsReadOnceForEachListOfShards() {
 		List<ShardId> asked = new ArrayList<>();
 		ShardTraitsCache traits = new ShardTraitsCache((shard) -> {
 			asked.add(shard);
@@ -60,7 +60,7 @@ class ShardTraitsCacheTests {
 	}
 
 	@Test
-	void plainShardsNeedNoTraits() {
+	void shardsWithoutTraitsNeedNoCopy() {
 		AssignmentRequest request = request(TWO);
 
 		assertThat(new ShardTraitsCache(ShardCatalog.PLAIN).addTo(request)).isSameAs(request);
@@ -80,7 +80,7 @@ class ShardTraitsCacheTests {
 	}
 
 	@Test
-	void aCatalogThatFailsIsAskedAgain() {
+	void failedCatalogIsReadAgain() {
 		AtomicBoolean fails = new AtomicBoolean(true);
 		ShardTraitsCache traits = new ShardTraitsCache((shard) -> {
 			if (fails.get() && shard.equals(ONE)) {
@@ -98,7 +98,7 @@ class ShardTraitsCacheTests {
 	}
 
 	@Test
-	void aCatalogThatAnswersNullFails() {
+	void catalogThatReturnsNullFails() {
 		assertThatExceptionOfType(ShardTraitsCache.CatalogFailure.class)
 			.isThrownBy(() -> new ShardTraitsCache((shard) -> null).addTo(request(TWO)))
 			.withMessageContaining("it answers null");

@@ -13,7 +13,7 @@ import static io.github.shardkeeper.coordination.TestGroup.SHORT;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What is wrong with a group: the leader tells it, everybody hears it.
+ * Problems of a group, which the leader publishes and every member reads.
  */
 interface StatusStories extends GroupStories {
 
@@ -21,7 +21,7 @@ interface StatusStories extends GroupStories {
 		.of(List.of(new GroupProblem(true, "unattended", "Nobody owns it: nobody wants it", "orders/0, orders/1")));
 
 	@Test
-	default void everybodyHearsWhatTheLeaderPublishes() {
+	default void everyMemberReadsPublishedProblems() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		assertThat(b.beat().status()).isEqualTo(GroupStatus.NONE);
@@ -48,7 +48,7 @@ interface StatusStories extends GroupStories {
 	}
 
 	@Test
-	default void aLeaderWhoseLeaseEndedPublishesNothing() {
+	default void leaderWithoutALeasePublishesNothing() {
 		TestMember a = group().join("a", SHORT, LONG).lead();
 		TestMember b = group().join("b");
 		group().advance(SHORT.multipliedBy(2));
@@ -58,7 +58,7 @@ interface StatusStories extends GroupStories {
 	}
 
 	@Test
-	default void whatWasPublishedIsToldWithItsEpochUntilTheNextLeaderPublishes() {
+	default void publishedProblemsStayUntilTheNextLeaderPublishes() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		group().store().publishProblems(a.id(), a.epoch(), PROBLEMS);
@@ -75,7 +75,7 @@ interface StatusStories extends GroupStories {
 	 * Members that are gone, but own something still, are no members without a session.
 	 */
 	@Test
-	default void nothingIsMissingWhileMembersComeAndGo() {
+	default void groupIsCompleteWhileMembersComeAndGo() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		a.assign(FIRST, b);

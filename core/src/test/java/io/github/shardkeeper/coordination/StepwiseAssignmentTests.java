@@ -21,7 +21,7 @@ import io.github.shardkeeper.shard.TopicShards;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A strategy that goes in steps is asked until it is at its end, and not beyond.
+ * A strategy that moves shards in steps is called until it is done.
  */
 class StepwiseAssignmentTests {
 
@@ -40,7 +40,7 @@ class StepwiseAssignmentTests {
 	}
 
 	@Test
-	void oneMoveThatHasBeenMadeIsFollowedByAnotherUntilLoadsAreEven() {
+	void strategyIsCalledAgainAfterEachMoveUntilLoadsAreEven() {
 		TestInstance a = start("a");
 		await().untilAsserted(() -> assertThat(a.consumption.consumed()).hasSize(50));
 		a.consumption.setAnswersDrains(false);

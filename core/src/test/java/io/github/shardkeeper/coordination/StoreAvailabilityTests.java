@@ -41,7 +41,7 @@ class StoreAvailabilityTests {
 
 	/** As with a third of the lease, the longest time to wait for replicas. */
 	@Test
-	void aStepThatTakesLongIsRefusedAllTheTimeBetweenTwoFailures() {
+	void slowStepCountsAsFailingBetweenTwoFailures() {
 		StoreAvailability patient = new StoreAvailability("g", Duration.ofSeconds(10));
 		for (int attempt = 0; attempt < 5; attempt++) {
 			patient.stepFailed(failure("too few replicas"), pass(Duration.ofMillis(3600)));
@@ -56,7 +56,7 @@ class StoreAvailabilityTests {
 	}
 
 	@Test
-	void whatHasFailedOnceDoesNotLastHoweverLongItsStepsTake() {
+	void singleFailureIsNotLasting() {
 		StoreAvailability patient = new StoreAvailability("g", Duration.ofSeconds(60));
 		patient.stepFailed(failure("too few replicas"), pass(Duration.ofSeconds(1)));
 
@@ -64,7 +64,7 @@ class StoreAvailabilityTests {
 	}
 
 	@Test
-	void whatPassesSoonDoesNotLast() {
+	void shortFailureIsNotLasting() {
 		this.problem.stepFailed(failure("no plan"), pass(Duration.ofSeconds(1)));
 		this.problem.stepFailed(failure("no plan"), pass(Duration.ofSeconds(4)));
 

@@ -33,7 +33,7 @@ class StrategyCallsTests {
 	private ShardCatalog catalog = ShardCatalog.PLAIN;
 
 	@Test
-	void aSmallGroupIsPlannedAtOnceOnTheLoop() {
+	void smallGroupIsPlannedOnTheLoop() {
 		try (StrategyCalls calls = builtIn()) {
 			calls.begin(request(100));
 
@@ -44,7 +44,7 @@ class StrategyCallsTests {
 
 	/** However long that takes, the loop goes on, and with it the leader's lease. */
 	@Test
-	void aLargeGroupIsPlannedBesideTheLoopAlsoByABuiltInStrategy() throws InterruptedException {
+	void largeGroupIsPlannedOnAnotherThread() throws InterruptedException {
 		try (StrategyCalls calls = builtIn()) {
 			calls.begin(request(20_001));
 			assertThat(this.answers).as("before it was looked").isEmpty();
@@ -58,7 +58,7 @@ class StrategyCallsTests {
 
 	/** A pin must not be gone because a database was away for a moment. */
 	@Test
-	void aCatalogThatFailsIsNoAnswer() {
+	void failingCatalogFailsTheCall() {
 		this.catalog = (shard) -> {
 			throw new IllegalStateException("as the test wants it");
 		};

@@ -16,8 +16,8 @@ import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * Consumes nothing, but keeps account of what it was told, and tells a ledger that all
- * members share. Thread-safe.
+ * Records the calls of the coordinator, also in a ledger that all members share.
+ * Thread-safe.
  */
 final class TestConsumption implements ShardConsumption {
 

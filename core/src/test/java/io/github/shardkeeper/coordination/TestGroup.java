@@ -15,7 +15,7 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.TopicShards;
 
 /**
- * A group in a story: its store, its time and its members.
+ * A group in a test: its store, its time and its members.
  */
 public final class TestGroup implements AutoCloseable {
 

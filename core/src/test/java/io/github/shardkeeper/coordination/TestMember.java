@@ -30,7 +30,7 @@ import io.github.shardkeeper.shard.Token;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A member in a story: does what a coordinator would do, when it is told to.
+ * A member in a test: makes the calls of a coordinator, one by one.
  */
 public final class TestMember {
 

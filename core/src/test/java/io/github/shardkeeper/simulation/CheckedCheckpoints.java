@@ -12,7 +12,7 @@ import io.github.shardkeeper.coordination.memory.MemoryFailover;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 
-/** A checkpoint store whose every accepted commit is checked, at the store itself. */
+/** A checkpoint store whose accepted commits are checked, on the server's side. */
 record CheckedCheckpoints(MemoryCheckpointStore store, DeadLetterStore deadLetters, Checker checker) {
 
 	CheckpointStore checked() {

@@ -6,7 +6,7 @@ import java.lang.reflect.Proxy;
 import io.github.shardkeeper.coordination.CoordinationStore;
 
 /**
- * A coordination store that is looked at after each request, at the store itself.
+ * A coordination store that is checked after each request, on the server's side.
  */
 record CheckedCoordination(CoordinationStore store, Checker checker) {
 

@@ -29,7 +29,7 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 
-/** Watches every call of a handler, and every write, for what must never be. */
+/** Checks every call of a handler, and every write, against the promises. */
 final class Checker {
 
 	private static final Logger logger = LoggerFactory.getLogger(Checker.class);

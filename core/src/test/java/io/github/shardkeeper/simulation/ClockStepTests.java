@@ -23,7 +23,7 @@ class ClockStepTests {
 	private static final Duration CALL = Duration.ofMillis(1900);
 
 	@Test
-	void aStepAheadGivesNoSecondOwner() {
+	void stepAheadGivesNoSecondOwner() {
 		inEveryCourse((story, random, cutOff) -> {
 			cutOff.now();
 			in(story, random.nextInt(2000), () -> step(story, random.nextInt(100, 1000)));
@@ -42,7 +42,7 @@ class ClockStepTests {
 
 	/** Only who beats in between is written down at another time. */
 	@Test
-	void aStepBackAndAheadBetweenTwoHeartbeatsGivesNoSecondOwner() {
+	void stepBackAndAheadBetweenHeartbeatsGivesNoSecondOwner() {
 		inEveryCourse((story, random, cutOff) -> {
 			int back = random.nextInt(100, 1000);
 			int length = random.nextInt(20, 500);
@@ -53,7 +53,7 @@ class ClockStepTests {
 	}
 
 	@Test
-	void aStepBackThatStaysMovesNothing() {
+	void stepBackMovesNothing() {
 		SplittableRandom seeds = new SplittableRandom(1);
 		for (int seed = 0; seed < SEEDS / 4; seed++) {
 			SplittableRandom random = seeds.split();
@@ -73,7 +73,7 @@ class ClockStepTests {
 
 	/** When somebody is about to be reaped, between two heartbeats of the leader. */
 	@Test
-	void aStepJustBeforeTheDeadAreLookedForBuriesNobodyElse() {
+	void stepJustBeforeASearchReapsNobodyElse() {
 		inEveryCourse((story, random, cutOff) -> {
 			SimulatedInstance dead = story.start();
 			story.pass(Duration.ofSeconds(8));
@@ -85,7 +85,7 @@ class ClockStepTests {
 
 	/** Who is dead is found within a lease, whatever the leader stood still for. */
 	@Test
-	void aPauseOfTheLeaderThatIsShorterThanAGapDelaysNothing() {
+	void shortPauseOfTheLeaderDelaysNothing() {
 		SplittableRandom seeds = new SplittableRandom(1);
 		for (int seed = 0; seed < SEEDS / 4; seed++) {
 			SplittableRandom random = seeds.split();

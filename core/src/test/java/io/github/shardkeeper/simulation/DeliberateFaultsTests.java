@@ -34,8 +34,8 @@ import io.github.shardkeeper.shard.TopicShards;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Shows that the simulation can fail: each of these breaks one thing that the protocol
- * rests on, and is found.
+ * Shows that the simulation can fail: each test breaks one rule of the protocol, and the
+ * simulation finds it.
  */
 class DeliberateFaultsTests {
 

@@ -16,10 +16,10 @@ import io.github.shardkeeper.shard.Token;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A Redis without persistence that comes back after a while, when leases may have ended:
- * what it has lost is in the memory of those who consumed. The checker sees every commit:
- * one that goes back behind what somebody held who is alive ends the story, and so does a
- * second consumer, or a state that does not hold each record once.
+ * A Redis without persistence that restarts after a while, when leases may have ended:
+ * the lost data is in the memory of its consumers. The checker sees every commit. A
+ * commit behind the state of a live member fails the test, and so does a second consumer,
+ * or a state that does not contain each record once.
  */
 class EmptiedStoreTests {
 
@@ -75,7 +75,7 @@ class EmptiedStoreTests {
 	}
 
 	@Test
-	void whatIsEmptiedTwiceIsGivenBackTwice() {
+	void storeEmptiedTwiceIsRestoredTwice() {
 		try (Story story = new Story(6)) {
 			settle(story, 3);
 			Map<ShardId, Token> before = story.tokens();
@@ -115,7 +115,7 @@ class EmptiedStoreTests {
 
 	/** Nothing but its own state is lost, which nobody has. */
 	@Test
-	void whoDiesInTheTimeForClaimsLosesItsOwnOnly() {
+	void memberThatDiesDuringClaimsLosesOnlyItsOwnShards() {
 		try (Story story = new Story(6)) {
 			SimulatedInstance[] all = settle(story, 3);
 			Set<ShardId> lost = story.ownedBy(all[0]);
@@ -135,7 +135,7 @@ class EmptiedStoreTests {
 
 	/** As in a rolling restart. */
 	@Test
-	void whoLeavesInTheTimeForClaimsHandsOverWhatItHeld() {
+	void memberThatLeavesDuringClaimsHandsOverItsShards() {
 		try (Story story = new Story(6)) {
 			SimulatedInstance[] all = settle(story, 3);
 			story.group().checker().everybodyRestores();

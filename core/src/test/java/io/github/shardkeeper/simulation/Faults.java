@@ -7,7 +7,7 @@ import java.util.random.RandomGenerator;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.simulation.SimulatedNetwork.Way;
 
-/** What may befall a group. */
+/** The faults that a simulation injects. */
 final class Faults {
 
 	private static final int KINDS = 19;

@@ -14,9 +14,8 @@ import io.github.shardkeeper.shard.Token;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A Redis that keeps nothing but a snapshot now and then comes back with what it knew
- * long ago, and perhaps so soon that nobody's heartbeat failed. In each of these the
- * checker sees every call: a second consumer ends the story.
+ * A Redis with occasional snapshots restarts with an old one, perhaps so soon that no
+ * heartbeat has failed. The checker sees every call: a second consumer fails the test.
  */
 class OldSnapshotTests {
 
@@ -73,7 +72,7 @@ class OldSnapshotTests {
 	}
 
 	@Test
-	void whatIsItsOwnByAnOldTokenOnlyIsConsumedAgain() {
+	void shardOwnedUnderAnOldTokenIsConsumedAgain() {
 		try (Story story = new Story(4)) {
 			SimulatedInstance a = story.start();
 			story.settle(a);
@@ -84,7 +83,7 @@ class OldSnapshotTests {
 
 	/** No heartbeat of its own has failed then. */
 	@Test
-	void alsoIfItWasFrozenMeanwhile() {
+	void shardOwnedUnderAnOldTokenIsConsumedAgainAfterAFreeze() {
 		try (Story story = new Story(4)) {
 			SimulatedInstance a = story.start();
 			story.settle(a);

@@ -5,7 +5,7 @@ import java.util.random.RandomGenerator;
 
 import io.github.shardkeeper.shard.ShardId;
 
-/** What may become of a topic's shards while a group consumes them. */
+/** Changes of a topic's shards while a group consumes them. */
 final class Resharding {
 
 	private static final int MOST_SHARDS = 12;

@@ -4,7 +4,7 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Keeps the logs of thousands of courses away; a replay wants them all. */
+/** Switches logs off during thousands of simulations; a replay logs everything. */
 record SilentLogs(Logger logger, Level before) implements AutoCloseable {
 
 	static SilentLogs begin() {

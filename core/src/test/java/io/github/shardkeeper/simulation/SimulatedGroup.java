@@ -40,9 +40,8 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 
 /**
- * A group and all that is around it: instances with their real coordinators and workers,
- * real stores in memory, a network, clocks, a topic, and a checker that watches every
- * call and every write.
+ * A simulated group: instances with real coordinators and workers, real stores in memory,
+ * a network, clocks, a topic, and a checker of every call and every write.
  */
 final class SimulatedGroup {
 
@@ -222,7 +221,7 @@ final class SimulatedGroup {
 		return this.memoryCheckpoints.seeks(List.of(shard)).get(shard).pending() != null;
 	}
 
-	/** Whoever has asked for it asks again: the news may be lost, but not the request. */
+	/** Notifies the owner again: the notification may be lost, but not the request. */
 	private void nudgeAgain() {
 		this.coordinationStore.notifyOwners(this.topic.ends().keySet().stream().filter(this::isToBeReset).toList());
 	}

@@ -12,8 +12,8 @@ import io.github.shardkeeper.shard.ShardId;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What users of other products complain about when shards move, and what happens here
- * instead. The checker watches, as in {@link SimulatedOwnershipTests}.
+ * Handovers during failures. Each test names issues of other products. The checker sees
+ * every call and every commit, as in {@link SimulatedOwnershipTests}.
  */
 class SimulatedHandoverTests {
 
@@ -31,7 +31,7 @@ class SimulatedHandoverTests {
 	 * gets none from the moment it has said so, though it still works on what it has.
 	 */
 	@Test
-	void whoIsStoppingGetsNothingMore() {
+	void stoppingMemberGetsNoMoreShards() {
 		SimulatedInstance a = this.story.start();
 		SimulatedInstance b = this.story.start();
 		SimulatedInstance c = this.story.start();
@@ -51,12 +51,12 @@ class SimulatedHandoverTests {
 	}
 
 	/**
-	 * amazon-kinesis-client#265, azure-sdk-for-net#17651, RocketMQ#2837: whoever takes a
-	 * shard begins while the one before still works on it. Here the next one waits until
-	 * that has returned and committed, however long it takes.
+	 * amazon-kinesis-client#265, azure-sdk-for-net#17651, RocketMQ#2837: the next owner
+	 * starts while the last one still works. Here it waits until the call has returned
+	 * and its result is committed, however long that takes.
 	 */
 	@Test
-	void theNextOwnerWaitsForTheCallOfTheLast() {
+	void nextOwnerWaitsForTheCallOfTheLastOne() {
 		SimulatedInstance a = this.story.start();
 		this.story.settle(a);
 		this.story.callsTake(a, Duration.ofSeconds(40));
@@ -72,7 +72,7 @@ class SimulatedHandoverTests {
 
 	/** Not of others' users: a shard whose drain takes long holds up no other. */
 	@Test
-	void whileAShardDrainsForLongTheOthersAreConsumedAllTheTime() {
+	void otherShardsAreConsumedDuringALongDrain() {
 		SimulatedInstance a = this.story.start();
 		this.story.settle(a);
 		this.story.feed();
@@ -104,7 +104,7 @@ class SimulatedHandoverTests {
 	 * after the lease, and the target gets the shard.
 	 */
 	@Test
-	void anOwnerThatRestartsInTheMiddleOfAHandoverHoldsNothingUp() {
+	void restartOfTheOwnerDoesNotBlockAHandover() {
 		SimulatedInstance a = this.story.start();
 		this.story.settle(a);
 		this.story.callsTake(a, Duration.ofMinutes(10));
@@ -128,7 +128,7 @@ class SimulatedHandoverTests {
 	 * shard straight to its target.
 	 */
 	@Test
-	void aLeaderThatDiesInTheMiddleOfAHandoverIsNotNeeded() {
+	void handoverNeedsNoLeader() {
 		SimulatedInstance leader = this.story.start();
 		this.story.settle(leader);
 		SimulatedInstance owner = this.story.start();
@@ -152,7 +152,7 @@ class SimulatedHandoverTests {
 	 * Here a machine without power, which passes for slow, holds up its own shards only.
 	 */
 	@Test
-	void whoHasVanishedHoldsUpNobodyElse() {
+	void vanishedMemberDelaysOnlyItsOwnShards() {
 		SimulatedInstance a = this.story.start();
 		SimulatedInstance b = this.story.start();
 		this.story.settle(a, b);
@@ -174,7 +174,7 @@ class SimulatedHandoverTests {
 	 * same. Here it beats until it has given up its last shard.
 	 */
 	@Test
-	void whoIsStoppingKeepsItsShardsUntilTheyAreCommitted() {
+	void stoppingMemberKeepsItsShardsUntilTheyAreCommitted() {
 		SimulatedInstance a = this.story.start();
 		SimulatedInstance b = this.story.start();
 		this.story.settle(a, b);

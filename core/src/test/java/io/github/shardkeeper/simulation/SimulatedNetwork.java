@@ -21,9 +21,9 @@ import io.github.shardkeeper.coordination.CoordinationStore.Subscription;
 import io.github.shardkeeper.shard.MemberId;
 
 /**
- * What lies between a process and the stores: requests and answers take time, are lost,
- * or arrive long after the caller has given up; events are lost or come twice; each kind
- * of connection may be cut alone; and the store itself may be away.
+ * The network between a process and the stores: requests and answers take time, are lost,
+ * or arrive after the caller's time limit; events are lost or duplicated; each kind of
+ * connection can be cut alone; and the store itself can be unavailable.
  */
 final class SimulatedNetwork {
 

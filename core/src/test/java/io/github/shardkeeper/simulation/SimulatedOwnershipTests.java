@@ -14,10 +14,9 @@ import io.github.shardkeeper.simulation.SimulatedNetwork.Way;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What users of other products complain about when it comes to who owns a shard, and what
- * happens here instead. In each of these the checker sees every call and every commit: a
- * second consumer, a token that falls, a commit of an old owner, a record that is lost or
- * counted twice end the story.
+ * Ownership of shards during failures. Each test names issues of other products. The
+ * checker sees every call and every commit: a second consumer, a token that decreases, a
+ * commit of an old owner, and a record that is lost or counted twice fail the test.
  */
 class SimulatedOwnershipTests {
 
@@ -36,7 +35,7 @@ class SimulatedOwnershipTests {
 	 * paused runs on beside the next owner: that the docs say.
 	 */
 	@Test
-	void whoWasPausedForTooLongBeginsNothingMore() {
+	void pausedMemberBeginsNoCallAfterItsLease() {
 		SimulatedInstance a = this.story.start();
 		SimulatedInstance b = this.story.start();
 		this.story.settle(a, b);
@@ -61,7 +60,7 @@ class SimulatedOwnershipTests {
 	 * at the end of the lease, and nobody else has begun before.
 	 */
 	@Test
-	void whoIsCutOffStopsBeforeAnotherBegins() {
+	void memberThatIsCutOffStopsBeforeAnotherBegins() {
 		SimulatedInstance a = this.story.start();
 		SimulatedInstance b = this.story.start();
 		this.story.settle(a, b);
@@ -84,7 +83,7 @@ class SimulatedOwnershipTests {
 	 * the only instance sees an empty list of shards. Here it has all of them again.
 	 */
 	@Test
-	void whoWasCutOffAloneHasEverythingAgain() {
+	void onlyMemberResumesAfterAnOutage() {
 		SimulatedInstance a = this.story.start();
 		this.story.settle(a);
 		this.story.feed();
@@ -104,7 +103,7 @@ class SimulatedOwnershipTests {
 	 * and each goes on with what it had, under the same tokens.
 	 */
 	@Test
-	void aStoreThatFailsForAllMakesNeitherSeveralConsumersNorNone() {
+	void outageForAllMembersNeitherDuplicatesNorStopsConsumption() {
 		SimulatedInstance a = this.story.start();
 		SimulatedInstance b = this.story.start();
 		this.story.settle(a, b);
@@ -129,7 +128,7 @@ class SimulatedOwnershipTests {
 	 * Here the lease is short and renewed, however long one call takes.
 	 */
 	@Test
-	void aCallMayTakeManyLeases() {
+	void callCanOutlastManyLeases() {
 		SimulatedInstance a = this.story.start();
 		SimulatedInstance b = this.story.start();
 		this.story.settle(a, b);
@@ -152,7 +151,7 @@ class SimulatedOwnershipTests {
 	 * Here one decides, by counts, and what is even stays as it is.
 	 */
 	@Test
-	void whatIsEvenDoesNotMove() {
+	void evenLoadsDoNotMove() {
 		SimulatedInstance a = this.story.start();
 		SimulatedInstance b = this.story.start();
 		SimulatedInstance c = this.story.start();

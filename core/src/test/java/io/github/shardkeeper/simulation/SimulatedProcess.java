@@ -21,8 +21,8 @@ import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * One process: its clock, its threads, and what may befall it. Threads begin a little
- * late, as they do.
+ * A process: its clock, its threads and its failures. Threads start a little late, as
+ * real ones do.
  */
 final class SimulatedProcess {
 

@@ -10,7 +10,7 @@ import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
 import io.github.shardkeeper.worker.TestSettings;
 
 /**
- * How the instances of a course consume.
+ * Consumer settings of the simulated instances.
  *
  * @param consumer the settings
  * @param batches whether the handler takes lists

@@ -18,9 +18,9 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 
 /**
- * One course of a group with faults, all of it decided by a seed: when instances start,
- * what befalls them, how bad the network and the handlers are. At the end, when nothing
- * fails any more, everything has to come to rest within a bound.
+ * A simulation of a group with faults. The seed decides everything: when instances start,
+ * which faults occur, how bad the network and the handlers are. After the last fault the
+ * group has to come to rest within a time limit.
  */
 final class Simulation {
 
@@ -37,7 +37,7 @@ final class Simulation {
 	 */
 	private static final int LOOKS_AT_REST = 4;
 
-	/** When a group that nothing has befallen stands. */
+	/** Time at which a group without faults is complete. */
 	private static final Duration SETTLED = Duration.ofMillis(4500);
 
 	private static final Duration FEEDING = Duration.ofSeconds(9);

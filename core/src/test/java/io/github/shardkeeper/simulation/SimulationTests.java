@@ -77,7 +77,7 @@ class SimulationTests {
 	}
 
 	@Test
-	void theSameSeedGivesTheSameCourse() {
+	void sameSeedHasTheSameResult() {
 		try (SimulatedGroup.Host host = new SimulatedGroup.Host()) {
 			for (long seed = FIRST; seed < FIRST + Math.min(50, SCHEDULES); seed++) {
 				Simulation.Outcome outcome = host.run(seed, Tampering.NONE, REPLAY != null);

@@ -18,8 +18,8 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 
 /**
- * A group whose course a test tells, step by step, on a network that does nobody any
- * harm: time passes only when the test says so. The checker watches all of it.
+ * A simulated group that a test controls step by step, on a network without faults: time
+ * passes only when the test says so. The checker sees every call and every write.
  */
 final class Story implements AutoCloseable {
 

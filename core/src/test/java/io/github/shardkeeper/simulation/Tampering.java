@@ -8,8 +8,7 @@ import io.github.shardkeeper.coordination.ShardConsumption;
 import io.github.shardkeeper.shard.TopicShards;
 
 /**
- * Breaks the protocol on purpose, for tests that want to see it found; by default
- * nothing.
+ * Hooks to break the protocol on purpose; the defaults change nothing.
  */
 interface Tampering {
 
@@ -29,12 +28,12 @@ interface Tampering {
 		return consumption;
 	}
 
-	/** What a member knows of the topic's shards. */
+	/** Changes a member's view of the topic's shards. */
 	default TopicShards shards(TopicShards known) {
 		return known;
 	}
 
-	/** What the member takes for its lease. */
+	/** Changes a member's view of its lease. */
 	default Duration lease(Duration known) {
 		return known;
 	}

@@ -8,8 +8,8 @@ import java.lang.annotation.Target;
 import org.junit.jupiter.api.Tag;
 
 /**
- * For tests that measure how long something takes, or load the machine by themselves: the
- * build runs them with nothing beside them, the others two at a time.
+ * Marks tests that measure durations or load the machine: the build runs them alone, and
+ * others two at a time.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)

@@ -8,7 +8,7 @@ import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * A clock that stands still unless it is told to go on. Thread-safe.
+ * A clock that changes only by {@link #advance}. Thread-safe.
  */
 public final class SettableClock implements MonotonicClock {
 
@@ -24,7 +24,7 @@ public final class SettableClock implements MonotonicClock {
 		return new MonotonicTime(this.nanos.get());
 	}
 
-	/** There is no memory for the next readings. */
+	/** Fails the next readings with an error. */
 	public void failNext(int readings) {
 		this.failures.set(readings);
 	}

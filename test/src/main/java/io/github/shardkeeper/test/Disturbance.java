@@ -85,8 +85,8 @@ public final class Disturbance {
 		CONTROL,
 
 		/**
-		 * Data plane: records and commits. A connection on which nothing was sent yet
-		 * has this role too.
+		 * Data plane: records and commits. A connection on which nothing was sent yet has
+		 * this role too.
 		 */
 		DATA
 

@@ -32,14 +32,16 @@ import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
 
 /**
- * Several Spring Boot applications in this JVM as instances of one group. Each test gets a
- * group with a name and keys of its own, and all instances are closed after the test:
+ * Several Spring Boot applications in this JVM as instances of one group. Each test gets
+ * a group with a name and keys of its own, and all instances are closed after the test:
  *
  * <pre>{@code
- * @RegisterExtension
+ * &#64;RegisterExtension
  * final EmbeddedGroup group = EmbeddedGroup.onRedis("shardkeeper.topics.visits.shards=4");
  *
- * @Test
+ *
+
+@Test
  * void countsStayExactWhenShardsMove() {
  * 	ConfigurableApplicationContext one = this.group.start(VisitsApplication.class, "one");
  * 	this.group.start(VisitsApplication.class, "two");
@@ -194,11 +196,11 @@ public final class EmbeddedGroup implements AfterEachCallback, AutoCloseable {
 	}
 
 	/**
-	 * Cuts an instance off. To the group it looks like a process that was
-	 * killed: its connections are closed, it leaves nothing in order, and its shards move
-	 * after one lease. The application itself stays
-	 * in this JVM until the end of the test. It consumes nothing once its own lease has
-	 * ended, before its shards move, and calls of handlers are interrupted then.
+	 * Cuts an instance off. To the group it looks like a process that was killed: its
+	 * connections are closed, it leaves nothing in order, and its shards move after one
+	 * lease. The application itself stays in this JVM until the end of the test. It
+	 * consumes nothing once its own lease has ended, before its shards move, and calls of
+	 * handlers are interrupted then.
 	 * @param instance the instance id
 	 * @throws IllegalArgumentException if the group is in memory or the instance was not
 	 * started

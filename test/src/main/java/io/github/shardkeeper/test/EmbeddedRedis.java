@@ -43,12 +43,14 @@ import redis.embedded.core.ExecutableProvider;
  *
  * It runs the binary that the system property or environment variable {@value #BINARY}
  * names, or else the one in embedded-redis, and persists nothing unless its arguments
- * demand it. It ends with the JVM at the latest. Needs the Lettuce client. Confined to one
- * thread at a time.
+ * demand it. It ends with the JVM at the latest. Needs the Lettuce client. Confined to
+ * one thread at a time.
  */
 public final class EmbeddedRedis implements AutoCloseable {
 
-	/** System property or environment variable with the path of a {@code redis-server}. */
+	/**
+	 * System property or environment variable with the path of a {@code redis-server}.
+	 */
 	public static final String BINARY = "SHARDKEEPER_TEST_REDIS";
 
 	private static final int ATTEMPTS = 5;
@@ -199,8 +201,8 @@ public final class EmbeddedRedis implements AutoCloseable {
 	}
 
 	/**
-	 * Cuts the replicas of this master off: they receive nothing that it acknowledges from
-	 * now on, while all processes keep running.
+	 * Cuts the replicas of this master off: they receive nothing that it acknowledges
+	 * from now on, while all processes keep running.
 	 */
 	public void cutOffReplicas() {
 		call((commands) -> commands.dispatch(CommandType.ACL, new StatusOutput<>(StringCodec.UTF8),

@@ -20,8 +20,8 @@ import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import org.awaitility.Awaitility;
 
 /**
- * Redis Cluster for tests, its slots spread evenly over its masters. With replicas it fails
- * over about four seconds after a master was killed. Set
+ * Redis Cluster for tests, its slots spread evenly over its masters. With replicas it
+ * fails over about four seconds after a master was killed. Set
  * {@code spring.data.redis.cluster.nodes} to {@link #addresses()}. Confined to one thread
  * at a time.
  */
@@ -216,8 +216,8 @@ public final class EmbeddedRedisCluster implements AutoCloseable {
 	}
 
 	/**
-	 * Begins to move the slot of a key to another node, as {@code redis-cli} does. Its keys
-	 * stay where they are until they are moved one by one.
+	 * Begins to move the slot of a key to another node, as {@code redis-cli} does. Its
+	 * keys stay where they are until they are moved one by one.
 	 * @param key the key
 	 * @param target the node that serves the slot after the migration
 	 * @return the migration

@@ -15,10 +15,10 @@ import io.lettuce.core.sentinel.api.StatefulRedisSentinelConnection;
 import org.awaitility.Awaitility;
 
 /**
- * Redis master with replicas and three Sentinels for tests. Two Sentinels must agree; they
- * fail over about four seconds after the master was killed. Set
- * {@code spring.data.redis.sentinel.nodes} to {@link #addresses()}. Confined to one thread
- * at a time.
+ * Redis master with replicas and three Sentinels for tests. Two Sentinels must agree;
+ * they fail over about four seconds after the master was killed. Set
+ * {@code spring.data.redis.sentinel.nodes} to {@link #addresses()}. Confined to one
+ * thread at a time.
  */
 public final class EmbeddedRedisSentinel implements AutoCloseable {
 
@@ -37,7 +37,8 @@ public final class EmbeddedRedisSentinel implements AutoCloseable {
 	}
 
 	/**
-	 * Starts all processes and waits until the Sentinels know each other and the replicas.
+	 * Starts all processes and waits until the Sentinels know each other and the
+	 * replicas.
 	 * @param replicas the number of replicas
 	 * @return the running servers
 	 */

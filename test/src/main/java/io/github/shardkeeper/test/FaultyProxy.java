@@ -16,8 +16,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import io.github.shardkeeper.test.Disturbance.Role;
 
 /**
- * Network between the clients of a Redis and that Redis, which a test can disturb. Let the
- * application connect to {@link #port()} instead of the port of Redis:
+ * Network between the clients of a Redis and that Redis, which a test can disturb. Let
+ * the application connect to {@link #port()} instead of the port of Redis:
  *
  * <pre>{@code
  * FaultyProxy network = new FaultyProxy(redis.port(), "{visits-app}");
@@ -202,8 +202,8 @@ public final class FaultyProxy implements AutoCloseable {
 				try {
 					this.client.setTcpNoDelay(true);
 					admit(this);
-					this.redis.connect(
-							new InetSocketAddress(InetAddress.getLoopbackAddress(), FaultyProxy.this.redisPort));
+					this.redis
+						.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), FaultyProxy.this.redisPort));
 					this.redis.setTcpNoDelay(true);
 					startThread("faulty-proxy-to-client", () -> pass(this.redis, this.client));
 					pass(this.client, this.redis);

@@ -40,7 +40,7 @@ import static org.awaitility.Awaitility.await;
  * <pre>{@code
  * class TableSourceTests extends ShardSourceContract {
  *
- * 	@Override
+ * 	&#64;Override
  * 	protected ShardSource createSource(Map<String, Integer> topics) {
  * 		return new TableSource(dataSource, topics);
  * 	}

@@ -58,7 +58,8 @@ class MemoryStreamSourceTests extends ReshardedSourceContract {
 
 		assertThatIllegalStateException().isThrownBy(() -> this.small.append(List.of(open, closed)))
 			.withMessageContaining("visits/1 is closed");
-		assertThat(this.small.append(List.of(open)).get(0).join().value()).as("all or nothing is appended").isEqualTo("1");
+		assertThat(this.small.append(List.of(open)).get(0).join().value()).as("all or nothing is appended")
+			.isEqualTo("1");
 		assertThatIllegalStateException().isThrownBy(() -> this.small.split(ONE));
 		assertThatIllegalStateException().isThrownBy(() -> this.small.merge(ShardId.of("visits", 0), ONE));
 		assertThat(this.small.append(List.of(open))).as("not closed by the failed merge").hasSize(1);

@@ -52,7 +52,7 @@ class MemoryCoordinationStoreTests extends CoordinationStoreContract implements 
 	}
 
 	@Test
-	void tokensRiseWhenTheClockGoesBack() {
+	void tokensIncreaseWhenTheClockIsSetBack() {
 		TestMember a = group().join("a").lead();
 		Token first = a.assign(ShardId.of("orders", 1), a).token();
 		turnClockBack(Duration.ofDays(1));
@@ -69,7 +69,7 @@ class MemoryCoordinationStoreTests extends CoordinationStoreContract implements 
 	}
 
 	@Test
-	void goesByTheSystemsClockUnlessTold() {
+	void systemClockIsTheDefault() {
 		long before = System.currentTimeMillis();
 		try (CoordinationStore store = new MemoryCoordinationStore()) {
 			store.joinGroup(MEMBER, DESCRIPTION, Duration.ofSeconds(3), Duration.ofSeconds(15));
@@ -103,7 +103,7 @@ class MemoryCoordinationStoreTests extends CoordinationStoreContract implements 
 	}
 
 	@Test
-	void aSubscriberThatFailsDisturbsNobody() {
+	void failingSubscriberDoesNotAffectOthers() {
 		TestMember a = group().join("a").lead();
 		AtomicInteger told = new AtomicInteger();
 		group().store().subscribe(a.id(), () -> {

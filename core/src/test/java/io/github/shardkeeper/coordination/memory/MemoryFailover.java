@@ -9,8 +9,7 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
- * What can happen to the server behind a store, for tests of other rooms that run on the
- * stores in memory.
+ * Failures of the server behind a store, for tests on the stores in memory.
  */
 public final class MemoryFailover {
 
