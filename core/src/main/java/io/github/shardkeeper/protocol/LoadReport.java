@@ -135,7 +135,7 @@ public record LoadReport(String text) {
 	}
 
 	/**
-	 * What a report says. Immutable.
+	 * The content of a report. Immutable.
 	 *
 	 * @param measure the {@linkplain LoadMeasure#text() name} of what was measured
 	 * @param loads by shard its load
