@@ -184,7 +184,8 @@ class ArchitectureTests {
 		plan.put("worker", Set.of("spring", "jackson", "slf4j"));
 		plan.put("consumer", Set.of("spring", "jackson", "slf4j"));
 		plan.put("operations", Set.of("spring", "jackson", "slf4j"));
-		plan.put("test", Set.of("lettuce", "spring", "spring-boot", "junit", "assertj", "awaitility", "embedded-redis"));
+		plan.put("test",
+				Set.of("lettuce", "spring", "spring-boot", "junit", "assertj", "awaitility", "embedded-redis"));
 		plan.put("redis", Set.of("lettuce", "spring", "spring-data", "slf4j"));
 		plan.put("redis.coordination", Set.of("lettuce", "jackson", "slf4j"));
 		plan.put("redis.checkpoint", Set.of("lettuce", "jackson", "slf4j"));

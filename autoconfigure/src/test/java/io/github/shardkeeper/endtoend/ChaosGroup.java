@@ -105,7 +105,7 @@ final class ChaosGroup implements AutoCloseable {
 
 	/**
 	 * All are there, have the same number of shards, and have handled what was fed until
-	 * now. Both at a time: whoever was just killed looks as if he were still there.
+	 * now. Both together, because a member that was just killed still looks alive.
 	 */
 	void awaitRest() {
 		long fed = this.feeder.sent();

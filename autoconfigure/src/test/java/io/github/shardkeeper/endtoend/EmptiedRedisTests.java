@@ -104,7 +104,7 @@ class EmptiedRedisTests {
 		}
 	}
 
-	/** With it goes what it held: it says so, and its shards begin anew. */
+	/** Its holdings are lost: it logs that, and its shards start from the beginning. */
 	private void emptyWhileOneStops(CapturedOutput output) {
 		String name = "stops-meanwhile";
 		try (EmbeddedRedis redis = EmbeddedRedis.start();

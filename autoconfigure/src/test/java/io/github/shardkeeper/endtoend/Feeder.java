@@ -153,7 +153,7 @@ final class Feeder implements AutoCloseable {
 		return this.sent.get(shard);
 	}
 
-	/** Stops feeding; tells how many records each shard has at least. */
+	/** Stops feeding and returns the minimum number of records of each shard. */
 	long stop() {
 		this.timer.shutdown();
 		try {
@@ -169,7 +169,7 @@ final class Feeder implements AutoCloseable {
 		return sent();
 	}
 
-	/** Stops feeding; tells how many records each shard has. */
+	/** Stops feeding and returns the number of records of each shard. */
 	Map<String, Long> stopAll() {
 		stop();
 		Map<String, Long> fed = new TreeMap<>();

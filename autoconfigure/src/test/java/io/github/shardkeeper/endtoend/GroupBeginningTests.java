@@ -60,7 +60,7 @@ class GroupBeginningTests {
 		send("one", "two");
 		awaitNextMillisecond();
 		Handler handler = consume("latest");
-		// Long before it has got any shard: whoever begins a group waits for a lease.
+		// Long before it gets a shard: the first member of a group waits for a lease.
 		assertThat(handler.handled).isEmpty();
 		send("three", "four");
 

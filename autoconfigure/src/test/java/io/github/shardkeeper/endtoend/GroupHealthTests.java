@@ -97,7 +97,7 @@ class GroupHealthTests {
 		awaitHealthy(two, three);
 	}
 
-	/** An IDE or devtools: it joins, and others, who say how old they are, get all. */
+	/** As from an IDE: it joins, and members with a version get all shards. */
 	@Test
 	void instanceWithoutVersionThatGetsNoShardsIsReported(CapturedOutput output) {
 		ConfigurableApplicationContext one = this.instances.start(Orders.class, "one", "shardkeeper.version=1.4");

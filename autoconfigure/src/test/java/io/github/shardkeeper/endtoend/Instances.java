@@ -104,7 +104,7 @@ final class Instances implements AutoCloseable {
 		process(name).onExit().orTimeout(LONGEST_END.toSeconds(), TimeUnit.SECONDS).join();
 	}
 
-	/** Waits for an end that is under way; tells the exit code. */
+	/** Waits for a process that is ending and returns its exit code. */
 	int awaitExitCode(String name) {
 		awaitEnd(name);
 		return process(name).exitValue();

@@ -11,7 +11,7 @@ import io.github.shardkeeper.endtoend.TraceChecker.State;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Traces made by hand, of a Redis that loses writes, and of one who dies at 100 µs. */
+/** Traces of a Redis that loses writes, and of an instance that dies at 100 µs. */
 class LineageCheckerTests {
 
 	private final List<Line> lines = new ArrayList<>();

@@ -63,7 +63,7 @@ class LossyChaosTests {
 
 	private static final List<String> INSTANCES = List.of("i0", "i1", "i2", "i3");
 
-	/** Longer than Redis is away: so all who live may claim. */
+	/** Longer than Redis is away, so that all surviving instances may claim. */
 	private static final String[] ARGUMENTS = { "--shardkeeper.session.lease=6s", "--shardkeeper.session.timeout=12s",
 			"--logging.level.io.github.shardkeeper=debug", "--trace.work=20ms" };
 
@@ -304,7 +304,7 @@ class LossyChaosTests {
 		/** That shards moved away from an instance, and back to its successor. */
 		A_ROLLING_RESTART,
 
-		/** That an instance died, and who took over. */
+		/** Death of an instance, and its successor. */
 		A_DEATH,
 
 		/** As the first, and an instance dies at the same time. */

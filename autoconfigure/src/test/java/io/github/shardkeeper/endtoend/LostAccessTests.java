@@ -36,7 +36,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * What people see of a running application that Redis lets in no longer: why, once in the
- * log, in health and on the endpoint; and it goes on by itself once it is let in again.
+ * log, in health and on the endpoint; and it recovers automatically with its rights.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class LostAccessTests {

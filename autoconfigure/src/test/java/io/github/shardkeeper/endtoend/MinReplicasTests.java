@@ -219,7 +219,7 @@ class MinReplicasTests {
 		assertThat(output.getOut()).containsOnlyOnce(TOO_LATE).doesNotContain(UNGUARDED, SENTINEL_UNREADABLE);
 	}
 
-	/** With the user that is configured for them; without one they would tell. */
+	/** With the user that is configured for them; without one they would answer. */
 	@Test
 	void forbiddenReadOfSentinelsIsReportedOnce(CapturedOutput output) {
 		EmbeddedRedisSentinel sentinels = guardedBySentinels();
@@ -249,7 +249,7 @@ class MinReplicasTests {
 			.call((commands) -> commands.dispatch(CommandType.ACL, new StatusOutput<>(StringCodec.UTF8), arguments));
 	}
 
-	/** What they are asked to begin with, who the master is, they do answer. */
+	/** They do answer the first question, for the master. */
 	@Test
 	void silentSentinelsDelayNothing(CapturedOutput output) {
 		EmbeddedRedisSentinel sentinels = guardedBySentinels();

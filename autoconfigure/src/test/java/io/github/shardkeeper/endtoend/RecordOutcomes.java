@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Looks whether every record of a shard is either counted in its state, once, or a dead
- * letter, once. Has no state.
+ * Checks that every record of a shard is either counted in its state once, or is one dead
+ * letter. Has no state.
  */
 final class RecordOutcomes {
 
@@ -36,7 +36,7 @@ final class RecordOutcomes {
 		return wrong;
 	}
 
-	/** How many numbers are settled, rightly or not. */
+	/** Returns how many numbers have an outcome, right or wrong. */
 	static long count(Map<String, String> state, List<Long> deadLetters) {
 		return state.keySet().stream().filter((key) -> key.startsWith("n")).count()
 				+ deadLetters.stream().distinct().count();

@@ -32,8 +32,8 @@ import io.github.shardkeeper.test.EmbeddedRedis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * An application whose Redis user loses one right while it consumes goes on when it has
- * it back, and state, dead letters and offset are exact.
+ * An application whose Redis user loses one right while it consumes recovers when the
+ * right is back, and state, dead letters and offset are exact.
  */
 @OnEveryRedis
 class RefusedCommitsTests {

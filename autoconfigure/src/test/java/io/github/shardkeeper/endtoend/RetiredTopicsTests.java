@@ -196,7 +196,7 @@ class RetiredTopicsTests {
 		return tokens;
 	}
 
-	/** While nobody runs, the group's records are made as old as that. */
+	/** Makes the group's records that old while no instance runs. */
 	private void letAMinutePassForRetiredShards() {
 		String key = this.instances.name() + ":{" + this.instances.name() + "}:shards";
 		Pattern record = Pattern.compile("(FREE\\|\\d+\\|\\|\\|)(\\d+)(\\|0)");

@@ -127,7 +127,7 @@ class SlotMigrationTests {
 		this.group.checkExact(this.feeder.stopAll());
 	}
 
-	/** Everybody goes on with what he had, and has stood still once at most. */
+	/** Each instance keeps its shards and suspends at most once. */
 	private void inPlace(String how, Runnable disturbance) {
 		Map<String, Integer> before = suspensions();
 		Map<String, Long> tokens = tokens(Long.MIN_VALUE);
@@ -177,7 +177,7 @@ class SlotMigrationTests {
 
 	private static void atOnce(SlotMigration migration) {
 		while (migration.move(ALL_KEYS) > 0) {
-			// What somebody has written meanwhile is moved, too.
+			// Also moves keys that were written meanwhile.
 		}
 	}
 

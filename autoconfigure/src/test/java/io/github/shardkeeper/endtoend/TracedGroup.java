@@ -107,7 +107,7 @@ final class TracedGroup implements AutoCloseable {
 			.concat(Stream.of("--spring.data.redis.cluster.nodes=" + cluster.addresses()), Stream.of(arguments)));
 	}
 
-	/** Opens connections that nobody disturbs. */
+	/** Opens connections without faults. */
 	RedisConnector connector() {
 		return this.connector;
 	}

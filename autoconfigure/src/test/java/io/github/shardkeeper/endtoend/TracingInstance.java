@@ -71,7 +71,7 @@ public final class TracingInstance {
 
 	static final class Tracer {
 
-		/** Every so many calls one does not heed its interruption. */
+		/** Number of calls of which one ignores its interruption. */
 		private static final int STUBBORN = 4;
 
 		private final TraceWriter trace;

@@ -49,8 +49,8 @@ final class UnreliableGroup implements AutoCloseable {
 	}
 
 	/**
-	 * Waits until everything is settled, and checks it.
-	 * @return how much was settled, for people
+	 * Waits until every record has an outcome, and checks them.
+	 * @return a summary for people
 	 */
 	String awaitSettledAndCheck() {
 		Awaitility.await("all is handled or a dead letter")

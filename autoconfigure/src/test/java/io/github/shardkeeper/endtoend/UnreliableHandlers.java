@@ -16,7 +16,7 @@ import io.github.shardkeeper.ShardState;
  */
 final class UnreliableHandlers {
 
-	/** Handled in lists, committed list by list, dead letters at once. */
+	/** Handled in batches, each committed alone; failed records become dead letters. */
 	static final String LISTS = "lists";
 
 	/** Handled key by key at the same time, with a retry queue. */
