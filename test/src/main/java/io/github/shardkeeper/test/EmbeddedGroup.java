@@ -32,26 +32,20 @@ import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
 
 /**
- * Several Spring Boot applications in this JVM as instances of one group. Each test gets
- * a group with a name and keys of its own, and all instances are closed after the test:
+ * Several Spring Boot applications in this JVM as instances of one group. Each group has a
+ * name and keys of its own, and closes its instances after the test:
  *
  * <pre>{@code
- * &#64;RegisterExtension
- * final EmbeddedGroup group = EmbeddedGroup.onRedis("shardkeeper.topics.visits.shards=4");
- *
- *
-
-@Test
- * void countsStayExactWhenShardsMove() {
- * 	ConfigurableApplicationContext one = this.group.start(VisitsApplication.class, "one");
- * 	this.group.start(VisitsApplication.class, "two");
- * 	// … send, wait for two of four shards at each instance, read the state …
- * 	this.group.kill("two");
- * }
+ * EmbeddedGroup group = EmbeddedGroup.onRedis("shardkeeper.topics.visits.shards=4");
+ * ConfigurableApplicationContext one = group.start(VisitsApplication.class, "one");
+ * ConfigurableApplicationContext two = group.start(VisitsApplication.class, "two");
+ * // … send, wait until both instances own shards …
+ * group.kill("one");
  * }</pre>
  *
- * Needs Spring Boot and the Shardkeeper starter. Register it as a field of the instance,
- * not of the class, or close it yourself. Confined to one thread at a time.
+ * Needs Spring Boot and the Shardkeeper starter. Register it with
+ * {@code @RegisterExtension} as a field of the instance, not of the class, or close it
+ * yourself. Confined to one thread at a time.
  */
 public final class EmbeddedGroup implements AfterEachCallback, AutoCloseable {
 

@@ -35,19 +35,8 @@ import static org.awaitility.Awaitility.await;
 
 /**
  * Contract of a {@link ShardSource} that can be written to. Extend it in the test of a
- * source:
- *
- * <pre>{@code
- * class TableSourceTests extends ShardSourceContract {
- *
- * 	&#64;Override
- * 	protected ShardSource createSource(Map<String, Integer> topics) {
- * 		return new TableSource(dataSource, topics);
- * 	}
- *
- * }
- * }</pre>
- *
+ * source, and create the source in {@link #createSource(Map)}.
+ * <p>
  * Each test gets a new source with the topic {@code orders} of 40 shards. During the test
  * a thread polls one reader of it without a pause, as at run time. Subclasses may add
  * tests with the same reader. Confined to the thread of the test.
