@@ -17,7 +17,7 @@ class PublishedEventsTests {
 	private static final MemberId ME = MemberId.of("me", "1");
 
 	@Test
-	void withoutAThreadTheCallerGoesOnAndLaterEventsArePublished() throws InterruptedException {
+	void callerContinuesWithoutAThreadAndLaterEventsArePublished() throws InterruptedException {
 		BlockingQueue<Object> published = new LinkedBlockingQueue<>();
 		AtomicBoolean noThread = new AtomicBoolean(true);
 		PublishedEvents events = new PublishedEvents("group", published::add, (task) -> {

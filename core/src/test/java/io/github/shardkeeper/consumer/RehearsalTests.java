@@ -19,7 +19,7 @@ import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
 import io.github.shardkeeper.worker.ManualThreads;
 import io.github.shardkeeper.worker.TestReader;
 import io.github.shardkeeper.worker.TestSettings;
-import io.github.shardkeeper.worker.TroubledCheckpoints;
+import io.github.shardkeeper.worker.FaultyCheckpoints;
 import io.github.shardkeeper.worker.WorkerContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -38,10 +38,10 @@ class RehearsalTests {
 
 	private final ManualThreads threads = new ManualThreads(this.clock);
 
-	private final TroubledCheckpoints checkpoints = new TroubledCheckpoints(() -> Instant.EPOCH);
+	private final FaultyCheckpoints checkpoints = new FaultyCheckpoints(() -> Instant.EPOCH);
 
 	@Test
-	void comesToItsEnd() throws NoSuchMethodException {
+	void rehearsalEndsWithAnySettings() throws NoSuchMethodException {
 		for (TestSettings settings : new TestSettings[] { new TestSettings(),
 				new TestSettings().commits(CommitMode.MANUAL, Duration.ofSeconds(5), 1000),
 				new TestSettings().commits(CommitMode.BATCH, Duration.ofSeconds(5), 1000),
@@ -52,7 +52,7 @@ class RehearsalTests {
 	}
 
 	@Test
-	void isRepeatedAndWritesNothing() {
+	void rehearsalIsRepeatedAndWritesNothing() {
 		Rehearsal.run(context(), (topic) -> new TestSettings().get(), "orders");
 		assertThat(this.checkpoints.reads()).isEqualTo(200);
 		assertThat(this.checkpoints.store().contains(ABSENT)).isFalse();
@@ -60,14 +60,14 @@ class RehearsalTests {
 	}
 
 	@Test
-	void takesNoLongerThanItMay() {
+	void durationOfTheRehearsalIsLimited() {
 		this.checkpoints.onRead(() -> this.clock.advance(Duration.ofMillis(50)));
 		Rehearsal.run(context(), (topic) -> new TestSettings().get(), "orders");
 		assertThat(this.checkpoints.reads()).isEqualTo(3);
 	}
 
 	@Test
-	void endsWithoutTheStore() {
+	void rehearsalEndsWithoutTheStore() {
 		this.checkpoints.onRead(() -> {
 			throw new StoreUnavailableException("away, as the test wants it", new IllegalStateException());
 		});

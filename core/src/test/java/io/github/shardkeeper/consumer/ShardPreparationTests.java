@@ -35,7 +35,7 @@ class ShardPreparationTests {
 	private final Application application = new Application();
 
 	@Test
-	void theApplicationPreparesForAShardThatItDoesNotHoldYet() {
+	void preparingCallbackGetsAShardThatIsNotHeld() {
 		this.othersEnded.complete(null);
 		ShardPreparation preparation = begin();
 		assertThat(this.application.seen).as("not on the caller's thread").isEmpty();
@@ -52,7 +52,7 @@ class ShardPreparationTests {
 	}
 
 	@Test
-	void itWaitsForWhatStillRunsForTheShard() {
+	void preparationWaitsForEarlierCallsForTheShard() {
 		begin();
 		this.threads.runAll();
 		assertThat(this.application.seen).isEmpty();
@@ -63,7 +63,7 @@ class ShardPreparationTests {
 	}
 
 	@Test
-	void aShardThatComesFirstIsNotPreparedForAndDoesNotWait() {
+	void assignedShardDropsItsPreparation() {
 		ShardPreparation waiting = begin();
 		waiting.drop();
 		assertThat(waiting.ended()).isDone();
@@ -77,7 +77,7 @@ class ShardPreparationTests {
 	}
 
 	@Test
-	void aShardThatComesMeanwhileWaitsForItsEnd() {
+	void assignedShardWaitsForARunningPreparation() {
 		this.othersEnded.complete(null);
 		ShardPreparation[] preparation = new ShardPreparation[1];
 		this.application.onPreparing = () -> {
@@ -93,7 +93,7 @@ class ShardPreparationTests {
 	}
 
 	@Test
-	void whatFailsIsNotRepeated() {
+	void failedPreparationIsNotRepeated() {
 		this.othersEnded.complete(null);
 		this.application.onPreparing = () -> {
 			throw new IllegalStateException("as the test wants it");
@@ -106,7 +106,7 @@ class ShardPreparationTests {
 	}
 
 	@Test
-	void atTheStopItIsInterrupted() {
+	void stopInterruptsThePreparation() {
 		this.othersEnded.complete(null);
 		ShardPreparation[] preparation = new ShardPreparation[1];
 		this.application.onPreparing = () -> {
@@ -122,7 +122,7 @@ class ShardPreparationTests {
 	}
 
 	@Test
-	void withoutAThreadThereIsNone() {
+	void preparationIsDroppedWithoutAThread() {
 		this.othersEnded.complete(null);
 		ShardPreparation preparation = ShardPreparation.begin(handler(), "group", SHARD, ME, (task) -> {
 			throw new RejectedExecutionException("as the test wants it");

@@ -35,7 +35,7 @@ import io.github.shardkeeper.worker.ConsumerMeters;
 import io.github.shardkeeper.worker.ManualThreads;
 import io.github.shardkeeper.worker.TestReader;
 import io.github.shardkeeper.worker.TestSettings;
-import io.github.shardkeeper.worker.TroubledCheckpoints;
+import io.github.shardkeeper.worker.FaultyCheckpoints;
 import io.github.shardkeeper.worker.WorkerContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -60,7 +60,7 @@ class ShardWorkersTests {
 
 	private final TestReader reader = new TestReader();
 
-	private final TroubledCheckpoints checkpoints = new TroubledCheckpoints();
+	private final FaultyCheckpoints checkpoints = new FaultyCheckpoints();
 
 	private final Application application = new Application();
 
@@ -70,7 +70,7 @@ class ShardWorkersTests {
 	}
 
 	@Test
-	void aSuspensionThatCannotBeToldInterruptsWhatRuns() {
+	void suspensionInterruptsCallsEvenIfItsEventFails() {
 		ShardWorkers workers = workers(new SessionWatch(() -> {
 			throw new IllegalStateException("as the test wants it");
 		}, ConsumerEvents.NONE));
@@ -90,7 +90,7 @@ class ShardWorkersTests {
 	}
 
 	@Test
-	void anOverdueDrainInterruptsThePreparationThatTheShardWaitsFor() {
+	void overdueDrainInterruptsThePreparation() {
 		ShardWorkers workers = workers(new SessionWatch(Optional::empty, ConsumerEvents.NONE));
 		this.application.onPreparing = () -> {
 			assertThat(workers.problems()).as("not here yet").isEmpty();
@@ -114,7 +114,7 @@ class ShardWorkersTests {
 	}
 
 	@Test
-	void aShardWaitsForAPreparationThatWasAskedForTwice() {
+	void shardWaitsForAPreparationThatWasRequestedTwice() {
 		ShardWorkers workers = workers(new SessionWatch(Optional::empty, ConsumerEvents.NONE));
 		this.application.onPreparing = () -> {
 			workers.prepare(SHARD, ME);
@@ -130,7 +130,7 @@ class ShardWorkersTests {
 	}
 
 	@Test
-	void onlySoManyShardsAreAcquiredTogether() {
+	void numberOfAcquisitionsAtATimeIsLimited() {
 		this.checkpoints.holdAcquisitions();
 		ShardWorkers workers = workers(new SessionWatch(Optional::empty, ConsumerEvents.NONE));
 		for (int shard = 0; shard < 70; shard++) {
@@ -156,7 +156,7 @@ class ShardWorkersTests {
 
 	/** Between its first turn and the moment from which on it is told. */
 	@Test
-	void aWorkerThatBeginsWhileNothingIsHandedOutHearsThatItIsAgain() {
+	void workerThatStartsWithoutALeaseIsWokenByAResume() {
 		AtomicReference<ShardWorkers> workers = new AtomicReference<>();
 		AtomicBoolean begun = new AtomicBoolean();
 		workers.set(workers(new SessionWatch(Optional::empty, ConsumerEvents.NONE), (turn) -> {
@@ -176,7 +176,7 @@ class ShardWorkersTests {
 	}
 
 	@Test
-	void nothingIsMeasuredWhereNobodyWantsToKnow() {
+	void workIsNotMeasuredUnlessRequired() {
 		ShardWorkers workers = workers(new SessionWatch(Optional::empty, ConsumerEvents.NONE));
 		workers.start(ShardId.of("orders", 0), new Token(1), ME);
 		this.threads.runAll();

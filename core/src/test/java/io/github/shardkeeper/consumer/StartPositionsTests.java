@@ -17,7 +17,7 @@ import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
 import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.TestReader;
-import io.github.shardkeeper.worker.TroubledCheckpoints;
+import io.github.shardkeeper.worker.FaultyCheckpoints;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -29,14 +29,14 @@ class StartPositionsTests {
 
 	private final MemoryStreamSource source = new MemoryStreamSource(Map.of("orders", 2));
 
-	private final TroubledCheckpoints checkpoints = new TroubledCheckpoints();
+	private final FaultyCheckpoints checkpoints = new FaultyCheckpoints();
 
 	private final TestReader reader = new TestReader();
 
 	private MonotonicTime now = new MonotonicTime(0);
 
 	@Test
-	void withoutAPositionEverythingIsReadFromItsBeginning() {
+	void shardsWithoutAPositionStartWithTheFirstRecord() {
 		append(3);
 
 		start(positions(Map.of()), null);
@@ -46,7 +46,7 @@ class StartPositionsTests {
 	}
 
 	@Test
-	void aShardWithACheckpointGoesOnThere() {
+	void shardWithACheckpointResumesThere() {
 		start(positions(Map.of("orders", StartPosition.LATEST)), new Offset("1"));
 		start(positions(Map.of("orders", StartPosition.from(new Offset("5")))), new Offset("1"));
 
@@ -54,14 +54,14 @@ class StartPositionsTests {
 	}
 
 	@Test
-	void anOffsetIsThatOfTheFirstRecord() {
+	void startOffsetIsTheFirstRecord() {
 		start(positions(Map.of("orders", StartPosition.from(new Offset("5")))), null);
 
 		assertThat(this.reader.calls()).containsExactly("start after 4");
 	}
 
 	@Test
-	void aTimeBeginsWithItsRecords() {
+	void startTimeIncludesItsRecords() {
 		append(3);
 
 		start(positions(Map.of("orders", StartPosition.at(Instant.EPOCH))), null);
@@ -71,7 +71,7 @@ class StartPositionsTests {
 	}
 
 	@Test
-	void latestIsTheTimeAtWhichTheGroupBegan() {
+	void latestIsTheTimeOfTheFirstConsumption() {
 		append(3);
 		Instant appended = Instant.now();
 		StartPositions first = positions(Map.of("orders", StartPosition.LATEST));
@@ -89,7 +89,7 @@ class StartPositionsTests {
 	}
 
 	@Test
-	void whoKnowsWhenTheGroupBeganTellsAStoreThatHasForgottenIt() {
+	void knownTimeOfTheFirstConsumptionIsRestoredInTheStore() {
 		StartPositions first = positions(Map.of("orders", StartPosition.LATEST));
 		first.consume(List.of("orders"));
 		Instant began = this.checkpoints.consumedSince("orders");
@@ -109,7 +109,7 @@ class StartPositionsTests {
 	}
 
 	@Test
-	void aStoreThatIsAwayIsAskedAgain() {
+	void unavailableStoreIsAskedAgain() {
 		StartPositions positions = positions(Map.of("orders", StartPosition.LATEST));
 		this.checkpoints.setAway(true);
 
@@ -123,7 +123,7 @@ class StartPositionsTests {
 	}
 
 	@Test
-	void whatCanBeNoOffsetStopsTheStart() {
+	void invalidOffsetFailsStartup() {
 		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
 			.isThrownBy(() -> positions(Map.of("orders", StartPosition.parse("earlist"))))
 			.withMessageContaining("'shardkeeper.topics.orders.start' is 'earlist'")
@@ -131,7 +131,7 @@ class StartPositionsTests {
 	}
 
 	@Test
-	void theReaderIsTheSameOtherwise() {
+	void readerDelegatesEverythingElse() {
 		ShardReader over = positions(Map.of("orders", StartPosition.LATEST)).over(this.reader);
 		over.start(SHARD, new Offset("1"), (records) -> true);
 		over.resume(SHARD);

@@ -23,7 +23,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class WorkerThreadsTests {
 
 	@Test
-	void preparationsThatHangLeaveMostOfThePoolToHandlers() throws InterruptedException {
+	void blockedPreparationsLeaveMostOfThePoolToHandlers() throws InterruptedException {
 		WorkerThreads.Running threads = new WorkerThreads(false, 8).start();
 		Semaphore begun = new Semaphore(0);
 		Semaphore mayEnd = new Semaphore(0);
@@ -53,7 +53,7 @@ class WorkerThreadsTests {
 	}
 
 	@Test
-	void aPoolOfOneThreadPrepares() throws InterruptedException {
+	void poolOfOneThreadRunsPreparations() throws InterruptedException {
 		WorkerThreads.Running threads = new WorkerThreads(false, 1).start();
 		try {
 			CountDownLatch prepared = new CountDownLatch(1);
@@ -66,7 +66,7 @@ class WorkerThreadsTests {
 	}
 
 	@Test
-	void whatWaitsBeginsInOrderWhenSomethingHasEnded() {
+	void waitingTasksStartInOrder() {
 		ManualThreads threads = new ManualThreads(new SettableClock());
 		BoundedExecutor bounded = new BoundedExecutor(threads, 1);
 		List<String> begun = new ArrayList<>();
@@ -83,7 +83,7 @@ class WorkerThreadsTests {
 	}
 
 	@Test
-	void whatThrowsTakesNoPlace() {
+	void taskThatThrowsReleasesItsPlace() {
 		ManualThreads threads = new ManualThreads(new SettableClock());
 		BoundedExecutor bounded = new BoundedExecutor(threads, 1);
 		List<String> begun = new ArrayList<>();
@@ -99,7 +99,7 @@ class WorkerThreadsTests {
 	}
 
 	@Test
-	void whatThrowsAndCannotBeLoggedTakesNoPlace() {
+	void taskThatThrowsReleasesItsPlaceEvenIfLoggingFails() {
 		ManualThreads threads = new ManualThreads(new SettableClock());
 		BoundedExecutor bounded = new BoundedExecutor(threads, 1);
 		List<String> begun = new ArrayList<>();
@@ -131,7 +131,7 @@ class WorkerThreadsTests {
 	}
 
 	@Test
-	void whatWaitsBeginsThoughTheExecutorThrowsForIt() {
+	void waitingTaskStartsEvenIfTheExecutorThrows() {
 		ManualThreads threads = new ManualThreads(new SettableClock());
 		BoundedExecutor bounded = new BoundedExecutor(threads, 1);
 		List<String> begun = new ArrayList<>();
@@ -148,7 +148,7 @@ class WorkerThreadsTests {
 
 	/** As a pool does whose queue has taken a task when no thread can be had for it. */
 	@Test
-	void anExecutorThatThrowsAndKeepsWhatItWasGivenRunsNoMoreAtATime() {
+	void executorThatThrowsAndKeepsATaskDoesNotExceedTheLimit() {
 		ManualThreads threads = new ManualThreads(new SettableClock());
 		BoundedExecutor bounded = new BoundedExecutor(threads, 1);
 		List<String> begun = new ArrayList<>();
@@ -169,7 +169,7 @@ class WorkerThreadsTests {
 	}
 
 	@Test
-	void anExecutorThatThrowsAfterItHasRunWhatItWasGivenHasNotRefusedIt() {
+	void executorThatThrowsAfterItHasRunATaskHasNotRejectedIt() {
 		ManualThreads threads = new ManualThreads(new SettableClock());
 		BoundedExecutor bounded = new BoundedExecutor(threads, 1);
 		List<String> begun = new ArrayList<>();
@@ -182,7 +182,7 @@ class WorkerThreadsTests {
 	}
 
 	@Test
-	void whatIsRefusedTakesNoPlace() {
+	void rejectedTaskReleasesItsPlace() {
 		List<Runnable> accepted = new ArrayList<>();
 		boolean[] refuses = { true };
 		BoundedExecutor bounded = new BoundedExecutor((task) -> {

@@ -20,7 +20,7 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
-import io.github.shardkeeper.worker.TroubledCheckpoints;
+import io.github.shardkeeper.worker.FaultyCheckpoints;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -39,7 +39,7 @@ class StoredShardPositionsTests {
 
 	private static final Token TOKEN = new Token(10);
 
-	private final TroubledCheckpoints checkpoints = new TroubledCheckpoints();
+	private final FaultyCheckpoints checkpoints = new FaultyCheckpoints();
 
 	private final MemoryStreamSource source = new MemoryStreamSource(Map.of("orders", 2));
 

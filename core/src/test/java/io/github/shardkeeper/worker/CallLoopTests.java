@@ -22,7 +22,7 @@ class CallLoopTests {
 	private final ConsumingShard shard = new ConsumingShard(this.bean, new TestSettings());
 
 	@Test
-	void isCalledAgainAndAgainWhileTheShardIsOwned() {
+	void handlerWithoutRecordsIsCalledRepeatedlyWhileTheShardIsOwned() {
 		assertThat(this.bean.calls).isEqualTo(1);
 		this.shard.pass(SECOND.multipliedBy(9));
 		assertThat(this.bean.calls).isEqualTo(1);
@@ -45,7 +45,7 @@ class CallLoopTests {
 	}
 
 	@Test
-	void whatItWritesIsCommittedInTheBackgroundAndBeforeTheRelease() {
+	void stateIsCommittedInTheBackgroundAndBeforeTheRelease() {
 		this.shard.pass(SECOND.multipliedBy(5));
 		assertThat(this.shard.checkpoint().state()).isEqualTo(Map.of("count", "1"));
 		this.shard.pass(SECOND.multipliedBy(5));
@@ -56,7 +56,7 @@ class CallLoopTests {
 	}
 
 	@Test
-	void isCalledAgainAfterAGrowingPauseWhenItThrows() {
+	void failedCallIsRepeatedAfterAGrowingPause() {
 		this.bean.failing = true;
 		this.shard.pass(SECOND.multipliedBy(10));
 		assertThat(this.bean.calls).isEqualTo(2);
@@ -77,7 +77,7 @@ class CallLoopTests {
 	}
 
 	@Test
-	void restsWhileTheLeaseDoesNotPermitCallsAndIsWokenWhenItDoes() {
+	void noCallIsMadeWithoutALeaseUntilItIsHeldAgain() {
 		this.shard.pass(SECOND.multipliedBy(10));
 		assertThat(this.bean.calls).isEqualTo(2);
 		this.shard.threads().pass(Duration.ofDays(2));

@@ -37,7 +37,7 @@ class CommitModeTests {
 	private static final TestSettings MANUAL = manual();
 
 	@Test
-	void inTheBackgroundTimeMakesACommitDue() {
+	void backgroundCommitIsDueByTime() {
 		ConsumingShard shard = new ConsumingShard(new Counting(), new TestSettings());
 		shard.deliver(1, 3);
 		shard.pass(Duration.ofMillis(4999));
@@ -51,7 +51,7 @@ class CommitModeTests {
 	}
 
 	@Test
-	void inTheBackgroundTheNumberOfRecordsMakesACommitDueToo() {
+	void backgroundCommitIsDueByNumberOfRecords() {
 		ConsumingShard shard = new ConsumingShard(new Counting(),
 				new TestSettings().commits(CommitMode.BACKGROUND, SECOND.multipliedBy(5), 10));
 		shard.deliver(1, 25);
@@ -60,7 +60,7 @@ class CommitModeTests {
 	}
 
 	@Test
-	void aCommitBecomesDueByItsBytesAndNoMoreIsHandedOutWithoutAnAnswer() {
+	void commitIsDueByItsSizeAndNoRecordIsHandledBeforeItsAnswer() {
 		Keeping bean = new Keeping();
 		ConsumingShard shard = new ConsumingShard(bean, new TestSettings());
 		shard.checkpoints().holdAnswers();
@@ -74,7 +74,7 @@ class CommitModeTests {
 	}
 
 	@Test
-	void whatIsPutAsideCountsByItsBytesToo() {
+	void failedRecordsCountForTheSizeOfACommit() {
 		Keeping bean = new Keeping();
 		bean.failing = true;
 		ConsumingShard shard = new ConsumingShard(bean,
@@ -89,7 +89,7 @@ class CommitModeTests {
 	}
 
 	@Test
-	void recordsAreHandledWhileACommitIsUnderWayButNotWithoutEnd() {
+	void limitedNumberOfRecordsIsHandledDuringACommit() {
 		Counting bean = new Counting();
 		ConsumingShard shard = new ConsumingShard(bean,
 				new TestSettings().commits(CommitMode.BACKGROUND, SECOND.multipliedBy(5), 10));
@@ -105,7 +105,7 @@ class CommitModeTests {
 	}
 
 	@Test
-	void aReleaseWaitsForTheAnswerToTheLastCommit() {
+	void releaseWaitsForTheAnswerToTheLastCommit() {
 		ConsumingShard shard = new ConsumingShard(new Counting(), new TestSettings());
 		shard.deliver(1, 3);
 		shard.checkpoints().holdAnswers();
@@ -126,7 +126,7 @@ class CommitModeTests {
 	}
 
 	@Test
-	void byHandARecordCountsOnceItAndAllBeforeItAreAcknowledged() {
+	void manualRecordIsDoneOnceItAndAllBeforeItAreAcknowledged() {
 		Acknowledging bean = new Acknowledging();
 		ConsumingShard shard = new ConsumingShard(bean, MANUAL);
 		shard.deliver(1, 4);
@@ -150,7 +150,7 @@ class CommitModeTests {
 	}
 
 	@Test
-	void withoutStateWhatWasAcknowledgedOutOfTurnIsNotHandledAgain() {
+	void recordAcknowledgedOutOfOrderIsNotHandledAgainWithoutState() {
 		AcknowledgingOnly bean = new AcknowledgingOnly();
 		ConsumingShard shard = new ConsumingShard(bean, MANUAL);
 		shard.deliver(1, 3);
@@ -166,7 +166,7 @@ class CommitModeTests {
 
 	/** Asynchronous work ends in any order, and says so more than once. */
 	@Test
-	void whatCountsAlreadyMayBeAcknowledgedAgainAndThatSaysNothingOfOthers() {
+	void secondAcknowledgmentHasNoEffect() {
 		Acknowledging bean = new Acknowledging();
 		ConsumingShard shard = new ConsumingShard(bean, MANUAL);
 		shard.deliver(1, 3);
@@ -183,7 +183,7 @@ class CommitModeTests {
 	}
 
 	@Test
-	void anAcknowledgmentOfACallThatFailsCountsOnceTheRecordIsHandled() {
+	void acknowledgmentOfAFailedCallCountsOnceTheRecordIsHandled() {
 		Acknowledging bean = new Acknowledging();
 		ConsumingShard shard = new ConsumingShard(bean, MANUAL);
 		shard.deliver(1, 2);
@@ -201,7 +201,7 @@ class CommitModeTests {
 	}
 
 	@Test
-	void theFarewellMayAcknowledgeWhatWasCollected() {
+	void revocationCallbackMayAcknowledgeRecords() {
 		Acknowledging bean = new Acknowledging();
 		bean.inFarewell = true;
 		ConsumingShard shard = new ConsumingShard(bean, MANUAL);
@@ -214,7 +214,7 @@ class CommitModeTests {
 	}
 
 	@Test
-	void whatTheFarewellWritesCountsWithAllThatItAcknowledges(CapturedOutput output) {
+	void stateOfTheRevocationCallbackIsCommittedWithItsAcknowledgments(CapturedOutput output) {
 		Acknowledging bean = new Acknowledging();
 		bean.inFarewell = true;
 		bean.addedInFarewell = 100;
@@ -229,7 +229,7 @@ class CommitModeTests {
 
 	/** It has seen what they wrote, and the next owner's calls will write it again. */
 	@Test
-	void whatTheFarewellWritesOnTopOfOpenRecordsIsLeftOutWithThem(CapturedOutput output) {
+	void stateOfTheRevocationCallbackIsDroppedIfRecordsAreNotAcknowledged(CapturedOutput output) {
 		Acknowledging bean = new Acknowledging();
 		bean.addedInFarewell = 100;
 		ConsumingShard shard = new ConsumingShard(bean, MANUAL);
@@ -252,7 +252,7 @@ class CommitModeTests {
 	}
 
 	@Test
-	void whatIsAcknowledgedDuringTheLastCommitCountsOnTheStateWithoutTheFarewell() {
+	void recordAcknowledgedDuringTheLastCommitIsDoneWithoutStateOfTheRevocationCallback() {
 		Acknowledging bean = new Acknowledging();
 		bean.addedInFarewell = 100;
 		ConsumingShard shard = new ConsumingShard(bean, MANUAL);
@@ -276,7 +276,7 @@ class CommitModeTests {
 	}
 
 	@Test
-	void byHandItMayBeSaidDuringTheCall() {
+	void recordMayBeAcknowledgedDuringItsCall() {
 		Acknowledging bean = new Acknowledging();
 		bean.atOnce = true;
 		ConsumingShard shard = new ConsumingShard(bean, MANUAL);
@@ -287,7 +287,7 @@ class CommitModeTests {
 	}
 
 	@Test
-	void whatIsNotAcknowledgedWhenTheShardGoesIsHandledAgainOnTheStateFromBefore() {
+	void recordNotAcknowledgedBeforeTheReleaseIsHandledAgainWithTheEarlierState() {
 		Acknowledging bean = new Acknowledging();
 		ConsumingShard shard = new ConsumingShard(bean, MANUAL);
 		shard.deliver(1, 3);
@@ -311,7 +311,7 @@ class CommitModeTests {
 	}
 
 	@Test
-	void aHandlerThatNeverAcknowledgesStandsStillVisibly() {
+	void handlerThatNeverAcknowledgesIsReported() {
 		Acknowledging bean = new Acknowledging();
 		ConsumingShard shard = new ConsumingShard(bean, manual().maxAhead(10).batchSize(10));
 		shard.deliver(1, 20);
@@ -327,7 +327,7 @@ class CommitModeTests {
 	}
 
 	@Test
-	void aHandlerThatNeverAcknowledgesRecordsOfTheQueueIsToldToo() {
+	void handlerThatNeverAcknowledgesRecordsOfTheRetryQueueIsReported() {
 		Acknowledging bean = new Acknowledging();
 		bean.failing = true;
 		ConsumingShard shard = new ConsumingShard(bean,
@@ -347,7 +347,7 @@ class CommitModeTests {
 	}
 
 	@Test
-	void aRecordOfTheQueueIsAcknowledgedByItself() {
+	void recordOfTheRetryQueueIsAcknowledgedAlone() {
 		Acknowledging bean = new Acknowledging();
 		bean.failing = true;
 		ConsumingShard shard = new ConsumingShard(bean,
@@ -367,7 +367,7 @@ class CommitModeTests {
 
 	/** What they wrote builds on each other, so one cannot count without the other. */
 	@Test
-	void recordsOfTheQueueAndOthersCountInTheOrderInWhichTheyWereHandled() {
+	void recordsOfTheRetryQueueAndOthersAreDoneInTheOrderOfTheirCalls() {
 		Acknowledging bean = new Acknowledging();
 		bean.failing = true;
 		ConsumingShard shard = new ConsumingShard(bean,
@@ -400,7 +400,7 @@ class CommitModeTests {
 	}
 
 	@Test
-	void withKeysAtTheSameTimeEachRecordIsAcknowledgedByItself() {
+	void concurrentRecordsAreAcknowledgedAlone() {
 		AcknowledgingOnly bean = new AcknowledgingOnly();
 		ConsumingShard shard = new ConsumingShard(bean, manual().ordering(Ordering.NONE, 8));
 		shard.deliver(1, 3);
@@ -417,7 +417,7 @@ class CommitModeTests {
 	}
 
 	@Test
-	void handlerAndSettingsMustGoTogether() {
+	void handlerMustFitTheSettings() {
 		refused(new Acknowledging(), new TestSettings(), "takes an Acknowledgment", "'manual'");
 		refused(new Counting(), manual(), "takes no Acknowledgment", "'background'");
 		refused(new Acknowledging(), manual().ordering(Ordering.KEY, 2), "takes a ShardState", "'key'");

@@ -20,7 +20,7 @@ class CompletedShardTests {
 	private final Application bean = new Application();
 
 	@Test
-	void aShardIsCompletedOnceItsLastRecordIsHandledAndCommitted() {
+	void shardIsCompletedOnceItsLastRecordIsCommitted() {
 		ConsumingShard shard = new ConsumingShard(this.bean, new TestSettings());
 		shard.deliver(1, 2);
 		shard.checkpoints().holdAnswers();
@@ -36,7 +36,7 @@ class CompletedShardTests {
 	}
 
 	@Test
-	void aShardMayHaveBeenAtItsEndBefore() {
+	void shardAtItsEndIsCompletedByTheNextOwner() {
 		ConsumingShard shard = new ConsumingShard(this.bean, new TestSettings());
 		shard.reader().end(ConsumingShard.SHARD);
 		shard.run();
@@ -45,7 +45,7 @@ class CompletedShardTests {
 	}
 
 	@Test
-	void itIsNotAtItsEndWhileSomethingWaitsInTheRetryQueue() {
+	void shardIsNotCompletedWhileTheRetryQueueHasRecords() {
 		ConsumingShard shard = new ConsumingShard(this.bean,
 				new TestSettings().maxAttempts(1).onFailure(OnFailure.RETRY_QUEUE, SECOND.multipliedBy(10)));
 		this.bean.failing = true;
@@ -63,7 +63,7 @@ class CompletedShardTests {
 	}
 
 	@Test
-	void itIsNotAtItsEndWhileARecordFails() {
+	void shardIsNotCompletedWhileARecordFails() {
 		ConsumingShard shard = new ConsumingShard(this.bean, new TestSettings());
 		this.bean.failing = true;
 		shard.deliver(1, 1);
@@ -77,7 +77,7 @@ class CompletedShardTests {
 	}
 
 	@Test
-	void whatIsSentBackBeforeTheEndKeepsItOpen() {
+	void deadLetterSentBackBeforeTheEndKeepsTheShardOpen() {
 		ConsumingShard shard = new ConsumingShard(this.bean, new TestSettings().maxAttempts(1));
 		this.bean.failing = true;
 		shard.deliver(1, 1);
@@ -92,7 +92,7 @@ class CompletedShardTests {
 	}
 
 	@Test
-	void whatIsSentBackUnnoticedKeepsItOpenToo() {
+	void deadLetterSentBackWithoutNotificationKeepsTheShardOpen() {
 		ConsumingShard shard = new ConsumingShard(this.bean, new TestSettings().maxAttempts(1));
 		this.bean.failing = true;
 		shard.deliver(1, 1);

@@ -41,7 +41,7 @@ final class ConsumingShard {
 
 	private final ManualThreads threads = new ManualThreads(this.clock);
 
-	private final TroubledCheckpoints checkpoints = new TroubledCheckpoints(
+	private final FaultyCheckpoints checkpoints = new FaultyCheckpoints(
 			() -> Instant.ofEpochMilli(this.clock.now().nanos() / 1_000_000));
 
 	private final TestReader reader = new TestReader();
@@ -109,7 +109,7 @@ final class ConsumingShard {
 		return this.threads;
 	}
 
-	TroubledCheckpoints checkpoints() {
+	FaultyCheckpoints checkpoints() {
 		return this.checkpoints;
 	}
 

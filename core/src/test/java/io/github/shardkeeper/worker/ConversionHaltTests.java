@@ -45,7 +45,7 @@ class ConversionHaltTests {
 
 	@ParameterizedTest
 	@EnumSource(Ordering.class)
-	void conversionsThatFailInARowHaltTheShardVisibly(Ordering ordering) {
+	void failedConversionsInARowHaltTheShardAndAreReported(Ordering ordering) {
 		ConsumingShard shard = new ConsumingShard(new Single(), this.settings.ordering(ordering, 8));
 		offer(shard, 1, 200, "nonsense");
 
@@ -61,7 +61,7 @@ class ConversionHaltTests {
 	}
 
 	@Test
-	void aListIsHaltedInFrontOfTheFirstRecordThatIsOneTooMany() {
+	void listHaltsAtTheFirstRecordAboveTheLimit() {
 		ConsumingShard shard = new ConsumingShard(new Lists(), this.settings);
 		offer(shard, 1, 200, "nonsense");
 
@@ -70,7 +70,7 @@ class ConversionHaltTests {
 	}
 
 	@Test
-	void aRecordThatCanBeConvertedBreaksTheRow() {
+	void convertedRecordResetsTheCount() {
 		ConsumingShard shard = new ConsumingShard(new Single(), this.settings);
 		for (int i = 0; i < 10; i++) {
 			offer(shard, 10 * i + 1, 10 * i + 4, "nonsense");
@@ -84,7 +84,7 @@ class ConversionHaltTests {
 
 	@ParameterizedTest
 	@EnumSource(Ordering.class)
-	void itGoesOnByItselfWhenWhatWasMissingIsBack(Ordering ordering) {
+	void haltedShardRecoversAutomatically(Ordering ordering) {
 		ConsumingShard shard = new ConsumingShard(new Single(), this.settings.ordering(ordering, 8));
 		away = true;
 		offer(shard, 1, 20, "{\"client\":\"c\"}");
@@ -102,7 +102,7 @@ class ConversionHaltTests {
 	}
 
 	@Test
-	void whoeverComesNextBeginsWithTheRecordThatItIsHaltedAt() {
+	void nextOwnerStartsWithTheHaltedRecord() {
 		ConsumingShard shard = new ConsumingShard(new Single(), this.settings);
 		away = true;
 		offer(shard, 1, 10, "{\"client\":\"c\"}");
@@ -118,7 +118,7 @@ class ConversionHaltTests {
 	}
 
 	@Test
-	void eachOwnerCountsAnewBeforeItHalts() {
+	void eachOwnerCountsFromZero() {
 		ConsumingShard shard = new ConsumingShard(new Single(), this.settings);
 		offer(shard, 1, 200, "nonsense");
 		shard.restart();
@@ -129,7 +129,7 @@ class ConversionHaltTests {
 	}
 
 	@Test
-	void withALimitOfOneNoOwnerMakesADeadLetter() {
+	void limitOfOneStoresNoDeadLetter() {
 		ConsumingShard shard = new ConsumingShard(new Single(), this.settings.maxConversionFailures(1));
 		offer(shard, 1, 200, "nonsense");
 		shard.restart();
@@ -140,7 +140,7 @@ class ConversionHaltTests {
 	}
 
 	@Test
-	void withoutALimitAllBecomeDeadLetters() {
+	void withoutALimitEachRecordBecomesADeadLetter() {
 		ConsumingShard shard = new ConsumingShard(new Single(), this.settings.maxConversionFailures(0));
 		offer(shard, 1, 200, "nonsense");
 		shard.pass(Duration.ofSeconds(1));
@@ -150,7 +150,7 @@ class ConversionHaltTests {
 	}
 
 	@Test
-	void theLogSaysItOnceWithANumber(CapturedOutput output) {
+	void failuresAreLoggedOnceWithTheirNumber(CapturedOutput output) {
 		ConsumingShard shard = new ConsumingShard(new Single(), this.settings.maxConversionFailures(0));
 		offer(shard, 1, 200, "nonsense");
 		shard.pass(FailureLog.PERIOD);
@@ -162,7 +162,7 @@ class ConversionHaltTests {
 	}
 
 	@Test
-	void retriesAreLoggedOnceWithANumberToo(CapturedOutput output) {
+	void retriesAreLoggedOnceWithTheirNumber(CapturedOutput output) {
 		ConsumingShard shard = new ConsumingShard(new Failing(),
 				new TestSettings().maxAttempts(3).onFailure(OnFailure.DEAD_LETTER));
 		offer(shard, 1, 5, "any");

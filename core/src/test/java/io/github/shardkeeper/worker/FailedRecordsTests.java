@@ -34,7 +34,7 @@ class FailedRecordsTests {
 	private final Poisoned bean = new Poisoned();
 
 	@Test
-	void aRecordIsTriedInPlaceAndThenBecomesADeadLetterWhileTheShardGoesOn() {
+	void recordIsRetriedInPlaceAndThenBecomesADeadLetter() {
 		ConsumingShard shard = new ConsumingShard(this.bean, new TestSettings().maxAttempts(3));
 		this.bean.poison.add("r2");
 		shard.deliver(1, 3);
@@ -56,7 +56,7 @@ class FailedRecordsTests {
 	}
 
 	@Test
-	void aDeadLetterHasWhatIsNeededToUnderstandAndToRepeatIt() {
+	void deadLetterContainsRecordCauseAndAttempts() {
 		ConsumingShard shard = new ConsumingShard(this.bean, new TestSettings().maxAttempts(1));
 		this.bean.poison.add("bad");
 		shard.offer(7, "a key", "bad");
@@ -72,7 +72,7 @@ class FailedRecordsTests {
 	}
 
 	@Test
-	void letterAndOffsetAreOneCommitWhoseLostAnswerDoublesNothing() {
+	void deadLetterAndOffsetAreOneCommitThatCountsOnce() {
 		ConsumingShard shard = new ConsumingShard(this.bean, new TestSettings().maxAttempts(1));
 		this.bean.poison.add("r1");
 		shard.checkpoints().holdAnswers();
@@ -89,7 +89,7 @@ class FailedRecordsTests {
 
 	/** Their payloads are kept in memory, and written by one script. */
 	@Test
-	void onlySoManyLettersWaitForAnAnswer() {
+	void numberOfUncommittedDeadLettersIsLimited() {
 		ConsumingShard shard = new ConsumingShard(this.bean, new TestSettings().maxAttempts(1));
 		for (int i = 1; i <= 500; i++) {
 			this.bean.poison.add("r" + i);
@@ -107,7 +107,7 @@ class FailedRecordsTests {
 	}
 
 	@Test
-	void aLetterMayBeSentBackBeforeTheCommitThatHasBuriedItIsAnswered() {
+	void deadLetterMayBeSentBackBeforeTheAnswerToItsCommit() {
 		ConsumingShard shard = new ConsumingShard(this.bean, new TestSettings().maxAttempts(1));
 		this.bean.poison.add("r1");
 		shard.deliver(1, 1);
@@ -127,7 +127,7 @@ class FailedRecordsTests {
 	}
 
 	@Test
-	void anExceptionThatNoFurtherCallWouldChangeIsNotTriedAgain() {
+	void exceptionThatIsNotRetryableIsNotRetried() {
 		ConsumingShard shard = new ConsumingShard(this.bean, new TestSettings().excludes(AssertionError.class));
 		this.bean.poison.add("r1");
 		shard.deliver(1, 2);
@@ -137,7 +137,7 @@ class FailedRecordsTests {
 	}
 
 	@Test
-	void aShardMayHaltInFrontOfARecordInstead() {
+	void shardMayHaltAtAFailedRecord() {
 		ConsumingShard shard = new ConsumingShard(this.bean,
 				new TestSettings().maxAttempts(2).onFailure(OnFailure.HALT));
 		this.bean.poison.add("r2");
@@ -157,7 +157,7 @@ class FailedRecordsTests {
 	}
 
 	@Test
-	void aRetryQueueLetsTheShardGoOnMeanwhile() {
+	void shardContinuesWhileARecordWaitsInTheRetryQueue() {
 		ConsumingShard shard = new ConsumingShard(this.bean,
 				new TestSettings().maxAttempts(2).onFailure(OnFailure.RETRY_QUEUE, SECOND.multipliedBy(10)));
 		this.bean.poison.add("r1");
@@ -179,7 +179,7 @@ class FailedRecordsTests {
 	}
 
 	@Test
-	void aRecordThatWasHandledFromTheQueueAndNotCommittedIsNotHandledTwice() {
+	void uncommittedRecordOfTheRetryQueueIsNotHandledTwice() {
 		ConsumingShard shard = new ConsumingShard(this.bean,
 				new TestSettings().maxAttempts(1).onFailure(OnFailure.RETRY_QUEUE, SECOND));
 		this.bean.poison.add("r1");
@@ -199,7 +199,7 @@ class FailedRecordsTests {
 	}
 
 	@Test
-	void afterTheLastDelayARecordBecomesADeadLetter() {
+	void recordBecomesADeadLetterAfterTheLastDelay() {
 		ConsumingShard shard = new ConsumingShard(this.bean,
 				new TestSettings().maxAttempts(2).onFailure(OnFailure.RETRY_QUEUE, SECOND, SECOND.multipliedBy(3)));
 		this.bean.poison.add("r1");
@@ -215,7 +215,7 @@ class FailedRecordsTests {
 	}
 
 	@Test
-	void aNewOwnerGoesOnWithTheRetryQueue() {
+	void newOwnerContinuesWithTheRetryQueue() {
 		ConsumingShard shard = new ConsumingShard(this.bean,
 				new TestSettings().maxAttempts(1).onFailure(OnFailure.RETRY_QUEUE, SECOND.multipliedBy(10)));
 		this.bean.poison.add("r1");
@@ -231,7 +231,7 @@ class FailedRecordsTests {
 	}
 
 	@Test
-	void whatIsSentBackIsHandledAtOnceWithAllItsAttempts() {
+	void deadLetterSentBackIsHandledAtOnceWithAllAttempts() {
 		ConsumingShard shard = new ConsumingShard(this.bean, new TestSettings().maxAttempts(2));
 		this.bean.poison.add("r1");
 		shard.deliver(1, 1);
@@ -250,7 +250,7 @@ class FailedRecordsTests {
 	}
 
 	@Test
-	void aPayloadThatCannotBeReadIsADeadLetterAtOnce() {
+	void unreadablePayloadBecomesADeadLetterAtOnce() {
 		Numbers numbers = new Numbers();
 		ConsumingShard shard = new ConsumingShard(numbers, new TestSettings());
 		shard.offer(1, "k", "no number");
@@ -263,7 +263,7 @@ class FailedRecordsTests {
 	}
 
 	@Test
-	void aPayloadOverTheLimitIsADeadLetterToo() {
+	void payloadOverTheLimitBecomesADeadLetter() {
 		ConsumingShard shard = new ConsumingShard(this.bean, new TestSettings().maxPayloadBytes("k123".length()));
 		shard.offer(1, "k", "123");
 		shard.offer(2, "k", "1234");
@@ -275,7 +275,7 @@ class FailedRecordsTests {
 	}
 
 	@Test
-	void ofAListThatFailsOnlyTheRecordsAtFaultAreDeadLetters() {
+	void onlyFailingRecordsOfAListBecomeDeadLetters() {
 		Lists lists = new Lists();
 		lists.poison = "r3";
 		ConsumingShard shard = new ConsumingShard(lists, new TestSettings().maxAttempts(2).batchSize(4));
@@ -291,7 +291,7 @@ class FailedRecordsTests {
 	}
 
 	@Test
-	void ofAListTheRecordsThatCannotBeReadAreLeftOut() {
+	void unreadableRecordsOfAListAreLeftOut() {
 		ManyNumbers numbers = new ManyNumbers();
 		ConsumingShard shard = new ConsumingShard(numbers, new TestSettings());
 		shard.offer(1, "k", "1");
@@ -304,7 +304,7 @@ class FailedRecordsTests {
 	}
 
 	@Test
-	void ofAListAHaltedShardHandlesWhatIsBeforeTheRecordAndNothingBehindIt() {
+	void haltedShardHandlesOnlyRecordsOfTheListBeforeTheHalt() {
 		ManyNumbers numbers = new ManyNumbers();
 		ConsumingShard shard = new ConsumingShard(numbers, new TestSettings().onFailure(OnFailure.HALT));
 		shard.offer(1, "k", "1");
@@ -319,7 +319,7 @@ class FailedRecordsTests {
 	}
 
 	@Test
-	void aCallThatRunsWhileAnotherRecordHaltsTheShardCounts() {
+	void callThatRunsWhileTheShardHaltsCounts() {
 		Beside bean = new Beside();
 		ConsumingShard shard = new ConsumingShard(bean,
 				new TestSettings().ordering(Ordering.KEY, 8).maxAttempts(1).onFailure(OnFailure.HALT));
@@ -337,7 +337,7 @@ class FailedRecordsTests {
 	/** The application's own deserializers and constructors may throw anything, too. */
 	@ParameterizedTest
 	@EnumSource(Ordering.class)
-	void aConversionThatThrowsWhateverItLikesIsOneThatIsNotPossible(Ordering ordering) {
+	void anyExceptionOfAConversionMakesTheRecordUnreadable(Ordering ordering) {
 		Odd bean = new Odd();
 		ConsumingShard shard = new ConsumingShard(bean, new TestSettings().ordering(ordering, 8));
 		shard.offer(1, "k", "{\"number\": 1}");
@@ -356,7 +356,7 @@ class FailedRecordsTests {
 	}
 
 	@Test
-	void anExceptionThatCannotBePrintedIsAnExceptionAllTheSame() {
+	void exceptionThatCannotBePrintedIsHandled() {
 		Unprintable bean = new Unprintable();
 		ConsumingShard shard = new ConsumingShard(bean, new TestSettings().maxAttempts(2));
 		shard.deliver(1, 3);
@@ -373,7 +373,7 @@ class FailedRecordsTests {
 	/** Nor can what is thrown when it is printed. */
 	@ParameterizedTest
 	@EnumSource(Ordering.class)
-	void anExceptionForWhichNothingCanStandIsAnExceptionAllTheSame(Ordering ordering) {
+	void exceptionThatCannotBeReplacedIsHandled(Ordering ordering) {
 		Unprintable bean = new Unprintable();
 		bean.whenPrinted = new RuntimeException("as the test wants it") {
 
@@ -394,7 +394,7 @@ class FailedRecordsTests {
 	}
 
 	@Test
-	void inBatchModeALostAnswerLeavesTheNextListWaiting() {
+	void nextListWaitsForTheAnswerInBatchMode() {
 		Lists lists = new Lists();
 		ConsumingShard shard = new ConsumingShard(lists,
 				new TestSettings().commits(CommitMode.BATCH, SECOND.multipliedBy(5), 1000).batchSize(2));

@@ -34,7 +34,7 @@ class ForfeitTests {
 			new TestSettings().commits(CommitMode.BATCH, Duration.ofSeconds(1), 500));
 
 	@Test
-	void whoIsSupersededSaysOnceWhereItWasAndWhereTheStoreIs(CapturedOutput output) {
+	void supersededOwnerReportsItsPositionAndThatOfTheStore(CapturedOutput output) {
 		this.shard.deliver(1, 3);
 		this.shard.checkpoints().empty();
 		this.shard.checkpoints().acquireNow(SHARD, NEWER);
@@ -54,7 +54,7 @@ class ForfeitTests {
 	}
 
 	@Test
-	void alsoIfTheStoreHasNothingOrDoesNotAnswer(CapturedOutput output) {
+	void supersededOwnerReportsItsPositionWithoutTheStore(CapturedOutput output) {
 		this.shard.deliver(1, 3);
 		this.shard.checkpoints().empty();
 		this.shard.worker().forfeit(Forfeit.Cause.SUPERSEDED);
@@ -70,7 +70,7 @@ class ForfeitTests {
 	}
 
 	@Test
-	void whoStopsWithoutAStoreSaysWhatGoesWithIt(CapturedOutput output) {
+	void stopWithoutAStoreReportsTheLoss(CapturedOutput output) {
 		this.shard.deliver(1, 3);
 		this.shard.checkpoints().setAway(true);
 		this.shard.deliver(4, 5);
@@ -83,7 +83,7 @@ class ForfeitTests {
 	}
 
 	@Test
-	void whatWasNeverAcquiredIsNotRestorableAndNothingIsLostWithIt(CapturedOutput output) {
+	void shardThatWasNotAcquiredIsNotRestorable(CapturedOutput output) {
 		this.shard.checkpoints().holdAcquisitions();
 		this.shard.restart();
 		assertThat(this.shard.worker().isRestorable()).isFalse();
@@ -95,7 +95,7 @@ class ForfeitTests {
 	}
 
 	@Test
-	void whatIsAcquiredIsRestorableUntilItIsLost() {
+	void acquiredShardIsRestorableUntilItIsLost() {
 		assertThat(this.shard.worker().isRestorable()).isTrue();
 		this.shard.worker().abandon();
 		assertThat(this.shard.worker().isRestorable()).isFalse();
@@ -104,7 +104,7 @@ class ForfeitTests {
 	}
 
 	@Test
-	void whatIsToBeginElsewhereIsNotRestorableBeforeItHas() {
+	void seekingShardIsNotRestorable() {
 		this.shard.deliver(1, 3);
 		this.shard.checkpoints().holdAnswers();
 		this.shard.deliver(4, 4);

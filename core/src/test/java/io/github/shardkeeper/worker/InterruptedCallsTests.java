@@ -41,7 +41,7 @@ class InterruptedCallsTests {
 
 	@ParameterizedTest
 	@EnumSource(Ordering.class)
-	void aRecordIsHandledAgainWhenTheSessionGoesOnInPlace(Ordering ordering) {
+	void interruptedRecordIsHandledAgainWhenTheSessionResumes(Ordering ordering) {
 		consume(new Records(), new TestSettings().ordering(ordering, 8));
 		this.first = this::leaseEnds;
 		this.shard.deliver(1, 1);
@@ -55,7 +55,7 @@ class InterruptedCallsTests {
 
 	@ParameterizedTest
 	@EnumSource(Ordering.class)
-	void aRecordIsHandledAgainThoughTheLeaseWasHeldWhenItReturned(Ordering ordering) {
+	void interruptedRecordIsHandledAgainEvenIfTheLeaseIsHeldAtItsReturn(Ordering ordering) {
 		consume(new Records(), new TestSettings().ordering(ordering, 8));
 		this.first = () -> this.shard.worker().suspend();
 		this.shard.deliver(1, 2);
@@ -65,7 +65,7 @@ class InterruptedCallsTests {
 	}
 
 	@Test
-	void aListIsHandledAgain() {
+	void interruptedListIsHandledAgain() {
 		consume(new Lists(), new TestSettings());
 		this.first = this::leaseEnds;
 		this.shard.deliver(1, 3);
@@ -76,7 +76,7 @@ class InterruptedCallsTests {
 	}
 
 	@Test
-	void aLoopIsCalledAgainAtOnce() {
+	void interruptedLoopIsCalledAgainAtOnce() {
 		this.first = this::leaseEnds;
 		consume(new Looping(), new TestSettings());
 		assertThat(this.calls).containsExactly("loop");
@@ -91,7 +91,7 @@ class InterruptedCallsTests {
 	 * Though it was acknowledged before the interruption: its state counts only whole.
 	 */
 	@Test
-	void aRecordThatIsAcknowledgedByHandIsHandledAgain() {
+	void interruptedManualRecordIsHandledAgain() {
 		consume(new ByHand(), new TestSettings().commits(CommitMode.MANUAL, Duration.ofSeconds(5), 1000));
 		this.first = this::leaseEnds;
 		this.shard.deliver(1, 1);
@@ -104,7 +104,7 @@ class InterruptedCallsTests {
 	}
 
 	@Test
-	void aShardIsAnnouncedAgain() {
+	void interruptedAssignedCallbackIsCalledAgain() {
 		this.first = this::leaseEnds;
 		consume(new Announced(), new TestSettings());
 		assertThat(this.calls).containsExactly("assigned");
@@ -115,7 +115,7 @@ class InterruptedCallsTests {
 	}
 
 	@Test
-	void aRecordWhoseDrainIsOverdueIsLeftToTheNextOwner() {
+	void recordInterruptedByAnOverdueDrainIsLeftToTheNextOwner() {
 		consume(new Records(), new TestSettings());
 		this.first = () -> {
 			this.shard.worker().drain();
@@ -132,7 +132,7 @@ class InterruptedCallsTests {
 	}
 
 	@Test
-	void aRecordWhoseShardIsLostIsLeftToTheNextOwner() {
+	void recordOfALostShardIsLeftToTheNextOwner() {
 		consume(new Records(), new TestSettings());
 		this.first = () -> this.shard.worker().abandon();
 		this.shard.deliver(1, 1);
@@ -142,7 +142,7 @@ class InterruptedCallsTests {
 	}
 
 	@Test
-	void whoInterruptsItselfHasDoneItsWork() {
+	void handlerThatInterruptsItselfHasSucceeded() {
 		consume(new Records(), new TestSettings());
 		this.first = () -> Thread.currentThread().interrupt();
 		this.shard.deliver(1, 2);
@@ -151,7 +151,7 @@ class InterruptedCallsTests {
 	}
 
 	@Test
-	void aFarewellIsSaidAgainWhenTheLeaseIsHeldAgain() {
+	void revocationCallbackIsRepeatedWhenTheLeaseIsHeldAgain() {
 		consume(new Records(), new TestSettings());
 		this.shard.deliver(1, 1);
 		this.farewells.add(this::leaseEnds);
@@ -169,7 +169,7 @@ class InterruptedCallsTests {
 	}
 
 	@Test
-	void aFarewellThatTakesTooLongIsSaidOnceMoreAndThenTheShardGoes() {
+	void overdueRevocationCallbackIsRepeatedOnce() {
 		consume(new Records(), new TestSettings());
 		this.shard.deliver(1, 1);
 		Runnable overdue = () -> this.shard.worker().interrupt(Duration.ofSeconds(50));
@@ -183,7 +183,7 @@ class InterruptedCallsTests {
 	}
 
 	@Test
-	void aFarewellIsNotSaidAgainForAShardThatIsLostMeanwhile() {
+	void revocationCallbackIsNotRepeatedForALostShard() {
 		consume(new Records(), new TestSettings());
 		this.shard.deliver(1, 1);
 		this.farewells.add(this::leaseEnds);

@@ -48,7 +48,7 @@ class KeyConcurrencyTests {
 	}
 
 	@Test
-	void withoutAnyOrderRecordsOfAKeyOverlapToo() {
+	void recordsOfAKeyOverlapWithoutOrdering() {
 		ConsumingShard shard = start(new TestSettings().ordering(Ordering.NONE, 8));
 		this.bean.during.put("a1", shard::run);
 		shard.offer(1, "a", "a1");
@@ -59,7 +59,7 @@ class KeyConcurrencyTests {
 	}
 
 	@Test
-	void recordsWithoutAKeyWaitForNobody() {
+	void recordsWithoutAKeyDoNotWait() {
 		ConsumingShard shard = start(new TestSettings().ordering(Ordering.KEY, 8));
 		this.bean.during.put("x1", shard::run);
 		shard.offer(1, null, "x1");
@@ -70,7 +70,7 @@ class KeyConcurrencyTests {
 	}
 
 	@Test
-	void noMoreCallsRunThanWanted() {
+	void concurrencyIsLimited() {
 		ConsumingShard shard = start(new TestSettings().ordering(Ordering.NONE, 2));
 		this.bean.during.put("1", shard::run);
 		this.bean.during.put("2", shard::run);
@@ -83,7 +83,7 @@ class KeyConcurrencyTests {
 	}
 
 	@Test
-	void theOffsetStaysBelowTheLowestRecordThatIsNotDone() {
+	void committedOffsetStaysBelowTheFirstRecordThatIsNotDone() {
 		ConsumingShard shard = start(new TestSettings().ordering(Ordering.KEY, 8).maxAttempts(100));
 		this.bean.failing.add("b1");
 		shard.offer(1, "a", "a1");
@@ -101,7 +101,7 @@ class KeyConcurrencyTests {
 	}
 
 	@Test
-	void aNewOwnerRepeatsOnlyWhatIsNotDone() {
+	void newOwnerRepeatsOnlyRecordsThatAreNotDone() {
 		theOffsetStaysBelowTheLowestRecordThatIsNotDone();
 		this.bean.failing.clear();
 		this.bean.events.clear();
@@ -123,7 +123,7 @@ class KeyConcurrencyTests {
 	}
 
 	@Test
-	void aRecordThatIsNotDoneLetsOnlySoManyPass() {
+	void numberOfRecordsAheadIsLimited() {
 		ConsumingShard shard = start(new TestSettings().ordering(Ordering.KEY, 8).maxAhead(3).maxAttempts(100));
 		this.bean.failing.add("1");
 		for (int number = 1; number <= 5; number++) {
@@ -138,7 +138,7 @@ class KeyConcurrencyTests {
 	}
 
 	@Test
-	void aCallWhoseReadStateWasChangedIsMadeAgain() {
+	void callIsRepeatedIfAnotherCallChangesStateThatItHasRead() {
 		ConsumingShard shard = start(new TestSettings().ordering(Ordering.KEY, 8));
 		this.bean.during.put("read 1", shard::run);
 		shard.offer(1, "a", "read 1");
@@ -152,7 +152,7 @@ class KeyConcurrencyTests {
 	}
 
 	@Test
-	void oneKeyThatFailsHoldsUpNoOther() {
+	void failingKeyDoesNotBlockOthers() {
 		ConsumingShard shard = start(new TestSettings().ordering(Ordering.KEY, 8).maxAttempts(3));
 		this.bean.failing.add("a1");
 		shard.offer(1, "a", "a1");
@@ -170,7 +170,7 @@ class KeyConcurrencyTests {
 	}
 
 	@Test
-	void aDrainWaitsForTheCallsThatRunAndCommitsThem() {
+	void drainWaitsForRunningCallsAndCommitsThem() {
 		ConsumingShard shard = start(new TestSettings().ordering(Ordering.KEY, 8));
 		this.bean.during.put("a1", () -> {
 			shard.worker().drain();
@@ -187,7 +187,7 @@ class KeyConcurrencyTests {
 	}
 
 	@Test
-	void aWorkerWhoseShardIsTakenOverEndsOnlyWhenItsCallsHave() {
+	void fencedWorkerEndsAfterItsCalls() {
 		ConsumingShard shard = start(new TestSettings().ordering(Ordering.KEY, 8));
 		this.bean.during.put("a1", () -> {
 			shard.worker().abandon();
@@ -201,7 +201,7 @@ class KeyConcurrencyTests {
 	}
 
 	@Test
-	void aCallThatFoundNoLeaseIsNoFailureThoughItIsHeldAgainWhenThatIsTakenIn() {
+	void callWithoutLeaseIsNoFailureEvenIfTheLeaseIsHeldAgain() {
 		ConsumingShard shard = start(new TestSettings().ordering(Ordering.KEY, 8).maxAttempts(1));
 		shard.offer(1, "a", "a1");
 		shard.threads().runOne();
@@ -217,7 +217,7 @@ class KeyConcurrencyTests {
 	}
 
 	@Test
-	void aCallThatThrowsWithoutLeaseIsNoFailureThoughItIsHeldAgainWhenThatIsTakenIn() {
+	void exceptionWithoutLeaseIsNoFailureEvenIfTheLeaseIsHeldAgain() {
 		ConsumingShard shard = start(new TestSettings().ordering(Ordering.KEY, 8).maxAttempts(1));
 		this.bean.during.put("a1", () -> {
 			shard.clock().advance(LONGER_THAN_THE_LEASE);
@@ -234,7 +234,7 @@ class KeyConcurrencyTests {
 	}
 
 	@Test
-	void aCallThatWaitsForItsThreadIsNotMadeOnceTheShardIsToGo() {
+	void callThatWaitsForAThreadIsNotMadeOnceTheShardLeaves() {
 		ConsumingShard shard = start(new TestSettings().ordering(Ordering.KEY, 8).maxAttempts(1));
 		shard.offer(1, "a", "a1");
 		shard.offer(2, "b", "b1");
@@ -249,7 +249,7 @@ class KeyConcurrencyTests {
 	}
 
 	@Test
-	void aCallThatWasNotMadeIsMadeWhenTheShardStays() {
+	void callThatWasNotMadeIsMadeWhenTheDrainIsCancelled() {
 		ConsumingShard shard = start(new TestSettings().ordering(Ordering.KEY, 8).maxAttempts(1));
 		shard.offer(1, "a", "a1");
 		shard.offer(2, "b", "b1");
@@ -265,7 +265,7 @@ class KeyConcurrencyTests {
 
 	@ParameterizedTest
 	@EnumSource(Ordering.class)
-	void aCallWhoseResultCannotBeMadeIsMadeAgain(Ordering ordering) {
+	void callWithoutMemoryForItsResultIsRepeated(Ordering ordering) {
 		ConsumingShard shard = start(new TestSettings().ordering(ordering, 8).maxAttempts(1));
 		// To note the end of the call, and to report that this failed.
 		this.bean.during.put("a1", () -> shard.clock().failNext(2));
@@ -285,7 +285,7 @@ class KeyConcurrencyTests {
 	}
 
 	@Test
-	void aDrainEndsThoughTheResultOfACallCannotBeMade() {
+	void drainEndsWithoutMemoryForAResult() {
 		ConsumingShard shard = start(new TestSettings().ordering(Ordering.KEY, 8));
 		this.bean.during.put("a1", () -> {
 			shard.worker().drain();
@@ -299,18 +299,18 @@ class KeyConcurrencyTests {
 	}
 
 	@Test
-	void aCallThatTheExecutorRefusesIsMadeLater() {
+	void callThatTheExecutorRejectsIsMadeLater() {
 		aCallIsMadeOnceLaterThough((shard) -> shard.threads().refuseNext((task) -> {
 		}));
 	}
 
 	@Test
-	void aCallThatTheExecutorRefusesAndKeepsIsMadeOnce() {
+	void callThatTheExecutorRejectsAndKeepsIsMadeOnce() {
 		aCallIsMadeOnceLaterThough((shard) -> shard.threads().refuseAndKeepNext());
 	}
 
 	@Test
-	void aRefusedCallIsMadeLaterThoughThereIsNoMemoryToNoteItsPause() {
+	void rejectedCallIsMadeLaterWithoutMemoryForItsPause() {
 		aCallIsMadeOnceLaterThough((shard) -> shard.threads().refuseNext((task) -> shard.clock().failNext(1)));
 	}
 
@@ -329,7 +329,7 @@ class KeyConcurrencyTests {
 	}
 
 	@Test
-	void resultsAreTakenInInTheOrderInWhichTheCallsHaveReturned() {
+	void resultsAreProcessedInTheOrderOfReturns() {
 		ConsumingShard shard = start(new TestSettings().ordering(Ordering.NONE, 8));
 		shard.offer(1, "a", "read 1");
 		shard.offer(2, "b", "read 2");
@@ -342,7 +342,7 @@ class KeyConcurrencyTests {
 
 	/** What waits in its lane is read, too: it must not come on top of the total. */
 	@Test
-	void whatIsTakenUpCountsInTheTotalAndTheShardGoesOnWhenOthersGiveBack() {
+	void concurrentDeliveriesCountForTheBudgetUntilOthersGiveBack() {
 		BufferBudget budget = new BufferBudget(2000);
 		budget.join();
 		BufferBudget.Share others = new BufferBudget.Share(budget, () -> {

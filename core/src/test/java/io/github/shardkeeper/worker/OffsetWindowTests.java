@@ -16,7 +16,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class OffsetWindowTests {
 
 	@Test
-	void whatIsDoneAheadIsToldInTheShardsOrderByEveryOwner() {
+	void recordsDoneAheadAreInTheOrderOfTheShardForEveryOwner() {
 		OffsetWindow first = new OffsetWindow(100, null, Set.of());
 		TrackedRecord[] records = new TrackedRecord[7];
 		for (int number = 1; number <= 6; number++) {
@@ -45,7 +45,7 @@ class OffsetWindowTests {
 	}
 
 	@Test
-	void whatIsNotInTheShardAnyMoreIsForgottenWhenALaterOneIsMet() {
+	void recordsAheadThatAreTrimmedAreForgotten() {
 		OffsetWindow window = new OffsetWindow(100, null, new LinkedHashSet<>(offsets(2, 4)));
 		window.take(record(3));
 		assertThat(window.take(record(4))).isNull();

@@ -28,7 +28,7 @@ class RecordBufferTests {
 			share(new BufferBudget(Long.MAX_VALUE)));
 
 	@Test
-	void keepsTheOrder() {
+	void bufferKeepsTheOrder() {
 		this.buffer.add(records(1, 2));
 		this.buffer.add(records(3, 3));
 
@@ -41,7 +41,7 @@ class RecordBufferTests {
 	}
 
 	@Test
-	void saysWhenItIsFullAndOnceWhenThereIsRoomAgain() {
+	void readerPausesAtAFullBufferAndResumesOnce() {
 		assertThat(this.buffer.add(records(1, 999))).isTrue();
 		assertThat(this.buffer.add(records(1000, 1000))).isFalse();
 
@@ -53,13 +53,13 @@ class RecordBufferTests {
 	}
 
 	@Test
-	void takesMoreThanFitsBecauseItWasReadAlready() {
+	void recordsOfOneReadAreAddedEvenIfTheBufferOverflows() {
 		assertThat(this.buffer.add(records(1, 1500))).isFalse();
 		assertThat(this.buffer.add(records(1501, 1501))).isFalse();
 	}
 
 	@Test
-	void forgetsEverything() {
+	void clearDropsEverything() {
 		this.buffer.add(records(1, 3));
 		this.buffer.clear();
 
@@ -67,7 +67,7 @@ class RecordBufferTests {
 	}
 
 	@Test
-	void isFullOfBytesToo() {
+	void bufferIsLimitedByBytes() {
 		RecordBuffer small = new RecordBuffer(new ConsumerSettings.BufferLimits(1000, 1000),
 				share(new BufferBudget(Long.MAX_VALUE)));
 
@@ -78,7 +78,7 @@ class RecordBufferTests {
 	}
 
 	@Test
-	void keysAndHeadersCountToo() {
+	void sizeIncludesKeysAndHeaders() {
 		RecordBuffer small = new RecordBuffer(new ConsumerSettings.BufferLimits(1000, 1000),
 				share(new BufferBudget(Long.MAX_VALUE)));
 
@@ -88,7 +88,7 @@ class RecordBufferTests {
 	}
 
 	@Test
-	void aReaderThatCouldNotGoOnIsToldAgain() {
+	void failedResumeIsRepeated() {
 		this.buffer.add(records(1, 1000));
 		for (int i = 0; i < 500; i++) {
 			this.buffer.peek();
@@ -103,7 +103,7 @@ class RecordBufferTests {
 	}
 
 	@Test
-	void aShardWithMoreThanItsShareIsPausedWhenAllTogetherHaveTooMuch() {
+	void shardAboveItsShareIsPausedWhenTheBudgetIsUsedUp() {
 		BufferBudget budget = new BufferBudget(4000);
 		RecordBuffer greedy = buffer(budget);
 		RecordBuffer modest = buffer(budget);
@@ -120,7 +120,7 @@ class RecordBufferTests {
 	}
 
 	@Test
-	void aShardThatWaitsForTheTotalGoesOnWhenOthersGiveBack() {
+	void waitingShardResumesWhenOthersGiveBack() {
 		BufferBudget budget = new BufferBudget(4000);
 		RecordBuffer slow = buffer(budget, "slow");
 		RecordBuffer fast = buffer(budget, "fast");
@@ -142,7 +142,7 @@ class RecordBufferTests {
 	}
 
 	@Test
-	void halfOfItsOwnIsNotEnoughWhenAllTogetherHaveTooMuch() {
+	void halfFreeBufferDoesNotResumeWhileTheBudgetIsUsedUp() {
 		BufferBudget budget = new BufferBudget(10_000);
 		BufferBudget.Share others = share(budget, "others");
 		budget.join();
@@ -161,7 +161,7 @@ class RecordBufferTests {
 	}
 
 	@Test
-	void aShardGoesOnWithWhatIsLessThanItsShareWhateverTheOthersHave() {
+	void shardBelowItsShareIsNeverPaused() {
 		BufferBudget budget = new BufferBudget(2000);
 		budget.join();
 		share(budget, "others").take(100_000);
@@ -173,7 +173,7 @@ class RecordBufferTests {
 	}
 
 	@Test
-	void aShardThatLeavesMakesRoomForThoseThatWait() {
+	void leavingShardMakesRoomForWaitingOnes() {
 		BufferBudget budget = new BufferBudget(3000);
 		budget.join();
 		share(budget, "stuck").take(10_000);
@@ -188,7 +188,7 @@ class RecordBufferTests {
 	}
 
 	@Test
-	void whatWasTakenUpOutOfOrderCountsUntilItIsDone() {
+	void deliveriesOutOfOrderCountUntilTheyAreDone() {
 		BufferBudget budget = new BufferBudget(1000);
 		BufferBudget.Share share = share(budget, "busy");
 		budget.join();
@@ -207,7 +207,7 @@ class RecordBufferTests {
 	}
 
 	@Test
-	void allTogetherHaveAtMostOneReadOfAllMoreThanTheTotal() {
+	void budgetIsExceededByAtMostOneReadOfEachShard() {
 		int shards = 10;
 		long total = 1_000_000;
 		int read = 100 * 4000;
@@ -235,7 +235,7 @@ class RecordBufferTests {
 	}
 
 	@Test
-	void noShardWaitsForEverWhateverComesBetween() throws Exception {
+	void noShardWaitsForever() throws Exception {
 		BufferBudget budget = new BufferBudget(20_000);
 		int shards = 4;
 		ExecutorService threads = Executors.newFixedThreadPool(2 * shards);
@@ -282,7 +282,7 @@ class RecordBufferTests {
 	}
 
 	@Test
-	void isAtItsEndWhenAllIsTakenAndNothingFollows() {
+	void bufferIsAtItsEndWhenItIsEmptyAndEnded() {
 		this.buffer.add(records(1, 1));
 		this.buffer.end();
 		assertThat(this.buffer.isAtEnd()).isFalse();

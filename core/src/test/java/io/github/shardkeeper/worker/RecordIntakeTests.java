@@ -21,7 +21,7 @@ class RecordIntakeTests {
 	private final List<String> handled = new ArrayList<>();
 
 	@Test
-	void ofSingleRecords() {
+	void intakeOfSingleRecords() {
 		leavesNothingOut(new Object() {
 
 			@ShardConsumer("orders")
@@ -33,7 +33,7 @@ class RecordIntakeTests {
 	}
 
 	@Test
-	void ofLists() {
+	void intakeOfLists() {
 		leavesNothingOut(new Object() {
 
 			@ShardConsumer("orders")

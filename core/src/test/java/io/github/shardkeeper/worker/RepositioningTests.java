@@ -62,7 +62,7 @@ class RepositioningTests {
 
 	private final ManualThreads threads = new ManualThreads(this.clock);
 
-	private final TroubledCheckpoints checkpoints = new TroubledCheckpoints();
+	private final FaultyCheckpoints checkpoints = new FaultyCheckpoints();
 
 	private final TestReader reader = new TestReader();
 
@@ -82,7 +82,7 @@ class RepositioningTests {
 	}
 
 	@Test
-	void aShardIsPutAwayAndBegunAnewUnderTheSameToken() {
+	void seekReleasesTheShardAndAcquiresItUnderTheSameToken() {
 		ShardWorker worker = start();
 		deliver(1, 3);
 		seek(worker, "1", false);
@@ -99,7 +99,7 @@ class RepositioningTests {
 	}
 
 	@Test
-	void forwardsTooAndNothingInBetweenIsHandled() {
+	void forwardSeekSkipsRecordsInBetween() {
 		ShardWorker worker = start();
 		deliver(1, 2);
 		seek(worker, "100", false);
@@ -110,7 +110,7 @@ class RepositioningTests {
 	}
 
 	@Test
-	void aResetBeginsWithAnEmptyStateWhateverTheFarewellHasWritten() {
+	void resetStartsWithAnEmptyState() {
 		ShardWorker worker = start();
 		this.application.onRevoked = (state) -> state.put("farewell", 1);
 		this.application.onAssigned = (state) -> assertThat(state.get("n", Long.class)).isEmpty();
@@ -123,7 +123,7 @@ class RepositioningTests {
 	}
 
 	@Test
-	void whoeverAcquiresTheShardBeginsThere() {
+	void newOwnerStartsAtThePendingSeek() {
 		committedEarlier("7", Map.of("n", "7"));
 		SeekRequest request = request("3", false);
 		this.application.onAssigned = (state) -> assertThat(state.get("n", Long.class)).contains(7L);
@@ -136,7 +136,7 @@ class RepositioningTests {
 	}
 
 	@Test
-	void whoeverAcquiresTheShardBeginsWithAnEmptyStateIfThatIsWanted() {
+	void newOwnerStartsWithAnEmptyStateAfterAReset() {
 		committedEarlier("7", Map.of("n", "7", "x", "1"));
 		request("3", true);
 		this.application.onAssigned = (state) -> state.put("x", 2);
@@ -146,7 +146,7 @@ class RepositioningTests {
 	}
 
 	@Test
-	void whatWasDoneAheadIsHandledAgain() {
+	void recordsDoneAheadAreHandledAgainAfterASeek() {
 		this.checkpoints.acquireNow(SHARD, Token.NONE);
 		this.checkpoints.commit(SHARD, Token.NONE, new Commit(CommitNumber.ofWhole(1), new Offset("3"),
 				Set.of(new Offset("5")), Map.of(), List.of(), Set.of(), List.of()));
@@ -159,7 +159,7 @@ class RepositioningTests {
 	}
 
 	@Test
-	void whoWasAskedToLookAndFindsNothingGoesOn() {
+	void notificationWithoutARequestHasNoEffect() {
 		ShardWorker worker = start();
 		deliver(1, 1);
 		worker.attend();
@@ -171,7 +171,7 @@ class RepositioningTests {
 	}
 
 	@Test
-	void itIsCarriedOutOnce() {
+	void seekIsCarriedOutOnce() {
 		ShardWorker worker = start();
 		deliver(1, 3);
 		this.checkpoints.holdAnswers();
@@ -187,7 +187,7 @@ class RepositioningTests {
 	}
 
 	@Test
-	void theLastOfSeveralRequestsCounts() {
+	void lastOfSeveralSeeksCounts() {
 		ShardWorker worker = start();
 		deliver(1, 3);
 		this.checkpoints.holdAnswers();
@@ -204,7 +204,7 @@ class RepositioningTests {
 	}
 
 	@Test
-	void aRequestThatComesWhileTheOneBeforeIsWrittenIsNotMissed() {
+	void seekDuringTheCommitOfAnEarlierOneIsNotMissed() {
 		ShardWorker worker = start();
 		deliver(1, 3);
 		request("1", false);
@@ -221,7 +221,7 @@ class RepositioningTests {
 	}
 
 	@Test
-	void aRequestThatComesDuringAnAcquisitionIsNotMissed() {
+	void seekDuringAnAcquisitionIsNotMissed() {
 		this.checkpoints.holdAcquisitions();
 		ShardWorker worker = start();
 		seek(worker, "2", false);
@@ -232,7 +232,7 @@ class RepositioningTests {
 	}
 
 	@Test
-	void numbersOfCommitsGoOnSoThatALateOneIsRefused() {
+	void commitNumbersContinueSoThatALateCommitIsRejected() {
 		ShardWorker worker = start();
 		deliver(1, 3);
 		Commit late = this.checkpoints.sent().get(0);
@@ -245,7 +245,7 @@ class RepositioningTests {
 	}
 
 	@Test
-	void whatIsUnderWayIsWaitedFor() {
+	void seekWaitsForTheCommitUnderWay() {
 		ShardWorker worker = start();
 		this.checkpoints.holdAnswers();
 		deliver(1, 3);
@@ -260,7 +260,7 @@ class RepositioningTests {
 	}
 
 	@Test
-	void callsThatRunReturnBeforeTheFarewell() {
+	void runningCallsReturnBeforeTheRevocationCallback() {
 		this.settings.ordering(Ordering.KEY, 8);
 		ShardWorker worker = start();
 		this.reader.deliver(SHARD, 1, 1);
@@ -276,7 +276,7 @@ class RepositioningTests {
 	}
 
 	@Test
-	void aCallThatDoesNotReturnIsAProblem() {
+	void callThatBlocksASeekIsReported() {
 		this.settings.ordering(Ordering.KEY, 8);
 		ShardWorker worker = start();
 		List<String> problems = new ArrayList<>();
@@ -296,7 +296,7 @@ class RepositioningTests {
 	}
 
 	@Test
-	void aDrainInTheMiddleOfItHandsThePositionOver() {
+	void drainDuringASeekHandsThePositionOver() {
 		ShardWorker worker = start();
 		deliver(1, 3);
 		this.application.onRevoked = (state) -> state.put("farewell", 1);
@@ -317,7 +317,7 @@ class RepositioningTests {
 	}
 
 	@Test
-	void aDrainThatIsCancelledInTheMiddleOfItStopsNothing() {
+	void cancelledDrainDoesNotStopTheSeek() {
 		ShardWorker worker = start();
 		deliver(1, 3);
 		request("1", false);
@@ -331,7 +331,7 @@ class RepositioningTests {
 	}
 
 	@Test
-	void aShardThatIsLostInTheMiddleOfItIsNotBegunAnew() {
+	void lostShardIsNotAcquiredAgainAfterASeek() {
 		ShardWorker worker = start();
 		deliver(1, 3);
 		this.application.onRevoked = (state) -> state.put("farewell", 1);
@@ -349,7 +349,7 @@ class RepositioningTests {
 	}
 
 	@Test
-	void whoIsFencedInTheMiddleOfItEnds() {
+	void fencedWorkerEndsDuringASeek() {
 		ShardWorker worker = start();
 		deliver(1, 3);
 		request("1", false);
@@ -362,7 +362,7 @@ class RepositioningTests {
 	}
 
 	@Test
-	void withoutALeaseNothingBeginsAnew() {
+	void shardIsNotAcquiredAgainWithoutALease() {
 		ShardWorker worker = start();
 		deliver(1, 3);
 		this.clock.advance(LEASE);
@@ -378,7 +378,7 @@ class RepositioningTests {
 	}
 
 	@Test
-	void aStoreThatIsAwayIsAskedAgain() {
+	void unavailableStoreIsAskedAgain() {
 		ShardWorker worker = start();
 		deliver(1, 3);
 		this.checkpoints.setAway(true);
@@ -392,7 +392,7 @@ class RepositioningTests {
 	}
 
 	@Test
-	void whatIsWrittenBackDoesNotUndoIt() {
+	void writeBackDoesNotUndoASeek() {
 		ShardWorker worker = start();
 		deliver(1, 3);
 		seek(worker, "1", true);
@@ -406,7 +406,7 @@ class RepositioningTests {
 	}
 
 	@Test
-	void aRequestThatComesBackWithLostWritesIsNotCarriedOutTwice() {
+	void seekThatReturnsWithLostWritesIsNotCarriedOutTwice() {
 		ShardWorker worker = start();
 		deliver(1, 3);
 		SeekRequest request = request("1", true);
@@ -424,7 +424,7 @@ class RepositioningTests {
 	}
 
 	@Test
-	void aRequestThatComesBackUnnoticedDoesNotKeepTheShardFromItsEnd() {
+	void seekThatReturnsUnnoticedDoesNotBlockCompletion() {
 		ShardWorker worker = start();
 		SeekRequest request = request("1", false);
 		Object before = this.checkpoints.snapshot();
@@ -439,7 +439,7 @@ class RepositioningTests {
 	}
 
 	@Test
-	void aRequestOfWhichTheNewsWereLostIsFoundWhenWritesWereLost() {
+	void seekWithoutNotificationIsFoundAfterLostWrites() {
 		ShardWorker worker = start();
 		deliver(1, 3);
 		request("1", false);
@@ -451,7 +451,7 @@ class RepositioningTests {
 	}
 
 	@Test
-	void whatIsAcknowledgedAfterwardsIsNotKnownAnyMore() {
+	void acknowledgmentAfterASeekHasNoEffect() {
 		this.settings.commits(CommitMode.MANUAL, Duration.ofSeconds(1), 500);
 		ShardWorker worker = startWith("handleByHand");
 		deliver(1, 3);
@@ -470,7 +470,7 @@ class RepositioningTests {
 	}
 
 	@Test
-	void whatIsAcknowledgedBeforehandCounts() {
+	void acknowledgmentBeforeASeekCounts() {
 		this.settings.commits(CommitMode.MANUAL, Duration.ofSeconds(1), 500);
 		ShardWorker worker = startWith("handleByHand");
 		deliver(1, 3);
@@ -482,7 +482,7 @@ class RepositioningTests {
 	}
 
 	@Test
-	void theFarewellOnTopOfOpenRecordsIsLeftOutWithThemAsInAHandover() {
+	void stateOfTheRevocationCallbackIsDroppedBeforeASeekAsInAHandover() {
 		this.settings.commits(CommitMode.MANUAL, Duration.ofSeconds(1), 500);
 		ShardWorker worker = startWith("countByHand");
 		this.application.onRevoked = (state) -> state.increment("n", 100);
@@ -500,7 +500,7 @@ class RepositioningTests {
 	}
 
 	@Test
-	void whatTheReaderStillBringsOfBeforeReachesNobody() {
+	void lateRecordsOfTheReaderAreDroppedAfterASeek() {
 		ShardWorker worker = start();
 		ShardReader.RecordSink before = this.reader.sink(SHARD);
 		deliver(1, 3);
@@ -514,7 +514,7 @@ class RepositioningTests {
 	}
 
 	@Test
-	void aRecordThatHaltsTheShardCanBePassed() {
+	void seekPassesARecordThatHaltsTheShard() {
 		ShardWorker worker = haltedAtSecond();
 		assertThat(worker.problem()).asString().contains("Halted at offset 2");
 		seek(worker, "2", false);
@@ -538,7 +538,7 @@ class RepositioningTests {
 	}
 
 	@Test
-	void aStateThatNobodyCanBeginWithCanBeReset() {
+	void unusableStateCanBeReset() {
 		committedEarlier("7", Map.of("n", "7"));
 		this.application.onAssigned = (state) -> assertThat(state.keys()).isEmpty();
 		ShardWorker worker = start();
@@ -553,7 +553,7 @@ class RepositioningTests {
 	}
 
 	@Test
-	void whatIsAskedForAtTheLastMomentComesBeforeTheEnd() {
+	void seekBeforeTheCompletionIsCarriedOut() {
 		start();
 		deliver(1, 3);
 		request("1", false);
@@ -570,7 +570,7 @@ class RepositioningTests {
 	}
 
 	@Test
-	void recordsOfTheRetryQueueStayThere() {
+	void recordsOfTheRetryQueueStayThereAfterASeek() {
 		this.settings.maxAttempts(1).onFailure(OnFailure.RETRY_QUEUE, Duration.ofDays(1));
 		ShardWorker worker = start();
 		this.application.onRecord = () -> {

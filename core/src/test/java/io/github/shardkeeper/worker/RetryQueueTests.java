@@ -50,7 +50,7 @@ class RetryQueueTests {
 	}
 
 	@Test
-	void whatIsSentBackIsFoundWhenSomebodySaysSo() {
+	void recordSentBackIsFoundAfterANotification() {
 		assertThat(this.queue.next(NOW)).isNull();
 		assertThat(this.queue.isEmpty()).isTrue();
 		bury("1");
@@ -67,7 +67,7 @@ class RetryQueueTests {
 
 	/** Its commit is written but not answered, and somebody sends the letter back. */
 	@Test
-	void whatDiesAndIsSentBackBeforeItsCommitIsAnsweredIsFoundAfterwards() {
+	void recordSentBackBeforeTheAnswerToItsCommitIsFoundAfterIt() {
 		retry("1");
 		assertThat(offset(this.queue.next(NOW))).isEqualTo("1");
 		bury("1");
@@ -83,7 +83,7 @@ class RetryQueueTests {
 	}
 
 	@Test
-	void itIsLookedForUntilNothingIsOpen() {
+	void storeIsAskedUntilNoRecordIsOpen() {
 		retry("1", "2");
 		assertThat(List.of(offset(this.queue.next(NOW)), offset(this.queue.next(NOW)))).containsExactly("1", "2");
 		bury("2");
@@ -100,7 +100,7 @@ class RetryQueueTests {
 
 	/** With many shards, each may have little at a time; it is fetched all the same. */
 	@Test
-	void whatIsDueIsFetchedBitByBitWhileWhatWasFetchedIsNotSettled() {
+	void dueRecordsAreFetchedInPortionsWhileOthersAreOpen() {
 		RetryQueue careful = new RetryQueue(SHARD, this.store, new BufferBudget(1), NOW);
 		retry("1", "2", "3");
 

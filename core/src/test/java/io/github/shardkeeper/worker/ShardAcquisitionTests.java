@@ -22,7 +22,7 @@ class ShardAcquisitionTests {
 	private final ShardAcquisition.Permits.Permit d = permit("d");
 
 	@Test
-	void aReleasedPermitIsGrantedToTheNextInOrder() {
+	void releasedPermitIsGrantedToTheNextInOrder() {
 		assertThat(this.a.acquire()).isTrue();
 		assertThat(this.b.acquire()).isTrue();
 		assertThat(this.c.acquire()).isFalse();
@@ -35,7 +35,7 @@ class ShardAcquisitionTests {
 	}
 
 	@Test
-	void aWithdrawnRequestIsSkipped() {
+	void withdrawnRequestIsSkipped() {
 		this.a.acquire();
 		this.b.acquire();
 		this.c.acquire();
@@ -47,7 +47,7 @@ class ShardAcquisitionTests {
 	}
 
 	@Test
-	void aGrantedAndUnusedPermitGoesToTheNext() {
+	void unusedPermitIsGrantedToTheNext() {
 		this.a.acquire();
 		this.b.acquire();
 		this.c.acquire();

@@ -70,7 +70,7 @@ class ShardWorkerTests {
 
 	private final ManualThreads threads = new ManualThreads(this.clock);
 
-	private final TroubledCheckpoints checkpoints = new TroubledCheckpoints();
+	private final FaultyCheckpoints checkpoints = new FaultyCheckpoints();
 
 	private final TestReader reader = new TestReader();
 
@@ -99,7 +99,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void acquiresTellsTheApplicationAndReadsFromTheBeginning() {
+	void workerAcquiresCallsTheAssignedCallbackAndReads() {
 		start();
 
 		assertThat(this.application.calls).containsExactly("assigned");
@@ -107,7 +107,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void goesOnWhereTheCheckpointStands() {
+	void workerResumesAtTheCheckpoint() {
 		this.checkpoints.acquireNow(SHARD, Token.NONE);
 		this.checkpoints.commit(SHARD, Token.NONE,
 				Commit.of(CommitNumber.ofWhole(1), new Offset("7"), Map.of("count", "7")));
@@ -118,7 +118,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void noThreadWaitsForAnAcquisition() {
+	void acquisitionBlocksNoThread() {
 		this.checkpoints.holdAcquisitions();
 		ShardWorker worker = start();
 		worker.wake();
@@ -133,7 +133,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void aDrainDoesNotWaitForTheAnswerToAnAcquisition() {
+	void drainDoesNotWaitForAnAcquisition() {
 		this.checkpoints.holdAcquisitions();
 		ShardWorker worker = start();
 		worker.drain();
@@ -148,7 +148,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void anAcquisitionThatIsAnsweredWithoutLeaseCountsWhenItIsHeldAgain() {
+	void acquisitionAnsweredWithoutLeaseCountsWhenItIsHeldAgain() {
 		this.checkpoints.holdAcquisitions();
 		ShardWorker worker = start();
 		this.clock.advance(LEASE);
@@ -164,7 +164,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void anAcquisitionThatIsNotAnsweredShowsAlsoWithoutLease() {
+	void failedAcquisitionIsReportedWithoutLease() {
 		this.checkpoints.holdAcquisitions();
 		ShardWorker worker = start();
 		this.clock.advance(LEASE);
@@ -175,7 +175,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void whatTheStoreLosesDuringAnAcquisitionIsWrittenBack() {
+	void writesLostDuringAnAcquisitionAreWrittenBack() {
 		this.checkpoints.holdAcquisitions();
 		ShardWorker worker = start();
 		this.checkpoints.empty();
@@ -200,7 +200,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void whatItDoesIsMeasured() {
+	void workIsMeasured() {
 		ShardWorker worker = start();
 		List<ShardWork> meanwhile = new ArrayList<>();
 		this.application.onRecord = (record, state) -> {
@@ -218,7 +218,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void aCallThatFailsTakesTimeButHandlesNoRecord() {
+	void failedCallCountsItsTimeButNoRecord() {
 		ShardWorker worker = start();
 		this.application.onRecord = (record, state) -> {
 			this.clock.advance(Duration.ofMillis(30));
@@ -230,7 +230,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void whoGoesOnUnderATokenThatWasInUseIsNotTakenForTheOneBefore() {
+	void commitsUnderAReusedTokenAreNotTakenForEarlierOnes() {
 		ShardWorker first = start();
 		deliver(1, 3);
 		first.abandon();
@@ -253,7 +253,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void manyRecordsAreCommittedInBetween() {
+	void manyRecordsAreCommittedInPortions() {
 		start();
 		deliver(1, 1100);
 
@@ -262,7 +262,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void slowRecordsAreCommittedInBetween() {
+	void slowRecordsAreCommittedByTime() {
 		start();
 		this.application.onRecord = (record, state) -> {
 			this.clock.advance(Duration.ofMillis(600));
@@ -274,7 +274,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void whatIsCommittedNeverRunsAheadOfWhatWasHandled() {
+	void committedOffsetNeverRunsAheadOfHandledRecords() {
 		start();
 		this.application.onRecord = (record, state) -> {
 			int number = Integer.parseInt(record.payload().substring(1));
@@ -287,7 +287,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void aFailedRecordIsHandledAgainAfterAPauseItsStateUndone() {
+	void failedRecordIsRetriedAfterAPauseWithoutItsState() {
 		ShardWorker worker = start();
 		List<Long> counts = new ArrayList<>();
 		this.application.onRecord = (record, state) -> {
@@ -318,7 +318,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void aRecordThatIsRetriedIsAnAlarmOnlyOnceThatTakesAsLongAsNoCallShould() {
+	void retriedRecordIsAnAlarmAfterTheDurationOfALongCall() {
 		this.settings.longCall(Duration.ofSeconds(30));
 		ShardWorker worker = start();
 		this.application.onRecord = (record, state) -> {
@@ -342,7 +342,7 @@ class ShardWorkerTests {
 
 	/** Its failure throws on, out of the turn. */
 	@Test
-	void aWorkerThatCannotSetAnAlarmGoesOnAndDrains() {
+	void workerWithoutATimerContinuesAndDrains() {
 		ShardWorker worker = start();
 		deliver(1, 1);
 		this.threads.setTimerFails(true);
@@ -361,7 +361,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void aWorkerThatIsRescuedBeforeItsTimeSetsTheAlarmThatItCouldNot() {
+	void rescuedWorkerSetsItsTimerAgain() {
 		ShardWorker worker = start();
 		this.threads.setTimerFails(true);
 		this.checkpoints.setAway(true);
@@ -377,7 +377,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void anEndThatCouldNotBeToldIsToldWithTheNextTurn() {
+	void endThatCouldNotBeReportedIsReportedInTheNextTurn() {
 		ShardWorker worker = start();
 		deliver(1, 1);
 		this.failingEnds = 2;
@@ -398,7 +398,7 @@ class ShardWorkerTests {
 	 * successor has acquired the shard, and has the number that comes next.
 	 */
 	@Test
-	void aLateCommitOfTheOneBeforeIsNotTakenForTheFirstOfItsSuccessor() {
+	void lateCommitOfThePredecessorIsNotTakenForTheFirstCommit() {
 		this.application.onRecord = (record, state) -> state.put(record.payload(), true);
 		ShardWorker first = start();
 		deliver(1, 1);
@@ -417,7 +417,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void aShardThatIsHaltedIsAnAlarmAtOnce() {
+	void haltedShardIsAnAlarmAtOnce() {
 		ShardWorker worker = startWith("handleVisit", new JsonMapper());
 		this.reader.deliver(SHARD, 1, "nonsense");
 		this.threads.runAll();
@@ -427,7 +427,7 @@ class ShardWorkerTests {
 
 	/** The application's filters, and its registry, run in them. */
 	@Test
-	void metersThatThrowHoldNothingUp(CapturedOutput output) {
+	void metersThatThrowDoNotBlockTheShard(CapturedOutput output) {
 		this.settings.maxAttempts(2).onFailure(OnFailure.DEAD_LETTER);
 		this.metersFail = true;
 		ShardWorker worker = start();
@@ -448,7 +448,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void metersThatThrowDoNotHideThatTheShardWasTakenOver() {
+	void metersThatThrowDoNotHideANewerOwner() {
 		ShardWorker worker = start();
 		this.metersFail = true;
 		this.checkpoints.acquireNow(SHARD, NEWER);
@@ -471,7 +471,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void anErrorIsAFailureLikeAnyOther() {
+	void errorIsTreatedAsAFailure() {
 		start();
 		this.application.onRecord = (record, state) -> {
 			if (this.application.calls.size() == 2) {
@@ -486,7 +486,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void aPayloadThatCannotBeConvertedHaltsTheShardInFrontOfIt() {
+	void unreadablePayloadHaltsTheShard() {
 		ShardWorker worker = startWith("handleVisit", new JsonMapper());
 		this.reader.deliver(SHARD, 1, "{\"client\":\"c1\"}");
 		this.reader.deliver(SHARD, 2, "nonsense");
@@ -509,7 +509,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void aHaltIsStillShownWhenItsCommitHadToBeRepeated() {
+	void haltIsReportedAfterARepeatedCommit() {
 		ShardWorker worker = startWith("handleVisit", new JsonMapper());
 		this.application.onVisit = () -> this.checkpoints.setAway(true);
 		this.reader.deliver(SHARD, 1, "{\"client\":\"c1\"}");
@@ -523,7 +523,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void aDrainLetsTheCallReturnSaysFarewellCommitsAndReports() {
+	void drainAwaitsTheCallThenCallsTheRevocationCallbackCommitsAndReports() {
 		ShardWorker worker = start();
 		this.application.onRecord = (record, state) -> {
 			if (record.payload().equals("r2")) {
@@ -547,7 +547,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void whatDrainsIsReportedOnlyOnceItIsCommitted() {
+	void drainIsReportedAfterTheCommit() {
 		ShardWorker worker = start();
 		deliver(1, 1);
 		this.application.onRevoked = (state) -> state.put("farewell", true);
@@ -566,7 +566,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void aFarewellThatFailsDoesNotHoldTheHandoverUp() {
+	void failedRevocationCallbackDoesNotBlockTheHandover() {
 		ShardWorker worker = start();
 		deliver(1, 1);
 		this.application.onRevoked = (state) -> {
@@ -581,7 +581,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void aDrainDoesNotWaitForThePauseAfterAFailure() {
+	void drainDoesNotWaitForThePauseAfterAFailure() {
 		ShardWorker worker = start();
 		this.application.onRecord = (record, state) -> {
 			throw new IOException("as the test wants it");
@@ -595,7 +595,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void aDrainBeforeTheStartNeedsNeitherAcquisitionNorFarewell() {
+	void drainBeforeTheStartNeedsNoAcquisitionAndNoCallback() {
 		this.lease.end();
 		ShardWorker worker = start();
 		worker.drain();
@@ -606,7 +606,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void aDrainThatIsCancelledInTimeChangesNothing() {
+	void drainCancelledInTimeChangesNothing() {
 		ShardWorker worker = start();
 		this.application.onRecord = (record, state) -> {
 			if (record.payload().equals("r2")) {
@@ -627,7 +627,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void aDrainThatIsCancelledAfterItsCallHasReturnedLosesNoRecord() {
+	void drainCancelledAfterTheCallLosesNoRecord() {
 		ShardWorker worker = start();
 		this.application.onRecord = (record, state) -> {
 			if (record.payload().equals("r1")) {
@@ -644,7 +644,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void aDrainCannotBeCancelledOnceTheFarewellHasBegun() {
+	void drainCannotBeCancelledAfterTheRevocationCallbackHasBegun() {
 		ShardWorker worker = start();
 		List<Boolean> cancelled = new ArrayList<>();
 		this.application.onRevoked = (state) -> cancelled.add(worker.cancelDrain());
@@ -659,7 +659,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void aWorkerThatIsAbandonedIsNotKeptByACancelledDrain() {
+	void cancelledDrainDoesNotKeepAnAbandonedWorker() {
 		ShardWorker worker = start();
 		worker.drain();
 		worker.abandon();
@@ -685,7 +685,7 @@ class ShardWorkerTests {
 
 	/** Nobody wants the shard, and yet somebody has to be told. */
 	@Test
-	void aCallThatDoesNotReturnShowsWhereItStands() throws Exception {
+	void callThatDoesNotReturnIsReportedWithItsStack() throws Exception {
 		ShardWorker worker = start();
 		Thread busy = stickInCall();
 		this.clock.advance(Duration.ofMinutes(5));
@@ -704,7 +704,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void aDrainThatIsOverdueInterruptsTheCallAndSaysWhereItStands(CapturedOutput output) throws Exception {
+	void overdueDrainInterruptsTheCallAndLogsItsStack(CapturedOutput output) throws Exception {
 		ShardWorker worker = start();
 		Thread busy = stickInCall();
 		worker.drain();
@@ -727,7 +727,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void aDrainThatIsOverdueForAnotherReasonSaysSo(CapturedOutput output) {
+	void overdueDrainLogsAnotherReason(CapturedOutput output) {
 		ShardWorker worker = start();
 		deliver(1, 1);
 		this.application.onRevoked = (state) -> state.put("farewell", true);
@@ -741,7 +741,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void whatTheStoreHasLostIsWrittenBackWholeUnderTheSameToken() {
+	void lostCheckpointIsWrittenBackUnderTheSameToken() {
 		start();
 		this.application.onRecord = (record, state) -> {
 			state.put(record.payload(), 1);
@@ -763,7 +763,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void whatTheStoreMayHaveLostIsWrittenBackThoughThereIsNothingNew() {
+	void checkpointIsWrittenBackWithoutNewChanges() {
 		ShardWorker worker = start();
 		this.application.onRecord = (record, state) -> state.increment("count", 1);
 		deliver(1, 2);
@@ -775,7 +775,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void whatAnOlderCheckpointStillHasIsRemovedByTheOneThatIsWrittenBack() {
+	void writeBackRemovesEntriesOfAnOlderCheckpoint() {
 		ShardWorker worker = start();
 		this.application.onRecord = (record, state) -> state.increment("count", 1);
 		deliver(1, 1);
@@ -790,7 +790,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void aLastCommitThatFindsNothingWaitsForTheLease() {
+	void lastCommitWithoutACheckpointWaitsForTheLease() {
 		ShardWorker worker = start();
 		this.application.onRevoked = (state) -> state.put("farewell", true);
 		deliver(1, 1);
@@ -809,7 +809,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void anAbandonedWorkerWritesNothingBack() {
+	void abandonedWorkerWritesNothingBack() {
 		ShardWorker worker = start();
 		this.application.onRevoked = (state) -> state.put("farewell", true);
 		deliver(1, 1);
@@ -822,7 +822,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void whatANewerOwnerHasAcquiredIsNotWrittenBack() {
+	void shardOfANewerOwnerIsNotWrittenBack() {
 		ShardWorker worker = start();
 		deliver(1, 1);
 		this.checkpoints.empty();
@@ -835,7 +835,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void theApplicationHearsWhichShardsAreConsumed() {
+	void eventsReportWhichShardsAreConsumed() {
 		ShardWorker worker = start();
 		assertThat(this.events).containsExactly("assigned 10");
 		worker.drain();
@@ -850,7 +850,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void anAssignmentThatNobodyCanBeToldOfIsConsumedAllTheSame() {
+	void shardIsConsumedEvenIfItsEventFails() {
 		this.noNews = true;
 		start();
 		this.threads.pass(Duration.ofMillis(200));
@@ -860,7 +860,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void aReaderThatCouldNotBeStartedIsStartedAgainWithoutAnotherCallback() {
+	void failedStartOfTheReaderIsRepeatedWithoutAnotherCallback() {
 		this.reader.failNextStart();
 		ShardWorker worker = start();
 		assertThat(worker.problem()).asString().contains("as the test wants it");
@@ -874,7 +874,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void afterTheEndNothingHappensAnyMore() {
+	void nothingHappensAfterTheEnd() {
 		ShardWorker worker = start();
 		worker.drain();
 		this.threads.runAll();
@@ -888,7 +888,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void aStaleCommitEndsTheWorker() {
+	void staleCommitEndsTheWorker() {
 		ShardWorker worker = start();
 		this.application.onRecord = (record, state) -> state.increment("count", 1);
 		deliver(1, 1);
@@ -907,7 +907,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void aStaleLastCommitIsReportedOnce() {
+	void staleLastCommitIsReportedOnce() {
 		ShardWorker worker = start();
 		this.checkpoints.acquireNow(SHARD, NEWER);
 		this.application.onRevoked = (state) -> state.put("farewell", true);
@@ -919,7 +919,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void aRefusedAcquisitionIsReportedWithTheFence() {
+	void refusedAcquisitionIsReportedWithTheFence() {
 		this.checkpoints.acquireNow(SHARD, NEWER);
 		start();
 
@@ -929,7 +929,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void aStoreThatIsAwayAtTheStartIsTriedAgain() {
+	void acquisitionIsRepeatedWhenTheStoreIsUnavailable() {
 		this.checkpoints.setAway(true);
 		ShardWorker worker = start();
 		assertThat(worker.problem()).asString().contains("The store cannot be used");
@@ -942,7 +942,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void aRefusalIsNotTakenForSilence() {
+	void refusalIsNotTakenForAnUnavailableStore() {
 		ShardWorker worker = start();
 		this.checkpoints.refuse("only 1 of 2 replicas have a change after 200 ms");
 		deliver(1, 1);
@@ -952,7 +952,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void whatTheStoreRefusesIsSaidOnceHoweverOftenItIsTried(CapturedOutput output) {
+	void repeatedRefusalIsLoggedOnce(CapturedOutput output) {
 		start();
 		this.checkpoints.refuse("the key k holds a list");
 		deliver(1, 1);
@@ -965,7 +965,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void theProblemOfACommitShowsUntilOneIsAnswered() {
+	void problemOfACommitIsReportedUntilOneIsAnswered() {
 		ShardWorker worker = start();
 		this.checkpoints.holdAnswers();
 		deliver(1, 1);
@@ -981,7 +981,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void aStoreThatIsAwayAtACommitIsTriedAgainAndNothingIsHandledTwice() {
+	void commitIsRepeatedWhenTheStoreIsUnavailable() {
 		ShardWorker worker = start();
 		this.application.onRecord = (record, state) -> state.increment("count", 1);
 		this.checkpoints.setAway(true);
@@ -997,7 +997,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void anAssignedMethodThatFailsIsCalledAgainBeforeAnyRecord() {
+	void failedAssignedCallbackIsRepeatedBeforeAnyRecord() {
 		this.application.onAssigned = (state) -> {
 			state.increment("starts", 1);
 			if (this.application.calls.size() < 3) {
@@ -1017,7 +1017,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void anAssignedMethodThatIsInterruptedAtTheEndOfTheLeaseIsNoFailure() {
+	void assignedCallbackInterruptedAtTheEndOfTheLeaseIsNoFailure() {
 		ShardWorker[] worker = new ShardWorker[1];
 		this.application.onAssigned = (state) -> {
 			if (this.application.calls.size() == 1) {
@@ -1038,7 +1038,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void withoutLeaseNothingIsAcquired() {
+	void nothingIsAcquiredWithoutLease() {
 		this.lease.end();
 		ShardWorker worker = start();
 		assertThat(this.application.calls).isEmpty();
@@ -1050,7 +1050,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void shortlyBeforeTheEndOfTheLeaseNoRecordIsHandedOutAndThenItGoesOn() {
+	void handingOutPausesBeforeTheEndOfTheLeaseAndResumes() {
 		ShardWorker worker = start();
 		this.clock.advance(Duration.ofSeconds(8));
 		deliver(1, 2);
@@ -1068,7 +1068,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void noFurtherRecordIsHandedOutShortlyBeforeTheEndOfTheLease() {
+	void noRecordIsHandedOutShortlyBeforeTheEndOfTheLease() {
 		ShardWorker worker = start();
 		this.application.onRecord = (record, state) -> {
 			if (record.payload().equals("r1")) {
@@ -1089,7 +1089,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void theLeaseIsLookedAtForEveryRecord() {
+	void leaseIsCheckedForEveryRecord() {
 		start();
 		this.application.onRecord = (record, state) -> this.clock.advance(Duration.ofSeconds(3));
 		deliver(1, 5);
@@ -1098,7 +1098,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void aConversionThatTookAllOfTheLeaseHandsNothingOut() {
+	void recordIsNotHandedOutIfItsConversionOutlastsTheLease() {
 		SimpleModule slow = new SimpleModule();
 		slow.addDeserializer(Visit.class, new ValueDeserializer<>() {
 			@Override
@@ -1118,7 +1118,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void aCallThatIsInterruptedAtTheEndOfTheLeaseIsNoFailure() {
+	void callInterruptedAtTheEndOfTheLeaseIsNoFailure() {
 		ShardWorker worker = start();
 		this.application.onRecord = (record, state) -> {
 			state.increment("count", 1);
@@ -1143,7 +1143,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void aCallThatIsInterruptedOnlyWhenTheLeaseIsHeldAgainIsMadeAgain() {
+	void callInterruptedAfterTheLeaseIsHeldAgainIsRepeated() {
 		ShardWorker worker = start();
 		this.application.onRecord = (record, state) -> {
 			state.increment("count", 1);
@@ -1161,7 +1161,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void anAssignedMethodThatIsInterruptedOnlyWhenTheLeaseIsHeldAgainIsCalledAgain() {
+	void assignedCallbackInterruptedAfterTheLeaseIsHeldAgainIsRepeated() {
 		ShardWorker[] worker = new ShardWorker[1];
 		this.application.onAssigned = (state) -> {
 			if (this.application.calls.size() == 1) {
@@ -1177,7 +1177,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void anAbandonedWorkerIsInterruptedAndReportsNothing() {
+	void abandonedWorkerIsInterruptedAndReportsNothing() {
 		ShardWorker worker = start();
 		this.application.onRecord = (record, state) -> {
 			worker.abandon();
@@ -1193,7 +1193,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void anAbandonedWorkerDoesNotWaitForItsLastCommit() {
+	void abandonedWorkerDoesNotWaitForItsLastCommit() {
 		ShardWorker worker = start();
 		this.checkpoints.setAway(true);
 		deliver(1, 1);
@@ -1205,7 +1205,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void aSuccessorWaitsForTheEndOfItsPredecessor() {
+	void successorWaitsForTheEndOfItsPredecessor() {
 		ShardWorker predecessor = start();
 		deliver(1, 1);
 		ShardWorker successor = worker(NEWER, handler("handle", new JsonMapper()), predecessor.ended());
@@ -1223,7 +1223,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void aSuccessorThatIsToDrainWaitsToo() {
+	void drainingSuccessorWaitsForItsPredecessor() {
 		ShardWorker predecessor = start();
 		ShardWorker successor = worker(NEWER, handler("handle", new JsonMapper()), predecessor.ended());
 		successor.drain();
@@ -1236,7 +1236,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void aFullBufferPausesTheShardUntilHalfOfItIsHandled() {
+	void fullBufferPausesReadingUntilHalfOfItIsHandled() {
 		start();
 		assertThat(this.reader.deliver(SHARD, 1, 1000)).isFalse();
 		this.threads.runAll();
@@ -1246,7 +1246,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void theHandlerSeesWhatItWorksFor() {
+	void handlerGetsTheContextOfItsShard() {
 		start();
 		this.application.onRecord = (record, state) -> {
 			assertThat(record.shard()).isEqualTo(SHARD);
@@ -1264,7 +1264,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void aStateThatWasKeptBeyondTheCallCannotBeUsed() {
+	void stateCannotBeUsedAfterTheCall() {
 		start();
 		List<ShardState> kept = new ArrayList<>();
 		this.application.onRecord = (record, state) -> {

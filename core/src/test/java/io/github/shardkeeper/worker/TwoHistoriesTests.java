@@ -70,7 +70,7 @@ class TwoHistoriesTests {
 	/** They have got it after the partition. */
 	@ParameterizedTest
 	@ValueSource(strings = { "told", "fenced", "acquiring" })
-	void whoGivesWayToAHigherTokenSaysWhatIsLost(String how, CapturedOutput output) {
+	void ownerWithTheLowerTokenReportsItsLostCommits(String how, CapturedOutput output) {
 		oursGoesOnTo5();
 		theStoreIsTheOthers();
 		othersCommit(HIGHER, 1, "3");
@@ -92,7 +92,7 @@ class TwoHistoriesTests {
 
 	/** Nobody has acquired it yet on the other side, but its owner there has. */
 	@Test
-	void alsoIfTheNewOwnerHasNotBegun(CapturedOutput output) {
+	void lostCommitsAreReportedBeforeTheNewOwnerCommits(CapturedOutput output) {
 		oursGoesOnTo5();
 		theStoreIsTheOthers();
 		this.shard.worker().forfeit(Forfeit.Cause.TAKEN_OVER);
@@ -103,7 +103,7 @@ class TwoHistoriesTests {
 	}
 
 	@Test
-	void whoHasTheHigherTokenSaysWhatItWritesOver(CapturedOutput output) {
+	void ownerWithTheHigherTokenReportsTheOverwrittenHistory(CapturedOutput output) {
 		oursGoesOnTo5();
 		theStoreIsTheOthers();
 		othersCommit(LOWER, 1, "3");
@@ -124,7 +124,7 @@ class TwoHistoriesTests {
 
 	/** On the other side it has never gone to anybody else. */
 	@Test
-	void alsoIfTheOthersHaveItUnderTheTokenOfBefore(CapturedOutput output) {
+	void overwrittenHistoryUnderAnEarlierTokenIsReported(CapturedOutput output) {
 		oursGoesOnTo5();
 		theStoreIsTheOthers();
 		othersCommit(new Token(1), 9, "4");
@@ -136,7 +136,7 @@ class TwoHistoriesTests {
 	}
 
 	@Test
-	void itIsSaidAlsoIfTheAnswerToTheAcquisitionWasLost(CapturedOutput output) {
+	void overwrittenHistoryIsReportedAfterALostAnswer(CapturedOutput output) {
 		oursGoesOnTo5();
 		theStoreIsTheOthers();
 		othersCommit(LOWER, 1, "3");
@@ -147,7 +147,7 @@ class TwoHistoriesTests {
 	}
 
 	@Test
-	void aStoreThatHasOnlyLostWritesHasOneHistory(CapturedOutput output) {
+	void lostWritesAreNotTwoHistories(CapturedOutput output) {
 		oursGoesOnTo5();
 		theStoreIsTheOthers();
 		this.shard.deliver(6, 6);
@@ -159,7 +159,7 @@ class TwoHistoriesTests {
 	}
 
 	@Test
-	void norIsThereAnotherWhereNobodyHasCommitted(CapturedOutput output) {
+	void ownerWithoutCommitsIsNoSecondHistory(CapturedOutput output) {
 		oursGoesOnTo5();
 		theStoreIsTheOthers();
 		this.shard.checkpoints().acquireNow(SHARD, LOWER);
@@ -170,7 +170,7 @@ class TwoHistoriesTests {
 
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
-	void whoTakesOverInOrderGoesOnInTheSameOne(boolean told, CapturedOutput output) {
+	void orderlyHandoverIsOneHistory(boolean told, CapturedOutput output) {
 		oursGoesOnTo5();
 		othersCommit(HIGHER, 1, "7");
 		if (told) {
@@ -186,7 +186,7 @@ class TwoHistoriesTests {
 	}
 
 	@Test
-	void whatCannotBeReadIsAWarning(CapturedOutput output) {
+	void unreadableHistoryIsAWarning(CapturedOutput output) {
 		oursGoesOnTo5();
 		this.shard.checkpoints().setAway(true);
 		this.shard.worker().forfeit(Forfeit.Cause.TAKEN_OVER);

@@ -27,7 +27,7 @@ import io.github.shardkeeper.shard.Token;
 /**
  * A data plane in memory that can be away, and counts the commits that were accepted.
  */
-public final class TroubledCheckpoints implements CheckpointStore {
+public final class FaultyCheckpoints implements CheckpointStore {
 
 	private final InstantSource clock;
 
@@ -65,12 +65,12 @@ public final class TroubledCheckpoints implements CheckpointStore {
 	/** What was sent, in order. */
 	private final List<Commit> sent = new ArrayList<>();
 
-	public TroubledCheckpoints() {
+	public FaultyCheckpoints() {
 		this(InstantSource.system());
 	}
 
 	/** By a clock of the test's. */
-	public TroubledCheckpoints(InstantSource clock) {
+	public FaultyCheckpoints(InstantSource clock) {
 		this.clock = clock;
 		this.store = new MemoryCheckpointStore(clock);
 	}
