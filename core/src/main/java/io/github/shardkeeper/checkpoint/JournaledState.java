@@ -105,7 +105,6 @@ public final class JournaledState {
 		return this.shared && !view.isCurrent(this.entries, this.keyChanges);
 	}
 
-	/** Writes an entry and returns its earlier value. */
 	private @Nullable String write(String key, @Nullable String json) {
 		String before = (json != null) ? this.entries.put(key, json) : this.entries.remove(key);
 		if (this.shared && (before == null) != (json == null)) {
@@ -139,7 +138,6 @@ public final class JournaledState {
 		this.entries.clear();
 	}
 
-	/** Returns the changes to commit, removed entries as {@code null}. */
 	Map<String, @Nullable String> uncommitted() {
 		return Collections.unmodifiableMap(this.uncommitted);
 	}

@@ -41,7 +41,6 @@ public final class StateView implements ShardState, AutoCloseable {
 
 	private final Thread thread;
 
-	/** New values, removed entries as {@code null}. */
 	private @Nullable Map<String, @Nullable String> writes;
 
 	/** Increments of numbers that were not written otherwise. */
@@ -218,7 +217,6 @@ public final class StateView implements ShardState, AutoCloseable {
 		}
 	}
 
-	/** Abbreviates a key, which may be as long as a value. */
 	private static String abbreviated(String key) {
 		return (key.length() <= MAX_KEY_LENGTH_SHOWN) ? key : key.substring(0, MAX_KEY_LENGTH_SHOWN) + "…";
 	}
@@ -239,7 +237,6 @@ public final class StateView implements ShardState, AutoCloseable {
 		return this.writes == null && this.sums == null;
 	}
 
-	/** Returns whether every value that was read is still the same. */
 	boolean isCurrent(Map<String, String> now, long keyChangesNow) {
 		if (this.hasReadKeys && this.keyChanges != keyChangesNow) {
 			return false;

@@ -131,12 +131,10 @@ final class BroadcastConsumption implements ShardConsumption.Listener {
 		}
 	}
 
-	/** Processes requests in the store for these shards. */
 	void attend(Collection<ShardId> shards) {
 		shards.forEach(this.workers::attend);
 	}
 
-	/** Returns the problems of shards that cannot be consumed. */
 	Map<ShardId, ShardWorker.Problem> problems() {
 		Map<ShardId, ShardWorker.Problem> problems = new TreeMap<>(this.workers.shardProblems());
 		synchronized (this) {

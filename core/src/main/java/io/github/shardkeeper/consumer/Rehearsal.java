@@ -117,7 +117,6 @@ final class Rehearsal {
 				(shard, token, fence, completed) -> this.ended = true, context.measuresWork());
 	}
 
-	/** Handler that counts its calls. */
 	static final class CountingHandler {
 
 		private int handled;
@@ -137,7 +136,6 @@ final class Rehearsal {
 
 		private @Nullable RecordSink sink;
 
-		/** Passes a record to the worker if it reads. */
 		void offer(SourceRecord record) {
 			if (this.sink != null) {
 				this.sink.offer(List.of(record));

@@ -26,7 +26,6 @@ final class SessionWatch {
 		this.events = events;
 	}
 
-	/** Reports that the lease has ended. */
 	synchronized void lost() {
 		this.last = this.member.get().orElse(this.last);
 		this.lost = true;

@@ -107,7 +107,6 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	/** Problem of the last read, {@code null} if it succeeded. */
 	private volatile @Nullable String readProblem;
 
-	/** Confined to the loop of the reader. */
 	private final ProblemLog readLog = new ProblemLog();
 
 	/**
@@ -453,10 +452,8 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 		private final ShardWorkers workers;
 
-		/** {@code null} if no topic is broadcast. */
 		private final @Nullable BroadcastConsumption broadcast;
 
-		/** Whether the instance joins its group. */
 		private final boolean coordinated;
 
 		private final WorkerContext context;

@@ -74,7 +74,6 @@ final class ShardPreparation {
 		return this.ended.isDone();
 	}
 
-	/** Cancels the call, and interrupts a running one. */
 	void stop() {
 		this.stopped = true;
 		drop();
@@ -118,7 +117,6 @@ final class ShardPreparation {
 		}
 	}
 
-	/** A shard that another member may still own. */
 	private record UpcomingShard(String group, ShardId shard, MemberId member) implements ShardContext {
 
 		@Override

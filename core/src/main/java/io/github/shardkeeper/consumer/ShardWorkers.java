@@ -102,7 +102,6 @@ final class ShardWorkers implements ShardConsumption {
 		worker.wake();
 	}
 
-	/** Returns a future that completes once both have ended. */
 	private static CompletableFuture<Void> ended(@Nullable ShardWorker worker, @Nullable ShardPreparation preparation) {
 		CompletableFuture<Void> ended = (worker != null) ? worker.ended() : CompletableFuture.completedFuture(null);
 		if (preparation == null) {
@@ -255,7 +254,6 @@ final class ShardWorkers implements ShardConsumption {
 		return ShardWorker.Problem.texts(shardProblems());
 	}
 
-	/** Returns the problems of shards that cannot be consumed. */
 	Map<ShardId, ShardWorker.Problem> shardProblems() {
 		Map<ShardId, ShardWorker.Problem> problems = new TreeMap<>();
 		this.context.reader().problems().forEach((shard, text) -> problems.put(shard, ShardWorker.Problem.alarm(text)));
@@ -282,7 +280,6 @@ final class ShardWorkers implements ShardConsumption {
 			.allOf(this.workers.values().stream().map(ShardWorker::ended).toArray(CompletableFuture[]::new));
 	}
 
-	/** Returns the shards that have a worker. */
 	Iterable<ShardId> shards() {
 		return this.workers.keySet();
 	}

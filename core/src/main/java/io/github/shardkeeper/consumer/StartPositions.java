@@ -127,12 +127,10 @@ public final class StartPositions {
 		return StartPosition.at(since);
 	}
 
-	/** Time since which a topic is consumed, and when the store was asked. */
 	private record Moment(Instant since, StartPosition position, MonotonicTime asked) {
 
 	}
 
-	/** Reader that looks up start positions. Thread-safe if the reader behind it is. */
 	private static final class PositionedReader implements ShardReader {
 
 		private final ShardReader reader;

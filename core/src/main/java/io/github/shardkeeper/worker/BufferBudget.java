@@ -50,12 +50,10 @@ public final class BufferBudget {
 		this.limit = limit;
 	}
 
-	/** Adds a shard; the even share of the others shrinks. */
 	void join() {
 		this.shards.incrementAndGet();
 	}
 
-	/** Removes a shard; the even share of the others grows. */
 	void leave() {
 		int left = this.shards.decrementAndGet();
 		if (!this.anyWaiting) {
@@ -90,7 +88,6 @@ public final class BufferBudget {
 		this.used.addAndGet(bytes);
 	}
 
-	/** Gives back, and wakes the waiting shards if that leaves room. */
 	void giveBack(long bytes) {
 		long left = this.used.addAndGet(-bytes);
 		if (left > this.limit || !this.anyWaiting) {
@@ -106,7 +103,6 @@ public final class BufferBudget {
 		all.forEach(Share::resume);
 	}
 
-	/** Returns whether a shard of this size has to pause. */
 	boolean isExceededBy(long bytesOfShard) {
 		return this.used.get() > this.limit && bytesOfShard > evenShare();
 	}
@@ -128,7 +124,6 @@ public final class BufferBudget {
 		return isExceededBy(share.bytes()) || !stopWaiting(share);
 	}
 
-	/** Removes a waiting shard and returns whether it was waiting. */
 	boolean stopWaiting(Share share) {
 		synchronized (this.waiting) {
 			boolean waited = this.waiting.remove(share);
@@ -137,7 +132,6 @@ public final class BufferBudget {
 		}
 	}
 
-	/** Returns the used size in bytes. */
 	long used() {
 		return this.used.get();
 	}
@@ -157,7 +151,6 @@ public final class BufferBudget {
 		/** Whether it is waiting, or about to. */
 		private volatile boolean waiting;
 
-		/** Whether reading has paused and may resume. */
 		private final AtomicBoolean mayResume = new AtomicBoolean();
 
 		/** Set when all is given back; calls that still run may give back again. */
@@ -172,7 +165,6 @@ public final class BufferBudget {
 			this.wake = wake;
 		}
 
-		/** Returns its size in bytes. */
 		long bytes() {
 			return this.bytes.get();
 		}
@@ -210,7 +202,6 @@ public final class BufferBudget {
 			return false;
 		}
 
-		/** Wakes the worker to resume reading. */
 		void resume() {
 			this.waiting = false;
 			this.mayResume.set(true);
@@ -223,12 +214,10 @@ public final class BufferBudget {
 			}
 		}
 
-		/** Returns whether reading may resume, and resets that. */
 		boolean takeResume() {
 			return this.mayResume.get() && this.mayResume.getAndSet(false);
 		}
 
-		/** Gives everything back, because reading has stopped. */
 		void close() {
 			if (this.waiting) {
 				this.budget.stopWaiting(this);

@@ -33,7 +33,6 @@ final class Delivery {
 
 	private @Nullable MonotonicTime notBefore;
 
-	/** Creates a delivery of one record. */
 	Delivery(TrackedRecord record) {
 		this(alone(record), false);
 	}
@@ -97,17 +96,14 @@ final class Delivery {
 		return this.records.get(this.records.size() - 1);
 	}
 
-	/** Returns the key of its first record. */
 	@Nullable String key() {
 		return this.key;
 	}
 
-	/** Returns the size of its records. */
 	long bytes() {
 		return this.bytes;
 	}
 
-	/** Records that a call has failed. */
 	void failed(Throwable thrown) {
 		this.failure = thrown;
 		this.calls++;
@@ -127,7 +123,6 @@ final class Delivery {
 		return this.exhausted || first().rounds() > 0;
 	}
 
-	/** Returns the pauses between its attempts. */
 	BackOffExecution backOff(ConsumerSettings settings) {
 		BackOffExecution begun = this.backOff;
 		if (begun == null) {
@@ -137,7 +132,6 @@ final class Delivery {
 		return begun;
 	}
 
-	/** Delays the next attempt until a time. */
 	void waitUntil(MonotonicTime time) {
 		this.notBefore = time;
 	}

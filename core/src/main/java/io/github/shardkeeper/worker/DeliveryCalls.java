@@ -220,7 +220,6 @@ final class DeliveryCalls {
 
 		private @Nullable Throwable failure;
 
-		/** Next call in the list of those that have returned. */
 		private @Nullable ConcurrentCall neighbor;
 
 		private ConcurrentCall(Delivery delivery) {
@@ -236,7 +235,6 @@ final class DeliveryCalls {
 			return this.result;
 		}
 
-		/** Returns the reason for a missing result. */
 		Throwable failure() {
 			Throwable thrown = this.failure;
 			if (thrown == null) {

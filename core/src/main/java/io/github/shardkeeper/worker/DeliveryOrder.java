@@ -29,7 +29,6 @@ sealed interface DeliveryOrder {
 		return (settings.ordering() == Ordering.SHARD) ? new Sequential() : new Concurrent(settings, share);
 	}
 
-	/** Returns whether one more delivery may be taken up. */
 	boolean hasRoom();
 
 	void add(Delivery delivery);
@@ -43,10 +42,8 @@ sealed interface DeliveryOrder {
 	/** Keeps the place of a delivery whose call has ended, for another call. */
 	void retry(Delivery delivery);
 
-	/** Removes a delivery whose call has ended. */
 	void remove(Delivery delivery);
 
-	/** Returns whether no delivery is running. */
 	boolean isIdle();
 
 	/**
@@ -57,7 +54,6 @@ sealed interface DeliveryOrder {
 	/** Returns whether a delivery waits because it has failed. */
 	boolean hasFailing();
 
-	/** Calls one delivery after the other. */
 	final class Sequential implements DeliveryOrder {
 
 		private @Nullable Delivery only;

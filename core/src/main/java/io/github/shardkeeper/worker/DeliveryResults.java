@@ -53,7 +53,6 @@ final class DeliveryResults {
 
 	private final FailurePolicy policy;
 
-	/** Whether records have to be acknowledged. */
 	private final boolean manual;
 
 	/**
@@ -96,7 +95,6 @@ final class DeliveryResults {
 		this.manualWithState = this.manual && this.handler.takesState();
 	}
 
-	/** Returns whether the shard halts at a record now. */
 	boolean isHalted(MonotonicTime now) {
 		MonotonicTime retryAt = this.halted ? null : this.conversionRetryAt;
 		return this.halted || retryAt != null && now.isBefore(retryAt);
@@ -216,7 +214,6 @@ final class DeliveryResults {
 			.count((meters) -> meters.handled(this.scope.topic(), records, result.begun().until(result.ended())));
 	}
 
-	/** Reports that a call has succeeded, unless another one still fails. */
 	private void clearProblem() {
 		if (!this.order.hasFailing() && !isHalted()) {
 			this.problems.callSucceeded();
@@ -232,7 +229,6 @@ final class DeliveryResults {
 		};
 	}
 
-	/** Processes acknowledgments. */
 	void processAcknowledged() {
 		for (List<TrackedRecord> records = this.acknowledged.poll(); records != null; records = this.acknowledged
 			.poll()) {
@@ -262,7 +258,6 @@ final class DeliveryResults {
 		}
 	}
 
-	/** Reports a shard that cannot continue because acknowledgments are missing. */
 	void reportMissingAcknowledgments() {
 		if (!this.manual || isHalted() || this.order.hasFailing()) {
 			return;
@@ -310,7 +305,6 @@ final class DeliveryResults {
 		clearProblem();
 	}
 
-	/** Puts a failed record into the retry queue or the dead letters, or halts at it. */
 	private void store(Decision decision, TrackedRecord record, Throwable failure, int calls) {
 		MonotonicTime now = this.context.clock().now();
 		if (decision instanceof Decision.Halt) {
@@ -345,7 +339,6 @@ final class DeliveryResults {
 				calls, rounds, failure, this.context.wallClock().instant());
 	}
 
-	/** Keeps a delivery that could not be called because no thread was available. */
 	void noThread(Delivery delivery, Throwable refusal) {
 		try {
 			delivery.waitUntil(this.context.clock().now().plus(NO_THREAD_PAUSE));

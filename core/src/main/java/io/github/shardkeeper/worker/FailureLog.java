@@ -183,7 +183,6 @@ final class FailureLog {
 		}
 	}
 
-	/** Replaces a failure that cannot be printed. */
 	private static final class UnprintableFailure extends RuntimeException {
 
 		private UnprintableFailure(Throwable failure, Throwable printing) {

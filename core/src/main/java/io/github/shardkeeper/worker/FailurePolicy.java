@@ -49,7 +49,6 @@ final class FailurePolicy {
 		return (this.settings.onFailure() == OnFailure.HALT) ? new Decision.Halt() : new Decision.DeadLetter();
 	}
 
-	/** Decision about a failed delivery. */
 	sealed interface Decision {
 
 		/**
@@ -75,12 +74,10 @@ final class FailurePolicy {
 
 		}
 
-		/** Store the record as a dead letter, and continue. */
 		record DeadLetter() implements Decision {
 
 		}
 
-		/** Halt at the record until the cause is corrected. */
 		record Halt() implements Decision {
 
 		}

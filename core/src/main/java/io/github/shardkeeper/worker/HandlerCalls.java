@@ -34,7 +34,6 @@ final class HandlerCalls {
 
 	private final MonotonicClock clock;
 
-	/** {@code null} where work is not measured. */
 	private final @Nullable Meter meter;
 
 	HandlerCalls(OwnedShard owned, ShardLifecycle lifecycle, WorkerContext context) {
@@ -124,7 +123,6 @@ final class HandlerCalls {
 		}
 	}
 
-	/** Interrupts running calls. */
 	void interrupt() {
 		this.exclusive.interrupt();
 		this.concurrent.forEach((running) -> running.call().interrupt());
@@ -148,7 +146,6 @@ final class HandlerCalls {
 		return stack;
 	}
 
-	/** Counts records that the handler has handled. */
 	void handled(int records) {
 		if (this.meter != null) {
 			this.meter.records.addAndGet(records);
@@ -192,7 +189,6 @@ final class HandlerCalls {
 
 	}
 
-	/** Thrown when the application was not called. */
 	private static final class NotCalledException extends Exception {
 
 		NotCalledException(String why) {
@@ -201,7 +197,6 @@ final class HandlerCalls {
 
 	}
 
-	/** Code that gets the state. */
 	@FunctionalInterface
 	interface StateCall {
 
@@ -209,7 +204,6 @@ final class HandlerCalls {
 
 	}
 
-	/** Measures the handler's work. Thread-safe. */
 	private static final class Meter {
 
 		private final AtomicLong records = new AtomicLong();

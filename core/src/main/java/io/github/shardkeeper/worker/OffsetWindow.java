@@ -45,7 +45,6 @@ final class OffsetWindow {
 		this.doneBefore = new LinkedHashSet<>(ahead);
 	}
 
-	/** Returns whether no record may be taken up before the first one is done. */
 	boolean isFull() {
 		return this.records.size() >= this.limit;
 	}
@@ -80,7 +79,6 @@ final class OffsetWindow {
 		}
 	}
 
-	/** Marks a record as done and moves the window if it is the first. */
 	void done(TrackedRecord taken) {
 		if (taken.isDone()) {
 			return;

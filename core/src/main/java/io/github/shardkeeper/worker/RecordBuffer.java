@@ -16,7 +16,6 @@ import io.github.shardkeeper.source.SourceRecord;
  */
 final class RecordBuffer {
 
-	/** Approximate size of a record beside its contents. */
 	private static final int RECORD_OVERHEAD = 150;
 
 	/** Number of removals that are released together, because that takes a lock. */
@@ -33,7 +32,6 @@ final class RecordBuffer {
 
 	private long bytes;
 
-	/** Whether it has reached its own limits. */
 	private boolean full;
 
 	private boolean ended;
@@ -41,7 +39,6 @@ final class RecordBuffer {
 	/** Records to remove next; confined to the worker, as are all fields below. */
 	private List<SourceRecord> batch = List.of();
 
-	/** Index of the next record in the batch. */
 	private int next;
 
 	/** Number of removals that are not released yet. */
@@ -79,12 +76,10 @@ final class RecordBuffer {
 		}
 	}
 
-	/** Ends the buffer: no further records are added. */
 	synchronized void end() {
 		this.ended = true;
 	}
 
-	/** Returns whether it is empty and ended. */
 	synchronized boolean isAtEnd() {
 		return this.ended && this.batches.isEmpty() && this.next == this.batch.size();
 	}
@@ -154,7 +149,6 @@ final class RecordBuffer {
 		}
 	}
 
-	/** Drops all records and closes the share. */
 	void clear() {
 		this.batch = List.of();
 		this.next = 0;

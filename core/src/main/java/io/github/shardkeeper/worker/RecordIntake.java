@@ -50,12 +50,10 @@ final class RecordIntake {
 		return this.share;
 	}
 
-	/** Returns the records that are read ahead. */
 	RecordBuffer buffer() {
 		return this.buffer;
 	}
 
-	/** Adds the parts of a delivery, which come first. */
 	void addParts(List<Delivery> split) {
 		for (int i = split.size() - 1; i >= 0; i--) {
 			this.parts.addFirst(split.get(i));
@@ -79,7 +77,6 @@ final class RecordIntake {
 		return next;
 	}
 
-	/** Resumes the reader if it has paused and there is room again. */
 	private void resumeReader() {
 		this.buffer.resume(() -> this.scope.context().reader().resume(this.scope.owned().shard()));
 	}
@@ -127,7 +124,6 @@ final class RecordIntake {
 		return null;
 	}
 
-	/** Returns whether all records of the shard are taken up. */
 	boolean isAtEnd() {
 		return this.parts.isEmpty() && this.buffer.isAtEnd();
 	}

@@ -46,10 +46,8 @@ final class RecordLoop implements ShardOwnership.Loop {
 
 	private final DeliveryResults results;
 
-	/** Whether the worker makes the calls itself. */
 	private final boolean inOrder;
 
-	/** Whether each list is committed before the next call. */
 	private final boolean commitsEachBatch;
 
 	private final WakeTimer timer;
@@ -133,7 +131,6 @@ final class RecordLoop implements ShardOwnership.Loop {
 		return next;
 	}
 
-	/** Makes or starts a call and returns the time after it. */
 	private MonotonicTime call(Delivery delivery, MonotonicTime now) {
 		if (this.inOrder) {
 			DeliveryCalls.Result result = callHere(delivery, now);

@@ -22,7 +22,6 @@ import io.github.shardkeeper.time.MonotonicTime;
  */
 final class RetryQueue {
 
-	/** Maximum number of records that are fetched and not finished. */
 	private static final int MAX_OPEN = 100;
 
 	/** Limit, because one script blocks the store; a single record may be larger. */
@@ -36,7 +35,6 @@ final class RetryQueue {
 
 	private final Deque<FailedRecord> due = new ArrayDeque<>();
 
-	/** Records that are fetched and not committed as finished. */
 	private final Set<Offset> open = new HashSet<>();
 
 	/** Whether records were added by others, perhaps with the offsets of open ones. */
@@ -57,7 +55,6 @@ final class RetryQueue {
 		this.nextLook = nextLook;
 	}
 
-	/** Returns whether the queue is empty, as far as this instance knows. */
 	boolean isEmpty() {
 		return this.nextLook == null && this.due.isEmpty() && this.open.isEmpty();
 	}
@@ -94,7 +91,6 @@ final class RetryQueue {
 		return (this.due.isEmpty() && this.open.size() >= MAX_OPEN) ? this.open.size() : 0;
 	}
 
-	/** Returns when to ask the store again, {@code null} for never. */
 	@Nullable MonotonicTime nextLook() {
 		if (!this.due.isEmpty() || this.open.size() >= MAX_OPEN) {
 			return null;
@@ -102,7 +98,6 @@ final class RetryQueue {
 		return this.nextLook;
 	}
 
-	/** Asks the store at a time, because a record may be due. */
 	void lookAt(MonotonicTime time) {
 		if (this.nextLook == null || time.isBefore(this.nextLook)) {
 			this.nextLook = time;

@@ -25,7 +25,6 @@ final class ShardAcquisition {
 
 	private final Permits.Permit permit;
 
-	/** {@code null} if no request is pending. */
 	private @Nullable CompletableFuture<Acquisition> reply;
 
 	/**
@@ -40,7 +39,6 @@ final class ShardAcquisition {
 		this.permit = permits.permit(wake);
 	}
 
-	/** Returns whether the request has failed. */
 	boolean hasFailed() {
 		return this.reply != null && this.reply.isCompletedExceptionally();
 	}
@@ -76,7 +74,6 @@ final class ShardAcquisition {
 		return Answers.await(sent);
 	}
 
-	/** Stops waiting for a permit, or for the answer. */
 	void cancel() {
 		this.reply = null;
 		this.permit.release();
@@ -120,7 +117,6 @@ final class ShardAcquisition {
 			return next;
 		}
 
-		/** Permit that can be acquired and released several times. */
 		final class Permit {
 
 			private final Runnable onGranted;
@@ -148,7 +144,6 @@ final class ShardAcquisition {
 				}
 			}
 
-			/** Releases the permit, or stops waiting for it. */
 			void release() {
 				@Nullable Permit next;
 				synchronized (Permits.this) {

@@ -37,7 +37,6 @@ final class ShardCommits {
 
 	private static final Logger logger = LoggerFactory.getLogger(ShardCommits.class);
 
-	/** Explanation of two histories, for messages. */
 	private static final String TWO_MASTERS = "Redis had two masters in a partition: set 'min-replicas-to-write' and "
 			+ "'min-replicas-max-lag'; or a failover lost writes, and another owner began before they were back";
 
@@ -64,7 +63,6 @@ final class ShardCommits {
 
 	private long acknowledgedCommit;
 
-	/** Offset of the last commit that was answered. */
 	private @Nullable Offset acknowledgedOffset;
 
 	/**
@@ -111,22 +109,18 @@ final class ShardCommits {
 		}
 	}
 
-	/** Returns the number of the acquisition that the first commit is based on. */
 	long acquisition() {
 		return this.acquisition;
 	}
 
-	/** Returns the number of the last commit that was answered. */
 	long acknowledged() {
 		return this.acknowledgedCommit;
 	}
 
-	/** Returns whether no commit waits for its answer. */
 	boolean isIdle() {
 		return this.sent == null;
 	}
 
-	/** Returns whether a commit is being repeated after a failure. */
 	boolean isRepeating() {
 		return this.sent != null && this.sent.failed;
 	}
@@ -297,7 +291,6 @@ final class ShardCommits {
 		return lost.whole ? Outcome.CHECKPOINT_MISSING : Outcome.DONE;
 	}
 
-	/** Reports progress that is lost together with the shard. */
 	void reportLoss(Forfeit.Cause cause) {
 		Offset position = this.progress.window().position();
 		int entries = this.progress.state().committableEntries().size();
@@ -361,7 +354,6 @@ final class ShardCommits {
 
 		private final ShardProgress.PendingCommit contents;
 
-		/** Whether it contains the whole checkpoint. */
 		private final boolean whole;
 
 		/** {@code null} if it has to be sent. */
@@ -377,7 +369,6 @@ final class ShardCommits {
 
 	}
 
-	/** Result of an attempt to commit. */
 	enum Outcome {
 
 		/** There is no commit to send now. */

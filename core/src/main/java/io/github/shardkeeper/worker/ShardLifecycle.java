@@ -24,7 +24,6 @@ final class ShardLifecycle {
 		}
 	}
 
-	/** Cancels a drain and returns whether that was possible. */
 	synchronized boolean cancelDrain() {
 		if (this.stopping || this.abandoned || this.drainingSince == null) {
 			return false;
@@ -33,7 +32,6 @@ final class ShardLifecycle {
 		return true;
 	}
 
-	/** Returns the start of the drain, {@code null} for none. */
 	@Nullable MonotonicTime drainingSince() {
 		return this.drainingSince;
 	}
@@ -57,7 +55,6 @@ final class ShardLifecycle {
 		return this.stopping;
 	}
 
-	/** Begins to move the shard to another position. */
 	void seek(MonotonicTime now) {
 		this.seekingSince = now;
 	}
@@ -66,7 +63,6 @@ final class ShardLifecycle {
 		this.seekingSince = null;
 	}
 
-	/** Returns the start of the move to another position, {@code null} for none. */
 	@Nullable MonotonicTime seekingSince() {
 		return this.seekingSince;
 	}

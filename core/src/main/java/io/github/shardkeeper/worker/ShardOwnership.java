@@ -42,7 +42,6 @@ final class ShardOwnership {
 
 	private final Loop loop;
 
-	/** Whether the assigned callback has returned. */
 	private boolean started;
 
 	private boolean reading;
@@ -51,7 +50,6 @@ final class ShardOwnership {
 
 	private boolean endReported;
 
-	/** Whether the revocation callback has returned. */
 	private boolean revoked;
 
 	/** Whether the revocation callback was interrupted, and is called once more. */
@@ -100,7 +98,6 @@ final class ShardOwnership {
 		}
 	}
 
-	/** Calls the assigned callback; if it throws, a later turn calls it again. */
 	private boolean callAssigned() {
 		HandlerCalls.Result result = this.scope.calls()
 			.callbackWhileHeld(this.progress.state(),
@@ -199,7 +196,6 @@ final class ShardOwnership {
 		keepChanges(result);
 	}
 
-	/** Adds the state that a callback wrote to the next commit. */
 	private void keepChanges(HandlerCalls.Result result) {
 		StateView view = Objects.requireNonNull(result.view());
 		// Not null: no other call has run meanwhile.
@@ -215,7 +211,6 @@ final class ShardOwnership {
 		}
 	}
 
-	/** Takes records from the reader. Thread-safe. */
 	private final class Sink implements ShardReader.RecordSink {
 
 		@Override
@@ -242,7 +237,6 @@ final class ShardOwnership {
 		/** Takes records; returns whether there is room for more. */
 		boolean offer(List<SourceRecord> records);
 
-		/** Marks the shard as read to its end. */
 		void ended();
 
 		/**
@@ -261,10 +255,8 @@ final class ShardOwnership {
 		/** Drops records that were read and not taken up. */
 		void clear();
 
-		/** Result of a turn. */
 		enum Outcome {
 
-			/** There is more to do. */
 			MORE,
 			/** There is nothing to do until an event wakes the worker. */
 			IDLE,

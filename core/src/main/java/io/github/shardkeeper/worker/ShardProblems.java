@@ -34,7 +34,6 @@ final class ShardProblems {
 	/** Period in which the same refusal is logged once. */
 	private static final Duration SAME_REFUSAL = Duration.ofSeconds(10);
 
-	/** Duration of a drain from which it is a problem. */
 	private static final Duration LONG_DRAIN = Duration.ofSeconds(5);
 
 	private static final int FRAMES_IN_PROBLEM = 3;
@@ -84,7 +83,6 @@ final class ShardProblems {
 		this.longCall = context.settings(owned.shard().topic()).longCall();
 	}
 
-	/** Returns the current problem, {@code null} for none. */
 	ShardWorker.@Nullable Problem current() {
 		MonotonicTime now = this.context.clock().now();
 		MonotonicTime handover = this.lifecycle.drainingSince();
@@ -161,13 +159,11 @@ final class ShardProblems {
 			.collect(Collectors.joining(", called by "));
 	}
 
-	/** Excludes frames of the JDK and of generated code. */
 	private static boolean isInformative(StackTraceElement frame) {
 		return frame.getFileName() != null
 				&& (frame.getModuleName() == null || !frame.getModuleName().startsWith("java."));
 	}
 
-	/** Formats a frame without module and class loader. */
 	private static String text(StackTraceElement frame) {
 		return "%s.%s(%s:%d)".formatted(frame.getClassName(), frame.getMethodName(), frame.getFileName(),
 				frame.getLineNumber());
@@ -189,7 +185,6 @@ final class ShardProblems {
 		}
 	}
 
-	/** Reports that a callback has failed; the worker pauses. */
 	void callbackFailed(String what, Throwable failure) {
 		Duration pause = this.backOff.next();
 		logRetry(what, what, failure, pause);
@@ -213,7 +208,6 @@ final class ShardProblems {
 					"%s failed for %s; trying again in %d ms".formatted(what, this.owned, pause.toMillis()), failure);
 	}
 
-	/** Reports that the shard halts at a record because conversions fail. */
 	void haltedByConversions(Offset offset, int inARow, Duration pause, Throwable failure) {
 		String text = ("Halted at offset %s: %d records in a row could not be converted; the last failure: %s. "
 				+ "Correct the handler's payload type or the converter and restart; or, if the records are wrong, set "
@@ -224,7 +218,6 @@ final class ShardProblems {
 		this.context.failures().logEach(Level.ERROR, "%s is held up. %s".formatted(this.owned, text), failure);
 	}
 
-	/** Reports that the shard halts at a record. */
 	void haltedAt(Offset offset, String handlerName, Throwable failure) {
 		blockedBy("Halted at offset %s: %s".formatted(offset,
 				(failure instanceof PayloadConversionException) ? failure.getMessage() : failure));
@@ -247,7 +240,6 @@ final class ShardProblems {
 		retryAfter(STORE_RETRY_PAUSE);
 	}
 
-	/** Logs a refusal once, however often it is repeated. */
 	private void logRefusal(String refusal) {
 		MonotonicTime now = this.context.clock().now();
 		boolean logged = refusal.equals(this.lastRefusal) && this.lastRefusalAt != null
@@ -287,7 +279,6 @@ final class ShardProblems {
 		logger.warn("No thread for {}; trying again in {} ms", this.owned, STORE_RETRY_PAUSE.toMillis(), refusal);
 	}
 
-	/** Returns whether the pause after a failure is over. */
 	boolean permitAttempt(MonotonicTime now) {
 		if (this.notBefore != null && now.isBefore(this.notBefore)) {
 			// Set again: another event has woken the worker, and the timer may have

@@ -85,7 +85,6 @@ final class ShardProgress {
 		}
 	}
 
-	/** Adds the number of the last seek to the next commit. */
 	void recordSeek(MonotonicTime now) {
 		this.pending.seek(this.sought);
 		changed(1, now);
@@ -97,7 +96,6 @@ final class ShardProgress {
 		return this.begin;
 	}
 
-	/** Returns the number of the last seek that was carried out, 0 for none. */
 	long sought() {
 		return this.sought;
 	}
@@ -214,7 +212,6 @@ final class ShardProgress {
 		return this.state.uncommittedBytes() + this.pending.bytes();
 	}
 
-	/** Returns the contents of the next commit, except offset and state. */
 	PendingCommit pending() {
 		return this.pending;
 	}
@@ -227,13 +224,11 @@ final class ShardProgress {
 		this.commitSoon = false;
 	}
 
-	/** Updates the retry queue after an accepted commit. */
 	void committed(PendingCommit contents, MonotonicTime now) {
 		this.queue.committed(contents.changedInQueue(), now);
 		contents.retries().forEach((retry) -> this.queue.lookAt(now.plus(retry.delay())));
 	}
 
-	/** Adds the contents of a failed commit to the next one. */
 	void notCommitted(PendingCommit contents, MonotonicTime now) {
 		this.pending = this.pending.after(contents);
 		if (this.commitDue == null) {
@@ -251,7 +246,6 @@ final class ShardProgress {
 
 		private final List<FailedRecord> deadLetters = new ArrayList<>();
 
-		/** Records that leave the retry queue. */
 		private final Set<Offset> removed = new LinkedHashSet<>();
 
 		/** Records of the retry queue that are put there again. */
@@ -263,7 +257,6 @@ final class ShardProgress {
 		/** Number of the last seek that was carried out, 0 for none. */
 		private long seek;
 
-		/** Marks a seek, and all before it, as carried out. */
 		void seek(long number) {
 			this.seek = number;
 		}
@@ -297,7 +290,6 @@ final class ShardProgress {
 			return this.retries.size() + this.deadLetters.size();
 		}
 
-		/** Returns the approximate size of the failed records. */
 		long bytes() {
 			return this.bytes;
 		}

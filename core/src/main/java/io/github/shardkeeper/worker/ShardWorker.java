@@ -68,7 +68,6 @@ public final class ShardWorker {
 
 	private ShardAcquisition acquisition;
 
-	/** {@code null} until the shard is acquired. */
 	private @Nullable ShardOwnership ownership;
 
 	/** Commits before a seek; only until the shard is acquired again. */
@@ -206,7 +205,6 @@ public final class ShardWorker {
 		return this.acquired && !this.owned.isLost() && !this.lifecycle.isSeeking() && !this.ended.isDone();
 	}
 
-	/** Interrupts running calls. */
 	void interruptHandler() {
 		this.calls.interrupt();
 	}
@@ -374,7 +372,6 @@ public final class ShardWorker {
 		return outcome == ShardOwnership.Loop.Outcome.MORE;
 	}
 
-	/** Marks the shard as completed in the store. */
 	private void complete(ShardCommits commits, MonotonicTime now) {
 		switch (this.context.checkpoints()
 			.complete(this.owned.shard(), this.owned.token(), commits.acknowledged(), commits.acquisition())) {
@@ -388,7 +385,6 @@ public final class ShardWorker {
 		}
 	}
 
-	/** Gives the shard up, because there is a newer owner. */
 	private void fenced(Token newer) {
 		logger.warn("{} was taken over by a newer owner; what was not committed under token {} is dropped", this.owned,
 				this.owned.token());

@@ -29,7 +29,6 @@ final class TrackedRecord {
 
 	private boolean done;
 
-	/** Creates a record from the source. */
 	TrackedRecord(SourceRecord source) {
 		this(source, null);
 	}
@@ -40,7 +39,6 @@ final class TrackedRecord {
 		this.queued = queued;
 	}
 
-	/** Creates a record from the retry queue. */
 	static TrackedRecord ofQueue(FailedRecord queued) {
 		return new TrackedRecord(new SourceRecord(queued.offset(), queued.key(), queued.payload(), queued.headers(),
 				queued.timestamp().toEpochMilli()), queued);

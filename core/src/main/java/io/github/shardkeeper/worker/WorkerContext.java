@@ -138,26 +138,17 @@ public final class WorkerContext {
 		return this.settings.apply(topic);
 	}
 
-	/**
-	 * Returns the name of the group.
-	 * @return the name of the group
-	 */
+	/** {@return the name of the group} */
 	public String group() {
 		return this.group;
 	}
 
-	/**
-	 * Returns the store of the checkpoints.
-	 * @return the store of the checkpoints
-	 */
+	/** {@return the store of the checkpoints} */
 	public CheckpointStore checkpoints() {
 		return this.checkpoints;
 	}
 
-	/**
-	 * Returns the reader of the records.
-	 * @return the reader of the records
-	 */
+	/** {@return the reader of the records} */
 	public ShardReader reader() {
 		return this.reader;
 	}
@@ -166,42 +157,27 @@ public final class WorkerContext {
 		return this.lease;
 	}
 
-	/**
-	 * Returns the clock.
-	 * @return the clock
-	 */
+	/** {@return the clock} */
 	public MonotonicClock clock() {
 		return this.clock;
 	}
 
-	/**
-	 * Returns the clock of times that people read.
-	 * @return the clock of times that people read
-	 */
+	/** {@return the clock of times that people read} */
 	public InstantSource wallClock() {
 		return this.wallClock;
 	}
 
-	/**
-	 * Returns the executor that runs the workers.
-	 * @return the executor that runs the workers
-	 */
+	/** {@return the executor that runs the workers} */
 	public Executor executor() {
 		return this.executor;
 	}
 
-	/**
-	 * Returns the timer that wakes workers.
-	 * @return the timer that wakes workers
-	 */
+	/** {@return the timer that wakes workers} */
 	public ScheduledExecutorService timer() {
 		return this.timer;
 	}
 
-	/**
-	 * Returns the mapper of the values of the state.
-	 * @return the mapper of the values of the state
-	 */
+	/** {@return the mapper of the values of the state} */
 	public JsonMapper mapper() {
 		return this.mapper;
 	}
@@ -222,10 +198,7 @@ public final class WorkerContext {
 		return this.listener;
 	}
 
-	/**
-	 * Returns whether the work for each shard is measured.
-	 * @return whether the work for each shard is measured
-	 */
+	/** {@return whether the work for each shard is measured} */
 	public boolean measuresWork() {
 		return this.measuresWork;
 	}
@@ -234,7 +207,6 @@ public final class WorkerContext {
 		return this.acquisitions;
 	}
 
-	/** Returns the log of what handlers and conversions throw. */
 	FailureLog failures() {
 		return this.failures;
 	}

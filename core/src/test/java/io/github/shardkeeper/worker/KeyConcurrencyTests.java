@@ -102,7 +102,7 @@ class KeyConcurrencyTests {
 
 	@Test
 	void newOwnerRepeatsOnlyRecordsThatAreNotDone() {
-		theOffsetStaysBelowTheLowestRecordThatIsNotDone();
+		committedOffsetStaysBelowTheFirstRecordThatIsNotDone();
 		this.bean.failing.clear();
 		this.bean.events.clear();
 		ConsumingShard shard = this.shard;
