@@ -138,17 +138,23 @@ public final class WorkerContext {
 		return this.settings.apply(topic);
 	}
 
-	/** {@return the name of the group} */
+	/**
+	 * {@return the name of the group}
+	 */
 	public String group() {
 		return this.group;
 	}
 
-	/** {@return the store of the checkpoints} */
+	/**
+	 * {@return the store of the checkpoints}
+	 */
 	public CheckpointStore checkpoints() {
 		return this.checkpoints;
 	}
 
-	/** {@return the reader of the records} */
+	/**
+	 * {@return the reader of the records}
+	 */
 	public ShardReader reader() {
 		return this.reader;
 	}
@@ -157,27 +163,37 @@ public final class WorkerContext {
 		return this.lease;
 	}
 
-	/** {@return the clock} */
+	/**
+	 * {@return the clock}
+	 */
 	public MonotonicClock clock() {
 		return this.clock;
 	}
 
-	/** {@return the clock of times that people read} */
+	/**
+	 * {@return the clock of times that people read}
+	 */
 	public InstantSource wallClock() {
 		return this.wallClock;
 	}
 
-	/** {@return the executor that runs the workers} */
+	/**
+	 * {@return the executor that runs the workers}
+	 */
 	public Executor executor() {
 		return this.executor;
 	}
 
-	/** {@return the timer that wakes workers} */
+	/**
+	 * {@return the timer that wakes workers}
+	 */
 	public ScheduledExecutorService timer() {
 		return this.timer;
 	}
 
-	/** {@return the mapper of the values of the state} */
+	/**
+	 * {@return the mapper of the values of the state}
+	 */
 	public JsonMapper mapper() {
 		return this.mapper;
 	}
@@ -198,7 +214,9 @@ public final class WorkerContext {
 		return this.listener;
 	}
 
-	/** {@return whether the work for each shard is measured} */
+	/**
+	 * {@return whether the work for each shard is measured}
+	 */
 	public boolean measuresWork() {
 		return this.measuresWork;
 	}
