@@ -32,8 +32,8 @@ import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
 
 /**
- * Several Spring Boot applications in this JVM as instances of one group. Each group has a
- * name and keys of its own, and closes its instances after the test:
+ * Several Spring Boot applications in this JVM as instances of one group. Each group has
+ * a name and keys of its own, and closes its instances after the test:
  *
  * <pre>{@code
  * EmbeddedGroup group = EmbeddedGroup.onRedis("shardkeeper.topics.visits.shards=4");
