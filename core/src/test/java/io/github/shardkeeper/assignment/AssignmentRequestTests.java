@@ -21,7 +21,7 @@ class AssignmentRequestTests {
 	private final Assignee other = Groups.member("other", "u");
 
 	@Test
-	void onlyPinsToThoseWhoAreThereAndConsumeTheTopicHold() {
+	void pinHoldsOnlyForAPresentInstanceThatConsumesTheTopic() {
 		AssignmentRequest request = request(List.of(this.a, this.b, this.other), new int[] { 0, 0, 0, 0 }, "b", "gone",
 				"other", null);
 
@@ -29,7 +29,7 @@ class AssignmentRequestTests {
 	}
 
 	@Test
-	void ofTwoSessionsTheOneThatHasTheShardKeepsIt() {
+	void sessionThatOwnsThePinnedShardKeepsIt() {
 		Assignee later = new Assignee(MemberId.of("a", "2"), Set.of("t"), ApplicationVersion.UNKNOWN);
 
 		assertThat(
@@ -38,7 +38,7 @@ class AssignmentRequestTests {
 	}
 
 	@Test
-	void aRuleSharesOutWhatIsNotPinned() {
+	void rulesAssignUnpinnedShardsOnly() {
 		AssignmentRequest request = request(List.of(this.a, this.b), new int[] { 0, 0, 0, 0 }, "b", null, "a", null);
 
 		Assignment assignment = new RangeAssignment().assign(request);

@@ -15,7 +15,7 @@ class HandlerCallTests {
 	private final HandlerCall call = new HandlerCall();
 
 	@Test
-	void interruptsTheCallThatRuns() throws Exception {
+	void runningCallIsInterrupted() throws Exception {
 		CountDownLatch begun = new CountDownLatch(1);
 		CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
 		Thread thread = new Thread(() -> {
@@ -37,7 +37,7 @@ class HandlerCallTests {
 	}
 
 	@Test
-	void anInterruptDoesNotLeakOutOfTheCall() throws Throwable {
+	void interruptDoesNotLeakOutOfTheCall() throws Throwable {
 		assertThatExceptionOfType(InterruptedException.class)
 			.isThrownBy(() -> this.call.run(() -> this.call.interrupt()));
 		assertThat(Thread.currentThread().isInterrupted()).isFalse();
@@ -49,7 +49,7 @@ class HandlerCallTests {
 
 	/** It says that it has done its work all the same. */
 	@Test
-	void whoTakesItsInterruptionInHasReturned() throws Throwable {
+	void callThatClearsItsInterruptHasReturned() throws Throwable {
 		this.call.run(() -> {
 			this.call.interrupt();
 			assertThat(Thread.interrupted()).isTrue();
@@ -59,7 +59,7 @@ class HandlerCallTests {
 	}
 
 	@Test
-	void nothingIsInterruptedWhenNothingRuns() throws Throwable {
+	void interruptWithoutACallHasNoEffect() throws Throwable {
 		this.call.run(() -> {
 		});
 		this.call.interrupt();
@@ -68,7 +68,7 @@ class HandlerCallTests {
 	}
 
 	@Test
-	void passesOnWhatWasThrown() {
+	void exceptionOfTheCallIsRethrown() {
 		assertThatExceptionOfType(IOException.class).isThrownBy(() -> this.call.run(() -> {
 			throw new IOException("from the handler");
 		}));

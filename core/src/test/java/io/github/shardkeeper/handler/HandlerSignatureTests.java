@@ -45,7 +45,7 @@ class HandlerSignatureTests {
 
 	@ParameterizedTest
 	@MethodSource("supported")
-	void everyOrderOfParametersGetsItsArguments(Method method) {
+	void parametersMayHaveAnyOrder(Method method) {
 		HandlerSignature signature = HandlerSignature.ofConsumer(method, Supported.class);
 
 		Object[] arguments = signature.arguments(CONVERTED, CONTEXT, STATE, ACKNOWLEDGMENT);
@@ -85,7 +85,7 @@ class HandlerSignatureTests {
 	}
 
 	@Test
-	void aListIsABatchAndARecordOfAListIsNot() {
+	void listIsABatchAndRecordOfAListIsNot() {
 		assertThat(signature(Generic.class, "record").shape()).isEqualTo(HandlerShape.RECORD);
 		assertThat(signature(Generic.class, "array").shape()).isEqualTo(HandlerShape.RECORD);
 		assertThat(signature(Generic.class, "batch").shape()).isEqualTo(HandlerShape.BATCH);
@@ -95,7 +95,7 @@ class HandlerSignatureTests {
 	}
 
 	@Test
-	void payloadsMayBeWhatASubclassMakesOfATypeVariable() {
+	void typeVariableIsResolvedInTheSubclass() {
 		assertThat(payloadType(OfVisits.class, "payload")).isEqualTo(Visit.class);
 		assertThat(payloadType(OfVisits.class, "record")).isEqualTo(Visit.class);
 		assertThat(payloadType(OfVisits.class, "list")).isEqualTo(Visit.class);
@@ -106,7 +106,7 @@ class HandlerSignatureTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "raw", "wildcard", "variable" })
-	void aRecordOfNothingInParticularIsRefused(String name) {
+	void recordWithoutPayloadTypeIsRejected(String name) {
 		assertRefused(name, "takes a ShardRecord without saying of what", "for example ShardRecord<String>");
 	}
 
@@ -123,7 +123,7 @@ class HandlerSignatureTests {
 			"mapOfVariables, 'T>, whose type is not known', Write the type itself",
 			"variableArray, 'takes a T[], whose type is not known', Write the type itself",
 			"listOfMapsOfVariables, 'whose type is not known', Write the type itself" })
-	void whatCouldMeanAnotherThingIsRefused(String name, String problem, String fix) {
+	void ambiguousParametersAreRejected(String name, String problem, String fix) {
 		assertRefused(name, problem.replace("Acknowledgment but", "Acknowledgment, but"), fix);
 	}
 
@@ -137,7 +137,7 @@ class HandlerSignatureTests {
 			"payloadAndBatch, more than one parameter for the same thing, each at most once",
 			"twoAcknowledgments, more than one parameter for the same thing, each at most once",
 			"twoStates, more than one parameter for the same thing, each at most once" })
-	void whatIsNotSupportedIsRefused(String name, String problem, String fix) {
+	void unsupportedSignaturesAreRejected(String name, String problem, String fix) {
 		assertRefused(name, problem, fix);
 	}
 

@@ -76,7 +76,7 @@ class MessageHandlersTests {
 	}
 
 	@Test
-	void aPayloadIsConvertedAsEverywhere() throws Throwable {
+	void annotatedPayloadIsConverted() throws Throwable {
 		assertThat(call(new OfPayload(), record("{'number':'a','amount':2}"))).containsExactly(new Order("a", 2),
 				CONTEXT, STATE, ACKNOWLEDGMENT);
 		assertThat(call(new OfText(), record("text"))).containsExactly("text");
@@ -86,20 +86,20 @@ class MessageHandlersTests {
 	}
 
 	@Test
-	void whereARecordComesFromIsInItsHeaders() throws Throwable {
+	void originOfARecordIsInItsHeaders() throws Throwable {
 		assertThat(call(new OfOrigin(), record("text"))).containsExactly("text", "customer-1", "orders", 3, "17-4",
 				new Offset("17-4"), Instant.ofEpochMilli(APPENDED), "shop");
 	}
 
 	@Test
-	void aRecordsOwnHeadersAreTakenByTheirNames() throws Throwable {
+	void headersOfTheRecordAreAvailableByName() throws Throwable {
 		SourceRecord record = record("text", Map.of("id", "own", "attempt", "7", "timestamp", "yesterday"));
 
 		assertThat(call(new OfHeaders(), record)).containsExactly("own", 7, "yesterday", "none", Optional.empty());
 	}
 
 	@Test
-	void whereItComesFromCannotBeFaked() throws Throwable {
+	void headersOfTheRecordCannotReplaceItsOrigin() throws Throwable {
 		SourceRecord faked = new SourceRecord(new Offset("17-4"), null, "text".getBytes(), Map.of(ShardHeaders.KEY,
 				"faked", ShardHeaders.SHARD, "9", ShardHeaders.OFFSET, "0-0", ShardHeaders.GROUP, "faked"), APPENDED);
 
@@ -111,7 +111,7 @@ class MessageHandlersTests {
 	}
 
 	@Test
-	void aMessageHasThePayloadAndTheHeaders() throws Throwable {
+	void messageHasPayloadAndHeaders() throws Throwable {
 		SourceRecord record = record("[{'number':'a','amount':2}]", Map.of("id", "own", "timestamp", "yesterday"));
 		List<Object> arguments = call(new OfMessage(), record);
 
@@ -126,7 +126,7 @@ class MessageHandlersTests {
 	}
 
 	@Test
-	void recordsAndPlainPayloadsMayStandBesideHeaders() throws Throwable {
+	void recordsAndPayloadsMayBeCombinedWithHeaders() throws Throwable {
 		List<Object> arguments = call(new OfRecordAndHeader(), record("{'number':'a','amount':2}"));
 		assertThat(((ShardRecord<?>) arguments.get(0)).payload()).isEqualTo(new Order("a", 2));
 		assertThat(arguments.get(1)).isEqualTo("customer-1");
@@ -138,7 +138,7 @@ class MessageHandlersTests {
 	}
 
 	@Test
-	void aCallThatIsMadeAgainGetsTheSame() throws Throwable {
+	void repeatedCallGetsTheSameArguments() throws Throwable {
 		OfPayload bean = new OfPayload();
 		ShardHandler handler = detect(bean);
 		Object converted = handler.convert(CONTEXT, record("{'number':'a','amount':2}"));
@@ -157,7 +157,7 @@ class MessageHandlersTests {
 	}
 
 	@Test
-	void groupsOfConstraintsAreSeen() throws Throwable {
+	void validationGroupsAreApplied() throws Throwable {
 		assertThat(call(new OfStrict(), record("{'number':' ','amount':200}"))).hasSize(1);
 		assertNotConverted(new OfStrict(), record("{'number':'a','amount':50}"), "amount");
 	}
@@ -175,7 +175,7 @@ class MessageHandlersTests {
 	}
 
 	@Test
-	void aBatchCannotBeChanged() throws Throwable {
+	void batchIsUnmodifiable() throws Throwable {
 		OfBatch bean = new OfBatch();
 		ShardHandler handler = detect(bean);
 		List<Object> converted = new ArrayList<>(
@@ -195,7 +195,7 @@ class MessageHandlersTests {
 					OfMissing   | text         | Parameter 2, of type String, cannot be filled from the record: Missing header 'missing'
 					OfAttempt   | text         | Parameter 1, of type int, cannot be filled from the record: Failed to convert
 					""")
-	void whatARecordDoesNotHaveIsAFailureOfTheRecord(String bean, String payload, String message) throws Exception {
+	void missingHeaderIsAFailureOfTheRecord(String bean, String payload, String message) throws Exception {
 		assertNotConverted(bean(bean), record(payload, Map.of("attempt", "many")), message);
 	}
 
@@ -213,20 +213,20 @@ class MessageHandlersTests {
 			TwoPayloads       | has more than one parameter for the same thing        | what has @Payload
 			PayloadOrBatch    | could be a batch or one payload                       | Write List<T>
 			""")
-	void whatCannotBeIsRefusedAtStart(String bean, String what, String action) throws Exception {
+	void unsupportedParametersAreRejectedAtStartup(String bean, String what, String action) throws Exception {
 		assertRefused(new SpringMessageArguments(converter(), new DefaultListableBeanFactory(), validator()),
 				bean(bean), what, action);
 	}
 
 	@Test
-	void validationNeedsAValidatorAndSpringMessaging() {
+	void validationRequiresAValidatorAndSpringMessaging() {
 		assertRefused(new SpringMessageArguments(converter(), new DefaultListableBeanFactory(), null), new OfValid(),
 				"has a payload to be validated, but there is no Validator", "spring-boot-starter-validation");
 		assertRefused(MessageArguments.NONE, new OfValid(), "has a parameter to be validated", "spring-messaging");
 	}
 
 	@Test
-	void whatHasNothingOfAMessageStaysAsItIs() throws Throwable {
+	void otherParametersStayUnchanged() throws Throwable {
 		Plain bean = new Plain();
 		ShardHandler handler = detect(bean);
 

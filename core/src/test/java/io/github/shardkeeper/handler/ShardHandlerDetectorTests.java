@@ -54,12 +54,12 @@ class ShardHandlerDetectorTests {
 	private final MockEnvironment environment = new MockEnvironment();
 
 	@Test
-	void findsNothingWhereNothingIs() {
+	void applicationWithoutHandlersHasNone() {
 		assertThat(detect(Object.class)).isEmpty();
 	}
 
 	@Test
-	void findsHandlersOfSeveralTopicsInOneBean() throws Throwable {
+	void beanMayHaveHandlersOfSeveralTopics() throws Throwable {
 		Map<String, ShardHandler> handlers = detect(Two.class);
 
 		assertThat(handlers).containsOnlyKeys("orders", "visits");
@@ -68,7 +68,7 @@ class ShardHandlerDetectorTests {
 	}
 
 	@Test
-	void callsTheBeanAndItsCallbacks() throws Throwable {
+	void beanAndItsCallbacksAreCalled() throws Throwable {
 		try (GenericApplicationContext context = context(Two.class)) {
 			ShardHandler handler = detect(context, TOPICS).get("orders");
 			ShardContext shard = mock(ShardContext.class);
@@ -86,7 +86,7 @@ class ShardHandlerDetectorTests {
 	}
 
 	@Test
-	void whatTheHandlerThrowsIsThrown() {
+	void exceptionOfTheHandlerIsRethrown() {
 		try (GenericApplicationContext context = context(Failing.class)) {
 			ShardHandler handler = detect(context, TOPICS).get("orders");
 
@@ -96,7 +96,7 @@ class ShardHandlerDetectorTests {
 	}
 
 	@Test
-	void aBatchIsConvertedRecordByRecordAndHandledAsAList() throws Throwable {
+	void batchIsConvertedByRecordAndHandledAsAList() throws Throwable {
 		try (GenericApplicationContext context = context(Batches.class)) {
 			Map<String, ShardHandler> handlers = detect(context, TOPICS);
 			ShardContext shard = mock(ShardContext.class);
@@ -123,7 +123,7 @@ class ShardHandlerDetectorTests {
 	}
 
 	@Test
-	void aMethodWithoutRecordsLoops() throws Throwable {
+	void methodWithoutRecordsIsCalledRepeatedly() throws Throwable {
 		this.environment.setProperty("my.interval", "2m");
 		try (GenericApplicationContext context = context(Looping.class)) {
 			Map<String, ShardHandler> handlers = detect(context, TOPICS);
@@ -141,7 +141,7 @@ class ShardHandlerDetectorTests {
 
 	@ParameterizedTest
 	@CsvSource({ "10s, PT10S", "500ms, PT0.5S", "250, PT0.25S", "PT1H, PT1H", "0s, PT0S" })
-	void anIntervalIsADuration(String written, Duration meant) {
+	void intervalIsADuration(String written, Duration meant) {
 		this.environment.setProperty("my.interval", written);
 
 		assertThat(detect(Looping.class).get("orders").interval()).isEqualTo(meant);
@@ -149,7 +149,7 @@ class ShardHandlerDetectorTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "-1s", "often", "10 parsecs", "-PT1S", "99999999999999999999d" })
-	void anIntervalThatIsNoneIsRefused(String written) {
+	void invalidIntervalIsRejected(String written) {
 		this.environment.setProperty("my.interval", written);
 
 		assertThatExceptionOfType(ShardkeeperConfigurationException.class).isThrownBy(() -> detect(Looping.class))
@@ -161,7 +161,7 @@ class ShardHandlerDetectorTests {
 
 	@ParameterizedTest
 	@ValueSource(classes = { Forgetful.class, WithEmptyInterval.class })
-	void aHandlerWithoutARecordHasToSayItsInterval(Class<?> type) {
+	void handlerWithoutRecordsRequiresAnInterval(Class<?> type) {
 		assertThatExceptionOfType(ShardkeeperConfigurationException.class).isThrownBy(() -> detect(type))
 			.satisfies((ex) -> {
 				assertThat(ex.getDescription()).contains(type.getSimpleName() + ".handle(ShardContext, ShardState)",
@@ -172,7 +172,7 @@ class ShardHandlerDetectorTests {
 
 	@ParameterizedTest
 	@CsvSource({ "WithPlaceholder, my.topic, topic", "Looping, my.interval, interval" })
-	void aPropertyThatThereIsNotIsNamed(String bean, String property, String attribute) {
+	void missingPropertyIsNamed(String bean, String property, String attribute) {
 		try (GenericApplicationContext context = context(
 				bean.equals("Looping") ? Looping.class : WithPlaceholder.class)) {
 			context.getBeanFactory().addEmbeddedValueResolver(this.environment::resolveRequiredPlaceholders);
@@ -188,7 +188,7 @@ class ShardHandlerDetectorTests {
 
 	@ParameterizedTest
 	@ValueSource(classes = { AsyncHandler.class, AsyncBean.class, AsyncCallback.class, MetaAsyncHandler.class })
-	void whatReturnsBeforeItIsDoneIsRefused(Class<?> type) {
+	void asyncMethodIsRejected(Class<?> type) {
 		assertThatExceptionOfType(ShardkeeperConfigurationException.class).isThrownBy(() -> detect(type))
 			.satisfies((ex) -> {
 				assertThat(ex.getDescription()).contains(" method " + type.getSimpleName() + ".", "is asynchronous");
@@ -198,7 +198,7 @@ class ShardHandlerDetectorTests {
 
 	/** Which only its proxy knows. */
 	@Test
-	void anAnnotationThatMeansAsyncIsRefusedToo() {
+	void customAsyncAnnotationIsRejected() {
 		GenericApplicationContext context = new GenericApplicationContext();
 		context.registerBean(AsyncAnnotationBeanPostProcessor.class, () -> {
 			AsyncAnnotationBeanPostProcessor processor = new AsyncAnnotationBeanPostProcessor();
@@ -215,7 +215,7 @@ class ShardHandlerDetectorTests {
 	}
 
 	@Test
-	void aMethodThatItsProxyHidesIsRefused() {
+	void methodHiddenByItsProxyIsRejected() {
 		GenericApplicationContext context = new GenericApplicationContext();
 		context.registerBean("interceptor", MethodInterceptor.class, () -> MethodInvocation::proceed);
 		context.registerBean(BeanNameAutoProxyCreator.class, () -> {
@@ -236,7 +236,7 @@ class ShardHandlerDetectorTests {
 	}
 
 	@Test
-	void anIntervalOfAHandlerOfRecordsIsRefused() {
+	void intervalOfAHandlerOfRecordsIsRejected() {
 		assertThatExceptionOfType(ShardkeeperConfigurationException.class).isThrownBy(() -> detect(Impatient.class))
 			.satisfies((ex) -> {
 				assertThat(ex.getDescription()).contains("Impatient.handle(String)", "'10s'", "takes records");
@@ -245,12 +245,12 @@ class ShardHandlerDetectorTests {
 	}
 
 	@Test
-	void callsClassesThroughTheirProxies() throws Throwable {
+	void classProxiesAreCalled() throws Throwable {
 		assertProxied(true);
 	}
 
 	@Test
-	void callsInterfacesThroughTheirProxies() throws Throwable {
+	void interfaceProxiesAreCalled() throws Throwable {
 		assertProxied(false);
 	}
 
@@ -287,7 +287,7 @@ class ShardHandlerDetectorTests {
 	}
 
 	@Test
-	void aPlaceholderThatCannotBeResolvedIsNamed() {
+	void unresolvablePlaceholderIsNamed() {
 		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
 			.isThrownBy(() -> detect(WithPlaceholder.class))
 			.withMessageContaining("${my.topic}");
@@ -295,7 +295,7 @@ class ShardHandlerDetectorTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "{orders}", "my orders", "orders\n", "orders\u0001", "" })
-	void aTopicWithAnImpossibleNameIsRefused(String topic) {
+	void invalidTopicNameIsRejected(String topic) {
 		this.environment.setProperty("my.topic", topic);
 
 		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
@@ -308,7 +308,7 @@ class ShardHandlerDetectorTests {
 	}
 
 	@Test
-	void anUnknownTopicIsRefused() {
+	void unknownTopicIsRejected() {
 		this.environment.setProperty("my.topic", "order");
 
 		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
@@ -321,7 +321,7 @@ class ShardHandlerDetectorTests {
 	}
 
 	@Test
-	void twoHandlersForOneTopicAreRefused() {
+	void twoHandlersOfOneTopicAreRejected() {
 		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
 			.isThrownBy(() -> detect(Two.class, Failing.class))
 			.satisfies((ex) -> {
@@ -331,27 +331,27 @@ class ShardHandlerDetectorTests {
 	}
 
 	@Test
-	void twoHandlersForOneTopicInOneBeanAreRefused() {
+	void twoHandlersOfOneTopicInOneBeanAreRejected() {
 		assertThatExceptionOfType(ShardkeeperConfigurationException.class).isThrownBy(() -> detect(SameTopic.class))
 			.withMessageContaining("SameTopic.one()")
 			.withMessageContaining("SameTopic.other()");
 	}
 
 	@Test
-	void callbacksWithoutHandlerAreRefused() {
+	void callbacksWithoutHandlerAreRejected() {
 		assertThatExceptionOfType(ShardkeeperConfigurationException.class).isThrownBy(() -> detect(OnlyCallback.class))
 			.withMessageContaining("no @ShardConsumer method")
 			.withMessageContaining("Move the method");
 	}
 
 	@Test
-	void aCallbackThatWantsMoreIsRefused() {
+	void callbackWithUnsupportedParametersIsRejected() {
 		assertThatExceptionOfType(ShardkeeperConfigurationException.class).isThrownBy(() -> detect(WrongCallback.class))
 			.withMessageContaining("@OnShardAssigned method WrongCallback.assigned(String)");
 	}
 
 	@Test
-	void aPreparationIsFoundAndGetsNoState() throws Throwable {
+	void preparationIsCalledWithoutState() throws Throwable {
 		try (GenericApplicationContext context = context(Preparing.class)) {
 			ShardHandler handler = detect(context, TOPICS).get("orders");
 			assertThat(handler.prepares()).isTrue();
@@ -367,7 +367,7 @@ class ShardHandlerDetectorTests {
 	}
 
 	@Test
-	void aScopedBeanIsOneHandlerThoughItIsTwoBeans() {
+	void scopedBeanIsOneHandler() {
 		GenericApplicationContext context = new GenericApplicationContext();
 		BeanDefinitionHolder proxy = ScopedProxyUtils
 			.createScopedProxy(new BeanDefinitionHolder(new RootBeanDefinition(Two.class), "two"), context, true);

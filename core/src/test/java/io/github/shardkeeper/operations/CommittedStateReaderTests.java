@@ -27,12 +27,12 @@ class CommittedStateReaderTests {
 			new MemoryStreamSource(Map.of("orders", 2)), new JsonMapper());
 
 	@Test
-	void aShardWithoutStateHasNone() {
+	void shardWithoutStateIsEmpty() {
 		assertThat(this.reader.read(ShardId.of("orders", 1), Long.class)).isEmpty();
 	}
 
 	@Test
-	void whatDoesNotExistIsNotTakenForEmpty() {
+	void missingShardIsRejected() {
 		assertThatIllegalArgumentException().isThrownBy(() -> this.reader.read(ShardId.of("orders", 2), Long.class))
 			.withMessage("There is no shard orders/2; the topic has orders/0 to orders/1");
 		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
@@ -42,7 +42,7 @@ class CommittedStateReaderTests {
 	}
 
 	@Test
-	void whatIsKeptOfAShardThatIsGoneIsRead() {
+	void stateOfARemovedShardIsReadable() {
 		ShardId gone = ShardId.of("retired", 7);
 		this.checkpoints.acquireNow(gone, new Token(10));
 		this.checkpoints

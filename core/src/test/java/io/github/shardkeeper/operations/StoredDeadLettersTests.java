@@ -79,7 +79,7 @@ class StoredDeadLettersTests {
 	}
 
 	@Test
-	void aLetterTellsAllAboutItsRecord() {
+	void deadLetterContainsItsRecord() {
 		give(2, new FailedRecord(new Offset("1-1"), "ann", "{\"page\":\"ü\"}".getBytes(StandardCharsets.UTF_8),
 				Map.of("tenant", "acme"), DEPLOYED, 5, 2, "java.io.IOException: no", "at a.b.C",
 				DEPLOYED.plusSeconds(3)));
@@ -116,7 +116,7 @@ class StoredDeadLettersTests {
 
 	@ParameterizedTest
 	@ValueSource(ints = { 1, 2, 7, 24, 25, 26, 60, 1000 })
-	void pagesGoThroughAllShardsInOrder(int limit) {
+	void pagesCoverAllShardsInOrder(int limit) {
 		give(0, records("a", 26));
 		give(1, records("b", 1));
 		give(3, records("c", 33));
@@ -140,7 +140,7 @@ class StoredDeadLettersTests {
 	}
 
 	@Test
-	void aPageOfLargeLettersEndsEarly() {
+	void pageOfLargeDeadLettersEndsEarly() {
 		give(0, large("a"), large("b"), large("c"));
 
 		Page first = this.letters.list(ALL, null, 100);
@@ -157,7 +157,7 @@ class StoredDeadLettersTests {
 	}
 
 	@Test
-	void aPageGoesOnAfterALetterThatIsGone() {
+	void pageContinuesAfterADeletedDeadLetter() {
 		give(0, records("a", 6));
 		Page first = this.letters.list(ALL, null, 2);
 		this.letters.drop(DeadLetterFilter.shard(shard(0)).matching((letter) -> letter.offset().value().equals("a1")));
@@ -170,7 +170,7 @@ class StoredDeadLettersTests {
 	}
 
 	@Test
-	void filtersMeetEveryCondition() {
+	void filterRequiresEveryCondition() {
 		give(1, failed("1", "ann", "java.net.SocketTimeoutException: Read timed out", DEPLOYED.minusSeconds(1)),
 				failed("2", "ann", "java.net.SocketTimeoutException: Read timed out", DEPLOYED),
 				failed("3", "bob", "java.net.SocketTimeoutException: Read timed out", DEPLOYED.plusSeconds(5)),
@@ -188,7 +188,7 @@ class StoredDeadLettersTests {
 	}
 
 	@Test
-	void aLetterIsSentBackAndItsOwnerIsTold() {
+	void deadLetterIsSentBackAndItsOwnerNotified() {
 		give(1, records("a", 3));
 		String id = this.letters.list(ALL, null, 10).letters().get(1).id();
 
@@ -203,7 +203,7 @@ class StoredDeadLettersTests {
 	}
 
 	@Test
-	void lettersOfManyShardsAreSentBack() {
+	void deadLettersOfManyShardsAreSentBack() {
 		give(0, records("a", 60));
 		give(2, records("b", 2));
 		give(3, records("c", 1));
@@ -218,7 +218,7 @@ class StoredDeadLettersTests {
 
 	/** Otherwise one that keeps failing would be sent back without end. */
 	@Test
-	void whatDiesAgainMeanwhileIsLeftAlone() {
+	void deadLettersStoredInTheMeantimeAreNotSentBack() {
 		give(1, records("a", 30));
 		AtomicInteger asked = new AtomicInteger();
 
@@ -234,7 +234,7 @@ class StoredDeadLettersTests {
 	}
 
 	@Test
-	void aCompletedShardKeepsItsLettersAndOthersDoNotWaitForIt() {
+	void completedShardKeepsItsDeadLettersAndOthersAreSentBack() {
 		give(0, records("a", 1));
 		give(1, records("b", 40));
 		give(2, records("c", 1));
@@ -250,7 +250,7 @@ class StoredDeadLettersTests {
 	}
 
 	@Test
-	void lettersAreDropped() {
+	void deadLettersAreDropped() {
 		give(0, records("a", 60));
 		give(1, records("b", 2));
 		String id = this.letters.list(DeadLetterFilter.shard(shard(1)), null, 1).letters().get(0).id();
@@ -266,7 +266,7 @@ class StoredDeadLettersTests {
 	}
 
 	@Test
-	void aCallThatFailedHalfWayIsRepeated() {
+	void failedCallCanBeRepeated() {
 		give(0, records("a", 1));
 		give(1, records("b", 1));
 		this.away = true;
@@ -279,7 +279,7 @@ class StoredDeadLettersTests {
 	}
 
 	@Test
-	void ownersAreToldOfWhatWasMovedBeforeAFailure() {
+	void ownersAreNotifiedOfDeadLettersMovedBeforeAFailure() {
 		give(0, records("a", 1));
 		give(1, records("b", 1));
 		DeadLetterStore fails = (DeadLetterStore) Proxy.newProxyInstance(getClass().getClassLoader(),
@@ -299,7 +299,7 @@ class StoredDeadLettersTests {
 	@ValueSource(strings = { "", "orders", "orders/1", "1-0", "orders/1/", "orders/1/x", "orders/1/1-",
 			"orders/1/1-0-0", "orders/1/-1-0", "orders/1/99999999999999999999-0", "orders/1/1/1-0", " orders/1/1-0",
 			"or ders/1/1-0" })
-	void whatCannotBeAnIdIsRefused(String id) {
+	void invalidIdsAreRejected(String id) {
 		assertThatIllegalArgumentException().isThrownBy(() -> this.letters.find(id));
 		assertThatIllegalArgumentException().isThrownBy(() -> this.letters.sendBack(id));
 		assertThatIllegalArgumentException().isThrownBy(() -> this.letters.drop(id));
@@ -307,13 +307,13 @@ class StoredDeadLettersTests {
 	}
 
 	@Test
-	void theErrorShowsWhatAnIdLooksLike() {
+	void invalidIdIsRejectedWithAnExample() {
 		assertThatIllegalArgumentException().isThrownBy(() -> this.letters.find("1-0"))
 			.withMessage("'1-0' is not the id of a dead letter; they look like 'orders/3/1795234603797-0'");
 	}
 
 	@Test
-	void unknownTopicsAndShardsAreRefused() {
+	void unknownTopicsAndShardsAreRejected() {
 		for (Runnable call : List.<Runnable>of(() -> this.letters.count("oders"), () -> this.letters.waiting("oders"),
 				() -> this.letters.list(DeadLetterFilter.topic("oders"), null, 1),
 				() -> this.letters.sendBack(DeadLetterFilter.topic("oders")), () -> this.letters.find("oders/1/1-0"),
@@ -332,7 +332,7 @@ class StoredDeadLettersTests {
 	}
 
 	@Test
-	void aShardThatTheSourceHasForgottenKeepsItsLetters() {
+	void deadLettersOfARemovedShardAreAccessible() {
 		give(9, records("a", 2));
 
 		assertThat(offsets(ALL)).isEmpty();
@@ -345,13 +345,13 @@ class StoredDeadLettersTests {
 
 	@ParameterizedTest
 	@ValueSource(ints = { Integer.MIN_VALUE, -1, 0, 1001 })
-	void aPageHasALimit(int limit) {
+	void limitOfAPageIsChecked(int limit) {
 		assertThatIllegalArgumentException().isThrownBy(() -> this.letters.list(ALL, null, limit))
 			.withMessageContaining("1 to 1000");
 	}
 
 	@Test
-	void aPageOfOneTopicDoesNotBeginInAnother() {
+	void pageCannotBeginInAnotherTopic() {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> this.letters.list(DeadLetterFilter.topic("visits"), "orders/1/1-0", 5))
 			.withMessage("A page of 'visits' cannot begin after orders/1/1-0");

@@ -53,7 +53,7 @@ class StoredRetiredTopicsTests {
 	private final TopicGroups groups = mock(TopicGroups.class);
 
 	@Test
-	void dataStaysUnlessItIsAskedFor() {
+	void forgetKeepsData() {
 		consumeAndLeave();
 
 		assertThat(retired(this.groups).forget("old")).isOne();
@@ -68,7 +68,7 @@ class StoredRetiredTopicsTests {
 	}
 
 	@Test
-	void whereNothingIsTrimmedNobodyIsToldSo() {
+	void withoutTrimmingNoGroupIsUnregistered() {
 		consumeAndLeave();
 
 		assertThat(retired(null).forgetWithData("old")).isOne();
@@ -76,7 +76,7 @@ class StoredRetiredTopicsTests {
 	}
 
 	@Test
-	void nothingIsRemovedOfWhatIsConsumed() {
+	void consumedTopicIsNotRemoved() {
 		consumeAndLeave();
 		IntStream.range(0, 12)
 			.forEach((i) -> this.coordination.joinGroup(MemberId.of("m" + i, "1"), description(), Duration.ofSeconds(3),
@@ -95,7 +95,7 @@ class StoredRetiredTopicsTests {
 
 	/** Between the control plane and the data plane. */
 	@Test
-	void whatSomebodyAcquiresMeanwhileStaysAndIsNamed() {
+	void shardsAcquiredInTheMeantimeAreKeptAndNamed() {
 		consumeAndLeave();
 		ShardId other = ShardId.of("old", 1);
 		this.checkpoints.acquireNow(other, new Token(1));
@@ -119,7 +119,7 @@ class StoredRetiredTopicsTests {
 	}
 
 	@Test
-	void whatFailedIsRepeated() {
+	void failedRemovalCanBeRepeated() {
 		consumeAndLeave();
 		willThrow(new StoreUnavailableException("away", null)).willDoNothing().given(this.groups).unregister("old");
 
@@ -131,7 +131,7 @@ class StoredRetiredTopicsTests {
 	}
 
 	@Test
-	void aStoreThatCannotRemoveAnythingSaysSo() {
+	void storeThatCannotRemoveThrows() {
 		consumeAndLeave();
 		CheckpointStore own = mock(CheckpointStore.class, CALLS_REAL_METHODS);
 
@@ -141,7 +141,7 @@ class StoredRetiredTopicsTests {
 	}
 
 	@Test
-	void aPatternIsNoTopic() {
+	void patternIsNotATopic() {
 		for (String name : List.of("*", "", "old/0", "o{l}d")) {
 			assertThatIllegalArgumentException().isThrownBy(() -> retired(this.groups).forgetWithData(name))
 				.withMessageContaining("Not a valid topic");

@@ -47,7 +47,7 @@ class StoredShardPositionsTests {
 			new MemoryCoordinationStore()::notifyOwners, this.source);
 
 	@Test
-	void eachShardOfATopicIsAskedFor() {
+	void everyShardOfATopicIsRequested() {
 		Seek seek = this.positions.reset("orders", StartPosition.from(new Offset("8")));
 
 		assertThat(seek.requests()).containsOnlyKeys(FIRST, SECOND);
@@ -56,7 +56,7 @@ class StoredShardPositionsTests {
 	}
 
 	@Test
-	void oneShardIsAskedFor() {
+	void singleShardIsRequested() {
 		Seek seek = this.positions.seek(SECOND, StartPosition.EARLIEST);
 
 		assertThat(seek.requests()).containsOnlyKeys(SECOND);
@@ -65,7 +65,7 @@ class StoredShardPositionsTests {
 	}
 
 	@Test
-	void aShardAtItsEndIsNotAskedForAndTheOthersAre() {
+	void completedShardIsReportedAndOthersAreRequested() {
 		this.checkpoints.acquireNow(FIRST, TOKEN);
 		this.checkpoints.complete(FIRST, TOKEN, 0, 0);
 
@@ -76,7 +76,7 @@ class StoredShardPositionsTests {
 	}
 
 	@Test
-	void whatBecameOfARequestCanBeSeen() {
+	void progressOfARequestIsReported() {
 		this.checkpoints.acquireNow(FIRST, TOKEN);
 		Object before = this.checkpoints.snapshot();
 		Seek first = this.positions.seek(FIRST, StartPosition.EARLIEST);
@@ -99,7 +99,7 @@ class StoredShardPositionsTests {
 	}
 
 	@Test
-	void whatCannotBeIsRefusedAndNothingIsAskedFor() {
+	void invalidRequestIsRejectedAndNothingIsStored() {
 		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
 			.isThrownBy(() -> this.positions.seek("order", StartPosition.EARLIEST))
 			.withMessageContaining("order");
@@ -113,7 +113,7 @@ class StoredShardPositionsTests {
 	}
 
 	@Test
-	void ifOwnersCannotBeToldItIsAskedForNevertheless() {
+	void requestIsStoredIfOwnersCannotBeNotified() {
 		CoordinationStore away = mock(CoordinationStore.class);
 		willThrow(new StoreUnavailableException("as the test wants it", new IllegalStateException())).given(away)
 			.notifyOwners(Set.of(FIRST));

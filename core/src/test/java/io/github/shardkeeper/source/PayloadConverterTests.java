@@ -21,7 +21,7 @@ public class PayloadConverterTests {
 	private final PayloadConverter converter = new JsonPayloadConverter(new JsonMapper());
 
 	@Test
-	void bytesStayAsTheyAre() {
+	void bytesAreNotConverted() {
 		byte[] bytes = { 0, -1, 127 };
 
 		assertThat(this.converter.write(bytes)).isSameAs(bytes);
@@ -35,7 +35,7 @@ public class PayloadConverterTests {
 	}
 
 	@Test
-	void everythingElseIsJson() {
+	void otherTypesAreJson() {
 		assertThat(new String(this.converter.write(new Visit("c", 2)), StandardCharsets.UTF_8))
 			.isEqualTo("{\"client\":\"c\",\"pages\":2}");
 		assertThat(this.converter.read(bytes("{\"client\":\"c\",\"pages\":2}"), Visit.class))
@@ -51,7 +51,7 @@ public class PayloadConverterTests {
 	}
 
 	@Test
-	void whatIsNotThatTypeIsRefused() {
+	void bytesOfAnotherTypeAreRejected() {
 		assertThatExceptionOfType(PayloadConversionException.class)
 			.isThrownBy(() -> this.converter.read(bytes("nonsense"), Visit.class))
 			.withMessageContaining("Visit");
@@ -63,14 +63,14 @@ public class PayloadConverterTests {
 	}
 
 	@Test
-	void nullIsNoPayload() {
+	void nullIsRejected() {
 		assertThatExceptionOfType(PayloadConversionException.class)
 			.isThrownBy(() -> this.converter.read(bytes("null"), Visit.class))
 			.withMessageContaining("null");
 	}
 
 	@Test
-	void whatCannotBeWrittenIsRefused() {
+	void unwritableValuesAreRejected() {
 		assertThatIllegalArgumentException().isThrownBy(() -> this.converter.write(new Endless()))
 			.withMessageContaining(Endless.class.getName());
 	}

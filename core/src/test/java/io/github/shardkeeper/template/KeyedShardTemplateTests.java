@@ -49,14 +49,14 @@ class KeyedShardTemplateTests {
 	}
 
 	@Test
-	void theKeysHashNamesTheShard() {
+	void hashOfTheKeySelectsTheShard() {
 		// Murmur2 without its sign: 1357151166 and 479470107.
 		assertThat(this.template.shardFor("orders", "foobar")).isEqualTo(ShardId.of("orders", 1357151166 % 4));
 		assertThat(this.template.shardFor("orders", "abc")).isEqualTo(ShardId.of("orders", 479470107 % 4));
 	}
 
 	@Test
-	void keysReachEveryShardAndNoOther() {
+	void keysReachEveryShard() {
 		Set<ShardId> reached = new HashSet<>();
 		for (int i = 0; i < 1000; i++) {
 			reached.add(this.template.shardFor("orders", "key" + i));
@@ -67,7 +67,7 @@ class KeyedShardTemplateTests {
 	}
 
 	@Test
-	void sendsToThatShard() {
+	void recordIsAppendedToTheShardOfItsKey() {
 		Appended sent = this.template.send("orders", "abc", "hello");
 
 		assertThat(sent).isEqualTo(new Appended(this.template.shardFor("orders", "abc"), new Offset("1")));
@@ -80,7 +80,7 @@ class KeyedShardTemplateTests {
 	}
 
 	@Test
-	void sendsSeveralInOrder() {
+	void recordsAreAppendedInOrder() {
 		List<Appended> sent = this.template.sendAll("orders",
 				List.of(new Outgoing("a", 1), new Outgoing("b", 2), new Outgoing("a", 3)));
 
@@ -92,7 +92,7 @@ class KeyedShardTemplateTests {
 	}
 
 	@Test
-	void sendsHeadersAlong() {
+	void headersAreSent() {
 		this.template.send("orders",
 				new Outgoing("a", 1).withHeader("tenant", "acme").withHeader("lang", "de").withHeader("lang", "en"));
 
@@ -100,7 +100,7 @@ class KeyedShardTemplateTests {
 	}
 
 	@Test
-	void withoutAKeyTheShardsTakeTurns() {
+	void recordsWithoutKeyGoToTheShardsInTurn() {
 		List<Integer> shards = IntStream.range(0, 8)
 			.map((i) -> Integer.parseInt(this.template.send("orders", Outgoing.of(i)).shard().id()))
 			.boxed()
@@ -112,7 +112,7 @@ class KeyedShardTemplateTests {
 	}
 
 	@Test
-	void aRecordMayNameItsShard() {
+	void recordMayNameItsShard() {
 		ShardTemplate selecting = this.template.with((topic, record, shards) -> 0);
 
 		assertThat(selecting.send("orders", new Outgoing("abc", 1).toShard(2)).shard())
@@ -124,7 +124,7 @@ class KeyedShardTemplateTests {
 	}
 
 	@Test
-	void theSelectorOfTheCallWinsOverTheTopicsAndThatOverTheGeneralOne() {
+	void selectorOfTheCallPrecedesThatOfTheTopicAndTheGeneralOne() {
 		ShardTemplate selecting = template(Map.of("orders", (topic, record, shards) -> 1),
 				(topic, record, shards) -> shards - 1);
 
@@ -135,7 +135,7 @@ class KeyedShardTemplateTests {
 	}
 
 	@Test
-	void aSelectorMayLeaveItToTheKeyAndIsHeldToTheShardsThatThereAre() {
+	void selectorMayDeferToTheKeyAndMustReturnAnExistingShard() {
 		assertThat(this.template.with((topic, record, shards) -> ShardSelector.BY_KEY).send("orders", "abc", 1).shard())
 			.isEqualTo(this.template.shardFor("orders", "abc"));
 		assertThatIllegalArgumentException()
@@ -145,14 +145,14 @@ class KeyedShardTemplateTests {
 	}
 
 	@Test
-	void aHigherCountIsFollowedFromTheNextRecordOn() {
+	void higherNumberOfShardsAppliesFromTheNextRecord() {
 		this.topics.put("orders", TopicShards.count(400));
 
 		assertThat(this.template.send("orders", "abc", 1).shard()).isEqualTo(ShardId.of("orders", 479470107 % 400));
 	}
 
 	@Test
-	void anUnknownTopicIsRefused() {
+	void unknownTopicIsRejected() {
 		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
 			.isThrownBy(() -> this.template.send("order", "k", "hello"))
 			.satisfies((ex) -> {
@@ -164,7 +164,7 @@ class KeyedShardTemplateTests {
 	}
 
 	@Test
-	void nothingIsSentWhenOnePayloadCannotBeWritten() {
+	void nothingIsSentIfOnePayloadCannotBeWritten() {
 		assertThatExceptionOfType(IllegalArgumentException.class).isThrownBy(() -> this.template.sendAll("orders",
 				List.of(new Outgoing("a", 1), new Outgoing("b", new PayloadConverterTests.Endless()))));
 
@@ -172,7 +172,7 @@ class KeyedShardTemplateTests {
 	}
 
 	@Test
-	void nothingIsSentWhenOnePayloadIsTooLong() {
+	void nothingIsSentIfOnePayloadIsTooLarge() {
 		String longest = "é".repeat(50);
 		assertThat(longest.getBytes(StandardCharsets.UTF_8)).hasSize(100);
 		assertThatExceptionOfType(PayloadTooLargeException.class)
@@ -186,7 +186,7 @@ class KeyedShardTemplateTests {
 	}
 
 	@Test
-	void afterItsCloseItRefuses() {
+	void closedTemplateRejectsRecords() {
 		this.template.close();
 
 		assertThatExceptionOfType(SendFailedException.class).isThrownBy(() -> this.template.send("orders", "a", 1))
@@ -195,7 +195,7 @@ class KeyedShardTemplateTests {
 	}
 
 	@Test
-	void anObserverHearsOfEveryRecordAndMayAddHeaders() {
+	void observerSeesEveryRecordAndMayAddHeaders() {
 		List<String> heard = new ArrayList<>();
 		this.observer = (shard, key, headers) -> {
 			headers.put("trace", "7");
@@ -220,7 +220,7 @@ class KeyedShardTemplateTests {
 
 	/** Its convention and its handlers are the application's own code. */
 	@Test
-	void anObserverThatThrowsKeepsItsRecordFromBeingSentAndHoldsNothingUp() {
+	void failingObserverPreventsItsRecordAndBlocksNothing() {
 		AtomicInteger failures = new AtomicInteger(1);
 		this.observer = (shard, key, headers) -> {
 			if (failures.getAndDecrement() > 0) {
@@ -241,7 +241,7 @@ class KeyedShardTemplateTests {
 	}
 
 	@Test
-	void ofSeveralRecordsThoseBeforeOneThatCannotBeObservedAreSentAndTheExceptionSaysSo() {
+	void recordsBeforeAFailingObserverAreSentAndTheExceptionSaysSo() {
 		this.observer = (shard, key, headers) -> {
 			if (key.equals("b")) {
 				throw new IllegalStateException("as the test wants it");

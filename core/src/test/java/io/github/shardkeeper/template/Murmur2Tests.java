@@ -22,12 +22,12 @@ class Murmur2Tests {
 	}
 
 	@Test
-	void hashesAnEmptyText() {
+	void emptyTextHasAHash() {
 		assertThat(Murmur2.hash(new byte[0])).isEqualTo(275646681);
 	}
 
 	@Test
-	void hashesWhateverKafkasClientHashesAlike() {
+	void hashEqualsThatOfKafkasClient() {
 		Random random = new Random(7);
 		for (int length = 0; length < 200; length++) {
 			for (int i = 0; i < 50; i++) {
@@ -39,7 +39,7 @@ class Murmur2Tests {
 	}
 
 	@Test
-	void aKeysShardIsKafkasPartition() {
+	void shardOfAKeyIsKafkasPartition() {
 		for (String key : new String[] { "", "abc", "foobar", "ann", "grün", "客户", "😀" }) {
 			for (int shards : new int[] { 1, 2, 7, 16, 100_000 }) {
 				assertThat(KeyedShardTemplate.shardOf(key, shards))

@@ -59,7 +59,7 @@ class SendsInFlightTests {
 	}
 
 	@Test
-	void aFutureIsCompleteWhenItsRecordIsAppended() {
+	void futureCompletesWhenItsRecordIsAppended() {
 		CompletableFuture<Appended> first = this.template.sendAsync("orders", new Outgoing("a", 1).toShard(0));
 		CompletableFuture<Appended> second = this.template.sendAsync("orders", new Outgoing("b", 2).toShard(1));
 		assertThat(this.appender.payloads()).as("written at once").containsExactly("1", "2");
@@ -72,7 +72,7 @@ class SendsInFlightTests {
 	}
 
 	@Test
-	void whoSendsMoreThanTheBoundWaitsUntilThereIsRoom() {
+	void senderAboveTheLimitWaitsForRoom() {
 		sendAsync(0, MOST);
 		Thread producer = start(() -> sendAsync(MOST, MOST + 2));
 		awaitWaiting(producer);
@@ -88,7 +88,7 @@ class SendsInFlightTests {
 	}
 
 	@Test
-	void bytesAreBoundedToo() {
+	void bytesInFlightAreLimited() {
 		this.template.sendAsync("orders", "a", "x".repeat(998));
 		Thread producer = start(() -> this.template.sendAsync("orders", "b", "y"));
 		awaitWaiting(producer);
@@ -99,7 +99,7 @@ class SendsInFlightTests {
 	}
 
 	@Test
-	void sendAllOfMoreThanTheBoundSendsWhatFitsAndGoesOn() {
+	void sendAllAboveTheLimitSendsWhatFitsAndContinues() {
 		List<Outgoing> records = IntStream.range(0, 3 * MOST).mapToObj((i) -> new Outgoing("a", i)).toList();
 		AtomicReference<List<Appended>> appended = new AtomicReference<>();
 		// Two at once: none may hold room for what it does not send.
@@ -116,7 +116,7 @@ class SendsInFlightTests {
 	}
 
 	@Test
-	void aThreadThatWaitsForRoomCanBeInterrupted() {
+	void threadThatWaitsForRoomCanBeInterrupted() {
 		sendAsync(0, MOST);
 		AtomicReference<Throwable> thrown = new AtomicReference<>();
 		Thread producer = start(() -> {
@@ -137,7 +137,7 @@ class SendsInFlightTests {
 	}
 
 	@Test
-	void whatOneThreadSendsKeepsItsOrderThroughWhateverBatches() {
+	void recordsOfOneThreadKeepTheirOrderAcrossBatches() {
 		Thread answers = start(() -> {
 			while (!Thread.currentThread().isInterrupted()) {
 				this.appender.answerAll();
@@ -162,7 +162,7 @@ class SendsInFlightTests {
 
 	/** Between the two steps of queueing, of which the second one counts. */
 	@Test
-	void whatOneThreadSendsKeepsItsOrderWhileAnotherOneIsHeldUp() {
+	void recordsOfOneThreadKeepTheirOrderWhileAnotherThreadIsBlocked() {
 		AtomicReference<Runnable> meanwhile = new AtomicReference<>();
 		Deque<Runnable> tasks = new ArrayDeque<>();
 		SendWindow window = new SendWindow(new SendSettings(1000, 2 * MOST, 1000));
@@ -204,7 +204,7 @@ class SendsInFlightTests {
 	}
 
 	@Test
-	void theBusierTheLargerTheBatches() throws InterruptedException {
+	void batchesGrowWithTheNumberOfRecords() throws InterruptedException {
 		sendAsync(0, 33);
 		assertThat(this.appender.batches()).as("while little is under way").containsOnly(1);
 		synchronized (this.appender) {
@@ -219,7 +219,7 @@ class SendsInFlightTests {
 	}
 
 	@Test
-	void aFailureIsThatOfItsRecordOnly() {
+	void failureAffectsItsRecordOnly() {
 		CompletableFuture<Appended> failing = this.template.sendAsync("orders", "a", 1);
 		CompletableFuture<Appended> fine = this.template.sendAsync("orders", "a", 2);
 		SendFailedException failure = new SendFailedException("lost", null, true);
@@ -231,7 +231,7 @@ class SendsInFlightTests {
 	}
 
 	@Test
-	void ofSeveralRecordsTheExceptionSaysWhetherAnyMayHaveBeenAppended() {
+	void exceptionOfSeveralRecordsSaysWhetherAnyMayHaveBeenAppended() {
 		for (boolean other : new boolean[] { true, false }) {
 			int first = this.appender.records().size();
 			AtomicReference<SendFailedException> thrown = new AtomicReference<>();
@@ -260,7 +260,7 @@ class SendsInFlightTests {
 	}
 
 	@Test
-	void withoutAConnectionWhatWaitsFailsTooAndTheNextRecordIsTriedAgain() {
+	void withoutConnectionQueuedRecordsFailAndTheNextRecordIsTried() {
 		sendAsync(0, 40);
 		awaitAppended(40);
 		this.appender.failWith(new SendFailedException("no connection", null, false));
@@ -276,7 +276,7 @@ class SendsInFlightTests {
 
 	/** At once, out of the failed future: sending goes on in the same call. */
 	@Test
-	void whatIsSentByWhoHearsOfAFailureIsNotRefusedWithIt() {
+	void recordSentFromAFailureCallbackIsTried() {
 		Deque<Runnable> tasks = new ArrayDeque<>();
 		SendWindow window = new SendWindow(new SendSettings(1000, MOST, 1000));
 		SendQueue queue = new SendQueue(this.appender, window, tasks::add);
@@ -304,7 +304,7 @@ class SendsInFlightTests {
 	}
 
 	@Test
-	void anErrorOfTheSourceIsThatOfItsRecordsOnly() {
+	void errorOfTheSourceAffectsItsRecordsOnly() {
 		this.appender.failWith(new NoClassDefFoundError("as the test wants it"));
 		CompletableFuture<Appended> failed = this.template.sendAsync("orders", "a", 1);
 		assertThatThrownBy(failed::join).cause()
@@ -320,7 +320,7 @@ class SendsInFlightTests {
 	}
 
 	@Test
-	void whatNoThreadCanBeHadForIsRefusedAndTheNextRecordIsTriedAgain() {
+	void withoutThreadQueuedRecordsFailAndTheNextRecordIsTried() {
 		Deque<Runnable> tasks = new ArrayDeque<>();
 		AtomicBoolean noThread = new AtomicBoolean(true);
 		SendWindow window = new SendWindow(new SendSettings(1000, 2 * MOST, 1000));
@@ -356,7 +356,7 @@ class SendsInFlightTests {
 
 	/** Those who come later wait until it has counted them out. */
 	@Test
-	void aSenderThatFailsUnexpectedlyHoldsNothingUp() {
+	void unexpectedFailureOfTheSenderBlocksNothing() {
 		AtomicBoolean fails = new AtomicBoolean();
 		Deque<Runnable> tasks = new ArrayDeque<>();
 		SendWindow window = new SendWindow(new SendSettings(1000, 2 * MOST, 1000));
@@ -400,7 +400,7 @@ class SendsInFlightTests {
 	}
 
 	@Test
-	void flushWaitsForWhatWasSentBeforeItAndForNothingElse() {
+	void flushWaitsOnlyForRecordsSentBeforeIt() {
 		sendAsync(0, 3);
 		Thread flushing = start(this.template::flush);
 		awaitWaiting(flushing);
@@ -420,7 +420,7 @@ class SendsInFlightTests {
 	}
 
 	@Test
-	void closeWaitsForWhatIsUnderWay() {
+	void closeWaitsForRecordsInFlight() {
 		CompletableFuture<Appended> sent = this.template.sendAsync("orders", "a", 1);
 		Thread closing = start(this.template::close);
 		awaitWaiting(closing);
@@ -433,7 +433,7 @@ class SendsInFlightTests {
 	}
 
 	@Test
-	void whoIsCalledByAFutureMaySendOnButNotWait() {
+	void callbackOfAFutureMaySendButNotWait() {
 		CompletableFuture<Appended> chained = this.template.sendAsync("orders", "a", 1)
 			.thenCompose((appended) -> this.template.sendAsync("orders", "a", 2));
 		CompletableFuture<Appended> waiting = this.template.sendAsync("orders", "a", 3)
@@ -450,7 +450,7 @@ class SendsInFlightTests {
 	}
 
 	@Test
-	void whoIsCalledByAFutureIsRefusedWhereThereIsNoRoom() {
+	void callbackOfAFutureIsRejectedWithoutRoom() {
 		List<CompletableFuture<Appended>> chained = new ArrayList<>();
 		CompletableFuture<Appended> first = this.template.sendAsync("orders", "a", 0);
 		first.thenRun(() -> {

@@ -26,7 +26,7 @@ class IncrementalAssignmentTests {
 	private final AssignmentStrategy strategy = new IncrementalAssignment();
 
 	@Test
-	void whatIsFreeGoesToIdleOnesAndThenToTheLeastLoaded() {
+	void unownedShardsGoToIdleMembersFirstThenToTheLeastLoaded() {
 		// a has 3, b has 1, c and d nothing.
 		AssignmentRequest request = owned(Groups.alike(4), 9, 0, 0, 0, 1);
 
@@ -39,14 +39,14 @@ class IncrementalAssignmentTests {
 	}
 
 	@Test
-	void whoTakesMuchMoreIsBeforeAnIdleOne() {
+	void higherCapacityCanPrecedeAnIdleMember() {
 		List<Assignee> members = List.of(Groups.member("a", 100, "t"), Groups.member("b", 1, "t"));
 
 		assertThat(this.strategy.assign(owned(members, 2, 0)).owner(1)).isZero();
 	}
 
 	@Test
-	void theIdleTakesFromTheHeaviestWhatCameLast() {
+	void idleMemberTakesLatestShardOfHeaviestMember() {
 		AssignmentRequest request = AssignmentRequest.builder(Groups.alike(3), Groups.shards("t", 9))
 			.owners(new int[] { 0, 0, 0, 0, 0, 1, 1, 1, 1 }, new long[] { 5, 9, 1, 2, 3, 20, 21, 22, 23 }, new long[9])
 			.build();
@@ -63,7 +63,7 @@ class IncrementalAssignmentTests {
 	}
 
 	@Test
-	void whatCameLastOfAllTopicsMoves() {
+	void latestShardOfAllTopicsMoves() {
 		List<Assignee> members = List.of(Groups.member("a", "t", "u"), Groups.member("b", "t", "u"));
 		// t/0, t/1, u/0, u/1
 		AssignmentRequest request = AssignmentRequest.builder(members, Groups.shards(Map.of("t", 2, "u", 2)))
@@ -77,7 +77,7 @@ class IncrementalAssignmentTests {
 
 	@ParameterizedTest
 	@CsvSource({ "100, 2, 50", "95, 2, 47", "1000, 10, 900", "10, 2, 5", "20, 2, 10", "9, 10, 8" })
-	void aLargeDifferenceTakesSeveralSteps(int shards, int members, int moves) {
+	void largeDifferenceTakesSeveralSteps(int shards, int members, int moves) {
 		AssignmentRequest request = owned(Groups.alike(members), shards, new int[shards]);
 		Assignment assignment = this.strategy.assign(request);
 		int moved = assignment.moves();
@@ -98,7 +98,7 @@ class IncrementalAssignmentTests {
 
 	@ParameterizedTest
 	@CsvSource({ "0, 10", "4, 6", "9, 1", "10, 0", "30, 0" })
-	void noMoreThanOneStepIsUnderWay(int underWay, int moves) {
+	void atMostOneStepOfMovesIsUnderWay(int underWay, int moves) {
 		AssignmentRequest request = AssignmentRequest.builder(Groups.alike(2), Groups.shards("t", 100))
 			.owners(new int[100], new long[100], new long[100])
 			.movesUnderWay(underWay)
@@ -111,7 +111,7 @@ class IncrementalAssignmentTests {
 	}
 
 	@Test
-	void whatIsUnderWayAndEnoughIsTheEnd() {
+	void assignmentIsFinishedWhenMovesUnderWaySuffice() {
 		int[] owners = new int[20];
 		Arrays.fill(owners, 10, 20, 1);
 		AssignmentRequest request = AssignmentRequest.builder(Groups.alike(2), Groups.shards("t", 20))
@@ -146,7 +146,7 @@ class IncrementalAssignmentTests {
 	}
 
 	@Test
-	void aPinnedShardCountsAndIsNotMoved() {
+	void pinnedShardCountsAndDoesNotMove() {
 		ShardTraits[] traits = new ShardTraits[6];
 		Arrays.fill(traits, new ShardTraits(1, null, "m000"));
 		traits[4] = ShardTraits.NONE;
@@ -164,7 +164,7 @@ class IncrementalAssignmentTests {
 	}
 
 	@Test
-	void itGivesToWhoConsumesTheTopicOnly() {
+	void shardsGoOnlyToConsumersOfTheirTopic() {
 		List<Assignee> members = new ArrayList<>(Groups.alike(2));
 		members.add(Groups.member("other", "u"));
 		AssignmentRequest request = owned(members, 4, 0, 0, 0, 0);

@@ -35,7 +35,7 @@ class LoadAwareAssignmentTests {
 	/** Others have moved shards for ever, because a tenth of next to nothing is noise. */
 	@ParameterizedTest
 	@ValueSource(doubles = { 0.001, 1, 4, 15 })
-	void idleNoiseNeverMovesAnything(double most) {
+	void noiseOfIdleInstancesMovesNothing(double most) {
 		Random random = new Random(17);
 		LoadedGroup group = new LoadedGroup(300).join("a", "b", "c")
 			.own("a", 0, 100)
@@ -50,7 +50,7 @@ class LoadAwareAssignmentTests {
 	}
 
 	@Test
-	void aTenthMoreOrLessOfBusyInstancesMovesNothing() {
+	void noiseOfTenPercentOnBusyInstancesMovesNothing() {
 		Random random = new Random(18);
 		LoadedGroup group = new LoadedGroup(40).join("a", "b").own("a", 0, 20).own("b", 20, 40);
 		int moves = 0;
@@ -62,7 +62,7 @@ class LoadAwareAssignmentTests {
 	}
 
 	@Test
-	void loadsOnTheEdgeOfWhatCountsDoNotMoveShardsBackAndForth() {
+	void memberLoadsAtTheThresholdDoNotMoveShardsBackAndForth() {
 		Random random = new Random(19);
 		// Few light shards beside a hot one, many idle ones; the hot one on the edge.
 		LoadedGroup group = new LoadedGroup(24).join("a", "b").own("a", 0, 12).own("b", 12, 24);
@@ -76,7 +76,7 @@ class LoadAwareAssignmentTests {
 	}
 
 	@Test
-	void shardsOnTheEdgeOfWhatCountsDoNotMoveBackAndForth() {
+	void shardLoadsAtTheThresholdDoNotMoveShardsBackAndForth() {
 		Random random = new Random(20);
 		LoadedGroup group = new LoadedGroup(20).join("a", "b").own("a", 0, 10).own("b", 10, 20);
 		int moves = 0;
@@ -90,7 +90,7 @@ class LoadAwareAssignmentTests {
 	}
 
 	@Test
-	void nothingMeasuredIsBalancedByNumber() {
+	void unmeasuredGroupIsBalancedByNumber() {
 		LoadedGroup group = new LoadedGroup(30).join("a", "b");
 		group.plan(STRATEGY);
 		group.join("c");
@@ -102,7 +102,7 @@ class LoadAwareAssignmentTests {
 	}
 
 	@Test
-	void anIdleGroupIsBalancedByNumber() {
+	void newIdleGroupIsBalancedByNumber() {
 		LoadedGroup group = new LoadedGroup(30).join("a", "b").own("a", 0, 15).own("b", 15, 30).loads((shard) -> 0.5);
 		group.join("c");
 
@@ -112,7 +112,7 @@ class LoadAwareAssignmentTests {
 
 	/** Busy by day, idle by night. */
 	@Test
-	void shardsDoNotMoveAtNightfallAndBackInTheMorning() {
+	void shardsDoNotMoveWhenAllLoadsFallToZeroAndRiseAgain() {
 		LoadedGroup group = new LoadedGroup(40).join("a", "b", "c", "d");
 		group.plan(STRATEGY);
 		int moves = 0;
@@ -129,7 +129,7 @@ class LoadAwareAssignmentTests {
 	}
 
 	@Test
-	void whatIsUnknownIsNoReasonToMove() {
+	void unknownLoadNeverCausesAMove() {
 		LoadedGroup group = new LoadedGroup(20).join("a", "b").own("a", 0, 10).own("b", 10, 20);
 		// Nobody knows what b does.
 		group.loads((shard) -> (shard == 0) ? 900 : (shard < 10) ? 40 : Double.NaN);
@@ -140,7 +140,7 @@ class LoadAwareAssignmentTests {
 	}
 
 	@Test
-	void aHotInstanceGivesTheOthersOfItsShardsAway() {
+	void instanceWithHotShardGivesItsOtherShardsAway() {
 		LoadedGroup group = new LoadedGroup(20).join("a", "b").own("a", 0, 10).own("b", 10, 20);
 		group.loads((shard) -> (shard == 0) ? 500 : 30);
 
@@ -162,7 +162,7 @@ class LoadAwareAssignmentTests {
 	}
 
 	@Test
-	void theMoveThatBringsMostIsMade() {
+	void moveWithTheLargestGainIsMade() {
 		LoadedGroup group = new LoadedGroup(8).join("a", "b").own("a", 0, 4).own("b", 4, 8);
 		double[] loads = { 400, 210, 100, 90, 5, 5, 5, 5 };
 		group.loads((shard) -> loads[shard]);
@@ -174,7 +174,7 @@ class LoadAwareAssignmentTests {
 	}
 
 	@Test
-	void aDifferenceMustBeLargeEnoughBothWays() {
+	void differenceMustReachAbsoluteAndRelativeThresholds() {
 		LoadedGroup small = new LoadedGroup(4).join("a", "b").own("a", 0, 2).own("b", 2, 4);
 		// 99 more.
 		small.loads((shard) -> (shard < 2) ? 60 : (shard == 2) ? 21 : 0);
@@ -191,7 +191,7 @@ class LoadAwareAssignmentTests {
 	}
 
 	@Test
-	void aMoveMustBringEnough() {
+	void moveMustReachTheMinimumGain() {
 		LoadedGroup group = new LoadedGroup(40).join("a", "b").own("a", 0, 20).own("b", 20, 40);
 		group.loads((shard) -> (shard < 20) ? 19 : 1);
 		assertThat(group.plan(STRATEGY).moves()).isZero();
@@ -201,7 +201,7 @@ class LoadAwareAssignmentTests {
 	}
 
 	@Test
-	void aShardThatHasMovedCoolsDown() {
+	void movedShardStaysDuringItsCoolDown() {
 		LoadedGroup group = new LoadedGroup(4).join("a", "b").own("a", 0, 2).own("b", 2, 4);
 		group.loads((shard) -> (shard < 2) ? 300 : 0);
 		assertThat(group.plan(STRATEGY).moves()).isOne();
@@ -220,7 +220,7 @@ class LoadAwareAssignmentTests {
 	}
 
 	@Test
-	void aPlanMovesOnlySoMany() {
+	void planMovesAtMostTheConfiguredNumber() {
 		LoadedGroup group = new LoadedGroup(200).join("a", "b").own("a", 0, 100).own("b", 100, 200);
 		group.loads((shard) -> (shard < 100) ? 50 : 0);
 
@@ -230,7 +230,7 @@ class LoadAwareAssignmentTests {
 	}
 
 	@Test
-	void capacityCounts() {
+	void loadIsComparedByCapacity() {
 		LoadedGroup group = new LoadedGroup(40).join("a", 1, null, Set.of("orders"))
 			.join("b", 3, null, Set.of("orders"))
 			.own("a", 0, 10)
@@ -245,7 +245,7 @@ class LoadAwareAssignmentTests {
 	}
 
 	@Test
-	void capacitiesAreSharesAndChangeNoThreshold() {
+	void capacitiesAreRelativeAndDoNotScaleThresholds() {
 		List<Integer> moves = new ArrayList<>();
 		for (int capacity : List.of(1, 1_000)) {
 			LoadedGroup group = new LoadedGroup(20).join("a", capacity, null, Set.of("orders"))
@@ -259,7 +259,7 @@ class LoadAwareAssignmentTests {
 	}
 
 	@Test
-	void whatHasNoOwnerGoesWhereRoomIs() {
+	void unownedShardsGoToTheLeastBusyMember() {
 		LoadedGroup group = new LoadedGroup(30).join("a", "b").own("a", 0, 10).own("b", 10, 20);
 		group.loads((shard) -> (shard < 10) ? 90 : (shard < 20) ? 10 : (shard == 20) ? 400 : 0);
 
@@ -274,7 +274,7 @@ class LoadAwareAssignmentTests {
 	}
 
 	@Test
-	void whoJoinsABusyGroupGetsItsShare() {
+	void memberThatJoinsABusyGroupGetsItsShare() {
 		LoadedGroup group = new LoadedGroup(90).join("a", "b").own("a", 0, 45).own("b", 45, 90).loads((shard) -> 40);
 		group.join("c");
 
@@ -286,7 +286,7 @@ class LoadAwareAssignmentTests {
 	}
 
 	@Test
-	void whoJoinsAGroupWithOneHotShardGetsItsShareOfTheOthers() {
+	void memberThatJoinsAGroupWithOneHotShardGetsItsShareOfTheOthers() {
 		LoadedGroup group = new LoadedGroup(90).join("a", "b")
 			.own("a", 0, 45)
 			.own("b", 45, 90)
@@ -301,7 +301,7 @@ class LoadAwareAssignmentTests {
 	}
 
 	@Test
-	void aHotInstanceThatGaveShardsAwayIsNotFilledUpAgain() {
+	void hotInstanceThatGaveShardsAwayIsNotFilledUpAgain() {
 		LoadedGroup group = new LoadedGroup(40).join("a", "b").own("a", 0, 1).own("b", 1, 40);
 		group.loads((shard) -> (shard == 0) ? 900 : 20);
 
@@ -309,7 +309,7 @@ class LoadAwareAssignmentTests {
 	}
 
 	@Test
-	void deploymentsComeFirst() {
+	void mixedVersionsTakePrecedenceOverLoads() {
 		LoadedGroup group = new LoadedGroup(20);
 		group.joinVersion("a", "1.0");
 		group.joinVersion("b", "1.1");
@@ -344,7 +344,7 @@ class LoadAwareAssignmentTests {
 	}
 
 	@Test
-	void aShardGoesOnlyToWhoConsumesItsTopic() {
+	void shardGoesOnlyToConsumersOfItsTopic() {
 		List<ShardId> ids = new ArrayList<>();
 		IntStream.range(0, 10).forEach((i) -> ids.addAll(List.of(ShardId.of("orders", i), ShardId.of("visits", i))));
 		LoadedGroup group = new LoadedGroup(ids).join("a", 1, null, Set.of("orders", "visits"))
@@ -359,7 +359,7 @@ class LoadAwareAssignmentTests {
 	}
 
 	@Test
-	void absurdLoadsAreClamped() {
+	void extremeLoadsAreClamped() {
 		LoadedGroup group = new LoadedGroup(6).join("a", "b").own("a", 0, 3).own("b", 3, 6);
 		double[] absurd = { Double.POSITIVE_INFINITY, 1e300, -5, Double.NEGATIVE_INFINITY, Double.NaN, -0.0 };
 		group.loads((shard) -> absurd[shard]);
@@ -371,7 +371,7 @@ class LoadAwareAssignmentTests {
 	}
 
 	@Test
-	void nobodyThereAndNothingThere() {
+	void emptyGroupsAndGroupsWithoutShardsAreAccepted() {
 		assertThat(new LoadedGroup(3).loads((shard) -> 500).plan(STRATEGY).toMap()).isEmpty();
 		assertThat(new LoadedGroup(0).join("a", "b").plan(STRATEGY).toMap()).isEmpty();
 		LoadedGroup alone = new LoadedGroup(3).join("a").loads((shard) -> 500);
@@ -381,7 +381,7 @@ class LoadAwareAssignmentTests {
 
 	/** Whatever the group is, it comes to rest, and nothing worthwhile is left to do. */
 	@Test
-	void everyGroupComesToRest() {
+	void repeatedPlansReachAStableAssignment() {
 		for (long seed = 0; seed < 400; seed++) {
 			LoadedGroup group = randomGroup(new Random(seed));
 			try {
@@ -433,7 +433,7 @@ class LoadAwareAssignmentTests {
 	}
 
 	@Test
-	void largeGroupsArePlannedSoonEnough() {
+	void largeGroupsArePlannedInTime() {
 		int members = 1_000;
 		int shards = 100_000;
 		LoadedGroup group = new LoadedGroup(shards);
@@ -458,7 +458,7 @@ class LoadAwareAssignmentTests {
 	}
 
 	@Test
-	void settingsThatCannotBeAreRefused() {
+	void invalidSettingsAreRejected() {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> new LoadAwareSettings(LoadMeasure.RECORDS, 100, 0.2, 51, Duration.ZERO, 1))
 			.withMessageContaining("gain is 51.0: it must be above zero, and at most half the difference");
@@ -473,7 +473,7 @@ class LoadAwareAssignmentTests {
 	}
 
 	@Test
-	void saysThatItUsesLoads() {
+	void strategyDeclaresThatItUsesLoads() {
 		assertThat(STRATEGY.usesLoad()).isTrue();
 		assertThat(new StickyAssignment().usesLoad()).isFalse();
 	}

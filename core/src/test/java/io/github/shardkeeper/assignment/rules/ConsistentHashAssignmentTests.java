@@ -36,7 +36,7 @@ class ConsistentHashAssignmentTests {
 	@ParameterizedTest
 	@CsvSource({ "2, 100", "3, 30", "5, 50", "5, 1000", "10, 100", "10, 1000", "10, 10000", "30, 300", "50, 5000",
 			"100, 1000", "100, 10000" })
-	void oneOfManyMovesAboutItsShare(int members, int shards) {
+	void leavingMemberMovesAboutItsShare(int members, int shards) {
 		List<Assignee> all = Groups.alike(members);
 		Assignment before = this.strategy.assign(Groups.unowned(all, Groups.shards("t", shards)));
 		List<Assignee> some = all.subList(0, Math.min(members, 20));
@@ -63,7 +63,7 @@ class ConsistentHashAssignmentTests {
 	}
 
 	@Test
-	void nobodyIsOverTheBound() {
+	void noMemberExceedsTheBound() {
 		for (long seed = 0; seed < RANDOM_GROUPS; seed++) {
 			AssignmentRequest request = Groups.random(seed, 9, 60);
 
@@ -80,14 +80,14 @@ class ConsistentHashAssignmentTests {
 
 	@ParameterizedTest
 	@CsvSource({ "4, 100, 32", "10, 1000, 125", "7, 50, 9", "8, 8, 2" })
-	void theBoundIsAQuarterAboveTheFairShare(int members, int shards, int bound) {
+	void boundIsAQuarterAboveTheFairShare(int members, int shards, int bound) {
 		Assignment assignment = this.strategy.assign(Groups.unowned(Groups.alike(members), Groups.shards("t", shards)));
 
 		assertThat(Arrays.stream(Groups.loads(assignment)).max().orElseThrow()).isLessThanOrEqualTo(bound);
 	}
 
 	@Test
-	void whoTakesMoreGetsMore() {
+	void shardsAreSharedByCapacity() {
 		List<Assignee> members = List.of(Groups.member("large", 6, "t"), Groups.member("middle", 3, "t"),
 				Groups.member("small", 1, "t"));
 
@@ -99,7 +99,7 @@ class ConsistentHashAssignmentTests {
 	}
 
 	@Test
-	void anInstanceThatComesBackGetsWhatItHad() {
+	void returningInstanceGetsItsShardsBack() {
 		List<Assignee> members = new ArrayList<>(Groups.alike(5));
 		Assignment before = this.strategy.assign(Groups.unowned(members, Groups.shards("t", 100)));
 		Assignee again = new Assignee(MemberId.of("m002", "later"), Set.of("t"), ApplicationVersion.UNKNOWN);
@@ -111,7 +111,7 @@ class ConsistentHashAssignmentTests {
 	}
 
 	@Test
-	void whereAllTakersAreFullOneOfThemMakesRoom() {
+	void fullConsumerMakesRoomForAShard() {
 		// Only m000 takes the last topic, but by its hash it is full of the first one's
 		// shards for some of these names.
 		int madeRoom = 0;
@@ -130,7 +130,7 @@ class ConsistentHashAssignmentTests {
 	}
 
 	@Test
-	void hashesAreTheSameEverywhere() {
+	void hashesAreFixed() {
 		// Of another value, every group would be shared out anew by an update.
 		assertThat(HashRing.hash("")).isEqualTo(0xefd01f60ba992926L);
 		assertThat(HashRing.hash("orders/0")).isEqualTo(0x9e568674a71b4665L);

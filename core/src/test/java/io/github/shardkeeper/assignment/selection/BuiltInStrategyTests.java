@@ -23,21 +23,21 @@ class BuiltInStrategyTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void everyOneIsFoundByItsName(BuiltInStrategy strategy) {
+	void everyStrategyIsFoundByItsName(BuiltInStrategy strategy) {
 		assertThat(BuiltInStrategy.named(strategy.settingName())).isSameAs(strategy);
 		assertThat(strategy.strategy()).isSameAs(strategy.strategy());
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "", "stick", "Sticky", "round_robin" })
-	void anUnknownNameSaysWhatToWrite(String name) {
+	void unknownNameIsRejectedWithTheValidNames(String name) {
 		assertThatExceptionOfType(ShardkeeperConfigurationException.class).isThrownBy(() -> BuiltInStrategy.named(name))
 			.withMessageContainingAll("'shardkeeper.assignment.strategy'", "'" + name + "'", "sticky, range,",
 					"incremental");
 	}
 
 	@Test
-	void theMessageNamesThePropertyOfATopic() {
+	void messageNamesThePropertyOfTheTopic() {
 		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
 			.isThrownBy(() -> BuiltInStrategy.named("circular", "shardkeeper.topics.orders.strategy"))
 			.withMessageContaining("'shardkeeper.topics.orders.strategy' is 'circular'");

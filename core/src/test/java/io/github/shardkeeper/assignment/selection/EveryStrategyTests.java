@@ -50,7 +50,7 @@ class EveryStrategyTests {
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("strategies")
-	void everyShardThatSomebodyConsumesHasOneOwnerWhoDoes(String name, AssignmentStrategy strategy) {
+	void everyConsumedShardHasOneOwnerThatConsumesIt(String name, AssignmentStrategy strategy) {
 		for (long seed = 0; seed < RANDOM_GROUPS; seed++) {
 			AssignmentRequest request = Groups.random(seed, MOST_MEMBERS, MOST_SHARDS);
 
@@ -68,7 +68,7 @@ class EveryStrategyTests {
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("strategies")
-	void theSameGroupGivesTheSameAnswerInWhateverOrderItIsTold(String name, AssignmentStrategy strategy) {
+	void orderOfTheInputDoesNotMatter(String name, AssignmentStrategy strategy) {
 		for (long seed = 0; seed < RANDOM_GROUPS; seed++) {
 			AssignmentRequest request = Groups.random(seed, MOST_MEMBERS, MOST_SHARDS);
 
@@ -82,7 +82,7 @@ class EveryStrategyTests {
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("strategies")
-	void itComesToRest(String name, AssignmentStrategy strategy) {
+	void repeatedPlansBecomeStable(String name, AssignmentStrategy strategy) {
 		for (long seed = 0; seed < RANDOM_GROUPS; seed++) {
 			Assignment assignment = strategy.assign(Groups.random(seed, MOST_MEMBERS, MOST_SHARDS));
 			int plans = 1;
@@ -126,7 +126,7 @@ class EveryStrategyTests {
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("strategies")
-	void aMoveHasAReasonForAMoveAndWhatStaysHasNone(String name, AssignmentStrategy strategy) {
+	void movesHaveAReasonForMovingAndOtherShardsAreKept(String name, AssignmentStrategy strategy) {
 		for (long seed = 0; seed < RANDOM_GROUPS; seed++) {
 			AssignmentRequest request = Groups.random(seed, MOST_MEMBERS, MOST_SHARDS);
 			Assignment assignment = strategy.assign(request);
@@ -145,7 +145,7 @@ class EveryStrategyTests {
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("strategies")
-	void nobodyAndNothingAreNoTrouble(String name, AssignmentStrategy strategy) {
+	void groupsWithoutMembersOrShardsAreAccepted(String name, AssignmentStrategy strategy) {
 		Shards shards = Groups.shards("t", 4);
 		List<Assignee> members = Groups.alike(2);
 

@@ -46,7 +46,7 @@ class KafkaAssignorsTests {
 
 	@ParameterizedTest
 	@MethodSource("pairs")
-	void everyGroupIsSharedOutAsKafkaDoes(AssignmentStrategy strategy, AbstractPartitionAssignor assignor) {
+	void everyGroupIsAssignedAsByKafka(AssignmentStrategy strategy, AbstractPartitionAssignor assignor) {
 		for (long seed = 0; seed < RANDOM_GROUPS; seed++) {
 			Random random = new Random(seed);
 			Map<String, Integer> topics = new TreeMap<>();

@@ -47,7 +47,7 @@ class PerTopicAssignmentTests {
 	}
 
 	@Test
-	void aSingleStrategyIsAskedTheRequestItself() {
+	void singleStrategyReceivesTheRequestItself() {
 		AssignmentRequest request = Groups.unowned(this.members, this.shards);
 
 		new PerTopicAssignment(Map.of("t1", this.recording, "absent", new CircleAssignment()), this.recording)
@@ -60,7 +60,7 @@ class PerTopicAssignmentTests {
 	}
 
 	@Test
-	void topicsOfOneStrategyAreSharedOutTogether() {
+	void topicsOfOneStrategyAreAssignedTogether() {
 		AssignmentRequest request = Groups.unowned(this.members, this.shards);
 
 		new PerTopicAssignment(Map.of("t0", this.recording, "t2", this.recording), new CircleAssignment())
@@ -71,7 +71,7 @@ class PerTopicAssignmentTests {
 	}
 
 	@Test
-	void aStrategySeesAllThatIsKnownOfItsTopics() {
+	void strategyReceivesEverythingKnownOfItsTopics() {
 		ShardTraits[] traits = new ShardTraits[12];
 		Arrays.fill(traits, ShardTraits.NONE);
 		traits[9] = new ShardTraits(7, "zone", null);
@@ -105,7 +105,7 @@ class PerTopicAssignmentTests {
 	}
 
 	@Test
-	void aTopicWithoutTraitsIsPlainToItsStrategy() {
+	void topicWithoutTraitsHasPlainShardsForItsStrategy() {
 		ShardTraits[] traits = new ShardTraits[12];
 		Arrays.fill(traits, ShardTraits.NONE);
 		traits[0] = new ShardTraits(7, null, null);
@@ -117,7 +117,7 @@ class PerTopicAssignmentTests {
 	}
 
 	@Test
-	void reasonsAndWordsAreTaken() {
+	void reasonsAndTextsAreCopied() {
 		AssignmentStrategy own = (request) -> {
 			Assignment.Builder assignment = Assignment.builder(request).unfinished();
 			request.shards().asList().forEach((shard) -> assignment.give(shard, this.members.get(1).id(), "b is best"));
@@ -135,7 +135,7 @@ class PerTopicAssignmentTests {
 	}
 
 	@Test
-	void anAnswerToAnotherRequestIsRefused() {
+	void assignmentForAnotherRequestIsRejected() {
 		AssignmentRequest request = Groups.unowned(this.members, this.shards);
 		Assignment stale = new RangeAssignment().assign(request);
 

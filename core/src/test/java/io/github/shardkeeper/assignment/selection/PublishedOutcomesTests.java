@@ -94,7 +94,7 @@ class PublishedOutcomesTests {
 	 * gone had is shared. Which of the two gets which is not part of the rule.
 	 */
 	@Test
-	void stickyKeepsAllOfThoseWhoStay() {
+	void stickyKeepsAllShardsOfStayingMembers() {
 		AssignmentRequest three = request("t0:2 t1:2 t2:2 t3:2", "C0=t0+t1+t2+t3, C1=t0+t1+t2+t3, C2=t0+t1+t2+t3");
 		Assignment before = new StickyAssignment().assign(three);
 		assertThat(Groups.byInstance(before)).isEqualTo(outcome("C0=t0/0 t1/1 t3/0, C1=t0/1 t2/0 t3/1, C2=t1/0 t2/1"));

@@ -34,7 +34,7 @@ class FallbackAssignmentTests {
 	private static final Shards FOUR = Shards.of(List.of(S));
 
 	@Test
-	void nothingMovesHoweverUneven() {
+	void fallbackMovesNothingHoweverUneven() {
 		Assignment fallback = FallbackAssignment.of(request(FOUR, Map.of(S[0], A, S[1], A, S[2], A, S[3], A), A, B, C),
 				null);
 
@@ -44,7 +44,7 @@ class FallbackAssignmentTests {
 	}
 
 	@Test
-	void whatNobodyOwnsGoesWhereStickyWouldPutIt() {
+	void unownedShardsGoWhereTheStickyStrategyPlacesThem() {
 		Assignment fallback = FallbackAssignment.of(request(FOUR, Map.of(S[0], A, S[1], A, S[2], A), A, B), null);
 
 		assertThat(fallback.toMap()).containsEntry(S[3], B);
@@ -53,7 +53,7 @@ class FallbackAssignmentTests {
 	}
 
 	@Test
-	void whatAnEarlierAnswerWantedIsDoneAsFarAsItCanBe() {
+	void earlierAssignmentIsAppliedAsFarAsPossible() {
 		Assignment.Builder earlier = Assignment
 			.builder(request(FOUR, Map.of(S[0], A, S[1], A, S[2], A, S[3], A), A, B, C));
 		earlier.give(S[0], A).give(S[1], B).give(S[2], C).give(S[3], C);
@@ -68,7 +68,7 @@ class FallbackAssignmentTests {
 	}
 
 	@Test
-	void whoDoesNotConsumeTheTopicAnyMoreLosesItsShards() {
+	void memberThatNoLongerConsumesTheTopicLosesItsShards() {
 		AssignmentRequest request = AssignmentRequest
 			.builder(List.of(new Assignee(A, Set.of("audit"), ApplicationVersion.UNKNOWN), assignee(B)), FOUR)
 			.owners(tenures(Map.of(S[0], A, S[1], A, S[2], A, S[3], A)))
@@ -78,7 +78,7 @@ class FallbackAssignmentTests {
 	}
 
 	@Test
-	void withoutMembersNobodyOwnsAnything() {
+	void withoutMembersNoShardHasAnOwner() {
 		assertThat(FallbackAssignment.of(request(FOUR, Map.of()), null).toMap()).isEmpty();
 	}
 

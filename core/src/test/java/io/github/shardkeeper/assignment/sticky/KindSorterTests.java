@@ -38,14 +38,14 @@ class KindSorterTests {
 	}
 
 	@Test
-	void shardsThatNobodyConsumesAreOfNoKind() {
+	void shardsWithoutConsumersHaveNoKind() {
 		member("a", null, "t0");
 
 		assertThat(sort(topics("t0", "t1"), ShardTraits.NONE, ShardTraits.NONE)).hasSize(1);
 	}
 
 	@Test
-	void zonesMakeADifferenceOnlyIfSomeTakersAreThereAndOthersAreNot() {
+	void zonesMatterOnlyIfSomeButNotAllTakersAreInThem() {
 		member("a", "east", "t0", "t1");
 		member("b", "west", "t1");
 
@@ -54,7 +54,7 @@ class KindSorterTests {
 	}
 
 	@Test
-	void theHeaviestKindsComeFirst() {
+	void heaviestKindsComeFirst() {
 		member("a", null, "t0");
 
 		assertThat(sort(topics("t0", "t0", "t0"), new ShardTraits(2, null, null), new ShardTraits(7, null, null),
@@ -65,7 +65,7 @@ class KindSorterTests {
 
 	/** Otherwise they would have to be counted by the million. */
 	@Test
-	void thousandsOfDifferentWeightsAreRoundedWhereMembersAreMany() {
+	void manyDifferentWeightsAreRoundedInLargeGroups() {
 		for (int number = 0; number < 1_000; number++) {
 			member("m" + number, null, "t0");
 		}

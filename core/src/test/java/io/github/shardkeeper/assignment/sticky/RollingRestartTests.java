@@ -61,14 +61,14 @@ class RollingRestartTests {
 
 	/** Both are planned together. */
 	@Test
-	void aReplacementMovesAShardOnce() {
+	void replacementMovesAShardOnce() {
 		assertThat(deployAll(Order.TOGETHER, 1, NEWER).moves).containsOnlyKeys(1);
 		assertThat(deployAll(Order.TOGETHER, 3, NEWER).moves).containsOnlyKeys(1);
 	}
 
 	/** Each of the topics is spread as well; that costs some moves. */
 	@Test
-	void withSeveralTopicsFewShardsMoreMoveAThirdTime() {
+	void severalTopicsMoveOnlyAFewMoreShardsAThirdTime() {
 		Counts joinFirst = deployAll(Order.JOIN_LEAVE, 3, NEWER);
 		assertThat(joinFirst.percentage(1) + joinFirst.percentage(2)).isGreaterThan(99);
 		assertThat(joinFirst.percentage(1)).isGreaterThan(70);
@@ -79,7 +79,7 @@ class RollingRestartTests {
 
 	/** The newer ones, though preferred, keep no more than twice an even share. */
 	@Test
-	void anOlderVersionCanReplaceANewerOne() {
+	void rollbackToAnOlderVersionCompletes() {
 		assertThat(deployAll(Order.JOIN_LEAVE, 1, OLDER).average()).isLessThan(3);
 		assertThat(deployAll(Order.LEAVE_JOIN, 1, OLDER).average()).isLessThan(3);
 	}

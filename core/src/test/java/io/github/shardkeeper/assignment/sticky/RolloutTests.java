@@ -46,7 +46,7 @@ class RolloutTests {
 	private final Map<ShardId, Tenure> current = new HashMap<>();
 
 	@Test
-	void whatHasToMoveGoesToTheNewestVersion() {
+	void movingShardsGoToTheNewestVersion() {
 		member(OLD, "1.9");
 		member(NEW, "1.10");
 		holds(GONE, 2);
@@ -57,7 +57,7 @@ class RolloutTests {
 	}
 
 	@Test
-	void aNewMemberTakesItsShareFromOlderOnes() {
+	void newMemberTakesItsShareFromOlderOnes() {
 		member(OLD, "1.9");
 		member(OTHER_OLD, "1.9");
 		member(NEW, "1.9.1");
@@ -82,7 +82,7 @@ class RolloutTests {
 	}
 
 	@Test
-	void newMembersEvenOutWhatWouldMoveAnyway() {
+	void newMembersLevelOnlyWhatWouldMoveAnyway() {
 		member(OLD, "1");
 		member(NEW, "2");
 		member(OTHER_NEW, "2");
@@ -94,7 +94,7 @@ class RolloutTests {
 	}
 
 	@Test
-	void theFirstNewMemberIsNotBuried() {
+	void firstNewMemberIsNotOverloaded() {
 		member(OLD, "1");
 		member(OTHER_OLD, "1");
 		member(NEW, "2");
@@ -108,7 +108,7 @@ class RolloutTests {
 	}
 
 	@Test
-	void whoDoesNotConsumeATopicGetsNothingOfIt() {
+	void memberGetsNoShardOfATopicThatItDoesNotConsume() {
 		member(OLD, "1", "t", "dropped");
 		member(OTHER_OLD, "1", "dropped");
 		member(NEW, "2", "t", "added");
@@ -125,7 +125,7 @@ class RolloutTests {
 	}
 
 	@Test
-	void ofThreeVersionsTheNewestIsPreferred() {
+	void newestOfThreeVersionsIsPreferred() {
 		member(OLD, "1");
 		member(OTHER_OLD, "2");
 		member(NEW, "3");
@@ -138,7 +138,7 @@ class RolloutTests {
 	}
 
 	@Test
-	void versionsThatCannotBeOrderedAreEqual() {
+	void incomparableVersionsAreEqual() {
 		member(OLD, "3f2a9c0");
 		member(NEW, "b81e2d4");
 		holds(NEW, 4);
@@ -147,7 +147,7 @@ class RolloutTests {
 	}
 
 	@Test
-	void randomGroupsMoveToTheNewestOnly() {
+	void randomGroupsMoveShardsToTheNewestVersionOnly() {
 		int movesToNewer = 0;
 		for (long seed = 0; seed < 2_000; seed++) {
 			randomGroup(new Random(seed));

@@ -39,7 +39,7 @@ class StickyAssignmentTests {
 	private final AssignmentStrategy strategy = new StickyAssignment();
 
 	@Test
-	void fourShardsAreSharedByWhoeverIsThere() {
+	void fourShardsAreSharedByThePresentMembers() {
 		Map<ShardId, MemberId> one = assign(Map.of(), 4, A);
 		assertThat(one.values()).containsExactly(A, A, A, A);
 
@@ -53,7 +53,7 @@ class StickyAssignmentTests {
 	}
 
 	@Test
-	void whatALeavingMemberHadGoesBack() {
+	void shardsOfALeavingMemberGoToTheRemainingMembers() {
 		Map<ShardId, MemberId> three = assign(Map.of(), 4, A, B, C);
 
 		Map<ShardId, MemberId> two = assign(three, 4, A, B);
@@ -65,18 +65,18 @@ class StickyAssignmentTests {
 	}
 
 	@Test
-	void nobodyGetsAnythingWhereNobodyIs() {
+	void groupWithoutMembersAssignsNothing() {
 		assertThat(assign(Map.of(), 4)).isEmpty();
 		assertThat(assign(Map.of(ShardId.of("t", 0), A), 4)).isEmpty();
 	}
 
 	@Test
-	void nothingIsAssignedWhereNothingIs() {
+	void groupWithoutShardsAssignsNothing() {
 		assertThat(assign(Map.of(), 0, A, B)).isEmpty();
 	}
 
 	@Test
-	void aShardWithoutSubscriberIsLeftOut() {
+	void shardWithoutConsumerHasNoOwner() {
 		ShardId wanted = ShardId.of("wanted", 0);
 		ShardId unwanted = ShardId.of("unwanted", 0);
 
@@ -85,7 +85,7 @@ class StickyAssignmentTests {
 	}
 
 	@Test
-	void aChainOfMembersLevelsWhatNoSingleMoveCould() {
+	void chainOfMovesBalancesWhatNoSingleMoveCan() {
 		// Only a can give to b, and only b to c.
 		List<Assignee> members = List.of(consumes(A, "ab"), consumes(B, "ab", "bc"), consumes(C, "bc"));
 		List<ShardId> shards = List.of(ShardId.of("ab", 0), ShardId.of("ab", 1), ShardId.of("bc", 0));
@@ -95,7 +95,7 @@ class StickyAssignmentTests {
 	}
 
 	@Test
-	void whatCameLastIsTheFirstToMove() {
+	void latestShardMovesFirst() {
 		List<Assignee> members = List.of(consumes(A, "t"), consumes(B, "t"));
 		SortedSet<ShardId> shards = new TreeSet<>();
 		Map<ShardId, Tenure> current = new HashMap<>();
@@ -111,7 +111,7 @@ class StickyAssignmentTests {
 	}
 
 	@Test
-	void randomGroupsHoldEveryShardOnceAndStable() {
+	void randomGroupsAssignEveryShardOnceAndStayStable() {
 		for (long seed = 0; seed < RANDOM_GROUPS; seed++) {
 			AssignmentRequest request = randomRequest(new Random(seed), 6, 12, 3);
 
@@ -129,7 +129,7 @@ class StickyAssignmentTests {
 	}
 
 	@Test
-	void noMoveAndNoChainOfMovesCouldImproveTheBalance() {
+	void noMoveOrChainOfMovesCanImproveTheBalance() {
 		for (long seed = 0; seed < RANDOM_GROUPS / 4; seed++) {
 			AssignmentRequest request = randomRequest(new Random(seed), 4, 6, 1);
 
@@ -141,7 +141,7 @@ class StickyAssignmentTests {
 	}
 
 	@Test
-	void equalSubscriptionsDifferByOneAtMostWithTheFewestMoves() {
+	void equalSubscriptionsDifferByAtMostOneShardWithTheFewestMoves() {
 		for (long seed = 0; seed < RANDOM_GROUPS; seed++) {
 			Random random = new Random(seed);
 			List<Assignee> members = new ArrayList<>();

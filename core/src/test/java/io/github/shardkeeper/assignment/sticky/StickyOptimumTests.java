@@ -20,7 +20,7 @@ class StickyOptimumTests {
 	private final StickyAssignment strategy = new StickyAssignment();
 
 	@Test
-	void unlikeSubscriptionsAreEvenWithTheFewestMoves() {
+	void differentSubscriptionsAreBalancedWithTheFewestMoves() {
 		for (long seed = 0; seed < GROUPS; seed++) {
 			assertBest("subscriptions, seed " + seed, new RandomGroup(seed));
 		}
@@ -42,7 +42,7 @@ class StickyOptimumTests {
 	}
 
 	@Test
-	void pinnedShardsAreWhereTheyBelongAndTheRestIsTheBestThen() {
+	void pinnedShardsAreFixedAndTheRestIsOptimal() {
 		for (long seed = 0; seed < GROUPS; seed++) {
 			assertBest("pins, seed " + seed, new RandomGroup(seed).pins());
 			assertBest("all of it, seed " + seed, new RandomGroup(seed).pins().zones(2).capacities(3));
@@ -51,7 +51,7 @@ class StickyOptimumTests {
 
 	/** Plain shards are shared out in another, faster way. */
 	@Test
-	void bothWaysAgree() {
+	void fastPathAgreesWithTheGeneralAlgorithm() {
 		for (long seed = 0; seed < GROUPS; seed++) {
 			AssignmentRequest general = new RandomGroup(seed).size(9, 60).capacities(3).equalSubscriptions().request();
 			AssignmentRequest plain = AssignmentRequest.builder(general.members(), general.shards())

@@ -42,7 +42,7 @@ class StickyPropertiesTests {
 
 	@ParameterizedTest
 	@MethodSource("groups")
-	void everyShardHasAnOwnerThatConsumesItIfThereIsOne(String kind) {
+	void everyConsumedShardHasAnOwnerThatConsumesIt(String kind) {
 		for (long seed = 0; seed < GROUPS; seed++) {
 			AssignmentRequest request = group(kind, seed).request();
 
@@ -64,7 +64,7 @@ class StickyPropertiesTests {
 
 	@ParameterizedTest
 	@MethodSource("groups")
-	void theSameRequestGivesTheSamePlan(String kind) {
+	void equalRequestsGiveEqualPlans(String kind) {
 		for (long seed = 0; seed < GROUPS / 4; seed++) {
 			Assignment one = this.strategy.assign(group(kind, seed).request());
 			Assignment other = new StickyAssignment().assign(group(kind, seed).request());
@@ -91,7 +91,7 @@ class StickyPropertiesTests {
 
 	@ParameterizedTest
 	@MethodSource("groups")
-	void whoMovesHasAReasonAndWhoStaysToo(String kind) {
+	void everyMoveAndEveryStayHasAReason(String kind) {
 		for (long seed = 0; seed < GROUPS; seed++) {
 			AssignmentRequest request = group(kind, seed).request();
 

@@ -32,7 +32,7 @@ class StickySpeedTests {
 
 	@ParameterizedTest
 	@EnumSource(LargeGroup.class)
-	void aLargeGroupIsPlannedInTime(LargeGroup large) {
+	void largeGroupIsPlannedInTime(LargeGroup large) {
 		this.group = large;
 		AssignmentRequest request = AssignmentRequest.builder(large.members(0, MEMBERS), large.shards(SHARDS))
 			.traits(large.traits(SHARDS))

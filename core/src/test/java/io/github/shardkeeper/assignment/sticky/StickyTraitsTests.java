@@ -45,7 +45,7 @@ class StickyTraitsTests {
 	private final Map<ShardId, Tenure> current = new HashMap<>();
 
 	@Test
-	void whoHasMoreCapacityTakesMore() {
+	void higherCapacityTakesMoreShards() {
 		member(A, 1, null, "t");
 		member(B, 3, null, "t");
 		shards(8, null, ShardTraits.NONE);
@@ -54,7 +54,7 @@ class StickyTraitsTests {
 	}
 
 	@Test
-	void heavyShardsAreSpreadAndLightOnesMakeUpForThem() {
+	void heavyShardsAreSpreadAndLightOnesLevelTheRest() {
 		member(A, 1, null, "t");
 		member(B, 1, null, "t");
 		shards(3, null, weight(4));
@@ -64,7 +64,7 @@ class StickyTraitsTests {
 	}
 
 	@Test
-	void fewHeavyShardsMoveRatherThanManyLightOnes() {
+	void fewHeavyShardsMoveInsteadOfManyLightOnes() {
 		member(A, 1, null, "t");
 		member(B, 1, null, "t");
 		shards(8, A, weight(1));
@@ -91,7 +91,7 @@ class StickyTraitsTests {
 	}
 
 	@Test
-	void balanceComesBeforeZones() {
+	void balanceTakesPrecedenceOverZones() {
 		member(A, 1, "east", "t");
 		member(B, 1, "west", "t");
 		shards(4, A, zone("east"));
@@ -100,7 +100,7 @@ class StickyTraitsTests {
 	}
 
 	@Test
-	void shardsOfTheWrongZonesAreSwapped() {
+	void shardsInTheWrongZonesAreSwapped() {
 		member(A, 1, "east", "t");
 		member(B, 1, "west", "t");
 		ShardId foreign = shards(1, A, zone("west")).get(0);
@@ -118,7 +118,7 @@ class StickyTraitsTests {
 	}
 
 	@Test
-	void whereASurplusMustGoItIsWhatIsNotInItsZone() {
+	void surplusIsTakenFromShardsOutsideTheirZone() {
 		member(A, 1, "east", "t");
 		member(B, 1, "west", "t");
 		shards(2, A, zone("east"));
@@ -131,7 +131,7 @@ class StickyTraitsTests {
 	}
 
 	@Test
-	void aPinnedShardGoesToItsInstanceAndCountsAsItsLoad() {
+	void pinnedShardGoesToItsInstanceAndCountsAsItsLoad() {
 		member(A, 1, null, "t");
 		member(B, 1, null, "t");
 		List<ShardId> pinned = shards(3, A, pinnedTo("b"));
@@ -157,7 +157,7 @@ class StickyTraitsTests {
 	}
 
 	@Test
-	void aPinnedShardWhoseInstanceCannotHaveItIsLikeAnyOther() {
+	void pinWithoutAnEligibleInstanceIsIgnored() {
 		member(A, 1, null, "t");
 		member(B, 1, null, "other");
 		List<ShardId> pinned = shards(1, A, pinnedTo("b"));
@@ -171,7 +171,7 @@ class StickyTraitsTests {
 	}
 
 	@Test
-	void ofTwoMembersOfAnInstanceTheOneThatHasThePinnedShardKeepsIt() {
+	void sessionOfTheInstanceThatOwnsThePinnedShardKeepsIt() {
 		member(B, 1, null, "t");
 		member(B_AGAIN, 1, null, "t");
 		member(C, 1, null, "t");
@@ -184,7 +184,7 @@ class StickyTraitsTests {
 
 	/** The example of the documentation. */
 	@Test
-	void aShardComesHomeWithItsZonesInstance() {
+	void shardReturnsToItsZoneWithTheInstance() {
 		member(A, 1, "east", "t");
 		member(B, 1, "west", "t");
 		member(C, 2, null, "t");
@@ -209,7 +209,7 @@ class StickyTraitsTests {
 	}
 
 	@Test
-	void inAChainTheMiddleOneMakesRoom() {
+	void middleMemberOfAChainMakesRoom() {
 		member(A, 1, null, "ab");
 		member(B, 1, null, "ab", "bc");
 		member(C, 1, null, "bc");
@@ -227,7 +227,7 @@ class StickyTraitsTests {
 	}
 
 	@Test
-	void whileVersionsAreMixedCapacityAndWeightsCount() {
+	void mixedVersionsRespectCapacitiesAndWeights() {
 		member(A, "1.0", 1, null, "t");
 		member(B, "1.1", 2, null, "t");
 		List<ShardId> heavy = shards(3, A, weight(3));
@@ -240,7 +240,7 @@ class StickyTraitsTests {
 	}
 
 	@Test
-	void whileVersionsAreMixedAPinnedShardStaysWithAnOlderOne() {
+	void mixedVersionsLeaveAPinnedShardWithAnOlderMember() {
 		member(A, "1.0", 1, null, "t");
 		member(B, "1.1", 1, null, "t");
 		List<ShardId> pinned = shards(4, null, pinnedTo("a"));
@@ -251,7 +251,7 @@ class StickyTraitsTests {
 	}
 
 	@Test
-	void whileVersionsAreMixedUnownedShardsGoToTheirZonesAmongNewerOnes() {
+	void mixedVersionsPlaceUnownedShardsInTheirZonesAmongNewerMembers() {
 		member(A, "1.0", 1, "east", "t");
 		member(B, "1.1", 1, "west", "t");
 		member(C, "1.1", 1, "east", "t");

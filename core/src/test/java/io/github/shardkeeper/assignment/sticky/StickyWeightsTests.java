@@ -24,7 +24,7 @@ class StickyWeightsTests {
 	private final StickyAssignment strategy = new StickyAssignment();
 
 	@Test
-	void noMoveAndNoChainOfShardsOfOneWeightCouldLowerTheHigherLoad() {
+	void noMoveOrChainOfOneWeightCanLowerTheHigherLoad() {
 		for (long seed = 0; seed < GROUPS; seed++) {
 			assertSettled("weights, seed " + seed, new RandomGroup(seed).size(5, 14).weights(4));
 			assertSettled("capacities, seed " + seed,
@@ -33,7 +33,7 @@ class StickyWeightsTests {
 	}
 
 	@Test
-	void noMoveAndNoSwapOfShardsOfOneWeightCouldBringMoreHome() {
+	void noMoveOrSwapOfOneWeightCanBringMoreShardsToTheirZones() {
 		int home = 0;
 		for (long seed = 0; seed < GROUPS; seed++) {
 			for (RandomGroup group : new RandomGroup[] { new RandomGroup(seed).zones(2),
@@ -47,7 +47,7 @@ class StickyWeightsTests {
 	}
 
 	@Test
-	void withEqualSubscriptionsTheHeaviestShardBoundsTheGap() {
+	void heaviestShardBoundsTheDifferenceOfLoads() {
 		double worst = 1;
 		for (long seed = 0; seed < GROUPS; seed++) {
 			AssignmentRequest request = new RandomGroup(seed).size(4, 7).weights(9).equalSubscriptions().request();
