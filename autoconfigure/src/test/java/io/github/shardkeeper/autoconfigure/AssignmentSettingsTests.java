@@ -209,7 +209,7 @@ class AssignmentSettingsTests {
 				Health health = indicator.health();
 				assertThat(health.getStatus()).isEqualTo(Status.DOWN);
 				assertThat(health.getDetails().get("assignment").toString()).contains("'forgetful' throws",
-						"forgets 3 shards that somebody consumes", "Correct it");
+						"leaves 3 consumed shards without an owner", "Correct it");
 				ShardsEndpoint endpoint = context.getBean(ShardsEndpoint.class);
 				Awaitility.await().untilAsserted(() -> {
 					GroupReport group = endpoint.groups().groups().get(0);

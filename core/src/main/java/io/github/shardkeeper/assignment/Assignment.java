@@ -152,7 +152,7 @@ public final class Assignment {
 	public String why(int shard) {
 		int owner = this.owners[shard];
 		if (owner == AssignmentRequest.NOBODY) {
-			return "%s has no owner: no instance that stays consumes its topic"
+			return "%s has no owner: no remaining instance consumes its topic"
 				.formatted(this.request.shards().get(shard));
 		}
 		MemberId to = this.request.members().get(owner).id();
@@ -240,12 +240,12 @@ public final class Assignment {
 			Integer place = this.places.get(member);
 			if (number < 0) {
 				throw new IllegalArgumentException(
-						"The assignment strategy gives away %s, which is not among the request's shards()"
+						"The assignment strategy assigns %s, which is not among the request's shards()"
 							.formatted(shard));
 			}
 			if (place == null) {
 				throw new IllegalArgumentException(
-						"The assignment strategy gives %s to %s, who is not among the request's members()"
+						"The assignment strategy assigns %s to %s, which is not among the request's members()"
 							.formatted(shard, member));
 			}
 			this.texts.put(number, why);
@@ -268,13 +268,13 @@ public final class Assignment {
 			MemberId taker = this.request.members().get(member).id();
 			if (!this.request.consumes(member, shard)) {
 				throw new IllegalArgumentException(
-						"The assignment strategy gives %s to %s, who does not consume that topic: ".formatted(id, taker)
-								+ "use the request's consumersOf(topic)");
+						"The assignment strategy assigns %s to %s, which does not consume that topic: ".formatted(id,
+								taker) + "use the request's consumersOf(topic)");
 			}
 			int before = this.owners[shard];
 			if (before != AssignmentRequest.NOBODY && before != member) {
 				throw new IllegalStateException(
-						"The assignment strategy gives %s to %s and to %s: a shard has one owner".formatted(id,
+						"The assignment strategy assigns %s to %s and to %s: a shard has one owner".formatted(id,
 								this.request.members().get(before).id(), taker));
 			}
 			this.owners[shard] = member;
@@ -315,22 +315,22 @@ public final class Assignment {
 		 * consumes its topic
 		 */
 		public Assignment build() {
-			List<ShardId> forgotten = new ArrayList<>();
+			List<ShardId> unassigned = new ArrayList<>();
 			Shards shards = this.request.shards();
 			for (int topic = 0; topic < shards.topics().size(); topic++) {
 				if (!this.request.consumersOf(shards.topics().get(topic)).isEmpty()) {
 					for (int shard = shards.begin(topic); shard < shards.end(topic); shard++) {
 						if (this.owners[shard] == AssignmentRequest.NOBODY) {
-							forgotten.add(shards.get(shard));
+							unassigned.add(shards.get(shard));
 						}
 					}
 				}
 			}
-			if (!forgotten.isEmpty()) {
+			if (!unassigned.isEmpty()) {
 				throw new IllegalStateException(
-						"The assignment strategy forgets %d shards that somebody consumes, the first of them %s. "
-							.formatted(forgotten.size(), forgotten.stream().limit(MOST_NAMED).toList())
-								+ "Give each to somebody, or call keepCurrent() before build()");
+						"The assignment strategy leaves %d consumed shards without an owner, beginning with %s. "
+							.formatted(unassigned.size(), unassigned.stream().limit(MOST_NAMED).toList())
+								+ "Assign each to a member, or call keepCurrent() before build()");
 			}
 			return new Assignment(this.request, this.owners.clone(), this.reasons.clone(), Map.copyOf(this.texts),
 					this.unfinished);

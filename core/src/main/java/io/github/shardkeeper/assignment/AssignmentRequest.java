@@ -118,7 +118,6 @@ public final class AssignmentRequest {
 		return false;
 	}
 
-	/** Returns the places of the members by their ids. Computed at each call. */
 	Map<MemberId, Integer> places() {
 		return places(this.members);
 	}
@@ -132,8 +131,8 @@ public final class AssignmentRequest {
 	/**
 	 * Returns the current owner of a shard, or the target of a move under way.
 	 * @param shard the number of the shard
-	 * @return the place of the member, {@link #NOBODY} if there is no owner that stays.
-	 * The owner may no longer consume the topic of the shard
+	 * @return the place of the member, {@link #NOBODY} if no owner remains. The owner may
+	 * no longer consume the topic of the shard
 	 */
 	public int owner(int shard) {
 		return this.owners[shard];

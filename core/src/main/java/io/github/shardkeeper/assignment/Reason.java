@@ -5,14 +5,14 @@ package io.github.shardkeeper.assignment;
  */
 public enum Reason {
 
-	/** The shard stays where it is. */
-	KEPT("nothing demands a move"),
+	/** The shard stays with its owner. */
+	KEPT("no rule requires a move"),
 
 	/** The shard had no owner, or its owner has left or is leaving. */
-	PLACED("it had no owner that stays, and this one had most room"),
+	PLACED("it had no remaining owner, and this member had the most room"),
 
 	/** The load of its owner was above its share, that of the new owner below. */
-	SHARE("its owner carried more than its share, this one less"),
+	SHARE("its owner had more than its share, this member less"),
 
 	/** Its owner runs an older version of the application. */
 	NEWER_VERSION("while versions are mixed, shards move to the newest"),
@@ -21,22 +21,25 @@ public enum Reason {
 	PINNED("it is pinned to this instance"),
 
 	/** Its data is in the zone of its new owner. */
-	ZONE("its data is in this one's zone"),
+	ZONE("its data is in the zone of this member"),
 
-	/** Its owner got another shard that only it could take, or that belongs there. */
-	ROOM("it made room for a shard that its owner was to have instead"),
+	/**
+	 * Its owner takes another shard instead, which only it can take or whose zone it is
+	 * in.
+	 */
+	ROOM("its owner needed room for another shard"),
 
 	/** The measured load of its owner exceeds that of the new owner by enough. */
-	LOAD("its owner is busier than this one, by more than the move costs"),
+	LOAD("its owner is busier than this member by enough for a move"),
 
 	/** A rule decides that does not use current owners. */
-	RULE("the strategy's rule gives it to this one"),
+	RULE("the rule of the strategy assigns it to this member"),
 
 	/** The application's own strategy decides. */
-	CHOSEN("the application's own strategy decided so"),
+	CHOSEN("the application's own strategy assigns it to this member"),
 
 	/** The last assignment holds until the strategy answers for the current group. */
-	LAST("the last assignment stands until the strategy answers for the group as it is now");
+	LAST("the last assignment holds until the strategy answers for the current group");
 
 	private final String text;
 

@@ -43,9 +43,8 @@ public final class CommittedStateReader implements ShardStateReader {
 		Map<String, T> values = new TreeMap<>();
 		Checkpoint checkpoint = this.checkpoints.read(shard);
 		if (checkpoint.offset() == null && checkpoint.state().isEmpty()) {
-			// Either nothing is committed yet, or the shard does not exist. A shard with
-			// a
-			// checkpoint may be gone from the source by now.
+			// Nothing is committed yet, or the shard does not exist. A shard with a
+			// checkpoint may have been removed from the source.
 			this.shards.require(shard);
 		}
 		checkpoint.state().forEach((key, json) -> {

@@ -31,7 +31,7 @@ import io.github.shardkeeper.source.ShardSource;
  */
 public final class StoredDeadLetters implements DeadLetters {
 
-	/** Each may have a large payload. */
+	/** Low, because each may have a large payload. */
 	private static final int LETTERS_PER_READ = 25;
 
 	private static final int LONGEST_PAGE = 1_000;
@@ -144,11 +144,11 @@ public final class StoredDeadLetters implements DeadLetters {
 		Objects.requireNonNull(filter, "filter must not be null");
 		Collection<ShardId> shards = shards(filter);
 		try {
-			return tellOwners(shards, sendBack(filter, shards));
+			return notifyOwners(shards, sendBack(filter, shards));
 		}
 		catch (StoreUnavailableException ex) {
 			try {
-				tellOwners(shards, new SentBack(0, Set.of()));
+				notifyOwners(shards, new SentBack(0, Set.of()));
 			}
 			catch (StoreUnavailableException again) {
 				ex.addSuppressed(again);
@@ -162,7 +162,7 @@ public final class StoredDeadLetters implements DeadLetters {
 		long moved = 0;
 		for (Map.Entry<ShardId, Long> entry : this.letters.countDeadLetters(shards).entrySet()) {
 			ShardId shard = entry.getKey();
-			moved += through(entry.getValue(), shard, filter, (matching) -> {
+			moved += forEachPage(entry.getValue(), shard, filter, (matching) -> {
 				int reply = this.letters.sendBack(shard, matching);
 				if (reply == DeadLetterStore.SHARD_COMPLETED) {
 					completed.add(shard);
@@ -177,15 +177,15 @@ public final class StoredDeadLetters implements DeadLetters {
 	 * Notifies the owners of all shards with a retry queue, not only of those in this
 	 * call: an earlier call may have failed before its notification.
 	 */
-	private SentBack tellOwners(Collection<ShardId> shards, SentBack result) {
-		List<ShardId> concerned = new ArrayList<>();
+	private SentBack notifyOwners(Collection<ShardId> shards, SentBack result) {
+		List<ShardId> withRetries = new ArrayList<>();
 		this.letters.countRetries(shards).forEach((shard, waiting) -> {
 			if (waiting > 0) {
-				concerned.add(shard);
+				withRetries.add(shard);
 			}
 		});
-		if (!concerned.isEmpty()) {
-			this.owners.accept(concerned);
+		if (!withRetries.isEmpty()) {
+			this.owners.accept(withRetries);
 		}
 		return result;
 	}
@@ -204,17 +204,17 @@ public final class StoredDeadLetters implements DeadLetters {
 		long dropped = 0;
 		for (Map.Entry<ShardId, Long> entry : this.letters.countDeadLetters(shards(filter)).entrySet()) {
 			ShardId shard = entry.getKey();
-			dropped += through(entry.getValue(), shard, filter, (matching) -> this.letters.drop(shard, matching));
+			dropped += forEachPage(entry.getValue(), shard, filter, (matching) -> this.letters.drop(shard, matching));
 		}
 		return dropped;
 	}
 
 	/**
-	 * Runs the step for the matching letters of a shard, the oldest first. Ends after the
-	 * given number, so that records that fail again meanwhile, and are stored behind
-	 * them, are not included.
+	 * Runs a step for the matching dead letters of a shard, page by page, oldest first.
+	 * Ends after the given number, so that records that fail again in the meantime are
+	 * not included.
 	 */
-	private long through(long number, ShardId shard, DeadLetterFilter filter, Step step) {
+	private long forEachPage(long number, ShardId shard, DeadLetterFilter filter, Step step) {
 		long done = 0;
 		String position = null;
 		for (long left = number; left > 0;) {

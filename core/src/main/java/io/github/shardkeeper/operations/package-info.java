@@ -1,6 +1,7 @@
 /**
- * Operations of people and dashboards on a group's stores: dead letters, positions,
- * committed state, retired topics, and trimming. Nothing that consumes records uses them.
+ * Operations on a group's stores for applications and dashboards: dead letters,
+ * positions, committed state, retired topics and trimming. Does not belong here: anything
+ * that consumes records.
  */
 @NullMarked
 package io.github.shardkeeper.operations;

@@ -20,7 +20,7 @@ import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
- * Groups to be shared out.
+ * Groups for tests of assignments.
  */
 public final class Groups {
 
@@ -60,7 +60,7 @@ public final class Groups {
 		return AssignmentRequest.builder(members, shards).build();
 	}
 
-	/** The same group after an assignment was carried out. */
+	/** Returns the same group after an assignment was applied. */
 	public static AssignmentRequest after(Assignment assignment) {
 		return after(assignment, assignment.request().members());
 	}
@@ -84,7 +84,7 @@ public final class Groups {
 		return next.owners(owners, since, new long[owners.length]).traits(traits(request)).build();
 	}
 
-	/** The same group, told in another order. */
+	/** Returns the same group in another order. */
 	public static AssignmentRequest shuffled(AssignmentRequest request, Random random) {
 		List<Assignee> members = new ArrayList<>(request.members());
 		Collections.shuffle(members, random);
@@ -107,9 +107,9 @@ public final class Groups {
 	}
 
 	/**
-	 * Any group: members without subscription, shards that nobody consumes, owners that
-	 * are gone or do not consume what they own, several versions, weights, pins to who is
-	 * there and who is not.
+	 * Returns a random group: members without subscription, shards without consumers,
+	 * owners that have left or do not consume their shards, several versions, weights,
+	 * pins to present and absent instances.
 	 */
 	public static AssignmentRequest random(long seed, int mostMembers, int mostShards) {
 		Random random = new Random(seed);

@@ -299,7 +299,7 @@ class FailingStrategyTests {
 			}
 		},
 
-		FORGETS("forgets 1 shards that somebody consumes, the first of them [orders/3]") {
+		FORGETS("leaves 1 consumed shards without an owner, beginning with [orders/3]") {
 			@Override
 			public Assignment assign(AssignmentRequest request) {
 				Assignment.Builder assignment = Assignment.builder(request);
@@ -311,14 +311,14 @@ class FailingStrategyTests {
 			}
 		},
 
-		UNKNOWN_MEMBER("gives orders/0 to nobody~1, who is not among the request's members()") {
+		UNKNOWN_MEMBER("assigns orders/0 to nobody~1, which is not among the request's members()") {
 			@Override
 			public Assignment assign(AssignmentRequest request) {
 				return Assignment.builder(request).give(ShardId.of("orders", 0), MemberId.of("nobody", "1")).build();
 			}
 		},
 
-		UNKNOWN_SHARD("gives away orders/4, which is not among the request's shards()") {
+		UNKNOWN_SHARD("assigns orders/4, which is not among the request's shards()") {
 			@Override
 			public Assignment assign(AssignmentRequest request) {
 				return Assignment.builder(request)

@@ -103,7 +103,7 @@ class LeadershipHealthTests {
 		awaitConsumed(a, 4);
 		await().untilAsserted(() -> assertThat(a.coordinator.groupProblems()).singleElement().satisfies((problem) -> {
 			assertThat(problem.kind()).isEqualTo("assignment");
-			assertThat(problem.problem()).contains("forgets 4 shards", "Correct it");
+			assertThat(problem.problem()).contains("leaves 4 consumed shards without an owner", "Correct it");
 		}));
 	}
 

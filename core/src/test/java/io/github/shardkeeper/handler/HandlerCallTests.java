@@ -47,7 +47,7 @@ class HandlerCallTests {
 		assertThat(Thread.currentThread().isInterrupted()).isFalse();
 	}
 
-	/** It says that it has done its work all the same. */
+	/** It has completed its work. */
 	@Test
 	void callThatClearsItsInterruptHasReturned() throws Throwable {
 		this.call.run(() -> {

@@ -50,7 +50,7 @@ import static org.mockito.BDDMockito.given;
 import static org.mockito.Mockito.mock;
 
 /**
- * What Spring Messaging fills.
+ * Parameters that Spring Messaging fills.
  */
 class MessageHandlersTests {
 
@@ -288,7 +288,7 @@ class MessageHandlersTests {
 				APPENDED);
 	}
 
-	/** A handler that keeps what it gets. */
+	/** Handler that records its arguments. */
 	static class Recording {
 
 		final List<Object> arguments = new ArrayList<>();

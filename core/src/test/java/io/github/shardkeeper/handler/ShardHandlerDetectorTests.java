@@ -196,7 +196,7 @@ class ShardHandlerDetectorTests {
 			});
 	}
 
-	/** Which only its proxy knows. */
+	/** Only the proxy knows the annotation. */
 	@Test
 	void customAsyncAnnotationIsRejected() {
 		GenericApplicationContext context = new GenericApplicationContext();

@@ -216,7 +216,7 @@ class StoredDeadLettersTests {
 		assertThat(offsets(ALL)).containsExactly("c0");
 	}
 
-	/** Otherwise one that keeps failing would be sent back without end. */
+	/** Otherwise a record that keeps failing would be sent back forever. */
 	@Test
 	void deadLettersStoredInTheMeantimeAreNotSentBack() {
 		give(1, records("a", 30));

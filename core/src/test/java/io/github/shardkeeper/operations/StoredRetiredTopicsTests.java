@@ -40,7 +40,7 @@ import static org.mockito.Mockito.never;
 import static org.mockito.Mockito.times;
 
 /**
- * What is left of a topic is removed in an order in which nobody loses what is in use.
+ * Order of the steps in which a topic is removed: data in use is never lost.
  */
 class StoredRetiredTopicsTests {
 

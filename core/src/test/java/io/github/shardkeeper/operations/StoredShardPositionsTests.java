@@ -29,7 +29,7 @@ import static org.mockito.BDDMockito.willThrow;
 import static org.mockito.Mockito.mock;
 
 /**
- * What is asked for, before anybody carries it out.
+ * Requests for positions, before an owner applies them.
  */
 class StoredShardPositionsTests {
 

@@ -143,8 +143,8 @@ class SlowStrategyTests {
 		assertThat(next()).isInstanceOf(ReadGroup.class);
 		refreshed(null, new Ownership(SECOND, Phase.FREE, new Token(3), null, null, 3, STORE_START, 0));
 		assertThat(next()).isEqualTo(new ApplyPlan(1, List.of(new Assign(SECOND, 3, B))));
-		assertThat(this.leadership.view().assignment().why(0)).contains("stays with a~1: the last assignment stands");
-		assertThat(this.leadership.view().assignment().why(1)).contains("goes to b~1: it had no owner that stays");
+		assertThat(this.leadership.view().assignment().why(0)).contains("stays with a~1: the last assignment holds");
+		assertThat(this.leadership.view().assignment().why(1)).contains("goes to b~1: it had no remaining owner");
 	}
 
 	@Test

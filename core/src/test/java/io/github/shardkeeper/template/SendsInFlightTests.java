@@ -102,7 +102,7 @@ class SendsInFlightTests {
 	void sendAllAboveTheLimitSendsWhatFitsAndContinues() {
 		List<Outgoing> records = IntStream.range(0, 3 * MOST).mapToObj((i) -> new Outgoing("a", i)).toList();
 		AtomicReference<List<Appended>> appended = new AtomicReference<>();
-		// Two at once: none may hold room for what it does not send.
+		// Two at once: neither may hold room for records that it does not send.
 		start(() -> appended.set(this.template.sendAll("orders", records)));
 		AtomicReference<List<Appended>> others = new AtomicReference<>();
 		start(() -> others.set(this.template.sendAll("orders", records)));
@@ -160,7 +160,7 @@ class SendsInFlightTests {
 		assertThat(payloads).containsExactlyElementsOf(payloads(0, 20_000));
 	}
 
-	/** Between the two steps of queueing, of which the second one counts. */
+	/** Between the two steps of queueing: adding and counting. */
 	@Test
 	void recordsOfOneThreadKeepTheirOrderWhileAnotherThreadIsBlocked() {
 		AtomicReference<Runnable> meanwhile = new AtomicReference<>();
@@ -208,7 +208,7 @@ class SendsInFlightTests {
 		sendAsync(0, 33);
 		assertThat(this.appender.batches()).as("while little is under way").containsOnly(1);
 		synchronized (this.appender) {
-			// Whoever appends is held up here, so the others come together.
+			// The appending thread is blocked here, so the others form a batch.
 			Thread producer = start(() -> sendAsync(33, MOST));
 			producer.join(PATIENCE.toMillis());
 		}
@@ -274,7 +274,7 @@ class SendsInFlightTests {
 		this.template.flush();
 	}
 
-	/** At once, out of the failed future: sending goes on in the same call. */
+	/** The callback of the failed future sends in the same call. */
 	@Test
 	void recordSentFromAFailureCallbackIsTried() {
 		Deque<Runnable> tasks = new ArrayDeque<>();
@@ -354,7 +354,7 @@ class SendsInFlightTests {
 		assertThat(window.inFlight()).isZero();
 	}
 
-	/** Those who come later wait until it has counted them out. */
+	/** Later records wait until the failed ones are counted out. */
 	@Test
 	void unexpectedFailureOfTheSenderBlocksNothing() {
 		AtomicBoolean fails = new AtomicBoolean();

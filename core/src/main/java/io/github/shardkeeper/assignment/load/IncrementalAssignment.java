@@ -72,7 +72,6 @@ public final class IncrementalAssignment implements AssignmentStrategy {
 
 		private final int[] owners;
 
-		/** By member, weight of its shards. */
 		private final long[] weights;
 
 		Steps(AssignmentRequest request) {
@@ -185,7 +184,6 @@ public final class IncrementalAssignment implements AssignmentStrategy {
 			return null;
 		}
 
-		/** Returns by member the shards that it may give. */
 		private int[][] held() {
 			int[] counts = new int[this.members.size()];
 			for (int shard = 0; shard < this.owners.length; shard++) {
@@ -262,7 +260,6 @@ public final class IncrementalAssignment implements AssignmentStrategy {
 
 		}
 
-		/** Shards that are alike for a taker. */
 		private record Alike(String topic, long weight) {
 
 		}

@@ -73,7 +73,7 @@ public final class LoadAwareAssignment implements AssignmentStrategy {
 	}
 
 	/**
-	 * Placement of pinned shards and of shards without an owner that stays.
+	 * Placement of pinned shards and of shards without a remaining owner.
 	 */
 	private static final class Placement {
 
@@ -111,7 +111,7 @@ public final class LoadAwareAssignment implements AssignmentStrategy {
 					: AssignmentRequest.NOBODY;
 			if (taker != AssignmentRequest.NOBODY) {
 				this.loads.give(shard, taker, Reason.PLACED,
-						"it had no owner that stays, and of those in the zone " + "of its data this one had most room");
+						"it had no remaining owner, and this member had the most room in the zone of its data");
 				return;
 			}
 			taker = taker(shard, (member) -> true);
@@ -169,7 +169,6 @@ public final class LoadAwareAssignment implements AssignmentStrategy {
 				.thenComparing(Comparator.naturalOrder()));
 		}
 
-		/** Returns by member the number of shards that is its even share, by capacity. */
 		private static double[] shares(MemberLoads loads) {
 			double[] shares = new double[loads.members()];
 			List<String> topics = loads.request().shards().topics();
@@ -200,9 +199,7 @@ public final class LoadAwareAssignment implements AssignmentStrategy {
 			}
 		}
 
-		/**
-		 * Fills one member. The lists may contain shards that have moved in the meantime.
-		 */
+		/** The lists may contain shards that have moved in the meantime. */
 		private void fill(int taker, int[][] byOwner) {
 			int wanted = (int) Math.floor(this.shares[taker]);
 			boolean given = true;
@@ -211,7 +208,6 @@ public final class LoadAwareAssignment implements AssignmentStrategy {
 			}
 		}
 
-		/** Takes a shard from the busiest member that has more than its share. */
 		private boolean takeOne(int taker, int[][] byOwner) {
 			for (int giver : this.busiestFirst) {
 				if (this.loads.busy(giver) < this.loads.busy(taker)) {
@@ -336,7 +332,6 @@ public final class LoadAwareAssignment implements AssignmentStrategy {
 			return age < 0 || age >= this.settings.coolDown().toMillis();
 		}
 
-		/** Returns the move to the least busy member that may have the shard. */
 		private @Nullable Move best(int shard, int heavy, int[] byLoad) {
 			for (int i = byLoad.length - 1; isBusier(heavy, byLoad[i]); i--) {
 				int light = byLoad[i];
@@ -352,7 +347,7 @@ public final class LoadAwareAssignment implements AssignmentStrategy {
 
 		private String text(Move move) {
 			return String.format(Locale.ROOT,
-					"its owner had %.0f %s and this one %.0f; the move of %.0f brings the higher of them down by %.0f",
+					"its owner had %.0f %s and this member %.0f; moving %.0f lowers the higher of the two by %.0f",
 					this.loads.busy(this.loads.owner(move.shard)), this.settings.measure().unit(),
 					this.loads.busy(move.to), this.loads.load(move.shard), move.gain);
 		}

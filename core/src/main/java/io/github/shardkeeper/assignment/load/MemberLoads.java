@@ -30,7 +30,6 @@ final class MemberLoads {
 	/** By shard, measured load or the estimate that replaces it. */
 	private final double[] loads;
 
-	/** By shard, whether its load was measured. */
 	private final boolean[] known;
 
 	private final int[] owners;
@@ -39,10 +38,8 @@ final class MemberLoads {
 
 	private final Map<Integer, String> texts = new HashMap<>();
 
-	/** By shard, place of its topic. */
 	private final int[] topics;
 
-	/** By topic and member, whether the member consumes the topic. */
 	private final boolean[][] consumers;
 
 	/** By member, capacity relative to the average. */
@@ -100,7 +97,6 @@ final class MemberLoads {
 		}
 	}
 
-	/** Returns whether a request has the load of any shard. */
 	static boolean areKnown(AssignmentRequest request) {
 		for (int shard = 0; shard < request.shards().size(); shard++) {
 			if (!Double.isNaN(request.load(shard))) {
@@ -138,12 +134,10 @@ final class MemberLoads {
 		return this.request;
 	}
 
-	/** Returns the load of a shard, measured or estimated. */
 	double load(int shard) {
 		return this.loads[shard];
 	}
 
-	/** Returns whether the load of a shard was measured. */
 	boolean isKnown(int shard) {
 		return this.known[shard];
 	}
@@ -161,7 +155,6 @@ final class MemberLoads {
 		return this.loadOf[member] / this.capacities[member];
 	}
 
-	/** Returns the load of a member with one more shard, scaled to average capacity. */
 	double busyWith(int member, double load) {
 		return (this.loadOf[member] + load) / this.capacities[member];
 	}

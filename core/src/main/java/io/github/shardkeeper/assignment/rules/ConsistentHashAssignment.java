@@ -47,8 +47,7 @@ public final class ConsistentHashAssignment implements AssignmentStrategy {
 	}
 
 	/**
-	 * Consistent hashing with bounded loads: each shard goes to the next member on the
-	 * ring that consumes it and has room. Confined to its thread.
+	 * State of one assignment. Confined to its thread.
 	 * <p>
 	 * If subscriptions differ, all consumers of a topic may be full of other topics'
 	 * shards. Then one of them makes room, possibly through further members. All bounds
@@ -57,9 +56,6 @@ public final class ConsistentHashAssignment implements AssignmentStrategy {
 	 */
 	private static final class BoundedLoads {
 
-		/**
-		 * Tolerance for sums of fractions that exceed a whole number by a rounding error.
-		 */
 		private static final double ROUNDING = 1e-6;
 
 		private final AssignmentRequest request;
@@ -71,7 +67,6 @@ public final class ConsistentHashAssignment implements AssignmentStrategy {
 		/** By member, sum of its fair shares of the topics. */
 		private final double[] fairShares;
 
-		/** By member, number of its shards. */
 		private final int[] held;
 
 		BoundedLoads(AssignmentRequest request, UnpinnedShards unpinned) {
@@ -143,7 +138,7 @@ public final class ConsistentHashAssignment implements AssignmentStrategy {
 				}
 				this.unpinned.forEachTopicOf(member, (own, takers) -> reach(own[0], takers, gets, queue));
 			}
-			throw new IllegalStateException("No member that consumes %s has room, which cannot be: %s"
+			throw new IllegalStateException("Bug in Shardkeeper: no member that consumes %s has room: %s"
 				.formatted(this.request.shards().get(shard), this.request));
 		}
 

@@ -56,8 +56,6 @@ final class HashRing {
 	/**
 	 * Hashes text to 64 bits: FNV-1a over its characters, then the finalizer of
 	 * MurmurHash3, which separates close values.
-	 * @param text the text
-	 * @return the hash, the same on every machine
 	 */
 	static long hash(String text) {
 		long hash = FNV_OFFSET;
@@ -83,7 +81,6 @@ final class HashRing {
 		return (point + 1 < this.points.length) ? point + 1 : 0;
 	}
 
-	/** Returns the place of the member that a point belongs to. */
 	int member(int point) {
 		return (int) (this.points[point] & PLACE);
 	}

@@ -32,9 +32,6 @@ public final class RoundRobinAssignment implements AssignmentStrategy {
 		return unpinned.assignment();
 	}
 
-	/**
-	 * Rule that remembers whose turn it is. Confined to its thread.
-	 */
 	private static final class Turns implements UnpinnedShards.TopicRule {
 
 		private final UnpinnedShards unpinned;

@@ -23,7 +23,6 @@ final class UnpinnedShards {
 
 	private final int[] owners;
 
-	/** By topic, once they are needed. */
 	private final int[] @Nullable [] consumers;
 
 	UnpinnedShards(AssignmentRequest request) {

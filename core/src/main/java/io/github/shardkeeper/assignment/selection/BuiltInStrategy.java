@@ -80,9 +80,8 @@ public enum BuiltInStrategy {
 			}
 		}
 		throw new ShardkeeperConfigurationException(
-				"'%s' is '%s', which is no assignment strategy.".formatted(property, name),
-				"Write one of %s, or give the application a bean of type AssignmentStrategy."
-					.formatted(String.join(", ", names())));
+				"'%s' is '%s', which is not an assignment strategy.".formatted(property, name),
+				"Write one of %s, or define a bean of type AssignmentStrategy.".formatted(String.join(", ", names())));
 	}
 
 	/**

@@ -60,9 +60,6 @@ public final class PerTopicAssignment implements AssignmentStrategy {
 		return union.assignment();
 	}
 
-	/**
-	 * Union of the assignments of several strategies. Confined to its thread.
-	 */
 	private static final class Union {
 
 		private final AssignmentRequest request;
@@ -88,7 +85,7 @@ public final class PerTopicAssignment implements AssignmentStrategy {
 			Assignment part = strategy.assign(partRequest);
 			if (part.request() != partRequest) {
 				throw new IllegalStateException(
-						"The assignment strategy %s answers another request than it was asked: begin with "
+						"The assignment strategy %s returns an assignment for another request: begin with "
 							.formatted(strategy) + "Assignment.builder(request) at each call");
 			}
 			for (int shard = 0; shard < numbers.length; shard++) {
@@ -99,7 +96,6 @@ public final class PerTopicAssignment implements AssignmentStrategy {
 			this.unfinished |= part.isUnfinished();
 		}
 
-		/** Returns the numbers of the shards of some topics, rising. */
 		private int[] numbers(Set<String> topics) {
 			Shards all = this.request.shards();
 			int[] numbers = new int[all.size()];

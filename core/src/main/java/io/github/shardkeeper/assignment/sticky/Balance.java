@@ -82,9 +82,8 @@ final class Balance {
 	}
 
 	/**
-	 * Greedy moves of shards of kinds of one weight, from the fullest members to the
-	 * emptiest, so that few shards move more than once. It ends when no single move
-	 * lowers the higher load of the two; {@link MinimumCostFlow} then improves the rest.
+	 * Greedy moves of shards of one weight, from the fullest members to the emptiest,
+	 * until no single move lowers the higher load of the two.
 	 */
 	private static final class GreedyMoves {
 
@@ -94,7 +93,6 @@ final class Balance {
 
 		private final MemberHeap givers;
 
-		/** By kind, members that may take a shard of it. */
 		private final MemberHeap[] takers;
 
 		GreedyMoves(ShardCounts counts, List<ShardKind> kinds) {

@@ -30,7 +30,6 @@ final class EvenShares {
 
 	private final byte[] reasons;
 
-	/** By member, number of shards that it has. */
 	private final int[] held;
 
 	EvenShares(AssignmentRequest request) {

@@ -55,7 +55,7 @@ public final class FallbackAssignment {
 		return Assignment.unchecked(request, owners, reasons);
 	}
 
-	/** Returns by shard the member that the earlier assignment gives it to. */
+	/** Returns the owner by shard in the earlier assignment. */
 	private static int[] planned(AssignmentRequest request, Assignment earlier) {
 		Map<MemberId, Integer> places = new HashMap<>();
 		request.members().forEach((member) -> places.put(member.id(), places.size()));

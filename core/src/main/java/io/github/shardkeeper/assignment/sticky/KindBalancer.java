@@ -25,10 +25,8 @@ final class KindBalancer {
 	}
 
 	/**
-	 * Gives each unowned shard of a kind to the member with the lowest rate.
-	 * @param kind the kind
-	 * @param mayTake the members that may take a shard
-	 * @param mostRate the rate that no taker exceeds
+	 * Gives each unowned shard to the member with the lowest rate, up to a rate that no
+	 * taker exceeds.
 	 */
 	void place(ShardKind kind, IntPredicate mayTake, double mostRate) {
 		if (kind.unowned == 0) {
@@ -51,23 +49,16 @@ final class KindBalancer {
 	}
 
 	/**
-	 * Moves shards of a kind while the taker's rate after a move is below the giver's
-	 * rate before it.
-	 * @param kind the kind
-	 * @param mayGive the members that may give a shard
-	 * @param mayTake the members that may take a shard
-	 * @param leastRate the rate that givers keep
-	 * @return whether a shard was moved
+	 * Moves shards while the taker's rate after a move is below the giver's rate before
+	 * it. Givers keep the least rate. Returns whether a shard was moved.
 	 */
 	boolean level(ShardKind kind, IntPredicate mayGive, IntPredicate mayTake, double leastRate) {
 		return level(kind, mayGive, mayTake, leastRate, false);
 	}
 
 	/**
-	 * Moves shards of a kind while the taker's rate after a move is at most the giver's
-	 * rate after it. So heavy shards level most of the difference, and light ones the
-	 * rest.
-	 * @param kind the kind
+	 * Moves shards while the taker's rate after a move is at most the giver's rate after
+	 * it. So heavy shards level most of the difference, and light ones the rest.
 	 */
 	void approach(ShardKind kind) {
 		level(kind, (member) -> true, (member) -> true, 0, true);

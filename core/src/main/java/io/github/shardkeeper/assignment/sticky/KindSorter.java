@@ -33,7 +33,6 @@ final class KindSorter {
 
 	private final Map<String, Integer> zones = new HashMap<>();
 
-	/** By topic, number of its set of takers. */
 	private final int[] takersOf;
 
 	/** By number of a set of takers, places of its members. */

@@ -24,9 +24,8 @@ final class MemberHeap {
 	private int size;
 
 	/**
-	 * Creates an empty heap.
-	 * @param members the number of members in the request
-	 * @param lastFirst whether of members with equal keys the last one comes first
+	 * Creates an empty heap. With {@code lastFirst}, the last of members with equal keys
+	 * comes first.
 	 */
 	MemberHeap(int members, boolean lastFirst) {
 		this.lastFirst = lastFirst;

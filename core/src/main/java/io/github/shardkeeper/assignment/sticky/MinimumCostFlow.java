@@ -60,10 +60,7 @@ final class MinimumCostFlow {
 	private int lastTaker;
 
 	/**
-	 * Creates the flow.
-	 * @param counts the counts to change
-	 * @param kinds the kinds, all of one weight
-	 * @param mixedWeights whether there are kinds of other weights
+	 * Creates the flow for kinds of one weight; {@code mixedWeights}: there are others.
 	 */
 	MinimumCostFlow(ShardCounts counts, List<ShardKind> kinds, boolean mixedWeights) {
 		this.counts = counts;
@@ -80,7 +77,6 @@ final class MinimumCostFlow {
 		this.kindsAt = new int[counts.members()];
 	}
 
-	/** Improves until nothing is left to improve. Returns whether a shard was moved. */
 	boolean improve() {
 		boolean moved = this.precise && new PairSwaps(this.counts, List.of(this.kinds)).run();
 		for (Chain chain = find(); chain != null; chain = find()) {
@@ -235,7 +231,6 @@ final class MinimumCostFlow {
 			return new Chain(flow, steps).simple();
 		}
 
-		/** Returns the cycle that a kind is part of. */
 		static Chain cycle(MinimumCostFlow flow, int inCycle) {
 			List<Step> steps = new ArrayList<>();
 			int kind = inCycle;
@@ -320,11 +315,9 @@ final class MinimumCostFlow {
 
 		private final List<ShardKind> kinds;
 
-		/** Members with a shard of the first kind that can take one of the second. */
-		private final MemberHeap first;
+		private final MemberHeap firstGivers;
 
-		/** Members with a shard of the second kind that can take one of the first. */
-		private final MemberHeap second;
+		private final MemberHeap secondGivers;
 
 		private final int[] both;
 
@@ -333,12 +326,11 @@ final class MinimumCostFlow {
 		PairSwaps(ShardCounts counts, List<ShardKind> kinds) {
 			this.counts = counts;
 			this.kinds = kinds;
-			this.first = new MemberHeap(counts.members(), false);
-			this.second = new MemberHeap(counts.members(), false);
+			this.firstGivers = new MemberHeap(counts.members(), false);
+			this.secondGivers = new MemberHeap(counts.members(), false);
 			this.both = new int[counts.members()];
 		}
 
-		/** Tries each pair of kinds once. Returns whether a shard was moved. */
 		boolean run() {
 			boolean moved = false;
 			for (int one = 1; one < this.kinds.size(); one++) {
@@ -354,15 +346,15 @@ final class MinimumCostFlow {
 			if (leastCost(one, other) + leastCost(other, one) >= 0) {
 				return false;
 			}
-			this.first.clear();
-			this.second.clear();
+			this.firstGivers.clear();
+			this.secondGivers.clear();
 			for (int i = 0; i < this.bothCount; i++) {
 				put(one, other, this.both[i]);
 			}
 			boolean moved = false;
-			while (!this.first.isEmpty() && !this.second.isEmpty()) {
-				int giver = this.first.first();
-				int taker = this.second.first();
+			while (!this.firstGivers.isEmpty() && !this.secondGivers.isEmpty()) {
+				int giver = this.firstGivers.first();
+				int taker = this.secondGivers.first();
 				if (cost(one, other, giver) + cost(other, one, taker) >= 0) {
 					break;
 				}
@@ -404,8 +396,8 @@ final class MinimumCostFlow {
 		}
 
 		private void put(ShardKind one, ShardKind other, int member) {
-			put(this.first, one, other, member);
-			put(this.second, other, one, member);
+			put(this.firstGivers, one, other, member);
+			put(this.secondGivers, other, one, member);
 		}
 
 		private void put(MemberHeap heap, ShardKind given, ShardKind taken, int member) {

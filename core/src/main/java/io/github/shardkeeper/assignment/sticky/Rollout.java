@@ -41,7 +41,6 @@ final class Rollout {
 
 	private final int newest;
 
-	/** By kind, all kinds with the same takers. */
 	private final List<List<ShardKind>> alike = new ArrayList<>();
 
 	Rollout(ShardCounts counts) {
@@ -129,7 +128,6 @@ final class Rollout {
 		this.balancer.place(kind, (member) -> true, Double.POSITIVE_INFINITY);
 	}
 
-	/** Returns by takers the load that older members among them have of these kinds. */
 	private Map<int[], Double> oldLoads() {
 		Map<int[], Double> loads = new IdentityHashMap<>();
 		for (ShardKind kind : this.counts.kinds()) {

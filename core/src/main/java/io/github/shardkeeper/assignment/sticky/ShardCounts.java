@@ -76,7 +76,6 @@ final class ShardCounts {
 		return this.request;
 	}
 
-	/** Returns the kinds, heaviest first, of equal weight those with fewest takers. */
 	List<ShardKind> kinds() {
 		return this.kinds;
 	}
@@ -98,12 +97,10 @@ final class ShardCounts {
 		return (double) this.loads[member] / this.capacities[member];
 	}
 
-	/** Returns the rate of a member after its load has changed by a weight. */
 	double rateWith(int member, int weight) {
 		return (double) (this.loads[member] + weight) / this.capacities[member];
 	}
 
-	/** Returns whether the data of a kind is in the zone of a member. */
 	boolean isHome(ShardKind kind, int member) {
 		return kind.zone != ShardKind.NOWHERE && kind.zone == this.zones[member];
 	}
@@ -116,12 +113,10 @@ final class ShardCounts {
 		return ((kind.has[giver] <= kind.had[giver]) ? 1 : 0) + (isHome(kind, giver) ? HOME : 0);
 	}
 
-	/** Returns the cost, apart from load, of giving a shard to a member. */
 	int takeCost(ShardKind kind, int taker) {
 		return ((kind.has[taker] < kind.had[taker]) ? -1 : 0) - (isHome(kind, taker) ? HOME : 0);
 	}
 
-	/** Gives an unowned shard to a member. */
 	void give(ShardKind kind, int member) {
 		kind.unowned--;
 		kind.has[member]++;

@@ -9,10 +9,8 @@ import io.github.shardkeeper.assignment.Shards;
  */
 final class ShardKind {
 
-	/** Stands for no zone. */
 	static final int NOWHERE = -1;
 
-	/** Weight of each shard. */
 	final int weight;
 
 	/** Zone of the data, {@link #NOWHERE} if it makes no difference. */
@@ -27,10 +25,8 @@ final class ShardKind {
 	/** By member, number of shards that it had at the beginning and may keep. */
 	final int[] had;
 
-	/** By member, number of shards that it has now. */
 	final int[] has;
 
-	/** Number of shards without an owner now. */
 	int unowned;
 
 	ShardKind(int weight, int zone, int[] takers, int[] shards, int members) {

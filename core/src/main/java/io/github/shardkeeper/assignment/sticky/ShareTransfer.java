@@ -28,14 +28,11 @@ final class ShareTransfer {
 	/** By topic of the pool, number after its last shard. */
 	private int[] ends = {};
 
-	/** By topic of the pool, number of its shards in the pool. */
 	private int[] sizes = {};
 
 	/**
-	 * Creates the transfer.
-	 * @param request the members and shards
-	 * @param pool the numbers of the shards that take part, rising; {@code null} for all
-	 * @param owners by shard its owner; changed by this transfer
+	 * Creates a transfer of the shards in the pool ({@code null}: all). Changes the
+	 * owners.
 	 */
 	ShareTransfer(AssignmentRequest request, int @Nullable [] pool, int[] owners) {
 		this.request = request;
@@ -52,10 +49,7 @@ final class ShareTransfer {
 	}
 
 	/**
-	 * Takes from members what they have above their shares.
-	 * @param held by member the number of shards that it has; reduced to its share
-	 * @param shares by member the number of shards that it may keep
-	 * @param released called with each shard that was taken
+	 * Takes shards from members above their shares, and reduces {@code held} accordingly.
 	 */
 	void release(int[] held, int[] shares, IntConsumer released) {
 		findTopics();
@@ -167,9 +161,7 @@ final class ShareTransfer {
 	}
 
 	/**
-	 * Gives unowned shards to members below their shares.
-	 * @param held by member the number of shards that it has; raised to its share
-	 * @param shares by member the number of shards that it gets
+	 * Gives unowned shards to members below their shares, and raises {@code held}.
 	 */
 	void distribute(int[] held, int[] shares) {
 		int[] takers = new int[shares.length];

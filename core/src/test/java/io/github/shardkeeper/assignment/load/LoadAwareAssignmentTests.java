@@ -24,15 +24,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
- * When a load is worth a move. Loads are in milliseconds of handler time per second, with
- * the default settings: a difference of 100 and a fifth, a gain of 20 per move.
+ * Conditions of moves by load. Loads are in milliseconds of handler time per second, with
+ * the default settings: a difference of 100 and a fifth, and a gain of 20.
  */
 @RunAlone
 class LoadAwareAssignmentTests {
 
 	private static final LoadAwareAssignment STRATEGY = new LoadAwareAssignment(LoadAwareSettings.DEFAULT);
 
-	/** Others have moved shards for ever, because a tenth of next to nothing is noise. */
+	/** A relative threshold alone would move shards forever. */
 	@ParameterizedTest
 	@ValueSource(doubles = { 0.001, 1, 4, 15 })
 	void noiseOfIdleInstancesMovesNothing(double most) {
@@ -131,7 +131,7 @@ class LoadAwareAssignmentTests {
 	@Test
 	void unknownLoadNeverCausesAMove() {
 		LoadedGroup group = new LoadedGroup(20).join("a", "b").own("a", 0, 10).own("b", 10, 20);
-		// Nobody knows what b does.
+		// The loads of b are unknown.
 		group.loads((shard) -> (shard == 0) ? 900 : (shard < 10) ? 40 : Double.NaN);
 		assertThat(group.plan(STRATEGY).moves()).isZero();
 
@@ -150,7 +150,7 @@ class LoadAwareAssignmentTests {
 		assertThat(group.busy("a") - group.busy("b")).isBetween(0.0, 170.0);
 		assertThat(plan.moves()).isBetween(6, 8);
 		assertThat(plan.why(plannedMove(plan))).contains("moves from a~1 to b~1: its owner had 770")
-			.contains("ms/s of handler time and this one 300; the move of 30 brings the higher of them down by 30");
+			.contains("ms/s of handler time and this member 300; moving 30 lowers the higher of the two by 30");
 		assertThat(group.plan(STRATEGY).moves()).isZero();
 	}
 
@@ -213,7 +213,7 @@ class LoadAwareAssignmentTests {
 		group.plan(STRATEGY);
 		assertThat(group.owner(moved)).isEqualTo("b");
 
-		// A clock that was set back does not hold it for ever.
+		// A clock that was set back does not extend the cool-down forever.
 		group.nowMillis -= Duration.ofDays(1).toMillis();
 		group.loads((shard) -> group.owner(shard).equals("b") ? 300 : 0);
 		assertThat(group.plan(STRATEGY).moves()).isPositive();
@@ -266,7 +266,7 @@ class LoadAwareAssignmentTests {
 		group.plan(STRATEGY);
 
 		assertThat(group.owner(20)).isEqualTo("b");
-		// And what does nothing goes by number, not all to one.
+		// Shards without load are distributed by number, not all to one member.
 		LoadedGroup idle = new LoadedGroup(60).join("a", "b", "c").own("a", 0, 15).own("b", 15, 30);
 		idle.loads((shard) -> (shard == 0 || shard == 15) ? 300 : 0).own("c", 30, 31).loads[30] = 300;
 		idle.plan(STRATEGY);
@@ -337,7 +337,7 @@ class LoadAwareAssignmentTests {
 		assertThat(IntStream.range(0, 6).mapToObj(group::owner)).containsExactly("a", "a", "a", "a", "b", "a");
 		assertThat(plan.reason(5)).isEqualTo(Reason.PINNED);
 		assertThat(plan.reason(4)).isIn(Reason.LOAD, Reason.SHARE);
-		// Without the one that it is pinned to it goes to whoever is there.
+		// If its instance is absent, a pinned shard goes to any member.
 		group.leave("a");
 		group.plan(STRATEGY);
 		assertThat(group.count("b")).isEqualTo(6);
@@ -379,14 +379,14 @@ class LoadAwareAssignmentTests {
 		assertThat(alone.count("a")).isEqualTo(3);
 	}
 
-	/** Whatever the group is, it comes to rest, and nothing worthwhile is left to do. */
+	/** Random groups become stable, and no move with enough gain remains. */
 	@Test
 	void repeatedPlansReachAStableAssignment() {
 		for (long seed = 0; seed < 400; seed++) {
 			LoadedGroup group = randomGroup(new Random(seed));
 			try {
 				group.planToTheEnd(STRATEGY);
-				// Also with some noise around what they were.
+				// Also with noise around the previous loads.
 				Random noise = new Random(seed);
 				double[] before = group.loads.clone();
 				int moves = 0;

@@ -18,7 +18,7 @@ import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
- * A group whose plans are applied at once, with loads and a clock of the test's.
+ * Group whose plans are applied at once, with settable loads and clock.
  */
 final class LoadedGroup {
 
@@ -78,7 +78,7 @@ final class LoadedGroup {
 		return this;
 	}
 
-	/** A member has these shards, for longer than any cool-down. */
+	/** Gives shards to a member, as of a time before any cool-down. */
 	LoadedGroup own(String name, int from, int to) {
 		for (int shard = from; shard < to; shard++) {
 			this.owners[shard] = MemberId.of(name, "1");
@@ -98,7 +98,7 @@ final class LoadedGroup {
 			.build();
 	}
 
-	/** Plans, checks and applies; the plan in words. */
+	/** Plans, checks and applies the plan; returns its reasons. */
 	Assignment plan(AssignmentStrategy strategy) {
 		AssignmentRequest request = request();
 		Assignment assignment = strategy.assign(request);
@@ -127,7 +127,7 @@ final class LoadedGroup {
 		}
 	}
 
-	/** Plans again and again, a cool-down apart, until nothing moves. */
+	/** Repeats plans, one cool-down apart, until nothing moves. */
 	int planToTheEnd(AssignmentStrategy strategy) {
 		int moves = 0;
 		for (int plans = 0; plans < 1000; plans++) {

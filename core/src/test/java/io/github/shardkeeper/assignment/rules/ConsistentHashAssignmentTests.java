@@ -30,8 +30,8 @@ class ConsistentHashAssignmentTests {
 	private final AssignmentStrategy strategy = new ConsistentHashAssignment();
 
 	/**
-	 * Prints what it measures. At most two n-th parts in any one case, and not much more
-	 * than one on average over members that could leave.
+	 * Prints the numbers. At most 2/n of the shards move, and not much more than 1/n on
+	 * average over the members that could leave.
 	 */
 	@ParameterizedTest
 	@CsvSource({ "2, 100", "3, 30", "5, 50", "5, 1000", "10, 100", "10, 1000", "10, 10000", "30, 300", "50, 5000",
@@ -131,7 +131,7 @@ class ConsistentHashAssignmentTests {
 
 	@Test
 	void hashesAreFixed() {
-		// Of another value, every group would be shared out anew by an update.
+		// With other values, an update would reassign every group.
 		assertThat(HashRing.hash("")).isEqualTo(0xefd01f60ba992926L);
 		assertThat(HashRing.hash("orders/0")).isEqualTo(0x9e568674a71b4665L);
 		Set<Long> upperHalves = new HashSet<>();
@@ -151,7 +151,7 @@ class ConsistentHashAssignmentTests {
 		return loads;
 	}
 
-	/** What is not pinned, by the capacity of who consumes it. */
+	/** Returns the unpinned shards, by capacity of their consumers. */
 	private static double[] fairShares(AssignmentRequest request) {
 		double[] shares = new double[request.members().size()];
 		int[] pinned = request.pinnedOwners();

@@ -29,7 +29,7 @@ import io.github.shardkeeper.shard.ShardId;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What holds for every strategy, over random groups.
+ * Properties of every strategy, over random groups.
  */
 class EveryStrategyTests {
 

@@ -32,7 +32,7 @@ import io.github.shardkeeper.shard.ShardId;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Side by side with Kafka's own assignors, over random groups.
+ * Comparison with Kafka's own assignors, over random groups.
  */
 class KafkaAssignorsTests {
 

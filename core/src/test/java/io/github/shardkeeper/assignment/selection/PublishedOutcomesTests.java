@@ -26,9 +26,9 @@ import io.github.shardkeeper.shard.ShardId;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What Kafka and RocketMQ document and test of their rules. Topics are written
- * {@code t0:3}, with their number of shards; members {@code C0=t0+t1}, with what they
- * consume; outcomes {@code C0=t0/0 t0/1}.
+ * Outcomes that Kafka and RocketMQ document and test. Topics are written {@code t0:3},
+ * with their number of shards; members {@code C0=t0+t1}, with what they consume; outcomes
+ * {@code C0=t0/0 t0/1}.
  */
 class PublishedOutcomesTests {
 
@@ -90,8 +90,8 @@ class PublishedOutcomesTests {
 	}
 
 	/**
-	 * StickyAssignor's first example: all that is left stays, and what the member that is
-	 * gone had is shared. Which of the two gets which is not part of the rule.
+	 * First example of StickyAssignor: remaining owners keep their shards, and those of
+	 * the member that left are shared. Which member gets which shard is not specified.
 	 */
 	@Test
 	void stickyKeepsAllShardsOfStayingMembers() {

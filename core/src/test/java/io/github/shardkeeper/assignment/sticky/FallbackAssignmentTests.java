@@ -40,7 +40,7 @@ class FallbackAssignmentTests {
 
 		assertThat(fallback.toMap().values()).containsOnly(A);
 		assertThat(fallback.moves()).isZero();
-		assertThat(fallback.why(0)).startsWith("orders/0 stays with a~1: the last assignment stands");
+		assertThat(fallback.why(0)).startsWith("orders/0 stays with a~1: the last assignment holds");
 	}
 
 	@Test

@@ -18,7 +18,7 @@ import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 
-/** Groups of a size that a leader must live with, unlike in one way each. */
+/** Large groups, each with one kind of diversity. */
 enum LargeGroup {
 
 	/** All members and shards are alike. */
@@ -97,9 +97,9 @@ enum LargeGroup {
 	}
 
 	/**
-	 * A request after a plan: those who are not there any more own nothing.
+	 * Returns the request after a plan: members that have left own nothing.
 	 * @param before the plan
-	 * @param members who is there now
+	 * @param members the members that remain
 	 */
 	static AssignmentRequest after(Assignment before, List<Assignee> members) {
 		AssignmentRequest.Builder builder = AssignmentRequest.builder(members, before.request().shards());

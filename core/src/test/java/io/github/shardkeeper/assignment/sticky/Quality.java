@@ -8,12 +8,12 @@ import io.github.shardkeeper.assignment.Assignment;
 import io.github.shardkeeper.assignment.AssignmentRequest;
 
 /**
- * How good an assignment of shards of equal weight is: the lower each number, the better,
- * the first one first.
+ * Quality of an assignment of shards of equal weight: lower is better, compared in this
+ * order.
  *
- * @param unevenness grows with the square of loads, divided by capacities up to 3
- * @param away how many shards are not in the zone of their data
- * @param moves how many have another owner than before
+ * @param unevenness a sum that grows with the squares of loads divided by capacities
+ * @param away the number of shards outside the zone of their data
+ * @param moves the number of shards with another owner than before
  */
 record Quality(long unevenness, int away, int moves) implements Comparable<Quality> {
 

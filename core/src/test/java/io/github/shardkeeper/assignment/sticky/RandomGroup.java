@@ -20,7 +20,7 @@ import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 
-/** A group by chance: the same seed makes the same one. */
+/** Random group; equal seeds give equal groups. */
 final class RandomGroup {
 
 	private static final int TOPICS = 3;
@@ -128,7 +128,7 @@ final class RandomGroup {
 		return (this.zones > 0 && this.random.nextInt(4) > 0) ? "zone-" + this.random.nextInt(this.zones) : null;
 	}
 
-	/** The same group with an assignment carried out. */
+	/** Returns the same group after an assignment was applied. */
 	static AssignmentRequest after(Assignment assignment) {
 		AssignmentRequest request = assignment.request();
 		int[] owners = new int[request.shards().size()];

@@ -24,8 +24,8 @@ import io.github.shardkeeper.shard.ShardId;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Whole deployments, instance by instance, with a plan after each step: how often does a
- * shard move, and how much does a member carry meanwhile? Prints what it counted.
+ * Deployments, instance by instance, with a plan after each step: number of moves per
+ * shard, and loads in between. Prints the numbers.
  */
 class RollingRestartTests {
 
@@ -77,7 +77,7 @@ class RollingRestartTests {
 		assertThat(leaveFirst.percentage(1) + leaveFirst.percentage(2)).isGreaterThan(96);
 	}
 
-	/** The newer ones, though preferred, keep no more than twice an even share. */
+	/** Newer members get at most twice an even share. */
 	@Test
 	void rollbackToAnOlderVersionCompletes() {
 		assertThat(deployAll(Order.JOIN_LEAVE, 1, OLDER).average()).isLessThan(3);
@@ -188,7 +188,7 @@ class RollingRestartTests {
 
 	}
 
-	/** How many shards moved how often. */
+	/** Number of shards by number of moves. */
 	private static final class Counts {
 
 		private final SortedMap<Integer, Integer> moves = new TreeMap<>();

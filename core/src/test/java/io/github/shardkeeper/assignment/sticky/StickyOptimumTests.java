@@ -10,8 +10,8 @@ import io.github.shardkeeper.assignment.AssignmentRequest;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * {@link StickyAssignment} with shards of equal weight, beside the best assignment that
- * trying everything finds.
+ * {@link StickyAssignment} with shards of equal weight, compared with an exhaustive
+ * search.
  */
 class StickyOptimumTests {
 
@@ -49,7 +49,7 @@ class StickyOptimumTests {
 		}
 	}
 
-	/** Plain shards are shared out in another, faster way. */
+	/** {@link EvenShares} assigns plain shards. */
 	@Test
 	void fastPathAgreesWithTheGeneralAlgorithm() {
 		for (long seed = 0; seed < GROUPS; seed++) {

@@ -13,8 +13,8 @@ import io.github.shardkeeper.assignment.Reason;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What holds for each of {@link StickyAssignment}'s plans, whatever the group is like.
- * The seed of a group that it does not hold for is in the message.
+ * Properties of every plan of {@link StickyAssignment}, over random groups. Messages
+ * contain the seed of the group.
  */
 class StickyPropertiesTests {
 

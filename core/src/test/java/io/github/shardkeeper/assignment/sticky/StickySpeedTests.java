@@ -13,9 +13,9 @@ import io.github.shardkeeper.testsupport.RunAlone;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Plans for 1,000 members and 100,000 shards, which must not take a time that grows with
- * their product. The bound is generous, because nothing is warmed up and the machine may
- * be busy; what was measured is printed.
+ * Time of plans for 1,000 members and 100,000 shards, which must not grow with the
+ * product of both. The bound is generous, because the JVM is cold and the machine may be
+ * busy. Prints the times.
  */
 @RunAlone
 class StickySpeedTests {

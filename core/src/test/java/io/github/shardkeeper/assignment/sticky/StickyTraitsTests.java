@@ -74,7 +74,7 @@ class StickyTraitsTests {
 
 		assertThat(assignment.moves()).isEqualTo(1);
 		assertThat(why(assignment, heavy))
-			.isEqualTo("t/8 moves from a~1 to b~1: its owner carried more than its share, this one less");
+			.isEqualTo("t/8 moves from a~1 to b~1: its owner had more than its share, this member less");
 	}
 
 	@Test
@@ -111,9 +111,10 @@ class StickyTraitsTests {
 		Assignment assignment = assign();
 
 		assertThat(assignment.toMap()).containsEntry(foreign, B).containsEntry(indifferent, A);
-		assertThat(why(assignment, foreign)).isEqualTo("t/0 moves from a~1 to b~1: its data is in this one's zone");
+		assertThat(why(assignment, foreign))
+			.isEqualTo("t/0 moves from a~1 to b~1: its data is in the zone of this member");
 		assertThat(why(assignment, indifferent))
-			.isEqualTo("t/2 moves from b~1 to a~1: it made room for a shard that its owner was to have instead");
+			.isEqualTo("t/2 moves from b~1 to a~1: its owner needed room for another shard");
 		assertThat(assignment.moves()).isEqualTo(2);
 	}
 
@@ -222,7 +223,7 @@ class StickyTraitsTests {
 		assertThat(assignment.moves()).isEqualTo(2);
 		assertThat(reason(assignment, first)).isEqualTo(Reason.KEPT);
 		assertThat(why(assignment, second))
-			.isEqualTo("ab/1 moves from a~1 to b~1: its owner carried more than its share, this one less");
+			.isEqualTo("ab/1 moves from a~1 to b~1: its owner had more than its share, this member less");
 		assertThat(reason(assignment, passedOn)).isEqualTo(Reason.ROOM);
 	}
 

@@ -14,8 +14,8 @@ import io.github.shardkeeper.assignment.Reason;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * {@link StickyAssignment} with shards of different weights. The best assignment is not
- * what it looks for, so what it ends at is examined: could anything be moved still?
+ * {@link StickyAssignment} with shards of different weights. It does not compute the
+ * optimum, so the tests check that no further move improves the result.
  */
 class StickyWeightsTests {
 
