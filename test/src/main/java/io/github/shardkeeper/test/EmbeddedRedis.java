@@ -126,7 +126,7 @@ public final class EmbeddedRedis implements AutoCloseable {
 			}
 			catch (StartFailedException ex) {
 				// Another process may have taken the port meanwhile.
-				if (attempt == ATTEMPTS || !ex.getMessage().contains("in use")) {
+				if (attempt == ATTEMPTS || !String.valueOf(ex.getMessage()).contains("in use")) {
 					throw ex;
 				}
 			}
@@ -315,7 +315,7 @@ public final class EmbeddedRedis implements AutoCloseable {
 		}
 		catch (ExecutionException ex) {
 			awaitEnd();
-			throw new StartFailedException(command + " ended: " + ex.getCause().getMessage());
+			throw new StartFailedException(command + " ended: " + ex.getCause());
 		}
 		catch (TimeoutException ex) {
 			kill();

@@ -68,8 +68,8 @@ public final class EmbeddedRedisSentinel implements AutoCloseable {
 			Awaitility.await()
 				.atMost(TIMEOUT)
 				.until(() -> seenBy(sentinel),
-						(seen) -> seen.get("num-other-sentinels").equals(String.valueOf(SENTINELS - 1))
-								&& seen.get("num-slaves").equals(String.valueOf(this.nodes.size() - 1)));
+						(seen) -> String.valueOf(SENTINELS - 1).equals(seen.get("num-other-sentinels"))
+								&& String.valueOf(this.nodes.size() - 1).equals(seen.get("num-slaves")));
 		}
 	}
 
