@@ -16,42 +16,41 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Who serves which slot of a Redis Cluster, as its client knows it. The client looks anew
- * by itself, but only every few seconds, and not for every kind of failure; a group would
- * stand still for as long. Thread-safe.
+ * The masters of a Redis Cluster's slots, as the client knows them. The client refreshes
+ * them itself, but only every few seconds and not after every kind of failure, and a
+ * group stops meanwhile. Thread-safe.
  */
 final class ClusterTopology {
 
 	private static final Logger logger = LoggerFactory.getLogger(ClusterTopology.class);
 
-	/** Each look asks every node. */
+	/** Pause between refreshes, because each one asks every node. */
 	private static final Duration PAUSE = Duration.ofMillis(500);
 
-	/** After a failure: for as long as a failover may take to be known everywhere. */
-	private static final int LOOKS_AFTER_FAILURE = 10;
+	/** Enough until all nodes know of a failover. */
+	private static final int REFRESHES_AFTER_FAILURE = 10;
 
 	/**
-	 * A look that asks a node just when it dies is over only when the client's own limits
-	 * end it, after a minute or more. The next one does not wait for that.
+	 * Time after which the next refresh does not wait for this one. A refresh that asks a
+	 * node that dies ends by the client's own limits, after a minute or more.
 	 */
-	private static final Duration LONGEST_LOOK = Duration.ofSeconds(1);
+	private static final Duration MAX_REFRESH_TIME = Duration.ofSeconds(1);
 
-	/** Each look that hangs keeps a connection to every node. */
-	private static final int MOST_LOOKS_UNDER_WAY = 4;
+	/** Bound, because each refresh that hangs keeps a connection to every node. */
+	private static final int MAX_PENDING_REFRESHES = 4;
 
 	private final RedisClusterClient client;
 
 	private final Executor background;
 
-	/** The last look, or the one under way; guarded by this, as is all below. */
-	private CompletableFuture<Void> look = CompletableFuture.completedFuture(null);
+	/** The last or current refresh; guarded by this, as are all fields below. */
+	private CompletableFuture<Void> current = CompletableFuture.completedFuture(null);
 
-	/** Ends some time after the look. */
-	private CompletableFuture<Void> pause = this.look;
+	private CompletableFuture<Void> pause = this.current;
 
 	private int refreshesLeft;
 
-	private int refreshesUnderWay;
+	private int pendingRefreshes;
 
 	ClusterTopology(RedisClusterClient client, Executor background) {
 		this.client = client;
@@ -63,15 +62,15 @@ final class ClusterTopology {
 	}
 
 	/**
-	 * Looks anew, now and again for some seconds: a failover takes its time, and a
-	 * command that goes to a dead node meanwhile stays there until its caller gives up.
+	 * Refreshes repeatedly for some seconds: a failover takes time, and a command that is
+	 * sent to a dead node meanwhile stays there until its caller gives up.
 	 */
 	synchronized void refresh() {
-		this.refreshesLeft = LOOKS_AFTER_FAILURE;
+		this.refreshesLeft = REFRESHES_AFTER_FAILURE;
 		refreshNext();
 	}
 
-	/** Before the client is shut down: begins no further look. */
+	/** Begins no further refresh, because the client is shut down. */
 	synchronized void stop() {
 		this.refreshesLeft = 0;
 	}
@@ -79,21 +78,20 @@ final class ClusterTopology {
 	private synchronized CompletableFuture<Void> refreshOnce() {
 		this.refreshesLeft = Math.max(this.refreshesLeft, 1);
 		refreshNext();
-		return this.look;
+		return this.current;
 	}
 
 	private synchronized void refreshNext() {
-		if (this.refreshesLeft == 0 || this.refreshesUnderWay == MOST_LOOKS_UNDER_WAY || !this.pause.isDone()) {
+		if (this.refreshesLeft == 0 || this.pendingRefreshes == MAX_PENDING_REFRESHES || !this.pause.isDone()) {
 			return;
 		}
 		this.refreshesLeft--;
-		this.refreshesUnderWay++;
-		this.look = askNodes();
-		this.look.whenComplete((done, failure) -> refreshed(failure));
-		// The pause ends on the thread of the JDK's timer itself: it would never end if
-		// one was made for it and the system gave none.
-		this.pause = this.look.copy()
-			.completeOnTimeout(null, LONGEST_LOOK.toMillis(), TimeUnit.MILLISECONDS)
+		this.pendingRefreshes++;
+		this.current = askNodes();
+		this.current.whenComplete((done, failure) -> refreshed(failure));
+		// Ends on the timer's own thread: a failure to create one would go unnoticed.
+		this.pause = this.current.copy()
+			.completeOnTimeout(null, MAX_REFRESH_TIME.toMillis(), TimeUnit.MILLISECONDS)
 			.handle((done, failure) -> done)
 			.thenRunAsync(() -> {
 			}, CompletableFuture.delayedExecutor(PAUSE.toMillis(), TimeUnit.MILLISECONDS, Runnable::run));
@@ -105,33 +103,32 @@ final class ClusterTopology {
 			return this.client.refreshPartitionsAsync().toCompletableFuture();
 		}
 		catch (RuntimeException | OutOfMemoryError ex) {
-			// What a client says that is being stopped, or that the system gives no more
-			// threads.
+			// The client is being stopped, or no thread is available.
 			return CompletableFuture.failedFuture(ex);
 		}
 	}
 
 	private synchronized void refreshed(@Nullable Throwable failure) {
-		this.refreshesUnderWay--;
+		this.pendingRefreshes--;
 		if (failure != null) {
-			logger.debug("Cannot ask the nodes of the Cluster who serves which slot", failure);
+			logger.debug("Cannot read the masters of the Cluster's slots", failure);
 		}
 	}
 
 	/**
-	 * The id of the node that serves a key's slot, looked for anew. Whatever does not
-	 * answer in time is not waited for: then it is what was known before.
+	 * Refreshes, and returns the id of the node that serves a key's slot. If the refresh
+	 * takes too long, returns the node that was known before.
 	 */
-	String findMaster(String key, Duration longestLook) {
+	String findMaster(String key, Duration longestRefresh) {
 		try {
-			refreshOnce().get(longestLook.toNanos(), TimeUnit.NANOSECONDS);
+			refreshOnce().get(longestRefresh.toNanos(), TimeUnit.NANOSECONDS);
 		}
 		catch (ExecutionException | TimeoutException ex) {
-			// A node that does not answer holds up a look for longer than we wait.
+			// The node that was known before is used.
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
-			throw new RedisException("interrupted while looking for the master of " + key, ex);
+			throw new RedisException("interrupted while searching the master of " + key, ex);
 		}
 		String master = knownMaster(key);
 		if (master == null) {
@@ -140,7 +137,7 @@ final class ClusterTopology {
 		return master;
 	}
 
-	/** The id of the node that serves a key's slot, as far as the client knows. */
+	/** Returns the id of the node that serves a key's slot, as the client knows it. */
 	@Nullable String knownMaster(String key) {
 		RedisClusterNode master = this.client.getPartitions().getMasterBySlot(SlotHash.getSlot(key));
 		return (master != null) ? master.getNodeId() : null;

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.redis.RedisConnector.Connection;
 
 /**
- * The connection of a {@link RedisLink}: opened when it is needed, once for all who need
- * it meanwhile, and opened anew when it is of no use any more. Thread-safe.
+ * The connection of a {@link RedisLink}. It is opened when it is needed, once for all
+ * callers, and replaced when it is closed or no longer answers. Thread-safe.
  */
 final class LinkConnection<V> {
 
@@ -25,7 +25,7 @@ final class LinkConnection<V> {
 
 	private final Duration timeout;
 
-	/** Not a monitor: a virtual thread that waits for it lets its carrier go. */
+	/** Not a monitor: it does not pin virtual threads. */
 	private final ReentrantLock lock = new ReentrantLock();
 
 	/** Open, or being opened; guarded by the lock, as is all below. */
@@ -45,7 +45,7 @@ final class LinkConnection<V> {
 		return this.codec;
 	}
 
-	/** The connection as soon as it stands; fails when it does not in time. */
+	/** Returns the connection once it is open; fails at the time limit. */
 	CompletableFuture<Connection<V>> opened() {
 		this.lock.lock();
 		try {
@@ -54,8 +54,8 @@ final class LinkConnection<V> {
 			}
 			CompletableFuture<Connection<V>> known = this.current;
 			if (known != null && known.isDone() && !isOpen(known)) {
-				// The client's own reconnecting backs off for up to half a minute and
-				// queues meanwhile; a fresh attempt fails or succeeds at once.
+				// The client's own reconnect backs off for up to half a minute and queues
+				// commands meanwhile; a new connection succeeds or fails at once.
 				disconnect();
 				known = null;
 			}
@@ -73,7 +73,7 @@ final class LinkConnection<V> {
 				.execute(() -> giveUp(opening));
 		}
 		catch (Throwable ex) {
-			// No thread for it: nobody else would know of the connection once it stands.
+			// No thread for the timer: close the connection once it is open.
 			giveUp(opening);
 			throw ex;
 		}
@@ -87,8 +87,8 @@ final class LinkConnection<V> {
 	}
 
 	/**
-	 * Waits until the connection stands.
-	 * @param patience how long at most
+	 * Waits until the connection is open.
+	 * @param patience maximum wait
 	 */
 	Connection<V> open(Duration patience) {
 		CompletableFuture<Connection<V>> opening = opened();
@@ -100,7 +100,10 @@ final class LinkConnection<V> {
 		});
 	}
 
-	/** What happened on an older connection says nothing about today's. */
+	/**
+	 * Counts time-outs in a row, and closes the connection after two. An answer, also an
+	 * error, resets the count. Ignores connections that were replaced.
+	 */
 	void answered(Connection<V> on, boolean inTime) {
 		this.lock.lock();
 		try {

@@ -24,10 +24,10 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.StoreUnavailableException;
 
 /**
- * Commands that were sent together, and their answers within a time limit. Either a
- * thread waits for them ({@link #await}), or an {@link AnswerTimeouts} ends them in time.
- * Lettuce's own time limit does not suffice: it is an option of the application's client,
- * which may be off. Thread-safe.
+ * Answers, within a time limit, to commands that were sent together. Either a thread
+ * waits for them ({@link #await}), or {@link AnswerTimeouts} ends them. Lettuce's own time
+ * limit does not suffice: it is an option of the application's client, and may be off.
+ * Where it is on and fires first, that counts as a time-out too. Thread-safe.
  *
  * @param <T> the answers' type
  */
@@ -57,15 +57,15 @@ final class PendingAnswers<T> {
 
 	private volatile boolean abandoned;
 
-	/** Why the commands were cancelled. */
+	/** Reason why the commands were cancelled. */
 	private volatile @Nullable RedisException cancelled;
 
 	/**
-	 * Creates answers of which none has been asked for.
+	 * Creates an empty set of answers.
 	 * @param timeout the time limit
-	 * @param sentAt the step of the watch at which they are sent
-	 * @param servedElsewhere whether another node of the Cluster serves the slot now: a
-	 * node that has died never answers; {@code null} for not to be checked
+	 * @param sentAt the step of {@link AnswerTimeouts} at which the commands are sent
+	 * @param servedElsewhere returns whether another node of the Cluster serves the slot
+	 * now: a dead node never answers; {@code null} for no check
 	 * @param observer observes failures and the end
 	 */
 	PendingAnswers(Duration timeout, int sentAt, @Nullable BooleanSupplier servedElsewhere, Observer observer) {
@@ -75,14 +75,14 @@ final class PendingAnswers<T> {
 		this.observer = observer;
 	}
 
-	/** Sends commands in one piece. */
+	/** Sends commands together. */
 	<V> void send(List<AsyncCommand<String, V, T>> toSend, StatefulConnection<String, V> connection) {
 		expect(toSend);
 		try {
 			connection.dispatch(toSend);
 		}
 		catch (RedisException | IllegalStateException ex) {
-			// Some of them may be on their way.
+			// Some of them may have been sent.
 			toSend.forEach((command) -> command.completeExceptionally(ex));
 		}
 	}
@@ -98,7 +98,7 @@ final class PendingAnswers<T> {
 		}
 	}
 
-	/** By command its answer, or the {@link StoreUnavailableException} instead. */
+	/** Returns the answer to each command, or its {@link StoreUnavailableException}. */
 	List<CompletableFuture<T>> answers() {
 		return this.answers;
 	}
@@ -111,7 +111,7 @@ final class PendingAnswers<T> {
 		return this.missing.get() == 0;
 	}
 
-	/** Ends the answers that have not come within the time limit. */
+	/** Ends the answers that are missing at the time limit. */
 	void timeOut() {
 		timeOut(this.timeout);
 	}
@@ -132,7 +132,7 @@ final class PendingAnswers<T> {
 		}
 	}
 
-	/** Nobody wants the other answers of a call of which one has failed. */
+	/** Cancels the other commands of a call of which one has failed. */
 	private void cancelOthers() {
 		this.abandoned = true;
 		cancel(new RedisException("another answer to the same call has failed"));
@@ -142,13 +142,13 @@ final class PendingAnswers<T> {
 		if (this.cancelled == null) {
 			this.cancelled = reason;
 		}
-		// What is cancelled is not sent (again) after a reconnect.
+		// Lettuce does not resend cancelled commands after a reconnect.
 		this.commands.forEach((command) -> command.cancel(true));
 	}
 
 	/**
 	 * Waits for all answers.
-	 * @throws StoreUnavailableException when one is missing in time, or is an error
+	 * @throws StoreUnavailableException when one is missing at the time limit, or an error
 	 */
 	List<T> await(Duration patience) {
 		return await(patience, (place, failure) -> {
@@ -158,9 +158,9 @@ final class PendingAnswers<T> {
 
 	/**
 	 * Waits for all answers.
-	 * @param onRefused receives the place and the error of a command that Redis refuses;
+	 * @param onRefused receives the index and the error of a command that Redis refuses;
 	 * its answer is {@code null}
-	 * @throws StoreUnavailableException when an answer is missing in time
+	 * @throws StoreUnavailableException when an answer is missing at the time limit
 	 */
 	List<@Nullable T> await(Duration patience, BiConsumer<Integer, StoreUnavailableException> onRefused) {
 		long deadline = System.nanoTime() + patience.toNanos();
@@ -215,7 +215,6 @@ final class PendingAnswers<T> {
 			this.answered = true;
 		}
 		else if (failure instanceof RedisCommandTimeoutException) {
-			// The client may have a timer of its own, with the same limit.
 			this.timedOut = true;
 		}
 		RedisException cause = (failure != null) ? RedisLink.named(asRedisException(failure), command) : null;
@@ -229,7 +228,7 @@ final class PendingAnswers<T> {
 			}
 		}
 		finally {
-			// Whatever becomes of that, somebody waits for this.
+			// Also if the observer fails: a caller waits for the answer.
 			if (cause != null) {
 				answer.completeExceptionally(RedisLink.unavailable(cause));
 			}
@@ -244,21 +243,21 @@ final class PendingAnswers<T> {
 			return BlockingWait.noAnswer(this.timeout, failure);
 		}
 		if (failure instanceof CancellationException) {
-			// Otherwise another thread found the connection dead and closed it.
+			// Without a reason, another thread has closed the connection.
 			return Objects.requireNonNullElseGet(this.cancelled,
 					() -> new RedisException("the connection was closed while waiting for an answer", failure));
 		}
 		return (failure instanceof RedisException redis) ? redis : new RedisException(failure);
 	}
 
-	/** The link's view of its commands. Called on the client's threads. */
+	/** Observes the commands. Called on the client's threads. */
 	interface Observer {
 
 		/** A command has failed. */
 		void failed(RedisException failure);
 
 		/**
-		 * The last command has ended.
+		 * All commands have ended.
 		 * @param answered whether Redis has answered one of them, also with an error
 		 * @param timedOut whether one was not answered in time
 		 */

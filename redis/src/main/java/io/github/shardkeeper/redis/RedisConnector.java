@@ -198,8 +198,8 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 	 */
 	PubSubConnection openPubSub(String channel, Duration timeout) {
 		// What a frozen node holds up must leave time for the rest.
-		Duration longestLook = timeout.dividedBy(2);
-		return open(() -> connectPubSub(channel, longestLook), (late) -> close(late.toClose()), timeout);
+		Duration longestRefresh = timeout.dividedBy(2);
+		return open(() -> connectPubSub(channel, longestRefresh), (late) -> close(late.toClose()), timeout);
 	}
 
 	/**
@@ -280,11 +280,11 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 		return new Connection<>(connection, connection.async());
 	}
 
-	private PubSubConnection connectPubSub(String channel, Duration longestLook) {
+	private PubSubConnection connectPubSub(String channel, Duration longestRefresh) {
 		AbstractRedisClient client = this.factory.getRequiredNativeClient();
 		if (client instanceof RedisClusterClient cluster) {
 			ClusterTopology known = topology(cluster);
-			String master = known.findMaster(channel, longestLook);
+			String master = known.findMaster(channel, longestRefresh);
 			StatefulRedisClusterPubSubConnection<String, String> connection = opened(
 					cluster.connectPubSub(StringCodec.UTF8));
 			try {

@@ -26,29 +26,30 @@ import io.github.shardkeeper.redis.RedisConnector.Connection;
 
 /**
  * One connection to Redis, opened when it is first needed, with a time limit on every
- * call. After two calls in a row without an answer it is closed and opened anew, because
- * a connection that was cut without a word never answers again; so is one at a node that
- * is no master any more. Thread-safe; calls of several threads are pipelined.
+ * call. After two calls in a row that timed out it is replaced, because a connection that
+ * was cut silently never answers again; an answered error resets the count. It is also
+ * replaced when its node is no longer a master. Thread-safe; calls of several threads are
+ * pipelined.
  *
  * @param <V> the type of values
  */
 public final class RedisLink<V> implements AutoCloseable {
 
-	/** Of a node that does not serve what it is asked for, now or at all. */
+	/** Errors of a node that does not serve the key, now or at all. */
 	private static final Pattern NOT_SERVED_HERE = Pattern
 		.compile("^(MOVED|ASK|TRYAGAIN|CLUSTERDOWN|MASTERDOWN|LOADING) ");
 
-	/** Of a replica, also from inside a script. On a connection made to a master. */
+	/** Error of a node that was a master when it was connected, also inside a script. */
 	private static final String REPLICA_ERROR = "READONLY You can't write";
 
-	/** Of a master that is cut off from its replicas, also from inside a script. */
+	/** Error of a master that is cut off from its replicas, also inside a script. */
 	static final String NO_REPLICAS = "NOREPLICAS Not enough good replicas to write";
 
 	private final RedisConnector connector;
 
 	private final Duration timeout;
 
-	/** Over what is sent without waiting. */
+	/** For commands that no thread waits for. */
 	private final AnswerTimeouts watch;
 
 	private final LinkConnection<V> connection;
@@ -56,8 +57,8 @@ public final class RedisLink<V> implements AutoCloseable {
 	/**
 	 * Creates a link that is not connected.
 	 * @param connector opens the connection
-	 * @param codec turns keys and values into bytes
-	 * @param timeout the longest wait for an answer
+	 * @param codec encodes keys and values
+	 * @param timeout maximum wait for an answer
 	 */
 	public RedisLink(RedisConnector connector, RedisCodec<String, V> codec, Duration timeout) {
 		this.connector = connector;
@@ -71,16 +72,17 @@ public final class RedisLink<V> implements AutoCloseable {
 	}
 
 	/**
-	 * What Redis refuses of steps that nothing waits for.
-	 * @return the steps of all who use the same connector
+	 * Returns the operations that Redis refuses while consumption continues.
+	 * @return the operations of all users of the connector
 	 */
 	public RefusedOperations refusedOperations() {
 		return this.connector.refusedOperations();
 	}
 
 	/**
-	 * Threads for what follows an answer and must not hold up its connection's thread.
-	 * @return an executor; a few tasks at a time, and none that waits for long
+	 * Returns the executor for work that follows an answer and takes too long for the
+	 * connection's thread.
+	 * @return an executor with few threads; tasks must not block for long
 	 */
 	public Executor background() {
 		return this.connector.background();
@@ -120,13 +122,13 @@ public final class RedisLink<V> implements AutoCloseable {
 		return atStart((patience) -> exchange(key, send, patience));
 	}
 
-	/** Takes a step that waits, at the start of the application only for a short time. */
+	/** Makes a call that waits, within the time limit of startup. */
 	private <T> T atStart(Function<Duration, T> step) {
 		try {
 			return this.connector.startupTimeout().call(this.timeout, step);
 		}
 		catch (RedisException ex) {
-			// Of the limit alone.
+			// Only the limit throws it.
 			throw unavailable(ex, null);
 		}
 	}
@@ -141,15 +143,15 @@ public final class RedisLink<V> implements AutoCloseable {
 			pending.expect(send.apply(open));
 		}
 		catch (RedisException | IllegalStateException ex) {
-			// IllegalStateException is what a client says that is being stopped.
+			// A client that is being stopped throws IllegalStateException.
 			throw unavailable(ex, open);
 		}
 		return pending.await(patience);
 	}
 
 	/**
-	 * Prepares for the answers to commands.
-	 * @param key the one key that all of them are about, {@code null} for several
+	 * Creates the answers to commands.
+	 * @param key the only key of the commands, {@code null} for several
 	 */
 	private <T> PendingAnswers<T> pending(Connection<V> open, @Nullable String key) {
 		return new PendingAnswers<>(this.timeout, this.watch.now(),
@@ -187,13 +189,14 @@ public final class RedisLink<V> implements AutoCloseable {
 	}
 
 	/**
-	 * Sends commands in this order, in one piece, and does not wait for their answers;
-	 * only for a connection, where there is none. Calls of one thread are carried out in
-	 * their order.
+	 * Sends commands together, in this order, and does not wait for their answers; waits
+	 * only until a connection is open. Calls of one thread are executed in their order.
+	 * An answer is given up at most 500 ms, and at most a tenth of the limit, after the
+	 * time limit.
 	 * @param commands the commands
 	 * @param <T> the answers' type
-	 * @return the answers in the same order, or a {@link StoreUnavailableException} where
-	 * there is none in time, or an error; come on a thread that must not be held up
+	 * @return the answers in the same order; a missing answer or an error is a
+	 * {@link StoreUnavailableException}. They complete on a thread that must not block
 	 * @throws StoreUnavailableException when there is no connection; none was sent
 	 */
 	public <T> List<CompletableFuture<T>> sendAll(List<AsyncCommand<String, V, T>> commands) {
@@ -216,14 +219,14 @@ public final class RedisLink<V> implements AutoCloseable {
 	}
 
 	/**
-	 * Sends commands in one piece, and waits for their answers; an error that Redis
-	 * answers one of them with is none of the others'.
+	 * Sends commands together and waits for their answers; an error of one command does
+	 * not fail the others.
 	 * @param commands the commands
-	 * @param onRefused hears of errors: the command's place in the list, and the error
+	 * @param onRefused receives the command's index and its error
 	 * @param <T> the answers' type
 	 * @return the answers in the same order, {@code null} also in place of an error
 	 * @throws StoreUnavailableException when one is missing in time; the others may have
-	 * been carried out
+	 * been executed
 	 */
 	public <T> List<@Nullable T> callEach(List<AsyncCommand<String, V, T>> commands,
 			BiConsumer<Integer, StoreUnavailableException> onRefused) {
@@ -246,15 +249,15 @@ public final class RedisLink<V> implements AutoCloseable {
 	}
 
 	/**
-	 * Sends a script and does not wait for its answer, nor for a connection: those of one
-	 * thread are pipelined. What is sent while one of them is not answered may overtake
-	 * it.
+	 * Sends a script and does not wait, neither for its answer nor for a connection.
+	 * Commands that are sent before it is answered may overtake it. Its answer is given up
+	 * at most 500 ms, and at most a tenth of the limit, after the time limit.
 	 * @param script the script
 	 * @param keys its keys, all in one slot
 	 * @param arguments its arguments
 	 * @param <T> the answer's type
-	 * @return the answer, or a {@link StoreUnavailableException} when there is none in
-	 * time, or an error; comes on a thread that must not be held up
+	 * @return the answer; a missing answer or an error is a
+	 * {@link StoreUnavailableException}. Completes on a thread that must not block
 	 */
 	public <T> CompletableFuture<T> send(LuaScript script, List<String> keys, List<V> arguments) {
 		CompletableFuture<T> result = new CompletableFuture<>();
@@ -274,7 +277,7 @@ public final class RedisLink<V> implements AutoCloseable {
 					.whenComplete((value, problem) -> answered(call, byHash, value, problem, result));
 			}
 			catch (Throwable ex) {
-				// Whoever waits for the answer must not wait for ever.
+				// The future must complete in any case.
 				result.completeExceptionally(ex);
 			}
 		});
@@ -312,8 +315,8 @@ public final class RedisLink<V> implements AutoCloseable {
 	}
 
 	/**
-	 * Runs a script, and waits until replicas have what this connection has written, the
-	 * script last. Holds up whatever else is sent on this link.
+	 * Runs a script, and waits until replicas have everything that this connection has
+	 * written. Later commands on this link wait meanwhile.
 	 * @param script the script
 	 * @param keys its keys, all in one slot
 	 * @param arguments its arguments
@@ -321,7 +324,7 @@ public final class RedisLink<V> implements AutoCloseable {
 	 * @param <T> the answer's type
 	 * @return the answer
 	 * @throws StoreUnavailableException when there is none in time, or an error, or when
-	 * too few replicas have it; the master may have it all the same
+	 * too few replicas have it; the master may have it nevertheless
 	 */
 	<T> T runReplicated(LuaScript script, List<String> keys, List<V> arguments, ReplicaWait wait) {
 		return this.<T>runAllReplicated(script, List.of(keys), arguments, wait).get(0);
@@ -397,7 +400,7 @@ public final class RedisLink<V> implements AutoCloseable {
 		return failure.getCause() instanceof RedisNoScriptException;
 	}
 
-	/** After a failover, neither client nor connection may know that it took place. */
+	/** Detects a failover that client and connection do not know of. */
 	private void mastersMayHaveChanged(RuntimeException failure, @Nullable Connection<V> on) {
 		String message = String.valueOf(failure.getMessage());
 		if (!(failure instanceof RedisCommandExecutionException) || NOT_SERVED_HERE.matcher(message).find()) {
@@ -408,26 +411,25 @@ public final class RedisLink<V> implements AutoCloseable {
 		}
 	}
 
-	/** What Redis refuses, with the key or the right that it is about. */
+	/** Adds the key or the right that a refusal is about. */
 	static RedisException named(RedisException failure, @Nullable Object command) {
 		return MissingRight.named(WrongKeyType.named(failure, command), command);
 	}
 
 	/**
-	 * Whether a failure is an error that Redis has answered with: then the command was
-	 * not carried out.
-	 * @param failure what a call has thrown
-	 * @return whether it was not
+	 * Returns whether Redis has answered with an error, so that the command was not
+	 * executed.
+	 * @param failure the failure of a call
+	 * @return whether it is an answered error
 	 */
 	public static boolean isError(StoreUnavailableException failure) {
 		return failure.getCause() instanceof RedisCommandExecutionException;
 	}
 
 	/**
-	 * Whether a failure is Redis' own answer to what it was asked, rather than the
-	 * absence of a Redis that can answer.
-	 * @param failure what a call has thrown
-	 * @return whether asking again would change nothing
+	 * Returns whether Redis has refused the command itself, so that a retry fails too.
+	 * @param failure the failure of a call
+	 * @return whether it is a refusal, rather than an absent master
 	 */
 	public static boolean isRefusal(StoreUnavailableException failure) {
 		return isRefusal(failure.getCause());
@@ -438,7 +440,7 @@ public final class RedisLink<V> implements AutoCloseable {
 		this.connection.close();
 	}
 
-	/** A script with what it is called with. */
+	/** A script with its keys and arguments. */
 	private record ScriptCall<V>(LuaScript script, List<String> keys, List<V> arguments) {
 
 		static <V> List<ScriptCall<V>> forEach(LuaScript script, List<List<String>> keys, List<V> arguments) {

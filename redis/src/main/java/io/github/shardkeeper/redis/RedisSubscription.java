@@ -30,7 +30,7 @@ public final class RedisSubscription implements AutoCloseable {
 	 * Subscribes, and waits until Redis has confirmed it.
 	 * @param connector opens the connection
 	 * @param channel the channel
-	 * @param timeout the longest wait
+	 * @param timeout maximum wait
 	 * @param onMessage called on a thread of the client for every message; must not block
 	 * @return the subscription
 	 * @throws StoreUnavailableException when Redis does not confirm in time
@@ -42,7 +42,7 @@ public final class RedisSubscription implements AutoCloseable {
 				.call(timeout, (patience) -> openInTime(connector, channel, patience, onMessage));
 		}
 		catch (RedisException | IllegalStateException ex) {
-			// IllegalStateException is what a client says that is being stopped.
+			// A client that is being stopped throws IllegalStateException.
 			throw RedisFailure.unavailable("cannot subscribe to " + channel, ex);
 		}
 	}
@@ -74,9 +74,8 @@ public final class RedisSubscription implements AutoCloseable {
 	}
 
 	/**
-	 * Whether the connection stands, on a Cluster: at the node that serves the channel's
-	 * slot, as far as the client knows. Elsewhere it would get what is published, but
-	 * scripts would not count it.
+	 * Returns whether the connection is open; on a Cluster, at the node that serves the
+	 * channel's slot. At another node it receives messages, but scripts do not count it.
 	 */
 	public boolean isOpen() {
 		return !this.closed.get() && this.connection.connection().isOpen()

@@ -10,20 +10,19 @@ import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 
 /**
- * Looks at start whether Redis can be used at all, and tells what can never work from
- * what is merely away. Has no state.
+ * Checks the version of Redis and the credentials at startup. Separates configurations
+ * that can never work from a Redis that does not answer. Has no state.
  */
 public final class RedisVerification {
 
-	/** Without it a start is none the worse. */
+	/** Startup continues without it. */
 	private static final String OPERATION = "check the version of Redis and its free memory at 'maxmemory'";
 
 	private static final Pattern VERSION = Pattern.compile("redis_version:(\\d+)\\.(\\d+)");
 
-	/** Each takes as long as the server needs to refuse it. */
 	private static final int ATTEMPTS = 5;
 
-	/** As the client says it. */
+	/** Message of Lettuce. */
 	private static final String CLOSED_IN_HANDSHAKE = "Connection closed prematurely";
 
 	private static final String CREDENTIALS_ACTION = "Set 'spring.data.redis.password' (and "
@@ -61,8 +60,8 @@ public final class RedisVerification {
 	}
 
 	/**
-	 * When a handshake is refused, the client sometimes trips over its own closing of the
-	 * connection, and the reason is lost; another attempt has it.
+	 * Retries, because Lettuce sometimes loses the reason of a refused handshake when it
+	 * closes the connection itself.
 	 */
 	private static String info(RedisLink<String> link) {
 		for (int attempt = 1; attempt < ATTEMPTS; attempt++) {
@@ -99,7 +98,7 @@ public final class RedisVerification {
 		}
 	}
 
-	/** The answer of a Redis that is there but will not have us, or null. */
+	/** Returns the error of a Redis that refuses the credentials, or null. */
 	private static @Nullable String serverError(Throwable failure) {
 		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
 			String message = (cause.getMessage() != null) ? cause.getMessage() : "";

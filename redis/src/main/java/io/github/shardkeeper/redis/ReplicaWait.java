@@ -7,10 +7,10 @@ import io.lettuce.core.RedisException;
 import io.github.shardkeeper.StoreUnavailableException;
 
 /**
- * How many replicas must have a change before it counts. Immutable.
+ * Replicas that must have a change before it counts. Immutable.
  *
- * @param replicas their number; 0: none has to
- * @param timeout how long to wait for them
+ * @param replicas number of replicas; 0 for none
+ * @param timeout maximum wait for them
  */
 public record ReplicaWait(int replicas, Duration timeout) {
 

@@ -10,9 +10,9 @@ import io.github.shardkeeper.StoreUnavailableException;
 
 /**
  * Runs scripts whose changes a failover must not lose: waits until replicas have them
- * ({@code WAIT}). That blocks the connection, so it has one of its own; others' commands,
- * heartbeats above all, do not wait behind it. Where no replica has to be waited for, it
- * is nothing but the plain link. Thread-safe.
+ * ({@code WAIT}). {@code WAIT} blocks its connection, so it has one of its own; heartbeats
+ * and other commands do not wait behind it. Without replicas to wait for, it uses the
+ * plain link. Thread-safe.
  *
  * @param <V> the type of values
  */
@@ -27,9 +27,9 @@ public final class ReplicatedLink<V> implements AutoCloseable {
 	/**
 	 * Creates a link that is not connected.
 	 * @param connector opens the connection
-	 * @param plain what to use where nothing has to be waited for; closed by its owner
-	 * @param timeout the longest wait for an answer, without the one for replicas
-	 * @param wait what to wait for
+	 * @param plain the link to use without replicas to wait for; closed by its owner
+	 * @param timeout maximum wait for an answer, without the wait for replicas
+	 * @param wait the replicas to wait for
 	 */
 	public ReplicatedLink(RedisConnector connector, RedisLink<V> plain, Duration timeout, ReplicaWait wait) {
 		this.plain = plain;
@@ -92,7 +92,7 @@ public final class ReplicatedLink<V> implements AutoCloseable {
 		}
 	}
 
-	/** Or a repetition that finds all done would not be waited for. */
+	/** A repeated script that finds nothing to write would not wait for the first one. */
 	private static void check(LuaScript script) {
 		if (!script.writesBeforeWait()) {
 			throw new IllegalArgumentException(

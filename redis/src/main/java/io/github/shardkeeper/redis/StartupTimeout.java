@@ -7,16 +7,15 @@ import io.lettuce.core.RedisException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How long the start of an application waits in vain for Redis: all its steps together,
- * because each of them would find out anew that a Redis that accepts connections does not
- * answer. Concerns the thread that it was begun on, and lets all others do what they
- * want. Thread-safe.
+ * Maximum time for which startup waits for a Redis that does not answer, over all its
+ * calls together. Applies to the thread that starts the application; other threads have
+ * the full time limit of each call. Thread-safe.
  */
 final class StartupTimeout {
 
 	static final Duration LIMIT = Duration.ofSeconds(5);
 
-	/** For whoever does not start. */
+	/** No limit: the application is not starting. */
 	static final StartupTimeout NONE = new StartupTimeout(null);
 
 	private final @Nullable Thread starting;
@@ -28,16 +27,16 @@ final class StartupTimeout {
 		this.starting = starting;
 	}
 
-	/** Begins it on the thread of the caller. */
+	/** Begins the limit for the calling thread. */
 	static StartupTimeout begin() {
 		return new StartupTimeout(Thread.currentThread());
 	}
 
 	/**
-	 * Makes a step that waits for Redis.
-	 * @param timeout how long it may wait otherwise
-	 * @param step waits as long as it is told
-	 * @throws RedisException when nothing is left to wait; the step was not made
+	 * Makes a call that waits for Redis.
+	 * @param timeout the call's own time limit
+	 * @param step makes the call with the time limit that it receives
+	 * @throws RedisException when no time is left; the call was not made
 	 */
 	<T> T call(Duration timeout, Function<Duration, T> step) {
 		if (Thread.currentThread() != this.starting) {

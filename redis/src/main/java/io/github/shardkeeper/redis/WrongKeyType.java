@@ -11,8 +11,8 @@ import io.lettuce.core.protocol.RedisCommand;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Somebody else has put something of another type under one of our keys: Redis refuses
- * what is asked of it, without naming the key.
+ * Names the key that holds a value of another type than it should. Redis answers
+ * {@code WRONGTYPE} without the key.
  */
 public final class WrongKeyType {
 
@@ -24,9 +24,9 @@ public final class WrongKeyType {
 	}
 
 	/**
-	 * Whether that is what a failure is about.
-	 * @param failure what a call has thrown
-	 * @return whether some key holds something of another type
+	 * Returns whether a key holds a value of another type.
+	 * @param failure the failure of a call
+	 * @return whether this is the reason of the failure
 	 */
 	public static boolean isReason(Throwable failure) {
 		// A script's error may begin with other words.
@@ -35,19 +35,17 @@ public final class WrongKeyType {
 	}
 
 	/**
-	 * Says what is wrong with a key.
+	 * Describes the problem in the words of {@code data.lua}.
 	 * @param key the key
-	 * @param found the type of what it holds
-	 * @param expected the type of what belongs there
-	 * @return the sentence, as {@code data.lua} has it
+	 * @param found the type of its value
+	 * @param expected the type that it should have
+	 * @return one sentence
 	 */
 	public static String sentence(String key, String found, String expected) {
 		return "the key %s holds a %s, not the %s that belongs there%s".formatted(key, found, expected, REMEDY);
 	}
 
-	/**
-	 * Names the key, where a command has only one. A script has to do that itself.
-	 */
+	/** Names the key of a command that has only one; scripts name theirs themselves. */
 	static RedisException named(RedisException failure, @Nullable Object command) {
 		if (!isReason(failure) || !(command instanceof RedisCommand<?, ?, ?> sent)
 				|| sent.getType() == CommandType.EVALSHA || sent.getType() == CommandType.EVAL) {
