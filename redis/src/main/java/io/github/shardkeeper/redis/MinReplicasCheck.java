@@ -14,15 +14,14 @@ import org.slf4j.LoggerFactory;
 import io.github.shardkeeper.StoreUnavailableException;
 
 /**
- * Checks whether the master would go on accepting writes when it is cut off from its
- * replicas, for good or for longer than Sentinels wait, and logs that once. Nobody waits
- * for the check. Thread-safe.
+ * Checks, in the background, whether a master that is cut off from its replicas stops
+ * accepting writes before Sentinels replace it; logs a problem once. Thread-safe.
  */
 public final class MinReplicasCheck {
 
 	private static final Logger logger = LoggerFactory.getLogger(MinReplicasCheck.class);
 
-	/** The connection may be one to a master that is gone. */
+	/** More than one, because the connection may lead to a former master. */
 	private static final int ATTEMPTS = 3;
 
 	private static final String DOWN_AFTER = "down-after-milliseconds";
@@ -37,20 +36,20 @@ public final class MinReplicasCheck {
 
 	private final AtomicInteger checks = new AtomicInteger();
 
-	/** The number of the latest check that has a result; guarded by this. */
+	/** Number of the latest check that has a result; guarded by this. */
 	private int shown;
 
-	/** Logged once; guarded by this. */
+	/** Whether unreadable settings were logged; guarded by this. */
 	private boolean unreadable;
 
 	private volatile @Nullable String problem;
 
 	/**
 	 * Creates a check that has not run.
-	 * @param connector knows whether there are Sentinels
-	 * @param link where to ask
-	 * @param wait says whether there are to be replicas
-	 * @param timeout the longest wait for a Sentinel's answer
+	 * @param connector returns whether there are Sentinels
+	 * @param link the link to the master
+	 * @param wait the replicas that the application waits for
+	 * @param timeout maximum wait for a Sentinel's answer
 	 */
 	public MinReplicasCheck(RedisConnector connector, RedisLink<String> link, ReplicaWait wait, Duration timeout) {
 		this.connector = connector;
@@ -68,7 +67,7 @@ public final class MinReplicasCheck {
 		return this.problem;
 	}
 
-	/** Checks in the background: the master may be another one now. */
+	/** Begins a check in the background. */
 	public void check() {
 		if (!this.connector.isCluster()) {
 			int number = this.checks.incrementAndGet();
@@ -148,7 +147,7 @@ public final class MinReplicasCheck {
 		}
 	}
 
-	/** An earlier check may get its answer later, from a Sentinel for example. */
+	/** Returns whether a later check already has a result. */
 	private boolean isOvertaken(int number) {
 		boolean overtaken = number < this.shown;
 		this.shown = Math.max(number, this.shown);
@@ -156,10 +155,10 @@ public final class MinReplicasCheck {
 	}
 
 	/**
-	 * What a master requires of its replicas before it accepts a write. Immutable.
+	 * The replicas that a master requires before it accepts a write. Immutable.
 	 *
-	 * @param replicas {@code min-replicas-to-write}: how many it must have heard
-	 * @param maxLagSeconds {@code min-replicas-max-lag}: within what time
+	 * @param replicas {@code min-replicas-to-write}, number of replicas that have reported
+	 * @param maxLagSeconds {@code min-replicas-max-lag}, maximum age of their reports
 	 */
 	private record Requirement(int replicas, int maxLagSeconds) {
 
@@ -173,11 +172,11 @@ public final class MinReplicasCheck {
 		private static final int SECONDS_BEYOND_LAG = 2;
 
 		/**
-		 * Reads the requirement. Not for a Redis Cluster, whose masters refuse everything
-		 * by themselves once they do not reach most of the others.
-		 * @param link where to ask
-		 * @param replicated whether there are to be replicas, however many there are now
-		 * @return the requirement; {@code null} where there are no replicas to require
+		 * Reads the requirement. Not for a Redis Cluster, whose masters refuse all
+		 * commands once they do not reach most of the others.
+		 * @param link the link to the master
+		 * @param replicated whether there should be replicas, also if there are none now
+		 * @return the requirement; {@code null} without replicas
 		 * @throws StoreUnavailableException when it cannot be read
 		 */
 		static @Nullable Requirement read(RedisLink<String> link, boolean replicated) {
@@ -208,19 +207,17 @@ public final class MinReplicasCheck {
 			}
 		}
 
-		/** Whether a master that reaches no replica goes on accepting writes for good. */
+		/** Returns whether a master without replicas accepts writes forever. */
 		boolean isNone() {
 			return this.replicas == 0 || this.maxLagSeconds == 0;
 		}
 
-		/**
-		 * The shortest {@code down-after-milliseconds} of Sentinels that is long enough.
-		 */
+		/** Returns the minimum {@code down-after-milliseconds} of Sentinels. */
 		long shortestDownAfterMillis() {
 			return 1000L * (this.maxLagSeconds + SECONDS_BEYOND_LAG);
 		}
 
-		/** What is wrong where nothing is required, and what to do. */
+		/** Describes a missing requirement, and what to do. */
 		String absence() {
 			return ("Redis is replicated, but '%s' is %d and '%s' is %d: a master that a partition cuts off from them goes on "
 					+ "accepting writes after another one was made the master, shards have an owner on either side, and what "
@@ -229,9 +226,9 @@ public final class MinReplicasCheck {
 		}
 
 		/**
-		 * Whether the master stops accepting writes before Sentinels replace it.
+		 * Checks whether the master stops accepting writes before Sentinels replace it.
 		 * @param downAfterMillis Sentinel's {@code down-after-milliseconds}
-		 * @return what is wrong and what to do; {@code null} for nothing
+		 * @return the problem and what to do; {@code null} for none
 		 */
 		@Nullable String lateness(long downAfterMillis) {
 			if (shortestDownAfterMillis() <= downAfterMillis) {

@@ -46,10 +46,9 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 
 /**
- * Opens connections with the Lettuce client behind Spring's connection factory, so that
- * addresses, credentials, TLS, Sentinel and Cluster are as {@code spring.data.redis.*}
- * says, while blocking reads and heartbeats share no connection with the application.
- * Thread-safe.
+ * Opens connections with the Lettuce client of Spring's connection factory, configured by
+ * {@code spring.data.redis.*}. Blocking reads and heartbeats share no connection with the
+ * application. Thread-safe.
  */
 public final class RedisConnector implements SmartLifecycle, ApplicationListener<ContextRefreshedEvent> {
 
@@ -58,11 +57,10 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 	/** Stops after the consumers, before the application's own client at phase 0. */
 	private static final int PHASE = 1;
 
-	/** Hash fields are text, values and arguments are bytes. */
 	private static final RedisCodec<String, byte[]> DATA_CODEC = RedisCodec.of(StringCodec.UTF8,
 			ByteArrayCodec.INSTANCE);
 
-	/** No task waits for more than a few answers, or for another task. */
+	/** Enough, because no task waits for another task or for more than a few answers. */
 	private static final int BACKGROUND_THREADS = 4;
 
 	private static final Duration LONGEST_CLOSE = Duration.ofSeconds(1);
@@ -77,12 +75,12 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 
 	private final Set<StatefulConnection<?, ?>> connections = ConcurrentHashMap.newKeySet();
 
-	/** By their time limits, of which an application has one. */
+	/** By time limit; an application has one. */
 	private final Map<Duration, RedisLink<byte[]>> dataLinks = new ConcurrentHashMap<>();
 
 	private final RefusedOperations refusedOperations = new RefusedOperations();
 
-	/** Of the client that was used last. */
+	/** For the client that was used last. */
 	private volatile @Nullable ClusterTopology topology;
 
 	private volatile boolean running;
@@ -104,35 +102,32 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 		this.factory = lettuce;
 	}
 
-	/** Whether keys are spread over the slots of a Redis Cluster. */
+	/** Returns whether this is a Redis Cluster. */
 	public boolean isCluster() {
 		return this.factory.isClusterAware();
 	}
 
-	/** Whether Sentinels say who the master is. */
+	/** Returns whether Sentinels determine the master. */
 	boolean isSentinel() {
 		return this.factory.isRedisSentinelAware();
 	}
 
 	/**
-	 * What Redis refuses of steps that nothing waits for.
-	 * @return the steps of all who use this connector
+	 * Returns the operations that Redis refuses while consumption continues.
+	 * @return the operations of all users of this connector
 	 */
 	public RefusedOperations refusedOperations() {
 		return this.refusedOperations;
 	}
 
-	/** When there is no connection in time. */
+	/** Creates the failure for a connection that does not open in time. */
 	RedisException noConnection(Duration timeout, @Nullable Throwable cause) {
 		String hint = this.factory.isUseSsl()
 				? "; a server without TLS does not answer a client with 'spring.data.redis.ssl.enabled: true'" : "";
 		return new RedisException("no connection within " + timeout.toMillis() + " ms" + hint, cause);
 	}
 
-	/**
-	 * Not the JVM's common pool: blocking calls of the application there would hold up
-	 * moves and failovers.
-	 */
+	/** Not the common pool: the application's blocking calls there would delay failovers. */
 	static Executor backgroundThreads() {
 		ThreadPoolExecutor threads = new ThreadPoolExecutor(BACKGROUND_THREADS, BACKGROUND_THREADS, 30,
 				TimeUnit.SECONDS, new LinkedBlockingQueue<>(), (task) -> {
@@ -144,25 +139,24 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 		return threads;
 	}
 
-	/** The threads for what takes too long for a connection's thread. */
+	/** Returns the executor for work that takes too long for a connection's thread. */
 	Executor background() {
 		return this.background;
 	}
 
 	/**
-	 * The link over which checkpoints and records are written: one connection for both.
-	 * Whoever asks shares it, and does not close it.
-	 * @param timeout the longest wait for an answer
-	 * @return the link
+	 * Returns the link for checkpoints and records, on one connection.
+	 * @param timeout maximum wait for an answer
+	 * @return the link, shared by all callers; they do not close it
 	 */
 	public RedisLink<byte[]> dataLink(Duration timeout) {
 		return this.dataLinks.computeIfAbsent(timeout, (limit) -> new RedisLink<>(this, DATA_CODEC, limit));
 	}
 
 	/**
-	 * Opens a connection; blocks until it stands.
-	 * @param codec turns keys and values into bytes
-	 * @param timeout the longest wait
+	 * Opens a connection; blocks until it is open.
+	 * @param codec encodes keys and values
+	 * @param timeout maximum wait
 	 * @param <V> the type of values
 	 * @return the connection, to be closed by the caller
 	 * @throws io.lettuce.core.RedisException when Redis cannot be reached in time
@@ -177,8 +171,8 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 	}
 
 	/**
-	 * Begins to open a connection whose own limit for an answer is the time limit given
-	 * here; does not wait for it. Whoever completes the future himself gives up.
+	 * Begins to open a connection with a time limit for its answers; does not wait for it.
+	 * A caller that completes the future itself gives up.
 	 */
 	<V> CompletableFuture<Connection<V>> begin(RedisCodec<String, V> codec, Duration timeout) {
 		return this.opener.begin(() -> {
@@ -191,23 +185,21 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 	/**
 	 * Opens a connection for subscriptions; on a Cluster at the master of the channel's
 	 * slot, where scripts that work on that slot can count its subscribers.
-	 * @param channel the channel that it is for
-	 * @param timeout the longest wait
+	 * @param channel the channel
+	 * @param timeout maximum wait
 	 * @return the connection, to be closed by the caller
 	 * @throws io.lettuce.core.RedisException when Redis cannot be reached in time
 	 */
 	PubSubConnection openPubSub(String channel, Duration timeout) {
-		// What a frozen node holds up must leave time for the rest.
+		// A frozen node delays the refresh; the connection needs the rest of the time.
 		Duration longestRefresh = timeout.dividedBy(2);
 		return open(() -> connectPubSub(channel, longestRefresh), (late) -> close(late.toClose()), timeout);
 	}
 
 	/**
-	 * Asks one of the Sentinels what it knows of the master, as the client asks them who
-	 * that is: the first one that lets it in. Does not wait for it; the answer comes on a
-	 * thread of its own.
-	 * @param timeout the longest wait for the answer; connecting ends by the client's own
-	 * limits
+	 * Reads what a Sentinel knows of the master, from the first Sentinel that accepts the
+	 * connection. Does not wait; completes on a thread of its own.
+	 * @param timeout maximum wait for the answer; connecting has the client's own limits
 	 * @return the fields of {@code SENTINEL MASTER}
 	 */
 	CompletableFuture<Map<String, String>> askSentinel(Duration timeout) {
@@ -227,8 +219,8 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 	}
 
 	/**
-	 * For a caller whose command was not answered: on a Cluster, has the client look anew
-	 * who serves which slot. Does not wait for it.
+	 * Refreshes the client's topology of a Cluster after a command was not answered. Does
+	 * not wait.
 	 */
 	public void refreshTopology() {
 		try {
@@ -237,16 +229,16 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 			}
 		}
 		catch (IllegalStateException ex) {
-			// The factory is being stopped: there is nobody to ask.
-			logger.debug("Cannot look who serves which slot", ex);
+			// The factory is being stopped.
+			logger.debug("Cannot refresh the topology of the Cluster", ex);
 		}
 	}
 
 	/**
-	 * Watches, on a Cluster, who serves a key's slot; asked, it looks anew, without
-	 * waiting for it, and tells whether that is another node than now.
+	 * Returns a check whether another node than now serves a key's slot. Each check begins
+	 * a refresh of the topology, without waiting for it.
 	 * @param key the key
-	 * @return the watch, {@code null} where there is no Cluster
+	 * @return the check, {@code null} without a Cluster
 	 */
 	@Nullable BooleanSupplier watchMaster(String key) {
 		if (!(this.factory.getNativeClient() instanceof RedisClusterClient cluster)) {
@@ -301,7 +293,7 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 		return new PubSubConnection(connection, connection, () -> true);
 	}
 
-	/** The client for static master/replica addresses is made without any of them. */
+	/** Names the property for a client of static master/replica addresses. */
 	private static <C> C connectSingle(Supplier<C> connect) {
 		try {
 			return connect.get();
@@ -322,9 +314,8 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 	private <C extends StatefulConnection<?, ?>> C opened(C connection) {
 		this.connections.add(connection);
 		if (!isCluster()) {
-			// The client would reconnect and send again what was not answered, long after
-			// its caller has given up. We open a new connection instead, and the caller
-			// decides.
+			// Lettuce would reconnect and resend unanswered commands, long after their
+			// caller has given up. A new connection leaves that to the caller.
 			connection.addListener(new RedisConnectionStateListener() {
 				@Override
 				public void onRedisDisconnected(RedisChannelHandler<?, ?> disconnected) {
@@ -347,25 +338,24 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 		}
 	}
 
-	/** What bounds the waiting of the thread that starts the application. */
+	/** Returns the limit for the thread that starts the application. */
 	StartupTimeout startupTimeout() {
 		return this.startupTimeout;
 	}
 
-	/** Before all that use it. */
 	@Override
 	public void start() {
 		this.running = true;
 		this.startupTimeout = StartupTimeout.begin();
 	}
 
-	/** All have started. */
+	/** Ends the limit: all beans have started. */
 	@Override
 	public void onApplicationEvent(ContextRefreshedEvent event) {
 		this.startupTimeout = StartupTimeout.NONE;
 	}
 
-	/** Closes what is still open; whoever needs a connection later opens a new one. */
+	/** Closes all connections; a later call opens a new one. */
 	@Override
 	public void stop() {
 		this.running = false;
@@ -376,11 +366,11 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 		}
 		for (StatefulConnection<?, ?> connection : this.connections) {
 			if (this.connections.remove(connection)) {
-				// Waits: the client is shut down next, and would complain.
+				// Waits: the client, which is shut down next, warns of open connections.
 				connection.close();
 			}
 		}
-		// It complains about those, too, that are still being closed.
+		// It warns of connections that are still being closed, too.
 		CompletableFuture.allOf(this.closing.toArray(CompletableFuture[]::new))
 			.completeOnTimeout(null, LONGEST_CLOSE.toMillis(), TimeUnit.MILLISECONDS)
 			.exceptionally((failure) -> null)
@@ -400,15 +390,16 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 	/**
 	 * An open connection.
 	 *
-	 * @param stateful to configure and close it
-	 * @param commands the commands that a single Redis and a Cluster both have
+	 * @param stateful the connection, to configure and close it
+	 * @param commands the commands that a single Redis and a Cluster have
 	 * @param <V> the type of values
 	 */
 	public record Connection<V>(StatefulConnection<String, V> stateful, RedisClusterAsyncCommands<String, V> commands) {
 
 		/**
-		 * The commands on the one connection that serves a key, for those that go by what
-		 * that connection did before. On a Cluster redirections are not followed.
+		 * Returns the commands on the node connection that serves a key, for
+		 * {@code WAIT}, which depends on the earlier commands of its connection. On a
+		 * Cluster redirections are not followed.
 		 */
 		RedisClusterAsyncCommands<String, V> commandsAt(String key, Duration timeout) {
 			if (!(this.stateful instanceof StatefulRedisClusterConnection<String, V> cluster)) {
@@ -418,8 +409,7 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 			if (master == null) {
 				throw new RedisException("no master is known for the slot of " + key);
 			}
-			// A late one is kept with the others of this connection, and closed with
-			// them.
+			// A late node connection is closed with the Cluster's connection.
 			return BlockingWait
 				.on(cluster.getConnectionAsync(master.getNodeId()), timeout,
 						(cause) -> new RedisException("no connection within " + timeout.toMillis() + " ms", cause))
@@ -431,10 +421,10 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 	/**
 	 * An open connection for subscriptions.
 	 *
-	 * @param toClose what closes it
-	 * @param connection to subscribe with
-	 * @param isAtMaster whether its node still serves the channel's slot, as far as the
-	 * client knows
+	 * @param toClose the connection to close
+	 * @param connection the connection to subscribe with
+	 * @param isAtMaster returns whether its node still serves the channel's slot, as far as
+	 * the client knows
 	 */
 	record PubSubConnection(StatefulConnection<String, String> toClose,
 			StatefulRedisPubSubConnection<String, String> connection, BooleanSupplier isAtMaster) {

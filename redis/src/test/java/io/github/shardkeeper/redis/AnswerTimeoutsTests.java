@@ -14,6 +14,8 @@ import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandType;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -90,6 +92,14 @@ class AnswerTimeoutsTests {
 		assertThat(sent.isDone()).isFalse();
 		step();
 		assertThat(sent.isDone()).isTrue();
+	}
+
+	@ParameterizedTest
+	@ValueSource(longs = { 1, 200, 1_000, 5_000, 30_000, 60_001 })
+	void aStepIsAtMostATenthOfTheLimitAndAtMost500Millis(long limitMillis) {
+		Duration limit = Duration.ofMillis(limitMillis);
+		Duration step = limit.dividedBy(AnswerTimeouts.stepsIn(limit));
+		assertThat(step).isLessThanOrEqualTo(limit.dividedBy(10)).isLessThanOrEqualTo(Duration.ofMillis(500));
 	}
 
 	/** What is due now, not what follows from it. */

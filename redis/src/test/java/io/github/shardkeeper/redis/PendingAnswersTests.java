@@ -2,11 +2,14 @@ package io.github.shardkeeper.redis;
 
 import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.codec.StringCodec;
@@ -61,6 +64,36 @@ class PendingAnswersTests {
 
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> answer.get(10, TimeUnit.SECONDS))
 			.withCauseInstanceOf(StoreUnavailableException.class);
+	}
+
+	@Test
+	void anErrorCountsAsAnAnswerInTime() {
+		assertEnded(new RedisCommandExecutionException("ERR as the test wants it"), true, false);
+	}
+
+	@Test
+	void theClientsOwnTimeoutCountsAsATimeout() {
+		assertEnded(new RedisCommandTimeoutException("as the test wants it"), false, true);
+	}
+
+	@Test
+	void aClosedConnectionIsNeitherAnswerNorTimeout() {
+		assertEnded(new RedisException("as the test wants it"), false, false);
+	}
+
+	private void assertEnded(RedisException failure, boolean answered, boolean timedOut) {
+		List<Boolean> ended = new ArrayList<>();
+		PendingAnswers<String> sent = new PendingAnswers<>(Duration.ofSeconds(1), 0, null, new Deaf() {
+			@Override
+			public void ended(boolean withAnswer, boolean withTimeout) {
+				ended.addAll(List.of(withAnswer, withTimeout));
+			}
+		});
+		sent.expect(List.of(this.ping));
+
+		this.ping.completeExceptionally(failure);
+
+		assertThat(ended).containsExactly(answered, timedOut);
 	}
 
 	/** One on which nothing can be sent. */

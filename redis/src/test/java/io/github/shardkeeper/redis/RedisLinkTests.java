@@ -114,6 +114,24 @@ class RedisLinkTests {
 	}
 
 	@Test
+	void anAnsweredErrorResetsTheCountOfTimeouts() {
+		try (EmbeddedRedis redis = EmbeddedRedis.start()) {
+			connect(RedisClients.factory(redis), Duration.ofSeconds(1));
+			redis.call((commands) -> commands.lpush(this.key, "no number"));
+			assertUnavailable(increment(), "WRONGTYPE");
+			long before = this.link.call((commands) -> commands.clientId());
+			for (int i = 0; i < 2; i++) {
+				redis.freeze();
+				assertUnavailable(increment(), "no answer within 1000 ms");
+				redis.thaw();
+				assertUnavailable(increment(), "WRONGTYPE");
+			}
+
+			assertThat(this.link.<Long>call((commands) -> commands.clientId())).isEqualTo(before);
+		}
+	}
+
+	@Test
 	void aRedisThatDiesTakesWhatIsUnderWayWithItAndIsFoundAgain() {
 		try (EmbeddedRedis redis = EmbeddedRedis.start()) {
 			connect(RedisClients.factory(redis), PATIENCE);
