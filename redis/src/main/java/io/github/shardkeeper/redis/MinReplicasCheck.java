@@ -157,7 +157,8 @@ public final class MinReplicasCheck {
 	/**
 	 * The replicas that a master requires before it accepts a write. Immutable.
 	 *
-	 * @param replicas {@code min-replicas-to-write}, number of replicas that have reported
+	 * @param replicas {@code min-replicas-to-write}, number of replicas that have
+	 * reported
 	 * @param maxLagSeconds {@code min-replicas-max-lag}, maximum age of their reports
 	 */
 	private record Requirement(int replicas, int maxLagSeconds) {

@@ -25,9 +25,9 @@ import io.github.shardkeeper.StoreUnavailableException;
 
 /**
  * Answers, within a time limit, to commands that were sent together. Either a thread
- * waits for them ({@link #await}), or {@link AnswerTimeouts} ends them. Lettuce's own time
- * limit does not suffice: it is an option of the application's client, and may be off.
- * Where it is on and fires first, that counts as a time-out too. Thread-safe.
+ * waits for them ({@link #await}), or {@link AnswerTimeouts} ends them. Lettuce's own
+ * time limit does not suffice: it is an option of the application's client, and may be
+ * off. Where it is on and fires first, that counts as a time-out too. Thread-safe.
  *
  * @param <T> the answers' type
  */
@@ -148,7 +148,8 @@ final class PendingAnswers<T> {
 
 	/**
 	 * Waits for all answers.
-	 * @throws StoreUnavailableException when one is missing at the time limit, or an error
+	 * @throws StoreUnavailableException when one is missing at the time limit, or an
+	 * error
 	 */
 	List<T> await(Duration patience) {
 		return await(patience, (place, failure) -> {

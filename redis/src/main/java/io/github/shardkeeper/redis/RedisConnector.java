@@ -127,7 +127,9 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 		return new RedisException("no connection within " + timeout.toMillis() + " ms" + hint, cause);
 	}
 
-	/** Not the common pool: the application's blocking calls there would delay failovers. */
+	/**
+	 * Not the common pool: the application's blocking calls there would delay failovers.
+	 */
 	static Executor backgroundThreads() {
 		ThreadPoolExecutor threads = new ThreadPoolExecutor(BACKGROUND_THREADS, BACKGROUND_THREADS, 30,
 				TimeUnit.SECONDS, new LinkedBlockingQueue<>(), (task) -> {
@@ -171,8 +173,8 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 	}
 
 	/**
-	 * Begins to open a connection with a time limit for its answers; does not wait for it.
-	 * A caller that completes the future itself gives up.
+	 * Begins to open a connection with a time limit for its answers; does not wait for
+	 * it. A caller that completes the future itself gives up.
 	 */
 	<V> CompletableFuture<Connection<V>> begin(RedisCodec<String, V> codec, Duration timeout) {
 		return this.opener.begin(() -> {
@@ -235,8 +237,8 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 	}
 
 	/**
-	 * Returns a check whether another node than now serves a key's slot. Each check begins
-	 * a refresh of the topology, without waiting for it.
+	 * Returns a check whether another node than now serves a key's slot. Each check
+	 * begins a refresh of the topology, without waiting for it.
 	 * @param key the key
 	 * @return the check, {@code null} without a Cluster
 	 */
@@ -423,8 +425,8 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 	 *
 	 * @param toClose the connection to close
 	 * @param connection the connection to subscribe with
-	 * @param isAtMaster returns whether its node still serves the channel's slot, as far as
-	 * the client knows
+	 * @param isAtMaster returns whether its node still serves the channel's slot, as far
+	 * as the client knows
 	 */
 	record PubSubConnection(StatefulConnection<String, String> toClose,
 			StatefulRedisPubSubConnection<String, String> connection, BooleanSupplier isAtMaster) {

@@ -250,8 +250,8 @@ public final class RedisLink<V> implements AutoCloseable {
 
 	/**
 	 * Sends a script and does not wait, neither for its answer nor for a connection.
-	 * Commands that are sent before it is answered may overtake it. Its answer is given up
-	 * at most 500 ms, and at most a tenth of the limit, after the time limit.
+	 * Commands that are sent before it is answered may overtake it. Its answer is given
+	 * up at most 500 ms, and at most a tenth of the limit, after the time limit.
 	 * @param script the script
 	 * @param keys its keys, all in one slot
 	 * @param arguments its arguments

@@ -10,9 +10,9 @@ import io.github.shardkeeper.StoreUnavailableException;
 
 /**
  * Runs scripts whose changes a failover must not lose: waits until replicas have them
- * ({@code WAIT}). {@code WAIT} blocks its connection, so it has one of its own; heartbeats
- * and other commands do not wait behind it. Without replicas to wait for, it uses the
- * plain link. Thread-safe.
+ * ({@code WAIT}). {@code WAIT} blocks its connection, so it has one of its own;
+ * heartbeats and other commands do not wait behind it. Without replicas to wait for, it
+ * uses the plain link. Thread-safe.
  *
  * @param <V> the type of values
  */

@@ -1,16 +1,14 @@
 -- Common beginning of every script; LuaScript puts it before each of them.
 --
--- Redis refuses a command that may need memory once `maxmemory` is reached ("OOM command not allowed ..."; those that
--- COMMAND INFO flags `denyoom`: HSET, ZADD, SADD, SET, XADD), inside a script only as long as the script has written
--- nothing. Commands that cannot need any (HDEL, SREM, ZREM, XTRIM, XDEL) are always let through, and count as a write,
--- also when they remove nothing.
+-- At `maxmemory` Redis refuses commands that may need memory ("OOM command not allowed ..."; those that COMMAND INFO
+-- flags `denyoom`: HSET, ZADD, SADD, SET, XADD), inside a script only until its first write. Commands that need none
+-- (HDEL, SREM, ZREM, XTRIM, XDEL) are always accepted, and count as a write also when they remove nothing.
 --
--- Each call of a script names its command, and has a line of its own: when Redis refuses one for a missing right, it
--- tells nothing but the line (MissingRight).
+-- Each call in a script names its command and has a line of its own: when Redis refuses it for a missing right, it
+-- reports only the line (MissingRight).
 
--- Lets all further writes of the script through, also at `maxmemory`. For scripts without which nobody would consume,
--- and so nothing would ever free memory, and whose growth is bounded: what may grow without bound must not be let
--- through, because nothing else keeps Redis from growing beyond the memory that there is.
+-- Makes Redis accept all further writes of the script, also at `maxmemory`. Only for scripts without which nobody would
+-- consume, and so nothing would free memory, and whose growth is bounded: Redis would not bound it.
 -- Called before the script's first write. Changes nothing, and nothing goes to replicas. O(1)
 --
 -- remove   'HDEL', 'SREM' or 'ZREM', by the type of the key
@@ -25,9 +23,9 @@ local function writeAtMaxmemory(remove, key)
   end
 end
 
--- For every script that is followed by a WAIT, before anything else. WAIT counts what its own connection has written
--- (from Redis 7.2 on nothing else), but a script that is repeated may find all done: by itself, on a connection that was
--- lost before any replica had it. So it writes something that leaves no trace. Also at `maxmemory`, as above. O(1)
+-- Comes first in every script that is followed by a WAIT. WAIT counts the writes of its own connection (from Redis 7.2
+-- on nothing else), but a repeated script may find all done, on a connection that was lost before any replica had it.
+-- So this writes something that leaves no trace, also at `maxmemory`. O(1)
 --
 -- hash     the key of a hash, which need not exist; it has no field with an empty name
 local function writeBeforeWait(hash)
@@ -36,14 +34,14 @@ local function writeBeforeWait(hash)
   redis.call('HDEL', hash, '')
 end
 
--- Whether a reply of redis.pcall says that memory is missing. Nothing was written then.
+-- Returns whether a reply of redis.pcall reports missing memory. Nothing was written then.
 local function lacksMemory(reply)
   return type(reply) == 'table' and reply.err ~= nil and string.find(reply.err, 'OOM command', 1, true) ~= nil
 end
 
--- By how many bytes a script may let Redis grow at `maxmemory`: up to a twentieth above it, at least 16 MB, but by no
--- more than 2 MB at once. 256, for numbers that become longer, where there is no room left or nobody can tell, for want of
--- the right to INFO. O(1), some microseconds
+-- Returns the bytes by which a script may let Redis grow at `maxmemory`: up to a twentieth above it, at least 16 MB,
+-- but at most 2 MB at once. 256, for numbers that become longer, if no room is left or the right to INFO is missing.
+-- O(1), some microseconds
 local function roomAtMaxmemory()
   local info = redis.pcall('INFO', 'memory')
   if type(info) ~= 'string' then

@@ -22,15 +22,15 @@ import io.github.shardkeeper.checkpoint.Seeks;
 import io.github.shardkeeper.shard.Offset;
 
 /**
- * The texts of the data plane in Redis, which instances of different versions share; so
- * deliberately not the application's own mapper:
+ * The text formats of the data plane in Redis. They do not use the application's mapper,
+ * because instances of different versions share them:
  *
  * <ul>
  * <li>Offsets are a JSON array, because they may be any text; none are empty text.</li>
- * <li>A failed record has two parts: what is known about it, as JSON on one line,
+ * <li>A failed record has two parts: its properties, as JSON on one line,
  * <code>{"attempts":5,"rounds":1,"key":"42","headers":{"trace":"7f"},"timestamp":"…","failedAt":"…",
  * "exception":"…","stackTrace":"…"}</code>, and its payload, byte for byte. The scripts
- * rely on where {@code attempts} stands. In the retry queue a line break separates the
+ * rely on {@code attempts} being first. In the retry queue a line break separates the
  * parts.</li>
  * <li>A seek is <code>number clearsState offset</code>, as {@code request-seek.lua}
  * writes it and {@code commit.lua} removes it.</li>
@@ -78,7 +78,7 @@ final class CheckpointFormat {
 	/**
 	 * Reads seeks.
 	 * @param seek the pending one, empty for none
-	 * @param sought the number of the last one that was carried out, empty for none
+	 * @param sought number of the last one that was carried out, empty for none
 	 */
 	static Seeks seeks(byte[] seek, byte[] sought) {
 		long applied = (sought.length > 0) ? Long.parseLong(text(sought)) : 0;
@@ -90,7 +90,7 @@ final class CheckpointFormat {
 				new SeekRequest(Long.parseLong(parts[0]), new Offset(parts[2]), parts[1].equals("1")));
 	}
 
-	/** Writes what is known about a failed record. */
+	/** Writes the properties of a failed record. */
 	static byte[] about(FailedRecord record) {
 		ObjectNode about = MAPPER.createObjectNode();
 		about.put("attempts", record.attempts());
@@ -120,8 +120,8 @@ final class CheckpointFormat {
 	}
 
 	/**
-	 * Reads a dead letter. Leaves out what cannot be read, because somebody else has
-	 * written it: its payload must not get lost, nor stop the others.
+	 * Reads a dead letter. Omits properties that cannot be read, because others have
+	 * written them: the payload must not be lost, nor the other letters be blocked.
 	 */
 	static FailedRecord failedRecord(Offset offset, byte[] about, byte[] payload) {
 		JsonNode root = root(about);

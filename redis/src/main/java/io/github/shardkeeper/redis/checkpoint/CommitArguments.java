@@ -10,7 +10,7 @@ import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.shard.Token;
 
 /**
- * A commit as the arguments of {@code commit.lua}. Confined to one thread.
+ * The arguments of {@code commit.lua} for a commit. Confined to one thread.
  */
 final class CommitArguments {
 

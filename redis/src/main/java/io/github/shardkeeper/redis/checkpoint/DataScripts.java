@@ -18,7 +18,7 @@ record DataScripts(LuaScript acquireShard, LuaScript commit, LuaScript readDueRe
 
 	/**
 	 * Loads the scripts.
-	 * @param preludes further files to put between {@code data.lua} and each script
+	 * @param preludes further files to insert between {@code data.lua} and each script
 	 * @return the scripts
 	 */
 	static DataScripts load(String... preludes) {

@@ -18,9 +18,9 @@ import io.github.shardkeeper.shard.Offset;
 import static io.github.shardkeeper.redis.checkpoint.CheckpointFormat.text;
 
 /**
- * Reads the rest of a checkpoint of which {@code acquire-shard.lua} or
- * {@code read-checkpoint.lua} has answered the beginning: a large state comes page by
- * page, so that no other command waits for all of it. Used by one thread after the other.
+ * Reads a checkpoint page by page, so that other commands do not wait for a large state.
+ * {@code acquire-shard.lua} or {@code read-checkpoint.lua} has answered the first page.
+ * Used by one thread after the other.
  */
 final class PagedCheckpoint {
 
@@ -30,24 +30,23 @@ final class PagedCheckpoint {
 
 	private final Map<String, String> state = new HashMap<>();
 
-	/** As Redis counts them: what is no text may be the same text twice. */
+	/** Keys as bytes: different keys that are not UTF-8 may decode to the same text. */
 	private final Set<ByteBuffer> different = new HashSet<>();
 
 	/**
-	 * Creates it.
+	 * Creates a checkpoint with its first page.
 	 * @param beginning fence, number of the last commit, offset, ahead, time until the
-	 * first retry, entries of the state, cursor, first page
+	 * first retry, number of the state's entries, cursor, first page
 	 */
 	PagedCheckpoint(List<?> beginning) {
 		this.beginning = beginning;
 	}
 
 	/**
-	 * Reads on to the end.
-	 * @return all of the checkpoint as it was at the beginning, empty when that is not
-	 * known, because it was changed meanwhile
+	 * Reads the remaining pages.
+	 * @return the whole checkpoint, empty if it was changed meanwhile
 	 */
-	CompletableFuture<Optional<Checkpoint>> readOn(RedisLink<byte[]> link, LuaScript statePage, List<String> keys) {
+	CompletableFuture<Optional<Checkpoint>> readRemaining(RedisLink<byte[]> link, LuaScript statePage, List<String> keys) {
 		add(this.beginning.get(7));
 		String first = text(bytes(6));
 		if (first.equals(END)) {
@@ -60,7 +59,7 @@ final class PagedCheckpoint {
 
 	private void readPage(byte[] cursor, RedisLink<byte[]> link, LuaScript statePage, List<String> keys,
 			CompletableFuture<Optional<Checkpoint>> whole) {
-		// Not on the connection's thread: a large state takes its time.
+		// Not on the connection's thread: decoding a large state takes long.
 		link.<List<Object>>send(statePage, keys, List.of(bytes(0), bytes(1), cursor)).thenAcceptAsync((page) -> {
 			if (page.size() < 2) {
 				whole.complete(Optional.empty());
@@ -82,8 +81,8 @@ final class PagedCheckpoint {
 	}
 
 	/**
-	 * A cursor leads astray, and past entries, in another process of Redis: a replica
-	 * that has become the master, or the node that the slot has moved to.
+	 * Returns whether no entry is missing. A cursor is invalid, and skips entries, in
+	 * another process of Redis, after a failover or a move of the slot.
 	 */
 	private boolean isWhole() {
 		return this.different.size() == Integer.parseInt(text(bytes(5)));
@@ -96,7 +95,7 @@ final class PagedCheckpoint {
 				this.state, retryDueIn.isEmpty() ? null : Duration.ofMillis(Long.parseLong(retryDueIn)));
 	}
 
-	/** An entry may come on several pages. */
+	/** Adds entries; one may occur on several pages. */
 	private void add(Object entries) {
 		List<?> keysAndValues = (List<?>) entries;
 		for (int i = 0; i < keysAndValues.size(); i += 2) {

@@ -64,7 +64,7 @@ import static io.github.shardkeeper.redis.checkpoint.CheckpointFormat.text;
  */
 public final class RedisCheckpointStore implements CheckpointStore {
 
-	/** Hash fields are text, values and arguments are bytes. */
+	/** Keys and fields are text, values and arguments are bytes. */
 	static final RedisCodec<String, byte[]> CODEC = RedisCodec.of(StringCodec.UTF8, ByteArrayCodec.INSTANCE);
 
 	private static final byte[] NOTHING = {};
@@ -88,9 +88,9 @@ public final class RedisCheckpointStore implements CheckpointStore {
 	/**
 	 * Creates a store that waits for no replicas; connects when it is first used.
 	 * @param connector opens connections
-	 * @param keyPrefix what all keys begin with
+	 * @param keyPrefix prefix of all keys
 	 * @param group the group's name
-	 * @param timeout the longest wait for an answer
+	 * @param timeout maximum wait for an answer
 	 */
 	public RedisCheckpointStore(RedisConnector connector, String keyPrefix, String group, Duration timeout) {
 		this(connector, keyPrefix, group, timeout, ReplicaWait.NONE);
@@ -99,10 +99,10 @@ public final class RedisCheckpointStore implements CheckpointStore {
 	/**
 	 * Creates a store; connects when it is first used.
 	 * @param connector opens connections
-	 * @param keyPrefix what all keys begin with
+	 * @param keyPrefix prefix of all keys
 	 * @param group the group's name
-	 * @param timeout the longest wait for an answer
-	 * @param wait what replicas a new owner's fence must have reached before he consumes
+	 * @param timeout maximum wait for an answer
+	 * @param wait wait for replicas after a new fence, before its owner consumes
 	 */
 	public RedisCheckpointStore(RedisConnector connector, String keyPrefix, String group, Duration timeout,
 			ReplicaWait wait) {
@@ -130,7 +130,7 @@ public final class RedisCheckpointStore implements CheckpointStore {
 					return CompletableFuture
 						.completedFuture(new Acquisition.Refused(new Token(Long.parseLong(text(reply.get(1))))));
 				}
-				return readOn(shard, reply.subList(1, reply.size()))
+				return readRemaining(shard, reply.subList(1, reply.size()))
 					.thenCompose((checkpoint) -> acquired(shard, token, attempt, reply, checkpoint));
 			});
 	}
@@ -144,8 +144,8 @@ public final class RedisCheckpointStore implements CheckpointStore {
 					Long.parseLong(text(reply.get(12)))));
 		}
 		if (attempt < READING_ATTEMPTS) {
-			// Somebody newer has it now, or Redis is not the one that it was: see which.
-			// Not on the connection's own thread, because it waits for replicas.
+			// A newer owner has it, or there was a failover: acquire again. Not on the
+			// connection's thread, because it waits for replicas.
 			return CompletableFuture.supplyAsync(() -> acquire(shard, token, attempt + 1), this.link.background())
 				.thenCompose(Function.identity());
 		}
@@ -154,9 +154,9 @@ public final class RedisCheckpointStore implements CheckpointStore {
 			.failedFuture(new StoreUnavailableException("Redis: " + problem, new RedisException(problem)));
 	}
 
-	/** All of it as it was at the beginning, empty when that is not known. */
-	private CompletableFuture<Optional<Checkpoint>> readOn(ShardId shard, List<?> beginning) {
-		return new PagedCheckpoint(beginning).readOn(this.link, this.scripts.readStatePage(), this.keys.all(shard));
+	/** Reads the remaining pages; empty if the checkpoint was changed meanwhile. */
+	private CompletableFuture<Optional<Checkpoint>> readRemaining(ShardId shard, List<?> beginning) {
+		return new PagedCheckpoint(beginning).readRemaining(this.link, this.scripts.readStatePage(), this.keys.all(shard));
 	}
 
 	@Override
@@ -188,11 +188,11 @@ public final class RedisCheckpointStore implements CheckpointStore {
 	@Override
 	public Checkpoint read(ShardId shard) {
 		for (int attempt = 1;; attempt++) {
-			// Under the hands of an owner who commits faster than it can be read.
+			// By page fails while an owner commits faster than pages are read.
 			String how = (attempt < READING_ATTEMPTS) ? "by page" : "whole";
 			List<Object> beginning = this.link.run(this.scripts.readCheckpoint(), this.keys.all(shard),
 					List.of(bytes(how)));
-			Optional<Checkpoint> checkpoint = Answers.await(readOn(shard, beginning));
+			Optional<Checkpoint> checkpoint = Answers.await(readRemaining(shard, beginning));
 			if (checkpoint.isPresent()) {
 				return checkpoint.get();
 			}
@@ -242,8 +242,8 @@ public final class RedisCheckpointStore implements CheckpointStore {
 	}
 
 	/**
-	 * What was before a fence, if that is what a field tells of: instances of earlier
-	 * versions leave it as it is.
+	 * Returns the last commit before a fence; {@code null} if the field belongs to another
+	 * fence, because an instance of an earlier version has left it unchanged.
 	 */
 	private static @Nullable LastCommit before(String field, Token fence) {
 		Matcher parts = BEFORE.matcher(field);
@@ -300,17 +300,14 @@ public final class RedisCheckpointStore implements CheckpointStore {
 		return new Removal(removed, kept);
 	}
 
-	/**
-	 * Nobody else knows the shards of which anything is left: the group may have
-	 * forgotten them.
-	 */
+	/** Searches the keys, because the group may have forgotten the shards. */
 	private Set<ShardId> shards(String topic) {
 		ScanArgs wanted = ScanArgs.Builder.matches(this.keys.pattern(topic)).limit(SCANNED_AT_ONCE);
 		Set<ShardId> shards = new LinkedHashSet<>();
 		ScanCursor cursor = ScanCursor.INITIAL;
 		while (!cursor.isFinished()) {
 			ScanCursor last = cursor;
-			// On a Cluster the cursor goes from master to master.
+			// On a Cluster the cursor covers all masters.
 			KeyScanCursor<String> page = this.link.call((commands) -> commands.scan(last, wanted));
 			for (String key : page.getKeys()) {
 				ShardId shard = this.keys.shard(key);

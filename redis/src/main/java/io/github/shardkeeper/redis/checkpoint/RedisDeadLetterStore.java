@@ -33,12 +33,12 @@ import static io.github.shardkeeper.redis.checkpoint.CheckpointFormat.text;
  */
 public final class RedisDeadLetterStore implements DeadLetterStore {
 
-	/** What one script copies keeps Redis busy; a single letter may be larger. */
+	/** Maximum size that one script copies, because Redis is busy meanwhile. */
 	private static final int BYTES_AT_ONCE = 1_000_000;
 
 	private static final int LETTERS_AT_ONCE = 200;
 
-	/** In place of the offset of an entry that is none of ours. */
+	/** Offset of an entry without one, which others have added. */
 	private static final Offset NO_OFFSET = new Offset("?");
 
 	private final RedisLink<byte[]> link;
@@ -52,9 +52,9 @@ public final class RedisDeadLetterStore implements DeadLetterStore {
 	/**
 	 * Creates a store; connects when it is first used.
 	 * @param connector opens connections
-	 * @param keyPrefix what all keys begin with
+	 * @param keyPrefix prefix of all keys
 	 * @param group the group's name
-	 * @param timeout the longest wait for an answer
+	 * @param timeout maximum wait for an answer
 	 */
 	public RedisDeadLetterStore(RedisConnector connector, String keyPrefix, String group, Duration timeout) {
 		this(connector, keyPrefix, group, timeout, DataScripts.STANDARD);

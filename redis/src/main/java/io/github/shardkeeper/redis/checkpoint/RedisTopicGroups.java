@@ -74,13 +74,13 @@ public final class RedisTopicGroups implements TopicGroups {
 	private final String group;
 
 	/**
-	 * Creates it; connects when it is first used.
+	 * Creates a store; connects when it is first used.
 	 * @param connector opens connections
-	 * @param keyPrefix what all keys begin with
+	 * @param keyPrefix prefix of all keys
 	 * @param group the group of this instance
-	 * @param timeout the longest wait for an answer
-	 * @param wait what replicas must have before a group counts as registered, and a
-	 * record as handled
+	 * @param timeout maximum wait for an answer
+	 * @param wait wait for replicas before a group counts as registered, and a record as
+	 * handled
 	 */
 	public RedisTopicGroups(RedisConnector connector, String keyPrefix, String group, Duration timeout,
 			ReplicaWait wait) {
@@ -157,7 +157,7 @@ public final class RedisTopicGroups implements TopicGroups {
 		return offsets;
 	}
 
-	/** Of a checkpoint that cannot be read there is none: what it needs stays. */
+	/** Returns no offset for a checkpoint that cannot be read: nothing is trimmed then. */
 	private List<byte @Nullable []> offsets(List<String> checkpoints) {
 		if (this.waits) {
 			return remembering(READING,

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
- * The keys of a group's data plane; those of one shard are in one slot:
+ * The keys of a group's data plane. Those of one shard share a slot:
  *
  * <pre>
  * &lt;prefix&gt;:{&lt;group&gt;/&lt;topic&gt;/&lt;id&gt;}:checkpoint   hash: fence, commit (number), offset, ahead, committed (millis), completed, seek, sought
@@ -28,7 +28,7 @@ final class ShardKeys {
 		this.start = prefix + ":{" + group + "/";
 	}
 
-	/** All of a shard, in the order that {@code data.lua} expects. */
+	/** Returns the keys of a shard, in the order of {@code data.lua}. */
 	List<String> all(ShardId shard) {
 		return List.of(checkpoint(shard), state(shard), retry(shard), of(shard, "retried"), dead(shard));
 	}
@@ -49,12 +49,12 @@ final class ShardKeys {
 		return of(shard, "dead");
 	}
 
-	/** What all keys of a topic's shards are like, for {@code SCAN}. */
+	/** Returns the pattern of the keys of a topic's shards, for {@code SCAN}. */
 	String pattern(String topic) {
 		return (this.start + topic).replaceAll("[\\\\*?\\[\\]]", "\\\\$0") + "/*";
 	}
 
-	/** The shard that a key belongs to; {@code null} for a key of nobody's. */
+	/** Returns the shard that a key belongs to; {@code null} for none. */
 	@Nullable ShardId shard(String key) {
 		int end = key.lastIndexOf("}:");
 		if (!key.startsWith(this.start) || end < this.start.length()) {
@@ -68,7 +68,7 @@ final class ShardKeys {
 		}
 	}
 
-	/** Of the topic itself, in a slot of its own. */
+	/** Returns the key of the topic itself, in a slot of its own. */
 	String topic(String topic) {
 		return this.start + topic + "}:topic";
 	}

@@ -1,6 +1,7 @@
 /**
- * The data plane on Redis: checkpoints, states, retries, dead letters, and which groups
- * consume a topic. The {@code .lua} files stand beside the classes as resources.
+ * The stores of the data plane on Redis: checkpoints, states, retries, dead letters, and
+ * the groups of a topic, with Lua scripts in the resources of this package. Records and
+ * shard counts belong into {@code redis.stream}.
  */
 @NullMarked
 package io.github.shardkeeper.redis.checkpoint;

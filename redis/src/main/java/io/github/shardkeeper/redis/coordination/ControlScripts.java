@@ -19,7 +19,7 @@ public record ControlScripts(LuaScript joinGroup, LuaScript updateDescription, L
 
 	/**
 	 * Loads the scripts.
-	 * @param preludes further files to put between {@code control.lua} and each script
+	 * @param preludes further files to insert between {@code control.lua} and each script
 	 * @return the scripts
 	 */
 	static ControlScripts load(String... preludes) {

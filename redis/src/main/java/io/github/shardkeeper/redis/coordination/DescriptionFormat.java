@@ -20,21 +20,20 @@ import io.github.shardkeeper.shard.TopicShards;
 
 /**
  * A member's description as JSON, <code>{"topics":{"visits":4},"version":"1.4.2",
- * "capacity":2,"zone":"eu-1","strategy":"sticky"}</code>. A topic's number is that of its
- * shards that are counted from 0; what else there is to say of its shards is in
+ * "capacity":2,"zone":"eu-1","strategy":"sticky"}</code>. A topic's number counts its
+ * shards from 0; other shards are in
  * <code>"shards":{"visits":"4:5&lt;1 6&lt;2,3 spare"}</code>: 4 and 5 were split from 1,
- * 6 was merged from 2 and 3, and "spare" is one without parents. So a topic whose shards
- * were split a thousand times takes a few kilobytes. A member whose subscription Redis
- * does not see adds <code>"hidden":true</code>. Fields that a newer version may add are
- * ignored, and those that an older one leaves out are unknown, a capacity 1. Deliberately
- * not the application's own mapper: this is a format between instances of different
- * versions.
+ * 6 was merged from 2 and 3, and "spare" has no parents. So a topic whose shards were
+ * split a thousand times takes a few kilobytes. A member whose subscription Redis does
+ * not see adds <code>"hidden":true</code>. Unknown fields, of a newer version, are
+ * ignored; missing fields are unknown, a missing capacity is 1. Does not use the
+ * application's mapper, because instances of different versions share the format.
  */
 final class DescriptionFormat {
 
 	private static final JsonMapper MAPPER = new JsonMapper();
 
-	/** {@code reap-members.lua} looks for it: nothing else here is true or false. */
+	/** {@code reap-members.lua} searches for it: no other field is true or false. */
 	private static final String HIDDEN = "hidden";
 
 	private DescriptionFormat() {
@@ -91,7 +90,7 @@ final class DescriptionFormat {
 			return counted.with(readShards(others));
 		}
 		catch (IllegalArgumentException ex) {
-			// Of a newer version: whoever reads it tells the group of these shards.
+			// Written by a newer version; members that can read it report these shards.
 			return counted;
 		}
 	}
@@ -103,7 +102,7 @@ final class DescriptionFormat {
 
 	/**
 	 * Writes shards.
-	 * @param parents by shard id its parents, numbers in their order
+	 * @param parents the parents by shard id, numbers in their order
 	 */
 	private static String writeShards(Map<String, SortedSet<String>> parents) {
 		StringBuilder text = new StringBuilder();
@@ -111,8 +110,8 @@ final class DescriptionFormat {
 		String last = null;
 		SortedSet<String> common = Collections.emptySortedSet();
 		for (Map.Entry<String, SortedSet<String>> entry : parents.entrySet()) {
-			boolean goesOn = last != null && entry.getValue().equals(common) && follows(last, entry.getKey());
-			if (!goesOn) {
+			boolean continues = last != null && entry.getValue().equals(common) && follows(last, entry.getKey());
+			if (!continues) {
 				append(text, first, last, common);
 				first = entry.getKey();
 				common = entry.getValue();
@@ -142,8 +141,8 @@ final class DescriptionFormat {
 	}
 
 	/**
-	 * Reads what {@link #writeShards} wrote.
-	 * @return by shard id its parents
+	 * Reads the text of {@link #writeShards}.
+	 * @return the parents by shard id
 	 */
 	private static Map<String, List<String>> readShards(String text) {
 		Map<String, List<String>> parents = new TreeMap<>();

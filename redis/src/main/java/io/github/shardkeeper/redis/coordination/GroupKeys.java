@@ -10,9 +10,9 @@ import io.github.shardkeeper.redis.RedisLink;
 import io.github.shardkeeper.redis.WrongKeyType;
 
 /**
- * The keys of one group, in the order in which {@code control.lua} declares and describes
- * them. All of them exist as long as the group does. Looks for one that holds something
- * of another type after a script was refused for it. Thread-safe.
+ * The keys of one group, in the order of {@code control.lua}, which describes them. All of
+ * them exist as long as the group. Finds the key with a value of another type when a
+ * script was refused for it. Thread-safe.
  */
 final class GroupKeys {
 
@@ -30,7 +30,7 @@ final class GroupKeys {
 	/**
 	 * Names the keys of a group.
 	 * @param link the connection
-	 * @param base what they begin with
+	 * @param base prefix of the keys
 	 */
 	GroupKeys(RedisLink<String> link, String base) {
 		this.link = link;
@@ -40,26 +40,25 @@ final class GroupKeys {
 
 	/**
 	 * Names the keys of a group.
-	 * @param base what they begin with
+	 * @param base prefix of the keys
 	 * @return the keys, as scripts declare them
 	 */
 	static List<String> names(String base) {
 		return KEYS.stream().map((key) -> base + ":" + key.name()).toList();
 	}
 
-	/** What scripts declare. */
 	List<String> names() {
 		return this.names;
 	}
 
-	/** The channel of one member. */
+	/** Returns the channel of a member. */
 	String channel(String member) {
 		return this.base + ":member:" + member;
 	}
 
 	/**
 	 * Names the key that a failure is about.
-	 * @param failure what a script has thrown
+	 * @param failure the failure of a script
 	 * @return the failure to throw
 	 */
 	StoreUnavailableException named(StoreUnavailableException failure) {
@@ -94,7 +93,7 @@ final class GroupKeys {
 		return null;
 	}
 
-	/** The key's last part, and the type of what it holds. */
+	/** The last part of a key, and the type of its value. */
 	private record Key(String name, String type) {
 
 	}

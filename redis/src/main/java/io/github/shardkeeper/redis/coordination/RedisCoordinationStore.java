@@ -55,24 +55,24 @@ import io.github.shardkeeper.shard.Token;
 
 /**
  * The control plane of one group on Redis. All its keys begin with
- * <code>&lt;prefix&gt;:{&lt;group&gt;}</code> and so share a slot; {@code control.lua},
- * beside this class' scripts, lists them with what they hold, and says what happens when
- * one is missing. Each method is one script, run by {@code EVALSHA}. Thread-safe.
+ * <code>&lt;prefix&gt;:{&lt;group&gt;}</code> and so share a slot. {@code control.lua}
+ * lists them, and describes what happens when one is missing. Each method runs one
+ * script, in batches where it is long. Thread-safe.
  */
 public final class RedisCoordinationStore implements CoordinationStore {
 
 	private static final Logger logger = LoggerFactory.getLogger(RedisCoordinationStore.class);
 
-	/** Shards told by one script; keeps each in the low milliseconds. */
+	/** Maximum number of shards that one script returns; it then takes few milliseconds. */
 	private static final int READ_AT_ONCE = 500;
 
-	/** Shards changed by one script, for the same reason: it tells their members, too. */
+	/** Maximum number of shards that one script changes; it notifies members, too. */
 	private static final int WRITTEN_AT_ONCE = 50;
 
-	/** Load reports told by one script: each may be as long as many shards. */
+	/** Maximum number of load reports that one script returns; they may be long. */
 	private static final int REPORTS_AT_ONCE = 25;
 
-	/** Shards forgotten by one script, times the members that may have been told. */
+	/** Maximum number of shards, times members, that one script forgets. */
 	private static final int CONCERNS_FORGOTTEN_AT_ONCE = 5000;
 
 	private final RedisConnector connector;
@@ -99,17 +99,17 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	private final int reportsAtOnce;
 
 	/**
-	 * Whether the last heartbeat was refused, or its answer could not be read, though
-	 * Redis may have renewed the session with it.
+	 * Whether the last heartbeat was refused, or its answer could not be read, although
+	 * Redis may have renewed the session.
 	 */
 	private volatile boolean heartbeatFailed;
 
 	/**
 	 * Creates a store that waits for no replicas; connects when it is first used.
 	 * @param connector opens connections
-	 * @param keyPrefix what all keys begin with
+	 * @param keyPrefix prefix of all keys
 	 * @param group the group's name
-	 * @param timeout the longest wait for an answer
+	 * @param timeout maximum wait for an answer
 	 */
 	public RedisCoordinationStore(RedisConnector connector, String keyPrefix, String group, Duration timeout) {
 		this(connector, keyPrefix, group, timeout, ReplicaWait.NONE);
@@ -118,10 +118,10 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	/**
 	 * Creates a store; connects when it is first used.
 	 * @param connector opens connections
-	 * @param keyPrefix what all keys begin with
+	 * @param keyPrefix prefix of all keys
 	 * @param group the group's name
-	 * @param timeout the longest wait for an answer
-	 * @param wait what replicas a change of ownership must have reached
+	 * @param timeout maximum wait for an answer
+	 * @param wait wait for replicas after a change of ownership
 	 */
 	public RedisCoordinationStore(RedisConnector connector, String keyPrefix, String group, Duration timeout,
 			ReplicaWait wait) {
@@ -225,7 +225,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 		if (!this.heartbeatFailed) {
 			return heartbeat(member, seen, candidate, load, true);
 		}
-		// Who cannot hear the answers consumes nothing: the session must be able to end.
+		// A member that cannot read the answers consumes nothing: its session must end.
 		HeartbeatReply reply = heartbeat(member, seen, candidate, load, false);
 		return (reply instanceof HeartbeatReply.Alive) ? heartbeat(member, seen, candidate, load, true) : reply;
 	}
@@ -245,16 +245,13 @@ public final class RedisCoordinationStore implements CoordinationStore {
 			throw ex;
 		}
 		catch (RuntimeException ex) {
-			// An answer that cannot be understood is none, either.
+			// The answer cannot be read.
 			this.heartbeatFailed = true;
 			throw ex;
 		}
 	}
 
-	/**
-	 * Reads an answer. If it has an entry that cannot be read, nobody can go by it: the
-	 * group begins again.
-	 */
+	/** Reads an answer. If it has an entry that cannot be read, the group is rebuilt. */
 	private <T> T read(Supplier<T> reading) {
 		try {
 			return reading.get();
@@ -293,7 +290,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 			long generation = reader.number();
 			long membership = reader.number();
 			if (reader.flag()) {
-				// Shards were forgotten: what was read before is not all true any more.
+				// Shards were forgotten: the reply begins at generation 0 again.
 				whole = true;
 				ownerships.clear();
 			}
@@ -338,7 +335,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	public PlanReply applyPlan(MemberId leader, long epoch, List<Transition> transitions) {
 		int applied = 0;
 		int conflicts = 0;
-		// At least one round: also an empty plan learns whether its leader still leads.
+		// At least one round: an empty plan also shows whether its leader still leads.
 		for (int from = 0; from == 0 || from < transitions.size(); from += this.writtenAtOnce) {
 			List<String> arguments = new ArrayList<>(List.of(leader.value(), number(epoch)));
 			transitions.subList(from, Math.min(from + this.writtenAtOnce, transitions.size()))
@@ -440,8 +437,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	public void notifyOwners(Collection<ShardId> shards) {
 		List<String> names = shards.stream().map(ShardId::toString).toList();
 		for (int from = 0; from < names.size(); from += this.writtenAtOnce) {
-			// What it tells of may have survived a failover that the nudge must survive,
-			// too.
+			// A failover must not lose it while it keeps the request it announces.
 			runDurably(this.scripts.notifyOwners(),
 					names.subList(from, Math.min(from + this.writtenAtOnce, names.size())));
 		}
@@ -483,7 +479,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 			int atOnce = forgottenAtOnce(this.writtenAtOnce, members);
 			String membership = number(group.membership());
 			Token newest = null;
-			// At least one round, which tells the token.
+			// At least one round, which returns the token.
 			for (int from = 0; from == 0 || from < shards.size(); from += atOnce) {
 				List<String> arguments = new ArrayList<>(List.of(membership));
 				shards.subList(from, Math.min(from + atOnce, shards.size()))
@@ -539,7 +535,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 		}
 	}
 
-	/** For what a failover must not undo, where replicas are to be waited for. */
+	/** Runs a script whose changes a failover must not undo. */
 	private <T> T runDurably(LuaScript script, List<String> arguments) {
 		try {
 			return this.ownership.run(script, this.keys.names(), arguments);

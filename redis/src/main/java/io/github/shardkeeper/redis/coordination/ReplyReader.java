@@ -25,7 +25,7 @@ import io.github.shardkeeper.shard.Token;
  */
 final class ReplyReader {
 
-	/** What is in every key, so that none is ever empty. */
+	/** Entry of every key, so that none is ever empty. */
 	private static final String NO_ENTRY = "#";
 
 	private final List<?> reply;
@@ -53,7 +53,7 @@ final class ReplyReader {
 		return text().equals("1");
 	}
 
-	/** What {@code heartbeat.lua} tells a member that is alive. */
+	/** Reads the answer of {@code heartbeat.lua} to a member that is alive. */
 	HeartbeatReply.Alive alive() {
 		long serverTime = number();
 		MemberId leader = member();
@@ -88,7 +88,7 @@ final class ReplyReader {
 	}
 
 	/**
-	 * The rest, as triples of shard, generation and record.
+	 * Reads the remaining fields as triples of shard, generation and record.
 	 * @throws UnreadableEntryException when a record is missing or cannot be read
 	 */
 	List<Ownership> ownerships() {
@@ -110,7 +110,7 @@ final class ReplyReader {
 		return ownerships;
 	}
 
-	/** The rest, as pairs of member and load report. */
+	/** Reads the remaining fields as pairs of member and load report. */
 	Map<MemberId, LoadReport> loads() {
 		Map<MemberId, LoadReport> loads = new HashMap<>();
 		while (this.position < this.reply.size()) {
@@ -120,8 +120,8 @@ final class ReplyReader {
 	}
 
 	/**
-	 * The rest, as pairs of member and record.
-	 * @return them, ordered by the member's id
+	 * Reads the remaining fields as pairs of member and record.
+	 * @return the members, ordered by id
 	 * @throws UnreadableEntryException when a record cannot be read
 	 */
 	List<GroupMember> members() {
@@ -149,9 +149,7 @@ final class ReplyReader {
 		return text.isEmpty() ? null : new MemberId(text);
 	}
 
-	/**
-	 * Somebody else has written an entry, or has removed it.
-	 */
+	/** An entry has no valid value; only others can have written or removed it. */
 	static final class UnreadableEntryException extends RuntimeException {
 
 		private final boolean ofShard;
@@ -167,7 +165,7 @@ final class ReplyReader {
 			this.value = value;
 		}
 
-		/** Whether it is a shard's, rather than a member's. */
+		/** Returns whether it is the entry of a shard, rather than of a member. */
 		boolean ofShard() {
 			return this.ofShard;
 		}
@@ -176,7 +174,7 @@ final class ReplyReader {
 			return this.entry;
 		}
 
-		/** What it holds, empty for nothing. */
+		/** Returns its value, empty for none. */
 		String value() {
 			return (this.value != null) ? this.value : "";
 		}

@@ -1,6 +1,7 @@
 /**
- * The control plane on Redis: each transition of a group is one Lua script, which stands
- * beside the classes as a resource.
+ * The store of the control plane on Redis; each transition of a group is one Lua script
+ * in the resources of this package. Decisions belong into {@code protocol}, data of
+ * shards into {@code redis.checkpoint}.
  */
 @NullMarked
 package io.github.shardkeeper.redis.coordination;

@@ -1,15 +1,15 @@
 -- Claims the right to trim a topic for some time, and returns the groups that consume it.
 --
--- KEYS     1 the topic's groups: set, 2 who trims: string, 3 what trimming goes by: hash of server, the run id of the
---          process of Redis; groups, how many there were; settling, since when (millis) both were as they are
--- ARGV     1 who wants to trim, 2 for how long nobody else does, in millis, 3 how long groups have to make themselves
---          known again, in millis
--- result   {} when somebody else trims; otherwise {0 or 1, text, group, ...}, 0 while groups may be missing that
---          consume; the text says why that cannot be known, '' where it can
--- keeps    where Redis may have forgotten a group, because it was emptied, is another process since a restart or a
---          failover, or knows fewer than before, nothing is settled before the groups had their time; nor while it does
---          not tell which process it is: a failover that loses a group may lose with it how many there were
--- memory   gets through at `maxmemory`: two keys per topic
+-- KEYS     1 the topic's groups: set, 2 the group that trims: string, 3 basis of trimming: hash of server, the run id
+--          of the Redis process; groups, their number; settling, time since which (millis) both are unchanged
+-- ARGV     1 the group that wants to trim, 2 duration of the claim (millis), 3 time that groups have to register again
+--          (millis)
+-- result   {} when another group trims; otherwise {0 or 1, text, group, …}: 0 while groups that consume may be missing;
+--          the text says why this cannot be known, '' if it can
+-- keeps    after Redis may have forgotten a group (it was emptied, is another process since a restart or a failover, or
+--          knows fewer groups), the answer is 0 until the groups had their time; also while Redis does not name its
+--          process: a failover that loses a group may lose their number with it
+-- memory   accepted at `maxmemory`: two keys per topic
 -- cost     O(groups)
 
 writeBeforeWait(KEYS[3])

@@ -1,18 +1,18 @@
 -- Writes a commit of the owner in one step, if the fence equals the owner's token.
 --
--- ARGV     1 token, 2 number of the commit under that token, 3 number of the last one that was answered, 0 for none,
---          4 which acquisition it rests on, 0 for none, 5 offset or '' to leave it, 6 what is done ahead of it or '' for
---          nothing, 7 number of the seek that is carried out with it or 0, then how many there are of:
---          8 state entries to put, 9 state entries to remove, 10 records taken from the retry queue, 11 records to
---          retry, 12 dead letters; then for each to put key, value; to remove key; taken offset; to retry offset, delay in
---          millis, about, payload; dead letter offset, about, payload
--- result   'COMMITTED'; 'STALE' when a newer token or a later commit was there before; or 'GONE' when Redis has lost
---          what the commit rests on: the checkpoint, the acquisition under the token, or the commit that was answered;
---          an error when memory or a right is missing
--- keeps    all of it is written or nothing, also when the user lacks a right; a commit that arrives late, after its
---          successor, writes nothing; one that arrives twice adds nothing twice
--- memory   at `maxmemory` it gets through if state, retry queue and dead letters become larger by no more than
---          roomAtMaxmemory(); what becomes smaller or stays as large always does
+-- ARGV     1 token, 2 number of the commit under that token, 3 number of the last answered one, 0 for none, 4
+--          acquisition that it is based on, 0 for none, 5 offset or '' to leave it, 6 offsets done ahead of it or '', 7
+--          number of the seek that it carries out or 0, then the numbers of: 8 state entries to put, 9 state entries to
+--          remove, 10 records taken from the retry queue, 11 records to retry, 12 dead letters; then for each to put
+--          key, value; to remove key; taken offset; to retry offset, delay (millis), about, payload; dead letter
+--          offset, about, payload
+-- result   'COMMITTED'; 'STALE' if a newer token or a later commit was there before; or 'GONE' if Redis has lost what
+--          the commit is based on: the checkpoint, the acquisition under the token, or the answered commit; an error if
+--          memory or a right is missing
+-- keeps    all of it is written or nothing, also if the user lacks a right; a commit that arrives after its successor
+--          writes nothing; one that arrives twice is written once
+-- memory   at `maxmemory` accepted if state, retry queue and dead letters grow by no more than roomAtMaxmemory(), or do
+--          not grow
 -- cost     O(changes), for each retry or record taken times log of the retry queue
 
 local checkpoint = redis.call('HMGET', CHECKPOINT, 'fence', 'commit', 'acquired', 'seek')
@@ -25,31 +25,31 @@ if fence > token then
   return 'STALE'
 end
 if ARGV[4] ~= '0' and ARGV[4] ~= checkpoint[3] then
-  -- What was acquired is lost, and a late repetition has acquired what is left.
+  -- The acquisition is lost, and a late repetition of it has acquired the shard again.
   return 'GONE'
 end
 if number < last then
   return 'STALE'
 end
 if number == last then
-  -- Sent again by the client after it lost the connection: it was written.
+  -- The client has sent it again after a reconnect.
   return 'COMMITTED'
 end
 if last < answered then
   return 'GONE'
 end
 
-local puts, removes, taken, retries, dead = tonumber(ARGV[8]), tonumber(ARGV[9]), tonumber(ARGV[10]), tonumber(ARGV[11]),
-  tonumber(ARGV[12])
+local puts, removes, taken = tonumber(ARGV[8]), tonumber(ARGV[9]), tonumber(ARGV[10])
+local retries, dead = tonumber(ARGV[11]), tonumber(ARGV[12])
 
 local stateEnd = 12 + 2 * puts + removes
 local takenEnd = stateEnd + taken
 local retriesEnd = takenEnd + 4 * retries
 local deadEnd = retriesEnd + 3 * dead
 
--- About how many bytes more Redis would hold after this commit. Not counted: offset and ahead, which are bounded.
+-- Returns about how many bytes this commit adds. Offset and ahead are bounded and not counted.
 local function growth()
-  -- What an entry takes beside its texts, about.
+  -- About the overhead of an entry.
   local entry = 50
   local bytes = 0
   for i = 13, 12 + 2 * puts, 2 do
@@ -67,7 +67,7 @@ local function growth()
     bytes = bytes - redis.call('HSTRLEN', RETRIED, ARGV[i])
   end
   for i = takenEnd + 1, retriesEnd, 4 do
-    -- One that waits already is replaced.
+    -- Replaces one that is waiting already.
     bytes = bytes + entry + 2 * #ARGV[i] + #ARGV[i + 2] + #ARGV[i + 3] - redis.call('HSTRLEN', RETRIED, ARGV[i])
   end
   for i = retriesEnd + 1, deadEnd do
@@ -76,16 +76,16 @@ local function growth()
   return bytes
 end
 
--- Redis undoes nothing when it refuses a command in the middle of a script, and which one the user has no right to shows
--- only when it is called. So each command that follows is called first in a way that changes nothing. The first write is
--- the one that is refused at `maxmemory`.
+-- Redis undoes nothing when it refuses a command in the middle of a script, and a missing right shows only when the
+-- command is called. So each command that follows is first called in a way that changes nothing. At `maxmemory` the
+-- first write is refused.
 local tried = redis.pcall('HSET', CHECKPOINT, 'fence', checkpoint[1])
 if lacksMemory(tried) then
   local bytes = growth()
   if bytes > roomAtMaxmemory() then
     return redis.error_reply('OOM Redis has reached maxmemory, and a commit would add about ' .. text(bytes) ..
-      ' bytes to state, retry queue or dead letters of ' .. CHECKPOINT .. ', more than is let through then, so nothing ' ..
-      'was written; raise maxmemory, or free memory by trimming topics or dropping dead letters')
+      ' bytes to state, retry queue or dead letters of ' .. CHECKPOINT .. ', more than is let through then, so ' ..
+      'nothing was written; raise maxmemory, or free memory by trimming topics or dropping dead letters')
   end
   writeAtMaxmemory('HDEL', CHECKPOINT)
 end
@@ -93,7 +93,7 @@ if type(tried) == 'table' then
   -- Any other error is raised here.
   redis.call('HSET', CHECKPOINT, 'fence', checkpoint[1])
 end
--- A seek that came meanwhile stays.
+-- A newer seek stays.
 local sought = ARGV[7] ~= '0' and checkpoint[4] and seekNumber(checkpoint[4]) <= tonumber(ARGV[7])
 if removes > 0 or taken > 0 or sought then
   redis.call('HDEL', CHECKPOINT, '')
@@ -105,7 +105,7 @@ if retries > 0 then
   redis.call('ZADD', RETRY, 'XX', 0, '')
 end
 
--- XADD cannot be tried without effect, so letters come first: if one is refused, it is the first one.
+-- XADD has no form without effect, so letters come first: a refusal meets the first one.
 for i = retriesEnd + 1, deadEnd, 3 do
   redis.call('XADD', DEAD, '*', 'offset', ARGV[i], 'about', ARGV[i + 1], 'payload', ARGV[i + 2])
 end
@@ -119,7 +119,7 @@ for i = stateEnd + 1, takenEnd do
   redis.call('ZREM', RETRY, ARGV[i])
   redis.call('HDEL', RETRIED, ARGV[i])
 end
--- After those that are taken: a record may come back with another delay.
+-- After the removals: a taken record may return with another delay.
 for i = takenEnd + 1, retriesEnd, 4 do
   redis.call('ZADD', RETRY, text(nowMillis + tonumber(ARGV[i + 1])), ARGV[i])
   redis.call('HSET', RETRIED, ARGV[i], ARGV[i + 2] .. '\n' .. ARGV[i + 3])
@@ -127,7 +127,7 @@ end
 if sought then
   redis.call('HDEL', CHECKPOINT, 'seek')
 end
--- The number comes last and with the offset: a commit that has it was written whole.
+-- The number is written last, with the offset: it shows that the commit was written completely.
 local fields = {'commit', ARGV[2], 'committed', text(nowMillis), 'ahead', ARGV[6]}
 if ARGV[5] ~= '' then
   fields[#fields + 1], fields[#fields + 2] = 'offset', ARGV[5]

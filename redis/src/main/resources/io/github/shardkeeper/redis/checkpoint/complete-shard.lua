@@ -1,12 +1,12 @@
 -- Closes the retry queue of a shard whose last record was handled: nothing is sent back into it any more.
 --
--- ARGV     1 token, 2 number of the last commit under it that was answered, 0 for none, 3 which acquisition that
---          rests on, 0 for none
--- result   'COMPLETED'; 'PENDING' when there are records in the retry queue, or a seek; 'STALE' when a newer token was
---          there before; or 'GONE' when Redis has lost the acquisition under the token, or the commit that was answered
--- keeps    a record in the retry queue, or a seek, has somebody who looks for it; under a newer token the queue is open
---          again; what is not committed for good is not at its end
--- memory   gets through at `maxmemory`: a field
+-- ARGV     1 token, 2 number of the last answered commit under it, 0 for none, 3 acquisition that it is based on, 0 for
+--          none
+-- result   'COMPLETED'; 'PENDING' if the retry queue has records, or a seek is pending; 'STALE' if a newer token was
+--          there before; or 'GONE' if Redis has lost the acquisition under the token, or the answered commit
+-- keeps    a record in the retry queue, or a seek, has an owner; a newer token opens the queue again; a shard whose
+--          commits are lost is not completed
+-- memory   accepted at `maxmemory`: a field
 -- cost     O(1)
 
 writeBeforeWait(CHECKPOINT)

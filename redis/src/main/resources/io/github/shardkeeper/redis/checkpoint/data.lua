@@ -1,16 +1,21 @@
--- Common beginning of every data-plane script; put before each of them when it is loaded.
+-- Common beginning of every data-plane script; DataScripts puts it before each of them.
 --
--- KEYS     1 checkpoint hash (fence, commit, acquired: millis when the fence was raised, offset, ahead, committed, completed; seek, what is pending: number, 1 or
---          0 for whether the state is to be removed, offset, with spaces between them; sought, number of the one that
---          was carried out last; before, what was before the fence was raised: the fence that it belongs to, the one
---          before, number of the last commit under that, with spaces between them), 2 state hash, 3 retry queue: sorted set, offset -> millis when it is due, 4 its records: hash, offset -> about .. newline .. payload, 5 dead
---          letters: stream with the fields offset, about, payload
+-- KEYS     the keys of one shard:
+--          1 checkpoint: hash of fence; commit; acquired (millis when the fence was raised); offset; ahead; committed
+--            (millis); completed; seek (what is pending: number, 1 or 0 for whether to remove the state, offset, with
+--            spaces between them); sought (number of the last seek that was carried out); before (what was before the
+--            fence was raised: the fence that it belongs to, the one before, number of the last commit under that one,
+--            with spaces between them)
+--          2 state: hash
+--          3 retry queue: sorted set, offset -> millis when it is due
+--          4 its records: hash, offset -> about .. newline .. payload
+--          5 dead letters: stream with the fields offset, about, payload
 --          `about` is JSON on one line, in a format that only instances know but for its beginning, {"attempts":<n>
 --          (n = 0: never tried, whatever else it says)
 
 local CHECKPOINT, STATE, RETRY, RETRIED, DEAD = unpack(KEYS)
 
--- Before anything is written. Redis' own error would not name the key.
+-- Checked before anything is written. Redis' own error does not name the key.
 for i, key in ipairs(KEYS) do
   local expected = ({'hash', 'hash', 'zset', 'hash', 'stream'})[i]
   local found = redis.call('TYPE', key).ok
@@ -28,25 +33,25 @@ local function text(number)
   return string.format('%.0f', number)
 end
 
--- Millis until the retry queue's record at a place (from 0, in the order of time) is due, '' if there is none.
+-- Returns the millis until the retry queue's record at an index (from 0, by due time) is due, '' if there is none.
 local function dueIn(place)
   local entry = redis.call('ZRANGE', RETRY, place, place, 'WITHSCORES')
   return entry[2] and text(math.max(0, tonumber(entry[2]) - nowMillis)) or ''
 end
 
--- The number of a pending seek, 0 if there is none.
+-- Returns the number of a pending seek, 0 if there is none.
 local function seekNumber(seek)
   return seek and tonumber(string.match(seek, '^%d+')) or 0
 end
 
--- The next page of the state, in no order: the cursor to go on with, '0' after the last page, and {key, value, ...}.
--- Few entries are one page, whatever the size says.
+-- Returns the next page of the state, unordered: the next cursor, '0' after the last page, and {key, value, ...}.
+-- A small state is one page.
 local function statePage(cursor)
   return redis.call('HSCAN', STATE, cursor, 'COUNT', 500)
 end
 
--- What a reader begins with: fence, commit, offset, ahead, millis until the first retry is due, entries of the state,
--- cursor, the first page; what is pending and was carried out of seeks; and what was before the fence.
+-- Returns fence, commit, offset, ahead, millis until the first retry is due, number of the state's entries, cursor, the
+-- first page, seek, sought, before.
 local function readCheckpoint()
   local fields = redis.call('HMGET', CHECKPOINT, 'fence', 'commit', 'offset', 'ahead', 'seek', 'sought', 'before')
   local page = statePage('0')

@@ -1,10 +1,10 @@
 -- Reads the due records of a shard's retry queue. Removes none.
 --
--- ARGV     1 the most records to read, 2 the most bytes, which the first of them may exceed; then offsets of records
---          to leave out, because the caller has them
--- result   {millis until there is more or '', offset, record, …}, what was due first comes first
+-- ARGV     1 most records to read, 2 most bytes, which the first record may exceed; then offsets of records to omit,
+--          because the caller has them
+-- result   {millis until more records are due or '', offset, record, …}, in the order of their due times
 -- memory   needs none
--- cost     O(records in the reply + unwanted ones + log of the retry queue), and what is read is copied: the caller asks
+-- cost     O(records in the reply + omitted ones + log of the retry queue), and what is read is copied: the caller asks
 --          for 1 MB at most
 
 local limit, room = tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -13,7 +13,7 @@ for i = 3, #ARGV do
   unwanted[ARGV[i]] = true
 end
 local result = {''}
--- How many of the first in the queue are read, or not wanted.
+-- Number of the queue's first records that are read, or not wanted.
 local passed = 0
 local offsets = limit > 0
   and redis.call('ZRANGEBYSCORE', RETRY, '-inf', text(nowMillis), 'LIMIT', 0, limit + #ARGV - 2) or {}
@@ -23,7 +23,7 @@ for _, offset in ipairs(offsets) do
   else
     local bytes = redis.call('HSTRLEN', RETRIED, offset)
     if bytes == 0 then
-      -- Nothing of ours leaves one without the other.
+      -- No script leaves one without the other: remove what others have added.
       redis.call('ZREM', RETRY, offset)
     elseif #result > 2 * limit or #result > 1 and bytes > room then
       break

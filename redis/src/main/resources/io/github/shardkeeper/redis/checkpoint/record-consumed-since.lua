@@ -1,10 +1,11 @@
 -- Returns since when a group consumes a topic. Records the current time if none is stored.
 --
--- KEYS     of a topic instead of a shard: 1 hash (since, in millis)
--- ARGV     1 what the caller was answered before, '' for nothing: Redis may have forgotten it, and said another time since
--- result   that time
--- keeps    it is set once, and only becomes what it was before
--- memory   gets through at `maxmemory`: a hash per topic
+-- KEYS     of a topic instead of a shard: 1 hash (since, millis)
+-- ARGV     1 time (millis) that the caller was answered before, '' for none: Redis may have lost it and stored a later
+--          one
+-- result   the time (millis)
+-- keeps    it is set once, and only goes back to what it was before
+-- memory   accepted at `maxmemory`: a hash per topic
 -- cost     O(1)
 
 writeBeforeWait(KEYS[1])

@@ -1,10 +1,10 @@
--- Removes all that is kept of a shard whose topic is retired. Repeatable.
+-- Removes all data of a shard whose topic is retired. Repeatable.
 --
--- ARGV     1 the newest token under which it may have been acquired
--- result   1, also when there was nothing; or 0, when somebody has acquired it under a newer one: it is consumed again
--- keeps    nothing is taken from who has acquired the shard since the topic was forgotten
+-- ARGV     1 newest token under which it may have been acquired
+-- result   1, also if there was nothing; or 0 if it was acquired under a newer token: it is consumed again
+-- keeps    nothing is removed that was acquired after the topic was forgotten
 -- memory   needs none
--- cost     O(1); what is large is freed in the background
+-- cost     O(1); large values are freed in the background
 
 writeBeforeWait(CHECKPOINT)
 

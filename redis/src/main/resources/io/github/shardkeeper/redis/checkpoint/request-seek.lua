@@ -1,10 +1,10 @@
 -- Stores a request to consume a shard from another position. The owner carries it out with a commit.
 --
--- ARGV     1 1 to remove the shard's state with it or 0, 2 offset after which to resume
--- result   the number of the request; '' when the shard has come to its end
--- keeps    a pending request has somebody who looks for it: the owner who is told, or the next one. Numbers rise, and
---          none is given twice, also after Redis has lost some
--- memory   gets through at `maxmemory`: a field
+-- ARGV     1 '1' to remove the shard's state with it or '0', 2 offset after which to resume
+-- result   the number of the request; '' if the shard is completed
+-- keeps    a pending request is found by the owner that is notified, or by the next one. Numbers rise and are never
+--          given twice, also after Redis has lost some
+-- memory   accepted at `maxmemory`: a field
 -- cost     O(1)
 
 writeBeforeWait(CHECKPOINT)

@@ -1,10 +1,10 @@
--- Moves dead letters into the retry queue, due now, as if they had never been tried.
+-- Moves dead letters into the retry queue, due now, as records that were never tried.
 --
 -- ARGV     ids of dead letters
--- result   how many were moved, of those that were there; -1, and none is, when the shard is completed; an error, and
---          none is, when memory or a right is missing
+-- result   number of letters that were moved; -1, and none is moved, if the shard is completed; an error, and none is
+--          moved, if memory or a right is missing
 -- keeps    a letter is in one place; a record that is in the retry queue already is there once, due now
--- memory   refused at `maxmemory`: a stream gives back what letters took only once a whole node of it is empty
+-- memory   refused at `maxmemory`: a stream frees the memory of letters only once a whole node of it is empty
 -- cost     O(letters * log of the retry queue), and their payloads are copied: the caller sends about 1 MB at once
 
 if redis.call('HEXISTS', CHECKPOINT, 'completed') == 1 then
@@ -17,10 +17,10 @@ for _, id in ipairs(ARGV) do
   for i = 1, entry and #entry[2] or 0, 2 do
     letter[entry[2][i]] = entry[2][i + 1]
   end
-  -- What is no letter of ours stays where it is.
+  -- An entry without an offset is no dead letter, and stays.
   if letter.offset ~= '' then
     local about = string.gsub(letter.about, '^{"attempts":%d+', '{"attempts":0', 1)
-    -- Which command the user has no right to shows only when it is called: the first two change nothing.
+    -- A missing right shows only when a command is called: first call them in a way that changes nothing.
     local tried = redis.pcall('ZADD', RETRY, 'XX', 0, '')
     if lacksMemory(tried) then
       return redis.error_reply('OOM Redis has reached maxmemory, so the dead letters in ' .. DEAD ..

@@ -2,8 +2,8 @@
 --
 -- ARGV     1 leader, 2 epoch, then per change: ASSIGN|REVOKE|RETARGET|CANCEL, shard, expected generation, member or ''
 -- result   {'APPLIED', applied, conflicts} or {'DEPOSED'}
--- keeps    an owner never changes here: only a shard that is free, or has rested long enough, gets one, and none
---          while somebody may still claim it
+-- keeps    an owner never changes here: only a shard that is free, or whose rest is over, gets one, and none during the
+--          claim period
 -- cost     O(changes * log shards); the caller sends at most some dozens at once
 
 writeBeforeWait(GROUP)
@@ -12,16 +12,16 @@ if not leads(ARGV[1], ARGV[2]) then
   return {'DEPOSED'}
 end
 
--- before: what shard() returned, of a shard that rests.
+-- before: a resting shard, as returned by shard().
 local function restEnd(before)
   if nowMillis < before.since then
-    -- The clock was set back, nobody knows how far: the rest begins anew.
+    -- The clock was set back by an unknown time: the rest starts over.
     return nowMillis + before.restEnd - before.since
   end
   return before.restEnd
 end
 
--- before: what shard() returned. Whether the shard may get an owner now.
+-- before: as returned by shard(). Returns whether the shard may get an owner now.
 local function isAvailable(id, before)
   if claimsUntil() > 0 then
     return false
@@ -36,7 +36,7 @@ local function isAvailable(id, before)
   return before.phase == 'QUIET' and nowMillis >= before.restEnd
 end
 
--- A change by somebody else: an owner is a member, or one whose shards are still to be freed.
+-- Returns whether the owner is neither a member nor a former one whose shards are still to be freed.
 local function isOwnedByStranger(before)
   return before and before.owner ~= '' and not member(before.owner) and not redis.call('ZSCORE', SESSIONS, before.owner)
 end

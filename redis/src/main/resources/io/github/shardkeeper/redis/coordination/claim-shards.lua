@@ -1,14 +1,14 @@
--- Makes a member the owner of shards that it holds, or held before its lease ended, and that Redis does not know
--- (any longer). Repeatable.
+-- Makes a member the owner of shards that it holds, or held before its lease ended, and that Redis does not know, or no
+-- longer knows. Repeatable.
 --
--- ARGV     1 member, 2 HELD (its lease has not ended) or PRESENTED (it has ended, so nothing is consumed before the time
---          for claims is over), then per shard: shard, token under which the member holds it
--- result   per shard GRANTED: the member owns it now under that token, SUPERSEDED: Redis has lost that the member had it,
---          and somebody else has got it since, or REFUSED
--- keeps    a newer token is never taken from anybody, and nothing is taken from an owner by who presents when the time
---          for claims is over; an owner that has to give way is told; the next token exceeds every granted one; who
---          claims what is not known tells of writes that are lost, so others may claim as well before anything is
---          handed out, and who presents has others present for as long again
+-- ARGV     1 member, 2 HELD (its lease has not ended) or PRESENTED (it has ended, so the member consumes nothing before
+--          the claim period ends), then per shard: shard, token under which the member holds it
+-- result   per shard GRANTED: the member owns it now under that token; SUPERSEDED: Redis has lost that the member had
+--          it, and another member got it since; or REFUSED
+-- keeps    a newer token is never replaced; a presented shard is not taken from an owner after the claim period; an
+--          owner that is displaced is notified; the next token exceeds every granted one; a claim of an unknown shard
+--          shows lost writes, so the claim period is opened before anything is assigned, and a presented shard extends
+--          it
 -- cost     O(shards given * log shards); the caller sends at most some dozens at once
 
 writeBeforeWait(GROUP)
@@ -16,7 +16,7 @@ writeBeforeWait(GROUP)
 local id, isHeld, replies = ARGV[1], ARGV[2] == 'HELD', {}
 local self, history = state == 'WHOLE' and member(id), groupNumber('history')
 
--- before: what shard() returned. Whether nobody has, or has had, the shard under a newer token.
+-- before: as returned by shard(). Returns whether no member has, or had, the shard under a newer token.
 local function isGranted(before, token)
   if not before then
     return true
@@ -30,14 +30,14 @@ local function isGranted(before, token)
     if isHeld or owner == id or claimsUntil() > 0 then
       return true
     end
-    -- Others may have presented it in time, and consumed it since.
+    -- Another member may have presented it in time, and consumed it since.
     return not (owner and member(owner)) and (known > history or before.since * 1000 < history)
   end
   if owner then
-    -- Nobody else had this token: an earlier session of the member's own. Not one that is being ended here.
+    -- Only an earlier session of this member had the token. Not granted while that session is being ended.
     return not member(owner) and (isHeld or token < history)
   end
-  -- Presented by an earlier session that has ended since, and at rest for nothing but claims.
+  -- An earlier session has presented it and ended; the shard rests only for the claim period.
   return not isHeld and token < history and before.restEnd <= claimsUntil()
 end
 
@@ -49,7 +49,7 @@ local function grant(name, before, token)
   local generation = write(name, before, 'OWNED', token, id, '')
   local displaced = before and before.owner or ''
   if displaced ~= '' and displaced ~= id and member(displaced) then
-    -- It may still consume, and only what concerns it is told to it.
+    -- It may still consume, and is told only of shards among its concerns.
     putConcern(displaced, generation, name)
     notify(displaced)
   end

@@ -1,10 +1,10 @@
--- Common beginning of every control-plane script; put before each of them when it is loaded.
+-- Common beginning of every control-plane script; ControlScripts puts it before each of them.
 --
--- KEYS     the group's keys, all of them, whatever a script touches. They share the hash tag `{<group>}` and so a slot:
+-- KEYS     the group's keys, always all of them. They share the hash tag `{<group>}` and so a slot:
 --          1 <prefix>:{<group>}:group  hash  format, leader, epoch, generation, membership, token, history, claims,
---                         claimsSince, loads (counts load reports), setBacks, sizes, unreadable, problems (what a leader has
---                         found wrong), problemsEpoch (its epoch), forgotten (the membership version since when no
---                         shard was forgotten)
+--                         claimsSince, loads (number of load reports), longestLease, setBacks, sizes, unreadable,
+--                         problems (found by a leader), problemsEpoch (its epoch), forgotten (membership version in
+--                         which shards were last forgotten)
 --          2 :members     hash  member -> flag|lease millis|timeout millis|description (flag A: active, L: leaving)
 --          3 :sessions    zset  member -> end of its lease in millis (0: gone, shards still to be freed)
 --          4 :told        hash  member -> generation up to which it was told its changes
@@ -12,20 +12,22 @@
 --          6 :reported    zset  member -> value of the group's `loads` at that report
 --          7 :shards      hash  topic/id -> phase|token|owner|target|since millis|end of the rest in millis or 0
 --          8 :changes     zset  topic/id -> generation of its last change
---          9 :concerns    zset  <member>|<generation, 16 digits>|<topic/id>, all with the score 0 and so in this order: what
---                         a member is told, of the shards that it owns, is the target of, or had to give way in
+--          9 :concerns    zset  <member>|<generation, 16 digits>|<topic/id>, all with the score 0 and so in this order:
+--                         the changes that a member is told, of the shards that it owns, is the target of, or was
+--                         displaced in
 --          10 :concernsAt hash  <member>|<topic/id> -> that generation
---          Besides, each of the keys 2 to 10 holds an entry `#` from the group's beginning to its end. In 2, 3, 7, 8 and 9
---          it says of which membership version or generation the key is.
+--          Each of the keys 2 to 10 holds an entry `#` as long as the group exists. In 2, 3, 7, 8 and 9 it holds the
+--          membership version or generation of the key.
 --          <prefix>:{<group>}:member:<member> is the channel of one member; every message means "a heartbeat would have
 --          news".
--- keeps    the target of a record that is written can take the shard; an owner is known or still to be freed
+-- keeps    the target of a record that is written can take the shard; an owner is a member, or a former one whose
+--          shards are still to be freed
 --
--- The keys belong together. While Redis Cluster moves the slot key by key, no node has all of them, and because they
--- are all declared and all exist, both nodes refuse every script (ASK, TRYAGAIN) before it begins. Where a key is missing
--- or does not agree with the others (somebody has removed it, it was evicted, or restored from an older copy), or an entry
--- cannot be read, no script but join-group.lua writes anything: everybody is told that its session has expired, and
--- whoever joins first has the group begin again, with what members hold.
+-- The keys belong together. While Redis Cluster moves the slot key by key, no node has all of them; because all are
+-- declared and exist, both nodes refuse every script (ASK, TRYAGAIN) before it begins. If a key is missing or does not
+-- agree with the others (it was removed, evicted, or restored from an older copy), or an entry cannot be read, only
+-- join-group.lua writes anything: every member is answered that its session has expired, and the first one to rejoin
+-- rebuilds the group with what members hold.
 
 local FORMAT, NO_ENTRY = '3', '#'
 
@@ -42,12 +44,12 @@ local function text(number)
   return string.format('%.0f', number)
 end
 
--- Where a member finds a shard in CONCERNS. No name has a `|` in it.
+-- Returns the entry of a member and a shard in CONCERNS. No name contains a `|`.
 local function concern(id, generation, name)
   return id .. '|' .. string.format('%016.0f', generation) .. '|' .. name
 end
 
--- Between which entries of CONCERNS those of a member are that changed after a generation. `}` comes after `|`.
+-- Returns the limits of a member's entries in CONCERNS after a generation. `}` sorts after `|`.
 local function concernsAfter(id, generation)
   return '(' .. id .. '|' .. string.format('%016.0f', generation) .. '}', '(' .. id .. '}'
 end
@@ -65,7 +67,7 @@ for i, value in ipairs(redis.call('HMGET', GROUP, unpack(FIELDS))) do
   group[FIELDS[i]] = value or nil
 end
 
--- Beyond that neither Lua nor a caller could calculate with it.
+-- Longer numbers are not exact in Lua.
 local LONGEST_NUMBER = 16
 
 local function isNumber(value)
@@ -76,7 +78,7 @@ local function groupNumber(field)
   return tonumber(group[field] or '0')
 end
 
--- How many entries the keys have, in which an entry that is gone, or of somebody else's, shows.
+-- Returns the numbers of the keys' entries, which show entries that others have removed or added.
 local function sizes()
   local membersSize = redis.call('HLEN', MEMBERS)
   local sessionsSize = redis.call('ZCARD', SESSIONS)
@@ -87,7 +89,7 @@ local function sizes()
   return table.concat({membersSize, sessionsSize, shardsSize, changesSize, concernsSize, concernsAtSize}, '|')
 end
 
--- What is wrong with the group's keys, a sentence each; nothing when the group is whole. O(1)
+-- Returns what is wrong with the group's keys, a sentence each; none for a whole group. O(1)
 local function findFaults()
   local faults = {}
   for _, key in ipairs(KEYS) do
@@ -123,13 +125,14 @@ local function findFaults()
     faults[#faults + 1] = SESSIONS .. ' is of another time than ' .. GROUP
   end
   if sizes() ~= group.sizes then
-    faults[#faults + 1] = 'the keys ' .. base .. ':* have lost or gained entries (members|sessions|shards|changes|concerns|concernsAt: '
+    faults[#faults + 1] = 'the keys ' .. base ..
+      ':* have lost or gained entries (members|sessions|shards|changes|concerns|concernsAt: '
       .. sizes() .. ' instead of ' .. tostring(group.sizes) .. ')'
   end
   return faults
 end
 
--- NONE: Redis knows nothing of it. WHOLE: its keys agree. BROKEN: they do not. OTHER: another format.
+-- NONE: there are no keys. WHOLE: the keys agree. BROKEN: they do not. OTHER: another format.
 local state, faults = 'NONE', {}
 if group.format and group.format ~= FORMAT then
   state = 'OTHER'
@@ -154,7 +157,7 @@ local function leader()
   return group.leader ~= '' and group.leader or nil
 end
 
--- Members to be told at the end of the script, each once, in this order.
+-- Members to notify at the end of the script, each once, in this order.
 local toNotify = {}
 
 local function notify(id)
@@ -164,10 +167,10 @@ local function notify(id)
   end
 end
 
--- Whether entries came or went.
+-- Whether entries were added or removed.
 local resized = false
 
--- An entry that somebody else has written: with it the group is broken, from the next script on.
+-- Records an entry that only others can have written. From the next script on the group is broken.
 local function recordUnreadable(key, field, why)
   setGroup('unreadable', key .. ' has an entry ' .. field .. ' that ' .. (why or 'cannot be read'))
 end
@@ -202,7 +205,7 @@ local function finish()
   end
 end
 
--- A member's flag, lease, timeout, description; nil for an unknown one. Read once.
+-- Returns a member's flag, lease, timeout, description; nil for an unknown member. Reads it once.
 local members = {}
 
 local function member(id)
@@ -233,13 +236,13 @@ local function membershipChanged()
   notify(leader())
 end
 
--- Whoever is told first beats first and leads; the one heard from last is surely awake.
+-- Notifies the member that was heard last, because it is surely awake: the first to send a heartbeat leads.
 local function notifySuccessor(of)
   local last = redis.call('ZREVRANGEBYSCORE', SESSIONS, '+inf', '0', 'LIMIT', 0, 2)
   notify(last[1] ~= of and last[1] or last[2])
 end
 
--- phase, token, owner, target, since, restEnd of a shard; nil for an unknown one.
+-- Returns phase, token, owner, target, since, restEnd of a shard; nil for an unknown one.
 local function shard(id)
   local value = redis.call('HGET', SHARDS, id)
   if not value then
@@ -255,7 +258,7 @@ local function shard(id)
     restEnd = tonumber(restEnd)}
 end
 
--- Tokens never repeat, also over a failover or a flush: max(last + 1, time in microseconds).
+-- Tokens never repeat, also after a failover or a flush: max(last + 1, time in microseconds).
 local function nextToken()
   local token = text(math.max(groupNumber('token') + 1, nowMicros))
   setGroup('token', token)
@@ -268,7 +271,7 @@ local function raiseToken(floor)
   end
 end
 
--- A member is told no more of a shard.
+-- Removes a shard from the changes that a member is told.
 local function forgetConcern(member, name)
   local key = member .. '|' .. name
   local generation = redis.call('HGET', CONCERNS_AT, key)
@@ -283,7 +286,7 @@ local function forgetConcern(member, name)
   end
 end
 
--- A member is told of a shard, as of what changed with a generation.
+-- Adds a shard to the changes that a member is told, with a generation.
 local function putConcern(member, generation, name)
   forgetConcern(member, name)
   redis.call('ZADD', CONCERNS, 0, concern(member, generation, name))
@@ -291,7 +294,7 @@ local function putConcern(member, generation, name)
   resized = true
 end
 
--- before: what shard() returned. Returns the generation of the change.
+-- before: as returned by shard(). Returns the generation of the change.
 local function write(id, before, phase, token, owner, target, restEnd)
   local generation = count('generation')
   resized = true
@@ -319,19 +322,19 @@ local function rememberLease(lease)
   end
 end
 
--- From now on members may claim what they hold and is free here: at least for as long as the longest lease lasts, and
--- until a leader that has watched all of that time ends it. By Redis' clock alone it could be cut short by a step.
+-- Opens the claim period, in which members may claim what they hold and is free here. It lasts at least for the longest
+-- lease, and until a leader that has watched all of that time ends it: by Redis' clock alone a step could shorten it.
 local function openClaims(lease)
   rememberLease(lease)
   setGroup('claims', text(math.max(groupNumber('claims'), nowMillis + groupNumber('longestLease'))))
   setGroup('claimsSince', text(nowMillis))
 end
 
--- When the time for claims may end; 0 while there is none.
+-- Returns the earliest end of the claim period; 0 if there is none.
 local function claimsEnd()
   local ends, since = groupNumber('claims'), groupNumber('claimsSince')
   if ends ~= 0 and nowMillis < since then
-    -- The clock was set back, nobody knows how far: the time begins anew.
+    -- The clock was set back by an unknown time: the period starts over.
     ends = nowMillis + ends - since
     setGroup('claims', text(ends))
     setGroup('claimsSince', text(nowMillis))
@@ -339,19 +342,19 @@ local function claimsEnd()
   return ends
 end
 
--- Until when, at least, no shard is handed out, because who holds it may still claim it; 0 for no such time.
+-- Returns the time until which, at least, no shard is assigned, because its holder may still claim it; 0 for none.
 local function claimsUntil()
   local ends = claimsEnd()
   return ends == 0 and 0 or math.max(ends, nowMillis + 1)
 end
 
--- A shard that rests, or rests on; its target stays if it still can take it.
+-- Lets a shard rest; its target stays if it can still take it.
 local function rest(id, before, target, restEnd)
   write(id, before, 'QUIET', before.token, '', canTake(target) and target or '', restEnd)
 end
 
--- Takes a shard from its owner, who no longer consumes it: it rests, or goes straight to the target of its move, or
--- to nobody.
+-- Takes a shard from its owner, which no longer consumes it: the shard rests, or goes to the target of its move, or
+-- becomes free.
 local function takeFrom(id, before, quietMillis)
   local target = canTake(before.target) and before.target or ''
   local restEnd = math.max(nowMillis + quietMillis, claimsUntil())
@@ -373,8 +376,8 @@ local function forgetLoad(id)
   redis.call('ZREM', REPORTED, id)
 end
 
--- Ends a member: frees its shards, up to a limit, and keeps its session at 0 while some are left for the next look.
--- Of those that it was to get it only is no longer told. Returns how many it dealt with.
+-- Ends a member: frees its shards, up to a limit, and keeps its session at 0 while some are left for the next reap.
+-- Returns the number of entries of CONCERNS that it has processed.
 local function remove(id, limit, quietMillis)
   redis.call('HDEL', MEMBERS, id)
   redis.call('HDEL', TOLD, id)
@@ -391,7 +394,7 @@ local function remove(id, limit, quietMillis)
     else
       forgetConcern(id, name)
     end
-    -- Also if CONCERNS_AT says something else of it: the next look must not find it again.
+    -- Also if CONCERNS_AT disagrees: the next reap must not find it again.
     redis.call('ZREM', CONCERNS, entry)
   end
   if #redis.call('ZRANGEBYLEX', CONCERNS, first, last, 'LIMIT', 0, 1) == 0 then
@@ -402,7 +405,7 @@ local function remove(id, limit, quietMillis)
   return #concerned
 end
 
--- A leader whose own lease has ended decides nothing more, also before somebody else is elected.
+-- A leader whose own lease has ended decides nothing, also before another one is elected.
 local function leads(id, epoch)
   return state == 'WHOLE' and leader() == id and groupNumber('epoch') == tonumber(epoch)
     and tonumber(redis.call('ZSCORE', SESSIONS, id) or '0') > nowMillis

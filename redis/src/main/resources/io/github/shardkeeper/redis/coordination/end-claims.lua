@@ -1,8 +1,9 @@
--- Ends the time for claims. Repeatable.
+-- Ends the claim period. Repeatable.
 --
--- ARGV     1 leader, 2 epoch, 3 when it may end, as the leader was told, who has watched that time by its own clock
--- result   'ENDED', 'OPEN' when it has begun again since, or 'DEPOSED'
--- keeps    no shard is handed out before an owner that has heard of nothing yet stops by its own clock
+-- ARGV     1 leader, 2 epoch, 3 end of the claim period (millis), as the leader was told; it has watched that time by
+--          its own clock
+-- result   'ENDED', 'OPEN' if the period was opened again since, or 'DEPOSED'
+-- keeps    no shard is assigned before an owner without any news stops by its own clock
 -- cost     O(1)
 
 if not leads(ARGV[1], ARGV[2]) then

@@ -1,13 +1,13 @@
--- Forgets shards of a topic that no member consumes any more: no entry names them afterwards. Repeatable.
+-- Removes the shards of a topic that no member consumes any more. Repeatable.
 --
--- ARGV     1 membership version in which the caller has seen that no member consumes the topic, then per shard: shard
--- result   {'FORGOTTEN', how many of them were known, membership version from now on, a token that is not below any that
---          was given for them}; {'CHANGED'} when the membership is another one by now, or a member owns one of the shards
---          or is to get it: look again, nothing was done; {'UNSURE'} while members may claim what the group does not know, or
---          where Redis knows nothing of the group: nothing was done; or {'BROKEN', what is wrong with the group's keys, a sentence
---          each}
--- keeps    no member is told of a shard without a record; tokens go on rising; whoever reads changes reads all of them
---          again
+-- ARGV     1 membership version in which the caller saw no member with the topic, then per shard: shard
+-- result   {'FORGOTTEN', number of shards that were known, new membership version, a token that is at least as high as
+--          any that was given for them};
+--          {'CHANGED'} if the membership version differs, or a member owns a shard or is its target: read again,
+--          nothing was done;
+--          {'UNSURE'} during the claim period, or if Redis knows nothing of the group: nothing was done;
+--          or {'BROKEN', what is wrong with the group's keys, a sentence each}
+-- keeps    no member is told of a shard without a record; tokens keep rising; readers of changes read all of them again
 -- cost     O(shards given * members)
 
 writeBeforeWait(GROUP)
@@ -16,7 +16,7 @@ if state == 'BROKEN' or state == 'OTHER' then
   return {'BROKEN', unpack(faults)}
 end
 if state == 'NONE' or claimsUntil() > 0 then
-  -- The time for claims may have begun again because the clock was set back.
+  -- claimsUntil() may have restarted the claim period after the clock was set back.
   finish()
   return {'UNSURE'}
 end
@@ -38,7 +38,7 @@ if changedFields.unreadable then
   return {'CHANGED'}
 end
 if #forgotten > 0 then
-  -- Also those that once had to give way in a shard are told of it.
+  -- Members that were displaced have entries, too.
   local told = redis.call('ZRANGE', SESSIONS, 0, -1)
   for _, past in ipairs(forgotten) do
     for _, id in ipairs(told) do

@@ -1,20 +1,20 @@
--- Renews a session, elects a leader when there is none or its lease ended, returns the changes for the member.
+-- Renews a session, elects a leader when there is none or its lease has ended, and returns the member's changes.
 --
 -- ARGV     1 member, 2 history seen, 3 generation seen, 4 candidate ('1' or '0'), 5 most changes in one reply,
 --          6 load report or '', 7 earliest time that the clock can show by the member's own clock (millis) or 0,
---          8 '1' to renew the session, or '0' only to be told, 9 the longest lease of the group that the member knows of
---          in millis, 0 for none
+--          8 '1' to renew the session or '0' only to read, 9 longest lease of the group that the member knows (millis),
+--          0 for none
 -- result   {'EXPIRED', what is wrong with the group's keys, a sentence each}, or
 --          {'ALIVE', now, leader, epoch, end of the leader's lease, earliest end of a lease, generation, membership,
---          generation that the changes reach to, history, writes lost ('1' or '0'),
---          subscribed ('1' or '0'), when the time for claims may end, or 0 while there is none, load reports so far, how often the clock was set back,
---          end of the own lease before this heartbeat, the longest lease of the group, epoch in which problems were told last, these problems,
---          then per change: shard, generation, record}
---          (times in millis; leader '' and 0 when nobody leads)
--- keeps    the epoch grows with every leadership; nobody is told anything in a history that was lost
+--          generation that the changes reach to, history, writes lost ('1' or '0'), subscribed ('1' or '0'), earliest
+--          end of the claim period or 0, number of load reports, number of set-backs of the clock, end of the member's
+--          lease before this heartbeat, longest lease of the group, epoch in which problems were published, these
+--          problems, then per change: shard, generation, record}
+--          (times in millis; leader '' and 0 without a leader)
+-- keeps    the epoch grows with every leadership; no member is told anything in a history that was lost
 -- cost     O(log members) when nothing changed, else O(changes); O(members) once after the clock was set back
 
--- Less is no step of a clock.
+-- Smaller steps are ignored.
 local SET_BACK_MILLIS = 100
 
 local id, seenHistory, seen = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -31,7 +31,7 @@ end
 writeAtMaxmemory('HDEL', GROUP)
 local remembered = tonumber(redis.call('ZSCORE', SESSIONS, id) or '0')
 
--- Before anybody is judged: a lease that ends later than if it had begun now was written before the clock was set back.
+-- First shorten leases that were written before the clock was set back: they end later than a lease that begins now.
 local setBackMillis = 0
 while true do
   local last = redis.call('ZREVRANGE', SESSIONS, 0, 0, 'WITHSCORES')
@@ -42,16 +42,16 @@ while true do
   setBackMillis = math.max(setBackMillis, tonumber(last[2]) - nowMillis - known.lease)
   redis.call('ZADD', SESSIONS, text(nowMillis + known.lease), last[1])
 end
--- If it is put forward again, who is heard until then seems to have been silent ever since: nobody may be judged by
--- that, neither by a leader who has seen nothing of it between two heartbeats of his own.
--- A step back that is shorter than the time since anybody was heard leaves no trace here; who knows that the clock was
--- further says so.
+-- If the clock is set forward again, members that were heard meanwhile seem to have been silent since: `setBacks` makes
+-- every leader start its judgement of silence over, also one that saw no step between two of its heartbeats.
+-- A step back that is shorter than the time since the last heartbeat leaves no trace here; a member that knows a later
+-- time reports it.
 if setBackMillis >= SET_BACK_MILLIS or nowMillis < earliestMillis then
   count('setBacks')
 end
 
--- A member that was told more than is written here was told it by writes that are lost. The first one to notice begins
--- a new history, in which everybody is told everything anew and may claim what it holds.
+-- A member that was told more than TOLD says has seen writes that are lost. The first one to show this begins a new
+-- history, in which every member is told all of its shards again and may claim what it holds.
 local told, history = tonumber(redis.call('HGET', TOLD, id) or '0') or 0, groupNumber('history')
 if seenHistory ~= 0 and (seenHistory > history or seenHistory == history and seen > told) then
   setGroup('history', text(math.max(math.max(seenHistory, history) + 1, nowMicros)))
@@ -63,8 +63,8 @@ if lost then
   seen, told = 0, 0
 end
 
--- Before the own lease is renewed: a leader that was silent for a lease begins a new epoch, and what it decided
--- before its silence is refused.
+-- Before the member's own lease is renewed: a leader that was silent for a lease begins a new epoch, so that its
+-- earlier decisions are refused.
 local leading = leader()
 local leaseEnd = leading and tonumber(redis.call('ZSCORE', SESSIONS, leading) or '0') or 0
 if renews then

@@ -1,18 +1,17 @@
--- Adds a member. Begins a new group, or rebuilds one whose keys do not agree. Repeatable.
+-- Adds a member. Creates a new group, or rebuilds one whose keys do not agree. Repeatable.
 --
--- ARGV     1 member, 2 lease millis, 3 timeout millis, 4 description (JSON), 5 the longest lease of the group that the
---          member knows of in millis, 0 for none
--- result   {'OK', what was wrong with the group's keys, a sentence each}; {'UPGRADED', the format before, the format now};
---          {'RUNNING', the group's format, number of its
---          members} while members of an earlier version run, whose format this one replaces when they have stopped;
---          or {'FORMAT', the group's format, the format of this script}
--- keeps    a group is read and written in one format only; a group that begins, perhaps because Redis was emptied,
---          hands nothing out for the longest lease, in which members claim what they hold, and a member that comes
---          meanwhile and knows of a longer one makes it last that long; tokens, histories and epochs go on
+-- ARGV     1 member, 2 lease (millis), 3 timeout (millis), 4 description (JSON), 5 longest lease of the group that the
+--          member knows (millis), 0 for none
+-- result   {'OK', what was wrong with the group's keys, a sentence each}; {'UPGRADED', format before, format now};
+--          {'RUNNING', the group's format, number of its members} while members of an earlier version run, whose format
+--          this one replaces once they have stopped; or {'FORMAT', the group's format, the format of this script}
+-- keeps    a group is read and written in one format only; a new group, perhaps after Redis was emptied, assigns
+--          nothing for the longest lease, in which members claim what they hold, and a member that joins meanwhile and
+--          knows a longer lease extends that period; tokens, histories and epochs keep rising
 -- cost     O(members)
 
 local id, lease, timeout, description, longest = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
--- Its members find what concerns them under keys of their own.
+-- In this format each member's concerns have a key of their own.
 local FORMAT_BEFORE = '2'
 
 if state == 'OTHER' then
@@ -63,7 +62,7 @@ resized = true
 if claimsUntil() > 0 then
   rememberLease(tonumber(lease))
 else
-  -- Who had a longer one may have gone.
+  -- The member with a longer one may have left.
   longest = 0
   for _, value in ipairs(redis.call('HVALS', MEMBERS)) do
     longest = math.max(longest, tonumber(string.match(value, '^%a|(%d+)|') or '0'))

@@ -1,9 +1,9 @@
 -- Announces that a member leaves, or ends its session. Repeatable.
 --
 -- ARGV     1 member, 2 ANNOUNCE (it keeps what it owns and gets nothing new) or END (it consumes nothing any more),
---          3 quiet period millis, 4 most shards to free at once; the leader's next look frees the rest
+--          3 quiet period (millis), 4 most shards to free at once; the leader's next reap frees the rest
 -- result   'OK', also for an unknown member
--- keeps    a leader resigns last
+-- keeps    a leader resigns only when its session ends
 -- cost     ANNOUNCE O(1), END O(shards freed * log shards)
 
 writeBeforeWait(GROUP)

@@ -1,8 +1,8 @@
--- Notifies owners of a request in the data plane: each is told again that it owns its shard, and looks. Repeatable.
+-- Notifies owners of a request in the data plane: each is told again that it owns its shard, and reads it. Repeatable.
 --
 -- ARGV     per shard: shard
--- result   'OK', also for shards that nobody owns
--- keeps    what is known of the shard, and the generation that plans compare with: nothing that is under way is disturbed
+-- result   'OK', also for shards without an owner
+-- keeps    the shard's record and its generation, so that no plan conflicts
 -- cost     O(shards given * log shards); the caller sends at most some dozens at once
 
 writeBeforeWait(GROUP)

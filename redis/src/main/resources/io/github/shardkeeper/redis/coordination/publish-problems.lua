@@ -2,7 +2,7 @@
 --
 -- ARGV     1 leader, 2 epoch, 3 problems, in a format that only members know
 -- result   {'PUBLISHED'} or {'DEPOSED'}
--- keeps    what a former leader has found replaces nothing
+-- keeps    a former leader replaces nothing
 -- cost     O(1)
 
 if not leads(ARGV[1], ARGV[2]) then

@@ -2,11 +2,11 @@
 --
 -- ARGV     1 generation seen, 2 membership version seen, 3 most shards in one reply
 -- result   {'BROKEN', what is wrong with the group's keys, a sentence each}, or
---          {'READ', leader, epoch, generation, membership, '1' if shards were forgotten since: the reply begins from
+--          {'READ', leader, epoch, generation, membership, '1' if shards were forgotten since: the reply begins at
 --          generation 0, and replaces what was seen ('0' otherwise), generation that the shards reach to,
 --           members: {} or, if their version differs, {member, value, …, '#', …},
---           shards: {shard, generation, record, …} in the order of their change}
--- keeps    reading on from the returned generation misses nothing
+--           shards: {shard, generation, record, …} in the order of their changes}
+-- keeps    a reader that continues from the returned generation misses nothing
 -- cost     O(shards in the reply), plus O(members) when their list changed
 
 local seen, seenMembership, limit = ARGV[1], ARGV[2], tonumber(ARGV[3])
@@ -22,7 +22,7 @@ end
 if membership ~= seenMembership then
   list = redis.call('HGETALL', MEMBERS)
 end
--- One more than is wanted: NO_ENTRY may be among them.
+-- One more than needed, because NO_ENTRY may be among them.
 local changed = redis.call('ZRANGEBYSCORE', CHANGES, '(' .. seen, '+inf', 'WITHSCORES', 'LIMIT', 0, limit + 1)
 local names, shards = {}, {}
 local generations = {}

@@ -2,7 +2,7 @@
 --
 -- ARGV     1 version seen (the group's `loads`), 2 most reports in one reply
 -- result   {version, version that the reports reach to, then per report: member, report}
--- keeps    reading on from the returned version misses nothing
+-- keeps    a reader that continues from the returned version misses nothing
 -- cost     O(reports in the reply), and their lengths: the caller asks for few
 
 local seen, limit = ARGV[1], tonumber(ARGV[2])
@@ -24,7 +24,7 @@ if #names > 0 then
       reply[#reply + 1] = name
       reply[#reply + 1] = reports[i]
     else
-      -- Ended by a member that runs an earlier version and knows of no reports.
+      -- A member of an earlier version ended the session and left the report.
       forgetLoad(name)
     end
   end

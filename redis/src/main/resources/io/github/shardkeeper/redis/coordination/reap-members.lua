@@ -1,13 +1,14 @@
--- Ends the sessions of members that are dead. A closed subscription tells death from slowness: the kernel closes a
--- dead process' connections at once. It is looked at only for members whose lease has ended, and not for those whose
--- description says that a proxy hides their subscription ("hidden":true): they are waited for like slow ones.
+-- Ends the sessions of dead members. A closed subscription shows death: the kernel closes the connections of a dead
+-- process at once. It is checked only for members whose lease has ended, and not for those whose description says that
+-- a proxy hides their subscription ("hidden":true); they get the time of slow ones.
 --
--- ARGV     1 leader, 2 epoch, 3 since when the leader's own heartbeats were answered without a gap (millis),
---          4 quiet period after a crash in millis, 5 most members and shards to end and free at once,
---          6 what the clock shows by the leader's own clock (millis), 7 how often the clock was set back as far as it knows
--- result   {'LOOKED', when to look again in millis or 0, then per late member: DEAD|TIMEDOUT|SLOW, member}
+-- ARGV     1 leader, 2 epoch, 3 time since which the leader's own heartbeats were answered without a gap (millis),
+--          4 quiet period after a crash (millis), 5 most members and shards to end and free at once,
+--          6 the current time by the leader's own clock (millis), 7 number of set-backs of the clock that the leader
+--          knows
+-- result   {'LOOKED', time of the next reap (millis) or 0, then per late member: DEAD|TIMEDOUT|SLOW, member}
 --          or {'DEPOSED'}
--- keeps    nobody is reaped before his lease ended; a reaped member's next heartbeat is EXPIRED
+-- keeps    no member is reaped before its lease has ended; a reaped member's next heartbeat is EXPIRED
 -- cost     O(late members + shards freed * log shards)
 
 writeBeforeWait(GROUP)
@@ -17,8 +18,8 @@ local asOfMillis, setBacks = math.min(nowMillis, tonumber(ARGV[6])), tonumber(AR
 if not leads(ARGV[1], ARGV[2]) then
   return {'DEPOSED'}
 end
--- Who was heard while the clock was behind seems to have been silent ever since; the leader begins anew to judge when it
--- has heard of that.
+-- Members that were heard while the clock was behind seem to have been silent since; the leader first has to learn of
+-- the set-back, and starts its judgement over.
 if setBacks ~= groupNumber('setBacks') then
   return {'LOOKED', '0'}
 end
@@ -31,14 +32,14 @@ local function lookAgainAt(millis)
   end
 end
 
--- nil for one that is to be left alone as yet.
+-- Returns nil for a member that may still come back.
 local function verdict(id, known, leaseEnd)
   local silentSince = math.max(leaseEnd - known.lease, steadySince)
   if asOfMillis < silentSince + known.lease then
     lookAgainAt(silentSince + known.lease)
     return nil
   end
-  -- Of a member that says that its subscription cannot be seen here, there being none says nothing.
+  -- A hidden subscription is never counted here, so its absence shows nothing.
   if not string.find(known.description, '"hidden":true', 1, true)
       and redis.call('PUBSUB', 'NUMSUB', channel(id))[2] == 0 then
     return 'DEAD'

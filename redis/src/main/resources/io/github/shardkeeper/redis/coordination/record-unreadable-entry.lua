@@ -1,8 +1,8 @@
--- Says that an entry cannot be read: the group begins again, with what members hold. Repeatable.
+-- Records that an entry cannot be read, so that the group is rebuilt with what members hold. Repeatable.
 --
--- ARGV     1 S for an entry of :shards or M for one of :members, 2 the entry, 3 what it holds, '' for nothing
--- result   'OK', also when the entry holds something else by now
--- keeps    one that can be read is not touched by what was read earlier
+-- ARGV     1 S for an entry of :shards or M for one of :members, 2 the entry, 3 its value, '' for none
+-- result   'OK', also when the entry has another value by now
+-- keeps    an entry that was repaired since the caller read it does not break the group
 -- cost     O(1)
 
 local key, entry = ARGV[1] == 'S' and SHARDS or MEMBERS, ARGV[2]

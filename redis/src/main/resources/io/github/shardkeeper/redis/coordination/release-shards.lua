@@ -1,8 +1,8 @@
 -- Releases shards of an owner: each goes to the target of its move, or rests, or becomes free. Repeatable.
 --
--- ARGV     1 owner, 2 quiet period millis, then per shard: shard, token, token that the next one must exceed too
+-- ARGV     1 owner, 2 quiet period (millis), then per shard: shard, token, token that the next one must exceed too
 --          ('0' normally), completed ('1' or '0')
--- result   per shard RELEASED, or STALE when the member does not own it under that token
+-- result   per shard RELEASED, or STALE if the member does not own it under that token
 -- keeps    a token ends with its release; a completed shard never gets an owner again
 -- cost     O(shards given * log shards); the caller sends at most some dozens at once
 

@@ -1,10 +1,10 @@
 -- Sets the number of shards of a topic, or raises it.
 --
 -- KEYS     1 the topic's hash
--- ARGV     1 the number of shards, 2 '1' to raise a lower number, '0' to write one only where there is none
+-- ARGV     1 number of shards, 2 '1' to raise a lower number, '0' to write one only if there is none
 -- result   the number now: higher than ARGV[1] if it was higher before, lower if a lower one is not to be raised
 -- keeps    the number never becomes lower
--- memory   gets through at `maxmemory`: a hash per topic
+-- memory   accepted at `maxmemory`: a hash per topic
 -- cost     O(1)
 
 writeBeforeWait(KEYS[1])

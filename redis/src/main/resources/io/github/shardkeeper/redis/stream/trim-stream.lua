@@ -1,10 +1,11 @@
 -- Removes entries from the beginning of a stream that are too many or too old.
 --
 -- KEYS     1 the stream
--- ARGV     1 the first entry that must stay, the lowest checkpoint of all groups, or '' for none; 2 the most entries to
---          keep, or '' for any number; 3 the greatest age of an entry in millis of Redis' time, or '' for any age
--- result   how many entries were removed
--- keeps    the entry ARGV[1] and all after it. Only whole nodes of the stream go: about a hundred entries more may stay
+-- ARGV     1 first entry that must stay, the lowest checkpoint of all groups, or '' for none, 2 most entries to keep,
+--          or '' for no limit, 3 maximum age of an entry (millis of Redis' time), or '' for no limit
+-- result   number of removed entries
+-- keeps    the entry ARGV[1] and all after it. Only whole nodes of the stream are removed: about a hundred entries more
+--          may stay
 -- memory   needs none
 -- cost     O(entries removed)
 
