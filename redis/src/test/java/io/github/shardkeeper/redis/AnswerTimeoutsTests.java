@@ -31,16 +31,16 @@ class AnswerTimeoutsTests {
 	private final Queue<Runnable> steps = new ArrayDeque<>();
 
 	@Test
-	void goesOnInTimeAfterAStepThatCouldNotBeBegun() {
-		assertGoesOnInTimeAfterARefusal(false);
+	void answersTimeOutAfterAStepThatCouldNotBeScheduled() {
+		assertTimesOutAfterARefusedStep(false);
 	}
 
 	@Test
-	void goesOnInTimeAfterAStepThatWasKeptThoughItCouldNotBeBegun() {
-		assertGoesOnInTimeAfterARefusal(true);
+	void answersTimeOutAfterAnExecutorThrewButKeptTheStep() {
+		assertTimesOutAfterARefusedStep(true);
 	}
 
-	private void assertGoesOnInTimeAfterARefusal(boolean kept) {
+	private void assertTimesOutAfterARefusedStep(boolean kept) {
 		AtomicBoolean refused = new AtomicBoolean();
 		AnswerTimeouts watch = new AnswerTimeouts((step) -> {
 			boolean first = refused.compareAndSet(false, true);
@@ -67,7 +67,7 @@ class AnswerTimeoutsTests {
 	}
 
 	@Test
-	void goesOnAfterAStepThatFailed() {
+	void stepsContinueAfterAFailedStep() {
 		AnswerTimeouts watch = new AnswerTimeouts(this.steps::add, Runnable::run, STEPS_BEFORE_THE_END, 1);
 		PendingAnswers<String> sent = send(new Ping() {
 
@@ -96,7 +96,7 @@ class AnswerTimeoutsTests {
 
 	@ParameterizedTest
 	@ValueSource(longs = { 1, 200, 1_000, 5_000, 30_000, 60_001 })
-	void aStepIsAtMostATenthOfTheLimitAndAtMost500Millis(long limitMillis) {
+	void stepIsAtMostATenthOfTheLimitAndAtMost500Millis(long limitMillis) {
 		Duration limit = Duration.ofMillis(limitMillis);
 		Duration step = limit.dividedBy(AnswerTimeouts.stepsIn(limit));
 		assertThat(step).isLessThanOrEqualTo(limit.dividedBy(10)).isLessThanOrEqualTo(Duration.ofMillis(500));

@@ -26,7 +26,7 @@ class ClusterTopologyTests {
 	}
 
 	@Test
-	void looksThatCannotBeBegunAreFollowedByOthers() {
+	void refreshContinuesAfterAttemptsThatCouldNotStart() {
 		ClusterTopology topology = new ClusterTopology(this.client, RedisConnector.backgroundThreads());
 		assertThatNoException().isThrownBy(topology::refresh);
 

@@ -52,7 +52,7 @@ class ConnectionFailureTests {
 	}
 
 	@Test
-	void aWrongPassword() {
+	void wrongPasswordIsNamed() {
 		try (EmbeddedRedis redis = EmbeddedRedis.start()) {
 			RedisStandaloneConfiguration address = address(redis.port());
 			address.setPassword("old");
@@ -64,7 +64,7 @@ class ConnectionFailureTests {
 	}
 
 	@Test
-	void noPassword() {
+	void missingPasswordIsNamed() {
 		try (EmbeddedRedis redis = EmbeddedRedis.start()) {
 			connect(address(redis.port()), false);
 			redis.call((commands) -> commands.configSet("requirepass", "new"));
@@ -74,7 +74,7 @@ class ConnectionFailureTests {
 	}
 
 	@Test
-	void aUserThatIsNotThere() {
+	void unknownUserIsNamed() {
 		try (EmbeddedRedis redis = EmbeddedRedis.start()) {
 			RedisStandaloneConfiguration address = address(redis.port());
 			address.setUsername("gone");
@@ -86,7 +86,7 @@ class ConnectionFailureTests {
 	}
 
 	@Test
-	void aDatabaseThatIsNotThere() {
+	void unknownDatabaseIsNamed() {
 		try (EmbeddedRedis redis = EmbeddedRedis.start()) {
 			RedisStandaloneConfiguration address = address(redis.port());
 			address.setDatabase(99);
@@ -97,14 +97,14 @@ class ConnectionFailureTests {
 	}
 
 	@Test
-	void aHostThatIsNotKnown() {
+	void unknownHostIsNamed() {
 		connect(new RedisStandaloneConfiguration("no-such-host.invalid", 6379), false);
 
 		assertRefused("unknown host", "no-such-host.invalid", "spring.data.redis.host");
 	}
 
 	@Test
-	void aPortWhereNobodyListens() {
+	void refusedConnectionIsNamed() {
 		EmbeddedRedis redis = EmbeddedRedis.start();
 		redis.close();
 		connect(address(redis.port()), false);
@@ -113,7 +113,7 @@ class ConnectionFailureTests {
 	}
 
 	@Test
-	void aServerThatExpectsTls(@TempDir Path directory) {
+	void serverThatExpectsTlsIsNamed(@TempDir Path directory) {
 		SSLContext context = selfSigned(directory);
 		try (Server server = new Server((socket) -> handshake(context, socket))) {
 			connect(address(server.port()), false);
@@ -123,7 +123,7 @@ class ConnectionFailureTests {
 	}
 
 	@Test
-	void aServerWithoutTls() {
+	void serverWithoutTlsIsNamed() {
 		try (EmbeddedRedis redis = EmbeddedRedis.start()) {
 			connect(address(redis.port()), true);
 
@@ -132,7 +132,7 @@ class ConnectionFailureTests {
 	}
 
 	@Test
-	void aServerWhoseCertificateNobodyTrusts(@TempDir Path directory) {
+	void untrustedCertificateIsNamed(@TempDir Path directory) {
 		SSLContext context = selfSigned(directory);
 		try (Server server = new Server((socket) -> handshake(context, socket))) {
 			connect(address(server.port()), true);
@@ -142,7 +142,7 @@ class ConnectionFailureTests {
 	}
 
 	@Test
-	void aServerThatClosesTheConnection() {
+	void closedConnectionIsNamed() {
 		try (Server server = new Server((socket) -> {
 		})) {
 			connect(address(server.port()), false);

@@ -15,7 +15,7 @@ class ConnectionOpenerTests {
 	private static final int MANY = 100;
 
 	@Test
-	void attemptsWithoutAThreadFailAndDoNotCountAsPending() {
+	void attemptWithoutAThreadFailsAndIsNotPending() {
 		AtomicInteger threads = new AtomicInteger();
 		ConnectionOpener opener = new ConnectionOpener(
 				(task) -> (threads.incrementAndGet() <= MANY) ? new Refused() : new Thread(task));

@@ -47,7 +47,7 @@ class MissingRightTests {
 	}
 
 	@Test
-	void anyOtherErrorStaysAsItIs() {
+	void otherErrorsAreUnchanged() {
 		StoreUnavailableException other = refusal("OOM command not allowed when used memory > 'maxmemory'.");
 
 		assertThat(MissingRight.named(other, SCRIPT, KEYS)).isSameAs(other);

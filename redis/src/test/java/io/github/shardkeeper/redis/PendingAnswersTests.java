@@ -33,7 +33,7 @@ class PendingAnswersTests {
 			new Command<>(CommandType.PING, new StatusOutput<>(StringCodec.UTF8)));
 
 	@Test
-	void aFailureIsAnsweredAlsoWhereReportingItFails() {
+	void answerFailsEvenIfTheObserverOfFailuresThrows() {
 		PendingAnswers<String> sent = new PendingAnswers<>(Duration.ofSeconds(1), 0, null, new Deaf() {
 			@Override
 			public void failed(RedisException failure) {
@@ -51,7 +51,7 @@ class PendingAnswersTests {
 	}
 
 	@Test
-	void aFailureIsAnsweredAlsoWhereItsEndIsNotHeard() {
+	void answerFailsEvenIfTheObserverOfTheEndThrows() {
 		PendingAnswers<String> sent = new PendingAnswers<>(Duration.ofSeconds(1), 0, null, new Deaf() {
 			@Override
 			public void ended(boolean answered, boolean timedOut) {
@@ -67,17 +67,17 @@ class PendingAnswersTests {
 	}
 
 	@Test
-	void anErrorCountsAsAnAnswerInTime() {
+	void errorCountsAsAnAnswer() {
 		assertEnded(new RedisCommandExecutionException("ERR as the test wants it"), true, false);
 	}
 
 	@Test
-	void theClientsOwnTimeoutCountsAsATimeout() {
+	void timeoutOfTheClientCountsAsATimeout() {
 		assertEnded(new RedisCommandTimeoutException("as the test wants it"), false, true);
 	}
 
 	@Test
-	void aClosedConnectionIsNeitherAnswerNorTimeout() {
+	void closedConnectionIsNeitherAnswerNorTimeout() {
 		assertEnded(new RedisException("as the test wants it"), false, false);
 	}
 

@@ -59,7 +59,7 @@ class RedisLinkTests {
 	}
 
 	@Test
-	void nothingIsWaitedForAndAllIsAnsweredOnce() {
+	void sendDoesNotWaitAndEveryCommandIsAnsweredOnce() {
 		try (EmbeddedRedis redis = EmbeddedRedis.start()) {
 			connect(RedisClients.factory(redis), PATIENCE);
 			redis.freeze();
@@ -74,7 +74,7 @@ class RedisLinkTests {
 	}
 
 	@Test
-	void aRedisThatForgetsTheScriptIsToldItAgain() {
+	void unknownScriptIsSentAgainWithItsText() {
 		try (EmbeddedRedis redis = EmbeddedRedis.start()) {
 			connect(RedisClients.factory(redis), PATIENCE);
 			assertThat(await(increment())).isEqualTo(1);
@@ -84,7 +84,7 @@ class RedisLinkTests {
 	}
 
 	@Test
-	void anErrorOfTheScriptIsTheAnswer() {
+	void scriptErrorFailsTheAnswer() {
 		try (EmbeddedRedis redis = EmbeddedRedis.start()) {
 			connect(RedisClients.factory(redis), PATIENCE);
 			redis.call((commands) -> commands.lpush(this.key, "no number"));
@@ -94,7 +94,7 @@ class RedisLinkTests {
 	}
 
 	@Test
-	void aRedisThatHangsIsGivenUpInTimeAndAConnectionThatHungIsOpenedAnew() {
+	void connectionIsReplacedAfterTwoTimeouts() {
 		try (EmbeddedRedis redis = EmbeddedRedis.start()) {
 			connect(RedisClients.factory(redis), Duration.ofSeconds(1));
 			awaitIncremented();
@@ -114,7 +114,7 @@ class RedisLinkTests {
 	}
 
 	@Test
-	void anAnsweredErrorResetsTheCountOfTimeouts() {
+	void answeredErrorResetsTheCountOfTimeouts() {
 		try (EmbeddedRedis redis = EmbeddedRedis.start()) {
 			connect(RedisClients.factory(redis), Duration.ofSeconds(1));
 			redis.call((commands) -> commands.lpush(this.key, "no number"));
@@ -132,7 +132,7 @@ class RedisLinkTests {
 	}
 
 	@Test
-	void aRedisThatDiesTakesWhatIsUnderWayWithItAndIsFoundAgain() {
+	void pendingCommandsFailWhenRedisDiesAndTheLinkReconnects() {
 		try (EmbeddedRedis redis = EmbeddedRedis.start()) {
 			connect(RedisClients.factory(redis), PATIENCE);
 			await(increment());
@@ -148,7 +148,7 @@ class RedisLinkTests {
 	}
 
 	@Test
-	void aClosedLinkSendsNothing() {
+	void closedLinkSendsNothing() {
 		try (EmbeddedRedis redis = EmbeddedRedis.start()) {
 			connect(RedisClients.factory(redis), PATIENCE);
 			this.link.close();
@@ -158,7 +158,7 @@ class RedisLinkTests {
 
 	/** Long before the time limit: the answer of a dead node never comes. */
 	@Test
-	void onAClusterTheNodeThatServesTheSlotNowIsFound() {
+	void newMasterOfTheSlotIsFoundOnACluster() {
 		try (EmbeddedRedisCluster cluster = EmbeddedRedisCluster.startWithReplicas(3)) {
 			connect(RedisClients.factory(cluster), Duration.ofMinutes(10));
 			await(increment());

@@ -70,7 +70,7 @@ class RedisSubscriptionTests {
 	}
 
 	@Test
-	void isCountedWhereScriptsRunAndNoLongerOnceItIsClosed() {
+	void scriptsCountTheSubscriptionUntilItIsClosed() {
 		try (EmbeddedRedisCluster cluster = EmbeddedRedisCluster.start(3)) {
 			connect(RedisClients.factory(cluster));
 			// One for each node, whatever node the client asks first.
@@ -89,7 +89,7 @@ class RedisSubscriptionTests {
 	}
 
 	@Test
-	void followsTheMasterOfItsSlot() {
+	void subscriptionFollowsTheMasterOfItsSlot() {
 		try (EmbeddedRedisCluster cluster = EmbeddedRedisCluster.startWithReplicas(3)) {
 			connect(RedisClients.factory(cluster));
 			RedisSubscription subscription = open();
@@ -110,7 +110,7 @@ class RedisSubscriptionTests {
 	}
 
 	@Test
-	void isOpenedAtTheMasterThatSentinelsHaveMade() {
+	void subscriptionIsOpenedAtTheMasterChosenBySentinels() {
 		try (EmbeddedRedisSentinel redis = EmbeddedRedisSentinel.start(1)) {
 			connect(RedisClients.factory(redis));
 			RedisSubscription subscription = open();
@@ -125,7 +125,7 @@ class RedisSubscriptionTests {
 
 	/** The next call asks anew who the master is. */
 	@Test
-	void aLinkLeavesANodeThatBecameAReplica() {
+	void linkLeavesANodeThatBecameAReplica() {
 		try (EmbeddedRedis redis = EmbeddedRedis.start(); EmbeddedRedis other = EmbeddedRedis.start()) {
 			connect(RedisClients.factory(redis));
 			long before = this.link.call((commands) -> commands.clientId());

@@ -32,7 +32,7 @@ class ScriptCommandsTests {
 
 	@ParameterizedTest
 	@MethodSource("scripts")
-	void eachLineThatCallsSaysWhat(Resource file) throws IOException {
+	void everyCallNamesItsCommand(Resource file) throws IOException {
 		List<String> lines = file.getContentAsString(StandardCharsets.UTF_8).lines().toList();
 		LuaScript script = new LuaScript("test.lua", String.join("\n", lines), "", ScriptOutputType.VALUE);
 

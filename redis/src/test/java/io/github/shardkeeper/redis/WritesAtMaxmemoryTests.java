@@ -26,7 +26,7 @@ class WritesAtMaxmemoryTests {
 
 	@ParameterizedTest
 	@CsvSource({ "HDEL, false", "HDEL, true", "SREM, false", "SREM, true", "ZREM, false", "ZREM, true" })
-	void aScriptThatSaysSoWritesAlsoWhenRedisIsFull(String remove, boolean exists) {
+	void scriptThatWritesAtMaxmemoryIsAcceptedByAFullRedis(String remove, boolean exists) {
 		try (EmbeddedRedis redis = EmbeddedRedis.start()) {
 			String key = "key-of-" + remove;
 			String write = "return redis.call(" + WRITES.get(remove) + ")";

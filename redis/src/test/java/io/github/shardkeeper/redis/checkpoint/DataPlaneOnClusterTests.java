@@ -40,7 +40,7 @@ class DataPlaneOnClusterTests {
 		.toList();
 
 	@Test
-	void statesAndLettersOfManySlots() {
+	void statesAndLettersOfManySlotsAreReadOnACluster() {
 		try (EmbeddedRedisCluster cluster = EmbeddedRedisCluster.start(3)) {
 			LettuceConnectionFactory factory = RedisClients.factory(cluster);
 			RedisConnector connector = new RedisConnector(factory);

@@ -98,7 +98,7 @@ class DataScriptCostTests {
 	}
 
 	@Test
-	void aLargeStateIsAcquiredInManyShortSteps() {
+	void largeStateIsAcquiredInManyShortSteps() {
 		acquire();
 		List<Long> pages = measure("acquire, all pages", () -> {
 			long begin = System.nanoTime();
@@ -116,7 +116,7 @@ class DataScriptCostTests {
 	}
 
 	@Test
-	void aCommitCostsOnlyWhatChanged() {
+	void commitCostDependsOnChangesOnly() {
 		acquire();
 		commit(0, 1, List.of(), List.of());
 		List<Long> one = measure("commit: 1 entry", () -> commit(7, 8, List.of(), List.of()));

@@ -72,7 +72,7 @@ class FullRedisTests {
 	}
 
 	@Test
-	void aShardIsAcquiredForTheFirstTimeAndAgain() {
+	void acquisitionIsAccepted() {
 		fill();
 
 		assertThat(this.checkpoints.acquireNow(SHARD, TOKEN)).isInstanceOf(Acquisition.Acquired.class);
@@ -82,7 +82,7 @@ class FullRedisTests {
 	}
 
 	@Test
-	void whatIsKeptOfARetiredTopicIsRemoved() {
+	void removalOfARetiredTopicIsAccepted() {
 		this.checkpoints.acquireNow(SHARD, TOKEN);
 		commit("1-0", Map.of("clicks", "1"));
 		fill();
@@ -92,7 +92,7 @@ class FullRedisTests {
 	}
 
 	@Test
-	void aSmallCommitIsWritten() {
+	void smallCommitIsAccepted() {
 		fill();
 		this.checkpoints.acquireNow(SHARD, TOKEN);
 
@@ -112,7 +112,7 @@ class FullRedisTests {
 	}
 
 	@Test
-	void whatIsOverwrittenOrRemovedMayBeOfAnySize() {
+	void changesThatDoNotGrowTheStateAreAccepted() {
 		this.checkpoints.acquireNow(SHARD, TOKEN);
 		commit("1-0", Map.of("large", text(20_000_000), "other", text(20_000_000)));
 		fill();
@@ -126,7 +126,7 @@ class FullRedisTests {
 	}
 
 	@Test
-	void aCommitThatIsTooLargeIsRefusedAsAWholeAndAcceptedOnceThereIsMemory() {
+	void tooLargeCommitIsRefusedAsAWholeUntilMemoryIsFree() {
 		this.checkpoints.acquireNow(SHARD, TOKEN);
 		commit("1-0", Map.of("clicks", "1"));
 		fill();
@@ -147,7 +147,7 @@ class FullRedisTests {
 	}
 
 	@Test
-	void manySmallCommitsDoNotLetRedisGrowWithoutBound() {
+	void smallCommitsDoNotGrowRedisWithoutBound() {
 		this.checkpoints.acquireNow(SHARD, TOKEN);
 		fill();
 		long before = used();
@@ -167,7 +167,7 @@ class FullRedisTests {
 	}
 
 	@Test
-	void aSeekIsLeftAndCarriedOut() {
+	void seekIsAcceptedAndCarriedOut() {
 		fill();
 		long number = this.checkpoints.seek(SHARD, new Offset("7-0"), true).number();
 		assertThat(this.checkpoints.acquireNow(SHARD, TOKEN)).isInstanceOf(Acquisition.Acquired.class);
@@ -180,7 +180,7 @@ class FullRedisTests {
 	}
 
 	@Test
-	void aShardComesToItsEnd() {
+	void completionIsAccepted() {
 		fill();
 		this.checkpoints.acquireNow(SHARD, TOKEN);
 
@@ -188,7 +188,7 @@ class FullRedisTests {
 	}
 
 	@Test
-	void sinceWhenATopicIsConsumedIsKept() {
+	void consumedSinceIsRecorded() {
 		fill();
 
 		Instant since = this.checkpoints.consumedSince("orders");
@@ -196,7 +196,7 @@ class FullRedisTests {
 	}
 
 	@Test
-	void lettersAreNotSentBackButDropped() {
+	void lettersCanBeDroppedButNotSentBack() {
 		this.checkpoints.acquireNow(SHARD, TOKEN);
 		this.checkpoints
 			.commit(SHARD, TOKEN,

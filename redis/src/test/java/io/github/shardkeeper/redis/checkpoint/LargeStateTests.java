@@ -74,13 +74,13 @@ class LargeStateTests {
 	}
 
 	@Test
-	void allOfItIsRead() {
+	void stateIsReadCompletely() {
 		assertThat(acquire(NEW)).isEqualTo(new Checkpoint(new Offset("1"), this.state));
 		assertThat(this.store.read(SHARD)).isEqualTo(new Checkpoint(new Offset("1"), this.state));
 	}
 
 	@Test
-	void anEntryThatComesTwiceCountsOnce() {
+	void entryOnTwoPagesCountsOnce() {
 		happensBetweenPages("again");
 		assertThat(acquire(NEW).state()).isEqualTo(this.state);
 		happensBetweenPages("again");
@@ -88,14 +88,14 @@ class LargeStateTests {
 	}
 
 	@Test
-	void whoeverIsOvertakenWhileHeReadsIsRefused() {
+	void readerIsRefusedAfterANewerAcquisition() {
 		happensBetweenPages("acquired by somebody newer");
 
 		assertThat(this.store.acquireNow(SHARD, NEW)).isEqualTo(new Acquisition.Refused(new Token(NEW.value() + 1)));
 	}
 
 	@Test
-	void whatIsCommittedMeanwhileIsReadWhole() {
+	void stateCommittedMeanwhileIsReadCompletely() {
 		happensBetweenPages("committed");
 		this.state.put("key-7", "changed");
 		assertThat(acquire(NEW).state()).isEqualTo(this.state);
@@ -105,7 +105,7 @@ class LargeStateTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "led astray", "fence lost" })
-	void anotherProcessOfRedisIsReadFromTheBeginning(String event) {
+	void stateIsReadAgainAfterAFailover(String event) {
 		happensBetweenPages(event);
 		assertThat(acquire(NEW).state()).isEqualTo(this.state);
 		assertThat(fence()).isEqualTo(NEW.toString());
@@ -115,7 +115,7 @@ class LargeStateTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "led astray, always", "committed, always" })
-	void whatNeverStaysTheSameIsNoCheckpoint(String event) {
+	void stateThatNeverStaysTheSameFailsTheAcquisition(String event) {
 		happensBetweenPages(event);
 
 		assertThatThrownBy(() -> this.store.acquireNow(SHARD, NEW)).isInstanceOf(StoreUnavailableException.class)
@@ -127,7 +127,7 @@ class LargeStateTests {
 	}
 
 	@Test
-	void aFailureHalfWayIsRepeatedFromTheBeginning() {
+	void failedReadIsRepeatedFromTheFirstPage() {
 		happensBetweenPages("error");
 		assertThatThrownBy(() -> this.store.acquireNow(SHARD, NEW)).isInstanceOf(StoreUnavailableException.class)
 			.hasMessageContaining("as the test wants it");
@@ -139,7 +139,7 @@ class LargeStateTests {
 	}
 
 	@Test
-	void keysThatAreNoTextDoNotHoldItUp() {
+	void keysThatAreNotUtf8DoNotBlockReading() {
 		try (RedisConnection connection = RedisClients.sharedFactory().getConnection()) {
 			byte[] key = (this.start + "state").getBytes(StandardCharsets.UTF_8);
 			connection.hashCommands().hSet(key, new byte[] { (byte) 0xff }, new byte[] { 1 });

@@ -89,7 +89,7 @@ class MisplacedKeyTests {
 
 	@ParameterizedTest
 	@CsvSource({ "checkpoint, hash", "state, hash", "retry, zset", "retried, hash", "dead, stream" })
-	void nothingIsWrittenAndTheErrorNamesTheKey(String kind, String expected) {
+	void keyOfAnotherTypeIsNamedAndNothingIsWritten(String kind, String expected) {
 		String key = this.start + kind;
 		this.template.rename(key, "aside:" + key);
 		this.template.opsForList().rightPush(key, "mine");
@@ -115,7 +115,7 @@ class MisplacedKeyTests {
 	 * Whoever looks at all shards sees the others, and hears what is wrong with this one.
 	 */
 	@Test
-	void theOffsetsOfOtherShardsAreReadAllTheSame() {
+	void offsetsOfOtherShardsAreRead() {
 		ShardId other = ShardId.of("orders", 2);
 		this.store.acquireNow(other, TOKEN);
 		this.store
@@ -142,7 +142,7 @@ class MisplacedKeyTests {
 	}
 
 	@Test
-	void whoeverCountsOrListsDeadLettersHearsWhichKeyIsWrong() {
+	void errorsOfDeadLettersNameTheKey() {
 		String key = this.start + "dead";
 		this.template.delete(key);
 		this.template.opsForValue().set(key, "mine");
@@ -160,7 +160,7 @@ class MisplacedKeyTests {
 	@ParameterizedTest
 	@CsvSource({ "group, hash", "members, hash", "sessions, zset", "told, hash", "shards, hash", "changes, zset",
 			"concerns, zset" })
-	void theControlPlaneNamesTheKeyToo(String kind, String expected) {
+	void controlPlaneNamesTheKey(String kind, String expected) {
 		MemberId member = new MemberId("a~1");
 		try (RedisCoordinationStore groups = new RedisCoordinationStore(RedisClients.sharedConnector(), "test",
 				this.group, Duration.ofSeconds(10))) {

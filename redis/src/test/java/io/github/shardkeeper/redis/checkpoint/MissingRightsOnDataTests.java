@@ -110,7 +110,7 @@ class MissingRightsOnDataTests {
 
 	@ParameterizedTest(name = "{0} without {1}, memory full: {2}")
 	@MethodSource("whatMayBeRefused")
-	void whatIsRefusedWritesNothingAndIsExactWhenItIsRepeated(Operation operation, String command, boolean full) {
+	void refusedScriptWritesNothingAndItsRetryIsExact(Operation operation, String command, boolean full) {
 		Contents before = contents(this.onRedis);
 		if (full) {
 			this.redis.call((commands) -> commands.configSet("maxmemory", "1"));

@@ -59,7 +59,7 @@ class PipelinedCommitsTests {
 	}
 
 	@Test
-	void allAreSentBeforeTheFirstIsAnswered() {
+	void commitsAreSentBeforeTheFirstAnswer() {
 		this.redis.freeze();
 		List<CompletableFuture<CommitReply>> replies = new ArrayList<>();
 		try {
@@ -78,7 +78,7 @@ class PipelinedCommitsTests {
 	}
 
 	@Test
-	void togetherTheyTakeAFractionOfTheTimeThatTheyTakeOneByOne() {
+	void pipelinedCommitsAreFasterThanSequentialOnes() {
 		// Of several, the one that was disturbed least by what else runs here.
 		long oneByOne = shortest((round) -> {
 			for (int i = 0; i < SHARDS; i++) {

@@ -22,7 +22,7 @@ class RedisRemovalTests extends RemovalContract {
 	private static final Token TOKEN = new Token(7);
 
 	@Test
-	void whatMeansSomethingInPatternsIsAPrefixLikeOthers() {
+	void patternCharactersInAPrefixAreLiteral() {
 		String prefix = "te*[s]?t\\" + UUID.randomUUID();
 		ShardId shard = ShardId.of("old", 1);
 		try (CheckpointStore store = store(prefix); CheckpointStore other = store(prefix.replace("[s]", "s"))) {

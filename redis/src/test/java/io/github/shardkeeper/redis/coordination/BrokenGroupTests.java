@@ -105,7 +105,7 @@ class BrokenGroupTests {
 	@ParameterizedTest
 	@ValueSource(
 			strings = { "group", "members", "sessions", "told", "loads", "reported", "shards", "changes", "concerns" })
-	void aGroupThatHasLostAKeyBeginsAgainWithWhatIsHeld(String key) {
+	void groupIsRebuiltFromHeldShardsAfterAKeyIsLost(String key) {
 		assertThat(this.redis.delete(this.base + key)).isTrue();
 
 		assertBeginsAgain(this.base + key + " is missing");
@@ -113,7 +113,7 @@ class BrokenGroupTests {
 
 	@ParameterizedTest
 	@CsvSource({ "members, alive~1", "members, dead~1", "shards, orders/1", "shards, orders/2" })
-	void aGroupThatHasLostAnEntryBeginsAgainWithWhatIsHeld(String key, String entry) {
+	void groupIsRebuiltFromHeldShardsAfterAnEntryIsLost(String key, String entry) {
 		assertThat(this.redis.opsForHash().delete(this.base + key, entry)).isOne();
 
 		assertBeginsAgain("have lost or gained entries");
@@ -121,7 +121,7 @@ class BrokenGroupTests {
 
 	@ParameterizedTest
 	@CsvSource({ "sessions, dead~1", "sessions, alive~1", "changes, orders/1", "changes, orders/2" })
-	void aGroupThatHasLostAPlaceInAnOrderBeginsAgainWithWhatIsHeld(String key, String entry) {
+	void groupIsRebuiltFromHeldShardsAfterASortedSetEntryIsLost(String key, String entry) {
 		assertThat(this.redis.opsForZSet().remove(this.base + key, entry)).isOne();
 
 		assertBeginsAgain("have lost or gained entries");
@@ -129,7 +129,7 @@ class BrokenGroupTests {
 
 	/** Same size, other members. */
 	@Test
-	void sessionsOfAnotherMembershipHaveTheGroupBeginAgain() {
+	void groupWithSessionsOfAnotherMembershipIsRebuilt() {
 		byte[] sessions = this.redis.dump(this.base + "sessions");
 		this.store.leaveGroup(this.dead, Duration.ZERO);
 		this.store.joinGroup(new MemberId("other~1"), DESCRIPTION, LEASE, LEASE.multipliedBy(10));
@@ -140,7 +140,7 @@ class BrokenGroupTests {
 
 	@ParameterizedTest
 	@ValueSource(doubles = { 1, -5 })
-	void aSessionOfNoMemberHasTheGroupBeginAgain(double score) {
+	void groupWithASessionOfNoMemberIsRebuilt(double score) {
 		this.redis.opsForZSet().add(this.base + "sessions", "nobody~1", score);
 		this.redis.opsForZSet().remove(this.base + "sessions", this.dead.value());
 
@@ -150,7 +150,7 @@ class BrokenGroupTests {
 	}
 
 	@Test
-	void aSessionThatWasSetBeforeAllTimesEnds() {
+	void sessionSetToANegativeTimeEnds() {
 		this.redis.opsForZSet().add(this.base + "sessions", this.dead.value(), -5);
 		this.server.advance(LEASE);
 		long leading = lead(this.alive);
@@ -161,7 +161,7 @@ class BrokenGroupTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "77", "junk", "99999999999999999999" })
-	void whatSomebodyHasWrittenOfAMembersNewsKeepsNobodyFromEndingIt(String value) {
+	void memberWithForeignConcernsCanBeEnded(String value) {
 		this.redis.opsForHash().put(this.base + "concernsAt", "dead~1|orders/2", value);
 		this.server.advance(LEASE);
 		long leading = lead(this.alive);
@@ -174,7 +174,7 @@ class BrokenGroupTests {
 	}
 
 	@Test
-	void aGroupWhoseMemberIsNotToldOfItsShardsBeginsAgain() {
+	void groupWhoseMemberMissesConcernsIsRebuilt() {
 		Set<String> concerns = this.redis.opsForZSet().range(this.base + "concerns", 0, -1);
 		String entry = concerns.stream().filter((concern) -> concern.startsWith("alive~1|")).findFirst().orElseThrow();
 		this.redis.opsForZSet().remove(this.base + "concerns", entry);
@@ -184,7 +184,7 @@ class BrokenGroupTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "members", "shards" })
-	void aGroupThatHasAnEntryOfSomebodyElsesBeginsAgainWithoutIt(String key) {
+	void groupIsRebuiltWithoutForeignEntries(String key) {
 		this.redis.opsForHash().put(this.base + key, "zzz", "junk");
 
 		assertBeginsAgain("have lost or gained entries");
@@ -192,7 +192,7 @@ class BrokenGroupTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "group", "members", "shards", "changes", "concerns" })
-	void aGroupWithAKeyFromAnOlderCopyBeginsAgain(String key) {
+	void groupWithAKeyFromAnOlderCopyIsRebuilt(String key) {
 		byte[] before = this.redis.dump(this.base + key);
 		this.store.releaseShards(this.alive, List.of(new HoldingAction.Release(HELD, this.token, Token.NONE, false)),
 				Duration.ZERO);
@@ -206,7 +206,7 @@ class BrokenGroupTests {
 	}
 
 	@Test
-	void aNumberThatIsTooLongHasTheGroupBeginAgain() {
+	void groupWithATooLongNumberIsRebuilt() {
 		this.redis.opsForHash().put(this.base + "group", "epoch", "99999999999999999999");
 
 		assertBeginsAgain(this.base + "group has no number in the field epoch");
@@ -215,7 +215,7 @@ class BrokenGroupTests {
 	@ParameterizedTest
 	@CsvSource({ "epoch", "generation", "membership", "token", "history", "claims", "claimsSince", "loads", "setBacks",
 			"problemsEpoch" })
-	void aFieldOfTheGroupThatIsNoNumberHasItBeginAgain(String field) {
+	void groupWithAnInvalidNumberIsRebuilt(String field) {
 		this.redis.opsForHash().put(this.base + "group", field, "junk");
 
 		assertBeginsAgain(this.base + "group has no number in the field " + field);
@@ -238,7 +238,7 @@ class BrokenGroupTests {
 
 	/** Found by who wants to change it, in whatever way. */
 	@Test
-	void aRecordThatCannotBeReadIsNotChanged() {
+	void unreadableRecordIsNotChanged() {
 		this.redis.opsForHash().put(this.base + "shards", HELD.toString(), "junk");
 
 		assertThat(this.store.releaseShards(this.alive,
@@ -250,7 +250,7 @@ class BrokenGroupTests {
 	}
 
 	@Test
-	void anOwnerWhoIsNoMemberIsFoundWhenTheShardIsToMove() {
+	void ownerThatIsNoMemberIsDetectedWhenTheShardMoves() {
 		this.redis.opsForHash().put(this.base + "shards", OF_THE_DEAD.toString(), "OWNED|1|nobody~9||1|0");
 
 		assertThat(this.store.applyPlan(this.alive, this.epoch,
@@ -261,7 +261,7 @@ class BrokenGroupTests {
 	}
 
 	@Test
-	void aGroupOfTheFormatBeforeIsTakenOverWhenItsMembersHaveStopped() {
+	void groupOfFormat2IsUpgradedOnceItsMembersHaveStopped() {
 		String old = UUID.randomUUID().toString();
 		String oldBase = "test:{" + old + "}:";
 		long now = System.currentTimeMillis();
@@ -301,7 +301,7 @@ class BrokenGroupTests {
 	}
 
 	@Test
-	void whoReadsAnotherFormatIsRefused() {
+	void memberOfAnotherFormatIsRefused() {
 		this.redis.opsForHash().put(this.base + "group", "format", "4");
 
 		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
@@ -313,7 +313,7 @@ class BrokenGroupTests {
 
 	/** The member hears no answer, so it consumes nothing: its session must end. */
 	@Test
-	void aSessionWhoseHeartbeatsAreRefusedEnds() {
+	void sessionEndsWhenItsHeartbeatsAreRefused() {
 		try (Subscription subscription = this.store.subscribe(this.alive, () -> {
 		});
 				RedisCoordinationStore ofDead = new RedisCoordinationStore(RedisClients.sharedConnector(), "test",

@@ -17,20 +17,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 class DescriptionFormatTests {
 
 	@Test
-	void isWrittenAsDocumented() {
+	void descriptionIsWrittenAsDocumented() {
 		assertThat(DescriptionFormat.write(description("1.4.2")))
 			.isEqualTo("{\"topics\":{\"visits\":8},\"version\":\"1.4.2\"}");
 	}
 
 	@Test
-	void readsWhatItWrites() {
+	void writtenDescriptionIsReadBack() {
 		MemberDescription odd = description("1|\"2\"\n");
 
 		assertThat(DescriptionFormat.read(DescriptionFormat.write(odd))).isEqualTo(odd);
 	}
 
 	@Test
-	void aVersionThatIsNotThereIsUnknown() {
+	void missingVersionIsUnknown() {
 		String json = "{\"topics\":{\"visits\":8}}";
 
 		assertThat(DescriptionFormat.read(json)).isEqualTo(description(""));
@@ -41,7 +41,7 @@ class DescriptionFormatTests {
 	}
 
 	@Test
-	void aHiddenSubscriptionIsWrittenAsReapLooksForIt() {
+	void hiddenSubscriptionIsWrittenAsReapExpectsIt() {
 		MemberDescription hidden = new MemberDescription(description("1").topicShards(), new ApplicationVersion("1"), 1,
 				null, null, true);
 
@@ -69,7 +69,7 @@ class DescriptionFormatTests {
 	}
 
 	@Test
-	void readsCapacityZoneAndStrategyAndWhatOlderVersionsLeaveOut() {
+	void missingCapacityZoneAndStrategyHaveDefaults() {
 		MemberDescription large = new MemberDescription(new TreeMap<>(Map.of("visits", TopicShards.count(8))),
 				ApplicationVersion.UNKNOWN, 4, "eu-1", "sticky, visits: range");
 		String json = "{\"topics\":{\"visits\":8},\"capacity\":4,\"zone\":\"eu-1\",\"strategy\":\"sticky, visits: range\"}";
@@ -85,7 +85,7 @@ class DescriptionFormatTests {
 
 	/** Older versions read the number, and ignore the rest. */
 	@Test
-	void shardsBesidesThoseThatAreCountedAreTextOfTheirOwn() {
+	void shardsThatAreNotCountedAreWrittenAsText() {
 		TopicShards shards = TopicShards.count(4)
 			.with("4", "1")
 			.with("5", "1")
@@ -102,7 +102,7 @@ class DescriptionFormatTests {
 	}
 
 	@Test
-	void aHundredThousandShardsAreANumber() {
+	void countedShardsAreANumber() {
 		MemberDescription large = new MemberDescription(new TreeMap<>(Map.of("visits", TopicShards.count(100_000))),
 				ApplicationVersion.UNKNOWN);
 
@@ -112,7 +112,7 @@ class DescriptionFormatTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "4:<1", "4<", "4;5", "a:b", "{}", " ", "4<4" })
-	void shardsThatANewerVersionWritesOtherwiseAreIgnored(String shards) {
+	void unknownShardFormatIsIgnored(String shards) {
 		assertThat(DescriptionFormat.read("{\"topics\":{\"visits\":8},\"shards\":{\"visits\":\"" + shards + "\"}}"))
 			.isEqualTo(description(""));
 		assertThat(DescriptionFormat.read("{\"topics\":{\"visits\":8},\"shards\":{\"visits\":[4]}}"))
@@ -121,7 +121,7 @@ class DescriptionFormatTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "-3", "0", "null", "\"many\"", "{}", "1e30", "0.5" })
-	void aCapacityThatCannotBeIsOne(String capacity) {
+	void invalidCapacityIsOne(String capacity) {
 		assertThat(DescriptionFormat.read("{\"topics\":{},\"capacity\":" + capacity + "}").capacity()).isEqualTo(1);
 	}
 

@@ -50,7 +50,7 @@ class RedisCoordinationStoreTests extends CoordinationStoreContract {
 	}
 
 	@Test
-	void everyKeyHasTheGroupsHashTag() {
+	void everyKeyHasTheHashTagOfTheGroup() {
 		group().join("a").lead();
 
 		assertThat(new StringRedisTemplate(RedisClients.sharedFactory()).keys("test:*" + this.groupName + "*"))
@@ -59,7 +59,7 @@ class RedisCoordinationStoreTests extends CoordinationStoreContract {
 	}
 
 	@Test
-	void aLargeGroupIsReadInStepsThatAreTold() {
+	void largeGroupIsReadInReportedSteps() {
 		TestMember a = group().join("a").lead();
 		a.plan(IntStream.range(0, 1_200)
 			.mapToObj((i) -> new Transition.Assign(ShardId.of("many", i), 0, a.id()))
@@ -72,7 +72,7 @@ class RedisCoordinationStoreTests extends CoordinationStoreContract {
 	}
 
 	@Test
-	void whatIsForgottenWhileAGroupIsReadIsNotTold() {
+	void shardForgottenDuringAReadIsNotReturned() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
 		a.plan(IntStream.range(0, 1_200)
@@ -93,7 +93,7 @@ class RedisCoordinationStoreTests extends CoordinationStoreContract {
 	}
 
 	@Test
-	void noEntryNamesWhatIsForgotten() {
+	void noEntryNamesAForgottenShard() {
 		TestMember a = group().join("a").lead();
 		a.assign(ShardId.of("orders", 1), a);
 		a.assign(ShardId.of("past", 1), a);
@@ -116,7 +116,7 @@ class RedisCoordinationStoreTests extends CoordinationStoreContract {
 
 	/** Between the look at the group and the step that forgets. */
 	@Test
-	void nothingIsForgottenThatSomebodyConsumesMeanwhile() {
+	void shardConsumedMeanwhileIsNotForgotten() {
 		TestMember a = group().join("a").lead();
 		ShardId past = ShardId.of("past", 1);
 		a.assign(past, a);
@@ -144,7 +144,7 @@ class RedisCoordinationStoreTests extends CoordinationStoreContract {
 	}
 
 	@Test
-	void whatCannotBeReadIsNotForgottenBeforeTheGroupHasBegunAgain() {
+	void unreadableShardIsForgottenOnlyAfterARebuild() {
 		TestMember a = group().join("a").lead();
 		a.assign(ShardId.of("past", 1), a);
 		a.release(ShardId.of("past", 1), Duration.ZERO);
@@ -163,7 +163,7 @@ class RedisCoordinationStoreTests extends CoordinationStoreContract {
 	}
 
 	@Test
-	void refusesAGroupOfAnotherFormat() {
+	void groupOfAnotherFormatIsRefused() {
 		new StringRedisTemplate(RedisClients.sharedFactory()).opsForHash()
 			.put("test:{" + this.groupName + "}:group", "format", "99");
 

@@ -88,7 +88,7 @@ class ReplicaWaitTests {
 	}
 
 	@Test
-	void aNewOwnerConsumesOnceAReplicaHasItsFence() {
+	void newOwnerConsumesOnceAReplicaHasItsFence() {
 		withReplica((replica) -> {
 			assertThat(this.checkpoints.acquireNow(SHARD, TOKEN)).isInstanceOf(Acquisition.Acquired.class);
 			assertThat(fence(replica)).isEqualTo(TOKEN.toString());
@@ -113,7 +113,7 @@ class ReplicaWaitTests {
 
 	/** Nor do commits, heartbeats and joins wait behind those that do. */
 	@Test
-	void onlyChangesOfOwnershipWait() {
+	void onlyChangesOfOwnershipWaitForReplicas() {
 		withReplica((replica) -> {
 			this.checkpoints.acquireNow(SHARD, TOKEN);
 			try (RedisCoordinationStore store = new RedisCoordinationStore(this.connector, "test", this.group, TIMEOUT,
@@ -150,7 +150,7 @@ class ReplicaWaitTests {
 	 * even if there is nothing left to do.
 	 */
 	@Test
-	void aChangeOfOwnershipThatIsRepeatedWritesSomethingForItsOwnWait() {
+	void repeatedChangeOfOwnershipWritesForItsOwnWait() {
 		try (EmbeddedRedis master = EmbeddedRedis.startReplicating()) {
 			try (EmbeddedRedis replica = EmbeddedRedis.startReplicating("--replicaof", "127.0.0.1",
 					String.valueOf(master.port()))) {
@@ -211,7 +211,7 @@ class ReplicaWaitTests {
 	}
 
 	@Test
-	void onAClusterTheReplicaOfTheShardsOwnNodeCounts() {
+	void replicaOfTheShardsOwnNodeCountsOnACluster() {
 		try (EmbeddedRedisCluster cluster = EmbeddedRedisCluster.startWithReplicas(3)) {
 			connect(RedisClients.factory(cluster));
 			assertThat(this.checkpoints.acquireNow(SHARD, TOKEN)).isInstanceOf(Acquisition.Acquired.class);

@@ -114,7 +114,7 @@ class ScriptCostTests {
 
 	@Test
 	@Order(1)
-	void aHeartbeatWithoutNewsCostsAsMuchAsInASmallGroup() {
+	void heartbeatWithoutNewsCostsAsMuchAsInASmallGroup() {
 		CoordinationStore small = store("small");
 		found(small, "small");
 		small.joinGroup(member(0), DESCRIPTION, LEASE, LEASE);
@@ -206,7 +206,7 @@ class ScriptCostTests {
 
 	@Test
 	@Order(5)
-	void afterTheClockWasSetBackEveryLeaseIsLookedAtOnce() {
+	void everyLeaseIsReadOnceAfterTheClockWasSetBack() {
 		long later = System.currentTimeMillis() + LEASE.multipliedBy(24).toMillis();
 		for (int i = 0; i < MEMBERS; i++) {
 			if (i != 1) {

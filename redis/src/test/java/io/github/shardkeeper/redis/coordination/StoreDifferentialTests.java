@@ -23,7 +23,7 @@ class StoreDifferentialTests {
 	private static final int LOGGED = 15;
 
 	@Test
-	void bothStoresDoTheSame() {
+	void redisAndMemoryStoreBehaveAlike() {
 		long seed = Long.getLong(SEED, ThreadLocalRandom.current().nextLong());
 		int operations = Integer.getInteger(OPERATIONS, 10_000);
 		Deque<String> log = new ArrayDeque<>();

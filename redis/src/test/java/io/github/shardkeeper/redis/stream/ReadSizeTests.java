@@ -20,7 +20,7 @@ class ReadSizeTests {
 	}
 
 	@Test
-	void anAnswerStaysWithinTheBudget() {
+	void answerStaysWithinTheBudget() {
 		assertThat(records(1, 1024 * 1024)).isEqualTo(8);
 		assertThat(records(4, 1024 * 1024)).isEqualTo(2);
 		assertThat(records(1000, 1024)).isEqualTo(8);
@@ -28,7 +28,7 @@ class ReadSizeTests {
 	}
 
 	@Test
-	void aStreamOfWhichNothingIsKnownBeginsWithFew() {
+	void unreadStreamBeginsWithFewRecords() {
 		ReadSize size = new ReadSize();
 		size.add(140, false);
 		size.add(0, true);
@@ -37,7 +37,7 @@ class ReadSizeTests {
 	}
 
 	@Test
-	void manyStreamsOfWhichNothingIsKnownShareTheFew() {
+	void unreadStreamsShareTheFirstRecords() {
 		ReadSize size = new ReadSize();
 		for (int i = 0; i < 5; i++) {
 			size.add(0, true);
@@ -50,7 +50,7 @@ class ReadSizeTests {
 	}
 
 	@Test
-	void theAverageFollowsWhatCame() {
+	void averageFollowsTheLastRecords() {
 		long average = ReadSize.average(0, ofBytes(1000, 10));
 		assertThat(average).isEqualTo(1040);
 		for (int i = 0; i < 20; i++) {
@@ -60,7 +60,7 @@ class ReadSizeTests {
 	}
 
 	@Test
-	void idsAreComparedByTheirNumbers() {
+	void idsAreComparedAsNumbers() {
 		assertThat(EntryIds.compare("9-0", "10-0")).isNegative();
 		assertThat(EntryIds.compare("10-9", "10-10")).isNegative();
 		assertThat(EntryIds.compare("10-1", "10-1")).isZero();
@@ -68,7 +68,7 @@ class ReadSizeTests {
 	}
 
 	@Test
-	void aStreamThatEndsBeforeAnOffsetIsSuspiciousUnlessTheOffsetStandsForATime() {
+	void streamMustNotEndBeforeAnOffsetUnlessItStandsForATime() {
 		assertThat(new StreamInfo("1-0", "5-0", null).endsBefore("7-0")).isTrue();
 		assertThat(new StreamInfo("1-0", "7-0", null).endsBefore("7-0")).isFalse();
 		assertThat(new StreamInfo("1-0", "5-0", null).endsBefore("7-18446744073709551615")).isFalse();
@@ -76,7 +76,7 @@ class ReadSizeTests {
 	}
 
 	@Test
-	void whatWasDeletedAfterAnOffsetIsMissing() {
+	void entriesDeletedAfterAnOffsetAreAGap() {
 		assertThat(new StreamInfo("1-0", "9-0", "8-0").gapAfter("7-0")).contains("some up to 8-0");
 		assertThat(new StreamInfo("1-0", "9-0", "7-0").gapAfter("7-0")).isNull();
 		assertThat(new StreamInfo("1-0", "9-0", "8-0").gapAfter("0-0")).isNull();
@@ -87,7 +87,7 @@ class ReadSizeTests {
 	 * none.
 	 */
 	@Test
-	void whatBeginsAfterAnOffsetMayHaveBeenTrimmed() {
+	void streamThatBeginsAfterAnOffsetMayHaveAGap() {
 		assertThat(new StreamInfo("8-0", "9-0", "0-0").gapAfter("7-0")).contains("8-0", "7-0", "may");
 		assertThat(new StreamInfo("8-0", "9-0", null).gapAfter("7-0")).contains("may");
 		assertThat(new StreamInfo("7-0", "9-0", "0-0").gapAfter("7-0")).as("its entry is there").isNull();

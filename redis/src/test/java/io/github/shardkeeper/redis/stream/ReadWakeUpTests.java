@@ -63,7 +63,7 @@ class ReadWakeUpTests {
 	}
 
 	@Test
-	void nothingIsSentThatNobodyWants() {
+	void wakeUpIsSentOnlyOnRequest() {
 		this.wakeUp.sendIfWanted();
 
 		awaitAnswers();
@@ -71,7 +71,7 @@ class ReadWakeUpTests {
 	}
 
 	@Test
-	void isTriedUntilItsTimeIsOver() throws InterruptedException {
+	void wakeUpIsRetriedUntilItsTimeIsOver() throws InterruptedException {
 		this.wakeUp.request();
 		this.wakeUp.sendIfWanted();
 		assertThat(this.retries.tryAcquire(10, TimeUnit.SECONDS)).isTrue();
@@ -90,7 +90,7 @@ class ReadWakeUpTests {
 	}
 
 	@Test
-	void anAnswerThatIsLateIsNotTheLast() throws InterruptedException {
+	void lateAnswerDoesNotEndTheRetries() throws InterruptedException {
 		// So that a connection is there before Redis does not answer any more.
 		awaitAnswers();
 		this.redis.freeze();

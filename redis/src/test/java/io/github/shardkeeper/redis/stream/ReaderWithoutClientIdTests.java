@@ -38,7 +38,7 @@ class ReaderWithoutClientIdTests {
 	private final BlockingQueue<SourceRecord> records = new LinkedBlockingQueue<>();
 
 	@Test
-	void aConnectionThatDoesNotTellItsIdIsClosed() throws Exception {
+	void connectionWithoutClientIdIsClosed() throws Exception {
 		try (EmbeddedRedis redis = EmbeddedRedis.start()) {
 			LettuceConnectionFactory connections = RedisClients.factory(redis);
 			try (RedisStreamSource source = new RedisStreamSource(new RedisConnector(connections), "ids",

@@ -86,7 +86,7 @@ class RedisSendingTests {
 	}
 
 	@Test
-	void manyRecordsAreAppendedInTheOrderInWhichTheyWereSent() {
+	void recordsAreAppendedInTheOrderOfSending() {
 		int count = 50_000;
 		List<CompletableFuture<Appended>> sent = new ArrayList<>(count);
 		try (RedisStreamSource patient = source(Duration.ofSeconds(60));
@@ -145,7 +145,7 @@ class RedisSendingTests {
 	}
 
 	@Test
-	void whatWaitsForAnAnswerWhenTheConnectionIsLostMayHaveBeenAppended() {
+	void recordsWithoutAnswerMayHaveBeenAppended() {
 		this.redis.freeze();
 		CompletableFuture<Appended> sent = this.template.sendAsync("orders", "a", 1);
 		this.redis.kill();
@@ -156,7 +156,7 @@ class RedisSendingTests {
 	}
 
 	@Test
-	void withoutAConnectionNothingWasSent() {
+	void nothingIsSentWithoutAConnection() {
 		this.redis.kill();
 		// Until the loss is known, a record may be on its way into nowhere.
 		await().atMost(Duration.ofSeconds(20)).until(() -> !mayHaveBeenAppended());
@@ -177,7 +177,7 @@ class RedisSendingTests {
 	}
 
 	@Test
-	void whatRedisRefusesWasNotAppendedAndTheOthersWere() {
+	void refusedRecordIsNotAppendedAndOthersAre() {
 		this.commands.opsForValue().set("sends:{orders#1}:stream:1", "no stream");
 		List<CompletableFuture<Appended>> sent = IntStream.range(0, 3)
 			.mapToObj((shard) -> this.template.sendAsync("orders", new Outgoing("a", shard).toShard(shard)))
@@ -200,7 +200,7 @@ class RedisSendingTests {
 	}
 
 	@Test
-	void anAsynchronousRecordMayBeSentFromAFuture() {
+	void recordMayBeSentFromTheFutureOfAnother() {
 		CompletableFuture<Appended> chained = this.template.sendAsync("orders", new Outgoing("a", 1).toShard(1));
 		for (int i = 0; i < 100; i++) {
 			chained = chained

@@ -57,7 +57,7 @@ class RedisStreamSourceTests extends ShardSourceContract {
 	}
 
 	@Test
-	void anOffsetIsTheIdOfTheEntry() {
+	void offsetIsTheEntryId() {
 		Offset offset = append(SHARD, 1, 1).get(0);
 
 		assertThat(this.redis.opsForStream().range(stream(), org.springframework.data.domain.Range.unbounded()))
@@ -82,7 +82,7 @@ class RedisStreamSourceTests extends ShardSourceContract {
 	}
 
 	@Test
-	void anEntryThatWasAddedByHandIsARecordLikeOthers() {
+	void entryAddedByHandIsARecord() {
 		this.redis.opsForStream()
 			.add(MapRecord.create(stream(), Map.of("k", "ann", "v", "{\"page\":\"/\"}", "tenant", "acme")));
 
@@ -93,7 +93,7 @@ class RedisStreamSourceTests extends ShardSourceContract {
 	}
 
 	@Test
-	void anEntryOfOthersHasItsFieldsAsHeaders() {
+	void unknownFieldsOfAnEntryAreHeaders() {
 		this.redis.opsForStream().add(MapRecord.create(stream(), Map.of("something", "else", "K", "no key")));
 
 		SourceRecord read = start(SHARD, null).await(1).get(0);
@@ -115,7 +115,7 @@ class RedisStreamSourceTests extends ShardSourceContract {
 	}
 
 	@Test
-	void startsAfterAnOffsetThatWasTrimmedAway() {
+	void readingStartsAfterATrimmedOffset() {
 		List<Offset> offsets = append(SHARD, 1, 5);
 		this.redis.opsForStream().trim(stream(), 2, false);
 
@@ -123,7 +123,7 @@ class RedisStreamSourceTests extends ShardSourceContract {
 	}
 
 	@Test
-	void aStreamThatIsDeletedGoesOnWithWhatComesNext() {
+	void readingContinuesAfterAStreamWasDeleted() {
 		append(SHARD, 1, 2);
 		RecordingSink sink = start(SHARD, null);
 		sink.await(2);
@@ -135,7 +135,7 @@ class RedisStreamSourceTests extends ShardSourceContract {
 	}
 
 	@Test
-	void aStreamThatEndsBeforeTheOffsetIsAProblemUntilItDoesNotAlsoWhenItWasSetThere() {
+	void streamThatEndsBeforeTheOffsetIsAProblemWhileItDoes() {
 		this.redis.opsForStream().add(MapRecord.create(stream(), Map.of("v", "old")).withId(RecordId.of("5-0")));
 		RecordingSink sink = start(SHARD, new Offset("7-0"));
 
@@ -149,7 +149,7 @@ class RedisStreamSourceTests extends ShardSourceContract {
 
 	/** One that never brings anything is noticed while another one does all the time. */
 	@Test
-	void aStreamThatIsDeletedAndEndsBeforeTheOffsetIsNoticedWhileOthersAreBusy() {
+	void deletedStreamIsDetectedWhileOthersAreBusy() {
 		ShardId busy = ShardId.of("orders", 1);
 		this.redis.opsForStream().add(MapRecord.create(stream(), Map.of("v", "old")).withId(RecordId.of("7-0")));
 		RecordingSink records = start(busy, null);
@@ -193,7 +193,7 @@ class RedisStreamSourceTests extends ShardSourceContract {
 	}
 
 	@Test
-	void theFirstReadThatIsAnsweredIsSmallWhateverBecameOfThoseBefore() {
+	void firstAnsweredReadIsSmallAfterFailedReads() {
 		start(ShardId.of("orders", 1), null);
 		awaitWaiting();
 		appendLarge(60);
@@ -214,7 +214,7 @@ class RedisStreamSourceTests extends ShardSourceContract {
 	}
 
 	@Test
-	void largeRecordsAreReadInSmallerPieces() {
+	void largeRecordsAreReadInSmallBatches() {
 		appendLarge(60);
 		RecordingSink sink = start(SHARD, null);
 
@@ -223,7 +223,7 @@ class RedisStreamSourceTests extends ShardSourceContract {
 	}
 
 	@Test
-	void goesOnWhenItsConnectionsAreKilled() {
+	void readingContinuesWhenConnectionsAreKilled() {
 		RecordingSink sink = start(SHARD, null);
 		append(SHARD, 1, 1);
 		sink.await(1);
@@ -244,7 +244,7 @@ class RedisStreamSourceTests extends ShardSourceContract {
 	}
 
 	@Test
-	void aShardThatIsStartedJustWhenTheConnectionIsKilledIsReadToo() {
+	void shardStartedWhileTheConnectionIsKilledIsRead() {
 		start(SHARD, null);
 		append(SHARD, 1, 1);
 		for (int number = 1; number <= 5; number++) {

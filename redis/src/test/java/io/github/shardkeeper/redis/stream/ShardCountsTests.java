@@ -65,13 +65,13 @@ class ShardCountsTests {
 	}
 
 	@Test
-	void whoComesFirstWritesWhatHeHasConfigured() {
+	void firstInstanceWritesTheConfiguredCount() {
 		assertThat(count(source(4))).isEqualTo(4);
 		assertThat(stored()).isEqualTo("4");
 	}
 
 	@Test
-	void whoeverComesLaterFollowsRedisAndNotHisConfiguration() {
+	void laterInstancesFollowRedisRatherThanTheirConfiguration() {
 		count(source(4));
 
 		assertThat(count(source(8))).isEqualTo(4);
@@ -80,7 +80,7 @@ class ShardCountsTests {
 	}
 
 	@Test
-	void raisedItIsKnownToWhoHasRaisedItAtOnce() {
+	void raiseIsKnownToItsCallerAtOnce() {
 		RedisStreamSource source = source(4);
 		count(source);
 
@@ -91,7 +91,7 @@ class ShardCountsTests {
 	}
 
 	@Test
-	void itCannotBeLowered() {
+	void countCannotBeLowered() {
 		RedisStreamSource source = source(4);
 
 		assertThatIllegalArgumentException().isThrownBy(() -> source.raise("orders", 3))
@@ -103,7 +103,7 @@ class ShardCountsTests {
 	}
 
 	@Test
-	void aConsumerHearsOfNewShardsWhileItReads() throws InterruptedException {
+	void consumerDetectsNewShardsWhileItReads() throws InterruptedException {
 		RedisStreamSource consumer = source(4);
 		AtomicInteger heard = new AtomicInteger();
 		this.open.add(consumer.watch(heard::incrementAndGet));
@@ -122,7 +122,7 @@ class ShardCountsTests {
 	}
 
 	@Test
-	void aProducerSendsToNewShardsSoon() {
+	void producerSendsToNewShardsSoon() {
 		ShardTemplate template = template(source(4));
 		template.send("orders", "key", 1);
 
@@ -134,7 +134,7 @@ class ShardCountsTests {
 	}
 
 	@Test
-	void aFutureThatSendsOnDoesNotWaitForALook() {
+	void sendingFromAFutureDoesNotWaitForARefresh() {
 		ShardTemplate template = template(source(4));
 
 		CompletableFuture<Appended> chained = template.sendAsync("orders", "key", 1);
@@ -145,7 +145,7 @@ class ShardCountsTests {
 	}
 
 	@Test
-	void whenRedisWasEmptiedTheNumberIsWrittenAnew() {
+	void countIsWrittenAgainAfterRedisWasEmptied() {
 		RedisStreamSource source = source(4);
 		source.raise("orders", 6);
 		this.redis.delete(key());
@@ -155,7 +155,7 @@ class ShardCountsTests {
 	}
 
 	@Test
-	void whoKnowsMoreThanRedisWritesItBack(CapturedOutput output) {
+	void lostRaiseIsWrittenBack(CapturedOutput output) {
 		RedisStreamSource source = source(4);
 		source.raise("orders", 16);
 		this.redis.opsForHash().put(key(), "shards", "8");
@@ -167,7 +167,7 @@ class ShardCountsTests {
 	}
 
 	@Test
-	void whoConsumesOrSendsFindsOutByItself() {
+	void consumersAndProducersDetectALostCount() {
 		RedisStreamSource source = source(4);
 		source.raise("orders", 16);
 		this.redis.opsForHash().put(key(), "shards", "8");
@@ -179,7 +179,7 @@ class ShardCountsTests {
 	}
 
 	@Test
-	void whoKnowsMoreIsAskedForNoLess() {
+	void knownCountNeverBecomesLower() {
 		RedisStreamSource source = source(4);
 		source.raise("orders", 16);
 		this.redis.opsForHash().put(key(), "shards", "8");
@@ -190,7 +190,7 @@ class ShardCountsTests {
 	}
 
 	@Test
-	void recordsBeyondTheShardsAreReportedUntilTheTopicIsRaised(CapturedOutput output) {
+	void recordsAboveTheCountAreReportedUntilTheTopicIsRaised(CapturedOutput output) {
 		RedisStreamSource before = source(8);
 		before.raise("orders", 16);
 		template(before).send("orders", new Outgoing(null, 1, Map.of(), 11));
@@ -208,7 +208,7 @@ class ShardCountsTests {
 	}
 
 	@Test
-	void aFullRedisLearnsAndRaisesANumber() {
+	void countIsWrittenAndRaisedInAFullRedis() {
 		try (EmbeddedRedis full = EmbeddedRedis.start("--maxmemory", "1", "--maxmemory-policy", "noeviction")) {
 			LettuceConnectionFactory factory = RedisClients.factory(full);
 			RedisConnector connector = new RedisConnector(factory);
@@ -227,7 +227,7 @@ class ShardCountsTests {
 	}
 
 	@Test
-	void aRaiseCountsOnceReplicasHaveIt() {
+	void raiseCountsOnceReplicasHaveIt() {
 		try (EmbeddedRedis master = EmbeddedRedis.startReplicating();
 				EmbeddedRedis replica = EmbeddedRedis.startReplicating("--replicaof", "127.0.0.1",
 						String.valueOf(master.port()))) {
@@ -260,7 +260,7 @@ class ShardCountsTests {
 	}
 
 	@Test
-	void nonsenseInRedisIsToldAndWhatIsKnownStays() {
+	void invalidCountIsReportedAndTheKnownOneIsKept() {
 		RedisStreamSource source = source(4);
 		count(source);
 		this.redis.opsForHash().put(key(), "shards", "many");
@@ -272,7 +272,7 @@ class ShardCountsTests {
 	}
 
 	@Test
-	void aKeyOfAnotherTypeIsNamedAndKeepsNobodyFromOtherTopics() {
+	void keyOfAnotherTypeIsNamedAndOtherTopicsAreRead() {
 		this.redis.opsForValue().set(key(), "mine");
 		RedisStreamSource source = new RedisStreamSource(RedisClients.sharedConnector(), this.prefix,
 				Map.of("orders", 4, "visits", 2), Duration.ofSeconds(10));

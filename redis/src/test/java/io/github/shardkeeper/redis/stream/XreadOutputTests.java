@@ -64,7 +64,7 @@ class XreadOutputTests {
 	}
 
 	@Test
-	void anErrorIsAnError() {
+	void errorFailsTheRead() {
 		XreadOutput output = new XreadOutput();
 		decode("-WRONGTYPE no stream\r\n", 1000, output);
 
@@ -72,7 +72,7 @@ class XreadOutputTests {
 	}
 
 	@Test
-	void textsThatAreLongOrNoAsciiAreReadAsTheyAre() {
+	void longAndNonAsciiTextsAreReadUnchanged() {
 		String longText = "é".repeat(500);
 		List<Entries> read = read("%1\r\n" + bulk("s") + "*1\r\n" + entry("1-1", "k", longText, longText, longText),
 				1000);
@@ -81,7 +81,7 @@ class XreadOutputTests {
 	}
 
 	@Test
-	void anEntryOfWhichAFieldIsThereTwiceHasTheLastValue() {
+	void lastValueOfARepeatedFieldCounts() {
 		List<Entries> read = read(
 				"%1\r\n" + bulk("s") + "*1\r\n" + entry("1-1", "v", "a", "h", "1", "v", "b", "h", "2"), 1000);
 
