@@ -46,7 +46,8 @@ final class PagedCheckpoint {
 	 * Reads the remaining pages.
 	 * @return the whole checkpoint, empty if it was changed meanwhile
 	 */
-	CompletableFuture<Optional<Checkpoint>> readRemaining(RedisLink<byte[]> link, LuaScript statePage, List<String> keys) {
+	CompletableFuture<Optional<Checkpoint>> readRemaining(RedisLink<byte[]> link, LuaScript statePage,
+			List<String> keys) {
 		add(this.beginning.get(7));
 		String first = text(bytes(6));
 		if (first.equals(END)) {

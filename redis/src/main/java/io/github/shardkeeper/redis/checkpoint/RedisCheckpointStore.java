@@ -156,7 +156,8 @@ public final class RedisCheckpointStore implements CheckpointStore {
 
 	/** Reads the remaining pages; empty if the checkpoint was changed meanwhile. */
 	private CompletableFuture<Optional<Checkpoint>> readRemaining(ShardId shard, List<?> beginning) {
-		return new PagedCheckpoint(beginning).readRemaining(this.link, this.scripts.readStatePage(), this.keys.all(shard));
+		return new PagedCheckpoint(beginning).readRemaining(this.link, this.scripts.readStatePage(),
+				this.keys.all(shard));
 	}
 
 	@Override
@@ -242,8 +243,8 @@ public final class RedisCheckpointStore implements CheckpointStore {
 	}
 
 	/**
-	 * Returns the last commit before a fence; {@code null} if the field belongs to another
-	 * fence, because an instance of an earlier version has left it unchanged.
+	 * Returns the last commit before a fence; {@code null} if the field belongs to
+	 * another fence, because an instance of an earlier version has left it unchanged.
 	 */
 	private static @Nullable LastCommit before(String field, Token fence) {
 		Matcher parts = BEFORE.matcher(field);

@@ -157,7 +157,9 @@ public final class RedisTopicGroups implements TopicGroups {
 		return offsets;
 	}
 
-	/** Returns no offset for a checkpoint that cannot be read: nothing is trimmed then. */
+	/**
+	 * Returns no offset for a checkpoint that cannot be read: nothing is trimmed then.
+	 */
 	private List<byte @Nullable []> offsets(List<String> checkpoints) {
 		if (this.waits) {
 			return remembering(READING,

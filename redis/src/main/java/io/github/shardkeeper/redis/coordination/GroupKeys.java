@@ -10,8 +10,8 @@ import io.github.shardkeeper.redis.RedisLink;
 import io.github.shardkeeper.redis.WrongKeyType;
 
 /**
- * The keys of one group, in the order of {@code control.lua}, which describes them. All of
- * them exist as long as the group. Finds the key with a value of another type when a
+ * The keys of one group, in the order of {@code control.lua}, which describes them. All
+ * of them exist as long as the group. Finds the key with a value of another type when a
  * script was refused for it. Thread-safe.
  */
 final class GroupKeys {

@@ -63,7 +63,9 @@ public final class RedisCoordinationStore implements CoordinationStore {
 
 	private static final Logger logger = LoggerFactory.getLogger(RedisCoordinationStore.class);
 
-	/** Maximum number of shards that one script returns; it then takes few milliseconds. */
+	/**
+	 * Maximum number of shards that one script returns; it then takes few milliseconds.
+	 */
 	private static final int READ_AT_ONCE = 500;
 
 	/** Maximum number of shards that one script changes; it notifies members, too. */
