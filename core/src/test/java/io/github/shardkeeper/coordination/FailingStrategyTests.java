@@ -271,7 +271,7 @@ class FailingStrategyTests {
 			}
 		},
 
-		UNSPEAKABLE("throws what cannot be told") {
+		UNPRINTABLE("throws an exception whose toString() fails") {
 			@Override
 			public Assignment assign(AssignmentRequest request) {
 				throw new IllegalStateException() {
