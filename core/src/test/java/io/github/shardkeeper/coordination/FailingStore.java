@@ -158,10 +158,11 @@ final class FailingStore extends ForwardingStore {
 		if (loss == null) {
 			return super.claimShards(member, held);
 		}
-		this.claimLoss = null;
 		Runnable lose = loss.get();
 		ClaimReply reply = super.claimShards(member, held);
 		lose.run();
+		// Only now: a test waits for it to see what follows the loss.
+		this.claimLoss = null;
 		return reply;
 	}
 
