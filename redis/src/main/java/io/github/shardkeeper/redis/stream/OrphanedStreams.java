@@ -6,9 +6,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 import io.lettuce.core.output.IntegerOutput;
 import io.lettuce.core.protocol.AsyncCommand;
@@ -43,14 +45,17 @@ final class OrphanedStreams {
 
 	private final RedisLink<byte[]> link;
 
+	private final Executor background;
+
 	private final Function<ShardId, String> streamKey;
 
 	private final AtomicLong dueAtNanos;
 
 	private final Map<String, String> problems = new ConcurrentHashMap<>();
 
-	OrphanedStreams(RedisLink<byte[]> link, Function<ShardId, String> streamKey, long nowNanos) {
+	OrphanedStreams(RedisLink<byte[]> link, Executor background, Function<ShardId, String> streamKey, long nowNanos) {
 		this.link = link;
+		this.background = background;
 		this.streamKey = streamKey;
 		this.dueAtNanos = new AtomicLong(nowNanos);
 	}
@@ -66,10 +71,11 @@ final class OrphanedStreams {
 	}
 
 	/** Checks in the background, if the last check is older than the interval. */
-	void checkIfDue(Map<String, TopicShards> topics, long nowNanos) {
+	void checkIfDue(Supplier<Map<String, TopicShards>> topics, long nowNanos) {
 		long due = this.dueAtNanos.get();
 		if (nowNanos - due >= 0 && this.dueAtNanos.compareAndSet(due, nowNanos + INTERVAL.toNanos())) {
-			CompletableFuture.runAsync(() -> topics.forEach(this::check), this.link.background())
+			CompletableFuture
+				.runAsync(() -> topics.get().forEach((topic, shards) -> check(topic, shards, topics)), this.background)
 				.exceptionally((failure) -> {
 					logger.debug("Cannot check for records in shards above the topics' counts", failure);
 					return null;
@@ -77,7 +83,11 @@ final class OrphanedStreams {
 		}
 	}
 
-	private void check(String topic, TopicShards shards) {
+	/**
+	 * Checks one topic. One check at a time: the result of a later one must not be
+	 * replaced by that of an earlier one.
+	 */
+	private synchronized void check(String topic, TopicShards shards, Supplier<Map<String, TopicShards>> topics) {
 		int count = shards.count();
 		if (count == 0) {
 			return;
@@ -105,7 +115,10 @@ final class OrphanedStreams {
 			Long length = found.get(i);
 			highest = (length != null && length > 0) ? unknown.get(i) : highest;
 		}
-		report(topic, count, highest);
+		// After a raise meanwhile the records found may be in known shards.
+		if (shards.equals(topics.get().get(topic))) {
+			report(topic, count, highest);
+		}
 	}
 
 	private void report(String topic, int count, @Nullable ShardId highest) {

@@ -92,7 +92,7 @@ final class ShardCounts {
 		this.keyPrefix = keyPrefix;
 		this.configured = Map.copyOf(configured);
 		this.onChange = onChange;
-		this.orphans = new OrphanedStreams(link, streamKey, System.nanoTime());
+		this.orphans = new OrphanedStreams(link, link.background(), streamKey, System.nanoTime());
 		Map<String, TopicShards> none = new TreeMap<>();
 		configured.keySet().forEach((topic) -> none.put(topic, TopicShards.NONE));
 		this.known = Collections.unmodifiableMap(none);
@@ -321,7 +321,7 @@ final class ShardCounts {
 			this.orphans.requestCheck(System.nanoTime());
 			this.onChange.run();
 		}
-		this.orphans.checkIfDue(this.known, System.nanoTime());
+		this.orphans.checkIfDue(this::known, System.nanoTime());
 	}
 
 	private void logDifference(String topic, int count) {
