@@ -5,19 +5,14 @@ import java.util.concurrent.ExecutionException;
 
 import io.github.shardkeeper.StoreUnavailableException;
 
-/**
- * Waiting for the answer to a request that was sent to a store.
- */
+/** Waits for answers of a store. */
 public final class Answers {
 
 	private Answers() {
 	}
 
 	/**
-	 * Waits for an answer.
-	 * @param answer the pending answer
-	 * @param <T> its type
-	 * @return the answer
+	 * {@return the answer to a pending request to a store}
 	 * @throws StoreUnavailableException when there is none, or the thread is interrupted;
 	 * any other exception is the one with which the store failed
 	 */

@@ -52,15 +52,14 @@ import io.github.shardkeeper.shard.Token;
 public interface CheckpointStore extends AutoCloseable {
 
 	/**
-	 * Raises the fence to the token and reads the checkpoint, in one atomic step: the new
-	 * owner sees every write that was accepted from earlier owners, and they can write
-	 * nothing after it. Repeating it under the same token changes nothing. May block only
-	 * to wait for replicas.
+	 * Raises the fence to the token and reads the checkpoint: the new owner sees every
+	 * write that was accepted from earlier owners, and they can write nothing after it.
+	 * Repeating it under the same token changes nothing. May block only to wait for
+	 * replicas.
 	 * @param shard the shard
 	 * @param token the new owner's token
 	 * @return the checkpoint, or that a newer token exists. Completes with
-	 * {@link StoreUnavailableException} when there is no answer in time; the fence may
-	 * have been raised, or may be raised later
+	 * {@link StoreUnavailableException} when there is no answer in time
 	 */
 	CompletableFuture<Acquisition> acquire(ShardId shard, Token token);
 
@@ -75,18 +74,17 @@ public interface CheckpointStore extends AutoCloseable {
 	}
 
 	/**
-	 * Writes all parts of a commit in one atomic step if the fence is still at the token.
-	 * Neither blocks nor throws {@link StoreUnavailableException}, so that commits of
-	 * many shards can be in flight together. Two commits of one shard may overtake each
-	 * other; the one that arrives late is {@link CommitReply#STALE}. A caller therefore
-	 * sends the next commit of a shard after the answer to the last.
+	 * Writes all parts of a commit if the fence is still at the token. Neither blocks nor
+	 * throws {@link StoreUnavailableException}, so that commits of many shards can be in
+	 * flight together. Two commits of one shard may overtake each other; the one that
+	 * arrives late is {@link CommitReply#STALE}. A caller therefore sends the next commit
+	 * of a shard after the answer to the last.
 	 * @param shard the shard
 	 * @param token the token under which it was acquired
 	 * @param commit the changes to write
-	 * @return whether the commit was written. A commit that was written before is not
-	 * written again and is {@link CommitReply#COMMITTED}. Completes with
-	 * {@link StoreUnavailableException} when there is no answer in time; the commit may
-	 * have been written, or may be written later
+	 * @return whether the commit was written; repeating a written commit has no effect
+	 * and is {@link CommitReply#COMMITTED}. Completes with
+	 * {@link StoreUnavailableException} when there is no answer in time
 	 */
 	CompletableFuture<CommitReply> commit(ShardId shard, Token token, Commit commit);
 
@@ -95,8 +93,8 @@ public interface CheckpointStore extends AutoCloseable {
 	 * Removes nothing: the commit that settles a record removes it.
 	 * @param shard the shard
 	 * @param limit maximum number of records, 0 to learn only when the first one is due
-	 * @param bytes approximate maximum of their {@linkplain FailedRecord#size() sizes} in
-	 * total; the first record may be larger
+	 * @param bytes approximate maximum of their total {@linkplain FailedRecord#size()
+	 * size}; the first record may be larger
 	 * @param except offsets of records to leave out, because the caller has them
 	 * @return the records, and when there are more
 	 */
@@ -109,8 +107,8 @@ public interface CheckpointStore extends AutoCloseable {
 	 * shard under a newer token opens it again.
 	 * @param shard the shard
 	 * @param token the token under which it was acquired
-	 * @param acknowledged the number of the last commit under it that was answered, 0 for
-	 * none: if the store has lost it, the shard is not at its end
+	 * @param acknowledged the number of the last answered commit under it, 0 for none: if
+	 * the store has lost it, the shard is not at its end
 	 * @param acquisition the {@link Acquisition.Acquired#acquisition()} of the owner, 0
 	 * for none
 	 * @return whether the shard is closed
@@ -132,11 +130,9 @@ public interface CheckpointStore extends AutoCloseable {
 	Map<ShardId, Offset> offsets(Collection<ShardId> shards);
 
 	/**
-	 * Reads the committed offsets of many shards, and continues if some of them cannot be
-	 * read.
+	 * Reads the committed offsets of many shards, and continues if some cannot be read.
 	 * @param shards the shards
-	 * @param unreadable called for each shard whose offset cannot be read, with the
-	 * reason
+	 * @param unreadable called with each shard whose offset cannot be read and the reason
 	 * @return the offsets of those that have one
 	 */
 	default Map<ShardId, Offset> offsets(Collection<ShardId> shards,
@@ -183,8 +179,8 @@ public interface CheckpointStore extends AutoCloseable {
 
 	/**
 	 * Returns since when the group consumes a topic, for a caller that has asked before.
-	 * If the store has lost its answer, it takes over the caller's; of two times the
-	 * earlier one counts.
+	 * If the store has lost its answer, it takes over the caller's; the earlier one
+	 * counts.
 	 * @param topic the topic
 	 * @param known the answer to an earlier call, {@code null} for none
 	 * @return the time, in milliseconds
@@ -192,14 +188,12 @@ public interface CheckpointStore extends AutoCloseable {
 	Instant consumedSince(String topic, @Nullable Instant known);
 
 	/**
-	 * Removes the data of all shards of a topic that nobody consumes any more:
-	 * checkpoint, state, retry queue and dead letters, one shard after the other, and
-	 * since when the topic is consumed. After a failure some may be left: repeat it. The
-	 * cost grows with everything that the store keeps.
+	 * Removes the data of all shards of a topic that nobody consumes any more, one shard
+	 * after the other, and since when the topic is consumed. After a failure some may be
+	 * left: repeat it. The cost grows with everything that the store keeps.
 	 * @param topic the topic
 	 * @param newest the newest token under which one of its shards may have been acquired
-	 * @return the shards that were removed, and those that were kept because they were
-	 * acquired under a newer token
+	 * @return the shards that were removed, and those that were kept
 	 * @throws UnsupportedOperationException if the store cannot remove data
 	 */
 	default Removal remove(String topic, Token newest) {
@@ -214,7 +208,7 @@ public interface CheckpointStore extends AutoCloseable {
 	/**
 	 * The result of removing the data of a topic's shards. Immutable.
 	 *
-	 * @param removed the shards that had data, all of which is removed
+	 * @param removed the shards that had data
 	 * @param kept the shards that were acquired under a newer token
 	 */
 	record Removal(SortedSet<ShardId> removed, SortedSet<ShardId> kept) {
@@ -234,7 +228,7 @@ public interface CheckpointStore extends AutoCloseable {
 	 * @param ahead the records above the offset that are done already
 	 * @param state the state entries, values as JSON
 	 * @param retryDueIn time until the first record of the retry queue is due, zero if it
-	 * is due; {@code null} if the queue is empty
+	 * is; {@code null} if the queue is empty
 	 */
 	record Checkpoint(@Nullable Offset offset, Set<Offset> ahead, Map<String, String> state,
 			@Nullable Duration retryDueIn) {
@@ -258,13 +252,12 @@ public interface CheckpointStore extends AutoCloseable {
 		 *
 		 * @param checkpoint the checkpoint to resume from
 		 * @param seeks the requests to resume from another position
-		 * @param lastCommit the number of the last commit under the token, 0 for none. An
+		 * @param lastCommit the number of the last commit under the token, 0 for none: an
 		 * owner that acquires again under the same token continues from it
 		 * @param before the last commit before the shard was first acquired under the
 		 * token; {@code null} if it is not known
 		 * @param acquisition identifies the acquisition: the same number when it is
-		 * repeated, another one when the store has lost it meanwhile; 0 if it is not
-		 * known
+		 * repeated, another one when the store has lost it meanwhile; 0 if unknown
 		 */
 		record Acquired(Checkpoint checkpoint, Seeks seeks, long lastCommit, @Nullable LastCommit before,
 				long acquisition) implements Acquisition {
@@ -296,17 +289,13 @@ public interface CheckpointStore extends AutoCloseable {
 		/** Everything was written. */
 		COMMITTED,
 
-		/**
-		 * The shard was acquired under a newer token, or a later commit was written.
-		 * Nothing was written.
-		 */
+		/** Nothing was written: a newer token or a later commit exists. */
 		STALE,
 
 		/**
-		 * The store has lost what the commit rests on: the checkpoint, the acquisition
-		 * under the token, or the last acknowledged commit. Nothing was written. An owner
-		 * that still holds the shard acquires it again under the same token and writes
-		 * its whole state.
+		 * Nothing was written: the store has lost the checkpoint, the acquisition, or the
+		 * last acknowledged commit. An owner that still holds the shard acquires it again
+		 * under the same token and writes its whole state.
 		 */
 		GONE
 
@@ -318,7 +307,7 @@ public interface CheckpointStore extends AutoCloseable {
 		/** The shard is closed: its retry queue is empty and stays empty. */
 		COMPLETED,
 
-		/** There are records in the retry queue, or a seek is pending. */
+		/** The retry queue has records, or a seek is pending. */
 		PENDING,
 
 		/** The shard was acquired under a newer token. */

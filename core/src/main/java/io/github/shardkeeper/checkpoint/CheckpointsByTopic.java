@@ -23,12 +23,6 @@ public final class CheckpointsByTopic implements CheckpointStore {
 
 	private final PartsByTopic<CheckpointStore> parts;
 
-	/**
-	 * Creates a store over two others.
-	 * @param others the store of all other topics
-	 * @param topics the topics that have a store of their own
-	 * @param apart the store of these topics
-	 */
 	public CheckpointsByTopic(CheckpointStore others, Set<String> topics, CheckpointStore apart) {
 		this.parts = new PartsByTopic<>(others, topics, apart);
 	}

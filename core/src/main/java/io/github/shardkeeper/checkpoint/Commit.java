@@ -13,8 +13,7 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.shard.Offset;
 
 /**
- * Changes that an owner writes to its shard in one atomic step. Immutable: maps and
- * collections are copied.
+ * Changes that an owner writes to its shard in one atomic step. Immutable.
  *
  * @param number the position among the commits under the token
  * @param offset the new offset, {@code null} to leave it as it is
@@ -40,16 +39,7 @@ public record Commit(CommitNumber number, @Nullable Offset offset, Set<Offset> a
 		deadLetters = List.copyOf(deadLetters);
 	}
 
-	/**
-	 * Creates a commit that carries out no seek.
-	 * @param number the position among the commits under the token
-	 * @param offset the new offset, {@code null} to leave it as it is
-	 * @param ahead the records above the offset that are done already
-	 * @param changes state entries by key, with {@code null} for removed ones
-	 * @param retries records to put into the retry queue
-	 * @param taken offsets of the records to remove from the retry queue
-	 * @param deadLetters records to append to the dead letters
-	 */
+	/** Creates a commit that carries out no seek. */
 	public Commit(CommitNumber number, @Nullable Offset offset, Set<Offset> ahead,
 			Map<String, @Nullable String> changes, List<Retry> retries, Set<Offset> taken,
 			List<FailedRecord> deadLetters) {
@@ -62,21 +52,13 @@ public record Commit(CommitNumber number, @Nullable Offset offset, Set<Offset> a
 	}
 
 	/**
-	 * Creates a commit of offset and state only.
-	 * @param number the position among the commits under the token
-	 * @param offset the new offset, {@code null} to leave it as it is
-	 * @param changes state entries by key, with {@code null} for removed ones
-	 * @return the commit
-	 */
+	 * {@return a commit of offset and state only} */
 	public static Commit of(CommitNumber number, @Nullable Offset offset, Map<String, @Nullable String> changes) {
 		return new Commit(number, offset, Set.of(), changes, List.of(), Set.of(), List.of());
 	}
 
 	/**
-	 * Returns this commit under another number.
-	 * @param other the number
-	 * @return a copy
-	 */
+	 * {@return a copy under another number} */
 	public Commit withNumber(CommitNumber other) {
 		return new Commit(other, this.offset, this.ahead, this.changes, this.retries, this.taken, this.deadLetters,
 				this.seek);
@@ -85,7 +67,6 @@ public record Commit(CommitNumber number, @Nullable Offset offset, Set<Offset> a
 	/**
 	 * A record for the retry queue.
 	 *
-	 * @param record the record
 	 * @param delay time until it is due, from when the commit is written, in milliseconds
 	 */
 	public record Retry(FailedRecord record, Duration delay) {
@@ -122,10 +103,7 @@ public record Commit(CommitNumber number, @Nullable Offset offset, Set<Offset> a
 		}
 
 		/**
-		 * Creates the number of a commit that does not rest on an earlier one.
-		 * @param attempt the number of the attempt
-		 * @return the number
-		 */
+		 * {@return the number of a commit that does not rest on an earlier one} */
 		public static CommitNumber ofWhole(long attempt) {
 			return new CommitNumber(attempt, 0, 0);
 		}

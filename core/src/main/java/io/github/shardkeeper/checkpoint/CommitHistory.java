@@ -11,7 +11,6 @@ import io.github.shardkeeper.shard.Token;
  * The commits that a shard's checkpoint consists of, as far back as a store remembers:
  * those of the current owner and of the one before. Immutable.
  *
- * @param offset the committed offset
  * @param last the last commit under the shard's newest token
  * @param before the last commit before the shard was acquired under that token;
  * {@code null} if it is not known
@@ -19,10 +18,7 @@ import io.github.shardkeeper.shard.Token;
 public record CommitHistory(@Nullable Offset offset, LastCommit last, @Nullable LastCommit before) {
 
 	/**
-	 * Returns whether a commit is certainly not part of the checkpoint.
-	 * @param accepted a commit that was accepted
-	 * @return whether the store has lost it and it was not written again
-	 */
+	 * {@return whether an accepted commit is certainly lost and not written again} */
 	public boolean lacks(LastCommit accepted) {
 		if (this.last.token().compareTo(accepted.token()) <= 0) {
 			return this.last.compareTo(accepted) < 0;
@@ -35,7 +31,6 @@ public record CommitHistory(@Nullable Offset offset, LastCommit last, @Nullable 
 	 * The last accepted commit of one owner of a shard. Unless the store loses writes,
 	 * later ones are greater. Immutable.
 	 *
-	 * @param token the owner's token
 	 * @param number the number of the commit, 0 if there was none under that token
 	 */
 	public record LastCommit(Token token, long number) implements Comparable<LastCommit> {

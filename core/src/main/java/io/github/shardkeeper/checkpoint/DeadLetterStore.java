@@ -24,7 +24,6 @@ public interface DeadLetterStore extends AutoCloseable {
 
 	/**
 	 * Reads dead letters of a shard, oldest first.
-	 * @param shard the shard
 	 * @param after the id after which to continue, {@code null} to begin
 	 * @param limit maximum number of dead letters
 	 * @return the dead letters; fewer than the limit at the end or if they are large,
@@ -33,43 +32,26 @@ public interface DeadLetterStore extends AutoCloseable {
 	List<StoredDeadLetter> list(ShardId shard, @Nullable String after, int limit);
 
 	/**
-	 * Reads one dead letter.
-	 * @param shard the shard
-	 * @param id its id in the shard
-	 * @return the dead letter, {@code null} if there is none
-	 */
+	 * {@return a dead letter, {@code null} if there is none} */
 	@Nullable StoredDeadLetter find(ShardId shard, String id);
 
 	/**
-	 * Counts the dead letters of many shards.
-	 * @param shards the shards
-	 * @return their number for each of the shards, in the same order
-	 */
+	 * {@return the number of dead letters of each of the shards, in the same order} */
 	Map<ShardId, Long> countDeadLetters(Collection<ShardId> shards);
 
 	/**
-	 * Counts the records in the retry queues of many shards, due or not.
-	 * @param shards the shards
-	 * @return their number for each of the shards, in the same order
-	 */
+	 * {@return the size of the shards' retry queues, due or not, in the same order} */
 	Map<ShardId, Long> countRetries(Collection<ShardId> shards);
 
 	/**
 	 * Moves dead letters into the shard's retry queue, due now, without attempts. Each is
 	 * moved in one atomic step; after a failure some may have been moved. The caller has
 	 * to notify the shard's owner.
-	 * @param shard the shard
-	 * @param letters the dead letters
-	 * @return the number of dead letters that were moved, or {@link #SHARD_COMPLETED}
+	 * @return the number of moved dead letters, or {@link #SHARD_COMPLETED}
 	 */
 	int sendBack(ShardId shard, List<StoredDeadLetter> letters);
 
-	/**
-	 * Removes dead letters.
-	 * @param shard the shard
-	 * @param letters the dead letters
-	 * @return the number of dead letters that were removed
-	 */
+	/** Removes dead letters, and returns their number. */
 	int drop(ShardId shard, List<StoredDeadLetter> letters);
 
 	@Override
@@ -80,7 +62,6 @@ public interface DeadLetterStore extends AutoCloseable {
 	 *
 	 * @param id its id, two whole numbers with a dash between them; later dead letters of
 	 * a shard have higher ones
-	 * @param record the record and its failure
 	 */
 	record StoredDeadLetter(String id, FailedRecord record) {
 

@@ -19,12 +19,6 @@ public final class DeadLettersByTopic implements DeadLetterStore {
 
 	private final PartsByTopic<DeadLetterStore> parts;
 
-	/**
-	 * Creates a store over two others.
-	 * @param others the store of all other topics
-	 * @param topics the topics that have a store of their own
-	 * @param apart the store of these topics
-	 */
 	public DeadLettersByTopic(DeadLetterStore others, Set<String> topics, DeadLetterStore apart) {
 		this.parts = new PartsByTopic<>(others, topics, apart);
 	}

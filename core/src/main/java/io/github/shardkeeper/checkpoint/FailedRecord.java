@@ -21,8 +21,7 @@ import io.github.shardkeeper.shard.Offset;
  * @param payload its payload
  * @param headers its headers
  * @param timestamp the time at which it was appended, by the clock of its source
- * @param attempts number of handler calls with it; 0 after it was sent back from the dead
- * letters
+ * @param attempts number of handler calls with it; 0 after it was sent back
  * @param rounds number of times it was put into the retry queue; 0 after it was sent back
  * @param exception the last failure, class and message; at most 1,000 characters
  * @param stackTrace the failure's stack trace; at most 8,000 characters
@@ -45,10 +44,7 @@ public record FailedRecord(Offset offset, @Nullable String key, byte[] payload, 
 	}
 
 	/**
-	 * Returns the approximate size of payload, texts and headers, with one byte per
-	 * character.
-	 * @return the size in bytes
-	 */
+	 * {@return the approximate size in bytes, with one byte per character} */
 	public long size() {
 		long size = this.payload.length + ((this.key != null) ? this.key.length() : 0) + this.exception.length()
 				+ this.stackTrace.length();
@@ -59,18 +55,7 @@ public record FailedRecord(Offset offset, @Nullable String key, byte[] payload, 
 	}
 
 	/**
-	 * Creates a record from an exception.
-	 * @param offset its offset in the shard
-	 * @param key its key, {@code null} for none
-	 * @param payload its payload
-	 * @param headers its headers
-	 * @param timestamp the time at which it was appended
-	 * @param attempts number of handler calls with it
-	 * @param rounds number of times it was put into the retry queue
-	 * @param failure the last failure
-	 * @param failedAt the time of the last failure
-	 * @return the record
-	 */
+	 * {@return a record with the exception as its last failure} */
 	public static FailedRecord of(Offset offset, @Nullable String key, byte[] payload, Map<String, String> headers,
 			Instant timestamp, int attempts, int rounds, Throwable failure, Instant failedAt) {
 		StringWriter stackTrace = new StringWriter();
@@ -82,9 +67,7 @@ public record FailedRecord(Offset offset, @Nullable String key, byte[] payload, 
 	}
 
 	/**
-	 * Returns this record with 0 attempts and rounds, and with its last failure.
-	 * @return a copy
-	 */
+	 * {@return a copy with 0 attempts and rounds, and with the last failure} */
 	public FailedRecord withoutAttempts() {
 		return new FailedRecord(this.offset, this.key, this.payload, this.headers, this.timestamp, 0, 0, this.exception,
 				this.stackTrace, this.failedAt);

@@ -15,17 +15,15 @@ import tools.jackson.databind.json.JsonMapper;
 /**
  * State of one owned shard: all entries, and the changes to commit. A handler call gets a
  * {@link StateView}, which keeps its writes to itself; when the call has returned, they
- * are added here, all or none.
- * <p>
- * Later calls see added changes at once. They become committable together with their
- * record. Confined to the shard's worker; if calls run at the same time, views read the
- * entries on other threads.
+ * are added here, all or none. Later calls see them at once. They become committable
+ * together with their record. Confined to the shard's worker; if calls run at the same
+ * time, views read the entries on other threads.
  */
 public final class JournaledState {
 
 	private final JsonMapper mapper;
 
-	/** Whether calls run at the same time, so that one may change what another reads. */
+	/** Whether calls run at the same time: one may change what another reads. */
 	private final boolean shared;
 
 	private final Map<String, String> entries;
@@ -47,7 +45,6 @@ public final class JournaledState {
 		this.mapper = mapper;
 	}
 
-	/** Opens the state for one call on the current thread. */
 	public StateView open() {
 		return new StateView(this.entries, this.mapper, this.shared, this.shared ? this.keyChanges : 0);
 	}
@@ -55,8 +52,7 @@ public final class JournaledState {
 	/**
 	 * Adds the writes of a call, unless another call has changed entries that it has
 	 * read.
-	 * @return the changes; {@code null} if nothing was added and the call has to be
-	 * repeated
+	 * @return the changes; {@code null} if the call has to be repeated
 	 */
 	@Nullable public Changes add(StateView view) {
 		if (view.isUntouched()) {
@@ -81,10 +77,9 @@ public final class JournaledState {
 	}
 
 	/**
-	 * Adds the writes of a call and makes them committable at once. Nearly all calls use
-	 * this, so it keeps nothing for an undo.
-	 * @return {@link Changes#NONE}; {@code null} if nothing was added and the call has to
-	 * be repeated
+	 * Adds the writes of a call, committable at once. Nearly all calls use this, so it
+	 * keeps nothing for an undo.
+	 * @return {@link Changes#NONE}; {@code null} if the call has to be repeated
 	 */
 	@Nullable public Changes addCommittable(StateView view) {
 		if (view.isUntouched()) {
@@ -113,7 +108,6 @@ public final class JournaledState {
 		return before;
 	}
 
-	/** Adds changes to the next commit. */
 	public void makeCommittable(Changes changes) {
 		if (changes == Changes.NONE) {
 			return;
@@ -148,12 +142,12 @@ public final class JournaledState {
 				- ((before != null) ? before.length() : -key.length());
 	}
 
-	/** Returns the approximate size of the changes to commit, in bytes. */
+	/**
+	 * {@return the approximate size of the changes to commit, in bytes} */
 	public long uncommittedBytes() {
 		return this.uncommittedBytes;
 	}
 
-	/** Returns the changes to commit and removes them. */
 	public Map<String, @Nullable String> takeUncommitted() {
 		Map<String, @Nullable String> taken = this.uncommitted;
 		this.uncommitted = new HashMap<>();
@@ -177,12 +171,7 @@ public final class JournaledState {
 		return committable;
 	}
 
-	/**
-	 * Changes of one call.
-	 *
-	 * @param writes the new values by key, removed entries as {@code null}
-	 * @param before the earlier values by key
-	 */
+	/** Changes of one call by key; removed and missing entries are {@code null}. */
 	public record Changes(Map<String, @Nullable String> writes, Map<String, @Nullable String> before) {
 
 		public static final Changes NONE = new Changes(Map.of(), Map.of());

@@ -12,10 +12,7 @@ import io.github.shardkeeper.shard.ShardId;
 /**
  * Two stores: one for some topics, one for all others. Immutable.
  *
- * @param others the store of all other topics
- * @param topics the topics that have a store of their own
- * @param apart the store of these topics
- * @param <S> the type of the stores
+ * @param apart the store of the topics
  */
 record PartsByTopic<S>(S others, Set<String> topics, S apart) {
 

@@ -12,24 +12,16 @@ import io.github.shardkeeper.shard.Offset;
  */
 public record Seeks(long applied, @Nullable SeekRequest pending) {
 
-	/** No request was ever made. */
 	public static final Seeks NONE = new Seeks(0, null);
 
 	/**
-	 * Returns the request that is pending for an owner that has carried out some already.
-	 * @param done the number of the last request that the owner has carried out
-	 * @return the request, {@code null} for none
-	 */
+	 * {@return the pending request that an owner has not done yet} */
 	public @Nullable SeekRequest pendingAfter(long done) {
 		return (this.pending != null && this.pending.number() > done) ? this.pending : null;
 	}
 
 	/**
-	 * Returns the number of the next request.
-	 * @param nowMillis the store's time, so that no number is used twice by a store that
-	 * has lost requests
-	 * @return the number
-	 */
+	 * {@return the next number; the store's time keeps it unique after lost writes} */
 	public long nextNumber(long nowMillis) {
 		long last = (this.pending != null) ? Math.max(this.applied, this.pending.number()) : this.applied;
 		return Math.max(last + 1, nowMillis);

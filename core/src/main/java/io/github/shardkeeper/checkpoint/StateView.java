@@ -23,7 +23,7 @@ public final class StateView implements ShardState, AutoCloseable {
 	/** Maximum length of an entry: its key and its value as JSON, in characters. */
 	static final int MAX_ENTRY_LENGTH = 16 * 1024 * 1024;
 
-	/** Maximum length of the writes of one call, which are in one commit. */
+	/** The writes of one call are in one commit. */
 	static final int MAX_WRITTEN_LENGTH = 4 * MAX_ENTRY_LENGTH;
 
 	private static final int MAX_NUMBER_LENGTH = 20;
@@ -34,7 +34,7 @@ public final class StateView implements ShardState, AutoCloseable {
 
 	private final JsonMapper mapper;
 
-	/** Whether reads are recorded, because other calls run at the same time. */
+	/** Whether other calls run at the same time. */
 	private final boolean recordsReads;
 
 	private final long keyChanges;
@@ -232,7 +232,6 @@ public final class StateView implements ShardState, AutoCloseable {
 		}
 	}
 
-	/** Returns whether the call has written nothing. */
 	public boolean isUntouched() {
 		return this.writes == null && this.sums == null;
 	}
@@ -246,7 +245,8 @@ public final class StateView implements ShardState, AutoCloseable {
 			.allMatch((read) -> Objects.equals(now.get(read.getKey()), read.getValue()));
 	}
 
-	/** Returns the changes to apply to the current entries. */
+	/**
+	 * {@return the changes to apply to the current entries} */
 	Map<String, @Nullable String> writes(Map<String, String> now) {
 		Map<String, @Nullable String> all = (this.writes != null) ? this.writes : new HashMap<>();
 		if (this.sums != null) {

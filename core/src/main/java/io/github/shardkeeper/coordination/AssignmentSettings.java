@@ -13,7 +13,7 @@ import io.github.shardkeeper.protocol.MeasuredLoads.LoadReporting;
  * @param strategy the strategy
  * @param catalog the traits of shards that cannot be measured
  * @param foreign whether code of the application takes part, which may hang: it runs on a
- * thread of its own with a time limit
+ * thread of its own
  * @param timeout the time limit of foreign code for one answer
  * @param loads the settings of load measuring, for strategies that use loads
  */
@@ -23,25 +23,14 @@ public record AssignmentSettings(String name, AssignmentStrategy strategy, Shard
 	/** Default time limit of foreign code for one answer. */
 	public static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(5);
 
-	/**
-	 * Creates settings with the defaults of load measuring.
-	 * @param name the name of the strategy in the configuration
-	 * @param strategy the strategy
-	 * @param catalog the traits of shards that cannot be measured
-	 * @param foreign whether code of the application takes part
-	 * @param timeout the time limit of foreign code for one answer
-	 */
+	/** Creates settings with the defaults of load measuring. */
 	public AssignmentSettings(String name, AssignmentStrategy strategy, ShardCatalog catalog, boolean foreign,
 			Duration timeout) {
 		this(name, strategy, catalog, foreign, timeout, LoadReporting.DEFAULT);
 	}
 
 	/**
-	 * Creates settings of a built-in strategy without a catalog.
-	 * @param name its name
-	 * @param strategy the strategy
-	 * @return the settings
-	 */
+	 * {@return settings of a built-in strategy without a catalog} */
 	public static AssignmentSettings builtIn(String name, AssignmentStrategy strategy) {
 		return new AssignmentSettings(name, strategy, ShardCatalog.PLAIN, false, DEFAULT_TIMEOUT);
 	}

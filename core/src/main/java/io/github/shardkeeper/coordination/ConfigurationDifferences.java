@@ -44,10 +44,9 @@ final class ConfigurationDifferences {
 
 	private Map<String, TopicShards> compared = Map.of();
 
-	/** By member and topic, the time since when the member knows other shards. */
+	/** By member and topic. */
 	private final Map<String, MonotonicTime> since = new HashMap<>();
 
-	/** Logged differences, as member and subject. */
 	private final Set<String> reported = new HashSet<>();
 
 	ConfigurationDifferences(Supplier<Map<String, TopicShards>> topics, String strategy) {
@@ -55,7 +54,6 @@ final class ConfigurationDifferences {
 		this.strategy = strategy;
 	}
 
-	/** Compares the strategies of the members. */
 	void groupRead(GroupChanges changes) {
 		List<GroupMember> changed = changes.members();
 		if (changed == null) {
@@ -77,9 +75,7 @@ final class ConfigurationDifferences {
 	}
 
 	/**
-	 * Returns the problem of members without a comparable version, and logs it once for
-	 * each member.
-	 */
+	 * {@return the problem of members without a comparable version, logged once each} */
 	List<GroupProblem> problems(List<MemberId> withoutVersion) {
 		if (withoutVersion.isEmpty()) {
 			return List.of();

@@ -29,7 +29,7 @@ import io.github.shardkeeper.shard.Token;
  * Store of the control plane of one group: its members, its leader, and the owners of its
  * shards. Each method is one atomic transition, or as many as its description says; the
  * Redis store runs the script of the same name for it. All deadlines are in the store's
- * own time.
+ * time. Methods without a member need no membership.
  * <p>
  * Every method may throw {@link StoreUnavailableException}. Unless it is a
  * {@linkplain StoreUnavailableException#isRefusal() refusal}, the transition may have
@@ -39,15 +39,15 @@ import io.github.shardkeeper.shard.Token;
 public interface CoordinationStore extends AutoCloseable {
 
 	/**
-	 * Checks that the store can be used, for an early and clear error.
+	 * Checks that the store can be used.
 	 * @throws io.github.shardkeeper.shard.ShardkeeperConfigurationException if it never
 	 * can, for example because of wrong credentials or a version that is too old
 	 */
 	void verify();
 
 	/**
-	 * Returns a problem with the setup of the store because of which it may lose more
-	 * writes than necessary. Consumption continues. Does not block.
+	 * Returns a problem with the setup because of which the store may lose more writes
+	 * than necessary. Consumption continues. Does not block.
 	 * @return the problem and how to fix it; empty if there is none or it is not known
 	 */
 	default Optional<String> durabilityProblem() {
@@ -64,26 +64,15 @@ public interface CoordinationStore extends AutoCloseable {
 	}
 
 	/**
-	 * Opens the member's subscription to its own channel. It carries the member's
-	 * notifications, and proves that the member's process is alive: open it before the
-	 * member joins.
-	 * @param member the member
+	 * Opens the member's subscription to its own channel. It carries notifications, and
+	 * proves that the member's process is alive: open it before the member joins.
 	 * @param onEvent called on a thread of the store whenever a heartbeat would return
 	 * changes; must not block
 	 * @return the subscription; once closed it stays closed
 	 */
 	Subscription subscribe(MemberId member, Runnable onEvent);
 
-	/**
-	 * Adds a member that was never in the group before.
-	 * @param member an id that was never used before
-	 * @param description the description for other members
-	 * @param lease the time after a heartbeat for which it may consume
-	 * @param timeout the time after a heartbeat at which its session ends if its
-	 * subscription is still open
-	 * @throws io.github.shardkeeper.shard.ShardkeeperConfigurationException if this
-	 * version cannot read the group's format
-	 */
+	/** Adds a member that knows of no lease in the group. */
 	default void joinGroup(MemberId member, MemberDescription description, Duration lease, Duration timeout) {
 		joinGroup(member, description, lease, timeout, Duration.ZERO);
 	}
@@ -94,30 +83,23 @@ public interface CoordinationStore extends AutoCloseable {
 	 * claims: all members can {@linkplain #claimShards claim} the shards they hold, for
 	 * at least the longest lease that any of them knows of.
 	 * @param member an id that was never used before
-	 * @param description the description for other members
 	 * @param lease the time after a heartbeat for which it may consume
 	 * @param timeout the time after a heartbeat at which its session ends if its
 	 * subscription is still open
-	 * @param longestLease the longest lease in the group that the member has learned of,
-	 * zero for none: if the store was emptied, that member may still hold shards
+	 * @param longestLease the longest lease in the group that the member knows, zero for
+	 * none: if the store was emptied, that member may still hold shards
 	 * @throws io.github.shardkeeper.shard.ShardkeeperConfigurationException if this
 	 * version cannot read the group's format
 	 */
 	void joinGroup(MemberId member, MemberDescription description, Duration lease, Duration timeout,
 			Duration longestLease);
 
-	/**
-	 * Replaces the description of a member and notifies the leader. Ignores unknown
-	 * members.
-	 * @param member the member
-	 * @param description the new description
-	 */
+	/** Replaces the description of a member, if known, and notifies the leader. */
 	void updateDescription(MemberId member, MemberDescription description);
 
 	/**
 	 * Renews a session, elects a leader if there is none, and returns the member's
 	 * changes.
-	 * @param member the member
 	 * @param seen the {@link HeartbeatReply.Alive#seen()} of the last reply,
 	 * {@link Seen#NOTHING} at first
 	 * @param candidate whether the member can lead; a leader that cannot resigns
@@ -128,30 +110,23 @@ public interface CoordinationStore extends AutoCloseable {
 	HeartbeatReply heartbeat(MemberId member, Seen seen, boolean candidate, LoadReport load);
 
 	/**
-	 * Reads the load reports of the members. Needs no membership. Makes several steps for
-	 * many reports, each consistent in itself; together they are complete up to the
-	 * returned version.
+	 * Reads the load reports of the members. Makes several steps for many reports;
+	 * together they are complete up to the returned version.
 	 * @param afterVersion the version that was read last, 0 for all
-	 * @return the reports since then
 	 */
 	LoadChanges readLoads(long afterVersion);
 
 	/**
-	 * Reads the changes of the whole group. Needs no membership. Makes several steps for
-	 * a large group, each consistent in itself; together they are complete up to the
-	 * returned generation.
+	 * Reads the changes of the whole group. Makes several steps for a large group, each
+	 * consistent in itself; together they are complete up to the returned generation.
 	 * @param afterGeneration the generation that was read last, 0 for everything
 	 * @param seenMembership the membership version that was read last, -1 for none
-	 * @return the changes
 	 */
 	GroupChanges readChanges(long afterGeneration, long seenMembership);
 
 	/**
-	 * Reads the changes of the whole group and reports progress after each step.
-	 * @param afterGeneration the generation that was read last, 0 for everything
-	 * @param seenMembership the membership version that was read last, -1 for none
+	 * Reads the changes of the whole group, like {@link #readChanges(long, long)}.
 	 * @param onStep called on the caller's thread after the answer to each step
-	 * @return the changes
 	 */
 	default GroupChanges readChanges(long afterGeneration, long seenMembership, Runnable onStep) {
 		return readChanges(afterGeneration, seenMembership);
@@ -159,30 +134,20 @@ public interface CoordinationStore extends AutoCloseable {
 
 	/**
 	 * Applies transitions that the leader has planned, each only if its shard has not
-	 * changed since.
-	 * @param leader the leader
-	 * @param epoch its epoch
-	 * @param transitions the transitions
-	 * @return the number that was applied, or that another member leads
+	 * changed since. Returns the number that was applied, or that another member leads.
 	 */
 	PlanReply applyPlan(MemberId leader, long epoch, List<Transition> transitions);
 
 	/**
 	 * Ends the time for claims. The store does not end it by its own clock, which may
 	 * step: the leader does, once that time has passed by the leader's clock.
-	 * @param leader the leader
-	 * @param epoch its epoch
 	 * @param untilMillis the end of the time for claims, as a heartbeat has returned it
-	 * @return whether it is over
 	 */
 	EndClaimsReply endClaims(MemberId leader, long epoch, long untilMillis);
 
 	/**
 	 * Publishes the problems of the group: every heartbeat returns them from now on. Call
 	 * it once per leadership, and whenever they change.
-	 * @param leader the leader
-	 * @param epoch its epoch
-	 * @param problems the problems
 	 * @return whether they were published; {@code false} if another member leads
 	 */
 	boolean publishProblems(MemberId leader, long epoch, GroupProblems problems);
@@ -191,11 +156,8 @@ public interface CoordinationStore extends AutoCloseable {
 	 * Releases shards, which the member must not consume any longer. Each shard goes to
 	 * the target of its move or becomes free, after the quiet period if there is one. A
 	 * completed shard never has an owner again. Makes several steps for many shards.
-	 * @param owner the owner
-	 * @param releases the shards, with the tokens under which they are owned
-	 * @param quietPeriod the time for which nobody may own them
-	 * @return for each release, in the same order, whether it was made, or the member did
-	 * not own the shard any longer
+	 * @return by release, in the same order, whether it was made, or the member was not
+	 * the owner
 	 */
 	List<ReleaseReply> releaseShards(MemberId owner, List<HoldingAction.Release> releases, Duration quietPeriod);
 
@@ -208,11 +170,7 @@ public interface CoordinationStore extends AutoCloseable {
 	 * A shard is granted if the store does not know it; if it has an older token and is
 	 * not completed, in which case its owner is notified; if this member already owns it
 	 * under this token; or if it is owned under this token by a session that the store no
-	 * longer knows, which was this member's.
-	 * @param member the member; an unknown one is granted nothing
-	 * @param held the shards that it holds, with their tokens
-	 * @return the shards that it owns now under those tokens, and those that are
-	 * superseded
+	 * longer knows, which was this member's. An unknown member is granted nothing.
 	 */
 	ClaimReply claimShards(MemberId member, Map<ShardId, Token> held);
 
@@ -226,75 +184,57 @@ public interface CoordinationStore extends AutoCloseable {
 	 * Grants what {@link #claimShards} would grant, but takes nothing from an owner once
 	 * the time for claims is over; and also shards that an earlier session of this member
 	 * had presented, if no other member has got them since.
-	 * @param member the member; an unknown one is granted nothing
-	 * @param held the shards that it held, with their tokens
-	 * @return the shards that it owns now under those tokens, and those that are
-	 * superseded
 	 */
 	ClaimReply presentShards(MemberId member, Map<ShardId, Token> held);
 
 	/**
 	 * Notifies the owners of shards that there is a request for them in the data plane:
 	 * their next heartbeats, which come at once, return the shards again under the same
-	 * tokens. Call it after the request was written. Ownership and plans do not change. A
-	 * shard that is unknown, has no owner or is being moved is ignored: its next owner
-	 * reads the request anyway. Needs no membership. Makes several steps for many shards.
-	 * @param shards the shards
+	 * tokens. Call it after the request was written. Ignores a shard that is unknown, has
+	 * no owner or is being moved: its next owner reads the request anyway. Makes several
+	 * steps for many shards.
 	 */
 	void notifyOwners(Collection<ShardId> shards);
 
 	/**
 	 * Ends the sessions of dead members: those without a heartbeat for a lease and
 	 * without a subscription, and those without a heartbeat for a session timeout.
-	 * @param leader the leader
-	 * @param epoch its epoch
 	 * @param steady the time over which the leader was able to observe others' heartbeats
 	 * @param crashQuietPeriod the time for which nobody may own the shards of dead
 	 * members
-	 * @return the members that were removed and when to look again, or that another
-	 * member leads
+	 * @return the removed members and when to look again, or that another member leads
 	 */
 	ReapReply reapMembers(MemberId leader, long epoch, SteadyTime steady, Duration crashQuietPeriod);
 
 	/**
 	 * Forgets the shards of a topic that no member consumes, owns or is the target of. If
 	 * a member consumes the topic again later, its shards are new to the group and get
-	 * higher tokens than before. Does not change the data plane. Needs no membership.
-	 * Makes several steps for many shards.
-	 * @param topic the topic
-	 * @return the number of shards that were forgotten, or the members that still use the
-	 * topic
+	 * higher tokens than before. Does not change the data plane. Makes several steps for
+	 * many shards.
+	 * @return the number of forgotten shards, or the members that still use the topic
 	 * @throws StoreUnavailableException during the time for claims, or if the store does
 	 * not know the group; a retry makes sense
 	 */
 	ForgetReply forgetShards(String topic);
 
-	/**
-	 * Announces that a member leaves: the leader moves its shards away while the member
-	 * continues to consume them.
-	 * @param member the member
-	 */
+	/** Announces a leave: the member still consumes while the leader moves its shards. */
 	void announceLeave(MemberId member);
 
 	/**
 	 * Ends a session. The member must have stopped consuming. Shards that it still owns
 	 * are released, as far as one step can; the leader's next {@link #reapMembers}
 	 * releases the rest. A leader resigns. Ignores unknown members.
-	 * @param member the member
-	 * @param quietPeriod the time for which nobody may own its shards
 	 */
 	void leaveGroup(MemberId member, Duration quietPeriod);
 
 	@Override
 	void close();
 
-	/** An open subscription; see {@link CoordinationStore#subscribe}. */
 	interface Subscription extends AutoCloseable {
 
 		/**
-		 * Returns whether the subscription is open, as far as this process knows. If it
-		 * is not, close it and subscribe again: without it the member counts as dead.
-		 * @return whether it is open
+		 * {@return whether the subscription is open, as far as this process knows; if
+		 * not, close it and subscribe again: without it the member counts as dead}
 		 */
 		boolean isOpen();
 
@@ -303,10 +243,8 @@ public interface CoordinationStore extends AutoCloseable {
 
 	}
 
-	/** The answer to a release. */
 	enum ReleaseReply {
 
-		/** The shard was released. */
 		RELEASED,
 
 		/** The member did not own the shard under that token. */
@@ -319,12 +257,11 @@ public interface CoordinationStore extends AutoCloseable {
 	 *
 	 * @param granted the shards that the member owns now, under its tokens
 	 * @param superseded the shards that the store had lost and has assigned to another
-	 * member since: the member's state of them comes too late. Other shards that are not
-	 * granted had moved before the loss
+	 * member since: the member's state comes too late. Other shards that are not granted
+	 * had moved before the loss
 	 */
 	record ClaimReply(Set<ShardId> granted, Set<ShardId> superseded) {
 
-		/** The reply to a claim without shards. */
 		public static final ClaimReply NONE = new ClaimReply(Set.of(), Set.of());
 
 	}

@@ -34,9 +34,9 @@ import io.github.shardkeeper.time.MonotonicTime;
 
 /**
  * The event loop of a member. {@link ShardHoldings} and {@link Leadership} decide; their
- * drivers carry the actions out and feed back the results. User code never runs on it.
- * Methods that post events or return published values may be called on any thread;
- * everything else is confined to the loop.
+ * drivers act and feed back the results. User code never runs on it. Methods that post
+ * events or return published values may be called on any thread; everything else is
+ * confined to the loop.
  */
 final class CoordinatorLoop {
 
@@ -88,7 +88,6 @@ final class CoordinatorLoop {
 
 	private volatile Loops.@Nullable Loop loop;
 
-	/** Creates a loop that is not started. */
 	CoordinatorLoop(CoordinationSettings settings, CoordinationStore store, HeartbeatScheduler heartbeats, Lease lease,
 			AssignmentSettings assignment, MemberRuntime runtime) {
 		this.settings = settings;
@@ -153,9 +152,9 @@ final class CoordinatorLoop {
 	}
 
 	void workerEnded(ShardId shard, Token token, Token fence, boolean completed) {
-		// If a new session begins meanwhile, the store was emptied and may have lost the
-		// shard's last commits, which no worker can write back any more. Then the next
-		// owner finds out whether the shard is at its end.
+		// If a new session begins meanwhile, the store may have lost the shard's last
+		// commits, which no worker can write back. Then the next owner finds out whether
+		// it is at its end.
 		MemberId then = this.membership.member();
 		post(() -> this.holdings.workerEnded(shard, token, fence,
 				completed && then != null && this.membership.is(then)));
@@ -226,10 +225,7 @@ final class CoordinatorLoop {
 		}
 	}
 
-	/**
-	 * Runs the pending events, then the steps that follow from them. So workers that end
-	 * during a release are released together.
-	 */
+	/** Runs pending events first: workers that end during a release go together. */
 	private @Nullable MonotonicTime pass() {
 		try {
 			runEvents();
@@ -293,9 +289,7 @@ final class CoordinatorLoop {
 		}
 	}
 
-	/**
-	 * Runs only the events that are pending now: deadlines must not wait for later ones.
-	 */
+	/** Leaves later events to the next pass: deadlines must not wait for them. */
 	private void runEvents() {
 		for (int left = this.events.size(); left > 0; left--) {
 			Runnable event = this.events.poll();
@@ -306,9 +300,7 @@ final class CoordinatorLoop {
 	}
 
 	/**
-	 * Returns whether shards are held, or were when the lease ended, of a session that
-	 * the store no longer knows.
-	 */
+	 * {@return whether shards belong to a session that the store no longer knows} */
 	private boolean isBetweenSessions() {
 		return this.membership.member() == null && !this.holdings.isEmpty();
 	}
@@ -344,10 +336,7 @@ final class CoordinatorLoop {
 		}
 	}
 
-	/**
-	 * Returns whether this member may be elected. A member whose loop stands still, or
-	 * whose decisions fail, must not lead.
-	 */
+	/** Excludes a member whose loop stands still, or whose decisions fail. */
 	private boolean isFitToLead() {
 		return this.lastProgress.until(this.clock.now()).compareTo(this.settings.lease()) < 0
 				&& !this.leader.isFailing(this.settings.lease());
@@ -454,7 +443,6 @@ final class CoordinatorLoop {
 		}
 	}
 
-	/** Returns whether this member may still restore shards that the store has lost. */
 	private boolean restoresHoldings() {
 		return isBetweenSessions() || this.membership.member() != null && this.holdings.isPresenting();
 	}
@@ -466,7 +454,6 @@ final class CoordinatorLoop {
 		departing.departed();
 	}
 
-	/** State of this member's leaving. */
 	private static final class Departure {
 
 		private final MonotonicTime patienceEndsAt;
@@ -490,7 +477,7 @@ final class CoordinatorLoop {
 			this.announced = true;
 		}
 
-		/** Has the departure announced again, in the new session. */
+		/** Has the departure announced again. */
 		void sessionBegun() {
 			this.announced = false;
 		}
@@ -549,8 +536,7 @@ final class CoordinatorLoop {
 						CoordinatorLoop.this.settings.group());
 				Objects.requireNonNull(CoordinatorLoop.this.consumption).suspend();
 				if (CoordinatorLoop.this.lease.isHeld(CoordinatorLoop.this.clock.now())) {
-					// Another thread has renewed it meanwhile and reported that before
-					// the end.
+					// Another thread renewed it and reported that before the end.
 					handOutResumed();
 				}
 			}

@@ -20,12 +20,12 @@ import io.github.shardkeeper.shard.Token;
 /**
  * The result of forgetting the shards of a topic. Immutable.
  *
- * @param forgotten the number of shards that were forgotten; may be above 0 although
- * there are users, if these have joined meanwhile
+ * @param forgotten the number of forgotten shards; may be above 0 although there are
+ * users, if these have joined meanwhile
  * @param newest a token that is not below any of the forgotten shards' and below all
  * future ones
- * @param users the members that still use the topic, because they consume it, own a shard
- * of it or are the target of one; none if the topic is forgotten
+ * @param users the members that still consume the topic, own a shard of it or are its
+ * target
  */
 public record ForgetReply(int forgotten, Token newest, SortedSet<MemberId> users) {
 
@@ -34,10 +34,7 @@ public record ForgetReply(int forgotten, Token newest, SortedSet<MemberId> users
 	}
 
 	/**
-	 * Creates the exception for a group that may not know all owners yet.
-	 * @param topic the topic to forget
-	 * @return the exception; a retry makes sense
-	 */
+	 * {@return the exception while owners may be unknown; a retry makes sense} */
 	public static StoreUnavailableException claimsOpen(String topic) {
 		return new StoreUnavailableException(
 				("'%s' cannot be forgotten now: the group was just created or rebuilt, and members "
@@ -48,11 +45,7 @@ public record ForgetReply(int forgotten, Token newest, SortedSet<MemberId> users
 	}
 
 	/**
-	 * Finds the members that use a topic.
-	 * @param topic the topic
-	 * @param group the whole group
-	 * @return the members
-	 */
+	 * {@return the members that use a topic} */
 	public static SortedSet<MemberId> users(String topic, GroupChanges group) {
 		List<GroupMember> members = (group.members() != null) ? group.members() : List.of();
 		SortedSet<MemberId> users = new TreeSet<>();
@@ -74,11 +67,7 @@ public record ForgetReply(int forgotten, Token newest, SortedSet<MemberId> users
 	}
 
 	/**
-	 * Finds the shards of a topic.
-	 * @param topic the topic
-	 * @param group the whole group
-	 * @return the shards
-	 */
+	 * {@return the shards of a topic} */
 	public static List<ShardId> shards(String topic, GroupChanges group) {
 		return ownerships(topic, group).stream().map(Ownership::shard).toList();
 	}

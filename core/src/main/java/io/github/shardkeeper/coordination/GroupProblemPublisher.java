@@ -35,7 +35,6 @@ final class GroupProblemPublisher {
 
 	private @Nullable MonotonicTime publishedAt;
 
-	/** Whether it was logged that this member gets no shards. */
 	private boolean versionLogged;
 
 	private volatile List<GroupProblem> known = List.of();
@@ -46,7 +45,6 @@ final class GroupProblemPublisher {
 		this.pause = settings.heartbeatInterval();
 	}
 
-	/** Reads the problems in the answer to a heartbeat. */
 	void answered(HeartbeatReply.Alive reply, MemberId self, MonotonicTime sentAt, MonotonicTime now) {
 		if (this.publishedAt == null || !sentAt.isBefore(this.publishedAt)) {
 			this.told = reply.status();
@@ -62,7 +60,6 @@ final class GroupProblemPublisher {
 		this.versionLogged = passedOver;
 	}
 
-	/** Publishes problems if they differ from those in the store. */
 	void publish(MemberId leader, long epoch, List<GroupProblem> found, MonotonicTime now) {
 		GroupProblems problems = GroupProblems.of(found);
 		boolean paused = this.publishedAt != null && this.publishedAt.until(now).compareTo(this.pause) < 0;
@@ -82,7 +79,8 @@ final class GroupProblemPublisher {
 		this.publishedAt = null;
 	}
 
-	/** Returns the problems of the group by the last answer. */
+	/**
+	 * {@return the problems of the group by the last answer} */
 	List<GroupProblem> known() {
 		return this.known;
 	}

@@ -25,7 +25,7 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.TopicShards;
 
 /**
- * Creates the report of a group from the stores on demand, so that it is current on every
+ * Creates the report of a group from the stores on demand: it is current on every
  * instance and costs nothing between calls. Thread-safe.
  */
 public final class GroupReporter {
@@ -40,9 +40,6 @@ public final class GroupReporter {
 
 	/**
 	 * Creates a reporter.
-	 * @param coordinator this member
-	 * @param coordinationStore the group's control plane
-	 * @param checkpointStore the group's data plane
 	 * @param problems the problems of this instance's shards
 	 */
 	public GroupReporter(ShardCoordinator coordinator, CoordinationStore coordinationStore,
@@ -54,10 +51,7 @@ public final class GroupReporter {
 	}
 
 	/**
-	 * Reads the group.
-	 * @return the report; if the store does not answer, without members and shards and
-	 * with the reason
-	 */
+	 * {@return the report; only the reason if the store does not answer} */
 	public GroupReport report() {
 		try {
 			return read();

@@ -21,10 +21,9 @@ import io.github.shardkeeper.time.StoreClock;
 /**
  * Sends the heartbeats of a session: one per interval, one at once after a notification,
  * and one exactly when the leader's lease ends, so that a dead leader is replaced without
- * delay. Each answer renews the {@link Lease} before it is processed further.
- * <p>
- * Heartbeats and the {@link LeaseGuard} have loops of their own that nothing else can
- * delay. Thread-safe.
+ * delay. Each answer renews the {@link Lease} before it is processed further. Heartbeats
+ * and the {@link LeaseGuard} have loops of their own that nothing else can delay.
+ * Thread-safe.
  */
 public final class HeartbeatScheduler implements AutoCloseable {
 
@@ -55,13 +54,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 
 	private volatile Loops.@Nullable Loop loop;
 
-	/**
-	 * Creates a scheduler that is not started.
-	 * @param store the control plane
-	 * @param lease the lease that heartbeats renew
-	 * @param interval the time between two heartbeats
-	 * @param runtime clock and loops
-	 */
+	/** Creates a scheduler that is not started. */
 	public HeartbeatScheduler(CoordinationStore store, Lease lease, Duration interval, MemberRuntime runtime) {
 		this.store = store;
 		this.lease = lease;
@@ -72,10 +65,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		this.nextBeat = this.clock.now();
 	}
 
-	/**
-	 * Starts the loops; no heartbeat is sent before a session begins.
-	 * @param listener called on the loops of heartbeats and lease guard
-	 */
+	/** Starts the loops; no heartbeat is sent before a session begins. */
 	void start(Listener listener) {
 		this.listener = listener;
 		this.guard = new LeaseGuard(this.lease, this.runtime, () -> leaseEnded(listener));
@@ -100,17 +90,12 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		endLease();
 	}
 
-	/**
-	 * Sends a heartbeat now. Several requests before it is sent are one.
-	 */
+	/** Sends a heartbeat now. Several requests before it is sent are one. */
 	public void beatNow() {
 		signal(() -> this.beatRequested = true);
 	}
 
-	/**
-	 * Requests all shards of the member with the next heartbeat, because changes were
-	 * lost.
-	 */
+	/** Requests all shards of the member with the next heartbeat: changes were lost. */
 	void requestAllChanges() {
 		signal(() -> {
 			if (this.session != null) {
@@ -121,9 +106,9 @@ public final class HeartbeatScheduler implements AutoCloseable {
 	}
 
 	/**
-	 * Has the store confirm its answers, because it may have lost them unnoticed: the
-	 * next heartbeat carries the last seen generation, by which the store notices a loss,
-	 * and the one after it requests all shards.
+	 * Has the store confirm its answers: the next heartbeat carries the last seen
+	 * generation, by which the store notices a loss, and the one after it requests all
+	 * shards.
 	 */
 	void confirmSeen() {
 		signal(() -> {
@@ -134,9 +119,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		});
 	}
 
-	/**
-	 * Adds a load report to the next regular heartbeats, until one of them is answered.
-	 */
+	/** Adds a load report to the next regular heartbeats, until one is answered. */
 	void report(LoadReport load) {
 		this.lock.lock();
 		try {
@@ -150,9 +133,8 @@ public final class HeartbeatScheduler implements AutoCloseable {
 	}
 
 	/**
-	 * Lets answers renew the lease again, because the store has confirmed the member's
-	 * shards.
-	 * @param losses number of losses of writes in this session that are confirmed
+	 * Lets answers renew the lease again: the store has confirmed the shards after so
+	 * many losses of writes in this session.
 	 */
 	void confirmed(int losses) {
 		signal(() -> {
@@ -194,7 +176,6 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		}
 	}
 
-	/** Returns the session whose heartbeat is due, or {@code null}. */
 	private @Nullable Session takeDue() {
 		this.lock.lock();
 		try {
@@ -322,10 +303,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		return true;
 	}
 
-	/**
-	 * Reports only a lease that ran out: the end of a session is reported elsewhere, and
-	 * a new session may hold the lease again by now.
-	 */
+	/** Reports only a lease that ran out: a new session may hold it again by now. */
 	private void leaseEnded(Listener hears) {
 		if (!this.lease.isEnded() && !this.lease.isHeld(this.clock.now())) {
 			hears.leaseEnded();
@@ -362,8 +340,8 @@ public final class HeartbeatScheduler implements AutoCloseable {
 	}
 
 	/**
-	 * Content of one session's heartbeats and their answers. Requests are written under
-	 * the scheduler's lock; everything else is confined to its loop.
+	 * One session's heartbeats. Requests are written under the scheduler's lock;
+	 * everything else is confined to its loop.
 	 */
 	private static final class Session {
 
@@ -371,7 +349,6 @@ public final class HeartbeatScheduler implements AutoCloseable {
 
 		private final BooleanSupplier candidate;
 
-		/** Report that was not answered yet. */
 		private volatile LoadReport load = LoadReport.NONE;
 
 		/** Number of requests for all shards. */
@@ -380,7 +357,6 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		/** Whether the store may have lost writes that it has answered. */
 		private volatile boolean seenUnconfirmed;
 
-		/** Number of losses that are confirmed. */
 		private volatile int lossesConfirmed;
 
 		/** Confined to the loop, as is all below. */
@@ -391,7 +367,6 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		/** Position from which the next answer continues. */
 		private Seen seen = Seen.NOTHING;
 
-		/** Longest lease in the group, by the last answer. */
 		private long longestLeaseMillis;
 
 		/** Newest position; above {@link #seen} while all shards are read again. */
@@ -462,7 +437,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		}
 
 		/**
-		 * Returns the position to send. Changes no state before the answer: if the
+		 * {@return the position to send} Changes no state before the answer: if the
 		 * heartbeat fails because of a failover, only the newest position shows whether
 		 * that has lost writes.
 		 */
@@ -494,7 +469,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 
 	}
 
-	/** Listener to heartbeats and lease; must not block. */
+	/** Must not block. */
 	interface Listener {
 
 		void heartbeatAnswered(MemberId member, HeartbeatReply.Alive reply, MonotonicTime sentAt);

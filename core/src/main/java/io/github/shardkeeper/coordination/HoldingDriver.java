@@ -53,14 +53,12 @@ final class HoldingDriver {
 
 	private final ShardHoldings holdings;
 
-	/** Next wake-up of the holdings. */
 	private @Nullable MonotonicTime wakeAt;
 
 	private final Deque<Release> releases = new ArrayDeque<>();
 
 	private MonotonicTime nextRelease;
 
-	/** Whether the last attempt to release failed. */
 	private boolean releaseFailed;
 
 	private @Nullable ShardConsumption consumption;
@@ -76,26 +74,24 @@ final class HoldingDriver {
 		this.nextRelease = clock.now();
 	}
 
-	/** Resets the driver for a new run. */
 	void start(ShardConsumption consumption) {
 		this.consumption = consumption;
 		clearReleases();
 		this.wakeAt = this.holdings.handle(new HoldingEvent.SessionLost(), this.clock.now()).wakeAt();
 	}
 
-	/** Handles a loss of writes; call it before {@link #ownershipsChanged}. */
+	/** Call it before {@link #ownershipsChanged}. */
 	void writesLost() {
 		logger.warn(
 				"The store has lost writes, perhaps by a failover: comparing its shards with those that are held here");
 		on(new HoldingEvent.WritesLost(), null);
 	}
 
-	/** Handles the changes in a heartbeat's answer. */
 	void ownershipsChanged(List<Ownership> changes, MemberId self) {
 		changes.forEach((change) -> on(new HoldingEvent.OwnershipChanged(change, self), self));
 	}
 
-	/** Handles the rest of the same answer, after {@link #ownershipsChanged}. */
+	/** Handles the rest of an answer, after {@link #ownershipsChanged}. */
 	void answered(HeartbeatReply.Alive reply) {
 		MonotonicTime now = this.clock.now();
 		on(new HoldingEvent.HeartbeatAnswered(reply.hasMore(), reply.claimsUntilMillis() > 0, this.lease.isHeld(now)),
@@ -106,7 +102,6 @@ final class HoldingDriver {
 		on(new HoldingEvent.WorkerEnded(shard, token, fence, completed), null);
 	}
 
-	/** Carries out everything that is due. */
 	void run(@Nullable MemberId self) {
 		on(new HoldingEvent.TimePassed(this.lease.isHeld(this.clock.now())), self);
 		if (self != null) {
@@ -114,7 +109,6 @@ final class HoldingDriver {
 		}
 	}
 
-	/** Returns the time of the next step, {@code null} for none. */
 	@Nullable MonotonicTime wakeAt(@Nullable MemberId self) {
 		// Between two sessions nothing can be released.
 		if (self == null || this.releases.isEmpty()) {
@@ -128,42 +122,37 @@ final class HoldingDriver {
 		on(new HoldingEvent.LeaveTimedOut(), null);
 	}
 
-	/** Handles that the store no longer knows the session. */
 	void sessionForgotten() {
 		clearReleases();
 		on(new HoldingEvent.SessionForgotten(), null);
 	}
 
 	/**
-	 * Claims or presents the held shards in a session that is about to begin. Call it
-	 * before heartbeats renew the lease: shards that are not granted must not be consumed
-	 * longer than the old session permits.
-	 * @return whether shards were granted, so that heartbeats must not renew the lease
-	 * before these are confirmed
+	 * Claims or presents the held shards in a session that is about to begin, before
+	 * heartbeats renew the lease: shards that are not granted must not be consumed longer
+	 * than the old session permits.
+	 * @return whether shards were granted, which must be confirmed before the lease is
+	 * renewed
 	 */
 	boolean joined(MemberId self) {
 		on(new HoldingEvent.SessionJoined(this.lease.isHeld(this.clock.now())), self);
 		return this.holdings.isUnconfirmed();
 	}
 
-	/** Handles the end of session and lease. */
 	void sessionLost() {
 		clearReleases();
 		on(new HoldingEvent.SessionLost(), null);
 	}
 
-	/** Handles that this instance stops without a lease. */
 	void stopped() {
 		clearReleases();
 		on(new HoldingEvent.MemberStopped(), null);
 	}
 
-	/** Returns whether nothing is held. */
 	boolean isEmpty() {
 		return this.holdings.isEmpty();
 	}
 
-	/** Returns whether shards were presented that are not consumed yet. */
 	boolean isPresenting() {
 		return this.holdings.isPresenting();
 	}

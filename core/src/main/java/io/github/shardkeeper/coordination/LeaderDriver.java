@@ -43,12 +43,10 @@ final class LeaderDriver {
 
 	private static final Duration FAILURE_RETRY_PAUSE = Duration.ofSeconds(5);
 
-	/** Maximum number of transitions in one call of the store. */
 	private static final int MOST_TRANSITIONS_AT_ONCE = 1000;
 
 	private final Leadership leadership;
 
-	/** Next wake-up of the machine. */
 	private @Nullable MonotonicTime wakeAt;
 
 	private final Duration crashQuietPeriod;
@@ -74,7 +72,6 @@ final class LeaderDriver {
 
 	private final String group;
 
-	/** Failure of the last decision. */
 	private @Nullable String failure;
 
 	/** Epoch of the last decision, successful or not. */
@@ -85,7 +82,6 @@ final class LeaderDriver {
 
 	/**
 	 * Creates the driver.
-	 * @param wake wakes the loop
 	 * @param onProgress called after each step of a long call of the store: reading or
 	 * planning a very large group may take longer than a lease, and a new leader would
 	 * have to start it again
@@ -123,10 +119,6 @@ final class LeaderDriver {
 		return this.leadership.view().epoch();
 	}
 
-	/**
-	 * Carries out everything that is due.
-	 * @param self this member, {@code null} outside a session
-	 */
 	void run(@Nullable MemberId self) {
 		this.calls.run();
 		if (self == null) {
@@ -172,9 +164,8 @@ final class LeaderDriver {
 	}
 
 	/**
-	 * Returns the problems of the group that this leader has found.
-	 * @return the problems; {@code null} if this member does not lead or has not decided
-	 * anything since its election
+	 * {@return the problems that this leader has found; {@code null} if it does not lead
+	 * or has not decided anything since its election}
 	 */
 	@Nullable List<GroupProblem> problems() {
 		Leadership.View view = this.leadership.view();
@@ -199,7 +190,6 @@ final class LeaderDriver {
 		return problems;
 	}
 
-	/** Ends the leadership with the session. */
 	void sessionLost() {
 		on(new LeaderEvent.SessionLost());
 		deposed();
@@ -214,7 +204,8 @@ final class LeaderDriver {
 		this.retiredLogged.clear();
 	}
 
-	/** Returns the time of the next {@link #run}, {@code null} for none. */
+	/**
+	 * {@return the time of the next {@link #run}, {@code null} for none} */
 	@Nullable MonotonicTime wakeAt() {
 		MonotonicTime next = this.wakeAt;
 		MonotonicTime overdue = this.calls.wakeAt();
@@ -227,8 +218,8 @@ final class LeaderDriver {
 	}
 
 	/**
-	 * Returns whether this leader or its strategy has failed for so long that another
-	 * member should lead. Thread-safe.
+	 * {@return whether this leader or its strategy has failed for so long that another
+	 * member should lead} Thread-safe.
 	 */
 	boolean isFailing(Duration lease) {
 		MonotonicTime now = this.clock.now();
@@ -244,7 +235,6 @@ final class LeaderDriver {
 		return (known != null && number >= 0) ? Optional.of(known.why(number)) : Optional.empty();
 	}
 
-	/** Carries out the actions and returns the resulting event. */
 	private LeaderEvent perform(List<LeaderAction> actions, MemberId self) {
 		LeaderEvent answer = new LeaderEvent.TimePassed();
 		for (LeaderAction action : actions) {

@@ -31,7 +31,6 @@ final class LoadReporter {
 		this.sampleAt = now;
 	}
 
-	/** Returns whether loads are measured. */
 	boolean isWanted() {
 		return this.wanted;
 	}

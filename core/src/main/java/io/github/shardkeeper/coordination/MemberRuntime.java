@@ -16,10 +16,7 @@ import io.github.shardkeeper.time.MonotonicClock;
 public record MemberRuntime(MonotonicClock clock, Loops loops, RandomGenerator random) {
 
 	/**
-	 * Creates the runtime of the real process.
-	 * @param loops the loops of the member
-	 * @return the runtime, with the system's clock and secure random numbers
-	 */
+	 * {@return a runtime with the system's clock and secure random numbers} */
 	public static MemberRuntime of(Loops loops) {
 		return new MemberRuntime(MonotonicClock.SYSTEM, loops, new SecureRandom());
 	}

@@ -34,20 +34,16 @@ final class Membership {
 	private static final int PAUSES_PER_ATTEMPT = 4;
 
 	/**
-	 * Number of subscriptions in a row that the store has confirmed but does not see,
-	 * after which something, such as a proxy, is known to hide them.
+	 * With so many subscriptions in a row that the store confirms but does not see,
+	 * something, such as a proxy, hides them.
 	 */
 	private static final int HIDDEN_SUBSCRIPTIONS = 3;
 
-	/**
-	 * Pause after a subscription that was not seen or lost at once; doubles each time.
-	 */
+	/** Doubles with each subscription that was not seen or lost at once. */
 	private static final Duration FIRST_PAUSE = Duration.ofMillis(500);
 
-	/** Maximum of the pause without a subscription. */
 	private static final Duration LONGEST_PAUSE_WITHOUT = Duration.ofSeconds(5);
 
-	/** Maximum of the pause with a subscription that is not seen. */
 	private static final Duration LONGEST_PAUSE_UNSEEN = Duration.ofMinutes(1);
 
 	private final CoordinationSettings settings;
@@ -67,24 +63,20 @@ final class Membership {
 	/** Longest lease of all members that may hold shards, by the last answer. */
 	private Duration longestLease = Duration.ZERO;
 
-	/** Id of a join that was not answered. */
 	private @Nullable MemberId joining;
 
 	private @Nullable Subscription subscription;
 
-	/** Time at which it was opened. */
 	private MonotonicTime subscribedAt;
 
-	/** Earliest time to subscribe again. */
 	private MonotonicTime subscribeAgainAt;
 
-	/** Number of subscriptions that were opened since one was seen for a lease. */
+	/** Opened since one was seen for a lease. */
 	private int recentSubscriptions;
 
 	/** Number of subscriptions in a row that the store did not see. */
 	private int unseenSubscriptions;
 
-	/** Whether something hides this instance's subscriptions from the store. */
 	private boolean hidden;
 
 	/** Problem with the subscription, as it was logged; {@code null} for none. */
@@ -93,16 +85,11 @@ final class Membership {
 	/** Topics as the store knows them; {@code null} if that is uncertain. */
 	private @Nullable Map<String, TopicShards> longestLeaseChanged;
 
-	/** Whether the topics were updated since the join. */
 	private boolean described;
 
 	/** Number of answers in a row that did not see the open subscription. */
 	private int answersWithoutSubscription;
 
-	/**
-	 * Creates a membership outside a session.
-	 * @param strategy the name of this instance's assignment strategy
-	 */
 	Membership(CoordinationSettings settings, String strategy, CoordinationStore store, HeartbeatScheduler heartbeats,
 			RandomGenerator random, MonotonicClock clock) {
 		this.clock = clock;
@@ -121,9 +108,7 @@ final class Membership {
 	}
 
 	/**
-	 * Returns the problem of the subscription while heartbeats are answered, {@code null}
-	 * for none. Thread-safe.
-	 */
+	 * {@return the problem while heartbeats are answered} Thread-safe. */
 	@Nullable String subscriptionProblem() {
 		return this.problem;
 	}
@@ -133,8 +118,8 @@ final class Membership {
 	}
 
 	/**
-	 * Joins the group under an id that was never used before. An attempt without an
-	 * answer may have been carried out, so the next one uses the same id.
+	 * Joins under an id that was never used before. An attempt without an answer may have
+	 * been carried out, so the next one uses the same id.
 	 * @return the id to {@linkplain #begin begin} a session with
 	 */
 	MemberId join(Map<String, TopicShards> topics) {
@@ -156,14 +141,11 @@ final class Membership {
 				this.settings.zone(), this.strategy, this.hidden);
 	}
 
-	/** Remembers the longest lease for the next join. */
 	void longestLeaseChanged(Duration longest) {
 		this.longestLease = longest;
 	}
 
-	/**
-	 * Updates the topics in the member's description, if the store does not know them.
-	 */
+	/** Updates the topics, if the store does not know them. */
 	void describe(Map<String, TopicShards> topics) {
 		MemberId id = this.member;
 		if (id != null && !topics.equals(this.longestLeaseChanged)) {
@@ -184,7 +166,6 @@ final class Membership {
 	 * Begins the session and its heartbeats.
 	 * @param unconfirmed whether heartbeats renew the lease only after the claimed shards
 	 * are confirmed
-	 * @param candidate whether this member can lead
 	 */
 	void begin(MemberId id, boolean unconfirmed, BooleanSupplier candidate) {
 		this.joining = null;
@@ -207,12 +188,7 @@ final class Membership {
 		}
 	}
 
-	/**
-	 * Subscribes again if the subscription is lost, by this process or the store's
-	 * answer.
-	 * @param subscribed whether the store saw a subscription
-	 * @param sentAt the time at which the answered heartbeat was sent
-	 */
+	/** Subscribes again if this process or the store has lost the subscription. */
 	void keepSubscribed(boolean subscribed, MonotonicTime sentAt) {
 		MemberId id = this.member;
 		if (id == null || this.subscription == null) {
@@ -276,9 +252,7 @@ final class Membership {
 		}
 	}
 
-	/**
-	 * Pauses after a success, too: the next subscription may fail as soon as this one.
-	 */
+	/** Pauses after a success, too: the next subscription may fail just as soon. */
 	private MonotonicTime subscribeAgainAt(boolean open) {
 		if (this.recentSubscriptions == 0) {
 			return this.subscribeAgainAt;
@@ -289,10 +263,6 @@ final class Membership {
 		return afterPause.isBefore(this.subscribeAgainAt) ? this.subscribeAgainAt : afterPause;
 	}
 
-	/**
-	 * Tries to subscribe again.
-	 * @param afterFailover whether the store may have lost writes
-	 */
 	private void subscribeAgain(MemberId id, boolean afterFailover) {
 		MonotonicTime begun = this.clock.now();
 		try {
@@ -301,16 +271,15 @@ final class Membership {
 				logger.info("Resubscribed for {}", id);
 			}
 			if (afterFailover) {
-				// A failover between two heartbeats may have lost writes that were
-				// answered
-				// since the last one, such as a release; only this detects it.
+				// A failover between two heartbeats may have lost answered writes, such
+				// as a release; only this detects it.
 				this.heartbeats.confirmSeen();
 				describeAgain();
 			}
 		}
 		catch (StoreUnavailableException ex) {
-			// Tried again with the next heartbeat, after a pause: where connections hang,
-			// the coordinator needs time for other work.
+			// Only with the next heartbeat, after a pause: where connections hang, the
+			// coordinator needs time for other work.
 			pauseAfter(begun);
 			String text = "Cannot subscribe, so changes arrive late, and a silence of one lease is taken for a crash: "
 					+ ex.getMessage();
@@ -330,7 +299,6 @@ final class Membership {
 		this.subscribeAgainAt = failed.plus(begun.until(failed).multipliedBy(PAUSES_PER_ATTEMPT));
 	}
 
-	/** Ends session and lease without a call of the store. */
 	void end() {
 		this.heartbeats.endSession();
 		forgotten();

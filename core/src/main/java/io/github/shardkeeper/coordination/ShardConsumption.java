@@ -18,70 +18,46 @@ import io.github.shardkeeper.time.MonotonicTime;
  */
 public interface ShardConsumption {
 
-	/**
-	 * Acquires a shard and consumes it. Consumption under an older token ends first.
-	 * @param shard the shard
-	 * @param token the token
-	 * @param member the member that owns it
-	 */
+	/** Acquires a shard and consumes it. Consumption under an older token ends first. */
 	void start(ShardId shard, Token token, MemberId member);
 
 	/**
 	 * Takes no new record of a shard, lets the running call return, saves the state, then
 	 * reports {@link Listener#workerEnded}.
-	 * @param shard the shard
 	 */
 	void drain(ShardId shard);
 
 	/**
 	 * Continues a draining shard, because its move was cancelled. If the revocation
 	 * callback has begun, the drain is completed and reported as usual.
-	 * @param shard the shard
 	 * @return whether the shard continues
 	 */
 	boolean cancelDrain(ShardId shard);
 
-	/**
-	 * Reads requests for a shard from the data plane: a seek, or records in the retry
-	 * queue. May be called without any request, and repeatedly.
-	 * @param shard the shard
-	 */
+	/** Reads a shard's requests, perhaps none: a seek, or records in the retry queue. */
 	void attend(ShardId shard);
 
-	/**
-	 * Interrupts the running call of a drain that takes too long, and logs its stack
-	 * trace.
-	 * @param shard the shard
-	 * @param draining the duration of the drain
-	 */
+	/** Interrupts the call of a drain that takes too long, and logs its stack trace. */
 	void interrupt(ShardId shard, Duration draining);
 
 	/**
 	 * Prepares for a shard that is likely to be started here soon, while another instance
 	 * may still consume it. Only a hint: the start may never come.
-	 * @param shard the shard
-	 * @param member the member that will own it
 	 */
 	void prepare(ShardId shard, MemberId member);
 
-	/**
-	 * Stops consuming a lost shard and interrupts the running call. Reports nothing.
-	 * @param shard the shard
-	 */
+	/** Stops consuming a lost shard and interrupts the running call. Reports nothing. */
 	void abandon(ShardId shard);
 
 	/**
 	 * Abandons a shard with data that only this member has, and logs what helps to
 	 * recover it.
-	 * @param shard the shard
-	 * @param cause the reason
 	 */
 	void forfeit(ShardId shard, Forfeit.Cause cause);
 
 	/**
-	 * Returns the shards whose offset and state are in memory, so that a store that has
-	 * lost them can get them back. Allowed only while no records are handed out.
-	 * @return the shards
+	 * {@return the shards whose offset and state are in memory, so that a store that has
+	 * lost them can get them back} Allowed only while no records are handed out.
 	 */
 	Set<ShardId> restorable();
 
@@ -91,24 +67,16 @@ public interface ShardConsumption {
 	/** Continues, because the lease is held again. */
 	void resume();
 
-	/**
-	 * Commits the whole state of all consumed shards, because the store has lost writes.
-	 */
+	/** Commits the whole state of all consumed shards: the store has lost writes. */
 	void writeBack();
 
-	/**
-	 * Returns the work done for the shards that are consumed here.
-	 * @param now the time, for calls that are running
-	 * @return one entry for each shard that is measured
-	 */
+	/** Returns the work for each measured shard, including calls that run now. */
 	default List<ShardWork> work(MonotonicTime now) {
 		return List.of();
 	}
 
 	/**
-	 * Returns the problems of this instance's shards.
-	 * @return a sentence for each shard that is not consumed although it should be
-	 */
+	 * {@return a sentence for each shard that is not consumed although it should be} */
 	Map<ShardId, String> problems();
 
 	/** Listener to the ends of workers. Thread-safe. */
@@ -117,8 +85,6 @@ public interface ShardConsumption {
 		/**
 		 * Handles the end of a worker that was drained or fenced, or has completed its
 		 * shard: nothing is consumed or written under its token any more.
-		 * @param shard the shard
-		 * @param token the token of the worker
 		 * @param fence the newer token that refused it, or {@link Token#NONE}
 		 * @param completed whether the last record of a closed shard was handled, so that
 		 * the shard needs no owner any more

@@ -24,15 +24,13 @@ import io.github.shardkeeper.time.MonotonicClock;
 
 /**
  * A member of a group: joins, learns from heartbeats which shards it owns, has them
- * consumed, releases them when they move, and leads the group while it is elected.
- * <p>
- * All decisions are made on one loop, on which user code never runs. Thread-safe.
+ * consumed, releases them when they move, and leads the group while it is elected. All
+ * decisions are made on one loop, on which user code never runs. Thread-safe.
  */
 public final class ShardCoordinator implements AutoCloseable {
 
 	private static final Logger logger = LoggerFactory.getLogger(ShardCoordinator.class);
 
-	/** Maximum number of shards in one log line. */
 	private static final int MOST_NAMED = 10;
 
 	private final CoordinationSettings settings;
@@ -45,12 +43,7 @@ public final class ShardCoordinator implements AutoCloseable {
 
 	/**
 	 * Creates a coordinator that is not started.
-	 * @param settings the settings of the member
-	 * @param store the group's control plane
-	 * @param heartbeats the heartbeats of the member
-	 * @param lease the lease that the heartbeats renew
 	 * @param assignment the settings for assigning shards while this member leads
-	 * @param runtime clock, loops and random numbers
 	 */
 	public ShardCoordinator(CoordinationSettings settings, CoordinationStore store, HeartbeatScheduler heartbeats,
 			Lease lease, AssignmentSettings assignment, MemberRuntime runtime) {
@@ -62,7 +55,6 @@ public final class ShardCoordinator implements AutoCloseable {
 	/**
 	 * Joins the group. Retries while the store is unavailable.
 	 * @param topics the topics that the member consumes, with their shards
-	 * @param consumption the consumption of the member's shards
 	 * @throws io.github.shardkeeper.shard.ShardkeeperConfigurationException if the store
 	 * can never be used with its configuration
 	 */
@@ -72,10 +64,9 @@ public final class ShardCoordinator implements AutoCloseable {
 	}
 
 	/**
-	 * Updates the shards of the topics. New shards are assigned at once, also if the
-	 * leader's own source does not know them yet. Shards are never removed: a shard with
-	 * an owner is completed when its reader has reached the end.
-	 * @param changed the same topics as at the start, with their current shards
+	 * Updates the shards of the same topics. New shards are assigned at once, also if the
+	 * leader's own source does not know them yet. Shards are never removed: one with an
+	 * owner is completed when its reader has reached the end.
 	 */
 	public void shardsChanged(Map<String, TopicShards> changed) {
 		this.loop.shardsChanged(changed);
@@ -83,11 +74,10 @@ public final class ShardCoordinator implements AutoCloseable {
 
 	/**
 	 * Leaves the group: announces it, continues to consume while the leader moves the
-	 * shards away one by one, and ends when the last one is released. After half the
-	 * time, or at once if the store is unavailable, the remaining shards are drained
-	 * without waiting for the leader. After the whole time heartbeats stop, and the
-	 * leader removes the member.
-	 * @param timeout maximum duration
+	 * shards away, and ends when the last one is released. After half the time, or at
+	 * once if the store is unavailable, the remaining shards are drained without waiting
+	 * for the leader. After the whole time heartbeats stop, and the leader removes the
+	 * member.
 	 */
 	public void stop(Duration timeout) {
 		if (!this.loop.isRunning()) {
@@ -137,43 +127,35 @@ public final class ShardCoordinator implements AutoCloseable {
 	}
 
 	/**
-	 * Returns the listener for the consumption.
-	 * @return the listener to the ends of workers
-	 */
+	 * {@return the listener to the ends of workers} */
 	public ShardConsumption.Listener consumptionListener() {
 		return this.loop::workerEnded;
 	}
 
 	/**
-	 * Returns this member's id in the current session.
-	 * @return the id, empty outside a session
-	 */
+	 * {@return this member's id in the current session, empty outside a session} */
 	public Optional<MemberId> member() {
 		return Optional.ofNullable(this.loop.member());
 	}
 
 	/**
-	 * Returns whether this member leads the group. Not guaranteed to be true on one
-	 * member only, because clocks differ: work that must not be done twice needs a fence.
-	 * @return whether it leads and its lease is held
+	 * Returns whether the member leads and holds its lease. Not guaranteed to be true on
+	 * one member only, because clocks differ: work that must not be done twice needs a
+	 * fence.
 	 */
 	public boolean isLeader() {
 		return this.loop.isElected() && isConnected();
 	}
 
 	/**
-	 * Returns whether the member's lease is held: the store answers, and shards are
-	 * consumed.
-	 * @return whether the lease is held
-	 */
+	 * {@return whether the lease is held: the store answers, and shards are consumed} */
 	public boolean isConnected() {
 		return this.loop.isConnected();
 	}
 
 	/**
-	 * Returns the problems of the group: those that the leader has published, and those
-	 * that this member's own heartbeats show.
-	 * @return the problems by the last heartbeat; none while the lease is not held
+	 * {@return the problems that the leader has published, and those that this member's
+	 * own heartbeats show; none while the lease is not held}
 	 */
 	public List<ProblemReport> groupProblems() {
 		return isConnected() ? this.loop.groupProblems()
@@ -184,71 +166,49 @@ public final class ShardCoordinator implements AutoCloseable {
 	}
 
 	/**
-	 * Returns the reason for a shard's place in the last plan. Only the leader knows it.
-	 * @param shard the shard
-	 * @return a sentence; empty if this member does not lead or has not planned yet
-	 */
+	 * {@return the reason for a shard's place, if this member leads and has planned} */
 	public Optional<String> why(ShardId shard) {
 		return isLeader() ? this.loop.leader().why(shard) : Optional.empty();
 	}
 
 	/**
-	 * Returns whether the work for each shard is measured, because the assignment
-	 * strategy uses loads.
-	 * @return whether {@link ShardConsumption#work} will be called
-	 */
+	 * {@return whether {@link ShardConsumption#work} is called: loads are used} */
 	public boolean measuresLoads() {
 		return this.loop.measuresLoads();
 	}
 
 	/**
-	 * Returns the last failure of the store since its last answer.
-	 * @return the failure; empty if the store works
-	 */
+	 * {@return the last failure of the store since its last answer} */
 	public Optional<String> storeProblem() {
 		return Optional.ofNullable(this.loop.storeProblem().text());
 	}
 
 	/**
-	 * Returns the failure of a step that fails for long although heartbeats are answered,
-	 * for example a plan while this member leads.
-	 * @return the failure and how to fix it
+	 * {@return the failure, and how to fix it, of a step that fails for long although
+	 * heartbeats are answered}
 	 */
 	public Optional<String> refusedByStore() {
 		return isConnected() ? this.loop.storeProblem().lasting(this.clock.now()) : Optional.empty();
 	}
 
 	/**
-	 * Returns the problem of the member's subscription while the store answers
-	 * heartbeats. Consumption continues.
-	 * @return the problem and its consequences
-	 */
+	 * {@return the problem of the subscription; consumption continues} */
 	public Optional<String> subscriptionProblem() {
 		return isConnected() ? Optional.ofNullable(this.loop.subscriptionProblem()) : Optional.empty();
 	}
 
 	/**
-	 * Returns a problem with the setup of the store because of which it may lose more
-	 * writes than necessary. Consumption continues.
-	 * @return the problem and how to fix it
-	 */
+	 * {@return the answer of {@link CoordinationStore#durabilityProblem()}} */
 	public Optional<String> durabilityProblem() {
 		return this.loop.durabilityProblem();
 	}
 
 	/**
-	 * Returns the steps that the store refuses for a missing right. Consumption
-	 * continues.
-	 * @return by step the reason and how to fix it
-	 */
+	 * {@return the answer of {@link CoordinationStore#refusedOperations()}} */
 	public Map<String, String> refusedOperations() {
 		return this.loop.refusedOperations();
 	}
 
-	/**
-	 * Returns the settings of this member.
-	 * @return the settings
-	 */
 	public CoordinationSettings settings() {
 		return this.settings;
 	}

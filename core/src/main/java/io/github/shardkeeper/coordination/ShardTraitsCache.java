@@ -36,7 +36,7 @@ final class ShardTraitsCache {
 	}
 
 	/**
-	 * Returns the request with the traits of its shards.
+	 * {@return the request with the traits of its shards}
 	 * @throws CatalogFailure when the catalog fails
 	 */
 	AssignmentRequest addTo(AssignmentRequest request) {

@@ -13,15 +13,13 @@ import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * Availability of the group's store for a member. Logs each cause once per outage. An
- * outage lasts as long as any step fails, also if heartbeats are answered meanwhile.
- * Sessions that are lost one after the other, because the store keeps losing its data,
- * are logged once as well. Confined to the coordinator's loop, except {@link #text} and
- * {@link #lasting}.
+ * Availability of the group's store for a member. Logs each cause once per outage, which
+ * lasts as long as any step fails, also if heartbeats are answered meanwhile; and once
+ * sessions that are lost one after the other, because the store keeps losing its data.
+ * Confined to the coordinator's loop, except {@link #text} and {@link #lasting}.
  */
 final class StoreAvailability {
 
-	/** Maximum pause before a failed step is tried again. */
 	private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
 
 	/** Maximum duration of a step, if a part of the lease is not longer. */
@@ -61,7 +59,6 @@ final class StoreAvailability {
 		this.quiet = LONGEST_PAUSE.plus((step.compareTo(SHORTEST_STEP) > 0) ? step : SHORTEST_STEP);
 	}
 
-	/** Records the failure of a heartbeat or a join. */
 	void unavailable(StoreUnavailableException failure) {
 		log(failure);
 		this.text = failure.getMessage();
@@ -94,7 +91,6 @@ final class StoreAvailability {
 		}
 	}
 
-	/** Records the answer to a heartbeat. */
 	void answered(MonotonicTime now) {
 		this.text = null;
 		FailingStep failing = this.step;
@@ -111,9 +107,7 @@ final class StoreAvailability {
 	}
 
 	/**
-	 * Counts a session that is lost because the store has lost its data.
-	 * @return whether it has to be logged, because it is the first one in a row
-	 */
+	 * {@return whether to log the loss, because it is the first one in a row} */
 	boolean sessionLost() {
 		this.sessionBegunAt = null;
 		this.lostSessions++;
@@ -141,8 +135,7 @@ final class StoreAvailability {
 	}
 
 	/**
-	 * Returns the failure of a step that fails for long although heartbeats are answered.
-	 */
+	 * {@return the lasting failure of a step while heartbeats are answered} */
 	Optional<String> lasting(MonotonicTime now) {
 		return Optional.ofNullable(this.step)
 			.filter((failing) -> failing.since().until(failing.last()).compareTo(LASTING) > 0
@@ -150,7 +143,6 @@ final class StoreAvailability {
 			.map(FailingStep::text);
 	}
 
-	/** Times of the first and the last failure of a step. */
 	private record FailingStep(String text, MonotonicTime since, MonotonicTime last) {
 
 	}

@@ -12,13 +12,11 @@ import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * Calls of the assignment strategy, one at a time. For groups that are not large, a
- * built-in strategy runs on the coordinator's loop. For large groups, and for code of the
- * application, it runs on the thread {@code shardkeeper-assignment}, so that the leader's
+ * Calls of the assignment strategy, one at a time. A built-in strategy runs on the
+ * coordinator's loop unless the group is large. Otherwise, and for code of the
+ * application, the thread {@code shardkeeper-assignment} runs it, so that the leader's
  * lease never ends during a call. A call that times out is interrupted; while it ignores
- * that, every request fails.
- * <p>
- * Confined to the coordinator's loop, except {@link #close}.
+ * that, every request fails. Confined to the coordinator's loop, except {@link #close}.
  */
 final class StrategyCalls implements AutoCloseable {
 
@@ -101,7 +99,8 @@ final class StrategyCalls implements AutoCloseable {
 		}
 	}
 
-	/** Returns the time of the next {@link #run}, {@code null} for none. */
+	/**
+	 * {@return the time of the next {@link #run}, {@code null} for none} */
 	@Nullable MonotonicTime wakeAt() {
 		Call call = this.current;
 		return (call != null && !call.isOverdue) ? call.deadline : null;
@@ -182,7 +181,6 @@ final class StrategyCalls implements AutoCloseable {
 		return duration.toMillis() + " ms";
 	}
 
-	/** A call and its thread. */
 	private final class Call implements Runnable {
 
 		private final AssignmentRequest request;
@@ -217,7 +215,8 @@ final class StrategyCalls implements AutoCloseable {
 			}
 		}
 
-		/** Returns the answer, {@code null} while the call runs. */
+		/**
+		 * {@return the answer, {@code null} while the call runs} */
 		private @Nullable Answer answer() {
 			// Read in this order: the thread sets the answer before it ends.
 			boolean hasEnded = !this.thread.isAlive();
@@ -227,16 +226,11 @@ final class StrategyCalls implements AutoCloseable {
 
 	}
 
-	/** The answer of a strategy. */
 	sealed interface Answer {
 
 	}
 
-	/**
-	 * A valid assignment.
-	 *
-	 * @param assignment the assignment for the request
-	 */
+	/** A valid assignment. */
 	record Computed(Assignment assignment) implements Answer {
 
 	}
@@ -246,7 +240,6 @@ final class StrategyCalls implements AutoCloseable {
 	 *
 	 * @param kind the kind of the problem, equal for equal problems
 	 * @param text the problem and how to fix it, one or two sentences
-	 * @param cause the exception, {@code null} for none
 	 */
 	record Failed(String kind, String text, @Nullable Throwable cause) implements Answer {
 

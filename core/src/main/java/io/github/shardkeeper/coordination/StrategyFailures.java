@@ -25,13 +25,11 @@ final class StrategyFailures {
 	/** Maximum number of problems in each of the sets. */
 	private static final int MOST_REMEMBERED = 100;
 
-	/** Maximum of {@link #patience}. */
 	private static final int MOST_PATIENCE = 32;
 
-	/** Problems whose stack trace was logged. */
 	private final Set<String> stacksLogged = new HashSet<>();
 
-	/** Problems that were logged since the strategy worked last. */
+	/** Since the strategy worked last. */
 	private final Set<String> logged = new HashSet<>();
 
 	private volatile @Nullable String text;
@@ -61,7 +59,6 @@ final class StrategyFailures {
 		}
 	}
 
-	/** Handles the end of this member's leadership. */
 	void deposed() {
 		if (this.text != null) {
 			this.patience = Math.min(this.patience * 2, MOST_PATIENCE);
@@ -80,10 +77,7 @@ final class StrategyFailures {
 	}
 
 	/**
-	 * Returns whether another member should lead.
-	 * @param now the time
-	 * @param lease the time before the first resignation
-	 */
+	 * {@return whether another member should lead; at first after one lease} */
 	boolean isFailing(MonotonicTime now, Duration lease) {
 		MonotonicTime failingSince = this.since;
 		return failingSince != null && failingSince.until(now).compareTo(lease.multipliedBy(this.patience)) >= 0;

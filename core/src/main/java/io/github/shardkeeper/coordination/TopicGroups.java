@@ -22,20 +22,17 @@ public interface TopicGroups extends AutoCloseable {
 	/**
 	 * Registers this group as a consumer of topics. Repeat it regularly, because the
 	 * store may lose it.
-	 * @param topics the topics
 	 */
 	void register(Collection<String> topics);
 
 	/**
 	 * Removes this group from the consumers of a topic. An instance that consumes the
 	 * topic registers the group again.
-	 * @param topic the topic
 	 */
 	void unregister(String topic);
 
 	/**
 	 * Claims the right to trim a topic.
-	 * @param topic the topic
 	 * @param interval the time for which no other instance gets the right
 	 * @param settling the time that groups have to register again after the store may
 	 * have lost some
@@ -46,10 +43,8 @@ public interface TopicGroups extends AutoCloseable {
 	/**
 	 * Reads the committed offsets of groups, as replicas have them where the store waits
 	 * for replicas.
-	 * @param groups the groups
 	 * @param shards shards of one topic
-	 * @return the offsets of all groups, for the shards of which every group has one;
-	 * empty without groups
+	 * @return the offsets of all groups, for the shards of which every group has one
 	 */
 	Map<ShardId, List<Offset>> offsets(Set<String> groups, Collection<ShardId> shards);
 

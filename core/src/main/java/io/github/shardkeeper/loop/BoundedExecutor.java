@@ -54,8 +54,8 @@ public final class BoundedExecutor implements Executor {
 	private void run() {
 		for (Runnable task = next(); task != null; task = next()) {
 			run(task);
-			// Between two tasks the thread is released to others. If no other thread is
-			// available, this one continues.
+			// Releases the thread to others; if no other is available, this one
+			// continues.
 			if (isTakenByAnotherThread()) {
 				return;
 			}
@@ -97,7 +97,6 @@ public final class BoundedExecutor implements Executor {
 		return task;
 	}
 
-	/** A turn of a thread: runs at least one waiting task. */
 	private final class Turn implements Runnable {
 
 		private final AtomicBoolean begun = new AtomicBoolean();

@@ -3,7 +3,6 @@ package io.github.shardkeeper.loop;
 /** Counters of failed and stalled loops. Thread-safe. */
 public interface LoopMeters {
 
-	/** Counts nothing. */
 	LoopMeters NONE = new LoopMeters() {
 
 		@Override
@@ -16,16 +15,10 @@ public interface LoopMeters {
 
 	};
 
-	/**
-	 * Counts a step that failed and is repeated.
-	 * @param loop the name of the loop
-	 */
+	/** Counts a step that failed and is repeated. */
 	void failed(String loop);
 
-	/**
-	 * Counts a step that exceeded its time limit and was interrupted.
-	 * @param loop the name of the loop
-	 */
+	/** Counts a step that exceeded its time limit and was interrupted. */
 	void stalled(String loop);
 
 }

@@ -16,9 +16,7 @@ import org.slf4j.LoggerFactory;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 
-/**
- * A loop with a thread of its own. Thread-safe.
- */
+/** A loop with a thread of its own. Thread-safe. */
 final class LoopThread implements Loops.Loop {
 
 	private static final Logger logger = LoggerFactory.getLogger(LoopThread.class);
@@ -48,13 +46,13 @@ final class LoopThread implements Loops.Loop {
 
 	private volatile boolean running = true;
 
-	/** Start of the running step; {@code null} between two steps. */
+	/** {@code null} between two steps. */
 	private volatile @Nullable MonotonicTime stepSince;
 
-	/** Failure of the last step; {@code null} if it succeeded. */
+	/** {@code null} if the last step succeeded. */
 	private volatile @Nullable Throwable failure;
 
-	/** Step that was interrupted last. Confined to the watchdog. */
+	/** Confined to the watchdog. */
 	private @Nullable MonotonicTime interruptedAt;
 
 	LoopThread(String name, Loops.Step step, boolean daemon, MonotonicClock clock, MeterGuard<LoopMeters> meters,
@@ -124,8 +122,7 @@ final class LoopThread implements Loops.Loop {
 		}
 		catch (Throwable reporting) {
 			// Appenders of the application run here, and memory may have run out: the
-			// loop
-			// has to continue.
+			// loop has to continue.
 		}
 	}
 

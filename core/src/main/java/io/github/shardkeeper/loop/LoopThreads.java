@@ -38,12 +38,7 @@ public final class LoopThreads implements Loops {
 	/** Guarded by this; {@code null} while no loop runs. */
 	private @Nullable LoopThread watchdog;
 
-	/**
-	 * Creates the supervisor; it starts no thread yet.
-	 * @param clock the clock
-	 * @param meters counts failures and stalls
-	 * @param stallLimit the time after which a step is interrupted
-	 */
+	/** Creates the supervisor; it starts no thread yet. */
 	public LoopThreads(MonotonicClock clock, LoopMeters meters, Duration stallLimit) {
 		this(clock, meters, stallLimit, Thread::new);
 	}
@@ -67,10 +62,7 @@ public final class LoopThreads implements Loops {
 	}
 
 	/**
-	 * Returns the problems of loops.
-	 * @return by name of the loop a sentence, for each loop whose last step failed or
-	 * which hangs
-	 */
+	 * {@return a sentence for each loop whose last step failed or which hangs} */
 	public Map<String, String> problems() {
 		Map<String, String> problems = new TreeMap<>();
 		this.loops.forEach((loop) -> {

@@ -6,25 +6,18 @@ import io.github.shardkeeper.time.MonotonicTime;
 
 /**
  * Runner of the loops of a member: heartbeats, lease guard, coordinator, reader. A loop
- * only defines its step and when the next one is due; the runner decides on which thread
- * and by which clock it waits. Thread-safe.
+ * defines its step and when the next one is due; the runner decides on which thread and
+ * by which clock it waits. Thread-safe.
  */
 public interface Loops {
 
 	/**
 	 * Starts a loop that does not keep the process running.
 	 * @param name the name for logs and health
-	 * @param step the step to repeat
-	 * @return the running loop
 	 */
 	Loop start(String name, Step step);
 
-	/**
-	 * Starts a loop that keeps the process running until it is closed.
-	 * @param name the name for logs and health
-	 * @param step the step to repeat
-	 * @return the running loop
-	 */
+	/** Starts a loop that keeps the process running until it is closed. */
 	Loop startForeground(String name, Step step);
 
 	/** One round of a loop. Never runs concurrently with itself. */

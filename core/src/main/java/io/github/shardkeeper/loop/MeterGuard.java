@@ -4,11 +4,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 /**
- * Meters whose failures have no effect. Meters run code of the application, above all its
+ * Meters whose failures have no effect. Meters run code of the application, such as
  * filters; what that throws must neither end a loop nor separate two steps that belong
  * together. Thread-safe.
- *
- * @param <M> the meters
  */
 public final class MeterGuard<M> {
 
@@ -20,7 +18,6 @@ public final class MeterGuard<M> {
 
 	/**
 	 * Creates a guard.
-	 * @param meters the meters
 	 * @param onFirstFailure receives the first failure only: there may be one per record
 	 */
 	public MeterGuard(M meters, Consumer<Throwable> onFirstFailure) {
@@ -28,10 +25,7 @@ public final class MeterGuard<M> {
 		this.onFirstFailure = onFirstFailure;
 	}
 
-	/**
-	 * Counts. Never throws.
-	 * @param counting calls the meters
-	 */
+	/** Counts. Never throws. */
 	public void count(Consumer<M> counting) {
 		try {
 			counting.accept(this.meters);

@@ -9,32 +9,23 @@ import java.util.Set;
  */
 public final class ProblemLog {
 
-	/** Limit per outage. With more causes, their texts differ in each attempt. */
+	/** With more causes in an outage, their texts differ in each attempt. */
 	private static final int MOST_CAUSES = 10;
 
 	private final Set<String> logged = new HashSet<>();
 
-	/**
-	 * Notes a failed attempt.
-	 * @param cause the cause
-	 * @return whether to log it
-	 */
+	/** Notes a failed attempt, and returns whether to log its cause. */
 	public boolean isNew(String cause) {
 		return this.logged.size() < MOST_CAUSES && this.logged.add(cause);
 	}
 
 	/**
-	 * Returns whether nothing has been logged since the last problem was resolved.
-	 * @return whether the log is empty
-	 */
+	 * {@return whether nothing has been logged since the last problem was resolved} */
 	public boolean isEmpty() {
 		return this.logged.isEmpty();
 	}
 
-	/**
-	 * Notes a successful attempt.
-	 * @return whether to log that the problem is resolved
-	 */
+	/** Notes a success, and returns whether to log that the problem is resolved. */
 	public boolean resolved() {
 		boolean wasLogged = !this.logged.isEmpty();
 		this.logged.clear();

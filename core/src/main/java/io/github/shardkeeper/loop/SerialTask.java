@@ -9,9 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A task that runs on a shared executor while it has work, never concurrently with
- * itself, and needs no thread otherwise. A turn or an executor that throws does not end
- * it: the next wake starts another turn, and periodic calls of {@link #rescue()} ensure
- * that one comes. Thread-safe.
+ * itself. A turn or an executor that throws does not end it: the next wake starts another
+ * turn, and periodic calls of {@link #rescue()} ensure that one comes. Thread-safe.
  */
 public final class SerialTask {
 
@@ -27,15 +26,11 @@ public final class SerialTask {
 	/** Whether a wake came since the last turn began. Guarded by this. */
 	private boolean wakeRequested;
 
-	/**
-	 * Whether a turn failed or could not begin, so that {@link #rescue()} has to wake the
-	 * task.
-	 */
+	/** Whether a turn failed or could not begin: {@link #rescue()} has to wake it. */
 	private volatile boolean stranded;
 
 	/**
 	 * Creates a task that sleeps.
-	 * @param executor runs the turns
 	 * @param turn works for a bounded time and returns whether there is more work
 	 * @param onRefusal receives the failure when the executor has no thread for a turn,
 	 * and wakes the task later
@@ -59,7 +54,6 @@ public final class SerialTask {
 		if (refusal == null) {
 			return;
 		}
-		// No thread is available: try again later.
 		synchronized (this) {
 			this.scheduled = false;
 		}
@@ -79,7 +73,8 @@ public final class SerialTask {
 		}
 	}
 
-	/** Returns why the executor does not run the turn; {@code null} if it does. */
+	/**
+	 * {@return why the executor does not run the turn; {@code null} if it does} */
 	private @Nullable Throwable submit() {
 		AtomicBoolean begun;
 		try {
@@ -104,9 +99,8 @@ public final class SerialTask {
 
 	private void run() {
 		while (turnLeavesMore()) {
-			// Between two turns the thread is released to waiting tasks. If no other
-			// thread
-			// is available, the task continues on this one.
+			// Releases the thread to waiting tasks; if no other is available, continues
+			// on this one.
 			if (submit() == null) {
 				return;
 			}

@@ -14,15 +14,12 @@ import io.github.shardkeeper.time.MonotonicTime;
 /**
  * The leader's requests to a strategy that may be slow or fail, and its answers.
  * <p>
- * <b>An outdated answer</b>, for other members or shards than the current ones, is not
- * used, and the strategy is asked again. If the next answer is outdated too, it is used
- * as far as it still holds before the strategy is asked again, so that a slow strategy in
- * a busy group is late but not ignored.
+ * An answer for other members or shards than the current ones is dropped, and the
+ * strategy is asked again. If the next answer is outdated too, it is used as far as it
+ * still holds: a slow strategy in a busy group is late but not ignored.
  * <p>
- * <b>While the strategy fails</b>, the leader plans by a fallback (see
- * {@link FallbackAssignment}) and asks again after a pause that grows from 1 s to 30 s.
- * <p>
- * Not thread-safe: confined to the coordinator's loop.
+ * While the strategy fails, the leader plans by a {@link FallbackAssignment} and asks
+ * again after a pause that grows from 1 s to 30 s. Confined to the coordinator's loop.
  */
 final class AssignmentExchange {
 
@@ -32,10 +29,8 @@ final class AssignmentExchange {
 
 	private @Nullable AssignmentRequest asked;
 
-	/** Members in the request. */
 	private Roster askedRoster = Roster.EMPTY;
 
-	/** Answer that has not been used yet. */
 	private @Nullable Assignment answer;
 
 	/** Whether the leader plans by a fallback before the answer comes. */
@@ -50,7 +45,6 @@ final class AssignmentExchange {
 	/** {@code null} while the strategy does not fail. */
 	private @Nullable MonotonicTime askAgainAt;
 
-	/** Returns whether planning waits for the answer. */
 	boolean isAwaited() {
 		return this.asked != null && !isFailing();
 	}
@@ -59,7 +53,6 @@ final class AssignmentExchange {
 		return this.asked == null && (this.askAgainAt == null || !now.isBefore(this.askAgainAt));
 	}
 
-	/** Returns whether the last request failed. */
 	boolean isFailing() {
 		return this.askAgainAt != null;
 	}
@@ -69,9 +62,7 @@ final class AssignmentExchange {
 	}
 
 	/**
-	 * Returns the time at which to ask a failing strategy again; {@code null} if it does
-	 * not fail, or is being asked.
-	 */
+	 * {@return when to retry a failing strategy; {@code null} if no retry is due} */
 	@Nullable MonotonicTime askAgainAt() {
 		return (this.asked == null) ? this.askAgainAt : null;
 	}
@@ -85,7 +76,7 @@ final class AssignmentExchange {
 		return new LeaderAction.ComputeAssignment(request);
 	}
 
-	/** Takes in an answer. Ignores the answer to an older request. */
+	/** Ignores the answer to an older request. */
 	void assignmentComputed(AssignmentRequest request, Assignment assignment) {
 		if (request == this.asked) {
 			this.asked = null;
@@ -97,9 +88,7 @@ final class AssignmentExchange {
 	}
 
 	/**
-	 * Takes in a failed request.
-	 * @return whether the leader was waiting for it
-	 */
+	 * {@return whether the leader was waiting for the failed request} */
 	boolean assignmentFailed(AssignmentRequest request, MonotonicTime now) {
 		if (request != this.asked) {
 			return false;
@@ -116,18 +105,15 @@ final class AssignmentExchange {
 		return this.answer != null;
 	}
 
-	/** Returns whether the unused answer is for other members or shards. */
+	/**
+	 * {@return whether the unused answer is for other members or shards} */
 	boolean isOutdated(GroupPicture picture) {
 		return this.answer != null
 				&& (this.askedRoster != picture.roster() || this.answer.request().shards() != picture.shards());
 	}
 
 	/**
-	 * Takes the answer for a plan.
-	 * @param picture the current group
-	 * @param request builds a request for the current group
-	 * @return the assignment to plan; {@code null} when the answer cannot be used
-	 */
+	 * {@return the assignment to plan; {@code null} when the answer cannot be used} */
 	@Nullable Assignment take(GroupPicture picture, Supplier<AssignmentRequest> request) {
 		boolean outdated = isOutdated(picture);
 		Assignment taken = this.answer;
@@ -141,14 +127,12 @@ final class AssignmentExchange {
 		return outdated ? FallbackAssignment.of(request.get().withTraitsOf(taken.request()), taken) : taken;
 	}
 
-	/** Returns the assignment to plan while the strategy fails. */
 	Assignment fallback(AssignmentRequest request) {
 		AssignmentRequest known = (this.lastGood != null) ? request.withTraitsOf(this.lastGood.request()) : request;
 		this.fallbackDue = false;
 		return FallbackAssignment.of(known, this.lastGood);
 	}
 
-	/** Resets everything at the start or end of a leadership. */
 	void reset() {
 		this.asked = null;
 		this.answer = null;

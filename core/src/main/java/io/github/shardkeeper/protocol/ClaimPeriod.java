@@ -7,10 +7,10 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * The claim period, in which no free shard is assigned: after lost writes the store takes
- * an owned shard for a free one until its owner claims it. A leader ends the period only
- * after every owner had a whole lease in which it could reach the store. Not thread-safe:
- * confined to the coordinator's loop.
+ * The period in which no free shard is assigned: after lost writes the store takes an
+ * owned shard for a free one until its owner claims it. A leader ends the period only
+ * after every owner had a whole lease in which it could reach the store. Confined to the
+ * coordinator's loop.
  */
 final class ClaimPeriod {
 
@@ -28,10 +28,7 @@ final class ClaimPeriod {
 	/** Whether the last answer was recent when the period could have ended. */
 	private boolean watched;
 
-	/**
-	 * End of the time in which an owner unknown to the store may still consume, because
-	 * this member has found lost writes.
-	 */
+	/** End of the time in which an owner unknown to the store may still consume. */
 	private @Nullable MonotonicTime lostWritesUntil;
 
 	ClaimPeriod(Duration lease) {
@@ -66,7 +63,6 @@ final class ClaimPeriod {
 		}
 	}
 
-	/** Notes that the store has lost writes that this member has seen. */
 	void writesLost(MonotonicTime now) {
 		this.lostWritesUntil = now.plus(this.longestLease);
 	}
@@ -75,15 +71,13 @@ final class ClaimPeriod {
 		this.lostWritesUntil = null;
 	}
 
-	/** Waits for the next answer, because members may be unable to claim now. */
+	/** Waits for the next answer: members may be unable to claim now. */
 	void storeUnavailable() {
 		this.watched = false;
 	}
 
 	/**
-	 * Returns the time at which the leader may end the period; {@code null} while
-	 * unknown.
-	 */
+	 * {@return when the leader may end the period; {@code null} while unknown} */
 	@Nullable MonotonicTime endsAt() {
 		return (this.endMillis != 0 && this.watched) ? latest(this.lostWritesUntil, this.end) : null;
 	}
@@ -92,7 +86,6 @@ final class ClaimPeriod {
 		return this.endMillis;
 	}
 
-	/** Notes that the leader has ended the period. */
 	void ended() {
 		this.endMillis = 0;
 	}
@@ -103,9 +96,7 @@ final class ClaimPeriod {
 	}
 
 	/**
-	 * Returns the time from which a free shard may be assigned, in the store's time; 0
-	 * for now.
-	 */
+	 * {@return when a free shard may be assigned, in the store's time; 0 for now} */
 	long assignableMillis(MonotonicTime now, StoreContact contact) {
 		MonotonicTime until = latest(this.lostWritesUntil, this.end);
 		if (until != null && now.isBefore(until)) {

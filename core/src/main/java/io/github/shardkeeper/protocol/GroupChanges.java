@@ -21,15 +21,7 @@ import io.github.shardkeeper.shard.MemberId;
 public record GroupChanges(@Nullable MemberId leader, long epoch, long generation, long membership, boolean whole,
 		@Nullable List<GroupMember> members, List<Ownership> ownerships) {
 
-	/**
-	 * Creates changes without forgotten shards.
-	 * @param leader the leader, or {@code null}
-	 * @param epoch the number of the leadership
-	 * @param generation the generation of the group
-	 * @param membership the version of the list of members
-	 * @param members all members; {@code null} if their list has not changed
-	 * @param ownerships the changed shards, in the order of their change
-	 */
+	/** Creates changes without forgotten shards. */
 	public GroupChanges(@Nullable MemberId leader, long epoch, long generation, long membership,
 			@Nullable List<GroupMember> members, List<Ownership> ownerships) {
 		this(leader, epoch, generation, membership, false, members, ownerships);
@@ -38,8 +30,6 @@ public record GroupChanges(@Nullable MemberId leader, long epoch, long generatio
 	/**
 	 * A member in the store. Immutable.
 	 *
-	 * @param id the id of the member
-	 * @param description its own description
 	 * @param leaving whether it is leaving: it consumes what it owns, and gets no more
 	 * shards
 	 */

@@ -27,9 +27,8 @@ import io.github.shardkeeper.shard.TopicShards;
 
 /**
  * The leader's picture of its group: read completely once, then updated with changes.
- * Holds what a plan needs in arrays by the numbers of the shards, so that planning
- * 100,000 shards needs no conversion. Not thread-safe: confined to the coordinator's
- * loop.
+ * Arrays by shard number hold what a plan needs, so that planning 100,000 shards needs no
+ * conversion. Confined to the coordinator's loop.
  */
 public final class GroupPicture {
 
@@ -39,9 +38,9 @@ public final class GroupPicture {
 	private static final int MOST_FORGOTTEN_MEMBERS = 1_000;
 
 	/**
-	 * Shards to be owned: those that the store knows (a shard with data is never
-	 * forgotten because of a lower shard count) and those that members know; without
-	 * completed shards and those with incomplete parents.
+	 * Shards to be owned: those known to the store or to members, without completed ones
+	 * and those with incomplete parents. A shard with data is never forgotten because of
+	 * a lower count.
 	 */
 	private Shards shards = Shards.NONE;
 
@@ -73,10 +72,7 @@ public final class GroupPicture {
 
 	private boolean read;
 
-	/**
-	 * Applies changes.
-	 * @param changes the changes since {@link #generation()} and {@link #membership()}
-	 */
+	/** Applies the changes since {@link #generation()} and {@link #membership()}. */
 	public void apply(GroupChanges changes) {
 		List<GroupMember> changedMembers = changes.members();
 		if (changedMembers != null) {
@@ -112,10 +108,7 @@ public final class GroupPicture {
 		this.read = true;
 	}
 
-	/**
-	 * Updates the shards known to this member's source and to other members.
-	 * @param topics the shards of the source by topic
-	 */
+	/** Updates the shards known to this member's source and to other members. */
 	public void update(Map<String, TopicShards> topics) {
 		if (this.lineage.update(topics, this.members)) {
 			Set<ShardId> stored = new HashSet<>();
@@ -131,8 +124,8 @@ public final class GroupPicture {
 	}
 
 	/**
-	 * Returns the shards that can never be consumed, because their parents form a cycle.
-	 * @return by shard its parents
+	 * {@return the shards that can never be consumed, because their parents form a cycle,
+	 * with their parents}
 	 */
 	Map<ShardId, Set<String>> inCycles() {
 		Map<ShardId, Set<String>> waiting = new TreeMap<>(this.lineage.inCycles());
@@ -202,7 +195,6 @@ public final class GroupPicture {
 		}
 	}
 
-	/** Returns whether the group was read. */
 	boolean isRead() {
 		return this.read;
 	}
@@ -220,32 +212,26 @@ public final class GroupPicture {
 	}
 
 	/**
-	 * Returns the shards to be owned. Their positions are the indexes of everything else.
-	 */
+	 * {@return the shards to be owned; their positions index everything else} */
 	Shards shards() {
 		return this.shards;
 	}
 
 	/**
-	 * Returns the record of a shard; {@code null} for one that never had an owner.
-	 * @param shard the number of the shard
-	 */
+	 * {@return the record of a shard; {@code null} for one that never had an owner} */
 	@Nullable Ownership ownership(int shard) {
 		return this.ownerships[shard];
 	}
 
 	/**
-	 * Returns the owner of a shard that does not move.
-	 * @param shard the number of the shard
-	 * @return an index of {@link #places}, or {@link #UNSETTLED}
-	 */
+	 * {@return the index in {@link #places} of the owner, or {@link #UNSETTLED}} */
 	int owner(int shard) {
 		return this.owners[shard];
 	}
 
 	/**
-	 * Returns the members that own nothing and whose version cannot be compared, if
-	 * others have a comparable one: these count as newer.
+	 * {@return the members that own nothing and whose version cannot be compared, if
+	 * others have a comparable one: these count as newer}
 	 */
 	List<MemberId> withoutComparableVersion() {
 		if (this.roster.assignees().stream().noneMatch(GroupPicture::hasComparableVersion)) {
@@ -267,7 +253,6 @@ public final class GroupPicture {
 		return member.version().compareTo(ApplicationVersion.UNKNOWN) > 0;
 	}
 
-	/** Returns the owners of all shards, whether they move or not. */
 	Set<MemberId> currentOwners() {
 		Set<MemberId> current = new HashSet<>();
 		boolean[] owns = new boolean[this.memberNumbers.size()];
@@ -288,7 +273,8 @@ public final class GroupPicture {
 		return current;
 	}
 
-	/** Returns the members that may own shards. */
+	/**
+	 * {@return the members that may own shards} */
 	Roster roster() {
 		return this.roster;
 	}
@@ -300,13 +286,15 @@ public final class GroupPicture {
 		return places;
 	}
 
-	/** Returns by shard the generation of its last change. Read-only. */
+	/**
+	 * {@return by shard the generation of its last change; read-only} */
 	long[] since() {
 		this.shared = true;
 		return this.since;
 	}
 
-	/** Returns by shard the time of its last change. Read-only. */
+	/**
+	 * {@return by shard the time of its last change; read-only} */
 	long[] sinceMillis() {
 		this.shared = true;
 		return this.sinceMillis;
@@ -321,7 +309,6 @@ public final class GroupPicture {
 
 		private final Map<MemberId, Integer> places = new HashMap<>();
 
-		/** Creates a roster of the members that do not leave. */
 		Roster(List<GroupMember> members) {
 			for (GroupMember member : members) {
 				if (!member.leaving()) {
@@ -334,12 +321,12 @@ public final class GroupPicture {
 			this.assignees.forEach((assignee) -> this.places.put(assignee.id(), this.places.size()));
 		}
 
-		/** Returns the members in the order of their ids. */
+		/**
+		 * {@return the members, ordered by id} */
 		List<Assignee> assignees() {
 			return Collections.unmodifiableList(this.assignees);
 		}
 
-		/** Returns whether the other roster has the same members in the same places. */
 		boolean isSameAs(Roster other) {
 			return this.assignees.equals(other.assignees);
 		}
@@ -349,9 +336,7 @@ public final class GroupPicture {
 		}
 
 		/**
-		 * Returns the place of a member; {@link AssignmentRequest#NOBODY} if it is not in
-		 * the roster.
-		 */
+		 * {@return the place of a member, or {@link AssignmentRequest#NOBODY}} */
 		int place(@Nullable MemberId member) {
 			return (member != null) ? this.places.getOrDefault(member, AssignmentRequest.NOBODY)
 					: AssignmentRequest.NOBODY;
@@ -360,16 +345,14 @@ public final class GroupPicture {
 	}
 
 	/**
-	 * The shards that the members know through their sources, any of which may be
-	 * outdated, with their parents. A shard waits until its parents are completed. No
-	 * shard waits for a parent that is unknown to all: its last record is gone. Not
-	 * thread-safe: confined to the coordinator's loop.
+	 * The shards that the members know, each through a source that may be outdated, with
+	 * their parents. A shard waits until its parents are completed, but not for a parent
+	 * that is unknown to all: its last record is gone.
 	 */
 	private static final class ShardLineage {
 
 		private Map<String, TopicShards> own = Map.of();
 
-		/** Shards of all members, by topic. */
 		private Map<String, TopicShards> topics = Map.of();
 
 		/** By waiting shard its incomplete parents; may contain too many. */
@@ -386,11 +369,7 @@ public final class GroupPicture {
 		}
 
 		/**
-		 * Combines the knowledge of all members.
-		 * @param ownTopics the shards that this member's source knows, by topic
-		 * @param members all members
-		 * @return whether anything has changed
-		 */
+		 * {@return whether the combined knowledge of all members has changed} */
 		boolean update(Map<String, TopicShards> ownTopics, List<GroupMember> members) {
 			if (!this.membersAreNew && ownTopics.equals(this.own)) {
 				return false;
@@ -411,9 +390,7 @@ public final class GroupPicture {
 		}
 
 		/**
-		 * Returns the shards in, or below, a cycle of parents that a source reports.
-		 * @return by shard its parents
-		 */
+		 * {@return the shards in, or below, a cycle of parents, with their parents} */
 		Map<ShardId, Set<String>> inCycles() {
 			return this.cycles;
 		}
@@ -424,7 +401,6 @@ public final class GroupPicture {
 				Set<String> left = new TreeSet<>(shards.others().keySet());
 				// A shard without a remaining parent is in no cycle.
 				while (left.removeIf((id) -> shards.parents(id).stream().noneMatch(left::contains))) {
-					// Until no more can be removed.
 				}
 				left.forEach((id) -> found.put(new ShardId(topic, id), shards.parents(id)));
 			});
@@ -432,10 +408,7 @@ public final class GroupPicture {
 		}
 
 		/**
-		 * Returns the known shards that may be consumed.
-		 * @param completed the completed shards
-		 * @param stored the other shards that the store knows; they do not wait
-		 */
+		 * {@return the shards that may start; those that the store knows do not wait} */
 		Set<ShardId> startable(Set<ShardId> completed, Set<ShardId> stored) {
 			Set<ShardId> startable = new HashSet<>();
 			this.waiting.clear();
@@ -466,9 +439,7 @@ public final class GroupPicture {
 		}
 
 		/**
-		 * Notes completed shards.
-		 * @return the shards that waited only for them
-		 */
+		 * {@return the shards that waited only for these completed ones} */
 		List<ShardId> completed(Set<ShardId> shards) {
 			List<ShardId> startable = new ArrayList<>();
 			this.waiting.keySet().removeAll(shards);

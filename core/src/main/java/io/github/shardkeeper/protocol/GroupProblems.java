@@ -7,25 +7,21 @@ import java.util.List;
 /**
  * The problems of a group that its leader publishes, as text that members of different
  * versions understand: a line for each problem, its parts separated by tabs, for example
- * {@code 1 ⇥ unattended ⇥ Nobody owns it: … ⇥ orders/0, orders/1}. Each answer to a
- * heartbeat contains it, so its length is limited: problems that do not fit are counted.
+ * {@code 1 ⇥ unattended ⇥ Nobody owns it: … ⇥ orders/0, orders/1}. Its length is limited,
+ * because each answer to a heartbeat contains it: problems that do not fit are counted.
  * Immutable.
  *
  * @param text the text; empty without problems
  */
 public record GroupProblems(String text) {
 
-	/** No problems. */
 	public static final GroupProblems NONE = new GroupProblems("");
 
 	private static final int MOST_CHARACTERS = 4_000;
 
 	private static final int MOST_CHARACTERS_OF_A_PART = 700;
 
-	/**
-	 * Order with serious problems first: they must not be among those that are only
-	 * counted.
-	 */
+	/** Serious problems first: they must not be among those that are only counted. */
 	private static final Comparator<GroupProblem> ORDER = Comparator.comparing(GroupProblem::serious)
 		.reversed()
 		.thenComparing(GroupProblem::kind)
@@ -33,10 +29,7 @@ public record GroupProblems(String text) {
 		.thenComparing(GroupProblem::concerned);
 
 	/**
-	 * Writes problems.
-	 * @param problems the problems in any order
-	 * @return the same text for the same problems
-	 */
+	 * {@return the same text for the same problems in any order} */
 	public static GroupProblems of(List<GroupProblem> problems) {
 		List<GroupProblem> ordered = problems.stream().sorted(ORDER).distinct().toList();
 		StringBuilder text = new StringBuilder();
@@ -63,9 +56,7 @@ public record GroupProblems(String text) {
 	}
 
 	/**
-	 * Parses the problems.
-	 * @return the problems, serious ones first; without unreadable lines
-	 */
+	 * {@return the problems, serious ones first; without unreadable lines} */
 	public List<GroupProblem> problems() {
 		List<GroupProblem> problems = new ArrayList<>();
 		for (String line : this.text.split("\n")) {
@@ -81,11 +72,9 @@ public record GroupProblems(String text) {
 	 * The problems in an answer to a heartbeat. Immutable.
 	 *
 	 * @param epoch the leadership whose leader published them; 0 for none
-	 * @param problems the problems
 	 */
 	public record GroupStatus(long epoch, GroupProblems problems) {
 
-		/** Status before a leader has published any. */
 		public static final GroupStatus NONE = new GroupStatus(0, GroupProblems.NONE);
 
 	}

@@ -13,8 +13,7 @@ import io.github.shardkeeper.time.MonotonicTime;
 
 /**
  * The problems of a group as a member knows them: those that the leader publishes, and
- * the lack of a leader that publishes. Not thread-safe: confined to the coordinator's
- * loop.
+ * the lack of a leader that publishes. Confined to the coordinator's loop.
  */
 public final class GroupWatch {
 
@@ -25,20 +24,12 @@ public final class GroupWatch {
 
 	private Instant leaderlessSinceStoreTime = Instant.EPOCH;
 
-	/**
-	 * Creates a watch without problems.
-	 * @param lease the member's lease
-	 */
 	public GroupWatch(Duration lease) {
 		this.patience = lease.multipliedBy(2);
 	}
 
 	/**
-	 * Takes in the answer to a heartbeat.
-	 * @param reply the answer
-	 * @param now the current time
-	 * @return the current problems
-	 */
+	 * {@return the current problems after the answer to a heartbeat} */
 	public List<GroupProblem> heartbeatAnswered(HeartbeatReply.Alive reply, MonotonicTime now) {
 		List<GroupProblem> problems = new ArrayList<>(reply.status().problems().problems());
 		if (reply.leader() != null && reply.status().epoch() == reply.epoch()) {

@@ -15,11 +15,9 @@ import java.time.Duration;
 public record HandoverRules(Duration timeout, OnTimeout onTimeout, Duration quietPeriod, Duration crashQuietPeriod,
 		int mostConcurrentMoves) {
 
-	/** Default rules. */
 	public static final HandoverRules DEFAULT = new HandoverRules(Duration.ofSeconds(50), OnTimeout.HOLD, Duration.ZERO,
 			Duration.ZERO, 0);
 
-	/** Reaction to a drain that exceeds its time limit. */
 	public enum OnTimeout {
 
 		/**
@@ -29,9 +27,9 @@ public record HandoverRules(Duration timeout, OnTimeout onTimeout, Duration quie
 		HOLD,
 
 		/**
-		 * Interrupts and reports the handler's call, and gives the shard to its next
-		 * owner while the call may still run. Its writes to the state are refused; other
-		 * side effects are not.
+		 * Interrupts and reports the handler's call, and gives the shard away while the
+		 * call may still run. Its writes to the state are refused; other side effects are
+		 * not.
 		 */
 		FORCE
 

@@ -13,14 +13,10 @@ public sealed interface HeartbeatReply {
 	/**
 	 * The session continues.
 	 *
-	 * @param serverTimeMillis the store's time
 	 * @param leader the leader; {@code null} for none
-	 * @param epoch the number of the leadership
 	 * @param leaderLeaseEndMillis the end of the leader's lease, in the store's time: a
 	 * heartbeat after it elects another leader; 0 without a leader
 	 * @param earliestLeaseEndMillis the earliest end of all leases, in the store's time
-	 * @param generation the generation of the group
-	 * @param membership the version of the list of members
 	 * @param through the generation up to which this reply contains the member's changes;
 	 * lower than {@code generation} when there are more
 	 * @param changes the changed shards that the member owns or is to get
@@ -30,42 +26,22 @@ public sealed interface HeartbeatReply {
 	 * then list, over as many replies as needed, everything that the member owns or is to
 	 * get
 	 * @param subscribed whether the store sees a subscription to the member's channel
-	 * @param claimsUntilMillis the earliest end of the claim period, in the store's time,
-	 * before which no free shard is assigned; 0 after a leader has ended the period
+	 * @param claimsUntilMillis the earliest end of the claim period, in the store's time;
+	 * 0 after a leader has ended the period
 	 * @param loads the number of load reports so far
 	 * @param setBacks the number of times that the store's clock was set back
-	 * @param ownLeaseEndMillis the end of the member's own lease before this heartbeat
+	 * @param ownLeaseEndMillis the end of the member's lease before this heartbeat
 	 * renewed it, in the store's time; earlier than the previous answer made it if the
 	 * store has lost that answer
 	 * @param longestLeaseMillis the longest lease of all members that may hold a shard,
 	 * as far as the group remembers
-	 * @param status the problems of the group
 	 */
 	record Alive(long serverTimeMillis, @Nullable MemberId leader, long epoch, long leaderLeaseEndMillis,
 			long earliestLeaseEndMillis, long generation, long membership, long through, List<Ownership> changes,
 			long history, boolean lost, boolean subscribed, long claimsUntilMillis, long loads, long setBacks,
 			long ownLeaseEndMillis, long longestLeaseMillis, GroupStatus status) implements HeartbeatReply {
 
-		/**
-		 * Creates the answer of a group that remembers no lease.
-		 * @param serverTimeMillis the store's time
-		 * @param leader the leader
-		 * @param epoch the number of the leadership
-		 * @param leaderLeaseEndMillis the end of the leader's lease
-		 * @param earliestLeaseEndMillis the earliest end of all leases
-		 * @param generation the generation of the group
-		 * @param membership the version of the list of members
-		 * @param through the generation up to which the changes are included
-		 * @param changes the changed shards
-		 * @param history the number of the history of the group
-		 * @param lost whether the store has lost writes
-		 * @param subscribed whether the store sees a subscription
-		 * @param claimsUntilMillis the earliest end of the claim period
-		 * @param loads the number of load reports
-		 * @param setBacks the number of times that the store's clock was set back
-		 * @param ownLeaseEndMillis the end of the member's own lease before
-		 * @param status the problems of the group
-		 */
+		/** Creates the answer of a group that remembers no lease. */
 		public Alive(long serverTimeMillis, @Nullable MemberId leader, long epoch, long leaderLeaseEndMillis,
 				long earliestLeaseEndMillis, long generation, long membership, long through, List<Ownership> changes,
 				long history, boolean lost, boolean subscribed, long claimsUntilMillis, long loads, long setBacks,
@@ -76,17 +52,13 @@ public sealed interface HeartbeatReply {
 		}
 
 		/**
-		 * Returns whether the next heartbeat brings more of the member's own changes.
-		 * @return whether to send it immediately
-		 */
+		 * {@return whether to send the next heartbeat now, for more changes} */
 		public boolean hasMore() {
 			return this.through < this.generation;
 		}
 
 		/**
-		 * Returns what the member has seen with this reply.
-		 * @return the value for the next heartbeat
-		 */
+		 * {@return what the next heartbeat reports as seen} */
 		public Seen seen() {
 			return new Seen(this.history, this.through).withLongestLease(this.longestLeaseMillis);
 		}
@@ -111,32 +83,21 @@ public sealed interface HeartbeatReply {
 	 */
 	record Seen(long history, long generation, long earliestMillis, long longestLeaseMillis) {
 
-		/** Nothing seen yet. */
 		public static final Seen NOTHING = new Seen(0, 0);
 
-		/**
-		 * Creates a value without knowledge of clock and leases.
-		 * @param history the number of the group's history
-		 * @param generation the generation up to which the member received its changes
-		 */
+		/** Creates a value without knowledge of clock and leases. */
 		public Seen(long history, long generation) {
 			this(history, generation, 0, 0);
 		}
 
 		/**
-		 * Returns a copy with the time of the store's clock.
-		 * @param earliest the earliest time that it can show, in milliseconds
-		 * @return the copy
-		 */
+		 * {@return a copy with the earliest time that the store's clock can show} */
 		public Seen withClock(long earliest) {
 			return new Seen(this.history, this.generation, earliest, this.longestLeaseMillis);
 		}
 
 		/**
-		 * Returns a copy with the longest lease of the group.
-		 * @param longest the longest lease, in milliseconds
-		 * @return the copy
-		 */
+		 * {@return a copy with the longest lease of the group} */
 		public Seen withLongestLease(long longest) {
 			return new Seen(this.history, this.generation, this.earliestMillis, longest);
 		}

@@ -9,93 +9,52 @@ import io.github.shardkeeper.shard.Token;
 /** An action of a member. Immutable. */
 public sealed interface HoldingAction {
 
-	/**
-	 * Acquire the shard and consume it.
-	 *
-	 * @param shard the shard
-	 * @param token the token of the ownership
-	 */
+	/** Acquire the shard and consume it. */
 	record Start(ShardId shard, Token token) implements HoldingAction {
 
 	}
 
-	/**
-	 * Stop consuming, save the state, and report the end.
-	 *
-	 * @param shard the shard
-	 */
+	/** Stop consuming, save the state, and report the end. */
 	record Drain(ShardId shard) implements HoldingAction {
 
 	}
 
-	/**
-	 * Continue: the move for which the shard drains was cancelled. Has no effect on a
-	 * worker that already ends; it reports its end as usual.
-	 *
-	 * @param shard the shard
-	 */
+	/** Continue: the move was cancelled. A worker that already ends still reports it. */
 	record CancelDrain(ShardId shard) implements HoldingAction {
 
 	}
 
-	/**
-	 * Interrupt the call that delays the release of a shard, and report where it hangs.
-	 *
-	 * @param shard the shard
-	 * @param draining the duration of the drain so far
-	 */
+	/** Interrupt the call that delays a release, and report where it hangs. */
 	record Interrupt(ShardId shard, Duration draining) implements HoldingAction {
 
 	}
 
-	/**
-	 * Let the application prepare for a shard that is likely to arrive.
-	 *
-	 * @param shard the shard
-	 */
+	/** Let the application prepare for a shard that is likely to arrive. */
 	record Prepare(ShardId shard) implements HoldingAction {
 
 	}
 
-	/**
-	 * Look for requests in the data plane of the shard: there may be one.
-	 *
-	 * @param shard the shard
-	 */
+	/** Look for requests in the data plane of the shard: there may be one. */
 	record Attend(ShardId shard) implements HoldingAction {
 
 	}
 
-	/**
-	 * Stop consuming immediately: the shard is lost.
-	 *
-	 * @param shard the shard
-	 */
+	/** Stop consuming immediately: the shard is lost. */
 	record Abandon(ShardId shard) implements HoldingAction {
 
 	}
 
-	/**
-	 * Stop consuming immediately, like {@link Abandon}, and report the data in memory
-	 * that is lost with the shard.
-	 *
-	 * @param shard the shard
-	 * @param cause the cause of the loss
-	 */
+	/** Stop consuming immediately, and report the data in memory that is lost. */
 	record Forfeit(ShardId shard, Cause cause) implements HoldingAction {
 
-		/** The cause of a loss. */
 		public enum Cause {
 
-			/**
-			 * The store had lost the data, and gave the shard to another member before.
-			 */
+			/** The store had lost the data, and gave the shard away before. */
 			SUPERSEDED,
 
 			/**
-			 * Another member owns the shard under a newer token. Usually nothing is lost:
-			 * the new owner resumed from the last commit made here, unless the store has
-			 * lost it.
+			 * Another member owns the shard under a newer token. It resumed from the last
+			 * commit made here, unless the store has lost that.
 			 */
 			TAKEN_OVER,
 
@@ -109,7 +68,6 @@ public sealed interface HoldingAction {
 	/**
 	 * Release the shard in the store; repeated until the store has answered.
 	 *
-	 * @param shard the shard
 	 * @param token the token under which it was held
 	 * @param tokenFloor the lower bound of the next token if a newer fence was found, or
 	 * {@link Token#NONE}
@@ -121,20 +79,17 @@ public sealed interface HoldingAction {
 	}
 
 	/**
-	 * Claim shards, and report the answer. Never comes with another action.
-	 *
-	 * @param held the unconfirmed shards, with their tokens; may be empty
+	 * Claim the unconfirmed shards, perhaps none, and report the answer. Never comes with
+	 * another action.
 	 */
 	record Claim(SortedMap<ShardId, Token> held) implements HoldingAction {
 
 	}
 
 	/**
-	 * Present shards to the store, because the lease has ended and claims are not
-	 * possible: only those whose offset and state are in memory. Report the answer. Never
-	 * comes with another action.
-	 *
-	 * @param held the unconfirmed shards, with their tokens; may be empty
+	 * Present the unconfirmed shards whose offset and state are in memory, because the
+	 * lease has ended and claims are not possible. Report the answer. Never comes with
+	 * another action.
 	 */
 	record Present(SortedMap<ShardId, Token> held) implements HoldingAction {
 

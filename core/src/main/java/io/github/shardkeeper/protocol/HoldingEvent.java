@@ -9,32 +9,20 @@ import io.github.shardkeeper.shard.Token;
 /** An event of a member or one of its shards. Immutable. */
 public sealed interface HoldingEvent {
 
-	/**
-	 * The store reported a shard.
-	 *
-	 * @param ownership the record of the shard
-	 * @param self this member
-	 */
+	/** The store reported a shard. */
 	record OwnershipChanged(Ownership ownership, MemberId self) implements HoldingEvent {
 
 	}
 
 	/**
-	 * A {@link HoldingAction.Start} failed. It is repeated when the store reports the
-	 * shard again.
-	 *
-	 * @param shard the shard
+	 * A {@link HoldingAction.Start} failed; repeated when the store reports the shard
+	 * again.
 	 */
 	record StartFailed(ShardId shard) implements HoldingEvent {
 
 	}
 
-	/**
-	 * A {@link HoldingAction.CancelDrain} was in time: the worker continues. Otherwise
-	 * the shard keeps draining, and may become overdue.
-	 *
-	 * @param shard the shard
-	 */
+	/** A {@link HoldingAction.CancelDrain} was in time; else the shard keeps draining. */
 	record DrainCancelled(ShardId shard) implements HoldingEvent {
 
 	}
@@ -42,7 +30,6 @@ public sealed interface HoldingEvent {
 	/**
 	 * A worker has ended: it neither consumes nor writes any more.
 	 *
-	 * @param shard the shard
 	 * @param token the token under which it was started
 	 * @param fence the newer token that refused it, or {@link Token#NONE}
 	 * @param completed whether the shard was read to its end
@@ -51,22 +38,12 @@ public sealed interface HoldingEvent {
 
 	}
 
-	/**
-	 * The store accepted a release, or reported that the shard was not this member's any
-	 * more.
-	 *
-	 * @param shard the shard
-	 * @param token the token under which it was released
-	 */
+	/** The store accepted a release, or the shard was not this member's any more. */
 	record ShardReleased(ShardId shard, Token token) implements HoldingEvent {
 
 	}
 
-	/**
-	 * The deadline of the last step has passed, or something else may be due.
-	 *
-	 * @param leaseHeld whether the lease has not ended
-	 */
+	/** The deadline of the last step has passed, or something else may be due. */
 	record TimePassed(boolean leaseHeld) implements HoldingEvent {
 
 	}
@@ -78,7 +55,7 @@ public sealed interface HoldingEvent {
 
 	/**
 	 * The store has lost writes that this member saw. Reported before the shards in the
-	 * same answer.
+	 * answer.
 	 */
 	record WritesLost() implements HoldingEvent {
 
@@ -89,7 +66,6 @@ public sealed interface HoldingEvent {
 	 *
 	 * @param hasMore whether the next answer contains more
 	 * @param claimsOpen whether members may still claim and present shards
-	 * @param leaseHeld whether the lease has not ended
 	 */
 	record HeartbeatAnswered(boolean hasMore, boolean claimsOpen, boolean leaseHeld) implements HoldingEvent {
 
@@ -98,9 +74,8 @@ public sealed interface HoldingEvent {
 	/**
 	 * The store answered a {@link HoldingAction.Claim} or {@link HoldingAction.Present}.
 	 *
-	 * @param granted the shards that belong to the member
-	 * @param superseded other shards that were given to another member because the store
-	 * had lost the ownership of this one
+	 * @param superseded shards that were given to another member because the store had
+	 * lost the ownership of this one
 	 */
 	record ClaimAnswered(Set<ShardId> granted, Set<ShardId> superseded) implements HoldingEvent {
 
@@ -111,9 +86,7 @@ public sealed interface HoldingEvent {
 
 	}
 
-	/**
-	 * A {@link HoldingAction.WriteBack} was carried out.
-	 */
+	/** A {@link HoldingAction.WriteBack} was carried out. */
 	record WrittenBack() implements HoldingEvent {
 
 	}
@@ -137,9 +110,7 @@ public sealed interface HoldingEvent {
 
 	}
 
-	/**
-	 * The member stopped without a lease, so running shards cannot be written any more.
-	 */
+	/** The member stopped without a lease: running shards cannot be written any more. */
 	record MemberStopped() implements HoldingEvent {
 
 	}

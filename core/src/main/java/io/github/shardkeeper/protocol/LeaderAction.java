@@ -11,41 +11,29 @@ import io.github.shardkeeper.assignment.AssignmentRequest;
 public sealed interface LeaderAction {
 
 	/**
-	 * Read the changes of the group; answered with {@link LeaderEvent.GroupRead}.
-	 *
-	 * @param generation the last generation seen
-	 * @param membership the last version of the list of members seen
+	 * Read the changes of the group since a generation and version of the list of
+	 * members; answered with {@link LeaderEvent.GroupRead}.
 	 */
 	record ReadGroup(long generation, long membership) implements LeaderAction {
 
 	}
 
 	/**
-	 * Read the load reports of the members; answered with {@link LeaderEvent.LoadsRead}.
-	 *
-	 * @param version the version up to which they were read
+	 * Read the load reports since a version; answered with {@link LeaderEvent.LoadsRead}.
 	 */
 	record ReadLoads(long version) implements LeaderAction {
 
 	}
 
-	/**
-	 * Remove dead members; answered with {@link LeaderEvent.ReapAnswered}.
-	 *
-	 * @param epoch the current leadership
-	 * @param steady the time over which silence proves something
-	 */
+	/** Remove dead members; answered with {@link LeaderEvent.ReapAnswered}. */
 	record ReapDeadMembers(long epoch, SteadyTime steady) implements LeaderAction {
 
 	}
 
 	/**
 	 * Have the strategy compute an assignment; answered with
-	 * {@link LeaderEvent.AssignmentComputed} or {@link LeaderEvent.AssignmentFailed}.
-	 * This may take long: the leader continues meanwhile, and requests no other
-	 * assignment.
-	 *
-	 * @param request the request to the strategy
+	 * {@link LeaderEvent.AssignmentComputed} or {@link LeaderEvent.AssignmentFailed}. The
+	 * leader continues meanwhile, and requests no other assignment.
 	 */
 	record ComputeAssignment(AssignmentRequest request) implements LeaderAction {
 
@@ -54,7 +42,6 @@ public sealed interface LeaderAction {
 	/**
 	 * End the claim period; answered with {@link LeaderEvent.EndClaimsAnswered}.
 	 *
-	 * @param epoch the current leadership
 	 * @param untilMillis the earliest end of the period in the store
 	 */
 	record EndClaims(long epoch, long untilMillis) implements LeaderAction {
@@ -62,20 +49,13 @@ public sealed interface LeaderAction {
 	}
 
 	/**
-	 * Apply transitions; answered with {@link LeaderEvent.PlanAnswered}.
-	 *
-	 * @param epoch the current leadership
-	 * @param transitions the transitions, not empty
+	 * Apply transitions, at least one; answered with {@link LeaderEvent.PlanAnswered}.
 	 */
 	record ApplyPlan(long epoch, List<Transition> transitions) implements LeaderAction {
 
 	}
 
-	/**
-	 * Log a warning about an unusable load report; not answered.
-	 *
-	 * @param text the warning
-	 */
+	/** Log a warning about an unusable load report; not answered. */
 	record WarnOfLoadReport(String text) implements LeaderAction {
 
 	}
@@ -87,10 +67,9 @@ public sealed interface LeaderAction {
 	 * @param sinceMillis the start of the time in which its heartbeats were answered
 	 * without a gap and the store's clock made no step
 	 * @param untilMillis the store's time by the leader's clock: if the store shows more,
-	 * its clock may just have made a step, and nobody is judged by it
+	 * its clock may have made a step, and nobody is judged by it
 	 * @param setBacks the number of set-backs of the store's clock that the leader knows;
-	 * if the store knows another number, nobody is judged until the leader has received
-	 * it
+	 * if the store knows another number, nobody is judged
 	 */
 	record SteadyTime(long sinceMillis, long untilMillis, long setBacks) {
 

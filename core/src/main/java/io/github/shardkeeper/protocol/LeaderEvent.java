@@ -23,34 +23,21 @@ public sealed interface LeaderEvent {
 
 	}
 
-	/**
-	 * The store answered a heartbeat.
-	 *
-	 * @param reply the answer
-	 * @param self this member
-	 * @param sentAt the time at which the heartbeat was sent
-	 */
+	/** The store answered a heartbeat. */
 	record HeartbeatAnswered(HeartbeatReply.Alive reply, MemberId self, MonotonicTime sentAt) implements LeaderEvent {
 
 	}
 
-	/**
-	 * The store did not answer a heartbeat.
-	 */
 	record HeartbeatFailed() implements LeaderEvent {
 
 	}
 
-	/** The session ended. Its answers prove nothing about other members any more. */
+	/** The session ended: its answers prove nothing about other members any more. */
 	record SessionLost() implements LeaderEvent {
 
 	}
 
-	/**
-	 * The member consumes other topics, or its source knows other shards.
-	 *
-	 * @param topics the topics of the member with their shards
-	 */
+	/** The member consumes other topics, or its source knows other shards. */
 	record ShardsChanged(Map<String, TopicShards> topics) implements LeaderEvent {
 
 		public ShardsChanged {
@@ -60,88 +47,48 @@ public sealed interface LeaderEvent {
 	}
 
 	/**
-	 * The strategy computed an assignment.
-	 *
-	 * @param request the request of {@link LeaderAction.ComputeAssignment}
-	 * @param assignment the assignment, for that request or one with the same members and
-	 * shards
+	 * The strategy computed an assignment for this request, or for one with the same
+	 * members and shards.
 	 */
 	record AssignmentComputed(AssignmentRequest request, Assignment assignment) implements LeaderEvent {
 
 	}
 
-	/**
-	 * The strategy failed, or did not answer in time.
-	 *
-	 * @param request the request of {@link LeaderAction.ComputeAssignment}
-	 */
+	/** The strategy failed, or did not answer in time. */
 	record AssignmentFailed(AssignmentRequest request) implements LeaderEvent {
 
 	}
 
-	/**
-	 * The store answered {@link LeaderAction.ReadGroup}.
-	 *
-	 * @param changes the changes
-	 */
 	record GroupRead(GroupChanges changes) implements LeaderEvent {
 
 	}
 
-	/**
-	 * The store answered {@link LeaderAction.ReadLoads}.
-	 *
-	 * @param changes the changes
-	 */
 	record LoadsRead(LoadChanges changes) implements LeaderEvent {
 
 	}
 
-	/**
-	 * The store answered {@link LeaderAction.ReapDeadMembers}.
-	 *
-	 * @param reply the answer
-	 */
 	record ReapAnswered(ReapReply reply) implements LeaderEvent {
 
 	}
 
-	/**
-	 * The store answered {@link LeaderAction.EndClaims}.
-	 *
-	 * @param reply the answer
-	 */
 	record EndClaimsAnswered(EndClaimsReply reply) implements LeaderEvent {
 
 	}
 
-	/**
-	 * The store answered {@link LeaderAction.ApplyPlan}.
-	 *
-	 * @param reply the answer
-	 */
 	record PlanAnswered(PlanReply reply) implements LeaderEvent {
 
 	}
 
-	/**
-	 * An action, or the decision about the next one, failed.
-	 *
-	 * @param pause the pause before the next attempt
-	 */
+	/** An action, or deciding on it, failed; the next attempt comes after the pause. */
 	record ActionFailed(Duration pause) implements LeaderEvent {
 
 	}
 
-	/**
-	 * The answer to a plan.
-	 */
 	sealed interface PlanReply {
 
 		/**
 		 * The plan was applied.
 		 *
-		 * @param applied the number of changes made
 		 * @param conflicts the number of changes left out because their shard had changed
 		 * or their member was gone
 		 */
@@ -156,7 +103,6 @@ public sealed interface LeaderEvent {
 
 	}
 
-	/** The answer to a search for dead members. */
 	sealed interface ReapReply {
 
 		/**
@@ -165,8 +111,8 @@ public sealed interface LeaderEvent {
 		 * @param dead members reaped because they have no subscription
 		 * @param timedOut members reaped at the end of their session timeout
 		 * @param slow members that are silent but subscribed, and were not reaped
-		 * @param nextLookMillis the time at which the next member can become due, in the
-		 * store's time; 0 when nobody is late
+		 * @param nextLookMillis when the next member can become due, in the store's time;
+		 * 0 when nobody is late
 		 */
 		record Looked(List<MemberId> dead, List<MemberId> timedOut, List<MemberId> slow,
 				long nextLookMillis) implements ReapReply {
@@ -180,7 +126,6 @@ public sealed interface LeaderEvent {
 
 	}
 
-	/** The answer to a leader that ends the claim period. */
 	enum EndClaimsReply {
 
 		/** The period is over: free shards may be assigned. */

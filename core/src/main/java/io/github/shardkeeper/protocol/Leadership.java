@@ -35,7 +35,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  * The leader's machine: when to read the group, to reap dead members, and to plan. Acts
  * on events and at the earliest deadline, without a period: joins and leaves are planned
  * after a short settle time, so that those of a deployment are planned together; freed
- * shards are planned immediately. Not thread-safe: confined to the coordinator's loop.
+ * shards are planned immediately. Confined to the coordinator's loop.
  */
 public final class Leadership {
 
@@ -62,7 +62,6 @@ public final class Leadership {
 
 	private GroupPicture picture = new GroupPicture();
 
-	/** The published part of the picture. */
 	private View view = View.NOT_LEADING;
 
 	private boolean readDue;
@@ -84,15 +83,12 @@ public final class Leadership {
 	/** Highest generation seen in that history. */
 	private long generationSeen;
 
-	/** Time at which the group was read last. */
 	private @Nullable MonotonicTime readAt;
 
 	/**
 	 * Creates the machine of a member that does not lead.
-	 * @param heartbeatInterval the interval of heartbeats
 	 * @param lease the time without an owner after which a shard is reported
 	 * @param settleTime the time to wait for further joins and leaves after one
-	 * @param rules the rules for changes of owners
 	 * @param loads the measurement of loads; {@code null} if the strategy ignores loads
 	 */
 	public Leadership(Duration heartbeatInterval, Duration lease, Duration settleTime, HandoverRules rules,
@@ -106,11 +102,7 @@ public final class Leadership {
 	}
 
 	/**
-	 * Handles an event.
-	 * @param event the event
-	 * @param now the current time
-	 * @return the actions, and the next wake-up
-	 */
+	 * {@return the actions after an event, and the next wake-up} */
 	public Step<LeaderAction> handle(LeaderEvent event, MonotonicTime now) {
 		List<LeaderAction> actions = new ArrayList<>();
 		if (event instanceof HeartbeatAnswered answered) {
@@ -170,9 +162,7 @@ public final class Leadership {
 	}
 
 	/**
-	 * Returns the knowledge of the leader.
-	 * @return the view; {@link View#NOT_LEADING} while another member leads
-	 */
+	 * {@return the knowledge of the leader; {@link View#NOT_LEADING} for others} */
 	public View view() {
 		return this.view;
 	}
@@ -246,10 +236,7 @@ public final class Leadership {
 		this.readDue = true;
 	}
 
-	/**
-	 * Handles writes that this member has seen and the store has lost. Other members
-	 * notice with their next heartbeat; until then nothing is assigned.
-	 */
+	/** Assigns nothing until the next heartbeats of other members notice the loss. */
 	private void writesLost(long generation, MonotonicTime now) {
 		this.claims.writesLost(now);
 		this.generationSeen = generation;
@@ -266,10 +253,7 @@ public final class Leadership {
 		}
 	}
 
-	/**
-	 * Keeps the last assignment after a failed request: only shards without an owner get
-	 * one, and the strategy is asked again after a pause.
-	 */
+	/** Keeps the last assignment: only shards without an owner get one. */
 	private void assignmentFailed(AssignmentRequest request, MonotonicTime now) {
 		if (this.exchange.assignmentFailed(request, now)) {
 			this.planAt = now;
@@ -471,15 +455,14 @@ public final class Leadership {
 	 * @param informed whether it has read the group, so that it can report problems
 	 * @param hasSuccessor whether another member could lead
 	 * @param unattended the unattended shards when it read the group
-	 * @param withoutComparableVersion the members that get no shards while others are
-	 * there, because their version cannot be compared and that of others can
+	 * @param withoutComparableVersion the members that get no shards, because their
+	 * version cannot be compared and that of others can
 	 * @param assignment the assignment of the last plan, with the reasons; {@code null}
 	 * before the first plan
 	 */
 	public record View(long epoch, @Nullable MemberId self, boolean informed, boolean hasSuccessor,
 			UnattendedShards unattended, List<MemberId> withoutComparableVersion, @Nullable Assignment assignment) {
 
-		/** View of a member that does not lead. */
 		static final View NOT_LEADING = elected(0, null);
 
 		private static View elected(long epoch, @Nullable MemberId self) {
@@ -487,9 +470,7 @@ public final class Leadership {
 		}
 
 		/**
-		 * Returns whether the member leads.
-		 * @return whether the last answer names it as the leader
-		 */
+		 * {@return whether the last answer names this member as the leader} */
 		public boolean leads() {
 			return this.epoch != 0;
 		}

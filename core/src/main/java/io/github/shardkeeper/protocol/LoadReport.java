@@ -25,24 +25,16 @@ import io.github.shardkeeper.shard.ShardId;
  */
 public record LoadReport(String text) {
 
-	/** Report without news. */
 	public static final LoadReport NONE = new LoadReport("");
 
 	private static final String FORMAT = "1";
 
-	/**
-	 * Limit with which a thousand reports are read in pieces that do not block a store.
-	 */
+	/** A thousand such reports are read in pieces that do not block a store. */
 	private static final int MOST_CHARACTERS = 16_000;
 
 	private static final int TWO_DIGITS = 100;
 
-	/**
-	 * Writes a report. Numbers are rounded to two digits.
-	 * @param measure the measure
-	 * @param loads the loads by shard, not negative
-	 * @return the report
-	 */
+	/** Writes a report of loads that are not negative, rounded to two digits. */
 	static LoadReport of(LoadMeasure measure, Map<ShardId, Double> loads) {
 		List<Map.Entry<ShardId, Double>> busiestFirst = new ArrayList<>(loads.entrySet());
 		busiestFirst.sort(Map.Entry.<ShardId, Double>comparingByValue().reversed().thenComparing(Map.Entry::getKey));
@@ -94,7 +86,6 @@ public record LoadReport(String text) {
 
 	/**
 	 * Parses the report.
-	 * @return the content
 	 * @throws IllegalArgumentException when the text is malformed
 	 */
 	Content content() {
@@ -138,7 +129,6 @@ public record LoadReport(String text) {
 	 * The content of a report. Immutable.
 	 *
 	 * @param measure the {@linkplain LoadMeasure#text() name} of what was measured
-	 * @param loads by shard its load
 	 * @param rest the average load of the member's other shards; NaN when all are named
 	 */
 	record Content(String measure, Map<ShardId, Double> loads, double rest) {

@@ -19,11 +19,9 @@ import io.github.shardkeeper.time.MonotonicTime;
 
 /**
  * The load reports that the leader has read, and when to read and use them: immediately
- * after the election, then once per interval as long as there are reports, even if they
- * have not changed, because a cool-down may be over.
- * <p>
- * A moved shard keeps the load that its last owner reported until the new one has
- * measured it. Not thread-safe: confined to the coordinator's loop.
+ * after the election, then once per interval even if they have not changed, because a
+ * cool-down may be over. A moved shard keeps the load that its last owner reported until
+ * the new one has measured it. Confined to the coordinator's loop.
  */
 public final class LoadReports {
 
@@ -39,23 +37,17 @@ public final class LoadReports {
 	/** Number of reports so far, according to the last heartbeat. */
 	private long told;
 
-	/** Version up to which they were read. */
 	private long version;
 
 	private @Nullable MonotonicTime lookedAt;
 
-	/**
-	 * Creates an empty instance.
-	 * @param reporting the measurement of loads; {@code null} if the strategy ignores
-	 * loads
-	 */
+	/** Creates an empty instance; without a measurement if the strategy ignores loads. */
 	public LoadReports(@Nullable LoadReporting reporting) {
 		this.reporting = reporting;
 	}
 
 	/**
-	 * Takes in the answer to a heartbeat.
-	 * @param loads the number of reports so far
+	 * Takes in the number of reports so far.
 	 * @param sentAt the time at which the heartbeat was sent: later reads may be newer
 	 */
 	void told(long loads, MonotonicTime sentAt) {
@@ -65,12 +57,12 @@ public final class LoadReports {
 		}
 		this.told = loads;
 		if (isOlder) {
-			// The store has lost reports.
 			readAllAgain();
 		}
 	}
 
-	/** Returns the time of the next look; {@code null} for now, or without reports. */
+	/**
+	 * {@return the time of the next look; {@code null} for now, or without reports} */
 	@Nullable MonotonicTime lookAt() {
 		return (this.reporting != null && this.told > 0 && this.lookedAt != null)
 				? this.lookedAt.plus(this.reporting.interval()) : null;
@@ -81,7 +73,8 @@ public final class LoadReports {
 		return this.told > 0 && (lookAt == null || !now.isBefore(lookAt));
 	}
 
-	/** Returns the version from which to read; -1 when all reports are known. */
+	/**
+	 * {@return the version from which to read; -1 when all reports are known} */
 	long look(MonotonicTime now) {
 		if (this.told != this.version) {
 			return this.version;
@@ -91,9 +84,7 @@ public final class LoadReports {
 	}
 
 	/**
-	 * Takes in the reports that were read.
-	 * @return warnings about unusable reports, one for each member
-	 */
+	 * {@return warnings about unusable reports, one for each member} */
 	List<String> loadsRead(LoadChanges changes, MonotonicTime now) {
 		this.lookedAt = now;
 		this.version = changes.version();
@@ -141,11 +132,7 @@ public final class LoadReports {
 	}
 
 	/**
-	 * Returns the loads for a request.
-	 * @param picture the group
-	 * @return by shard of the picture its load, NaN if unknown; {@code null} if all are
-	 * unknown
-	 */
+	 * {@return the load by shard, NaN if unknown; {@code null} if all are unknown} */
 	double @Nullable [] of(GroupPicture picture) {
 		forgetMembersBut(picture.members());
 		if (this.reports.isEmpty() && this.before.isEmpty()) {
@@ -188,12 +175,10 @@ public final class LoadReports {
 		}
 	}
 
-	/** Reads all reports again: the store may have lost some. */
 	void readAllAgain() {
 		this.version = 0;
 	}
 
-	/** Resets everything at the start or end of a leadership. */
 	void reset() {
 		this.reports.clear();
 		this.before.clear();

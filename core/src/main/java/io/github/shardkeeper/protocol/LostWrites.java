@@ -46,7 +46,6 @@ final class LostWrites {
 
 	private final Supplier<SortedMap<ShardId, Token>> unconfirmedShards;
 
-	/** Number of losses in this session. */
 	private int losses;
 
 	private boolean unconfirmed;
@@ -54,13 +53,9 @@ final class LostWrites {
 	/** Whether a claim has to follow, even if only to write back. */
 	private boolean claimNeeded;
 
-	/**
-	 * Time of the next claim; {@code null} without one, or before everything was
-	 * reported.
-	 */
+	/** {@code null} without a claim, or before everything was reported. */
 	private @Nullable MonotonicTime claimAt;
 
-	/** Whether the current claim was made to join a session. */
 	private boolean joining;
 
 	/** Whether the current claim is made under a lease that has not ended. */
@@ -79,7 +74,6 @@ final class LostWrites {
 		this.unconfirmedShards = unconfirmedShards;
 	}
 
-	/** Starts again with everything confirmed. */
 	void reset() {
 		this.losses = 0;
 		this.unconfirmed = false;
@@ -113,7 +107,7 @@ final class LostWrites {
 	}
 
 	/**
-	 * Returns whether a claim is due, or the confirmation if there is nothing to claim.
+	 * {@return whether a claim is due, or the confirmation if there is nothing to claim}
 	 */
 	boolean isDue(MonotonicTime now) {
 		return this.claimAt != null && !now.isBefore(this.claimAt);
@@ -174,12 +168,12 @@ final class LostWrites {
 		return this.joining;
 	}
 
-	/** Returns whether the lease must not be renewed. */
 	boolean isUnconfirmed() {
 		return this.unconfirmed;
 	}
 
-	/** Returns whether held shards were presented, and are not consumed yet. */
+	/**
+	 * {@return whether held shards were presented, and are not consumed yet} */
 	boolean isPresenting() {
 		return this.presented;
 	}

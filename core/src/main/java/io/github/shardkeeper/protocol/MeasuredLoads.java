@@ -15,11 +15,10 @@ import io.github.shardkeeper.time.MonotonicTime;
 
 /**
  * The measurement of the loads of a member's shards: rates between two samples, smoothed
- * with a half-life of 30 s. A shard has a load from its second sample on.
- * <p>
- * Loads are reported when a shard has one for the first time, when one has changed by
- * more than a step and a fifth, or all together by more than four steps and a tenth. Not
- * thread-safe: confined to the coordinator's loop.
+ * with a half-life of 30 s. A shard has a load from its second sample on. Loads are
+ * reported when a shard has its first one, when one has changed by more than a step and a
+ * fifth, or all together by more than four steps and a tenth. Confined to the
+ * coordinator's loop.
  */
 public final class MeasuredLoads {
 
@@ -39,22 +38,13 @@ public final class MeasuredLoads {
 
 	private Map<ShardId, Sample> samples = new HashMap<>();
 
-	/** Loads in the last report. */
 	private final Map<ShardId, Double> reported = new HashMap<>();
 
-	/**
-	 * Creates an instance without samples.
-	 * @param reporting the measurement
-	 */
 	public MeasuredLoads(LoadReporting reporting) {
 		this.reporting = reporting;
 	}
 
-	/**
-	 * Takes a sample.
-	 * @param work the work for each owned shard
-	 * @param now the current time
-	 */
+	/** Takes a sample of the work for each owned shard. */
 	public void sample(Collection<ShardWork> work, MonotonicTime now) {
 		Map<ShardId, Sample> taken = new HashMap<>();
 		for (ShardWork done : work) {
@@ -81,10 +71,7 @@ public final class MeasuredLoads {
 	}
 
 	/**
-	 * Returns a report if one is due, and counts it as sent.
-	 * @return a report of all shards that have a load; {@code null} when the changes are
-	 * too small
-	 */
+	 * {@return a report, which counts as sent; {@code null} if none is due} */
 	public @Nullable LoadReport report() {
 		Map<ShardId, Double> loads = new HashMap<>();
 		double sum = 0;
@@ -113,16 +100,11 @@ public final class MeasuredLoads {
 		return difference > steps * this.reporting.step() && difference > share * before;
 	}
 
-	/** Reports everything again. */
 	public void forgetReports() {
 		this.reported.clear();
 	}
 
-	/**
-	 * Sample of one shard.
-	 *
-	 * @param load the smoothed load, NaN for a first sample
-	 */
+	/** Sample of one shard; its load is smoothed, NaN for a first sample. */
 	private record Sample(ShardWork work, MonotonicTime takenAt, double load) {
 
 	}
@@ -130,7 +112,6 @@ public final class MeasuredLoads {
 	/**
 	 * The work of a member for a shard since it owns it. Immutable.
 	 *
-	 * @param shard the shard
 	 * @param token the token of the ownership: another one starts again at 0
 	 * @param handlerNanos the run time of the handler, including a current call
 	 * @param records the number of handled records
@@ -142,7 +123,6 @@ public final class MeasuredLoads {
 	/**
 	 * The settings for measuring and reporting loads. Immutable.
 	 *
-	 * @param measure the measure
 	 * @param interval the interval at which members check whether to report, and leaders
 	 * whether there are reports
 	 * @param step the change of a shard's load that is reported, in the unit of the
@@ -152,18 +132,13 @@ public final class MeasuredLoads {
 
 		public static final Duration DEFAULT_INTERVAL = Duration.ofSeconds(10);
 
-		/** Default settings. */
 		public static final LoadReporting DEFAULT = of(LoadAwareSettings.DEFAULT, DEFAULT_INTERVAL);
 
 		/** Resolution of reports: finer changes would move nothing. */
 		private static final double STEPS_PER_GAIN = 4;
 
 		/**
-		 * Returns the settings for a strategy.
-		 * @param settings the settings of the strategy
-		 * @param interval the interval of reports
-		 * @return the settings, with a quarter of the gain of a move as the step
-		 */
+		 * {@return settings whose step is a quarter of the gain of a move} */
 		public static LoadReporting of(LoadAwareSettings settings, Duration interval) {
 			return new LoadReporting(settings.measure(), interval, settings.gain() / STEPS_PER_GAIN);
 		}

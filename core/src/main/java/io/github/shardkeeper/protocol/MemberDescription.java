@@ -31,23 +31,12 @@ public record MemberDescription(SortedMap<String, TopicShards> topicShards, Appl
 		}
 	}
 
-	/**
-	 * Creates the description of a member with capacity 1.
-	 * @param topicShards the topics that it consumes, with their shards
-	 * @param version the version of its application
-	 */
+	/** Creates the description of a member with capacity 1. */
 	public MemberDescription(SortedMap<String, TopicShards> topicShards, ApplicationVersion version) {
 		this(topicShards, version, 1, null, null);
 	}
 
-	/**
-	 * Creates the description of a member whose subscription the store sees.
-	 * @param topicShards the topics that it consumes, with their shards
-	 * @param version the version of its application
-	 * @param capacity the capacity relative to other members
-	 * @param zone the zone in which it runs
-	 * @param strategy the assignment strategy with which it would lead
-	 */
+	/** Creates the description of a member whose subscription the store sees. */
 	public MemberDescription(SortedMap<String, TopicShards> topicShards, ApplicationVersion version, int capacity,
 			@Nullable String zone, @Nullable String strategy) {
 		this(topicShards, version, capacity, zone, strategy, false);

@@ -9,7 +9,6 @@ import io.github.shardkeeper.shard.Token;
 /**
  * The record of the store about a shard. Immutable.
  *
- * @param shard the shard
  * @param phase the phase of the shard in the protocol
  * @param token the token of the current or last owner
  * @param owner the member that holds it; {@code null} for none
@@ -25,10 +24,7 @@ public record Ownership(ShardId shard, Phase phase, Token token, @Nullable Membe
 		long generation, long sinceMillis, long untilMillis) {
 
 	/**
-	 * Returns the member that has the shard or is to get it.
-	 * @return the target of a revoked or quiet shard, the owner of an owned one;
-	 * {@code null} for none
-	 */
+	 * {@return the target of a revoked or quiet shard, the owner of an owned one} */
 	public @Nullable MemberId destination() {
 		return switch (this.phase) {
 			case OWNED -> this.owner;
@@ -37,7 +33,6 @@ public record Ownership(ShardId shard, Phase phase, Token token, @Nullable Membe
 		};
 	}
 
-	/** The phase of a shard in the protocol. */
 	public enum Phase {
 
 		/** Without an owner. */

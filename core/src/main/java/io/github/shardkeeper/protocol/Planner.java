@@ -22,27 +22,18 @@ import io.github.shardkeeper.protocol.Transition.Revoke;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 
-/**
- * Computes the transitions from the picture of a group towards an assignment. Immutable.
- */
+/** Computes the transitions from the picture of a group to an assignment. Immutable. */
 public final class Planner {
 
 	private final HandoverRules rules;
 
-	/**
-	 * Creates a planner.
-	 * @param rules the limit of concurrent moves, and their timeout
-	 */
 	public Planner(HandoverRules rules) {
 		this.rules = rules;
 	}
 
 	/**
 	 * Builds the request to the strategy.
-	 * @param picture the group
-	 * @param loads the known loads of the shards
 	 * @param nowMillis the store's time, or a little earlier
-	 * @return the request
 	 */
 	public AssignmentRequest request(GroupPicture picture, LoadReports loads, long nowMillis) {
 		Roster roster = picture.roster();
@@ -68,9 +59,7 @@ public final class Planner {
 	}
 
 	/**
-	 * Returns the destination of a moving shard; its owner while it is released for a
-	 * former member.
-	 */
+	 * {@return the destination of a move; the owner if the target is a former member} */
 	private static int unsettled(@Nullable Ownership ownership, Roster roster) {
 		if (ownership == null) {
 			return AssignmentRequest.NOBODY;
@@ -82,8 +71,8 @@ public final class Planner {
 	}
 
 	/**
-	 * Returns whether a remaining member releases the shard for another one, and is not
-	 * overdue: a few hanging moves must not block all others.
+	 * {@return whether a remaining member releases the shard for another one, and is not
+	 * overdue: a few hanging moves must not block all others}
 	 */
 	private boolean isMove(@Nullable Ownership ownership, int destination, Roster roster, long nowMillis) {
 		if (ownership == null || ownership.phase() != Phase.REVOKING
@@ -97,10 +86,7 @@ public final class Planner {
 	/**
 	 * Finds the transitions from the current owners to an assignment.
 	 * @param picture the group, with the members and shards of the request
-	 * @param assignment the assignment
 	 * @param nowMillis the store's time, or a little earlier
-	 * @param claimsUntilMillis the end of the claim period, in the store's time
-	 * @return the plan
 	 */
 	public Plan plan(GroupPicture picture, Assignment assignment, long nowMillis, long claimsUntilMillis) {
 		List<Assignee> members = assignment.request().members();
@@ -132,10 +118,6 @@ public final class Planner {
 
 	}
 
-	/**
-	 * Finds for each shard the transition towards its wanted owner, if one is possible
-	 * now.
-	 */
 	private static final class Builder {
 
 		/** Maximum by which the leader overestimates the store's time. */
@@ -148,8 +130,7 @@ public final class Planner {
 		private final long claimsUntilMillis;
 
 		/**
-		 * Assignments by owner, so that a member that gets a hundred shards is notified
-		 * two or three times, not a hundred times.
+		 * By owner: a member that gets a hundred shards is notified two or three times.
 		 */
 		private final Map<MemberId, List<Transition>> assigned = new LinkedHashMap<>();
 
@@ -160,10 +141,7 @@ public final class Planner {
 
 		private final List<Transition> moves = new ArrayList<>();
 
-		/**
-		 * Number of shards being released, without overdue ones: these are reported, and
-		 * a few that hang must not block all others.
-		 */
+		/** Without overdue ones: a few that hang must not block all others. */
 		private int movesUnderWay;
 
 		/** Time at which the first of these becomes overdue; 0 for none. */
@@ -177,12 +155,7 @@ public final class Planner {
 			this.claimsUntilMillis = claimsUntilMillis;
 		}
 
-		/**
-		 * Adds one shard.
-		 * @param now its current ownership; {@code null} for a new shard
-		 * @param wanted the wanted owner
-		 * @param staying the members that do not leave: shards of others move first
-		 */
+		/** Adds one shard; shards of members that leave move first. */
 		void add(ShardId shard, @Nullable Ownership now, @Nullable MemberId wanted, Set<MemberId> staying) {
 			if (now == null) {
 				assign(shard, 0, wanted, 0);

@@ -67,12 +67,9 @@ public final class ShardHoldings {
 
 	private final Map<ShardId, Holding> holdings = new TreeMap<>();
 
-	/**
-	 * Last token of each shard that was given up: what arrives later for it is outdated.
-	 */
+	/** What arrives under such a token, or a lower one, is outdated. */
 	private final Map<ShardId, Token> givenUp = new HashMap<>();
 
-	/** Token of the last owner of each shard that was prepared. */
 	private final Map<ShardId, Token> prepared = new HashMap<>();
 
 	private final LostWrites lostWrites = new LostWrites(this::unconfirmed);
@@ -84,21 +81,13 @@ public final class ShardHoldings {
 	/** Whether the member gives everything up without being asked. */
 	private boolean leaving;
 
-	/**
-	 * Creates the machine of a member that holds nothing.
-	 * @param rules the rules for changes of owners
-	 */
 	public ShardHoldings(HandoverRules rules) {
 		this.deadlines = new DrainDeadlines(rules.timeout());
 		this.onTimeout = rules.onTimeout();
 	}
 
 	/**
-	 * Handles an event.
-	 * @param event the event
-	 * @param now the current time
-	 * @return the actions, and the next wake-up
-	 */
+	 * {@return the actions after an event, and the next wake-up} */
 	public Step<HoldingAction> handle(HoldingEvent event, MonotonicTime now) {
 		List<HoldingAction> actions = actions(event, now);
 		return new Step<>(actions, wakeAt());
@@ -173,9 +162,8 @@ public final class ShardHoldings {
 		Holding holding = this.holdings.get(shard);
 		Token lastGivenUp = this.givenUp.getOrDefault(shard, Token.NONE);
 		if (token.compareTo((holding != null) ? holding.token() : lastGivenUp) < 0) {
-			// Either outdated, so that the release is stale, or the store has lost
-			// everything
-			// since: then only this release frees the shard.
+			// Outdated, or the store has lost everything since: then only this release
+			// frees the shard.
 			return (holding != null && holding.runs()) ? List.of()
 					: release(shard, token, (holding != null) ? holding.token() : lastGivenUp);
 		}
@@ -184,9 +172,7 @@ public final class ShardHoldings {
 			this.holdings.put(shard, holding);
 		}
 		if (holding == null && token.equals(lastGivenUp)) {
-			// Either outdated, so that the release is stale, or the store has lost the
-			// first
-			// release.
+			// Outdated, or the store has lost the first release.
 			return release(shard, token, Token.NONE);
 		}
 		return switch (ownership.phase()) {
@@ -197,9 +183,8 @@ public final class ShardHoldings {
 	}
 
 	/**
-	 * Gives up a held shard that another member has, or had, under a newer token: the
-	 * store had lost that and has learned it again. The fence alone would not stop an
-	 * owner that never commits.
+	 * Gives up a held shard that another member has, or had, under a newer token. The
+	 * fence alone would not stop an owner that never commits.
 	 */
 	private List<HoldingAction> displaced(Ownership ownership) {
 		ShardId shard = ownership.shard();
@@ -235,11 +220,7 @@ public final class ShardHoldings {
 		return List.of(new Start(shard, token));
 	}
 
-	/**
-	 * Handles an ownership that is reported again: because there may be a request in the
-	 * data plane, or because the store reports everything. A request during a move that
-	 * is cancelled now was not reported.
-	 */
+	/** Looks for a request, perhaps one made during a cancelled move. */
 	private List<HoldingAction> keep(ShardId shard, Holding holding) {
 		if (holding.state() == State.HELD) {
 			return List.of(new Attend(shard));
@@ -269,7 +250,6 @@ public final class ShardHoldings {
 		return (holding.state() == State.HELD) ? List.of(new Drain(shard)) : List.of();
 	}
 
-	/** Gives up a shard without a running worker. */
 	private List<HoldingAction> release(ShardId shard, Token token, Token floor) {
 		this.holdings.put(shard, Holding.drained(token));
 		return List.of(new Release(shard, token, floor, false));
@@ -282,7 +262,7 @@ public final class ShardHoldings {
 			return List.of();
 		}
 		if (!holding.worker().equals(ended.token())) {
-			// An older worker; the current one has not ended.
+			// An older worker.
 			return List.of();
 		}
 		this.deadlines.over(shard);
@@ -345,7 +325,6 @@ public final class ShardHoldings {
 		return MonotonicTime.earliest(overdue, claim);
 	}
 
-	/** Drains everything; nothing more is started. */
 	private List<HoldingAction> drainAll(MonotonicTime now) {
 		this.leaving = true;
 		List<HoldingAction> actions = new ArrayList<>();
@@ -364,10 +343,7 @@ public final class ShardHoldings {
 		this.holdings.replaceAll((shard, holding) -> holding.unconfirmed());
 	}
 
-	/**
-	 * Keeps running shards, which the new session claims, or presents if the lease has
-	 * ended. Drained shards have no owner now.
-	 */
+	/** Keeps running shards for a claim or presentation; drained ones have no owner. */
 	private void sessionForgotten() {
 		this.holdings.values().removeIf((holding) -> !holding.runs());
 		this.givenUp.clear();
@@ -385,9 +361,7 @@ public final class ShardHoldings {
 	}
 
 	/**
-	 * Returns the running shards that the store has not confirmed.
-	 * @return the shards, with their tokens
-	 */
+	 * {@return the running shards that the store has not confirmed} */
 	SortedMap<ShardId, Token> unconfirmed() {
 		SortedMap<ShardId, Token> unconfirmed = new TreeMap<>();
 		this.holdings.forEach((shard, holding) -> {
@@ -398,18 +372,14 @@ public final class ShardHoldings {
 		return unconfirmed;
 	}
 
-	/**
-	 * Forfeits the shards that were not granted. Granted ones stay unconfirmed until the
-	 * store reports them.
-	 */
+	/** Forfeits refused shards; granted ones stay unconfirmed until reported. */
 	private List<HoldingAction> claimAnswered(ClaimAnswered answer) {
 		List<HoldingAction> actions = new ArrayList<>();
 		unconfirmed().forEach((shard, token) -> {
 			if (!answer.granted().contains(shard)) {
 				this.holdings.remove(shard);
 				this.deadlines.over(shard);
-				// Never consumed again under this token: another worker would reuse the
-				// numbers of commits.
+				// Another worker under this token would reuse the numbers of commits.
 				giveUp(shard, token);
 				actions.add(new Forfeit(shard,
 						answer.superseded().contains(shard) ? Forfeit.Cause.SUPERSEDED : Forfeit.Cause.TAKEN_OVER));
@@ -436,26 +406,19 @@ public final class ShardHoldings {
 	}
 
 	/**
-	 * Returns whether the member holds shards that the store has not confirmed, so that
-	 * heartbeats must not renew the lease.
-	 * @return whether a {@link HoldingAction.Confirm} has to come first
-	 */
+	 * {@return whether shards are unconfirmed: heartbeats must not renew the lease} */
 	public boolean isUnconfirmed() {
 		return this.lostWrites.isUnconfirmed();
 	}
 
 	/**
-	 * Returns whether held shards were presented, and are not consumed yet.
-	 * @return whether the store may get back what it has lost
-	 */
+	 * {@return whether held shards were presented, and are not consumed yet} */
 	public boolean isPresenting() {
 		return this.lostWrites.isPresenting();
 	}
 
 	/**
-	 * Returns whether the member holds nothing.
-	 * @return whether it can leave without effect on others
-	 */
+	 * {@return whether the member holds nothing} */
 	public boolean isEmpty() {
 		return this.holdings.isEmpty();
 	}
@@ -463,9 +426,7 @@ public final class ShardHoldings {
 	/**
 	 * A shard that the member holds. Immutable.
 	 *
-	 * @param token the token of the ownership
 	 * @param worker the token under which the last worker was started, at most the token
-	 * @param state the progress of giving the shard up
 	 * @param isConfirmed whether the store has reported the ownership since it last lost
 	 * writes
 	 */
@@ -491,7 +452,6 @@ public final class ShardHoldings {
 			return new Holding(this.token, this.worker, this.state, false);
 		}
 
-		/** Returns whether a worker of it may still run. */
 		boolean runs() {
 			return this.state != State.DRAINED;
 		}
@@ -500,7 +460,6 @@ public final class ShardHoldings {
 
 	private enum State {
 
-		/** Consumed, or about to be. */
 		HELD,
 
 		/** Given up as soon as its worker has ended. */
@@ -511,15 +470,12 @@ public final class ShardHoldings {
 
 	}
 
-	/**
-	 * Deadlines of the running drains: a timeout after their start, and after each
-	 * further one.
-	 */
+	/** Deadlines of drains: a timeout after the start, and after each further one. */
 	private static final class DrainDeadlines {
 
 		private final Duration timeout;
 
-		/** Deadlines in their order, because the timeout is the same for all. */
+		/** In the order of the deadlines, because the timeout is the same for all. */
 		private final Map<ShardId, Deadline> deadlines = new LinkedHashMap<>();
 
 		DrainDeadlines(Duration timeout) {
@@ -538,7 +494,6 @@ public final class ShardHoldings {
 			this.deadlines.clear();
 		}
 
-		/** Returns the drains whose deadline has passed, with their duration. */
 		Map<ShardId, Duration> passed(MonotonicTime now) {
 			Map<ShardId, Duration> passed = new LinkedHashMap<>();
 			List<Map.Entry<ShardId, Deadline>> next = new ArrayList<>();
@@ -557,7 +512,6 @@ public final class ShardHoldings {
 			return passed;
 		}
 
-		/** Returns the next deadline; {@code null} for none. */
 		@Nullable MonotonicTime next() {
 			Iterator<Deadline> earliestFirst = this.deadlines.values().iterator();
 			return earliestFirst.hasNext() ? earliestFirst.next().at : null;

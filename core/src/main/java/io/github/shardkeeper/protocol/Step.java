@@ -11,8 +11,8 @@ import io.github.shardkeeper.time.MonotonicTime;
  *
  * @param <A> the type of the actions
  * @param actions the actions to carry out now, in this order
- * @param wakeAt the time at which to report that time has passed, if nothing happens
- * before; {@code null} for never
+ * @param wakeAt when to report that time has passed, if nothing happens before;
+ * {@code null} for never
  */
 public record Step<A>(List<A> actions, @Nullable MonotonicTime wakeAt) {
 

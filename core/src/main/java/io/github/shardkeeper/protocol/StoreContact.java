@@ -8,15 +8,13 @@ import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.time.StoreClock;
 
 /**
- * The contact of this member with the store: the store's time, and the start of the time
- * in which heartbeats were answered without a gap. A leader may judge the silence of
- * others only over that time: an outage of the store, a jump of its clock, or a restart
- * on an old snapshot must not look like the death of all members. Not thread-safe:
- * confined to the coordinator's loop.
+ * The store's time, and the start of the time in which heartbeats were answered without a
+ * gap. A leader may judge the silence of others only over that time: an outage of the
+ * store, a jump of its clock, or a restart on an old snapshot must not look like the
+ * death of all members. Confined to the coordinator's loop.
  */
 final class StoreContact {
 
-	/** Result of the comparison of an answer with the previous ones. */
 	enum Finding {
 
 		/** The clock and memory of the store agree with the previous answers. */
@@ -26,15 +24,12 @@ final class StoreContact {
 		GAP,
 
 		/**
-		 * There is no previous answer, or the store's clock has made a step: it is
-		 * unknown how much of a period that has passed by that clock has really passed.
+		 * There is no previous answer, or the store's clock has made a step: a period by
+		 * that clock may not have passed in full.
 		 */
 		CLOCK_UNKNOWN,
 
-		/**
-		 * The store has forgotten its previous answer, and has lost at least the writes
-		 * since.
-		 */
+		/** The store has lost its previous answer, and at least the writes since. */
 		FORGOTTEN
 
 	}
@@ -60,22 +55,14 @@ final class StoreContact {
 
 	private Duration sinceLastAnswer = Duration.ZERO;
 
-	/**
-	 * Creates the contact before the first answer.
-	 * @param heartbeatInterval interval of heartbeats; twice as long between two answers
-	 * is a gap
-	 * @param lease duration for which each answer renews the lease of the member
-	 */
+	/** Creates the contact; twice the heartbeat interval between two answers is a gap. */
 	StoreContact(Duration heartbeatInterval, Duration lease) {
 		this.longestGap = heartbeatInterval.multipliedBy(2);
 		this.leaseMillis = lease.toMillis();
 		this.clock = new StoreClock(Lease.marginOf(lease));
 	}
 
-	/**
-	 * Compares an answer with the previous ones. The number of set-backs matters because
-	 * the store's clock may have been set forward again since.
-	 */
+	/** Compares set-backs, too: the clock may have been set forward again since. */
 	Finding heartbeatAnswered(HeartbeatReply.Alive reply, MonotonicTime sentAt, MonotonicTime now) {
 		long serverTimeMillis = reply.serverTimeMillis();
 		long setBacks = reply.setBacks();
@@ -104,56 +91,48 @@ final class StoreContact {
 		return gap ? Finding.GAP : Finding.STEADY;
 	}
 
-	/** Returns the time between the last answer and the previous one. */
 	Duration sinceLastAnswer() {
 		return this.sinceLastAnswer;
 	}
 
 	/**
-	 * Returns whether the last answer is younger than a gap. An older one allows no
-	 * conclusions.
-	 */
+	 * {@return whether the last answer is recent; an older one proves nothing} */
 	boolean isRecent(MonotonicTime now) {
 		return this.started && this.lastAnswered.until(now).compareTo(this.longestGap) <= 0;
 	}
 
-	/** Starts again with the next answer. */
 	void sessionLost() {
 		this.started = false;
 	}
 
-	/** Returns the time over which silence proves something. */
+	/**
+	 * {@return the time over which silence proves something} */
 	SteadyTime steadyTime(MonotonicTime now) {
 		return new SteadyTime(this.sinceMillis, this.clock.earliestMillis(now), this.lastSetBacks);
 	}
 
-	/** Returns the latest time at which the store shows a time. */
+	/**
+	 * {@return the latest time at which the store shows a time} */
 	MonotonicTime reaches(long storeMillis) {
 		return this.clock.reaches(storeMillis);
 	}
 
-	/** Returns the store's time at the last answer. */
 	long lastStoreMillis() {
 		return this.lastMillis;
 	}
 
-	/** Returns the time of the last answer. */
 	MonotonicTime lastAnswered() {
 		return this.lastAnswered;
 	}
 
 	/**
-	 * Returns the store's time. It is earlier than the real time by the transit time of
-	 * the answer, never later.
-	 */
+	 * {@return the store's time; early by the answer's transit time, never late} */
 	long storeMillis(MonotonicTime now) {
 		return this.lastMillis + this.lastAnswered.until(now).toMillis();
 	}
 
 	/**
-	 * Returns the time at which the store shows a time. It is later than the real one by
-	 * the transit time of the answer, never earlier.
-	 */
+	 * {@return when the store shows a time; late by the transit time, never early} */
 	MonotonicTime at(long storeMillis) {
 		return this.lastAnswered.plus(Duration.ofMillis(storeMillis - this.lastMillis + 1));
 	}

@@ -12,57 +12,29 @@ import io.github.shardkeeper.shard.ShardId;
 public sealed interface Transition {
 
 	/**
-	 * Returns the shard to change.
-	 * @return the shard
-	 */
+	 * {@return the shard to change} */
 	ShardId shard();
 
 	/**
-	 * Returns the generation of the shard's last change that the leader has seen.
-	 * @return the generation; 0 for a shard that is new to the store
-	 */
+	 * {@return the generation of the shard that the leader has seen; 0 for a new one} */
 	long expectedGeneration();
 
-	/**
-	 * Gives a member a free or new shard, or a quiet one after its quiet period, with a
-	 * new token.
-	 *
-	 * @param shard the shard
-	 * @param expectedGeneration its generation
-	 * @param owner the new owner
-	 */
+	/** Gives a member a shard that is free, new or past its quiet period. */
 	record Assign(ShardId shard, long expectedGeneration, MemberId owner) implements Transition {
 
 	}
 
-	/**
-	 * Asks the owner to release a shard.
-	 *
-	 * @param shard the shard
-	 * @param expectedGeneration its generation
-	 * @param target the next owner; {@code null} for none
-	 */
+	/** Asks the owner to release a shard to a target; {@code null} for none. */
 	record Revoke(ShardId shard, long expectedGeneration, @Nullable MemberId target) implements Transition {
 
 	}
 
-	/**
-	 * Changes the target of a revoked or quiet shard. Its quiet period stays the same.
-	 *
-	 * @param shard the shard
-	 * @param expectedGeneration its generation
-	 * @param target the new target; {@code null} for none
-	 */
+	/** Changes the target of a revoked or quiet shard, not its quiet period. */
 	record Retarget(ShardId shard, long expectedGeneration, @Nullable MemberId target) implements Transition {
 
 	}
 
-	/**
-	 * Cancels a revocation: the owner keeps the shard under its token.
-	 *
-	 * @param shard the shard
-	 * @param expectedGeneration its generation
-	 */
+	/** Cancels a revocation: the owner keeps the shard under its token. */
 	record Cancel(ShardId shard, long expectedGeneration) implements Transition {
 
 	}

@@ -22,14 +22,12 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * The shards without an owner, or with an owner that has to release them, at the time at
- * which a leader read the group. Reports later which of them have been unattended for too
- * long; the problems stay equal as long as these shards do. Not thread-safe: confined to
- * the coordinator's loop.
+ * The shards without an owner, or with an owner that has to release them, when a leader
+ * read the group. Reports later which of them have been unattended for too long; the
+ * problems stay equal as long as these shards do. Confined to the coordinator's loop.
  */
 public final class UnattendedShards {
 
-	/** No shards. */
 	public static final UnattendedShards NONE = new UnattendedShards(List.of(), 0, new MonotonicTime(0));
 
 	/** Time after which a topic without consumers counts as retired on purpose. */
@@ -49,7 +47,6 @@ public final class UnattendedShards {
 	/** Times at which the problem of a shard begins or changes, sorted. */
 	private final long[] changes;
 
-	/** Problems after that many changes. */
 	private List<GroupProblem> problems = List.of();
 
 	private int problemsAfter;
@@ -66,10 +63,8 @@ public final class UnattendedShards {
 	}
 
 	/**
-	 * Returns the problems of shards that have been unattended for too long. Costs
-	 * nothing while these are the same.
-	 * @param now the current time
-	 * @return a problem for each reason, and for each topic that seems to be retired
+	 * {@return a problem for each reason, and for each topic that seems to be retired}
+	 * Costs nothing while the overdue shards are the same.
 	 */
 	public List<GroupProblem> problems(MonotonicTime now) {
 		long nowMillis = millis(now);
@@ -104,7 +99,6 @@ public final class UnattendedShards {
 		return List.copyOf(found);
 	}
 
-	/** Returns the reason by overdue shard. */
 	SortedMap<ShardId, String> overdue(MonotonicTime now) {
 		SortedMap<ShardId, String> overdue = new TreeMap<>();
 		for (Candidate candidate : this.candidates) {
@@ -122,7 +116,6 @@ public final class UnattendedShards {
 	/**
 	 * An unattended shard.
 	 *
-	 * @param overdueAt time after which it has been unattended for too long
 	 * @param retiredAt time after which its topic counts as retired;
 	 * {@link Long#MAX_VALUE} for never
 	 */
@@ -169,7 +162,6 @@ public final class UnattendedShards {
 	/**
 	 * Finds unattended shards in a leader's picture. Remembers what the store does not
 	 * record: the arrival of shards, and the time since which an owner is not a member.
-	 * Not thread-safe: confined to the coordinator's loop.
 	 */
 	static final class Finder {
 
@@ -177,7 +169,7 @@ public final class UnattendedShards {
 
 		private final long handoverMillis;
 
-		/** Arrival times of the shards that arrived during this leadership. */
+		/** Shards that arrived during this leadership. */
 		private final Map<ShardId, Long> arrivals = new HashMap<>();
 
 		private Shards seen = Shards.NONE;
@@ -187,21 +179,18 @@ public final class UnattendedShards {
 		private long leadsSinceMillis;
 
 		/**
-		 * Times since which owners are not members. For a moment this is so for each
-		 * member that has ended and had many shards.
+		 * Owners that are not members: for a moment each one that has ended and had many
+		 * shards.
 		 */
 		private final Map<MemberId, Long> strangers = new HashMap<>();
 
-		/** Topics of the members that stay. */
 		private final Set<String> consumed = new HashSet<>();
 
-		/** Topics of the members that are leaving. */
 		private final Set<String> left = new HashSet<>();
 
 		/**
 		 * Creates a finder.
 		 * @param patience the time that a shard may have no owner
-		 * @param handoverTimeout the time that an owner may take to release a shard
 		 */
 		Finder(Duration patience, Duration handoverTimeout) {
 			this.patienceMillis = patience.toMillis();
@@ -217,13 +206,7 @@ public final class UnattendedShards {
 			this.strangers.clear();
 		}
 
-		/**
-		 * Finds the unattended shards.
-		 * @param picture the group
-		 * @param storeMillis the store's time
-		 * @param now the same time by this process' clock
-		 * @return the shards
-		 */
+		/** Finds the unattended shards. Both times are of the same moment. */
 		UnattendedShards find(GroupPicture picture, long storeMillis, MonotonicTime now) {
 			noteArrivals(picture.shards(), storeMillis);
 			noteStrangers(picture, storeMillis);
@@ -273,9 +256,7 @@ public final class UnattendedShards {
 		}
 
 		/**
-		 * Returns the time since which a shard that never had an owner could have had
-		 * one.
-		 */
+		 * {@return since when a shard that never had an owner could have had one} */
 		private long arrivedMillis(ShardId shard) {
 			return this.arrivals.getOrDefault(shard, this.leadsSinceMillis);
 		}

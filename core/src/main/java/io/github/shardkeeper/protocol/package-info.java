@@ -1,7 +1,7 @@
 /**
  * The decisions of the handover protocol, as pure machines: state, event and time in;
- * actions and the next wake-up out. Clocks, I/O and threads do not belong here: the
- * drivers in {@code coordination} have them.
+ * actions and the next wake-up out. Clocks, I/O and threads belong to
+ * {@code coordination}.
  */
 @NullMarked
 package io.github.shardkeeper.protocol;

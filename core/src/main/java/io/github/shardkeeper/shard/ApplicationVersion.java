@@ -18,9 +18,8 @@ import java.util.regex.Pattern;
  * difference. A {@code v} before the first digit is ignored.
  * <p>
  * Text whose first part is not a number, such as {@code 3f2a9c0} or {@code blue}, cannot
- * be ordered. All such versions, including the unknown one, have the same age, and are
- * older than any that can be ordered. So this order is not consistent with
- * {@code equals}: it expresses preference, not identity.
+ * be ordered. All such versions, including the unknown one, have the same age and are
+ * older than all others. So this order is not consistent with {@code equals}.
  *
  * @param value the text; empty if unknown
  */
@@ -40,7 +39,7 @@ public record ApplicationVersion(String value) implements Comparable<Application
 	@Override
 	public int compareTo(ApplicationVersion other) {
 		if (this.value.equals(other.value)) {
-			// By far the most common case, and splitting a version is slow.
+			// The most common case; splitting a version is slow.
 			return 0;
 		}
 		List<String> mine = parts();
@@ -69,7 +68,7 @@ public record ApplicationVersion(String value) implements Comparable<Application
 		return part.charAt(0) >= '0' && part.charAt(0) <= '9';
 	}
 
-	/** Returns the parts to compare; empty if this version cannot be ordered. */
+	/** Empty if this version cannot be ordered. */
 	private List<String> parts() {
 		Matcher ordered = ORDERED.matcher(this.value);
 		return ordered.matches()

@@ -31,9 +31,7 @@ public record MemberId(String value) implements Comparable<MemberId> {
 	}
 
 	/**
-	 * Returns the id of the instance.
-	 * @return the part before the {@code ~}
-	 */
+	 * {@return the id of the instance: the part before the {@code ~}} */
 	public String instance() {
 		return this.value.substring(0, this.value.indexOf('~'));
 	}

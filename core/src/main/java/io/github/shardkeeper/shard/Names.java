@@ -19,9 +19,8 @@ public final class Names {
 	}
 
 	/**
-	 * Returns whether a name follows the rule.
+	 * {@return whether a name follows the rule}
 	 * @param name the name
-	 * @return whether it is valid
 	 */
 	public static boolean isValid(String name) {
 		Objects.requireNonNull(name, "name must not be null");

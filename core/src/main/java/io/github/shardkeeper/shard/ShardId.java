@@ -61,7 +61,7 @@ public record ShardId(String topic, String id) implements Comparable<ShardId> {
 		return (digits && plain && !id.isEmpty()) ? Integer.parseInt(id) : -1;
 	}
 
-	/** Returns the rank in the order: numbers by their length, then everything else. */
+	/** Numbers by their length, then everything else. */
 	private int rank() {
 		for (int i = 0; i < this.id.length(); i++) {
 			char c = this.id.charAt(i);

@@ -51,17 +51,13 @@ public class ShardkeeperConfigurationException extends RuntimeException {
 	}
 
 	/**
-	 * Returns the problem.
-	 * @return one or two sentences with the property or method
-	 */
+	 * {@return the problem: one or two sentences with the property or method} */
 	public final String getDescription() {
 		return this.description;
 	}
 
 	/**
-	 * Returns how to fix it.
-	 * @return one or two sentences
-	 */
+	 * {@return how to fix it: one or two sentences} */
 	public final String getAction() {
 		return this.action;
 	}

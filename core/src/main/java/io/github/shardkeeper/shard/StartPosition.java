@@ -15,10 +15,9 @@ public sealed interface StartPosition {
 	StartPosition LATEST = new Latest();
 
 	/**
-	 * Returns the position of the first record that was appended at a time or later, by
-	 * the clock of the source.
+	 * {@return the position of the first record that was appended at a time or later, by
+	 * the clock of the source}
 	 * @param time the time; only milliseconds are significant
-	 * @return the position
 	 */
 	static StartPosition at(Instant time) {
 		Objects.requireNonNull(time, "time must not be null");
@@ -26,10 +25,8 @@ public sealed interface StartPosition {
 	}
 
 	/**
-	 * Returns the position of a record.
-	 * @param first the offset of the first record to read; if it does not exist, the next
-	 * one counts
-	 * @return the position
+	 * {@return the position of a record, or of the next one if it does not exist}
+	 * @param first the offset of the first record to read
 	 */
 	static StartPosition from(Offset first) {
 		Objects.requireNonNull(first, "first must not be null");
@@ -37,9 +34,8 @@ public sealed interface StartPosition {
 	}
 
 	/**
-	 * Returns the position after a record.
+	 * {@return the position after a record}
 	 * @param last the offset of the last record to skip, which need not exist
-	 * @return the position
 	 */
 	static StartPosition after(Offset last) {
 		Objects.requireNonNull(last, "last must not be null");

@@ -15,10 +15,8 @@ import java.util.function.Consumer;
 /**
  * The shards of a topic: those numbered from 0, as a count, and any others by id, each
  * with the parents from which it was split or merged. A shard is consumed only after all
- * its parents were read to their end.
- * <p>
- * Closed shards are included as long as they can be read; their reader reports when the
- * last record was delivered. Immutable.
+ * its parents were read to their end. Closed shards are included as long as they can be
+ * read; their reader reports when the last record was delivered. Immutable.
  */
 public final class TopicShards {
 
@@ -28,7 +26,6 @@ public final class TopicShards {
 	/** No shards. */
 	public static final TopicShards NONE = new TopicShards(0, Collections.emptySortedMap());
 
-	/** Numbers by value, then all other ids. */
 	private static final Comparator<String> BY_ID = Comparator.comparing((id) -> new ShardId("t", id));
 
 	private final int count;
@@ -42,9 +39,8 @@ public final class TopicShards {
 	}
 
 	/**
-	 * Returns the shards {@code 0} to {@code count - 1}, without parents.
+	 * {@return the shards {@code 0} to {@code count - 1}, without parents}
 	 * @param count the number of shards, 0 or more
-	 * @return the shards
 	 */
 	public static TopicShards count(int count) {
 		if (count < 0) {
@@ -68,9 +64,8 @@ public final class TopicShards {
 	}
 
 	/**
-	 * Returns shards with any ids and parents.
+	 * {@return shards with any ids and parents}
 	 * @param parents by shard id the ids of its parents, none for an original shard
-	 * @return the shards
 	 */
 	public static TopicShards of(Map<String, ? extends Collection<String>> parents) {
 		Objects.requireNonNull(parents, "parents must not be null");
@@ -78,10 +73,9 @@ public final class TopicShards {
 	}
 
 	/**
-	 * Returns these shards and one more.
+	 * {@return these shards and one more}
 	 * @param id the id of the additional shard
 	 * @param parents the ids of the shards from which it was split or merged
-	 * @return all shards
 	 */
 	public TopicShards with(String id, String... parents) {
 		Objects.requireNonNull(id, "id must not be null");
@@ -90,9 +84,8 @@ public final class TopicShards {
 	}
 
 	/**
-	 * Returns these shards and more.
+	 * {@return these shards and more; one that exists already gets the parents of both}
 	 * @param parents by shard id the ids of its parents
-	 * @return all shards; a shard that exists already gets the parents of both
 	 */
 	public TopicShards with(Map<String, ? extends Collection<String>> parents) {
 		Objects.requireNonNull(parents, "parents must not be null");
@@ -100,10 +93,9 @@ public final class TopicShards {
 	}
 
 	/**
-	 * Returns the union with the shards that another member knows; either may be
-	 * outdated.
+	 * {@return the union with the shards that another member knows, with the parents of
+	 * both; either may be outdated}
 	 * @param other the other shards
-	 * @return all shards of both, with the parents of both
 	 */
 	public TopicShards and(TopicShards other) {
 		Objects.requireNonNull(other, "other must not be null");
@@ -114,9 +106,7 @@ public final class TopicShards {
 	}
 
 	/**
-	 * Returns the same shards without parents.
-	 * @return the shards
-	 */
+	 * {@return the same shards without parents} */
 	public TopicShards withoutParents() {
 		if (this.others.values().stream().allMatch(Set::isEmpty)) {
 			return this;
@@ -156,33 +146,28 @@ public final class TopicShards {
 	}
 
 	/**
-	 * Returns the number of shards that are numbered from 0.
-	 * @return the count; some of these may still have parents
-	 */
+	 * {@return the number of shards numbered from 0; some may still have parents} */
 	public int count() {
 		return this.count;
 	}
 
 	/**
-	 * Returns the shards that have parents or are not covered by the count.
-	 * @return by id the ids of their parents; unmodifiable
+	 * {@return the shards that have parents or are not covered by the count: by id the
+	 * ids of their parents; unmodifiable}
 	 */
 	public SortedMap<String, SortedSet<String>> others() {
 		return Collections.unmodifiableSortedMap(this.others);
 	}
 
 	/**
-	 * Returns the number of all shards.
-	 * @return the number
-	 */
+	 * {@return the number of all shards} */
 	public int size() {
 		return this.count + (int) this.others.keySet().stream().filter((id) -> !isCounted(id, this.count)).count();
 	}
 
 	/**
-	 * Returns whether a shard is among these.
+	 * {@return whether a shard is among these}
 	 * @param id the id of the shard
-	 * @return whether it is
 	 */
 	public boolean contains(String id) {
 		Objects.requireNonNull(id, "id must not be null");
@@ -190,9 +175,8 @@ public final class TopicShards {
 	}
 
 	/**
-	 * Returns the parents of a shard.
+	 * {@return the ids of a shard's parents; empty for an original or unknown shard}
 	 * @param id the id of the shard
-	 * @return the ids of the parents; empty for an original or unknown shard
 	 */
 	public Set<String> parents(String id) {
 		Objects.requireNonNull(id, "id must not be null");

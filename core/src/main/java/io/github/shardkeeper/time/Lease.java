@@ -3,13 +3,11 @@ package io.github.shardkeeper.time;
 import java.time.Duration;
 
 /**
- * Time for which this member may consume after its last answered heartbeat, by its own
- * monotonic clock.
- * <p>
- * The store counts the lease from the arrival of the heartbeat, the member from its
- * sending, less a safety margin: it stops before another member may start. No record is
- * handed to a handler shortly before the end, so that most calls return in time; a call
- * that still runs at the end is interrupted.
+ * Time for which this member may consume after its last answered heartbeat. The store
+ * counts it from the arrival of the heartbeat, the member by its own monotonic clock from
+ * the sending, less a safety margin: it stops before another member may start. No record
+ * is handed out shortly before the end, so that most calls return in time; a call that
+ * still runs at the end is interrupted.
  * <p>
  * Thread-safe: one thread renews it, any thread reads it.
  */
@@ -30,7 +28,6 @@ public final class Lease {
 	/**
 	 * Creates a lease that is not held.
 	 * @param length the length of the lease in the store
-	 * @param now the current time
 	 */
 	public Lease(Duration length, MonotonicTime now) {
 		this(length, now, false);
@@ -46,35 +43,26 @@ public final class Lease {
 	}
 
 	/**
-	 * Creates a lease for shards that only this member consumes. It is always held, and
-	 * neither renewed nor ended.
-	 * @return the lease
-	 */
+	 * {@return a lease that is always held: only this member consumes the shards} */
 	public static Lease unlimited() {
 		return new Lease(Duration.ZERO, new MonotonicTime(0), true);
 	}
 
 	/**
-	 * Returns the time between the end of a lease for its member and its end in the
-	 * store, for clocks that disagree.
-	 * @param length the length of the lease in the store
-	 * @return a tenth of it
-	 */
+	 * {@return a tenth of a lease, by which it ends earlier for its member} */
 	public static Duration marginOf(Duration length) {
 		return length.dividedBy(10);
 	}
 
 	/**
-	 * Returns the time that disagreeing clocks may take from the lease.
-	 * @return the margin
-	 */
+	 * {@return the time that disagreeing clocks may take from the lease} */
 	public Duration margin() {
 		return this.margin;
 	}
 
 	/**
-	 * Renews the lease from an answered heartbeat.
-	 * @param sentAt the time at which the heartbeat was sent
+	 * Renews the lease.
+	 * @param sentAt the time at which the answered heartbeat was sent
 	 */
 	public void renew(MonotonicTime sentAt) {
 		requireLimited();
@@ -95,42 +83,34 @@ public final class Lease {
 	}
 
 	/**
-	 * Returns whether another record may be handed to a handler.
-	 * @param now the current time
-	 * @return whether it may
-	 */
+	 * {@return whether another record may be handed to a handler} */
 	public boolean permitsHandOut(MonotonicTime now) {
 		return this.unlimited || this.held && now.isBefore(this.bounds.lastHandOut);
 	}
 
 	/**
-	 * Returns whether the lease has not ended.
-	 * @param now the current time
-	 * @return whether running calls may continue
-	 */
+	 * {@return whether the lease has not ended, so that running calls may continue} */
 	public boolean isHeld(MonotonicTime now) {
 		return this.unlimited || this.held && now.isBefore(this.bounds.end);
 	}
 
 	/**
-	 * Returns whether the lease was ended before its time, or never held.
-	 * @return whether its bounds have no meaning
-	 */
+	 * {@return whether the lease was ended, or never held: its bounds mean nothing} */
 	public boolean isEnded() {
 		return !this.held;
 	}
 
 	/**
-	 * Returns the time from which no record is handed out, unless the lease is renewed.
-	 * @return the time, if the lease was not {@linkplain #isEnded() ended}
+	 * {@return when handing out ends, unless the lease is renewed or
+	 * {@linkplain #isEnded() ended}}
 	 */
 	public MonotonicTime lastHandOutAt() {
 		return this.bounds.lastHandOut;
 	}
 
 	/**
-	 * Returns the end of the lease, unless it is renewed.
-	 * @return the time, if the lease was not {@linkplain #isEnded() ended}
+	 * {@return when the lease ends, unless it is renewed or was {@linkplain #isEnded()
+	 * ended}}
 	 */
 	public MonotonicTime endsAt() {
 		return this.bounds.end;

@@ -3,9 +3,8 @@ package io.github.shardkeeper.time;
 import java.time.Duration;
 
 /**
- * A point on the monotonic clock of this process ({@link System#nanoTime()}). It has no
- * meaning outside the process and cannot be confused with the wall clock of the store.
- * Immutable.
+ * A point on the monotonic clock of this process ({@link System#nanoTime()}). Has no
+ * meaning outside the process. Immutable.
  *
  * @param nanos the reading in nanoseconds, which may overflow
  */
@@ -24,10 +23,7 @@ public record MonotonicTime(long nanos) implements Comparable<MonotonicTime> {
 	}
 
 	/**
-	 * Returns the time from here to another point; negative if that point is earlier.
-	 * @param other the other point
-	 * @return the duration
-	 */
+	 * {@return the time from here to another point; negative if that is earlier} */
 	public Duration until(MonotonicTime other) {
 		return Duration.ofNanos(other.nanos - this.nanos);
 	}

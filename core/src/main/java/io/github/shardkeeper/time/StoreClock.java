@@ -5,16 +5,15 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The clock of the store as far as this process knows it from its answered heartbeats: by
- * the monotonic clock, the earliest time that it can show. An answer contains the store's
- * time of some moment between sending and receiving, so the store's clock shows at least
- * that time when the answer arrives. The most precise answer counts; a late one is
- * imprecise but does no harm.
+ * The earliest time that the store's clock can show, by this process' monotonic clock.
+ * The answer to a heartbeat contains the store's time of some moment between sending and
+ * receiving, so the store's clock shows at least that time when the answer arrives. The
+ * most precise answer counts; a late one is imprecise but does no harm.
  * <p>
  * A step is noticed when it exceeds that uncertainty. Unnoticed steps, including those
  * that add up over several answers, stay below {@link #tolerance()}: two fifths of the
  * margin of a lease each for steps ahead and for steps back. One fifth remains for drift
- * and rounding. Not thread-safe: confined to the loop that receives the answers.
+ * and rounding. Confined to the loop that receives the answers.
  */
 public final class StoreClock {
 
@@ -25,7 +24,6 @@ public final class StoreClock {
 
 	private final Duration tolerance;
 
-	/** Lower bound of the time of the store. */
 	private @Nullable Reading earliest;
 
 	/** Reading from which steps ahead are measured. */
@@ -33,8 +31,7 @@ public final class StoreClock {
 
 	/**
 	 * Creates a clock without a reading.
-	 * @param margin the margin of a lease for clocks, of which each direction of steps
-	 * may use its part
+	 * @param margin the margin of a lease for clocks
 	 */
 	public StoreClock(Duration margin) {
 		this.tolerance = margin.multipliedBy(2).dividedBy(5);
@@ -42,8 +39,6 @@ public final class StoreClock {
 
 	/**
 	 * Takes in the time of an answer.
-	 * @param sentAt the time at which the heartbeat was sent
-	 * @param storeMillis the time of the store in the answer
 	 * @param now the time of the answer's arrival, or later
 	 * @return whether the store's clock has made a step since the previous answer
 	 */
@@ -66,28 +61,23 @@ public final class StoreClock {
 	}
 
 	/**
-	 * Returns whether the store's clock shows less than was already certain when the
-	 * heartbeat was sent.
-	 */
+	 * {@return whether the clock shows less than was certain at the sending} */
 	private boolean isSetBack(Reading known, MonotonicTime sentAt, long storeMillis) {
 		long latest = (storeMillis + 1) * NANOS_PER_MILLI;
 		return known.slowest(sentAt) - latest > this.tolerance.toNanos();
 	}
 
 	/**
-	 * Returns the earliest time that the store's clock can show unless it is set back.
-	 * @param now the current time
-	 * @return milliseconds of the store's time; 0 before the first answer
+	 * {@return the earliest time that the store's clock can show unless it is set back,
+	 * in milliseconds; 0 before the first answer}
 	 */
 	public long earliestMillis(MonotonicTime now) {
 		return (this.earliest != null) ? Math.floorDiv(this.earliest.slowest(now), NANOS_PER_MILLI) : 0;
 	}
 
 	/**
-	 * Returns the latest time at which the store's clock shows a time, unless it is set
-	 * back.
-	 * @param storeMillis the time of the store, after the first answer
-	 * @return the time by the clock of this process
+	 * {@return the latest time at which the store's clock shows a time, unless it is set
+	 * back} Call it after the first answer.
 	 */
 	public MonotonicTime reaches(long storeMillis) {
 		Reading known = (this.earliest != null) ? this.earliest : this.base;
@@ -96,9 +86,8 @@ public final class StoreClock {
 	}
 
 	/**
-	 * Returns the maximum of unnoticed steps in one direction, apart from the uncertainty
-	 * of the most precise answer.
-	 * @return the maximum
+	 * {@return the maximum of unnoticed steps in one direction, apart from the
+	 * uncertainty of the most precise answer}
 	 */
 	public Duration tolerance() {
 		return this.tolerance;

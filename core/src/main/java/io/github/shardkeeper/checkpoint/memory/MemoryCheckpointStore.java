@@ -27,8 +27,8 @@ import io.github.shardkeeper.shard.Token;
 
 /**
  * The checkpoints of one group in one process, for tests and first experiments without
- * Redis. All members of the group share one instance. Nothing is durable. Closing it does
- * nothing, because other members may still use it. Thread-safe.
+ * Redis. All members share one instance. Nothing is durable. Closing it does nothing.
+ * Thread-safe.
  */
 public final class MemoryCheckpointStore implements CheckpointStore {
 
@@ -38,15 +38,11 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 
 	private Map<String, Instant> consumedSince = new HashMap<>();
 
-	/** Creates an empty store that uses the system's clock. */
 	public MemoryCheckpointStore() {
 		this(InstantSource.system());
 	}
 
-	/**
-	 * Creates an empty store.
-	 * @param clock the store's time, in milliseconds
-	 */
+	/** Creates an empty store whose time is that of the clock, in milliseconds. */
 	public MemoryCheckpointStore(InstantSource clock) {
 		this.clock = clock;
 	}
@@ -146,10 +142,7 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 	}
 
 	/**
-	 * Returns whether the store has data of a shard.
-	 * @param shard the shard
-	 * @return whether it was ever acquired or had a seek, and was not removed since
-	 */
+	 * {@return whether a shard has data: it was acquired or had a seek} */
 	public synchronized boolean contains(ShardId shard) {
 		return this.entries.containsKey(shard);
 	}
@@ -160,18 +153,11 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 		return work.apply(this.entries.getOrDefault(shard, new ShardData()), this.clock.millis());
 	}
 
-	/**
-	 * Returns a copy of all data.
-	 * @return the copy
-	 */
 	public synchronized Snapshot snapshot() {
 		return new Snapshot(copy(this.entries), Map.copyOf(this.consumedSince));
 	}
 
-	/**
-	 * Loses all writes since a snapshot, as a failover may.
-	 * @param snapshot the data to return to
-	 */
+	/** Loses all writes since a snapshot, as a failover may. */
 	public synchronized void loseWritesSince(Snapshot snapshot) {
 		this.entries = copy(snapshot.entries);
 		this.consumedSince = new HashMap<>(snapshot.consumedSince);
@@ -193,7 +179,6 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 	public void close() {
 	}
 
-	/** The data of the store at one moment. */
 	public record Snapshot(Map<ShardId, ShardData> entries, Map<String, Instant> consumedSince) {
 
 	}

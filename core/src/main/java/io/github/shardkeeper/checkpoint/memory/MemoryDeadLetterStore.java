@@ -13,21 +13,13 @@ import io.github.shardkeeper.checkpoint.DeadLetterStore;
 import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.shard.ShardId;
 
-/**
- * The dead letters of a {@link MemoryCheckpointStore}. Closing it does nothing.
- * Thread-safe.
- */
+/** Dead letters of a {@link MemoryCheckpointStore}. Closing does nothing. Thread-safe. */
 public final class MemoryDeadLetterStore implements DeadLetterStore {
 
-	/** Suffix of ids, so that they look as they do on Redis. */
 	private static final String ID_SUFFIX = "-0";
 
 	private final MemoryCheckpointStore checkpoints;
 
-	/**
-	 * Creates a store.
-	 * @param checkpoints the store whose commits contain the dead letters
-	 */
 	public MemoryDeadLetterStore(MemoryCheckpointStore checkpoints) {
 		this.checkpoints = checkpoints;
 	}

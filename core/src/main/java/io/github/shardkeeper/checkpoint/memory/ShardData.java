@@ -37,7 +37,7 @@ public final class ShardData {
 
 	private final Map<Offset, Waiting> retries = new HashMap<>();
 
-	/** Dead letters by number, in the order in which they were stored. */
+	/** By number, in the order in which they were stored. */
 	private final SortedMap<Long, FailedRecord> deadLetters = new TreeMap<>();
 
 	private long lastDeadLetter;
@@ -49,9 +49,7 @@ public final class ShardData {
 	/** The last commit before the fence was raised; {@code null} if it is not known. */
 	private @Nullable LastCommit before;
 
-	/**
-	 * Time at which the fence was raised, in milliseconds: identifies the acquisition.
-	 */
+	/** Time in milliseconds at which the fence was raised: identifies the acquisition. */
 	private long acquired;
 
 	private @Nullable Offset offset;
@@ -182,8 +180,8 @@ public final class ShardData {
 	}
 
 	/**
-	 * Returns whether an acquisition still exists. If it is lost, a repetition of it that
-	 * arrived late may have acquired the remaining data under the same token.
+	 * {@return whether an acquisition still exists} If it is lost, a late repetition of
+	 * it may have acquired the remaining data under the same token.
 	 */
 	private boolean restsOn(long acquisition) {
 		return acquisition == 0 || acquisition == this.acquired;

@@ -18,9 +18,7 @@ final class DeadMemberSearch {
 
 	private final SteadyTime steady;
 
-	/**
-	 * Time of the search; not ahead of the leader's, because the clock may have stepped.
-	 */
+	/** Not ahead of the leader's time, because the clock may have stepped. */
 	private final long now;
 
 	private final long quietMillis;
@@ -41,10 +39,7 @@ final class DeadMemberSearch {
 
 	/**
 	 * Creates a search.
-	 * @param group the group
 	 * @param steady the time over which the leader was able to observe others' heartbeats
-	 * @param quietMillis the time for which nobody may own the shards of dead members
-	 * @param subscribed whether a member's subscription is open
 	 * @param limit maximum number of members to remove and shards to free
 	 */
 	DeadMemberSearch(Group group, SteadyTime steady, long quietMillis, Predicate<MemberId> subscribed, int limit) {

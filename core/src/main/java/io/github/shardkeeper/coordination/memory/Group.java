@@ -47,7 +47,6 @@ final class Group {
 
 	private long membership;
 
-	/** Membership version at which a shard was forgotten last. */
 	private long forgotten;
 
 	private long lastToken;
@@ -55,12 +54,10 @@ final class Group {
 	/** 0 until the first member joins. */
 	private long history;
 
-	/** Number of load reports so far. */
 	private long loads;
 
 	private long setBacks;
 
-	/** Problems that were published last. */
 	private GroupStatus status = GroupStatus.NONE;
 
 	private long longestLeaseMillis;
@@ -103,7 +100,6 @@ final class Group {
 		return copy;
 	}
 
-	/** Sets the time of the transition that follows. */
 	void setTime(Instant now) {
 		this.nowMicros = ChronoUnit.MICROS.between(Instant.EPOCH, now);
 	}
@@ -280,16 +276,14 @@ final class Group {
 		notify(this.leader);
 	}
 
-	/**
-	 * Starts or extends a quiet period. The target stays if it can still take the shard.
-	 */
+	/** Starts or extends a quiet period. The target stays if it can take the shard. */
 	void rest(Ownership shard, @Nullable MemberId target, long untilMillis) {
 		write(shard.shard(), Phase.QUIET, shard.token(), null, canTake(target) ? target : null, untilMillis);
 	}
 
 	/**
-	 * Takes a shard from its owner, which no longer consumes it: a quiet period starts,
-	 * or it goes to the target of its move, or it becomes free.
+	 * Takes a shard that its owner no longer consumes: it rests, or goes to its target,
+	 * or becomes free.
 	 */
 	void takeFromOwner(Ownership shard, long quietMillis) {
 		MemberId target = canTake(shard.target()) ? shard.target() : null;
@@ -309,10 +303,9 @@ final class Group {
 	}
 
 	/**
-	 * Removes a member and frees its shards, up to a limit. If some are left, the session
-	 * stays among the ended ones, for the next search. Shards of which the member was
-	 * only the target do not change.
-	 * @return the number of shards that were processed
+	 * Removes a member and frees its shards, up to a limit; returns their number. If some
+	 * are left, the session stays among the ended ones, for the next search. Shards of
+	 * which the member was only the target do not change.
 	 */
 	int remove(Session session, int limit, long quietMillis) {
 		// First, so that none of its shards is assigned to it again.
@@ -354,9 +347,9 @@ final class Group {
 	}
 
 	/**
-	 * Detects that the clock was set back, from the leases in the store and from the
-	 * earliest time that a member knows it can show. Call it before leases are compared
-	 * with the clock.
+	 * Detects a clock that was set back, from the leases in the store and from the
+	 * earliest time that a member knows. Call it before leases are compared with the
+	 * clock.
 	 */
 	void clockRead(long earliestMillis) {
 		if (this.sessions.clockRead(nowMillis()) >= SET_BACK_MILLIS || nowMillis() < earliestMillis) {
@@ -376,7 +369,6 @@ final class Group {
 		return new LoadChanges(this.loads, this.sessions.loadsSince(afterVersion));
 	}
 
-	/** Forgets the shards of a topic, unless a member uses it. */
 	ForgetReply forget(String topic) {
 		GroupChanges all = changesSince(0, -1);
 		SortedSet<MemberId> users = ForgetReply.users(topic, all);
@@ -412,7 +404,6 @@ final class Group {
 		}
 	}
 
-	/** Returns the members to notify, each once, and clears them. */
 	List<MemberId> drainNotifications() {
 		List<MemberId> drained = List.copyOf(this.toNotify);
 		this.toNotify.clear();

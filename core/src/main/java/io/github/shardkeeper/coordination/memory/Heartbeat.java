@@ -48,9 +48,7 @@ final class Heartbeat {
 	}
 
 	/**
-	 * Returns whether the member has seen writes that are lost. The first member to
-	 * notice that starts a new history.
-	 */
+	 * {@return whether seen writes are lost; the first to notice starts a history} */
 	private boolean haveWritesBeenLost() {
 		long history = this.seen.history();
 		if (history == 0) {
@@ -64,8 +62,7 @@ final class Heartbeat {
 	}
 
 	private void renew(boolean candidate) {
-		// Before the lease is renewed: a leader that was silent for a lease starts a new
-		// epoch.
+		// Before the lease is renewed: a leader silent for a lease starts a new epoch.
 		boolean vacant = this.group.leaderLeaseEnd() <= this.group.nowMillis();
 		this.session.renew(this.group.nowMillis());
 		if (!candidate) {

@@ -87,12 +87,11 @@ final class HeldShards {
 		}
 		if (shard.owner() != null) {
 			// Only an earlier session of this member can have this token, unless the
-			// owner's
-			// session is being ended here.
+			// owner's session is being ended here.
 			return !isOwned && (leaseHeld || token.value() < this.group.history());
 		}
-		// An earlier session of this member has presented the shard and has ended since;
-		// the shard is quiet only because of the time for claims.
+		// An earlier session of this member presented the shard and has ended; the shard
+		// is quiet only because of the time for claims.
 		return !leaseHeld && token.value() < this.group.history() && shard.untilMillis() <= this.group.claimsUntil();
 	}
 

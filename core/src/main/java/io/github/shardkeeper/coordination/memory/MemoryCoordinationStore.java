@@ -35,22 +35,21 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 
 /**
- * A group in one process, for tests and first experiments without Redis. One instance is
- * one group, which all members share. It makes the same transitions as the scripts for
- * Redis, under one lock. Nothing is durable.
+ * A group in one process, for tests and first experiments without Redis. All members
+ * share one instance. It makes the same transitions as the scripts for Redis, under one
+ * lock. Nothing is durable.
  * <p>
  * Subscribers are called after the transition, without a lock, on the thread that caused
- * it; calls on several threads may overlap. Closing the store does nothing, because other
- * members may still use it. Thread-safe.
+ * it; calls on several threads may overlap. Closing the store does nothing. Thread-safe.
  */
 public final class MemoryCoordinationStore implements CoordinationStore {
 
 	private static final Logger logger = LoggerFactory.getLogger(MemoryCoordinationStore.class);
 
-	/** Maximum number of shards in one answer to a heartbeat, as on Redis. */
+	/** As on Redis. */
 	private static final int READ_AT_ONCE = 500;
 
-	/** Maximum number of shards that one step frees, as on Redis. */
+	/** As on Redis. */
 	private static final int WRITTEN_AT_ONCE = 50;
 
 	private final InstantSource clock;
@@ -74,8 +73,8 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 	}
 
 	/**
-	 * Creates an empty group that starts as one on a Redis that may have been emptied: no
-	 * shard gets an owner for a lease after the first join.
+	 * Creates an empty group as on a Redis that may have been emptied: no shard gets an
+	 * owner for a lease after the first join.
 	 * @param clock the store's time, in microseconds
 	 */
 	public MemoryCoordinationStore(InstantSource clock) {
@@ -232,7 +231,6 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 		});
 	}
 
-	/** Returns a copy of the group, without the subscriptions. */
 	Snapshot snapshot() {
 		synchronized (this.lock) {
 			return new Snapshot(this.group.copy());
@@ -246,14 +244,12 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 		}
 	}
 
-	/** Loses all data, as a restart of a server without persistence does. */
 	void empty() {
 		synchronized (this.lock) {
 			this.group = new Group(false);
 		}
 	}
 
-	/** Closes all subscriptions, as a server does when it ends. */
 	void closeSubscriptions() {
 		this.subscriptions.clear();
 	}
@@ -289,7 +285,6 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 		return reply;
 	}
 
-	/** The data of the store at one moment. */
 	record Snapshot(Group group) {
 
 	}

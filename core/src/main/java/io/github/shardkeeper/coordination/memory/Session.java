@@ -5,9 +5,7 @@ import io.github.shardkeeper.protocol.LoadReport;
 import io.github.shardkeeper.protocol.MemberDescription;
 import io.github.shardkeeper.shard.MemberId;
 
-/**
- * A member's place in the group. Confined to the lock of its store.
- */
+/** A member's place in the group. Confined to the lock of its store. */
 final class Session {
 
 	final MemberId id;
@@ -22,7 +20,7 @@ final class Session {
 
 	private long leaseEnd;
 
-	/** The generation up to which the member has read its changes. */
+	/** Generation up to which the member has read its changes. */
 	long told;
 
 	private LoadReport load = LoadReport.NONE;

@@ -67,7 +67,6 @@ final class Sessions {
 		this.gone.put(session.id, session);
 	}
 
-	/** Removes a former member. */
 	void forget(Session session) {
 		this.gone.remove(session.id);
 	}
@@ -84,7 +83,6 @@ final class Sessions {
 		return all().mapToLong(Session::leaseEnd).min().orElse(0);
 	}
 
-	/** Returns the sessions whose lease has ended. */
 	List<Session> late(long now) {
 		return all().filter((session) -> session.leaseEnd() <= now).sorted(BY_LEASE_END).toList();
 	}
@@ -95,9 +93,8 @@ final class Sessions {
 	}
 
 	/**
-	 * Renews leases that end later than if they had begun now: they were written before
-	 * the clock was set back. Returns the minimum of that step in milliseconds, 0 for
-	 * none.
+	 * Renews leases that end later than if they had begun now: the clock was set back
+	 * since. Returns the minimum of that step in milliseconds, 0 for none.
 	 */
 	long clockRead(long now) {
 		long setBack = 0;

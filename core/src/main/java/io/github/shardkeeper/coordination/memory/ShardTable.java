@@ -50,7 +50,6 @@ final class ShardTable {
 		return this.changes.after(after, Integer.MAX_VALUE);
 	}
 
-	/** Returns the shards that a member reads, in the order of their last changes. */
 	List<Ownership> concerning(MemberId member, long after, int limit) {
 		return concernsOf(member).after(after, limit);
 	}
@@ -59,7 +58,6 @@ final class ShardTable {
 		return concernsOf(member).isEmpty();
 	}
 
-	/** Removes a shard. */
 	void forget(ShardId shard) {
 		this.generation++;
 		this.records.remove(shard);
@@ -72,9 +70,7 @@ final class ShardTable {
 		concernsOf(member).remove(shard.shard());
 	}
 
-	/**
-	 * Returns a shard to its owner again, as if it had changed, and to no other member.
-	 */
+	/** Reports a shard again, to its owner only, as if it had changed. */
 	void tellOwnerAgain(Ownership owned) {
 		index(owned.owner(), owned.shard(), ++this.generation);
 	}
@@ -84,7 +80,7 @@ final class ShardTable {
 		index(member, shard, Objects.requireNonNull(this.records.get(shard)).generation());
 	}
 
-	/** Writes a shard under the next generation; the given generation is ignored. */
+	/** Ignores the given generation: the next one counts. */
 	void write(Ownership wanted) {
 		Ownership now = at(++this.generation, wanted);
 		Ownership before = this.records.put(now.shard(), now);
@@ -147,7 +143,6 @@ final class ShardTable {
 			return this.order.isEmpty();
 		}
 
-		/** Returns the current shards, with their generations in this index. */
 		List<Ownership> after(long generation, int limit) {
 			return this.order.tailMap(generation, false)
 				.entrySet()
