@@ -27,12 +27,10 @@ import io.github.shardkeeper.worker.ShardWorker;
 import io.github.shardkeeper.worker.WorkerContext;
 
 /**
- * Consumes every shard of the broadcast topics, for this instance alone. Shards are not
- * assigned or revoked, and need no lease. Thread-safe.
- * <p>
- * Tokens come from the clock of this machine, so each start has higher ones than the
- * starts before. A second process with the same instance id acquires the shards; the
- * first one stops at its next commit and reports the problem.
+ * Consumes every shard of the broadcast topics, for this instance alone and without a
+ * lease. Tokens come from the clock of this machine, so each start has higher ones than
+ * the starts before. A second process with the same instance id acquires the shards; the
+ * first one stops at its next commit and reports the problem. Thread-safe.
  */
 final class BroadcastConsumption implements ShardConsumption.Listener {
 
@@ -59,12 +57,7 @@ final class BroadcastConsumption implements ShardConsumption.Listener {
 
 	private boolean stopping;
 
-	/**
-	 * Creates a consumption without shards.
-	 * @param handlers the handlers by topic
-	 * @param instance the id of the instance
-	 * @param earlier the workers of an earlier run, which may not have ended
-	 */
+	/** Creates a consumption; workers of an {@code earlier} run may not have ended. */
 	BroadcastConsumption(Map<String, ShardHandler> handlers, WorkerContext context, SessionWatch session,
 			WorkerThreads.Running threads, String instance, @Nullable ShardWorkers earlier) {
 		this.instance = instance;
@@ -77,11 +70,7 @@ final class BroadcastConsumption implements ShardConsumption.Listener {
 		return this.workers;
 	}
 
-	/**
-	 * Starts the shards that are new. Shards are never revoked: a shard that no longer
-	 * exists ends when its reader reports the end.
-	 * @param current the broadcast topics with their current shards
-	 */
+	/** Starts new shards. Those that no longer exist end when their reader reports it. */
 	synchronized void shardsChanged(Map<String, TopicShards> current) {
 		this.topics = Map.copyOf(current);
 		if (!this.stopping) {

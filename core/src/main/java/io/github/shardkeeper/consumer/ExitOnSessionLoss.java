@@ -25,11 +25,7 @@ public final class ExitOnSessionLoss implements ConsumerEvents {
 
 	private final IntConsumer exit;
 
-	/**
-	 * Creates a listener that ends the process.
-	 * @param events gets all other events
-	 * @param exit ends the process with an exit code
-	 */
+	/** Creates a listener that ends the process and passes all other events on. */
 	public ExitOnSessionLoss(ConsumerEvents events, IntConsumer exit) {
 		this.events = events;
 		this.exit = exit;

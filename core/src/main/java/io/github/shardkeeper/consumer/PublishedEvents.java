@@ -19,9 +19,8 @@ import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.worker.ConsumerEvents;
 
 /**
- * Publishes events to the application. Its listeners run on a thread of their own, so
- * that they block only each other. The thread exists only while there are events.
- * Thread-safe.
+ * Publishes events to the application, on a thread that exists only while there are
+ * events: its listeners block only each other. Thread-safe.
  */
 public final class PublishedEvents implements ConsumerEvents {
 
@@ -35,11 +34,7 @@ public final class PublishedEvents implements ConsumerEvents {
 
 	private final ThreadPoolExecutor executor;
 
-	/**
-	 * Creates a publisher of events.
-	 * @param group the name of the group
-	 * @param publisher publishes the events
-	 */
+	/** Creates a publisher of events. */
 	public PublishedEvents(String group, ApplicationEventPublisher publisher) {
 		this(group, publisher, (task) -> {
 			Thread thread = new Thread(task, "shardkeeper-events");

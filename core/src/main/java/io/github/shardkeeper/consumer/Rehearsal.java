@@ -41,11 +41,10 @@ import io.github.shardkeeper.worker.ShardWorker;
 import io.github.shardkeeper.worker.WorkerContext;
 
 /**
- * Warms the classes of a worker up before the first shard is assigned: consumes and
- * releases a shard that does not exist, and reads its checkpoint. Otherwise the first
- * shards that move to a new instance would wait until these classes are loaded and
- * compiled. Writes nothing, and calls no code of the application. Confined to the thread
- * that runs it.
+ * Warms up the classes of a worker before the first shard is assigned, which would
+ * otherwise wait until they are loaded and compiled: consumes and releases a shard that
+ * does not exist, and reads its checkpoint. Writes nothing, and calls no code of the
+ * application. Confined to the thread that runs it.
  */
 final class Rehearsal {
 
@@ -65,10 +64,7 @@ final class Rehearsal {
 
 	private boolean ended;
 
-	/**
-	 * Runs the rehearsal. A failure has no consequences.
-	 * @param topic a topic that is consumed
-	 */
+	/** Runs the rehearsal for a consumed topic. A failure has no consequences. */
 	static void run(WorkerContext context, Function<String, ConsumerSettings> settings, String topic) {
 		ShardId absent = new ShardId(topic, "rehearsal");
 		MonotonicTime end = context.clock().now().plus(LONGEST);
@@ -128,10 +124,7 @@ final class Rehearsal {
 
 	}
 
-	/**
-	 * Store that accepts everything and keeps nothing, and reader of the records that it
-	 * is offered. Confined to one thread.
-	 */
+	/** Empty store, and reader of the records that it is offered. */
 	private static final class EmptyBackend implements CheckpointStore, ShardReader {
 
 		private @Nullable RecordSink sink;

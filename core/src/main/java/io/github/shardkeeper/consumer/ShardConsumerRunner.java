@@ -45,11 +45,10 @@ import io.github.shardkeeper.worker.WorkerContext;
 
 /**
  * Runs the application's handlers: one reader for all shards of the instance, and one
- * worker for each shard that the instance owns. Thread-safe.
- * <p>
- * It starts after the web server, so that the server answers before the first record is
- * handled. It stops before the web server, while the connections to Redis are open. Beans
- * in later phases, including the default phase, start after it and stop before it.
+ * worker for each. It starts after the web server, so that the server answers before the
+ * first record is handled. It stops before the web server, while the connections to Redis
+ * are open. Beans in later phases, including the default phase, start after it and stop
+ * before it. Thread-safe.
  */
 public final class ShardConsumerRunner implements SmartLifecycle {
 
@@ -111,18 +110,9 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	/**
 	 * Creates a runner that is not started.
-	 * @param coordinator the coordinator, which assigns shards
-	 * @param detector finds the handlers
-	 * @param source the source of the records
 	 * @param startPositions the start positions of shards that have no offset
-	 * @param checkpoints the store of the checkpoints
 	 * @param lease the lease; without it nothing is consumed
-	 * @param runtime the clock and the loops
 	 * @param threads the threads that handlers run on
-	 * @param settings the settings of consumption
-	 * @param mapper reads and writes the values of the state
-	 * @param meters counts calls and commits
-	 * @param events listens for events of the session and of shards
 	 * @param stopTimeout the maximum duration of a stop
 	 */
 	public ShardConsumerRunner(ShardCoordinator coordinator, ShardHandlerDetector detector, ShardSource source,
@@ -227,8 +217,8 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	}
 
 	/**
-	 * Returns the topics that have a handler, with their shards. A handler without
-	 * records never reaches the end of a shard, so its shards do not wait for parents.
+	 * Returns the topics that have a handler. A handler without records never reaches the
+	 * end of a shard, so its shards do not wait for parents.
 	 */
 	private Map<String, TopicShards> topics(Map<String, ShardHandler> handlers) {
 		Map<String, TopicShards> topics = new TreeMap<>(this.source.topics());
@@ -256,8 +246,8 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	}
 
 	/**
-	 * Stores again since when topics are consumed, because the store may have lost it.
-	 * Otherwise shards without an offset would start too late.
+	 * Stores again since when topics are consumed: the store may have lost it, and shards
+	 * without an offset would start too late.
 	 */
 	private void recordConsumption(WorkerContext context, Set<String> topics) {
 		try {
@@ -284,10 +274,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		}
 	}
 
-	/**
-	 * Runs the rehearsal during the join. Not on a thread of the workers, because it may
-	 * wait for the store.
-	 */
+	/** Runs the rehearsal during the join, not on a worker's thread: it may wait. */
 	private void rehearse(WorkerContext context, Set<String> topics) {
 		String topic = topics.iterator().next();
 		Thread thread = new Thread(() -> Rehearsal.run(context, this.settings.consumers(), topic),
@@ -370,38 +357,25 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		return PHASE;
 	}
 
-	/**
-	 * Returns the topics that this instance consumes as a member of its group, without
-	 * broadcast topics.
-	 * @return their names; empty if this instance is not running
-	 */
+	/** Returns the consumed topics without broadcast topics, empty if not running. */
 	public Set<String> topics() {
 		Running current = this.running;
 		return (current != null) ? current.topics : Set.of();
 	}
 
-	/**
-	 * Returns problems of consumed topics whose shards cannot be found.
-	 * @return the problem, with its solution, by topic
-	 */
+	/** Returns the problem of each consumed topic whose shards cannot be found. */
 	public Map<String, String> topicProblems() {
 		Map<String, String> problems = new TreeMap<>(this.source.problems());
 		problems.keySet().retainAll(this.consumed);
 		return problems;
 	}
 
-	/**
-	 * Returns the problems of shards of this instance that cannot be consumed.
-	 * @return the text of the problem by shard
-	 */
+	/** Returns the texts of {@link #shardProblems()}. */
 	public Map<ShardId, String> problems() {
 		return ShardWorker.Problem.texts(shardProblems());
 	}
 
-	/**
-	 * Returns the problems of shards of this instance that cannot be consumed.
-	 * @return the problem by shard
-	 */
+	/** Returns the problem of each shard of this instance that cannot be consumed. */
 	public Map<ShardId, ShardWorker.Problem> shardProblems() {
 		Running current = this.running;
 		if (current == null) {
@@ -426,19 +400,14 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	/**
 	 * Returns whether this instance is a member of its group, or tries to join it. It
-	 * does not join if it consumes broadcast topics only.
-	 * @return whether it is running and consumes a topic that is not broadcast
+	 * does not if it consumes broadcast topics only.
 	 */
 	public boolean isCoordinated() {
 		Running current = this.running;
 		return current != null && current.coordinated;
 	}
 
-	/**
-	 * Processes requests in the store for shards of broadcast topics. For other shards
-	 * the coordinator does that.
-	 * @param shards the shards
-	 */
+	/** Processes requests for broadcast shards; the coordinator does that for others. */
 	public void attend(Collection<ShardId> shards) {
 		Running current = this.running;
 		if (current != null && current.broadcast != null) {
@@ -503,9 +472,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	/**
 	 * Settings of consumption.
 	 *
-	 * @param consumers the settings by topic
-	 * @param totalBufferBytes the maximum size of the records that all shards together
-	 * read ahead
+	 * @param totalBufferBytes the limit of what all shards together read ahead
 	 * @param broadcastTopics the topics of which every instance consumes every shard
 	 * @param instanceIdStays whether this instance has the same id after a restart
 	 */

@@ -43,10 +43,7 @@ final class ShardPreparation {
 		this.shard = shard;
 	}
 
-	/**
-	 * Requests the call.
-	 * @param othersEnded completes when nothing else of this instance runs for the shard
-	 */
+	/** Requests the call, for when nothing else of this instance runs for the shard. */
 	static ShardPreparation begin(ShardHandler handler, String group, ShardId shard, MemberId member, Executor executor,
 			CompletableFuture<Void> othersEnded) {
 		ShardPreparation preparation = new ShardPreparation(handler, new UpcomingShard(group, shard, member));
@@ -62,10 +59,7 @@ final class ShardPreparation {
 		return preparation;
 	}
 
-	/**
-	 * Cancels the call if it has not begun; a running one continues.
-	 * @return whether it has ended
-	 */
+	/** Cancels the call if it has not begun; returns whether it has ended. */
 	synchronized boolean drop() {
 		this.dropped = true;
 		if (!this.begun) {

@@ -27,8 +27,7 @@ import io.github.shardkeeper.worker.ShardWorker;
 import io.github.shardkeeper.worker.WorkerContext;
 
 /**
- * Workers of an instance: one for each shard that it owns, and those that have not ended
- * yet. Thread-safe.
+ * Workers of the owned shards, and those that have not ended yet. Thread-safe.
  */
 final class ShardWorkers implements ShardConsumption {
 
@@ -51,14 +50,7 @@ final class ShardWorkers implements ShardConsumption {
 
 	private final Map<ShardId, ShardPreparation> preparations = new ConcurrentSkipListMap<>();
 
-	/**
-	 * Creates a set without workers of its own.
-	 * @param handlers the handlers by topic
-	 * @param session reports the loss of the session
-	 * @param preparing runs preparations
-	 * @param earlier the workers of an earlier run, {@code null} for none: a new worker
-	 * waits for the end of an earlier one
-	 */
+	/** Creates a set whose new workers wait for those of an {@code earlier} run. */
 	ShardWorkers(Map<String, ShardHandler> handlers, WorkerContext context, SessionWatch session, Executor preparing,
 			@Nullable ShardWorkers earlier) {
 		this.preparing = preparing;

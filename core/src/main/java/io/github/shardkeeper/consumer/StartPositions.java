@@ -21,11 +21,10 @@ import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * Start positions of shards for which the group has no offset. Thread-safe.
- * <p>
- * "Latest" is the time at which the group first consumed the topic. The store keeps it,
- * so it also applies to a new shard, and to the next owner of a shard whose first owner
- * ended without a commit: neither misses a record.
+ * Start positions of shards for which the group has no offset. "Latest" is the time at
+ * which the group first consumed the topic. The store keeps it for new shards, and for
+ * the next owner of a shard whose first owner ended without a commit: neither misses a
+ * record. Thread-safe.
  */
 public final class StartPositions {
 
@@ -46,13 +45,8 @@ public final class StartPositions {
 
 	/**
 	 * Creates start positions.
-	 * @param source the source of the records
-	 * @param checkpoints stores since when the group consumes a topic
-	 * @param positions the start positions by topic; other topics start with the first
-	 * record
-	 * @param clock the clock
-	 * @throws ShardkeeperConfigurationException if the source cannot read an offset among
-	 * them
+	 * @param positions the positions by topic; others start with the first record
+	 * @throws ShardkeeperConfigurationException if the source cannot read an offset
 	 */
 	public StartPositions(ShardSource source, CheckpointStore checkpoints, Map<String, StartPosition> positions,
 			MonotonicClock clock) {
@@ -80,8 +74,7 @@ public final class StartPositions {
 	}
 
 	/**
-	 * Stores since when the topics are consumed: records from now on are after "latest".
-	 * To be called again if the store may have lost that.
+	 * Stores since when the topics are consumed; called again if that may be lost.
 	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not
 	 * answer; then the start of the first shard counts
 	 */
@@ -89,10 +82,7 @@ public final class StartPositions {
 		topics.stream().filter(this::isLatest).forEach(this::ask);
 	}
 
-	/**
-	 * Returns a reader that starts shards without an offset at their start position.
-	 * @param reader reads all shards
-	 */
+	/** Returns a reader that starts shards without an offset at their start position. */
 	ShardReader over(ShardReader reader) {
 		return this.positions.isEmpty() ? reader : new PositionedReader(reader, this::before);
 	}

@@ -17,8 +17,7 @@ import io.github.shardkeeper.loop.BoundedExecutor;
  * Threads that handlers run on: a virtual thread for each turn of a worker, or a bounded
  * pool for the turns of all workers. Immutable.
  *
- * @param virtual whether to use virtual threads
- * @param poolSize the size of the pool if they are not used
+ * @param poolSize the size of the pool if threads are not virtual
  */
 public record WorkerThreads(boolean virtual, int poolSize) {
 
@@ -61,10 +60,8 @@ public record WorkerThreads(boolean virtual, int poolSize) {
 	/**
 	 * Running threads.
 	 *
-	 * @param executor runs workers
 	 * @param preparing runs preparations, on a part of the threads
-	 * @param shutdown ends the threads once their tasks are done; called after every
-	 * worker has ended
+	 * @param shutdown ends the threads; called after every worker has ended
 	 */
 	record Running(Executor executor, Executor preparing, Runnable shutdown) {
 

@@ -15,11 +15,9 @@ public final class HandlerCall {
 	private boolean interrupted;
 
 	/**
-	 * Runs user code on the current thread.
-	 * @param code the user code
+	 * Runs user code on the current thread, and throws what it throws.
 	 * @throws InterruptedException also if {@link #interrupt()} was called and the code
 	 * returned with its thread interrupted: it may have stopped early
-	 * @throws Throwable what the code throws
 	 */
 	public void run(UserCode code) throws Throwable {
 		synchronized (this) {
@@ -53,31 +51,20 @@ public final class HandlerCall {
 		}
 	}
 
-	/**
-	 * Returns whether {@link #interrupt()} has interrupted the running, or else the last,
-	 * user code.
-	 * @return whether it was interrupted
-	 */
+	/** Returns whether {@link #interrupt()} has interrupted the last user code. */
 	public synchronized boolean wasInterrupted() {
 		return this.interrupted;
 	}
 
-	/**
-	 * Returns the stack of the running user code.
-	 * @return the frames, the innermost first; empty if none runs
-	 */
+	/** Returns the stack of the running user code, empty if none runs. */
 	public synchronized List<StackTraceElement> stack() {
 		return (this.running != null) ? List.of(this.running.getStackTrace()) : List.of();
 	}
 
-	/** User code. */
 	@FunctionalInterface
 	public interface UserCode {
 
-		/**
-		 * Runs it.
-		 * @throws Throwable what it throws
-		 */
+		/** Runs it, and throws what it throws. */
 		void run() throws Throwable;
 
 	}

@@ -1,7 +1,7 @@
 package io.github.shardkeeper.handler;
 
 /**
- * The way a handler's method is called.
+ * Way of calling a handler's method.
  */
 public enum HandlerShape {
 

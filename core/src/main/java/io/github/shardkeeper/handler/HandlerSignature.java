@@ -17,7 +17,7 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.source.SourceRecord;
 
 /**
- * The parameters of a handler's method, read and checked once at startup. Thread-safe.
+ * Parameters of a handler's method, read and checked once at startup. Thread-safe.
  */
 public final class HandlerSignature {
 
@@ -30,7 +30,7 @@ public final class HandlerSignature {
 
 	private final HandlerShape shape;
 
-	/** Meaningless in other shapes. */
+	/** Meaningless if the shape is not a batch. */
 	private final int batchParameter;
 
 	private final boolean takesWhole;
@@ -42,13 +42,7 @@ public final class HandlerSignature {
 	/** Resolved once: a handler has one bean. */
 	private volatile @Nullable Method invocable;
 
-	/**
-	 * Creates a signature.
-	 * @param payloadType the type to convert payloads to, {@code null} if the method
-	 * takes none or {@code messages} converts them
-	 * @param messages fills some of the parameters, {@code null} if there are none to
-	 * fill
-	 */
+	/** Creates a signature; {@code messages} fills some of the parameters, if any. */
 	HandlerSignature(Method method, List<HandlerArgument> arguments, @Nullable Type payloadType,
 			MessageArguments.@Nullable OfMethod messages) {
 		this.method = method;
@@ -70,11 +64,7 @@ public final class HandlerSignature {
 	}
 
 	/**
-	 * Reads the signature of a {@code @ShardConsumer} method that takes nothing from
-	 * messages.
-	 * @param method the method
-	 * @param beanType the class of its bean
-	 * @return the signature
+	 * Reads a {@code @ShardConsumer} method that takes nothing from messages.
 	 * @throws ShardkeeperConfigurationException if it is not supported
 	 */
 	public static HandlerSignature ofConsumer(Method method, Class<?> beanType) {
@@ -82,7 +72,7 @@ public final class HandlerSignature {
 	}
 
 	/**
-	 * Reads the signature of a {@code @ShardConsumer} method.
+	 * Reads a {@code @ShardConsumer} method.
 	 * @param messages fills parameters as from messages
 	 * @throws ShardkeeperConfigurationException if it is not supported
 	 */
@@ -91,12 +81,8 @@ public final class HandlerSignature {
 	}
 
 	/**
-	 * Reads the signature of an {@code @OnShardAssigned} or {@code @OnShardRevoked}
-	 * method.
-	 * @param method the method
-	 * @param beanType the class of its bean
+	 * Reads an {@code @OnShardAssigned} or {@code @OnShardRevoked} method.
 	 * @param annotation the annotation, for messages
-	 * @return the signature
 	 * @throws ShardkeeperConfigurationException if it is not supported
 	 */
 	public static HandlerSignature ofCallback(Method method, Class<?> beanType, String annotation) {
@@ -104,12 +90,8 @@ public final class HandlerSignature {
 	}
 
 	/**
-	 * Reads the signature of an {@code @OnShardPreparing} method, which is called before
-	 * the state is read.
-	 * @param method the method
-	 * @param beanType the class of its bean
+	 * Reads an {@code @OnShardPreparing} method, which is called without state.
 	 * @param annotation the annotation, for messages
-	 * @return the signature
 	 * @throws ShardkeeperConfigurationException if it is not supported
 	 */
 	public static HandlerSignature ofPreparation(Method method, Class<?> beanType, String annotation) {
@@ -149,7 +131,6 @@ public final class HandlerSignature {
 		return this.payloadType;
 	}
 
-	/** Returns whether the method takes {@code ShardRecord}s, not only payloads. */
 	boolean takesWhole() {
 		return this.takesWhole;
 	}
@@ -187,8 +168,8 @@ public final class HandlerSignature {
 
 	/**
 	 * Returns the arguments of a call.
-	 * @param input the {@link #input} of the record, the list of inputs of a batch, or
-	 * {@code null} for a handler without records
+	 * @param input the {@link #input} of a record, a list of them, or {@code null} for
+	 * none
 	 */
 	@Nullable Object[] arguments(@Nullable Object input, ShardContext context, @Nullable ShardState state,
 			@Nullable Acknowledgment acknowledgment) {
@@ -208,12 +189,7 @@ public final class HandlerSignature {
 		return values;
 	}
 
-	/**
-	 * A record with the parameters that {@link MessageArguments} has filled.
-	 *
-	 * @param converted the record or payload for its parameter, {@code null} for none
-	 * @param values the values by parameter; never changed, a retry uses them again
-	 */
+	/** Record with the parameters that messages fill. Immutable: a retry reuses it. */
 	private record Filled(@Nullable Object converted, @Nullable Object[] values) {
 
 	}

@@ -19,38 +19,25 @@ public interface MessageArguments {
 
 	/**
 	 * Reads the signature of a handler's method. Called once at startup.
-	 * @param method the method
-	 * @param beanType the class of its bean
-	 * @param refusal creates the exception for an unsupported parameter
 	 * @return what fills its parameters, {@code null} if there is none to fill
 	 * @throws ShardkeeperConfigurationException if a parameter is not supported
 	 */
 	@Nullable OfMethod of(Method method, Class<?> beanType, Refusal refusal);
 
-	/**
-	 * Fills parameters of one method. Thread-safe.
-	 */
+	/** Filler of the parameters of one method. Thread-safe. */
 	interface OfMethod {
 
-		/**
-		 * Returns whether it fills a parameter.
-		 * @param parameter its number, from 0
-		 * @return whether it fills it
-		 */
+		/** Returns whether it fills a parameter, counted from 0. */
 		boolean fills(int parameter);
 
 		/**
 		 * Returns whether a parameter that it fills takes the payload or, if its type is
 		 * a list, the payloads of a batch.
-		 * @param parameter its number, from 0
-		 * @return whether it takes the payload
 		 */
 		boolean isPayload(int parameter);
 
 		/**
 		 * Returns the arguments for one record.
-		 * @param context the shard it was read from
-		 * @param source the record
 		 * @return one value per parameter, {@code null} for those that are not filled
 		 * here; for the payloads of a batch, the payload of this record
 		 * @throws io.github.shardkeeper.source.PayloadConversionException if one cannot
@@ -60,17 +47,14 @@ public interface MessageArguments {
 
 	}
 
-	/**
-	 * Creates exceptions for unsupported methods.
-	 */
+	/** Factory of exceptions for unsupported methods. */
 	@FunctionalInterface
 	interface Refusal {
 
 		/**
-		 * Creates the exception.
+		 * Creates the exception to throw.
 		 * @param problem a sentence without its subject
 		 * @param action the way to fix it
-		 * @return the exception to throw
 		 */
 		ShardkeeperConfigurationException of(String problem, String action);
 

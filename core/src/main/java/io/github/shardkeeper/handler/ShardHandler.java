@@ -20,9 +20,8 @@ import io.github.shardkeeper.source.PayloadConverter;
 import io.github.shardkeeper.source.SourceRecord;
 
 /**
- * The handler of one topic: a {@code @ShardConsumer} method with the
- * {@code @OnShardPreparing}, {@code @OnShardAssigned} and {@code @OnShardRevoked} methods
- * of its bean. Thread-safe.
+ * Handler of one topic: a {@code @ShardConsumer} method with the callbacks of its bean.
+ * Thread-safe.
  */
 public final class ShardHandler {
 
@@ -46,16 +45,9 @@ public final class ShardHandler {
 
 	/**
 	 * Creates a handler.
-	 * @param topic the topic
 	 * @param bean returns the bean, possibly a proxy
-	 * @param consumer the {@code @ShardConsumer} method
-	 * @param preparing the {@code @OnShardPreparing} methods
-	 * @param assigned the {@code @OnShardAssigned} methods
-	 * @param revoked the {@code @OnShardRevoked} methods
-	 * @param converter reads payloads
-	 * @param observer wraps calls of the {@code @ShardConsumer} method, {@code null} for
-	 * none
-	 * @param interval the pause between two calls of a handler without records, otherwise
+	 * @param observer wraps calls of the consumer's method, {@code null} for none
+	 * @param interval the pause between calls of a handler without records, otherwise
 	 * zero
 	 */
 	public ShardHandler(String topic, Supplier<Object> bean, HandlerSignature consumer,
@@ -72,59 +64,38 @@ public final class ShardHandler {
 		this.interval = interval;
 	}
 
-	/**
-	 * Returns the topic.
-	 * @return the topic
-	 */
+	/** Returns the topic. */
 	public String topic() {
 		return this.topic;
 	}
 
-	/**
-	 * Returns the method's name, for messages.
-	 * @return class, method and parameter types
-	 */
+	/** Returns class, method and parameter types, for messages. */
 	public String name() {
 		return this.consumer.name();
 	}
 
-	/**
-	 * Returns the way the method is called.
-	 * @return its shape
-	 */
+	/** Returns the way the method is called. */
 	public HandlerShape shape() {
 		return this.consumer.shape();
 	}
 
-	/**
-	 * Returns whether the method takes the shard's state.
-	 * @return whether it takes it
-	 */
+	/** Returns whether the method takes the shard's state. */
 	public boolean takesState() {
 		return this.consumer.takes(HandlerArgument.STATE);
 	}
 
-	/**
-	 * Returns whether the method takes an {@link Acknowledgment}.
-	 * @return whether it takes one
-	 */
+	/** Returns whether the method takes an {@link Acknowledgment}. */
 	public boolean takesAcknowledgment() {
 		return this.consumer.takes(HandlerArgument.ACKNOWLEDGMENT);
 	}
 
-	/**
-	 * Returns the pause between two calls of a handler without records.
-	 * @return the time from the end of a call to the next one
-	 */
+	/** Returns the pause between two calls of a handler without records. */
 	public Duration interval() {
 		return this.interval;
 	}
 
 	/**
-	 * Converts a record for a handler of records or batches.
-	 * @param context the shard
-	 * @param source the record
-	 * @return the value to pass to {@link #handle}
+	 * Converts a record for {@link #handle}.
 	 * @throws io.github.shardkeeper.source.PayloadConversionException if the payload is
 	 * not what the method expects
 	 */
@@ -142,13 +113,11 @@ public final class ShardHandler {
 	}
 
 	/**
-	 * Calls the handler's method.
+	 * Calls the handler's method, and throws what it throws.
 	 * @param converted the result of {@link #convert}; for a batch the list of results,
 	 * which must not change any more; {@code null} for a handler without records
-	 * @param context the shard
 	 * @param state the shard's state, {@code null} if the method takes none
 	 * @param acknowledgment the acknowledgment, {@code null} if the method takes none
-	 * @throws Throwable what the method throws
 	 */
 	public void handle(@Nullable Object converted, ShardContext context, @Nullable ShardState state,
 			@Nullable Acknowledgment acknowledgment) throws Throwable {
@@ -174,25 +143,18 @@ public final class ShardHandler {
 		return observed ? Observed.input(converted) : converted;
 	}
 
-	/**
-	 * Returns whether the bean has {@code @OnShardPreparing} methods.
-	 * @return whether it has any
-	 */
+	/** Returns whether the bean has {@code @OnShardPreparing} methods. */
 	public boolean prepares() {
 		return !this.preparing.isEmpty();
 	}
 
-	/**
-	 * Returns the names of the {@code @OnShardPreparing} methods, for messages.
-	 * @return the names
-	 */
+	/** Returns the names of the {@code @OnShardPreparing} methods, for messages. */
 	public String preparingNames() {
 		return this.preparing.stream().map(HandlerSignature::name).collect(Collectors.joining(", "));
 	}
 
 	/**
 	 * Calls the {@code @OnShardPreparing} methods.
-	 * @param context the shard
 	 * @throws Throwable what a method throws
 	 */
 	public void prepare(ShardContext context) throws Throwable {
@@ -203,8 +165,6 @@ public final class ShardHandler {
 
 	/**
 	 * Calls the {@code @OnShardAssigned} methods.
-	 * @param context the shard
-	 * @param state its state
 	 * @throws Throwable what a method throws
 	 */
 	public void assigned(ShardContext context, ShardState state) throws Throwable {
@@ -215,8 +175,6 @@ public final class ShardHandler {
 
 	/**
 	 * Calls the {@code @OnShardRevoked} methods.
-	 * @param context the shard
-	 * @param state its state
 	 * @throws Throwable what a method throws
 	 */
 	public void revoked(ShardContext context, ShardState state) throws Throwable {
@@ -237,12 +195,7 @@ public final class ShardHandler {
 		}
 	}
 
-	/**
-	 * A converted record together with its source, for the observer.
-	 *
-	 * @param input what the method takes
-	 * @param source the record
-	 */
+	/** Converted record together with its source, for the observer. */
 	private record Observed(Object input, SourceRecord source) {
 
 		static Object input(Object observed) {

@@ -51,20 +51,13 @@ public final class ShardHandlerDetector {
 
 	private final @Nullable CallObserver observer;
 
-	/**
-	 * Creates a detector of handlers that take nothing from messages and are not
-	 * observed.
-	 * @param beans the application's beans
-	 * @param converter reads payloads
-	 */
+	/** Creates a detector of handlers without messages and observer. */
 	public ShardHandlerDetector(ConfigurableListableBeanFactory beans, PayloadConverter converter) {
 		this(beans, converter, MessageArguments.NONE, null);
 	}
 
 	/**
 	 * Creates a detector.
-	 * @param beans the application's beans
-	 * @param converter reads payloads
 	 * @param messages fills parameters as from messages
 	 * @param observer wraps calls of handlers, {@code null} for none
 	 */
@@ -79,7 +72,6 @@ public final class ShardHandlerDetector {
 	/**
 	 * Finds all handlers. Call it once all singletons exist and the real type of every
 	 * bean is known.
-	 * @param topics the existing topics by name
 	 * @return the handlers by topic
 	 * @throws ShardkeeperConfigurationException if a handler is not supported
 	 */
@@ -255,8 +247,7 @@ public final class ShardHandlerDetector {
 
 	/**
 	 * Checks that a method can be called through the bean's proxy, and that its work is
-	 * done when it returns.
-	 * @param bean the bean, possibly a proxy; {@code null} if it does not exist yet
+	 * done when it returns. The bean is {@code null} if it does not exist yet.
 	 */
 	private static void requireCallable(HandlerSignature signature, String annotation, Class<?> type,
 			@Nullable Object bean) {
@@ -306,7 +297,6 @@ public final class ShardHandlerDetector {
 				"The %s method %s %s".formatted(annotation, signature.name(), problem), action);
 	}
 
-	/** Reads and checks the signature of a callback. */
 	@FunctionalInterface
 	private interface SignatureReader {
 

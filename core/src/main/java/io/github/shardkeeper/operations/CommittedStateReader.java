@@ -24,12 +24,7 @@ public final class CommittedStateReader implements ShardStateReader {
 
 	private final JsonMapper mapper;
 
-	/**
-	 * Creates a reader.
-	 * @param checkpoints the data plane
-	 * @param source the source of the topics
-	 * @param mapper reads the values
-	 */
+	/** Creates a reader of the data plane. */
 	public CommittedStateReader(CheckpointStore checkpoints, ShardSource source, JsonMapper mapper) {
 		this.checkpoints = checkpoints;
 		this.shards = new ShardLookup(source, "A call of ShardStateReader");

@@ -26,8 +26,7 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ShardSource;
 
 /**
- * Dead letters in the store, read page by page, so that memory holds few of them at a
- * time. Thread-safe.
+ * Dead letters in the store, read page by page to save memory. Thread-safe.
  */
 public final class StoredDeadLetters implements DeadLetters {
 
@@ -48,11 +47,8 @@ public final class StoredDeadLetters implements DeadLetters {
 	private final ShardLookup shards;
 
 	/**
-	 * Creates it.
-	 * @param group the group's name
-	 * @param letters the letters
+	 * Creates an instance for a group.
 	 * @param owners notifies the owners of shards that letters were sent back
-	 * @param source knows the topics and their shards
 	 */
 	public StoredDeadLetters(String group, DeadLetterStore letters, Consumer<Collection<ShardId>> owners,
 			ShardSource source) {
@@ -133,8 +129,7 @@ public final class StoredDeadLetters implements DeadLetters {
 		if (moved == DeadLetterStore.SHARD_COMPLETED) {
 			return new SentBack(0, Set.of(parsed.shard()));
 		}
-		// Also if nothing was moved: this may be the repetition of a call that failed
-		// here.
+		// Also if nothing was moved: an earlier call may have failed here.
 		this.owners.accept(Set.of(parsed.shard()));
 		return new SentBack(moved, Set.of());
 	}
@@ -173,10 +168,7 @@ public final class StoredDeadLetters implements DeadLetters {
 		return new SentBack(moved, completed);
 	}
 
-	/**
-	 * Notifies the owners of all shards with a retry queue, not only of those in this
-	 * call: an earlier call may have failed before its notification.
-	 */
+	/** Notifies all owners with a retry queue: an earlier call may have failed here. */
 	private SentBack notifyOwners(Collection<ShardId> shards, SentBack result) {
 		List<ShardId> withRetries = new ArrayList<>();
 		this.letters.countRetries(shards).forEach((shard, waiting) -> {
@@ -210,9 +202,8 @@ public final class StoredDeadLetters implements DeadLetters {
 	}
 
 	/**
-	 * Runs a step for the matching dead letters of a shard, page by page, oldest first.
-	 * Ends after the given number, so that records that fail again in the meantime are
-	 * not included.
+	 * Runs a step for the matching dead letters of a shard, oldest first. Ends after the
+	 * given number, so that records that fail again meanwhile are not included.
 	 */
 	private long forEachPage(long number, ShardId shard, DeadLetterFilter filter, Step step) {
 		long done = 0;
@@ -266,23 +257,14 @@ public final class StoredDeadLetters implements DeadLetters {
 		}
 	}
 
-	/** An action on dead letters of one shard. */
 	private interface Step {
 
-		/**
-		 * Runs it and returns how many of the letters still existed; negative to skip the
-		 * rest of the shard.
-		 */
+		/** Returns how many still existed, negative to skip the rest of the shard. */
 		int run(List<StoredDeadLetter> letters);
 
 	}
 
-	/**
-	 * The id of a dead letter for the application, {@code topic/shard/number-number}.
-	 *
-	 * @param shard its shard
-	 * @param inShard its id in the shard
-	 */
+	/** Id of a dead letter, {@code topic/shard/number-number}. */
 	private record LetterId(ShardId shard, String inShard) {
 
 		/** The numbers fit into 64 bits. */

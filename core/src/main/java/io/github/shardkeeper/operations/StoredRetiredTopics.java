@@ -30,10 +30,7 @@ public final class StoredRetiredTopics implements RetiredTopics {
 	private final @Nullable TopicGroups groups;
 
 	/**
-	 * Creates it.
-	 * @param group the group's name
-	 * @param coordination the control plane
-	 * @param checkpoints the data plane
+	 * Creates an instance for a group.
 	 * @param groups the groups that trimming waits for, {@code null} if nothing is
 	 * trimmed
 	 */

@@ -20,8 +20,7 @@ import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.source.ShardSource;
 
 /**
- * Stores seek requests beside the shards' checkpoints and notifies the owners.
- * Thread-safe.
+ * Stores seek requests beside the checkpoints and notifies the owners. Thread-safe.
  */
 public final class StoredShardPositions implements ShardPositions {
 
@@ -33,12 +32,7 @@ public final class StoredShardPositions implements ShardPositions {
 
 	private final ShardLookup shards;
 
-	/**
-	 * Creates it.
-	 * @param checkpoints stores the requests
-	 * @param owners notifies the owners of shards with requests
-	 * @param source knows the topics, their shards, and what a position means in them
-	 */
+	/** Creates an instance; {@code owners} notifies owners of shards with requests. */
 	public StoredShardPositions(CheckpointStore checkpoints, Consumer<Collection<ShardId>> owners, ShardSource source) {
 		this.checkpoints = checkpoints;
 		this.owners = owners;

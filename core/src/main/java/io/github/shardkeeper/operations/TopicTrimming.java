@@ -72,15 +72,9 @@ public final class TopicTrimming implements SmartLifecycle {
 	private Loops.@Nullable Loop loop;
 
 	/**
-	 * Creates it without starting it.
-	 * @param rules the rules by topic
+	 * Creates an instance that is not started.
 	 * @param consumed the topics that this instance shares with its group, without
 	 * broadcast topics: their instances may never come back
-	 * @param source the source of the topics
-	 * @param trimmer removes records
-	 * @param groups the groups and their offsets
-	 * @param runtime clock and loops
-	 * @param interval the interval between two runs for a topic
 	 * @param phase the lifecycle phase; has to be later than the runner's, which
 	 * determines what is consumed
 	 */
@@ -122,9 +116,7 @@ public final class TopicTrimming implements SmartLifecycle {
 		return this.runtime.clock().now().plus(this.interval);
 	}
 
-	/**
-	 * The coordinator logs that the store is away, but a refusal may concern only this.
-	 */
+	/** Logs a refusal, which may concern only this; the coordinator logs an outage. */
 	private void log(StoreUnavailableException failure) {
 		if (failure.isRefusal() && !Objects.equals(this.refusal, failure.getMessage())) {
 			this.refusal = failure.getMessage();

@@ -13,12 +13,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Limits the records that all shards of an instance together read ahead. Once the budget
- * is used up, reading pauses for shards that have more than their even share, so that a
- * few slow shards cannot use it all.
- * <p>
- * Waiting shards are woken together when usage falls to the limit. The cost of giving
- * back does not depend on the number of shards, unless some are woken. Thread-safe.
+ * Limits the records that all shards of an instance together read ahead. When the budget
+ * is used up, only shards above their even share pause, so that a few slow shards cannot
+ * use all of it. Waiting shards are woken together when usage falls to the limit. The
+ * cost of giving back does not depend on the number of shards, unless some are woken.
+ * Thread-safe.
  */
 public final class BufferBudget {
 
@@ -36,16 +35,10 @@ public final class BufferBudget {
 	/** Whether any share is waiting; read without the lock. */
 	private volatile boolean anyWaiting;
 
-	/**
-	 * Number of shards at the last check of the waiting ones; guarded by
-	 * {@link #waiting}.
-	 */
+	/** Shards at the last check of the waiting ones; guarded by {@link #waiting}. */
 	private int shardsAtLastCheck;
 
-	/**
-	 * Creates an unused budget.
-	 * @param limit the maximum size for all shards, in bytes
-	 */
+	/** Creates an unused budget; the limit is in bytes. */
 	public BufferBudget(long limit) {
 		this.limit = limit;
 	}
@@ -107,7 +100,6 @@ public final class BufferBudget {
 		return this.used.get() > this.limit && bytesOfShard > evenShare();
 	}
 
-	/** Returns whether a shard has to pause; if so, it is woken when it may resume. */
 	boolean mustWait(Share share) {
 		if (!isExceededBy(share.bytes())) {
 			return false;
@@ -118,9 +110,8 @@ public final class BufferBudget {
 			this.waiting.add(share);
 			this.anyWaiting = true;
 		}
-		// Checked again: a release in between has not woken it. If it was woken already,
-		// it
-		// pauses and resumes.
+		// Checked again: a release in between has not woken it. A share that was woken
+		// already pauses and resumes.
 		return isExceededBy(share.bytes()) || !stopWaiting(share);
 	}
 
@@ -137,7 +128,7 @@ public final class BufferBudget {
 	}
 
 	/**
-	 * One shard's part of the budget: records in its buffer, and those that were taken up
+	 * One shard's part of the budget: records in its buffer, and those that are taken up
 	 * out of order. Thread-safe.
 	 */
 	static final class Share {
@@ -156,10 +147,7 @@ public final class BufferBudget {
 		/** Set when all is given back; calls that still run may give back again. */
 		private volatile boolean closed;
 
-		/**
-		 * Creates an empty share.
-		 * @param wake wakes the shard's worker when reading may resume; on any thread
-		 */
+		/** Creates an empty share; {@code wake} is called on any thread. */
 		Share(BufferBudget budget, Runnable wake) {
 			this.budget = budget;
 			this.wake = wake;
@@ -189,10 +177,7 @@ public final class BufferBudget {
 			}
 		}
 
-		/**
-		 * Returns whether reading has to pause because the budget is used up. The worker
-		 * is woken when reading may resume.
-		 */
+		/** Returns whether reading has to pause; if so, the worker is woken to resume. */
 		boolean mustWait() {
 			this.waiting = true;
 			if (this.budget.mustWait(this)) {

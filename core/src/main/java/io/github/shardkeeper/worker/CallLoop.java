@@ -119,7 +119,6 @@ final class CallLoop implements ShardOwnership.Loop {
 
 	@Override
 	public void clear() {
-		// Nothing is read.
 	}
 
 }

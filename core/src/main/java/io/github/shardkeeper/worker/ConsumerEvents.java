@@ -4,12 +4,10 @@ import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.shard.MemberId;
 
 /**
- * Listener for events of this instance's session and shards. No method may block.
- * Thread-safe.
+ * Listener for this instance's session and shards. No method may block. Thread-safe.
  */
 public interface ConsumerEvents {
 
-	/** Ignores all events. */
 	ConsumerEvents NONE = new ConsumerEvents() {
 
 		@Override
@@ -30,28 +28,17 @@ public interface ConsumerEvents {
 
 	};
 
-	/**
-	 * Called when the lease has ended, before running calls are interrupted.
-	 * @param member the last id of the instance
-	 */
+	/** Called when the lease has ended, before running calls are interrupted. */
 	void sessionLost(MemberId member);
 
-	/**
-	 * Called when the lease is held again after a {@linkplain #sessionLost loss}.
-	 * @param member the current id of the instance
-	 * @param newSession whether it is a new session
-	 */
+	/** Called when the lease is held again after a {@linkplain #sessionLost loss}. */
 	void sessionResumed(MemberId member, boolean newSession);
 
-	/**
-	 * Called when a shard is consumed.
-	 * @param shard the shard
-	 */
+	/** Called when a shard is consumed. */
 	void assigned(ShardContext shard);
 
 	/**
 	 * Called when a shard is no longer consumed.
-	 * @param shard the shard
 	 * @param lost whether it was lost without a handover
 	 */
 	void revoked(ShardContext shard, boolean lost);

@@ -7,7 +7,6 @@ import java.time.Duration;
  */
 public interface ConsumerMeters {
 
-	/** Counts nothing. */
 	ConsumerMeters NONE = new ConsumerMeters() {
 
 		@Override
@@ -28,29 +27,17 @@ public interface ConsumerMeters {
 
 	};
 
-	/**
-	 * Called when a handler call has returned.
-	 * @param topic the topic
-	 * @param records the number of its records; 0 in loop mode
-	 * @param duration its duration
-	 */
+	/** Called when a handler call has returned; in loop mode it has 0 records. */
 	void handled(String topic, int records, Duration duration);
 
-	/**
-	 * Called when a record becomes a dead letter with the next commit.
-	 * @param topic the topic
-	 */
+	/** Called when a record becomes a dead letter with the next commit. */
 	void deadLettered(String topic);
 
-	/**
-	 * Called when a handler call has thrown, or a payload could not be converted.
-	 * @param topic the topic
-	 */
+	/** Called when a handler call has thrown, or a payload could not be converted. */
 	void failed(String topic);
 
 	/**
 	 * Called when a commit was answered.
-	 * @param topic the topic
 	 * @param accepted whether it was accepted; otherwise a newer owner exists
 	 */
 	void committed(String topic, boolean accepted);

@@ -13,19 +13,15 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 /**
  * Settings of the consumption of one topic. Immutable.
  *
- * @param commits the settings of commits
- * @param ordering the records that are handled one after the other
  * @param concurrency the maximum number of calls at a time for a shard, if the ordering
  * permits several
  * @param maxAhead the maximum number of records that are taken up and not done, counted
  * from the first one
  * @param batchSize the maximum number of records in a list
- * @param buffer the limits of the buffer of a shard
  * @param maxPayloadBytes the maximum size of payload, key and headers of a record
- * @param retry the number of retries in place, and their pauses
- * @param onFailure the treatment of records that keep failing
+ * @param retry the retries in place
  * @param retryDelays the time in the retry queue, for each round
- * @param longCall the duration of a call from which it is a problem of its shard
+ * @param longCall the duration from which a call is a problem of its shard
  * @param maxConversionFailures the number of failed conversions in a row that halts a
  * shard, 0 for no limit
  */
@@ -39,7 +35,6 @@ public record ConsumerSettings(Commits commits, Ordering ordering, int concurren
 
 	/**
 	 * Checks that the method of a handler can be called with these settings.
-	 * @param handler the handler
 	 * @throws ShardkeeperConfigurationException if it cannot
 	 */
 	public void check(ShardHandler handler) {
@@ -81,7 +76,6 @@ public record ConsumerSettings(Commits commits, Ordering ordering, int concurren
 	/**
 	 * Settings of commits.
 	 *
-	 * @param mode the mode of commits
 	 * @param interval the maximum time that a handled record stays uncommitted
 	 * @param records the maximum number of uncommitted records
 	 */
@@ -89,7 +83,6 @@ public record ConsumerSettings(Commits commits, Ordering ordering, int concurren
 
 	}
 
-	/** Mode of commits. */
 	public enum CommitMode {
 
 		/** Commits by time and number of records. */
@@ -115,7 +108,6 @@ public record ConsumerSettings(Commits commits, Ordering ordering, int concurren
 		/** The records of a key; records without a key are not ordered. */
 		KEY,
 
-		/** None. */
 		NONE
 
 	}
@@ -123,23 +115,15 @@ public record ConsumerSettings(Commits commits, Ordering ordering, int concurren
 	/** Treatment of a record that keeps failing. */
 	public enum OnFailure {
 
-		/** Stores it as a dead letter, and continues. */
 		DEAD_LETTER,
 
-		/** Puts it into the retry queue, and continues. */
 		RETRY_QUEUE,
 
-		/** Halts the shard at the record. */
 		HALT
 
 	}
 
-	/**
-	 * Limits of the records of one shard that are read and not taken up.
-	 *
-	 * @param records the number of records
-	 * @param bytes their size in bytes
-	 */
+	/** Limits of the records of one shard that are read and not taken up. */
 	public record BufferLimits(int records, long bytes) {
 
 	}

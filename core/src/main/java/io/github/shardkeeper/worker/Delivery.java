@@ -28,7 +28,6 @@ final class Delivery {
 
 	private @Nullable BackOffExecution backOff;
 
-	/** Failure of the last call, {@code null} if none has failed. */
 	private @Nullable Throwable failure;
 
 	private @Nullable MonotonicTime notBefore;
@@ -37,10 +36,7 @@ final class Delivery {
 		this(alone(record), false);
 	}
 
-	/**
-	 * Creates a delivery of several records.
-	 * @param records the records, not empty; the delivery may change the list
-	 */
+	/** Creates a delivery; it may change the list, which is not empty. */
 	Delivery(List<TrackedRecord> records) {
 		this(records, false);
 	}
@@ -144,7 +140,6 @@ final class Delivery {
 		return this.notBefore == null || !now.isBefore(this.notBefore);
 	}
 
-	/** Returns its offsets, for messages. */
 	String where() {
 		return (this.records.size() == 1) ? "at offset " + first().offset()
 				: "at offsets %s to %s".formatted(first().offset(), last().offset());

@@ -16,9 +16,8 @@ import io.github.shardkeeper.source.SourceRecord;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * Converts the records of deliveries and calls the handler with them, on the thread of
- * the worker or on other threads. Confined to the shard's worker, except for calls on
- * other threads.
+ * Converts the records of deliveries and calls the handler, on the worker's thread or on
+ * others. Confined to the shard's worker, except for calls on other threads.
  */
 final class DeliveryCalls {
 
@@ -42,7 +41,7 @@ final class DeliveryCalls {
 	 */
 	private final AtomicReference<@Nullable ConcurrentCall> lastReturned = new AtomicReference<>();
 
-	/** Concurrent call to process next, linked to those after it. */
+	/** Next call to process, linked to later ones. */
 	private @Nullable ConcurrentCall firstReturned;
 
 	DeliveryCalls(ShardScope scope, JournaledState state, DeliveryResults results) {
@@ -55,16 +54,13 @@ final class DeliveryCalls {
 		this.haltsAtUnreadable = scope.settings().onFailure() == ConsumerSettings.OnFailure.HALT;
 	}
 
-	/**
-	 * Calls the handler on the current thread, while no other call for the shard runs.
-	 */
+	/** Calls the handler on this thread, while no other call for the shard runs. */
 	Result call(Delivery delivery, MonotonicTime now) {
 		return call(delivery, now, false);
 	}
 
 	/**
-	 * Starts a call on another thread. It wakes the worker at its end, and is then
-	 * returned by {@link #nextReturned()}.
+	 * Starts a call on another thread. At its end it wakes the worker.
 	 * @throws Throwable if the executor throws; then the call is never made
 	 */
 	void start(Delivery delivery) throws Throwable {
@@ -80,7 +76,7 @@ final class DeliveryCalls {
 		}
 	}
 
-	/** Removes the concurrent call that has returned first, {@code null} if none has. */
+	/** Removes the call that has returned first, {@code null} if none has. */
 	@Nullable ConcurrentCall nextReturned() {
 		if (this.firstReturned == null) {
 			ConcurrentCall last = this.lastReturned.getAndSet(null);
@@ -103,8 +99,8 @@ final class DeliveryCalls {
 			return this.batch ? callWithAll(delivery, begun, concurrently) : callWithOne(delivery, begun, concurrently);
 		}
 		catch (Throwable ex) {
-			// Above all, out of memory in a conversion: treated as if the handler had
-			// thrown it. This may fail for lack of memory, too.
+			// Above all, out of memory in a conversion: treated as a failure of the
+			// handler. This may fail for lack of memory, too.
 			return notCalled(delivery, List.of(), new HandlerCalls.Result(null, ex, false), begun);
 		}
 	}
@@ -184,24 +180,15 @@ final class DeliveryCalls {
 	/**
 	 * Result of a delivery.
 	 *
-	 * @param delivery the delivery
 	 * @param unreadable its records that could not be converted
 	 * @param call the result of the call, {@code null} if no call was made because of
 	 * unreadable records
-	 * @param begun the time of its start
-	 * @param ended the time of its end
 	 */
 	record Result(Delivery delivery, List<Unreadable> unreadable, HandlerCalls.@Nullable Result call,
 			MonotonicTime begun, MonotonicTime ended) {
 
 	}
 
-	/**
-	 * A record that cannot be converted.
-	 *
-	 * @param record the record
-	 * @param failure the failure of the conversion
-	 */
 	record Unreadable(TrackedRecord record, PayloadConversionException failure) {
 
 	}
@@ -243,7 +230,7 @@ final class DeliveryCalls {
 			return thrown;
 		}
 
-		/** Begins the call unless it has begun; returns whether it has not. */
+		/** Returns whether the call begins now; it begins only once. */
 		private boolean begin() {
 			return this.begun.compareAndSet(false, true);
 		}

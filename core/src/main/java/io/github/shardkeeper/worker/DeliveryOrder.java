@@ -21,10 +21,7 @@ import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
  */
 sealed interface DeliveryOrder {
 
-	/**
-	 * Creates the order that the settings require.
-	 * @param share counts the size of deliveries that are called out of order
-	 */
+	/** Creates an order; the share counts deliveries that are called out of order. */
 	static DeliveryOrder of(ConsumerSettings settings, BufferBudget.Share share) {
 		return (settings.ordering() == Ordering.SHARD) ? new Sequential() : new Concurrent(settings, share);
 	}
@@ -33,10 +30,7 @@ sealed interface DeliveryOrder {
 
 	void add(Delivery delivery);
 
-	/**
-	 * Returns the next delivery to call, {@code null} if none can be called now. It
-	 * counts as running from now on.
-	 */
+	/** Returns the next delivery, which now counts as running; {@code null} for none. */
 	@Nullable Delivery next(MonotonicTime now);
 
 	/** Keeps the place of a delivery whose call has ended, for another call. */
@@ -46,12 +40,9 @@ sealed interface DeliveryOrder {
 
 	boolean isIdle();
 
-	/**
-	 * Returns when the next waiting delivery may be called, {@code null} if none waits.
-	 */
+	/** Returns when a waiting delivery is due next, {@code null} if none waits. */
 	@Nullable MonotonicTime nextDue();
 
-	/** Returns whether a delivery waits because it has failed. */
 	boolean hasFailing();
 
 	final class Sequential implements DeliveryOrder {

@@ -55,19 +55,13 @@ final class DeliveryResults {
 
 	private final boolean manual;
 
-	/**
-	 * Whether an acknowledged record is done only with all records handled before it,
-	 * because its state depends on theirs.
-	 */
+	/** Whether a record is done only with all before it: its state depends on theirs. */
 	private final boolean manualWithState;
 
-	/** Acknowledged records that are not processed yet; added on any thread. */
+	/** Acknowledged records to process; added on any thread. */
 	private final Queue<List<TrackedRecord>> acknowledged = new ConcurrentLinkedQueue<>();
 
-	/**
-	 * Records that are handled and not done, in the order of their calls. Used only for
-	 * manual acknowledgment with state.
-	 */
+	/** Handled records in the order of their calls; only manual with state. */
 	private final Deque<TrackedRecord> handled = new ArrayDeque<>();
 
 	/** Whether the shard halts at a record until it has another owner. */

@@ -18,9 +18,8 @@ import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * Logs failures of handlers and conversions, without a line for each record: the first
- * failure of a kind at once, then the number of the others once a minute. The stack trace
- * of a cause is logged once a minute. Thread-safe.
+ * Logs failures of handlers and conversions: the first of a kind at once, the number of
+ * the others once a minute, the stack trace of a cause once a minute. Thread-safe.
  */
 final class FailureLog {
 
@@ -28,7 +27,7 @@ final class FailureLog {
 
 	static final Duration PERIOD = Duration.ofMinutes(1);
 
-	/** Maximum number of kinds; further ones are counted together. */
+	/** Limit of the kinds; further ones are counted together. */
 	private static final int MAX_KINDS = 200;
 
 	private static final int MAX_CAUSES = 20;
@@ -48,12 +47,7 @@ final class FailureLog {
 		this.timer = timer;
 	}
 
-	/**
-	 * Logs a failure, or counts it.
-	 * @param kind the kind of the failure; failures of the same kind and cause are
-	 * counted together
-	 * @param message the message of the first failure
-	 */
+	/** Logs a failure, or counts it with earlier ones of the same kind and cause. */
 	void log(Level level, String kind, String message, Throwable failure) {
 		MonotonicTime now = this.clock.now();
 		String cause = cause(failure);
@@ -167,9 +161,8 @@ final class FailureLog {
 	}
 
 	/**
-	 * Returns a failure of the application, or a replacement if it cannot be printed
-	 * because its {@code getMessage()} throws, for example: logging or storing it would
-	 * fail, too.
+	 * Returns a failure, or a replacement if it cannot be printed, for example because
+	 * its {@code getMessage()} throws: logging or storing it would fail, too.
 	 */
 	static Throwable printable(Throwable failure) {
 		try {
@@ -192,7 +185,6 @@ final class FailureLog {
 
 	}
 
-	/** Failures of one kind since the first of them was logged. */
 	private static final class Repeated {
 
 		private final Level level;

@@ -51,25 +51,17 @@ final class FailurePolicy {
 
 	sealed interface Decision {
 
-		/**
-		 * Retry the delivery in place.
-		 *
-		 * @param pause the time before the retry
-		 */
+		/** Retries the delivery in place. */
 		record Retry(Duration pause) implements Decision {
 
 		}
 
-		/** Handle its records one by one: some of them may succeed. */
+		/** Handles its records one by one: some of them may succeed. */
 		record Split() implements Decision {
 
 		}
 
-		/**
-		 * Put the record into the retry queue, and continue.
-		 *
-		 * @param delay the time that it waits there
-		 */
+		/** Puts the record into the retry queue, and continues. */
 		record RetryLater(Duration delay) implements Decision {
 
 		}

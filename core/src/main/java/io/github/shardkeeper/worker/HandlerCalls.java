@@ -29,7 +29,7 @@ final class HandlerCalls {
 
 	private volatile @Nullable MonotonicTime exclusiveSince;
 
-	/** Calls that run at the same time, the oldest first. */
+	/** Concurrent calls, the oldest first. */
 	private final Queue<ConcurrentCall> concurrent = new ConcurrentLinkedQueue<>();
 
 	private final MonotonicClock clock;
@@ -43,11 +43,7 @@ final class HandlerCalls {
 		this.meter = context.measuresWork() ? new Meter() : null;
 	}
 
-	/**
-	 * Calls the handler unless the shard is lost, while no other call for the shard runs.
-	 * @param state the state that the call sees, {@code null} for none
-	 * @param now the time of its start
-	 */
+	/** Calls the handler unless the shard is lost; no other call for it runs. */
 	Result callHandler(@Nullable JournaledState state, MonotonicTime now, StateCall code) {
 		callBegins(now);
 		try {
@@ -78,12 +74,12 @@ final class HandlerCalls {
 		}
 	}
 
-	/** Calls a callback unless the shard is lost, while no other call for it runs. */
+	/** Calls a callback unless the shard is lost; no other call for it runs. */
 	Result callbackWhileHeld(JournaledState state, StateCall code) {
 		return callAlone(state, this.clock.now(), code, true);
 	}
 
-	/** Calls a callback in any case, while no other call for the shard runs. */
+	/** Calls a callback in any case; no other call for the shard runs. */
 	Result callback(JournaledState state, StateCall code) {
 		return callAlone(state, this.clock.now(), code, false);
 	}
@@ -152,10 +148,7 @@ final class HandlerCalls {
 		}
 	}
 
-	/**
-	 * Returns the work done so far, {@code null} where it is not measured.
-	 * @param now the time up to which running calls count
-	 */
+	/** Returns the work, with running calls, {@code null} if it is not measured. */
 	@Nullable ShardWork work(MonotonicTime now) {
 		return (this.meter == null) ? null : new ShardWork(this.owned.shard(), this.owned.token(),
 				this.meter.callNanos(now), this.meter.records.get());
@@ -180,8 +173,6 @@ final class HandlerCalls {
 	/**
 	 * Result of a call.
 	 *
-	 * @param view the state that the call has read and written, {@code null} for none
-	 * @param failure the exception that it has thrown, {@code null} for none
 	 * @param interrupted whether this instance has interrupted it, has not made it, or
 	 * has lost the shard: then a failure is not caused by the record
 	 */
@@ -220,10 +211,7 @@ final class HandlerCalls {
 			this.running += calls;
 		}
 
-		/**
-		 * Returns the duration of all calls, including those that run now; calls at the
-		 * same time count each.
-		 */
+		/** Returns the duration of all calls so far; concurrent ones count each. */
 		private synchronized long callNanos(MonotonicTime now) {
 			count(now);
 			return this.callNanos;

@@ -12,33 +12,24 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.source.SourceRecord;
 
 /**
- * Window of records that are taken up: all records below it are done, its first record is
- * not. The offset to commit is that of the last record below it. Records inside it that
- * are done are committed too, so that no owner handles them again. Confined to the
- * shard's worker.
+ * Window of records that are taken up. All records below it are done, its first one is
+ * not; the last one below it is the offset to commit. Done records inside it are
+ * committed too, so that no owner handles them again. Confined to the shard's worker.
  */
 final class OffsetWindow {
 
 	private final int limit;
 
-	/** Records in the order of the shard; the first is not done. */
 	private final Deque<TrackedRecord> records = new ArrayDeque<>();
 
-	/**
-	 * Records done by an earlier owner and not read again yet, in the order of the shard.
-	 */
+	/** Records done by an earlier owner and not read again yet, in order. */
 	private final Set<Offset> doneBefore;
 
 	private @Nullable Offset position;
 
 	private int doneInside;
 
-	/**
-	 * Creates an empty window.
-	 * @param limit the maximum number of records in it
-	 * @param position the last record that is done together with all before it
-	 * @param ahead records after it that are done
-	 */
+	/** Creates an empty window after a position; the records {@code ahead} are done. */
 	OffsetWindow(int limit, @Nullable Offset position, Set<Offset> ahead) {
 		this.limit = limit;
 		this.position = position;
@@ -97,14 +88,12 @@ final class OffsetWindow {
 		}
 	}
 
-	/** Returns the offset up to which all records are done, {@code null} for none. */
+	/** Returns the last offset below the window, {@code null} for none. */
 	@Nullable Offset position() {
 		return this.position;
 	}
 
-	/**
-	 * Returns the records after the position that are done, in the order of the shard.
-	 */
+	/** Returns the done records after the position, in the order of the shard. */
 	Set<Offset> ahead() {
 		if (this.doneInside == 0 && this.doneBefore.isEmpty()) {
 			return Set.of();

@@ -10,15 +10,15 @@ import io.github.shardkeeper.source.SourceRecord;
 
 /**
  * Records of one shard that are read and not taken up yet. The reader pauses when the
- * buffer is full or the budget of all shards is used up, and resumes when half of the
- * buffer is free. The records of one read are always added, so the limits can be exceeded
- * by one read. The reader's thread adds records, the shard's worker removes them.
+ * buffer or the budget is full, and resumes when half of the buffer is free. One read can
+ * exceed the limits: it is added whole. The reader's thread adds records, the shard's
+ * worker removes them.
  */
 final class RecordBuffer {
 
 	private static final int RECORD_OVERHEAD = 150;
 
-	/** Number of removals that are released together, because that takes a lock. */
+	/** Number of removals that are released together: that takes a lock. */
 	private static final int REMOVALS_PER_RELEASE = 50;
 
 	private final ConsumerSettings.BufferLimits limits;
@@ -41,29 +41,22 @@ final class RecordBuffer {
 
 	private int next;
 
-	/** Number of removals that are not released yet. */
 	private int removed;
 
 	private long removedBytes;
 
-	/** Whether half of a full buffer has become free. */
 	private boolean halfFree;
 
 	/** Whether the reader has to be resumed. */
 	private boolean hasRoom;
 
-	/**
-	 * Creates an empty buffer.
-	 * @param share the shard's share of the budget; {@link #clear} closes it
-	 */
+	/** Creates an empty buffer; {@link #clear} closes the share. */
 	RecordBuffer(ConsumerSettings.BufferLimits limits, BufferBudget.Share share) {
 		this.limits = limits;
 		this.share = share;
 	}
 
-	/**
-	 * Adds records, all or, if it throws, none; returns whether there is room for more.
-	 */
+	/** Adds all records, or none if it throws; returns whether there is more room. */
 	boolean add(List<SourceRecord> more) {
 		long size = size(more);
 		synchronized (this) {
@@ -131,9 +124,8 @@ final class RecordBuffer {
 	}
 
 	/**
-	 * Resumes the reader if it has paused and there is room again. The worker is woken if
-	 * other shards make that room.
-	 * @param reader resumes the reader; if it throws, the next call repeats it
+	 * Resumes the reader if it has paused and there is room again. If that throws, the
+	 * next call repeats it.
 	 */
 	void resume(Runnable reader) {
 		if (this.halfFree) {

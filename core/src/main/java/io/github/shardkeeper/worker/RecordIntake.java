@@ -34,10 +34,6 @@ final class RecordIntake {
 
 	private final Deque<Delivery> parts = new ArrayDeque<>();
 
-	/**
-	 * Creates an intake with an empty buffer.
-	 * @param batchSize the maximum number of records in a delivery
-	 */
 	RecordIntake(ShardScope scope, ShardProgress progress, int batchSize) {
 		this.scope = scope;
 		this.progress = progress;
@@ -61,7 +57,7 @@ final class RecordIntake {
 	}
 
 	/**
-	 * Takes up the next delivery and returns it, {@code null} if there is none now.
+	 * Takes up the next delivery, {@code null} for none.
 	 * @throws RuntimeException if the reader cannot be resumed; then nothing is taken up
 	 */
 	@Nullable Delivery next(MonotonicTime now) {

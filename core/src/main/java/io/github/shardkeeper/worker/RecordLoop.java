@@ -178,11 +178,7 @@ final class RecordLoop implements ShardOwnership.Loop {
 		return this.order.isIdle();
 	}
 
-	/**
-	 * Ends a turn because there is no delivery to call now.
-	 * @param permitted whether calls are permitted; if not, the worker is woken when they
-	 * are
-	 */
+	/** Ends a turn. If calls are not permitted, the worker is woken when they are. */
 	private Outcome rest(MonotonicTime now, boolean permitted) {
 		if (this.scope.lifecycle().isLeaving()) {
 			return Outcome.MORE;

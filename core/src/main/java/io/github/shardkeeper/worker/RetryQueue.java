@@ -37,17 +37,12 @@ final class RetryQueue {
 
 	private final Set<Offset> open = new HashSet<>();
 
-	/** Whether records were added by others, perhaps with the offsets of open ones. */
+	/** Whether others have added records, perhaps with the offsets of open ones. */
 	private boolean lookAfterCommit;
 
 	/** Time from which records may be due; {@code null} if the queue is empty. */
 	private @Nullable MonotonicTime nextLook;
 
-	/**
-	 * Creates a client without fetched records.
-	 * @param budget limits the size of records that are fetched together
-	 * @param nextLook the time of the first due record, {@code null} if there is none
-	 */
 	RetryQueue(ShardId shard, CheckpointStore checkpoints, BufferBudget budget, @Nullable MonotonicTime nextLook) {
 		this.shard = shard;
 		this.checkpoints = checkpoints;
@@ -105,9 +100,8 @@ final class RetryQueue {
 	}
 
 	/**
-	 * Asks the store now, because others have added records. A dead letter may be sent
-	 * back before the answer to the commit that has stored it: until then its record
-	 * still counts as open. So the store is asked again after that commit.
+	 * Asks the store now, because others have added records, and again after the next
+	 * commit: until its answer, a record that was sent back may count as open.
 	 */
 	void attend(MonotonicTime now) {
 		lookAt(now);

@@ -12,8 +12,7 @@ import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
 
 /**
- * Acquires a shard from the store: waits for a permit, sends the request, and polls the
- * answer. Confined to the shard's worker.
+ * Acquires a shard once a permit is free. Confined to the shard's worker.
  */
 final class ShardAcquisition {
 
@@ -27,11 +26,7 @@ final class ShardAcquisition {
 
 	private @Nullable CompletableFuture<Acquisition> reply;
 
-	/**
-	 * Creates an acquisition without a request.
-	 * @param permits limits the number of acquisitions at a time
-	 * @param wake wakes the worker to call {@link #poll()} again
-	 */
+	/** Creates an acquisition; {@code wake} lets the worker {@link #poll()} again. */
 	ShardAcquisition(OwnedShard owned, CheckpointStore checkpoints, Permits permits, Runnable wake) {
 		this.owned = owned;
 		this.checkpoints = checkpoints;
@@ -44,8 +39,7 @@ final class ShardAcquisition {
 	}
 
 	/**
-	 * Sends the request if none is pending, and returns the answer, {@code null} if there
-	 * is none yet.
+	 * Sends the request if none is pending; returns the answer, {@code null} for none.
 	 * @throws io.github.shardkeeper.StoreUnavailableException if the request has failed;
 	 * the next call sends another one
 	 */
@@ -79,28 +73,21 @@ final class ShardAcquisition {
 		this.permit.release();
 	}
 
-	/**
-	 * Limited number of permits, granted in the order of requests. Never blocks.
-	 * Thread-safe.
-	 */
+	/** Permits, granted in the order of requests. Never blocks. Thread-safe. */
 	static final class Permits {
 
 		private final int limit;
 
-		/** Guarded by this. */
+		/** Guarded by this, as is {@link #waiting}. */
 		private int granted;
 
-		/** Guarded by this. */
 		private final Set<Permit> waiting = new LinkedHashSet<>();
 
 		Permits(int limit) {
 			this.limit = limit;
 		}
 
-		/**
-		 * Returns a permit that is not granted yet.
-		 * @param onGranted called when the permit is granted after a wait; must not block
-		 */
+		/** Returns a permit that is not granted yet; {@code onGranted} must not block. */
 		Permit permit(Runnable onGranted) {
 			return new Permit(onGranted);
 		}

@@ -25,13 +25,11 @@ import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
 
 /**
- * Commits of an acquired shard's progress.
- * <p>
- * One commit at a time is sent, without waiting for its answer; records that are handled
- * meanwhile go into the next one. A commit without an answer is sent again, unchanged and
- * under the same number, so that it counts once whether it arrived or not. If the store
- * has lost an accepted commit, everything is written back from memory. Confined to the
- * shard's worker.
+ * Commits the progress of an acquired shard, one commit at a time, without waiting for
+ * the answer; records that are handled meanwhile go into the next one. A commit without
+ * an answer is sent again, unchanged and under the same number, so that it counts once.
+ * If the store has lost an accepted commit, everything is written back from memory.
+ * Confined to the shard's worker.
  */
 final class ShardCommits {
 
@@ -65,25 +63,17 @@ final class ShardCommits {
 
 	private @Nullable Offset acknowledgedOffset;
 
-	/**
-	 * Last commit of other owners that this progress contains, {@code null} if it is not
-	 * known.
-	 */
+	/** Last commit of others that this progress contains, {@code null} if not known. */
 	private @Nullable LastCommit base;
 
 	/** Number of the acquisition that the first commit is based on. */
 	private long acquisition;
 
-	/** Commit without an answer, {@code null} for none. */
 	private @Nullable Sent sent;
 
 	private boolean writeBackRequired;
 
-	/**
-	 * Creates the commits of a progress.
-	 * @param earlier commits under the same token before a seek, {@code null} if there
-	 * are none
-	 */
+	/** Creates commits; {@code earlier} are those before a seek, if any. */
 	ShardCommits(Acquisition.Acquired acquired, @Nullable ShardCommits earlier, ShardProgress progress,
 			ShardScope scope) {
 		this.owned = scope.owned();
@@ -125,10 +115,7 @@ final class ShardCommits {
 		return this.sent != null && this.sent.failed;
 	}
 
-	/**
-	 * Returns when the next commit is due by time, {@code null} if there is nothing to
-	 * commit or a commit waits for its answer.
-	 */
+	/** Returns when a commit is due, {@code null} for none or while one is unanswered. */
 	@Nullable MonotonicTime nextDue() {
 		return (this.sent == null) ? this.progress.commitDue() : null;
 	}
@@ -145,8 +132,7 @@ final class ShardCommits {
 
 	/**
 	 * Processes the answer to the last commit, and sends the next one if it is due.
-	 * @throws StoreUnavailableException if there was no answer; the next call sends the
-	 * commit again
+	 * @throws StoreUnavailableException if there was no answer; the next call repeats it
 	 */
 	Outcome advance(MonotonicTime now) {
 		return advance(now, false);
@@ -194,9 +180,8 @@ final class ShardCommits {
 	}
 
 	/**
-	 * Prepares a whole checkpoint from memory. Only while the shard is held: otherwise a
-	 * newer owner may have started without one. A pending seek stays pending: this
-	 * progress has not carried it out.
+	 * Prepares a whole checkpoint, only while the shard is held: otherwise a newer owner
+	 * may have started without one. A seek that is not carried out stays pending.
 	 */
 	private Outcome prepareWriteBack() {
 		if (!this.owned.isHeld()) {

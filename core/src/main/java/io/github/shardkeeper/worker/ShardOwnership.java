@@ -16,13 +16,10 @@ import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.SourceRecord;
 
 /**
- * Ownership of an acquired shard until its last commit: calls the assigned callback,
- * reads and handles records, calls the revocation callback.
- * <p>
- * After a seek the shard is acquired again under the same token. The new ownership shares
- * only the numbers of the commits with the one before, so that late records of the reader
- * and late acknowledgments have no effect. Confined to the shard's worker, except for the
- * sink of records.
+ * Ownership of an acquired shard until its last commit. After a seek the shard is
+ * acquired again under the same token. The new ownership shares only the numbers of the
+ * commits with the one before, so that late records and acknowledgments have no effect.
+ * Confined to the shard's worker, except for the sink of records.
  */
 final class ShardOwnership {
 
@@ -55,11 +52,6 @@ final class ShardOwnership {
 	/** Whether the revocation callback was interrupted, and is called once more. */
 	private boolean revocationRepeated;
 
-	/**
-	 * Creates the ownership of a shard that was acquired.
-	 * @param earlier commits under the same token before a seek, {@code null} if there
-	 * are none
-	 */
 	ShardOwnership(ShardScope scope, Acquisition.Acquired acquired, @Nullable ShardCommits earlier) {
 		this.scope = scope;
 		this.owned = scope.owned();
@@ -89,9 +81,7 @@ final class ShardOwnership {
 		return this.started;
 	}
 
-	/**
-	 * Calls the assigned callback and starts reading, as far as possible in this turn.
-	 */
+	/** Calls the assigned callback and starts reading, as far as this turn allows. */
 	void start() {
 		if (this.started || callAssigned()) {
 			read();
@@ -144,9 +134,8 @@ final class ShardOwnership {
 
 	/**
 	 * Calls the revocation callback, and once more if it was interrupted: nothing else
-	 * can finish its work.
-	 * @return whether that is done; otherwise the lease has ended, and the worker is
-	 * woken when it is held again
+	 * can finish its work. Returns whether that is done; if not, the worker is woken when
+	 * the lease is held again.
 	 */
 	boolean revoke() {
 		if (!this.started || this.revoked) {
@@ -246,10 +235,7 @@ final class ShardOwnership {
 		 */
 		Outcome run();
 
-		/**
-		 * Processes the results of calls that have returned, without new calls.
-		 * @return whether no call runs any more
-		 */
+		/** Processes the results of returned calls; returns whether no call runs. */
 		boolean collectResults();
 
 		/** Drops records that were read and not taken up. */

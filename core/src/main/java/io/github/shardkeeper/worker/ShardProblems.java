@@ -135,7 +135,7 @@ final class ShardProblems {
 				.formatted(this.handlerName, running.toSeconds(), innermost(stack)));
 	}
 
-	/** Logs a drain that takes too long. The caller then interrupts the running call. */
+	/** Logs an overdue drain. The caller then interrupts the running call. */
 	void reportOverdueDrain(Duration draining) {
 		List<StackTraceElement> stack = applicationStack();
 		if (stack.isEmpty()) {
@@ -281,8 +281,7 @@ final class ShardProblems {
 
 	boolean permitAttempt(MonotonicTime now) {
 		if (this.notBefore != null && now.isBefore(this.notBefore)) {
-			// Set again: another event has woken the worker, and the timer may have
-			// failed.
+			// Set again: the timer may have failed.
 			this.timer.wakeAt(this.notBefore, now);
 			return false;
 		}
@@ -303,21 +302,12 @@ final class ShardProblems {
 		this.timer.wakeAt(retryAt, now);
 	}
 
-	/**
-	 * Problem of a call.
-	 *
-	 * @param text a sentence
-	 * @param retriedSince the time of its first failure, {@code null} if it is not
-	 * retried
-	 */
+	/** Problem of a call, with the time of its first failure if it is retried. */
 	private record CallProblem(String text, @Nullable MonotonicTime retriedSince) {
 
 	}
 
-	/**
-	 * Pauses between attempts, which double from 200 ms to 30 s. Confined to the shard's
-	 * worker.
-	 */
+	/** Pauses that double from 200 ms to 30 s. Confined to the shard's worker. */
 	static final class BackOff {
 
 		private static final ExponentialBackOff BACK_OFF = new ExponentialBackOff(200, 2);

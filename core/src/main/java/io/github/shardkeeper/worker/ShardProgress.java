@@ -21,9 +21,8 @@ import io.github.shardkeeper.source.SourceRecord;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * Progress of an acquired shard since its checkpoint: records that are done, state, retry
- * queue, and the contents of the next commit, which {@link ShardCommits} sends. Confined
- * to the shard's worker.
+ * Progress of an acquired shard since its checkpoint, and the contents of the next
+ * commit, which {@link ShardCommits} sends. Confined to the shard's worker.
  */
 final class ShardProgress {
 
@@ -53,15 +52,11 @@ final class ShardProgress {
 
 	private int uncommittedRecords;
 
-	/** Time of the next commit, {@code null} if there is nothing to commit. */
 	private @Nullable MonotonicTime commitDue;
 
 	private boolean commitSoon;
 
-	/**
-	 * Creates the progress at the checkpoint, or at the position of a pending seek, which
-	 * the first commit marks as carried out.
-	 */
+	/** Creates the progress at the checkpoint, or at the position of a pending seek. */
 	ShardProgress(Acquisition.Acquired acquired, ShardScope scope) {
 		ConsumerSettings consumer = scope.settings();
 		WorkerContext context = scope.context();
@@ -112,7 +107,6 @@ final class ShardProgress {
 		return this.queue;
 	}
 
-	/** Takes up the next record; returns {@code null} if an earlier owner has done it. */
 	@Nullable TrackedRecord take(SourceRecord source, MonotonicTime now) {
 		TrackedRecord taken = this.window.take(source);
 		if (taken == null) {
@@ -126,10 +120,7 @@ final class ShardProgress {
 		return this.window.isEmpty() && this.queue.isEmpty() && this.commitDue == null;
 	}
 
-	/**
-	 * Marks a record as done: its offset and its changes of the state go into the next
-	 * commit.
-	 */
+	/** Marks a record as done: offset and changes of state go into the next commit. */
 	void done(TrackedRecord record, MonotonicTime since) {
 		this.state.makeCommittable(record.takeChanges());
 		if (record.isOfQueue()) {
@@ -189,14 +180,11 @@ final class ShardProgress {
 		this.commitSoon = this.commitDue != null;
 	}
 
-	/**
-	 * Returns when a commit is due by time, {@code null} if there is nothing to commit.
-	 */
+	/** Returns when a commit is due by time, {@code null} if there is none. */
 	@Nullable MonotonicTime commitDue() {
 		return this.commitDue;
 	}
 
-	/** Returns whether a commit is due by time, number of records or size. */
 	boolean isCommitDue(MonotonicTime now) {
 		return this.commitDue != null && (this.commitSoon || this.uncommittedRecords >= this.settings.records()
 				|| uncommittedBytes() >= MAX_BYTES_PER_COMMIT || !now.isBefore(this.commitDue));
@@ -236,10 +224,7 @@ final class ShardProgress {
 		}
 	}
 
-	/**
-	 * Contents of the next commit except offset and state: failed records, records that
-	 * leave the retry queue, and a seek. Confined to the shard's worker.
-	 */
+	/** Contents of the next commit, except offset and state. */
 	static final class PendingCommit {
 
 		private final List<Commit.Retry> retries = new ArrayList<>();
@@ -254,7 +239,6 @@ final class ShardProgress {
 		/** Approximate size of the failed records. */
 		private long bytes;
 
-		/** Number of the last seek that was carried out, 0 for none. */
 		private long seek;
 
 		void seek(long number) {

@@ -28,9 +28,9 @@ import io.github.shardkeeper.time.MonotonicTime;
  * releases it at the end.
  * <p>
  * It has no thread of its own: while there is something to do it is a task on the shared
- * executor, never twice at a time. Each run of the task is a turn. Public methods are
- * thread-safe; everything else is confined to that task. A step that throws is repeated
- * in a later turn; the steps before it are not.
+ * executor, never twice at a time. Each run is a turn. A step that throws is repeated in
+ * a later turn; the steps before it are not. Public methods are thread-safe; everything
+ * else is confined to the task.
  */
 public final class ShardWorker {
 
@@ -85,13 +85,8 @@ public final class ShardWorker {
 
 	/**
 	 * Creates a worker and wakes it.
-	 * @param shard the shard
-	 * @param token the token under which it is owned
-	 * @param member the owner
-	 * @param handler the handler of its topic
-	 * @param context the context that all workers share
-	 * @param predecessorEnded completes when everything that this instance did for the
-	 * shard before has ended; until then the worker does nothing, not even a release
+	 * @param predecessorEnded completes when nothing else of this instance runs for the
+	 * shard; until then the worker does nothing, not even a release
 	 */
 	public ShardWorker(ShardId shard, Token token, MemberId member, ShardHandler handler, WorkerContext context,
 			CompletableFuture<Void> predecessorEnded) {
@@ -112,28 +107,17 @@ public final class ShardWorker {
 		predecessorEnded.thenRun(this::wake);
 	}
 
-	/**
-	 * Returns a future that completes once the worker has ended: nothing is consumed or
-	 * written under its token any more.
-	 * @return the future
-	 */
+	/** Returns a future for the end: nothing is done under the token any more. */
 	public CompletableFuture<Void> ended() {
 		return this.ended;
 	}
 
-	/**
-	 * Returns the problem that keeps the shard from being consumed or handed over.
-	 * @return the problem, {@code null} if there is none
-	 */
+	/** Returns the current problem, {@code null} if there is none. */
 	public @Nullable Problem problem() {
 		return this.problems.current();
 	}
 
-	/**
-	 * Returns the work done so far.
-	 * @param now the time up to which running calls count
-	 * @return the work, {@code null} if it is not measured
-	 */
+	/** Returns the work up to a time, {@code null} if it is not measured. */
 	public @Nullable ShardWork work(MonotonicTime now) {
 		return this.calls.work(now);
 	}
@@ -154,10 +138,7 @@ public final class ShardWorker {
 		wake();
 	}
 
-	/**
-	 * Cancels a drain.
-	 * @return whether that was still possible
-	 */
+	/** Cancels a drain; returns whether that was still possible. */
 	public boolean cancelDrain() {
 		boolean cancelled = this.lifecycle.cancelDrain();
 		wake();
@@ -170,10 +151,7 @@ public final class ShardWorker {
 		wake();
 	}
 
-	/**
-	 * Reports a drain that takes too long and interrupts running calls.
-	 * @param draining the duration of the drain so far
-	 */
+	/** Reports a drain that takes too long and interrupts running calls. */
 	public void interrupt(Duration draining) {
 		this.problems.reportOverdueDrain(draining);
 		this.calls.interrupt();
@@ -187,10 +165,7 @@ public final class ShardWorker {
 		wake();
 	}
 
-	/**
-	 * Abandons the shard and logs at the end what is lost with it.
-	 * @param cause the cause of the loss
-	 */
+	/** Abandons the shard and logs at the end what is lost with it. */
 	public void forfeit(Forfeit.Cause cause) {
 		this.forfeited = cause;
 		abandon();
@@ -199,7 +174,6 @@ public final class ShardWorker {
 	/**
 	 * Returns whether this worker can restore offset and state if the store has lost
 	 * them. It cannot while the shard moves to another position.
-	 * @return whether it can
 	 */
 	public boolean isRestorable() {
 		return this.acquired && !this.owned.isLost() && !this.lifecycle.isSeeking() && !this.ended.isDone();
@@ -297,10 +271,7 @@ public final class ShardWorker {
 		}
 	}
 
-	/**
-	 * Looks for a request to move the shard to another position. An acquisition carries a
-	 * pending request out, so the worker releases the shard and acquires it again.
-	 */
+	/** Looks for a seek; to carry it out, the shard is released and acquired again. */
 	private void lookForSeek(ShardProgress progress, MonotonicTime now) {
 		ShardId shard = this.owned.shard();
 		Seeks seeks = this.context.checkpoints().seeks(List.of(shard)).getOrDefault(shard, Seeks.NONE);
@@ -405,9 +376,8 @@ public final class ShardWorker {
 	}
 
 	/**
-	 * Stops reading, calls the revocation callback and makes the last commit. Running
-	 * calls and a pending commit wake the worker when they end.
-	 * @return whether all of it is done
+	 * Stops reading, calls the revocation callback and makes the last commit; returns
+	 * whether all is done. Running calls and a pending commit wake the worker.
 	 */
 	private boolean isReleased() {
 		ShardOwnership current = this.ownership;
@@ -480,26 +450,17 @@ public final class ShardWorker {
 	/**
 	 * Problem that keeps a shard from being consumed or handed over. Immutable.
 	 *
-	 * @param text a sentence
 	 * @param alarm whether somebody has to look at it now; otherwise Shardkeeper recovers
-	 * automatically, and it is only worth knowing
+	 * automatically
 	 */
 	public record Problem(String text, boolean alarm) {
 
-		/**
-		 * Creates a problem that somebody has to look at now.
-		 * @param text a sentence
-		 * @return the problem
-		 */
+		/** Returns a problem that somebody has to look at now. */
 		public static Problem alarm(String text) {
 			return new Problem(text, true);
 		}
 
-		/**
-		 * Returns the sentences alone.
-		 * @param problems the problems by shard
-		 * @return their texts by shard
-		 */
+		/** Returns the texts of problems by shard. */
 		public static Map<ShardId, String> texts(Map<ShardId, Problem> problems) {
 			Map<ShardId, String> texts = new TreeMap<>();
 			problems.forEach((shard, problem) -> texts.put(shard, problem.text()));

@@ -17,7 +17,7 @@ import io.github.shardkeeper.time.Lease;
 import io.github.shardkeeper.time.MonotonicClock;
 
 /**
- * What all workers of an instance share. Immutable.
+ * Objects that all workers of an instance share. Immutable.
  */
 public final class WorkerContext {
 
@@ -64,19 +64,12 @@ public final class WorkerContext {
 
 	/**
 	 * Creates a context.
-	 * @param group the name of the group
-	 * @param checkpoints the store of the checkpoints
-	 * @param reader the reader of the records
 	 * @param lease the lease; without it nothing is consumed
-	 * @param clock the clock
 	 * @param wallClock the clock of times that people read
 	 * @param executor runs the workers
 	 * @param timer wakes workers that wait
-	 * @param mapper reads and writes the values of the state
-	 * @param meters counts calls and commits
 	 * @param budget the limit for what all shards together read ahead
 	 * @param settings the settings by topic
-	 * @param events hears which shards are consumed
 	 * @param listener hears when a worker has ended
 	 * @param measuresWork whether the work for each shard is measured
 	 */
@@ -120,8 +113,6 @@ public final class WorkerContext {
 	/**
 	 * Returns a context for the topics of which this instance consumes every shard: they
 	 * need no lease.
-	 * @param broadcastListener hears when a worker has ended
-	 * @return the other context
 	 */
 	public WorkerContext forBroadcast(ShardConsumption.Listener broadcastListener) {
 		return new WorkerContext(this.group, this.checkpoints, this.reader, Lease.unlimited(), this.clock,
@@ -129,32 +120,22 @@ public final class WorkerContext {
 				this.events, broadcastListener, false);
 	}
 
-	/**
-	 * Returns the settings of a topic.
-	 * @param topic the topic
-	 * @return its settings
-	 */
+	/** Returns the settings of a topic. */
 	public ConsumerSettings settings(String topic) {
 		return this.settings.apply(topic);
 	}
 
-	/**
-	 * {@return the name of the group}
-	 */
+	/** Returns the name of the group. */
 	public String group() {
 		return this.group;
 	}
 
-	/**
-	 * {@return the store of the checkpoints}
-	 */
+	/** Returns the store of the checkpoints. */
 	public CheckpointStore checkpoints() {
 		return this.checkpoints;
 	}
 
-	/**
-	 * {@return the reader of the records}
-	 */
+	/** Returns the reader of the records. */
 	public ShardReader reader() {
 		return this.reader;
 	}
@@ -163,37 +144,27 @@ public final class WorkerContext {
 		return this.lease;
 	}
 
-	/**
-	 * {@return the clock}
-	 */
+	/** Returns the clock. */
 	public MonotonicClock clock() {
 		return this.clock;
 	}
 
-	/**
-	 * {@return the clock of times that people read}
-	 */
+	/** Returns the clock of times that people read. */
 	public InstantSource wallClock() {
 		return this.wallClock;
 	}
 
-	/**
-	 * {@return the executor that runs the workers}
-	 */
+	/** Returns the executor that runs the workers. */
 	public Executor executor() {
 		return this.executor;
 	}
 
-	/**
-	 * {@return the timer that wakes workers}
-	 */
+	/** Returns the timer that wakes workers. */
 	public ScheduledExecutorService timer() {
 		return this.timer;
 	}
 
-	/**
-	 * {@return the mapper of the values of the state}
-	 */
+	/** Returns the mapper of the values of the state. */
 	public JsonMapper mapper() {
 		return this.mapper;
 	}
@@ -214,9 +185,7 @@ public final class WorkerContext {
 		return this.listener;
 	}
 
-	/**
-	 * {@return whether the work for each shard is measured}
-	 */
+	/** Returns whether the work for each shard is measured. */
 	public boolean measuresWork() {
 		return this.measuresWork;
 	}

@@ -1,12 +1,8 @@
 /**
  * One shard, from its acquisition to its last commit. Which shards there are, and the
  * threads, belong to {@code consumer}; how a handler's method is called, to
- * {@code handler}.
- * <p>
- * To follow a record, read in this order: {@code ShardWorker} and its
- * {@code ShardAcquisition}, {@code ShardOwnership}, {@code RecordLoop},
- * {@code RecordIntake}, {@code DeliveryOrder}, {@code DeliveryCalls},
- * {@code DeliveryResults}, {@code ShardProgress}, {@code ShardCommits}.
+ * {@code handler}. To follow a record, read {@code ShardWorker}, {@code ShardOwnership},
+ * and {@code RecordLoop}, which names the next steps.
  */
 @NullMarked
 package io.github.shardkeeper.worker;

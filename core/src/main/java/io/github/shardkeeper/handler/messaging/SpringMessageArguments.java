@@ -54,8 +54,7 @@ public final class SpringMessageArguments implements MessageArguments {
 	private final ParameterNameDiscoverer names = new DefaultParameterNameDiscoverer();
 
 	/**
-	 * Creates it.
-	 * @param converter reads payloads
+	 * Creates an instance.
 	 * @param beans provides the conversion service for headers and resolves placeholders
 	 * @param validator validates payloads, {@code null} for none
 	 */
@@ -119,9 +118,7 @@ public final class SpringMessageArguments implements MessageArguments {
 		}
 	}
 
-	/**
-	 * The parameters of one method. Thread-safe once they are all added.
-	 */
+	/** Parameters of one method. Thread-safe once they are all added. */
 	private static final class MessageMethod implements MessageArguments.OfMethod {
 
 		/** By parameter; {@code null} for those that are not filled here. */
@@ -168,13 +165,6 @@ public final class SpringMessageArguments implements MessageArguments {
 			return values;
 		}
 
-		/**
-		 * A parameter that is filled.
-		 *
-		 * @param parameter the parameter
-		 * @param resolver fills it
-		 * @param payload whether it takes the payload
-		 */
 		private record Filled(MethodParameter parameter, HandlerMethodArgumentResolver resolver, boolean payload) {
 
 			@Nullable Object resolve(Message<byte[]> message) {
