@@ -23,10 +23,7 @@ public final class MicrometerConsumerMeters implements ConsumerMeters {
 	/** Meters by topic, because the registry's lookup is slow for every call. */
 	private final Map<String, Handled> handled = new ConcurrentHashMap<>();
 
-	/**
-	 * Creates the meters.
-	 * @param registry the registry of the meters
-	 */
+	/** Creates the meters. */
 	public MicrometerConsumerMeters(MeterRegistry registry) {
 		this.registry = registry;
 	}

@@ -13,10 +13,7 @@ public final class MicrometerLoopMeters implements LoopMeters {
 
 	private final MeterRegistry registry;
 
-	/**
-	 * Creates the meters.
-	 * @param registry the registry of the meters
-	 */
+	/** Creates the meters. */
 	public MicrometerLoopMeters(MeterRegistry registry) {
 		this.registry = registry;
 	}

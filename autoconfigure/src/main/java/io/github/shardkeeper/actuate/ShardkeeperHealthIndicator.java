@@ -16,10 +16,9 @@ import io.github.shardkeeper.report.ProblemReport;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
- * Health of this instance and its group. {@code UP} while the instance may consume, no
+ * Health of this instance and its group: {@code UP} while the instance may consume, no
  * shard of it is held up, and the group has no serious problem; always {@code UP} without
- * handlers. Reads only what the instance knows already, without a call to the store.
- * Thread-safe.
+ * handlers. Makes no call to the store. Thread-safe.
  */
 public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 
@@ -31,12 +30,7 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 
 	private final LoopThreads loops;
 
-	/**
-	 * Creates the indicator.
-	 * @param coordinator the coordinator, for the lease and problems of the group
-	 * @param runner the runner, for problems of shards
-	 * @param loops the loops, for those that fail or stall
-	 */
+	/** Creates the indicator. */
 	public ShardkeeperHealthIndicator(ShardCoordinator coordinator, ShardConsumerRunner runner, LoopThreads loops) {
 		super("Shardkeeper's health check failed");
 		this.coordinator = coordinator;
@@ -74,9 +68,7 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 		}
 	}
 
-	/**
-	 * Adds a detail for each kind of problem, which names what each problem concerns.
-	 */
+	/** Adds a detail for each kind of problem, with what each problem concerns. */
 	private void addGroupProblems(Health.Builder builder) {
 		Map<String, Map<String, String>> kinds = new TreeMap<>();
 		for (ProblemReport problem : this.coordinator.groupProblems()) {

@@ -18,28 +18,19 @@ public final class ShardsEndpoint {
 
 	private final GroupReporter reporter;
 
-	/**
-	 * Creates the endpoint.
-	 * @param reporter the reporter of the group
-	 */
+	/** Creates the endpoint. */
 	public ShardsEndpoint(GroupReporter reporter) {
 		this.reporter = reporter;
 	}
 
 	/**
-	 * Returns reports of the groups of this instance.
-	 * @return one report for each group
-	 */
+	 * {@return one report for each group of this instance} */
 	@ReadOperation
 	public Groups groups() {
 		return new Groups(List.of(this.reporter.report()));
 	}
 
-	/**
-	 * Groups of an instance.
-	 *
-	 * @param groups one report for each group
-	 */
+	/** Reports of the groups of an instance. */
 	public record Groups(List<GroupReport> groups) {
 
 	}

@@ -23,9 +23,9 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 
 /**
- * Makes the settings of the assignment: finds the strategies that properties name, among
- * the built-in ones and the application's beans, and combines the configured traits of
- * shards with the application's catalog. Confined to one thread.
+ * Makes the settings of the assignment: finds strategies by name, built-in ones or beans,
+ * and combines the configured traits of shards with the application's catalog. Confined
+ * to one thread.
  */
 final class AssignmentSettingsFactory {
 
@@ -40,12 +40,7 @@ final class AssignmentSettingsFactory {
 
 	private boolean usesBean;
 
-	/**
-	 * Creates the factory.
-	 * @param beans the application's strategies by the names of their beans
-	 * @throws ShardkeeperConfigurationException if a bean has the name of a built-in
-	 * strategy
-	 */
+	/** Creates the factory; rejects beans with the name of a built-in strategy. */
 	AssignmentSettingsFactory(ShardkeeperSettings settings, Map<String, AssignmentStrategy> beans) {
 		this.properties = settings.properties();
 		this.beans = new TreeMap<>(beans);
@@ -62,9 +57,7 @@ final class AssignmentSettingsFactory {
 
 	/**
 	 * Creates the settings.
-	 * @param uniqueBean the application's only or primary strategy, the default where no
-	 * property names one
-	 * @param catalogBean the application's catalog of shards
+	 * @param uniqueBean the only or primary bean, used where no property names a strategy
 	 * @throws ShardkeeperConfigurationException if a strategy is unknown or ambiguous
 	 */
 	AssignmentSettings create(@Nullable AssignmentStrategy uniqueBean, @Nullable ShardCatalog catalogBean) {
@@ -130,13 +123,7 @@ final class AssignmentSettingsFactory {
 		return topics.isEmpty() ? fallback : new ConfiguredCatalog(topics, fallback);
 	}
 
-	/**
-	 * Catalog that takes each trait from the properties, or else from another catalog.
-	 * Immutable.
-	 *
-	 * @param topics the topics with configured traits
-	 * @param fallback the other catalog
-	 */
+	/** Catalog of configured traits, with a fallback for each. Immutable. */
 	private record ConfiguredCatalog(Map<String, Topic> topics, ShardCatalog fallback) implements ShardCatalog {
 
 		@Override

@@ -27,17 +27,13 @@ final class BroadcastStores implements AutoCloseable {
 
 	/**
 	 * Opens the data plane if there are broadcast topics.
-	 * @param topics the broadcast topics
-	 * @param settings the settings of this instance
-	 * @param store opens the data plane in the configured store under a name of this
-	 * instance, which no group can have
+	 * @param store opens it under a name of this instance, which no group can have
 	 */
 	BroadcastStores(Set<String> topics, CoordinationSettings settings, Function<String, Stores> store) {
 		this.topics = topics;
 		this.stores = topics.isEmpty() ? null : store.apply(settings.group() + "~" + settings.instance());
 	}
 
-	/** Returns the topics of which every instance consumes every shard. */
 	Set<String> topics() {
 		return this.topics;
 	}
@@ -47,7 +43,6 @@ final class BroadcastStores implements AutoCloseable {
 		return (this.stores != null) ? new CheckpointsByTopic(group, this.topics, this.stores.checkpoints()) : group;
 	}
 
-	/** Returns the group's dead letters, with those of this instance for these topics. */
 	DeadLetterStore over(DeadLetterStore group) {
 		return (this.stores != null) ? new DeadLettersByTopic(group, this.topics, this.stores.letters()) : group;
 	}
@@ -76,12 +71,6 @@ final class BroadcastStores implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * Both parts of a data plane.
-	 *
-	 * @param checkpoints the checkpoints
-	 * @param letters their dead letters
-	 */
 	record Stores(CheckpointStore checkpoints, DeadLetterStore letters) {
 
 	}

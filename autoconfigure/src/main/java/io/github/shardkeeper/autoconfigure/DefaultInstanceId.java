@@ -5,15 +5,11 @@ import java.net.UnknownHostException;
 
 /**
  * Default of {@code shardkeeper.instance-id}: host name and process id, and a number for
- * each further application context of the process. Contexts share nothing, so each is an
- * instance of its own. Thread-safe.
+ * each further application context, which is an instance of its own. Thread-safe.
  */
 final class DefaultInstanceId {
 
-	/**
-	 * Name of the counter. A system property, because each web application of a server
-	 * loads this class again.
-	 */
+	/** System property, because each web application of a server loads this class. */
 	private static final String CONTEXTS = DefaultInstanceId.class.getName() + ".contexts";
 
 	private static final int MAX_HOST_LENGTH = 60;
@@ -21,9 +17,6 @@ final class DefaultInstanceId {
 	private DefaultInstanceId() {
 	}
 
-	/**
-	 * Returns an id that no other context of this process has.
-	 */
 	static String next() {
 		String host;
 		try {

@@ -16,9 +16,7 @@ import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
 
-/**
- * Stores and source inside this process.
- */
+/** Stores and source inside this process. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnProperty(name = "shardkeeper.store", havingValue = "memory")
 class MemoryStoreConfiguration {
@@ -35,9 +33,7 @@ class MemoryStoreConfiguration {
 		return new MemoryCheckpointStore();
 	}
 
-	/**
-	 * Missing with a checkpoint store of the application: dead letters are stored there.
-	 */
+	/** Missing with an application's checkpoint store, which has the dead letters. */
 	@Bean
 	@ConditionalOnMissingBean
 	@ConditionalOnBean(MemoryCheckpointStore.class)

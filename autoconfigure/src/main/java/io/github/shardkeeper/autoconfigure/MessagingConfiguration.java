@@ -16,9 +16,7 @@ import io.github.shardkeeper.handler.MessageArguments;
 import io.github.shardkeeper.handler.messaging.SpringMessageArguments;
 import io.github.shardkeeper.source.PayloadConverter;
 
-/**
- * Handler parameters of Spring Messaging, if it is on the class path.
- */
+/** Handler parameters of Spring Messaging, if it is on the class path. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass(HandlerMethodArgumentResolver.class)
 class MessagingConfiguration {
@@ -45,11 +43,7 @@ class MessagingConfiguration {
 
 	}
 
-	/**
-	 * Validator of the application, adapted to Spring's own interface.
-	 *
-	 * @param adapter the validator, {@code null} if there is none
-	 */
+	/** Validator of the application as Spring's interface, if there is one. */
 	record PayloadValidator(org.springframework.validation.@Nullable Validator adapter) {
 
 	}

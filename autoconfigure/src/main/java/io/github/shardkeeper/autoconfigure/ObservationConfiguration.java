@@ -14,9 +14,7 @@ import io.github.shardkeeper.observation.ShardConsumeConvention;
 import io.github.shardkeeper.observation.ShardSendConvention;
 import io.github.shardkeeper.template.SendObserver;
 
-/**
- * Observations, if there is a registry.
- */
+/** Observations, if there is a registry. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnBean(ObservationRegistry.class)
 class ObservationConfiguration {

@@ -33,9 +33,8 @@ import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.worker.ConsumerSettings.OnFailure;
 
 /**
- * Checks every rule for the values of {@code shardkeeper.*} that needs no bean of the
- * application. All problems are reported together, each with the property and the fix.
- * Confined to one thread.
+ * Checks every rule for {@code shardkeeper.*} that needs no bean. Reports all problems
+ * together, each with the property and the fix. Confined to one thread.
  */
 final class PropertiesValidator {
 
@@ -58,7 +57,7 @@ final class PropertiesValidator {
 
 	private final Duration shutdownPhase;
 
-	/** Descriptions of the problems, each with the action that solves it. */
+	/** Actions that solve the problems, by description. */
 	private final Map<String, String> problems = new LinkedHashMap<>();
 
 	private PropertiesValidator(ShardkeeperProperties properties, Duration shutdownPhase) {
@@ -260,9 +259,7 @@ final class PropertiesValidator {
 		rejectAssignment(name, "pinned", !topic.pinned().isEmpty());
 	}
 
-	/**
-	 * Rejects the files of earlier versions; ignoring them would lose offsets silently.
-	 */
+	/** Rejects the files of earlier versions: ignoring them would lose offsets. */
 	private void validate(Broadcast broadcast) {
 		if (broadcast.offsets().equalsIgnoreCase("local")) {
 			rejectOffsetFiles("'shardkeeper.broadcast.offsets' is 'local'");
@@ -290,7 +287,6 @@ final class PropertiesValidator {
 		}
 	}
 
-	/** Validates the settings of one topic, or those of all topics. */
 	private void validate(Consumer consumer, ConsumerNames names) {
 		TopicConsumer own = names.own();
 		requireBetween(names.of("concurrency", own.concurrency()), consumer.concurrency(), 1, MAX_CONCURRENCY);
@@ -395,12 +391,7 @@ final class PropertiesValidator {
 		return (millis % 1000 == 0) ? millis / 1000 + "s" : millis + "ms";
 	}
 
-	/**
-	 * Names the property that a value of a topic's consumer comes from.
-	 *
-	 * @param topic the topic's name
-	 * @param own the values that the topic overrides
-	 */
+	/** Names the property that a value of a topic's consumer comes from. */
 	private record ConsumerNames(String topic, TopicConsumer own) {
 
 		private ConsumerNames(String topic, @Nullable TopicConsumer own) {

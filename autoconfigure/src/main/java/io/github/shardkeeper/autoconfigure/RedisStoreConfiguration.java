@@ -34,10 +34,7 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.source.ShardTrimmer;
 
-/**
- * Stores and source on Redis. Addresses and credentials come from the connection factory
- * that Spring Boot creates from {@code spring.data.redis.*}.
- */
+/** Stores and source on Redis, reached with {@code spring.data.redis.*}. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnProperty(name = "shardkeeper.store", havingValue = "redis", matchIfMissing = true)
 class RedisStoreConfiguration {
@@ -80,10 +77,7 @@ class RedisStoreConfiguration {
 					wait(properties));
 		}
 
-		/**
-		 * Missing with a checkpoint store of the application: dead letters are stored
-		 * there.
-		 */
+		/** Missing with an application's checkpoint store, which has the dead letters. */
 		@Bean
 		@ConditionalOnMissingBean
 		@ConditionalOnBean(RedisCheckpointStore.class)

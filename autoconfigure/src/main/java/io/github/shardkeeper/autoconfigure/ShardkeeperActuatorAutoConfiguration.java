@@ -24,9 +24,7 @@ import io.github.shardkeeper.loop.LoopMeters;
 import io.github.shardkeeper.loop.LoopThreads;
 import io.github.shardkeeper.worker.ConsumerMeters;
 
-/**
- * Endpoint, health and meters, each if its library is on the class path.
- */
+/** Endpoint, health and meters, each if its library is on the class path. */
 @AutoConfiguration(after = ShardkeeperAutoConfiguration.class,
 		afterName = "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration")
 @ConditionalOnBean(ShardCoordinator.class)

@@ -64,8 +64,7 @@ import io.github.shardkeeper.worker.ConsumerMeters;
 
 /**
  * Coordinator, heartbeats, consumers and the interfaces that applications inject. Only
- * interfaces that the reference documents as replaceable are conditional on missing
- * beans.
+ * those that the reference documents as replaceable are conditional on missing beans.
  */
 @AutoConfiguration(afterName = { "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
 		"org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration",
@@ -77,9 +76,7 @@ import io.github.shardkeeper.worker.ConsumerMeters;
 		MessagingConfiguration.class, ObservationConfiguration.class })
 public final class ShardkeeperAutoConfiguration {
 
-	/**
-	 * Injected wherever a property is used, so that nothing starts before all are valid.
-	 */
+	/** Injected wherever a property is used: nothing starts before all are valid. */
 	@Bean
 	ShardkeeperSettings shardkeeperSettings(ShardkeeperProperties properties, Environment environment,
 			ObjectProvider<BuildTimeProperties> buildTime) {

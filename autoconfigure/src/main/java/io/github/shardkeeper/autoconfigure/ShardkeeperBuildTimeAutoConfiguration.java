@@ -18,19 +18,16 @@ import org.springframework.core.type.AnnotationMetadata;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 
 /**
- * Records the properties that decide which beans exist. In an application that was
- * processed ahead of time (AOT) they were read when it was built, and another value at
- * run time fails startup. Applies also where Shardkeeper is disabled, because an
- * application that was built like that cannot enable it.
+ * Records the properties that decide which beans exist. An application that was processed
+ * ahead of time (AOT) has read them when it was built; another value at run time fails
+ * startup. Applies also where Shardkeeper is disabled: such an application cannot enable
+ * it.
  */
 @AutoConfiguration
 @Import(ShardkeeperBuildTimeAutoConfiguration.Registrar.class)
 public final class ShardkeeperBuildTimeAutoConfiguration {
 
-	/**
-	 * Puts the values into the bean definition, and so into the code that is generated
-	 * from it.
-	 */
+	/** Puts the values into the bean definition, and so into generated code. */
 	static final class Registrar implements ImportBeanDefinitionRegistrar, EnvironmentAware {
 
 		private Environment environment = new StandardEnvironment();
@@ -51,12 +48,9 @@ public final class ShardkeeperBuildTimeAutoConfiguration {
 
 	}
 
-	/**
-	 * Values of these properties when the beans were chosen. Thread-safe.
-	 */
+	/** Values of these properties when the beans were chosen. Thread-safe. */
 	static final class BuildTimeProperties implements EnvironmentAware, InitializingBean {
 
-		/** The properties with their defaults. */
 		private static final Map<String, String> DEFAULTS = Map.of("shardkeeper.enabled", "true", "shardkeeper.store",
 				"redis", "management.health.shardkeeper.enabled", "true");
 
@@ -88,10 +82,7 @@ public final class ShardkeeperBuildTimeAutoConfiguration {
 			validate();
 		}
 
-		/**
-		 * Compares the values with those that the beans were chosen by.
-		 * @throws ShardkeeperConfigurationException if one differs
-		 */
+		/** Fails if a value differs from the one that the beans were chosen by. */
 		void validate() {
 			this.builtWith.forEach((name, before) -> {
 				String now = value(this.environment, name);

@@ -5,9 +5,7 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 
-/**
- * Reports an invalid configuration with the action that fixes it.
- */
+/** Reports an invalid configuration with the action that fixes it. */
 class ShardkeeperFailureAnalyzer extends AbstractFailureAnalyzer<ShardkeeperConfigurationException> {
 
 	@Override

@@ -5,9 +5,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 
-/**
- * Registers the scripts as resources of a native image.
- */
+/** Registers the scripts as resources of a native image. */
 class ShardkeeperRuntimeHints implements RuntimeHintsRegistrar {
 
 	@Override

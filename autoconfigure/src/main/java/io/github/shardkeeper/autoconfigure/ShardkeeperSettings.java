@@ -38,10 +38,7 @@ import io.github.shardkeeper.worker.ConsumerSettings;
 import io.github.shardkeeper.worker.ConsumerSettings.BufferLimits;
 import io.github.shardkeeper.worker.ConsumerSettings.Commits;
 
-/**
- * Settings of the engine, made from the properties after they were validated. Strategies
- * and loads are in {@link AssignmentSettingsFactory}. Immutable.
- */
+/** Settings of the engine, made from validated properties. Immutable. */
 final class ShardkeeperSettings {
 
 	private static final Duration DEFAULT_SHUTDOWN_PHASE = Duration.ofSeconds(30);
@@ -79,9 +76,7 @@ final class ShardkeeperSettings {
 		return this.shutdownPhase.multipliedBy(9).dividedBy(10);
 	}
 
-	/**
-	 * Returns the settings of this member. Each call makes another default instance id.
-	 */
+	/** Returns the member's settings; each call makes another default instance id. */
 	CoordinationSettings coordination() {
 		ShardkeeperProperties.Session session = this.properties.session();
 		ShardkeeperProperties.Assignment assignment = this.properties.assignment();
@@ -130,8 +125,7 @@ final class ShardkeeperSettings {
 	}
 
 	/**
-	 * Returns the consumer settings of each topic, also of one that is not configured.
-	 */
+	 * {@return the consumer settings of a topic, also of one that is not configured} */
 	Function<String, ConsumerSettings> consumers() {
 		Consumer all = this.properties.consumer();
 		Map<String, ConsumerSettings> byTopic = new TreeMap<>();
@@ -162,21 +156,18 @@ final class ShardkeeperSettings {
 			.build();
 	}
 
-	/** Returns the limits of a template. */
 	SendSettings sending() {
 		Template template = this.properties.template();
 		return new SendSettings(template.maxPayloadSize().toBytes(), template.maxInFlight(),
 				template.maxInFlightSize().toBytes());
 	}
 
-	/** Returns the configured number of shards of each topic. */
 	Map<String, Integer> shardCounts() {
 		Map<String, Integer> counts = new TreeMap<>();
 		this.properties.topics().forEach((name, topic) -> counts.put(name, topic.shards()));
 		return counts;
 	}
 
-	/** Returns the topics of which every instance consumes every shard. */
 	Set<String> broadcastTopics() {
 		return this.properties.topics()
 			.entrySet()
@@ -194,7 +185,6 @@ final class ShardkeeperSettings {
 		return positions;
 	}
 
-	/** Returns the rules of the topics that are trimmed. */
 	Map<String, TrimRule> trimRules() {
 		Map<String, TrimRule> rules = new HashMap<>();
 		this.properties.topics().forEach((name, topic) -> {

@@ -14,10 +14,7 @@ import org.springframework.core.type.AnnotatedTypeMetadata;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
 
-/**
- * Fails startup if {@code shardkeeper.store} has an unknown value, before the beans that
- * depend on a store are missing.
- */
+/** Fails startup for an unknown {@code shardkeeper.store}, before beans are missing. */
 @Configuration(proxyBeanMethods = false)
 @Conditional(UnknownStoreConfiguration.OnUnknownStore.class)
 class UnknownStoreConfiguration {

@@ -11,9 +11,9 @@ import io.github.shardkeeper.handler.CallObserver;
 import io.github.shardkeeper.source.SourceRecord;
 
 /**
- * Makes each call of a handler in the scope of an observation
- * {@code shardkeeper.consume}. The scope is opened and closed on the thread of the call,
- * so that a pooled thread keeps nothing of it. Thread-safe.
+ * Makes each call of a handler in an observation {@code shardkeeper.consume}. Its scope
+ * opens and closes on the thread of the call, so that pooled threads keep nothing.
+ * Thread-safe.
  */
 public final class CallObservations implements CallObserver {
 
@@ -21,11 +21,7 @@ public final class CallObservations implements CallObserver {
 
 	private final @Nullable ShardConsumeConvention convention;
 
-	/**
-	 * Creates an observer of calls.
-	 * @param registry the registry of the observations
-	 * @param convention the convention, {@code null} for the default
-	 */
+	/** Creates an observer; {@code null} stands for the default convention. */
 	public CallObservations(ObservationRegistry registry, @Nullable ShardConsumeConvention convention) {
 		this.registry = registry;
 		this.convention = convention;

@@ -23,11 +23,7 @@ public final class SendObservations implements SendObserver {
 
 	private final @Nullable ShardSendConvention convention;
 
-	/**
-	 * Creates an observer of sent records.
-	 * @param registry the registry of the observations
-	 * @param convention the convention, {@code null} for the default
-	 */
+	/** Creates an observer; {@code null} stands for the default convention. */
 	public SendObservations(ObservationRegistry registry, @Nullable ShardSendConvention convention) {
 		this.registry = registry;
 		this.convention = convention;

@@ -11,10 +11,9 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.source.SourceRecord;
 
 /**
- * Context of the observation of one call of a handler. Its carrier holds the headers of
- * the record, so that the call continues the record's trace. A call with a batch or
- * without records has an empty carrier and begins a new trace, because the records of a
- * batch may belong to several. Confined to the thread of the call.
+ * Context of the observation of one handler call. Its carrier holds the record's headers,
+ * so that the call continues the record's trace; it is empty without records and for a
+ * batch, which may belong to several traces. Confined to the thread of the call.
  */
 public final class ShardConsumeContext extends ReceiverContext<Map<String, String>> {
 
@@ -30,33 +29,25 @@ public final class ShardConsumeContext extends ReceiverContext<Map<String, Strin
 	}
 
 	/**
-	 * Returns the shard that the call is made for.
-	 * @return the context that the handler gets too
-	 */
+	 * {@return the context that the handler gets, too} */
 	public ShardContext shard() {
 		return this.shard;
 	}
 
 	/**
-	 * Returns the number of records that the call is made with.
-	 * @return the number, 0 for a handler that loops
-	 */
+	 * {@return the number of records of the call, 0 for a handler that loops} */
 	public int records() {
 		return this.records.size();
 	}
 
 	/**
-	 * Returns the offset of the record, or of the first record of a batch.
-	 * @return the offset, {@code null} for a handler that loops
-	 */
+	 * {@return the offset of the first record, {@code null} for a handler that loops} */
 	public @Nullable Offset offset() {
 		return this.records.isEmpty() ? null : this.records.get(0).offset();
 	}
 
 	/**
-	 * Returns the key of the record, or of the first record of a batch.
-	 * @return the key, {@code null} if there is none
-	 */
+	 * {@return the key of the first record, {@code null} if there is none} */
 	public @Nullable String key() {
 		return this.records.isEmpty() ? null : this.records.get(0).key();
 	}

@@ -38,25 +38,19 @@ public final class ShardSendContext extends SenderContext<Map<String, String>> {
 	}
 
 	/**
-	 * Returns the shard that the record is sent to.
-	 * @return the shard
-	 */
+	 * {@return the shard that the record is sent to} */
 	public ShardId shard() {
 		return this.shard;
 	}
 
 	/**
-	 * Returns the key of the record.
-	 * @return the key, {@code null} if there is none
-	 */
+	 * {@return the key of the record, {@code null} if there is none} */
 	public @Nullable String key() {
 		return this.key;
 	}
 
 	/**
-	 * Returns the offset at which the record was appended.
-	 * @return the offset, {@code null} before the answer and if it is not known
-	 */
+	 * {@return the record's offset, {@code null} before the answer or if not known} */
 	public @Nullable Offset offset() {
 		return this.offset;
 	}

@@ -6,9 +6,9 @@ import io.micrometer.observation.ObservationConvention;
 import io.micrometer.observation.docs.ObservationDocumentation;
 
 /**
- * Observations of Shardkeeper with their key names. Errors have none: Micrometer itself
- * adds the tag {@code error} to timers and marks spans as failed, and a key of that name
- * would mark every span. Immutable.
+ * Observations with their key names. Errors have none: Micrometer itself adds the tag
+ * {@code error} and marks failed spans, and a key of that name would mark every span.
+ * Immutable.
  */
 public enum ShardkeeperObservation implements ObservationDocumentation {
 
@@ -59,7 +59,6 @@ public enum ShardkeeperObservation implements ObservationDocumentation {
 	/** Low-cardinality keys of handler calls. */
 	public enum ConsumeLowCardinality implements KeyName {
 
-		/** Name of the topic. */
 		TOPIC("topic"),
 		/** Group that consumes the topic. */
 		GROUP("group");
@@ -103,7 +102,6 @@ public enum ShardkeeperObservation implements ObservationDocumentation {
 	/** Low-cardinality keys of records that are sent. */
 	public enum SendLowCardinality implements KeyName {
 
-		/** Name of the topic. */
 		TOPIC("topic");
 
 		private final String key;

@@ -10,24 +10,20 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Time limit of answers that no thread waits for. They are checked in steps, and only
- * while there are some: a timer per command, as in Lettuce and in the JDK, wakes a thread
- * with every command and costs more than the command. So an answer is given up at most
- * one step after its limit; a step is at most a tenth of the limit and at most 500 ms.
- * Thread-safe.
+ * Time limit of answers that no thread waits for, checked in steps: a timer per command
+ * costs more than the command. An answer is given up at most one step after its limit; a
+ * step is at most a tenth of the limit and at most 500 ms. Thread-safe.
  */
 final class AnswerTimeouts {
 
 	private static final int MIN_STEPS = 10;
 
-	/** Number of steps in the time limit. */
 	private final int steps;
 
 	private final int stepsPerNodeCheck;
 
 	private final Executor later;
 
-	/** Runs the checks of nodes. */
 	private final Executor background;
 
 	private final Queue<PendingAnswers<?>> pending = new ConcurrentLinkedQueue<>();
@@ -56,14 +52,11 @@ final class AnswerTimeouts {
 		this.stepsPerNodeCheck = stepsPerNodeCheck;
 	}
 
-	/**
-	 * Returns the number of steps in a limit, none longer than the interval of checks.
-	 */
+	/** Returns the number of steps in a limit, none longer than the check interval. */
 	static int stepsIn(Duration limit) {
 		return (int) Math.max(MIN_STEPS, limit.dividedBy(PendingAnswers.NODE_CHECK_INTERVAL) + 1);
 	}
 
-	/** Returns the current step. */
 	int now() {
 		return this.step;
 	}
@@ -74,7 +67,7 @@ final class AnswerTimeouts {
 		beginStepping();
 	}
 
-	/** Removes answered commands; they are answered about in their order. */
+	/** Removes answered commands from the front; answers come roughly in order. */
 	private void dropDone() {
 		PendingAnswers<?> first = this.pending.peek();
 		while (first != null && first.isDone() && this.pending.remove(first)) {

@@ -11,10 +11,7 @@ import java.util.function.Function;
 import io.lettuce.core.RedisException;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Blocks a thread until a connection is open or a command is answered, outside of a
- * {@link RedisLink}. Has no state.
- */
+/** Blocks a thread until a connection opens or a command is answered. Has no state. */
 final class BlockingWait {
 
 	private BlockingWait() {
@@ -47,7 +44,6 @@ final class BlockingWait {
 		}
 	}
 
-	/** Creates the failure for a missing answer. */
 	static RedisException noAnswer(Duration limit, @Nullable Throwable cause) {
 		return new RedisException("no answer within " + limit.toMillis() + " ms", cause);
 	}

@@ -16,9 +16,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The masters of a Redis Cluster's slots, as the client knows them. The client refreshes
- * them itself, but only every few seconds and not after every kind of failure, and a
- * group stops meanwhile. Thread-safe.
+ * Masters of a Cluster's slots. The client refreshes them only every few seconds and not
+ * after every kind of failure, and a group stops meanwhile. Thread-safe.
  */
 final class ClusterTopology {
 
@@ -70,7 +69,6 @@ final class ClusterTopology {
 		refreshNext();
 	}
 
-	/** Begins no further refresh, because the client is shut down. */
 	synchronized void stop() {
 		this.refreshesLeft = 0;
 	}
@@ -137,7 +135,6 @@ final class ClusterTopology {
 		return master;
 	}
 
-	/** Returns the id of the node that serves a key's slot, as the client knows it. */
 	@Nullable String knownMaster(String key) {
 		RedisClusterNode master = this.client.getPartitions().getMasterBySlot(SlotHash.getSlot(key));
 		return (master != null) ? master.getNodeId() : null;

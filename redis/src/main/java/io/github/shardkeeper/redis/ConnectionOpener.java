@@ -12,10 +12,9 @@ import java.util.function.Supplier;
 import io.lettuce.core.RedisException;
 
 /**
- * Opens connections within a time limit. The client's own limits
- * ({@code spring.data.redis.connect-timeout} and, for the handshake with a Redis that has
- * accepted the connection but does not answer, {@code spring.data.redis.timeout}) may be
- * a minute long, and a heartbeat cannot wait for that. Each attempt blocks a thread:
+ * Opens connections within a time limit. The client's own limits may be a minute long
+ * ({@code spring.data.redis.connect-timeout}, and {@code spring.data.redis.timeout} for
+ * the handshake), and a heartbeat cannot wait for that. Each attempt blocks a thread:
  * Lettuce's asynchronous connecting needs the address, which only Spring's factory knows.
  * Thread-safe.
  */

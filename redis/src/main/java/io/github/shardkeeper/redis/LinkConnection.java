@@ -86,10 +86,6 @@ final class LinkConnection<V> {
 		opening.completeExceptionally(this.connector.noConnection(this.timeout, null));
 	}
 
-	/**
-	 * Waits until the connection is open.
-	 * @param patience maximum wait
-	 */
 	Connection<V> open(Duration patience) {
 		CompletableFuture<Connection<V>> opening = opened();
 		return BlockingWait.on(opening, patience, (cause) -> {
@@ -100,10 +96,7 @@ final class LinkConnection<V> {
 		});
 	}
 
-	/**
-	 * Counts time-outs in a row, and closes the connection after two. An answer, also an
-	 * error, resets the count. Ignores connections that were replaced.
-	 */
+	/** Closes the connection after two time-outs in a row; an error is an answer. */
 	void answered(Connection<V> on, boolean inTime) {
 		this.lock.lock();
 		try {

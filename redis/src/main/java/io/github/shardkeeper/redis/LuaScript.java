@@ -34,12 +34,8 @@ public record LuaScript(String name, String text, String digest, ScriptOutputTyp
 	private static final Pattern WRITE_BEFORE_WAIT = Pattern.compile("^writeBeforeWait\\(", Pattern.MULTILINE);
 
 	/**
-	 * Loads a script from files beside a class. Its text is {@code prelude.lua}, followed
-	 * by the files.
-	 * @param beside the class
-	 * @param output the type of the result
+	 * Loads a script: {@code prelude.lua}, followed by files beside a class.
 	 * @param files names of the files, in their order; the last one names the script
-	 * @return the script
 	 */
 	public static LuaScript load(Class<?> beside, ScriptOutputType output, String... files) {
 		StringBuilder text = new StringBuilder(PRELUDE);
@@ -50,15 +46,12 @@ public record LuaScript(String name, String text, String digest, ScriptOutputTyp
 				sha1(text.toString()), output);
 	}
 
-	/** Returns whether it calls {@code writeBeforeWait} of {@code prelude.lua}. */
 	boolean writesBeforeWait() {
 		return WRITE_BEFORE_WAIT.matcher(this.text).find();
 	}
 
 	/**
-	 * Returns the commands that it may call.
-	 * @return their names in an ACL: {@code pubsub|numsub}
-	 */
+	 * {@return the commands it may call, named as in an ACL: {@code pubsub|numsub}} */
 	public Set<String> commands() {
 		Set<String> commands = new TreeSet<>();
 		for (Matcher call = CALL.matcher(this.text); call.find();) {
@@ -68,10 +61,7 @@ public record LuaScript(String name, String text, String digest, ScriptOutputTyp
 	}
 
 	/**
-	 * Returns the command that a line calls.
-	 * @param line the line's number, from 1
-	 * @return its name in an ACL, {@code null} if the line does not call exactly one
-	 */
+	 * {@return the ACL name of the only command in a line (from 1), or {@code null}} */
 	@Nullable String commandAt(int line) {
 		String text = this.text.lines().skip(line - 1L).findFirst().orElse("");
 		Matcher call = CALL.matcher(text);

@@ -46,9 +46,6 @@ public final class MinReplicasCheck {
 
 	/**
 	 * Creates a check that has not run.
-	 * @param connector returns whether there are Sentinels
-	 * @param link the link to the master
-	 * @param wait the replicas that the application waits for
 	 * @param timeout maximum wait for a Sentinel's answer
 	 */
 	public MinReplicasCheck(RedisConnector connector, RedisLink<String> link, ReplicaWait wait, Duration timeout) {
@@ -155,10 +152,9 @@ public final class MinReplicasCheck {
 	}
 
 	/**
-	 * The replicas that a master requires before it accepts a write. Immutable.
+	 * Replicas that a master requires before it accepts a write. Immutable.
 	 *
-	 * @param replicas {@code min-replicas-to-write}, number of replicas that have
-	 * reported
+	 * @param replicas {@code min-replicas-to-write}
 	 * @param maxLagSeconds {@code min-replicas-max-lag}, maximum age of their reports
 	 */
 	private record Requirement(int replicas, int maxLagSeconds) {
@@ -173,12 +169,9 @@ public final class MinReplicasCheck {
 		private static final int SECONDS_BEYOND_LAG = 2;
 
 		/**
-		 * Reads the requirement. Not for a Redis Cluster, whose masters refuse all
-		 * commands once they do not reach most of the others.
-		 * @param link the link to the master
+		 * Returns the requirement, {@code null} without replicas. Not for a Cluster,
+		 * whose masters refuse all commands once they do not reach most of the others.
 		 * @param replicated whether there should be replicas, also if there are none now
-		 * @return the requirement; {@code null} without replicas
-		 * @throws StoreUnavailableException when it cannot be read
 		 */
 		static @Nullable Requirement read(RedisLink<String> link, boolean replicated) {
 			if (!replicated && !hasReplicas(link)) {
@@ -213,12 +206,10 @@ public final class MinReplicasCheck {
 			return this.replicas == 0 || this.maxLagSeconds == 0;
 		}
 
-		/** Returns the minimum {@code down-after-milliseconds} of Sentinels. */
 		long shortestDownAfterMillis() {
 			return 1000L * (this.maxLagSeconds + SECONDS_BEYOND_LAG);
 		}
 
-		/** Describes a missing requirement, and what to do. */
 		String absence() {
 			return ("Redis is replicated, but '%s' is %d and '%s' is %d: a master that a partition cuts off from them goes on "
 					+ "accepting writes after another one was made the master, shards have an owner on either side, and what "
@@ -227,10 +218,7 @@ public final class MinReplicasCheck {
 		}
 
 		/**
-		 * Checks whether the master stops accepting writes before Sentinels replace it.
-		 * @param downAfterMillis Sentinel's {@code down-after-milliseconds}
-		 * @return the problem and what to do; {@code null} for none
-		 */
+		 * {@return the problem if Sentinels replace it earlier, or {@code null}} */
 		@Nullable String lateness(long downAfterMillis) {
 			if (shortestDownAfterMillis() <= downAfterMillis) {
 				return null;

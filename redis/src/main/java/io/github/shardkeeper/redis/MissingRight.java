@@ -44,7 +44,6 @@ final class MissingRight {
 	private MissingRight() {
 	}
 
-	/** Returns whether a call has failed because the user lacks a right. */
 	static boolean isReason(@Nullable Throwable failure) {
 		if (!(failure instanceof RedisCommandExecutionException)) {
 			return false;
@@ -53,12 +52,7 @@ final class MissingRight {
 		return message.startsWith("NOPERM") || IN_SCRIPT.matcher(message).find();
 	}
 
-	/**
-	 * Names the right that a command lacks, unless it was refused inside a script.
-	 * @param failure the answer of Redis
-	 * @param command the command, as the client has sent it
-	 * @return the failure to throw
-	 */
+	/** Names the right that a command lacks, unless it was refused inside a script. */
 	static RedisException named(RedisException failure, @Nullable Object command) {
 		if (!isReason(failure) || !(command instanceof RedisCommand<?, ?, ?> sent)
 				|| isScript(sent) && isInsideScript(failure)) {
@@ -71,13 +65,7 @@ final class MissingRight {
 		return refused("%s; the Redis user lacks the right %s".formatted(failure.getMessage(), rule), failure);
 	}
 
-	/**
-	 * Names the right that a command inside a script lacks.
-	 * @param failure the failure of the script
-	 * @param script the script
-	 * @param keys its keys
-	 * @return the failure to throw
-	 */
+	/** Names the right that a command inside a script lacks. */
 	static StoreUnavailableException named(StoreUnavailableException failure, LuaScript script, List<String> keys) {
 		if (!(failure.getCause() instanceof RedisException cause) || !isReason(cause) || !isInsideScript(cause)) {
 			return failure;

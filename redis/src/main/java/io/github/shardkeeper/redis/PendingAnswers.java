@@ -24,12 +24,9 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.StoreUnavailableException;
 
 /**
- * Answers, within a time limit, to commands that were sent together. Either a thread
- * waits for them ({@link #await}), or {@link AnswerTimeouts} ends them. Lettuce's own
- * time limit does not suffice: it is an option of the application's client, and may be
- * off. Where it is on and fires first, that counts as a time-out too. Thread-safe.
- *
- * @param <T> the answers' type
+ * Answers, within a time limit, to commands that were sent together. A thread waits for
+ * them ({@link #await}), or {@link AnswerTimeouts} ends them. Lettuce's own limit may be
+ * off; where it fires first, it counts as a time-out too. Thread-safe.
  */
 final class PendingAnswers<T> {
 
@@ -57,16 +54,13 @@ final class PendingAnswers<T> {
 
 	private volatile boolean abandoned;
 
-	/** Reason why the commands were cancelled. */
 	private volatile @Nullable RedisException cancelled;
 
 	/**
 	 * Creates an empty set of answers.
-	 * @param timeout the time limit
-	 * @param sentAt the step of {@link AnswerTimeouts} at which the commands are sent
-	 * @param servedElsewhere returns whether another node of the Cluster serves the slot
-	 * now: a dead node never answers; {@code null} for no check
-	 * @param observer observes failures and the end
+	 * @param sentAt step of {@link AnswerTimeouts} at which the commands are sent
+	 * @param servedElsewhere returns whether another node serves the slot now: a dead
+	 * node never answers; {@code null} for no check
 	 */
 	PendingAnswers(Duration timeout, int sentAt, @Nullable BooleanSupplier servedElsewhere, Observer observer) {
 		this.timeout = timeout;
@@ -75,7 +69,6 @@ final class PendingAnswers<T> {
 		this.observer = observer;
 	}
 
-	/** Sends commands together. */
 	<V> void send(List<AsyncCommand<String, V, T>> toSend, StatefulConnection<String, V> connection) {
 		expect(toSend);
 		try {
@@ -87,7 +80,7 @@ final class PendingAnswers<T> {
 		}
 	}
 
-	/** Expects the answers to commands that have been sent, or are about to be. */
+	/** Expects answers to commands that were sent, or are about to be. */
 	void expect(List<? extends RedisFuture<T>> sent) {
 		this.missing.set(sent.size());
 		this.commands = sent;
@@ -111,7 +104,6 @@ final class PendingAnswers<T> {
 		return this.missing.get() == 0;
 	}
 
-	/** Ends the answers that are missing at the time limit. */
 	void timeOut() {
 		timeOut(this.timeout);
 	}
@@ -132,7 +124,6 @@ final class PendingAnswers<T> {
 		}
 	}
 
-	/** Cancels the other commands of a call of which one has failed. */
 	private void cancelOthers() {
 		this.abandoned = true;
 		cancel(new RedisException("another answer to the same call has failed"));
@@ -254,14 +245,9 @@ final class PendingAnswers<T> {
 	/** Observes the commands. Called on the client's threads. */
 	interface Observer {
 
-		/** A command has failed. */
 		void failed(RedisException failure);
 
-		/**
-		 * All commands have ended.
-		 * @param answered whether Redis has answered one of them, also with an error
-		 * @param timedOut whether one was not answered in time
-		 */
+		/** Observes that all commands have ended; an error is an answer, too. */
 		void ended(boolean answered, boolean timedOut);
 
 	}

@@ -47,8 +47,7 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 
 /**
  * Opens connections with the Lettuce client of Spring's connection factory, configured by
- * {@code spring.data.redis.*}. Blocking reads and heartbeats share no connection with the
- * application. Thread-safe.
+ * {@code spring.data.redis.*}. The application uses none of them. Thread-safe.
  */
 public final class RedisConnector implements SmartLifecycle, ApplicationListener<ContextRefreshedEvent> {
 
@@ -107,29 +106,23 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 		return this.factory.isClusterAware();
 	}
 
-	/** Returns whether Sentinels determine the master. */
 	boolean isSentinel() {
 		return this.factory.isRedisSentinelAware();
 	}
 
 	/**
-	 * Returns the operations that Redis refuses while consumption continues.
-	 * @return the operations of all users of this connector
-	 */
+	 * {@return the operations that Redis refuses, of all users of this connector} */
 	public RefusedOperations refusedOperations() {
 		return this.refusedOperations;
 	}
 
-	/** Creates the failure for a connection that does not open in time. */
 	RedisException noConnection(Duration timeout, @Nullable Throwable cause) {
 		String hint = this.factory.isUseSsl()
 				? "; a server without TLS does not answer a client with 'spring.data.redis.ssl.enabled: true'" : "";
 		return new RedisException("no connection within " + timeout.toMillis() + " ms" + hint, cause);
 	}
 
-	/**
-	 * Not the common pool: the application's blocking calls there would delay failovers.
-	 */
+	/** Creates a pool of its own: blocking calls in the common pool delay failovers. */
 	static Executor backgroundThreads() {
 		ThreadPoolExecutor threads = new ThreadPoolExecutor(BACKGROUND_THREADS, BACKGROUND_THREADS, 30,
 				TimeUnit.SECONDS, new LinkedBlockingQueue<>(), (task) -> {
@@ -141,26 +134,18 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 		return threads;
 	}
 
-	/** Returns the executor for work that takes too long for a connection's thread. */
 	Executor background() {
 		return this.background;
 	}
 
 	/**
-	 * Returns the link for checkpoints and records, on one connection.
-	 * @param timeout maximum wait for an answer
-	 * @return the link, shared by all callers; they do not close it
-	 */
+	 * {@return the shared link for checkpoints and records; callers do not close it} */
 	public RedisLink<byte[]> dataLink(Duration timeout) {
 		return this.dataLinks.computeIfAbsent(timeout, (limit) -> new RedisLink<>(this, DATA_CODEC, limit));
 	}
 
 	/**
-	 * Opens a connection; blocks until it is open.
-	 * @param codec encodes keys and values
-	 * @param timeout maximum wait
-	 * @param <V> the type of values
-	 * @return the connection, to be closed by the caller
+	 * Opens a connection, which the caller closes; blocks until it is open.
 	 * @throws io.lettuce.core.RedisException when Redis cannot be reached in time
 	 */
 	public <V> Connection<V> open(RedisCodec<String, V> codec, Duration timeout) {
@@ -172,10 +157,7 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 				(cause) -> noConnection(timeout, cause));
 	}
 
-	/**
-	 * Begins to open a connection with a time limit for its answers; does not wait for
-	 * it. A caller that completes the future itself gives up.
-	 */
+	/** Begins to connect; the limit is for answers. Completing the future gives up. */
 	<V> CompletableFuture<Connection<V>> begin(RedisCodec<String, V> codec, Duration timeout) {
 		return this.opener.begin(() -> {
 			Connection<V> connection = connect(codec);
@@ -185,11 +167,8 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 	}
 
 	/**
-	 * Opens a connection for subscriptions; on a Cluster at the master of the channel's
-	 * slot, where scripts that work on that slot can count its subscribers.
-	 * @param channel the channel
-	 * @param timeout maximum wait
-	 * @return the connection, to be closed by the caller
+	 * Opens a connection for subscriptions, which the caller closes; on a Cluster at the
+	 * master of the channel's slot, where scripts count its subscribers.
 	 * @throws io.lettuce.core.RedisException when Redis cannot be reached in time
 	 */
 	PubSubConnection openPubSub(String channel, Duration timeout) {
@@ -199,10 +178,8 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 	}
 
 	/**
-	 * Reads what a Sentinel knows of the master, from the first Sentinel that accepts the
-	 * connection. Does not wait; completes on a thread of its own.
-	 * @param timeout maximum wait for the answer; connecting has the client's own limits
-	 * @return the fields of {@code SENTINEL MASTER}
+	 * Reads {@code SENTINEL MASTER} from the first Sentinel that accepts the connection.
+	 * Does not wait; the limit is for the answer, connecting has the client's own limits.
 	 */
 	CompletableFuture<Map<String, String>> askSentinel(Duration timeout) {
 		return this.opener.begin(() -> {
@@ -220,10 +197,7 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 		});
 	}
 
-	/**
-	 * Refreshes the client's topology of a Cluster after a command was not answered. Does
-	 * not wait.
-	 */
+	/** Refreshes the topology of a Cluster after an unanswered command; does not wait. */
 	public void refreshTopology() {
 		try {
 			if (this.factory.getNativeClient() instanceof RedisClusterClient cluster) {
@@ -237,10 +211,8 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 	}
 
 	/**
-	 * Returns a check whether another node than now serves a key's slot. Each check
-	 * begins a refresh of the topology, without waiting for it.
-	 * @param key the key
-	 * @return the check, {@code null} without a Cluster
+	 * Returns a check whether another node than now serves a key's slot; {@code null}
+	 * without a Cluster. Each check begins a refresh, without waiting for it.
 	 */
 	@Nullable BooleanSupplier watchMaster(String key) {
 		if (!(this.factory.getNativeClient() instanceof RedisClusterClient cluster)) {
@@ -328,10 +300,7 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 		return connection;
 	}
 
-	/**
-	 * Closes a connection; does not wait. Harmless for one that was closed before.
-	 * @param connection the connection
-	 */
+	/** Closes a connection; does not wait. Harmless for one that was closed before. */
 	public void close(StatefulConnection<?, ?> connection) {
 		if (this.connections.remove(connection)) {
 			CompletableFuture<Void> closed = connection.closeAsync();
@@ -340,7 +309,6 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 		}
 	}
 
-	/** Returns the limit for the thread that starts the application. */
 	StartupTimeout startupTimeout() {
 		return this.startupTimeout;
 	}
@@ -394,14 +362,12 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 	 *
 	 * @param stateful the connection, to configure and close it
 	 * @param commands the commands that a single Redis and a Cluster have
-	 * @param <V> the type of values
 	 */
 	public record Connection<V>(StatefulConnection<String, V> stateful, RedisClusterAsyncCommands<String, V> commands) {
 
 		/**
-		 * Returns the commands on the node connection that serves a key, for
-		 * {@code WAIT}, which depends on the earlier commands of its connection. On a
-		 * Cluster redirections are not followed.
+		 * Returns the commands on the node connection that serves a key: {@code WAIT}
+		 * depends on its earlier commands. Redirections are not followed.
 		 */
 		RedisClusterAsyncCommands<String, V> commandsAt(String key, Duration timeout) {
 			if (!(this.stateful instanceof StatefulRedisClusterConnection<String, V> cluster)) {
@@ -424,7 +390,6 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 	 * An open connection for subscriptions.
 	 *
 	 * @param toClose the connection to close
-	 * @param connection the connection to subscribe with
 	 * @param isAtMaster returns whether its node still serves the channel's slot, as far
 	 * as the client knows
 	 */

@@ -21,7 +21,6 @@ import io.github.shardkeeper.StoreUnavailableException;
  */
 public final class RedisFailure {
 
-	/** Maximum length of one cause's message. */
 	private static final int MAX_LENGTH = 600;
 
 	private static final int MAX_CAUSES = 10;
@@ -53,19 +52,14 @@ public final class RedisFailure {
 	}
 
 	/**
-	 * Creates the exception for a failure of Redis.
-	 * @param failure the client's exception
-	 * @return the exception
-	 */
+	 * {@return the exception for a failure of Redis} */
 	public static StoreUnavailableException unavailable(Throwable failure) {
 		return new StoreUnavailableException("Redis: " + message(failure), failure, RedisLink.isRefusal(failure));
 	}
 
 	/**
-	 * Creates the exception for an operation that has failed.
+	 * Returns the exception for an operation that has failed.
 	 * @param problem the problem in words, "cannot subscribe"
-	 * @param failure the client's exception
-	 * @return the exception
 	 */
 	public static StoreUnavailableException unavailable(String problem, Throwable failure) {
 		Throwable cause = unwrapped(failure);
@@ -74,12 +68,7 @@ public final class RedisFailure {
 	}
 
 	/**
-	 * Creates the exception for a command that has failed.
-	 * @param problem the problem in words, "cannot subscribe"
-	 * @param failure the client's exception
-	 * @param command the command, as the client has sent it
-	 * @return the exception; names the key or the right that the failure is about
-	 */
+	 * {@return the exception for a command; names the key or right that it is about} */
 	public static StoreUnavailableException unavailable(String problem, Throwable failure, @Nullable Object command) {
 		Throwable cause = unwrapped(failure);
 		return unavailable(problem, (cause instanceof RedisException redis) ? RedisLink.named(redis, command) : cause);
@@ -112,10 +101,7 @@ public final class RedisFailure {
 	}
 
 	/**
-	 * Returns a failure's own message in one line; {@code null} if its cause has the same
-	 * or more.
-	 * @param alone whether no failure that wraps it has a message
-	 */
+	 * {@return a failure's own message; {@code null} if its cause says as much} */
 	private static @Nullable String text(Throwable failure, boolean alone) {
 		Throwable cause = failure.getCause();
 		if (failure instanceof UnknownHostException) {
@@ -158,7 +144,6 @@ public final class RedisFailure {
 		};
 	}
 
-	/** Advice for one kind of failure. */
 	private record Remedy(Predicate<Throwable> fits, String text) {
 
 	}

@@ -25,13 +25,10 @@ import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.redis.RedisConnector.Connection;
 
 /**
- * One connection to Redis, opened when it is first needed, with a time limit on every
- * call. After two calls in a row that timed out it is replaced, because a connection that
- * was cut silently never answers again; an answered error resets the count. It is also
- * replaced when its node is no longer a master. Thread-safe; calls of several threads are
- * pipelined.
- *
- * @param <V> the type of values
+ * One connection to Redis with a time limit on every call, opened when it is first
+ * needed. It is replaced when its node is no longer a master, and after two time-outs in
+ * a row, because a connection that was cut silently never answers again; an answered
+ * error resets the count. Thread-safe; calls of several threads are pipelined.
  */
 public final class RedisLink<V> implements AutoCloseable {
 
@@ -54,12 +51,7 @@ public final class RedisLink<V> implements AutoCloseable {
 
 	private final LinkConnection<V> connection;
 
-	/**
-	 * Creates a link that is not connected.
-	 * @param connector opens the connection
-	 * @param codec encodes keys and values
-	 * @param timeout maximum wait for an answer
-	 */
+	/** Creates a link that is not connected. The time limit is for each answer. */
 	public RedisLink(RedisConnector connector, RedisCodec<String, V> codec, Duration timeout) {
 		this.connector = connector;
 		this.timeout = timeout;
@@ -72,17 +64,14 @@ public final class RedisLink<V> implements AutoCloseable {
 	}
 
 	/**
-	 * Returns the operations that Redis refuses while consumption continues.
-	 * @return the operations of all users of the connector
-	 */
+	 * {@return the operations that Redis refuses, of all users of the connector} */
 	public RefusedOperations refusedOperations() {
 		return this.connector.refusedOperations();
 	}
 
 	/**
 	 * Returns the executor for work that follows an answer and takes too long for the
-	 * connection's thread.
-	 * @return an executor with few threads; tasks must not block for long
+	 * connection's thread; its tasks must not block for long.
 	 */
 	public Executor background() {
 		return this.connector.background();
@@ -90,9 +79,6 @@ public final class RedisLink<V> implements AutoCloseable {
 
 	/**
 	 * Sends one command and waits for its answer.
-	 * @param command sends it
-	 * @param <T> the answer's type
-	 * @return the answer
 	 * @throws StoreUnavailableException when there is none in time, or an error
 	 */
 	public <T> T call(Function<RedisClusterAsyncCommands<String, V>, RedisFuture<T>> command) {
@@ -100,12 +86,9 @@ public final class RedisLink<V> implements AutoCloseable {
 	}
 
 	/**
-	 * Sends commands, pipelined, and waits for their answers.
-	 * @param commands send them
-	 * @param <T> the answers' type
-	 * @return the answers in the same order
+	 * Sends commands, pipelined, and waits for their answers, in the same order.
 	 * @throws StoreUnavailableException when one is missing in time, or is an error; the
-	 * others may have been carried out
+	 * others may have been executed
 	 */
 	public <T> List<T> callAll(
 			List<? extends Function<RedisClusterAsyncCommands<String, V>, RedisFuture<T>>> commands) {
@@ -149,10 +132,7 @@ public final class RedisLink<V> implements AutoCloseable {
 		return pending.await(patience);
 	}
 
-	/**
-	 * Creates the answers to commands.
-	 * @param key the only key of the commands, {@code null} for several
-	 */
+	/** Creates the answers; {@code key} is the commands' only key, or {@code null}. */
 	private <T> PendingAnswers<T> pending(Connection<V> open, @Nullable String key) {
 		return new PendingAnswers<>(this.timeout, this.watch.now(),
 				(key != null) ? this.connector.watchMaster(key) : null, new PendingAnswers.Observer() {
@@ -189,14 +169,11 @@ public final class RedisLink<V> implements AutoCloseable {
 	}
 
 	/**
-	 * Sends commands together, in this order, and does not wait for their answers; waits
-	 * only until a connection is open. Calls of one thread are executed in their order.
-	 * An answer is given up at most 500 ms, and at most a tenth of the limit, after the
-	 * time limit.
-	 * @param commands the commands
-	 * @param <T> the answers' type
-	 * @return the answers in the same order; a missing answer or an error is a
-	 * {@link StoreUnavailableException}. They complete on a thread that must not block
+	 * Sends commands together; waits only until a connection is open. Calls of one thread
+	 * are executed in their order. An answer is given up at most 500 ms, and at most a
+	 * tenth of the limit, after the limit.
+	 * @return for each command its answer or a {@link StoreUnavailableException}, on a
+	 * thread that must not block
 	 * @throws StoreUnavailableException when there is no connection; none was sent
 	 */
 	public <T> List<CompletableFuture<T>> sendAll(List<AsyncCommand<String, V, T>> commands) {
@@ -219,12 +196,9 @@ public final class RedisLink<V> implements AutoCloseable {
 	}
 
 	/**
-	 * Sends commands together and waits for their answers; an error of one command does
-	 * not fail the others.
-	 * @param commands the commands
-	 * @param onRefused receives the command's index and its error
-	 * @param <T> the answers' type
-	 * @return the answers in the same order, {@code null} also in place of an error
+	 * Sends commands together and waits for their answers, in the same order.
+	 * @param onRefused receives the index and the error of a command; its answer is
+	 * {@code null}
 	 * @throws StoreUnavailableException when one is missing in time; the others may have
 	 * been executed
 	 */
@@ -234,13 +208,8 @@ public final class RedisLink<V> implements AutoCloseable {
 	}
 
 	/**
-	 * Runs a script, by its hash where Redis knows it.
-	 * @param script the script
-	 * @param keys its keys, all in one slot
-	 * @param arguments its arguments
-	 * @param <T> the answer's type
-	 * @return the answer
-	 * @throws StoreUnavailableException when there is none in time, or an error
+	 * Runs a script, by its hash where Redis knows it; all its keys are in one slot.
+	 * @throws StoreUnavailableException when there is no answer in time, or an error
 	 */
 	public <T> T run(LuaScript script, List<String> keys, List<V> arguments) {
 		ScriptCall<V> call = new ScriptCall<>(script, keys, arguments);
@@ -249,15 +218,11 @@ public final class RedisLink<V> implements AutoCloseable {
 	}
 
 	/**
-	 * Sends a script and does not wait, neither for its answer nor for a connection.
-	 * Commands that are sent before it is answered may overtake it. Its answer is given
-	 * up at most 500 ms, and at most a tenth of the limit, after the time limit.
-	 * @param script the script
-	 * @param keys its keys, all in one slot
-	 * @param arguments its arguments
-	 * @param <T> the answer's type
-	 * @return the answer; a missing answer or an error is a
-	 * {@link StoreUnavailableException}. Completes on a thread that must not block
+	 * Sends a script; waits neither for its answer nor for a connection. Later commands
+	 * may overtake it. An answer is given up at most 500 ms, and at most a tenth of the
+	 * limit, after the limit.
+	 * @return the answer or a {@link StoreUnavailableException}, on a thread that must
+	 * not block
 	 */
 	public <T> CompletableFuture<T> send(LuaScript script, List<String> keys, List<V> arguments) {
 		CompletableFuture<T> result = new CompletableFuture<>();
@@ -317,13 +282,7 @@ public final class RedisLink<V> implements AutoCloseable {
 	/**
 	 * Runs a script, and waits until replicas have everything that this connection has
 	 * written. Later commands on this link wait meanwhile.
-	 * @param script the script
-	 * @param keys its keys, all in one slot
-	 * @param arguments its arguments
-	 * @param wait what to wait for
-	 * @param <T> the answer's type
-	 * @return the answer
-	 * @throws StoreUnavailableException when there is none in time, or an error, or when
+	 * @throws StoreUnavailableException when there is no answer in time, or an error, or
 	 * too few replicas have it; the master may have it nevertheless
 	 */
 	<T> T runReplicated(LuaScript script, List<String> keys, List<V> arguments, ReplicaWait wait) {
@@ -331,14 +290,9 @@ public final class RedisLink<V> implements AutoCloseable {
 	}
 
 	/**
-	 * Runs a script for many keys, pipelined.
-	 * @param script the script
-	 * @param keys for each run its keys, all in one slot
-	 * @param arguments its arguments
-	 * @param <T> the answers' type
-	 * @return the answers in the same order
-	 * @throws StoreUnavailableException when one is missing in time, or is an error; the
-	 * others may have been carried out
+	 * Runs a script for many lists of keys, each in one slot, pipelined.
+	 * @throws StoreUnavailableException when one answer is missing in time, or is an
+	 * error; the others may have been executed
 	 */
 	<T> List<T> runAll(LuaScript script, List<List<String>> keys, List<V> arguments) {
 		List<ScriptCall<V>> calls = ScriptCall.forEach(script, keys, arguments);
@@ -349,10 +303,7 @@ public final class RedisLink<V> implements AutoCloseable {
 		}));
 	}
 
-	/**
-	 * The same, and waits until replicas have what this connection has written at each of
-	 * the nodes that were asked.
-	 */
+	/** Runs a script for many keys, and waits for the replicas of each node involved. */
 	<T> List<T> runAllReplicated(LuaScript script, List<List<String>> keys, List<V> arguments, ReplicaWait wait) {
 		List<ScriptCall<V>> calls = ScriptCall.forEach(script, keys, arguments);
 		return byHashFirst(script, keys, (byHash) -> callAndWait(calls, byHash, wait));
@@ -417,20 +368,13 @@ public final class RedisLink<V> implements AutoCloseable {
 	}
 
 	/**
-	 * Returns whether Redis has answered with an error, so that the command was not
-	 * executed.
-	 * @param failure the failure of a call
-	 * @return whether it is an answered error
-	 */
+	 * {@return whether Redis answered with an error: the command was not executed} */
 	public static boolean isError(StoreUnavailableException failure) {
 		return failure.getCause() instanceof RedisCommandExecutionException;
 	}
 
 	/**
-	 * Returns whether Redis has refused the command itself, so that a retry fails too.
-	 * @param failure the failure of a call
-	 * @return whether it is a refusal, rather than an absent master
-	 */
+	 * {@return whether Redis refused the command itself, so that a retry fails too} */
 	public static boolean isRefusal(StoreUnavailableException failure) {
 		return isRefusal(failure.getCause());
 	}
@@ -440,7 +384,6 @@ public final class RedisLink<V> implements AutoCloseable {
 		this.connection.close();
 	}
 
-	/** A script with its keys and arguments. */
 	private record ScriptCall<V>(LuaScript script, List<String> keys, List<V> arguments) {
 
 		static <V> List<ScriptCall<V>> forEach(LuaScript script, List<List<String>> keys, List<V> arguments) {

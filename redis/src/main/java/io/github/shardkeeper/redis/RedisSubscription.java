@@ -10,9 +10,7 @@ import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.redis.RedisConnector.PubSubConnection;
 
-/**
- * A subscription to one channel on a connection of its own. Thread-safe.
- */
+/** A subscription to one channel on a connection of its own. Thread-safe. */
 public final class RedisSubscription implements AutoCloseable {
 
 	private final RedisConnector connector;
@@ -28,11 +26,7 @@ public final class RedisSubscription implements AutoCloseable {
 
 	/**
 	 * Subscribes, and waits until Redis has confirmed it.
-	 * @param connector opens the connection
-	 * @param channel the channel
-	 * @param timeout maximum wait
 	 * @param onMessage called on a thread of the client for every message; must not block
-	 * @return the subscription
 	 * @throws StoreUnavailableException when Redis does not confirm in time
 	 */
 	public static RedisSubscription open(RedisConnector connector, String channel, Duration timeout,

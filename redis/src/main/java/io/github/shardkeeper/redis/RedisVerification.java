@@ -33,7 +33,6 @@ public final class RedisVerification {
 
 	/**
 	 * Checks credentials and version.
-	 * @param link where to ask
 	 * @throws ShardkeeperConfigurationException when the credentials are refused or the
 	 * version is below 6.2
 	 * @throws StoreUnavailableException when Redis does not answer
@@ -98,7 +97,6 @@ public final class RedisVerification {
 		}
 	}
 
-	/** Returns the error of a Redis that refuses the credentials, or null. */
 	private static @Nullable String serverError(Throwable failure) {
 		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
 			String message = (cause.getMessage() != null) ? cause.getMessage() : "";

@@ -10,7 +10,6 @@ import io.github.shardkeeper.StoreUnavailableException;
  * Replicas that must have a change before it counts. Immutable.
  *
  * @param replicas number of replicas; 0 for none
- * @param timeout maximum wait for them
  */
 public record ReplicaWait(int replicas, Duration timeout) {
 

@@ -10,11 +10,8 @@ import io.github.shardkeeper.StoreUnavailableException;
 
 /**
  * Runs scripts whose changes a failover must not lose: waits until replicas have them
- * ({@code WAIT}). {@code WAIT} blocks its connection, so it has one of its own;
- * heartbeats and other commands do not wait behind it. Without replicas to wait for, it
- * uses the plain link. Thread-safe.
- *
- * @param <V> the type of values
+ * ({@code WAIT}), on a connection of its own, because {@code WAIT} blocks it. Without
+ * replicas to wait for, uses the plain link. Thread-safe.
  */
 public final class ReplicatedLink<V> implements AutoCloseable {
 
@@ -26,10 +23,8 @@ public final class ReplicatedLink<V> implements AutoCloseable {
 
 	/**
 	 * Creates a link that is not connected.
-	 * @param connector opens the connection
 	 * @param plain the link to use without replicas to wait for; closed by its owner
 	 * @param timeout maximum wait for an answer, without the wait for replicas
-	 * @param wait the replicas to wait for
 	 */
 	public ReplicatedLink(RedisConnector connector, RedisLink<V> plain, Duration timeout, ReplicaWait wait) {
 		this.plain = plain;
@@ -38,14 +33,9 @@ public final class ReplicatedLink<V> implements AutoCloseable {
 	}
 
 	/**
-	 * Runs a script.
-	 * @param script the script
-	 * @param keys its keys, all in one slot
-	 * @param arguments its arguments
-	 * @param <T> the answer's type
-	 * @return the answer
-	 * @throws StoreUnavailableException when there is none in time, or an error, or when
-	 * too few replicas have the change; the master may have it all the same
+	 * Runs a script; all its keys are in one slot.
+	 * @throws StoreUnavailableException when there is no answer in time, or an error, or
+	 * too few replicas have the change; the master may have it nevertheless
 	 */
 	public <T> T run(LuaScript script, List<String> keys, List<V> arguments) {
 		check(script);
@@ -55,13 +45,7 @@ public final class ReplicatedLink<V> implements AutoCloseable {
 
 	/**
 	 * Runs a script for many keys, pipelined, on a Cluster each at its node.
-	 * @param script the script
-	 * @param keys for each run its keys, all in one slot
-	 * @param arguments its arguments
-	 * @param <T> the answers' type
-	 * @return the answers in the same order
-	 * @throws StoreUnavailableException when there is none in time, or an error, or when
-	 * too few replicas have one of the changes; the masters may have all of them
+	 * @throws StoreUnavailableException as {@link #run}; masters may have all changes
 	 */
 	public <T> List<T> runAll(LuaScript script, List<List<String>> keys, List<V> arguments) {
 		check(script);
@@ -71,13 +55,8 @@ public final class ReplicatedLink<V> implements AutoCloseable {
 
 	/**
 	 * Sends a script; waits only where replicas have to be waited for.
-	 * @param script the script
-	 * @param keys its keys, all in one slot
-	 * @param arguments its arguments
-	 * @param <T> the answer's type
-	 * @return the answer, or a {@link StoreUnavailableException} when there is none in
-	 * time, or an error, or when too few replicas have the change; comes on a thread that
-	 * must not be held up
+	 * @return the answer, or the exception of {@link #run}, on a thread that must not
+	 * block
 	 */
 	public <T> CompletableFuture<T> send(LuaScript script, List<String> keys, List<V> arguments) {
 		check(script);

@@ -7,9 +7,9 @@ import io.lettuce.core.RedisException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Maximum time for which startup waits for a Redis that does not answer, over all its
- * calls together. Applies to the thread that starts the application; other threads have
- * the full time limit of each call. Thread-safe.
+ * Maximum time for which startup waits for Redis, over all its calls. Applies to the
+ * thread that starts the application; others have the full limit of each call.
+ * Thread-safe.
  */
 final class StartupTimeout {
 
@@ -27,15 +27,12 @@ final class StartupTimeout {
 		this.starting = starting;
 	}
 
-	/** Begins the limit for the calling thread. */
 	static StartupTimeout begin() {
 		return new StartupTimeout(Thread.currentThread());
 	}
 
 	/**
-	 * Makes a call that waits for Redis.
-	 * @param timeout the call's own time limit
-	 * @param step makes the call with the time limit that it receives
+	 * Makes a call, with at most the time that is left.
 	 * @throws RedisException when no time is left; the call was not made
 	 */
 	<T> T call(Duration timeout, Function<Duration, T> step) {

@@ -24,23 +24,14 @@ public final class WrongKeyType {
 	}
 
 	/**
-	 * Returns whether a key holds a value of another type.
-	 * @param failure the failure of a call
-	 * @return whether this is the reason of the failure
-	 */
+	 * {@return whether a failure is about a key with a value of another type} */
 	public static boolean isReason(Throwable failure) {
 		// A script's error may begin with other words.
 		return failure instanceof RedisCommandExecutionException
 				&& String.valueOf(failure.getMessage()).contains(WRONG_TYPE);
 	}
 
-	/**
-	 * Describes the problem in the words of {@code data.lua}.
-	 * @param key the key
-	 * @param found the type of its value
-	 * @param expected the type that it should have
-	 * @return one sentence
-	 */
+	/** Describes the problem in the words of {@code data.lua}. */
 	public static String sentence(String key, String found, String expected) {
 		return "the key %s holds a %s, not the %s that belongs there%s".formatted(key, found, expected, REMEDY);
 	}

@@ -23,7 +23,7 @@ import io.github.shardkeeper.shard.Offset;
 
 /**
  * The text formats of the data plane in Redis. They do not use the application's mapper,
- * because instances of different versions share them:
+ * because instances of different versions share them. Has no state.
  *
  * <ul>
  * <li>Offsets are a JSON array, because they may be any text; none are empty text.</li>
@@ -35,8 +35,6 @@ import io.github.shardkeeper.shard.Offset;
  * <li>A seek is <code>number clearsState offset</code>, as {@code request-seek.lua}
  * writes it and {@code commit.lua} removes it.</li>
  * </ul>
- *
- * Has no state.
  */
 final class CheckpointFormat {
 
@@ -75,11 +73,7 @@ final class CheckpointFormat {
 		return Collections.unmodifiableSet(offsets);
 	}
 
-	/**
-	 * Reads seeks.
-	 * @param seek the pending one, empty for none
-	 * @param sought number of the last one that was carried out, empty for none
-	 */
+	/** Reads the pending seek, and the number of the last one that was carried out. */
 	static Seeks seeks(byte[] seek, byte[] sought) {
 		long applied = (sought.length > 0) ? Long.parseLong(text(sought)) : 0;
 		if (seek.length == 0) {

@@ -9,9 +9,7 @@ import io.github.shardkeeper.checkpoint.Commit.Retry;
 import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.shard.Token;
 
-/**
- * The arguments of {@code commit.lua} for a commit. Confined to one thread.
- */
+/** Arguments of {@code commit.lua} for a commit. Confined to one thread. */
 final class CommitArguments {
 
 	private final List<byte[]> arguments;

@@ -7,20 +7,14 @@ import io.lettuce.core.ScriptOutputType;
 
 import io.github.shardkeeper.redis.LuaScript;
 
-/**
- * The data plane's scripts, each of which begins with {@code data.lua}. Immutable.
- */
+/** Scripts of the data plane; each begins with {@code data.lua}. Immutable. */
 record DataScripts(LuaScript acquireShard, LuaScript commit, LuaScript readDueRetries, LuaScript completeShard,
 		LuaScript sendBackDeadLetters, LuaScript recordConsumedSince, LuaScript readCheckpoint, LuaScript readStatePage,
 		LuaScript requestSeek, LuaScript listDeadLetters, LuaScript removeShard) {
 
 	static final DataScripts STANDARD = load();
 
-	/**
-	 * Loads the scripts.
-	 * @param preludes further files to insert between {@code data.lua} and each script
-	 * @return the scripts
-	 */
+	/** Loads the scripts, with {@code preludes} between {@code data.lua} and each. */
 	static DataScripts load(String... preludes) {
 		return new DataScripts(script(ScriptOutputType.MULTI, "acquire-shard.lua", preludes),
 				script(ScriptOutputType.VALUE, "commit.lua", preludes),

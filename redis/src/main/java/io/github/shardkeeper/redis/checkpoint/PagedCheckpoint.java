@@ -18,9 +18,8 @@ import io.github.shardkeeper.shard.Offset;
 import static io.github.shardkeeper.redis.checkpoint.CheckpointFormat.text;
 
 /**
- * Reads a checkpoint page by page, so that other commands do not wait for a large state.
- * {@code acquire-shard.lua} or {@code read-checkpoint.lua} has answered the first page.
- * Used by one thread after the other.
+ * Reads a checkpoint by page, after the first one, so that other commands do not wait for
+ * a large state. Used by one thread after the other.
  */
 final class PagedCheckpoint {
 
@@ -34,18 +33,14 @@ final class PagedCheckpoint {
 	private final Set<ByteBuffer> different = new HashSet<>();
 
 	/**
-	 * Creates a checkpoint with its first page.
-	 * @param beginning fence, number of the last commit, offset, ahead, time until the
-	 * first retry, number of the state's entries, cursor, first page
+	 * Creates it from fence, number of the last commit, offset, ahead, time until the
+	 * first retry, number of the state's entries, cursor, first page.
 	 */
 	PagedCheckpoint(List<?> beginning) {
 		this.beginning = beginning;
 	}
 
-	/**
-	 * Reads the remaining pages.
-	 * @return the whole checkpoint, empty if it was changed meanwhile
-	 */
+	/** Reads the remaining pages; empty if the checkpoint was changed meanwhile. */
 	CompletableFuture<Optional<Checkpoint>> readRemaining(RedisLink<byte[]> link, LuaScript statePage,
 			List<String> keys) {
 		add(this.beginning.get(7));

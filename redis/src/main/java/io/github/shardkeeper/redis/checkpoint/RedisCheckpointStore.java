@@ -56,11 +56,9 @@ import static io.github.shardkeeper.redis.checkpoint.CheckpointFormat.bytes;
 import static io.github.shardkeeper.redis.checkpoint.CheckpointFormat.text;
 
 /**
- * The data plane of one group on Redis, under the keys of {@link ShardKeys}.
- * <p>
- * {@code acquire-shard.lua}, {@code commit.lua}, {@code read-due-retries.lua},
- * {@code complete-shard.lua} and {@code request-seek.lua} are one atomic step each; a
- * large state is read in several. Payloads are bytes and stay what they are. Thread-safe.
+ * Data plane of one group on Redis, under the keys of {@link ShardKeys}. Each script is
+ * one atomic step; a large state is read in several. Payloads stay the same bytes.
+ * Thread-safe.
  */
 public final class RedisCheckpointStore implements CheckpointStore {
 
@@ -85,23 +83,13 @@ public final class RedisCheckpointStore implements CheckpointStore {
 
 	private final ShardKeys keys;
 
-	/**
-	 * Creates a store that waits for no replicas; connects when it is first used.
-	 * @param connector opens connections
-	 * @param keyPrefix prefix of all keys
-	 * @param group the group's name
-	 * @param timeout maximum wait for an answer
-	 */
+	/** Creates a store that waits for no replicas; connects when it is first used. */
 	public RedisCheckpointStore(RedisConnector connector, String keyPrefix, String group, Duration timeout) {
 		this(connector, keyPrefix, group, timeout, ReplicaWait.NONE);
 	}
 
 	/**
 	 * Creates a store; connects when it is first used.
-	 * @param connector opens connections
-	 * @param keyPrefix prefix of all keys
-	 * @param group the group's name
-	 * @param timeout maximum wait for an answer
 	 * @param wait wait for replicas after a new fence, before its owner consumes
 	 */
 	public RedisCheckpointStore(RedisConnector connector, String keyPrefix, String group, Duration timeout,
@@ -154,7 +142,6 @@ public final class RedisCheckpointStore implements CheckpointStore {
 			.failedFuture(new StoreUnavailableException("Redis: " + problem, new RedisException(problem)));
 	}
 
-	/** Reads the remaining pages; empty if the checkpoint was changed meanwhile. */
 	private CompletableFuture<Optional<Checkpoint>> readRemaining(ShardId shard, List<?> beginning) {
 		return new PagedCheckpoint(beginning).readRemaining(this.link, this.scripts.readStatePage(),
 				this.keys.all(shard));

@@ -49,13 +49,7 @@ public final class RedisDeadLetterStore implements DeadLetterStore {
 
 	private final LuaScript list;
 
-	/**
-	 * Creates a store; connects when it is first used.
-	 * @param connector opens connections
-	 * @param keyPrefix prefix of all keys
-	 * @param group the group's name
-	 * @param timeout maximum wait for an answer
-	 */
+	/** Creates a store; connects when it is first used. */
 	public RedisDeadLetterStore(RedisConnector connector, String keyPrefix, String group, Duration timeout) {
 		this(connector, keyPrefix, group, timeout, DataScripts.STANDARD);
 	}

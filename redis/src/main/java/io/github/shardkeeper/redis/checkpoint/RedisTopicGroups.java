@@ -75,12 +75,7 @@ public final class RedisTopicGroups implements TopicGroups {
 
 	/**
 	 * Creates a store; connects when it is first used.
-	 * @param connector opens connections
-	 * @param keyPrefix prefix of all keys
-	 * @param group the group of this instance
-	 * @param timeout maximum wait for an answer
-	 * @param wait wait for replicas before a group counts as registered, and a record as
-	 * handled
+	 * @param wait wait for replicas before a group is registered, and a record handled
 	 */
 	public RedisTopicGroups(RedisConnector connector, String keyPrefix, String group, Duration timeout,
 			ReplicaWait wait) {
@@ -157,9 +152,7 @@ public final class RedisTopicGroups implements TopicGroups {
 		return offsets;
 	}
 
-	/**
-	 * Returns no offset for a checkpoint that cannot be read: nothing is trimmed then.
-	 */
+	/** Returns no offset for an unreadable checkpoint: nothing is trimmed then. */
 	private List<byte @Nullable []> offsets(List<String> checkpoints) {
 		if (this.waits) {
 			return remembering(READING,

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
- * The keys of a group's data plane. Those of one shard share a slot:
+ * Keys of a group's data plane; those of one shard share a slot. Immutable.
  *
  * <pre>
  * &lt;prefix&gt;:{&lt;group&gt;/&lt;topic&gt;/&lt;id&gt;}:checkpoint   hash: fence, commit (number), offset, ahead, committed (millis), completed, seek, sought
@@ -17,8 +17,6 @@ import io.github.shardkeeper.shard.ShardId;
  * &lt;prefix&gt;:{&lt;group&gt;/&lt;topic&gt;/&lt;id&gt;}:dead         stream: dead letters
  * &lt;prefix&gt;:{&lt;group&gt;/&lt;topic&gt;}:topic             hash: since (millis), when the group began with the topic
  * </pre>
- *
- * Immutable.
  */
 final class ShardKeys {
 
@@ -54,7 +52,6 @@ final class ShardKeys {
 		return (this.start + topic).replaceAll("[\\\\*?\\[\\]]", "\\\\$0") + "/*";
 	}
 
-	/** Returns the shard that a key belongs to; {@code null} for none. */
 	@Nullable ShardId shard(String key) {
 		int end = key.lastIndexOf("}:");
 		if (!key.startsWith(this.start) || end < this.start.length()) {

@@ -7,9 +7,7 @@ import io.lettuce.core.ScriptOutputType;
 
 import io.github.shardkeeper.redis.LuaScript;
 
-/**
- * The control plane's scripts, each of which begins with {@code control.lua}. Immutable.
- */
+/** Scripts of the control plane; each begins with {@code control.lua}. Immutable. */
 public record ControlScripts(LuaScript joinGroup, LuaScript updateDescription, LuaScript heartbeat,
 		LuaScript readChanges, LuaScript readLoads, LuaScript applyPlan, LuaScript releaseShards, LuaScript claimShards,
 		LuaScript reapMembers, LuaScript leaveGroup, LuaScript notifyOwners, LuaScript publishProblems,
@@ -17,11 +15,7 @@ public record ControlScripts(LuaScript joinGroup, LuaScript updateDescription, L
 
 	public static final ControlScripts STANDARD = load();
 
-	/**
-	 * Loads the scripts.
-	 * @param preludes further files to insert between {@code control.lua} and each script
-	 * @return the scripts
-	 */
+	/** Loads the scripts, with {@code preludes} between {@code control.lua} and each. */
 	static ControlScripts load(String... preludes) {
 		return new ControlScripts(script(ScriptOutputType.MULTI, "join-group.lua", preludes),
 				script(ScriptOutputType.MULTI, "update-description.lua", preludes),

@@ -21,12 +21,11 @@ import io.github.shardkeeper.shard.TopicShards;
 /**
  * A member's description as JSON, <code>{"topics":{"visits":4},"version":"1.4.2",
  * "capacity":2,"zone":"eu-1","strategy":"sticky"}</code>. A topic's number counts its
- * shards from 0; other shards are in
+ * shards from 0; others are in
  * <code>"shards":{"visits":"4:5&lt;1 6&lt;2,3 spare"}</code>: 4 and 5 were split from 1,
- * 6 was merged from 2 and 3, and "spare" has no parents. So a topic whose shards were
- * split a thousand times takes a few kilobytes. A member whose subscription Redis does
- * not see adds <code>"hidden":true</code>. Unknown fields, of a newer version, are
- * ignored; missing fields are unknown, a missing capacity is 1. Does not use the
+ * 6 was merged from 2 and 3, and "spare" has no parents. A member whose subscription
+ * Redis does not see adds <code>"hidden":true</code>. Unknown fields, of a newer version,
+ * are ignored; missing fields are unknown, a missing capacity is 1. Does not use the
  * application's mapper, because instances of different versions share the format.
  */
 final class DescriptionFormat {
@@ -100,10 +99,7 @@ final class DescriptionFormat {
 		return value.isString() ? value.asString() : null;
 	}
 
-	/**
-	 * Writes shards.
-	 * @param parents the parents by shard id, numbers in their order
-	 */
+	/** Writes parents by shard id, numbers in their order. */
 	private static String writeShards(Map<String, SortedSet<String>> parents) {
 		StringBuilder text = new StringBuilder();
 		String first = null;
@@ -140,10 +136,7 @@ final class DescriptionFormat {
 		}
 	}
 
-	/**
-	 * Reads the text of {@link #writeShards}.
-	 * @return the parents by shard id
-	 */
+	/** Reads the text of {@link #writeShards}: parents by shard id. */
 	private static Map<String, List<String>> readShards(String text) {
 		Map<String, List<String>> parents = new TreeMap<>();
 		if (text.isEmpty()) {

@@ -10,9 +10,8 @@ import io.github.shardkeeper.redis.RedisLink;
 import io.github.shardkeeper.redis.WrongKeyType;
 
 /**
- * The keys of one group, in the order of {@code control.lua}, which describes them. All
- * of them exist as long as the group. Finds the key with a value of another type when a
- * script was refused for it. Thread-safe.
+ * Keys of one group, in the order of {@code control.lua}, which describes them. All of
+ * them exist as long as the group. Thread-safe.
  */
 final class GroupKeys {
 
@@ -27,22 +26,12 @@ final class GroupKeys {
 
 	private final List<String> names;
 
-	/**
-	 * Names the keys of a group.
-	 * @param link the connection
-	 * @param base prefix of the keys
-	 */
 	GroupKeys(RedisLink<String> link, String base) {
 		this.link = link;
 		this.base = base;
 		this.names = names(base);
 	}
 
-	/**
-	 * Names the keys of a group.
-	 * @param base prefix of the keys
-	 * @return the keys, as scripts declare them
-	 */
 	static List<String> names(String base) {
 		return KEYS.stream().map((key) -> base + ":" + key.name()).toList();
 	}
@@ -51,16 +40,11 @@ final class GroupKeys {
 		return this.names;
 	}
 
-	/** Returns the channel of a member. */
 	String channel(String member) {
 		return this.base + ":member:" + member;
 	}
 
-	/**
-	 * Names the key that a failure is about.
-	 * @param failure the failure of a script
-	 * @return the failure to throw
-	 */
+	/** Names the key with a value of another type, if that is why a script failed. */
 	StoreUnavailableException named(StoreUnavailableException failure) {
 		Throwable cause = failure.getCause();
 		if (cause == null || !WrongKeyType.isReason(cause)) {
@@ -93,7 +77,6 @@ final class GroupKeys {
 		return null;
 	}
 
-	/** The last part of a key, and the type of its value. */
 	private record Key(String name, String type) {
 
 	}

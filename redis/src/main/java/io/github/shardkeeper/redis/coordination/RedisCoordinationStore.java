@@ -54,18 +54,15 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.Token;
 
 /**
- * The control plane of one group on Redis. All its keys begin with
- * <code>&lt;prefix&gt;:{&lt;group&gt;}</code> and so share a slot. {@code control.lua}
- * lists them, and describes what happens when one is missing. Each method runs one
- * script, in batches where it is long. Thread-safe.
+ * Control plane of one group on Redis, under <code>&lt;prefix&gt;:{&lt;group&gt;}</code>,
+ * in one slot. {@code control.lua} lists the keys and what happens when one is missing.
+ * Each method runs one script, in batches where it is long. Thread-safe.
  */
 public final class RedisCoordinationStore implements CoordinationStore {
 
 	private static final Logger logger = LoggerFactory.getLogger(RedisCoordinationStore.class);
 
-	/**
-	 * Maximum number of shards that one script returns; it then takes few milliseconds.
-	 */
+	/** Maximum number of shards that one script returns, within few milliseconds. */
 	private static final int READ_AT_ONCE = 500;
 
 	/** Maximum number of shards that one script changes; it notifies members, too. */
@@ -81,7 +78,6 @@ public final class RedisCoordinationStore implements CoordinationStore {
 
 	private final RedisLink<String> link;
 
-	/** For changes of ownership. */
 	private final ReplicatedLink<String> ownership;
 
 	private final MinReplicasCheck minReplicas;
@@ -106,25 +102,12 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	 */
 	private volatile boolean heartbeatFailed;
 
-	/**
-	 * Creates a store that waits for no replicas; connects when it is first used.
-	 * @param connector opens connections
-	 * @param keyPrefix prefix of all keys
-	 * @param group the group's name
-	 * @param timeout maximum wait for an answer
-	 */
+	/** Creates a store that waits for no replicas; connects when it is first used. */
 	public RedisCoordinationStore(RedisConnector connector, String keyPrefix, String group, Duration timeout) {
 		this(connector, keyPrefix, group, timeout, ReplicaWait.NONE);
 	}
 
-	/**
-	 * Creates a store; connects when it is first used.
-	 * @param connector opens connections
-	 * @param keyPrefix prefix of all keys
-	 * @param group the group's name
-	 * @param timeout maximum wait for an answer
-	 * @param wait wait for replicas after a change of ownership
-	 */
+	/** Creates a store that waits for replicas after each change of ownership. */
 	public RedisCoordinationStore(RedisConnector connector, String keyPrefix, String group, Duration timeout,
 			ReplicaWait wait) {
 		this(connector, keyPrefix, group, timeout, wait, ControlScripts.STANDARD, READ_AT_ONCE, WRITTEN_AT_ONCE);

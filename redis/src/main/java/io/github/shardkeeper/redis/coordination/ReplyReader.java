@@ -20,9 +20,7 @@ import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 
-/**
- * Reads the array that a script returned, field after field. Confined to one thread.
- */
+/** Reads the array that a script returned, field after field. Confined to one thread. */
 final class ReplyReader {
 
 	/** Entry of every key, so that none is ever empty. */
@@ -53,7 +51,6 @@ final class ReplyReader {
 		return text().equals("1");
 	}
 
-	/** Reads the answer of {@code heartbeat.lua} to a member that is alive. */
 	HeartbeatReply.Alive alive() {
 		long serverTime = number();
 		MemberId leader = member();
@@ -165,7 +162,6 @@ final class ReplyReader {
 			this.value = value;
 		}
 
-		/** Returns whether it is the entry of a shard, rather than of a member. */
 		boolean ofShard() {
 			return this.ofShard;
 		}

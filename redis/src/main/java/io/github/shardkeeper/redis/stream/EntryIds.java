@@ -35,7 +35,6 @@ final class EntryIds {
 		return (position instanceof StartPosition.From from) ? before(from.first()) : BEFORE_ALL;
 	}
 
-	/** Returns an id with both its numbers. */
 	private static Offset complete(Offset id) {
 		long[] numbers = parse(id);
 		return id(numbers[0], numbers[1]);
@@ -46,7 +45,6 @@ final class EntryIds {
 		return before(Math.max(0, time.toEpochMilli()), 0);
 	}
 
-	/** Returns the highest id before another one. */
 	static Offset before(Offset id) {
 		long[] numbers = parse(id);
 		return before(numbers[0], numbers[1]);

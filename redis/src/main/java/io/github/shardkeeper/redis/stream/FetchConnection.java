@@ -19,15 +19,10 @@ import io.github.shardkeeper.redis.RedisConnector.Connection;
 import io.github.shardkeeper.redis.RedisFailure;
 import io.github.shardkeeper.redis.stream.XreadOutput.Entries;
 
-/**
- * The connection for a {@link StreamFetcher}'s blocking reads. Confined to the polling
- * thread, except {@link #invalidateClientId()}.
- */
+/** Connection for blocking reads. Confined to the polling thread. */
 final class FetchConnection {
 
-	/**
-	 * Time for which a read waits for records: an idle fetcher costs one command in it.
-	 */
+	/** Maximum time of a blocking read: an idle fetcher costs one command in it. */
 	static final Duration BLOCK = Duration.ofSeconds(2);
 
 	/** Shorter, because on a Cluster reads are not woken. */
@@ -61,7 +56,6 @@ final class FetchConnection {
 		return this.current != null && this.current.stateful().isOpen();
 	}
 
-	/** Opens the connection, unless there is one. */
 	void open() {
 		if (this.current != null) {
 			return;
@@ -74,7 +68,7 @@ final class FetchConnection {
 			this.clientIdInvalid = true;
 		}
 		catch (RedisException | IllegalStateException ex) {
-			// IllegalStateException is what a client says that is being stopped.
+			// A client that is being stopped throws IllegalStateException.
 			throw RedisFailure.unavailable(ex);
 		}
 	}
@@ -104,15 +98,13 @@ final class FetchConnection {
 		return this.clientId;
 	}
 
-	/** Returns the time after which a read is lost. */
 	Duration readTimeout() {
 		return this.block.plus(GRACE);
 	}
 
-	/** Begins to read the streams, each after its last id. */
 	RedisFuture<List<Entries>> read(List<String> streams, List<String> lastIds, int records) {
-		// The first read returns at once: it shows that an earlier problem is over, also
-		// while no records are sent.
+		// The first read returns at once: it shows, also without records, that a problem
+		// is over.
 		CommandArgs<String, byte[]> arguments = new CommandArgs<>(RedisStreamSource.CODEC).add(CommandKeyword.COUNT)
 			.add(records)
 			.add(CommandKeyword.BLOCK)

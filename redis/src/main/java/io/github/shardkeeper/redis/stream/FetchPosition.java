@@ -11,10 +11,7 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ShardReader.RecordSink;
 import io.github.shardkeeper.source.SourceRecord;
 
-/**
- * Reading progress in one stream, and the stream's problems. Guarded by its
- * {@link StreamFetcher}.
- */
+/** Reading progress and problems of one stream. Guarded by its {@link StreamFetcher}. */
 final class FetchPosition {
 
 	private static final Logger logger = LoggerFactory.getLogger(FetchPosition.class);
@@ -103,16 +100,12 @@ final class FetchPosition {
 		this.paused = !room;
 	}
 
-	/** Returns why it brings no records, or may not; {@code null} for no reason. */
 	@Nullable String problem() {
 		return (this.problem != null) ? "The stream %s cannot be read: %s".formatted(this.stream, this.problem)
 				: this.warning;
 	}
 
-	/**
-	 * Records the result of a read of this stream alone.
-	 * @param refusal why it was refused, {@code null} if it can be read
-	 */
+	/** Records the result of a read of this stream alone; {@code null} for success. */
 	void probed(@Nullable String refusal, long nowNanos) {
 		if (refusal != null && this.problem == null) {
 			logger.error("{} cannot be read; its stream is {}. {}", this.shard, this.stream, refusal);
@@ -133,7 +126,6 @@ final class FetchPosition {
 		this.checkWanted |= this.warning != null;
 	}
 
-	/** Returns whether a check was requested, and removes the request. */
 	boolean takeCheck() {
 		if (!this.checkWanted || this.problem != null) {
 			return false;
@@ -142,11 +134,7 @@ final class FetchPosition {
 		return true;
 	}
 
-	/**
-	 * Records the result of a check.
-	 * @param before the id after which reading continued when the check was sent
-	 * @param found the answer
-	 */
+	/** Records a check; {@code before} was the last id when the check was sent. */
 	void checked(String before, StreamInfo found) {
 		boolean first = !this.checkedOnce;
 		this.checkedOnce = true;

@@ -26,9 +26,8 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.TopicShards;
 
 /**
- * Finds records in shards above the known shard count, with {@code XLEN}: nobody reads
- * them. They exist when Redis has lost a raise together with all instances that knew of
- * it. Thread-safe.
+ * Finds records in shards above the known count, with {@code XLEN}: nobody reads them.
+ * They exist when Redis has lost a raise with all instances that knew of it. Thread-safe.
  */
 final class OrphanedStreams {
 
@@ -60,12 +59,10 @@ final class OrphanedStreams {
 		this.dueAtNanos = new AtomicLong(nowNanos);
 	}
 
-	/** Returns a problem for each topic with such records. */
 	Map<String, String> problems() {
 		return this.problems;
 	}
 
-	/** Makes the next check due now. */
 	void requestCheck(long nowNanos) {
 		this.dueAtNanos.set(nowNanos);
 	}

@@ -24,10 +24,7 @@ final class ReadSize {
 
 	private int unread;
 
-	/**
-	 * Adds a stream to the read.
-	 * @param averageBytes the average size of its records, 0 while it is not known
-	 */
+	/** Adds a stream; its average is 0 while it is not known. */
 	void add(long averageBytes, boolean firstRead) {
 		this.sumOfAverages += averageBytes;
 		this.unread += firstRead ? 1 : 0;

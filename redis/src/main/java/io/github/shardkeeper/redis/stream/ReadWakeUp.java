@@ -43,7 +43,6 @@ final class ReadWakeUp {
 
 	private volatile boolean wanted;
 
-	/** Whether it was sent, and need not be repeated as far as is known. */
 	private volatile boolean sent;
 
 	/** 0 before the first attempt; confined to the polling thread. */
@@ -51,9 +50,6 @@ final class ReadWakeUp {
 
 	/**
 	 * Creates a wake-up that nobody has requested.
-	 * @param link sends the command
-	 * @param clientId id of the connection that reads
-	 * @param nanoTime the monotonic clock
 	 * @param onRetry runs when it has to be sent again
 	 * @param onNotFound runs when the last retry has found no blocked client
 	 */

@@ -32,7 +32,6 @@ final class RedisStreamReader implements ShardReader {
 
 	private final Map<String, StreamFetcher> fetchers = new HashMap<>();
 
-	/** Reads the topics' shard counts again, if they are old. */
 	private final Runnable refreshShardCounts;
 
 	/** One permit per reason to poll again. */

@@ -97,13 +97,7 @@ public final class RedisStreamSource implements ShardSource, ShardAppender, Shar
 	/** Cache: building a key costs more than the rest of an append. */
 	private final Map<ShardId, String> streamKeys = new ConcurrentHashMap<>();
 
-	/**
-	 * Creates a source that waits for no replicas; connects when it is first used.
-	 * @param connector opens connections
-	 * @param keyPrefix prefix of all keys
-	 * @param topics topics with their initial shard counts
-	 * @param timeout maximum wait for an answer
-	 */
+	/** Creates a source that waits for no replicas; connects when it is first used. */
 	public RedisStreamSource(RedisConnector connector, String keyPrefix, Map<String, Integer> topics,
 			Duration timeout) {
 		this(connector, keyPrefix, topics, timeout, ReplicaWait.NONE);
@@ -111,10 +105,7 @@ public final class RedisStreamSource implements ShardSource, ShardAppender, Shar
 
 	/**
 	 * Creates a source; connects when it is first used.
-	 * @param connector opens connections
-	 * @param keyPrefix prefix of all keys
 	 * @param topics topics with their initial shard counts
-	 * @param timeout maximum wait for an answer
 	 * @param wait wait for replicas after a change of a shard count
 	 */
 	public RedisStreamSource(RedisConnector connector, String keyPrefix, Map<String, Integer> topics, Duration timeout,

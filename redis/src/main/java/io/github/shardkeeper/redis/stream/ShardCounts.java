@@ -72,14 +72,12 @@ final class ShardCounts {
 
 	private final Runnable onChange;
 
-	/** Replaced as a whole. */
 	private volatile Map<String, TopicShards> known;
 
 	private final AtomicLong dueAtNanos = new AtomicLong(System.nanoTime());
 
 	private final OrphanedStreams orphans;
 
-	/** Failures to read a count, by topic. */
 	private final Map<String, StoreUnavailableException> refused = new ConcurrentHashMap<>();
 
 	/** Logged counts that differ from the configured ones, by topic. */
@@ -130,14 +128,12 @@ final class ShardCounts {
 		return System.nanoTime() - due >= 0 && this.dueAtNanos.compareAndSet(due, System.nanoTime() + FRESH.toNanos());
 	}
 
-	/** Reads the counts again if they are old; waits for the answer. */
 	void refreshIfDue() {
 		if (isDue()) {
 			refresh();
 		}
 	}
 
-	/** Reads the counts again if they are old; does not wait for the answer. */
 	void beginRefreshIfDue() {
 		if (!isDue()) {
 			return;
@@ -203,10 +199,7 @@ final class ShardCounts {
 		return null;
 	}
 
-	/**
-	 * Reads the counts of all topics.
-	 * @throws StoreUnavailableException when the count of this topic cannot be read
-	 */
+	/** Reads the counts of all topics; fails if this topic's cannot be read. */
 	void refresh(String topic) {
 		refresh();
 		StoreUnavailableException refusal = this.refused.get(topic);

@@ -22,9 +22,9 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ShardReader.RecordSink;
 
 /**
- * Reads streams over one connection, with one blocking {@code XREAD} at a time. When a
- * stream is added or resumed, a {@link ReadWakeUp} ends the read that is blocked.
- * Thread-safe, except {@link #poll()}, which one thread calls.
+ * Reads streams with one blocking {@code XREAD} at a time; a {@link ReadWakeUp} ends it
+ * when a stream is added or resumed. Thread-safe, except {@link #poll()}, which one
+ * thread calls.
  */
 final class StreamFetcher implements AutoCloseable {
 
@@ -90,7 +90,6 @@ final class StreamFetcher implements AutoCloseable {
 		return this.read;
 	}
 
-	/** Returns the problems of shards whose streams cannot be read, or may not. */
 	synchronized Map<ShardId, String> problems() {
 		Map<ShardId, String> problems = new HashMap<>();
 		this.positions.values().forEach((position) -> {
@@ -102,10 +101,7 @@ final class StreamFetcher implements AutoCloseable {
 		return problems;
 	}
 
-	/**
-	 * Delivers the records of the last read, if it has returned, and begins the next one.
-	 * Returns whether one has returned.
-	 */
+	/** Delivers a returned read and begins the next; returns whether one returned. */
 	boolean poll() throws InterruptedException {
 		Read current = currentRead();
 		if (current != null) {

@@ -11,9 +11,8 @@ import io.lettuce.core.protocol.CommandType;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A stream's first and last ids, from {@code XINFO STREAM}. They show whether a stream
- * was deleted, restored from an older copy, or trimmed since an offset was committed.
- * Immutable.
+ * A stream's ids, from {@code XINFO STREAM}. They show whether it was deleted, restored
+ * from an older copy, or trimmed since an offset was committed. Immutable.
  *
  * @param firstId id of its first entry, {@code null} if it has none
  * @param lastId id of the last entry that was ever added
@@ -53,9 +52,8 @@ record StreamInfo(@Nullable String firstId, String lastId, @Nullable String last
 	}
 
 	/**
-	 * Returns whether new entries may get ids below an offset, so that they are never
-	 * read. Not for an offset that stands for a time, nor in a stream that never had an
-	 * entry: there the next entry comes after the offset.
+	 * Returns whether new entries may get ids below an offset, and so are never read. Not
+	 * for an offset that stands for a time, nor in a stream that never had an entry.
 	 */
 	boolean endsBefore(String offset) {
 		return !offset.endsWith(END_OF_A_MILLISECOND) && !this.lastId.equals("0-0")

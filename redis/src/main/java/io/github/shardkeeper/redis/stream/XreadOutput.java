@@ -14,14 +14,11 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.source.SourceRecord;
 
 /**
- * Decodes the answer to {@code XREAD} into records, in RESP2 and RESP3. Lettuce's own
- * output creates a map per entry, with strings for the names of its fields, which costs
- * more than all other work on a small record.
- * <p>
- * The field {@code k} is the key, {@code v} the payload, and every other field is a
- * header; names and texts are read as UTF-8. Of a name that occurs twice, the last value
- * counts. Confined to the thread that reads from the connection, then to the receiver of
- * the answer.
+ * Decodes the answer to {@code XREAD} in RESP2 and RESP3. Lettuce's own output creates a
+ * map per entry and strings for field names, which costs more than all other work on a
+ * small record. The field {@code k} is the key, {@code v} the payload, every other one a
+ * header; texts are UTF-8. Of a name that occurs twice, the last value counts. Confined
+ * to the thread that reads from the connection, then to the receiver of the answer.
  */
 final class XreadOutput extends CommandOutput<String, byte[], List<XreadOutput.Entries>> {
 
@@ -178,12 +175,7 @@ final class XreadOutput extends CommandOutput<String, byte[], List<XreadOutput.E
 
 	}
 
-	/**
-	 * The records of one stream.
-	 *
-	 * @param stream the stream's key
-	 * @param records its next records, in their order
-	 */
+	/** Next records of one stream, in their order. */
 	record Entries(String stream, List<SourceRecord> records) {
 
 	}
