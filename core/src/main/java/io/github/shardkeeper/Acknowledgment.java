@@ -1,28 +1,25 @@
 package io.github.shardkeeper;
 
 /**
- * Marks a record, or a batch, as handled. A {@link ShardConsumer} method may take one if
- * {@code shardkeeper.consumer.commit.mode} is {@code manual}; then the return of the
- * method does not mark anything. Thread-safe: it may be called during the call or later,
- * from any thread, more than once.
+ * Marks a record or a batch as handled. A {@link ShardConsumer} method may take one if
+ * {@code shardkeeper.consumer.commit.mode} is {@code manual}; then its return marks
+ * nothing. Thread-safe: it may be called during the call or later, by any thread,
+ * repeatedly.
  * <p>
  * It marks its own record or batch only. The committed offset stays below the first
- * record that is not acknowledged, so asynchronous work may finish in any order. Without
- * {@link ShardState}, records that were acknowledged out of order are not handled again.
- * With it, a record counts as handled only when all records handled before it are
- * acknowledged too, because their changes of the state build on each other.
+ * record that is not acknowledged, so asynchronous work may finish in any order. Records
+ * acknowledged out of order are not handled again, unless the method uses
+ * {@link ShardState}: its changes build on each other, so a record counts as handled only
+ * when all records handled before it are acknowledged too.
  * <p>
- * Acknowledging does not wait for a commit: a later background commit includes it.
- * Records that are not acknowledged when the shard moves, or when the instance crashes,
- * are handled again. If the shard has moved already, the call has no effect: the new
- * owner handles the record.
+ * A later background commit includes the acknowledgment. Records that are not
+ * acknowledged when the shard moves or the instance crashes are handled again. After the
+ * shard has moved, the call has no effect.
  */
 @FunctionalInterface
 public interface Acknowledgment {
 
-	/**
-	 * Marks the record or batch as handled. Does not block and does not throw.
-	 */
+	/** Marks the record or batch as handled. Does not block and does not throw. */
 	void acknowledge();
 
 }

@@ -15,17 +15,16 @@ import io.github.shardkeeper.shard.ShardId;
  * Record that could not be handled, with its last failure. Immutable by convention: the
  * payload is not copied and must not be changed.
  *
- * @param id the id for {@link DeadLetters}, {@code topic/shard/number-number}; ids of a
- * shard rise in the order in which its dead letters were stored
+ * @param id the id, {@code topic/shard/number-number}; ids of a shard rise in the order
+ * in which its dead letters were stored
  * @param group the group whose handler failed
- * @param shard the shard that the record was read from
+ * @param shard the shard of the record
  * @param offset the position in the shard
  * @param key the key, {@code null} for none
  * @param payload the payload as it was read
- * @param headers the headers by name; empty for none
+ * @param headers the headers by name
  * @param timestamp the time of appending by the clock of the source
- * @param attempts the number of calls of the handler; 0 if the payload could not be
- * converted
+ * @param attempts the number of calls of the handler; 0 if the conversion failed
  * @param exception the class and message of the last failure, at most 1,000 characters
  * @param stackTrace the stack trace of the last failure, at most 8,000 characters
  * @param failedAt the time of the last failure by the clock of the instance
@@ -48,8 +47,8 @@ public record DeadLetter(String id, String group, ShardId shard, Offset offset, 
 	}
 
 	/**
-	 * Returns the payload as UTF-8 text. Invalid bytes become replacement characters.
-	 * @return the text
+	 * Returns the payload as UTF-8 text.
+	 * @return the text, with replacement characters for invalid bytes
 	 */
 	public String text() {
 		return new String(this.payload, StandardCharsets.UTF_8);

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
- * Selects dead letters: those of a topic or of one shard that meet all conditions.
+ * Selects the dead letters of a topic or of one shard that meet all conditions.
  * Immutable: each condition returns a new filter. Thread-safe if its predicates are.
  * <pre>
  * DeadLetterFilter.topic("orders").exception("TimeoutException").failedSince(deployedAt)
@@ -42,8 +42,7 @@ public final class DeadLetterFilter {
 
 	/**
 	 * Selects all dead letters of a shard.
-	 * @param shard a shard of one of {@code shardkeeper.topics.*}, or a former one that
-	 * the source no longer knows
+	 * @param shard a shard of a configured topic, also a former one
 	 * @return the filter
 	 */
 	public static DeadLetterFilter shard(ShardId shard) {

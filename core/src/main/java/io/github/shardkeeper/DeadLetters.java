@@ -12,18 +12,16 @@ import io.github.shardkeeper.shard.ShardId;
 
 /**
  * Lists, sends back and drops the dead letters of this group. Works on every instance,
- * also on one that consumes nothing. Thread-safe. Methods block until the store has
- * answered.
+ * also on one that consumes nothing. Thread-safe. Methods block until the store answers.
  * <p>
- * A dead letter that is sent back moves to the retry queue of its shard. The owner of the
- * shard handles it like a retry that is due, with all attempts of a new record. <b>It
- * loses its place in the order of the shard</b>: it is handled after records, also of its
- * own key, that were handled in the meantime. While the shard has no owner, it waits in
- * the retry queue. If all attempts fail again, it becomes a dead letter again, under a
- * new id.
+ * A dead letter that is sent back moves to the retry queue of its shard, where it waits
+ * for the owner of the shard. It is handled like a retry that is due, with all attempts
+ * of a new record. <b>It loses its place in the order of the shard</b>: later records,
+ * also of its own key, may have been handled before it. If all attempts fail again, it
+ * becomes a dead letter again, under a new id.
  * <p>
- * Methods throw {@link StoreUnavailableException} if the store does not answer. Each call
- * can be repeated as it is and then continues. They throw
+ * Methods throw {@link StoreUnavailableException} if the store does not answer: repeat
+ * the call, which then continues. They throw
  * {@link io.github.shardkeeper.shard.ShardkeeperConfigurationException} if a topic is not
  * configured and {@link IllegalArgumentException} if a shard does not exist or an id is
  * not valid; then a retry does not help.
@@ -46,12 +44,11 @@ public interface DeadLetters {
 
 	/**
 	 * Returns a page of dead letters, ordered by shard and within a shard oldest first.
-	 * With conditions, reads dead letters until enough of them meet the conditions.
+	 * Reads on until the page is full of dead letters that meet the conditions.
 	 * @param filter the dead letters to list
-	 * @param after the {@link Page#next()} of the previous page, {@code null} for the
-	 * first page
-	 * @param limit the maximum number of dead letters on the page, 1 to 1,000; a page
-	 * ends earlier when its payloads reach 8 MB
+	 * @param after {@link Page#next()} of the previous page, {@code null} at first
+	 * @param limit the maximum number of dead letters, 1 to 1,000; a page ends earlier
+	 * when its payloads reach 8 MB
 	 * @return the page
 	 */
 	Page list(DeadLetterFilter filter, @Nullable String after, int limit);
@@ -72,8 +69,7 @@ public interface DeadLetters {
 
 	/**
 	 * Sends dead letters back to be handled again: those that existed when the call
-	 * began, oldest first within a shard. Not atomic: after an exception some are sent
-	 * back and the others are not.
+	 * began, oldest first within a shard. Not atomic.
 	 * @param filter the dead letters to send back
 	 * @return the result
 	 */
@@ -87,8 +83,7 @@ public interface DeadLetters {
 	boolean drop(String id);
 
 	/**
-	 * Deletes dead letters permanently: those that existed when the call began. Not
-	 * atomic.
+	 * Deletes the dead letters that exist when the call begins, permanently. Not atomic.
 	 * @param filter the dead letters to delete
 	 * @return the number of dead letters deleted
 	 */
@@ -98,8 +93,7 @@ public interface DeadLetters {
 	 * Page of dead letters. Immutable.
 	 *
 	 * @param letters the dead letters
-	 * @param next the value of {@code after} for the next page, which may be empty;
-	 * {@code null} on the last page
+	 * @param next {@code after} for the next page (may be empty); {@code null} if last
 	 */
 	record Page(List<DeadLetter> letters, @Nullable String next) {
 
@@ -114,9 +108,8 @@ public interface DeadLetters {
 	 * Result of sending back. Immutable.
 	 *
 	 * @param letters the number of dead letters that moved to retry queues
-	 * @param completedShards the completed shards, which will never be consumed again:
-	 * their dead letters stay where they are. Send the payload to another shard, or drop
-	 * them
+	 * @param completedShards the completed shards, which are never consumed again: their
+	 * dead letters stay. Send the payloads to another shard, or drop them
 	 */
 	record SentBack(long letters, Set<ShardId> completedShards) {
 

@@ -2,8 +2,7 @@ package io.github.shardkeeper;
 
 /**
  * Thrown if a payload is larger than {@code shardkeeper.template.max-payload-size}.
- * Nothing was sent, and a retry does not help: send a smaller payload, or a reference to
- * the data.
+ * Nothing was sent, and a retry does not help.
  */
 public class PayloadTooLargeException extends IllegalArgumentException {
 

@@ -3,18 +3,16 @@ package io.github.shardkeeper;
 /**
  * Removes topics that this group no longer consumes from its stores. Health shows a topic
  * that no instance consumes as the detail {@code retired}, until it is forgotten or
- * consumed again. A bean of this type exists on every instance, also on one that consumes
- * nothing. Thread-safe. Methods block until the store has answered.
+ * consumed again. Works on every instance, also on one that consumes nothing.
+ * Thread-safe. Methods block until the store has answered.
  * <p>
  * Nothing is removed while a member of the group consumes the topic, owns one of its
- * shards or is the target of a move; an instance that has stopped or crashed counts until
- * its session has ended. The topic itself is not touched: its records, its number of
- * shards and the data of other groups stay. Data of broadcast topics stays too, because
- * each instance has its own.
+ * shards or is the target of a move; a stopped or crashed instance counts until its
+ * session has ended. The records and the number of shards of the topic, the data of other
+ * groups and the data of broadcast topics, of which each instance has its own, stay.
  * <p>
- * What is <em>not</em> guaranteed: an instance that is frozen or disconnected, and whose
- * session has ended, still has the topic. If it returns later, the topic returns too,
- * with what the instance holds in memory.
+ * What is <em>not</em> guaranteed: if a frozen or disconnected instance returns after the
+ * end of its session, the topic returns too, as that instance holds it in memory.
  * <p>
  * Methods throw {@link StoreUnavailableException} if the store does not answer. Part of
  * the topic may be removed then; repeat the call until it returns.
@@ -23,13 +21,12 @@ public interface RetiredTopics {
 
 	/**
 	 * Removes the ownership of the topic's shards. Offsets, states, retry queues and dead
-	 * letters stay: if the group consumes the topic again, its shards are assigned again,
-	 * under higher tokens, and resume from their offsets.
+	 * letters stay: if the group consumes the topic again, its shards resume from their
+	 * offsets, under higher tokens.
 	 * @param topic the topic, which need not be configured
 	 * @return the number of shards forgotten; 0 if the group knows none of the topic
 	 * @throws IllegalArgumentException if the name of the topic is not valid
-	 * @throws IllegalStateException if members of the group still use the topic; the
-	 * message names them
+	 * @throws IllegalStateException if members that the message names still use the topic
 	 * @throws StoreUnavailableException if the store did not answer, or while the group
 	 * starts and members may still claim shards; a retry makes sense
 	 */
@@ -47,8 +44,7 @@ public interface RetiredTopics {
 	 * @throws IllegalArgumentException if the name of the topic is not valid
 	 * @throws IllegalStateException if members of the group still use the topic: nothing
 	 * was removed; or if shards were acquired in the meantime: their data stays
-	 * @throws StoreUnavailableException if the store did not answer, or while the group
-	 * starts and members may still claim shards; a retry makes sense
+	 * @throws StoreUnavailableException for the same reasons as {@link #forget}
 	 * @throws UnsupportedOperationException if the application's own
 	 * {@code CheckpointStore} cannot remove data; the ownership is removed then
 	 */

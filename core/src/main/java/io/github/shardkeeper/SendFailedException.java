@@ -3,8 +3,8 @@ package io.github.shardkeeper;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown if the source did not confirm a record. A retry makes sense;
- * {@link #mayHaveBeenAppended()} returns whether it may duplicate the record.
+ * Thrown if the source did not confirm a record. A retry makes sense; it may duplicate
+ * the record if {@link #mayHaveBeenAppended()}.
  */
 public class SendFailedException extends StoreUnavailableException {
 
@@ -24,10 +24,9 @@ public class SendFailedException extends StoreUnavailableException {
 	/**
 	 * Returns whether the record may be in its shard, so that a retry may duplicate it.
 	 * @return {@code false} if it was not sent (no connection, the template is closed) or
-	 * was refused by the source (the key holds another type, out of memory, no
+	 * the source has refused it (the key holds another type, out of memory, no
 	 * permission); {@code true} if there was no answer in time, or the connection was
-	 * lost while waiting. For several records sent together: whether any of them was or
-	 * may have been appended
+	 * lost while waiting. For several records: whether any may have been appended
 	 */
 	public boolean mayHaveBeenAppended() {
 		return this.mayHaveBeenAppended;

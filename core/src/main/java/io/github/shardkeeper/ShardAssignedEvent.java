@@ -8,8 +8,7 @@ import io.github.shardkeeper.shard.Token;
 
 /**
  * Application event: this instance consumes a shard; its {@link OnShardAssigned} methods
- * have returned. Records may have been handled before this event is published: what must
- * happen before the first record belongs in an {@link OnShardAssigned} method. Immutable.
+ * have returned, and records may have been handled already. Immutable.
  *
  * @param group the group
  * @param member the id of the instance in the group

@@ -11,7 +11,7 @@ import org.springframework.aot.hint.annotation.Reflective;
 /**
  * Marks a method of a bean as the handler of a topic: of its records one by one, of
  * batches of records, or of its shards without records. The parameters of the method
- * decide which.
+ * decide which. An application can have one handler per topic.
  * <p>
  * At any moment at most one instance of the group handles records of a shard. It handles
  * them one after the other, in order; with {@code shardkeeper.consumer.ordering: key}
@@ -23,16 +23,15 @@ import org.springframework.aot.hint.annotation.Reflective;
  * The method takes, in any order and each at most once:
  * <ul>
  * <li>a record, either as {@link ShardRecord ShardRecord&lt;T&gt;} or as its payload
- * {@code T}: it is called once for each record. A {@code String} or {@code byte[]}
- * receives the payload as it is; every other type is read from JSON;</li>
- * <li>or a batch, either as {@code List<ShardRecord<T>>} or as {@code List<T>}: it is
- * called with up to {@code shardkeeper.consumer.batch-size} records, which succeed or
- * fail together. The list is unmodifiable. For a payload that is itself a JSON array,
- * write {@code ShardRecord<List<T>>};</li>
+ * {@code T}: a {@code String} or {@code byte[]} receives the payload as it is, every
+ * other type is read from JSON;</li>
+ * <li>or a batch of up to {@code shardkeeper.consumer.batch-size} records, which succeed
+ * or fail together, either as {@code List<ShardRecord<T>>} or as {@code List<T>}. The
+ * list is unmodifiable. For a payload that is itself a JSON array, write
+ * {@code ShardRecord<List<T>>};</li>
  * <li>or neither, with an {@link #interval()}: it is called repeatedly while this
  * instance owns the shard, with that pause. Records of the topic are not read;</li>
- * <li>{@link ShardContext};</li>
- * <li>{@link ShardState};</li>
+ * <li>{@link ShardContext} and {@link ShardState};</li>
  * <li>{@link Acknowledgment}, with {@code shardkeeper.consumer.commit.mode: manual}, if
  * the method takes records.</li>
  * </ul>
@@ -56,12 +55,10 @@ import org.springframework.aot.hint.annotation.Reflective;
  * </pre>
  * <p>
  * If the method throws, its changes of the state are undone, and it is called again after
- * a pause that grows. No record is skipped silently. An application can have one handler
- * per topic.
+ * a pause that grows. No record is skipped silently.
  * <p>
  * What is <em>not</em> guaranteed: a process that freezes during a call cannot be
- * stopped, only fenced: write {@link ShardContext#token()} along with data in other
- * stores.
+ * stopped, only fenced: write {@link ShardContext#token()} with data in other stores.
  */
 @Target(ElementType.METHOD)
 @Retention(RetentionPolicy.RUNTIME)
@@ -70,8 +67,7 @@ import org.springframework.aot.hint.annotation.Reflective;
 public @interface ShardConsumer {
 
 	/**
-	 * Topic to consume, one of {@code shardkeeper.topics.*}. Placeholders such as
-	 * {@code ${…}} are resolved.
+	 * Topic of {@code shardkeeper.topics.*} to consume; {@code ${…}} is resolved.
 	 * @return the name of the topic
 	 */
 	String value();
@@ -79,9 +75,8 @@ public @interface ShardConsumer {
 	/**
 	 * Pause from the end of one call to the beginning of the next one for the same shard,
 	 * for example {@code 10s}, {@code 5m} or {@code PT1H}; a number without a unit is in
-	 * milliseconds. {@code 0s} means no pause, for methods that wait themselves.
-	 * Placeholders such as {@code ${…}} are resolved. Required for a method that takes no
-	 * records, and not allowed for one that takes records.
+	 * milliseconds. {@code 0s} is for methods that wait themselves. {@code ${…}} is
+	 * resolved. Required for a method that takes no records, not allowed for others.
 	 * @return the pause
 	 */
 	String interval() default "";

@@ -4,9 +4,7 @@ import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 
-/**
- * Shard that a handler is called for, and its ownership. Thread-safe.
- */
+/** Shard that a handler is called for, and its ownership. Thread-safe. */
 public interface ShardContext {
 
 	/**
@@ -22,18 +20,18 @@ public interface ShardContext {
 	ShardId shard();
 
 	/**
-	 * Returns the id of this instance in the group at the time when the shard was
-	 * assigned to it. Every session has a new id. If the store was emptied, the instance
-	 * begins a new session but may keep its shards; those keep the old id here.
+	 * Returns the id of this instance in the group when the shard was assigned to it.
+	 * Every session has a new id. If the store was emptied, shards that the instance
+	 * keeps in a new session keep the old id here.
 	 * @return the member that the shard was assigned to
 	 */
 	MemberId member();
 
 	/**
 	 * Returns the fencing token of this ownership. It is higher than the token of every
-	 * earlier owner of the shard: store it with data in other stores, and reject writes
-	 * whose token is lower than the stored one. For a broadcast topic, whose shards every
-	 * instance consumes, the token only orders the starts of this instance id.
+	 * earlier owner: store it with data in other stores, and reject writes whose token is
+	 * lower than the stored one. For a broadcast topic, whose shards every instance
+	 * consumes, the token only orders the starts of this instance id.
 	 * @return the token; {@link Token#NONE} in an {@link OnShardPreparing} method
 	 */
 	Token token();
@@ -41,8 +39,8 @@ public interface ShardContext {
 	/**
 	 * Returns whether this instance may still consume the shard, as far as it knows: its
 	 * lease has not ended, and no other instance owns the shard. {@code true} during a
-	 * handover until the shard is released. When the value becomes {@code false}, the
-	 * running call is interrupted too.
+	 * handover until the shard is released. Once it is {@code false}, the running call is
+	 * interrupted.
 	 * <p>
 	 * Long-running handlers should check it from time to time and throw an exception to
 	 * stop early: the record is handled again, here or elsewhere. It is a hint, not a

@@ -2,8 +2,8 @@ package io.github.shardkeeper;
 
 /**
  * Names of the headers for the origin of a record, for {@code @Header(ShardHeaders.…)}
- * and the headers of a {@code Message}. The record's own headers are available under
- * their own names; a header of the record with one of these names is hidden. Immutable.
+ * and the headers of a {@code Message}. They hide a record's headers of these names.
+ * Immutable.
  */
 public final class ShardHeaders {
 
@@ -19,9 +19,7 @@ public final class ShardHeaders {
 	/** Offset of the record in the shard, a {@code String}. */
 	public static final String OFFSET = "shardkeeper_offset";
 
-	/**
-	 * Time of appending by the clock of the source, a {@link java.time.Instant}.
-	 */
+	/** Time of appending by the source's clock, a {@link java.time.Instant}. */
 	public static final String TIMESTAMP = "shardkeeper_timestamp";
 
 	/** Group that consumes the record, a {@code String}. */

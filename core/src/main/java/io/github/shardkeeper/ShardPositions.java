@@ -15,19 +15,16 @@ import io.github.shardkeeper.shard.StartPosition;
  * When a method returns, the request is durable; it is applied soon after. The owner of
  * the shard lets running calls return, calls the {@link OnShardRevoked} methods, commits,
  * and resumes at the new position under the same token, beginning with the
- * {@link OnShardAssigned} methods. There is no handover. If the shard has no owner, the
- * next owner begins at the new position. A later request replaces one that is not applied
- * yet.
+ * {@link OnShardAssigned} methods. If the shard has no owner, the next owner begins at
+ * the new position. A later request replaces one that is not applied yet.
  * <p>
  * A position is resolved when it is requested: {@link StartPosition#LATEST} is the end of
- * the shard at that time, however many records follow before the request is applied.
- * Exception: {@link StartPosition#EARLIEST} is the first record that exists <em>when the
- * request is applied</em>. An offset beyond the last record makes the shard wait: records
- * before that offset are skipped, including future ones.
+ * the shard at that time. Exception: {@link StartPosition#EARLIEST} is the first record
+ * that exists <em>when the request is applied</em>. An offset beyond the last record
+ * makes the shard wait: records before that offset are skipped, including future ones.
  * <p>
- * A request changes only the position. Records in the retry queue stay there and are
- * handled when they are due; dead letters stay. Acknowledgments of records that were
- * handed out before have no effect.
+ * A request changes only the position. Records in the retry queue are handled when they
+ * are due; dead letters stay. Acknowledgments of earlier records have no effect.
  * <p>
  * Methods throw {@link StoreUnavailableException} if the store, or the source of the
  * topic, does not answer; repeat the call. They throw
@@ -67,8 +64,7 @@ public interface ShardPositions {
 
 	/**
 	 * Requests another position of all shards of a topic and empty states. Atomic for
-	 * each shard, but not for the topic: after an exception the request may be accepted
-	 * for some shards.
+	 * each shard only: after an exception the request may be accepted for some shards.
 	 * @param topic one of {@code shardkeeper.topics.*}
 	 * @param position the new position
 	 * @return the accepted requests
@@ -86,8 +82,7 @@ public interface ShardPositions {
 	 * Accepted requests. Immutable.
 	 *
 	 * @param requests the number of the request by shard; numbers of a shard rise
-	 * @param completedShards the completed shards, which will never be consumed again:
-	 * they have no request
+	 * @param completedShards the completed shards, which have no request
 	 */
 	record Seek(Map<ShardId, Long> requests, Set<ShardId> completedShards) {
 

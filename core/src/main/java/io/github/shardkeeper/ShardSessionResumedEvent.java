@@ -10,10 +10,10 @@ import io.github.shardkeeper.shard.MemberId;
  *
  * @param group the group
  * @param member the id of the instance in the group now
- * @param anew whether the instance has rejoined with a new session, because the old one
- * had ended. Then a {@link ShardRevokedEvent} is published for each shard that was lost;
- * only if the store itself had lost the session may shards be kept, under the same
- * tokens. If {@code false}, the instance resumes all its shards under the same tokens
+ * @param anew whether the instance has rejoined with a new session. Then a
+ * {@link ShardRevokedEvent} is published for each shard that was lost; only if the store
+ * itself had lost the session may shards be kept, under the same tokens. If
+ * {@code false}, the instance resumes all its shards under the same tokens
  */
 public record ShardSessionResumedEvent(String group, MemberId member, boolean anew) {
 

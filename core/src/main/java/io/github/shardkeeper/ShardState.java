@@ -6,17 +6,16 @@ import java.util.Set;
 /**
  * State that a handler keeps for one shard: values by key, stored as JSON. The state
  * moves with the shard and is committed in one atomic write with the offset, under the
- * fencing token.
+ * fencing token. The whole state of an owned shard is held in memory.
  * <p>
  * Reads see all changes by earlier calls and by this one, committed or not. If a call
  * throws, its changes are undone. With the orderings {@code key} and {@code none}, a call
  * does not see changes by concurrent calls; if one of those changes a value that it has
- * read, its own changes are dropped and it is repeated. The whole state of an owned shard
- * is held in memory.
+ * read, its own changes are dropped and it is repeated.
  * <p>
- * Not thread-safe: confined to the call that received it and to that call's thread.
- * Afterwards every method throws {@link IllegalStateException}. Values are copied through
- * JSON: a change of an object that was read or put has no effect until it is put again.
+ * Not thread-safe: confined to the call that received it and to that call's thread; later
+ * every method throws {@link IllegalStateException}. Values are copied through JSON: a
+ * change of an object that was read or put has no effect until it is put again.
  */
 public interface ShardState {
 
@@ -26,16 +25,14 @@ public interface ShardState {
 	 * @param type the type to convert the JSON to
 	 * @param <T> the type of the value
 	 * @return the value, empty if there is none
-	 * @throws IllegalArgumentException if the stored JSON cannot be converted to the
-	 * type; a retry does not help
+	 * @throws IllegalArgumentException if it cannot be converted; a retry does not help
 	 */
 	<T> Optional<T> get(String key, Class<T> type);
 
 	/**
 	 * Stores a value.
 	 * @param key the key, not empty
-	 * @param value the value, which must be writable as JSON and not {@code null}; see
-	 * {@link #remove(String)}
+	 * @param value the value, writable as JSON and not {@code null}
 	 * @throws IllegalArgumentException if the value cannot be written as JSON, if its
 	 * JSON exceeds 16 million characters, or if the changes of this call exceed 64
 	 * million; a retry does not help
@@ -53,8 +50,7 @@ public interface ShardState {
 	 * @param key the key, not empty
 	 * @param delta the number to add, negative to subtract
 	 * @return the sum as this call sees it. With the orderings {@code key} and
-	 * {@code none}, concurrent calls may add to the same key: none sees the others'
-	 * additions before they have returned, and no addition is lost
+	 * {@code none}, it lacks the additions of concurrent calls, but no addition is lost
 	 * @throws IllegalArgumentException if the stored value is not a whole number
 	 * @throws ArithmeticException if the sum does not fit into a {@code long}
 	 */

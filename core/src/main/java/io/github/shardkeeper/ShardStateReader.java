@@ -8,9 +8,8 @@ import io.github.shardkeeper.shard.ShardId;
  * Reads the committed state of any shard, whichever instance owns it: for web pages,
  * reports and queries. Thread-safe.
  * <p>
- * Shows the last commit, which is behind the state in the owner's memory. What is
- * <em>not</em> guaranteed: the state may have changed when the method returns, so do not
- * derive a write from it.
+ * Shows the last commit, which is behind the owner's memory. What is <em>not</em>
+ * guaranteed: that it is still current afterwards, so do not derive a write from it.
  */
 public interface ShardStateReader {
 
@@ -20,8 +19,8 @@ public interface ShardStateReader {
 	 * @param type the type to convert every value to
 	 * @param <T> the type of the values
 	 * @return the values by key; empty for a shard without state
-	 * @throws IllegalArgumentException if a value cannot be converted to that type, or if
-	 * the topic has no such shard and no data of it is stored
+	 * @throws IllegalArgumentException if a value cannot be converted, or if the topic
+	 * has no such shard and no data of it is stored
 	 * @throws io.github.shardkeeper.shard.ShardkeeperConfigurationException if the topic
 	 * is not configured and no data of the shard is stored
 	 * @throws StoreUnavailableException if the store does not answer; a retry makes sense

@@ -20,10 +20,9 @@ import io.github.shardkeeper.shard.ShardId;
  * <li>the shard set by {@link Outgoing#toShard};</li>
  * <li>a {@link ShardSelector}: the one passed to {@link #with}, else the one of the
  * topic, else the only bean of that type;</li>
- * <li>the hash of the key:
+ * <li>the hash of the key, the same on every instance and in every release:
  * {@code (murmur2(UTF-8 bytes of the key) & 0x7fffffff) % number of shards}, as Kafka's
- * default partitioner computes it. It is the same on every instance and in every
- * release;</li>
+ * default partitioner computes it;</li>
  * <li>without a key, the shards in turn.</li>
  * </ol>
  *
@@ -34,19 +33,17 @@ import io.github.shardkeeper.shard.ShardId;
  * <h2>Failures</h2> An invalid record or call fails at once, with an exception of the
  * method itself, and nothing is sent: an unknown topic, a payload that cannot be written
  * or is too large, a shard that does not exist. All other failures are a
- * {@link SendFailedException}, which says whether the record may have been appended.
+ * {@link SendFailedException}.
  * <p>
  * What is <em>not</em> guaranteed: that a record is appended only once. A retry after a
- * {@link SendFailedException} may duplicate it. On Redis Cluster the client itself may
- * send an unanswered command again, so duplicates are possible without an exception. If
- * duplicates matter, send a unique number in a header and let the handler skip numbers
- * that it has seen.
+ * {@link SendFailedException} may duplicate it, and on Redis Cluster the client itself
+ * may send an unanswered command again. If duplicates matter, send a unique number in a
+ * header and let the handler skip numbers that it has seen.
  *
- * <h2>Limits</h2> The number and size of records in flight, that is, sent and not yet
- * answered, are limited ({@code shardkeeper.template.max-in-flight} records,
- * {@code max-in-flight-size} bytes). At the limit every sending method waits until
- * earlier records are answered or have failed, which takes no longer than the time limit
- * for answers.
+ * <h2>Limits</h2> The number and size of records sent and not yet answered are limited
+ * ({@code shardkeeper.template.max-in-flight} records, {@code max-in-flight-size} bytes).
+ * At the limit every sending method waits until earlier records are answered or have
+ * failed, at most for the time limit for answers.
  */
 public interface ShardTemplate {
 
@@ -57,8 +54,7 @@ public interface ShardTemplate {
 	 * @param payload the payload: a {@code String} or {@code byte[]} is sent as it is,
 	 * anything else as JSON
 	 * @return the shard and offset of the record
-	 * @throws SendFailedException if the source did not confirm the record; a retry makes
-	 * sense
+	 * @throws SendFailedException if the source did not confirm it; a retry makes sense
 	 * @throws io.github.shardkeeper.shard.ShardkeeperConfigurationException if the topic
 	 * is not configured; a retry does not help
 	 * @throws IllegalArgumentException if the record is not valid; a retry does not help
@@ -68,8 +64,7 @@ public interface ShardTemplate {
 	}
 
 	/**
-	 * Sends one record and waits until it is appended. Throws the same exceptions as
-	 * {@link #send(String, String, Object)}.
+	 * Sends one record like {@link #send(String, String, Object)}, with its exceptions.
 	 * @param topic one of {@code shardkeeper.topics.*}
 	 * @param record the record
 	 * @return the shard and offset of the record
@@ -95,15 +90,14 @@ public interface ShardTemplate {
 	 * Sends one record without waiting for the answer. Waits only at the limits above.
 	 * <p>
 	 * Callbacks of the future without an executor run on a thread that receives answers,
-	 * so they must not block. On that thread no method waits: at the limits the record
-	 * fails, and {@link #send}, {@link #sendAll} and {@link #flush} throw
-	 * {@link IllegalStateException}. For anything else use the {@code …Async} methods of
-	 * the future.
+	 * so they must not block; use the {@code …Async} methods of the future for anything
+	 * longer. On that thread no method waits: at the limits the record fails, and
+	 * {@link #send}, {@link #sendAll} and {@link #flush} throw
+	 * {@link IllegalStateException}.
 	 * @param topic one of {@code shardkeeper.topics.*}
 	 * @param key the key that selects the shard, {@code null} for any shard
 	 * @param payload the payload: a {@code String} or {@code byte[]} is sent as it is,
-	 * anything else as JSON. A {@code byte[]} must not be changed until the future
-	 * completes
+	 * anything else as JSON. Do not change a {@code byte[]} until the future completes
 	 * @return the shard and offset of the record, or a failure with a
 	 * {@link SendFailedException}. Cancelling it has no effect on the record
 	 */
@@ -112,19 +106,16 @@ public interface ShardTemplate {
 	}
 
 	/**
-	 * Sends one record without waiting for the answer; see
-	 * {@link #sendAsync(String, String, Object)}.
+	 * Sends one record like {@link #sendAsync(String, String, Object)}.
 	 * @param topic one of {@code shardkeeper.topics.*}
 	 * @param record the record
-	 * @return the shard and offset of the record, or a failure with a
-	 * {@link SendFailedException}
+	 * @return the shard and offset of the record, or a {@link SendFailedException}
 	 */
 	CompletableFuture<Appended> sendAsync(String topic, Outgoing record);
 
 	/**
 	 * Waits until all records that any thread has sent before are answered or have
-	 * failed. Their results are in their futures. Records are sent without a flush; it
-	 * only waits.
+	 * failed. Records are sent without it, and their results are in their futures.
 	 * @throws SendFailedException if the thread is interrupted while it waits
 	 */
 	void flush();
@@ -137,7 +128,7 @@ public interface ShardTemplate {
 	ShardTemplate with(ShardSelector selector);
 
 	/**
-	 * Returns the shard that the hash of a key selects. Selectors are not called.
+	 * Returns the shard that the hash of a key selects, without calling selectors.
 	 * @param topic one of {@code shardkeeper.topics.*}
 	 * @param key the key
 	 * @return the shard, with the current number of shards
@@ -148,10 +139,8 @@ public interface ShardTemplate {
 	 * Record to send. Immutable if its payload is.
 	 *
 	 * @param key the key, {@code null} for none
-	 * @param payload the payload: a {@code String} or {@code byte[]} is sent as it is,
-	 * anything else as JSON
-	 * @param headers the headers by name; with Redis Streams, {@code k} and {@code v} are
-	 * not allowed
+	 * @param payload the payload, sent as {@link #send(String, String, Object)} says
+	 * @param headers the headers by name; not {@code k} or {@code v} with Redis Streams
 	 * @param shard the number of the shard, {@code null} to select it by the rules above
 	 */
 	record Outgoing(@Nullable String key, Object payload, Map<String, String> headers, @Nullable Integer shard) {

@@ -1,9 +1,9 @@
 package io.github.shardkeeper;
 
 /**
- * Reads and raises the number of shards of topics whose source stores it: Redis Streams
- * store it in Redis, so that all producers and consumers agree. A bean of this type
- * exists with the default sources. Thread-safe.
+ * Reads and raises the number of shards of topics whose source stores it, as Redis
+ * Streams do, so that all producers and consumers agree. A bean of this type exists with
+ * the default sources. Thread-safe.
  */
 public interface ShardTopics {
 
@@ -11,28 +11,25 @@ public interface ShardTopics {
 	 * Reads the number of shards of a topic.
 	 * @param topic one of {@code shardkeeper.topics.*}
 	 * @return the number that all instances use
-	 * @throws StoreUnavailableException if the number cannot be read; a retry makes sense
+	 * @throws StoreUnavailableException if the store does not answer; a retry makes sense
 	 * @throws io.github.shardkeeper.shard.ShardkeeperConfigurationException if the topic
 	 * is not configured
 	 */
 	int shards(String topic);
 
 	/**
-	 * Raises the number of shards of a topic, permanently. Consumers and producers use
-	 * the new shards within some seconds: every instance reads the number each 5 s while
-	 * it consumes or sends. No restart is necessary, but set
+	 * Raises the number of shards of a topic, permanently. Every instance that consumes
+	 * or sends reads the number each 5 s, so no restart is necessary; but set
 	 * {@code shardkeeper.topics.<topic>.shards} to the same number afterwards.
 	 * <p>
-	 * What is <em>not</em> guaranteed: order across the change. With another number most
-	 * keys belong to another shard, but records already sent, and state, stay in the old
-	 * one. So for a while records of one key may be handled in two shards concurrently,
-	 * later ones possibly first.
+	 * What is <em>not</em> guaranteed: order across the change. Most keys then belong to
+	 * another shard, but records already sent, and state, stay in the old one. For a
+	 * while records of one key may be handled in two shards at once, in any order.
 	 * @param topic one of {@code shardkeeper.topics.*}
-	 * @param shards the new number of shards, at most 100,000; the current number changes
-	 * nothing
+	 * @param shards the new number, at most 100,000; the current number changes nothing
 	 * @return the number of shards now
-	 * @throws IllegalArgumentException if the topic has more shards already: the number
-	 * cannot be lowered, because records of removed shards would never be read
+	 * @throws IllegalArgumentException if the topic has more shards already: the records
+	 * of removed shards would never be read
 	 * @throws StoreUnavailableException if the store did not answer; repeat the call
 	 * @throws io.github.shardkeeper.shard.ShardkeeperConfigurationException if the topic
 	 * is not configured

@@ -29,7 +29,7 @@ public class StoreUnavailableException extends RuntimeException {
 	/**
 	 * Returns whether the store has answered and refused the operation. Then it has had
 	 * no effect, and a retry fails until the problem in the message is fixed.
-	 * @return whether the store has refused it
+	 * @return whether it was refused
 	 */
 	public boolean isRefusal() {
 		return this.refusal;

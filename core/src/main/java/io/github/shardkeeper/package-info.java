@@ -1,7 +1,6 @@
 /**
  * API for applications: annotations and arguments of handlers, sending, application
- * events, and operations to inject. Does not belong here: an implementation, or an SPI to
- * implement.
+ * events, and operations to inject. Does not belong here: implementations, or an SPI.
  */
 @NullMarked
 package io.github.shardkeeper;

@@ -14,8 +14,7 @@ import io.github.shardkeeper.shard.MemberId;
  * @param id the id of the member
  * @param topics the topics that it consumes; it can own shards of these only
  * @param version the version of the application that it runs
- * @param capacity the capacity compared with other members, at least 1: a member of 4
- * takes twice as much as one of 2. A share, never a limit
+ * @param capacity the share of work compared with other members, at least 1; no limit
  * @param zone the zone that it runs in, {@code null} if unknown
  */
 public record Assignee(MemberId id, Set<String> topics, ApplicationVersion version, int capacity,

@@ -12,9 +12,7 @@ import java.util.TreeMap;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 
-/**
- * Owners of all shards of a request, with the reason for each. Immutable.
- */
+/** Owners of all shards of a request, with the reason for each. Immutable. */
 public final class Assignment {
 
 	private static final Reason[] REASONS = Reason.values();
@@ -52,10 +50,9 @@ public final class Assignment {
 
 	/**
 	 * Returns an assignment of arrays that are neither copied nor checked. For strategies
-	 * that assign large groups; {@link #builder} refuses what cannot be.
+	 * that assign large groups; {@link #builder} refuses what is not valid.
 	 * @param request the members and shards
-	 * @param owners by shard the place of its owner, {@link AssignmentRequest#NOBODY} if
-	 * no member consumes its topic
+	 * @param owners by shard the place of its owner, or {@link AssignmentRequest#NOBODY}
 	 * @param reasons by shard the ordinal of its {@link Reason}
 	 * @return the assignment
 	 */
@@ -66,8 +63,7 @@ public final class Assignment {
 	/**
 	 * Returns an assignment of arrays that are neither copied nor checked, with texts.
 	 * @param request the members and shards
-	 * @param owners by shard the place of its owner, {@link AssignmentRequest#NOBODY} if
-	 * no member consumes its topic
+	 * @param owners by shard the place of its owner, or {@link AssignmentRequest#NOBODY}
 	 * @param reasons by shard the ordinal of its {@link Reason}
 	 * @param texts the texts of shards that have their own, by number; not copied either
 	 * @param unfinished whether the assignment {@linkplain #isUnfinished is a step}
@@ -93,8 +89,7 @@ public final class Assignment {
 	/**
 	 * Returns the owner of a shard.
 	 * @param shard the number of the shard
-	 * @return the place of the member, {@link AssignmentRequest#NOBODY} if no member
-	 * consumes its topic
+	 * @return the place of the member, or {@link AssignmentRequest#NOBODY}
 	 */
 	public int owner(int shard) {
 		return this.owners[shard];
@@ -128,8 +123,7 @@ public final class Assignment {
 	}
 
 	/**
-	 * Returns whether this assignment is a step: its strategy is asked again when one of
-	 * the moves that it leads to has been made.
+	 * Returns whether this is a step: the strategy is asked again after each move.
 	 * @return whether more steps follow
 	 */
 	public boolean isUnfinished() {
@@ -184,9 +178,7 @@ public final class Assignment {
 		return toMap().toString();
 	}
 
-	/**
-	 * Builder of an assignment. Refuses what cannot be. Confined to its thread.
-	 */
+	/** Builder of an assignment. Refuses what is not valid. Confined to its thread. */
 	public static final class Builder {
 
 		private final AssignmentRequest request;
@@ -210,13 +202,10 @@ public final class Assignment {
 		}
 
 		/**
-		 * Gives a shard to a member.
+		 * Gives a shard to a member; throws as {@link #give(ShardId, MemberId, String)}.
 		 * @param shard the shard
 		 * @param member the member
 		 * @return this
-		 * @throws IllegalArgumentException if one of them is not in the request, or the
-		 * member does not consume the topic of the shard
-		 * @throws IllegalStateException if another member has the shard already
 		 */
 		public Builder give(ShardId shard, MemberId member) {
 			return give(shard, member, Reason.CHOSEN.text());
@@ -258,8 +247,7 @@ public final class Assignment {
 		 * @param member the place of the member
 		 * @param reason the reason
 		 * @return this
-		 * @throws IllegalArgumentException if the member does not consume the topic of
-		 * the shard
+		 * @throws IllegalArgumentException if the member does not consume its topic
 		 * @throws IllegalStateException if another member has the shard already
 		 */
 		public Builder give(int shard, int member, Reason reason) {
@@ -283,8 +271,7 @@ public final class Assignment {
 		}
 
 		/**
-		 * Leaves every shard that has no owner yet with its current owner, if that still
-		 * consumes its topic.
+		 * Leaves shards without an owner with their current one if it consumes them.
 		 * @return this
 		 */
 		public Builder keepCurrent() {
@@ -299,8 +286,8 @@ public final class Assignment {
 		}
 
 		/**
-		 * Marks the assignment as a step: the strategy is asked again when one of the
-		 * moves that it leads to has been made. Without a move it is not asked again.
+		 * Marks the assignment as a {@linkplain Assignment#isUnfinished() step}. Without
+		 * a move its strategy is not asked again.
 		 * @return this
 		 */
 		public Builder unfinished() {
@@ -311,8 +298,7 @@ public final class Assignment {
 		/**
 		 * Returns the assignment.
 		 * @return the assignment
-		 * @throws IllegalStateException if a shard has no owner although a member
-		 * consumes its topic
+		 * @throws IllegalStateException if a shard that a member consumes has no owner
 		 */
 		public Assignment build() {
 			List<ShardId> unassigned = new ArrayList<>();

@@ -19,7 +19,7 @@ import io.github.shardkeeper.shard.ShardId;
 /**
  * Input of an assignment: members, shards and current owners. Members are identified by
  * their place in {@link #members()} and shards by their number in {@link #shards()}, so
- * that large groups are handled in arrays. Immutable.
+ * that large groups fit into arrays. Immutable.
  */
 public final class AssignmentRequest {
 
@@ -105,8 +105,7 @@ public final class AssignmentRequest {
 	}
 
 	/**
-	 * Returns whether members run different versions of the application: a deployment is
-	 * under way.
+	 * Returns whether members run different versions, as during a deployment.
 	 * @return whether the version of a member is older than that of another
 	 */
 	public boolean hasMixedVersions() {
@@ -129,10 +128,10 @@ public final class AssignmentRequest {
 	}
 
 	/**
-	 * Returns the current owner of a shard, or the target of a move under way.
+	 * Returns the current owner of a shard, or the target of a move under way. It may no
+	 * longer consume the topic of the shard.
 	 * @param shard the number of the shard
-	 * @return the place of the member, {@link #NOBODY} if no owner remains. The owner may
-	 * no longer consume the topic of the shard
+	 * @return the place of the member, {@link #NOBODY} if no owner remains
 	 */
 	public int owner(int shard) {
 		return this.owners[shard];
@@ -174,11 +173,11 @@ public final class AssignmentRequest {
 	}
 
 	/**
-	 * Returns the members that pinned shards go to. Of several members of one instance
-	 * (an old session may not have ended yet) the one that has the shard keeps it;
+	 * Returns the members that pinned shards go to. If an instance has several members,
+	 * because an old session has not ended yet, the one that has the shard keeps it;
 	 * otherwise the last by id takes it. Computed at each call.
-	 * @return by shard the place of the member that must own it, {@link #NOBODY} for a
-	 * shard that is not pinned, or whose instance is absent or does not consume its topic
+	 * @return by shard the place of its member, {@link #NOBODY} if it is not pinned or
+	 * its instance is absent or does not consume its topic
 	 */
 	public int[] pinnedOwners() {
 		int[] pinned = new int[this.owners.length];
@@ -248,16 +247,14 @@ public final class AssignmentRequest {
 	/**
 	 * Returns the measured load of a shard.
 	 * @param shard the number of the shard
-	 * @return a number that is not negative, in the same unit for all shards; NaN if no
-	 * load was reported
+	 * @return at least 0, in the same unit for all shards; NaN if no load was reported
 	 */
 	public double load(int shard) {
 		return (this.loads != null) ? this.loads[shard] : Double.NaN;
 	}
 
 	/**
-	 * Returns the number of moves under way: shards that staying members are releasing
-	 * for the owners named here. For strategies that go in steps.
+	 * Returns the number of shards that staying members are releasing for new owners.
 	 * @return the number
 	 */
 	public int movesUnderWay() {
@@ -293,7 +290,7 @@ public final class AssignmentRequest {
 	}
 
 	/**
-	 * Builder of a request. Arrays are not copied: they must not be changed afterwards.
+	 * Builder of a request. Arrays are not copied: do not change them afterwards.
 	 * Confined to its thread.
 	 */
 	public static final class Builder {
@@ -358,8 +355,7 @@ public final class AssignmentRequest {
 
 		/**
 		 * Sets the current owners by name.
-		 * @param current by shard its owner; shards and owners that are not in the
-		 * request are ignored
+		 * @param current by shard its owner; ignored if not in the request
 		 * @return this
 		 */
 		public Builder owners(Map<ShardId, Tenure> current) {
@@ -400,8 +396,7 @@ public final class AssignmentRequest {
 
 		/**
 		 * Sets the measured loads.
-		 * @param newLoads by shard its load, NaN if none was reported; {@code null} if
-		 * none was reported for any shard
+		 * @param newLoads by shard its load, or NaN; {@code null} if all are unknown
 		 * @return this
 		 */
 		public Builder loads(double @Nullable [] newLoads) {

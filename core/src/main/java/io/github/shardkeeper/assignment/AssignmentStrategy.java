@@ -4,14 +4,13 @@ package io.github.shardkeeper.assignment;
  * Decides which member owns which shard. Called by the leader only.
  * <p>
  * An implementation is a pure function: the same request gives the same assignment on
- * every instance, without I/O, clocks or random numbers. Each move without need costs a
- * handover. A strategy that changes its own assignment when asked again never comes to
- * rest.
+ * every instance, without I/O, clocks or random numbers. Each move costs a handover, and
+ * a strategy that changes its own assignment when asked again never comes to rest.
  * <p>
  * An application's own strategy is a bean of this type. It runs on a separate thread and
- * for a limited time. If it throws, takes too long or returns what cannot be, every shard
- * stays where it is, shards without an owner are placed by the sticky strategy, and log
- * and health say why. For example, each topic as a whole to one instance: <pre>
+ * for a limited time. If it throws, takes too long or returns what is not valid, every
+ * shard stays where it is, shards without an owner are placed by the sticky strategy, and
+ * log and health say why. For example, each topic as a whole to one instance: <pre>
  * &#64;Bean
  * AssignmentStrategy wholeTopics() {
  *     return (request) -&gt; {
@@ -39,8 +38,8 @@ public interface AssignmentStrategy {
 	Assignment assign(AssignmentRequest request);
 
 	/**
-	 * Returns whether the strategy uses {@link AssignmentRequest#load}. If not, which is
-	 * the default, no load is measured or reported.
+	 * Returns whether the strategy uses {@link AssignmentRequest#load}. By default it
+	 * does not, and no load is measured or reported.
 	 * @return whether loads are used; the same at each call
 	 */
 	default boolean usesLoad() {

@@ -1,8 +1,6 @@
 package io.github.shardkeeper.assignment;
 
-/**
- * Reason for the owner that an assignment gives to a shard.
- */
+/** Reason for the owner that an assignment gives to a shard. */
 public enum Reason {
 
 	/** The shard stays with its owner. */
@@ -23,10 +21,7 @@ public enum Reason {
 	/** Its data is in the zone of its new owner. */
 	ZONE("its data is in the zone of this member"),
 
-	/**
-	 * Its owner takes another shard instead, which only it can take or whose zone it is
-	 * in.
-	 */
+	/** Its owner takes another shard instead: only it can, or it is in its zone. */
 	ROOM("its owner needed room for another shard"),
 
 	/** The measured load of its owner exceeds that of the new owner by enough. */

@@ -5,15 +5,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * Traits of a shard that an assignment takes into account. Immutable.
  *
- * @param weight the amount of work compared with other shards, 1 to
- * {@value #MOST_WEIGHT}: a request refuses any other
+ * @param weight the work compared with other shards, 1 to {@value #MOST_WEIGHT}
  * @param zone the zone of its data, {@code null} if it does not matter
- * @param pinnedTo the id of the instance that owns the shard while it is there,
- * {@code null} for any
+ * @param pinnedTo the id of the instance that owns it while present, {@code null} for any
  */
 public record ShardTraits(int weight, @Nullable String zone, @Nullable String pinnedTo) {
 
-	/** Maximum weight. */
 	public static final int MOST_WEIGHT = 1_000_000;
 
 	/** Traits of a plain shard: weight 1, no zone, not pinned. */

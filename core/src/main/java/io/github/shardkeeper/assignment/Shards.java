@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
- * Shards of a group in order, numbered from 0, so that arrays can hold what is known of
- * them: ordered by topic, and within a topic by id. Immutable.
+ * Shards of a group, ordered by topic and id and numbered from 0, so that arrays can hold
+ * what is known of them. Immutable.
  */
 public final class Shards {
 

@@ -8,8 +8,7 @@ import io.github.shardkeeper.shard.MemberId;
  * Current owner of a shard, and since when. Immutable.
  *
  * @param owner the owner, or the target of a move under way
- * @param since the generation of the group at the last change of ownership: the higher,
- * the later the shard came
+ * @param since the generation of the group at the last change of ownership
  * @param sinceMillis the time of that change, in milliseconds of the store's time
  */
 public record Tenure(MemberId owner, long since, long sinceMillis) {

@@ -12,8 +12,7 @@ public interface PayloadConverter {
 	 * Converts a payload to bytes.
 	 * @param payload the payload passed to a {@link io.github.shardkeeper.ShardTemplate}
 	 * @return the bytes, never {@code null}
-	 * @throws IllegalArgumentException if it cannot be converted; the record is not sent,
-	 * and a retry does not help
+	 * @throws IllegalArgumentException if it cannot be converted; a retry does not help
 	 */
 	byte[] write(Object payload);
 
@@ -22,8 +21,8 @@ public interface PayloadConverter {
 	 * @param payload the bytes
 	 * @param type the type that the handler declares
 	 * @return an instance of that type, never {@code null}
-	 * @throws PayloadConversionException if the bytes cannot be converted to that type; a
-	 * retry does not help. Any other exception is treated like this one
+	 * @throws PayloadConversionException if they cannot be converted; a retry does not
+	 * help. Any other exception is treated like this one
 	 */
 	Object read(byte[] payload, Type type);
 

@@ -5,15 +5,12 @@ import java.util.Objects;
 
 /**
  * Names of the fields of a stream entry that are not headers. Sources in memory reject
- * headers of these names too, so that code tested with them also works with Redis.
- * Immutable.
+ * headers of these names too, so that tests with them hold for Redis. Immutable.
  */
 public final class RecordFields {
 
-	/** Field of the key. */
 	public static final String KEY = "k";
 
-	/** Field of the payload. */
 	public static final String PAYLOAD = "v";
 
 	private RecordFields() {

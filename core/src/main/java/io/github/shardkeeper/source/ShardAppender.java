@@ -20,7 +20,7 @@ public interface ShardAppender {
 	 * connection is open. Records of one shard are appended in the order of the list,
 	 * after those of earlier calls.
 	 * @param records the records
-	 * @return one future per record, in the same order: its offset, or a failure with a
+	 * @return by record, in order, its offset or a
 	 * {@link io.github.shardkeeper.SendFailedException}. Each completes within the time
 	 * limit for answers, on a thread that must not be blocked
 	 * @throws IllegalArgumentException if a record cannot be stored; none is sent, and a
@@ -39,8 +39,8 @@ public interface ShardAppender {
 	}
 
 	/**
-	 * Updates the known number of shards of a topic if it may be outdated. Called before
-	 * a shard is chosen for a record.
+	 * Updates the number of shards of a topic if it may be outdated. Called before a
+	 * shard is chosen for a record.
 	 * @param topic the topic
 	 * @param mayWait whether the method may wait for an answer
 	 * @throws io.github.shardkeeper.SendFailedException if the number is unknown and

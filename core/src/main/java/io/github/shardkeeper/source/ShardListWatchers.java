@@ -7,8 +7,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import io.github.shardkeeper.source.ShardSource.Watch;
 
 /**
- * Listeners for changes of a source's shards, for implementations of
- * {@link ShardSource#watch}. Thread-safe.
+ * Listeners for changes of a source's shards, for {@link ShardSource#watch}. Thread-safe.
  */
 public final class ShardListWatchers {
 
@@ -26,10 +25,7 @@ public final class ShardListWatchers {
 		return watch;
 	}
 
-	/**
-	 * Notifies all listeners. Call it once {@link ShardSource#topics()} returns the
-	 * change, without holding locks.
-	 */
+	/** Notifies all listeners. Call it without locks, once the topics show the change. */
 	public void changed() {
 		this.watches.forEach((watch) -> watch.onChange.run());
 	}

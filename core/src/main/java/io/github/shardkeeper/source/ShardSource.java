@@ -16,26 +16,23 @@ import io.github.shardkeeper.shard.TopicShards;
  * then returns the class itself. Thread-safe.
  * <p>
  * The topics of a source are fixed while it is open. Shards may be added, closed, split
- * and merged at any time.
- * <p>
- * A source keeps no positions: offsets are committed by Shardkeeper, which passes them
- * back to {@link ShardReader#start}. A source does not know groups and owners either.
+ * and merged at any time. A source knows neither groups nor owners and keeps no
+ * positions: Shardkeeper passes committed offsets to {@link ShardReader#start}.
  */
 public interface ShardSource extends AutoCloseable {
 
 	/**
 	 * Returns the topics with the shards that are known now, including closed shards that
-	 * can still be read. Answers from memory, without waiting. A topic whose shards are
-	 * not known yet is present with {@link TopicShards#NONE}. Leaving out a shard does
-	 * not close it: only its reader reports the end, with
-	 * {@link ShardReader.RecordSink#ended()}.
+	 * can still be read. Answers from memory. A topic whose shards are not known yet has
+	 * {@link TopicShards#NONE}. Leaving out a shard does not close it: only its reader
+	 * reports the end, with {@link ShardReader.RecordSink#ended()}.
 	 * @return the shards by topic
 	 */
 	Map<String, TopicShards> topics();
 
 	/**
 	 * Returns the topics whose shards are unknown until somebody fixes a problem. Answers
-	 * from memory, without waiting.
+	 * from memory.
 	 * @return by topic a message that says what is wrong and how to fix it
 	 */
 	default Map<String, String> problems() {
@@ -45,17 +42,15 @@ public interface ShardSource extends AutoCloseable {
 	/**
 	 * Registers a listener for changes of {@link #topics()}. A source that has to poll
 	 * for changes does so only while there is a listener.
-	 * @param onChange called soon after {@link #topics()} has changed, on any thread, and
-	 * possibly without a change; it does not block
-	 * @return the registration; closing it removes the listener. A call that has already
-	 * begun may still arrive afterwards
+	 * @param onChange called soon after a change, on any thread, and possibly without a
+	 * change; it does not block
+	 * @return the registration; a call that has begun may still arrive after closing it
 	 */
 	Watch watch(Runnable onChange);
 
 	/**
-	 * Opens a reader. The caller polls and closes it. The reader accepts every shard,
-	 * including those that {@link #topics()} does not return: another instance may know a
-	 * new shard first.
+	 * Opens a reader, which the caller polls and closes. It also accepts shards that
+	 * {@link #topics()} does not return: another instance may know them first.
 	 * @return a reader without shards
 	 */
 	ShardReader openReader();
@@ -65,8 +60,8 @@ public interface ShardSource extends AutoCloseable {
 	 * resolved without a call to the store.
 	 * @param position the position
 	 * @param shards the shards
-	 * @return for each shard the offset <em>after</em> which to read: that of the last
-	 * record to skip, or any offset before the first record to read
+	 * @return by shard the offset <em>after</em> which to read: that of the last record
+	 * to skip, or any offset before the first record to read
 	 * @throws IllegalArgumentException if the position holds an offset that is not valid
 	 * for this source; the message describes valid ones. A retry does not help
 	 * @throws io.github.shardkeeper.StoreUnavailableException if the source must be asked
@@ -74,15 +69,11 @@ public interface ShardSource extends AutoCloseable {
 	 */
 	Map<ShardId, Offset> before(StartPosition position, Collection<ShardId> shards);
 
-	/**
-	 * Closes the source and its connections.
-	 */
+	/** Closes the source and its connections. */
 	@Override
 	void close();
 
-	/**
-	 * Registration of a listener; see {@link ShardSource#watch}. Thread-safe.
-	 */
+	/** Registration of a listener; see {@link ShardSource#watch}. Thread-safe. */
 	interface Watch extends AutoCloseable {
 
 		@Override

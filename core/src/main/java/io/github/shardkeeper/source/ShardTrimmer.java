@@ -18,9 +18,8 @@ public interface ShardTrimmer {
 	 * Removes records from the beginning of a shard. Does not wait for the answer. May
 	 * keep more records than the rule requires, never fewer.
 	 * @param shard the shard
-	 * @param handled the offsets up to which groups have handled the shard: no record
-	 * after the lowest of them may be removed; {@code null} if handled records do not
-	 * matter
+	 * @param handled the offsets up to which groups have handled the shard, no record
+	 * after the lowest may be removed; {@code null} if they do not matter
 	 * @param rule the records to keep
 	 * @return the number of records removed, or a failure with a
 	 * {@link io.github.shardkeeper.StoreUnavailableException}; a retry makes sense

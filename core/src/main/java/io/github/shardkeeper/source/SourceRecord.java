@@ -15,7 +15,7 @@ import io.github.shardkeeper.shard.Offset;
  * @param offset the position in the shard
  * @param key the key, {@code null} for none
  * @param payload the bytes of the payload
- * @param headers the headers by name; {@code Map.of()} for none
+ * @param headers the headers by name
  * @param timestampMillis the time of appending by the clock of the source, in
  * milliseconds since 1970; a number, because few handlers ask for it
  */
@@ -41,8 +41,7 @@ public record SourceRecord(Offset offset, @Nullable String key, byte[] payload, 
 	}
 
 	/**
-	 * Returns the approximate size of payload, key and headers: each character counts as
-	 * one byte.
+	 * Returns the approximate size of payload, key and headers: one byte per character.
 	 * @return the size in bytes
 	 */
 	public long size() {

@@ -1,7 +1,6 @@
 /**
  * SPI of sources: topics, their shards, reading, appending and trimming; and the
- * conversion of payloads. Does not belong here: groups, owners, committed offsets, or a
- * client of a store.
+ * conversion of payloads. Does not belong here: groups, owners, offsets, clients.
  */
 @NullMarked
 package io.github.shardkeeper.source;

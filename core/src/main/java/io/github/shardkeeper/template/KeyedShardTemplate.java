@@ -65,14 +65,8 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 	private volatile boolean closed;
 
 	/**
-	 * Creates a template.
-	 * @param topics returns the topics with their current shards
-	 * @param appender appends the records
-	 * @param converter converts payloads to bytes
-	 * @param settings the limits
-	 * @param selectors by topic its selector
-	 * @param selector the selector of all other topics; {@code null} for the key
-	 * @param observer observes every record
+	 * Creates a template. Topics without one of {@code selectors} use {@code selector},
+	 * or the hash of the key if it is {@code null}.
 	 */
 	public KeyedShardTemplate(Supplier<Map<String, TopicShards>> topics, ShardAppender appender,
 			PayloadConverter converter, SendSettings settings, Map<String, ShardSelector> selectors,
@@ -209,8 +203,8 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 			sent = this.observer.sending(newRecord.shard(), newRecord.key(), headers);
 		}
 		catch (Throwable ex) {
-			// The observer may be application code. A place that is not released would
-			// block flush() and close() forever.
+			// The observer may throw. A place that is not released blocks flush()
+			// forever.
 			this.window.leave(place);
 			this.window.finish(place);
 			throw new SendFailedException("Not sent: its observation has failed: " + ex, ex, othersAreSent);
@@ -222,7 +216,7 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 		return sending;
 	}
 
-	/** Returns the approximate size: each character counts as one byte. */
+	/** Counts each character as one byte. */
 	private static long size(NewRecord newRecord) {
 		long size = newRecord.payload().length;
 		String key = newRecord.key();
@@ -299,15 +293,11 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 		flush();
 	}
 
-	/** Returns the number of the shard that the hash of a key selects. */
 	static int shardOf(String key, int shards) {
 		return (Murmur2.hash(key.getBytes(StandardCharsets.UTF_8)) & 0x7fffffff) % shards;
 	}
 
-	/**
-	 * Choice of a record's shard: the one that it names, that of the selector, that of
-	 * the key, or the next one in turn. Thread-safe.
-	 */
+	/** Choice of a record's shard. Thread-safe. */
 	private static final class ShardChoice {
 
 		private final Map<String, ShardSelector> byTopic;
@@ -315,9 +305,8 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 		private final @Nullable ShardSelector otherwise;
 
 		/**
-		 * Turns of records without a key, by topic. Each record goes to the next shard,
-		 * not several to the same one as in Kafka: each record is a command of its own
-		 * anyway, so staying with a shard saves nothing and delays its handler.
+		 * Turns of records without a key, by topic. Unlike in Kafka, each record goes to
+		 * the next shard: each is a command of its own, so staying saves nothing.
 		 */
 		private final Map<String, AtomicInteger> turns = new ConcurrentHashMap<>();
 
@@ -360,7 +349,6 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 
 	}
 
-	/** View of this template with another selector. */
 	private final class View implements ShardTemplate {
 
 		private final ShardSelector selector;

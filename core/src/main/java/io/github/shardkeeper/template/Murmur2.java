@@ -1,8 +1,8 @@
 package io.github.shardkeeper.template;
 
 /**
- * MurmurHash2 by Austin Appleby (public domain), 32 bit, with the seed that Kafka's
- * default partitioner uses, so that a key has the same hash in both worlds.
+ * MurmurHash2 by Austin Appleby (public domain), 32 bit, with the seed of Kafka's default
+ * partitioner, so that a key has the same hash in both.
  */
 final class Murmur2 {
 

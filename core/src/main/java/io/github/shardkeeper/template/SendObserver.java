@@ -19,12 +19,11 @@ public interface SendObserver {
 	};
 
 	/**
-	 * Observes a record before it is sent, on the thread that sends it. If it throws, the
-	 * record is not sent.
+	 * Returns the observation of a record, which is notified of the result. Called on the
+	 * sending thread. If it throws, the record is not sent.
 	 * @param shard the shard of the record
 	 * @param key the key, {@code null} for none
 	 * @param headers the headers; those that are added are sent too
-	 * @return the observation, which is notified of the result
 	 */
 	Sent sending(ShardId shard, @Nullable String key, Map<String, String> headers);
 

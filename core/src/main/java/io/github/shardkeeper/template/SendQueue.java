@@ -20,9 +20,8 @@ import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.template.SendWindow.Place;
 
 /**
- * Queue of records that passes them to the appender in order, one call at a time. While
- * few records are in flight, the calling thread passes its own at once. Otherwise the
- * sender thread passes batches of what arrives within a fraction of a millisecond.
+ * Queue of records that passes them to the appender in order, one call at a time: on the
+ * calling thread while few are in flight, else in batches on the sender thread.
  * Thread-safe.
  */
 final class SendQueue {
@@ -48,20 +47,14 @@ final class SendQueue {
 
 	private final Queue<Sending> queue;
 
-	/**
-	 * Number of records in the queue or taken from it and not sent yet. A record is
-	 * counted just after it was added, so the queue may briefly hold more.
-	 */
+	/** Queued or taken, not sent. Counted after adding: the queue may hold more. */
 	private final AtomicInteger unsent = new AtomicInteger();
 
 	SendQueue(ShardAppender appender, SendWindow window, Executor sender) {
 		this(appender, window, sender, new ConcurrentLinkedQueue<>());
 	}
 
-	/**
-	 * Creates a queue on top of another one, for tests.
-	 * @param queue an empty thread-safe queue that adds all elements of a list or none
-	 */
+	/** For tests; {@code queue} is thread-safe and adds all of a list or none. */
 	SendQueue(ShardAppender appender, SendWindow window, Executor sender, Queue<Sending> queue) {
 		this.appender = appender;
 		this.window = window;
@@ -69,7 +62,6 @@ final class SendQueue {
 		this.queue = queue;
 	}
 
-	/** Returns whether the current thread is completing a future. */
 	static boolean isCompleting() {
 		return COMPLETING.get() != null;
 	}
@@ -98,16 +90,14 @@ final class SendQueue {
 	}
 
 	/**
-	 * Returns whether the queue is empty, including records that are not counted yet.
-	 * Order: a record that is added and not counted may be sent on the count of a later
-	 * one, which then stays in the queue while the count is 0. The next record of that
-	 * thread must not overtake it.
+	 * Returns whether the queue is empty, including records that are not counted yet: one
+	 * may be sent on the count of a later one, which then stays while the count is 0; the
+	 * next record of that thread must not overtake it.
 	 */
 	private boolean isQueueEmpty() {
 		return this.queue.isEmpty();
 	}
 
-	/** Starts sending the queue; fails its records if no thread is available. */
 	private void startSending() {
 		// An executor that throws may still run the task.
 		AtomicBoolean begun = new AtomicBoolean();
@@ -125,10 +115,7 @@ final class SendQueue {
 		}
 	}
 
-	/**
-	 * Fails the queued records. Takes them like {@link #sendQueued}, and completes their
-	 * futures only when nothing is unsent: a callback may send again at once.
-	 */
+	/** Completes futures only when nothing is unsent: a callback may send again. */
 	private void failQueued(Throwable cause) {
 		List<Sending> refused = new ArrayList<>();
 		int left = this.unsent.get();
@@ -143,10 +130,7 @@ final class SendQueue {
 		refused.forEach((sending) -> fail(sending, failure));
 	}
 
-	/**
-	 * Sends until nothing is unsent. Never runs concurrently: it starts only when the
-	 * number of unsent records leaves 0.
-	 */
+	/** Never runs concurrently: it starts only when {@code unsent} leaves 0. */
 	private void sendQueued() {
 		ArrayList<Sending> taken = new ArrayList<>(MOST_PER_BATCH);
 		do {
@@ -162,7 +146,7 @@ final class SendQueue {
 		while (this.unsent.addAndGet(-taken.size()) != 0);
 	}
 
-	/** Sends a batch. The list holds all records taken, which may be more. */
+	/** The list holds all records taken, which may be more than were sent. */
 	private void send(ArrayList<Sending> taken) {
 		gather();
 		// Only counted records: another one may just have been added.
@@ -198,7 +182,6 @@ final class SendQueue {
 		}
 	}
 
-	/** Moves records from the queue to the list, up to a number. */
 	private void take(ArrayList<Sending> taken, int most) {
 		// Before taking: a record that has left the queue must be in the list.
 		taken.ensureCapacity(most);
@@ -211,10 +194,7 @@ final class SendQueue {
 		}
 	}
 
-	/**
-	 * Passes records to the appender, whose answers complete their futures. Returns the
-	 * failure if none could be sent; no future is completed then.
-	 */
+	/** Returns the failure if none could be sent; no future is completed then. */
 	private @Nullable RuntimeException append(List<Sending> sendings) {
 		List<CompletableFuture<Offset>> answers;
 		try {
@@ -267,7 +247,6 @@ final class SendQueue {
 		}
 	}
 
-	/** Record in flight. */
 	static final class Sending {
 
 		private final NewRecord newRecord;

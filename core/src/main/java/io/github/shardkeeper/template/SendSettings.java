@@ -10,7 +10,6 @@ package io.github.shardkeeper.template;
  */
 public record SendSettings(long maxPayloadBytes, int maxInFlight, long maxInFlightBytes) {
 
-	/** Defaults. */
 	public static final SendSettings DEFAULT = new SendSettings(1024 * 1024, 10_000, 16 * 1024 * 1024);
 
 }

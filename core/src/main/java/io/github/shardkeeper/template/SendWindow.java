@@ -7,10 +7,7 @@ import java.util.concurrent.locks.ReentrantLock;
 
 import org.jspecify.annotations.Nullable;
 
-/**
- * Limit of the records in flight, which also waits until all of them are done.
- * Thread-safe.
- */
+/** Limit of the records in flight, which also waits until all are done. Thread-safe. */
 final class SendWindow {
 
 	private final SendSettings settings;
@@ -35,11 +32,7 @@ final class SendWindow {
 		this.settings = settings;
 	}
 
-	/**
-	 * Takes room for a record if there is any now.
-	 * @param size the size of the record in bytes
-	 * @return the place to leave later; {@code null} if there is no room
-	 */
+	/** Takes room of {@code size} bytes; {@code null} if there is none now. */
 	@Nullable Place tryEnter(long size) {
 		this.lock.lock();
 		try {
@@ -50,7 +43,6 @@ final class SendWindow {
 		}
 	}
 
-	/** Waits for room for a record. */
 	Place enter(long size) throws InterruptedException {
 		this.lock.lockInterruptibly();
 		try {
@@ -76,7 +68,6 @@ final class SendWindow {
 		return new Place(this.current, size);
 	}
 
-	/** Gives room back. */
 	void leave(Place place) {
 		this.lock.lock();
 		try {
@@ -141,7 +132,6 @@ final class SendWindow {
 
 	}
 
-	/** Room that a record has taken. */
 	static final class Place {
 
 		private final Generation generation;

@@ -1,6 +1,6 @@
 /**
  * Sending: choice of the shard, order, batches and limits of records in flight. Does not
- * belong here: how a source appends records, which {@code source.ShardAppender} hides.
+ * belong here: how a {@code source.ShardAppender} appends records.
  */
 @NullMarked
 package io.github.shardkeeper.template;

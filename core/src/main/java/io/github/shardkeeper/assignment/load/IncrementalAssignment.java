@@ -22,24 +22,17 @@ import io.github.shardkeeper.assignment.Shards;
 /**
  * Assignment to the least loaded member, in small steps. Immutable.
  * <ul>
- * <li>A shard without owner goes to the member with the lowest load after that, so idle
- * members come first. All such shards are placed at once: they do not wait for a
- * step.</li>
- * <li>Then shards move from the member with the highest load to the one with the lowest.
- * Of the shards that it can take, the one that came last moves. A move is made only if
- * the taker's load after it is below the giver's load before it.</li>
+ * <li>All unowned shards go at once to the member with the lowest load after that.</li>
+ * <li>Then shards, latest first, move from the member with the highest load to the one
+ * with the lowest, if the taker's load after it is below the giver's load before it.</li>
  * <li>At most {@value #STEP} such moves are under way. While more are to come, the
- * assignment is {@linkplain Assignment#isUnfinished unfinished}: the leader asks again
- * whenever a move has been made.</li>
+ * assignment is {@linkplain Assignment#isUnfinished unfinished}.</li>
  * </ul>
- * Each move lowers the higher of two loads. So the steps come to an end: with loads that
- * differ by at most one shard if all members consume all topics. Otherwise loads may
- * differ more, because a shard never moves to make room for another one, as it does in
- * the sticky strategy.
- * <p>
- * The load of a member is the weight of its shards divided by its capacity. Pins hold at
- * once, and count. Zones and versions are not used; in a deployment, shards go to old
- * members too.
+ * Each move lowers the higher of two loads, so the steps come to an end: with loads that
+ * differ by at most one shard if all members consume all topics. A shard never moves to
+ * make room for another one, as it does in the sticky strategy. The load of a member is
+ * the weight of its shards, pinned ones too, divided by its capacity. It ignores zones
+ * and versions.
  */
 public final class IncrementalAssignment implements AssignmentStrategy {
 
@@ -59,9 +52,6 @@ public final class IncrementalAssignment implements AssignmentStrategy {
 		return steps.assignment(moves >= STEP && steps.hasMove());
 	}
 
-	/**
-	 * Owners that change one shard at a time. Confined to its thread.
-	 */
 	private static final class Steps {
 
 		private final AssignmentRequest request;
@@ -121,7 +111,6 @@ public final class IncrementalAssignment implements AssignmentStrategy {
 			return takers;
 		}
 
-		/** Orders by load with one more shard, lowest first. */
 		private Comparator<Integer> takersFirst() {
 			return Comparator.<Integer>comparingDouble((member) -> load(member, 1))
 				.thenComparing(Comparator.naturalOrder());
@@ -132,7 +121,6 @@ public final class IncrementalAssignment implements AssignmentStrategy {
 				.thenComparing(Comparator.reverseOrder());
 		}
 
-		/** Makes the next move. Returns whether there was one. */
 		boolean move() {
 			Move move = nextMove();
 			if (move == null) {

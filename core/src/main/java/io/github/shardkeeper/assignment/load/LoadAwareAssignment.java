@@ -19,25 +19,20 @@ import io.github.shardkeeper.assignment.Reason;
 import io.github.shardkeeper.assignment.sticky.StickyAssignment;
 
 /**
- * Assignment by measured load: a shard stays where it is unless the difference of loads
- * is worth a move. Immutable.
+ * Assignment by measured load: shards move only if the gain is worth it. Immutable.
  * <ol>
- * <li>Unowned shards go to the least busy member that consumes them, heaviest first; if
- * members are about equally busy, to the one with fewest shards.</li>
- * <li>A member with less than half of its even share of shards, because it has just
- * joined, is filled up to that share by busier members, also with shards without
- * load.</li>
+ * <li>Unowned shards, heaviest first, go to the least busy member that consumes them; of
+ * about equally busy ones, to that with the fewest shards.</li>
+ * <li>A member with less than half of its even share of shards is filled up to that share
+ * by busier members, also with shards without load.</li>
  * <li>A shard moves for its load only within {@link LoadAwareSettings}. An unknown load
- * is never a reason: it counts like the average of the known ones, by the shard's weight,
- * and a member with less than half of its loads known neither gives nor takes for
- * load.</li>
+ * counts like the average of the known ones, by weight; a member with less than half of
+ * its loads known neither gives nor takes for load.</li>
  * </ol>
- * While no load is known at all, and while several versions of the application are there,
- * the result is that of {@link StickyAssignment}: shares are equal by number, and
- * deployments come first. A group whose measured loads are all zero is not such a case:
- * it would move shards at every nightfall, and back in the morning.
- * <p>
- * Pins hold; a shard with a zone is not taken out of it for its load.
+ * While no load is known, and while several versions of the application are there, the
+ * result is that of {@link StickyAssignment}. Measured loads that are all zero count as
+ * known: otherwise shards would move at every nightfall, and back in the morning. Pins
+ * hold; a shard with a zone is not taken out of it for its load.
  */
 public final class LoadAwareAssignment implements AssignmentStrategy {
 
@@ -45,10 +40,6 @@ public final class LoadAwareAssignment implements AssignmentStrategy {
 
 	private final LoadAwareSettings settings;
 
-	/**
-	 * Creates the strategy.
-	 * @param settings the limits within which a shard moves for its load
-	 */
 	public LoadAwareAssignment(LoadAwareSettings settings) {
 		Objects.requireNonNull(settings, "settings must not be null");
 		this.settings = settings;
@@ -72,9 +63,6 @@ public final class LoadAwareAssignment implements AssignmentStrategy {
 		return loads.assignment();
 	}
 
-	/**
-	 * Placement of pinned shards and of shards without a remaining owner.
-	 */
 	private static final class Placement {
 
 		private final MemberLoads loads;
@@ -148,7 +136,7 @@ public final class LoadAwareAssignment implements AssignmentStrategy {
 
 	/**
 	 * Fills members that have far fewer shards than their share: a new member is useful
-	 * also if no single shard is worth a move. It becomes at most as busy as the giver,
+	 * even if no single shard is worth a move. It becomes at most as busy as the giver,
 	 * so nothing is a reason to move back.
 	 */
 	private static final class ShareFill {
@@ -227,10 +215,7 @@ public final class LoadAwareAssignment implements AssignmentStrategy {
 			return false;
 		}
 
-		/**
-		 * Returns the heaviest shard that keeps the taker the less busy one, then the
-		 * latest.
-		 */
+		/** Returns the heaviest shard that keeps the taker less busy, then the latest. */
 		private int shardFor(int taker, int giver, int[] shards) {
 			int best = -1;
 			for (int shard : shards) {
@@ -252,9 +237,8 @@ public final class LoadAwareAssignment implements AssignmentStrategy {
 	}
 
 	/**
-	 * Moves from busy members to others while the gain is large enough. Each move lowers
-	 * the higher of two loads by at least the gain, so the moves come to an end, and none
-	 * of them is a reason to move back.
+	 * Moves from busy members to others. Each lowers the higher of two loads by at least
+	 * the gain, so they come to an end, and none is a reason to move back.
 	 */
 	private static final class Moves {
 
@@ -301,7 +285,6 @@ public final class LoadAwareAssignment implements AssignmentStrategy {
 					&& difference >= this.settings.differenceShare() * this.loads.busy(heavy);
 		}
 
-		/** Returns the best move from the busiest member that can give a shard. */
 		private @Nullable Move next(int[] byLoad, int[][] byOwner) {
 			for (int heavy : byLoad) {
 				if (!isBusier(heavy, byLoad[byLoad.length - 1])) {

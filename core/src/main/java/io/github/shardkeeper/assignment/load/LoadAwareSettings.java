@@ -5,34 +5,27 @@ import java.util.Objects;
 
 /**
  * Limits within which a difference of measured loads is worth a move. Loads are scaled to
- * a member of average capacity; numbers are in the {@linkplain LoadMeasure#unit() unit of
- * the measure}. Immutable.
+ * a member of average capacity, in {@link LoadMeasure#unit()}. Immutable.
  *
  * @param measure the measure of loads
- * @param difference the minimum difference of the loads of two members before a shard
- * moves between them; above zero
- * @param differenceShare the minimum difference as a share of the higher load: 0.2 for a
- * fifth; at least 0 and below 1
+ * @param difference the minimum difference of the loads of two members; above zero
+ * @param differenceShare the minimum difference as a share of the higher load, from 0 to
+ * below 1
  * @param gain the minimum by which a move must lower the higher of the two loads; above
  * zero, and at most half the difference
- * @param coolDown the time during which a shard does not move for its load after a move
- * for any reason
+ * @param coolDown the time during which a shard does not move for its load after any move
  * @param movesPerPlan the maximum number of shards that move for their load in one plan,
  * including those that are moving already; at least 1
  */
 public record LoadAwareSettings(LoadMeasure measure, double difference, double differenceShare, double gain,
 		Duration coolDown, int movesPerPlan) {
 
-	/** Default of {@link #differenceShare()}. */
 	public static final double DEFAULT_DIFFERENCE_SHARE = 0.2;
 
-	/** Default of {@link #coolDown()}. */
 	public static final Duration DEFAULT_COOL_DOWN = Duration.ofMinutes(5);
 
-	/** Default of {@link #movesPerPlan()}. */
 	public static final int DEFAULT_MOVES_PER_PLAN = 10;
 
-	/** Settings if nothing else is configured. */
 	public static final LoadAwareSettings DEFAULT = of(LoadMeasure.HANDLER_TIME);
 
 	public LoadAwareSettings {
@@ -47,11 +40,7 @@ public record LoadAwareSettings(LoadMeasure measure, double difference, double d
 		require(movesPerPlan >= 1, "movesPerPlan", movesPerPlan, "at least 1");
 	}
 
-	/**
-	 * Returns the defaults for a measure.
-	 * @param measure the measure of loads
-	 * @return the settings
-	 */
+	/** Returns the defaults for a measure. */
 	public static LoadAwareSettings of(LoadMeasure measure) {
 		Objects.requireNonNull(measure, "measure must not be null");
 		return new LoadAwareSettings(measure, measure.defaultDifference(), DEFAULT_DIFFERENCE_SHARE,

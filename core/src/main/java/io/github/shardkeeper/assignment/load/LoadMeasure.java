@@ -1,17 +1,11 @@
 package io.github.shardkeeper.assignment.load;
 
-/**
- * Measure of the load of a shard. All members of a group must use the same.
- */
+/** Measure of the load of a shard. All members of a group must use the same. */
 public enum LoadMeasure {
 
-	/**
-	 * Time that calls of the handler take, in milliseconds per second: 1000 is one thread
-	 * that does nothing else.
-	 */
+	/** Time in calls of the handler, in ms per second: 1000 is one busy thread. */
 	HANDLER_TIME("handler-time", "ms/s of handler time", 100, 20),
 
-	/** Records that the handler handles per second. */
 	RECORDS("records", "records/s", 1000, 200);
 
 	private final String text;
@@ -29,34 +23,22 @@ public enum LoadMeasure {
 		this.gain = gain;
 	}
 
-	/**
-	 * Returns the name of the measure, in settings and between members.
-	 * @return the name
-	 */
+	/** Returns the name of the measure, in settings and between members. */
 	public String text() {
 		return this.text;
 	}
 
-	/**
-	 * Returns the unit of the measure.
-	 * @return the unit, for messages
-	 */
+	/** Returns the unit of the measure, for messages. */
 	public String unit() {
 		return this.unit;
 	}
 
-	/**
-	 * Returns the minimum difference of two loads if nothing else is configured.
-	 * @return the default of {@link LoadAwareSettings#difference()}
-	 */
+	/** Returns the default of {@link LoadAwareSettings#difference()}. */
 	public double defaultDifference() {
 		return this.difference;
 	}
 
-	/**
-	 * Returns the minimum gain of a move if nothing else is configured.
-	 * @return the default of {@link LoadAwareSettings#gain()}
-	 */
+	/** Returns the default of {@link LoadAwareSettings#gain()}. */
 	public double defaultGain() {
 		return this.gain;
 	}

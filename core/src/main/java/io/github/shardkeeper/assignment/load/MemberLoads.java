@@ -14,11 +14,9 @@ import io.github.shardkeeper.assignment.Reason;
 import io.github.shardkeeper.assignment.ShardTraits;
 
 /**
- * Owners of shards while an assignment by measured load is computed, and the load of each
- * member that follows. Confined to its thread.
- * <p>
+ * Owners of shards and loads of members while an assignment by measured load is computed.
  * A shard whose load is not known counts like the average of those that are, by its
- * weight.
+ * weight. Confined to its thread.
  */
 final class MemberLoads {
 
@@ -181,10 +179,7 @@ final class MemberLoads {
 		return this.consumers[topic][member];
 	}
 
-	/**
-	 * Returns whether a shard may move to a member for balance: not if it is pinned, nor
-	 * if that takes it out of its zone.
-	 */
+	/** Returns whether a shard may move: not if pinned, nor out of its zone. */
 	boolean mayMove(int shard, int to) {
 		if (!this.consumers[this.topics[shard]][to]) {
 			return false;
@@ -198,7 +193,6 @@ final class MemberLoads {
 		return this.request.members().get(member).zone();
 	}
 
-	/** Returns by member the numbers of its shards, rising. */
 	int[][] byOwner() {
 		int[][] byOwner = new int[members()][];
 		for (int member = 0; member < byOwner.length; member++) {

@@ -1,5 +1,5 @@
 /**
- * Strategies that move shards from loaded members to others, a few at a time: by measured
+ * Strategies that move a few shards at a time from loaded members to others: by measured
  * load, or by weight. Pure. Does not belong here: how loads are measured and reported.
  */
 @NullMarked

@@ -10,19 +10,16 @@ import io.github.shardkeeper.assignment.Shards;
 /**
  * Shards of each topic in turn to the members that consume it, beginning with the first
  * of them for every topic. Algorithm of RocketMQ's
- * {@code AllocateMessageQueueAveragelyByCircle}. Immutable.
- * <p>
- * Ten shards, four members: <pre>
+ * {@code AllocateMessageQueueAveragelyByCircle}. Immutable. Ten shards, four members:
+ * <pre>
  * C0: 0 4 8
  * C1: 1 5 9
  * C2: 2 6
  * C3: 3 7
  * </pre>
  * <p>
- * Neighbours, which are often busy together, are on different members. As with
- * {@link RangeAssignment}, the same numbers of similar topics are together, the first
- * members get more, and each join or leave moves nearly everything;
- * {@link RoundRobinAssignment} continues where the previous topic ended. Uses
+ * As with {@link RangeAssignment}, the same numbers of similar topics are together, the
+ * first members get more, and each join or leave moves nearly everything. Uses
  * subscriptions and pins only.
  */
 public final class CircleAssignment implements AssignmentStrategy {

@@ -11,23 +11,18 @@ import io.github.shardkeeper.assignment.AssignmentStrategy;
 
 /**
  * Consistent hashing with bounded loads (Mirrokni, Thorup, Zadimoghaddam 2016): shards
- * and instances are hashed onto a ring, and a shard belongs to the next instance on it
- * that has room. Immutable.
+ * and instances are hashed onto a ring; a shard belongs to the next instance with room.
+ * Immutable.
  * <p>
  * A member gets at most {@value #MOST_FAIR_SHARES} times its fair share, rounded up. Its
  * fair share of a topic is its part of the capacity of all members that consume the
- * topic. If one of n members joins or leaves, about 1/n of the shards move, most of them
- * to or from that member.
+ * topic. If one of n members joins or leaves, about 1/n of the shards move.
  * <p>
- * Owners follow from the members that are there, not from history: an instance that comes
- * back under its id gets the shards that it had, and so does a whole group after the loss
- * of all its data. Loads differ more than with the sticky strategy, which moves no more
- * shards. For shards whose data the instances keep (files, caches), and for groups whose
- * members come and go under the same ids; instances with a new id at each start gain
- * nothing.
+ * Owners do not follow from history: an instance that comes back under its id gets the
+ * shards that it had. For shards whose data the instances keep (files, caches) under
+ * stable ids; otherwise the sticky strategy moves no more and is more even.
  * <p>
- * Uses subscriptions, capacities and pins only: not weights, zones or versions. Pinned
- * shards are taken out first, and neither counted nor bounded.
+ * Uses subscriptions, capacities and pins only. Pinned shards have no bound.
  */
 public final class ConsistentHashAssignment implements AssignmentStrategy {
 
@@ -47,12 +42,10 @@ public final class ConsistentHashAssignment implements AssignmentStrategy {
 	}
 
 	/**
-	 * State of one assignment. Confined to its thread.
-	 * <p>
-	 * If subscriptions differ, all consumers of a topic may be full of other topics'
-	 * shards. Then one of them makes room, possibly through further members. All bounds
-	 * are above the fair shares, and these add up for any choice of topics, so there
-	 * always is a way (Hall's theorem).
+	 * State of one assignment. Confined to its thread. If subscriptions differ, all
+	 * consumers of a topic may be full of other topics' shards. Then one of them makes
+	 * room, possibly through further members. All bounds are above the fair shares, so
+	 * there always is a way (Hall's theorem).
 	 */
 	private static final class BoundedLoads {
 
@@ -77,9 +70,7 @@ public final class ConsistentHashAssignment implements AssignmentStrategy {
 			this.held = new int[this.fairShares.length];
 		}
 
-		/**
-		 * Adds a topic to the fair shares. Called for all topics before any is assigned.
-		 */
+		/** Adds to the fair shares. Called for all topics before any is assigned. */
 		void count(int[] shards, int[] consumers) {
 			double capacity = 0;
 			for (int member : consumers) {
@@ -120,10 +111,7 @@ public final class ConsistentHashAssignment implements AssignmentStrategy {
 			return this.held[member] < Math.ceil(MOST_FAIR_SHARES * this.fairShares[member] - ROUNDING);
 		}
 
-		/**
-		 * Searches breadth first, from the consumers of the shard along "could give one
-		 * of its shards to", until it finds a member that has room.
-		 */
+		/** Searches breadth first along "could give to" for a member with room. */
 		private void makeRoom(int shard, int[] consumers) {
 			int[] gets = new int[this.held.length];
 			Arrays.fill(gets, -1);

@@ -7,12 +7,9 @@ import io.github.shardkeeper.assignment.Assignee;
 
 /**
  * Ring of a consistent hash (Karger et al. 1997) with {@value #POINTS} points for each
- * unit of a member's capacity. The points of an instance are the same in each of its
- * sessions and do not depend on other members. Immutable.
- * <p>
- * If the total capacity exceeds {@value #MOST_POINTS} / {@value #POINTS}, each doubling
- * halves the points of each unit, so that the ring stays small; it is a different ring
- * then.
+ * unit of a member's capacity, the same in each session of an instance. Immutable. If the
+ * total capacity exceeds {@value #MOST_POINTS} / {@value #POINTS}, each doubling halves
+ * the points of each unit; it is a different ring then.
  */
 final class HashRing {
 
@@ -53,10 +50,7 @@ final class HashRing {
 		Arrays.sort(this.points);
 	}
 
-	/**
-	 * Hashes text to 64 bits: FNV-1a over its characters, then the finalizer of
-	 * MurmurHash3, which separates close values.
-	 */
+	/** FNV-1a, then the finalizer of MurmurHash3, which separates close values. */
 	static long hash(String text) {
 		long hash = FNV_OFFSET;
 		for (int i = 0; i < text.length(); i++) {
@@ -71,7 +65,6 @@ final class HashRing {
 		return mixed ^ mixed >>> 33;
 	}
 
-	/** Returns the first point at or after a hash. */
 	int pointAfter(long hash) {
 		int found = Arrays.binarySearch(this.points, hash & ~PLACE);
 		return ((found >= 0) ? found : -found - 1) % this.points.length;

@@ -11,19 +11,14 @@ import io.github.shardkeeper.assignment.AssignmentStrategy;
  * consumes it; the first members get one shard more if it does not divide. Algorithm of
  * Kafka's {@code RangeAssignor} without racks, of RocketMQ's
  * {@code AllocateMessageQueueAveragely} and of EQueue's average allocation. Immutable.
- * <p>
- * Topics with the same number of shards and the same consumers are cut alike: the member
- * that has {@code orders/3} has {@code payments/3} too. The price: the first members get
- * more with every topic, and each join or leave shifts the ranges of all members after
- * it.
- * <p>
  * Two members, two topics of three shards: <pre>
  * C0: t0/0 t0/1 t1/0 t1/1
  * C1: t0/2 t1/2
  * </pre>
  * <p>
- * Uses subscriptions and pins only: not current owners, capacities, weights, zones or
- * versions. Pinned shards are taken out first.
+ * Topics with the same number of shards and the same consumers are cut alike. The price:
+ * the first members get more with every topic, and each join or leave shifts the ranges
+ * of all members after it. Uses subscriptions and pins only.
  */
 public final class RangeAssignment implements AssignmentStrategy {
 

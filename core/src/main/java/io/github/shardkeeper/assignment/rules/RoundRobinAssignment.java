@@ -10,17 +10,15 @@ import io.github.shardkeeper.assignment.Shards;
 
 /**
  * Shards of all topics in turn to all members; members that do not consume the topic are
- * skipped. Algorithm of Kafka's {@code RoundRobinAssignor}. Immutable.
- * <p>
- * Two members, two topics of three shards: <pre>
+ * skipped. Algorithm of Kafka's {@code RoundRobinAssignor}. Immutable. Two members, two
+ * topics of three shards: <pre>
  * C0: t0/0 t0/2 t1/1
  * C1: t0/1 t1/0 t1/2
  * </pre>
  * <p>
- * Even to one shard if all members consume all topics; possibly far from it otherwise,
- * because the member after a skipped one gets its shards too. Each join or leave moves
- * nearly everything. Uses subscriptions and pins only: not current owners, capacities,
- * weights, zones or versions. Pinned shards are taken out first.
+ * Even to one shard only if all members consume all topics: the member after a skipped
+ * one gets its shards too. Joins and leaves move nearly all. Uses subscriptions and pins
+ * only.
  */
 public final class RoundRobinAssignment implements AssignmentStrategy {
 

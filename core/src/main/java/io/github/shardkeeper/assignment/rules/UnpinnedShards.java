@@ -11,10 +11,7 @@ import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.assignment.Reason;
 import io.github.shardkeeper.assignment.Shards;
 
-/**
- * Shards that a rule assigns: all but the pinned ones, which are with their instances
- * already. Confined to its thread.
- */
+/** Shards that a rule assigns: all but the pinned ones. Confined to its thread. */
 final class UnpinnedShards {
 
 	private final AssignmentRequest request;
@@ -32,7 +29,6 @@ final class UnpinnedShards {
 		this.consumers = new int[request.shards().topics().size()][];
 	}
 
-	/** Calls a rule for each topic that has consumers, in order. */
 	void forEachTopic(TopicRule rule) {
 		for (int topic = 0; topic < this.consumers.length; topic++) {
 			int[] consumers = consumers(topic);
@@ -42,7 +38,6 @@ final class UnpinnedShards {
 		}
 	}
 
-	/** Calls a rule for each topic of which a member has shards, with these shards. */
 	void forEachTopicOf(int member, TopicRule rule) {
 		for (int topic = 0; topic < this.consumers.length; topic++) {
 			int[] held = Arrays.stream(unpinned(topic)).filter((shard) -> this.owners[shard] == member).toArray();
@@ -109,18 +104,10 @@ final class UnpinnedShards {
 		return (this.owners[shard] == this.request.owner(shard)) ? Reason.KEPT : Reason.RULE;
 	}
 
-	/**
-	 * Rule for the shards of one topic.
-	 */
 	@FunctionalInterface
 	interface TopicRule {
 
-		/**
-		 * Gives each shard to a consumer.
-		 * @param shards the numbers of the shards, rising
-		 * @param consumers the places of the members that consume the topic, rising; at
-		 * least one
-		 */
+		/** Gives each shard to a consumer, of which there is at least one. */
 		void assign(int[] shards, int[] consumers);
 
 	}

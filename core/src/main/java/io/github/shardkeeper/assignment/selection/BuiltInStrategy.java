@@ -16,33 +16,24 @@ import io.github.shardkeeper.assignment.rules.RoundRobinAssignment;
 import io.github.shardkeeper.assignment.sticky.StickyAssignment;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 
-/**
- * Built-in strategies, each with the name that selects it in the configuration.
- */
+/** Built-in strategies, each with the name that selects it in the configuration. */
 public enum BuiltInStrategy {
 
-	/** {@link StickyAssignment}: even, with the fewest moves. */
 	STICKY(new StickyAssignment()),
 
-	/** {@link RangeAssignment}: each topic in pieces. */
 	RANGE(new RangeAssignment()),
 
-	/** {@link RoundRobinAssignment}: the shards of all topics in turn. */
 	ROUND_ROBIN(new RoundRobinAssignment()),
 
 	/** Alias of {@link #RANGE}, for users of RocketMQ and EQueue. */
 	AVERAGE(RANGE.strategy),
 
-	/** {@link CircleAssignment}: the shards of each topic in turn. */
 	CIRCLE(new CircleAssignment()),
 
-	/** {@link ConsistentHashAssignment}: the next instance on a ring that has room. */
 	CONSISTENT_HASH(new ConsistentHashAssignment()),
 
-	/** {@link LoadAwareAssignment}: by the measured load of shards. */
 	LOAD_AWARE(new LoadAwareAssignment(LoadAwareSettings.DEFAULT)),
 
-	/** {@link IncrementalAssignment}: to the least loaded, in small steps. */
 	INCREMENTAL(new IncrementalAssignment());
 
 	/** Property that selects the strategy for all topics. */
@@ -56,8 +47,6 @@ public enum BuiltInStrategy {
 
 	/**
 	 * Returns the strategy with a name, as {@value #PROPERTY} holds it.
-	 * @param name the name
-	 * @return the strategy
 	 * @throws ShardkeeperConfigurationException if no strategy has that name
 	 */
 	public static BuiltInStrategy named(String name) {
@@ -65,10 +54,7 @@ public enum BuiltInStrategy {
 	}
 
 	/**
-	 * Returns the strategy with a name.
-	 * @param name the name
-	 * @param property the property that holds the name, for the message
-	 * @return the strategy
+	 * Returns the strategy with a name, which {@code property} holds.
 	 * @throws ShardkeeperConfigurationException if no strategy has that name
 	 */
 	public static BuiltInStrategy named(String name, String property) {
@@ -84,26 +70,18 @@ public enum BuiltInStrategy {
 				"Write one of %s, or define a bean of type AssignmentStrategy.".formatted(String.join(", ", names())));
 	}
 
-	/**
-	 * Returns the names of all built-in strategies.
-	 * @return an unmodifiable list
-	 */
+	/** Returns the names of all built-in strategies. */
 	public static List<String> names() {
 		return Arrays.stream(values()).map(BuiltInStrategy::settingName).toList();
 	}
 
-	/**
-	 * Returns the name of the strategy in the configuration.
-	 * @return the name, for example {@code round-robin}
-	 */
+	/** Returns the name in the configuration, for example {@code round-robin}. */
 	public String settingName() {
 		return name().toLowerCase(Locale.ROOT).replace('_', '-');
 	}
 
 	/**
-	 * Returns the strategy.
-	 * @return the same instance at each call, so that topics that name it are assigned
-	 * together
+	 * Returns the same instance at each call: topics that name it are assigned together.
 	 */
 	public AssignmentStrategy strategy() {
 		return this.strategy;

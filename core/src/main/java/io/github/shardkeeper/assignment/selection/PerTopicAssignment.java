@@ -17,9 +17,8 @@ import io.github.shardkeeper.assignment.Shards;
 /**
  * Assignment of each topic by the strategy that is configured for it. Immutable.
  * <p>
- * Topics of the same strategy (the same object, or an equal one) are assigned together. A
- * strategy sees its own topics and all members, but not what other strategies assign: so
- * an instance can get the larger part from each of them.
+ * Topics of equal strategies are assigned together. A strategy sees its own topics only,
+ * so an instance can get the larger part from each.
  */
 public final class PerTopicAssignment implements AssignmentStrategy {
 
@@ -27,11 +26,7 @@ public final class PerTopicAssignment implements AssignmentStrategy {
 
 	private final AssignmentStrategy otherwise;
 
-	/**
-	 * Creates the strategy.
-	 * @param byTopic by topic its strategy; topics that do not exist are ignored
-	 * @param otherwise the strategy of all other topics
-	 */
+	/** Creates the strategy. Topics that do not exist are ignored. */
 	public PerTopicAssignment(Map<String, AssignmentStrategy> byTopic, AssignmentStrategy otherwise) {
 		Objects.requireNonNull(byTopic, "byTopic must not be null");
 		Objects.requireNonNull(otherwise, "otherwise must not be null");
@@ -111,8 +106,8 @@ public final class PerTopicAssignment implements AssignmentStrategy {
 		}
 
 		/**
-		 * Returns the request for some topics. Its members have the same places, its
-		 * shards other numbers; moves under way are those of all topics.
+		 * Returns the request for some topics. Members have the same places, shards other
+		 * numbers; moves under way are those of all topics.
 		 */
 		private AssignmentRequest partRequest(Set<String> topics, int[] numbers) {
 			int[] partOwners = new int[numbers.length];

@@ -1,6 +1,6 @@
 /**
  * Selection of strategies by name and by topic. Pure. Belongs here: what knows all
- * built-in strategies.
+ * strategies.
  */
 @NullMarked
 package io.github.shardkeeper.assignment.selection;

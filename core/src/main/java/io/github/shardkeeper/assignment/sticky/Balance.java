@@ -4,17 +4,15 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Balances shards among members of one version, however different members and shards are.
- * Confined to its thread.
+ * Balances shards among members of one version. Confined to its thread.
  * <ol>
  * <li>Unowned shards go to the member with the lowest rate, heaviest shards first
  * (Graham's longest-processing-time-first rule).</li>
  * <li>Greedy single moves level the loads.</li>
- * <li>{@link MinimumCostFlow} levels what single moves cannot, by chains and cycles of
- * moves.</li>
+ * <li>{@link MinimumCostFlow} levels the rest by chains and cycles of moves.</li>
  * </ol>
  * With equal weights the result is optimal. With different weights a chain has shards of
- * one weight only: finding the optimum is not feasible (it is the partition problem).
+ * one weight only: finding the optimum is not feasible (the partition problem).
  */
 final class Balance {
 
@@ -81,10 +79,7 @@ final class Balance {
 		return byWeight;
 	}
 
-	/**
-	 * Greedy moves of shards of one weight, from the fullest members to the emptiest,
-	 * until no single move lowers the higher load of the two.
-	 */
+	/** Moves shards of one weight, until none lowers the higher of two loads. */
 	private static final class GreedyMoves {
 
 		private final ShardCounts counts;
@@ -102,7 +97,6 @@ final class Balance {
 			this.takers = new MemberHeap[kinds.size()];
 		}
 
-		/** Returns whether a shard was moved. */
 		boolean run() {
 			boolean ever = false;
 			while (this.kinds.stream().anyMatch(this::isUneven)) {
@@ -125,7 +119,7 @@ final class Balance {
 			return ever;
 		}
 
-		/** Takes one pass, so that nothing is sorted if nothing is to be done. */
+		/** Takes one pass, so that nothing is sorted without need. */
 		private boolean isUneven(ShardKind kind) {
 			double most = 0;
 			double least = Double.POSITIVE_INFINITY;

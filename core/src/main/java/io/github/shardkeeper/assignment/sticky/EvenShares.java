@@ -13,14 +13,12 @@ import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.assignment.Reason;
 
 /**
- * Even shares, by capacity, of equal shards among members that all consume all topics.
- * This is the common case and the one in which groups are large: it takes a few passes
- * over arrays. Confined to its thread.
+ * Even shares, by capacity, of equal shards among members that all consume all topics:
+ * the fast path for large groups. Confined to its thread.
  * <p>
- * The size of each share is computed first, by the D'Hondt method (seats for votes): no
- * move can then lower the highest load per capacity. Of equally good shares, the larger
- * go to the members that have most already. Then members above their share give the rest
- * to those below. No shard moves twice, so the number of moves is minimal.
+ * The D'Hondt method (seats for votes) sets the size of each share: no move can then
+ * lower the highest load per capacity. Of equally good shares, the larger go to the
+ * members that have most already. No shard moves twice: the moves are minimal.
  */
 final class EvenShares {
 
@@ -39,7 +37,6 @@ final class EvenShares {
 		this.held = new int[request.members().size()];
 	}
 
-	/** Returns whether all shards are equal and all members consume all topics. */
 	static boolean fit(AssignmentRequest request) {
 		List<Assignee> members = request.members();
 		if (members.isEmpty() || !request.hasPlainShards() || request.hasMixedVersions()) {

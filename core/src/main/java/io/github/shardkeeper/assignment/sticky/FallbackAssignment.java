@@ -14,23 +14,16 @@ import io.github.shardkeeper.assignment.Shards;
 import io.github.shardkeeper.shard.MemberId;
 
 /**
- * Assignment for a request that the strategy has not answered, because it fails or
- * because the group has changed in the meantime. No shard moves but those that the last
- * assignment moves. A shard without a staying owner is placed as {@link StickyAssignment}
- * places it: an owner that the strategy did not choose is better than none.
+ * Assignment for a request that the strategy has not answered. Only shards that its last
+ * assignment moves do move. A shard without a staying owner is placed as by
+ * {@link StickyAssignment}: any owner is better than none.
  */
 public final class FallbackAssignment {
 
 	private FallbackAssignment() {
 	}
 
-	/**
-	 * Computes the fallback.
-	 * @param request the members and shards
-	 * @param earlier the last assignment of the strategy, for another request of the same
-	 * group; {@code null} if there is none yet
-	 * @return the assignment until the strategy answers
-	 */
+	/** Returns the fallback; {@code earlier} answered another request of the group. */
 	public static Assignment of(AssignmentRequest request, @Nullable Assignment earlier) {
 		Objects.requireNonNull(request, "request must not be null");
 		int[] owners = new int[request.shards().size()];
@@ -55,7 +48,6 @@ public final class FallbackAssignment {
 		return Assignment.unchecked(request, owners, reasons);
 	}
 
-	/** Returns the owner by shard in the earlier assignment. */
 	private static int[] planned(AssignmentRequest request, Assignment earlier) {
 		Map<MemberId, Integer> places = new HashMap<>();
 		request.members().forEach((member) -> places.put(member.id(), places.size()));

@@ -3,12 +3,9 @@ package io.github.shardkeeper.assignment.sticky;
 import java.util.function.IntPredicate;
 
 /**
- * Places and moves shards of one kind at a time, from the fullest to the emptiest member.
- * Confined to its thread.
- * <p>
- * Of members with the same rate, these take first: those in the zone of the data, those
- * that have given a shard of the kind, those with the fewest shards of it, the first in
- * order. The opposite order holds for giving.
+ * Places and moves shards of one kind at a time. Confined to its thread. Of members with
+ * the same rate, these take first and give last: those in the zone of the data, those
+ * that have given a shard of the kind, those with the fewest shards of it.
  */
 final class KindBalancer {
 
@@ -24,10 +21,7 @@ final class KindBalancer {
 		this.givers = new MemberHeap(counts.members(), true);
 	}
 
-	/**
-	 * Gives each unowned shard to the member with the lowest rate, up to a rate that no
-	 * taker exceeds.
-	 */
+	/** Gives unowned shards to the lowest rates, up to {@code mostRate}. */
 	void place(ShardKind kind, IntPredicate mayTake, double mostRate) {
 		if (kind.unowned == 0) {
 			return;
@@ -99,7 +93,7 @@ final class KindBalancer {
 		return moved;
 	}
 
-	/** Takes one pass, so that nothing is sorted if nothing is to be done. */
+	/** Takes one pass, so that nothing is sorted without need. */
 	private boolean isUneven(ShardKind kind, IntPredicate mayGive, IntPredicate mayTake, double leastRate) {
 		double most = leastRate;
 		double least = Double.POSITIVE_INFINITY;

@@ -16,9 +16,8 @@ import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.assignment.ShardTraits;
 
 /**
- * Sorts shards into {@link ShardKind kinds}. There are few kinds, however many shards
- * there are: one for each combination of a set of consumers, a zone and a weight.
- * Confined to its thread.
+ * Sorts shards into {@link ShardKind kinds}: one for each combination of a set of
+ * consumers, a zone and a weight, so there are few. Confined to its thread.
  */
 final class KindSorter {
 
@@ -38,9 +37,7 @@ final class KindSorter {
 	/** By number of a set of takers, places of its members. */
 	private final List<int[]> takers = new ArrayList<>();
 
-	/**
-	 * By number of a set of takers, zones that some of its members are in, but not all.
-	 */
+	/** By number of a set of takers, zones of some of its members, but not of all. */
 	private final List<BitSet> usefulZones = new ArrayList<>();
 
 	KindSorter(AssignmentRequest request, int[] pinned) {
@@ -55,7 +52,6 @@ final class KindSorter {
 		findTakers();
 	}
 
-	/** Returns by member the number of its zone, {@link ShardKind#NOWHERE} for none. */
 	int[] zones() {
 		return this.request.members().stream().mapToInt((member) -> zone(member.zone())).toArray();
 	}
@@ -64,7 +60,6 @@ final class KindSorter {
 		return (zone != null) ? this.zones.getOrDefault(zone, ShardKind.NOWHERE) : ShardKind.NOWHERE;
 	}
 
-	/** Goes through the different subscriptions, of which there are few, not members. */
 	private void findTakers() {
 		Map<Set<String>, BitSet> subscriptions = new HashMap<>();
 		List<Assignee> members = this.request.members();
@@ -99,10 +94,8 @@ final class KindSorter {
 	}
 
 	/**
-	 * Sorts the shards. If counting the kinds takes too much memory, weights are rounded
-	 * to two digits, or to one.
-	 * @return the kinds that a member can take, heaviest first, of equal weight those
-	 * with fewest takers; without the pinned shards
+	 * Sorts all but the pinned shards into kinds, heaviest first, of equal weight those
+	 * with fewest takers. Rounds weights to two digits, or to one, to save memory.
 	 */
 	List<ShardKind> sort() {
 		int[] kindOf = new int[this.request.shards().size()];

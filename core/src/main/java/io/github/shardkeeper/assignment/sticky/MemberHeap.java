@@ -3,9 +3,8 @@ package io.github.shardkeeper.assignment.sticky;
 import java.util.Arrays;
 
 /**
- * Priority queue of members: an indexed binary heap in arrays, which also finds a member
- * by its place, so that its keys can change. Ordered by key, then by second key, then by
- * place in the request. Confined to its thread.
+ * Indexed binary heap of members, whose keys can change. Ordered by key, then by second
+ * key, then by place in the request. Confined to its thread.
  */
 final class MemberHeap {
 
@@ -23,10 +22,7 @@ final class MemberHeap {
 
 	private int size;
 
-	/**
-	 * Creates an empty heap. With {@code lastFirst}, the last of members with equal keys
-	 * comes first.
-	 */
+	/** {@code lastFirst}: the last of members with equal keys comes first. */
 	MemberHeap(int members, boolean lastFirst) {
 		this.lastFirst = lastFirst;
 		this.heap = new int[members];
@@ -55,7 +51,6 @@ final class MemberHeap {
 		return this.heap[0];
 	}
 
-	/** Adds a member, or changes its keys. */
 	void put(int member, double key, long secondKey) {
 		this.keys[member] = key;
 		this.secondKeys[member] = secondKey;

@@ -11,15 +11,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Improves the counts of kinds of one weight by chains and cycles of moves, until none is
- * left: first the higher loads of those involved come down, then more shards are in the
- * zone of their data, then fewer shards move. Confined to its thread.
+ * left: first the higher loads come down, then more shards are in the zone of their data,
+ * then fewer shards move. Confined to its thread.
  * <p>
  * This is a minimum-cost flow by cycle canceling (Klein, 1967), with negative cycles
  * found by the Bellman-Ford algorithm. The flow goes from kinds to members; the cost of a
  * member is convex, so with equal weights the absence of a negative cycle means that no
- * better assignment exists. The nodes of the search are the kinds, of which there are
- * few, and one more: a chain begins with a member whose load goes down, and ends with one
- * whose load goes up. Members are the arcs.
+ * better assignment exists. The nodes of the search are the few kinds, and one more;
+ * members are the arcs.
  */
 final class MinimumCostFlow {
 
@@ -59,9 +58,7 @@ final class MinimumCostFlow {
 
 	private int lastTaker;
 
-	/**
-	 * Creates the flow for kinds of one weight; {@code mixedWeights}: there are others.
-	 */
+	/** Creates the flow for kinds of one weight; {@code mixedWeights}: others exist. */
 	MinimumCostFlow(ShardCounts counts, List<ShardKind> kinds, boolean mixedWeights) {
 		this.counts = counts;
 		this.kinds = kinds.toArray(ShardKind[]::new);
@@ -168,9 +165,7 @@ final class MinimumCostFlow {
 		return false;
 	}
 
-	/**
-	 * Returns a kind in a cycle, or -1: a chain that returns to itself has negative cost.
-	 */
+	/** Returns a kind in a cycle, or -1. A chain back to itself has negative cost. */
 	private int inCycle() {
 		int[] seenFrom = new int[this.kinds.length];
 		for (int start = 0; start < this.kinds.length; start++) {
@@ -219,7 +214,6 @@ final class MinimumCostFlow {
 			this.steps = steps;
 		}
 
-		/** Returns the chain that ends with a shard of a kind being taken. */
 		static Chain open(MinimumCostFlow flow, int lastKind, int lastTaker) {
 			List<Step> steps = new ArrayList<>();
 			int taker = lastTaker;
@@ -244,10 +238,7 @@ final class MinimumCostFlow {
 			return new Chain(flow, steps).simple();
 		}
 
-		/**
-		 * Returns a chain in which no member is twice. The part between is a cycle of its
-		 * own: either that cycle or the rest is an improvement.
-		 */
+		/** Returns the cycle in this chain, or the rest: one of them improves. */
 		private Chain simple() {
 			List<Step> simple = new ArrayList<>();
 			Map<Integer, Integer> places = new HashMap<>(Map.of(this.steps.get(0).giver, 0));
@@ -304,10 +295,8 @@ final class MinimumCostFlow {
 	}
 
 	/**
-	 * Swaps of shards of two kinds between two members, as long as a swap brings more
-	 * shards to the zone of their data, or saves moves. Loads do not change. The flow
-	 * would find each swap too, but one by one; after a change of zones most shards are
-	 * swapped.
+	 * Swaps of shards of two kinds between two members that bring more shards to the zone
+	 * of their data, or save moves. The flow would find them one by one.
 	 */
 	private static final class PairSwaps {
 

@@ -16,18 +16,15 @@ import io.github.shardkeeper.shard.ApplicationVersion;
  * Assignment while members run several versions of the application: older members are
  * about to leave, so their shards must move anyway. For the shards of each kind:
  * <ul>
- * <li>Unowned shards go to the newest takers, lowest rate first.</li>
- * <li>The newest takers get their share from older members: shards move from old to new
- * until no older member has a higher rate than a new one would have with one more.</li>
+ * <li>Unowned shards go to the newest takers, lowest rate first. A new member with twice
+ * an even share takes none: otherwise the first one would get everything.</li>
+ * <li>Shards move from older members to the newest takers until no older member has a
+ * higher rate than a new one would have with one more.</li>
  * <li>Members of the newest version level among themselves only what would have to move
  * if all older members had left.</li>
  * </ul>
- * Nothing else moves: older members are not balanced and get nothing. Exception: a new
- * member with twice an even share takes no unowned shard; the taker with the lowest rate
- * does. Otherwise the first new member would get everything while many old ones leave.
- * <p>
- * Weights, capacities and pins count as usual. Zones decide between members of equal
- * rate, but no shard moves for its zone. Confined to its thread.
+ * Nothing else moves. Weights, capacities and pins count as usual. Zones only decide
+ * between members of equal rate. Confined to its thread.
  */
 final class Rollout {
 
@@ -60,10 +57,7 @@ final class Rollout {
 		}
 	}
 
-	/**
-	 * Returns by member the rank of its version: the number of different versions in the
-	 * group that are older.
-	 */
+	/** Returns by member the number of older versions in the group. */
 	static int[] versionRanks(AssignmentRequest request) {
 		List<ApplicationVersion> oldestFirst = request.members()
 			.stream()

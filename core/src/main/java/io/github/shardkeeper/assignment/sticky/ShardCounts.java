@@ -10,11 +10,8 @@ import io.github.shardkeeper.assignment.Reason;
 
 /**
  * Numbers of shards by kind and member while an assignment is computed, and the loads
- * that follow from them. Confined to its thread.
- * <p>
- * Begins with what each member owns and may keep. Pinned shards count as load of their
- * instance but belong to no kind, so they do not move. Which shard of a kind a member
- * gets is decided last, in {@link #assignment()}.
+ * that follow. Pinned shards count as load of their instance but belong to no kind, so
+ * they do not move. Confined to its thread.
  */
 final class ShardCounts {
 
@@ -92,7 +89,6 @@ final class ShardCounts {
 		return this.loads[member];
 	}
 
-	/** Returns the rate of a member: its load divided by its capacity. */
 	double rate(int member) {
 		return (double) this.loads[member] / this.capacities[member];
 	}
@@ -106,8 +102,8 @@ final class ShardCounts {
 	}
 
 	/**
-	 * Returns the cost, apart from load, of taking a shard from a member: one move if the
-	 * member has had it from the beginning, and more if its data is in the member's zone.
+	 * Returns the cost, apart from load, of taking a shard: one move if the giver has had
+	 * it from the beginning, and more if its data is in the giver's zone.
 	 */
 	int giveCost(ShardKind kind, int giver) {
 		return ((kind.has[giver] <= kind.had[giver]) ? 1 : 0) + (isHome(kind, giver) ? HOME : 0);
@@ -130,7 +126,6 @@ final class ShardCounts {
 		this.loads[to] += kind.weight;
 	}
 
-	/** Chooses the shards behind the numbers, with a reason for each. */
 	Assignment assignment() {
 		int[] owners = new int[this.pinned.length];
 		byte[] reasons = new byte[owners.length];

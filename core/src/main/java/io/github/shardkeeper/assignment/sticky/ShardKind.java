@@ -3,9 +3,8 @@ package io.github.shardkeeper.assignment.sticky;
 import io.github.shardkeeper.assignment.Shards;
 
 /**
- * Shards that are alike for an assignment: the same members can take them, they have the
- * same weight, and their data is in the same zone. They are counted, not told apart.
- * Confined to its thread.
+ * Shards that the same members can take, of the same weight and with data in the same
+ * zone. They are counted, not told apart. Confined to its thread.
  */
 final class ShardKind {
 
@@ -19,7 +18,6 @@ final class ShardKind {
 	/** Places of the members that can take the shards, rising. Shared among kinds. */
 	final int[] takers;
 
-	/** Numbers of the shards, rising. */
 	final int[] shards;
 
 	/** By member, number of shards that it had at the beginning and may keep. */

@@ -10,12 +10,9 @@ import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.assignment.Shards;
 
 /**
- * Transfer of shards from members above their share to members below it, once the number
- * of shards of each member is known. Confined to its thread.
- * <p>
- * A member above its share releases what came to it last, from the topic of which it has
- * most compared with the topic's size. Unowned shards are then distributed in turn, so
- * that each topic is spread.
+ * Transfer of shards from members above their share to members below it. Confined to its
+ * thread. A member releases what came to it last, from the topic of which it has most
+ * compared with the topic's size. Unowned shards are then distributed in turn.
  */
 final class ShareTransfer {
 
@@ -30,10 +27,7 @@ final class ShareTransfer {
 
 	private int[] sizes = {};
 
-	/**
-	 * Creates a transfer of the shards in the pool ({@code null}: all). Changes the
-	 * owners.
-	 */
+	/** Creates a transfer of the pool ({@code null}: all). Changes {@code owners}. */
 	ShareTransfer(AssignmentRequest request, int @Nullable [] pool, int[] owners) {
 		this.request = request;
 		this.pool = pool;
@@ -48,9 +42,7 @@ final class ShareTransfer {
 		return (this.pool != null) ? this.pool[i] : i;
 	}
 
-	/**
-	 * Takes shards from members above their shares, and reduces {@code held} accordingly.
-	 */
+	/** Takes shards from members above their shares, and reduces {@code held}. */
 	void release(int[] held, int[] shares, IntConsumer released) {
 		findTopics();
 		int members = held.length;
@@ -160,9 +152,7 @@ final class ShareTransfer {
 			.toArray();
 	}
 
-	/**
-	 * Gives unowned shards to members below their shares, and raises {@code held}.
-	 */
+	/** Gives unowned shards to members below their shares, and raises {@code held}. */
 	void distribute(int[] held, int[] shares) {
 		int[] takers = new int[shares.length];
 		int count = 0;

@@ -1,7 +1,6 @@
 /**
- * Sticky strategy: even loads with the fewest moves, and the fallback while another
- * strategy does not answer. Pure. Belongs here: what computes or improves a sticky
- * assignment.
+ * Sticky strategy: even loads with the fewest moves, and the fallback for other
+ * strategies. Pure. Belongs here: what computes or improves a sticky assignment.
  */
 @NullMarked
 package io.github.shardkeeper.assignment.sticky;

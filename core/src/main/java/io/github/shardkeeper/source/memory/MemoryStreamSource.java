@@ -28,9 +28,8 @@ import io.github.shardkeeper.source.SourceRecord;
 
 /**
  * Source whose records are held in memory. An offset is the number of a record in its
- * shard, beginning with 1; no record is ever removed. Shards can be added, closed, split
- * and merged at any time, and are numbered in the order in which they are added.
- * Thread-safe.
+ * shard, beginning with 1; no record is ever removed. Shards are numbered in the order in
+ * which they are added. Thread-safe.
  */
 public final class MemoryStreamSource implements ShardSource, ShardAppender, ShardTopics {
 
@@ -43,10 +42,7 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender, Sha
 
 	private final Map<ShardId, MemoryStream> streams = new HashMap<>();
 
-	/**
-	 * Creates a source without records.
-	 * @param topics the number of shards by topic
-	 */
+	/** Creates a source without records; {@code topics}: the numbers of shards. */
 	public MemoryStreamSource(Map<String, Integer> topics) {
 		Objects.requireNonNull(topics, "topics must not be null");
 		topics.forEach((topic, count) -> this.topics.put(topic, TopicShards.count(count)));
@@ -92,9 +88,7 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender, Sha
 	}
 
 	/**
-	 * Closes a shard: no record can be appended to it any more, and readers reach its
-	 * end.
-	 * @param shard the shard
+	 * Closes a shard: it takes no more records, and readers reach its end.
 	 * @throws IllegalStateException if it is closed already
 	 */
 	public void close(ShardId shard) {
@@ -107,9 +101,7 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender, Sha
 	}
 
 	/**
-	 * Splits a shard: closes it and adds two children.
-	 * @param shard the shard
-	 * @return the children
+	 * Splits a shard: closes it, and adds and returns two children.
 	 * @throws IllegalStateException if it is closed already
 	 */
 	public List<ShardId> split(ShardId shard) {
@@ -126,10 +118,7 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender, Sha
 	}
 
 	/**
-	 * Merges two shards: closes them and adds a child.
-	 * @param one one of the shards
-	 * @param other the other one, of the same topic
-	 * @return the child
+	 * Merges two shards of a topic: closes them, and adds and returns a child.
 	 * @throws IllegalStateException if one of them is closed already
 	 */
 	public ShardId merge(ShardId one, ShardId other) {
@@ -222,7 +211,6 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender, Sha
 		return offsets;
 	}
 
-	/** Returns the offset after which a position begins. */
 	private static Offset before(StartPosition position, List<SourceRecord> stream) {
 		int before = 0;
 		if (position instanceof StartPosition.Latest) {
@@ -281,9 +269,7 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender, Sha
 		// Nothing is held open.
 	}
 
-	/**
-	 * Records of one shard. Guarded by the lock.
-	 */
+	/** Guarded by the lock. */
 	private static final class MemoryStream {
 
 		private final List<SourceRecord> records = new ArrayList<>();
@@ -304,9 +290,7 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender, Sha
 
 	}
 
-	/**
-	 * Reader of all streams. Thread-safe, except {@link #poll()}.
-	 */
+	/** Thread-safe, except {@link #poll()}. */
 	private final class MemoryStreamReader implements ShardReader {
 
 		private static final int RECORDS_PER_POLL = 500;

@@ -1,7 +1,4 @@
-/**
- * Source in memory of one process, for tests and first steps. Nothing is persisted, and
- * other processes do not see it.
- */
+/** Source in memory of one process, for tests and first steps. Nothing is persisted. */
 @NullMarked
 package io.github.shardkeeper.source.memory;
 
