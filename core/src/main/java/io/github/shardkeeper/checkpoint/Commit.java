@@ -51,14 +51,12 @@ public record Commit(CommitNumber number, @Nullable Offset offset, Set<Offset> a
 		return offsets.isEmpty() ? Set.of() : Collections.unmodifiableSet(new LinkedHashSet<>(offsets));
 	}
 
-	/**
-	 * {@return a commit of offset and state only} */
+	/** Returns a commit of offset and state only. */
 	public static Commit of(CommitNumber number, @Nullable Offset offset, Map<String, @Nullable String> changes) {
 		return new Commit(number, offset, Set.of(), changes, List.of(), Set.of(), List.of());
 	}
 
-	/**
-	 * {@return a copy under another number} */
+	/** Returns a copy under another number. */
 	public Commit withNumber(CommitNumber other) {
 		return new Commit(other, this.offset, this.ahead, this.changes, this.retries, this.taken, this.deadLetters,
 				this.seek);
@@ -102,8 +100,7 @@ public record Commit(CommitNumber number, @Nullable Offset offset, Set<Offset> a
 			}
 		}
 
-		/**
-		 * {@return the number of a commit that does not rest on an earlier one} */
+		/** Returns the number of a commit that does not rest on an earlier one. */
 		public static CommitNumber ofWhole(long attempt) {
 			return new CommitNumber(attempt, 0, 0);
 		}

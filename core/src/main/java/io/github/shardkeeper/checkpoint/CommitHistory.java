@@ -17,8 +17,7 @@ import io.github.shardkeeper.shard.Token;
  */
 public record CommitHistory(@Nullable Offset offset, LastCommit last, @Nullable LastCommit before) {
 
-	/**
-	 * {@return whether an accepted commit is certainly lost and not written again} */
+	/** Returns whether an accepted commit is certainly lost and not written again. */
 	public boolean lacks(LastCommit accepted) {
 		if (this.last.token().compareTo(accepted.token()) <= 0) {
 			return this.last.compareTo(accepted) < 0;

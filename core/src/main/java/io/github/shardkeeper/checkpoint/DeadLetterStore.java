@@ -31,16 +31,13 @@ public interface DeadLetterStore extends AutoCloseable {
 	 */
 	List<StoredDeadLetter> list(ShardId shard, @Nullable String after, int limit);
 
-	/**
-	 * {@return a dead letter, {@code null} if there is none} */
+	/** Returns a dead letter, {@code null} if there is none. */
 	@Nullable StoredDeadLetter find(ShardId shard, String id);
 
-	/**
-	 * {@return the number of dead letters of each of the shards, in the same order} */
+	/** Returns the number of dead letters of each of the shards, in the same order. */
 	Map<ShardId, Long> countDeadLetters(Collection<ShardId> shards);
 
-	/**
-	 * {@return the size of the shards' retry queues, due or not, in the same order} */
+	/** Returns the size of the shards' retry queues, due or not, in the same order. */
 	Map<ShardId, Long> countRetries(Collection<ShardId> shards);
 
 	/**

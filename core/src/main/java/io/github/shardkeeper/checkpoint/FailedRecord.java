@@ -43,8 +43,7 @@ public record FailedRecord(Offset offset, @Nullable String key, byte[] payload, 
 		}
 	}
 
-	/**
-	 * {@return the approximate size in bytes, with one byte per character} */
+	/** Returns the approximate size in bytes, with one byte per character. */
 	public long size() {
 		long size = this.payload.length + ((this.key != null) ? this.key.length() : 0) + this.exception.length()
 				+ this.stackTrace.length();
@@ -54,8 +53,7 @@ public record FailedRecord(Offset offset, @Nullable String key, byte[] payload, 
 		return size;
 	}
 
-	/**
-	 * {@return a record with the exception as its last failure} */
+	/** Returns a record with the exception as its last failure. */
 	public static FailedRecord of(Offset offset, @Nullable String key, byte[] payload, Map<String, String> headers,
 			Instant timestamp, int attempts, int rounds, Throwable failure, Instant failedAt) {
 		StringWriter stackTrace = new StringWriter();
@@ -66,8 +64,7 @@ public record FailedRecord(Offset offset, @Nullable String key, byte[] payload, 
 				stackTrace.toString(), failedAt);
 	}
 
-	/**
-	 * {@return a copy with 0 attempts and rounds, and with the last failure} */
+	/** Returns a copy with 0 attempts and rounds, and with the last failure. */
 	public FailedRecord withoutAttempts() {
 		return new FailedRecord(this.offset, this.key, this.payload, this.headers, this.timestamp, 0, 0, this.exception,
 				this.stackTrace, this.failedAt);

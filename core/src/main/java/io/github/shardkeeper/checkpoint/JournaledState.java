@@ -142,8 +142,7 @@ public final class JournaledState {
 				- ((before != null) ? before.length() : -key.length());
 	}
 
-	/**
-	 * {@return the approximate size of the changes to commit, in bytes} */
+	/** Returns the approximate size of the changes to commit, in bytes. */
 	public long uncommittedBytes() {
 		return this.uncommittedBytes;
 	}

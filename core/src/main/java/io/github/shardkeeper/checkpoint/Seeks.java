@@ -14,14 +14,12 @@ public record Seeks(long applied, @Nullable SeekRequest pending) {
 
 	public static final Seeks NONE = new Seeks(0, null);
 
-	/**
-	 * {@return the pending request that an owner has not done yet} */
+	/** Returns the pending request that an owner has not done yet. */
 	public @Nullable SeekRequest pendingAfter(long done) {
 		return (this.pending != null && this.pending.number() > done) ? this.pending : null;
 	}
 
-	/**
-	 * {@return the next number; the store's time keeps it unique after lost writes} */
+	/** Returns the next number; the store's time keeps it unique after lost writes. */
 	public long nextNumber(long nowMillis) {
 		long last = (this.pending != null) ? Math.max(this.applied, this.pending.number()) : this.applied;
 		return Math.max(last + 1, nowMillis);

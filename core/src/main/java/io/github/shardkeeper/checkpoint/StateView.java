@@ -245,8 +245,7 @@ public final class StateView implements ShardState, AutoCloseable {
 			.allMatch((read) -> Objects.equals(now.get(read.getKey()), read.getValue()));
 	}
 
-	/**
-	 * {@return the changes to apply to the current entries} */
+	/** Returns the changes to apply to the current entries. */
 	Map<String, @Nullable String> writes(Map<String, String> now) {
 		Map<String, @Nullable String> all = (this.writes != null) ? this.writes : new HashMap<>();
 		if (this.sums != null) {

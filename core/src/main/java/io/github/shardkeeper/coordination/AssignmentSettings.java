@@ -29,8 +29,7 @@ public record AssignmentSettings(String name, AssignmentStrategy strategy, Shard
 		this(name, strategy, catalog, foreign, timeout, LoadReporting.DEFAULT);
 	}
 
-	/**
-	 * {@return settings of a built-in strategy without a catalog} */
+	/** Returns settings of a built-in strategy without a catalog. */
 	public static AssignmentSettings builtIn(String name, AssignmentStrategy strategy) {
 		return new AssignmentSettings(name, strategy, ShardCatalog.PLAIN, false, DEFAULT_TIMEOUT);
 	}

@@ -74,8 +74,7 @@ final class ConfigurationDifferences {
 		this.since.keySet().removeIf(this::isGone);
 	}
 
-	/**
-	 * {@return the problem of members without a comparable version, logged once each} */
+	/** Returns the problem of members without a comparable version, logged once each. */
 	List<GroupProblem> problems(List<MemberId> withoutVersion) {
 		if (withoutVersion.isEmpty()) {
 			return List.of();

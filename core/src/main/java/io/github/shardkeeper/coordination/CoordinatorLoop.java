@@ -299,8 +299,7 @@ final class CoordinatorLoop {
 		}
 	}
 
-	/**
-	 * {@return whether shards belong to a session that the store no longer knows} */
+	/** Returns whether shards belong to a session that the store no longer knows. */
 	private boolean isBetweenSessions() {
 		return this.membership.member() == null && !this.holdings.isEmpty();
 	}

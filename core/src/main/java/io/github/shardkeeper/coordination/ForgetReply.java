@@ -33,8 +33,7 @@ public record ForgetReply(int forgotten, Token newest, SortedSet<MemberId> users
 		users = Collections.unmodifiableSortedSet(new TreeSet<>(users));
 	}
 
-	/**
-	 * {@return the exception while owners may be unknown; a retry makes sense} */
+	/** Returns the exception while owners may be unknown; a retry makes sense. */
 	public static StoreUnavailableException claimsOpen(String topic) {
 		return new StoreUnavailableException(
 				("'%s' cannot be forgotten now: the group was just created or rebuilt, and members "
@@ -44,8 +43,7 @@ public record ForgetReply(int forgotten, Token newest, SortedSet<MemberId> users
 				null);
 	}
 
-	/**
-	 * {@return the members that use a topic} */
+	/** Returns the members that use a topic. */
 	public static SortedSet<MemberId> users(String topic, GroupChanges group) {
 		List<GroupMember> members = (group.members() != null) ? group.members() : List.of();
 		SortedSet<MemberId> users = new TreeSet<>();
@@ -66,8 +64,7 @@ public record ForgetReply(int forgotten, Token newest, SortedSet<MemberId> users
 		}
 	}
 
-	/**
-	 * {@return the shards of a topic} */
+	/** Returns the shards of a topic. */
 	public static List<ShardId> shards(String topic, GroupChanges group) {
 		return ownerships(topic, group).stream().map(Ownership::shard).toList();
 	}

@@ -79,8 +79,7 @@ final class GroupProblemPublisher {
 		this.publishedAt = null;
 	}
 
-	/**
-	 * {@return the problems of the group by the last answer} */
+	/** Returns the problems of the group by the last answer. */
 	List<GroupProblem> known() {
 		return this.known;
 	}

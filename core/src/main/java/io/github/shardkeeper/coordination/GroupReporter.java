@@ -50,8 +50,7 @@ public final class GroupReporter {
 		this.problems = problems;
 	}
 
-	/**
-	 * {@return the report; only the reason if the store does not answer} */
+	/** Returns the report; only the reason if the store does not answer. */
 	public GroupReport report() {
 		try {
 			return read();

@@ -204,8 +204,7 @@ final class LeaderDriver {
 		this.retiredLogged.clear();
 	}
 
-	/**
-	 * {@return the time of the next {@link #run}, {@code null} for none} */
+	/** Returns the time of the next {@link #run}, {@code null} for none. */
 	@Nullable MonotonicTime wakeAt() {
 		MonotonicTime next = this.wakeAt;
 		MonotonicTime overdue = this.calls.wakeAt();

@@ -15,8 +15,7 @@ import io.github.shardkeeper.time.MonotonicClock;
  */
 public record MemberRuntime(MonotonicClock clock, Loops loops, RandomGenerator random) {
 
-	/**
-	 * {@return a runtime with the system's clock and secure random numbers} */
+	/** Returns a runtime with the system's clock and secure random numbers. */
 	public static MemberRuntime of(Loops loops) {
 		return new MemberRuntime(MonotonicClock.SYSTEM, loops, new SecureRandom());
 	}

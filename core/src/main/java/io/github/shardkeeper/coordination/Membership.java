@@ -107,8 +107,7 @@ final class Membership {
 		return this.member;
 	}
 
-	/**
-	 * {@return the problem while heartbeats are answered} Thread-safe. */
+	/** Returns the problem while heartbeats are answered. Thread-safe. */
 	@Nullable String subscriptionProblem() {
 		return this.problem;
 	}

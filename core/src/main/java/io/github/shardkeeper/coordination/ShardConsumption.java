@@ -75,8 +75,7 @@ public interface ShardConsumption {
 		return List.of();
 	}
 
-	/**
-	 * {@return a sentence for each shard that is not consumed although it should be} */
+	/** Returns a sentence for each shard that is not consumed although it should be. */
 	Map<ShardId, String> problems();
 
 	/** Listener to the ends of workers. Thread-safe. */

@@ -126,14 +126,12 @@ public final class ShardCoordinator implements AutoCloseable {
 		this.loop.close();
 	}
 
-	/**
-	 * {@return the listener to the ends of workers} */
+	/** Returns the listener to the ends of workers. */
 	public ShardConsumption.Listener consumptionListener() {
 		return this.loop::workerEnded;
 	}
 
-	/**
-	 * {@return this member's id in the current session, empty outside a session} */
+	/** Returns this member's id in the current session, empty outside a session. */
 	public Optional<MemberId> member() {
 		return Optional.ofNullable(this.loop.member());
 	}
@@ -147,8 +145,7 @@ public final class ShardCoordinator implements AutoCloseable {
 		return this.loop.isElected() && isConnected();
 	}
 
-	/**
-	 * {@return whether the lease is held: the store answers, and shards are consumed} */
+	/** Returns whether the lease is held: the store answers, and shards are consumed. */
 	public boolean isConnected() {
 		return this.loop.isConnected();
 	}
@@ -165,20 +162,17 @@ public final class ShardCoordinator implements AutoCloseable {
 			.toList() : List.of();
 	}
 
-	/**
-	 * {@return the reason for a shard's place, if this member leads and has planned} */
+	/** Returns the reason for a shard's place, if this member leads and has planned. */
 	public Optional<String> why(ShardId shard) {
 		return isLeader() ? this.loop.leader().why(shard) : Optional.empty();
 	}
 
-	/**
-	 * {@return whether {@link ShardConsumption#work} is called: loads are used} */
+	/** Returns whether {@link ShardConsumption#work} is called: loads are used. */
 	public boolean measuresLoads() {
 		return this.loop.measuresLoads();
 	}
 
-	/**
-	 * {@return the last failure of the store since its last answer} */
+	/** Returns the last failure of the store since its last answer. */
 	public Optional<String> storeProblem() {
 		return Optional.ofNullable(this.loop.storeProblem().text());
 	}
@@ -191,20 +185,17 @@ public final class ShardCoordinator implements AutoCloseable {
 		return isConnected() ? this.loop.storeProblem().lasting(this.clock.now()) : Optional.empty();
 	}
 
-	/**
-	 * {@return the problem of the subscription; consumption continues} */
+	/** Returns the problem of the subscription; consumption continues. */
 	public Optional<String> subscriptionProblem() {
 		return isConnected() ? Optional.ofNullable(this.loop.subscriptionProblem()) : Optional.empty();
 	}
 
-	/**
-	 * {@return the answer of {@link CoordinationStore#durabilityProblem()}} */
+	/** Returns the answer of {@link CoordinationStore#durabilityProblem()}. */
 	public Optional<String> durabilityProblem() {
 		return this.loop.durabilityProblem();
 	}
 
-	/**
-	 * {@return the answer of {@link CoordinationStore#refusedOperations()}} */
+	/** Returns the answer of {@link CoordinationStore#refusedOperations()}. */
 	public Map<String, String> refusedOperations() {
 		return this.loop.refusedOperations();
 	}

@@ -106,8 +106,7 @@ final class StoreAvailability {
 		this.sessionBegunAt = now;
 	}
 
-	/**
-	 * {@return whether to log the loss, because it is the first one in a row} */
+	/** Returns whether to log the loss, because it is the first one in a row. */
 	boolean sessionLost() {
 		this.sessionBegunAt = null;
 		this.lostSessions++;
@@ -134,8 +133,7 @@ final class StoreAvailability {
 		return (current == null && failing != null) ? failing.text() : current;
 	}
 
-	/**
-	 * {@return the lasting failure of a step while heartbeats are answered} */
+	/** Returns the lasting failure of a step while heartbeats are answered. */
 	Optional<String> lasting(MonotonicTime now) {
 		return Optional.ofNullable(this.step)
 			.filter((failing) -> failing.since().until(failing.last()).compareTo(LASTING) > 0

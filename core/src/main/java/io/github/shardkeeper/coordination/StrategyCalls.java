@@ -99,8 +99,7 @@ final class StrategyCalls implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * {@return the time of the next {@link #run}, {@code null} for none} */
+	/** Returns the time of the next {@link #run}, {@code null} for none. */
 	@Nullable MonotonicTime wakeAt() {
 		Call call = this.current;
 		return (call != null && !call.isOverdue) ? call.deadline : null;
@@ -215,8 +214,7 @@ final class StrategyCalls implements AutoCloseable {
 			}
 		}
 
-		/**
-		 * {@return the answer, {@code null} while the call runs} */
+		/** Returns the answer, {@code null} while the call runs. */
 		private @Nullable Answer answer() {
 			// Read in this order: the thread sets the answer before it ends.
 			boolean hasEnded = !this.thread.isAlive();

@@ -76,8 +76,7 @@ final class StrategyFailures {
 		return this.text;
 	}
 
-	/**
-	 * {@return whether another member should lead; at first after one lease} */
+	/** Returns whether another member should lead; at first after one lease. */
 	boolean isFailing(MonotonicTime now, Duration lease) {
 		MonotonicTime failingSince = this.since;
 		return failingSince != null && failingSince.until(now).compareTo(lease.multipliedBy(this.patience)) >= 0;

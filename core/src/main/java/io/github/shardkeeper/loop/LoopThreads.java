@@ -61,8 +61,7 @@ public final class LoopThreads implements Loops {
 		return start(new LoopThread(name, step, false, this.clock, this.meters, this::ended, this.threads));
 	}
 
-	/**
-	 * {@return a sentence for each loop whose last step failed or which hangs} */
+	/** Returns a sentence for each loop whose last step failed or which hangs. */
 	public Map<String, String> problems() {
 		Map<String, String> problems = new TreeMap<>();
 		this.loops.forEach((loop) -> {

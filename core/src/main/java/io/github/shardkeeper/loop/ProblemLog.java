@@ -19,8 +19,7 @@ public final class ProblemLog {
 		return this.logged.size() < MOST_CAUSES && this.logged.add(cause);
 	}
 
-	/**
-	 * {@return whether nothing has been logged since the last problem was resolved} */
+	/** Returns whether nothing has been logged since the last problem was resolved. */
 	public boolean isEmpty() {
 		return this.logged.isEmpty();
 	}

@@ -73,8 +73,7 @@ public final class SerialTask {
 		}
 	}
 
-	/**
-	 * {@return why the executor does not run the turn; {@code null} if it does} */
+	/** Returns why the executor does not run the turn; {@code null} if it does. */
 	private @Nullable Throwable submit() {
 		AtomicBoolean begun;
 		try {

@@ -61,8 +61,7 @@ final class AssignmentExchange {
 		return this.fallbackDue;
 	}
 
-	/**
-	 * {@return when to retry a failing strategy; {@code null} if no retry is due} */
+	/** Returns when to retry a failing strategy; {@code null} if no retry is due. */
 	@Nullable MonotonicTime askAgainAt() {
 		return (this.asked == null) ? this.askAgainAt : null;
 	}
@@ -87,8 +86,7 @@ final class AssignmentExchange {
 		}
 	}
 
-	/**
-	 * {@return whether the leader was waiting for the failed request} */
+	/** Returns whether the leader was waiting for the failed request. */
 	boolean assignmentFailed(AssignmentRequest request, MonotonicTime now) {
 		if (request != this.asked) {
 			return false;
@@ -105,15 +103,13 @@ final class AssignmentExchange {
 		return this.answer != null;
 	}
 
-	/**
-	 * {@return whether the unused answer is for other members or shards} */
+	/** Returns whether the unused answer is for other members or shards. */
 	boolean isOutdated(GroupPicture picture) {
 		return this.answer != null
 				&& (this.askedRoster != picture.roster() || this.answer.request().shards() != picture.shards());
 	}
 
-	/**
-	 * {@return the assignment to plan; {@code null} when the answer cannot be used} */
+	/** Returns the assignment to plan; {@code null} when the answer cannot be used. */
 	@Nullable Assignment take(GroupPicture picture, Supplier<AssignmentRequest> request) {
 		boolean outdated = isOutdated(picture);
 		Assignment taken = this.answer;

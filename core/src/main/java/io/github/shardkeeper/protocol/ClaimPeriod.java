@@ -76,8 +76,7 @@ final class ClaimPeriod {
 		this.watched = false;
 	}
 
-	/**
-	 * {@return when the leader may end the period; {@code null} while unknown} */
+	/** Returns when the leader may end the period; {@code null} while unknown. */
 	@Nullable MonotonicTime endsAt() {
 		return (this.endMillis != 0 && this.watched) ? latest(this.lostWritesUntil, this.end) : null;
 	}
@@ -95,8 +94,7 @@ final class ClaimPeriod {
 		this.end = now.plus(this.longestLease);
 	}
 
-	/**
-	 * {@return when a free shard may be assigned, in the store's time; 0 for now} */
+	/** Returns when a free shard may be assigned, in the store's time; 0 for now. */
 	long assignableMillis(MonotonicTime now, StoreContact contact) {
 		MonotonicTime until = latest(this.lostWritesUntil, this.end);
 		if (until != null && now.isBefore(until)) {

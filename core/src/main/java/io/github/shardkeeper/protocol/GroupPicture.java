@@ -211,20 +211,17 @@ public final class GroupPicture {
 		return this.members;
 	}
 
-	/**
-	 * {@return the shards to be owned; their positions index everything else} */
+	/** Returns the shards to be owned; their positions index everything else. */
 	Shards shards() {
 		return this.shards;
 	}
 
-	/**
-	 * {@return the record of a shard; {@code null} for one that never had an owner} */
+	/** Returns the record of a shard; {@code null} for one that never had an owner. */
 	@Nullable Ownership ownership(int shard) {
 		return this.ownerships[shard];
 	}
 
-	/**
-	 * {@return the index in {@link #places} of the owner, or {@link #UNSETTLED}} */
+	/** Returns the index in {@link #places} of the owner, or {@link #UNSETTLED}. */
 	int owner(int shard) {
 		return this.owners[shard];
 	}
@@ -273,8 +270,7 @@ public final class GroupPicture {
 		return current;
 	}
 
-	/**
-	 * {@return the members that may own shards} */
+	/** Returns the members that may own shards. */
 	Roster roster() {
 		return this.roster;
 	}
@@ -286,15 +282,13 @@ public final class GroupPicture {
 		return places;
 	}
 
-	/**
-	 * {@return by shard the generation of its last change; read-only} */
+	/** Returns by shard the generation of its last change; read-only. */
 	long[] since() {
 		this.shared = true;
 		return this.since;
 	}
 
-	/**
-	 * {@return by shard the time of its last change; read-only} */
+	/** Returns by shard the time of its last change; read-only. */
 	long[] sinceMillis() {
 		this.shared = true;
 		return this.sinceMillis;
@@ -321,8 +315,7 @@ public final class GroupPicture {
 			this.assignees.forEach((assignee) -> this.places.put(assignee.id(), this.places.size()));
 		}
 
-		/**
-		 * {@return the members, ordered by id} */
+		/** Returns the members, ordered by id. */
 		List<Assignee> assignees() {
 			return Collections.unmodifiableList(this.assignees);
 		}
@@ -335,8 +328,7 @@ public final class GroupPicture {
 			return Collections.unmodifiableSet(this.places.keySet());
 		}
 
-		/**
-		 * {@return the place of a member, or {@link AssignmentRequest#NOBODY}} */
+		/** Returns the place of a member, or {@link AssignmentRequest#NOBODY}. */
 		int place(@Nullable MemberId member) {
 			return (member != null) ? this.places.getOrDefault(member, AssignmentRequest.NOBODY)
 					: AssignmentRequest.NOBODY;
@@ -368,8 +360,7 @@ public final class GroupPicture {
 			this.membersAreNew = true;
 		}
 
-		/**
-		 * {@return whether the combined knowledge of all members has changed} */
+		/** Returns whether the combined knowledge of all members has changed. */
 		boolean update(Map<String, TopicShards> ownTopics, List<GroupMember> members) {
 			if (!this.membersAreNew && ownTopics.equals(this.own)) {
 				return false;
@@ -389,8 +380,7 @@ public final class GroupPicture {
 			return changed;
 		}
 
-		/**
-		 * {@return the shards in, or below, a cycle of parents, with their parents} */
+		/** Returns the shards in, or below, a cycle of parents, with their parents. */
 		Map<ShardId, Set<String>> inCycles() {
 			return this.cycles;
 		}
@@ -407,8 +397,7 @@ public final class GroupPicture {
 			return found;
 		}
 
-		/**
-		 * {@return the shards that may start; those that the store knows do not wait} */
+		/** Returns the shards that may start; those that the store knows do not wait. */
 		Set<ShardId> startable(Set<ShardId> completed, Set<ShardId> stored) {
 			Set<ShardId> startable = new HashSet<>();
 			this.waiting.clear();
@@ -438,8 +427,7 @@ public final class GroupPicture {
 			return awaited;
 		}
 
-		/**
-		 * {@return the shards that waited only for these completed ones} */
+		/** Returns the shards that waited only for these completed ones. */
 		List<ShardId> completed(Set<ShardId> shards) {
 			List<ShardId> startable = new ArrayList<>();
 			this.waiting.keySet().removeAll(shards);

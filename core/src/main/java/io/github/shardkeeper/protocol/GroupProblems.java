@@ -28,8 +28,7 @@ public record GroupProblems(String text) {
 		.thenComparing(GroupProblem::sentence)
 		.thenComparing(GroupProblem::concerned);
 
-	/**
-	 * {@return the same text for the same problems in any order} */
+	/** Returns the same text for the same problems in any order. */
 	public static GroupProblems of(List<GroupProblem> problems) {
 		List<GroupProblem> ordered = problems.stream().sorted(ORDER).distinct().toList();
 		StringBuilder text = new StringBuilder();
@@ -55,8 +54,7 @@ public record GroupProblems(String text) {
 		return (line.length() > MOST_CHARACTERS_OF_A_PART) ? line.substring(0, MOST_CHARACTERS_OF_A_PART) + "…" : line;
 	}
 
-	/**
-	 * {@return the problems, serious ones first; without unreadable lines} */
+	/** Returns the problems, serious ones first; without unreadable lines. */
 	public List<GroupProblem> problems() {
 		List<GroupProblem> problems = new ArrayList<>();
 		for (String line : this.text.split("\n")) {

@@ -51,14 +51,12 @@ public sealed interface HeartbeatReply {
 					0, status);
 		}
 
-		/**
-		 * {@return whether to send the next heartbeat now, for more changes} */
+		/** Returns whether to send the next heartbeat now, for more changes. */
 		public boolean hasMore() {
 			return this.through < this.generation;
 		}
 
-		/**
-		 * {@return what the next heartbeat reports as seen} */
+		/** Returns what the next heartbeat reports as seen. */
 		public Seen seen() {
 			return new Seen(this.history, this.through).withLongestLease(this.longestLeaseMillis);
 		}
@@ -90,14 +88,12 @@ public sealed interface HeartbeatReply {
 			this(history, generation, 0, 0);
 		}
 
-		/**
-		 * {@return a copy with the earliest time that the store's clock can show} */
+		/** Returns a copy with the earliest time that the store's clock can show. */
 		public Seen withClock(long earliest) {
 			return new Seen(this.history, this.generation, earliest, this.longestLeaseMillis);
 		}
 
-		/**
-		 * {@return a copy with the longest lease of the group} */
+		/** Returns a copy with the longest lease of the group. */
 		public Seen withLongestLease(long longest) {
 			return new Seen(this.history, this.generation, this.earliestMillis, longest);
 		}

@@ -101,8 +101,7 @@ public final class Leadership {
 		this.unattendedFinder = new UnattendedShards.Finder(lease, rules.timeout());
 	}
 
-	/**
-	 * {@return the actions after an event, and the next wake-up} */
+	/** Returns the actions after an event, and the next wake-up. */
 	public Step<LeaderAction> handle(LeaderEvent event, MonotonicTime now) {
 		List<LeaderAction> actions = new ArrayList<>();
 		if (event instanceof HeartbeatAnswered answered) {
@@ -161,8 +160,7 @@ public final class Leadership {
 		}
 	}
 
-	/**
-	 * {@return the knowledge of the leader; {@link View#NOT_LEADING} for others} */
+	/** Returns the knowledge of the leader; {@link View#NOT_LEADING} for others. */
 	public View view() {
 		return this.view;
 	}
@@ -469,8 +467,7 @@ public final class Leadership {
 			return new View(epoch, self, false, false, UnattendedShards.NONE, List.of(), null);
 		}
 
-		/**
-		 * {@return whether the last answer names this member as the leader} */
+		/** Returns whether the last answer names this member as the leader. */
 		public boolean leads() {
 			return this.epoch != 0;
 		}

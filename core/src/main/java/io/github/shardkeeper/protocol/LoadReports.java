@@ -61,8 +61,7 @@ public final class LoadReports {
 		}
 	}
 
-	/**
-	 * {@return the time of the next look; {@code null} for now, or without reports} */
+	/** Returns the time of the next look; {@code null} for now, or without reports. */
 	@Nullable MonotonicTime lookAt() {
 		return (this.reporting != null && this.told > 0 && this.lookedAt != null)
 				? this.lookedAt.plus(this.reporting.interval()) : null;
@@ -73,8 +72,7 @@ public final class LoadReports {
 		return this.told > 0 && (lookAt == null || !now.isBefore(lookAt));
 	}
 
-	/**
-	 * {@return the version from which to read; -1 when all reports are known} */
+	/** Returns the version from which to read; -1 when all reports are known. */
 	long look(MonotonicTime now) {
 		if (this.told != this.version) {
 			return this.version;
@@ -83,8 +81,7 @@ public final class LoadReports {
 		return -1;
 	}
 
-	/**
-	 * {@return warnings about unusable reports, one for each member} */
+	/** Returns warnings about unusable reports, one for each member. */
 	List<String> loadsRead(LoadChanges changes, MonotonicTime now) {
 		this.lookedAt = now;
 		this.version = changes.version();
@@ -131,8 +128,7 @@ public final class LoadReports {
 		}
 	}
 
-	/**
-	 * {@return the load by shard, NaN if unknown; {@code null} if all are unknown} */
+	/** Returns the load by shard, NaN if unknown; {@code null} if all are unknown. */
 	double @Nullable [] of(GroupPicture picture) {
 		forgetMembersBut(picture.members());
 		if (this.reports.isEmpty() && this.before.isEmpty()) {

@@ -172,8 +172,7 @@ final class LostWrites {
 		return this.unconfirmed;
 	}
 
-	/**
-	 * {@return whether held shards were presented, and are not consumed yet} */
+	/** Returns whether held shards were presented, and are not consumed yet. */
 	boolean isPresenting() {
 		return this.presented;
 	}

@@ -70,8 +70,7 @@ public final class MeasuredLoads {
 		return (weight > 0) ? weight * before.load + (1 - weight) * rate : rate;
 	}
 
-	/**
-	 * {@return a report, which counts as sent; {@code null} if none is due} */
+	/** Returns a report, which counts as sent; {@code null} if none is due. */
 	public @Nullable LoadReport report() {
 		Map<ShardId, Double> loads = new HashMap<>();
 		double sum = 0;
@@ -137,8 +136,7 @@ public final class MeasuredLoads {
 		/** Resolution of reports: finer changes would move nothing. */
 		private static final double STEPS_PER_GAIN = 4;
 
-		/**
-		 * {@return settings whose step is a quarter of the gain of a move} */
+		/** Returns settings whose step is a quarter of the gain of a move. */
 		public static LoadReporting of(LoadAwareSettings settings, Duration interval) {
 			return new LoadReporting(settings.measure(), interval, settings.gain() / STEPS_PER_GAIN);
 		}

@@ -23,8 +23,7 @@ import io.github.shardkeeper.shard.Token;
 public record Ownership(ShardId shard, Phase phase, Token token, @Nullable MemberId owner, @Nullable MemberId target,
 		long generation, long sinceMillis, long untilMillis) {
 
-	/**
-	 * {@return the target of a revoked or quiet shard, the owner of an owned one} */
+	/** Returns the target of a revoked or quiet shard, the owner of an owned one. */
 	public @Nullable MemberId destination() {
 		return switch (this.phase) {
 			case OWNED -> this.owner;

@@ -58,8 +58,7 @@ public final class Planner {
 			.build();
 	}
 
-	/**
-	 * {@return the destination of a move; the owner if the target is a former member} */
+	/** Returns the destination of a move; the owner if the target is a former member. */
 	private static int unsettled(@Nullable Ownership ownership, Roster roster) {
 		if (ownership == null) {
 			return AssignmentRequest.NOBODY;

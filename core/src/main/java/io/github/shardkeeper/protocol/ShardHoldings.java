@@ -86,8 +86,7 @@ public final class ShardHoldings {
 		this.onTimeout = rules.onTimeout();
 	}
 
-	/**
-	 * {@return the actions after an event, and the next wake-up} */
+	/** Returns the actions after an event, and the next wake-up. */
 	public Step<HoldingAction> handle(HoldingEvent event, MonotonicTime now) {
 		List<HoldingAction> actions = actions(event, now);
 		return new Step<>(actions, wakeAt());
@@ -360,8 +359,7 @@ public final class ShardHoldings {
 		return List.of(this.lostWrites.sessionJoined(leaseHeld));
 	}
 
-	/**
-	 * {@return the running shards that the store has not confirmed} */
+	/** Returns the running shards that the store has not confirmed. */
 	SortedMap<ShardId, Token> unconfirmed() {
 		SortedMap<ShardId, Token> unconfirmed = new TreeMap<>();
 		this.holdings.forEach((shard, holding) -> {
@@ -405,20 +403,17 @@ public final class ShardHoldings {
 		return actions;
 	}
 
-	/**
-	 * {@return whether shards are unconfirmed: heartbeats must not renew the lease} */
+	/** Returns whether shards are unconfirmed: heartbeats must not renew the lease. */
 	public boolean isUnconfirmed() {
 		return this.lostWrites.isUnconfirmed();
 	}
 
-	/**
-	 * {@return whether held shards were presented, and are not consumed yet} */
+	/** Returns whether held shards were presented, and are not consumed yet. */
 	public boolean isPresenting() {
 		return this.lostWrites.isPresenting();
 	}
 
-	/**
-	 * {@return whether the member holds nothing} */
+	/** Returns whether the member holds nothing. */
 	public boolean isEmpty() {
 		return this.holdings.isEmpty();
 	}

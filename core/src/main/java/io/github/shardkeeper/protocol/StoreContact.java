@@ -95,8 +95,7 @@ final class StoreContact {
 		return this.sinceLastAnswer;
 	}
 
-	/**
-	 * {@return whether the last answer is recent; an older one proves nothing} */
+	/** Returns whether the last answer is recent; an older one proves nothing. */
 	boolean isRecent(MonotonicTime now) {
 		return this.started && this.lastAnswered.until(now).compareTo(this.longestGap) <= 0;
 	}
@@ -105,14 +104,12 @@ final class StoreContact {
 		this.started = false;
 	}
 
-	/**
-	 * {@return the time over which silence proves something} */
+	/** Returns the time over which silence proves something. */
 	SteadyTime steadyTime(MonotonicTime now) {
 		return new SteadyTime(this.sinceMillis, this.clock.earliestMillis(now), this.lastSetBacks);
 	}
 
-	/**
-	 * {@return the latest time at which the store shows a time} */
+	/** Returns the latest time at which the store shows a time. */
 	MonotonicTime reaches(long storeMillis) {
 		return this.clock.reaches(storeMillis);
 	}
@@ -125,14 +122,12 @@ final class StoreContact {
 		return this.lastAnswered;
 	}
 
-	/**
-	 * {@return the store's time; early by the answer's transit time, never late} */
+	/** Returns the store's time; early by the answer's transit time, never late. */
 	long storeMillis(MonotonicTime now) {
 		return this.lastMillis + this.lastAnswered.until(now).toMillis();
 	}
 
-	/**
-	 * {@return when the store shows a time; late by the transit time, never early} */
+	/** Returns when the store shows a time; late by the transit time, never early. */
 	MonotonicTime at(long storeMillis) {
 		return this.lastAnswered.plus(Duration.ofMillis(storeMillis - this.lastMillis + 1));
 	}

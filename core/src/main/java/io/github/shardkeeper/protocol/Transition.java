@@ -11,12 +11,10 @@ import io.github.shardkeeper.shard.ShardId;
  */
 public sealed interface Transition {
 
-	/**
-	 * {@return the shard to change} */
+	/** Returns the shard to change. */
 	ShardId shard();
 
-	/**
-	 * {@return the generation of the shard that the leader has seen; 0 for a new one} */
+	/** Returns the generation of the shard that the leader has seen; 0 for a new one. */
 	long expectedGeneration();
 
 	/** Gives a member a shard that is free, new or past its quiet period. */

@@ -255,8 +255,7 @@ public final class UnattendedShards {
 			owners.forEach((owner) -> this.strangers.putIfAbsent(owner, storeMillis));
 		}
 
-		/**
-		 * {@return since when a shard that never had an owner could have had one} */
+		/** Returns since when a shard that never had an owner could have had one. */
 		private long arrivedMillis(ShardId shard) {
 			return this.arrivals.getOrDefault(shard, this.leadsSinceMillis);
 		}

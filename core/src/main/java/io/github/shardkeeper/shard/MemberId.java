@@ -30,8 +30,7 @@ public record MemberId(String value) implements Comparable<MemberId> {
 		return new MemberId(instance + "~" + session);
 	}
 
-	/**
-	 * {@return the id of the instance: the part before the {@code ~}} */
+	/** Returns the id of the instance: the part before the {@code ~}. */
 	public String instance() {
 		return this.value.substring(0, this.value.indexOf('~'));
 	}

@@ -50,14 +50,12 @@ public class ShardkeeperConfigurationException extends RuntimeException {
 					.formatted(topic));
 	}
 
-	/**
-	 * {@return the problem: one or two sentences with the property or method} */
+	/** Returns the problem: one or two sentences with the property or method. */
 	public final String getDescription() {
 		return this.description;
 	}
 
-	/**
-	 * {@return how to fix it: one or two sentences} */
+	/** Returns how to fix it: one or two sentences. */
 	public final String getAction() {
 		return this.action;
 	}

@@ -105,8 +105,7 @@ public final class TopicShards {
 		return plus(Math.max(this.count, other.count), other.others);
 	}
 
-	/**
-	 * {@return the same shards without parents} */
+	/** Returns the same shards without parents. */
 	public TopicShards withoutParents() {
 		if (this.others.values().stream().allMatch(Set::isEmpty)) {
 			return this;
@@ -145,8 +144,7 @@ public final class TopicShards {
 		return number >= 0 && number < count;
 	}
 
-	/**
-	 * {@return the number of shards numbered from 0; some may still have parents} */
+	/** Returns the number of shards numbered from 0; some may still have parents. */
 	public int count() {
 		return this.count;
 	}
@@ -159,8 +157,7 @@ public final class TopicShards {
 		return Collections.unmodifiableSortedMap(this.others);
 	}
 
-	/**
-	 * {@return the number of all shards} */
+	/** Returns the number of all shards. */
 	public int size() {
 		return this.count + (int) this.others.keySet().stream().filter((id) -> !isCounted(id, this.count)).count();
 	}

@@ -42,20 +42,17 @@ public final class Lease {
 		this.bounds = new Bounds(now, now);
 	}
 
-	/**
-	 * {@return a lease that is always held: only this member consumes the shards} */
+	/** Returns a lease that is always held: only this member consumes the shards. */
 	public static Lease unlimited() {
 		return new Lease(Duration.ZERO, new MonotonicTime(0), true);
 	}
 
-	/**
-	 * {@return a tenth of a lease, by which it ends earlier for its member} */
+	/** Returns a tenth of a lease, by which it ends earlier for its member. */
 	public static Duration marginOf(Duration length) {
 		return length.dividedBy(10);
 	}
 
-	/**
-	 * {@return the time that disagreeing clocks may take from the lease} */
+	/** Returns the time that disagreeing clocks may take from the lease. */
 	public Duration margin() {
 		return this.margin;
 	}
@@ -82,20 +79,17 @@ public final class Lease {
 		}
 	}
 
-	/**
-	 * {@return whether another record may be handed to a handler} */
+	/** Returns whether another record may be handed to a handler. */
 	public boolean permitsHandOut(MonotonicTime now) {
 		return this.unlimited || this.held && now.isBefore(this.bounds.lastHandOut);
 	}
 
-	/**
-	 * {@return whether the lease has not ended, so that running calls may continue} */
+	/** Returns whether the lease has not ended, so that running calls may continue. */
 	public boolean isHeld(MonotonicTime now) {
 		return this.unlimited || this.held && now.isBefore(this.bounds.end);
 	}
 
-	/**
-	 * {@return whether the lease was ended, or never held: its bounds mean nothing} */
+	/** Returns whether the lease was ended, or never held: its bounds mean nothing. */
 	public boolean isEnded() {
 		return !this.held;
 	}

@@ -6,8 +6,7 @@ public interface MonotonicClock {
 
 	MonotonicClock SYSTEM = () -> new MonotonicTime(System.nanoTime());
 
-	/**
-	 * {@return the current time} */
+	/** Returns the current time. */
 	MonotonicTime now();
 
 }

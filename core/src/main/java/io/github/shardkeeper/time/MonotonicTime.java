@@ -22,8 +22,7 @@ public record MonotonicTime(long nanos) implements Comparable<MonotonicTime> {
 		return compareTo(other) < 0;
 	}
 
-	/**
-	 * {@return the time from here to another point; negative if that is earlier} */
+	/** Returns the time from here to another point; negative if that is earlier. */
 	public Duration until(MonotonicTime other) {
 		return Duration.ofNanos(other.nanos - this.nanos);
 	}

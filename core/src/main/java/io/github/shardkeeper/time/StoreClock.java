@@ -60,8 +60,7 @@ public final class StoreClock {
 		return ahead;
 	}
 
-	/**
-	 * {@return whether the clock shows less than was certain at the sending} */
+	/** Returns whether the clock shows less than was certain at the sending. */
 	private boolean isSetBack(Reading known, MonotonicTime sentAt, long storeMillis) {
 		long latest = (storeMillis + 1) * NANOS_PER_MILLI;
 		return known.slowest(sentAt) - latest > this.tolerance.toNanos();

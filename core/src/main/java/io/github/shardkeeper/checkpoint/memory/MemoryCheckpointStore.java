@@ -141,8 +141,7 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 		return new Removal(removed, kept);
 	}
 
-	/**
-	 * {@return whether a shard has data: it was acquired or had a seek} */
+	/** Returns whether a shard has data: it was acquired or had a seek. */
 	public synchronized boolean contains(ShardId shard) {
 		return this.entries.containsKey(shard);
 	}

@@ -47,8 +47,7 @@ final class Heartbeat {
 				this.group.status());
 	}
 
-	/**
-	 * {@return whether seen writes are lost; the first to notice starts a history} */
+	/** Returns whether seen writes are lost; the first to notice starts a history. */
 	private boolean haveWritesBeenLost() {
 		long history = this.seen.history();
 		if (history == 0) {
