@@ -40,7 +40,8 @@ import io.github.shardkeeper.source.ShardTrimmer;
 class RedisStoreConfiguration {
 
 	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnClass({ RedisConnectionFactory.class, LettuceConnectionFactory.class, RedisClient.class })
+	@ConditionalOnClass({ RedisConnector.class, RedisConnectionFactory.class, LettuceConnectionFactory.class,
+			RedisClient.class })
 	static class WithLettuce {
 
 		/** Long enough for a busy Redis; several attempts fit into the lease. */
@@ -136,6 +137,23 @@ class RedisStoreConfiguration {
 					"'shardkeeper.store' is 'redis', but the Lettuce client is not on the class path.",
 					"Add the dependency 'org.springframework.boot:spring-boot-starter-data-redis', "
 							+ "or set 'shardkeeper.store: memory' for a first look without Redis.");
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(RedisClient.class)
+	@ConditionalOnMissingClass("io.github.shardkeeper.redis.RedisConnector")
+	static class WithoutRedisModule {
+
+		@Bean
+		@ConditionalOnMissingBean
+		CoordinationStore shardkeeperCoordinationStore() {
+			throw new ShardkeeperConfigurationException(
+					"'shardkeeper.store' is 'redis', but 'shardkeeper-redis' is not on the class path.",
+					"Use the dependency 'io.github.shardkeeper:shardkeeper-spring-boot-starter', add "
+							+ "'io.github.shardkeeper:shardkeeper-redis', or set 'shardkeeper.store: memory' for a first "
+							+ "look without Redis.");
 		}
 
 	}

@@ -104,6 +104,15 @@ class ShardkeeperAutoConfigurationTests {
 	}
 
 	@Test
+	void missingRedisModuleFailsStartup() {
+		new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(ShardkeeperAutoConfiguration.class))
+			.withClassLoader(new FilteredClassLoader("io.github.shardkeeper.redis"))
+			.withPropertyValues("shardkeeper.group=orders")
+			.run((context) -> assertStartupFailed(context.getStartupFailure(), "'shardkeeper-redis' is not on",
+					"shardkeeper-spring-boot-starter"));
+	}
+
+	@Test
 	void canBeDisabled() {
 		this.redis.withPropertyValues("shardkeeper.enabled=false")
 			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(ShardCoordinator.class));

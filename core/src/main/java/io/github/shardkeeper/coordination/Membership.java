@@ -83,7 +83,7 @@ final class Membership {
 	private volatile @Nullable String problem;
 
 	/** Topics as the store knows them; {@code null} if that is uncertain. */
-	private @Nullable Map<String, TopicShards> longestLeaseChanged;
+	private @Nullable Map<String, TopicShards> knownTopics;
 
 	private boolean described;
 
@@ -131,7 +131,7 @@ final class Membership {
 		ensureSubscribed(id);
 		this.store.joinGroup(id, description(topics), this.settings.lease(), this.settings.timeout(),
 				this.longestLease);
-		this.longestLeaseChanged = topics;
+		this.knownTopics = topics;
 		return id;
 	}
 
@@ -147,9 +147,9 @@ final class Membership {
 	/** Updates the topics, if the store does not know them. */
 	void describe(Map<String, TopicShards> topics) {
 		MemberId id = this.member;
-		if (id != null && !topics.equals(this.longestLeaseChanged)) {
+		if (id != null && !topics.equals(this.knownTopics)) {
 			this.store.updateDescription(id, description(topics));
-			this.longestLeaseChanged = topics;
+			this.knownTopics = topics;
 			this.described = true;
 		}
 	}
@@ -157,7 +157,7 @@ final class Membership {
 	/** Sends the description again, because the store may have lost it. */
 	void describeAgain() {
 		if (this.described) {
-			this.longestLeaseChanged = null;
+			this.knownTopics = null;
 		}
 	}
 
@@ -229,7 +229,7 @@ final class Membership {
 		}
 		if (this.hidden) {
 			this.hidden = false;
-			this.longestLeaseChanged = null;
+			this.knownTopics = null;
 		}
 	}
 
@@ -241,7 +241,7 @@ final class Membership {
 		if (this.unseenSubscriptions >= HIDDEN_SUBSCRIPTIONS && !this.hidden) {
 			this.hidden = true;
 			// Otherwise the member would count as dead after each silence of a lease.
-			this.longestLeaseChanged = null;
+			this.knownTopics = null;
 			String text = ("The store confirms subscriptions of this instance but does not see them: a proxy may "
 					+ "hide them. If the instance crashes, its shards move at the end of its session "
 					+ "('shardkeeper.session.timeout', %d ms) instead of its lease (%d ms)")

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -202,7 +203,10 @@ final class PendingAnswers<T> {
 		}
 	}
 
-	private void ended(RedisFuture<T> command, CompletableFuture<T> answer, T value, @Nullable Throwable failure) {
+	private void ended(RedisFuture<T> command, CompletableFuture<T> answer, T value, @Nullable Throwable reported) {
+		// On a Cluster, the client wraps what comes from another future.
+		Throwable failure = (reported instanceof CompletionException && reported.getCause() != null)
+				? reported.getCause() : reported;
 		if (failure == null || failure instanceof RedisCommandExecutionException) {
 			this.answered = true;
 		}

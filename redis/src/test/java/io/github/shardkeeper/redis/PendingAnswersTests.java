@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 
@@ -81,7 +82,14 @@ class PendingAnswersTests {
 		assertEnded(new RedisException("as the test wants it"), false, false);
 	}
 
-	private void assertEnded(RedisException failure, boolean answered, boolean timedOut) {
+	/** As commands on a Cluster may report them. */
+	@Test
+	void wrappedErrorIsTheError() {
+		assertEnded(new CompletionException(new RedisCommandExecutionException("NOPERM as the test wants it")), true,
+				false);
+	}
+
+	private void assertEnded(Exception failure, boolean answered, boolean timedOut) {
 		List<Boolean> ended = new ArrayList<>();
 		PendingAnswers<String> sent = new PendingAnswers<>(Duration.ofSeconds(1), 0, null, new Deaf() {
 			@Override
