@@ -24,7 +24,8 @@ public final class ShardsEndpoint {
 	}
 
 	/**
-	 * {@return one report for each group of this instance} */
+	 * {@return one report for each group of this instance}
+	 */
 	@ReadOperation
 	public Groups groups() {
 		return new Groups(List.of(this.reporter.report()));

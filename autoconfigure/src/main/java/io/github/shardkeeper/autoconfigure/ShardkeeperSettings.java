@@ -125,7 +125,8 @@ final class ShardkeeperSettings {
 	}
 
 	/**
-	 * {@return the consumer settings of a topic, also of one that is not configured} */
+	 * {@return the consumer settings of a topic, also of one that is not configured}
+	 */
 	Function<String, ConsumerSettings> consumers() {
 		Consumer all = this.properties.consumer();
 		Map<String, ConsumerSettings> byTopic = new TreeMap<>();

@@ -29,25 +29,29 @@ public final class ShardConsumeContext extends ReceiverContext<Map<String, Strin
 	}
 
 	/**
-	 * {@return the context that the handler gets, too} */
+	 * {@return the context that the handler gets, too}
+	 */
 	public ShardContext shard() {
 		return this.shard;
 	}
 
 	/**
-	 * {@return the number of records of the call, 0 for a handler that loops} */
+	 * {@return the number of records of the call, 0 for a handler that loops}
+	 */
 	public int records() {
 		return this.records.size();
 	}
 
 	/**
-	 * {@return the offset of the first record, {@code null} for a handler that loops} */
+	 * {@return the offset of the first record, {@code null} for a handler that loops}
+	 */
 	public @Nullable Offset offset() {
 		return this.records.isEmpty() ? null : this.records.get(0).offset();
 	}
 
 	/**
-	 * {@return the key of the first record, {@code null} if there is none} */
+	 * {@return the key of the first record, {@code null} if there is none}
+	 */
 	public @Nullable String key() {
 		return this.records.isEmpty() ? null : this.records.get(0).key();
 	}

@@ -38,19 +38,22 @@ public final class ShardSendContext extends SenderContext<Map<String, String>> {
 	}
 
 	/**
-	 * {@return the shard that the record is sent to} */
+	 * {@return the shard that the record is sent to}
+	 */
 	public ShardId shard() {
 		return this.shard;
 	}
 
 	/**
-	 * {@return the key of the record, {@code null} if there is none} */
+	 * {@return the key of the record, {@code null} if there is none}
+	 */
 	public @Nullable String key() {
 		return this.key;
 	}
 
 	/**
-	 * {@return the record's offset, {@code null} before the answer or if not known} */
+	 * {@return the record's offset, {@code null} before the answer or if not known}
+	 */
 	public @Nullable Offset offset() {
 		return this.offset;
 	}

@@ -51,7 +51,8 @@ public record LuaScript(String name, String text, String digest, ScriptOutputTyp
 	}
 
 	/**
-	 * {@return the commands it may call, named as in an ACL: {@code pubsub|numsub}} */
+	 * {@return the commands it may call, named as in an ACL: {@code pubsub|numsub}}
+	 */
 	public Set<String> commands() {
 		Set<String> commands = new TreeSet<>();
 		for (Matcher call = CALL.matcher(this.text); call.find();) {
@@ -61,7 +62,8 @@ public record LuaScript(String name, String text, String digest, ScriptOutputTyp
 	}
 
 	/**
-	 * {@return the ACL name of the only command in a line (from 1), or {@code null}} */
+	 * {@return the ACL name of the only command in a line (from 1), or {@code null}}
+	 */
 	@Nullable String commandAt(int line) {
 		String text = this.text.lines().skip(line - 1L).findFirst().orElse("");
 		Matcher call = CALL.matcher(text);

@@ -218,7 +218,8 @@ public final class MinReplicasCheck {
 		}
 
 		/**
-		 * {@return the problem if Sentinels replace it earlier, or {@code null}} */
+		 * {@return the problem if Sentinels replace it earlier, or {@code null}}
+		 */
 		@Nullable String lateness(long downAfterMillis) {
 			if (shortestDownAfterMillis() <= downAfterMillis) {
 				return null;

@@ -111,7 +111,8 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 	}
 
 	/**
-	 * {@return the operations that Redis refuses, of all users of this connector} */
+	 * {@return the operations that Redis refuses, of all users of this connector}
+	 */
 	public RefusedOperations refusedOperations() {
 		return this.refusedOperations;
 	}
@@ -139,7 +140,8 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 	}
 
 	/**
-	 * {@return the shared link for checkpoints and records; callers do not close it} */
+	 * {@return the shared link for checkpoints and records; callers do not close it}
+	 */
 	public RedisLink<byte[]> dataLink(Duration timeout) {
 		return this.dataLinks.computeIfAbsent(timeout, (limit) -> new RedisLink<>(this, DATA_CODEC, limit));
 	}

@@ -52,7 +52,8 @@ public final class RedisFailure {
 	}
 
 	/**
-	 * {@return the exception for a failure of Redis} */
+	 * {@return the exception for a failure of Redis}
+	 */
 	public static StoreUnavailableException unavailable(Throwable failure) {
 		return new StoreUnavailableException("Redis: " + message(failure), failure, RedisLink.isRefusal(failure));
 	}
@@ -68,7 +69,8 @@ public final class RedisFailure {
 	}
 
 	/**
-	 * {@return the exception for a command; names the key or right that it is about} */
+	 * {@return the exception for a command; names the key or right that it is about}
+	 */
 	public static StoreUnavailableException unavailable(String problem, Throwable failure, @Nullable Object command) {
 		Throwable cause = unwrapped(failure);
 		return unavailable(problem, (cause instanceof RedisException redis) ? RedisLink.named(redis, command) : cause);
@@ -101,7 +103,8 @@ public final class RedisFailure {
 	}
 
 	/**
-	 * {@return a failure's own message; {@code null} if its cause says as much} */
+	 * {@return a failure's own message; {@code null} if its cause says as much}
+	 */
 	private static @Nullable String text(Throwable failure, boolean alone) {
 		Throwable cause = failure.getCause();
 		if (failure instanceof UnknownHostException) {

@@ -64,7 +64,8 @@ public final class RedisLink<V> implements AutoCloseable {
 	}
 
 	/**
-	 * {@return the operations that Redis refuses, of all users of the connector} */
+	 * {@return the operations that Redis refuses, of all users of the connector}
+	 */
 	public RefusedOperations refusedOperations() {
 		return this.connector.refusedOperations();
 	}
@@ -368,13 +369,15 @@ public final class RedisLink<V> implements AutoCloseable {
 	}
 
 	/**
-	 * {@return whether Redis answered with an error: the command was not executed} */
+	 * {@return whether Redis answered with an error: the command was not executed}
+	 */
 	public static boolean isError(StoreUnavailableException failure) {
 		return failure.getCause() instanceof RedisCommandExecutionException;
 	}
 
 	/**
-	 * {@return whether Redis refused the command itself, so that a retry fails too} */
+	 * {@return whether Redis refused the command itself, so that a retry fails too}
+	 */
 	public static boolean isRefusal(StoreUnavailableException failure) {
 		return isRefusal(failure.getCause());
 	}

@@ -46,7 +46,8 @@ public final class RefusedOperations {
 	}
 
 	/**
-	 * {@return by operation the reason for which it is refused now} */
+	 * {@return by operation the reason for which it is refused now}
+	 */
 	public Map<String, String> reasons() {
 		return new TreeMap<>(this.reasons);
 	}

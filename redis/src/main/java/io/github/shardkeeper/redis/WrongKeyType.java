@@ -24,7 +24,8 @@ public final class WrongKeyType {
 	}
 
 	/**
-	 * {@return whether a failure is about a key with a value of another type} */
+	 * {@return whether a failure is about a key with a value of another type}
+	 */
 	public static boolean isReason(Throwable failure) {
 		// A script's error may begin with other words.
 		return failure instanceof RedisCommandExecutionException
