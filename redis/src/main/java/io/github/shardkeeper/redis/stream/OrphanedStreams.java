@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
@@ -113,7 +114,7 @@ final class OrphanedStreams {
 			highest = (length != null && length > 0) ? unknown.get(i) : highest;
 		}
 		// After a raise meanwhile the records found may be in known shards.
-		if (shards.equals(topics.get().get(topic))) {
+		if (Objects.equals(shards, topics.get().get(topic))) {
 			report(topic, count, highest);
 		}
 	}
