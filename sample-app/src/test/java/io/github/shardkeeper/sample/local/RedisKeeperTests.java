@@ -11,6 +11,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
@@ -47,7 +48,10 @@ class RedisKeeperTests {
 	@Test
 	@EnabledOnOs(OS.LINUX)
 	void redisOutlivesCtrlCInTheTerminalOfItsFirstInstance() throws Exception {
-		List<String> command = new ArrayList<>(RedisKeeper.IN_OWN_PROCESS_GROUP);
+		// Whoever builds in the background of a shell has SIGINT ignored, and a JVM keeps
+		// to that.
+		List<String> command = new ArrayList<>(List.of("env", "--default-signal=INT"));
+		command.addAll(RedisKeeper.IN_OWN_PROCESS_GROUP);
 		command.addAll(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
 				FirstInstance.class.getName(), Integer.toString(this.port)));
 		ProcessBuilder builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
@@ -58,7 +62,8 @@ class RedisKeeperTests {
 		ProcessHandle keeper = keeper();
 
 		signal("-INT", "-" + instance.pid());
-		assertThat(instance.waitFor()).isNotZero();
+		assertThat(instance.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+		assertThat(instance.exitValue()).isNotZero();
 		assertThat(redis.ask("PING")).isEqualTo("+PONG");
 		assertThat(keeper.isAlive()).isTrue();
 
