@@ -3,6 +3,7 @@ package io.github.shardkeeper.benchmarks.startup;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 import io.github.shardkeeper.benchmarks.ClassPath;
 
@@ -63,8 +64,9 @@ enum Contender {
 		if (name.endsWith(".jar")) {
 			return this.libraries.stream().anyMatch(name::startsWith);
 		}
-		// The module's classes where it was not packed.
-		return this.libraries == Libraries.SHARDKEEPER && entry.toString().contains("autoconfigure");
+		// The modules' classes where they were not packed.
+		return this.libraries == Libraries.SHARDKEEPER && Stream.of("core", "redis", "autoconfigure")
+			.anyMatch((module) -> entry.endsWith(Path.of(module, "target", "classes")));
 	}
 
 	/** What the starters bring along, by the beginnings of the files' names. */
@@ -82,9 +84,9 @@ enum Contender {
 				"spring-context-support-", "lettuce-core-", "netty-", "reactor-core-", "reactive-streams-",
 				"redis-authx-core-");
 
-		private static final List<String> SHARDKEEPER = with(REDIS, "shardkeeper-spring-boot-",
-				"spring-boot-starter-jackson-", "spring-boot-jackson-", "jackson-core-3", "jackson-databind-3",
-				"jackson-annotations-", "micrometer-core-", "HdrHistogram-");
+		private static final List<String> SHARDKEEPER = with(REDIS, "shardkeeper-core-", "shardkeeper-redis-",
+				"shardkeeper-spring-boot-", "spring-boot-starter-jackson-", "spring-boot-jackson-", "jackson-core-3",
+				"jackson-databind-3", "jackson-annotations-", "micrometer-core-", "HdrHistogram-");
 
 		private static List<String> with(List<String> libraries, String... more) {
 			List<String> all = new ArrayList<>(libraries);
