@@ -39,7 +39,7 @@ public final class HandlerCall {
 	/** Returns whether {@link #interrupt()} was called and the thread is interrupted. */
 	private synchronized boolean end() {
 		this.running = null;
-		// Clears the flag, whoever has set it: it must not leak out of the call.
+		// Clears the flag in any case: it must not leak out of the call.
 		return Thread.interrupted() && this.interrupted;
 	}
 

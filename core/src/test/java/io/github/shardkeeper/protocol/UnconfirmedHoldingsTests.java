@@ -38,7 +38,7 @@ class UnconfirmedHoldingsTests {
 
 	private static final MemberId ME = MemberId.of("me", "1");
 
-	private static final MemberId ANEW = MemberId.of("me", "2");
+	private static final MemberId REJOINED = MemberId.of("me", "2");
 
 	private static final MemberId OTHER = MemberId.of("other", "1");
 
@@ -188,8 +188,8 @@ class UnconfirmedHoldingsTests {
 		assertThat(this.holdings.unconfirmed()).isEqualTo(Map.of(HELD, TOKEN, DRAINING, TOKEN));
 		assertThat(claimed(Set.of(HELD, DRAINING), Set.of())).isEmpty();
 
-		assertThat(tell(HELD, Phase.OWNED, TOKEN, ANEW)).containsExactly(new Attend(HELD));
-		assertThat(tell(DRAINING, Phase.OWNED, TOKEN, ANEW)).as("nobody waits for it any more")
+		assertThat(tell(HELD, Phase.OWNED, TOKEN, REJOINED)).containsExactly(new Attend(HELD));
+		assertThat(tell(DRAINING, Phase.OWNED, TOKEN, REJOINED)).as("nobody waits for it any more")
 			.containsExactly(new CancelDrain(DRAINING), new Attend(DRAINING));
 	}
 
@@ -197,7 +197,8 @@ class UnconfirmedHoldingsTests {
 	void newSessionDropsDrainedShards() {
 		holdOfEach();
 		handle(new SessionForgotten());
-		assertThat(tell(DRAINED, Phase.OWNED, new Token(20), ANEW)).containsExactly(new Start(DRAINED, new Token(20)));
+		assertThat(tell(DRAINED, Phase.OWNED, new Token(20), REJOINED))
+			.containsExactly(new Start(DRAINED, new Token(20)));
 	}
 
 	@Test

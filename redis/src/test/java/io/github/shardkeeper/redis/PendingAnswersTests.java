@@ -26,7 +26,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Whoever waits for an answer gets one, whatever else fails.
+ * Each answer that is waited for comes, whatever else fails.
  */
 class PendingAnswersTests {
 

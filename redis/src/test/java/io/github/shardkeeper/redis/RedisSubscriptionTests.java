@@ -123,7 +123,7 @@ class RedisSubscriptionTests {
 		}
 	}
 
-	/** The next call asks anew who the master is. */
+	/** The next call asks again which node is the master. */
 	@Test
 	void linkLeavesANodeThatBecameAReplica() {
 		try (EmbeddedRedis redis = EmbeddedRedis.start(); EmbeddedRedis other = EmbeddedRedis.start()) {

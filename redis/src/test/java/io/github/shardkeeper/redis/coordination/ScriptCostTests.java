@@ -248,7 +248,7 @@ class ScriptCostTests {
 		measure("reap: 998 late members", () -> this.store.reapMembers(member(0), this.epoch, sinceNow, Duration.ZERO));
 		measure("reap: the dead and " + WRITTEN + " of their shards",
 				() -> this.store.reapMembers(member(0), this.epoch, always, Duration.ZERO));
-		// Whoever has more shards than one call frees takes several.
+		// A member with more shards than one call frees takes several calls.
 		assertThat(IntStream.range(0, 4)
 			.mapToObj((i) -> (ReapReply.Looked) this.store.reapMembers(member(0), this.epoch, always, Duration.ZERO)))
 			.flatExtracting(ReapReply.Looked::dead)

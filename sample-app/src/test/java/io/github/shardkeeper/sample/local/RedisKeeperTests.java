@@ -48,8 +48,7 @@ class RedisKeeperTests {
 	@Test
 	@EnabledOnOs(OS.LINUX)
 	void redisOutlivesCtrlCInTheTerminalOfItsFirstInstance() throws Exception {
-		// Whoever builds in the background of a shell has SIGINT ignored, and a JVM keeps
-		// to that.
+		// A shell ignores SIGINT for a build in the background; a JVM inherits that.
 		List<String> command = new ArrayList<>(List.of("env", "--default-signal=INT"));
 		command.addAll(RedisKeeper.IN_OWN_PROCESS_GROUP);
 		command.addAll(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
